@@ -99,7 +99,10 @@ static int run(const cli_args *args)
     }
     if (json)
         puts(first ? "]" : "\n]");
-    return CLI_DONE;
+    return first && args->n_operands
+               ? cli_fail_with("calque ops alone lists all", "no operator has '%s' in its schema",
+                               args->operands[0])
+               : CLI_DONE;
 }
 
 static const cli_option options[] = {

@@ -40,7 +40,7 @@ typedef struct cli_example {
     { "input", "SPEC",                                                                             \
       "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy;\n"   \
       "after = zeros, ones, range, a number, normal(0,1), uniform(0,1), FILE.npy; of programs\n"   \
-      "also 2.5, true, none, \"text\", [1x3, 1x4], (1x3, 2)",                                      \
+      "also 2.5, true, none, \"text\", [1x3, 1x4], (1x3, 2), {key: 1x3}",                          \
       0 },                                                                                         \
     {                                                                                              \
         "example", "DIR",                                                                          \

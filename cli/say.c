@@ -143,9 +143,10 @@ int cli_result(cq_status status)
 
 int cli_result_of_call(cq_status status)
 {
-    int code = cli_result(status);
+    int  code   = cli_result(status);
+    bool inside = cq_last_error()->excerpt && *cq_last_error()->excerpt; /* of a program */
 
-    return status == CQ_E_ARGUMENT ? CLI_MISUSE : code;
+    return status == CQ_E_ARGUMENT && !inside ? CLI_MISUSE : code;
 }
 
 static void say_v(const char *colour, const char *label, const char *format, va_list args)

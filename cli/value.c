@@ -148,7 +148,7 @@ static const char *token_end(const char *at, int depth)
     int open = 0;
 
     for (; *at; at++) {
-        if (depth && !open && strchr(",])", *at))
+        if (depth && !open && strchr(",])}", *at))
             return at;
         open += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
     }
@@ -169,35 +169,87 @@ static char *keep_token(struct reader *r, const char *text, size_t len)
     return copy;
 }
 
-static const char *read_text(struct reader *r, const char *at)
+static const char *read_quoted(struct reader *r, const char *at)
 {
     const char quote = *at++;
 
-    write_json(r, "{\"str\": \"");
+    write_json(r, "\"");
     for (; *at && *at != quote; at++)
-        write_json(r, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
-    write_json(r, "\"}");
-    r->is_nested = true;
+        if ((unsigned char)*at < ' ')
+            write_json(r, "\\u%04x", *at);
+        else
+            write_json(r, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    write_json(r, "\"");
     if (!*at)
         r->why = "a quote is missing at the end of a text";
     return *at ? at + 1 : at;
 }
 
+static const char *read_text(struct reader *r, const char *at)
+{
+    write_json(r, "{\"str\": ");
+    at = read_quoted(r, at);
+    write_json(r, "}");
+    r->is_nested = true;
+    return at;
+}
+
+/* A key of a dict, and the colon behind it: "text", 'text', a whole number, or a name. */
+static const char *read_key(struct reader *r, const char *at)
+{
+    const size_t digits = strspn(at, "-0123456789"), len = strcspn(at, ":, \t\"'[](){}\\");
+
+    if (*at == '"' || *at == '\'') {
+        at = read_quoted(r, at);
+    } else {
+        write_json(r, digits && digits == len ? "%.*s" : "\"%.*s\"", (int)len, at);
+        at += len;
+    }
+    at = skip_space(at);
+    if (!r->why && *at != ':')
+        r->why = "a dict is {KEY: VALUE, …}";
+    return *at ? at + 1 : at;
+}
+
 static const char *read_value(struct reader *r, const char *at, const char *type, int depth);
 
-/* The items of a list or a tuple. */
-static const char *read_items(struct reader *r, const char *at, int depth)
-{
-    const char close = *at == '[' ? ']' : ')';
+static const struct bracket {
+    char        open, close;
+    const char *json, *missing;
+} brackets[] = {
+    { '[', ']', "list", "a ] is missing" },
+    { '(', ')', "tuple", "a ) is missing" },
+    { '{', '}', "dict", "a } is missing" },
+};
 
-    write_json(r, "{\"%s\": [", close == ']' ? "list" : "tuple");
+static const struct bracket *bracket_at(const char *at)
+{
+    for (size_t i = 0; i < sizeof brackets / sizeof brackets[0]; i++)
+        if (*at == brackets[i].open)
+            return &brackets[i];
+    return NULL;
+}
+
+/* The items of a list or a tuple, or the pairs of a dict. */
+static const char *read_items(struct reader *r, const char *at, const struct bracket *b, int depth)
+{
+    const bool has_keys = b->open == '{';
+
+    write_json(r, "{\"%s\": [", b->json);
     r->is_nested = true;
     at           = skip_space(at + 1);
-    for (size_t i = 0; *at != close && !r->why; i++) {
+    for (size_t i = 0; *at != b->close && !r->why; i++) {
         write_json(r, i ? ", " : "");
-        at = skip_space(read_value(r, at, "", depth + 1));
-        if (!r->why && *at != close && *at != ',')
-            r->why = close == ']' ? "a ] is missing" : "a ) is missing";
+        if (has_keys) {
+            write_json(r, "[");
+            at = read_key(r, at);
+            write_json(r, ", ");
+        }
+        if (!r->why)
+            at = skip_space(read_value(r, at, "", depth + 1));
+        write_json(r, has_keys ? "]" : "");
+        if (!r->why && *at != b->close && *at != ',')
+            r->why = b->missing;
         else if (*at == ',')
             at = skip_space(at + 1);
     }
@@ -207,17 +259,17 @@ static const char *read_items(struct reader *r, const char *at, int depth)
 
 static const char *read_value(struct reader *r, const char *at, const char *type, int depth)
 {
-    const char *end;
-    char       *token;
-    size_t      len;
+    const struct bracket *b = bracket_at(at = skip_space(at));
+    const char           *end;
+    char                 *token;
+    size_t                len;
 
-    at = skip_space(at);
     if (depth > MAX_DEPTH) {
         r->why = "it is nested too deep";
         return at;
     }
-    if (*at == '[' || *at == '(')
-        return read_items(r, at, depth);
+    if (b)
+        return read_items(r, at, b, depth);
     if (*at == '"' || *at == '\'')
         return read_text(r, at);
     end = token_end(at, depth);
@@ -264,7 +316,8 @@ int cli_values_read(cli_example *e, const cli_args *args, const cli_signature *s
         code = read_one(r, args, spec, i++);
     write_json(r, "]}");
     if (code == CLI_DONE && r->is_nested && !takes_numbers(r) && !s->is_flat)
-        return cli_misuse(args->verb, "%s takes plain tensors, no lists, texts or None", s->model);
+        return cli_misuse(args->verb, "%s takes plain tensors, no lists, dicts, texts or None",
+                          s->model);
     if (r->is_nested && !s->is_flat)
         e->structure = r->json;
     return code;

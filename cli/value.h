@@ -4,6 +4,7 @@
  *     true  none           also True, False, None
  *     "text"  'text'       a text
  *     [1x3, 1x4]  (1x3, 2) lists and tuples of any of these
+ *     {key: 1x3, "b": 2}   dicts
  *
  * Tensors and numbers become inputs of the example; how they nest becomes the text of an
  * args.json. */

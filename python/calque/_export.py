@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 from ctypes import byref
-from typing import Any, Iterable, Mapping, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar, Union
 
 from . import _abi
 from ._call import Handle, call, check, handles, texts
@@ -15,6 +15,8 @@ from ._lib import encoded, lib, text
 from ._model import Model, ModelHandle
 from ._source import Source, as_path
 from ._tensor import Tensor, TensorHandle, as_tensor
+
+M = TypeVar("M", bound=Model)
 
 #: As of torch.onnx.export: {"x": {0: "batch"}}, {"x": [0, 2]}.
 DynamicAxes = Mapping[str, Union[Mapping[int, Union[str, None]], Sequence[int]]]
@@ -85,6 +87,16 @@ class Options:
         rows = [_abi.cq_custom_opset(encoded(domain), version) for domain, version in opsets.items()]
         self.c.custom_opsets = (_abi.cq_custom_opset * len(rows))(*rows)
         self.c.n_custom_opsets = len(rows)
+
+    def run(self, export: Callable[[], ModelHandle], kind: type[M]) -> M:
+        """The model that an export makes. What came of it is its report, or that of the error."""
+        try:
+            made = kind(export())
+        except Error as error:
+            error.report = self.report()
+            raise
+        made.report = self.report()
+        return made
 
     def report(self) -> dict[str, list[dict[str, Any]]]:
         """What came of the export, whether it succeeded or not."""
@@ -226,15 +238,9 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
     options.set_text("producer", producer)
     options.set_text("graph_name", graph_name)
 
-    try:
-        with as_path(model) as path:
-            handle = _export(path, inputs, kwargs or {}, options, entry, trace, define, names,
-                             max_steps, max_memory)
-    except Error as error:
-        error.report = options.report()
-        raise
-    exported = Model(handle)
-    exported.report = options.report()
+    with as_path(model) as path:
+        exported = options.run(lambda: _export(path, inputs, kwargs or {}, options, entry, trace, define,
+                                               names, max_steps, max_memory), Model)
     if out is not None:
         exported.save(out, external_data=external_data)
     return exported

@@ -6,7 +6,7 @@ import os
 import weakref
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from . import _abi
 from ._call import Buffer, Handle, call
@@ -90,11 +90,16 @@ class Model:
         call(lib.cq_onnx_model_parse, byref(handle), data, len(data), encoded(name))
         return cls(handle)
 
-    def save(self, path: str | os.PathLike[str], *, external_data: bool = False,
+    def save(self, path: str | os.PathLike[str] | IO[bytes], *, external_data: bool | None = False,
              threshold: int = 1024, as_is: bool = False) -> None:
-        """Writes a file, whole or not at all. With external_data, tensors of threshold bytes and
+        """Writes a file, whole or not at all; or into one that is open. With external_data, tensors of threshold bytes and
         more go into one file beside it, and always when it would be larger than 2 GB. as_is leaves
         references to external data as they are, as a stripped model needs it."""
+        if not isinstance(path, (str, os.PathLike)):
+            if external_data:
+                raise ArgumentError("external data needs the path of a file to be beside")
+            path.write(self.to_bytes())
+            return
         options = _abi.cq_onnx_save_options()
         lib.cq_onnx_save_options_init(byref(options))
         options.flags = (_abi.CQ_ONNX_SAVE_EXTERNAL if external_data else 0) | \

@@ -18,5 +18,10 @@ def set_threads(n: int) -> None:
 
 
 def get_threads() -> int:
-    """How many there are."""
+    """How many there are.
+
+    >>> import calque
+    >>> calque.get_threads() >= 1
+    True
+    """
     return int(lib.cq_threads())

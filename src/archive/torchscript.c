@@ -46,11 +46,11 @@ static cq_status read_version(cq_torchscript *t)
 static cq_status read_values(cq_torchscript *t)
 {
     if (!cq_archive_find(&t->archive, "constants.pkl"))
-        return cq_fail(
-            CQ_E_UNSUPPORTED, t->archive.path,
-            "save the model itself, by torch.jit.save; a built-in model takes such a file "
-            "as --weights",
-            "this was written by torch.save: it holds values, but no code");
+        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path,
+                       "save the program as well: torch.jit.script(model).save(\"net.pt\") or "
+                       "torch.export.save; "
+                       "a built-in model takes weights by --weights",
+                       "this was written by torch.save: it holds values, but no code");
     CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
     if (!cq_instance_of(t->root))
         return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "data.pkl"), NULL,

@@ -83,30 +83,23 @@ static cq_status shrink_shape(cq_opcall *c)
 
 const cq_op_def cq_ops_activation[] = {
     ROW1("relu", RELU, SAME, "max(x, 0)"),
-    { .schema = "aten::relu6(Tensor self) -> Tensor",
-      .about  = "min(max(x, 0), 6)",
-      .body   = "hardtanh(self, 0, 6)",
-      .flags  = CQ_OP_PARTS },
+    CQ_PARTS("aten::relu6(Tensor self) -> Tensor", "min(max(x, 0), 6)", "hardtanh(self, 0, 6)"),
     ROW("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", LEAKY_RELU,
         real_shape, "x, times a slope below 0"),
-    { .schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
-      .about  = "x, times a learned slope below 0",
-      .shape  = prelu_shape,
-      .run    = prelu_run },
+    CQ_KERNEL("aten::prelu(Tensor self, Tensor weight) -> Tensor",
+              "x, times a learned slope below 0", prelu_shape, prelu_run),
     ROW("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
         ELU, real_shape, "x, bent to -alpha below 0"),
     /* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
-    { .schema = "aten::selu(Tensor self) -> Tensor",
-      .about  = "elu with the constants that keep mean and variance",
-      .body   = "elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)" },
-    { .schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
-      .about  = "elu with a smooth bend for every alpha",
-      .body   = "assert alpha != 0, 'alpha must not be 0'\n"
-                "return elu(self, float(alpha), 1., 1 / alpha)" },
-    { .schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
-      .about  = "x times the normal distribution function",
-      .shape  = gelu_shape,
-      .run    = gelu_run },
+    CQ_BODY("aten::selu(Tensor self) -> Tensor",
+            "elu with the constants that keep mean and variance",
+            "elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)"),
+    CQ_BODY("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
+            "elu with a smooth bend for every alpha",
+            "assert alpha != 0, 'alpha must not be 0'\n"
+            "return elu(self, float(alpha), 1., 1 / alpha)"),
+    CQ_KERNEL("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+              "x times the normal distribution function", gelu_shape, gelu_run),
     ROW1("silu", SILU, real_shape, "x * sigmoid(x)"),
     ROW1("mish", MISH, real_shape, "x * tanh(softplus(x))"),
     ROW("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", CLAMP, SAME,
@@ -117,13 +110,13 @@ const cq_op_def cq_ops_activation[] = {
         real_shape, "log(1 + exp(beta * x)) / beta"),
     ROW("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", THRESHOLD, SAME,
         "value where x does not pass the threshold"),
-    { .schema = "aten::glu(Tensor self, int dim=-1) -> Tensor",
-      .about  = "one half times the sigmoid of the other",
-      .body   = "assert self.ndim > 0, 'a tensor without dimensions cannot be halved'\n"
-                "d = wrap_dim(dim, self.ndim)\n"
-                "n = self.shape[d]\n"
-                "assert n % 2 == 0, 'dimension {d} cannot be halved'\n"
-                "return self.slice(d, 0, n // 2) * self.slice(d, n // 2, n).sigmoid()" },
+    CQ_BODY("aten::glu(Tensor self, int dim=-1) -> Tensor",
+            "one half times the sigmoid of the other",
+            "assert self.ndim > 0, 'a tensor without dimensions cannot be halved'\n"
+            "d = wrap_dim(dim, self.ndim)\n"
+            "n = self.shape[d]\n"
+            "assert n % 2 == 0, 'dimension {d} cannot be halved'\n"
+            "return self.slice(d, 0, n // 2) * self.slice(d, n // 2, n).sigmoid()"),
     ROW1("log_sigmoid", LOG_SIGMOID, real_shape, "log(sigmoid(x))"),
     ROW("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", SOFTSHRINK, shrink_shape,
         "x, nearer to 0 by lambd"),

@@ -2,6 +2,7 @@
  * released here, and after a failure every expression is None. */
 #include "aten/body_tree.h"
 #include "base/str.h"
+#include "base/warn.h"
 
 #include <stdio.h>
 
@@ -260,6 +261,27 @@ static void set(cq_frame *f, const cq_body_stmt *s)
         f->slots[s->slots[i]] = items[i];
 }
 
+/* items += more: the list itself grows. */
+static void add(cq_frame *f, const cq_body_stmt *s)
+{
+    cq_val        v = eval(f, s->value), to = f->slots[s->slots[0]];
+    size_t        n;
+    const cq_val *items = cq_native_items(&v, &n);
+
+    if (to.kind != CQ_VAL_LIST)
+        cq_native_fail(f, CQ_E_INTERNAL, "the body appends to %s", cq_val_kind_name(to.kind));
+    for (size_t i = 0; i < n && !failed(f); i++)
+        cq_ctx_fail(f->c->cx, cq_list_push(to.u.list, items[i]));
+}
+
+static void warn(cq_frame *f, const cq_body_stmt *s)
+{
+    cq_val message = eval(f, s->message);
+
+    if (!failed(f))
+        cq_warn(f->c->op->schema->full, "%s", message.u.text->text);
+}
+
 /* An assert looks at symbols without making them numbers: what holds on the example is all that
  * can be checked. */
 static void check(cq_frame *f, const cq_body_stmt *s)
@@ -314,7 +336,9 @@ static void run_block(cq_frame *f, const cq_body_stmt *s)
             break;
         case CQ_STMT_IF: run_block(f, truth(f, s->value) ? s->then : s->otherwise); break;
         case CQ_STMT_FOR: run_for(f, s); break;
+        case CQ_STMT_ADD: add(f, s); break;
         case CQ_STMT_FAIL: check(f, s); break;
+        case CQ_STMT_WARN: warn(f, s); break;
         case CQ_STMT_GIVE: give(f, s); break;
         }
     }

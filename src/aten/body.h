@@ -8,8 +8,9 @@
  *
  * The text is a subset of Python, and means what it means there:
  *
- *   statements   x = …      a, b = …      return …      return a, b      assert cond, 'message'
+ *   statements   x = …      a, b = …      items += …     return …      return a, b
  *                if cond: …; …      elif cond: …      else: …      for x in items: …; …
+ *                assert cond, 'message'     warn('message')
  *                raise NotImplementedError('message'), TypeError, ValueError
  *                They end with the line or a semicolon; a block is the rest of its line. A body
  *                of one expression needs no return.
@@ -23,9 +24,10 @@
  *   of tensors   x.shape, x.ndim, x.dtype, x.size(i), x.numel(), x.is_floating_point(),
  *                x.is_complex(), result_type(a, b), broadcast_shapes(a, b)
  *   of dtypes    d.is_floating_point, d.is_complex, dtype_name(d)
- *   of numbers   len, min, max, abs, sum, prod, int, float, bool, range, reversed, math.sqrt,
- *                math.exp, math.log, math.floor, math.ceil, wrap_dim(dim, rank),
+ *   of numbers   len, min, max, abs, sum, prod, int, float, bool, round, range, reversed,
+ *                math.sqrt, math.exp, math.log, math.floor, math.ceil, wrap_dim(dim, rank),
  *                wrap_dims(dims, rank), isinstance(x, Tensor)
+ *   of grids     qparams(x), quantized(x, scale, zero_point, dtype) and others, in quantized.c
  *   of symbols   is_known(n): the same in every run; size_hint(n): what it is on the example
  *
  * Messages are written with values between braces: '{p} is not between 0 and 1'.
@@ -55,13 +57,14 @@ void cq_body_slot_clear(cq_body_slot *slot);
 
 /* Functions that bodies share, by schema and body. They are not operators: what they call is heard
  * as if the caller had called it. body_functions.c has most of them, body_images.c those of images
- * and windows, body_special.c special functions. */
+ * and windows, body_layers.c those of quantized and recurrent layers. */
 typedef struct cq_body_function {
     const char *schema, *body;
 } cq_body_function;
 
 extern const cq_body_function cq_body_functions[];
 extern const cq_body_function cq_body_images[];
+extern const cq_body_function cq_body_layers[];
 
 /* Runs a text of c's row, parsed into slot when it is first used; sets the results. */
 cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c);

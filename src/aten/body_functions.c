@@ -56,6 +56,81 @@ const cq_body_function cq_body_functions[] = {
       " else 9007199254740993" },
     { "number_like(Tensor x, float number) -> Tensor", "scalar_tensor(number, dtype=x.dtype)" },
 
+    /* ---- powers and inverses of matrices ---- */
+    { "square_matrix(Tensor x) -> Tensor",
+      "assert x.ndim > 1 and x.shape[-1] == x.shape[-2], 'wants square matrices'\n"
+      "return x" },
+    /* By squaring: the binary digits of n say which squares count. */
+    { "power_of(Tensor x, int n) -> Tensor",
+      "assert abs(n) <= 1048576, 'the power {n} is out of bounds'\n"
+      "if n == 0: return eye(x.shape[-1], dtype=x.dtype).expand(x.shape).clone()\n"
+      "if n == 1: return x.clone()\n"
+      "if n < 0: x = x.linalg_inv()\n"
+      "left = abs(n); y = x; first = True\n"
+      "for i in range(21): y = y if left % 2 == 0 else x if first else y @ x; "
+      "first = first and left % 2 == 0; left = left // 2; x = x @ x if left > 0 else x\n"
+      "return y" },
+    /* The determinant of the rows and columns of e, by the first row. */
+    { "minor(Any e, int[] rows, int[] columns) -> Tensor",
+      "a = e[rows[0]]\n"
+      "if len(rows) == 1: return a[columns[0]]\n"
+      "b = e[rows[1]]; i = columns[0]; k = columns[1]\n"
+      "if len(rows) == 2: return a[i] * b[k] - a[k] * b[i]\n"
+      "parts = [a[c] * minor(e, rows[1:], [d for d in columns if d != c]) for c in columns]\n"
+      "y = parts[0]\n"
+      "for i in range(1, len(parts)): y = y - parts[i] if i % 2 == 1 else y + parts[i]\n"
+      "return y" },
+    { "cofactor(Any e, int n, int column, int row) -> Tensor",
+      "if n == 1: return ones_like(e[0][0])\n"
+      "y = minor(e, [i for i in range(n) if i != row], [i for i in range(n) if i != column])\n"
+      "return -y if (row + column) % 2 == 1 else y" },
+
+    /* ---- sums of products ---- */
+
+    { "is_one(int n) -> bool", "is_known(n) and n == 1" },
+    /* The sum over some axes of x * y, which have equal ranks and broadcast; summed axes stay with
+     * size 1. Axes fall into four groups: in both, in x only, in y only, and summed in both; what
+     * is summed in one alone is summed before. */
+    { "contracted(Tensor x, Tensor y, int[] summed) -> Tensor",
+      "r = range(x.ndim)\n"
+      "for i in r: assert is_one(x.shape[i]) or is_one(y.shape[i]) or x.shape[i] == y.shape[i], "
+      "'sizes {x.shape[i]} and {y.shape[i]} of an axis do not fit'\n"
+      "in_x = [i for i in r if not is_one(x.shape[i])]\n"
+      "in_y = [i for i in r if not is_one(y.shape[i])]\n"
+      "for i in summed: x, y = x.sum([i], True) if i in in_x and i not in in_y else x, "
+      "y.sum([i], True) if i in in_y and i not in in_x else y\n"
+      "both = [i for i in in_x if i in in_y and i not in summed]\n"
+      "left = [i for i in in_x if i not in in_y and i not in summed]\n"
+      "right = [i for i in r if i not in in_x and i not in summed]\n"
+      "order = both + left + summed + right\n"
+      "a = prod([x.shape[i] for i in both]); b = prod([x.shape[i] for i in left])\n"
+      "n = prod([x.shape[i] for i in summed]); m = prod([y.shape[i] for i in right])\n"
+      "sizes = [1 if i in summed else x.shape[i] if i in in_x else y.shape[i] for i in order]\n"
+      "x = x.permute(order).reshape([a, b, n])\n"
+      "y = y.permute(both + summed + right + left).reshape([a, n, m])\n"
+      "back = [[k for k in r if order[k] == i][0] for i in r]\n"
+      "return x.bmm(y).reshape(sizes).permute(back)" },
+    /* A label that is there twice is the diagonal, which becomes the last axis. */
+    { "without_repeats(Tensor x, int[] labels) -> Any",
+      "twice = [i for i in range(len(labels)) if labels[i] in labels[i + 1:]]\n"
+      "if len(twice) == 0: return [x, labels]\n"
+      "a = twice[0]; b = [i for i in range(a + 1, len(labels)) if labels[i] == labels[a]][0]\n"
+      "rest = [labels[i] for i in range(len(labels)) if i not in [a, b]]\n"
+      "return without_repeats(x.diagonal(0, a, b), rest + [labels[a]])" },
+    /* An operand with its axes in the common order; a missing one gets size 1. */
+    { "aligned(Tensor x, int[] labels, int[] order) -> Tensor",
+      "x, labels = without_repeats(x, labels)\n"
+      "x = x.permute([[i for i in range(len(labels)) if labels[i] == k][0] "
+      "for k in order if k in labels])\n"
+      "for i in range(len(order)): if order[i] not in labels: x = x.unsqueeze(i)\n"
+      "return x" },
+    /* Places in the order, from the n-th on, of labels that no operand after i has. */
+    { "done_after(Any operands, int i, int[] order, int n) -> int[]",
+      "later = []\n"
+      "for labels in operands[i + 1:]: later += labels\n"
+      "return [k for k in range(n, len(order)) if order[k] in operands[i] and order[k] not in "
+      "later]" },
+
     /* ---- norms of matrices ---- */
 
     /* [.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
@@ -116,7 +191,111 @@ const cq_body_function cq_body_functions[] = {
       " last = last + bend.slice(-1, n - 3, n - 2) * h.slice(0, n - 2, n - 1)\n"
       "return cat([first, inner, last], -1).movedim(-1, dim)" },
 
-    /* ---- Fourier transforms of data-dependent length ---- */
+    /* ---- Fourier transforms: products with matrices of roots of unity (waves, fft.c) ---- */
+
+    { "complex_of(Tensor x, Tensor y) -> Tensor", "view_as_complex(stack([x, y], -1))" },
+    { "wide_real(Tensor x) -> int",
+      "torch.float64 if x.dtype in [torch.float64, torch.complex128] else torch.float32" },
+    /* The largest factor of n up to its root, for as many points as can be. */
+    { "factor_of(int n) -> int", "max([i for i in range(1, 257) if i * i <= n and n % i == 0])" },
+    { "in_two(Tensor x, int a, int b) -> Tensor", "x.reshape(x.shape[:-1] + [a, b])" },
+    { "pairs_in_row(Tensor x) -> Tensor",
+      "view_as_real(x).flatten(-2, -1) if x.is_complex() else x" },
+    /* The first m of the n frequencies of x, whose last dimension has n numbers. A large n = a b is
+     * made of short ones: the transforms of each b-th number, turned a little, are transformed
+     * across. */
+    { "spectrum(Tensor x, int n, int m, int sign, float scale) -> Tensor",
+      "a = factor_of(n) if n > 256 else 1; b = n // a; type = wide_real(x)\n"
+      "kind = 'complex' if x.is_complex() else 'real'; rows = 2 * n if x.is_complex() else n\n"
+      "if a == 1: y = pairs_in_row(x) @ waves(kind, n, rows, 2 * m, sign, scale, type); "
+      "return view_as_complex(in_two(y, m, 2))\n"
+      "y = spectrum(in_two(x, a, b).transpose(-2, -1), a, a, sign, 1.)\n"
+      "y = y * complex_of(waves('cosine', n, b, a, sign, 1., type), "
+      "waves('sine', n, b, a, sign, 1., type))\n"
+      "y = spectrum(y.transpose(-2, -1), b, b, sign, scale).transpose(-2, -1).flatten(-2, -1)\n"
+      "return y if m == n else y.slice(-1, 0, m)" },
+    /* Real numbers from half a spectrum. The mirrored half is put back first if the matrix would be
+     * large. */
+    { "signal_of(Tensor x, int n, int sign, float scale) -> Tensor",
+      "m = n // 2 + 1\n"
+      "if n <= 256 or factor_of(n) == 1: "
+      "return pairs_in_row(x) @ waves('half', n, 2 * m, n, sign, scale, wide_real(x))\n"
+      "x = cat([x, x.slice(-1, 1, n - m + 1).flip([-1]).conj()], -1)\n"
+      "return real(spectrum(x, n, n, sign, scale))" },
+    /* x cut off or filled up with zeroes to n along its last dimension; which of them depends on
+     * data if n is a symbol. */
+    { "in_length(Tensor x, int n) -> Tensor",
+      "have = x.shape[-1]\n"
+      "if is_known(have) and have == n: return x\n"
+      "if is_known(have) and have > n: return x.slice(-1, 0, n)\n"
+      "if not x.is_complex(): return x.constant_pad_nd([0, n - have], 0)\n"
+      "return view_as_complex(view_as_real(x).constant_pad_nd([0, 0, 0, n - have], 0))" },
+    /* Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its variants).
+     * A transform back of real numbers, and one there to real numbers, is that of conjugates the
+     * other way. */
+    { "fourier_in_run(Tensor x, int n, int divided, bool real_in, bool real_out, bool inverse) -> "
+      "Tensor",
+      "if real_out: return _fft_c2r(x if inverse else x.conj(), [-1], divided, n)\n"
+      "if x.is_complex(): return _fft_c2c(x, [-1], divided, not inverse)\n"
+      "y = _fft_r2c(x, [-1], divided, real_in)\n"
+      "return y.conj() if inverse else y" },
+    /* Along one dimension; None and -1 points are as many as there are. What is divided by has a
+     * number: 0 nothing, 1 the root, 2 all of it. */
+    { "fourier(Tensor x, int dim, int? points, str? norm, bool real_in, bool real_out, bool "
+      "inverse) -> Tensor",
+      "given = points is not None and points != -1; have = x.shape[dim]\n"
+      "n = points if given else (have - 1) * 2 if real_out else have\n"
+      "size = size_hint(n)\n"
+      "assert size > 0, 'a transform of {size} points; 1 to 65536 can be, and primes up to 4096'\n"
+      "if size > 65536 or (size > 4096 and factor_of(size) == 1): raise NotImplementedError("
+      "'a transform of {size} points; 1 to 65536 can be, and primes up to 4096')\n"
+      "how = 'backward' if norm is None else norm\n"
+      "assert how in ['backward', 'forward', 'ortho'], "
+      "'norm is backward, forward or ortho, not {how}'\n"
+      "divided = 1 if how == 'ortho' else 2 if (how == 'backward') == inverse else 0\n"
+      "x = x.movedim(dim, -1)\n"
+      "if not is_known(n) and (not given or real_out or n == have): "
+      "return fourier_in_run(x, n, divided, real_in, real_out, inverse).movedim(-1, dim)\n"
+      "size = int(n); sign = 1 if inverse else -1\n"
+      "scale = 1. if divided == 0 else 1 / math.sqrt(size) if divided == 1 else 1 / size\n"
+      "x = in_length(x, size // 2 + 1 if real_out else size)\n"
+      "y = signal_of(x, size, sign, scale) if real_out else "
+      "spectrum(x, size, size // 2 + 1 if real_in else size, sign, scale)\n"
+      "return y.movedim(-1, dim)" },
+    /* The argument in floats, complex ones for half a spectrum. */
+    { "fourier_input(Tensor x, bool real_in, bool real_out) -> Tensor",
+      "if real_in and x.is_complex(): "
+      "raise TypeError('wants real numbers, not {dtype_name(x.dtype)}')\n"
+      "if x.dtype in [torch.float16, torch.bfloat16]: "
+      "raise TypeError('wants float32 or float64, not {dtype_name(x.dtype)}')\n"
+      "if not x.is_complex(): x = in_float(x)\n"
+      "return complex_of(x, zeros_like(x)) if real_out and not x.is_complex() else x" },
+    { "fourier_1(Tensor x, int? n, int dim, str? norm, bool real_in, bool real_out, bool inverse) "
+      "-> Tensor",
+      "x = fourier_input(x, real_in, real_out)\n"
+      "if x.ndim == 0: raise TypeError('wants at least one dimension')\n"
+      "return fourier(x, wrap_dim(dim, x.ndim), n, norm, real_in, real_out, inverse)" },
+    /* The last of the dimensions is the one whose numbers are real; the others have no real side.
+     */
+    { "fourier_n(Tensor x, int[]? s, int[]? dim, str? norm, bool real_in, bool real_out, bool "
+      "inverse) -> Tensor",
+      "x = fourier_input(x, real_in, real_out)\n"
+      "n = len(dim) if dim is not None else len(s) if len(s) > 0 else x.ndim\n"
+      "assert n > 0 and n <= x.ndim and len(s) in [0, n], "
+      "'{n} dimensions and {len(s)} sizes for a tensor of {x.ndim} dimensions'\n"
+      "dims = range(x.ndim - n, x.ndim) if dim is None else wrap_dims(dim, x.ndim)\n"
+      "sizes = [-1] * n if len(s) == 0 else s\n"
+      "if real_in: x = fourier(x, dims[-1], sizes[-1], norm, True, False, inverse)\n"
+      "for i in range(n - 1): x = fourier(x, dims[i], sizes[i], norm, False, False, inverse)\n"
+      "return x if real_in else fourier(x, dims[-1], sizes[-1], norm, False, real_out, inverse)" },
+    /* A window in the middle of a frame; None, all ones, stays if it fills the frame. */
+    { "in_middle(Tensor? window, int size, int n, int dtype) -> Tensor?",
+      "if size == n: return window\n"
+      "before = (n - size) // 2\n"
+      "w = ones([size], dtype=dtype) if window is None else window\n"
+      "return w.constant_pad_nd([before, n - size - before], 0)" },
+
+    /* Of data-dependent length. */
 
     /* The angles of all products of a row and a column, in turns of n. */
     { "turns(int rows, int columns, int n, int dtype) -> Tensor",
@@ -585,7 +764,7 @@ const cq_body_function cq_body_functions[] = {
     { "of_deviation(Tensor grad, Tensor std, Tensor x, int[]? dim, float correction) -> Tensor",
       "of_variance((grad / (std * 2)).masked_fill(std == 0, 0), x, dim, correction)" },
     { "of_mean(Tensor grad, Tensor x, int[]? dim) -> Tensor",
-      "kept(grad, x, dim) / float(reduced_size(x, dim))" },
+      "kept(grad, x, dim) / scalar_tensor(reduced_size(x, dim), dtype=grad.dtype)" },
     /* x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero. */
     { "of_norm(Tensor grad, Tensor norm, Tensor x, Scalar? ord, int[]? dim) -> Tensor",
       "p = 2. if ord is None else float(ord)\n"
@@ -679,6 +858,29 @@ const cq_body_function cq_body_functions[] = {
     /* ---- complex numbers ---- */
     { "truth(Tensor x) -> Tensor",
       "logical_or(real(x) != 0, imag(x) != 0) if x.is_complex() else x != 0" },
+    { "from_pairs(Tensor x) -> Tensor", "view_as_complex(x.contiguous())" },
+    { "both_complex(Any x, Any y) -> bool",
+      "isinstance(x, Tensor) and is_complex(x) and isinstance(y, Tensor) and is_complex(y)" },
+    { "part_dtype(int dtype) -> int",
+      "torch.float64 if dtype == torch.complex128 else torch.float32 if dtype == torch.complex64"
+      " else torch.float16" },
+    /* Of the one that is a complex tensor. */
+    { "dtype_of_parts(Any x, Any y) -> int",
+      "part_dtype(x.dtype if isinstance(x, Tensor) and is_complex(x) else y.dtype)" },
+    { "real_part(Any x, int dtype) -> Tensor",
+      "if isinstance(x, Tensor): return real(x) if is_complex(x) else x\n"
+      "return scalar_tensor(real(x), dtype=dtype)" },
+    { "imag_part(Any x, int dtype) -> Tensor",
+      "if isinstance(x, Tensor): return imag(x) if is_complex(x) else zeros_like(x)\n"
+      "return scalar_tensor(imag(x), dtype=dtype)" },
+    /* A real operand of pairs. */
+    { "beside_pairs(Any x) -> Any",
+      "x.unsqueeze(-1) if isinstance(x, Tensor) and x.ndim > 0 else x" },
+    { "times_real(Tensor z, Any by) -> Tensor", "from_pairs(view_as_real(z) * beside_pairs(by))" },
+    /* (x + yi)(u + vi) */
+    { "product(Tensor x, Tensor y, Tensor u, Tensor v) -> Tensor",
+      "a = x * u; b = x * v; c = y * u; d = y * v\n"
+      "return complex_of(a - d, b + c)" },
     { "as_complex(Tensor x) -> Tensor", "x if x.is_complex() else complex(x, zeros_like(x))" },
     { 0 },
 };

@@ -211,8 +211,9 @@ const cq_body_function cq_body_images[] = {
       "rest = where((x / span).floor().fmod(2) == 0, rest, span - rest)\n"
       "return (rest + low) / 2" },
     /* From -1 … 1 to the places of pixels; then as the padding says. */
-    { "pixel_places(Tensor g, int size, int padding, bool align) -> Tensor",
-      "x = (g + 1) * (size - 1) / 2 if align else ((g + 1) * size - 1) / 2\n"
+    { "pixel_places(Tensor g, int size, bool align) -> Tensor",
+      "(g + 1) * (size - 1) / 2 if align else ((g + 1) * size - 1) / 2" },
+    { "kept_inside(Tensor x, int size, int padding, bool align) -> Tensor",
       "if padding == 2: x = reflected(x, 0 if align else -1, 2 * size - (2 if align else 1))\n"
       "return x.clamp(0, size - 1) if padding > 0 else x" },
     /* The pixels at whole places, one tensor for each axis; 0 beside the image. */
@@ -234,14 +235,29 @@ const cq_body_function cq_body_images[] = {
       "for i in range(n): low = at[i].floor(); part = at[i] - low; far = k // [1, 2, 4][i] % 2;"
       " corner = corner + [low + far]; weight = weight * (part if far == 1 else 1 - part)\n"
       "return pixels_at(image, corner) * weight.unsqueeze(1)" },
+    /* The weight of a pixel at this distance, up to 1 or beyond it, of the cubic through four. */
+    { "cubic_weight(Tensor x, bool beyond) -> Tensor",
+      "if beyond: return ((x * -0.75 + 3.75) * x - 6) * x + 3\n"
+      "return (x * 1.25 - 2.25) * x * x + 1" },
+    /* The k-th of the 4^n pixels around places. */
+    { "cubic_at(Tensor image, Tensor[] at, int k, int padding, bool align) -> Tensor",
+      "pixels = []; weight = ones([], dtype=image.dtype)\n"
+      "for i in range(len(at)): low = at[i].floor(); part = at[i] - low; tap = k // 4 ** i % 4;"
+      " pixels += [kept_inside(low + (tap - 1), image.shape[2 + i], padding, align)];"
+      " weight = weight * cubic_weight(part + (1 - tap) if tap < 2 else (tap - 1) - part,"
+      " tap in [0, 3])\n"
+      "return pixels_at(image, pixels) * weight.unsqueeze(1)" },
     { "sampled(Tensor image, Tensor grid, int mode, int padding, bool align) -> Tensor",
       "n = image.ndim - 2\n"
-      "if mode > 1: raise NotImplementedError('cubic sampling needs GridSample, of opset 16')\n"
-      "at = [pixel_places(grid.select(-1, n - 1 - i), image.shape[2 + i], padding, align)"
+      "at = [pixel_places(grid.select(-1, n - 1 - i), image.shape[2 + i], align)"
       " for i in range(n)]\n"
+      "if mode == 2: y = cubic_at(image, at, 0, padding, align)\n"
+      "else: at = [kept_inside(at[i], image.shape[2 + i], padding, align) for i in range(n)]\n"
       "if mode == 1: return pixels_at(image, [x.round() for x in at])\n"
-      "y = corner_at(image, at, 0)\n"
-      "for k in range(1, [2, 4, 8][n - 1]): y = y + corner_at(image, at, k)\n"
+      "if mode == 0: y = corner_at(image, at, 0)\n"
+      "for k in range(1, (4 if mode == 2 else 2) ** n):"
+      " y = y + (cubic_at(image, at, k, padding, align) if mode == 2 else corner_at(image, at, "
+      "k))\n"
       "return y" },
     /* Where the pixels of an axis are in -1 … 1. */
     { "grid_line(int n, bool align, int dtype) -> Tensor",

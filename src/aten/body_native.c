@@ -18,6 +18,15 @@ cq_val cq_native_fail(cq_frame *f, cq_status status, const char *format, ...)
     return CQ_NONE;
 }
 
+cq_val cq_native_constant(cq_frame *f, cq_tensor *wide, cq_dtype dtype)
+{
+    cq_tensor *t = NULL;
+
+    cq_ctx_fail(f->c->cx, cq_tensor_clone(&t, wide, dtype));
+    cq_tensor_release(wide);
+    return t ? TENSOR(cq_ctx_own_tensor(f->c->cx, t)) : CQ_NONE;
+}
+
 /* ---- symbols that become numbers ---- */
 
 static bool same_symbol(cq_val a, cq_val b)
@@ -452,6 +461,27 @@ static cq_val broadcast_shapes(cq_frame *f, const cq_val *args, size_t n)
     return cq_ints(f->c->cx, sizes, rank);
 }
 
+/* The elements of a tensor of integers. Sizes that it is known to hold stay symbols; what else is
+ * data is fixed from here on. */
+static cq_val tolist(cq_frame *f, const cq_val *args, size_t n)
+{
+    cq_tensor       *t = args[0].u.tensor, *data = t;
+    const cq_schema *s   = f->c->op->schema;
+    cq_val           out = cq_native_list(f, NULL, (size_t)cq_tensor_numel(t));
+
+    if (!t->known && cq_ctx_fail(f->c->cx, cq_call_data(f->c, &data, t)) != CQ_OK)
+        return CQ_NONE;
+    n = out.kind == CQ_VAL_LIST ? out.u.list->n : 0;
+    for (size_t i = 0; i < n; i++)
+        out.u.list->items[i] =
+            t->known ? SIZE(t->known[i]) : INT(cq_tensor_get_i64(data, (int64_t)i));
+    for (size_t i = 0; i < s->n_args && data != t; i++)
+        if (f->c->args[i].kind == CQ_VAL_TENSOR && f->c->args[i].u.tensor == t)
+            f->c->cx->listener->baked(f->c->cx->listener_self, f->c->cx, s->args[i].name,
+                                      cq_i((int64_t)n));
+    return out;
+}
+
 /* Whether a number is the same in every run. */
 static cq_val is_known(cq_frame *f, const cq_val *args, size_t n)
 {
@@ -602,6 +632,25 @@ static cq_val reverse(cq_frame *f, const cq_val *args, size_t n)
     return out;
 }
 
+static cq_val real(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)f, (void)n;
+    return args[0].kind == CQ_VAL_COMPLEX ? FLOAT(args[0].u.c.re) : args[0];
+}
+
+static cq_val imag(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)f, (void)n;
+    return args[0].kind == CQ_VAL_COMPLEX ? FLOAT(args[0].u.c.im) : INT(0);
+}
+
+/* Half way it goes to the even one, and no further than an int64 does. */
+static cq_val nearest(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)n;
+    return INT((int64_t)fmax(fmin(nearbyint(cq_native_f64(f, args[0])), 0x1p62), -0x1p62));
+}
+
 #define MATH(name, function)                                                                       \
     static cq_val name(cq_frame *f, const cq_val *args, size_t n)                                  \
     {                                                                                              \
@@ -628,6 +677,7 @@ const cq_native cq_natives[] = {
     { "size", 2, 2, A_TENSOR, CQ_KIND(INT), size },
     { "size", 1, 1, A_TENSOR, LIST, shape },
     { "numel", 1, 1, A_TENSOR, CQ_KIND(INT), numel },
+    { "tolist", 1, 1, A_TENSOR, LIST, tolist },
     { "is_floating_point", 1, 1, A_TENSOR, CQ_KIND(BOOL), is_floating_point },
     { "is_complex", 1, 1, ANY, CQ_KIND(BOOL), is_complex },
     { ".is_floating_point", 1, 1, CQ_KIND(INT), CQ_KIND(BOOL), dtype_is_float },
@@ -651,6 +701,19 @@ const cq_native cq_natives[] = {
     { "bool", 1, 1, ANY, CQ_KIND(BOOL), to_bool },
     { "range", 1, 2, NUMBER, LIST, range },
     { "reversed", 1, 1, ANY, LIST, reverse },
+    { "real", 1, 1, NUMBER, NUMBER, real },
+    { "imag", 1, 1, NUMBER, NUMBER, imag },
+    { "round", 1, 1, NUMBER, CQ_KIND(INT), nearest },
+    { "waves", 7, 7, CQ_KIND(STR), A_TENSOR, cq_native_waves },
+    { "kaiser", 3, 3, CQ_KIND(INT), A_TENSOR, cq_native_kaiser },
+    { "einsum_labels", 2, 2, CQ_KIND(STR), LIST, cq_native_einsum_labels },
+    { "floats", 1, 1, A_TENSOR, A_TENSOR, cq_native_floats },
+    { "quantized", 4, 5, A_TENSOR, A_TENSOR, cq_native_quantized },
+    { "regrid", 2, 2, A_TENSOR, A_TENSOR, cq_native_regrid },
+    { "grid_dtype", 1, 1, A_TENSOR, CQ_KIND(INT), cq_native_grid_dtype },
+    { "qparams", 1, 1, A_TENSOR, LIST | CQ_KIND(NONE), cq_native_qparams },
+    { "narrow_range", 1, 1, CQ_KIND(BOOL), CQ_KIND(BOOL), cq_native_narrow_range },
+    { "bias_on_grid", 3, 3, ANY, A_TENSOR | CQ_KIND(NONE), cq_native_bias_on_grid },
     { "math.sqrt", 1, 1, ANY, CQ_KIND(FLOAT), math_sqrt },
     { "math.exp", 1, 1, ANY, CQ_KIND(FLOAT), math_exp },
     { "math.log", 1, 1, ANY, CQ_KIND(FLOAT), math_log },

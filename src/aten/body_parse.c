@@ -170,7 +170,17 @@ static cq_body_stmt *raise_stmt(cq_body_parser *p)
     return s;
 }
 
-/* Whether "a =" or "a, b =" is here. */
+static cq_body_stmt *warn_stmt(cq_body_parser *p)
+{
+    cq_body_stmt *s = stmt(p, CQ_STMT_WARN);
+
+    cq_body_open(p, "(");
+    s->message = message(p);
+    cq_body_close(p, ")");
+    return s;
+}
+
+/* Whether "a =", "a, b =" or "a +=" is here. */
 static bool assignment_here(cq_body_parser *p)
 {
     const char *at;
@@ -178,6 +188,7 @@ static bool assignment_here(cq_body_parser *p)
     cq_body_space(p);
     for (at = p->at; cq_is_word(*at) || *at == ',' || *at == ' '; at++)
         ;
+    at += at[0] == '+' && at[1] == '=';
     return at > p->at && at[0] == '=' && at[1] != '=';
 }
 
@@ -193,6 +204,8 @@ static cq_body_stmt *assignment(cq_body_parser *p)
         }
         names[s->n_slots++] = cq_body_word(p);
     } while (p->status == CQ_OK && cq_body_accept(p, ","));
+    if (s->n_slots == 1 && cq_body_accept(p, "+"))
+        s->kind = CQ_STMT_ADD;
     cq_body_expect(p, "=");
     s->value = cq_body_expressions(p);
     for (size_t i = 0; i < s->n_slots; i++) {
@@ -268,6 +281,8 @@ static cq_body_stmt *simple_stmt(cq_body_parser *p)
         return assert_stmt(p);
     if (cq_body_accept(p, "raise"))
         return raise_stmt(p);
+    if (cq_body_accept(p, "warn"))
+        return warn_stmt(p);
     if (assignment_here(p))
         return assignment(p);
     if (p->owner)

@@ -108,7 +108,7 @@ cq_body_expr *cq_body_math_constant(cq_body_parser *p, const char *name)
 /* The second argument of isinstance. */
 static cq_body_expr *type_name(cq_body_parser *p, const char *name)
 {
-    for (int kind = CQ_VAL_TENSOR; kind <= CQ_VAL_STR; kind++)
+    for (int kind = CQ_VAL_TENSOR; kind <= CQ_VAL_TUPLE; kind++)
         if (strcmp(cq_val_kind_name((cq_val_kind)kind), name) == 0)
             return cq_body_constant(p, INT(kind));
     return NULL;
@@ -277,7 +277,8 @@ static struct {
     size_t         n;
 } shared = { .once = PTHREAD_ONCE_INIT };
 
-static const cq_body_function *const families[] = { cq_body_functions, cq_body_images };
+static const cq_body_function *const families[] = { cq_body_functions, cq_body_images,
+                                                    cq_body_layers };
 
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
@@ -316,12 +317,27 @@ const cq_callable *cq_body_function_find(const char *name)
     return NULL;
 }
 
+static bool has_native(const char *name)
+{
+    const cq_native *n = cq_natives;
+
+    while (n->name && strcmp(n->name, name) != 0)
+        n++;
+    return n->name != NULL;
+}
+
 cq_status cq_body_check_functions(void)
 {
     pthread_once(&shared.once, build_shared);
     for (size_t i = 0; i < shared.n; i++) {
-        cq_body *body;
+        cq_body    *body;
+        const char *name = shared.functions[i].schema->full;
+        char        full[CQ_BODY_MAX_NAME];
 
+        snprintf(full, sizeof full, "aten::%s", name);
+        if (cq_op_overloads(full) || has_native(name) ||
+            cq_body_function_find(name) != &shared.functions[i])
+            return cq_fail(CQ_E_INTERNAL, name, NULL, "another function or operator has the name");
         CQ_TRY(
             cq_body_parse(&body, shared.functions[i].schema, shared.functions[i].def->body, NULL));
         cq_arena_free(body->arena);

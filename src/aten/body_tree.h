@@ -74,10 +74,12 @@ struct cq_callable {
 
 typedef enum cq_body_stmt_kind {
     CQ_STMT_SET,    /* slots[…] = value */
+    CQ_STMT_ADD,    /* slots[0] += value */
     CQ_STMT_RETURN, /* value */
     CQ_STMT_IF,     /* value, then, otherwise */
     CQ_STMT_FOR,    /* slots[0] in value: then */
-    CQ_STMT_FAIL,   /* if value: fail with status and message; an assert if is_check */
+    CQ_STMT_FAIL,   /* unless value holds: fail with status and message */
+    CQ_STMT_WARN,   /* message */
     CQ_STMT_GIVE    /* a formula: value for the argument slots[0] */
 } cq_body_stmt_kind;
 
@@ -166,6 +168,17 @@ bool          cq_native_equal(cq_val a, cq_val b);
 int64_t cq_native_i64(cq_frame *f, cq_val v);
 double  cq_native_f64(cq_frame *f, cq_val v);
 bool    cq_native_truth(cq_frame *f, cq_val v);
+
+/* What only C says: constants of numbers that no operator computes (fft.c, window.c), a language of
+ * its own (contract.c), and what the handle of a tensor knows of its grid (quantized.c). */
+typedef cq_val cq_native_fn(cq_frame *f, const cq_val *args, size_t n);
+
+cq_native_fn cq_native_waves, cq_native_kaiser, cq_native_einsum_labels;
+cq_native_fn cq_native_floats, cq_native_quantized, cq_native_regrid, cq_native_grid_dtype,
+    cq_native_qparams, cq_native_narrow_range, cq_native_bias_on_grid;
+
+/* A constant of doubles, as another dtype. */
+cq_val cq_native_constant(cq_frame *f, cq_tensor *wide, cq_dtype dtype);
 
 cq_val cq_native_fail(cq_frame *f, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

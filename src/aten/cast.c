@@ -97,11 +97,9 @@ const cq_op_def cq_ops_cast[] = {
     TO("to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
        "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
        "to.dtype(self, dtype, False, copy)"),
-    { .schema = "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
-                "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-      .about  = "in another dtype",
-      .shape  = to_shape,
-      .run    = to_run },
+    CQ_KERNEL("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
+              "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+              "in another dtype", to_shape, to_run),
     TO("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
        "MemoryFormat? memory_format=None) -> Tensor(a)",
        "to.dtype(self, other.dtype, False, copy)"),
@@ -133,14 +131,10 @@ const cq_op_def cq_ops_cast[] = {
     CAST("Short", "int16"),
     CAST("Half", "float16"),
 
-    { .schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-      .about  = "a copy",
-      .shape  = cq_shape_of_self,
-      .run    = clone_run },
-    { .schema = "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
-      .about  = "in one piece of memory",
-      .shape  = contiguous_shape,
-      .run    = contiguous_run },
+    CQ_KERNEL("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "a copy",
+              cq_shape_of_self, clone_run),
+    CQ_KERNEL("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
+              "in one piece of memory", contiguous_shape, contiguous_run),
     VIEW("detach(Tensor(a) self) -> Tensor(a)", "the same memory without history"),
     VIEW("alias(Tensor(a) self) -> Tensor(a)", "the same memory"),
     VIEW("lift_fresh(Tensor(a) self) -> Tensor(a)", "itself"),
@@ -149,17 +143,13 @@ const cq_op_def cq_ops_cast[] = {
     SELF("positive(Tensor(a) self) -> Tensor(a)", "itself"),
     SELF("cpu(Tensor(a) self) -> Tensor(b|a)", "itself"),
     SELF("cuda(Tensor(a) self) -> Tensor(b|a)", "itself: there is no other device here"),
-    { .schema = "aten::chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-      .about  = "as complex numbers of two float16",
-      .body   = "self.to(torch.complex32)" },
+    CQ_BODY("aten::chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+            "as complex numbers of two float16", "self.to(torch.complex32)"),
     SELF("resolve_conj(Tensor(a) self) -> Tensor(a)", "itself"),
     SELF("resolve_neg(Tensor(a) self) -> Tensor(a)", "itself"),
     SELF("resolve_neg(Tensor(a) self) -> Tensor(a)", "itself"),
-    { .schema =
-          "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
-          "Tensor(b|a)",
-      .about = "itself, or in another dtype",
-      .body  = "to.dtype(data, " DTYPE_OR("data.dtype") ")",
-      .flags = CQ_OP_PARTS },
+    CQ_PARTS("aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> "
+             "Tensor(b|a)",
+             "itself, or in another dtype", "to.dtype(data, " DTYPE_OR("data.dtype") ")"),
     { 0 }
 };

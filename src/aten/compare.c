@@ -122,18 +122,17 @@ const cq_op_def cq_ops_compare[] = {
     ROW1("isfinite", ISFINITE, TO_BOOL, "whether it is neither infinite nor NaN"),
     ROW1("isposinf", ISPOSINF, TO_BOOL, "whether it is infinity"),
     ROW1("isneginf", ISNEGINF, TO_BOOL, "whether it is minus infinity"),
-    { .schema = "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
-                "atol=1e-08, bool equal_nan=False) -> Tensor",
-      .about  = "whether they are nearly equal",
-      .body   = "assert self.dtype == other.dtype, "
-                "'{dtype_name(self.dtype)} cannot be compared with {dtype_name(other.dtype)}'\n"
-                "same = self == other\n"
-                "if self.dtype == torch.bool: return same\n"
-                "if equal_nan: same = same.logical_or(self.isnan().logical_and(other.isnan()))\n"
-                "allowed = (other * rtol).abs() + atol\n"
-                "near = (self - other).abs()\n"
-                "return same.logical_or(near.isfinite().logical_and(near <= allowed))",
-      .flags  = CQ_OP_PARTS },
+    CQ_PARTS("aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
+             "atol=1e-08, bool equal_nan=False) -> Tensor",
+             "whether they are nearly equal",
+             "assert self.dtype == other.dtype, "
+             "'{dtype_name(self.dtype)} cannot be compared with {dtype_name(other.dtype)}'\n"
+             "same = self == other\n"
+             "if self.dtype == torch.bool: return same\n"
+             "if equal_nan: same = same.logical_or(self.isnan().logical_and(other.isnan()))\n"
+             "allowed = (other * rtol).abs() + atol\n"
+             "near = (self - other).abs()\n"
+             "return same.logical_or(near.isfinite().logical_and(near <= allowed))"),
 
     BITS("bitwise_and", BITWISE_AND, "the bits that both have"),
     BITS("bitwise_or", BITWISE_OR, "the bits that one or both have"),
@@ -150,33 +149,21 @@ const cq_op_def cq_ops_compare[] = {
     SHIFT_SIGN("__lshift__", "bitwise_left_shift"),
     SHIFT_SIGN("__rshift__", "bitwise_right_shift"),
 
-    { .schema = "aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-      .about  = "self where condition holds, other elsewhere",
-      .shape  = where_shape,
-      .run    = where_run },
-    { .schema = "aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
-      .about  = "self where condition holds, other elsewhere",
-      .shape  = where_shape,
-      .run    = where_run },
-    { .schema = "aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
-      .about  = "self where condition holds, other elsewhere",
-      .shape  = where_shape,
-      .run    = where_run },
+    CQ_KERNEL("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+              "self where condition holds, other elsewhere", where_shape, where_run),
+    CQ_KERNEL("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+              "self where condition holds, other elsewhere", where_shape, where_run),
+    CQ_KERNEL("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+              "self where condition holds, other elsewhere", where_shape, where_run),
     { .schema = "aten::where(Tensor condition) -> Tensor[]",
       .about  = "the indices where condition holds",
       .body   = "condition.nonzero().unbind(1)",
       .flags  = CQ_OP_PARTS | CQ_OP_DYNAMIC },
-    { .schema = "aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
-      .about  = "self where condition holds, other elsewhere",
-      .shape  = where_shape,
-      .run    = where_run },
-    { .schema = "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-      .about  = "value where mask holds, self elsewhere",
-      .shape  = masked_fill_shape,
-      .run    = masked_fill_run },
-    { .schema = "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-      .about  = "value where mask holds, self elsewhere",
-      .shape  = masked_fill_shape,
-      .run    = masked_fill_run },
+    CQ_KERNEL("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+              "self where condition holds, other elsewhere", where_shape, where_run),
+    CQ_KERNEL("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+              "value where mask holds, self elsewhere", masked_fill_shape, masked_fill_run),
+    CQ_KERNEL("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+              "value where mask holds, self elsewhere", masked_fill_shape, masked_fill_run),
     { 0 }
 };

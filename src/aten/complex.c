@@ -10,11 +10,6 @@
 
 #include <stdlib.h>
 
-static cq_dtype real_of(cq_dtype complex)
-{
-    return cq_dtype_part(complex);
-}
-
 /* Of pairs of real numbers; CQ_DTYPE_NONE: there is none. */
 static cq_dtype complex_of(cq_dtype real)
 {
@@ -29,11 +24,6 @@ static bool is_complex(cq_val v)
     return v.kind == CQ_VAL_TENSOR && cq_dtype_is_complex(v.u.tensor->dtype);
 }
 
-static cq_status done(cq_opcall *c, cq_tensor *t)
-{
-    return cq_result_set_tensor(c, 0, t);
-}
-
 /* ---- the two looks at the same memory ---- */
 
 static cq_status view_as(cq_opcall *c, cq_dtype dtype, const cq_geometry *g)
@@ -42,7 +32,7 @@ static cq_status view_as(cq_opcall *c, cq_dtype dtype, const cq_geometry *g)
 
     CQ_TRY(cq_tensor_new_view(&view, c->args[0].u.tensor, dtype, g->rank, g->sizes, g->strides,
                               g->offset));
-    return done(c, cq_ctx_own_tensor(c->cx, view));
+    return cq_result_set_tensor(c, 0, cq_ctx_own_tensor(c->cx, view));
 }
 
 static cq_status real_view(cq_opcall *c)
@@ -58,7 +48,7 @@ static cq_status real_view(cq_opcall *c)
     for (size_t i = 0; i < g.rank; i++)
         g.strides[i] *= 2;
     cq_geometry_insert(&g, g.rank, cq_i(2), 1);
-    return view_as(c, real_of(x->dtype), &g);
+    return view_as(c, cq_dtype_part(x->dtype), &g);
 }
 
 /* Whether the two numbers of each pair are where those of a complex number are. */
@@ -115,21 +105,6 @@ static cq_tensor *complex_unview(cq_opcall *c, cq_tensor *base, cq_tensor *chang
     (void)base;
     (void)index;
     return to_pairs(c->cx, changed);
-}
-
-cq_tensor *cq_complex_of(cq_ctx *cx, cq_tensor *real, cq_tensor *imaginary)
-{
-    cq_tensor *parts[2] = { real, imaginary };
-
-    return CQ_OP(cx, "aten::view_as_complex",
-                 TENSOR(CQ_OP(cx, "aten::stack", cq_tensors(cx, parts, 2), INT(-1))));
-}
-
-/* The real (0) or imaginary (1) part. */
-static cq_tensor *part(cq_ctx *cx, cq_val complex, int which)
-{
-    return CQ_OP(cx, "aten::select.int", TENSOR(to_pairs(cx, complex.u.tensor)), INT(-1),
-                 INT(which));
 }
 
 /* ---- elements that move ---- */
@@ -244,188 +219,6 @@ static cq_status on_pairs(cq_opcall *c)
     return complex_results(c, results);
 }
 
-/* All dimensions, or those that are given; the dtype is that of the numbers. */
-static cq_status reduce(cq_opcall *c)
-{
-    cq_tensor *x    = c->args[0].u.tensor;
-    bool       mean = strncmp(c->op->schema->full, "aten::mean", 10) == 0;
-    cq_val     dims = cq_schema_find(c->op->schema, "dim") >= 0 ? cq_arg_val(c, "dim") : CQ_NONE;
-    bool       keep = dims.kind != CQ_VAL_NONE && cq_arg_bool(c, "keepdim");
-
-    if (!cq_arg_is_none(c, "dtype") && cq_arg_dtype(c, "dtype", x->dtype) != x->dtype)
-        return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex numbers in another dtype");
-    if (dims.kind == CQ_VAL_NONE || (dims.kind == CQ_VAL_LIST && !dims.u.list->n)) {
-        dims = cq_i64s(c->cx, NULL, 0);
-        for (size_t i = 0; c->cx->status == CQ_OK && i < x->rank; i++)
-            CQ_TRY(cq_list_push(dims.u.list, INT((int64_t)i)));
-    } else {
-        CQ_TRY(wrap_list(c, "dim", &dims, (int64_t)x->rank));
-    }
-    if (!x->rank)
-        return done(c, x);
-    return done(c, to_complex(c->cx, CQ_OP(c->cx, mean ? "aten::mean.dim" : "aten::sum.dim_IntList",
-                                           TENSOR(to_pairs(c->cx, x)), dims, BOOL(keep))));
-}
-
-static cq_status where(cq_opcall *c)
-{
-    cq_tensor *condition = CQ_OP(c->cx, "aten::unsqueeze", c->args[0], INT(-1));
-
-    if (!is_complex(c->args[1]) || !is_complex(c->args[2]))
-        return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex numbers beside real ones");
-    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::where.self", TENSOR(condition),
-                                           TENSOR(to_pairs(c->cx, c->args[1].u.tensor)),
-                                           TENSOR(to_pairs(c->cx, c->args[2].u.tensor)))));
-}
-
-/* ---- arithmetic ---- */
-
-/* An operand beside a complex one: its real or imaginary part. */
-static cq_tensor *part_of(cq_opcall *c, cq_val v, int which, cq_dtype real)
-{
-    cq_ctx *cx = c->cx;
-
-    if (is_complex(v))
-        return part(cx, v, which);
-    if (v.kind == CQ_VAL_TENSOR)
-        return which ? CQ_OP(cx, "aten::zeros_like", TENSOR(v.u.tensor)) : v.u.tensor;
-    if (v.kind == CQ_VAL_COMPLEX)
-        return CQ_OP(cx, "aten::scalar_tensor", FLOAT(which ? v.u.c.im : v.u.c.re), DTYPE(real));
-    return CQ_OP(cx, "aten::scalar_tensor", which ? INT(0) : v, DTYPE(real));
-}
-
-static cq_dtype real_dtype(const cq_opcall *c)
-{
-    return real_of(is_complex(c->args[0]) ? c->args[0].u.tensor->dtype
-                                          : c->args[1].u.tensor->dtype);
-}
-
-/* a + alpha b, or a - alpha b, each part for itself. */
-static cq_status add(cq_opcall *c)
-{
-    cq_dtype    real  = real_dtype(c);
-    cq_val      alpha = cq_arg_val(c, "alpha");
-    bool        minus = strncmp(c->op->schema->full, "aten::sub", 9) == 0;
-    const char *op    = minus ? "aten::sub.Tensor" : "aten::add.Tensor";
-    cq_tensor  *t[2];
-
-    if (alpha.kind == CQ_VAL_COMPLEX)
-        return cq_call_fail(c, CQ_E_UNSUPPORTED, "a complex alpha");
-    if (is_complex(c->args[0]) && is_complex(c->args[1]))
-        return done(c,
-                    to_complex(c->cx, CQ_OP(c->cx, op, TENSOR(to_pairs(c->cx, c->args[0].u.tensor)),
-                                            TENSOR(to_pairs(c->cx, c->args[1].u.tensor)), alpha)));
-    for (int i = 0; i < 2; i++)
-        t[i] = CQ_OP(c->cx, op, TENSOR(part_of(c, c->args[0], i, real)),
-                     TENSOR(part_of(c, c->args[1], i, real)), alpha);
-    return done(c, cq_complex_of(c->cx, t[0], t[1]));
-}
-
-/* A complex tensor by a real number, or by a tensor of them. */
-static cq_tensor *scaled(cq_ctx *cx, const char *of_tensor, const char *of_number, cq_tensor *x,
-                         cq_val by)
-{
-    if (by.kind != CQ_VAL_TENSOR)
-        return to_complex(cx, CQ_OP(cx, of_number, TENSOR(to_pairs(cx, x)), by));
-    if (by.u.tensor->rank)
-        by = TENSOR(CQ_OP(cx, "aten::unsqueeze", by, INT(-1)));
-    return to_complex(cx, CQ_OP(cx, of_tensor, TENSOR(to_pairs(cx, x)), by));
-}
-
-static bool is_real(cq_val v)
-{
-    return !is_complex(v) && v.kind != CQ_VAL_COMPLEX;
-}
-
-/* (a + bi)(c + di) = (ac - bd) + (ad + bc)i, of numbers or of matrices. */
-static cq_tensor *product(cq_opcall *c, const char *op, cq_tensor *const a[2],
-                          cq_tensor *const b[2])
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *t[4];
-
-    for (int i = 0; i < 4; i++)
-        t[i] = CQ_OP(cx, op, TENSOR(a[i / 2]), TENSOR(b[i % 2]));
-    return cq_complex_of(cx, CQ_OP(cx, "aten::sub.Tensor", TENSOR(t[0]), TENSOR(t[3])),
-                         CQ_OP(cx, "aten::add.Tensor", TENSOR(t[1]), TENSOR(t[2])));
-}
-
-static void parts_of(cq_opcall *c, cq_val v, cq_tensor *out[2])
-{
-    for (int i = 0; i < 2; i++)
-        out[i] = part_of(c, v, i, real_dtype(c));
-}
-
-static cq_status mul(cq_opcall *c)
-{
-    cq_tensor *a[2], *b[2];
-
-    for (int i = 0; i < 2; i++)
-        if (is_real(c->args[i]))
-            return done(c, scaled(c->cx, "aten::mul.Tensor", "aten::mul.Scalar",
-                                  c->args[1 - i].u.tensor, c->args[i]));
-    parts_of(c, c->args[0], a);
-    parts_of(c, c->args[1], b);
-    return done(c, product(c, "aten::mul.Tensor", a, b));
-}
-
-static cq_tensor *square_of_size(cq_ctx *cx, cq_tensor *const z[2])
-{
-    return CQ_OP(cx, "aten::add.Tensor",
-                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(z[0]), TENSOR(z[0]))),
-                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(z[1]), TENSOR(z[1]))));
-}
-
-/* a / b = a conj(b) / |b|^2 */
-static cq_status divide(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *a[2], *b[2], *t;
-
-    if (cq_schema_find(c->op->schema, "rounding_mode") >= 0)
-        return cq_call_fail(c, CQ_E_TYPE, "complex numbers are not rounded");
-    if (is_real(c->args[1]))
-        return done(
-            c, scaled(cx, "aten::div.Tensor", "aten::div.Scalar", c->args[0].u.tensor, c->args[1]));
-    parts_of(c, c->args[0], a);
-    parts_of(c, c->args[1], b);
-    t    = square_of_size(cx, b);
-    b[1] = CQ_OP(cx, "aten::neg", TENSOR(b[1]));
-    return done(
-        c, scaled(cx, "aten::div.Tensor", NULL, product(c, "aten::mul.Tensor", a, b), TENSOR(t)));
-}
-
-/* ---- functions ---- */
-
-static cq_status real(cq_opcall *c)
-{
-    return done(c, part(c->cx, c->args[0], 0));
-}
-
-static cq_status imaginary(cq_opcall *c)
-{
-    return done(c, part(c->cx, c->args[0], 1));
-}
-
-/* Among each other: the other precision. To real numbers: the real part, as in PyTorch. */
-static cq_status cast(cq_opcall *c)
-{
-    cq_tensor *x     = c->args[0].u.tensor;
-    cq_dtype   dtype = cq_arg_dtype(c, "dtype", x->dtype);
-
-    if (!cq_dtype_is_complex(dtype))
-        return done(
-            c, CQ_OP(c->cx, "aten::to.dtype", TENSOR(part(c->cx, c->args[0], 0)), DTYPE(dtype)));
-    if (!cq_dtype_is_complex(x->dtype)) {
-        x = CQ_OP(c->cx, "aten::to.dtype", TENSOR(x), DTYPE(real_of(dtype)));
-        return done(c, cq_complex_of(c->cx, x, CQ_OP(c->cx, "aten::zeros_like", TENSOR(x))));
-    }
-    if (dtype == x->dtype)
-        return done(c, x);
-    return done(c, to_complex(c->cx, CQ_OP(c->cx, "aten::to.dtype", TENSOR(to_pairs(c->cx, x)),
-                                           DTYPE(real_of(dtype)))));
-}
-
 /* ---- the rules, in order of their names ---- */
 
 static const struct {
@@ -433,8 +226,6 @@ static const struct {
     cq_complex_rule *rule;
 } rules[] = {
     { "aten::_unsafe_view", on_pairs },
-    { "aten::add.Scalar", add },
-    { "aten::add.Tensor", add },
     { "aten::addbmm", cq_op_compose },
     { "aten::addmv", cq_op_compose },
     { "aten::addr", cq_op_compose },
@@ -456,8 +247,6 @@ static const struct {
     { "aten::diagflat", cq_op_compose },
     { "aten::diagonal_scatter", on_pairs },
     { "aten::diff", cq_op_compose },
-    { "aten::div.Scalar", divide },
-    { "aten::div.Tensor", divide },
     { "aten::dstack", cq_op_compose },
     { "aten::einsum", cq_op_compose },
     { "aten::expand", on_pairs },
@@ -468,7 +257,6 @@ static const struct {
     { "aten::gradient.scalarint", cq_op_compose },
     { "aten::gradient.tensorarray", cq_op_compose },
     { "aten::hstack", cq_op_compose },
-    { "aten::imag", imaginary },
     { "aten::index.Tensor", on_pairs },
     { "aten::index_select", on_pairs },
     { "aten::inner", cq_op_compose },
@@ -476,17 +264,12 @@ static const struct {
     { "aten::linalg_cross", cq_op_compose },
     { "aten::linalg_matrix_power", cq_op_compose },
     { "aten::linalg_multi_dot", cq_op_compose },
-    { "aten::mean", reduce },
-    { "aten::mean.dim", reduce },
-    { "aten::mul.Scalar", mul },
-    { "aten::mul.Tensor", mul },
     { "aten::neg", on_pairs },
     { "aten::outer", cq_op_compose },
     { "aten::pad", cq_op_compose },
     { "aten::permute", on_pairs },
     { "aten::pixel_shuffle", cq_op_compose },
     { "aten::pixel_unshuffle", cq_op_compose },
-    { "aten::real", real },
     { "aten::repeat", on_pairs },
     { "aten::repeat_interleave.self_int", cq_op_compose },
     { "aten::reshape", on_pairs },
@@ -503,15 +286,10 @@ static const struct {
     { "aten::squeeze", on_pairs },
     { "aten::squeeze.dim", on_pairs },
     { "aten::stack", on_pairs },
-    { "aten::sub.Scalar", add },
-    { "aten::sub.Tensor", add },
-    { "aten::sum", reduce },
-    { "aten::sum.dim_IntList", reduce },
     { "aten::sum_to_size", cq_op_compose },
     { "aten::take_along_dim", cq_op_compose },
     { "aten::tensordot", cq_op_compose },
     { "aten::tile", cq_op_compose },
-    { "aten::to.dtype", cast },
     { "aten::transpose.int", on_pairs },
     { "aten::trapezoid.dx", cq_op_compose },
     { "aten::trapezoid.x", cq_op_compose },
@@ -521,7 +299,6 @@ static const struct {
     { "aten::unsqueeze", on_pairs },
     { "aten::view", on_pairs },
     { "aten::vstack", cq_op_compose },
-    { "aten::where.self", where },
 };
 
 static int compare(const void *name, const void *rule)
@@ -549,26 +326,17 @@ bool cq_takes_complex(const cq_op *op)
 }
 
 const cq_op_def cq_ops_complex[] = {
-    { .schema = "aten::view_as_real(Tensor(a) self) -> Tensor(a)",
-      .about  = "complex numbers as pairs of real ones",
-      .view   = real_view,
-      .unview = real_unview },
-    { .schema = "aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
-      .about  = "pairs of real numbers as complex ones",
-      .view   = complex_view,
-      .unview = complex_unview },
-    { .schema = "aten::complex(Tensor real, Tensor imag) -> Tensor",
-      .about  = "complex numbers of these parts",
-      .body   = "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
-                "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::polar(Tensor abs, Tensor angle) -> Tensor",
-      .about  = "complex numbers of this size and angle",
-      .body   = "view_as_complex(stack([abs * angle.cos(), abs * angle.sin()], -1))",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::imag(Tensor(a) self) -> Tensor(a)",
-      .about  = "the imaginary parts of complex numbers",
-      .body   = "raise TypeError('wants complex numbers, not {dtype_name(self.dtype)}')",
-      .flags  = CQ_OP_PARTS },
+    CQ_VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)",
+            "complex numbers as pairs of real ones", real_view, real_unview),
+    CQ_VIEW("aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
+            "pairs of real numbers as complex ones", complex_view, complex_unview),
+    CQ_PARTS("aten::complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of these parts",
+             "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
+             "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))"),
+    CQ_PARTS("aten::polar(Tensor abs, Tensor angle) -> Tensor",
+             "complex numbers of this size and angle",
+             "view_as_complex(stack([abs * angle.cos(), abs * angle.sin()], -1))"),
+    CQ_PARTS("aten::imag(Tensor(a) self) -> Tensor(a)", "the imaginary parts of complex numbers",
+             "raise TypeError('wants complex numbers, not {dtype_name(self.dtype)}')"),
     { 0 }
 };

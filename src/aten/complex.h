@@ -15,7 +15,4 @@ cq_status        cq_complex_check_texts(void);
 /* Whether a row takes them as they are: it shows the same memory, or asks for no element. */
 bool cq_takes_complex(const cq_op *op);
 
-/* Two real tensors as one of complex numbers. */
-cq_tensor *cq_complex_of(cq_ctx *cx, cq_tensor *real, cq_tensor *imaginary);
-
 #endif

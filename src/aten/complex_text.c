@@ -26,6 +26,38 @@
     "x = real(self); y = imag(self); u = real(" other "); v = imag(" other ")\n"                   \
     "return complex(" op "(x, u) - " op "(y, v), " op "(x, v) + " op "(y, u))"
 
+/* a + alpha b, or a - alpha b, each part for itself. */
+#define SUM(op)                                                                                    \
+    "if is_complex(alpha): raise NotImplementedError('a complex alpha')\n"                         \
+    "if both_complex(self, other): return from_pairs(" op                                          \
+    "(view_as_real(self), view_as_real(other), alpha=alpha))\n"                                    \
+    "t = dtype_of_parts(self, other)\n"                                                            \
+    "x = " op "(real_part(self, t), real_part(other, t), alpha=alpha)\n"                           \
+    "y = " op "(imag_part(self, t), imag_part(other, t), alpha=alpha)\n"                           \
+    "return complex_of(x, y)"
+#define PRODUCTS                                                                                   \
+    "if not is_complex(self): return times_real(other, self)\n"                                    \
+    "if not is_complex(other): return times_real(self, other)\n"                                   \
+    "t = dtype_of_parts(self, other)\n"                                                            \
+    "return product(real_part(self, t), imag_part(self, t), real_part(other, t), "                 \
+    "imag_part(other, t))"
+/* a / b = a conj(b) / |b|^2 */
+#define QUOTIENT                                                                                   \
+    "if not is_complex(other): return from_pairs(view_as_real(self) / beside_pairs(other))\n"      \
+    "t = dtype_of_parts(self, other)\n"                                                            \
+    "x = real_part(self, t); y = imag_part(self, t)\n"                                             \
+    "u = real_part(other, t); v = imag_part(other, t); square = u * u + v * v\n"                   \
+    "return from_pairs(view_as_real(product(x, y, u, -v)) / beside_pairs(square))"
+/* The dtype is that of the numbers. */
+#define REDUCED(op, dims, keep)                                                                    \
+    "if dtype is not None and dtype != self.dtype: "                                               \
+    "raise NotImplementedError('complex numbers in another dtype')\n"                              \
+    "if self.ndim == 0: return self\n"                                                             \
+    "return from_pairs(" op "(view_as_real(self), " dims ", " keep "))"
+#define SOME_DIMS                                                                                  \
+    "wrap_dims(dim, self.ndim) if dim is not None and len(dim) > 0 else range(self.ndim)"
+#define ALL_DIMS "range(self.ndim)"
+
 static const struct text_rule {
     const char *op, *text;
 } rules[] = {
@@ -36,6 +68,8 @@ static const struct text_rule {
     { "aten::abs", "x = real(self); y = imag(self)\nreturn sqrt(x * x + y * y)" },
     { "aten::acos", "math.pi / 2 - asin(self)" },
     { "aten::acosh", "log(self + sqrt(self + 1) * sqrt(self - 1))" },
+    { "aten::add.Scalar", SUM("add.Tensor") },
+    { "aten::add.Tensor", SUM("add.Tensor") },
     { "aten::addcdiv", "self + tensor1 / tensor2 * value" },
     { "aten::addcmul", "self + tensor1 * tensor2 * value" },
     { "aten::addmm", "self * beta + mm(mat1, mat2) * alpha" },
@@ -75,6 +109,8 @@ static const struct text_rule {
       "return stack(all, d)" },
     { "aten::diag", EACH("diag", ", diagonal") },
     { "aten::diag_embed", EACH("diag_embed", ", offset, dim1, dim2") },
+    { "aten::div.Scalar", QUOTIENT },
+    { "aten::div.Tensor", QUOTIENT },
     { "aten::dot", "sum(self * tensor)" },
     { "aten::eq.Tensor", "a = as_complex(self); b = as_complex(other)\n"
                          "return logical_and(real(a) == real(b), imag(a) == imag(b))" },
@@ -84,6 +120,7 @@ static const struct text_rule {
     { "aten::expm1", "exp(self) - 1" },
     { "aten::gather", EACH("gather", ", dim, index") },
     { "aten::im2col", EACH("im2col", ", kernel_size, dilation, padding, stride") },
+    { "aten::imag", "view_as_real(self).select(-1, 1)" },
     { "aten::index_add", "complex(index_add(real(self), dim, index, real(source), alpha=alpha),"
                          " index_add(imag(self), dim, index, imag(source), alpha=alpha))" },
     { "aten::index_copy", "complex(index_copy(real(self), dim, index, real(source)), "
@@ -117,7 +154,11 @@ static const struct text_rule {
                               "masked_scatter(imag(self), mask, imag(source)))" },
     { "aten::masked_select", EACH("masked_select", ", mask") },
     { "aten::matmul", PRODUCT("matmul", "other") },
+    { "aten::mean", REDUCED("mean.dim", ALL_DIMS, "False") },
+    { "aten::mean.dim", REDUCED("mean.dim", SOME_DIMS, "keepdim") },
     { "aten::mm", PRODUCT("mm", "mat2") },
+    { "aten::mul.Scalar", PRODUCTS },
+    { "aten::mul.Tensor", PRODUCTS },
     { "aten::mv", "matmul(self, vec)" },
     { "aten::ne.Tensor", "a = as_complex(self); b = as_complex(other)\n"
                          "return logical_or(real(a) != real(b), imag(a) != imag(b))" },
@@ -137,6 +178,7 @@ static const struct text_rule {
                             "return y.unsqueeze(d) if keepdim else y" },
     { "aten::put", "complex(put(real(self), index, real(source), accumulate), put(imag(self), "
                    "index, imag(source), accumulate))" },
+    { "aten::real", "view_as_real(self).select(-1, 0)" },
     { "aten::reciprocal", "x = real(self); y = imag(self); t = x * x + y * y\n"
                           "return complex(x / t, -(y / t))" },
     { "aten::reflection_pad1d", EACH("reflection_pad1d", ", padding") },
@@ -176,10 +218,21 @@ static const struct text_rule {
     { "aten::std_mean.dim",
       "return sqrt(var.dim(real(self), dim, unbiased, keepdim) + var.dim(imag(self), dim, "
       "unbiased, keepdim)), mean(self, dim, keepdim)" },
+    { "aten::sub.Scalar", SUM("sub.Tensor") },
+    { "aten::sub.Tensor", SUM("sub.Tensor") },
+    { "aten::sum", REDUCED("sum.dim_IntList", ALL_DIMS, "False") },
+    { "aten::sum.dim_IntList", REDUCED("sum.dim_IntList", SOME_DIMS, "keepdim") },
     { "aten::t", "transpose(self, 0, 1) if self.ndim == 2 else self" },
     { "aten::take", EACH("take", ", index") },
     { "aten::tan", "sin(self) / cos(self)" },
     { "aten::tanh", "sinh(self) / cosh(self)" },
+    { "aten::to.dtype", /* Among each other: the other precision. To real numbers: the real part, as
+                           in PyTorch. */
+      "if not dtype.is_complex: return real(self).to(dtype)\n"
+      "if dtype == self.dtype: return self\n"
+      "if self.is_complex(): return from_pairs(view_as_real(self).to(part_dtype(dtype)))\n"
+      "x = self.to(part_dtype(dtype))\n"
+      "return complex_of(x, zeros_like(x))" },
     { "aten::trace", EACH("trace", "") },
     { "aten::tril", EACH("tril", ", diagonal") },
     { "aten::triu", EACH("triu", ", diagonal") },
@@ -202,6 +255,10 @@ static const struct text_rule {
       "return var.dim(real(self), dim, unbiased, keepdim) + var.dim(imag(self), dim, unbiased, "
       "keepdim), mean(self, dim, keepdim)" },
     { "aten::vdot", "sum(conj(self) * other)" },
+    { "aten::where.self", "if not both_complex(self, other): "
+                          "raise NotImplementedError('complex numbers beside real ones')\n"
+                          "return from_pairs(where.self(condition.unsqueeze(-1), "
+                          "view_as_real(self), view_as_real(other)))" },
     { "aten::zero", "complex(zeros_like(real(self)), zeros_like(real(self)))" },
     { "aten::zeros_like", "complex(zeros_like(real(self)), zeros_like(real(self)))" },
 };

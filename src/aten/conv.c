@@ -85,8 +85,7 @@ cq_status cq_conv_read(const cq_opcall *c, cq_conv *v)
     return check_channels(c, v);
 }
 
-/* (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1 */
-static cq_int transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int in)
+cq_int cq_conv_transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int in)
 {
     const cq_window *w = &v->window;
     cq_int           size;
@@ -117,7 +116,7 @@ static cq_status conv_shape(cq_opcall *c)
         cq_int in = v.x->sizes[lead + i];
 
         sizes[lead + i] = v.same         ? in
-                          : v.transposed ? transposed_size(c, &v, i, in)
+                          : v.transposed ? cq_conv_transposed_size(c, &v, i, in)
                                          : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
                                                      v.window.padding[i], v.after[i],
                                                      v.window.dilation[i], false);
@@ -285,19 +284,15 @@ const cq_op_def cq_ops_conv[] = {
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
          "str padding, int[] dilation, int groups) -> Tensor",
          "any convolution, padding by word"),
-    { .schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-      .about  = "convolution of a time, batch, channel tensor",
-      .body   = "conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, "
-                "pad).permute([2, 0, 1])" },
-    { .schema = "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
-                "int[2] stride) -> Tensor",
-      .about  = "the windows of an image as columns",
-      .shape  = im2col_shape,
-      .run    = im2col_run },
-    { .schema = "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
-                "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-      .about  = "an image of the sums of its windows",
-      .shape  = col2im_shape,
-      .run    = col2im_run },
+    CQ_BODY("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+            "convolution of a time, batch, channel tensor",
+            "conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, "
+            "pad).permute([2, 0, 1])"),
+    CQ_KERNEL("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
+              "int[2] stride) -> Tensor",
+              "the windows of an image as columns", im2col_shape, im2col_run),
+    CQ_KERNEL("aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
+              "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+              "an image of the sums of its windows", col2im_shape, col2im_run),
     { 0 }
 };

@@ -18,4 +18,8 @@ typedef struct cq_conv {
 
 cq_status cq_conv_read(const cq_opcall *c, cq_conv *v);
 
+/* What a transposed convolution makes of a size:
+ * (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1. */
+cq_int cq_conv_transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int in);
+
 #endif

@@ -42,14 +42,14 @@ const cq_op_def cq_ops_embedding[] = {
         "bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
         "bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, "
         "padding_idx)"),
-    { .schema = "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float "
-                "norm_type) -> Tensor",
-      .about  = "rows scaled down to a norm",
-      .body   = "assert self.ndim == 2, 'self should have 2 dimensions, not {self.ndim}'\n"
-                "norms = norm(self, norm_type, [1], True)\n"
-                "over = norms > max_norm\n"
-                "named = zeros_like(over.select(1, 0)).index_fill(0, indices.flatten(), 1)\n"
-                "scale = (norms + 1e-7).reciprocal() * max_norm\n"
-                "return where(named.unsqueeze(1).logical_and(over), self * scale, self)" },
+    CQ_BODY("aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float "
+            "norm_type) -> Tensor",
+            "rows scaled down to a norm",
+            "assert self.ndim == 2, 'self should have 2 dimensions, not {self.ndim}'\n"
+            "norms = norm(self, norm_type, [1], True)\n"
+            "over = norms > max_norm\n"
+            "named = zeros_like(over.select(1, 0)).index_fill(0, indices.flatten(), 1)\n"
+            "scale = (norms + 1e-7).reciprocal() * max_norm\n"
+            "return where(named.unsqueeze(1).logical_and(over), self * scale, self)"),
     { 0 }
 };

@@ -86,11 +86,6 @@
     "-0.00021910561865342925, 0.0010615627511682876, -0.009237400401413222, "                      \
     "-0.03803969347931482, 0.9695150904619512"
 
-#define ROW(name, text, lines)                                                                     \
-    {                                                                                              \
-        .schema = "aten::" name "(Tensor self) -> Tensor", .about = text, .body = lines            \
-    }
-
 /* In floats, and without what the other polynomial is for: it would be infinite at 0. */
 #define BESSEL                                                                                     \
     "x = in_float(self)\n"                                                                         \
@@ -104,35 +99,38 @@
            " polynomial(16 / far - 1, [" I1_FAR "]) * far.rsqrt() * x.sign())\n"
 
 const cq_op_def cq_ops_fitted[] = {
-    ROW("i0", "Bessel's function of the first kind for imaginary arguments, of order 0",
-        BESSEL_0 "return x.abs().exp() * y"),
-    ROW("special_i0e", "exp(-|x|) i0(x)", BESSEL_0 "return y"),
-    ROW("special_i1", "Bessel's function of the first kind for imaginary arguments, of order 1",
-        BESSEL_1 "return x.abs().exp() * y"),
-    ROW("special_i1e", "exp(-|x|) i1(x)", BESSEL_1 "return y"),
+    CQ_BODY("aten::i0(Tensor self) -> Tensor",
+            "Bessel's function of the first kind for imaginary arguments, of order 0",
+            BESSEL_0 "return x.abs().exp() * y"),
+    CQ_BODY("aten::special_i0e(Tensor self) -> Tensor", "exp(-|x|) i0(x)", BESSEL_0 "return y"),
+    CQ_BODY("aten::special_i1(Tensor self) -> Tensor",
+            "Bessel's function of the first kind for imaginary arguments, of order 1",
+            BESSEL_1 "return x.abs().exp() * y"),
+    CQ_BODY("aten::special_i1e(Tensor self) -> Tensor", "exp(-|x|) i1(x)", BESSEL_1 "return y"),
     CQ_SAME_AS("aten::special_i0(Tensor self) -> Tensor", "aten::i0"),
-    ROW("special_erfcx", "exp(x * x) erfc(x)",
-        "x = in_float(self); a = x.abs()\n"
-        "y = polynomial(1 - 7.5 / (a + 3.75), [" ERFCX "]) / (1 + 2 * a)\n"
-        "return where(x < 0, 2 * x.clamp(max=0).square().exp() - y, y)"),
-    ROW("special_log_ndtr", "logarithm of the share of a normal distribution below x",
-        "x = in_float(self); far = x.clamp(max=-1)\n"
-        "y = log(special_erfcx(far * -math.sqrt(0.5)) / 2) - far.square() / 2\n"
-        "return where(x < -1, y, log1p(-erfc(x.clamp(min=-1) * math.sqrt(0.5)) / 2))"),
-    ROW("special_ndtri", "the inverse of special_ndtr",
-        "p = in_float(self); m = p - 0.5\n"
-        "y = m.clamp(-0.35, 0.35)\n"
-        "y = y * polynomial(y.square() * (2 / 0.1225) - 1, [" NDTRI_MIDDLE "])\n"
-        "q = where(m > 0, 1 - p, p)\n"
-        "s = sqrt(-2 * log(q.clamp(max=0.15))); near = s.clamp(max=6); far = s.clamp(6, 38.6)\n"
-        "near = near * polynomial((1 / near - 1 / 6) * (2 / (0.513378412438103 - 1 / 6)) - 1,"
-        " [" NDTRI_SIDE "])\n"
-        "far = far * polynomial((1 / far - 0.025906735751295335)"
-        " * (2 / (1 / 6 - 0.025906735751295335)) - 1, [" NDTRI_TAIL "])\n"
-        "side = where(s <= 6, near, far)\n"
-        "side = where(m > 0, side, -side)\n"
-        "y = where(m.abs() <= 0.35, y, side)\n"
-        "y = where(p == 0, -math.inf, where(p == 1, math.inf, y))\n"
-        "return where(logical_or(p < 0, p > 1), math.nan, y)"),
+    CQ_BODY("aten::special_erfcx(Tensor self) -> Tensor", "exp(x * x) erfc(x)",
+            "x = in_float(self); a = x.abs()\n"
+            "y = polynomial(1 - 7.5 / (a + 3.75), [" ERFCX "]) / (1 + 2 * a)\n"
+            "return where(x < 0, 2 * x.clamp(max=0).square().exp() - y, y)"),
+    CQ_BODY("aten::special_log_ndtr(Tensor self) -> Tensor",
+            "logarithm of the share of a normal distribution below x",
+            "x = in_float(self); far = x.clamp(max=-1)\n"
+            "y = log(special_erfcx(far * -math.sqrt(0.5)) / 2) - far.square() / 2\n"
+            "return where(x < -1, y, log1p(-erfc(x.clamp(min=-1) * math.sqrt(0.5)) / 2))"),
+    CQ_BODY("aten::special_ndtri(Tensor self) -> Tensor", "the inverse of special_ndtr",
+            "p = in_float(self); m = p - 0.5\n"
+            "y = m.clamp(-0.35, 0.35)\n"
+            "y = y * polynomial(y.square() * (2 / 0.1225) - 1, [" NDTRI_MIDDLE "])\n"
+            "q = where(m > 0, 1 - p, p)\n"
+            "s = sqrt(-2 * log(q.clamp(max=0.15))); near = s.clamp(max=6); far = s.clamp(6, 38.6)\n"
+            "near = near * polynomial((1 / near - 1 / 6) * (2 / (0.513378412438103 - 1 / 6)) - 1,"
+            " [" NDTRI_SIDE "])\n"
+            "far = far * polynomial((1 / far - 0.025906735751295335)"
+            " * (2 / (1 / 6 - 0.025906735751295335)) - 1, [" NDTRI_TAIL "])\n"
+            "side = where(s <= 6, near, far)\n"
+            "side = where(m > 0, side, -side)\n"
+            "y = where(m.abs() <= 0.35, y, side)\n"
+            "y = where(p == 0, -math.inf, where(p == 1, math.inf, y))\n"
+            "return where(logical_or(p < 0, p > 1), math.nan, y)"),
     { 0 }
 };

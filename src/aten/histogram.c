@@ -29,40 +29,34 @@
 #define REST "float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, "
 
 const cq_op_def cq_ops_histogram[] = {
-    { .schema = "aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, "
-                "bool density=False) -> (Tensor hist, Tensor bin_edges)",
-      .about  = "how much lies between these edges",
-      .body   = HISTOGRAM("e = bins\n") },
-    { .schema = "aten::histogram.bin_ct(Tensor self, int bins=100, *, " REST "Tensor bin_edges)",
-      .about  = "how much lies in each of several parts of a range",
-      .body   = HISTOGRAM("e = edges_over(self.reshape([-1]), bins, range, 0)\n") },
-    { .schema = "aten::histogramdd(Tensor self, int[] bins, " REST "Tensor[] bin_edges)",
-      .about  = "a histogram of points of several coordinates",
-      .body   = HISTOGRAM_DD("es = [edges_over(self.reshape([-1, self.shape[-1]]).select(1, k),"
-                               " bins[k], range, k) for k in range(len(bins))]\n"),
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::histogramdd.int_bins(Tensor self, int bins, " REST "Tensor[] bin_edges)",
-      .about  = "a histogram of points of several coordinates",
-      .body   = HISTOGRAM_DD("es = [edges_over(self.reshape([-1, self.shape[-1]]).select(1, k),"
-                               " bins, range, k) for k in range(self.shape[-1])]\n"),
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, " REST
-                "Tensor[] bin_edges)",
-      .about = "a histogram of points of several coordinates",
-      .body  = HISTOGRAM_DD("es = bins\n"),
-      .flags = CQ_OP_PARTS },
-    { .schema = "aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, "
-                "Tensor? weight=None, bool density=False) -> Tensor[]",
-      .about  = "edges of the parts that histogramdd counts",
-      .body   = "[edges_over(self.reshape([-1, self.shape[-1]]).select(1, k), bins[k], range, k)"
-                " for k in range(len(bins))]" },
-    { .schema = "aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, "
-                "Tensor? weight=None, bool density=False) -> Tensor",
-      .about  = "histogramdd without its edges",
-      .body   = "histogramdd(self, bins, range, weight, density)[0]" },
-    { .schema = "aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? "
-                "weight=None, bool density=False) -> Tensor",
-      .about  = "histogramdd without its edges",
-      .body   = "histogramdd.TensorList_bins(self, bins, None, weight, density)[0]" },
+    CQ_BODY("aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, "
+            "bool density=False) -> (Tensor hist, Tensor bin_edges)",
+            "how much lies between these edges", HISTOGRAM("e = bins\n")),
+    CQ_BODY("aten::histogram.bin_ct(Tensor self, int bins=100, *, " REST "Tensor bin_edges)",
+            "how much lies in each of several parts of a range",
+            HISTOGRAM("e = edges_over(self.reshape([-1]), bins, range, 0)\n")),
+    CQ_PARTS("aten::histogramdd(Tensor self, int[] bins, " REST "Tensor[] bin_edges)",
+             "a histogram of points of several coordinates",
+             HISTOGRAM_DD("es = [edges_over(self.reshape([-1, self.shape[-1]]).select(1, k),"
+                          " bins[k], range, k) for k in range(len(bins))]\n")),
+    CQ_PARTS("aten::histogramdd.int_bins(Tensor self, int bins, " REST "Tensor[] bin_edges)",
+             "a histogram of points of several coordinates",
+             HISTOGRAM_DD("es = [edges_over(self.reshape([-1, self.shape[-1]]).select(1, k),"
+                          " bins, range, k) for k in range(self.shape[-1])]\n")),
+    CQ_PARTS("aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, " REST
+             "Tensor[] bin_edges)",
+             "a histogram of points of several coordinates", HISTOGRAM_DD("es = bins\n")),
+    CQ_BODY("aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, "
+            "Tensor? weight=None, bool density=False) -> Tensor[]",
+            "edges of the parts that histogramdd counts",
+            "[edges_over(self.reshape([-1, self.shape[-1]]).select(1, k), bins[k], range, k)"
+            " for k in range(len(bins))]"),
+    CQ_BODY("aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, "
+            "Tensor? weight=None, bool density=False) -> Tensor",
+            "histogramdd without its edges", "histogramdd(self, bins, range, weight, density)[0]"),
+    CQ_BODY("aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? "
+            "weight=None, bool density=False) -> Tensor",
+            "histogramdd without its edges",
+            "histogramdd.TensorList_bins(self, bins, None, weight, density)[0]"),
     { 0 }
 };

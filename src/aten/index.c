@@ -479,76 +479,79 @@ static cq_status take_run(cq_opcall *c)
                           cq_arg_tensor(c, "index"));
 }
 
-#define ROW(schema_text, about_text, shape_function, run_function)                                 \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function   \
-    }
-
 const cq_op_def cq_ops_index[] = {
-    ROW("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-        "elements at the places that tensors name", index_shape, index_run),
-    ROW("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
-        "elements at the places that tensors name", index_shape, index_run),
-    ROW("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
+    CQ_KERNEL("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+              "elements at the places that tensors name", index_shape, index_run),
+    CQ_KERNEL("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+              "elements at the places that tensors name", index_shape, index_run),
+    CQ_KERNEL(
+        "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
         "Tensor",
         "a copy with other elements at the places that tensors name", index_put_shape,
         index_put_run),
-    ROW("aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
-        "accumulate=False) -> Tensor",
-        "a copy with other elements at the places that tensors name", index_put_shape,
-        index_put_run),
-    ROW("aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool "
-        "accumulate=False, bool unsafe=False) -> Tensor",
-        "index_put, by PyTorch itself", index_put_shape, index_put_run),
-    ROW("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
-        "slices along a dimension by their numbers", index_select_shape, index_select_run),
-    ROW("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    CQ_KERNEL("aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
+              "accumulate=False) -> Tensor",
+              "a copy with other elements at the places that tensors name", index_put_shape,
+              index_put_run),
+    CQ_KERNEL("aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool "
+              "accumulate=False, bool unsafe=False) -> Tensor",
+              "index_put, by PyTorch itself", index_put_shape, index_put_run),
+    CQ_KERNEL("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
+              "slices along a dimension by their numbers", index_select_shape, index_select_run),
+    CQ_KERNEL(
+        "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
         "a copy with slices set to a value", index_fill_shape, index_fill_run),
-    ROW("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    CQ_KERNEL(
+        "aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
         "a copy with slices set to a value", index_fill_shape, index_fill_run),
-    ROW("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> "
+    CQ_KERNEL(
+        "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> "
         "Tensor",
         "a copy with source added to slices", index_source_shape, index_add_run),
-    ROW("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-        "a copy with slices from source", index_source_shape, index_copy_run),
-    ROW("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    CQ_KERNEL("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+              "a copy with slices from source", index_source_shape, index_copy_run),
+    CQ_KERNEL(
+        "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
         "elements whose place along a dimension index names", gather_shape, gather_run),
-    ROW("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-        "a copy with a value at the places that index names", scatter_shape, scatter_run),
-    ROW("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-        "a copy with elements of src at the places that index names", scatter_shape, scatter_run),
-    ROW("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
+    CQ_KERNEL("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+              "a copy with a value at the places that index names", scatter_shape, scatter_run),
+    CQ_KERNEL("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+              "a copy with elements of src at the places that index names", scatter_shape,
+              scatter_run),
+    CQ_KERNEL(
+        "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
         "Tensor",
         "a copy with src added to or multiplied with elements", scatter_reduce_shape,
         scatter_reduce_run),
-    ROW("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
-        "reduce) -> Tensor",
-        "a copy with a value added to or multiplied with elements", scatter_reduce_shape,
-        scatter_reduce_run),
-    ROW("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-        "a copy with src added at the places that index names", scatter_shape, scatter_add_run),
-    ROW("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
+    CQ_KERNEL("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
+              "reduce) -> Tensor",
+              "a copy with a value added to or multiplied with elements", scatter_reduce_shape,
+              scatter_reduce_run),
+    CQ_KERNEL("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+              "a copy with src added at the places that index names", scatter_shape,
+              scatter_add_run),
+    CQ_KERNEL(
+        "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
         "bool include_self=True) -> Tensor",
         "a copy with src reduced into the places that index names", scatter_reduce_shape,
         scatter_reduce_run),
-    ROW("aten::take(Tensor self, Tensor index) -> Tensor",
-        "elements by their place in row-major order", take_shape, take_run),
-    { .schema = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "
-                "Tensor",
-      .about  = "a copy with elements set by their place in row-major order",
-      .body   = "flat = self.reshape([-1])\n"
-                "return flat.index_put([index.reshape([-1])], source.reshape([-1]), "
-                "accumulate).reshape(self.shape)" },
-    { .schema = "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-      .about  = "gather with broadcasting",
-      .body =
-          "if dim is None: return self.reshape([-1]).gather(0, indices.reshape([-1]))\n"
-          "assert self.ndim == indices.ndim, 'self has {self.ndim} dimensions but indices has "
-          "{indices.ndim}'\n"
-          "d = wrap_dim(dim, self.ndim)\n"
-          "shape = broadcast_shapes(self.shape[:d] + [1] + self.shape[d + 1:], "
-          "indices.shape[:d] + [1] + indices.shape[d + 1:])\n"
-          "x = self.expand(shape[:d] + [self.shape[d]] + shape[d + 1:])\n"
-          "return x.gather(d, indices.expand(shape[:d] + [indices.shape[d]] + shape[d + 1:]))" },
+    CQ_KERNEL("aten::take(Tensor self, Tensor index) -> Tensor",
+              "elements by their place in row-major order", take_shape, take_run),
+    CQ_BODY("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "
+            "Tensor",
+            "a copy with elements set by their place in row-major order",
+            "flat = self.reshape([-1])\n"
+            "return flat.index_put([index.reshape([-1])], source.reshape([-1]), "
+            "accumulate).reshape(self.shape)"),
+    CQ_BODY("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+            "gather with broadcasting",
+            "if dim is None: return self.reshape([-1]).gather(0, indices.reshape([-1]))\n"
+            "assert self.ndim == indices.ndim, 'self has {self.ndim} dimensions but indices has "
+            "{indices.ndim}'\n"
+            "d = wrap_dim(dim, self.ndim)\n"
+            "shape = broadcast_shapes(self.shape[:d] + [1] + self.shape[d + 1:], "
+            "indices.shape[:d] + [1] + indices.shape[d + 1:])\n"
+            "x = self.expand(shape[:d] + [self.shape[d]] + shape[d + 1:])\n"
+            "return x.gather(d, indices.expand(shape[:d] + [indices.shape[d]] + shape[d + 1:]))"),
     { 0 }
 };

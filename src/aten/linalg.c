@@ -170,93 +170,71 @@ static cq_status linear_run(cq_opcall *c)
 }
 
 const cq_op_def cq_ops_linalg[] = {
-    { .schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
-      .about  = "product of two matrices",
-      .shape  = mm_shape,
-      .run    = product_run },
-    { .schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
-      .about  = "products of two batches of matrices",
-      .shape  = bmm_shape,
-      .run    = product_run },
-    { .schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
-      .about  = "matrix times vector",
-      .shape  = mv_shape,
-      .run    = product_run },
-    { .schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
-      .about  = "inner product of two vectors",
-      .shape  = dot_shape,
-      .run    = product_run },
-    { .schema = "aten::vdot(Tensor self, Tensor other) -> Tensor",
-      .about  = "inner product of two real vectors",
-      .body   = "dot(self, other)" },
-    { .schema = "aten::matmul(Tensor self, Tensor other) -> Tensor",
-      .about  = "product of vectors, matrices or broadcast batches of matrices",
-      .shape  = product_shape,
-      .run    = product_run },
-    { .schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
-      .about  = "matmul under its newer name",
-      .body   = "matmul(self, other)" },
-    { .schema = "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
-                "Scalar alpha=1) -> Tensor",
-      .about  = "beta * self + alpha * mat1 @ mat2",
-      .shape  = addmm_shape,
-      .run    = add_product_run },
-    { .schema = "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-                "Scalar alpha=1) -> Tensor",
-      .about  = "addmm on batches of matrices",
-      .shape  = baddbmm_shape,
-      .run    = add_product_run },
-    { .schema = "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-                "Scalar alpha=1) -> Tensor",
-      .about  = "beta * self + alpha * the sum of the products of a batch",
-      .body   = "add_scaled(self, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)" },
-    { .schema = "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
-                "Scalar alpha=1) -> Tensor",
-      .about  = "beta * self + alpha * mat @ vec",
-      .body   = "add_scaled(self, mv(mat, vec), beta, alpha)" },
-    { .schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
-                "Scalar alpha=1) -> Tensor",
-      .about  = "beta * self + alpha * outer(vec1, vec2)",
-      .body   = "add_scaled(self, outer(vec1, vec2), beta, alpha)" },
-    { .schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-      .about  = "input @ weight.T + bias over the last dimension",
-      .shape  = linear_shape,
-      .run    = linear_run },
-    { .schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor",
-      .about  = "all products of two vectors' elements",
-      .body = "assert self.ndim == 1 and vec2.ndim == 1, 'both factors should have one dimension'\n"
-              "return self.unsqueeze(1) * vec2" },
-    { .schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor",
-      .about  = "outer under its older name",
-      .body   = "outer(self, vec2)" },
+    CQ_KERNEL("aten::mm(Tensor self, Tensor mat2) -> Tensor", "product of two matrices", mm_shape,
+              product_run),
+    CQ_KERNEL("aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+              "products of two batches of matrices", bmm_shape, product_run),
+    CQ_KERNEL("aten::mv(Tensor self, Tensor vec) -> Tensor", "matrix times vector", mv_shape,
+              product_run),
+    CQ_KERNEL("aten::dot(Tensor self, Tensor tensor) -> Tensor", "inner product of two vectors",
+              dot_shape, product_run),
+    CQ_BODY("aten::vdot(Tensor self, Tensor other) -> Tensor", "inner product of two real vectors",
+            "dot(self, other)"),
+    CQ_KERNEL("aten::matmul(Tensor self, Tensor other) -> Tensor",
+              "product of vectors, matrices or broadcast batches of matrices", product_shape,
+              product_run),
+    CQ_BODY("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+            "matmul under its newer name", "matmul(self, other)"),
+    CQ_KERNEL("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
+              "Scalar alpha=1) -> Tensor",
+              "beta * self + alpha * mat1 @ mat2", addmm_shape, add_product_run),
+    CQ_KERNEL("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+              "Scalar alpha=1) -> Tensor",
+              "addmm on batches of matrices", baddbmm_shape, add_product_run),
+    CQ_BODY("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+            "Scalar alpha=1) -> Tensor",
+            "beta * self + alpha * the sum of the products of a batch",
+            "add_scaled(self, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)"),
+    CQ_BODY("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
+            "Scalar alpha=1) -> Tensor",
+            "beta * self + alpha * mat @ vec", "add_scaled(self, mv(mat, vec), beta, alpha)"),
+    CQ_BODY("aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
+            "Scalar alpha=1) -> Tensor",
+            "beta * self + alpha * outer(vec1, vec2)",
+            "add_scaled(self, outer(vec1, vec2), beta, alpha)"),
+    CQ_KERNEL("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+              "input @ weight.T + bias over the last dimension", linear_shape, linear_run),
+    CQ_BODY("aten::outer(Tensor self, Tensor vec2) -> Tensor",
+            "all products of two vectors' elements",
+            "assert self.ndim == 1 and vec2.ndim == 1, 'both factors should have one dimension'\n"
+            "return self.unsqueeze(1) * vec2"),
+    CQ_BODY("aten::ger(Tensor self, Tensor vec2) -> Tensor", "outer under its older name",
+            "outer(self, vec2)"),
     /* c[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three. */
-    { .schema = "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-      .about  = "vectors at right angles to both",
-      .body =
-          "assert self.ndim == other.ndim, "
-          "'both should have as many dimensions, not {self.ndim} and {other.ndim}'\n"
-          "d = wrap_dim(dim, self.ndim)\n"
-          "assert self.shape[d] == 3 and other.shape[d] == 3, 'a cross product needs a dimension "
-          "of "
-          "size 3'\n"
-          "return self.roll(-1, d) * other.roll(-2, d) - self.roll(-2, d) * other.roll(-1, d)" },
-    { .schema = "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-      .about  = "vectors at right angles to both",
-      .body   = "for i in range(self.ndim): if dim is None and self.shape[i] == 3: dim = i\n"
-                "assert dim is not None, 'a cross product needs a dimension of size 3'\n"
-                "return linalg_cross(self, other, dim=dim)" },
+    CQ_BODY("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+            "vectors at right angles to both",
+            "assert self.ndim == other.ndim, "
+            "'both should have as many dimensions, not {self.ndim} and {other.ndim}'\n"
+            "d = wrap_dim(dim, self.ndim)\n"
+            "assert self.shape[d] == 3 and other.shape[d] == 3, 'a cross product needs a dimension "
+            "of "
+            "size 3'\n"
+            "return self.roll(-1, d) * other.roll(-2, d) - self.roll(-2, d) * other.roll(-1, d)"),
+    CQ_BODY("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+            "vectors at right angles to both",
+            "for i in range(self.ndim): if dim is None and self.shape[i] == 3: dim = i\n"
+            "assert dim is not None, 'a cross product needs a dimension of size 3'\n"
+            "return linalg_cross(self, other, dim=dim)"),
     /* From left to right. PyTorch picks the cheapest order; the product is the same. */
-    { .schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor",
-      .about  = "product of many matrices",
-      .body   = "assert len(matrices) > 0, 'there is nothing to multiply'\n"
-                "t = matrices[0]\n"
-                "for m in matrices[1:]: t = t @ m\n"
-                "return t" },
-    { .schema = "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
-      .about  = "product of many matrices",
-      .body   = "assert len(tensors) > 0, 'there is nothing to multiply'\n"
-                "t = tensors[0]\n"
-                "for m in tensors[1:]: t = t @ m\n"
-                "return t" },
+    CQ_BODY("aten::chain_matmul(Tensor[] matrices) -> Tensor", "product of many matrices",
+            "assert len(matrices) > 0, 'there is nothing to multiply'\n"
+            "t = matrices[0]\n"
+            "for m in matrices[1:]: t = t @ m\n"
+            "return t"),
+    CQ_BODY("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", "product of many matrices",
+            "assert len(tensors) > 0, 'there is nothing to multiply'\n"
+            "t = tensors[0]\n"
+            "for m in tensors[1:]: t = t @ m\n"
+            "return t"),
     { 0 }
 };

@@ -8,40 +8,6 @@
 
 /* ---- sizes ---- */
 
-static cq_status size_all(cq_opcall *c)
-{
-    return cq_result_set(c, 0, cq_sizes_of(c->cx, cq_arg_tensor(c, "self")));
-}
-
-static cq_status size_int(cq_opcall *c)
-{
-    cq_tensor *self = cq_arg_tensor(c, "self");
-    int        dim  = cq_arg_dim(c, "dim", self->rank);
-
-    if (!self->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no sizes");
-    return cq_result_set(c, 0, SIZE(self->sizes[dim]));
-}
-
-static cq_status numel(cq_opcall *c)
-{
-    return cq_result_set(c, 0, SIZE(cq_tensor_numel_int(c->cx->symbols, cq_arg_tensor(c, "self"))));
-}
-
-static cq_status dim(cq_opcall *c)
-{
-    return cq_result_set(c, 0, INT(cq_arg_tensor(c, "self")->rank));
-}
-
-static cq_status len(cq_opcall *c)
-{
-    cq_tensor *t = cq_arg_tensor(c, "t");
-
-    if (!t->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "a tensor without dimensions has no length");
-    return cq_result_set(c, 0, SIZE(t->sizes[0]));
-}
-
 /* A tensor of the sizes, whose elements are known even where it has no data. */
 static cq_status shape_as_tensor(cq_opcall *c)
 {
@@ -91,16 +57,6 @@ static cq_status is_contiguous(cq_opcall *c)
 }
 
 /* ---- dtypes ---- */
-
-static cq_status is_floating_point(cq_opcall *c)
-{
-    return cq_result_set(c, 0, BOOL(cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype)));
-}
-
-static cq_status is_complex(cq_opcall *c)
-{
-    return cq_result_set(c, 0, BOOL(cq_dtype_is_complex(cq_arg_tensor(c, "self")->dtype)));
-}
 
 static cq_status is_signed(cq_opcall *c)
 {
@@ -280,24 +236,31 @@ static cq_status allclose(cq_opcall *c)
         .schema = schema_text, .about = about_text, .shape = function, .flags = CQ_OP_HOST         \
     }
 
+#define ONE_SIZE                                                                                   \
+    "assert self.ndim > 0, 'a tensor without dimensions has no sizes'\n"                           \
+    "return self.shape[wrap_dim(dim, self.ndim)]"
+
 const cq_op_def cq_ops_meta[] = {
-    NUMBER("aten::size.int(Tensor self, int dim) -> int", "one size", size_int),
-    NUMBER("aten::size(Tensor self) -> int[]", "all sizes", size_all),
-    NUMBER("aten::sym_size(Tensor self) -> SymInt[]", "all sizes", size_all),
-    NUMBER("aten::sym_size.int(Tensor self, int dim) -> SymInt", "one size", size_int),
-    NUMBER("aten::numel(Tensor self) -> int", "the number of elements", numel),
-    NUMBER("aten::sym_numel(Tensor self) -> SymInt", "the number of elements", numel),
-    NUMBER("aten::dim(Tensor self) -> int", "the number of dimensions", dim),
-    NUMBER("aten::len.Tensor(Tensor t) -> int", "the first size", len),
+    CQ_HOST("aten::size.int(Tensor self, int dim) -> int", "one size", ONE_SIZE),
+    CQ_HOST("aten::size(Tensor self) -> int[]", "all sizes", "self.shape"),
+    CQ_HOST("aten::sym_size(Tensor self) -> SymInt[]", "all sizes", "self.shape"),
+    CQ_HOST("aten::sym_size.int(Tensor self, int dim) -> SymInt", "one size", ONE_SIZE),
+    CQ_HOST("aten::numel(Tensor self) -> int", "the number of elements", "self.numel()"),
+    CQ_HOST("aten::sym_numel(Tensor self) -> SymInt", "the number of elements", "self.numel()"),
+    CQ_HOST("aten::dim(Tensor self) -> int", "the number of dimensions", "self.ndim"),
+    CQ_HOST("aten::len.Tensor(Tensor t) -> int", "the first size",
+            "assert t.ndim > 0, 'a tensor without dimensions has no length'\n"
+            "return t.shape[0]"),
     NUMBER("aten::stride.int(Tensor self, int dim) -> int", "one stride, in elements", stride_int),
     NUMBER("aten::stride(Tensor self) -> int[]", "all strides, in elements", stride_all),
     NUMBER("aten::storage_offset(Tensor self) -> int", "where in its memory it begins",
            storage_offset),
     NUMBER("aten::is_contiguous(Tensor self) -> bool", "whether elements lie in row-major order",
            is_contiguous),
-    NUMBER("aten::is_floating_point(Tensor self) -> bool", "whether elements are floats",
-           is_floating_point),
-    NUMBER("aten::is_complex(Tensor self) -> bool", "whether elements are complex", is_complex),
+    CQ_HOST("aten::is_floating_point(Tensor self) -> bool", "whether elements are floats",
+            "self.is_floating_point()"),
+    CQ_HOST("aten::is_complex(Tensor self) -> bool", "whether elements are complex",
+            "self.is_complex()"),
     NUMBER("aten::is_signed(Tensor self) -> bool", "whether elements have a sign", is_signed),
     NUMBER("aten::element_size(Tensor self) -> int", "bytes of an element", element_size),
     NUMBER("aten::is_same_size(Tensor self, Tensor other) -> bool", "whether sizes are equal",
@@ -317,9 +280,7 @@ const cq_op_def cq_ops_meta[] = {
     NUMBER("aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
            "atol=1e-08, bool equal_nan=False) -> bool",
            "whether all elements are nearly equal", allclose),
-    { .schema = "aten::_shape_as_tensor(Tensor self) -> Tensor",
-      .about  = "the sizes as a tensor",
-      .shape  = shape_as_tensor,
-      .run    = shape_as_tensor_run },
+    CQ_KERNEL("aten::_shape_as_tensor(Tensor self) -> Tensor", "the sizes as a tensor",
+              shape_as_tensor, shape_as_tensor_run),
     { 0 }
 };

@@ -141,15 +141,12 @@ static cq_status grouped_run(cq_opcall *c)
 }
 
 const cq_op_def cq_ops_moe[] = {
-    { .schema = "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, "
-                "ScalarType? out_dtype=None) -> Tensor",
-      .about  = "products of groups of rows, columns or sums, each with a matrix of its own",
-      .shape  = grouped_shape,
-      .run    = grouped_run },
-    { .schema =
-          "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
-      .about = "_grouped_mm under the name that transformers has for it",
-      .shape = grouped_shape,
-      .run   = grouped_run },
+    CQ_KERNEL("aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, "
+              "ScalarType? out_dtype=None) -> Tensor",
+              "products of groups of rows, columns or sums, each with a matrix of its own",
+              grouped_shape, grouped_run),
+    CQ_KERNEL(
+        "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
+        "_grouped_mm under the name that transformers has for it", grouped_shape, grouped_run),
     { 0 }
 };

@@ -224,65 +224,55 @@ static cq_status group_norm_run(cq_opcall *c)
     "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
 
 const cq_op_def cq_ops_norm[] = {
-    { .schema = "aten::batch_norm" STATISTICS "bool training, float momentum, float eps, "
-                "bool cudnn_enabled) -> Tensor",
-      .about  = "normalises each channel over the batch",
-      .shape  = batch_norm_shape,
-      .run    = batch_norm_run },
-    { .schema = "aten::native_batch_norm" STATISTICS "bool training, float momentum, "
-                "float eps) -> (Tensor, Tensor, Tensor)",
-      .about  = "batch_norm, with the mean and inverse deviation it used",
-      .shape  = native_batch_norm_shape,
-      .run    = batch_norm_run },
+    CQ_KERNEL("aten::batch_norm" STATISTICS "bool training, float momentum, float eps, "
+              "bool cudnn_enabled) -> Tensor",
+              "normalises each channel over the batch", batch_norm_shape, batch_norm_run),
+    CQ_KERNEL("aten::native_batch_norm" STATISTICS "bool training, float momentum, "
+              "float eps) -> (Tensor, Tensor, Tensor)",
+              "batch_norm, with the mean and inverse deviation it used", native_batch_norm_shape,
+              batch_norm_run),
     { .schema  = "aten::instance_norm" STATISTICS "bool use_input_stats, float momentum, "
                  "float eps, bool cudnn_enabled) -> Tensor",
       .about   = "normalises each channel of each image",
       .shape   = instance_norm_shape,
       .compose = instance_norm },
-    { .schema = "aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
-                "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) "
-                "-> Tensor",
-      .about  = "normalises over the last dimensions",
-      .shape  = layer_norm_shape,
-      .run    = layer_norm_run },
-    { .schema = "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, "
-                "Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-      .about  = "layer_norm, with the mean and inverse deviation it used",
-      .shape  = layer_norm_shape,
-      .run    = layer_norm_run },
-    { .schema = "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, "
-                "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) "
-                "-> Tensor",
-      .about  = "normalises groups of channels of each image",
-      .shape  = group_norm_shape,
-      .run    = group_norm_run },
-    { .schema = "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, "
-                "SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-      .about  = "group_norm, with the mean and inverse deviation it used",
-      .shape  = group_norm_shape,
-      .run    = group_norm_run },
-    { .schema = "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-      .about  = "norms of the slices along one dimension",
-      .body   = "if dim == -1: return norm(v, pow)\n"
-                "axes = [i for i in range(v.ndim) if i != wrap_dim(dim, v.ndim)]\n"
-                "return norm(v, pow, axes, True) if len(axes) > 0 else v.abs()" },
-    { .schema = "aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
-      .about  = "a weight as direction and length",
-      .body   = "v * (g / norm_except_dim(v, 2, dim))" },
+    CQ_KERNEL("aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
+              "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) "
+              "-> Tensor",
+              "normalises over the last dimensions", layer_norm_shape, layer_norm_run),
+    CQ_KERNEL("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, "
+              "Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+              "layer_norm, with the mean and inverse deviation it used", layer_norm_shape,
+              layer_norm_run),
+    CQ_KERNEL("aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, "
+              "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) "
+              "-> Tensor",
+              "normalises groups of channels of each image", group_norm_shape, group_norm_run),
+    CQ_KERNEL("aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, "
+              "SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+              "group_norm, with the mean and inverse deviation it used", group_norm_shape,
+              group_norm_run),
+    CQ_BODY("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
+            "norms of the slices along one dimension",
+            "if dim == -1: return norm(v, pow)\n"
+            "axes = [i for i in range(v.ndim) if i != wrap_dim(dim, v.ndim)]\n"
+            "return norm(v, pow, axes, True) if len(axes) > 0 else v.abs()"),
+    CQ_BODY("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
+            "a weight as direction and length", "v * (g / norm_except_dim(v, 2, dim))"),
 
     /* Half precision is computed in float32, and so is its smallest step. */
-    { .schema = "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
-                "float? eps=None) -> Tensor",
-      .about  = "a layer divided by the root of the mean of its squares",
-      .body   = "n = len(normalized_shape)\n"
-                "assert input.ndim >= n and input.shape[input.ndim - n:] == normalized_shape,"
-                " 'the last sizes should be {normalized_shape}'\n"
-                "x = in_float32(input)\n"
-                "return (normed_by_root(x, weight, inverse_root(x, n, eps))).to(input.dtype)" },
-    { .schema = "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
-                "float? eps) -> (Tensor, Tensor)",
-      .about  = "rms_norm, with the inverse of the roots that it divided by",
-      .body   = "x = in_float32(input)\n"
-                "return rms_norm(*args), inverse_root(x, len(normalized_shape), eps)" },
+    CQ_BODY("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
+            "float? eps=None) -> Tensor",
+            "a layer divided by the root of the mean of its squares",
+            "n = len(normalized_shape)\n"
+            "assert input.ndim >= n and input.shape[input.ndim - n:] == normalized_shape,"
+            " 'the last sizes should be {normalized_shape}'\n"
+            "x = in_float32(input)\n"
+            "return (normed_by_root(x, weight, inverse_root(x, n, eps))).to(input.dtype)"),
+    CQ_BODY("aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
+            "float? eps) -> (Tensor, Tensor)",
+            "rms_norm, with the inverse of the roots that it divided by",
+            "x = in_float32(input)\n"
+            "return rms_norm(*args), inverse_root(x, len(normalized_shape), eps)"),
     { 0 }
 };

@@ -27,9 +27,8 @@ static cq_status num_to_tensor_run(cq_opcall *c)
 }
 
 const cq_op_def cq_ops_number[] = {
-    { .schema = "prim::NumToTensor.Scalar(Scalar a) -> Tensor",
-      .about  = "a number as a 0-d tensor of int64, float64 or bool",
-      .shape  = num_to_tensor_shape,
-      .run    = num_to_tensor_run },
+    CQ_KERNEL("prim::NumToTensor.Scalar(Scalar a) -> Tensor",
+              "a number as a 0-d tensor of int64, float64 or bool", num_to_tensor_shape,
+              num_to_tensor_run),
     { 0 },
 };

@@ -241,12 +241,32 @@ cq_status cq_shape_of_self(cq_opcall *c);
 cq_status cq_shape_of_self_in_float(cq_opcall *c);
 cq_status cq_shape_of_self_in_bool(cq_opcall *c);
 
-/* A row that is only another name. */
-#define CQ_SAME_AS(schema_text, other)                                                             \
+/* Rows by what they have. Those of other fields are written out. */
+#define CQ_KERNEL(schema_text, about_text, shape_fn, run_fn)                                       \
     {                                                                                              \
-        .schema = schema_text, .about = "the same as " other, .body = other "(*args)",             \
-        .flags = CQ_OP_PARTS                                                                       \
+        .schema = schema_text, .about = about_text, .shape = shape_fn, .run = run_fn               \
     }
+#define CQ_VIEW(schema_text, about_text, view_fn, unview_fn)                                       \
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .view = view_fn, .unview = unview_fn           \
+    }
+#define CQ_BODY(schema_text, about_text, text)                                                     \
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .body = text                                   \
+    }
+/* The same, of views: a graph shows its parts. */
+#define CQ_PARTS(schema_text, about_text, text)                                                    \
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .body = text, .flags = CQ_OP_PARTS             \
+    }
+/* The same, of numbers that are known without data. */
+#define CQ_HOST(schema_text, about_text, text)                                                     \
+    {                                                                                              \
+        .schema = schema_text, .about = about_text, .body = text, .flags = CQ_OP_HOST              \
+    }
+
+/* A row that is only another name. */
+#define CQ_SAME_AS(schema_text, other) CQ_PARTS(schema_text, "the same as " other, other "(*args)")
 
 /* The failure of a call: adds the operator's name as the place. Returns the status. */
 cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)

@@ -147,10 +147,8 @@ static cq_status circular_run(cq_opcall *c)
     }
 
 const cq_op_def cq_ops_pad[] = {
-    { .schema = "aten::constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-      .about  = "with a value around it",
-      .shape  = constant_shape,
-      .run    = constant_run },
+    CQ_KERNEL("aten::constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+              "with a value around it", constant_shape, constant_run),
     OWN("aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor",
         "with its mirror image at both ends", own_1d_shape, CQ_PAD_REFLECT),
     OWN("aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor",
@@ -168,27 +166,27 @@ const cq_op_def cq_ops_pad[] = {
       .shape   = circular_shape,
       .run     = circular_run,
       .variant = CQ_PAD_CIRCULAR },
-    { .schema = "aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> "
-                "Tensor",
-      .about  = "padded in one of four ways",
-      .body   = "if mode == 'constant': return constant_pad_nd(self, pad, 0 if value is None else "
-                "value)\n"
-                "assert value is None or value == 0, 'only the mode constant takes a value'\n"
-                "if mode == 'circular': return _pad_circular(self, pad)\n"
-                "assert mode in ['reflect', 'replicate'], '{mode} is not a way to pad'\n"
-                "n = len(pad) // 2\n"
-                "if n == 1: return reflection_pad1d(self, pad) if mode == 'reflect' else "
-                "replication_pad1d(self, pad)\n"
-                "if n == 2: return reflection_pad2d(self, pad) if mode == 'reflect' else "
-                "replication_pad2d(self, pad)\n"
-                "if n == 3: return reflection_pad3d(self, pad) if mode == 'reflect' else "
-                "replication_pad3d(self, pad)\n"
-                "raise NotImplementedError('PyTorch pads one to three dimensions in this mode, not "
-                "{n}')" },
-    { .schema = "aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
-      .about  = "pad, by PyTorch itself",
-      .body   = "assert mode >= 0 and mode < 4, '{mode} is not a way to pad'\n"
-                "return aten::pad(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], "
-                "value)" },
+    CQ_BODY("aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> "
+            "Tensor",
+            "padded in one of four ways",
+            "if mode == 'constant': return constant_pad_nd(self, pad, 0 if value is None else "
+            "value)\n"
+            "assert value is None or value == 0, 'only the mode constant takes a value'\n"
+            "if mode == 'circular': return _pad_circular(self, pad)\n"
+            "assert mode in ['reflect', 'replicate'], '{mode} is not a way to pad'\n"
+            "n = len(pad) // 2\n"
+            "if n == 1: return reflection_pad1d(self, pad) if mode == 'reflect' else "
+            "replication_pad1d(self, pad)\n"
+            "if n == 2: return reflection_pad2d(self, pad) if mode == 'reflect' else "
+            "replication_pad2d(self, pad)\n"
+            "if n == 3: return reflection_pad3d(self, pad) if mode == 'reflect' else "
+            "replication_pad3d(self, pad)\n"
+            "raise NotImplementedError('PyTorch pads one to three dimensions in this mode, not "
+            "{n}')"),
+    CQ_BODY("aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
+            "pad, by PyTorch itself",
+            "assert mode >= 0 and mode < 4, '{mode} is not a way to pad'\n"
+            "return aten::pad(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], "
+            "value)"),
     { 0 }
 };

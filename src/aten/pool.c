@@ -187,56 +187,56 @@ static cq_status unpool_run(cq_opcall *c)
 #define WINDOW_3D "int[3] kernel_size, int[3] stride=[], int[3] padding=0"
 #define MEAN_ARGS ", bool ceil_mode=False, bool count_include_pad=True"
 
-#define POOL(schema_text, about_text, shape_fn, run_fn)                                            \
-    {                                                                                              \
-        .schema = "aten::" schema_text, .about = about_text, .shape = shape_fn, .run = run_fn      \
-    }
-
 const cq_op_def cq_ops_pool[] = {
-    POOL("max_pool1d(Tensor self, " WINDOW_1D ", int[1] dilation=[1], bool ceil_mode=False) "
-         "-> Tensor",
-         "the greatest of each window along one axis", pool_shape, max_pool_run),
-    POOL("max_pool2d(Tensor self, " WINDOW_2D ", int[2] dilation=1, bool ceil_mode=False) "
-         "-> Tensor",
-         "the greatest of each window along two axes", pool_shape, max_pool_run),
-    POOL("max_pool3d(Tensor self, " WINDOW_3D ", int[3] dilation=1, bool ceil_mode=False) "
-         "-> Tensor",
-         "the greatest of each window along three axes", pool_shape, max_pool_run),
-    POOL("max_pool1d_with_indices(Tensor self, " WINDOW_1D ", int[1] dilation=[1], "
-         "bool ceil_mode=False) -> (Tensor, Tensor)",
-         "max_pool1d and where the greatest are", pool_shape, max_pool_run),
-    POOL("max_pool2d_with_indices(Tensor self, " WINDOW_2D ", int[2] dilation=1, "
-         "bool ceil_mode=False) -> (Tensor, Tensor)",
-         "max_pool2d and where the greatest are", pool_shape, max_pool_run),
-    POOL("max_pool3d_with_indices(Tensor self, " WINDOW_3D ", int[3] dilation=1, "
-         "bool ceil_mode=False) -> (Tensor, Tensor)",
-         "max_pool3d and where the greatest are", pool_shape, max_pool_run),
-    POOL("avg_pool1d(Tensor self, " WINDOW_1D MEAN_ARGS ") -> Tensor",
-         "the mean of each window along one axis", avg_pool_shape, avg_pool_run),
-    POOL("avg_pool2d(Tensor self, " WINDOW_2D MEAN_ARGS ", int? divisor_override=None) -> Tensor",
-         "the mean of each window along two axes", avg_pool_shape, avg_pool_run),
-    POOL("avg_pool3d(Tensor self, " WINDOW_3D MEAN_ARGS ", int? divisor_override=None) -> Tensor",
-         "the mean of each window along three axes", avg_pool_shape, avg_pool_run),
-    POOL("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
-         "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
-    POOL("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-         "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
-    POOL("adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-         "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
-    POOL("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-         "adaptive_avg_pool2d under its inner name", adaptive_shape, adaptive_avg_run),
-    POOL("_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-         "adaptive_avg_pool3d under its inner name", adaptive_shape, adaptive_avg_run),
-    POOL("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
-         "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
-    POOL("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-         "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
-    POOL("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
-         "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
-    POOL("max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
-         "puts what max_pool2d took back in its place", unpool_shape, unpool_run),
-    POOL("max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, "
-         "int[3] padding) -> Tensor",
-         "puts what max_pool3d took back in its place", unpool_shape, unpool_run),
+    CQ_KERNEL("aten::max_pool1d(Tensor self, " WINDOW_1D
+              ", int[1] dilation=[1], bool ceil_mode=False) "
+              "-> Tensor",
+              "the greatest of each window along one axis", pool_shape, max_pool_run),
+    CQ_KERNEL("aten::max_pool2d(Tensor self, " WINDOW_2D
+              ", int[2] dilation=1, bool ceil_mode=False) "
+              "-> Tensor",
+              "the greatest of each window along two axes", pool_shape, max_pool_run),
+    CQ_KERNEL("aten::max_pool3d(Tensor self, " WINDOW_3D
+              ", int[3] dilation=1, bool ceil_mode=False) "
+              "-> Tensor",
+              "the greatest of each window along three axes", pool_shape, max_pool_run),
+    CQ_KERNEL("aten::max_pool1d_with_indices(Tensor self, " WINDOW_1D ", int[1] dilation=[1], "
+              "bool ceil_mode=False) -> (Tensor, Tensor)",
+              "max_pool1d and where the greatest are", pool_shape, max_pool_run),
+    CQ_KERNEL("aten::max_pool2d_with_indices(Tensor self, " WINDOW_2D ", int[2] dilation=1, "
+              "bool ceil_mode=False) -> (Tensor, Tensor)",
+              "max_pool2d and where the greatest are", pool_shape, max_pool_run),
+    CQ_KERNEL("aten::max_pool3d_with_indices(Tensor self, " WINDOW_3D ", int[3] dilation=1, "
+              "bool ceil_mode=False) -> (Tensor, Tensor)",
+              "max_pool3d and where the greatest are", pool_shape, max_pool_run),
+    CQ_KERNEL("aten::avg_pool1d(Tensor self, " WINDOW_1D MEAN_ARGS ") -> Tensor",
+              "the mean of each window along one axis", avg_pool_shape, avg_pool_run),
+    CQ_KERNEL("aten::avg_pool2d(Tensor self, " WINDOW_2D MEAN_ARGS
+              ", int? divisor_override=None) -> Tensor",
+              "the mean of each window along two axes", avg_pool_shape, avg_pool_run),
+    CQ_KERNEL("aten::avg_pool3d(Tensor self, " WINDOW_3D MEAN_ARGS
+              ", int? divisor_override=None) -> Tensor",
+              "the mean of each window along three axes", avg_pool_shape, avg_pool_run),
+    CQ_KERNEL("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
+              "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
+    CQ_KERNEL("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+              "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
+    CQ_KERNEL("aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+              "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
+    CQ_KERNEL("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+              "adaptive_avg_pool2d under its inner name", adaptive_shape, adaptive_avg_run),
+    CQ_KERNEL("aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+              "adaptive_avg_pool3d under its inner name", adaptive_shape, adaptive_avg_run),
+    CQ_KERNEL("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+              "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+    CQ_KERNEL("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+              "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+    CQ_KERNEL("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+              "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+    CQ_KERNEL("aten::max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
+              "puts what max_pool2d took back in its place", unpool_shape, unpool_run),
+    CQ_KERNEL("aten::max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, "
+              "int[3] padding) -> Tensor",
+              "puts what max_pool3d took back in its place", unpool_shape, unpool_run),
     { 0 }
 };

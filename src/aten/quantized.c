@@ -1,7 +1,10 @@
 /* Quantized tensors: to the grid and back, and what the operators of other files do with them.
  * Layers that exist for quantized tensors alone are in quantized_layers.c. */
 #include "aten/quantized.h"
+#include "aten/body_tree.h"
 #include "kernel/quantize.h"
+
+#include <math.h>
 
 /* ---- which operators know quantized tensors ---- */
 
@@ -353,63 +356,101 @@ static cq_status fake_quantize_run(cq_opcall *c)
     return with_params(c, to_grid);
 }
 
-/* ---- quantized ---- */
+/* ---- what bodies ask ---- */
 
-/* The only element of a tensor, which is fixed from here on. */
-static cq_status number_of(cq_opcall *c, cq_tensor *t, double *out)
+cq_val cq_native_floats(cq_frame *f, const cq_val *args, size_t n)
 {
-    cq_tensor *known;
-
-    if (cq_tensor_numel(t) != 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "scale and zero point should be one number each");
-    CQ_TRY(cq_call_data(c, &known, t));
-    if (known != t && c->cx->listener)
-        c->cx->listener->baked(c->cx->listener_self, c->cx, "scale or zero point",
-                               cq_i((int64_t)cq_tensor_get_f64(known, 0)));
-    *out = cq_tensor_get_f64(known, 0);
-    return CQ_OK;
+    (void)n;
+    return TENSOR(cq_from_stored(f->c->cx, args[0].u.tensor));
 }
 
-static cq_status result_on(cq_opcall *c, cq_qparams *q)
+/* quantized(x, scale, zero_point, dtype), with an axis behind them if there is a scale for each of
+ * its slices. Numbers in tensors are fixed from here on. */
+cq_val cq_native_quantized(cq_frame *f, const cq_val *args, size_t n)
 {
-    cq_tensor *self = cq_arg_tensor(c, "self");
+    cq_ctx     *cx    = f->c->cx;
+    int         dtype = (int)cq_native_i64(f, args[3]);
+    cq_qparams *q     = NULL;
+    cq_tensor  *t     = NULL;
+    cq_status   status;
 
-    if (self->dtype == CQ_DTYPE_F32)
-        cq_result_set_tensor(c, 0, cq_to_grid(c->cx, self, q));
+    if (n == 5)
+        status = cq_qparams_new_per_channel(&q, dtype, args[1].u.tensor, args[2].u.tensor,
+                                            (int)cq_native_i64(f, args[4]));
+    else
+        status = cq_qparams_new(&q, dtype, cq_native_f64(f, args[1]), cq_native_i64(f, args[2]));
+    if (cq_ctx_fail(cx, status) == CQ_OK)
+        t = cq_to_grid(cx, args[0].u.tensor, q);
     cq_qparams_release(q);
-    if (self->dtype != CQ_DTYPE_F32)
-        return cq_call_fail(c, CQ_E_TYPE, "quantizes float32, not %s", cq_dtype_name(self->dtype));
-    return c->cx->status;
+    return TENSOR(t);
 }
 
-static cq_status quantize_per_tensor(cq_opcall *c)
+/* regrid(x, like): on the grid that like has. */
+cq_val cq_native_regrid(cq_frame *f, const cq_val *args, size_t n)
 {
-    cq_qparams *q;
-    double      scale, zero;
+    cq_qparams *q = args[1].u.tensor->qparams;
 
-    if (cq_arg_val(c, "scale").kind == CQ_VAL_TENSOR) {
-        CQ_TRY(number_of(c, cq_arg_tensor(c, "scale"), &scale));
-        CQ_TRY(number_of(c, cq_arg_tensor(c, "zero_point"), &zero));
-    } else {
-        scale = cq_arg_f64(c, "scale");
-        zero  = (double)cq_arg_i64(c, "zero_point");
+    (void)n;
+    return q ? TENSOR(cq_to_grid(f->c->cx, args[0].u.tensor, q)) : args[0];
+}
+
+/* A tensor that came from outside has no grid; most are of uint8. */
+cq_val cq_native_grid_dtype(cq_frame *f, const cq_val *args, size_t n)
+{
+    const cq_qparams *q = args[0].u.tensor->qparams;
+
+    (void)f, (void)n;
+    return INT(q ? q->torch_dtype : CQ_TORCH_QUINT8);
+}
+
+/* qparams(x): scale and zero point, which are tensors if there is an axis; the least and the
+ * greatest integer, the axis, and what the integers are stored as. None for a tensor without a
+ * grid. */
+cq_val cq_native_qparams(cq_frame *f, const cq_val *args, size_t n)
+{
+    const cq_qparams *q = args[0].u.tensor->qparams;
+    cq_dtype          stored;
+    int64_t           low, high;
+
+    (void)n;
+    if (!q || !cq_qparams_range(q->torch_dtype, &stored, &low, &high))
+        return CQ_NONE;
+    return cq_native_list(f,
+                          (cq_val[]){ q->scales ? TENSOR(q->scales) : FLOAT(q->scale),
+                                      q->scales ? TENSOR(q->zero_points) : INT(q->zero_point),
+                                      INT(low), INT(high), q->scales ? INT(q->axis) : CQ_NONE,
+                                      DTYPE(stored) },
+                          6);
+}
+
+/* Whether a range that is to be reduced is. */
+cq_val cq_native_narrow_range(cq_frame *f, const cq_val *args, size_t n)
+{
+    (void)n;
+    return BOOL(cq_native_truth(f, args[0]) && !f->c->cx->whole_range);
+}
+
+/* bias_on_grid(bias, x, weight): sums are made in integers of scale(x) * scale(weight), and so is
+ * the bias. */
+cq_val cq_native_bias_on_grid(cq_frame *f, const cq_val *args, size_t n)
+{
+    const cq_qparams *qx = args[1].u.tensor->qparams, *qw = args[2].u.tensor->qparams;
+    cq_tensor        *t = args[0].kind == CQ_VAL_TENSOR ? args[0].u.tensor : NULL, *out;
+
+    n = t ? (size_t)cq_tensor_numel(t) : 0;
+    if (!t || !qx || !qw || qx->scales || cq_tensor_is_fake(t) ||
+        (qw->scales && (cq_tensor_is_fake(qw->scales) || (size_t)cq_tensor_numel(qw->scales) != n)))
+        return args[0];
+    if (cq_ctx_fail(f->c->cx, cq_tensor_clone(&out, t, CQ_DTYPE_F32)) != CQ_OK)
+        return CQ_NONE;
+    for (size_t i = 0; i < n; i++) {
+        double scale =
+            qx->scale * (qw->scales ? cq_tensor_get_f64(qw->scales, (int64_t)i) : qw->scale);
+
+        ((float *)cq_tensor_bytes(out))[i] =
+            (float)(nearbyint(cq_tensor_get_f64(t, (int64_t)i) / scale) * scale);
     }
-    CQ_TRY(cq_qparams_new(&q, (int)cq_arg_i64(c, "dtype"), scale, (int64_t)zero));
-    return result_on(c, q);
-}
-
-static cq_status quantize_per_channel(cq_opcall *c)
-{
-    cq_ctx     *cx = c->cx;
-    cq_tensor  *scales, *zeros;
-    cq_qparams *q;
-
-    scales = CQ_OP(cx, "aten::to.dtype", cq_arg_val(c, "scales"), DTYPE(CQ_DTYPE_F32));
-    zeros  = CQ_OP(cx, "aten::to.dtype", cq_arg_val(c, "zero_points"), DTYPE(CQ_DTYPE_I32));
-    CQ_TRY(cx->status);
-    CQ_TRY(cq_qparams_new_per_channel(&q, (int)cq_arg_i64(c, "dtype"), scales, zeros,
-                                      cq_arg_dim(c, "axis", cq_arg_tensor(c, "self")->rank)));
-    return result_on(c, q);
+    return cq_ctx_own(f->c->cx, cq_val_of_tensor(out));
 }
 
 /* ---- from stored integers ---- */
@@ -458,106 +499,15 @@ static cq_status make_quantized_run(cq_opcall *c)
 
 /* ---- plain again ---- */
 
-static cq_status dequantize_shape(cq_opcall *c)
-{
-    return cq_result_like(c, 0, c->args[0].u.tensor, c->args[0].u.tensor->dtype);
-}
-
 static cq_status dequantize_run(cq_opcall *c)
 {
     return cq_tensor_copy_into(cq_result_tensor(c, 0), c->args[0].u.tensor);
-}
-
-static cq_status dequantize_all(cq_opcall *c)
-{
-    const char *name = c->op->schema->args[0].name;
-    size_t      n    = cq_arg_n_tensors(c, name);
-    cq_tensor  *items[CQ_MAX_TENSORS];
-
-    for (size_t i = 0; i < n && i < CQ_MAX_TENSORS; i++)
-        items[i] = CQ_OP(c->cx, "aten::dequantize.self",
-                         TENSOR(cq_from_stored(c->cx, cq_arg_tensor_at(c, name, i))));
-    CQ_TRY(c->cx->status);
-    return cq_result_set_tensors(c, 0, items, n);
-}
-
-/* ---- questions ---- */
-
-static cq_status grid_of(const cq_opcall *c, cq_qparams **out, bool per_channel)
-{
-    *out = cq_arg_tensor(c, "self")->qparams;
-    if (!*out)
-        return cq_call_fail(c, CQ_E_TYPE, "the tensor is not quantized");
-    if (per_channel != ((*out)->scales != NULL))
-        return cq_call_fail(c, CQ_E_TYPE, "the tensor has %s",
-                            per_channel ? "one grid for all channels" : "a grid for each channel");
-    return CQ_OK;
-}
-
-enum { SCALE, ZERO_POINT, AXIS };
-
-static cq_status q_number(cq_opcall *c)
-{
-    int         what = c->op->def->variant;
-    cq_qparams *q;
-
-    CQ_TRY(grid_of(c, &q, what == AXIS));
-    return cq_result_set(
-        c, 0, what == SCALE ? FLOAT(q->scale) : INT(what == AXIS ? q->axis : q->zero_point));
-}
-
-/* PyTorch keeps them as float64 and int64. */
-static cq_status q_channels(cq_opcall *c)
-{
-    bool        scales = c->op->def->variant == SCALE;
-    cq_qparams *q;
-
-    CQ_TRY(grid_of(c, &q, true));
-    return cq_result_set_tensor(c, 0,
-                                CQ_OP(c->cx, "aten::to.dtype",
-                                      TENSOR(scales ? q->scales : q->zero_points),
-                                      DTYPE(scales ? CQ_DTYPE_F64 : CQ_DTYPE_I64)));
-}
-
-/* round(x / scale) + zero point: x lies on the grid, so it needs no limits. */
-static cq_status int_repr(cq_opcall *c)
-{
-    cq_ctx     *cx = c->cx;
-    cq_tensor  *t  = cq_arg_tensor(c, "self");
-    cq_qparams *q  = t->qparams;
-    cq_int      sizes[CQ_MAX_RANK];
-    cq_val      scale, zero;
-    cq_dtype    stored;
-    int64_t     low, high;
-
-    if (!q)
-        return cq_call_fail(c, CQ_E_TYPE, "the tensor is not quantized");
-    cq_qparams_range(q->torch_dtype, &stored, &low, &high);
-    if (q->scales) {
-        for (size_t i = 0; i < t->rank; i++)
-            sizes[i] = (int)i == q->axis ? q->scales->sizes[0] : cq_i(1);
-        scale = TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(q->scales), cq_ints(cx, sizes, t->rank)));
-        zero =
-            TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(q->zero_points), cq_ints(cx, sizes, t->rank)));
-        t = CQ_OP(cx, "aten::div.Tensor", TENSOR(t), scale);
-        t = CQ_OP(cx, "aten::add.Tensor", TENSOR(CQ_OP(cx, "aten::round", TENSOR(t))), zero);
-    } else {
-        t = CQ_OP(cx, "aten::round",
-                  TENSOR(CQ_OP(cx, "aten::div.Scalar", TENSOR(t), FLOAT(q->scale))));
-        t = CQ_OP(cx, "aten::add.Scalar", TENSOR(t), INT(q->zero_point));
-    }
-    return cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::to.dtype", TENSOR(t), DTYPE(stored)));
 }
 
 #define FAKE(text_of_schema, text)                                                                 \
     {                                                                                              \
         .schema = "aten::" text_of_schema ", int quant_min, int quant_max) -> Tensor",             \
         .about = text, .shape = fake_quantize_shape, .run = fake_quantize_run                      \
-    }
-#define QUESTION(text_of_schema, text, kind)                                                       \
-    {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .shape = q_number, .flags = CQ_OP_HOST,  \
-        .variant = kind                                                                            \
     }
 
 const cq_op_def cq_ops_quantized[] = {
@@ -568,62 +518,50 @@ const cq_op_def cq_ops_quantized[] = {
          "rounded as a quantized tensor would be"),
     FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
          "rounded with a scale for each channel"),
-    { .schema  = "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, "
-                 "ScalarType dtype) -> Tensor",
-      .about   = "as a quantized tensor",
-      .compose = quantize_per_tensor,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, "
-                 "Tensor zero_point, ScalarType dtype) -> Tensor",
-      .about   = "as a quantized tensor",
-      .compose = quantize_per_tensor,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, "
-                 "int axis, ScalarType dtype) -> Tensor",
-      .about   = "as a quantized tensor with a scale for each channel",
-      .compose = quantize_per_channel,
-      .flags   = CQ_OP_PARTS },
-    { .schema = "aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
-                "-> Tensor",
-      .about  = "integers as a quantized tensor",
-      .shape  = make_quantized_shape,
-      .run    = make_quantized_run },
-    { .schema = "aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, "
-                "Tensor zero_point, int axis) -> Tensor",
-      .about  = "integers as a quantized tensor with a scale for each channel",
-      .shape  = make_quantized_shape,
-      .run    = make_quantized_run },
-    { .schema = "aten::dequantize.self(Tensor self) -> Tensor",
-      .about  = "a quantized tensor as floats",
-      .shape  = dequantize_shape,
-      .run    = dequantize_run },
+    CQ_PARTS("aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType "
+             "dtype) -> Tensor",
+             "as a quantized tensor", "quantized(only_float32(self), scale, zero_point, dtype)"),
+    CQ_PARTS(
+        "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
+        "ScalarType dtype) -> Tensor",
+        "as a quantized tensor", "quantized(only_float32(self), scale, zero_point, dtype)"),
+    CQ_PARTS("aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
+             "ScalarType dtype) -> Tensor",
+             "as a quantized tensor with a scale for each channel",
+             "quantized(only_float32(self), scales.to(torch.float32), zero_points.to(torch.int32), "
+             "dtype, wrap_dim(axis, self.ndim))"),
+    CQ_KERNEL("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
+              "-> Tensor",
+              "integers as a quantized tensor", make_quantized_shape, make_quantized_run),
+    CQ_KERNEL("aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, "
+              "Tensor zero_point, int axis) -> Tensor",
+              "integers as a quantized tensor with a scale for each channel", make_quantized_shape,
+              make_quantized_run),
+    CQ_KERNEL("aten::dequantize.self(Tensor self) -> Tensor", "a quantized tensor as floats",
+              cq_shape_of_self, dequantize_run),
     CQ_SAME_AS("aten::dequantize.tensor(Tensor qtensor) -> Tensor", "aten::dequantize.self"),
-    { .schema  = "aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]",
-      .about   = "quantized tensors as floats",
-      .compose = dequantize_all,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::dequantize.list(Tensor[] qtensors) -> Tensor[]",
-      .about   = "quantized tensors as floats",
-      .compose = dequantize_all,
-      .flags   = CQ_OP_PARTS },
-    { .schema  = "aten::int_repr(Tensor self) -> Tensor",
-      .about   = "the integers of a quantized tensor",
-      .compose = int_repr,
-      .flags   = CQ_OP_PARTS },
-    QUESTION("q_scale(Tensor self) -> float", "the scale of a quantized tensor", SCALE),
-    QUESTION("q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor",
-             ZERO_POINT),
-    QUESTION("q_per_channel_axis(Tensor self) -> int", "the axis that has a scale for each slice",
-             AXIS),
-    { .schema  = "aten::q_per_channel_scales(Tensor self) -> Tensor",
-      .about   = "the scales of a quantized tensor",
-      .compose = q_channels,
-      .flags   = CQ_OP_PARTS,
-      .variant = SCALE },
-    { .schema  = "aten::q_per_channel_zero_points(Tensor self) -> Tensor",
-      .about   = "the zero points of a quantized tensor",
-      .compose = q_channels,
-      .flags   = CQ_OP_PARTS,
-      .variant = ZERO_POINT },
+    CQ_PARTS("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]",
+             "quantized tensors as floats", "[dequantize.self(floats(x)) for x in tensors]"),
+    CQ_PARTS("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", "quantized tensors as floats",
+             "[dequantize.self(floats(x)) for x in qtensors]"),
+    /* round(x / scale) + zero point: x lies on the grid, so it needs no limits. */
+    CQ_PARTS("aten::int_repr(Tensor self) -> Tensor", "the integers of a quantized tensor",
+             "g = qparams(self)\n"
+             "if g is None: raise TypeError('the tensor is not quantized')\n"
+             "scale, zero, low, high, axis, stored = g\n"
+             "if axis is not None: sizes = [scale.shape[0] if i == axis else 1 for i in "
+             "range(self.ndim)]; scale = scale.reshape(sizes); zero = zero.reshape(sizes)\n"
+             "return ((self / scale).round() + zero).to(stored)"),
+    CQ_HOST("aten::q_scale(Tensor self) -> float", "the scale of a quantized tensor",
+            "whole_grid(self)[0]"),
+    CQ_HOST("aten::q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor",
+            "whole_grid(self)[1]"),
+    CQ_HOST("aten::q_per_channel_axis(Tensor self) -> int",
+            "the axis that has a scale for each slice", "channel_grid(self)[4]"),
+    /* PyTorch keeps them as float64 and int64. */
+    CQ_PARTS("aten::q_per_channel_scales(Tensor self) -> Tensor",
+             "the scales of a quantized tensor", "channel_grid(self)[0].to(torch.float64)"),
+    CQ_PARTS("aten::q_per_channel_zero_points(Tensor self) -> Tensor",
+             "the zero points of a quantized tensor", "channel_grid(self)[1].to(torch.int64)"),
     { 0 }
 };

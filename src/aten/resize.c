@@ -276,10 +276,9 @@ const cq_op_def cq_ops_resize[] = {
     GRID_SAMPLER("grid_sampler"),
     GRID_SAMPLER("grid_sampler_2d"),
     GRID_SAMPLER("grid_sampler_3d"),
-    { .schema = "aten::affine_grid_generator(Tensor theta, int[] size, bool align_corners) "
-                "-> Tensor",
-      .about  = "positions under an affine map, for grid_sampler",
-      .shape  = affine_grid_shape,
-      .run    = affine_grid_run },
+    CQ_KERNEL("aten::affine_grid_generator(Tensor theta, int[] size, bool align_corners) "
+              "-> Tensor",
+              "positions under an affine map, for grid_sampler", affine_grid_shape,
+              affine_grid_run),
     { 0 }
 };

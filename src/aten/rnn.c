@@ -282,90 +282,6 @@ static cq_status rnn_run(cq_opcall *c)
     return run_stack(c, &r, out, x, NULL);
 }
 
-/* ---- single steps ---- */
-
-static cq_tensor *gates_of(cq_opcall *c, cq_val x, const char *w, const char *b)
-{
-    return CQ_OP(c->cx, "aten::linear", x, cq_arg_val(c, w), cq_arg_val(c, b));
-}
-
-/* Part number i of n equal ones along axis 1. */
-static cq_tensor *part(cq_opcall *c, cq_tensor *t, int64_t i, int64_t n)
-{
-    cq_int size, from;
-
-    if (!t)
-        return NULL;
-    size = cq_size_floordiv(c, t->sizes[t->rank - 1], cq_i(n));
-    from = cq_size_mul(c, size, cq_i(i));
-    return CQ_OP(c->cx, "aten::slice.Tensor", TENSOR(t), INT(-1), SIZE(from),
-                 SIZE(cq_size_add(c, from, size)), INT(1));
-}
-
-static cq_status lstm_cell(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *h = cq_arg_tensor_at(c, "hx", 0), *cell = cq_arg_tensor_at(c, "hx", 1);
-    cq_tensor *g, *i, *f, *n, *o;
-
-    if (!h || !cell)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "\"hx\" should be two states");
-    g = CQ_OP(cx, "aten::add.Tensor", TENSOR(gates_of(c, c->args[0], "w_ih", "b_ih")),
-              TENSOR(gates_of(c, TENSOR(h), "w_hh", "b_hh")));
-    i = CQ_OP(cx, "aten::sigmoid", TENSOR(part(c, g, 0, 4)));
-    f = CQ_OP(cx, "aten::sigmoid", TENSOR(part(c, g, 1, 4)));
-    n = CQ_OP(cx, "aten::tanh", TENSOR(part(c, g, 2, 4)));
-    o = CQ_OP(cx, "aten::sigmoid", TENSOR(part(c, g, 3, 4)));
-
-    cell = CQ_OP(cx, "aten::add.Tensor",
-                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(f), TENSOR(cell))),
-                 TENSOR(CQ_OP(cx, "aten::mul.Tensor", TENSOR(i), TENSOR(n))));
-    h    = CQ_OP(cx, "aten::mul.Tensor", TENSOR(o), TENSOR(CQ_OP(cx, "aten::tanh", TENSOR(cell))));
-    cq_result_set_tensor(c, 0, h);
-    return cq_result_set_tensor(c, 1, cell);
-}
-
-static cq_status gru_cell(cq_opcall *c)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x = gates_of(c, c->args[0], "w_ih", "b_ih"), *h = cq_arg_tensor(c, "hx");
-    cq_tensor *hh = gates_of(c, TENSOR(h), "w_hh", "b_hh"), *r, *z, *n;
-
-    r = CQ_OP(
-        cx, "aten::sigmoid",
-        TENSOR(CQ_OP(cx, "aten::add.Tensor", TENSOR(part(c, x, 0, 3)), TENSOR(part(c, hh, 0, 3)))));
-    z = CQ_OP(
-        cx, "aten::sigmoid",
-        TENSOR(CQ_OP(cx, "aten::add.Tensor", TENSOR(part(c, x, 1, 3)), TENSOR(part(c, hh, 1, 3)))));
-    n = CQ_OP(cx, "aten::mul.Tensor", TENSOR(r), TENSOR(part(c, hh, 2, 3)));
-    n = CQ_OP(cx, "aten::tanh",
-              TENSOR(CQ_OP(cx, "aten::add.Tensor", TENSOR(part(c, x, 2, 3)), TENSOR(n))));
-
-    h = CQ_OP(cx, "aten::mul.Tensor", TENSOR(CQ_OP(cx, "aten::sub.Tensor", TENSOR(h), TENSOR(n))),
-              TENSOR(z));
-    return cq_result_set_tensor(c, 0, CQ_OP(cx, "aten::add.Tensor", TENSOR(h), TENSOR(n)));
-}
-
-static cq_status plain_cell(cq_opcall *c, const char *activation)
-{
-    cq_ctx    *cx = c->cx;
-    cq_tensor *x  = gates_of(c, c->args[0], "w_ih", "b_ih");
-    cq_tensor *h  = gates_of(c, cq_arg_val(c, "hx"), "w_hh", "b_hh");
-
-    x = CQ_OP(cx, "aten::add.Tensor", TENSOR(x), TENSOR(h));
-    return cq_result_set_tensor(c, 0, cq_op_tensor(cx, activation, (cq_val[]){ TENSOR(x) }, 1));
-}
-
-static cq_status tanh_cell(cq_opcall *c)
-{
-    return plain_cell(c, "aten::tanh");
-}
-
-static cq_status relu_cell(cq_opcall *c)
-{
-    return plain_cell(c, "aten::relu");
-}
-
 #define INPUT_ARGS(hx)                                                                             \
     ".input(Tensor input, " hx " hx, Tensor[] params, bool has_biases, int num_layers, "           \
     "float dropout, bool train, bool bidirectional, bool batch_first) -> "
@@ -380,10 +296,7 @@ static cq_status relu_cell(cq_opcall *c)
     {                                                                                              \
         .schema = "aten::" schema_text, .about = about_text, .shape = rnn_shape, .run = rnn_run    \
     }
-#define CELL(schema_text, about_text, fn)                                                          \
-    {                                                                                              \
-        .schema = "aten::" schema_text, .about = about_text, .compose = fn                         \
-    }
+#define GATES(h) "linear(input, w_ih, b_ih) + linear(" h ", w_hh, b_hh)"
 
 const cq_op_def cq_ops_rnn[] = {
     RNN("lstm" INPUT_ARGS("Tensor[]") "(Tensor, Tensor, Tensor)", "long short-term memory"),
@@ -397,9 +310,14 @@ const cq_op_def cq_ops_rnn[] = {
     RNN("rnn_relu" INPUT_ARGS("Tensor") "(Tensor, Tensor)", "recurrent layer with relu"),
     RNN("rnn_relu" DATA_ARGS("Tensor") "(Tensor, Tensor)",
         "recurrent layer with relu on packed sequences"),
-    CELL("lstm_cell" CELL_ARGS("Tensor[]") "(Tensor, Tensor)", "one step of lstm", lstm_cell),
-    CELL("gru_cell" CELL_ARGS("Tensor") "Tensor", "one step of gru", gru_cell),
-    CELL("rnn_tanh_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_tanh", tanh_cell),
-    CELL("rnn_relu_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_relu", relu_cell),
+    CQ_BODY("aten::lstm_cell" CELL_ARGS("Tensor[]") "(Tensor, Tensor)", "one step of lstm",
+            "assert len(hx) >= 2, '\"hx\" should be two states'\n"
+            "return lstm_step(" GATES("hx[0]") ", hx[1])"),
+    CQ_BODY("aten::gru_cell" CELL_ARGS("Tensor") "Tensor", "one step of gru",
+            "gru_step(linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh), hx)"),
+    CQ_BODY("aten::rnn_tanh_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_tanh",
+            "tanh(" GATES("hx") ")"),
+    CQ_BODY("aten::rnn_relu_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_relu",
+            "relu(" GATES("hx") ")"),
     { 0 }
 };

@@ -229,22 +229,19 @@ const cq_op_def cq_ops_select[] = {
       .shape  = nonzero_shape,
       .run    = nonzero_run,
       .flags  = CQ_OP_DYNAMIC },
-    { .schema = "aten::argwhere(Tensor self) -> Tensor",
-      .about  = "places of the elements that are not 0, as rows",
-      .body   = "nonzero(self)" },
-    { .schema = "aten::nonzero_numpy(Tensor self) -> Tensor[]",
-      .about  = "places of the elements that are not 0, a tensor for each dimension",
-      .body   = "(self if self.ndim > 0 else self.unsqueeze(0)).nonzero().unbind(1)",
-      .flags  = CQ_OP_PARTS },
+    CQ_BODY("aten::argwhere(Tensor self) -> Tensor",
+            "places of the elements that are not 0, as rows", "nonzero(self)"),
+    CQ_PARTS("aten::nonzero_numpy(Tensor self) -> Tensor[]",
+             "places of the elements that are not 0, a tensor for each dimension",
+             "(self if self.ndim > 0 else self.unsqueeze(0)).nonzero().unbind(1)"),
     { .schema = "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
       .about  = "the elements where a mask is true, in a row",
       .shape  = masked_select_shape,
       .run    = masked_select_run,
       .flags  = CQ_OP_DYNAMIC },
-    { .schema = "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-      .about  = "a copy with elements of source, in order, where a mask is true",
-      .shape  = masked_scatter_shape,
-      .run    = masked_scatter_run },
+    CQ_KERNEL("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+              "a copy with elements of source, in order, where a mask is true",
+              masked_scatter_shape, masked_scatter_run),
     { .schema = "aten::bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
       .about  = "how often each number occurs",
       .shape  = bincount_shape,
@@ -256,21 +253,18 @@ const cq_op_def cq_ops_select[] = {
       .shape = repeat_index_shape,
       .run   = repeat_index_run,
       .flags = CQ_OP_DYNAMIC },
-    { .schema =
-          "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
-          "int? output_size=None) -> Tensor",
-      .about = "each element as often as repeats says",
-      .body  = "x = self.reshape([-1]) if dim is None or self.ndim == 0 else self\n"
-               "d = 0 if dim is None else wrap_dim(dim, x.ndim)\n"
-               "n = x.shape[d]\n"
-               "if repeats.numel() == 1: repeats = repeats.reshape([1]).expand([n])\n"
-               "assert repeats.ndim == 1 and repeats.shape[0] == n, 'repeats should have {n} "
-               "elements, or one'\n"
-               "return x.index_select(d, repeat_interleave(repeats, output_size=output_size))" },
-    { .schema = "aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
-                "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-      .about  = "rows of weight by their numbers",
-      .shape  = embedding_shape,
-      .run    = embedding_run },
+    CQ_BODY("aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
+            "int? output_size=None) -> Tensor",
+            "each element as often as repeats says",
+            "x = self.reshape([-1]) if dim is None or self.ndim == 0 else self\n"
+            "d = 0 if dim is None else wrap_dim(dim, x.ndim)\n"
+            "n = x.shape[d]\n"
+            "if repeats.numel() == 1: repeats = repeats.reshape([1]).expand([n])\n"
+            "assert repeats.ndim == 1 and repeats.shape[0] == n, 'repeats should have {n} "
+            "elements, or one'\n"
+            "return x.index_select(d, repeat_interleave(repeats, output_size=output_size))"),
+    CQ_KERNEL("aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+              "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+              "rows of weight by their numbers", embedding_shape, embedding_run),
     { 0 }
 };

@@ -324,23 +324,14 @@ static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *ch
                  cq_arg_val(c, "size"), cq_arg_val(c, "stride"), cq_arg_val(c, "storage_offset"));
 }
 
-#define COMPOSED(schema_text, about_text, code)                                                    \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .body = code, .flags = CQ_OP_PARTS             \
-    }
-
 const cq_op_def cq_ops_slice[] = {
-    { .schema = "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? "
-                "end=None, SymInt step=1) -> Tensor(a)",
-      .about  = "elements from start to end along a dimension",
-      .view   = slice_view,
-      .unview = slice_unview },
-    { .schema = "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
-                "SymInt? end=None, SymInt step=1) -> Tensor",
-      .about  = "a copy in which src replaces a slice",
-      .shape  = slice_scatter_shape,
-      .run    = slice_scatter_run },
-    COMPOSED("aten::narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+    CQ_VIEW("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? "
+            "end=None, SymInt step=1) -> Tensor(a)",
+            "elements from start to end along a dimension", slice_view, slice_unview),
+    CQ_KERNEL("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
+              "SymInt? end=None, SymInt step=1) -> Tensor",
+              "a copy in which src replaces a slice", slice_scatter_shape, slice_scatter_run),
+    CQ_PARTS("aten::narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
              "a number of elements along a dimension",
              "assert self.ndim > 0, 'a tensor without dimensions cannot be narrowed'\n"
              "d = wrap_dim(dim, self.ndim)\n"
@@ -349,45 +340,32 @@ const cq_op_def cq_ops_slice[] = {
              "assert length >= 0 and start >= 0 and start <= n and length <= n - start, "
              "'{length} elements from {start} are not within size {n}'\n"
              "return self.slice(d, start, start + length)"),
-    COMPOSED("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+    CQ_PARTS("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
              "a number of elements along a dimension", "narrow(self, dim, Int(start), length)"),
-    COMPOSED("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+    CQ_PARTS("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
              "a copy of a number of elements along a dimension",
              "narrow(self, dim, start, length).clone()"),
-    { .schema = "aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-      .about  = "one place of a dimension, which goes away",
-      .view   = select_known,
-      .unview = select_unview },
-    { .schema = "aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
-      .about  = "a copy in which src replaces one place of a dimension",
-      .shape  = select_scatter_shape,
-      .run    = select_scatter_run },
-    { .schema = "aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-      .about  = "all places of a dimension, one by one",
-      .view   = unbind_view,
-      .unview = unbind_unview },
-    { .schema = "aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-      .about  = "the diagonal of two dimensions, as the last one",
-      .view   = diagonal_view,
-      .unview = diagonal_unview },
-    { .schema = "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int "
-                "dim2=1) -> Tensor",
-      .about  = "a copy in which src replaces a diagonal",
-      .shape  = diagonal_scatter_shape,
-      .run    = diagonal_scatter_run },
-    { .schema = "aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-      .about  = "windows along a dimension, as the last one",
-      .view   = unfold_view,
-      .unview = unfold_unview },
-    { .schema = "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
-                "storage_offset=None) -> Tensor(a)",
-      .about  = "any sizes and strides on the memory",
-      .view   = as_strided_view,
-      .unview = as_strided_unview },
-    { .schema = "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
-                "SymInt? storage_offset=None) -> Tensor",
-      .about  = "a copy in which src replaces what as_strided shows",
-      .shape  = as_strided_scatter_shape,
-      .run    = as_strided_scatter_run },
+    CQ_VIEW("aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
+            "one place of a dimension, which goes away", select_known, select_unview),
+    CQ_KERNEL("aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+              "a copy in which src replaces one place of a dimension", select_scatter_shape,
+              select_scatter_run),
+    CQ_VIEW("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+            "all places of a dimension, one by one", unbind_view, unbind_unview),
+    CQ_VIEW("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+            "the diagonal of two dimensions, as the last one", diagonal_view, diagonal_unview),
+    CQ_KERNEL("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int "
+              "dim2=1) -> Tensor",
+              "a copy in which src replaces a diagonal", diagonal_scatter_shape,
+              diagonal_scatter_run),
+    CQ_VIEW("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+            "windows along a dimension, as the last one", unfold_view, unfold_unview),
+    CQ_VIEW("aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
+            "storage_offset=None) -> Tensor(a)",
+            "any sizes and strides on the memory", as_strided_view, as_strided_unview),
+    CQ_KERNEL("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
+              "SymInt? storage_offset=None) -> Tensor",
+              "a copy in which src replaces what as_strided shows", as_strided_scatter_shape,
+              as_strided_scatter_run),
     { 0 }
 };

@@ -332,40 +332,36 @@ static cq_status searchsorted_run(cq_opcall *c)
     return status;
 }
 
-#define ROW(schema_text, about_text, shape_function, run_function)                                 \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function   \
-    }
 #define ROW_V(schema_text, about_text, shape_function, run_function, which)                        \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_function, .run = run_function,  \
         .variant = which                                                                           \
     }
-#define COMPOSED(schema_text, about_text, code)                                                    \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .body = code                                   \
-    }
 
 const cq_op_def cq_ops_sort[] = {
-    ROW("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
+    CQ_KERNEL(
+        "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
         "indices)",
         "in order along a dimension, and where it was", values_and_places_shape, sort_run),
-    ROW("aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
+    CQ_KERNEL(
+        "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
         "(Tensor values, Tensor indices)",
         "in order along a dimension, and where it was", values_and_places_shape, sort_run),
-    COMPOSED("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-             "places of the elements in order",
-             "sort(self, stable=True, dim=dim, descending=descending)[1]"),
-    COMPOSED("aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
-             "descending=False) -> Tensor",
-             "places of the elements in order",
-             "sort(self, stable=True, dim=dim, descending=descending)[1]"),
-    COMPOSED("aten::msort(Tensor self) -> Tensor", "in order along the first dimension",
-             "sort(self, 0, False)[0]"),
-    ROW("aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
-        "(Tensor values, Tensor indices)",
-        "the k greatest or least along a dimension, and where they are", topk_shape, topk_run),
-    ROW("aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, "
+    CQ_BODY("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+            "places of the elements in order",
+            "sort(self, stable=True, dim=dim, descending=descending)[1]"),
+    CQ_BODY("aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
+            "descending=False) -> Tensor",
+            "places of the elements in order",
+            "sort(self, stable=True, dim=dim, descending=descending)[1]"),
+    CQ_BODY("aten::msort(Tensor self) -> Tensor", "in order along the first dimension",
+            "sort(self, 0, False)[0]"),
+    CQ_KERNEL("aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
+              "(Tensor values, Tensor indices)",
+              "the k greatest or least along a dimension, and where they are", topk_shape,
+              topk_run),
+    CQ_KERNEL(
+        "aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, "
         "Tensor indices)",
         "the k-th least along a dimension, and where it is", kthvalue_shape, kthvalue_run),
     ROW_V("aten::median(Tensor self) -> Tensor", "the lower median of all", median_shape,
@@ -380,38 +376,40 @@ const cq_op_def cq_ops_sort[] = {
           "indices)",
           "the lower median along a dimension of all but NaN, and where it is", one_of_lane_shape,
           median_dim_run, true),
-    ROW("aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
-        "indices)",
-        "what occurs most often along a dimension, and where", one_of_lane_shape, mode_run),
+    CQ_KERNEL("aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
+              "indices)",
+              "what occurs most often along a dimension, and where", one_of_lane_shape, mode_run),
     ROW_V("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
           "running sums along a dimension", scan_shape, scan_run, 0),
     ROW_V("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
           "running products along a dimension", scan_shape, scan_run, 1),
-    ROW("aten::logcumsumexp(Tensor self, int dim) -> Tensor",
-        "logarithms of running sums of exponentials", logcumsumexp_shape, logcumsumexp_run),
+    CQ_KERNEL("aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+              "logarithms of running sums of exponentials", logcumsumexp_shape, logcumsumexp_run),
     ROW_V("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
           "the greatest so far, and where it is", values_and_places_shape, cumextreme_run, 0),
     ROW_V("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
           "the least so far, and where it is", values_and_places_shape, cumextreme_run, 1),
-    ROW("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, "
+    CQ_KERNEL(
+        "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, "
         "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
         "where elements would be inserted in a sorted tensor", searchsorted_shape,
         searchsorted_run),
-    ROW("aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, "
+    CQ_KERNEL(
+        "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, "
         "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
         "where a number would be inserted in a sorted tensor", searchsorted_shape,
         searchsorted_run),
-    COMPOSED("aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
-             "right=False) -> Tensor",
-             "between which boundaries elements lie",
-             "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
-             "{boundaries.ndim}'\n"
-             "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
-    COMPOSED("aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
-             "right=False) -> Tensor",
-             "between which boundaries a number lies",
-             "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
-             "{boundaries.ndim}'\n"
-             "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
+    CQ_BODY("aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
+            "right=False) -> Tensor",
+            "between which boundaries elements lie",
+            "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
+            "{boundaries.ndim}'\n"
+            "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
+    CQ_BODY("aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
+            "right=False) -> Tensor",
+            "between which boundaries a number lies",
+            "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
+            "{boundaries.ndim}'\n"
+            "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
     { 0 }
 };

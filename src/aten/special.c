@@ -2,10 +2,6 @@
  * real numbers. */
 #include "aten/op.h"
 
-#define ROW(text_of_schema, text, code)                                                            \
-    {                                                                                              \
-        .schema = "aten::" text_of_schema " -> Tensor", .about = text, .body = code                \
-    }
 #define ITSELF(text_of_schema)                                                                     \
     {                                                                                              \
         .schema = "aten::" text_of_schema, .about = "itself, for real numbers",                    \
@@ -18,36 +14,39 @@
     CQ_SAME_AS("aten::special_" name "(Tensor self) -> Tensor", "aten::" other)
 
 const cq_op_def cq_ops_special[] = {
-    ROW("sinc(Tensor self)", "sin(pi x) / (pi x)",
-        "x = in_float(self)\n"
-        "t = x * math.pi\n"
-        "return where(x == 0, number_like(x, 1.), t.sin() / t)"),
-    ROW("special_sinc(Tensor self)", "sin(pi x) / (pi x)", "sinc(self)"),
-    ROW("special_entr(Tensor self)", "-x log(x)",
-        "x = in_float(self)\n"
-        "return where(x < 0, number_like(x, -math.inf), -xlogy(x, x))"),
-    ROW("special_ndtr(Tensor self)", "the share of a normal distribution below x",
-        "(in_float(self) * -math.sqrt(0.5)).erfc() * 0.5"),
-    ROW("special_xlog1py(Tensor self, Tensor other)", "x log(1 + y)",
-        "x = in_float(self)\n"
-        "y = in_float(other)\n"
-        "t = x * y.log1p()\n"
-        "return where((x == 0).logical_and(y.isnan().logical_not()), number_like(t, 0.), t)"),
-    ROW("ldexp.Tensor(Tensor self, Tensor other)", "x times two to the power of y",
-        "self * pow(2., in_float(other))"),
-    ROW("mvlgamma(Tensor self, int p)", "logarithm of the gamma function of p dimensions",
-        "assert p >= 1 and p <= 64, 'p should be 1 to 64, not {p}'\n"
-        "x = in_float(self)\n"
-        "t = x.lgamma()\n"
-        "for i in range(1, p): t = t + (x - 0.5 * i).lgamma()\n"
-        "return t + p * (p - 1) / 4 * math.log(math.pi)"),
-    ROW("special_multigammaln(Tensor self, int p)",
-        "logarithm of the gamma function of p dimensions", "mvlgamma(self, p)"),
-    ROW("angle(Tensor self)", "pi for negative numbers, 0 for others",
-        "x = in_float(self)\n"
-        "t = where(x < 0, number_like(x, math.pi), number_like(x, 0.))\n"
-        "return where(x.isnan(), x, t)"),
-    ROW("isreal(Tensor self)", "true, for real numbers", "ones_like(self, dtype=torch.bool)"),
+    CQ_BODY("aten::sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x)",
+            "x = in_float(self)\n"
+            "t = x * math.pi\n"
+            "return where(x == 0, number_like(x, 1.), t.sin() / t)"),
+    CQ_BODY("aten::special_sinc(Tensor self) -> Tensor", "sin(pi x) / (pi x)", "sinc(self)"),
+    CQ_BODY("aten::special_entr(Tensor self) -> Tensor", "-x log(x)",
+            "x = in_float(self)\n"
+            "return where(x < 0, number_like(x, -math.inf), -xlogy(x, x))"),
+    CQ_BODY("aten::special_ndtr(Tensor self) -> Tensor",
+            "the share of a normal distribution below x",
+            "(in_float(self) * -math.sqrt(0.5)).erfc() * 0.5"),
+    CQ_BODY("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", "x log(1 + y)",
+            "x = in_float(self)\n"
+            "y = in_float(other)\n"
+            "t = x * y.log1p()\n"
+            "return where((x == 0).logical_and(y.isnan().logical_not()), number_like(t, 0.), t)"),
+    CQ_BODY("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+            "x times two to the power of y", "self * pow(2., in_float(other))"),
+    CQ_BODY("aten::mvlgamma(Tensor self, int p) -> Tensor",
+            "logarithm of the gamma function of p dimensions",
+            "assert p >= 1 and p <= 64, 'p should be 1 to 64, not {p}'\n"
+            "x = in_float(self)\n"
+            "t = x.lgamma()\n"
+            "for i in range(1, p): t = t + (x - 0.5 * i).lgamma()\n"
+            "return t + p * (p - 1) / 4 * math.log(math.pi)"),
+    CQ_BODY("aten::special_multigammaln(Tensor self, int p) -> Tensor",
+            "logarithm of the gamma function of p dimensions", "mvlgamma(self, p)"),
+    CQ_BODY("aten::angle(Tensor self) -> Tensor", "pi for negative numbers, 0 for others",
+            "x = in_float(self)\n"
+            "t = where(x < 0, number_like(x, math.pi), number_like(x, 0.))\n"
+            "return where(x.isnan(), x, t)"),
+    CQ_BODY("aten::isreal(Tensor self) -> Tensor", "true, for real numbers",
+            "ones_like(self, dtype=torch.bool)"),
     ITSELF("conj_physical(Tensor self) -> Tensor"),
     ITSELF("_conj_physical(Tensor self) -> Tensor"),
     ITSELF("conj(Tensor(a) self) -> Tensor(a)"),

@@ -87,35 +87,6 @@ static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed
                  SIZE(start), SIZE(end), INT(1));
 }
 
-/* ---- tensor_split ---- */
-
-static cq_status tensor_split_by_tensor_compose(cq_opcall *c)
-{
-    cq_tensor *by;
-    int64_t    n;
-    cq_val     list;
-
-    CQ_TRY(cq_call_data(c, &by, cq_arg_tensor(c, "tensor_indices_or_sections")));
-    n = cq_tensor_numel(by);
-    if (by != cq_arg_tensor(c, "tensor_indices_or_sections"))
-        c->cx->listener->baked(c->cx->listener_self, c->cx, "what a tensor is split by", cq_i(n));
-    if (by->rank > 1 || by->dtype != CQ_DTYPE_I64)
-        return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants an int64 tensor of at most one dimension to "
-                            "split by");
-    list = cq_i64s(c->cx, NULL, 0);
-    for (int64_t i = 0; list.kind == CQ_VAL_LIST && i < n; i++)
-        CQ_TRY(cq_list_push(list.u.list, INT(cq_tensor_get_i64(by, i))));
-    return cq_op_call(
-        c->cx, cq_op_find(by->rank ? "aten::tensor_split.indices" : "aten::tensor_split.sections"),
-        (cq_val[]){ c->args[0], by->rank ? list : INT(cq_tensor_get_i64(by, 0)), c->args[2] }, 3,
-        c->results, 1);
-}
-
-#define COMPOSED(schema_text, about_text, code)                                                    \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .body = code, .flags = CQ_OP_PARTS             \
-    }
 #define SPLIT(schema_text, about_text)                                                             \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .view = split_view, .unview = split_unview     \
@@ -131,12 +102,12 @@ const cq_op_def cq_ops_split[] = {
     SPLIT("aten::split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> "
           "Tensor(a)[]",
           "parts of given sizes along a dimension"),
-    COMPOSED("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    CQ_PARTS("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
              "split, by PyTorch itself", "split(self, split_size, dim)"),
-    COMPOSED("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    CQ_PARTS("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
              "split_with_sizes, by PyTorch itself", "split_with_sizes(self, split_sizes, dim)"),
     /* At most chunks parts of equal size, the last one smaller. */
-    COMPOSED("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+    CQ_PARTS("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
              "a number of parts of equal size",
              "chunks = int(chunks)\n"
              "assert self.ndim > 0 and chunks > 0, "
@@ -145,10 +116,10 @@ const cq_op_def cq_ops_split[] = {
              "n = self.shape[d]\n"
              "if size_hint(n) == 0: return split_with_sizes(self, [0] * chunks, d)\n"
              "return split.Tensor(self, (n + (chunks - 1)) // chunks, d)"),
-    COMPOSED("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    CQ_PARTS("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
              "chunk, by PyTorch itself", "chunk(self, chunks, dim)"),
     /* Sections whose sizes differ by one at most, the larger ones first. */
-    COMPOSED("aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> "
+    CQ_PARTS("aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> "
              "Tensor(a)[]",
              "a number of parts of nearly equal size",
              "k = int(sections)\n"
@@ -157,27 +128,31 @@ const cq_op_def cq_ops_split[] = {
              "d = wrap_dim(dim, self.ndim)\n"
              "n = self.shape[d]\n"
              "return split_at(self, [i * (n // k) + min(i, n % k) for i in range(1, k)], d)"),
-    COMPOSED("aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> "
+    CQ_PARTS("aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> "
              "Tensor(a)[]",
              "parts that begin at indices",
              "assert self.ndim > 0, 'wants at least 1 dimension'\n"
              "return split_at(self, indices, wrap_dim(dim, self.ndim))"),
-    { .schema  = "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
-                 "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-      .about   = "parts that begin at indices, or a number of them",
-      .compose = tensor_split_by_tensor_compose,
-      .flags   = CQ_OP_PARTS },
-    COMPOSED("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+    CQ_PARTS("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+             "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+             "parts that begin at indices, or a number of them",
+             "by = tensor_indices_or_sections\n"
+             "assert by.ndim < 2 and by.dtype == torch.int64, "
+             "'wants an int64 tensor of at most one dimension to split by'\n"
+             "at = by.tolist()\n"
+             "return tensor_split(self, at, dim) if by.ndim == 1 else tensor_split(self, at[0], "
+             "dim)"),
+    CQ_PARTS("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
              "parts along columns", "equal_sections(self, sections, 1 if self.ndim > 1 else 0)"),
-    COMPOSED("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
+    CQ_PARTS("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
              "parts along columns", "sections_at(self, indices, 1 if self.ndim > 1 else 0)"),
-    COMPOSED("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+    CQ_PARTS("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
              "parts along rows", "equal_sections(self, sections, 0)"),
-    COMPOSED("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
+    CQ_PARTS("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
              "parts along rows", "sections_at(self, indices, 0)"),
-    COMPOSED("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
+    CQ_PARTS("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
              "parts along the third dimension", "equal_sections(self, sections, 2)"),
-    COMPOSED("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
+    CQ_PARTS("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
              "parts along the third dimension", "sections_at(self, indices, 2)"),
     { 0 }
 };

@@ -148,24 +148,6 @@ static cq_status reshape_view(cq_opcall *c)
     return view_or_copy(c, self, rank, sizes);
 }
 
-/* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
-static cq_status reshape_from_tensor(cq_opcall *c)
-{
-    cq_tensor *shape = cq_arg_tensor(c, "shape"), *data = shape;
-    size_t     n = (size_t)cq_tensor_numel(shape);
-    cq_int     sizes[CQ_MAX_RANK];
-
-    if (shape->rank != 1 || shape->dtype != CQ_DTYPE_I64 || n > CQ_MAX_RANK)
-        return cq_call_fail(c, CQ_E_TYPE, "shape is a vector of at most %d int64", CQ_MAX_RANK);
-    if (!shape->known)
-        CQ_TRY(cq_call_data(c, &data, shape));
-    for (size_t i = 0; i < n; i++)
-        sizes[i] = shape->known ? shape->known[i] : cq_i(cq_tensor_get_i64(data, (int64_t)i));
-    cq_result_set_tensor(
-        c, 0, CQ_OP(c->cx, "aten::reshape", cq_arg_val(c, "self"), cq_ints(c->cx, sizes, n)));
-    return c->cx->status;
-}
-
 static cq_status view_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -298,20 +280,6 @@ static cq_status squeeze_dim_view(cq_opcall *c)
     return cq_geometry_result(c, self, &g);
 }
 
-/* From the last one on, so that those before it stay where they are. */
-static cq_status squeeze_dims(cq_opcall *c)
-{
-    cq_tensor *x    = cq_arg_tensor(c, "self");
-    size_t     rank = x->rank;
-    int64_t    some[CQ_MAX_RANK];
-    uint64_t   dims = cq_arg_i64s(c, "dim", some, CQ_MAX_RANK) ? cq_arg_dims(c, "dim", rank) : 0;
-
-    for (size_t i = rank; i-- > 0;)
-        if (dims >> i & 1)
-            x = CQ_OP(c->cx, "aten::squeeze.dim", TENSOR(x), INT((int64_t)i));
-    return cq_result_set_tensor(c, 0, dims && rank ? x : CQ_OP(c->cx, "aten::alias", TENSOR(x)));
-}
-
 static cq_status unsqueeze_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -375,144 +343,99 @@ static cq_tensor *expand_unview(cq_opcall *c, cq_tensor *base, cq_tensor *change
 }
 
 const cq_op_def cq_ops_view[] = {
-    { .schema = "aten::t(Tensor(a) self) -> Tensor(a)",
-      .about  = "a matrix with rows and columns swapped",
-      .view   = t_view,
-      .unview = t_unview },
-    { .schema = "aten::numpy_T(Tensor(a) self) -> Tensor(a)",
-      .about  = "all dimensions in reverse order",
-      .body   = "self.permute(reversed(range(self.ndim)))",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::mT(Tensor(a) self) -> Tensor(a)",
-      .about  = "the last two dimensions swapped",
-      .body   = "assert self.ndim >= 2, 'wants at least 2 dimensions but got {self.ndim}'\n"
-                "return self.transpose(-2, -1)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-      .about  = "two dimensions swapped",
-      .view   = transpose_view,
-      .unview = transpose_unview },
-    { .schema = "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-      .about  = "two dimensions swapped",
-      .body   = "transpose(*args)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-      .about  = "two dimensions swapped",
-      .body   = "transpose(*args)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)",
-      .about  = "dimensions in another order",
-      .view   = permute_view,
-      .unview = permute_unview },
-    { .schema = "aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
-                "Tensor(a)",
-      .about  = "some dimensions moved to other places",
-      .body   = "source = wrap_dims(source, self.ndim)\n"
-                "destination = wrap_dims(destination, self.ndim)\n"
-                "assert len(source) == len(destination), 'source and destination differ in length'\n"
-                "assert len([d for d in range(self.ndim) if d in destination]) == len(destination), "
-                "'source and destination must be different dimensions of {self.ndim}'\n"
-                "rest = [d for d in range(self.ndim) if d not in source]\n"
-                "dims = []\n"
-                "for d in range(self.ndim): "
-                "moved = [source[i] for i in range(len(source)) if destination[i] == d]; "
-                "dims = dims + (moved if len(moved) > 0 else rest[:1]); "
-                "rest = rest if len(moved) > 0 else rest[1:]\n"
-                "return self.permute(dims)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-      .about  = "a dimension moved to another place",
-      .body   = "movedim(self, [source], [destination])",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> "
-                "Tensor(a)",
-      .about  = "some dimensions moved to other places",
-      .body   = "movedim(self, source, destination)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-      .about  = "a dimension moved to another place",
-      .body   = "movedim(self, [source], [destination])",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-      .about  = "the same elements in other sizes",
-      .view   = view_view,
-      .unview = unview_by_reshape },
-    { .schema = "aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
-      .about  = "the same bytes as another dtype",
-      .view   = view_dtype_view,
-      .unview = view_dtype_unview },
-    { .schema = "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-      .about  = "the same elements in other sizes, copied if they must be",
-      .view   = reshape_view,
-      .unview = unview_by_reshape },
-    { .schema = "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
-      .about  = "view, by PyTorch itself",
-      .view   = view_view,
-      .unview = unview_by_reshape },
-    { .schema = "aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
-      .about  = "view, by PyTorch itself",
-      .view   = view_view,
-      .unview = unview_by_reshape },
-    { .schema  = "aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
-      .about   = "the same elements in the sizes that a tensor holds",
-      .compose = reshape_from_tensor,
-      .flags   = CQ_OP_PARTS },
-    { .schema = "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-      .about  = "the same elements in another tensor's sizes",
-      .body   = "self.view(other.shape)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-      .about  = "the same elements in another tensor's sizes, copied if they must be",
-      .body   = "self.reshape(other.shape)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
-                "Tensor(a)",
-      .about  = "a range of dimensions made one",
-      .view   = flatten_view,
-      .unview = unview_by_reshape },
-    { .schema = "aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-      .about  = "a dimension made several",
-      .body   = "assert self.ndim > 0, 'a tensor without dimensions cannot be unflattened'\n"
-                "assert len(sizes) > 0, 'sizes must not be empty'\n"
-                "d = wrap_dim(dim, self.ndim)\n"
-                "n = self.shape[d]\n"
-                "known = prod([s for s in sizes if s != -1])\n"
-                "parts = [n // known if s == -1 else s for s in sizes]\n"
-                "assert prod(parts) == n, 'sizes that make {known} do not fill dimension {d} of size "
-                "{n}'\n"
-                "return self.view(self.shape[:d] + parts + self.shape[d + 1:])",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::ravel(Tensor(a) self) -> Tensor(a)",
-      .about  = "all elements in one dimension",
-      .body   = "self.reshape([-1])",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::squeeze(Tensor(a) self) -> Tensor(a)",
-      .about  = "without the dimensions of size 1",
-      .view   = squeeze_view,
-      .unview = unview_by_reshape },
-    { .schema = "aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-      .about  = "without a dimension if its size is 1",
-      .view   = squeeze_dim_view,
-      .unview = unview_by_reshape },
-    { .schema  = "aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-      .about   = "without those of some dimensions whose size is 1",
-      .compose = squeeze_dims,
-      .flags   = CQ_OP_PARTS },
-    { .schema = "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-      .about  = "with a new dimension of size 1",
-      .view   = unsqueeze_view,
-      .unview = unview_by_reshape },
-    { .schema = "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-      .about  = "repeated along dimensions of size 1, without a copy",
-      .view   = expand_view,
-      .unview = expand_unview },
-    { .schema = "aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-      .about  = "expanded to another tensor's sizes",
-      .body   = "self.expand(other.shape)",
-      .flags  = CQ_OP_PARTS },
-    { .schema = "aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
-      .about  = "expanded to sizes",
-      .body   = "self.expand(size)",
-      .flags  = CQ_OP_PARTS },
+    CQ_VIEW("aten::t(Tensor(a) self) -> Tensor(a)", "a matrix with rows and columns swapped",
+            t_view, t_unview),
+    CQ_PARTS("aten::numpy_T(Tensor(a) self) -> Tensor(a)", "all dimensions in reverse order",
+             "self.permute(reversed(range(self.ndim)))"),
+    CQ_PARTS("aten::mT(Tensor(a) self) -> Tensor(a)", "the last two dimensions swapped",
+             "assert self.ndim >= 2, 'wants at least 2 dimensions but got {self.ndim}'\n"
+             "return self.transpose(-2, -1)"),
+    CQ_VIEW("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+            "two dimensions swapped", transpose_view, transpose_unview),
+    CQ_PARTS("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+             "two dimensions swapped", "transpose(*args)"),
+    CQ_PARTS("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+             "two dimensions swapped", "transpose(*args)"),
+    CQ_VIEW("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", "dimensions in another order",
+            permute_view, permute_unview),
+    CQ_PARTS("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+             "Tensor(a)",
+             "some dimensions moved to other places",
+             "source = wrap_dims(source, self.ndim)\n"
+             "destination = wrap_dims(destination, self.ndim)\n"
+             "assert len(source) == len(destination), 'source and destination differ in length'\n"
+             "assert len([d for d in range(self.ndim) if d in destination]) == len(destination), "
+             "'source and destination must be different dimensions of {self.ndim}'\n"
+             "rest = [d for d in range(self.ndim) if d not in source]\n"
+             "dims = []\n"
+             "for d in range(self.ndim): "
+             "moved = [source[i] for i in range(len(source)) if destination[i] == d]; "
+             "dims = dims + (moved if len(moved) > 0 else rest[:1]); "
+             "rest = rest if len(moved) > 0 else rest[1:]\n"
+             "return self.permute(dims)"),
+    CQ_PARTS("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+             "a dimension moved to another place", "movedim(self, [source], [destination])"),
+    CQ_PARTS("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+             "Tensor(a)",
+             "some dimensions moved to other places", "movedim(self, source, destination)"),
+    CQ_PARTS("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+             "a dimension moved to another place", "movedim(self, [source], [destination])"),
+    CQ_VIEW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+            "the same elements in other sizes", view_view, unview_by_reshape),
+    CQ_VIEW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+            "the same bytes as another dtype", view_dtype_view, view_dtype_unview),
+    CQ_VIEW("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
+            "the same elements in other sizes, copied if they must be", reshape_view,
+            unview_by_reshape),
+    CQ_VIEW("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", "view, by PyTorch itself",
+            view_view, unview_by_reshape),
+    CQ_VIEW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+            "view, by PyTorch itself", view_view, unview_by_reshape),
+    /* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
+    CQ_PARTS("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
+             "the same elements in the sizes that a tensor holds",
+             "if shape.ndim != 1 or shape.dtype != torch.int64: "
+             "raise TypeError('shape is a vector of int64')\n"
+             "return self.reshape(shape.tolist())"),
+    CQ_PARTS("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+             "the same elements in another tensor's sizes", "self.view(other.shape)"),
+    CQ_PARTS("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+             "the same elements in another tensor's sizes, copied if they must be",
+             "self.reshape(other.shape)"),
+    CQ_VIEW("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
+            "Tensor(a)",
+            "a range of dimensions made one", flatten_view, unview_by_reshape),
+    CQ_PARTS("aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+             "a dimension made several",
+             "assert self.ndim > 0, 'a tensor without dimensions cannot be unflattened'\n"
+             "assert len(sizes) > 0, 'sizes must not be empty'\n"
+             "d = wrap_dim(dim, self.ndim)\n"
+             "n = self.shape[d]\n"
+             "known = prod([s for s in sizes if s != -1])\n"
+             "parts = [n // known if s == -1 else s for s in sizes]\n"
+             "assert prod(parts) == n, 'sizes that make {known} do not fill dimension {d} of size "
+             "{n}'\n"
+             "return self.view(self.shape[:d] + parts + self.shape[d + 1:])"),
+    CQ_PARTS("aten::ravel(Tensor(a) self) -> Tensor(a)", "all elements in one dimension",
+             "self.reshape([-1])"),
+    CQ_VIEW("aten::squeeze(Tensor(a) self) -> Tensor(a)", "without the dimensions of size 1",
+            squeeze_view, unview_by_reshape),
+    CQ_VIEW("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+            "without a dimension if its size is 1", squeeze_dim_view, unview_by_reshape),
+    /* From the last one on, so that those before it stay where they are. */
+    CQ_PARTS("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+             "without those of some dimensions whose size is 1",
+             "dims = wrap_dims(dim, self.ndim)\n"
+             "if len(dims) == 0 or self.ndim == 0: return self.alias()\n"
+             "for i in reversed(range(self.ndim)): if i in dims: self = self.squeeze(i)\n"
+             "return self"),
+    CQ_VIEW("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+            "with a new dimension of size 1", unsqueeze_view, unview_by_reshape),
+    CQ_VIEW("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+            "repeated along dimensions of size 1, without a copy", expand_view, expand_unview),
+    CQ_PARTS("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+             "expanded to another tensor's sizes", "self.expand(other.shape)"),
+    CQ_PARTS("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "expanded to sizes",
+             "self.expand(size)"),
     { 0 }
 };

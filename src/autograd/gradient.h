@@ -3,7 +3,7 @@
  *     { "aten::sin",  .as = "self: grad * cos(self)" },    a formula for each argument
  *     { "aten::relu", .as = "self: where(result > 0, grad, 0)" },
  *     { "aten::conv2d", .fn = conv },                      what needs thought
- *     { "aten::lstm.input", .like = lstm },                as this composition, which runs instead
+ *     { "aten::lstm.input", .body = "…" },                 as this composition, which runs instead
  *     { "aten::floor", .kind = CQ_GRADIENT_ZERO },         it has one, and it is zero
  *     { "aten::zeros_like", .kind = CQ_GRADIENT_NONE },    the results are constants
  *
@@ -31,8 +31,8 @@ enum {
 struct cq_gradient {
     const char *op;
     const char *as;
+    const char *body; /* "": the operator's own */
     cq_status (*fn)(cq_grad *g);
-    cq_status (*like)(cq_opcall *c);
     int  kind;
     bool first_only; /* other results than the first have no gradient */
     int  variant;    /* tells rows that share their function apart */
@@ -119,7 +119,8 @@ cq_status cq_grad_formula(cq_grad *g, cq_body_slot *slot, const char *text);
 /* What formulas know beside the arguments. */
 extern const cq_formula_owner cq_grad_names;
 
-/* The formula of g's row. */
+/* The formula of g's row, and the body of c's. */
 cq_status cq_gradient_formula(cq_grad *g);
+cq_status cq_gradient_compose(cq_opcall *c);
 
 #endif

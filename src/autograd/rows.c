@@ -14,10 +14,10 @@ static const cq_gradient *const families[] = {
     cq_gradients_resize,    cq_gradients_random,    cq_gradients_vision,
 };
 
-/* A row with its formula parsed. */
+/* A row with its text parsed. */
 typedef struct entry {
     const cq_gradient *row;
-    cq_body_slot       formula;
+    cq_body_slot       text;
 } entry;
 
 static struct {
@@ -95,5 +95,12 @@ const cq_gradient *cq_gradient_find(const cq_op *op)
 
 cq_status cq_gradient_formula(cq_grad *g)
 {
-    return cq_grad_formula(g, &entry_of(g->call.op)->formula, g->row->as);
+    return cq_grad_formula(g, &entry_of(g->call.op)->text, g->row->as);
+}
+
+cq_status cq_gradient_compose(cq_opcall *c)
+{
+    entry *e = entry_of(c->op);
+
+    return *e->row->body ? cq_body_run(&e->text, e->row->body, c) : cq_op_compose(c);
 }

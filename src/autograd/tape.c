@@ -241,7 +241,7 @@ static cq_status (*parts_of(void *self, const cq_op *op))(cq_opcall *c)
     const cq_gradient *row = cq_gradient_find(op);
 
     (void)self;
-    return row ? row->like : NULL;
+    return row && row->body ? cq_gradient_compose : NULL;
 }
 
 static cq_status called(void *self, cq_opcall *c)

@@ -1,10 +1,13 @@
 /* malloc and its relatives, wrapped once: overflow checks, an error record, a budget, and a
  * switch that lets a test make any allocation fail. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #ifdef __APPLE__
 #include <malloc/malloc.h>
@@ -12,6 +15,8 @@
 #else
 #include <malloc.h>
 #endif
+
+enum { HUGE_PAGE = 1 << 21 }; /* bytes */
 
 static _Thread_local long            fail_in;
 static _Thread_local cq_alloc_budget budget;
@@ -137,12 +142,21 @@ CQ_API void cq_buffer_free(void *buffer)
     cq_free(buffer);
 }
 
+/* Large blocks lie on huge pages where the system has them: going through weights or planes of
+ * images, a processor finds few small pages in its tables. Only whole ones, so that none is larger
+ * than what was asked for. */
 void *cq_alloc_aligned(size_t size)
 {
-    void *p = NULL;
+    const bool is_large = size >= HUGE_PAGE;
+    void      *p        = NULL;
 
-    if (size > SIZE_MAX - 64 || must_fail(size) || posix_memalign(&p, 64, size ? size : 1))
+    if (size > SIZE_MAX - HUGE_PAGE || must_fail(size) ||
+        posix_memalign(&p, is_large ? HUGE_PAGE : 64, size ? size : 1))
         return checked(NULL, size);
+#ifdef MADV_HUGEPAGE
+    if (is_large)
+        (void)madvise(p, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#endif
     return checked(p, size);
 }
 

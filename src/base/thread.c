@@ -4,6 +4,11 @@
  * So a worker that is parked or not scheduled never holds a job up, and a process that
  * forks keeps a pool that works, if alone.
  *
+ * Each thread has a share of the blocks, the same one in every job of as many, and takes those of
+ * others only when it is done with its own. Blocks follow the memory that they write, so that what
+ * a thread reads is what it has written in the job before: from the cache of another core it comes
+ * at a quarter of the speed, if the two are far apart, and so does a counter that all share.
+ *
  * Waking a parked worker costs 30 to 50 µs, joining from a spin 0.2 µs: between the layers
  * of a model a worker spins, and it parks when nothing came for SPIN_ROUNDS. It is woken when the
  * caller has been at work alone for as long as waking takes: a model that is done by then, or a
@@ -31,6 +36,40 @@ enum {
 };
 static const unsigned CLOSED = 1u << 31;
 
+/* ---- shares ---- */
+
+struct share {
+    _Alignas(64) atomic_llong next; /* a line of its own */
+    int64_t end;
+};
+
+static void share_out(struct share *shares, int n, int64_t n_blocks)
+{
+    int64_t begin = 0;
+
+    for (int i = 0; i < n; i++) {
+        shares[i].end = begin + n_blocks / n + (i < n_blocks % n);
+        atomic_store_explicit(&shares[i].next, begin, memory_order_relaxed);
+        begin = shares[i].end;
+    }
+}
+
+/* The next block for who has share `own` and found the first *passed from there on empty; -1: none
+ * is left. */
+static int64_t next_block(struct share *shares, int n, int own, int *passed)
+{
+    for (; *passed < n; ++*passed) {
+        struct share *s     = &shares[(own + *passed) % n];
+        int64_t       block = atomic_load_explicit(&s->next, memory_order_relaxed);
+
+        if (block < s->end && (block = atomic_fetch_add(&s->next, 1)) < s->end)
+            return block;
+    }
+    return -1;
+}
+
+/* ---- the pool ---- */
+
 static struct {
     pthread_mutex_t caller; /* held by the thread whose job it is */
     pthread_mutex_t mutex;  /* guards parking, and the error of a job */
@@ -43,9 +82,9 @@ static struct {
 
     cq_block_fn     fn;
     void           *user;
-    int64_t         n_blocks;
     unsigned        n_wanted; /* workers that may come in */
-    atomic_llong    next;
+    struct share    shares[CQ_MAX_THREADS];
+    int             n_shares;
     atomic_bool     failed;
     int64_t         failed_block;
     cq_error_record error;
@@ -111,22 +150,24 @@ static void keep_error(int64_t block)
     pthread_mutex_unlock(&pool.mutex);
 }
 
-static bool run_next_block(void)
+static bool run_next_block(int own, int *passed)
 {
     int64_t block;
 
     if (atomic_load_explicit(&pool.failed, memory_order_relaxed) ||
-        (block = atomic_fetch_add(&pool.next, 1)) >= pool.n_blocks)
+        (block = next_block(pool.shares, pool.n_shares, own, passed)) < 0)
         return false;
     if (pool.fn(pool.user, block) != CQ_OK)
         keep_error(block);
     return true;
 }
 
-static void work(void)
+static void work(int own)
 {
+    int passed = 0;
+
     inside_block = true;
-    while (run_next_block())
+    while (run_next_block(own, &passed))
         continue;
     inside_block = false;
 }
@@ -178,8 +219,10 @@ static void wake_parked(void)
 /* The caller's part: between blocks it looks whether it has been alone for too long. */
 static void work_as_caller(void)
 {
+    int passed = 0;
+
     inside_block = true;
-    while (run_next_block())
+    while (run_next_block(0, &passed))
         if (pool.has_parked && pool.alone + cq_now() - pool.began >= WAKE_AFTER)
             wake_parked();
     inside_block = false;
@@ -190,7 +233,7 @@ static void work_as_caller(void)
 }
 
 /* The fields of a job may be read only inside, so n_wanted is looked at after coming in. */
-static bool join_job(void)
+static bool join_job(int own)
 {
     unsigned door = atomic_load(&pool.door);
 
@@ -199,9 +242,20 @@ static bool join_job(void)
     if (!atomic_compare_exchange_strong(&pool.door, &door, door + 1))
         return false;
     if (door < pool.n_wanted)
-        work();
+        work(own);
     atomic_fetch_sub(&pool.door, 1);
     return true;
+}
+
+static void await_closed(unsigned bits)
+{
+    int rounds = 0;
+
+    while ((atomic_load(&pool.door) & bits) != CLOSED) {
+        if (++rounds % ROUNDS_TO_YIELD == 0)
+            sched_yield();
+        relax();
+    }
 }
 
 static void park(void)
@@ -215,14 +269,16 @@ static void park(void)
     pthread_mutex_unlock(&pool.mutex);
 }
 
-static void *worker_main(void *unused)
+static void *worker_main(void *self)
 {
-    (void)unused;
+    const int own = (int)(intptr_t)self; /* share */
+
     for (;;) {
         for (int i = 0; i < SPIN_ROUNDS; i++) {
-            if (join_job()) /* what is left of this job others are at */
-                while (!(atomic_load(&pool.door) & CLOSED) && i++ < SPIN_ROUNDS)
-                    relax();
+            if (join_job(own)) {
+                await_closed(CLOSED); /* what is left of this job others are at */
+                i = 0;
+            }
             relax();
         }
         park();
@@ -244,14 +300,8 @@ static void open_door(void)
 
 static void close_door(void)
 {
-    int rounds = 0;
-
     atomic_fetch_or(&pool.door, CLOSED);
-    while (atomic_load(&pool.door) != CLOSED) {
-        if (++rounds % ROUNDS_TO_YIELD == 0)
-            sched_yield();
-        relax();
-    }
+    await_closed(~0u); /* and nobody is inside */
 }
 
 /* A thread that does not start is not a failure: the others do its work. */
@@ -266,7 +316,8 @@ static void start_workers(int n)
     pthread_attr_setstacksize(&attr, WORKER_STACK_SIZE);
     if (!pool.n_workers)
         pool.process = getpid();
-    while (pool.n_workers < n && pthread_create(&thread, &attr, worker_main, NULL) == 0)
+    while (pool.n_workers < n &&
+           pthread_create(&thread, &attr, worker_main, (void *)(intptr_t)(pool.n_workers + 1)) == 0)
         pool.workers[pool.n_workers++] = thread;
     pthread_attr_destroy(&attr);
 }
@@ -286,12 +337,13 @@ cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user)
     if (n == 1 || n_blocks <= 1 || inside_block || pthread_mutex_trylock(&pool.caller) != 0)
         return run_alone(n_blocks, fn, user);
     start_workers(n - 1);
+    n             = n_blocks < n ? (int)n_blocks : n;
     pool.fn       = fn;
     pool.user     = user;
-    pool.n_blocks = n_blocks;
-    pool.n_wanted = n_blocks < n ? (unsigned)n_blocks - 1 : (unsigned)n - 1;
-    atomic_store(&pool.next, 0);
-    atomic_store(&pool.failed, false);
+    pool.n_wanted = (unsigned)n - 1;
+    pool.n_shares = n;
+    share_out(pool.shares, n, n_blocks);
+    atomic_store_explicit(&pool.failed, false, memory_order_relaxed);
     open_door();
     work_as_caller();
     close_door();
@@ -306,23 +358,29 @@ cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user)
 struct lanes {
     cq_lane_fn   fn;
     void        *user;
-    int64_t      n_blocks;
-    atomic_llong next;
+    int          n;
+    struct share shares[CQ_MAX_THREADS];
 };
 
 static cq_status run_lane(void *user, int64_t lane)
 {
     struct lanes *l = user;
     int64_t       block;
+    int           passed = 0;
 
-    while ((block = atomic_fetch_add(&l->next, 1)) < l->n_blocks)
+    while ((block = next_block(l->shares, l->n, (int)lane, &passed)) >= 0)
         CQ_TRY(l->fn(l->user, block, (int)lane));
     return CQ_OK;
 }
 
 cq_status cq_parallel_lanes(int64_t n_blocks, int n_lanes, cq_lane_fn fn, void *user)
 {
-    struct lanes l = { .fn = fn, .user = user, .n_blocks = n_blocks };
+    struct lanes l;
 
-    return cq_parallel_for(n_lanes < n_blocks ? n_lanes : n_blocks, run_lane, &l);
+    l.fn   = fn;
+    l.user = user;
+    l.n    = n_lanes < CQ_MAX_THREADS ? n_lanes : CQ_MAX_THREADS;
+    l.n    = n_blocks < l.n ? (int)n_blocks : l.n;
+    share_out(l.shares, l.n, n_blocks);
+    return cq_parallel_for(l.n, run_lane, &l);
 }

@@ -1,7 +1,7 @@
 /* Work on all cores: one pool for the whole process, fork and join.
  *
- * A job is cut into blocks by the size of its problem alone, and every block writes its
- * own part of the result; so the numbers do not depend on how many threads there are.
+ * Every block of a job writes its own part of the result, and sums are never cut by how many
+ * threads there are; so the numbers do not depend on that.
  * No thread is started before a job first has more than one block. */
 #ifndef CQ_BASE_THREAD_H
 #define CQ_BASE_THREAD_H

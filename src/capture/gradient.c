@@ -172,8 +172,8 @@ static cq_status (*composition_of(const cq_node *n))(cq_opcall *c)
     const cq_op       *op  = n->def;
     const cq_gradient *row = op ? cq_gradient_find(op) : NULL;
 
-    if (row && row->like)
-        return row->like;
+    if (row && row->body)
+        return cq_gradient_compose;
     return op && !cq_grad_is_known(op) && cq_op_is_composed(op) ? cq_op_compose : NULL;
 }
 

@@ -25,7 +25,7 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
     *out = (cq_op_info){
         .schema       = op->def->schema,
         .about        = op->def->about ? op->def->about : "",
-        .composed     = cq_op_is_composed(op),
+        .composed     = cq_op_is_composed(op) && !(op->def->flags & CQ_OP_HOST),
         .obstacle     = "",
         .has_gradient = has_gradient(op),
     };

@@ -349,6 +349,8 @@ static bool initializers_are_inputs(const cq_export_options *o)
     return o->operators != CQ_OPERATORS_ONNX;
 }
 
+/* Before opset 9 an initializer has to be an input. Since then a user may ask for it: of weights,
+ * which are what a user might want to replace, not of a program's constants. */
 static void weights(lowering *l)
 {
     const cq_export_options *o        = &l->ex->options;
@@ -358,10 +360,11 @@ static void weights(lowering *l)
     for (size_t i = 0; i < g->constants.n; i++) {
         cq_value *v     = g->constants.items[i];
         bool      given = v->is_weight && (o->flags & CQ_EXPORT_NO_PARAMS);
+        bool      input = as_input && (v->is_weight || o->opset < 9);
 
         if (!v->n_uses)
             continue;
-        if (as_input || given)
+        if (input || given)
             cq_onnx_add_value(l->model, &l->model->graph->input, v->name, type_of(l, v->type));
         if (!given)
             cq_onnx_graph_add_initializer(l->model, NULL, v->name, v->data);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 enum { MAX_INPUTS = 256 }; /* of a node */
-enum { MAX_LISTED = 100000 };
 
 /* ---- terms ---- */
 
@@ -606,7 +605,7 @@ static cq_rule_term each_item(cq_rule_run *r, const cq_rule_expr *e)
         cq_rule_wrong(r, e, "a list after in");
     out = cq_rule_term_of_list(r, r->s->status == CQ_OK ? list.u.list.n : 0);
     for (size_t i = 0; i < out.u.list.n && r->s->status == CQ_OK; i++) {
-        if (++*r->n_items > MAX_LISTED)
+        if (++*r->n_items > CQ_RULE_MAX_LISTED)
             cq_rule_wrong(r, e, "fewer items");
         r->slots[e->slot]     = list.u.list.items[i];
         r->have_slot[e->slot] = true;

@@ -119,6 +119,8 @@ struct cq_rule_term {
     const cq_operand *operand; /* of a value that is an argument, as it was given */
 };
 
+enum { CQ_RULE_MAX_LISTED = 100000 }; /* items of lists that are made of others, or counted */
+
 /* One evaluation. */
 typedef struct cq_rule_run {
     cq_sym        *s;
@@ -127,7 +129,7 @@ typedef struct cq_rule_run {
     cq_dtype       dtype; /* that one */
     cq_rule_term  *slots, *args;
     bool          *have_slot, *have_arg;
-    size_t        *n_items; /* of lists that were made of others: there is a limit to them */
+    size_t        *n_items; /* of lists that were made: there is a limit to them */
 } cq_rule_run;
 
 /* The whole of a row: evaluates the rule and ends the symbolic. */

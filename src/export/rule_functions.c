@@ -137,6 +137,19 @@ const cq_rule_function cq_rule_functions[] = {
               "v = (whole / by if is_float(x) else whole // by) if mean else whole;"
               "swap(sized(v if with_self else Where(Greater(count, 0), v, y), y), at, last)" },
 
+    /* One slice, without its axis. Gather counts from the end since opset 11; before, a slice of
+     * one does. */
+    { "item_at", 3, 3, .parameters = "x at index",
+      .text = "n = size(x, at); behind = opset() < 11 and hint(index) < 0;"
+              "Squeeze(slice(x, at, index, None if index == -1 else index + 1), [at])"
+              " if behind and fixed(index) and not fixed(n) else"
+              " Gather<axis = at>(x, index + n if behind else index)" },
+
+    /* 2 ** i, exactly. */
+    { "power_of_two", 1, 1, .parameters = "i",
+      .text = "power(i) if fixed(i) and i >= 0 and i < 63 else"
+              " cast(Pow(like(2, cast(i, 'float64')), cast(i, 'float64')), 'int64')" },
+
     /* ---- diagonals ---- */
 
     /* Both dimensions at the end and joined; its places, m of them, a row and a step apart. */

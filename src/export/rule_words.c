@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MAX_RANGE = 256, MAX_FACTORS = 64, MAX_FIRST = 1 << 20 };
+enum { MAX_FACTORS = 64, MAX_FIRST = 1 << 20 };
 
 /* ---- arguments of a function ---- */
 
@@ -116,6 +116,14 @@ static cq_rule_term fixed(cq_rule_run *r, const cq_rule_expr *e)
     double       f;
 
     return cq_rule_term_of_bool(cq_rule_term_number(&t, &f));
+}
+
+/* What a number is on the example. */
+static cq_rule_term hint(cq_rule_run *r, const cq_rule_expr *e)
+{
+    cq_rule_term t = item(r, e, 0);
+
+    return t.kind == CQ_RULE_TERM_INT ? cq_rule_term_of_i64(t.u.i.value) : t;
 }
 
 static cq_rule_term is_tensor(cq_rule_run *r, const cq_rule_expr *e)
@@ -481,7 +489,8 @@ static cq_rule_term range(cq_rule_run *r, const cq_rule_expr *e)
     double       from = e->n > 1 ? number(r, e, 0, 0) : 0, to = number(r, e, e->n - 1, 0);
     cq_rule_term t;
 
-    if (to - from > MAX_RANGE || fabs(from) > MAX_FIRST)
+    if (to - from > CQ_RULE_MAX_LISTED || fabs(from) > MAX_FIRST ||
+        (to > from && (*r->n_items += (size_t)(to - from)) > CQ_RULE_MAX_LISTED))
         cq_rule_wrong(r, e, "fewer items");
     t = cq_rule_term_of_list(r, r->s->status == CQ_OK && to > from ? (size_t)(to - from) : 0);
     for (size_t i = 0; i < t.u.list.n; i++)
@@ -669,6 +678,7 @@ static const cq_rule_function functions[] = {
     { "given", 2, 2, .fn = given },
     { "known", 1, 1, .fn = known },
     { "fixed", 1, 1, .fn = fixed },
+    { "hint", 1, 1, .fn = hint },
     { "is_tensor", 1, 1, .fn = is_tensor },
     { "raw", 1, 1, .fn = raw },
     { "used", 1, 1, .fn = used },

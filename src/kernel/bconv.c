@@ -8,6 +8,7 @@
 #include "kernel/bconv.h"
 
 #include "base/thread.h"
+#include "kernel/bands.h"
 #include "kernel/bconv_types.h"
 #include "kernel/operand.h"
 
@@ -15,9 +16,9 @@
 
 enum {
     K_BLOCK    = 256, /* numbers of k at a time: a panel of weights stays in the L1 cache */
-    PIXELS     = 120, /* of a block, at most */
-    MIN_BLOCKS = 8,   /* below this the output channels are cut too */
-    MAX_JOINED = 4,   /* groups of few channels: as many times the multiplications */
+    PIXELS     = CQ_PIXEL_BLOCK,
+    MIN_BLOCKS = 8, /* below this the output channels are cut too */
+    MAX_JOINED = 4, /* groups of few channels: as many times the multiplications */
     MAX_STEPS  = 1 << 20
 };
 
@@ -120,25 +121,37 @@ void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y)
                pixel, end - begin);
 }
 
-enum { COPY_ROWS = 16 };
+enum { COPY_FLOATS = 1 << 14 }; /* of a block of work */
+
+struct copying {
+    const cq_padded *p;
+    cq_bands         bands;
+};
 
 static cq_status copy_block(void *user, int64_t block)
 {
-    const cq_padded *p   = user;
-    int64_t          end = smaller((block + 1) * COPY_ROWS, p->planes * p->size[0]);
+    const struct copying *c  = user;
+    const cq_padded      *p  = c->p;
+    const cq_band         at = cq_bands_at(&c->bands, block);
 
-    for (int64_t row = block * COPY_ROWS; row < end; row++)
-        cq_padded_row(p, p->call->scratch + row * p->size[1] * p->pixel, row / p->size[0],
-                      row % p->size[0]);
+    for (int64_t plane = at.plane; plane < at.plane_end; plane++)
+        for (int64_t y = at.y; y < at.y_end; y++)
+            cq_padded_row(p, p->call->scratch + (plane * p->size[0] + y) * p->size[1] * p->pixel,
+                          plane, y);
     return CQ_OK;
 }
 
 static cq_status padded_fill(const cq_padded *p)
 {
-    if (!p->is_copy)
+    struct copying c = { .p = p };
+
+    if (!p->is_copy || !p->planes)
         return CQ_OK;
-    return cq_parallel_for((p->planes * p->size[0] + COPY_ROWS - 1) / COPY_ROWS, copy_block,
-                           (void *)p);
+    c.bands = (cq_bands){ .images = p->call->batch,
+                          .planes = p->planes / p->call->batch,
+                          .rows   = p->size[0] };
+    return cq_parallel_for(cq_bands_cut(&c.bands, p->size[1], p->size[1] * p->pixel, COPY_FLOATS),
+                           copy_block, &c);
 }
 
 /* ---- products ---- */
@@ -287,6 +300,16 @@ static void point_at(const struct product *p, const float **px, int64_t at, int6
     }
 }
 
+enum { WORTH = 12 }; /* one of so many channels: zeros behind the last are left out */
+
+/* Channels of the last block of a group, if it has many zeros behind them. */
+static int64_t rest_of(const cq_bconv *c)
+{
+    int64_t in = c->in_channels / c->groups, padded = c->in_group * c->core->lanes;
+
+    return c->plain_input || (padded - in) * WORTH < padded ? 0 : in - padded + c->core->lanes;
+}
+
 static cq_status product_block(void *user, int64_t block)
 {
     const struct product *p = user;
@@ -297,6 +320,7 @@ static cq_status product_block(void *user, int64_t block)
     int64_t               n     = smaller(p->pixel_block, p->pixels - p0), group, image, out_at;
     int64_t               plane = p->image.size[0] * p->image.size[1] * p->image.pixel;
     int64_t               steps = steps_at_once(c), lanes = c->core->lanes;
+    int64_t               taps = c->kernel[0] * c->kernel[1];
 
     rest /= p->n_pixel_blocks;
     group = rest % c->groups;
@@ -313,6 +337,8 @@ static cq_status product_block(void *user, int64_t block)
                                      .offsets    = p->offsets + k,
                                      .n_steps    = smaller(steps, c->n_steps - k),
                                      .kc         = c->kc,
+                                     .n_whole    = (c->in_group - 1) * taps - k,
+                                     .rest       = rest_of(c),
                                      .out        = p->call->out + at,
                                      .out_row    = lanes,
                                      .out_vector = p->pixels * lanes,

@@ -1,6 +1,7 @@
 #include "kernel/blocked.h"
 
 #include "base/thread.h"
+#include "kernel/bands.h"
 #include "kernel/blocked_core.h"
 #include "kernel/operand.h"
 
@@ -25,10 +26,10 @@ struct job {
     int64_t        lanes; /* its, channels of a block */
     const float   *x;
     float         *out;
-    int64_t        planes, blocks;     /* of all images; of one */
+    int64_t        blocks;             /* of channels */
     int64_t        in[2], out_size[2]; /* of a plane */
     int64_t        channels;           /* of a plain image */
-    int64_t        step;               /* planes, or rows, in a block of work */
+    cq_bands       bands;              /* of the output */
 
     const cq_window         *window;
     const int64_t           *behind;
@@ -42,22 +43,32 @@ static struct job job_of(cq_tensor *out, const cq_tensor *x, const cq_tensor *bl
     struct job j = { .core   = cq_core_get(),
                      .x      = cq_tensor_data(x),
                      .out    = cq_tensor_data(out),
-                     .blocks = cq_size_of(blocked, 1),
-                     .planes = cq_size_of(blocked, 0) * cq_size_of(blocked, 1) };
+                     .blocks = cq_size_of(blocked, 1) };
 
     j.lanes = j.core->lanes;
     for (size_t i = 0; i < 2; i++) {
         j.in[i]       = cq_size_of(x, i + 2);
         j.out_size[i] = cq_size_of(out, i + 2);
     }
+    j.bands =
+        (cq_bands){ .images = cq_size_of(blocked, 0), .planes = j.blocks, .rows = j.out_size[0] };
     return j;
 }
 
-/* fn on all of n things of `each` pixels. */
-static cq_status run_job(struct job *j, int64_t n, int64_t each, cq_block_fn fn)
+/* fn on all rows of the output, of `taps` pixels for each pixel. */
+static cq_status run_job(struct job *j, int64_t taps, cq_block_fn fn)
 {
-    j->step = BLOCK_WORK / (each + 1) + 1;
-    return cq_parallel_for((n + j->step - 1) / j->step, fn, j);
+    const int64_t width = j->out_size[1];
+
+    return cq_parallel_for(cq_bands_cut(&j->bands, width, width * taps, BLOCK_WORK), fn, j);
+}
+
+/* Where the rows of a band begin in a plane, in pixels, and how many they are; planes of the input
+ * and the output are alike. */
+static int64_t pixels_of(int64_t *first, const struct job *j, const cq_band *at)
+{
+    *first = at->y * j->in[1];
+    return (at->y_end - at->y) * j->in[1];
 }
 
 /* ---- layout ---- */
@@ -65,13 +76,16 @@ static cq_status run_job(struct job *j, int64_t n, int64_t each, cq_block_fn fn)
 static cq_status pack_block(void *user, int64_t block)
 {
     const struct job *j     = user;
-    int64_t           plane = j->in[0] * j->in[1];
+    const cq_band     at    = cq_bands_at(&j->bands, block);
+    const int64_t     plane = j->in[0] * j->in[1];
+    int64_t           from, n = pixels_of(&from, j, &at);
 
-    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++) {
+    for (int64_t i = at.plane; i < at.plane_end; i++) {
         int64_t first = i % j->blocks * j->lanes, image = i / j->blocks;
 
-        j->core->pack(j->out + i * plane * j->lanes, j->x + (image * j->channels + first) * plane,
-                      plane, (int)smaller(j->lanes, j->channels - first), plane);
+        j->core->pack(j->out + (i * plane + from) * j->lanes,
+                      j->x + (image * j->channels + first) * plane + from, plane,
+                      (int)smaller(j->lanes, j->channels - first), n);
     }
     return CQ_OK;
 }
@@ -79,14 +93,16 @@ static cq_status pack_block(void *user, int64_t block)
 static cq_status unpack_block(void *user, int64_t block)
 {
     const struct job *j     = user;
-    int64_t           plane = j->in[0] * j->in[1];
+    const cq_band     at    = cq_bands_at(&j->bands, block);
+    const int64_t     plane = j->in[0] * j->in[1];
+    int64_t           from, n = pixels_of(&from, j, &at);
 
-    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++) {
+    for (int64_t i = at.plane; i < at.plane_end; i++) {
         int64_t first = i % j->blocks * j->lanes, image = i / j->blocks;
 
-        j->core->unpack(j->out + (image * j->channels + first) * plane, plane,
-                        (int)smaller(j->lanes, j->channels - first), j->x + i * plane * j->lanes,
-                        plane);
+        j->core->unpack(j->out + (image * j->channels + first) * plane + from, plane,
+                        (int)smaller(j->lanes, j->channels - first),
+                        j->x + (i * plane + from) * j->lanes, n);
     }
     return CQ_OK;
 }
@@ -96,7 +112,7 @@ cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain)
     struct job j = job_of(out, plain, out);
 
     j.channels = cq_size_of(plain, 1);
-    return run_job(&j, j.planes, j.in[0] * j.in[1], pack_block);
+    return run_job(&j, 1, pack_block);
 }
 
 cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x)
@@ -104,7 +120,7 @@ cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x)
     struct job j = job_of(plain, x, x);
 
     j.channels = cq_size_of(plain, 1);
-    return run_job(&j, j.planes, j.in[0] * j.in[1], unpack_block);
+    return run_job(&j, 1, unpack_block);
 }
 
 /* ---- pools ---- */
@@ -189,11 +205,12 @@ static void pool_row(const struct job *j, int64_t plane, int64_t y)
 
 static cq_status pool_block(void *user, int64_t block)
 {
-    const struct job *j    = user;
-    int64_t           rows = j->planes * j->out_size[0];
+    const struct job *j  = user;
+    const cq_band     at = cq_bands_at(&j->bands, block);
 
-    for (int64_t i = block * j->step; i < smaller(rows, (block + 1) * j->step); i++)
-        pool_row(j, i / j->out_size[0], i % j->out_size[0]);
+    for (int64_t plane = at.plane; plane < at.plane_end; plane++)
+        for (int64_t y = at.y; y < at.y_end; y++)
+            pool_row(j, plane, y);
     return CQ_OK;
 }
 
@@ -209,8 +226,7 @@ static cq_status pool(struct job *j, const cq_window *window)
         w.kernel[0] * w.kernel[1] > CQ_BLOCKED_POOL_TAPS)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a blocked pool has too large a window");
     j->window = &w;
-    return run_job(j, j->planes * j->out_size[0], j->out_size[1] * w.kernel[0] * w.kernel[1],
-                   pool_block);
+    return run_job(j, w.kernel[0] * w.kernel[1], pool_block);
 }
 
 cq_status cq_blocked_max_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window)
@@ -233,10 +249,11 @@ cq_status cq_blocked_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_windo
 
 static cq_status mean_block(void *user, int64_t block)
 {
-    const struct job *j = user;
-    int64_t           n = j->in[0] * j->in[1];
+    const struct job *j  = user;
+    const cq_band     at = cq_bands_at(&j->bands, block);
+    const int64_t     n  = j->in[0] * j->in[1];
 
-    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
+    for (int64_t i = at.plane; i < at.plane_end; i++)
         j->core->mean(j->out + j->lanes * i, j->x + j->lanes * n * i, n);
     return CQ_OK;
 }
@@ -245,7 +262,7 @@ cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x)
 {
     struct job j = job_of(out, x, x);
 
-    return run_job(&j, j.planes, j.in[0] * j.in[1], mean_block);
+    return run_job(&j, j.in[0] * j.in[1], mean_block);
 }
 
 /* ---- by channel ---- */
@@ -254,13 +271,16 @@ static cq_status affine_block(void *user, int64_t block)
 {
     const struct job        *j      = user;
     const cq_blocked_affine *a      = j->affine;
-    int64_t                  n      = j->in[0] * j->in[1];
+    const cq_band            at     = cq_bands_at(&j->bands, block);
     const cq_core_finish     finish = { .clamps = a->clamps, .lo = a->lo, .hi = a->hi };
+    int64_t                  first, n = pixels_of(&first, j, &at);
 
-    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
-        j->core->affine(j->out + j->lanes * n * i, j->x + j->lanes * n * i,
-                        a->scale + i % j->blocks * j->lanes, a->shift + i % j->blocks * j->lanes, n,
-                        &finish);
+    for (int64_t i = at.plane; i < at.plane_end; i++) {
+        const int64_t to = (i * j->in[0] * j->in[1] + first) * j->lanes;
+        const int64_t by = i % j->blocks * j->lanes;
+
+        j->core->affine(j->out + to, j->x + to, a->scale + by, a->shift + by, n, &finish);
+    }
     return CQ_OK;
 }
 
@@ -269,7 +289,7 @@ cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blo
     struct job j = job_of(out, x, x);
 
     j.affine = a;
-    return run_job(&j, j.planes, j.in[0] * j.in[1], affine_block);
+    return run_job(&j, 1, affine_block);
 }
 
 static cq_status scale_block(void *user, int64_t block)
@@ -277,11 +297,14 @@ static cq_status scale_block(void *user, int64_t block)
     static const float   zero[CQ_MAX_LANES];
     const cq_core_finish none = { 0 };
     const struct job    *j    = user;
-    int64_t              n    = j->in[0] * j->in[1];
+    const cq_band        at   = cq_bands_at(&j->bands, block);
+    int64_t              first, n = pixels_of(&first, j, &at);
 
-    for (int64_t i = block * j->step; i < smaller(j->planes, (block + 1) * j->step); i++)
-        j->core->affine(j->out + j->lanes * n * i, j->x + j->lanes * n * i, j->by + j->lanes * i,
-                        zero, n, &none);
+    for (int64_t i = at.plane; i < at.plane_end; i++) {
+        const int64_t to = (i * j->in[0] * j->in[1] + first) * j->lanes;
+
+        j->core->affine(j->out + to, j->x + to, j->by + j->lanes * i, zero, n, &none);
+    }
     return CQ_OK;
 }
 
@@ -290,5 +313,5 @@ cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *
     struct job j = job_of(out, x, x);
 
     j.by = cq_tensor_data(by);
-    return run_job(&j, j.planes, j.in[0] * j.in[1], scale_block);
+    return run_job(&j, 1, scale_block);
 }

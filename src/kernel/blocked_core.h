@@ -21,13 +21,15 @@ typedef struct cq_core_finish {
 } cq_core_finish;
 
 /* A tile of a product: rows (pixels) by one or two vectors of output channels, over steps of
- * kc numbers each that lie side by side. */
+ * kc numbers each that lie side by side; if there is a rest, only so many are not zero in the steps
+ * behind the first n_whole. */
 typedef struct cq_core_tile {
     const float   *w;       /* [step][kc][lanes * vectors] */
     const int64_t *offsets; /* of the steps, from where a row begins */
     int64_t        n_steps, kc;
-    int64_t        prefetch; /* floats ahead of w that will be needed next; 0: nothing */
-    int64_t        spread;   /* tiles of rows that share in that; 0: the first does it all */
+    int64_t        n_whole, rest; /* 0: none */
+    int64_t        prefetch;      /* floats ahead of w that will be needed next; 0: nothing */
+    int64_t        spread;        /* tiles of rows that share in that; 0: the first does it all */
     float         *out;
     int64_t        out_row, out_vector; /* floats from row to row, from vector to vector */
     bool           continues;           /* out has the sum of steps before these */

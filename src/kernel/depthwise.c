@@ -2,6 +2,7 @@
 #include "kernel/bconv_types.h"
 
 #include "base/thread.h"
+#include "kernel/bands.h"
 
 #include <string.h>
 
@@ -40,20 +41,19 @@ static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 struct depthwise {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    cq_padded            image;          /* is_copy: of planes, in room of a lane's own */
-    int64_t              planes, floats; /* of a copied plane */
-    int64_t              step;     /* rows in a block of work; whole planes, if they are copied */
+    cq_padded            image;    /* is_copy: of planes, in room of a lane's own */
+    int64_t              floats;   /* of a copied plane */
     int64_t              inner[2]; /* results of a row whose windows are inside */
+    cq_bands             bands;
 };
 
 static cq_status depthwise_init(struct depthwise *d, const cq_bconv *c, const cq_bconv_call *call)
 {
-    int64_t pad = call->padding[1] > 0 ? call->padding[1] : 0, rows = call->out_size[0];
+    int64_t pad  = call->padding[1] > 0 ? call->padding[1] : 0;
     int64_t last = call->in[1] + call->padding[1] - (c->kernel[1] - 1) * c->dilation[1] - 1;
 
     *d = (struct depthwise){ .c = c, .call = call };
     cq_padded_init(&d->image, c, call);
-    d->planes   = call->batch * cq_core_blocks(c->core, c->groups);
     d->inner[0] = smaller((pad + c->stride[1] - 1) / c->stride[1], call->out_size[1]);
     d->inner[1] = last < 0 ? 0 : smaller(last / c->stride[1] + 1, call->out_size[1]);
     d->inner[1] = d->inner[1] > d->inner[0] ? d->inner[1] : d->inner[0];
@@ -62,9 +62,6 @@ static cq_status depthwise_init(struct depthwise *d, const cq_bconv *c, const cq
         return cq_no_memory();
     d->image.is_copy &= d->inner[1] - d->inner[0] < WIDE && d->floats <= PLANE_FLOATS;
     d->floats = d->image.is_copy ? d->floats : 0;
-    d->step   = BLOCK_WORK / (call->out_size[1] * c->kernel[0] * c->kernel[1] + 1) + 1;
-    if (d->image.is_copy)
-        d->step = (d->step + rows - 1) / rows * rows;
     return CQ_OK;
 }
 
@@ -144,7 +141,7 @@ static void plane_rows(const struct depthwise *d, int64_t plane, int64_t y, int6
     const int64_t        width = d->image.is_copy ? d->image.size[1] : call->in[1];
     const int64_t        block = plane % cq_core_blocks(c->core, c->groups);
     const float         *x     = call->x + plane * call->in[0] * call->in[1] * lanes;
-    int64_t              at = (plane * call->out_size[0] + y) * row, done = 0;
+    int64_t              at = (plane * call->out_size[0] + y) * row, done = y * c->stride[0];
     cq_core_taps         t = { .step   = c->stride[1] * lanes,
                                .n      = call->out_size[1],
                                .rows   = c->kernel[0],
@@ -173,26 +170,28 @@ static void plane_rows(const struct depthwise *d, int64_t plane, int64_t y, int6
 static cq_status depthwise_block(void *user, int64_t block, int lane)
 {
     const struct depthwise *d    = user;
-    const int64_t           rows = d->call->out_size[0];
+    const cq_band           at   = cq_bands_at(&d->bands, block);
     float                  *room = d->floats ? d->call->scratch + lane * d->floats : NULL;
-    int64_t                 i = block * d->step, n, end = smaller(i + d->step, d->planes * rows);
 
     if (room)
         memset(room, 0, sizeof *room * (size_t)d->floats);
-    for (; i < end; i += n) {
-        n = smaller(end - i, rows - i % rows);
-        plane_rows(d, i / rows, i % rows, i % rows + n, room);
-    }
+    for (int64_t plane = at.plane; plane < at.plane_end; plane++)
+        plane_rows(d, plane, at.y, at.y_end, room);
     return CQ_OK;
 }
 
 static cq_status depthwise_run(const cq_bconv *c, const cq_bconv_call *call)
 {
+    const int64_t    width = call->out_size[1];
     struct depthwise d;
 
     CQ_TRY(depthwise_init(&d, c, call));
-    return cq_parallel_lanes((d.planes * call->out_size[0] + d.step - 1) / d.step, call->lanes,
-                             depthwise_block, &d);
+    d.bands = (cq_bands){ .images = call->batch,
+                          .planes = cq_core_blocks(c->core, c->groups),
+                          .rows   = call->out_size[0] };
+    return cq_parallel_lanes(
+        cq_bands_cut(&d.bands, width, width * c->kernel[0] * c->kernel[1], BLOCK_WORK), call->lanes,
+        depthwise_block, &d);
 }
 
 const cq_bconv_way cq_bconv_depthwise = { depthwise_prepare, depthwise_scratch, depthwise_run };

@@ -14,6 +14,7 @@
 
 enum {
     FEW_TILES   = 64,
+    FEW_WEIGHTS = 1 << 20,   /* transformed, that all threads may as well read */
     SMALL_IMAGE = 64,        /* pixels of an output that F(2, 3) is better for */
     V_BYTES     = 640 << 10, /* of tiles in a thread's memory */
     MIN_TILES   = 24,
@@ -128,12 +129,16 @@ static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call
     if (__builtin_mul_overflow(w->across, w->down, &w->n_tiles) ||
         __builtin_mul_overflow(w->n_tiles, call->batch, &w->n_tiles))
         return cq_no_memory();
-    w->is_shared = w->n_tiles <= FEW_TILES;
-    per_tile     = w->n_elements * in * (int64_t)sizeof(float);
-    w->block     = V_BYTES / per_tile / rows * rows;
-    w->block     = w->block < MIN_TILES ? MIN_TILES : w->block > MAX_TILES ? MAX_TILES : w->block;
+    w->is_shared =
+        w->n_tiles <= FEW_TILES &&
+        (w->n_tiles < MIN_TILES || w->n_elements * in * c->out_group * lanes > FEW_WEIGHTS);
+    per_tile = w->n_elements * in * (int64_t)sizeof(float);
+    w->block = V_BYTES / per_tile / rows * rows;
+    w->block = w->block < MIN_TILES ? MIN_TILES : w->block > MAX_TILES ? MAX_TILES : w->block;
     if (w->is_shared)
         w->block = w->n_tiles;
+    else if (w->n_tiles <= FEW_TILES) /* as many for each thread */
+        w->block = (w->n_tiles + call->lanes - 1) / call->lanes;
     w->v_step = w->block * in + PAD;
     w->m_step = w->block * 2 * lanes + PAD;
     return CQ_OK;
@@ -200,7 +205,7 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
         cq_core_tile t = { .w          = u + e * in * lanes * vectors,
                            .offsets    = &no_offset,
                            .n_steps    = 1,
-                           .kc         = in,
+                           .kc         = c->in_channels,
                            .prefetch   = in * lanes * vectors,
                            .out        = m + e * w->m_step,
                            .out_row    = 2 * lanes,

@@ -17,6 +17,28 @@ static const char *text_or_empty(const char *text)
 #define N(message, list)           ((message) ? (message)->list.n : 0)
 #define ITEM(message, list, index) ((message) ? AT((message)->list, index) : NULL)
 
+/* Calls that tell one field, and nothing of a message that is not there. */
+#define TEXT_FIELD(call, type, field)                                                              \
+    CQ_API const char *call(const type *m)                                                         \
+    {                                                                                              \
+        return TEXT(m, field);                                                                     \
+    }
+#define COUNT(call, type, list)                                                                    \
+    CQ_API size_t call(const type *m)                                                              \
+    {                                                                                              \
+        return N(m, list);                                                                         \
+    }
+#define ITEM_OF(call, type, list, item)                                                            \
+    CQ_API const item *call(const type *m, size_t index)                                           \
+    {                                                                                              \
+        return ITEM(m, list, index);                                                               \
+    }
+#define TEXT_ITEM(call, type, list)                                                                \
+    CQ_API const char *call(const type *m, size_t index)                                           \
+    {                                                                                              \
+        return text_or_empty(ITEM(m, list, index));                                                \
+    }
+
 static bool entry_at(const cq_onnx_entries *list, size_t index, const char **key,
                      const char **value)
 {
@@ -36,15 +58,8 @@ CQ_API const cq_onnx_graph *cq_onnx_model_graph(const cq_onnx_model *m)
     return m ? m->graph : NULL;
 }
 
-CQ_API size_t cq_onnx_model_n_functions(const cq_onnx_model *m)
-{
-    return N(m, functions);
-}
-
-CQ_API const cq_onnx_function *cq_onnx_model_function(const cq_onnx_model *m, size_t index)
-{
-    return ITEM(m, functions, index);
-}
+COUNT(cq_onnx_model_n_functions, cq_onnx_model, functions)
+ITEM_OF(cq_onnx_model_function, cq_onnx_model, functions, cq_onnx_function)
 
 CQ_API bool cq_onnx_model_opset_at(const cq_onnx_model *m, size_t index, const char **domain,
                                    int64_t *version)
@@ -66,20 +81,9 @@ CQ_API bool cq_onnx_model_metadata(const cq_onnx_model *m, size_t index, const c
 
 /* ---- graphs ---- */
 
-CQ_API const char *cq_onnx_graph_name(const cq_onnx_graph *g)
-{
-    return TEXT(g, name);
-}
-
-CQ_API size_t cq_onnx_graph_n_nodes(const cq_onnx_graph *g)
-{
-    return N(g, node);
-}
-
-CQ_API const cq_onnx_node *cq_onnx_graph_node(const cq_onnx_graph *g, size_t index)
-{
-    return ITEM(g, node, index);
-}
+TEXT_FIELD(cq_onnx_graph_name, cq_onnx_graph, name)
+COUNT(cq_onnx_graph_n_nodes, cq_onnx_graph, node)
+ITEM_OF(cq_onnx_graph_node, cq_onnx_graph, node, cq_onnx_node)
 
 static const cq_onnx_value_infos *values_of(const cq_onnx_graph *g, cq_onnx_side side)
 {
@@ -103,27 +107,13 @@ CQ_API const cq_onnx_value_info *cq_onnx_graph_value(const cq_onnx_graph *g, cq_
     return AT(*values_of(g, side), index);
 }
 
-CQ_API size_t cq_onnx_graph_n_initializers(const cq_onnx_graph *g)
-{
-    return N(g, initializer);
-}
-
-CQ_API const cq_onnx_tensor *cq_onnx_graph_initializer(const cq_onnx_graph *g, size_t index)
-{
-    return ITEM(g, initializer, index);
-}
-
-CQ_API const char *cq_onnx_tensor_name(const cq_onnx_tensor *t)
-{
-    return TEXT(t, name);
-}
+COUNT(cq_onnx_graph_n_initializers, cq_onnx_graph, initializer)
+ITEM_OF(cq_onnx_graph_initializer, cq_onnx_graph, initializer, cq_onnx_tensor)
+TEXT_FIELD(cq_onnx_tensor_name, cq_onnx_tensor, name)
 
 /* ---- values ---- */
 
-CQ_API const char *cq_onnx_value_info_name(const cq_onnx_value_info *v)
-{
-    return TEXT(v, name);
-}
+TEXT_FIELD(cq_onnx_value_info_name, cq_onnx_value_info, name)
 
 static const cq_onnx_tensor_type *tensor_type(const cq_onnx_value_info *v)
 {
@@ -211,55 +201,16 @@ CQ_API cq_status cq_onnx_value_info_type(char **text, const cq_onnx_value_info *
 
 /* ---- nodes ---- */
 
-CQ_API const char *cq_onnx_node_name(const cq_onnx_node *n)
-{
-    return TEXT(n, name);
-}
-
-CQ_API const char *cq_onnx_node_op_type(const cq_onnx_node *n)
-{
-    return TEXT(n, op_type);
-}
-
-CQ_API const char *cq_onnx_node_domain(const cq_onnx_node *n)
-{
-    return TEXT(n, domain);
-}
-
-CQ_API const char *cq_onnx_node_doc_string(const cq_onnx_node *n)
-{
-    return TEXT(n, doc_string);
-}
-
-CQ_API size_t cq_onnx_node_n_inputs(const cq_onnx_node *n)
-{
-    return N(n, input);
-}
-
-CQ_API const char *cq_onnx_node_input(const cq_onnx_node *n, size_t index)
-{
-    return text_or_empty(ITEM(n, input, index));
-}
-
-CQ_API size_t cq_onnx_node_n_outputs(const cq_onnx_node *n)
-{
-    return N(n, output);
-}
-
-CQ_API const char *cq_onnx_node_output(const cq_onnx_node *n, size_t index)
-{
-    return text_or_empty(ITEM(n, output, index));
-}
-
-CQ_API size_t cq_onnx_node_n_attributes(const cq_onnx_node *n)
-{
-    return N(n, attribute);
-}
-
-CQ_API const cq_onnx_attribute *cq_onnx_node_attribute_at(const cq_onnx_node *n, size_t index)
-{
-    return ITEM(n, attribute, index);
-}
+TEXT_FIELD(cq_onnx_node_name, cq_onnx_node, name)
+TEXT_FIELD(cq_onnx_node_op_type, cq_onnx_node, op_type)
+TEXT_FIELD(cq_onnx_node_domain, cq_onnx_node, domain)
+TEXT_FIELD(cq_onnx_node_doc_string, cq_onnx_node, doc_string)
+COUNT(cq_onnx_node_n_inputs, cq_onnx_node, input)
+TEXT_ITEM(cq_onnx_node_input, cq_onnx_node, input)
+COUNT(cq_onnx_node_n_outputs, cq_onnx_node, output)
+TEXT_ITEM(cq_onnx_node_output, cq_onnx_node, output)
+COUNT(cq_onnx_node_n_attributes, cq_onnx_node, attribute)
+ITEM_OF(cq_onnx_node_attribute_at, cq_onnx_node, attribute, cq_onnx_attribute)
 
 CQ_API bool cq_onnx_node_metadata(const cq_onnx_node *n, size_t index, const char **key,
                                   const char **value)
@@ -269,10 +220,7 @@ CQ_API bool cq_onnx_node_metadata(const cq_onnx_node *n, size_t index, const cha
 
 /* ---- attributes ---- */
 
-CQ_API const char *cq_onnx_attribute_name(const cq_onnx_attribute *a)
-{
-    return TEXT(a, name);
-}
+TEXT_FIELD(cq_onnx_attribute_name, cq_onnx_attribute, name)
 
 CQ_API cq_onnx_attribute_type cq_onnx_attribute_kind(const cq_onnx_attribute *a)
 {
@@ -280,10 +228,7 @@ CQ_API cq_onnx_attribute_type cq_onnx_attribute_kind(const cq_onnx_attribute *a)
                                                             : CQ_ONNX_ATTR_UNDEFINED;
 }
 
-CQ_API const char *cq_onnx_attribute_refers_to(const cq_onnx_attribute *a)
-{
-    return TEXT(a, ref_attr_name);
-}
+TEXT_FIELD(cq_onnx_attribute_refers_to, cq_onnx_attribute, ref_attr_name)
 
 CQ_API size_t cq_onnx_attribute_count(const cq_onnx_attribute *a)
 {
@@ -351,42 +296,11 @@ CQ_API cq_status cq_onnx_attribute_type_text(char **text, const cq_onnx_attribut
 
 /* ---- functions ---- */
 
-CQ_API const char *cq_onnx_function_name(const cq_onnx_function *f)
-{
-    return TEXT(f, name);
-}
-
-CQ_API const char *cq_onnx_function_domain(const cq_onnx_function *f)
-{
-    return TEXT(f, domain);
-}
-
-CQ_API size_t cq_onnx_function_n_inputs(const cq_onnx_function *f)
-{
-    return N(f, input);
-}
-
-CQ_API const char *cq_onnx_function_input(const cq_onnx_function *f, size_t index)
-{
-    return text_or_empty(ITEM(f, input, index));
-}
-
-CQ_API size_t cq_onnx_function_n_outputs(const cq_onnx_function *f)
-{
-    return N(f, output);
-}
-
-CQ_API const char *cq_onnx_function_output(const cq_onnx_function *f, size_t index)
-{
-    return text_or_empty(ITEM(f, output, index));
-}
-
-CQ_API size_t cq_onnx_function_n_nodes(const cq_onnx_function *f)
-{
-    return N(f, node);
-}
-
-CQ_API const cq_onnx_node *cq_onnx_function_node(const cq_onnx_function *f, size_t index)
-{
-    return ITEM(f, node, index);
-}
+TEXT_FIELD(cq_onnx_function_name, cq_onnx_function, name)
+TEXT_FIELD(cq_onnx_function_domain, cq_onnx_function, domain)
+COUNT(cq_onnx_function_n_inputs, cq_onnx_function, input)
+TEXT_ITEM(cq_onnx_function_input, cq_onnx_function, input)
+COUNT(cq_onnx_function_n_outputs, cq_onnx_function, output)
+TEXT_ITEM(cq_onnx_function_output, cq_onnx_function, output)
+COUNT(cq_onnx_function_n_nodes, cq_onnx_function, node)
+ITEM_OF(cq_onnx_function_node, cq_onnx_function, node, cq_onnx_node)

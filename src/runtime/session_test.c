@@ -480,6 +480,43 @@ TEST(session, has_threads_of_its_own)
     cq_onnx_model_free(m);
 }
 
+/* Parts of 64 KB are copied by threads of their own. */
+TEST(session, large_tensors_are_put_together_by_threads)
+{
+    enum { CHANNELS = 3, ROWS = 50, COLS = 301 };
+    cq_onnx_model *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                              "g (float[1, C, H, W] x) => (float[1, D, H, W] y) {\n"
+                              "  z = Neg(x)\n"
+                              "  y = Concat <axis = 1> (x, z, x)\n"
+                              "}\n");
+    cq_session    *s;
+    cq_tensor     *x, *y;
+    float         *at;
+    int64_t        wrong = 0;
+
+    CHECK_OK(cq_tensor_new_uninit(&x, CQ_DTYPE_F32, 4, (int64_t[]){ 1, CHANNELS, ROWS, COLS }));
+    at = cq_tensor_data(x);
+    for (int i = 0; i < CHANNELS * ROWS * COLS; i++)
+        at[i] = (float)i;
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    for (int threads = 1; threads <= 3; threads++) {
+        cq_set_threads(threads);
+        CHECK_OK(cq_session_run_tensors(s, &x, 1, &y, 1));
+        at = cq_tensor_data(y);
+        for (int i = 0; i < 3 * CHANNELS * ROWS * COLS; i++) {
+            const int of = i % (CHANNELS * ROWS * COLS);
+
+            wrong += at[i] != (float)(i / (CHANNELS * ROWS * COLS) == 1 ? -of : of);
+        }
+        cq_tensor_release(y);
+    }
+    CHECK_INT(0, wrong);
+    cq_set_threads(0);
+    cq_tensor_release(x);
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
 TEST(session, a_profile_outlives_it)
 {
     const char         path[] = "profile_test.json";
@@ -721,8 +758,9 @@ TEST(session, a_run_tells_how_far_it_is)
 }
 
 RUN_TESTS(TEST_OF(session, runs_a_model), TEST_OF(session, a_run_tells_how_far_it_is),
-          TEST_OF(session, has_threads_of_its_own), TEST_OF(session, a_profile_outlives_it),
-          TEST_OF(session, fetches_inner_values),
+          TEST_OF(session, has_threads_of_its_own),
+          TEST_OF(session, large_tensors_are_put_together_by_threads),
+          TEST_OF(session, a_profile_outlives_it), TEST_OF(session, fetches_inner_values),
           TEST_OF(session, wrong_inputs_are_named_and_leave_it_usable),
           TEST_OF(session, a_missing_operator_is_named),
           TEST_OF(session, recursive_functions_are_refused),

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,7 +143,7 @@ static cq_status list_sets(long **out, size_t *n, const char *folder)
     *out = NULL;
     *n   = 0;
     if (!dir)
-        return cq_fail(CQ_E_IO, folder, NULL, "cannot read the folder");
+        return cq_fail(CQ_E_IO, folder, NULL, "cannot read the folder: %s", strerror(errno));
     while (status == CQ_OK && (entry = readdir(dir))) {
         char *end;
         long  number;

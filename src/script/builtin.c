@@ -12,10 +12,16 @@
 
 static const cq_builtin *const families[] = {
     cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
-    cq_builtins_math,         cq_builtins_item,     cq_builtins_list,   cq_builtins_dict,
-    cq_builtins_text,         cq_builtins_tensor,   cq_builtins_python, cq_builtins_marks
+    cq_builtins_math,         cq_builtins_item,     cq_builtins_entry,  cq_builtins_list,
+    cq_builtins_dict,         cq_builtins_text,     cq_builtins_tensor, cq_builtins_python,
+    cq_builtins_marks
 };
-enum { OF_SEQUENCES = 0, OF_ITEMS = 5, N_FAMILIES = sizeof families / sizeof *families };
+enum {
+    OF_SEQUENCES = 0,
+    OF_ITEMS     = 5,
+    OF_ENTRIES   = 6,
+    N_FAMILIES   = sizeof families / sizeof *families
+};
 
 /* A parameter of a signature: "list self", "idx?". */
 typedef struct parameter {
@@ -198,16 +204,23 @@ static bool asks_for_none(const char *name)
 
 /* ---- calls ---- */
 
-/* Most builtins iterate over all of their arguments; those of items do not. */
+/* Most builtins iterate over all of their arguments, and hash or look up each entry of a dict;
+ * those of items and entries do not, though taking an entry out of a dict moves others. */
+static uint64_t items_of(cq_val v, bool all)
+{
+    if (v.kind == CQ_VAL_STR)
+        return v.u.text->len;
+    if (v.kind == CQ_VAL_DICT)
+        return v.u.dict->n * (all ? CQ_EVAL_STEP_ITEMS : 1u);
+    return all && cq_val_is_list(v) ? v.u.list->n : 0;
+}
+
 static cq_status spend_on(const cq_fncall *c, size_t family)
 {
     uint64_t items = 0;
 
     for (size_t i = 0; i < c->n; i++)
-        items += c->args[i].kind == CQ_VAL_STR                      ? c->args[i].u.text->len
-                 : c->args[i].kind == CQ_VAL_DICT                   ? c->args[i].u.dict->n
-                 : cq_val_is_list(c->args[i]) && family != OF_ITEMS ? c->args[i].u.list->n
-                                                                    : 0;
+        items += items_of(c->args[i], family != OF_ITEMS && family != OF_ENTRIES);
     return cq_eval_spend(c->ev, items);
 }
 

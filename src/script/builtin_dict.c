@@ -123,14 +123,18 @@ static cq_status new_dict(cq_fncall *c)
     return CQ_OK;
 }
 
+const cq_builtin cq_builtins_entry[] = {
+    { "get(dict self, key, default_value?)", .fn = dict_get },
+    { "setdefault(dict self, key, default_value)", .fn = dict_setdefault },
+    { "popitem(dict self)", .fn = dict_popitem },
+    { 0 },
+};
+
 const cq_builtin cq_builtins_dict[] = {
     { "keys(self)", .fn = dict_parts, .how = KEYS },
     { "values(self)", .fn = dict_parts, .how = VALUES },
     { "items(self)", .fn = dict_parts, .how = KEYS | VALUES },
-    { "get(dict self, key, default_value?)", .fn = dict_get },
-    { "setdefault(dict self, key, default_value)", .fn = dict_setdefault },
     { "update(dict self, dict to_add)", .fn = dict_update },
-    { "popitem(dict self)", .fn = dict_popitem },
     { "dict(...)", .fn = new_dict },
     { 0 },
 };

@@ -133,6 +133,7 @@ static cq_status fold(cq_fncall *c)
     for (size_t i = onto == ONTO_FIRST; i < n; i++) {
         cq_val item = items[i];
 
+        CQ_TRY(cq_eval_step(c->ev));
         if (onto >= ONTO_FALSE)
             CQ_TRY(cq_eval_truth(c->ev, item, &item));
         CQ_TRY(CQ_CALL(c->ev, &c->result, c->row->op, c->result, item));

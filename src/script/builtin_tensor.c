@@ -555,9 +555,9 @@ static cq_status list_tensors(cq_fncall *c)
 /* x.long(): how is the dtype. */
 static cq_status cast_tensor(cq_fncall *c)
 {
-    const cq_val args[] = { c->args[0], cq_val_of_i64(cq_dtype_to_torch((cq_dtype)c->row->how)) };
+    const cq_val dtype = cq_val_of_i64(cq_dtype_to_torch((cq_dtype)c->row->how));
 
-    return cq_eval_call_name(c->ev, "aten::to", args, 2, &c->result);
+    return CQ_CALL(c->ev, &c->result, "aten::to", c->args[0], dtype);
 }
 
 /* Of a device: what it is, without its number. Of a tensor with a dtype: the tensor as such. */

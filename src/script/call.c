@@ -92,18 +92,17 @@ static void describe_wanted(const cq_script *script, const cq_ast_def *def, cons
     cq_script_suggest(s, script, def, source, is_method);
 }
 
-/* A call from outside lacks an example; a call inside the program is wrong by itself. */
-static cq_status missing_argument(const cq_eval *ev, const cq_frame *f, const cq_ast_def *def,
-                                  const char *name)
+/* A call from outside was given a wrong example; a call inside the program is wrong by itself. */
+static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame *f,
+                            const cq_ast_def *def)
 {
-    cq_str    hint = { 0 };
-    cq_status status;
+    cq_str wanted = { 0 };
 
-    if (!ev->frame && ev->script)
-        describe_wanted(ev->script, def, &f->unit->source, &hint);
-    status = cq_fail(CQ_E_ARGUMENT, def->name, hint.len ? hint.text : NULL,
-                     "argument \"%s\" is missing", name);
-    cq_str_clear(&hint);
+    if (status != CQ_OK && !ev->frame && ev->script) {
+        describe_wanted(ev->script, def, &f->unit->source, &wanted);
+        status = cq_error_add_hint(status, "%s", cq_str_text(&wanted));
+    }
+    cq_str_clear(&wanted);
     return status;
 }
 
@@ -132,12 +131,21 @@ static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
     return CQ_OK;
 }
 
+/* A value from outside, which may have another type than its parameter. */
+static cq_status accept(cq_eval *ev, const cq_ast_param *p, cq_val v, cq_val *out)
+{
+    cq_status status = cq_eval_accept(ev, p->type, v, out);
+
+    return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "argument \"%s\"", p->name);
+}
+
 /* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
 static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
 {
     cq_eval *ev   = c->ev;
     size_t   next = 0;
 
+    CQ_TRY(cq_eval_spend(ev, c->n + c->n_kw * def->n_params)); /* each is looked for */
     for (size_t i = 0; i < def->n_params; i++) {
         const cq_ast_param *p     = &def->params[i];
         const cq_val       *given = NULL;
@@ -157,11 +165,10 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n
             given = &v;
         }
         if (!given)
-            return missing_argument(ev, f, def, p->name);
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
         v = *given;
         if (p->type && !p->stars) /* no frame: the call comes from outside */
-            CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v)
-                             : cq_eval_accept(ev, p->type, v, &v));
+            CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v) : accept(ev, p, v, &v));
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
     if (next < c->n)
@@ -203,7 +210,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size
     cq_val   *result;
     cq_status status;
 
-    CQ_TRY(bind(c, f, def, n_self));
+    CQ_TRY(add_wanted(bind(c, f, def, n_self), ev, f, def));
     ev->frame = f;
     status    = cq_eval_block(ev, &def->body);
     ev->frame = outer;

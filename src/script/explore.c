@@ -151,13 +151,12 @@ cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
 
 cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
 {
-    cq_change now = *p;
+    cq_change now = { .kind = p->kind, .where = p->where, .index = p->index, .old = v };
 
     if (p->kind == CQ_CHANGE_LIST || p->kind == CQ_CHANGE_DICT)
         CQ_TRY(cq_eval_will_change(ev, cq_place_value(p)));
     else if (ev->journaling)
         CQ_TRY(cq_changes_add(&ev->journal, p));
-    now.old = v;
     return cq_place_restore(&now);
 }
 

@@ -60,11 +60,12 @@ cq_status cq_eval_spend_on_operator(cq_eval *ev)
 
 /* ---- levels ---- */
 
+/* An entry of a dict is hashed: a step. */
 static size_t n_items(cq_val v)
 {
     if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
         return v.u.list->n;
-    return v.kind == CQ_VAL_DICT ? v.u.dict->n : 0;
+    return v.kind == CQ_VAL_DICT ? v.u.dict->n * CQ_EVAL_STEP_ITEMS : 0;
 }
 
 static cq_status spend_on_items(cq_eval *ev, cq_val v)

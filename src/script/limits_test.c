@@ -191,6 +191,66 @@ TEST(limits, one_item_of_a_long_list_is_one_step)
     cq_script_free(s);
 }
 
+/* Each entry is hashed, which takes as long as a statement; to ask for one does not depend on n. */
+TEST(limits, a_whole_dict_takes_a_step_for_each_entry)
+{
+    static const char *const wholes[] = { "e = d.copy()", "e = dict(d)", "d.update(d)",
+                                          "e = d == f", "e = d.items()" };
+    static const char *const ones[]   = { "e = d.get(i)", "e = i in d", "e = d.setdefault(i, 1)" };
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < (i ? sizeof ones : sizeof wholes) / sizeof *ones; k++) {
+            char       text[512];
+            cq_script *s;
+
+            snprintf(text, sizeof text,
+                     "def forward(n: int):\n"
+                     "    d = {i: i for i in range(1000)}\n"
+                     "    f = {i: i for i in range(1000)}\n"
+                     "    for i in range(n):\n"
+                     "        %s\n"
+                     "    return n\n",
+                     i ? ones[k] : wholes[k]);
+            s = compile(text);
+            cq_script_set_limits(s, 500000, 0);
+            CHECK_STATUS(i ? CQ_OK : CQ_E_UNSUPPORTED, call(s, 1000));
+            cq_script_free(s);
+        }
+}
+
+/* Each item, or each argument by keyword, is a call or a search of its own. */
+TEST(limits, what_is_done_for_each_item_takes_its_steps)
+{
+    static const char *const loops[] = { "sum(a)", "max(a)", "any(a)", "all(b)" };
+    char                     text[8192];
+    size_t                   len;
+    cq_script               *s;
+
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        snprintf(text, sizeof text,
+                 "def forward(n: int):\n    a = [0] * 1000\n    b = [1] * 1000\n"
+                 "    for i in range(n):\n        c = %s\n    return n\n",
+                 loops[i]);
+        s = compile(text);
+        cq_script_set_limits(s, 500000, 0);
+        CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 1000));
+        cq_script_free(s);
+    }
+    len = (size_t)snprintf(text, sizeof text, "def f(");
+    for (int i = 0; i < 400; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "a%d: int, ", i);
+    len += (size_t)snprintf(text + len, sizeof text - len,
+                            "):\n    return 0\n"
+                            "def forward(n: int):\n    for i in range(n):\n        f(");
+    for (int i = 400; i-- > 0;)
+        len += (size_t)snprintf(text + len, sizeof text - len, "a%d=0,", i);
+    snprintf(text + len, sizeof text - len, ")\n    return n\n");
+    s = compile(text);
+    cq_script_set_limits(s, 5000000, 0);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, 1000));
+    cq_script_free(s);
+}
+
 /* n lists in each other, and the number in the middle. */
 TEST(limits, values_are_so_deep_in_each_other)
 {
@@ -434,6 +494,8 @@ int main(void)
         TEST_OF(limits, a_program_holds_so_many_bytes_of_lists),
         TEST_OF(limits, long_work_takes_many_steps),
         TEST_OF(limits, one_item_of_a_long_list_is_one_step),
+        TEST_OF(limits, a_whole_dict_takes_a_step_for_each_entry),
+        TEST_OF(limits, what_is_done_for_each_item_takes_its_steps),
         TEST_OF(limits, values_are_so_deep_in_each_other),
         TEST_OF(limits, deep_values_come_and_go),
         TEST_OF(limits, values_that_contain_themselves_are_let_go),

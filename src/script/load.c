@@ -325,6 +325,13 @@ static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const c
     if (!text)
         return CQ_E_NO_MEMORY;
     status = cq_script_compile(out, text, path);
+    if (status != CQ_OK && cq_starts_with(text, "version https://git-lfs"))
+        status =
+            cq_error_add_hint(status, "this stands for a file of Git LFS; git lfs pull gets it");
+    else if (status != CQ_OK && !cq_ends_with(path, ".py"))
+        status =
+            cq_error_add_hint(status, "the file is text, and was read as TorchScript; an archive "
+                                      "of PyTorch begins with PK");
     cq_free(text);
     return status;
 }

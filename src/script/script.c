@@ -279,15 +279,17 @@ static cq_status give_value(cq_visit *w, cq_val v)
                                                                     : to->fn(ev, t, to->user);
 }
 
-/* An output of the graph is called after its place in the result. */
+/* An output of the graph is called after its place in the result. It costs as much as a node: a few
+ * lists in each other can be millions of outputs. */
 static cq_status give_leaf(cq_visit *w, cq_val v)
 {
-    const cq_eval *ev     = w->owner;
-    cq_graph      *g      = ev->capture ? ev->capture->graph : NULL;
-    const size_t   before = g ? g->top->returns.n : 0;
-    cq_str         name   = { 0 };
-    cq_status      status;
+    cq_eval     *ev     = w->owner;
+    cq_graph    *g      = ev->capture ? ev->capture->graph : NULL;
+    const size_t before = g ? g->top->returns.n : 0;
+    cq_str       name   = { 0 };
+    cq_status    status;
 
+    CQ_TRY(cq_eval_spend_on_operator(ev));
     CQ_TRY(give_value(w, v));
     if (!g || !w->place || g->top->returns.n != before + 1)
         return CQ_OK;

@@ -81,24 +81,41 @@ static const struct {
     { "bool", "true" },      { "number", "1.0" }, { "str", "\"text\"" },
 };
 
+/* Types of values with others inside, and how --input writes them. */
+typedef struct container {
+    const char *type, *begin, *between, *end;
+} container;
+
+static const container *container_of(const char *type)
+{
+    static const container all[] = { { "List[", "[", ", ", "]" },
+                                     { "Tuple[", "(", ", ", ")" },
+                                     { "Dict[", "{", ": ", "}" } };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (cq_starts_with(type, all[i].type))
+            return &all[i];
+    return NULL;
+}
+
 /* What could be an argument of a type, which ends at a comma or bracket that is not its own.
  * Returns where it ends. */
 static const char *add_value(cq_str *s, const char *type, const char *end, const char *tensor,
                              int depth)
 {
-    const bool is_list = cq_starts_with(type, "List["), is_tuple = cq_starts_with(type, "Tuple[");
-    int        open = 0;
+    const container *c    = container_of(type);
+    int              open = 0;
 
-    if ((is_list || is_tuple) && depth < MAX_DEPTH) {
-        cq_str_add_char(s, is_list ? '[' : '(');
-        for (type += strlen(is_list ? "List[" : "Tuple["); type < end && *type != ']';) {
+    if (c && depth < MAX_DEPTH) {
+        cq_str_add(s, c->begin);
+        for (type += strlen(c->type); type < end && *type != ']';) {
             type = add_value(s, type, end, tensor, depth + 1);
             if (type < end && *type == ',') {
-                cq_str_add(s, ", ");
+                cq_str_add(s, c->between);
                 type += 1 + strspn(type + 1, " ");
             }
         }
-        cq_str_add_char(s, is_list ? ']' : ')');
+        cq_str_add(s, c->end);
         return type < end ? type + 1 : end;
     }
     if (type == end || cq_starts_with(type, "Tensor"))
@@ -119,8 +136,7 @@ static const char *add_value(cq_str *s, const char *type, const char *end, const
 
 static void add_example(cq_str *s, const char *type, size_t len, const char *tensor, bool first)
 {
-    bool quoted = len && (cq_starts_with(type, "List[") || cq_starts_with(type, "Tuple[") ||
-                          cq_starts_with(type, "str"));
+    bool quoted = len && (container_of(type) || cq_starts_with(type, "str"));
 
     cq_str_printf(s, "%s--input %s", first ? "" : " ", quoted ? "'" : "");
     add_value(s, type, type + len, tensor, 0);

@@ -16,7 +16,7 @@ def case(make):
     return make
 
 
-# ---- models: (TorchScript, a function that makes inputs, dynamic axes) --------------------
+# ---- models: (TorchScript, a function that makes inputs, options) -------------------------
 
 
 @case
@@ -121,6 +121,41 @@ def second_derivatives():
     return torch.jit.script(Twice().eval()), inputs
 
 
+@case
+def convolutions():
+    """Energies of images: strides, groups, transposed ones, one-sided padding, and the weights' own."""
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+    class Image(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Conv2d(2, 4, (4, 3), padding="same", dilation=(1, 2))
+            self.second = nn.Conv2d(4, 6, 3, stride=(2, 3), padding=1, groups=2)
+            self.third = nn.ConvTranspose2d(6, 3, 3, stride=2, output_padding=1, groups=3)
+            self.line = nn.Conv1d(3, 2, 2, stride=2)
+
+        def forward(self, x: torch.Tensor):
+            x.requires_grad_(True)
+            h = self.third(torch.tanh(self.second(torch.tanh(self.first(x)))))
+            weight = self.line.weight * 1.0
+            weight.requires_grad_(True)
+            line = F.conv1d(h.mean(-1), weight, self.line.bias, stride=2)
+            energy = (line * line).sum() + (self.line(h[0].mean(-1)) ** 2).sum()
+            made = torch.autograd.grad([energy], [x, weight], create_graph=True)
+            force, slope = made[0], made[1]
+            assert force is not None and slope is not None
+            again = torch.autograd.grad([(force * force).sum()], [x])[0]
+            assert again is not None
+            return energy, force, slope, again
+
+    def inputs(seed):
+        torch.manual_seed(seed)
+        return (torch.randn(2, 2, 11 + seed, 12 + 2 * seed),)
+    return torch.jit.script(Image().eval()), inputs, "--dynamic-axes", '{"x": {"2": "h", "3": "w"}}'
+
+
 # ---- comparing ----------------------------------------------------------------------------
 
 
@@ -143,10 +178,9 @@ def check(name, folder):
     import onnx
     import torch
     torch.manual_seed(0)
-    module, inputs = CASES[name]()
+    module, inputs, *words = CASES[name]()
     source, target = folder / "model.pt", folder / "model.onnx"
     module.save(str(source))
-    words = []
     for i, x in enumerate(inputs(1)):
         np.save(folder / f"{i}.npy", x.numpy())
         words += ["--input", folder / f"{i}.npy"]

@@ -12,6 +12,7 @@ import pathlib
 import sys
 import tempfile
 import types
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/peer")]
@@ -53,7 +54,8 @@ def add_package():
                _strip_large_tensor_tool_impl=calque.ppe.strip_large_tensor.strip)
     add_module(f"{PACKAGE}.onnx.unstrip_tensor", unstrip=calque.ppe.unstrip_tensor.unstrip)
     add_module(f"{PACKAGE}.onnx.pfto_exporter")
-    add_module(f"{PACKAGE}.onnx.pfto_exporter.export", export=pfto_export)
+    add_module(f"{PACKAGE}.onnx.pfto_exporter.export", export=pfto_export,
+               _force_tracing=lambda: unittest.mock.patch("torch.jit.is_tracing", lambda: True))
 
 
 def main():

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """calque.ppe beside PyTorch: the programs that pytorch-pfn-extras' documentation of its ONNX module
 shows, each with only its import changed, and what its functions promise."""
+import contextlib
 import gzip
 import io
 import json
@@ -233,17 +234,19 @@ def check_named_outputs_are_data(folder):
     np.testing.assert_array_equal(data["output_1"], 2)
 
 
-def runs_as(model, *inputs, **options):
-    """Operators of the exported model, after a check that it computes what the model does."""
+def runs_as(model, *inputs, also=(), **options):
+    """Operators of the exported model, after a check that it computes what the model does, with other
+    inputs, too."""
     import calque.ppe
     file = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         calque.ppe.export(model, inputs, file, **options)
     made = calque.load(file.getvalue())
-    got, = calque.Session(made.to_bytes()).run(None, {value.name: x.numpy()
-                                                      for value, x in zip(made.inputs, inputs)})
-    np.testing.assert_allclose(got, model(*inputs).detach().numpy(), rtol=1e-5)
+    session = calque.Session(made.to_bytes())
+    for given in (inputs, *also):
+        got, = session.run(None, {value.name: x.numpy() for value, x in zip(made.inputs, given)})
+        np.testing.assert_allclose(got, model(*given).detach().numpy(), rtol=1e-5)
     return [node.op_type for node in made.graph.nodes]
 
 
@@ -273,6 +276,21 @@ def check_loops_stay_loops():
         [1, 1, 1, 0]
 
 
+def check_branches_stay_branches():
+    from calque.ppe import lax
+    x, other = torch.tensor([[0.0], [1.0]]), (torch.tensor([[3.0], [-5.0]]),)
+    plain = looping(lambda m, x: lax.cond(x.sum() > 0, m.linear, torch.neg, m.linear(x)) + 1)
+    pair = looping(lambda m, x: sum(lax.cond(
+        x.sum() > 0, lambda p: (p[0], p[1] * 2), lambda p: (m.linear(p[1]), p[0]), (x, x + 1))))
+    in_loop = looping(lambda m, x: lax.fori_loop(
+        0, 3, lambda i, h: lax.cond(h.sum() > 2, lambda g: g - 1,
+                                    lambda g: lax.while_loop(lambda y: y.sum() < 4, m.linear, g), h), x))
+    made = [runs_as(model, x, also=[other]) for model in (plain, pair, in_loop)]
+    assert [(ops.count("If"), ops.count("Loop")) for ops in made] == [(1, 0), (1, 0), (0, 1)], made
+    odd = looping(lambda m, x: lax.cond(x.sum() > 0, lambda y: (y, y), torch.neg, x))
+    assert "gives 2 tensors, the other 1" in str(raises(ValueError, runs_as, odd, x))
+
+
 def check_loops_have_gradients(folder):
     from calque.ppe import lax
     model = looping(lambda m, x: lax.fori_loop(0, 3, lambda i, h: m.linear(h), x))
@@ -294,6 +312,30 @@ def check_gradients_inside_of_a_model():
         return m.linear(found[0])
 
     assert "Pow" in runs_as(looping(forward), torch.tensor([[2.0], [1.0]]))
+
+    def of_an_image(m, x):
+        x = x * 0.5
+        x.requires_grad_(True)
+        h = torch.nn.functional.conv2d(x, m.linear.weight.view(1, 1, 1, 1), stride=2)
+        return calque.ppe.grad(h * h, (x,), create_graph=True)[0]
+
+    assert "ConvTranspose" in runs_as(looping(of_an_image), torch.rand(1, 1, 4, 5))
+
+
+def check_results_as_each_exporter_gives_them(folder):
+    model, x = torch.nn.LSTM(3, 4), torch.ones(2, 1, 3)
+    nested = testcase(model, x, folder / "nested", return_output=True)
+    flat = testcase(model, x, folder / "nested", return_output=True, use_pfto=True)
+    assert len(nested) == 2 and torch.equal(nested[1][1], flat[2]) and len(flat) == 3
+
+
+def check_doc_strings(folder):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2))
+    for strip in (True, False):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            testcase(model, torch.ones(1, 3), folder / "doc", strip_doc_string=strip, strict_trace=True)
+        docs = [node.doc_string for node in calque.load(folder / "doc/model.onnx").graph.nodes]
+        assert not said.getvalue() and ("linear.py" in docs[0]) is not strip, docs
 
 
 def check_no_gradient_of_a_function():

@@ -183,6 +183,23 @@ def check_attributes_of_all_kinds():
     assert body.nodes[0].attributes["alpha"] == 0.5
 
 
+def check_operators_that_cannot_be_exported_are_listed():
+    library = torch.library.Library("calque_listed", "DEF")
+    for name in ("one", "other"):
+        library.define(f"{name}(Tensor x) -> Tensor")
+        library.impl(name, lambda x: x.clone(), "CompositeExplicitAutograd")
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return torch.ops.calque_listed.one(torch.relu(torch.ops.calque_listed.other(x)))
+
+    graph, missing = calque.onnx.utils.unconvertible_ops(Net(), torch.ones(2), opset_version=13)
+    assert sorted(missing) == ["calque_listed::one", "calque_listed::other"]
+    assert "aten::relu" in str(graph)
+    error = raises(calque.onnx.errors.UnsupportedOperatorError, export, Net(), torch.ones(2))
+    assert isinstance(error, calque.onnx.OnnxExporterError) and len(error.report["missing"]) == 2
+
+
 def check_errors_of_symbolics_reach_the_caller():
     import calque.onnx
 
@@ -288,16 +305,17 @@ def check_flags_of_an_export():
 
         def forward(self, x):
             asked.append((calque.onnx.is_in_onnx_export(), torch.onnx.is_in_onnx_export()))
-            return torch.dropout(self.bn(self.fc(x)), 0.5, self.training)
+            return torch.dropout(self.bn(self.fc(x)) + torch.ones(3), 0.5, self.training)
 
     model, x = Net().train(), torch.randn(4, 3)
-    assert operators(export(model, x)) == ["Gemm", "BatchNormalization"]
+    assert operators(export(model, x)) == ["Gemm", "BatchNormalization", "Add"]
     assert model.training and asked[-1] == (True, True)
     assert not calque.onnx.is_in_onnx_export()
     trained = export(model, x, training=calque.onnx.TrainingMode.TRAINING)
-    assert operators(trained) == ["Gemm", "BatchNormalization", "Dropout"]
+    assert operators(trained) == ["Gemm", "BatchNormalization", "Add", "Dropout"]
     assert len(export(model, x, export_params=False).inputs) > 1
-    assert len(export(model, x, keep_initializers_as_inputs=True).inputs) > 1
+    kept = export(model, x, keep_initializers_as_inputs=True)  # the weights, not a constant
+    assert [value.name.partition(".")[0] for value in kept.inputs] == ["x", "fc", "fc", *["bn"] * 4]
     assert export(model, x, opset_version=9).opset_import == {"": 9}
     raises(ValueError, export, model, x, opset_version=99)
     assert export(model, x, export_modules_as_functions={torch.nn.Linear}, opset_version=15).functions
@@ -498,11 +516,44 @@ def check_programs_of_torch_export():
         error = raises(RuntimeError, export, torch.nn.Linear(3, 2), torch.ones(1, 3), dynamo=True)
         assert "torch.export" in str(error)
         return
-    model = torch.nn.Linear(3, 2)
-    made = export(model, (torch.ones(2, 3),), dynamo=True, input_names=["x"],
-                  dynamic_axes={"x": {0: "batch"}})
+    model, x = torch.nn.Linear(3, 2), torch.ones(5, 3)
+    made = calque.onnx.export(model, (torch.ones(2, 3),), dynamo=True, input_names=["x"],
+                              dynamic_axes={"x": {0: "batch"}})
     assert made.inputs[0].shape == ("batch", 3)
-    agrees(made, model, torch.ones(5, 3))
+    agrees(made, model, x)
+
+
+def check_programs_are_called_and_saved():
+    """The program of torch.onnx's documentation of today."""
+    if not hasattr(torch, "export"):
+        raise Skip("this PyTorch has no torch.export")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = torch.nn.Linear(24, 8), torch.nn.Linear(8, 2)
+
+        def forward(self, x, by_name: dict, in_a_row: list):
+            joined = torch.cat([x, by_name["x"], in_a_row[0]], dim=1)
+            return self.second(torch.sigmoid(self.first(joined)))
+
+    def args(n):
+        return torch.rand(n, 8), {"x": torch.rand(n, 8)}, [torch.rand(n, 8)]
+
+    model, file = Net(), io.BytesIO()
+    program = calque.onnx.export(
+        model, args(97), file, input_names=["a", "b", "c"], output_names=["y"], dynamo=True,
+        dynamic_shapes=({0: "batch"}, {"x": {0: "batch"}}, [{0: "batch"}]))
+    assert [value.shape for value in program.model.graph.inputs] == [("batch", 8)] * 3
+    program.optimize()
+    assert isinstance(program.exported_program, torch.export.ExportedProgram)
+    again = args(5)
+    made, = program(*again)
+    np.testing.assert_allclose(made, model(*again).detach(), **CLOSE)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.onnx")
+        program.save(str(path))
+        assert path.read_bytes() == file.getvalue() == program.model_proto.SerializeToString()
 
 
 def main():

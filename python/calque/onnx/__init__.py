@@ -8,17 +8,27 @@ docs/python.md has a table of what differs.
 """
 from __future__ import annotations
 
-from . import operators, symbolic_helper, utils
+from . import errors, operators, symbolic_helper, utils
 from ._export import export, export_to_pretty_string, select_model_mode_for_export
-from ._state import OperatorExportTypes, TrainingMode, is_in_onnx_export
+from ._onnx_program import ONNXProgram
+from ._state import (
+    OperatorExportTypes,
+    TrainingMode,
+    disable_log,
+    enable_log,
+    is_in_onnx_export,
+)
 from ._symbolic import (
     SymbolicContext,
     register_custom_op_symbolic,
     unregister_custom_op_symbolic,
 )
 
+from .errors import CheckerError, OnnxExporterError
+
 __all__ = [
-    "OperatorExportTypes", "SymbolicContext", "TrainingMode", "export", "export_to_pretty_string",
+    "CheckerError", "ONNXProgram", "OnnxExporterError", "OperatorExportTypes", "SymbolicContext",
+    "TrainingMode", "disable_log", "enable_log", "errors", "export", "export_to_pretty_string",
     "is_in_onnx_export", "operators", "register_custom_op_symbolic",
     "select_model_mode_for_export", "symbolic_helper", "unregister_custom_op_symbolic", "utils",
 ]

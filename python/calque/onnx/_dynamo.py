@@ -20,8 +20,19 @@ def program_of(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_
     if isinstance(model, torch.export.ExportedProgram):
         return model
     args, named = split_arguments(args, kwargs)
-    given = {} if dynamic_shapes is None else {"dynamic_shapes": dynamic_shapes}
+    given = {} if dynamic_shapes is None else {"dynamic_shapes": _with_dims(dynamic_shapes, {})}
     return torch.export.export(model, args, named or None, **given)
+
+
+def _with_dims(shapes: Any, dims: dict[str, Any]) -> Any:
+    """The shapes with a Dim for each name: torch.onnx takes names, torch.export does not."""
+    if isinstance(shapes, str):
+        return dims.setdefault(shapes, torch.export.Dim(shapes))
+    if isinstance(shapes, Mapping):
+        return {key: _with_dims(item, dims) for key, item in shapes.items()}
+    if isinstance(shapes, (tuple, list)):
+        return type(shapes)(_with_dims(item, dims) for item in shapes)
+    return shapes
 
 
 def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str | None]], names: Sequence[str],
@@ -30,16 +41,13 @@ def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str | None]], names: Seque
     if not dynamic_axes:
         return None
     args, named = split_arguments(args, kwargs)
-    dims: dict[str, Any] = {}
 
-    def shape(name: str) -> dict[int, Any] | None:
+    def shape(name: str) -> dict[int, str] | None:
         axes = dynamic_axes.get(name)
         if not axes:
             return None
-        made = {axis: called or f"{name}_dynamic_axes_{i}"  # torch.export wants names for all
+        return {axis: called or f"{name}_dynamic_axes_{i}"  # torch.export wants names for all
                 for i, (axis, called) in enumerate(axes.items(), 1)}
-        return {axis: dims.setdefault(called, torch.export.Dim(called))
-                for axis, called in made.items()}
 
     known = list(names) + [""] * len(args)
     return (*(shape(known[i]) for i in range(len(args))), *(shape(name) for name in named))

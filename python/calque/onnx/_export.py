@@ -10,11 +10,13 @@ from typing import IO, Any, Callable, Collection, Iterator, Mapping, Sequence, U
 import torch
 
 from .. import _abi
+from .._errors import UnsupportedError
 from .._export import Options
 from .._lib import text
 from .._model import Model as _Model
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _loops, _marks, _state
+from ._onnx_program import ONNXProgram
 from ._program import Script, dtype_code, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 from ._trace import trace
@@ -23,7 +25,7 @@ DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
 DYNAMO_OPSET = 18  # of torch.onnx with dynamo=True
 
 Model = Any  # nn.Module, ScriptModule, ScriptFunction, ExportedProgram
-File = Union[str, "os.PathLike[str]", IO[bytes], None]
+File = Union[str, "os.PathLike[str]", IO[bytes]]
 
 
 @contextlib.contextmanager
@@ -84,11 +86,9 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
-def _print_graph(_user: Any, graph: bytes) -> None:
-    print(text(graph))
-
-
-_print = _abi.cq_export_print_hook(_print_graph)
+# Where a verbose export prints the graph: it also writes down where nodes come from.
+_print = _abi.cq_export_print_hook(lambda _user, graph: print(text(graph)))
+_print_nothing = _abi.cq_export_print_hook(lambda _user, _graph: None)
 
 
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
@@ -97,7 +97,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
              do_constant_folding: bool = True, keep_initializers_as_inputs: bool | None = None,
              custom_opsets: Mapping[str, int] | None = None,
              export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
-             ) -> Options:
+             doc_strings: bool = False) -> Options:
     kind = _state.operators_of(operator_export_type)
     if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
         keep_initializers_as_inputs = True
@@ -110,13 +110,13 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.set_names("function_classes", _classes(export_modules_as_functions))
     options.set_axes(dynamic_axes)
     options.set_opsets(custom_opsets or {})
-    options.c.print = _print
+    options.c.print = _print if verbose else _print_nothing
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
             (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
-            (_abi.CQ_EXPORT_VERBOSE, bool(verbose)),
+            (_abi.CQ_EXPORT_VERBOSE, verbose or doc_strings),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
             (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
             (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),
@@ -147,7 +147,7 @@ class Captured:
         self.has_quantized = False
         is_script = isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
         if is_script and not _capture.Tree((args, named)).has_quantized:
-            program = getattr(model, "_c", model)
+            program: Any = getattr(model, "_c", model)
             self._run = lambda: model(*copy.deepcopy(args), **copy.deepcopy(named))
             if getattr(model, "training", False):  # as a trace, it changes what a model counts
                 self._results = self.results
@@ -161,10 +161,17 @@ class Captured:
             self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
             _loops.build(program)
+        self._program = program
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
         self._args, self._kwargs = wrap_all(list(args)), wrap_all(named)
         self.options: Options
+
+    @property
+    def graph(self) -> Any:
+        """What TorchScript has of it."""
+        program = self._program
+        return program._get_method("forward").graph if hasattr(program, "_get_method") else program.graph
 
     @property
     def results(self) -> Any:
@@ -179,7 +186,8 @@ class Captured:
         return self._script.inputs(self._args, self._kwargs)
 
     def export(self) -> _Model:
-        return _Model(self._script.export(self._args, self._kwargs, self.options, None, False))
+        return self.options.run(lambda: self._script.export(self._args, self._kwargs, self.options, None,
+                                                            False), _Model)
 
     def export_to(self, out: Any, options: Any) -> int:
         """The same through pointers of the library; returns its status."""
@@ -225,7 +233,7 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
                     opset_version: int | None = None,
                     dynamic_axes: Mapping[str, Any] | None = None,
                     input_names: Sequence[str] | None = None,
-                    output_names: Sequence[str] | None = None, **options: Any) -> _Model:
+                    output_names: Sequence[str] | None = None, **options: Any) -> ONNXProgram:
     """The same through torch.export."""
     opset = DYNAMO_OPSET if opset_version is None else opset_version
     inputs, outputs = list(input_names or ()), list(output_names or ())
@@ -234,8 +242,10 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
         dynamic_shapes = _dynamo.shapes_of(axes, inputs, args, kwargs)
     with select_model_mode_for_export(model, training), _state.exporting(opset):
         program = _dynamo.program_of(model, args, kwargs, dynamic_shapes)
-    loaded = _dynamo.load(program)
-    return _Model(loaded.export(None, _options(opset, inputs, outputs, {}, **options)))
+    loaded, given = _dynamo.load(program), _options(opset, inputs, outputs, {}, **options)
+    made = given.run(lambda: loaded.export(None, given), ONNXProgram)
+    made.exported_program = program
+    return made
 
 
 def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shapes: Any = None,
@@ -247,15 +257,7 @@ def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shape
         return made.export()
 
 
-def write(model: _Model, f: File, external_data: bool = False) -> None:
-    """Into a file by its name, or one that is open."""
-    if f is not None and hasattr(f, "write"):
-        f.write(model.to_bytes())
-    elif f is not None:
-        model.save(f, external_data=external_data)
-
-
-def export(model: Model, args: Any = (), f: File = None, export_params: bool = True,
+def export(model: Model, args: Any = (), f: File | None = None, export_params: bool = True,
            verbose: bool | None = False, training: Any = TrainingMode.EVAL,
            input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
            operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
@@ -270,7 +272,7 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
            profile: bool = False) -> _Model | None:
     """Exports a model to ONNX by calling it once on the example args; with dynamo, through
     torch.export. The arguments are torch.onnx.export's, see docs/python.md. Without a file to write
-    to, the model is returned.
+    to, and with dynamo, the model is returned.
 
     >>> import io, torch, calque.onnx
     >>> file = io.BytesIO()
@@ -279,17 +281,41 @@ def export(model: Model, args: Any = (), f: File = None, export_params: bool = T
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
         dynamo=dynamo, dynamic_shapes=dynamic_shapes,
-        export_params=export_params, verbose=bool(verbose), input_names=input_names,
+        export_params=export_params, verbose=bool(verbose) or _state.is_log_enabled(),
+        input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,
         do_constant_folding=do_constant_folding, dynamic_axes=dynamic_axes,
         keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
         export_modules_as_functions=export_modules_as_functions)
-    write(made, f, external_data)
-    return made if f is None else None
+    if f is not None:
+        made.save(f, external_data=external_data)
+    return made if f is None or isinstance(made, ONNXProgram) else None
+
+
+def unconvertible_ops(model: Model, args: Any, training: Any = TrainingMode.EVAL,
+                      opset_version: int | None = None) -> tuple[Any, list[str]]:
+    """The graph of a model in TorchScript, and the operators in it that cannot be exported.
+
+    >>> import torch, calque.onnx
+    >>> graph, missing = calque.onnx.utils.unconvertible_ops(torch.nn.GELU(), torch.ones(2))
+    >>> missing
+    []
+    """
+    with captured(model, args, training=training, opset_version=opset_version) as made:
+        try:
+            report = made.export().report
+        except UnsupportedError as error:
+            report = error.report
+        return made.graph, [row["name"] for row in report["missing"]]
 
 
 def export_to_pretty_string(model: Model, args: Any, export_params: bool = True, *,
                             export_type: Any = None, google_printer: bool = False,
                             add_node_names: bool = True, **options: Any) -> str:
-    """The model as text instead of a file; how PyTorch's text is to look has no effect."""
+    """The model as text instead of a file; how PyTorch's text is to look has no effect.
+
+    >>> import torch, calque.onnx
+    >>> "Relu (x)" in calque.onnx.export_to_pretty_string(torch.nn.ReLU(), torch.ones(2), input_names=["x"])
+    True
+    """
     return export_model(model, args, export_params=export_params, **options).text()

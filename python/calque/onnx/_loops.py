@@ -1,6 +1,7 @@
-"""Loops of a trace. A trace is a straight line: of a loop that a model says to be one (calque.ppe.lax)
-it holds a single round, between two operators that mark its ends. What is between them becomes the
-body of a loop of TorchScript, which the library exports as any other.
+"""Loops and branches of a trace. A trace is a straight line: of a loop that a model says to be one
+(calque.ppe.lax) it holds a single round, of a branch both sides, between operators that mark their
+ends. What is between them becomes a block of a loop or an if of TorchScript, which the library exports
+as any other.
 """
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ from ._functions import graphs_of, insert
 
 State = Sequence[torch.Tensor]
 
-_BEGIN = {f"{_marks.NAMESPACE}::fori_begin", f"{_marks.NAMESPACE}::while_begin"}
-_END = {f"{_marks.NAMESPACE}::fori_end", f"{_marks.NAMESPACE}::while_end"}
+_BEGIN = {f"{_marks.NAMESPACE}::{name}_begin" for name in ("fori", "while", "cond")}
+_END = {f"{_marks.NAMESPACE}::{name}_end" for name in ("fori", "while", "cond")}
 _FORI = f"{_marks.NAMESPACE}::fori_begin"
+_IF = f"{_marks.NAMESPACE}::cond_begin"
+_ELSE = f"{_marks.NAMESPACE}::cond_else"
 _NEVER_IN_BODY = {"prim::Constant", "prim::GetAttr"}  # later code may use them, too
 
 _numbers = itertools.count()
@@ -74,6 +77,20 @@ def while_(condition: Callable[[State], torch.Tensor], body: Callable[[State], S
     return made
 
 
+def cond(condition: torch.Tensor, then: Callable[[], State], otherwise: Callable[[], State],
+         run: Callable[[], State]) -> State:
+    ops = torch.ops.calque
+    with _known(run) as number:
+        ops.cond_begin(condition)
+        first = list(then())
+        ops.cond_else(first)
+        second = list(otherwise())
+        if len(first) != len(second):
+            raise ValueError(f"one side of a branch gives {len(first)} tensors, the other {len(second)}")
+        made: State = ops.cond_end(number, second)
+    return made
+
+
 # ---- the graph of the trace ----
 
 
@@ -110,14 +127,11 @@ class _Loop:
             inner.replaceAllUsesWith(parameter)
         if self._is_fori:
             self._inner[0].replaceAllUsesWith(self._index(body, index, first))
-        for node in self._between:
-            node.moveBefore(loop if node.kind() in _NEVER_IN_BODY else body.returnNode())
+        _move(self._between, loop, body)
         body.registerOutput(self._true if self._is_fori else self._go_on(body))
         for value in self._end_list.inputs():
             body.registerOutput(value)
-        for result, made in zip(self._results, loop.outputs()):
-            made.setType(torch._C.TensorType.get())
-            result.replaceAllUsesWith(made)
+        _replace(self._results, loop)
         for node in (self._end_unpack, self._end, self._end_list, self._begin_unpack, self._begin,
                      self._begin_list):
             node.destroy()
@@ -146,6 +160,44 @@ class _Loop:
         return node.output()
 
 
+class _Branch:
+    """An if in the making: the nodes of both sides, each with the mark that has its results."""
+
+    def __init__(self, graph: Any, begin: Any, end: Any, between: Sequence[Any]) -> None:
+        self._graph, self._begin, self._end = graph, begin, end
+        self._end_unpack, self._results = _unpacked(end)
+        turn = next(i for i, node in enumerate(between) if node.kind() == _ELSE)
+        self._sides = [(between[:turn], between[turn]), (between[turn + 1:], end)]
+
+    def build(self) -> None:
+        graph = self._graph
+        graph.setInsertPoint(self._begin)
+        made = insert(graph, "prim::If", [_bool(graph, self._begin.input())], len(self._results))
+        for nodes, mark in self._sides:
+            block = made.addBlock()
+            _move(nodes, made, block)
+            for value in list(mark.inputs())[-1].node().inputs():
+                block.registerOutput(value)
+        _replace(self._results, made)
+        self._end_unpack.destroy()
+        for mark in (self._end, self._sides[0][1]):
+            results = list(mark.inputs())[-1].node()
+            mark.destroy()
+            results.destroy()
+        self._begin.destroy()
+
+
+def _move(nodes: Sequence[Any], owner: Any, block: Any) -> None:
+    for node in nodes:
+        node.moveBefore(owner if node.kind() in _NEVER_IN_BODY else block.returnNode())
+
+
+def _replace(results: Sequence[Any], owner: Any) -> None:
+    for result, made in zip(results, owner.outputs()):
+        made.setType(torch._C.TensorType.get())
+        result.replaceAllUsesWith(made)
+
+
 def _int(node: Any) -> Any:
     node.output().setType(torch._C.IntType.get())
     return node.output()
@@ -157,8 +209,8 @@ def _bool(graph: Any, tensor: Any) -> Any:
     return made
 
 
-def _first_loop(graph: Any) -> _Loop | None:
-    """An innermost loop that is still marked."""
+def _first(graph: Any) -> _Loop | _Branch | None:
+    """An innermost loop or branch that is still marked."""
     if not any(graph.findNode(kind) for kind in _END):  # quicker than asking every node
         return None
     nodes = list(graph.nodes())
@@ -167,12 +219,13 @@ def _first_loop(graph: Any) -> _Loop | None:
         if node.kind() in _BEGIN:
             begin = i
         elif node.kind() in _END:
-            return _Loop(graph, nodes[begin], node, nodes[begin + 1:i])
+            parts = (graph, nodes[begin], node, nodes[begin + 1:i])
+            return _Branch(*parts) if nodes[begin].kind() == _IF else _Loop(*parts)
     return None
 
 
 def build(module: Any) -> None:
-    """Makes loops of all that are marked in a trace."""
+    """Makes loops and ifs of all that are marked in a trace."""
     for graph in graphs_of(module):
-        while loop := _first_loop(graph):
-            loop.build()
+        while found := _first(graph):
+            found.build()

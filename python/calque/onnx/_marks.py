@@ -11,7 +11,7 @@ import torch
 
 NAMESPACE = "calque"
 
-# What loops of a trace that is being made give, by their number (_loops.py).
+# What loops and branches of a trace that is being made give, by their number (_loops.py).
 _results: dict[int, Sequence[torch.Tensor]] = {}
 
 
@@ -35,6 +35,10 @@ _SCHEMAS = {
     "fori_end(int number, Tensor[] state) -> Tensor[]": lambda number, state: _views(_results[number]),
     "while_end(int number, Tensor condition, Tensor[] state) -> Tensor[]":
         lambda number, condition, state: _views(_results[number]),
+    "cond_begin(Tensor condition) -> ()": lambda condition: None,
+    "cond_else(Tensor[] results) -> ()": lambda results: None,
+    "cond_end(int number, Tensor[] results) -> Tensor[]":
+        lambda number, results: _views(_results[number]),
     "as_output(str name, Tensor x) -> Tensor": lambda name, x: x.view_as(x),
 }
 

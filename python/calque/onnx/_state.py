@@ -18,6 +18,9 @@ class _Export(threading.local):
     opset: int | None = None
 
 
+_is_log_enabled = False
+
+
 _export = _Export()
 
 
@@ -29,6 +32,37 @@ def is_in_onnx_export() -> bool:
     False
     """
     return _export.opset is not None
+
+
+def enable_log() -> None:
+    """From now on exports print the graph, as with verbose=True.
+
+    >>> import torch, calque.onnx
+    >>> calque.onnx.enable_log()
+    >>> model = calque.onnx.export(torch.nn.ReLU(), torch.ones(2), input_names=["x"])
+    graph(%x : Float(2)) {
+      %output_0 : Float(2) = onnx::Relu(%x), scope: ReLU # ...
+      return (%output_0);
+    }
+    >>> calque.onnx.disable_log()
+    """
+    global _is_log_enabled
+    _is_log_enabled = True
+
+
+def disable_log() -> None:
+    """Exports print no graph any more.
+
+    >>> import torch, calque.onnx
+    >>> calque.onnx.disable_log()
+    >>> model = calque.onnx.export(torch.nn.ReLU(), torch.ones(2))
+    """
+    global _is_log_enabled
+    _is_log_enabled = False
+
+
+def is_log_enabled() -> bool:
+    return _is_log_enabled
 
 
 def _pytorchs() -> Any:
@@ -80,5 +114,5 @@ def mode_of(mode: Any) -> TrainingMode:
     return mode
 
 
-__all__ = ["OperatorExportTypes", "TrainingMode", "exporting", "is_in_onnx_export", "mode_of",
-           "operators_of"]
+__all__ = ["OperatorExportTypes", "TrainingMode", "disable_log", "enable_log", "exporting",
+           "is_in_onnx_export", "is_log_enabled", "mode_of", "operators_of"]

@@ -115,7 +115,14 @@ def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Symbolic,
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Takes back what `register_custom_op_symbolic` did for that opset."""
+    """Takes back what `register_custom_op_symbolic` did for that opset.
+
+    >>> import torch, calque.onnx
+    >>> calque.onnx.register_custom_op_symbolic("aten::relu", lambda g, x: g.op("Abs", x), 9)
+    >>> calque.onnx.unregister_custom_op_symbolic("aten::relu", 9)
+    >>> [node.op_type for node in calque.onnx.export(torch.nn.ReLU(), torch.ones(2)).graph.nodes]
+    ['Relu']
+    """
     name = _checked(symbolic_name)
     if name == _PYTHON_OP:
         _python_ops.pop(opset_version, None)

@@ -97,7 +97,18 @@ def _as_kind(known: Any, desc: str, value: Value) -> Any:
 def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a symbolic function plain Python values for its arguments: "v" stays a value of the
     graph, "i" and "is" are ints, "f" and "fs" floats, "b" a bool, "s" a text, "t" a tensor, "none"
-    is not inspected."""
+    is not inspected.
+
+    >>> import torch, calque.onnx
+    >>> @calque.onnx.symbolic_helper.parse_args("v", "f", "b")
+    ... def leaky(g, x, slope, inplace=False):
+    ...     return g.op("com.example::Leaky", x, slope_f=slope)
+    >>> calque.onnx.register_custom_op_symbolic("aten::leaky_relu", leaky, 9)
+    >>> made = calque.onnx.export(torch.nn.LeakyReLU(0.5), torch.ones(2))
+    >>> calque.onnx.unregister_custom_op_symbolic("aten::leaky_relu", 9)
+    >>> made.graph.nodes[0].attributes
+    {'slope': 0.5}
+    """
     for desc in arg_descriptors:
         if desc not in _KINDS:
             raise ValueError(f"unknown descriptor {desc!r}")

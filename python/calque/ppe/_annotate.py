@@ -47,7 +47,17 @@ def annotate(**attrs: Any) -> contextlib.AbstractContextManager[None]:
 
 
 def apply_annotation(fn: Callable[..., Any], *args: Any, **attrs: Any) -> Any:
-    """Calls fn(*args); the operators that it calls get these attributes, with or without modules."""
+    """Calls fn(*args); the operators that it calls get these attributes, with or without modules.
+
+    >>> import io, torch, calque, calque.ppe
+    >>> class Net(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return calque.ppe.apply_annotation(torch.relu, x, device="gpu")
+    >>> file = io.BytesIO()
+    >>> calque.ppe.export(Net(), torch.ones(2), file)
+    >>> calque.load(file.getvalue()).graph.nodes[0].attributes
+    {'device': 'gpu'}
+    """
     flags = _abi.CQ_ANNOTATE_OPERATORS
     with _scope(lambda: torch.ops.calque.annotate_begin(flags, _marks.attributes(attrs)),
                 lambda: torch.ops.calque.annotate_end()):
@@ -56,21 +66,56 @@ def apply_annotation(fn: Callable[..., Any], *args: Any, **attrs: Any) -> Any:
 
 def scoped_anchor(**attrs: Any) -> contextlib.AbstractContextManager[None]:
     """An Identity before the first module that is called in the scope, and one after the last, with
-    these attributes."""
+    these attributes.
+
+    >>> import io, torch, calque, calque.ppe
+    >>> class Net(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.act = torch.nn.ReLU()
+    ...     def forward(self, x):
+    ...         with calque.ppe.scoped_anchor(part="first"):
+    ...             return self.act(x)
+    >>> file = io.BytesIO()
+    >>> calque.ppe.export(Net(), torch.ones(2), file)
+    >>> [node.name for node in calque.load(file.getvalue()).graph.nodes]
+    ['Anchor_0_start', '/act/Relu', 'Anchor_0_end']
+    """
     return _scope(lambda: torch.ops.calque.scoped_anchor_begin(_marks.attributes(attrs)),
                   lambda: torch.ops.calque.scoped_anchor_end())
 
 
 def anchor(value: torch.Tensor, **attrs: Any) -> torch.Tensor:
-    """An Identity with these attributes at value; returns what is behind it."""
+    """An Identity with these attributes at value; returns what is behind it.
+
+    >>> import io, torch, calque, calque.ppe
+    >>> class Net(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return torch.relu(calque.ppe.anchor(x, part="first"))
+    >>> file = io.BytesIO()
+    >>> calque.ppe.export(Net(), torch.ones(2), file)
+    >>> [node.op_type for node in calque.load(file.getvalue()).graph.nodes]
+    ['Identity', 'Relu']
+    """
     if not _is_traced():
         return value
     made: torch.Tensor = torch.ops.calque.anchor(value, _marks.attributes(attrs))
     return made
 
 
-def as_output(name: str, value: torch.Tensor) -> torch.Tensor:
-    """Makes value an output of the model, after those that it returns; returns value."""
+def as_output(name: str, value: torch.Tensor, add_identity: bool = True) -> torch.Tensor:
+    """Makes value an output of the model, after those that it returns; returns value. An Identity that
+    protects it is not needed, and not added.
+
+    >>> import io, torch, calque, calque.ppe
+    >>> class Net(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return torch.relu(calque.ppe.as_output("middle", x + 1))
+    >>> file = io.BytesIO()
+    >>> calque.ppe.export(Net(), torch.ones(2), file)
+    >>> [value.name for value in calque.load(file.getvalue()).outputs]
+    ['output_0', 'middle']
+    """
     if not _is_traced():
         return value
     _marks.note_output(name, value)

@@ -7,7 +7,14 @@ from typing import Any
 
 def load_model(f: Any, format: Any = None, load_external_data: bool = True) -> Any:
     """onnx.load_model, also for a model whose weights were stripped: these are then missing, and a
-    warning says so. Needs the onnx package."""
+    warning says so. Needs the onnx package.
+
+    >>> import os, tempfile, torch, calque.onnx, calque.ppe
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.onnx")
+    >>> calque.onnx.export(torch.nn.ReLU(), torch.ones(2), path)
+    >>> calque.ppe.load_model(path).graph.node[0].op_type
+    'Relu'
+    """
     import onnx
     given = () if format is None else (format,)
     try:

@@ -13,7 +13,12 @@ LARGE_TENSOR_DATA_THRESHOLD = _abi.CQ_STRIP_THRESHOLD
 
 
 def is_large_tensor(tensor: Any, threshold: int = LARGE_TENSOR_DATA_THRESHOLD) -> bool:
-    """Whether a TensorProto of the onnx package has more elements than that."""
+    """Whether a TensorProto of the onnx package has more elements than that.
+
+    >>> import numpy, onnx.numpy_helper, calque.ppe
+    >>> calque.ppe.is_large_tensor(onnx.numpy_helper.from_array(numpy.zeros((3, 50))))
+    True
+    """
     return bool(math.prod(tensor.dims) > threshold)
 
 

@@ -50,25 +50,39 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
            strip_large_tensor_data: bool = False,
            large_tensor_threshold: int = _abi.CQ_STRIP_THRESHOLD, chrome_tracing: str = "",
            **kwargs: Any) -> Any:
-    """Exports a model as torch.onnx.export does; with return_output it returns what the model gave."""
-    _forget_originals(kwargs)
+    """Exports a model as torch.onnx.export does; with return_output it returns what the model gave.
+
+    >>> import io, torch, calque.ppe
+    >>> calque.ppe.export(torch.nn.ReLU(), torch.tensor([-1.0, 2.0]), io.BytesIO(), return_output=True)
+    tensor([0., 2.])
+    """
+    results_of = _forget_originals(kwargs)
     if isinstance(f, (str, os.PathLike)):
         warnings.warn("When export ONNX graph as file, \"export_testcase\" is strongly recommended, "
                       "please consider use it instead", UserWarning, stacklevel=2)
     with _profiled(chrome_tracing), _export.captured(model, args, **kwargs) as made:
         exported = made.export()
-        results = made.results if return_output else None
+        results = results_of(made.results) if return_output else None
     if strip_large_tensor_data:
         exported.strip(threshold=large_tensor_threshold)
-    _export.write(exported, f)
+    exported.save(f)
     return results
 
 
-def _forget_originals(kwargs: dict[str, Any]) -> None:
-    """Arguments that only the original's ways need; and a mode may be a bool."""
-    for name in ("enable_onnx_checker", "strip_doc_string", "use_pfto"):
+# Of the original's two ways to trace a model and to check what came of it.
+_WITHOUT_EFFECT = ("check_trace", "enable_onnx_checker", "force_outplace_trace", "strict_trace")
+
+
+def _forget_originals(kwargs: dict[str, Any]) -> Callable[[Any], Any]:
+    """Arguments that only the original's ways need; and a mode may be a bool. Returns what is made of a
+    model's results: the original's own exporter flattens them."""
+    for name in _WITHOUT_EFFECT:
         kwargs.pop(name, None)
+    kwargs["doc_strings"] = not kwargs.pop("strip_doc_string", True)
     kwargs["training"] = mode_of(kwargs.get("training"))
+    if kwargs.pop("use_pfto", False):
+        return _capture.flatten_results
+    return lambda results: results
 
 
 class _Source:
@@ -163,7 +177,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
     """
     output_grad = output_grad if out_grad is None else out_grad
     args = _as_tuple(args)
-    _forget_originals(kwargs)
+    results_of = _forget_originals(kwargs)
     kwargs["input_names"] = _names(kwargs.get("input_names"), args)
     if isinstance(model, torch.nn.Module):
         model.zero_grad()
@@ -188,7 +202,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
              handles([tensor.pointer for tensor in made.inputs]), len(made.inputs), byref(options))
     if not return_output:
         return None
-    return (made.results,) if isinstance(made.results, torch.Tensor) else made.results
+    return (made.results,) if isinstance(made.results, torch.Tensor) else results_of(made.results)
 
 
 def _options(made: Captured, seeds: Sequence[torch.Tensor | None],

@@ -1,5 +1,5 @@
-"""Loops that stay loops when a model is exported, with the manners of jax.lax. Their state is a tensor or
-a tuple of tensors."""
+"""Loops and branches that stay what they are when a model is exported, with the manners of jax.lax. Their
+state is a tensor or a tuple of tensors."""
 from __future__ import annotations
 
 from typing import Callable, Sequence, Tuple, Union
@@ -60,3 +60,23 @@ def while_loop(cond_fn: Callable[[State], torch.Tensor], body_fn: Callable[[Stat
         lambda state: cond_fn(_like(init_val, state)),
         lambda state: _tensors(body_fn(_like(init_val, state))),
         _tensors(init_val), lambda: _tensors(run())))
+
+
+def cond(pred: torch.Tensor, true_fn: Callable[[State], State], false_fn: Callable[[State], State],
+         operands: State) -> State:
+    """true_fn(operands) if pred is true, else false_fn(operands). In an export both are traced, and
+    have to give as many tensors.
+
+    >>> import torch, calque.ppe
+    >>> calque.ppe.lax.cond(torch.tensor(False), torch.exp, torch.neg, torch.ones(2))
+    tensor([-1., -1.])
+    """
+    def run() -> State:
+        return true_fn(operands) if pred else false_fn(operands)
+
+    if not _loops.is_traced():
+        return run()
+    with _loops.untraced():
+        made = run()
+    return _like(made, _loops.cond(pred, lambda: _tensors(true_fn(operands)),
+                                   lambda: _tensors(false_fn(operands)), lambda: _tensors(made)))

@@ -1,5 +1,5 @@
-/* Convolutions and pools. Their gradients are kernels: a convolution's by its input is a transposed
- * one and the other way round, and every pool has its own. */
+/* Convolutions and pools. A convolution's gradients are convolutions; every pool has a kernel for
+ * its own. */
 #include "aten/conv.h"
 #include "aten/pool.h"
 #include "autograd/gradient.h"
@@ -12,41 +12,128 @@ static cq_tensor *new_like(cq_grad *g, const cq_tensor *t, size_t n, cq_tensor *
     return cq_with_batch(&g->call, *flat, n);
 }
 
+/* The window's numbers, one for each axis. */
+static cq_val per_axis(cq_grad *g, const cq_conv *v, const int64_t *numbers)
+{
+    return cq_i64s(g->cx, numbers, v->n);
+}
+
+/* t cut to the sizes of like along its last axes. */
+static cq_tensor *cut(cq_grad *g, cq_tensor *t, const cq_tensor *like, size_t n)
+{
+    for (size_t i = like->rank - n; t && i < like->rank; i++)
+        if (!cq_int_same(t->sizes[i], like->sizes[i]))
+            t = CQ_OP(g->cx, "aten::slice.Tensor", TENSOR(t), INT((int64_t)i), INT(0),
+                      SIZE(like->sizes[i]));
+    return t;
+}
+
+/* By its input, a convolution's gradient is a transposed one, and the other way round. How much of
+ * the image lies behind the last window is not known of a size that may change: so all that may lie
+ * there is made, and what is too much cut off. */
+static cq_tensor *by_input(cq_grad *g, const cq_conv *v)
+{
+    cq_tensor *grad                 = cq_grad_of(g, 0);
+    size_t     lead                 = v->x->rank - v->n;
+    int64_t    more[CQ_MAX_SPATIAL] = { 0 };
+
+    for (size_t i = 0; i < v->n && !v->transposed; i++) {
+        cq_int size = cq_conv_transposed_size(&g->call, v, i, grad->sizes[lead + i]);
+        cq_int rest = cq_size_sub(&g->call, v->x->sizes[lead + i], size);
+
+        more[i] = rest.expr ? v->window.stride[i] - 1 : rest.value > 0 ? rest.value : 0;
+    }
+    grad = CQ_OP(g->cx, "aten::convolution", TENSOR(grad), TENSOR(v->w), TENSOR(NULL),
+                 per_axis(g, v, v->window.stride), per_axis(g, v, v->window.padding),
+                 per_axis(g, v, v->window.dilation), BOOL(!v->transposed), per_axis(g, v, more),
+                 INT(v->groups));
+    return cut(g, grad, v->x, v->n);
+}
+
+/* By the weight: the kernel's own, of an image and the gradients of its windows. */
+static cq_tensor *weight_of_data(cq_grad *g, const cq_conv *v, cq_tensor *image, cq_tensor *windows)
+{
+    cq_tensor *flat, *out = new_like(g, v->w, v->n, &flat);
+
+    if (g->cx->status == CQ_OK)
+        cq_ctx_fail(g->cx, cq_kernel_conv_grad_weight(out, image, windows, &v->window, v->groups));
+    return flat;
+}
+
+/* t, [batch, groups * channels, …], with its first axes in another order: those named in first
+ * become one, and those named in second the next. */
+static cq_tensor *regroup(cq_grad *g, const cq_conv *v, cq_tensor *t, const int64_t *order,
+                          size_t n_first)
+{
+    int64_t axes[CQ_MAX_RANK];
+    cq_int  parts[CQ_MAX_RANK] = { t->sizes[0], cq_i(v->groups),
+                                   cq_size_floordiv(&g->call, t->sizes[1], cq_i(v->groups)) };
+    cq_int  sizes[CQ_MAX_RANK] = { cq_i(1), cq_i(1) };
+
+    for (size_t i = 0; i < 3; i++) {
+        size_t to = i >= n_first;
+
+        axes[i]   = order[i];
+        sizes[to] = cq_size_mul(&g->call, sizes[to], parts[order[i]]);
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        axes[i + 3]  = (int64_t)i + 3;
+        parts[i + 3] = sizes[i + 2] = t->sizes[i + 2];
+    }
+    t = CQ_OP(g->cx, "aten::reshape", TENSOR(t), cq_ints(g->cx, parts, v->n + 3));
+    t = CQ_OP(g->cx, "aten::permute", TENSOR(t), cq_i64s(g->cx, axes, v->n + 3));
+    return CQ_OP(g->cx, "aten::reshape", TENSOR(t), cq_ints(g->cx, sizes, v->n + 2));
+}
+
+/* The same as a convolution: the gradients of the windows go over the image, summing over the
+ * batch, which takes the place of the channels, as stride and dilation take each other's. */
+static cq_tensor *weight_in_graph(cq_grad *g, const cq_conv *v, cq_tensor *image,
+                                  cq_tensor *windows)
+{
+    enum { BATCH, GROUP, CHANNEL };
+    int64_t    none[CQ_MAX_SPATIAL] = { 0 }, behind[2 * CQ_MAX_SPATIAL] = { 0 };
+    cq_tensor *t;
+
+    for (size_t i = 0; i < v->n; i++) /* lists of pads begin with the last axis */
+        behind[2 * (v->n - 1 - i) + 1] = v->after[i] - v->window.padding[i];
+    image = CQ_OP(g->cx, "aten::constant_pad_nd", TENSOR(image), cq_i64s(g->cx, behind, 2 * v->n),
+                  INT(0));
+    if (g->cx->status != CQ_OK)
+        return NULL;
+    image   = regroup(g, v, image, (int64_t[]){ CHANNEL, GROUP, BATCH }, 1);
+    windows = regroup(g, v, windows, (int64_t[]){ GROUP, CHANNEL, BATCH }, 2);
+    t       = CQ_OP(g->cx, "aten::convolution", TENSOR(image), TENSOR(windows), TENSOR(NULL),
+                    per_axis(g, v, v->window.dilation), per_axis(g, v, v->window.padding),
+                    per_axis(g, v, v->window.stride), BOOL(false), per_axis(g, v, none), INT(v->groups));
+    t       = CQ_OP(g->cx, "aten::transpose.int", TENSOR(t), INT(0), INT(1));
+    return cut(g, t, v->w, v->n);
+}
+
 static cq_status conv(cq_grad *g)
 {
     cq_conv    v;
-    cq_tensor *x, *grad, *out, *flat;
-    cq_status  status = CQ_OK;
+    cq_tensor *x, *grad;
 
-    CQ_TRY(cq_grad_need_data(g));
     CQ_TRY(cq_conv_read(&g->call, &v));
     x    = cq_with_batch(&g->call, v.x, v.n);
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), v.n);
     CQ_TRY(g->cx->status);
-    if (cq_grad_wants(g, "input")) {
-        out = new_like(g, v.x, v.n, &flat);
-        CQ_TRY(g->cx->status);
-        CQ_TRY((v.transposed ? cq_kernel_conv : cq_kernel_conv_transpose)(out, grad, v.w, NULL,
-                                                                          &v.window, v.groups));
-        CQ_TRY(cq_grad_set(g, "input", flat));
-    }
-    if (cq_grad_wants(g, "weight")) {
-        out = new_like(g, v.w, v.n, &flat);
-        CQ_TRY(g->cx->status);
-        CQ_TRY(cq_kernel_conv_grad_weight(out, v.transposed ? grad : x, v.transposed ? x : grad,
-                                          &v.window, v.groups));
-        CQ_TRY(cq_grad_set(g, "weight", flat));
-    }
+    if (cq_grad_wants(g, "input"))
+        CQ_TRY(cq_grad_set(g, "input", by_input(g, &v)));
+    if (cq_grad_wants(g, "weight"))
+        CQ_TRY(cq_grad_set(g, "weight",
+                           (g->call.real ? weight_of_data : weight_in_graph)(
+                               g, &v, v.transposed ? grad : x, v.transposed ? x : grad)));
     if (cq_grad_wants(g, "bias")) {
         int64_t axes[CQ_MAX_RANK] = { 0 };
 
         for (size_t i = 0; i < v.n; i++)
             axes[i + 1] = (int64_t)i + 2;
-        status = cq_grad_set(
+        CQ_TRY(cq_grad_set(
             g, "bias",
-            CQ_OP(g->cx, "aten::sum.dim_IntList", TENSOR(grad), cq_i64s(g->cx, axes, v.n + 1)));
+            CQ_OP(g->cx, "aten::sum.dim_IntList", TENSOR(grad), cq_i64s(g->cx, axes, v.n + 1))));
     }
-    return status;
+    return g->cx->status;
 }
 
 /* ---- pools ---- */

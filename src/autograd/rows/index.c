@@ -2,25 +2,9 @@
 #include "autograd/gradient.h"
 
 /* Elements that are written over have none; with accumulate they are added to. */
-static cq_status index_put(cq_grad *g)
-{
-    cq_ctx *cx      = g->cx;
-    cq_val  indices = cq_arg_val(&g->call, "indices");
-
-    if (cq_arg_bool(&g->call, "accumulate")) {
-        CQ_TRY(cq_grad_set(g, "self", cq_grad_of(g, 0)));
-    } else if (cq_grad_wants(g, "self")) {
-        cq_tensor *zeros = CQ_OP(cx, "aten::zeros_like", TENSOR(cq_grad_arg(g, "values")));
-
-        CQ_TRY(cq_grad_set(g, "self",
-                           CQ_OP(cx, "aten::index_put", TENSOR(cq_grad_of(g, 0)), indices,
-                                 TENSOR(zeros), BOOL(false))));
-    }
-    if (!cq_grad_wants(g, "values"))
-        return cx->status;
-    return cq_grad_set(g, "values",
-                       CQ_OP(cx, "aten::index.Tensor", TENSOR(cq_grad_of(g, 0)), indices));
-}
+#define INDEX_PUT                                                                                  \
+    "self: grad if accumulate else index_put(grad, indices, zeros_like(values), False)\n"          \
+    "values: index(grad, indices)"
 
 /* ---- along a dimension ---- */
 
@@ -34,9 +18,9 @@ const cq_gradient cq_gradients_index[] = {
     { "aten::index.Tensor", .as = "self: index_put(zeros_like(self), indices, grad, True)" },
     { "aten::index.Tensor_hacked_twin",
       .as = "self: index_put(zeros_like(self), indices, grad, True)" },
-    { "aten::index_put", .fn = index_put },
-    { "aten::index_put.hacked_twin", .fn = index_put },
-    { "aten::_index_put_impl", .fn = index_put },
+    { "aten::index_put", .as = INDEX_PUT },
+    { "aten::index_put.hacked_twin", .as = INDEX_PUT },
+    { "aten::_index_put_impl", .as = INDEX_PUT },
     { "aten::index_select", .as = "self: index_add(zeros_like(self), dim, index, grad)" },
     { "aten::index_fill.int_Scalar", .as = "self: index_fill(grad, dim, index, 0)" },
     { "aten::index_fill.int_Tensor", .as =

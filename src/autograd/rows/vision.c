@@ -119,40 +119,18 @@ static cq_status roi_align(cq_grad *g)
     return roi_align_of(g);
 }
 
-/* Each bin names the pixel that it took, or -1. */
-static cq_status roi_pool(cq_grad *g)
-{
-    cq_ctx    *cx    = g->cx;
-    cq_tensor *input = cq_grad_arg(g, "input"), *rois = cq_grad_arg(g, "rois"), *at, *of, *sums;
-    int64_t    channels = input->sizes[1].value, k = rois->sizes[0].value;
-    int64_t    plane = input->sizes[2].value * input->sizes[3].value, one = -1;
-    int64_t    total = cq_tensor_numel(input) + 1;
-
-    at   = CQ_OP(cx, "aten::to.dtype", TENSOR(cq_grad_result(g, 1)), DTYPE(CQ_DTYPE_I64));
-    of   = CQ_OP(cx, "aten::select.int", TENSOR(rois), INT(1), INT(0));
-    of   = CQ_OP(cx, "aten::to.dtype", TENSOR(of), DTYPE(CQ_DTYPE_I64));
-    of   = CQ_OP(cx, "aten::mul.Scalar", TENSOR(of), INT(channels));
-    of   = CQ_OP(cx, "aten::reshape", TENSOR(of), cq_i64s(cx, (int64_t[]){ k, 1, 1, 1 }, 4));
-    sums = CQ_OP(cx, "aten::arange", INT(channels));
-    sums = CQ_OP(cx, "aten::reshape", TENSOR(sums), cq_i64s(cx, (int64_t[]){ channels, 1, 1 }, 3));
-    of   = CQ_OP(cx, "aten::add.Tensor", TENSOR(of), TENSOR(sums)); /* the plane, of all planes */
-    of   = CQ_OP(cx, "aten::add.Scalar",
-                 TENSOR(CQ_OP(cx, "aten::mul.Scalar", TENSOR(of), INT(plane))), INT(1));
-    of   = CQ_OP(cx, "aten::add.Tensor", TENSOR(of), TENSOR(at)); /* counted from 1 */
-    of   = CQ_OP(cx, "aten::where.ScalarOther",
-                 TENSOR(CQ_OP(cx, "aten::ge.Scalar", TENSOR(at), INT(0))), TENSOR(of), INT(0));
-    sums = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &total, 1), DTYPE(input->dtype));
-    sums =
-        CQ_OP(cx, "aten::index_add", TENSOR(sums), INT(0),
-              TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(of), cq_i64s(cx, &one, 1))),
-              TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(cq_grad_of(g, 0)), cq_i64s(cx, &one, 1))));
-    sums = CQ_OP(cx, "aten::slice.Tensor", TENSOR(sums), INT(0), INT(1));
-    return cq_grad_set(g, "input",
-                       CQ_OP(cx, "aten::reshape", TENSOR(sums), cq_sizes_of(cx, input)));
-}
+/* Each bin names the pixel that it took, or -1. Pixels of all planes are counted from 1. */
+#define ROI_POOL                                                                                   \
+    "planes = input.shape[1]; size = input.shape[2] * input.shape[3]\n"                            \
+    "at = result1.to(torch.int64)\n"                                                               \
+    "image = rois.select(1, 0).to(torch.int64).reshape([rois.shape[0], 1, 1, 1])\n"                \
+    "plane = image * planes + arange(planes).reshape([planes, 1, 1])\n"                            \
+    "at = where.ScalarOther(at >= 0, plane * size + 1 + at, 0).reshape([-1])\n"                    \
+    "sums = zeros([input.numel() + 1], dtype=input.dtype)\n"                                       \
+    "input: sums.index_add(0, at, grad.reshape([-1])).slice(0, 1).reshape(input.shape)"
 
 const cq_gradient cq_gradients_vision[] = {
     { "torchvision::roi_align", .fn = roi_align },
-    { "torchvision::roi_pool", .fn = roi_pool },
+    { "torchvision::roi_pool", .as = ROI_POOL },
     { 0 },
 };

@@ -15,31 +15,6 @@
                     " if result_dtype() == 'bool' else number_of_bits(" combine ")"                \
     }
 
-/* 2 ** other, exactly. */
-static cq_value *power_of_two(cq_sym *s, cq_value *y)
-{
-    cq_tensor *t = cq_sym_data(y);
-
-    if (t && cq_tensor_numel(t) == 1)
-        return cq_sym_const_i64(s, (int64_t)((uint64_t)1 << (cq_tensor_get_i64(t, 0) & 63)));
-    y = cq_sym_cast(s, y, CQ_DTYPE_F64);
-    return cq_sym_cast(s, CQ_2("Pow", cq_sym_num(s, y, 2), y), CQ_DTYPE_I64);
-}
-
-static cq_status shift_left(cq_sym *s)
-{
-    cq_value *x = cq_sym_cast(s, cq_sym_operand(s, "self"), CQ_DTYPE_I64);
-
-    return cq_sym_done(s, CQ_2("Mul", x, power_of_two(s, cq_sym_operand(s, "other"))));
-}
-
-static cq_status shift_right(cq_sym *s)
-{
-    cq_value *x = cq_sym_cast(s, cq_sym_operand(s, "self"), CQ_DTYPE_I64);
-
-    return cq_sym_done(s, cq_sym_floor_divide(s, x, power_of_two(s, cq_sym_operand(s, "other"))));
-}
-
 /* Integers are all finite. */
 #define FINITE         "Less(Abs(self), inf) if is_float(self) else Equal(self, self)"
 #define IF_FLOAT(test) test " if is_float(self) else Not(Equal(self, self))"
@@ -68,8 +43,8 @@ const cq_symbolic cq_symbolics_compare[] = {
     { "aten::bitwise_not", 7,
       .each = "Not(self) if dtype(self) == 'bool' else"
               " (255 if dtype(self) == 'uint8' else -1) - self" },
-    { "aten::bitwise_left_shift", 7, .fn = shift_left },
-    { "aten::bitwise_right_shift", 7, .fn = shift_right },
+    { "aten::bitwise_left_shift", 7, .each = "cast(self, 'int64') * power_of_two(other)" },
+    { "aten::bitwise_right_shift", 7, .each = "cast(self, 'int64') // power_of_two(other)" },
     { "aten::where.self", 7, .each = "Where(raw(condition), self, other)" },
     { "aten::where.ScalarOther", 7, .each = "Where(raw(condition), self, other)" },
     { "aten::where.ScalarSelf", 7, .each = "Where(raw(condition), self, other)" },

@@ -2,28 +2,6 @@
  * these families are composed of cat, views and flip, and are decomposed. */
 #include "export/symbolic/places.h"
 
-/* Tensors of shape [0] do not count, as in PyTorch. */
-static cq_status cat(cq_sym *s)
-{
-    cq_type    type = cq_sym_result_type(s, 0);
-    size_t     n = cq_sym_n_list(s, "tensors"), used = 0;
-    cq_value **in = cq_arena_array(s->ex->graph->arena, n, sizeof *in), *first = NULL;
-
-    if (!in)
-        return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    for (size_t i = 0; i < n && s->status == CQ_OK; i++) {
-        cq_value *x = cq_sym_in_at(s, "tensors", i);
-
-        first = first ? first : x;
-        if (cq_sym_rank(s, x) != 1 || !cq_int_is(cq_sym_size(s, x, 0), 0))
-            in[used++] = cq_sym_cast(s, x, type.dtype);
-    }
-    if (used == 0)
-        return cq_sym_done(s, cq_sym_cast(s, first, type.dtype));
-    return cq_sym_done(s, used == 1 ? in[0]
-                                    : cq_sym_concat(s, in, used, cq_sym_dim(s, "dim", type.rank)));
-}
-
 /* A slice that runs backwards; before opset 10 there is none, and Gather does it. */
 static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
 {
@@ -56,6 +34,12 @@ static cq_status flip(cq_sym *s)
     return cq_sym_done(s, x);
 }
 
+/* Tensors of shape [0] do not count, as in PyTorch. */
+#define CAT                                                                                        \
+    "parts = [cast(x, result_dtype()) for x in tensors if rank(x) != 1 or size(x, 0) != 0];"       \
+    "cast(tensors[0], result_dtype()) if len(parts) == 0 else parts[0] if len(parts) == 1 else"    \
+    " Concat<axis = axis(dim, parts[0])>(parts)"
+
 /* ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves. */
 #define REPEAT                                                                                     \
     "lead = len(repeats) - rank(self);"                                                            \
@@ -64,7 +48,7 @@ static cq_status flip(cq_sym *s)
     "x if len([i for i in repeats if i != 1]) == 0 else Tile(y, repeats)"
 
 const cq_symbolic cq_symbolics_join[] = {
-    { "aten::cat", 7, .fn = cat },
+    { "aten::cat", 7, .as = CAT },
     { "aten::repeat", 7, .as = REPEAT },
     { "aten::flip", 7, .fn = flip },
     /* DepthToSpace has PyTorch's order of channels since opset 11. */

@@ -289,58 +289,6 @@ static cq_status smooth(cq_sym *s)
                                : "sizes and factors that disagree need fixed sizes");
 }
 
-/* ---- grids ---- */
-
-/* Coordinates of all places as rows (x, y[, z], 1). */
-static cq_value *base_grid(cq_sym *s, const int64_t *sizes, size_t n, bool align)
-{
-    int64_t    numel = 1, shape[2];
-    cq_tensor *t     = NULL;
-    cq_value  *v;
-    double    *at;
-
-    for (size_t i = 0; i < n; i++)
-        numel *= sizes[i];
-    shape[0] = numel;
-    shape[1] = (int64_t)n + 1;
-    if (cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F64, 2, shape, NULL)) != CQ_OK)
-        return NULL;
-    at = cq_tensor_data(t);
-    for (int64_t k = 0; k < numel; k++, at += n + 1) {
-        int64_t rest = k;
-
-        at[n] = 1;
-        for (size_t i = n; i-- > 0; rest /= sizes[i]) {
-            double place = (double)(rest % sizes[i]), size = (double)sizes[i];
-
-            at[n - 1 - i] =
-                align ? (size > 1 ? 2 * place / (size - 1) - 1 : 0) : (2 * place + 1) / size - 1;
-        }
-    }
-    v = cq_sym_const(s, t);
-    cq_tensor_release(t);
-    return v;
-}
-
-/* base [places, axes + 1] times theta.T [n, axes + 1, axes] */
-static cq_status affine_grid(cq_sym *s)
-{
-    cq_value *theta = cq_sym_in_float(s, "theta"), *grid;
-    cq_type   out   = cq_sym_result_type(s, 0);
-    size_t    n     = (size_t)out.rank - 2;
-    int64_t   sizes[3];
-
-    for (size_t i = 0; i < n; i++) {
-        if (out.sizes[1 + i].expr)
-            return cq_sym_no(s, 0, "the size of the grid is not fixed");
-        sizes[i] = out.sizes[1 + i].value;
-    }
-    grid = base_grid(s, sizes, n, cq_sym_bool(s, "align_corners"));
-    grid = cq_sym_binary(s, "MatMul", cq_sym_cast(s, grid, cq_sym_dtype(s, theta)),
-                         cq_sym_swap_dims(s, theta, 1, 2));
-    return cq_sym_done(s, cq_sym_reshape(s, grid, out.sizes, (size_t)out.rank));
-}
-
 #define GRID_SAMPLE(modes)                                                                         \
     "GridSample<align_corners = align_corners, mode = " modes "[interpolation_mode],"              \
     "padding_mode = ['zeros', 'border', 'reflection'][padding_mode]>"                              \
@@ -349,7 +297,11 @@ static cq_status affine_grid(cq_sym *s)
 /* Opset 20 gave the modes the names that they have for any number of axes. */
 #define GRID_SAMPLE_20 GRID_SAMPLE("['linear', 'nearest', 'cubic']")
 #define OF_THREE_AXES  "no('GridSample of three axes came with opset 20', 20)"
-#define SAMPLED        "sampled(input, grid, interpolation_mode, padding_mode, align_corners)"
+/* Sixteen pixels for each place would be hundreds of nodes. */
+#define SAMPLED                                                                                    \
+    "if interpolation_mode == 2: "                                                                 \
+    "raise NotImplementedError('cubic sampling needs GridSample, of opset 16')\n"                  \
+    "return sampled(input, grid, interpolation_mode, padding_mode, align_corners)"
 #define AVERAGING(op, cubic)                                                                       \
     { "aten::" op, 7, .fn = smooth,                                                                \
       .parts = "averaged_to(self, output_size, scales_h, scales_w, align_corners, " cubic ")" },   \
@@ -381,7 +333,6 @@ const cq_symbolic cq_symbolics_resize[] = {
     { "aten::grid_sampler_2d", 20, .as = GRID_SAMPLE_20 },
     { "aten::grid_sampler_3d", 7, .parts = SAMPLED },
     { "aten::grid_sampler_3d", 20, .as = GRID_SAMPLE_20 },
-    { "aten::affine_grid_generator", 7, .fn = affine_grid,
-      .parts = "affine_places(theta, size, align_corners)" },
+    { "aten::affine_grid_generator", 7, .parts = "affine_places(theta, size, align_corners)" },
     { 0 },
 };

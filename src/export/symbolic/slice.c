@@ -80,33 +80,6 @@ static cq_status slice_scatter(cq_sym *s)
     return cq_sym_done(s, replaced(s, x, src, &r));
 }
 
-/* ---- select ---- */
-
-/* Gather counts from the end since opset 11; before, a slice of one does. */
-static cq_value *selected(cq_sym *s, cq_value *x, int axis, cq_int index)
-{
-    cq_int  size   = cq_sym_size(s, x, axis);
-    int64_t axis64 = axis;
-
-    if (cq_sym_opset(s) < 11 && index.value < 0 && !index.expr && size.expr)
-        return cq_sym_squeeze(s,
-                              cq_sym_slice(s, x, axis, index,
-                                           cq_i(index.value == -1 ? INT64_MAX : index.value + 1),
-                                           1),
-                              &axis64, 1);
-    if (cq_sym_opset(s) < 11 && index.value < 0)
-        index = cq_int_add(CQ_SYMBOLS(s), index, size);
-    return cq_sym_gather(s, x, cq_sym_of_int(s, index), axis);
-}
-
-static cq_status select_int(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self");
-
-    return cq_sym_done(
-        s, selected(s, x, cq_sym_dim(s, "dim", cq_sym_rank(s, x)), cq_sym_int(s, "index")));
-}
-
 static cq_status select_scatter(cq_sym *s)
 {
     cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
@@ -167,21 +140,6 @@ static cq_status split(cq_sym *s)
     for (size_t i = 0; i < n; i++)
         sizes[i] = cq_sym_result_type(s, i).sizes[axis];
     CQ_TRY(split_into(s, x, axis, sizes, out, n));
-    return cq_sym_done_n(s, out, n);
-}
-
-static cq_status unbind(cq_sym *s)
-{
-    cq_value  *x    = cq_sym_in(s, "self");
-    int64_t    axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
-    size_t     n    = cq_sym_n_results(s);
-    cq_value **out  = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
-
-    if (s->status != CQ_OK || !out)
-        return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    for (size_t i = 0; i < n; i++)
-        out[i] =
-            n == 1 ? cq_sym_squeeze(s, x, &axis, 1) : selected(s, x, (int)axis, cq_i((int64_t)i));
     return cq_sym_done_n(s, out, n);
 }
 
@@ -277,11 +235,13 @@ static cq_status as_strided_scatter(cq_sym *s)
 const cq_symbolic cq_symbolics_slice[] = {
     { "aten::slice.Tensor", 7, .fn = slice },
     { "aten::slice_scatter", 7, .fn = slice_scatter },
-    { "aten::select.int", 7, .fn = select_int },
+    { "aten::select.int", 7, .as = "item_at(self, axis(dim, self), index)" },
     { "aten::select_scatter", 7, .fn = select_scatter },
     { "aten::split", 7, .fn = split },
     { "aten::split_with_sizes", 7, .fn = split },
-    { "aten::unbind.int", 7, .fn = unbind },
+    { "aten::unbind.int", 7,
+      .as = "at = axis(dim, self); Squeeze(self, [at]) if results() == 1 else"
+            " [item_at(self, at, i) for i in range(results())]" },
     { "aten::diagonal", 7,
       .as =
           "Gather<axis = rank(self) - 2>(joined_diagonal(), diagonal_places(result_sizes()[-1]))" },

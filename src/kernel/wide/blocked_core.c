@@ -11,6 +11,12 @@
 #define TILE_START(r)                                                                              \
     const float *p##r = rows > (r) ? px[first + (r)] : px[first];                                  \
     V            s##r = bias0, t##r = bias1;
+#define TILE_ANNOUNCE(r)                                                                           \
+    if (rows > (r)) {                                                                              \
+        WILL_WRITE(out + (r)*row);                                                                 \
+        if (vectors > 1)                                                                           \
+            WILL_WRITE(out + (r)*row + apart);                                                     \
+    }
 #define TILE_CONTINUE(r)                                                                           \
     if (rows > (r)) {                                                                              \
         s##r = s##r + LOAD(out + (r)*row);                                                         \
@@ -76,7 +82,7 @@ INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first)
 }
 
 INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
-                    const float *const *px, int64_t first, const int64_t kc)
+                    const float *const *px, int64_t first, const int64_t kc, const bool cut)
 {
     int64_t       bytes;
     const float  *w = t->w, *bias = t->is_last ? t->finish.bias : NULL;
@@ -89,15 +95,18 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
     EACH_ROW(TILE_START)
     if (t->continues) {
         EACH_ROW(TILE_CONTINUE)
+    } else {
+        EACH_ROW(TILE_ANNOUNCE)
     }
     for (int64_t step = 0; step < t->n_steps; step++) {
-        int64_t at = t->offsets[step], k = 0;
+        const int64_t n  = cut && step >= t->n_whole ? t->rest : kc;
+        int64_t       at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
             if (rows == 1) { /* two sums alone would wait for each other */
                 V odd_s = SPREAD(0), odd_t = odd_s;
 
-                for (; k + 1 < kc; k += 2, w += 4 * LANES) {
+                for (; k + 1 < n; k += 2, w += 4 * LANES) {
                     const V x = SPREAD(p0[at + k]), y = SPREAD(p0[at + k + 1]);
 
                     s0    = FMA(x, LOAD(w), s0);
@@ -111,7 +120,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 s0 = s0 + odd_s;
                 t0 = t0 + odd_t;
             }
-            for (; k < kc; k++, w += 2 * LANES) {
+            for (; k < n; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
                 PREFETCH(next); /* 64 bytes */
@@ -121,19 +130,21 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 EACH_ROW(TILE_STEP)
             }
         } else {
-            for (; k + 1 < kc; k += 2, w += 2 * LANES) {
+            for (; k + 1 < n; k += 2, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
                 EACH_ROW(TILE_STEP)
                 EACH_ROW(TILE_STEP_ODD)
             }
-            for (; k < kc; k++, w += LANES) {
+            for (; k < n; k++, w += LANES) {
                 V w0 = LOAD(w), w1 = w0;
 
                 (void)w1;
                 EACH_ROW(TILE_STEP)
             }
         }
+        if (cut)
+            w += (kc - n) * LANES * vectors;
     }
     {
         const float *add    = t->is_last && t->finish.add ? t->finish.add + first * row : NULL;
@@ -154,19 +165,41 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
 #undef ADD
 
 /* Most steps are of one block of channels; a constant there unrolls the loop, if it is short. */
-INLINE void tile_any(const cq_core_tile *t, const int rows, const int vectors,
-                     const float *const *px, int64_t first)
+INLINE void tile_whole(const cq_core_tile *t, const int rows, const int vectors,
+                       const float *const *px, int64_t first)
 {
     if (LANES <= 8 && t->kc == LANES)
-        tile_of(t, rows, vectors, px, first, LANES);
+        tile_of(t, rows, vectors, px, first, LANES, false);
     else
-        tile_of(t, rows, vectors, px, first, t->kc);
+        tile_of(t, rows, vectors, px, first, t->kc, false);
 }
 
 #define TILE     cq_core_tile
 #define PIXEL    float
-#define ONE_TILE tile_any
+#define TILES    tiles_whole
+#define ONE_TILE tile_whole
 #include "kernel/wide/tiles.inc"
+
+#if CQ_LANES > 8
+/* Leaving out zeros has a function of its own: in one, it slows the others down. Narrow blocks have
+ * few zeros. */
+INLINE void tile_cut(const cq_core_tile *t, const int rows, const int vectors,
+                     const float *const *px, int64_t first)
+{
+    tile_of(t, rows, vectors, px, first, t->kc, true);
+}
+
+#define TILES    tiles_cut
+#define ONE_TILE tile_cut
+#include "kernel/wide/tiles.inc"
+#else
+#define tiles_cut tiles_whole
+#endif
+
+static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px)
+{
+    (t->rest ? tiles_cut : tiles_whole)(t, rows, vectors, px);
+}
 
 /* ---- channel by channel ---- */
 

@@ -158,6 +158,7 @@ INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
 
 #define TILE     cq_quant_tile
 #define PIXEL    void
+#define TILES    tiles
 #define ONE_TILE tile_of
 #include "kernel/wide/tiles.inc"
 

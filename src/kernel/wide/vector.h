@@ -37,7 +37,14 @@ typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
 #define SMALLER(a, b)      CHOOSE(((a) < (b)) | ((a) != (a)), a, b)
 #define ADD_EXPONENT(p, t) ((V)((I)(p) + ((I)(t) << 23))) /* the low bits of t */
 #define PREFETCH(p)        __builtin_prefetch(p, 0, 2)
-#define INLINE             static inline __attribute__((always_inline))
+/* A line that will be written, while there is something else to do: until another core has given it
+ * back takes as long as a tile. */
+#if defined(__x86_64__)
+#define WILL_WRITE(p) __asm__ volatile("prefetchw %0" : : "m"(*(const char *)(p)))
+#else
+#define WILL_WRITE(p) __builtin_prefetch(p, 1, 3)
+#endif
+#define INLINE static inline __attribute__((always_inline))
 
 /* What is read once and used often: else compilers read it again for each use. Of 16 registers
  * there is none to spare for that. */

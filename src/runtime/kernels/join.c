@@ -1,6 +1,10 @@
 #include "runtime/kernels/join.h"
 
+#include "base/thread.h"
+
 #include <inttypes.h>
+
+enum { PART_BYTES = 1 << 16 }; /* of what a thread copies, about */
 
 /* Whether t goes beside the first; on an axis that is there, its size may differ. */
 static bool fits(const cq_tensor *first, const cq_tensor *t, uint32_t axis, bool new_axis)
@@ -56,32 +60,103 @@ static cq_status place(cq_tensor **out, cq_rt *rt, const cq_tensor *y, uint32_t 
     return status;
 }
 
+/* All items side by side, in parts along another dimension, which threads share. */
+struct joining {
+    const cq_tensor *out;
+    const cq_val    *items;
+    size_t           n;
+    uint32_t         axis, along;
+    int64_t          parts;
+};
+
+static cq_status copy_item(const cq_tensor *to, const struct joining *j, size_t i, int64_t start,
+                           int64_t from, int64_t n)
+{
+    const cq_tensor *item = j->items[i].u.tensor;
+    cq_tensor       *place_of, *part = NULL;
+    cq_status        status;
+
+    CQ_TRY(cq_rt_slice(&place_of, to, j->axis, start, 1, cq_size_of(item, j->axis)));
+    status = cq_rt_slice(&part, item, j->along, from, 1, n);
+    if (status == CQ_OK)
+        status = cq_tensor_copy_into(place_of, part);
+    cq_tensor_release(part);
+    cq_tensor_release(place_of);
+    return status;
+}
+
+static cq_status join_part(void *user, int64_t part)
+{
+    const struct joining *j    = user;
+    const int64_t         size = cq_size_of(j->out, j->along), from = size * part / j->parts;
+    const int64_t         n     = size * (part + 1) / j->parts - from;
+    int64_t               start = 0;
+    cq_tensor            *to;
+    cq_status             status = CQ_OK;
+
+    CQ_TRY(cq_rt_slice(&to, j->out, j->along, from, 1, n));
+    for (size_t i = 0; i < j->n && status == CQ_OK; i++) {
+        status = copy_item(to, j, i, start, from, n);
+        start += cq_size_of(j->items[i].u.tensor, j->axis);
+    }
+    cq_tensor_release(to);
+    return status;
+}
+
+/* How a large copy is cut: along the first dimension that the items share. */
+static bool cut(struct joining *j)
+{
+    const cq_tensor *y     = j->out;
+    const int64_t    bytes = cq_tensor_numel(y) * (int64_t)cq_dtype_size(y->dtype);
+
+    for (j->along = 0; j->along < y->rank; j->along++)
+        if (j->along != j->axis && cq_size_of(y, j->along) > 1)
+            break;
+    if (j->along == y->rank || bytes < 2 * PART_BYTES || cq_threads() == 1)
+        return false;
+    j->parts = bytes / PART_BYTES;
+    if (j->parts > cq_size_of(y, j->along))
+        j->parts = cq_size_of(y, j->along);
+    return true;
+}
+
+/* One after the other. */
+static cq_status join_all(cq_rt *rt, const struct joining *j, bool new_axis)
+{
+    int64_t   start  = 0;
+    cq_status status = CQ_OK;
+
+    for (size_t i = 0; i < j->n && status == CQ_OK && cq_tensor_numel(j->out); i++) {
+        const cq_tensor *t = j->items[i].u.tensor;
+        cq_tensor       *to;
+
+        status = place(&to, rt, j->out, j->axis, start, t, new_axis);
+        if (status == CQ_OK)
+            status = cq_tensor_copy_into(to, t);
+        cq_tensor_release(to);
+        start += new_axis ? 1 : cq_size_of(t, j->axis);
+    }
+    return status;
+}
+
 cq_status cq_rt_join(cq_tensor **out, cq_rt *rt, const cq_val *items, size_t n, int64_t axis,
                      bool new_axis)
 {
-    cq_rt_sizes sizes;
-    int64_t     start = 0;
-    uint32_t    at;
-    cq_status   status = CQ_OK;
+    struct joining j = { .items = items, .n = n };
+    cq_rt_sizes    sizes;
+    cq_status      status;
 
     *out = NULL;
     if (!n || items[0].kind != CQ_VAL_TENSOR)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "there are no tensors to put together");
     if (items[0].u.tensor->rank + new_axis > CQ_MAX_RANK)
         return cq_rt_misfit(items[0].u.tensor, NULL);
-    CQ_TRY(cq_rt_axis(&at, axis, items[0].u.tensor->rank + new_axis));
-    CQ_TRY(joined_sizes(&sizes, items, n, at, new_axis));
+    CQ_TRY(cq_rt_axis(&j.axis, axis, items[0].u.tensor->rank + new_axis));
+    CQ_TRY(joined_sizes(&sizes, items, n, j.axis, new_axis));
     CQ_TRY(cq_rt_temp(out, rt, items[0].u.tensor->dtype, sizes.rank, sizes.at));
-    for (size_t i = 0; i < n && status == CQ_OK && cq_tensor_numel(*out); i++) {
-        const cq_tensor *t = items[i].u.tensor;
-        cq_tensor       *to;
-
-        status = place(&to, rt, *out, at, start, t, new_axis);
-        if (status == CQ_OK)
-            status = cq_tensor_copy_into(to, t);
-        cq_tensor_release(to);
-        start += new_axis ? 1 : cq_size_of(t, at);
-    }
+    j.out = *out;
+    status =
+        !new_axis && cut(&j) ? cq_parallel_for(j.parts, join_part, &j) : join_all(rt, &j, new_axis);
     if (status != CQ_OK) {
         cq_tensor_release(*out);
         *out = NULL;

@@ -1,0 +1,2 @@
+def forward(x: Tensor) -> Tensor:
+    return x[7]

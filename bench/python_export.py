@@ -3,7 +3,8 @@
 
     CALQUE_LIBRARY=build/libcalque.so bench/python_export.py [MODEL …]
 
-Each figure is of a process of its own. Memory is what the export adds to the process's peak, as the
+Each figure is of a process of its own, and seconds are those of the clock and of the processor, which
+is the one to look at on a machine that others use. Memory is what the export adds to the process's peak, as the
 kernel counts it, after the model was made; the file goes to a folder in memory if there is one.
 """
 import json
@@ -64,17 +65,17 @@ def measure(name, how, path):
         torch.nn.Linear(2, 2)(torch.zeros(1, 2))
         model(x)
         reset_peak()
-        before, start = peak(), time.perf_counter()
+        before, start, used = peak(), time.perf_counter(), time.process_time()
         work()
-        seconds = time.perf_counter() - start
-    return {"seconds": seconds, "megabytes": (peak() - before) / MEGABYTE}
+        seconds, used = time.perf_counter() - start, time.process_time() - used
+    return {"seconds": seconds, "processor": used, "megabytes": (peak() - before) / MEGABYTE}
 
 
 def write_time(path):
     """Of the bytes of a file into another."""
-    data, start = path.read_bytes(), time.perf_counter()
+    data, start, used = path.read_bytes(), time.perf_counter(), time.process_time()
     path.with_suffix(".copy").write_bytes(data)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - used
 
 
 def main():
@@ -82,7 +83,7 @@ def main():
         print(json.dumps(measure(*sys.argv[2:5])))
         return
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    print(f"{'model':12} {'how':7} {'seconds':>8} {'MB more':>8}")
+    print(f"{'model':12} {'how':7} {'seconds':>8} {'processor':>9} {'MB more':>8}")
     for name in sys.argv[1:] or MODELS:
         with tempfile.TemporaryDirectory(dir=base) as folder:
             path = pathlib.Path(folder) / "model.onnx"
@@ -90,9 +91,10 @@ def main():
                 done = subprocess.run([sys.executable, "-W", "ignore", __file__, "--measure", name,
                                        how, str(path)], check=True, stdout=subprocess.PIPE)
                 got = json.loads(done.stdout.splitlines()[-1])
-                print(f"{name:12} {how:7} {got['seconds']:8.2f} {got['megabytes']:8.0f}")
+                print(f"{name:12} {how:7} {got['seconds']:8.2f} {got['processor']:9.2f} "
+                      f"{got['megabytes']:8.0f}")
                 if how == "calque":
-                    print(f"{name:12} {'write':7} {write_time(path):8.2f}")
+                    print("{:12} {:7} {:8.2f} {:9.2f}".format(name, "write", *write_time(path)))
                 sys.stdout.flush()
 
 

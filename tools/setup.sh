@@ -112,7 +112,7 @@ need_torch_tests() {
     local dir=$CACHE/torch-tests mirror suite
 
     [ -e "$dir/.complete" ] && return 0
-    need_packages python3-parameterized
+    need_packages python3-parameterized libtorch-dev pybind11-dev # an operator in C++ is among them
     mirror=$(debian_mirror)
     suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
     [ -n "$mirror" ] || fail "apt knows no mirror of Debian"

@@ -53,12 +53,18 @@ def _choice(name: str, table: Mapping[str, int], wanted: str) -> int:
     return table[wanted]
 
 
+# Where a verbose export prints the graph.
+_print = _abi.cq_export_print_hook(lambda _user, graph: print(text(graph)))
+_print_nothing = _abi.cq_export_print_hook(lambda _user, _graph: None)
+
+
 class Options:
     """cq_export_options, and all that it borrows."""
 
     def __init__(self) -> None:
         self.c = _abi.cq_export_options()
         lib.cq_export_options_init(byref(self.c))
+        self.c.print = _print_nothing
         self._report = ReportHandle()
         check(lib.cq_export_report_new(byref(self._report)))
         self.c.report = self._report
@@ -74,6 +80,11 @@ class Options:
     def set_flag(self, flag: int, wanted: bool) -> None:
         if wanted:
             self.c.flags |= flag
+
+    def set_verbose(self, prints: bool, notes_places: bool = False) -> None:
+        """Whether the graph is printed, and nodes say where they come from; what is printed does."""
+        self.c.print = _print if prints else _print_nothing
+        self.set_flag(_abi.CQ_EXPORT_VERBOSE, prints or notes_places)
 
     def set_axes(self, axes: DynamicAxes) -> None:
         rows = [_abi.cq_dynamic_axis(encoded(value), axis, encoded(name))
@@ -229,9 +240,9 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
             (_abi.CQ_EXPORT_STATIC, static),
             (_abi.CQ_EXPORT_KEEP_MUTATIONS, keep_mutations),
             (_abi.CQ_EXPORT_STATE, state),
-            (_abi.CQ_EXPORT_COMPLEX_AS_PAIRS, complex_as_pairs),
-            (_abi.CQ_EXPORT_VERBOSE, verbose)]:
+            (_abi.CQ_EXPORT_COMPLEX_AS_PAIRS, complex_as_pairs)]:
         options.set_flag(flag, wanted)
+    options.set_verbose(verbose)
     if not isinstance(modules_as_functions, bool):
         options.set_names("function_classes", modules_as_functions)
     options.set_text("symbolics", symbolics)

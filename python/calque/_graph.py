@@ -123,6 +123,9 @@ class Initializers(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._tensors)
 
+    def __repr__(self) -> str:
+        return f"Initializers({', '.join(self)})"
+
 
 class Node:
     """A node of a graph.

@@ -45,6 +45,8 @@ class Session:
     >>> session = calque.Session(calque.Model.parse(
     ...     '<ir_version: 8, opset_import: ["": 17]> g (float[n] x) => (float[n] y) '
     ...     '{ y = Relu(x) }'))
+    >>> session
+    Session(x -> y)
     >>> session.run(None, {"x": numpy.array([-1, 2], "float32")})
     [array([0., 2.], dtype=float32)]
     >>> session.get_inputs()
@@ -96,6 +98,11 @@ class Session:
         self._outputs = [argument(text(lib.cq_session_output_name(self._handle, i)))
                          for i in range(n_outputs(self._handle))]
         self._kinds = {given.name: given.type for given in self._inputs}
+
+    def __repr__(self) -> str:
+        taken, given = (", ".join(arg.name for arg in args)
+                        for args in (self.get_inputs(), self._outputs))
+        return f"Session({taken} -> {given})"
 
     def get_inputs(self) -> list[NodeArg]:
         """What it takes, without what has a default."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import IO, Iterator, Protocol, Union, cast
+from typing import IO, Iterator, Protocol, Union
 
 from ._errors import Error
 
@@ -32,7 +32,10 @@ def bytes_of(source: Source) -> bytes | None:
 
 def path_of(source: Source) -> str:
     """The path, if that is what it is."""
-    return os.fspath(cast("str | os.PathLike[str]", source))
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"a model is a path, bytes or an open file, not a {type(source).__name__}; "
+                        "calque.onnx.export takes models of PyTorch")
+    return os.fspath(source)
 
 
 @contextlib.contextmanager

@@ -72,7 +72,8 @@ cq_status cq_body_run(cq_body_slot *slot, const char *text, cq_opcall *c);
 /* The same for formulas, "self: grad * cos(self); other: …": an expression each for the arguments
  * that want one. Names that only the owner of the formula knows may have a number behind them. */
 typedef struct cq_formula_owner {
-    const char *const *names; /* "grad", "result", NULL */
+    const char *const *names;     /* "grad", "result", NULL */
+    size_t             n_tensors; /* of them; those behind are integers */
     cq_val (*value)(void *self, size_t name, size_t number);
     bool (*wants)(void *self, const char *arg);
     cq_status (*give)(void *self, const char *arg, cq_val v);
@@ -80,6 +81,8 @@ typedef struct cq_formula_owner {
 
 cq_status cq_formula_run(cq_body_slot *slot, const char *text, cq_opcall *c,
                          const cq_formula_owner *owner, void *self);
+
+extern const cq_formula_owner cq_unview_names; /* of the formulas that are unviews */
 
 /* Parses only: the error says what is wrong with the text. */
 cq_status cq_body_check(const cq_op *op, const char *text);

@@ -84,7 +84,8 @@ cq_body_expr *cq_body_owner_name(cq_body_parser *p, const char *name)
 
         if (strncmp(name, p->owner->names[i], n) == 0 &&
             name[n + strspn(name + n, "0123456789")] == '\0') {
-            cq_body_expr *e = cq_body_node(p, CQ_EXPR_OWNER, CQ_KIND(TENSOR));
+            cq_body_expr *e = cq_body_node(
+                p, CQ_EXPR_OWNER, i < p->owner->n_tensors ? CQ_KIND(TENSOR) : CQ_KIND(INT));
 
             e->slot   = i;
             e->number = (size_t)atoi(name + n);

@@ -66,14 +66,6 @@ static cq_status same_view(cq_opcall *c)
     return cq_result_view(c, 0, self, self->rank, self->sizes, self->strides, self->offset);
 }
 
-static cq_tensor *same_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)c;
-    (void)base;
-    (void)index;
-    return changed;
-}
-
 /* The many ways to say to.dtype: dtype as an argument, of other, or named by the row. */
 #define TO(text_of_schema, code)                                                                   \
     {                                                                                              \
@@ -83,11 +75,8 @@ static cq_tensor *same_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed,
 #define CAST(name, dtype)                                                                          \
     TO("_cast_" name "(Tensor self, bool non_blocking=False) -> Tensor",                           \
        "to.dtype(self, torch." dtype ")")
-#define DTYPE_OR(other) "(" other " if dtype is None else dtype)"
-#define VIEW(text_of_schema, text)                                                                 \
-    {                                                                                              \
-        .schema = "aten::" text_of_schema, .about = text, .view = same_view, .unview = same_unview \
-    }
+#define DTYPE_OR(other)         "(" other " if dtype is None else dtype)"
+#define SAME(schema_text, text) CQ_VIEW(schema_text, text, same_view, "self: changed")
 #define SELF(text_of_schema, text)                                                                 \
     {                                                                                              \
         .schema = "aten::" text_of_schema, .about = text, .body = "self", .flags = CQ_OP_PARTS     \
@@ -135,10 +124,10 @@ const cq_op_def cq_ops_cast[] = {
               cq_shape_of_self, clone_run),
     CQ_KERNEL("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
               "in one piece of memory", contiguous_shape, contiguous_run),
-    VIEW("detach(Tensor(a) self) -> Tensor(a)", "the same memory without history"),
-    VIEW("alias(Tensor(a) self) -> Tensor(a)", "the same memory"),
-    VIEW("lift_fresh(Tensor(a) self) -> Tensor(a)", "itself"),
-    VIEW("data(Tensor self) -> Tensor", "the same memory without history"),
+    SAME("aten::detach(Tensor(a) self) -> Tensor(a)", "the same memory without history"),
+    SAME("aten::alias(Tensor(a) self) -> Tensor(a)", "the same memory"),
+    SAME("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", "itself"),
+    SAME("aten::data(Tensor self) -> Tensor", "the same memory without history"),
     SELF("lift(Tensor self) -> Tensor", "itself"),
     SELF("positive(Tensor(a) self) -> Tensor(a)", "itself"),
     SELF("cpu(Tensor(a) self) -> Tensor(b|a)", "itself"),

@@ -93,20 +93,6 @@ static cq_tensor *to_pairs(cq_ctx *cx, cq_tensor *complex)
     return CQ_OP(cx, "aten::view_as_real", TENSOR(complex));
 }
 
-static cq_tensor *real_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)base;
-    (void)index;
-    return to_complex(c->cx, changed);
-}
-
-static cq_tensor *complex_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)base;
-    (void)index;
-    return to_pairs(c->cx, changed);
-}
-
 /* ---- elements that move ---- */
 
 /* Dimensions count from the front, where the pairs add none. */
@@ -327,9 +313,9 @@ bool cq_takes_complex(const cq_op *op)
 
 const cq_op_def cq_ops_complex[] = {
     CQ_VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)",
-            "complex numbers as pairs of real ones", real_view, real_unview),
+            "complex numbers as pairs of real ones", real_view, "self: from_pairs(changed)"),
     CQ_VIEW("aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
-            "pairs of real numbers as complex ones", complex_view, complex_unview),
+            "pairs of real numbers as complex ones", complex_view, "self: view_as_real(changed)"),
     CQ_PARTS("aten::complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of these parts",
              "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
              "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))"),

@@ -42,9 +42,7 @@ struct cq_op_def {
     const char *body;
     cq_status (*compose)(cq_opcall *c);
 
-    /* base with the elements that the result of view call c (its index-th one) shows
-     * replaced by changed; base is c's first argument as it is now. */
-    cq_tensor *(*unview)(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
+    const char *unview; /* "self: …", a formula (body.h): see cq_op_unview */
 
     uint32_t flags;
     int      variant; /* tells rows that share their functions apart */
@@ -58,7 +56,7 @@ struct cq_op {
     const cq_op     *copy_of;    /* for `expand_copy`: expand, likewise */
     const cq_op     *next;       /* the next overload of the same name, in table order */
 
-    struct cq_body_slot *parsed; /* the row's body, once it was used */
+    struct cq_body_slot *parsed; /* the row's body or unview, once it was used */
 };
 
 /* Builds the table, if nobody has: then looking up needs no memory. A context does so. */
@@ -66,6 +64,11 @@ cq_status cq_ops_ready(void);
 /* Whether it is composed of others, and the call of those: its body or compose. */
 bool      cq_op_is_composed(const cq_op *op);
 cq_status cq_op_compose(cq_opcall *c);
+
+/* The base with the elements that the result of view call c (or the index-th item of it) shows
+ * replaced by changed; base is c's first argument as it is now. The formulas of rows know them as
+ * base, changed and part. NULL after a failure. */
+cq_tensor *cq_op_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
 /* By full name, "aten::add.Tensor"; NULL if there is none. */
 const cq_op *cq_op_find(const char *full_name);
@@ -246,9 +249,9 @@ cq_status cq_shape_of_self_in_bool(cq_opcall *c);
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_fn, .run = run_fn               \
     }
-#define CQ_VIEW(schema_text, about_text, view_fn, unview_fn)                                       \
+#define CQ_VIEW(schema_text, about_text, view_fn, unview_text)                                     \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .view = view_fn, .unview = unview_fn           \
+        .schema = schema_text, .about = about_text, .view = view_fn, .unview = unview_text         \
     }
 #define CQ_BODY(schema_text, about_text, text)                                                     \
     {                                                                                              \

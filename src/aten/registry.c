@@ -45,7 +45,8 @@ static cq_status add(cq_op *op, const cq_op_def *def)
     CQ_TRY(cq_schema_parse(&schema, table.arena, def->schema));
     op->def    = def;
     op->schema = schema;
-    if (def->body && !(op->parsed = cq_arena_zalloc(table.arena, sizeof *op->parsed)))
+    if ((def->body || def->unview) &&
+        !(op->parsed = cq_arena_zalloc(table.arena, sizeof *op->parsed)))
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_map_set(&table.by_full, schema->full, op));
     first = cq_map_get(&table.by_name, schema->name);

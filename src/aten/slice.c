@@ -77,13 +77,6 @@ static cq_status slice_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry
 
 PART(slice)
 
-static cq_tensor *slice_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)index;
-    return CQ_OP(c->cx, "aten::slice_scatter", TENSOR(base), TENSOR(changed), cq_arg_val(c, "dim"),
-                 cq_arg_val(c, "start"), cq_arg_val(c, "end"), cq_arg_val(c, "step"));
-}
-
 /* ---- select ---- */
 
 static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometry *g)
@@ -122,13 +115,6 @@ static cq_status select_known(cq_opcall *c)
                : CQ_OK;
 }
 
-static cq_tensor *select_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)index;
-    return CQ_OP(c->cx, "aten::select_scatter", TENSOR(base), TENSOR(changed), cq_arg_val(c, "dim"),
-                 cq_arg_val(c, "index"));
-}
-
 static cq_status unbind_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -155,12 +141,6 @@ static cq_status unbind_view(cq_opcall *c)
         cq_result_set_tensors(c, 0, items, n);
     cq_free(items);
     return c->cx->status;
-}
-
-static cq_tensor *unbind_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    return CQ_OP(c->cx, "aten::select_scatter", TENSOR(base), TENSOR(changed), cq_arg_val(c, "dim"),
-                 INT((int64_t)index));
 }
 
 /* ---- diagonal ---- */
@@ -196,13 +176,6 @@ static cq_status diagonal_geometry(cq_opcall *c, const cq_tensor *self, cq_geome
 
 PART(diagonal)
 
-static cq_tensor *diagonal_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)index;
-    return CQ_OP(c->cx, "aten::diagonal_scatter", TENSOR(base), TENSOR(changed),
-                 cq_arg_val(c, "offset"), cq_arg_val(c, "dim1"), cq_arg_val(c, "dim2"));
-}
-
 /* ---- unfold: windows along a dimension ---- */
 
 static cq_status unfold_view(cq_opcall *c)
@@ -224,33 +197,6 @@ static cq_status unfold_view(cq_opcall *c)
     }
     cq_geometry_insert(&g, g.rank, cq_i(size), stride);
     return cq_geometry_result(c, self, &g);
-}
-
-/* Windows that do not overlap: the k-th elements of all windows are one slice. */
-static cq_tensor *unfold_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    int64_t dim  = cq_arg_dim(c, "dimension", base->rank);
-    int64_t size = cq_arg_i64(c, "size"), step = cq_arg_i64(c, "step");
-    cq_int  reach;
-
-    (void)index;
-    if (size > step && changed->sizes[dim].value > 1) {
-        cq_ctx_fail(c->cx, cq_fail(CQ_E_ARGUMENT, c->op->schema->full, "clone it first",
-                                   "a tensor that shows the same element more than once is "
-                                   "changed"));
-        return NULL;
-    }
-    if (!base->rank)
-        return CQ_OP(c->cx, "aten::select.int", TENSOR(changed), INT(0), INT(0));
-    reach = cq_size_add(c, cq_size_mul(c, cq_size_sub(c, changed->sizes[dim], cq_i(1)), cq_i(step)),
-                        cq_i(1));
-    for (int64_t k = 0; k < size; k++) {
-        cq_tensor *kth = CQ_OP(c->cx, "aten::select.int", TENSOR(changed), INT(-1), INT(k));
-
-        base = CQ_OP(c->cx, "aten::slice_scatter", TENSOR(base), TENSOR(kth), INT(dim), INT(k),
-                     SIZE(cq_size_add(c, reach, cq_i(k))), INT(step));
-    }
-    return base;
 }
 
 /* ---- as_strided: any look at the memory ---- */
@@ -317,17 +263,21 @@ static cq_status as_strided_scatter_run(cq_opcall *c)
     return cq_geometry_write(out, &g, cq_arg_tensor(c, "src"));
 }
 
-static cq_tensor *as_strided_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)index;
-    return CQ_OP(c->cx, "aten::as_strided_scatter", TENSOR(base), TENSOR(changed),
-                 cq_arg_val(c, "size"), cq_arg_val(c, "stride"), cq_arg_val(c, "storage_offset"));
-}
+/* Windows that do not lie on each other: the k-th elements of all of them are a slice. */
+#define UNFOLDED                                                                                   \
+    "d = wrap_dim(dimension, base.ndim); n = changed.shape[d]\n"                                   \
+    "if size > step and size_hint(n) > 1: raise ValueError("                                       \
+    "'a tensor that shows the same element more than once is changed; clone it first')\n"          \
+    "x = changed.select(0, 0) if base.ndim == 0 else base\n"                                       \
+    "for k in range(0 if base.ndim == 0 else size):"                                               \
+    " x = x.slice_scatter(changed.select(-1, k), d, k, (n - 1) * step + 1 + k, step)\n"            \
+    "self: x"
 
 const cq_op_def cq_ops_slice[] = {
     CQ_VIEW("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? "
             "end=None, SymInt step=1) -> Tensor(a)",
-            "elements from start to end along a dimension", slice_view, slice_unview),
+            "elements from start to end along a dimension", slice_view,
+            "self: slice_scatter(base, changed, dim, start, end, step)"),
     CQ_KERNEL("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
               "SymInt? end=None, SymInt step=1) -> Tensor",
               "a copy in which src replaces a slice", slice_scatter_shape, slice_scatter_run),
@@ -346,23 +296,27 @@ const cq_op_def cq_ops_slice[] = {
              "a copy of a number of elements along a dimension",
              "narrow(self, dim, start, length).clone()"),
     CQ_VIEW("aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-            "one place of a dimension, which goes away", select_known, select_unview),
+            "one place of a dimension, which goes away", select_known,
+            "self: select_scatter(base, changed, dim, index)"),
     CQ_KERNEL("aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
               "a copy in which src replaces one place of a dimension", select_scatter_shape,
               select_scatter_run),
     CQ_VIEW("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-            "all places of a dimension, one by one", unbind_view, unbind_unview),
+            "all places of a dimension, one by one", unbind_view,
+            "self: select_scatter(base, changed, dim, part)"),
     CQ_VIEW("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-            "the diagonal of two dimensions, as the last one", diagonal_view, diagonal_unview),
+            "the diagonal of two dimensions, as the last one", diagonal_view,
+            "self: diagonal_scatter(base, changed, offset, dim1, dim2)"),
     CQ_KERNEL("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int "
               "dim2=1) -> Tensor",
               "a copy in which src replaces a diagonal", diagonal_scatter_shape,
               diagonal_scatter_run),
     CQ_VIEW("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-            "windows along a dimension, as the last one", unfold_view, unfold_unview),
+            "windows along a dimension, as the last one", unfold_view, UNFOLDED),
     CQ_VIEW("aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
             "storage_offset=None) -> Tensor(a)",
-            "any sizes and strides on the memory", as_strided_view, as_strided_unview),
+            "any sizes and strides on the memory", as_strided_view,
+            "self: as_strided_scatter(base, changed, size, stride, storage_offset)"),
     CQ_KERNEL("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
               "SymInt? storage_offset=None) -> Tensor",
               "a copy in which src replaces what as_strided shows", as_strided_scatter_shape,

@@ -72,36 +72,21 @@ static cq_status split_view(cq_opcall *c)
     return c->cx->status;
 }
 
-static cq_tensor *split_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    size_t  dim = (size_t)cq_arg_dim(c, "dim", base->rank), n;
-    cq_int *sizes, start = cq_i(0), end;
-
-    if (sizes_of_parts(c, base, dim, &sizes, &n) != CQ_OK)
-        return NULL;
-    for (size_t i = 0; i < index; i++)
-        start = cq_size_add(c, start, sizes[i]);
-    end = cq_size_add(c, start, sizes[index]);
-    cq_free(sizes);
-    return CQ_OP(c->cx, "aten::slice_scatter", TENSOR(base), TENSOR(changed), INT((int64_t)dim),
-                 SIZE(start), SIZE(end), INT(1));
-}
-
-#define SPLIT(schema_text, about_text)                                                             \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .view = split_view, .unview = split_unview     \
-    }
+#define SPLIT(schema_text, about_text, start)                                                      \
+    CQ_VIEW(schema_text, about_text, split_view,                                                   \
+            "start = " start "\n"                                                                  \
+            "self: slice_scatter(base, changed, dim, start, start + changed.shape[dim])")
 
 const cq_op_def cq_ops_split[] = {
     SPLIT("aten::split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
-          "parts of equal size along a dimension"),
+          "parts of equal size along a dimension", "split_size * part"),
     SPLIT("aten::split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]",
-          "parts of given sizes along a dimension"),
+          "parts of given sizes along a dimension", "sum(split_size[:part])"),
     SPLIT("aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-          "parts of given sizes along a dimension"),
+          "parts of given sizes along a dimension", "sum(split_sizes[:part])"),
     SPLIT("aten::split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> "
           "Tensor(a)[]",
-          "parts of given sizes along a dimension"),
+          "parts of given sizes along a dimension", "sum(split_sizes[:part])"),
     CQ_PARTS("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
              "split, by PyTorch itself", "split(self, split_size, dim)"),
     CQ_PARTS("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",

@@ -183,7 +183,7 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
         if (!view->op->def->unview)
             return cq_fail(CQ_E_UNSUPPORTED, view->op->schema->full, NULL,
                            "a change of this view cannot be written back to its tensor");
-        changed = view->op->def->unview(&c, base, changed, view->result);
+        changed = cq_op_unview(&c, base, changed, view->result);
         if (!changed)
             return cx->status;
         forget_known(base);

@@ -2,14 +2,6 @@
  * or repeated without being copied. Views of a part are in slice.c. */
 #include "aten/geometry.h"
 
-/* A change of a view that shows all elements is written back by showing them in the base's
- * sizes again. */
-static cq_tensor *unview_by_reshape(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)index;
-    return CQ_OP(c->cx, "aten::reshape", TENSOR(changed), cq_sizes_of(c->cx, base));
-}
-
 /* ---- the order of dimensions ---- */
 
 static void swap_dims(cq_geometry *g, size_t a, size_t b)
@@ -35,13 +27,6 @@ static cq_status transpose_view(cq_opcall *c)
     return cq_geometry_result(c, self, &g);
 }
 
-static cq_tensor *transpose_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)base, (void)index;
-    return CQ_OP(c->cx, "aten::transpose.int", TENSOR(changed), cq_arg_val(c, "dim0"),
-                 cq_arg_val(c, "dim1"));
-}
-
 static cq_status t_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -53,12 +38,6 @@ static cq_status t_view(cq_opcall *c)
     if (self->rank == 2)
         swap_dims(&g, 0, 1);
     return cq_geometry_result(c, self, &g);
-}
-
-static cq_tensor *t_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)base, (void)index;
-    return CQ_OP(c->cx, "aten::t", TENSOR(changed));
 }
 
 /* The dims of a permutation, wrapped and checked to name each dimension once. */
@@ -93,18 +72,6 @@ static cq_status permute_view(cq_opcall *c)
         g.strides[i] = self->strides[dims[i]];
     }
     return cq_geometry_result(c, self, &g);
-}
-
-static cq_tensor *permute_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    int64_t dims[CQ_MAX_RANK], back[CQ_MAX_RANK] = { 0 };
-
-    (void)index;
-    if (permutation(c, dims, base->rank) != CQ_OK)
-        return NULL;
-    for (size_t i = 0; i < base->rank; i++)
-        back[dims[i]] = (int64_t)i;
-    return CQ_OP(c->cx, "aten::permute", TENSOR(changed), cq_i64s(c->cx, back, base->rank));
 }
 
 /* ---- other sizes ---- */
@@ -201,12 +168,6 @@ static cq_status view_dtype_view(cq_opcall *c)
     }
     CQ_TRY(cq_tensor_new_view(&out, self, to, g.rank, g.sizes, g.strides, g.offset));
     return cq_result_set(c, 0, cq_ctx_own(c->cx, cq_val_of_tensor(out)));
-}
-
-static cq_tensor *view_dtype_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    (void)index;
-    return CQ_OP(c->cx, "aten::view.dtype", TENSOR(changed), DTYPE(base->dtype));
 }
 
 static cq_status flatten_view(cq_opcall *c)
@@ -332,32 +293,33 @@ static cq_status expand_view(cq_opcall *c)
     return cq_geometry_result(c, self, &g);
 }
 
+/* A change of a view that shows all elements is written back by showing them in the base's
+ * sizes again. */
+#define RESHAPED "self: changed.reshape(base.shape)"
 /* Elements that a view shows more than once cannot be written one by one. */
-static cq_tensor *expand_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
-{
-    if (cq_tensor_numel(base) == cq_tensor_numel(changed))
-        return unview_by_reshape(c, base, changed, index);
-    cq_ctx_fail(c->cx, cq_fail(CQ_E_ARGUMENT, c->op->schema->full, "clone it first",
-                               "a tensor that shows the same element more than once is changed"));
-    return NULL;
-}
+#define EXPANDED                                                                                   \
+    "if size_hint(base.numel()) != size_hint(changed.numel()): raise ValueError("                  \
+    "'a tensor that shows the same element more than once is changed; clone it first')\n" RESHAPED
+#define PERMUTED                                                                                   \
+    "d = wrap_dims(dims, base.ndim); r = range(base.ndim)\n"                                       \
+    "self: changed.permute([[k for k in r if d[k] == i][0] for i in r])"
 
 const cq_op_def cq_ops_view[] = {
     CQ_VIEW("aten::t(Tensor(a) self) -> Tensor(a)", "a matrix with rows and columns swapped",
-            t_view, t_unview),
+            t_view, "self: changed.t()"),
     CQ_PARTS("aten::numpy_T(Tensor(a) self) -> Tensor(a)", "all dimensions in reverse order",
              "self.permute(reversed(range(self.ndim)))"),
     CQ_PARTS("aten::mT(Tensor(a) self) -> Tensor(a)", "the last two dimensions swapped",
              "assert self.ndim >= 2, 'wants at least 2 dimensions but got {self.ndim}'\n"
              "return self.transpose(-2, -1)"),
     CQ_VIEW("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-            "two dimensions swapped", transpose_view, transpose_unview),
+            "two dimensions swapped", transpose_view, "self: changed.transpose(dim0, dim1)"),
     CQ_PARTS("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
              "two dimensions swapped", "transpose(*args)"),
     CQ_PARTS("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
              "two dimensions swapped", "transpose(*args)"),
     CQ_VIEW("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", "dimensions in another order",
-            permute_view, permute_unview),
+            permute_view, PERMUTED),
     CQ_PARTS("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
              "Tensor(a)",
              "some dimensions moved to other places",
@@ -381,16 +343,16 @@ const cq_op_def cq_ops_view[] = {
     CQ_PARTS("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
              "a dimension moved to another place", "movedim(self, [source], [destination])"),
     CQ_VIEW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-            "the same elements in other sizes", view_view, unview_by_reshape),
+            "the same elements in other sizes", view_view, RESHAPED),
     CQ_VIEW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
-            "the same bytes as another dtype", view_dtype_view, view_dtype_unview),
+            "the same bytes as another dtype", view_dtype_view,
+            "self: view.dtype(changed, base.dtype)"),
     CQ_VIEW("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-            "the same elements in other sizes, copied if they must be", reshape_view,
-            unview_by_reshape),
+            "the same elements in other sizes, copied if they must be", reshape_view, RESHAPED),
     CQ_VIEW("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", "view, by PyTorch itself",
-            view_view, unview_by_reshape),
+            view_view, RESHAPED),
     CQ_VIEW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
-            "view, by PyTorch itself", view_view, unview_by_reshape),
+            "view, by PyTorch itself", view_view, RESHAPED),
     /* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
     CQ_PARTS("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
              "the same elements in the sizes that a tensor holds",
@@ -404,7 +366,7 @@ const cq_op_def cq_ops_view[] = {
              "self.reshape(other.shape)"),
     CQ_VIEW("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
             "Tensor(a)",
-            "a range of dimensions made one", flatten_view, unview_by_reshape),
+            "a range of dimensions made one", flatten_view, RESHAPED),
     CQ_PARTS("aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
              "a dimension made several",
              "assert self.ndim > 0, 'a tensor without dimensions cannot be unflattened'\n"
@@ -419,9 +381,9 @@ const cq_op_def cq_ops_view[] = {
     CQ_PARTS("aten::ravel(Tensor(a) self) -> Tensor(a)", "all elements in one dimension",
              "self.reshape([-1])"),
     CQ_VIEW("aten::squeeze(Tensor(a) self) -> Tensor(a)", "without the dimensions of size 1",
-            squeeze_view, unview_by_reshape),
+            squeeze_view, RESHAPED),
     CQ_VIEW("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-            "without a dimension if its size is 1", squeeze_dim_view, unview_by_reshape),
+            "without a dimension if its size is 1", squeeze_dim_view, RESHAPED),
     /* From the last one on, so that those before it stay where they are. */
     CQ_PARTS("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
              "without those of some dimensions whose size is 1",
@@ -430,9 +392,9 @@ const cq_op_def cq_ops_view[] = {
              "for i in reversed(range(self.ndim)): if i in dims: self = self.squeeze(i)\n"
              "return self"),
     CQ_VIEW("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-            "with a new dimension of size 1", unsqueeze_view, unview_by_reshape),
+            "with a new dimension of size 1", unsqueeze_view, RESHAPED),
     CQ_VIEW("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-            "repeated along dimensions of size 1, without a copy", expand_view, expand_unview),
+            "repeated along dimensions of size 1, without a copy", expand_view, EXPANDED),
     CQ_PARTS("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
              "expanded to another tensor's sizes", "self.expand(other.shape)"),
     CQ_PARTS("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "expanded to sizes",

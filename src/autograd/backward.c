@@ -119,7 +119,7 @@ static cq_status grad_of_view(cq_grad *g)
 
     for (size_t i = 0; i < g->n_results && base; i++)
         if (g->of_results[i])
-            base = g->call.op->def->unview(&g->call, base, g->of_results[i], i);
+            base = cq_op_unview(&g->call, base, g->of_results[i], i);
     return set_slot(g, &g->slots[0], base);
 }
 

@@ -21,7 +21,7 @@ static cq_status give(void *self, const char *arg, cq_val v)
     return v.kind == CQ_VAL_TENSOR ? cq_grad_set(self, arg, v.u.tensor) : CQ_OK;
 }
 
-const cq_formula_owner cq_grad_names = { names, value, wants, give };
+const cq_formula_owner cq_grad_names = { names, 2, value, wants, give };
 
 cq_status cq_grad_formula(cq_grad *g, cq_body_slot *slot, const char *text)
 {

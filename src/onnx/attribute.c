@@ -68,85 +68,37 @@ cq_onnx_attribute *cq_onnx_attr_string(cq_onnx_model *m, cq_onnx_node *node, con
     return cq_onnx_attr_bytes(m, node, name, value, strlen(value));
 }
 
-cq_onnx_attribute *cq_onnx_attr_tensor(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                       cq_tensor *value)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_TENSOR);
+/* What is one value, and what is a list of them. */
+#define ONE(call, c_type, kind, field, stored)                                                     \
+    cq_onnx_attribute *call(cq_onnx_model *m, cq_onnx_node *node, const char *name, c_type value)  \
+    {                                                                                              \
+        cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_##kind);                            \
+                                                                                                   \
+        if (a)                                                                                     \
+            a->field = stored;                                                                     \
+        return a;                                                                                  \
+    }
+#define MANY(call, c_type, kind, field, stored)                                                    \
+    cq_onnx_attribute *call(cq_onnx_model *m, cq_onnx_node *node, const char *name,                \
+                            c_type const *values, size_t n)                                        \
+    {                                                                                              \
+        cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_##kind);                            \
+                                                                                                   \
+        for (size_t i = 0; a && i < n; i++)                                                        \
+            cq_onnx_list_push(m, &a->field, stored);                                               \
+        return a;                                                                                  \
+    }
 
-    if (a)
-        a->t = cq_onnx_tensor_new(m, NULL, value);
-    return a;
-}
+ONE(cq_onnx_attr_tensor, cq_tensor *, TENSOR, t, cq_onnx_tensor_new(m, NULL, value))
+ONE(cq_onnx_attr_graph, cq_onnx_graph *, GRAPH, g, value)
+ONE(cq_onnx_attr_type, cq_onnx_type *, TYPE_PROTO, tp, value)
 
-cq_onnx_attribute *cq_onnx_attr_graph(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                      cq_onnx_graph *value)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_GRAPH);
-
-    if (a)
-        a->g = value;
-    return a;
-}
-
-cq_onnx_attribute *cq_onnx_attr_type(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                     cq_onnx_type *value)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_TYPE_PROTO);
-
-    if (a)
-        a->tp = value;
-    return a;
-}
-
-cq_onnx_attribute *cq_onnx_attr_ints(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                     const int64_t *values, size_t n)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_INTS);
-
-    for (size_t i = 0; a && i < n; i++)
-        cq_onnx_list_push(m, &a->ints, values[i]);
-    return a;
-}
-
-cq_onnx_attribute *cq_onnx_attr_floats(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                       const float *values, size_t n)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_FLOATS);
-
-    for (size_t i = 0; a && i < n; i++)
-        cq_onnx_list_push(m, &a->floats, values[i]);
-    return a;
-}
-
-cq_onnx_attribute *cq_onnx_attr_strings(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                        const char *const *values, size_t n)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_STRINGS);
-
-    for (size_t i = 0; a && i < n; i++)
-        cq_onnx_list_push(m, &a->strings, bytes_copy(m, values[i], strlen(values[i])));
-    return a;
-}
-
-cq_onnx_attribute *cq_onnx_attr_tensors(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                        cq_tensor *const *values, size_t n)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_TENSORS);
-
-    for (size_t i = 0; a && i < n; i++)
-        cq_onnx_list_push(m, &a->tensors, cq_onnx_tensor_new(m, NULL, values[i]));
-    return a;
-}
-
-cq_onnx_attribute *cq_onnx_attr_graphs(cq_onnx_model *m, cq_onnx_node *node, const char *name,
-                                       cq_onnx_graph *const *values, size_t n)
-{
-    cq_onnx_attribute *a = add(m, node, name, CQ_ONNX_ATTR_GRAPHS);
-
-    for (size_t i = 0; a && i < n; i++)
-        cq_onnx_list_push(m, &a->graphs, values[i]);
-    return a;
-}
+MANY(cq_onnx_attr_ints, int64_t, INTS, ints, values[i])
+MANY(cq_onnx_attr_floats, float, FLOATS, floats, values[i])
+MANY(cq_onnx_attr_strings, const char *, STRINGS, strings,
+     bytes_copy(m, values[i], strlen(values[i])))
+MANY(cq_onnx_attr_tensors, cq_tensor *, TENSORS, tensors, cq_onnx_tensor_new(m, NULL, values[i]))
+MANY(cq_onnx_attr_graphs, cq_onnx_graph *, GRAPHS, graphs, values[i])
 
 cq_onnx_attribute *cq_onnx_attr_ref(cq_onnx_model *m, cq_onnx_node *node, const char *name,
                                     cq_onnx_attribute_type type, const char *ref_attr_name)

@@ -218,20 +218,6 @@ static cq_status read_text(decoder *d, span s, const char **out)
     return CQ_OK;
 }
 
-/* The item at the end of a list, which is made one longer; NULL: out of memory. */
-static void *append(decoder *d, void *to, size_t size)
-{
-    cq_onnx_any_list list;
-
-    memcpy(&list, to, sizeof list);
-    if (!cq_onnx_list_reserve(d->m, to, (size_t)list.n + 1, size))
-        return NULL;
-    memcpy(&list, to, sizeof list);
-    list.n++;
-    memcpy(to, &list, sizeof list);
-    return memset((char *)list.items + (list.n - 1) * size, 0, size);
-}
-
 /* A field whose length stands before it: text, bytes or a message. */
 static cq_status read_delimited(decoder *d, const cq_onnx_field *field, void *to, span s, int depth)
 {
@@ -285,7 +271,7 @@ static cq_status read_field(decoder *d, const cq_onnx_message *message, uint32_t
     if (is_number && wire == CQ_ONNX_WIRE_BYTES)
         return read_numbers(d, message, field->kind, to, part);
     if (field->repeated) {
-        to = append(d, to, cq_onnx_kind_size(field->kind));
+        to = cq_onnx_list_grow(d->m, to, cq_onnx_kind_size(field->kind));
         if (!to)
             return d->m->status;
     } else if (is_number) {

@@ -59,6 +59,19 @@ bool cq_onnx_list_reserve(cq_onnx_model *m, void *any_list, size_t want, size_t 
     return true;
 }
 
+void *cq_onnx_list_grow(cq_onnx_model *m, void *any_list, size_t size)
+{
+    list l;
+
+    memcpy(&l, any_list, sizeof l);
+    if (!cq_onnx_list_reserve(m, any_list, (size_t)l.n + 1, size))
+        return NULL;
+    memcpy(&l, any_list, sizeof l);
+    l.n++;
+    memcpy(any_list, &l, sizeof l);
+    return memset((char *)l.items + (l.n - 1) * size, 0, size);
+}
+
 cq_status cq_onnx_model_new(cq_onnx_model **out, const char *graph_name)
 {
     cq_onnx_model *m = *out = cq_zalloc(sizeof *m);

@@ -494,6 +494,8 @@ void *cq_onnx_alloc(cq_onnx_model *m, size_t size);
 /* Makes room for want items of size bytes; list is a CQ_ONNX_LIST. False on failure,
  * which is in m->status. */
 bool cq_onnx_list_reserve(cq_onnx_model *m, void *list, size_t want, size_t size);
+/* One more item, of zeros; NULL: the model has failed. */
+void *cq_onnx_list_grow(cq_onnx_model *m, void *list, size_t size);
 
 /* list->items[list->n++] = item, if there is memory. */
 #define cq_onnx_list_push(m, list, ...)                                                            \

@@ -33,13 +33,16 @@ static cq_status optional_to_value(cq_val *out, const cq_onnx_model *m,
     return optional->optional_value ? optional_to_value(out, m, optional->optional_value) : CQ_OK;
 }
 
-static cq_status push(cq_list *list, cq_status status, cq_val item)
-{
-    if (status == CQ_OK)
-        status = cq_list_push(list, item);
-    cq_val_release(item);
-    return status;
-}
+/* The items of one of the lists of a sequence. */
+#define PUSH_ALL(values, to_value)                                                                 \
+    for (uint32_t i = 0; i < (values).n && status == CQ_OK; i++) {                                 \
+        cq_val item = CQ_NONE;                                                                     \
+                                                                                                   \
+        status = to_value(&item, m, (values).items[i]);                                            \
+        if (status == CQ_OK)                                                                       \
+            status = cq_list_push(list, item);                                                     \
+        cq_val_release(item);                                                                      \
+    }
 
 static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
                                    const cq_onnx_sequence *sequence)
@@ -51,30 +54,10 @@ static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
     if (sequence->sparse_tensor_values.n)
         return refuse_sparse();
     CQ_TRY(cq_list_new(&list, 0));
-    for (uint32_t i = 0; i < sequence->tensor_values.n && status == CQ_OK; i++) {
-        cq_val item = CQ_NONE;
-
-        status = cq_onnx_tensor_to_value(&item, m, sequence->tensor_values.items[i]);
-        status = push(list, status, item);
-    }
-    for (uint32_t i = 0; i < sequence->sequence_values.n && status == CQ_OK; i++) {
-        cq_val item = CQ_NONE;
-
-        status = sequence_to_value(&item, m, sequence->sequence_values.items[i]);
-        status = push(list, status, item);
-    }
-    for (uint32_t i = 0; i < sequence->map_values.n && status == CQ_OK; i++) {
-        cq_val item = CQ_NONE;
-
-        status = map_to_value(&item, m, sequence->map_values.items[i]);
-        status = push(list, status, item);
-    }
-    for (uint32_t i = 0; i < sequence->optional_values.n && status == CQ_OK; i++) {
-        cq_val item = CQ_NONE;
-
-        status = optional_to_value(&item, m, sequence->optional_values.items[i]);
-        status = push(list, status, item);
-    }
+    PUSH_ALL(sequence->tensor_values, cq_onnx_tensor_to_value)
+    PUSH_ALL(sequence->sequence_values, sequence_to_value)
+    PUSH_ALL(sequence->map_values, map_to_value)
+    PUSH_ALL(sequence->optional_values, optional_to_value)
     *out = cq_val_of_list(list);
     if (status != CQ_OK) {
         cq_val_release(*out);

@@ -30,7 +30,7 @@ extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
 extern const cq_builtin cq_builtins_compare[];
 extern const cq_builtin cq_builtins_math[];
-extern const cq_builtin cq_builtins_item[];  /* those that need not iterate over all of a list */
+extern const cq_builtin cq_builtins_item[];  /* those that need not go through all of a list */
 extern const cq_builtin cq_builtins_entry[]; /* the same of a dict */
 extern const cq_builtin cq_builtins_list[];
 extern const cq_builtin cq_builtins_dict[];

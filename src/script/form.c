@@ -53,7 +53,10 @@ bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b)
     bool     same = false;
 
     w.pair = same_form;
-    return cq_val_pair(&w, a, b, &same) == CQ_OK && same;
+    w.once = true;
+    same   = cq_val_pair(&w, a, b, &same) == CQ_OK && same;
+    cq_visit_clear(&w);
+    return same;
 }
 
 static cq_status common_sequence(forming *c, cq_val a, cq_val b, cq_val *out)

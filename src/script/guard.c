@@ -248,11 +248,15 @@ static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same,
 
 cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *p, bool *changed)
 {
-    cq_visit w = cq_eval_visit(g->ev, g);
+    cq_visit  w    = cq_eval_visit(g->ev, g);
+    bool      same = true;
+    cq_status status;
 
-    w.pair  = same_as_before;
-    w.enter = NULL;
-    CQ_TRY(cq_val_pair(&w, p->old, p->object->attributes.items[p->index].value, changed));
-    *changed = !*changed;
-    return CQ_OK;
+    w.pair   = same_as_before;
+    w.enter  = NULL;
+    w.once   = true;
+    status   = cq_val_pair(&w, p->old, p->object->attributes.items[p->index].value, &same);
+    *changed = !same;
+    cq_visit_clear(&w);
+    return status;
 }

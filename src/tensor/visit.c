@@ -178,15 +178,31 @@ static cq_status pair_parts(cq_visit *w, cq_val a, cq_val b, bool *same)
     return CQ_OK;
 }
 
+/* Whether a and b have been met together, and so are the same: else the walk would be over. */
+static cq_status have_met(cq_visit *w, cq_val a, cq_val b, bool *met)
+{
+    const void *both[] = { a.u.box, b.u.box };
+    const void *key    = (const void *)(uintptr_t)(cq_hash_bytes(both, sizeof both) | 1);
+
+    *met = cq_ptr_map_get(&w->made, key) != NULL;
+    return *met ? CQ_OK : cq_ptr_map_set(&w->made, key, w);
+}
+
 cq_status cq_val_pair(cq_visit *w, cq_val a, cq_val b, bool *same)
 {
-    bool      by_parts = false;
+    bool      by_parts = false, met = false;
     cq_val    parts_of_a, parts_of_b;
     cq_status status;
 
     CQ_TRY(w->pair(w, a, b, same, &by_parts));
     if (!by_parts || !open(w, a, &parts_of_a) || !open(w, b, &parts_of_b))
         return CQ_OK;
+    if (w->once)
+        CQ_TRY(have_met(w, parts_of_a, parts_of_b, &met));
+    if (met) {
+        *same = true;
+        return CQ_OK;
+    }
     CQ_TRY(enter(w, parts_of_a));
     status = pair_parts(w, parts_of_a, parts_of_b, same);
     w->levels--;

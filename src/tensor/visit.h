@@ -35,14 +35,16 @@ struct cq_visit {
     cq_status (*close)(cq_val object, cq_val parts, cq_val *out);
     cq_status (*enter)(cq_visit *w, cq_val container); /* before its parts */
 
-    bool once; /* each passes over a container that it has met; until cq_visit_clear */
+    /* Each passes over a container that it has met, and pair over two that it has met together;
+     * until cq_visit_clear. */
+    bool once;
 
     void *owner, *user; /* for those functions */
     int   levels;       /* that the walk is in */
 
     const cq_visit_place *place; /* of the leaf of each or map; NULL: it is the whole value */
 
-    cq_ptr_map made;   /* container -> its copy; with once, itself */
+    cq_ptr_map made;   /* container -> its copy; with once, what was met */
     cq_list   *copies; /* all of them */
 };
 

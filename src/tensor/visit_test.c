@@ -153,7 +153,26 @@ TEST(visit, dicts_are_the_same_in_any_order)
     cq_val_release(cq_val_of_dict(b));
 }
 
-RUN_TESTS(TEST_OF(visit, leaves_come_in_order),
+TEST(visit, what_is_shared_is_compared_once)
+{
+    cq_val   v = doubled(60), same_again = doubled(60); /* 2**60 leaves */
+    cq_val   a    = list_of(CQ_VAL_LIST, v, cq_val_of_i64(1));
+    cq_val   b    = list_of(CQ_VAL_LIST, same_again, cq_val_of_i64(2));
+    bool     same = false;
+    cq_visit w    = { .pair = same_number, .once = true };
+
+    CHECK_OK(cq_val_pair(&w, v, same_again, &same));
+    CHECK(same);
+    CHECK_OK(cq_val_pair(&w, a, b, &same));
+    CHECK(!same);
+    cq_visit_clear(&w);
+    cq_val_release(a);
+    cq_val_release(b);
+    cq_val_release(v);
+    cq_val_release(same_again);
+}
+
+RUN_TESTS(TEST_OF(visit, what_is_shared_is_compared_once), TEST_OF(visit, leaves_come_in_order),
           TEST_OF(visit, what_is_shared_is_copied_once_and_shared_again),
           TEST_OF(visit, values_are_nested_so_deep),
           TEST_OF(visit, a_value_that_contains_itself_is_refused),

@@ -37,7 +37,7 @@ FUNCTIONS = {
     "GetValueType": 67, "CreateCpuMemoryInfo": 69, "AllocatorFree": 76,
     "GetAllocatorWithDefaultOptions": 78, "GetValue": 80, "GetValueCount": 81, "CreateValue": 82,
     "ReleaseStatus": 93, "ReleaseSession": 95, "ReleaseValue": 96,
-    "ReleaseTensorTypeAndShapeInfo": 99, "ReleaseSessionOptions": 100,
+    "ReleaseTensorTypeAndShapeInfo": 99, "ReleaseSessionOptions": 100, "HasValue": 192,
 }
 RETURNS = {"GetErrorMessage": ctypes.c_char_p, "ReleaseStatus": None, "ReleaseSession": None,
            "ReleaseValue": None, "ReleaseTensorTypeAndShapeInfo": None,
@@ -207,7 +207,7 @@ def tensor_from_value(value):
 
 def from_value(value):
     """An array or a list of them, copied; None for an optional without a value."""
-    if not value:
+    if not value or not api().number("HasValue", value, kind=ctypes.c_int):
         return None
     kind = api().number("GetValueType", value, kind=ctypes.c_int)
     if kind == TYPE_TENSOR:

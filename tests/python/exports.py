@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Exports from source, archives and programs of torch.export, with all options, warnings and errors."""
+import contextlib
 import io
 import pathlib
 import sys
@@ -58,6 +59,9 @@ def check_options():
     fold = b"def forward(x: Tensor):\n    return x + torch.ones(2, 3) * 4\n"
     assert operators(calque.export(fold, inputs=[X])) == ["Add"]
     assert len(calque.export(fold, inputs=[X], constant_folding=False).graph.nodes) > 2
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        made = calque.export(two, inputs=[X], entry="other", verbose=True)
+    assert "onnx::Neg(%x)" in said.getvalue() and made.graph.nodes[0].doc_string
 
 
 def check_arguments():
@@ -83,6 +87,20 @@ def check_trace_and_script():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         raises(calque.CalqueWarning, calque.export, source, inputs=[X], trace=True)
+
+
+def check_optional_results_have_the_type_of_what_is_there():
+    for body in (b"if x.sum() > 1:\n        y = x",
+                 b"for _ in range(x.size(0)):\n        y = x",
+                 b"if x.sum() > 1:\n        if x.sum() < 5:\n            y = x"):
+        source = b"def forward(x: Tensor) -> Optional[Tensor]:\n    y: Optional[Tensor] = None\n    " + \
+            body + b"\n    return y\n"
+        made = calque.export(source, inputs=[X], dynamic_axes={"x": {0: "n"}}, opset=17)
+        assert "optional(float[n,3]) output_0" in made.text(), made.text()
+        session = calque.Session(made)
+        assert [None if y is None else y.shape for y, in (
+            session.run(None, {"x": x}) for x in (X, X[:0]))] == [X.shape, None]
+        assert operators(made).count("If") == (2 if body.count(b"if") > 1 else 1)
 
 
 def check_report():
@@ -141,6 +159,7 @@ def check_errors(folder):
     raises(calque.Error, calque.export, b"def forward(x: Tensor):\n    return x @ x\n", out, [X])
     assert not out.exists()
     raises(calque.Error, calque.export, folder / "missing.pt", inputs=[X])
+    assert "not a int; calque.onnx.export" in str(raises(TypeError, calque.export, 3, inputs=[X]))
     loop = (b"def forward(x: Tensor):\n    a = [0] * 100000\n    for i in range(10000):\n"
             b"        a.pop(0)\n    return x * a[0]\n")
     error = raises(calque.UnsupportedError, calque.export, loop, inputs=[X], max_steps=10000)

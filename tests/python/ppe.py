@@ -139,7 +139,7 @@ def check_a_scripted_model(folder):
 
 
 def check_stripped_and_filled_again(folder):
-    import calque.ppe
+    import calque.ppe.unstrip_tensor
     testcase(torch.nn.Linear(30, 20), torch.ones(1, 30), folder / "g", strip_large_tensor_data=True,
              large_tensor_threshold=50)
     path = folder / "g/model.onnx"
@@ -156,6 +156,8 @@ def check_stripped_and_filled_again(folder):
                        env=ENVIRONMENT)
     assert calque.load(folder / "full.onnx").graph.initializers["weight"].shape == (20, 30)
     assert (folder / "small.onnx").stat().st_size < (folder / "full.onnx").stat().st_size
+    calque.ppe.unstrip_tensor.unstrip(str(path), "")  # in place, as the original has it
+    assert path.read_bytes() == (folder / "full.onnx").read_bytes()
 
 
 def marked(graph, name):

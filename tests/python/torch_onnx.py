@@ -318,6 +318,8 @@ def check_flags_of_an_export():
     assert [value.name.partition(".")[0] for value in kept.inputs] == ["x", "fc", "fc", *["bn"] * 4]
     assert export(model, x, opset_version=9).opset_import == {"": 9}
     raises(ValueError, export, model, x, opset_version=99)
+    assert "calque.export takes files" in str(raises(TypeError, export, "model.pt", x))
+    raises(TypeError, calque.onnx.export_to_pretty_string, model, x, opset=14)
     assert export(model, x, export_modules_as_functions={torch.nn.Linear}, opset_version=15).functions
     assert "Gemm" in calque.onnx.export_to_pretty_string(model, x)
 

@@ -12,7 +12,6 @@ import torch
 from .. import _abi
 from .._errors import UnsupportedError
 from .._export import Options
-from .._lib import text
 from .._model import Model as _Model
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _loops, _marks, _state
@@ -86,11 +85,6 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
-# Where a verbose export prints the graph: it also writes down where nodes come from.
-_print = _abi.cq_export_print_hook(lambda _user, graph: print(text(graph)))
-_print_nothing = _abi.cq_export_print_hook(lambda _user, _graph: None)
-
-
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
              dynamic_axes: Mapping[str, Any], *, export_params: bool = True, verbose: bool = False,
              operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
@@ -110,13 +104,12 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.set_names("function_classes", _classes(export_modules_as_functions))
     options.set_axes(dynamic_axes)
     options.set_opsets(custom_opsets or {})
-    options.c.print = _print if verbose else _print_nothing
+    options.set_verbose(verbose, doc_strings)
     for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
             (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
-            (_abi.CQ_EXPORT_VERBOSE, verbose or doc_strings),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
             (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
             (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),
@@ -129,6 +122,9 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
 
 
 def _check_model(model: Model) -> None:
+    if not callable(model) and type(model).__name__ != "ExportedProgram":
+        raise TypeError(f"a model is a torch.nn.Module, TorchScript or a function, not a "
+                        f"{type(model).__name__}; calque.export takes files")
     if isinstance(model, torch.nn.DataParallel):
         raise ValueError("torch.nn.DataParallel is not supported by ONNX exporter, please use "
                          "'attribute' module to unwrap model from torch.nn.DataParallel. Try "
@@ -214,6 +210,9 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
     """The model, called once in its mode, with the options of its export. Rules for its functions
     hold while this lasts."""
     _check_model(model)
+    for name in options:
+        if name not in (_options.__kwdefaults__ or ()):
+            raise TypeError(f"an export has no argument {name!r}")
     opset = DEFAULT_OPSET if opset_version is None else opset_version
     if not _abi.CQ_OPSET_OLDEST <= opset <= _abi.CQ_OPSET_NEWEST:
         raise ValueError(f"Unsupported ONNX opset version: {opset}")

@@ -11,7 +11,7 @@ from .._lib import encoded, lib
 def unstrip(path: str, out_path: str | None = None, seed: int = 0) -> None:
     """Fills a model, a tensor (.pb) or a folder with a test-case; in place unless out_path says
     where to. The same seed gives the same numbers."""
-    call(lib.cq_unstrip, encoded(path), encoded(out_path), seed)
+    call(lib.cq_unstrip, encoded(path), encoded(out_path or None), seed)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -2,23 +2,103 @@
  * (script/sequence.c) and not from operators of the table, so their inputs go by number. */
 #include "export/exporter.h"
 
+/* Two ways to a value that may be missing: one has it, or may; the other, maybe, a placeholder. */
+typedef struct way {
+    cq_operand has, value;
+} way;
+
+enum { NEVER, ALWAYS, MAYBE };
+
+static int has_value(const way *w)
+{
+    const cq_value *v = w->has.kind == CQ_OPERAND_VALUE ? w->has.u.value : NULL;
+    cq_operand      o = w->has;
+
+    if (v && v->data)
+        return cq_tensor_get_f64(v->data, 0) != 0 ? ALWAYS : NEVER;
+    if (v && v->node && strcmp(v->node->op, "prim::NumToTensor.Scalar") == 0)
+        o = v->node->inputs[0];
+    return o.kind != CQ_OPERAND_BOOL ? MAYBE : o.u.b ? ALWAYS : NEVER;
+}
+
+/* Both sides of an if, or what goes into a loop and what comes out of a round. */
+static bool ways_to(const cq_value *has, const cq_value *value, way ways[2])
+{
+    const cq_node *n = has->node;
+
+    if (!n || value->node != n || !n->n_blocks)
+        return false;
+    if (strcmp(n->op, "prim::If") == 0) {
+        for (size_t i = 0; i < 2; i++)
+            ways[i] = (way){ n->blocks[i]->returns.items[has->index],
+                             n->blocks[i]->returns.items[value->index] };
+        return true;
+    }
+    if (strcmp(n->op, "prim::Loop") != 0)
+        return false;
+    ways[0] = (way){ n->inputs[has->index + 2], n->inputs[value->index + 2] };
+    ways[1] = (way){ n->blocks[0]->returns.items[has->index + 1],
+                     n->blocks[0]->returns.items[value->index + 1] };
+    return true;
+}
+
+/* The type of a value that may be missing is that of what is there, not that of a placeholder. */
+static cq_value *what_is_there(const cq_value *has, cq_value *value)
+{
+    way ways[2];
+
+    while (ways_to(has, value, ways) &&
+           (has_value(&ways[0]) == NEVER) != (has_value(&ways[1]) == NEVER)) {
+        const way *there = &ways[has_value(&ways[0]) == NEVER];
+
+        if (there->value.kind != CQ_OPERAND_VALUE)
+            break;
+        value = there->value.u.value;
+        if (there->has.kind != CQ_OPERAND_VALUE)
+            break;
+        has = there->has.u.value;
+    }
+    return value;
+}
+
+/* Whether it is there is what an if asked, where one of its sides has it always and the other
+ * never: then its condition says so, and the if is not needed. NULL: it is not that simple. */
+static cq_value *condition_of(cq_sym *s, const cq_value *has, const cq_value *value)
+{
+    const cq_node *n = has->node;
+    way            ways[2];
+    cq_value      *asked;
+
+    if (!ways_to(has, value, ways) || strcmp(n->op, "prim::If") != 0 ||
+        has_value(&ways[0]) == MAYBE || has_value(&ways[0]) + has_value(&ways[1]) != ALWAYS)
+        return NULL;
+    asked = cq_sym_value(s, n->inputs[0].u.value);
+    return has_value(&ways[0]) == ALWAYS ? asked : cq_sym_op(s, "Not", CQ_IN(asked), CQ_NO_ATTR);
+}
+
 /* A value that may be missing: has, value. If gives it or an empty optional. */
 static cq_status optional(cq_sym *s)
 {
-    cq_value *has   = cq_sym_value(s, s->node->inputs[0].u.value), *some, *none;
-    cq_value *value = cq_sym_value(s, s->node->inputs[1].u.value);
-    cq_type   type  = cq_sym_result_type(s, 0);
-    cq_node  *node  = cq_sym_node(s, "If", CQ_IN(has), 1);
+    cq_value *has = s->node->inputs[0].u.value, *value = s->node->inputs[1].u.value;
+    cq_value *there = what_is_there(has, value), *asked = NULL, *some, *none;
+    cq_type  *known = &s->node->outputs[0]->type;
+    cq_node  *node;
 
+    if (there->type.kind == CQ_TYPE_TENSOR && there->type.rank == known->rank)
+        known->sizes = there->type.sizes;
+    if (!there->block || there->block == s->node->outputs[0]->block) /* seen from here */
+        asked = condition_of(s, has, value);
+    value = cq_sym_value(s, asked ? there : value);
+    node  = cq_sym_node(s, "If", CQ_IN(asked ? asked : cq_sym_value(s, has)), 1);
     cq_sym_push_block(s, node);
     some = cq_sym_op(s, "Optional", CQ_IN(value), CQ_NO_ATTR);
     if (some)
-        some->type = type;
+        some->type = *known;
     cq_sym_pop_block(s, CQ_IN(some));
     cq_sym_push_block(s, node);
     none = cq_sym_op(s, "Optional", CQ_NO_IN, CQ_NO_ATTR);
     if (none)
-        none->type = type; /* which lower.c writes as the attribute that it needs */
+        none->type = *known; /* which lower.c writes as the attribute that it needs */
     cq_sym_pop_block(s, CQ_IN(none));
     return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
 }

@@ -152,8 +152,6 @@ static void *place_of(cq_text_parser *p, const cq_onnx_message *message, void *i
 {
     const cq_onnx_field *field = &message->fields[number];
     char                *at    = (char *)into + field->offset;
-    size_t               size  = cq_onnx_kind_size(field->kind);
-    cq_onnx_any_list     list;
 
     if (!field->repeated) {
         for (uint32_t i = 1; field->oneof && i < message->n_fields; i++)
@@ -163,13 +161,7 @@ static void *place_of(cq_text_parser *p, const cq_onnx_message *message, void *i
             ((cq_onnx_any *)into)->has |= 1u << number;
         return at;
     }
-    memcpy(&list, at, sizeof list);
-    if (!cq_onnx_list_reserve(p->m, at, (size_t)list.n + 1, size))
-        return NULL;
-    memcpy(&list, at, sizeof list);
-    list.n++;
-    memcpy(at, &list, sizeof list);
-    return memset((char *)list.items + (list.n - 1) * size, 0, size);
+    return cq_onnx_list_grow(p->m, at, cq_onnx_kind_size(field->kind));
 }
 
 /* unknown: "bytes", fields of newer versions of onnx.proto, and only those. */

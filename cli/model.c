@@ -84,7 +84,7 @@ static const cli_front_end zoo_front_end = { zoo_open,  zoo_export, zoo_run, zoo
 
 /* ---- files ---- */
 
-/* What a file is, by its first bytes, when it is no TorchScript. */
+/* What a file is, by its first bytes, when it is not TorchScript. */
 static const struct kind {
     const char *magic;
     const char *is, *hint;

@@ -2,7 +2,7 @@
  *
  * Values may refer to each other through the memo, also to themselves. So that this never
  * leaks and never runs for ever, every container that is made is kept in a list, and what
- * comes out is looked at as a whole (pickle_check.c). */
+ * comes out is inspected as a whole (pickle_check.c). */
 #include "archive/unpickler.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What a pickle came to, looked at as a whole, and letting go of all that was made on the way.
+/* What a pickle came to, inspected as a whole, and letting go of all that was made on the way.
  *
- * The machine (pickle.c) builds whatever the opcodes say, also rings and towers. If reading fails
+ * The machine (pickle.c) builds whatever the opcodes say, also cycles and towers. If reading fails
  * every container is emptied, one by one and without recursion; if it succeeds the result is walked
  * once, which refuses cycles, bounds the depth, and finds keys that are there twice. */
 #include "archive/object.h"
@@ -161,7 +161,7 @@ static void empty_container(cq_val v)
     }
 }
 
-/* What the result does not hold is emptied first: it was never checked, and may be a ring. */
+/* What the result does not hold is emptied first: it was never checked, and may be a cycle. */
 void cq_unpickler_clear(cq_unpickler *u, bool failed)
 {
     for (size_t i = 0; i < u->containers.n; i++)

@@ -71,7 +71,7 @@ static const char *model_of(const cq_pt2_archive *a, const cq_zip_entry *e)
     return cq_arena_strndup(a->arena, name + strlen("models/"), len);
 }
 
-/* Other things that PyTorch puts into such archives. */
+/* Other objects that PyTorch puts into such archives. */
 static cq_status no_program(const cq_pt2_archive *a)
 {
     static const struct {

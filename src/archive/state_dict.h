@@ -12,7 +12,7 @@ typedef struct cq_state_item {
 typedef struct cq_state_dict cq_state_dict;
 
 /* Opens a file of torch.save. section names the dict to take in a checkpoint that has several
- * things in it; with NULL it is the top one if that has tensors, else the one that is called
+ * objects in it; with NULL it is the top one if that has tensors, else the one that is called
  * state_dict, model_state_dict or model, else the only one. */
 cq_status cq_state_dict_open(cq_state_dict **out, const char *path, const char *section);
 cq_status cq_state_dict_open_bytes(cq_state_dict **out, cq_storage *bytes, const char *path,

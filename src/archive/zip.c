@@ -55,7 +55,7 @@ typedef struct directory {
     uint64_t base; /* bytes in front of the archive, which no number counts */
 } directory;
 
-/* The last record of the archive is the last thing in the file, but for a comment. */
+/* The last record of the archive is the last one in the file, but for a comment. */
 static bool find_end(const cq_zip *z, uint64_t *at)
 {
     const uint64_t size  = z->bytes->size;

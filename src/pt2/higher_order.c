@@ -98,7 +98,7 @@ static void write_loop(cq_str *s, const char *name, const slices *k)
 
 enum { QUALIFIED_SIZE = 128 };
 
-/* The function that goes through slices, which is written when first needed. */
+/* The function that iterates over slices, which is written when first needed. */
 static cq_status find_loop(cq_pt2_run *r, const slices *k, char qualified[QUALIFIED_SIZE])
 {
     cq_str    text = { 0 };

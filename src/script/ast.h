@@ -335,7 +335,7 @@ typedef enum cq_parse_what {
     CQ_PARSE_EXPR   /* one expression, or a type: "Dict[str, int]" */
 } cq_parse_what;
 
-/* Parses text; CQ_E_SYNTAX with place and excerpt if it is no TorchScript. */
+/* Parses text; CQ_E_SYNTAX with place and excerpt if it is not TorchScript. */
 cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char *text, size_t len,
                    cq_parse_what what);
 void      cq_unit_free(cq_unit *unit);

@@ -152,7 +152,7 @@ static cq_status add(cq_fncall *c)
 
 static cq_status clear(cq_fncall *c)
 {
-    CQ_TRY(cq_eval_stand_in(c->ev, c->args[0], &c->result));
+    CQ_TRY(cq_eval_placeholder(c->ev, c->args[0], &c->result));
     CQ_TRY(cq_sequence_become(c->ev, c->args[0].u.list, cq_sequence_of(c->result)->value,
                               &self_of(c)->item, cq_i(0)));
     c->result = CQ_NONE;
@@ -173,7 +173,7 @@ static cq_status taken(cq_fncall *c, cq_int start, cq_int step, cq_int count, cq
 {
     cq_val empty;
 
-    CQ_TRY(cq_eval_stand_in(c->ev, c->args[0], &empty));
+    CQ_TRY(cq_eval_placeholder(c->ev, c->args[0], &empty));
     return cq_sequence_gather(c->ev, cq_sequence_of(empty)->value, self_of(c), start, step, count,
                               value);
 }

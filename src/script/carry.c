@@ -41,7 +41,7 @@ static cq_status walk_optional(walk *w, const cq_object *like, cq_val now, cq_va
 
     CQ_TRY(w->fn(w->c, w->next++, had, has, &has));
     if (v.kind == CQ_VAL_NONE)
-        CQ_TRY(cq_eval_stand_in(w->c->ev, like->self, &v));
+        CQ_TRY(cq_eval_placeholder(w->c->ev, like->self, &v));
     CQ_TRY(cq_eval_pair(w->c->ev, walk_value, w, like->self, v, &v));
     return cq_eval_new_optional(w->c->ev, has.u.b.origin, v, out);
 }
@@ -55,7 +55,7 @@ static cq_status walk_value(void *user, cq_val like, cq_val now, cq_val *out)
     if (cq_val_is_unjoined(now))
         return no(w->c, cq_object_of(now)->text);
     if (cq_val_is_undefined(now))
-        CQ_TRY(cq_eval_stand_in(w->c->ev, like, &now));
+        CQ_TRY(cq_eval_placeholder(w->c->ev, like, &now));
     if (t && t->kind == CQ_OBJECT_OPTIONAL)
         return walk_optional(w, t, now, out);
     if (cq_sequence_of(like) || like.kind == CQ_VAL_TENSOR || cq_val_is_number(like))
@@ -568,6 +568,6 @@ void cq_carry_clear(cq_carry *c)
     cq_vec_clear(&c->shares);
     cq_carry_notes_clear(&c->noted);
     cq_carry_notes_clear(&c->recalled);
-    cq_free(c->mates);
+    cq_free(c->aliased);
     cq_free(c->items);
 }

@@ -51,7 +51,7 @@ struct cq_carry {
     size_t      n, cap;
     cq_carried *items; /* of the places in order, then of the tracks */
     CQ_VEC(cq_carry_share) shares;
-    bool *mates; /* whether two items may be the same memory; NULL: none are */
+    bool *aliased; /* whether two items may be the same memory; NULL: none are */
 
     cq_carry_notes noted, recalled; /* of loops inside: now, and when it was last explored */
     size_t         n_recalled;

@@ -217,9 +217,9 @@ typedef struct cq_change {
 typedef CQ_VEC(cq_change) cq_changes;
 
 /* Lists or dicts that may be aliases, data-dependent: two, and what they became. */
-typedef struct cq_relatives {
+typedef struct cq_list_aliases {
     cq_val lists[3]; /* retained; the last is one of the others */
-} cq_relatives;
+} cq_list_aliases;
 
 struct cq_eval {
     cq_ctx     *cx;
@@ -234,7 +234,7 @@ struct cq_eval {
     uint64_t  steps;
     int       levels;          /* of nested values that are being iterated over */
     bool      text_is_open;    /* the text that is made: see cq_text */
-    CQ_VEC(cq_val) rings;      /* containers that hold themselves (ring.c) */
+    CQ_VEC(cq_val) cycles;     /* containers that hold themselves (cycle.c) */
     CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
     cq_changes journal;
     size_t     explored; /* where the journal of the exploration under way begins */
@@ -250,7 +250,7 @@ struct cq_eval {
     const char *guess; /* the first operator whose results were guessed */
     cq_place    guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
-    CQ_VEC(cq_relatives) relatives;
+    CQ_VEC(cq_list_aliases) aliases;
     struct cq_carry *carry; /* of the innermost loop that is explored */
     struct cq_guard *guard; /* knows what modules held before the call; NULL: nobody does */
 };
@@ -399,7 +399,7 @@ cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq
 struct cq_str;
 cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
 
-/* Counts a step; fails when there were too many. What goes through many items or bytes at once
+/* Counts a step; fails when there were too many. What iterates over many items or bytes at once
  * counts in proportion (limits.c), and so does an operator. */
 cq_status cq_eval_step(cq_eval *ev);
 cq_status cq_eval_spend(cq_eval *ev, uint64_t items);
@@ -412,7 +412,7 @@ void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx);
 cq_status cq_eval_new_context(cq_eval *ev);
 
 /* Around whatever calls itself for the items of v. Counts too: a tuple of itself twice, sixty times
- * over, is small, but there is no end to going through it. */
+ * over, is small, but there is no end to iterating over it. */
 cq_status cq_eval_down(cq_eval *ev, cq_val v);
 
 static inline void cq_eval_up(cq_eval *ev)
@@ -438,9 +438,9 @@ struct cq_str;
 cq_status cq_eval_place_name(const cq_visit_place *place, const char *first, struct cq_str *out);
 
 /* Before v is put into a container, an object or one of lists and dicts; and after the call, when
- * all but root is let go of (ring.c). */
+ * all but root is let go of (cycle.c). */
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v);
-void      cq_eval_open_rings(cq_eval *ev, cq_val root);
+void      cq_eval_open_cycles(cq_eval *ev, cq_val root);
 
 /* A failure at a node of the current function. */
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)

@@ -139,7 +139,7 @@ cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
     const bool is_dict = v.kind == CQ_VAL_DICT;
     void      *where   = (void *)cq_val_container(v);
 
-    if (is_dict ? v.u.dict->has_relatives : v.u.list->has_relatives)
+    if (is_dict ? v.u.dict->has_aliases : v.u.list->has_aliases)
         CQ_TRY(cq_share_change(ev, v));
     if (!ev->journaling || is_noted(ev, where))
         return CQ_OK;
@@ -151,13 +151,12 @@ cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
 
 cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
 {
-    cq_change now = *p;
+    cq_change now = { .kind = p->kind, .where = p->where, .index = p->index, .old = v };
 
     if (p->kind == CQ_CHANGE_LIST || p->kind == CQ_CHANGE_DICT)
         CQ_TRY(cq_eval_will_change(ev, cq_place_value(p)));
     else if (ev->journaling)
         CQ_TRY(cq_changes_add(&ev->journal, p));
-    now.old = v;
     return cq_place_restore(&now);
 }
 
@@ -289,13 +288,13 @@ static int count_in_path(const cq_path *path, const void *p)
     return n;
 }
 
-static int count_in_relatives(const cq_eval *ev, const void *p)
+static int count_in_aliases(const cq_eval *ev, const void *p)
 {
     int n = 0;
 
-    for (size_t i = 0; i < ev->relatives.n; i++)
+    for (size_t i = 0; i < ev->aliases.n; i++)
         for (size_t k = 0; k < 3; k++)
-            n += cq_val_container(ev->relatives.items[i].lists[k]) == p;
+            n += cq_val_container(ev->aliases.items[i].lists[k]) == p;
     return n;
 }
 
@@ -309,12 +308,12 @@ bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_cha
     case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_object *)place->where)->box.refs); break;
     default: return false;
     }
-    return count_in_path(path, place->where) + count_in_relatives(ev, place->where) >= refs;
+    return count_in_path(path, place->where) + count_in_aliases(ev, place->where) >= refs;
 }
 
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p)
 {
-    int n = count_in_relatives(ev, p);
+    int n = count_in_aliases(ev, p);
 
     for (size_t i = 0; i < ev->journal.n; i++)
         n += count_in_change(&ev->journal.items[i], p);

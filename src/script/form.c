@@ -87,14 +87,14 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
             return c->ev->cx->status;
     }
     if (v.kind == CQ_VAL_NONE)
-        CQ_TRY(cq_eval_stand_in(c->ev, other, &v));
+        CQ_TRY(cq_eval_placeholder(c->ev, other, &v));
     else if (other.kind != CQ_VAL_NONE)
         CQ_TRY(cq_eval_pair(c->ev, common_form, c, v, other, &v));
     return cq_eval_new_optional(c->ev, value, v, out);
 }
 
 /* a in the form that b can be put into as well. Runs outside of the body: of b, whose tensors are
- * of the body, only the form is looked at. */
+ * of the body, only the form is inspected. */
 static cq_status common_form(void *user, cq_val a, cq_val b, cq_val *out)
 {
     forming   *c  = user;
@@ -104,7 +104,7 @@ static cq_status common_form(void *user, cq_val a, cq_val b, cq_val *out)
     if (cq_form_is_same(c->ev, a, b))
         return CQ_OK;
     if (cq_val_is_undefined(a))
-        return cq_eval_stand_in(c->ev, b, out);
+        return cq_eval_placeholder(c->ev, b, out);
     if (a.kind == CQ_VAL_NONE || b.kind == CQ_VAL_NONE || (ta && ta->kind == CQ_OBJECT_OPTIONAL) ||
         (tb && tb->kind == CQ_OBJECT_OPTIONAL))
         return common_optional(c, a, b, out);

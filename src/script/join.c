@@ -61,10 +61,10 @@ static cq_value *value_in(cq_join *j, size_t i, cq_tensor *t)
     return v;
 }
 
-static cq_status stand_in(cq_join *j, size_t i, cq_val like, cq_val *out)
+static cq_status placeholder(cq_join *j, size_t i, cq_val like, cq_val *out)
 {
     cq_block *outer  = enter(j, i);
-    cq_status status = cq_eval_stand_in(j->ev, like, out);
+    cq_status status = cq_eval_placeholder(j->ev, like, out);
 
     leave(j, i, outer);
     return status;
@@ -326,7 +326,7 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
     }
     for (size_t i = 0; i < 2; i++)
         if (values[i].kind == CQ_VAL_NONE)
-            CQ_TRY(stand_in(j, i, values[1 - i], &values[i]));
+            CQ_TRY(placeholder(j, i, values[1 - i], &values[i]));
     CQ_TRY(join_tensors(j, there[0], there[1], &has));
     CQ_TRY(cq_join_values(j, values[0], values[1], &v));
     if (cq_val_is_undefined(v)) {
@@ -426,9 +426,9 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
         return CQ_OK;
     }
     if (cq_val_is_undefined(a))
-        CQ_TRY(stand_in(j, 0, b, &a));
+        CQ_TRY(placeholder(j, 0, b, &a));
     else if (cq_val_is_undefined(b))
-        CQ_TRY(stand_in(j, 1, a, &b));
+        CQ_TRY(placeholder(j, 1, a, &b));
     *out = a;
     if (cq_val_plainly_equal(a, b))
         return CQ_OK;

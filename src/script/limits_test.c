@@ -313,7 +313,7 @@ TEST(limits, deep_values_come_and_go)
 /* Nothing is left behind of them: the sanitizer looks. */
 TEST(limits, values_that_contain_themselves_are_let_go)
 {
-    static const char *const rings[] = {
+    static const char *const cycles[] = {
         "d: Dict[str, Any] = {}\n    d[\"d\"] = d\n    d[\"t\"] = torch.ones([n])",
         "v: List[Any] = []\n    v.append((1, [v]))\n    v.insert(0, v)\n    v[0] = {\"a\": v}",
         "v: List[Any] = [1]\n    v.extend([v])\n    v[0:1] = [v]",
@@ -323,13 +323,13 @@ TEST(limits, values_that_contain_themselves_are_let_go)
     };
     char text[512];
 
-    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+    for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++) {
         cq_script *s;
 
         snprintf(text, sizeof text,
                  "class Node:\n    def __init__(self):\n        self.next: Any = None\n"
                  "def forward(n: int):\n    %s\n    return n\n",
-                 rings[i]);
+                 cycles[i]);
         s = compile(text);
         CHECK_STATUS(CQ_OK, call(s, 3));
         cq_script_free(s);

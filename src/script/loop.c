@@ -122,7 +122,7 @@ static cq_status explore_round(loop *l, cq_value *round)
     return cq_carry_end(&l->carry);
 }
 
-/* Whether the example has nothing to go through, so that it does not come to the body. */
+/* Whether the example has nothing to iterate over, so that it does not come to the body. */
 static bool is_idle(const loop *l)
 {
     const cq_object *t = cq_object_of(l->over);

@@ -195,7 +195,7 @@ static cq_ast_expr *make_unary(cq_parser *p, cq_ast_op op, cq_ast_expr *operand,
     return cq_parser_over(p, x, operand);
 }
 
-/* What follows the token that is looked at, one level deeper. */
+/* What follows the next token, one level deeper. */
 static cq_ast_expr *parse_deeper(cq_parser *p, cq_ast_expr *(*parse)(cq_parser *))
 {
     cq_ast_expr *x;

@@ -14,7 +14,7 @@
 typedef struct cq_parser {
     cq_unit         *unit;
     const cq_tokens *tokens;
-    size_t           next;                 /* the token that is looked at */
+    size_t           next;                 /* the token that comes next */
     uint32_t         nesting;              /* of brackets and blocks */
     uint32_t         n_functions, n_loops; /* around here, for return and break */
     cq_status        status;
@@ -24,7 +24,7 @@ typedef struct cq_parser {
 /* Fails at a place, once: the first failure stays. Returns NULL. */
 void *cq_parser_fail(cq_parser *p, cq_span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void *cq_parser_refuse(cq_parser *p); /* the token that is looked at does not belong here */
+void *cq_parser_refuse(cq_parser *p); /* the next token does not belong here */
 
 /* Looking, taking, insisting. */
 const cq_token *cq_parser_peek(const cq_parser *p, size_t ahead);
@@ -57,7 +57,7 @@ uint32_t     cq_parser_end(const cq_parser *p); /* of the last token taken */
 
 /* parse_expr.c */
 cq_ast_expr *cq_parse_test(cq_parser *p);              /* one expression */
-cq_ast_expr *cq_parse_or(cq_parser *p);                /* … that is no `a if b else c` */
+cq_ast_expr *cq_parse_or(cq_parser *p);                /* … that is not `a if b else c` */
 cq_ast_expr *cq_parse_binary(cq_parser *p, int least); /* … and binds at least so tight */
 
 /* parse_display.c */

@@ -39,7 +39,7 @@ struct cq_carry_note {
     CQ_VEC(noted_place) places;
     CQ_VEC(noted_place) lost, stale;
     CQ_VEC(noted_item) items;
-    CQ_VEC(bool) mates;
+    CQ_VEC(bool) aliased;
     CQ_VEC(noted_share) shares;
     cq_carry_notes inner;
 };
@@ -152,7 +152,7 @@ static void note_free(cq_carry_note *n)
     cq_vec_clear(&n->lost);
     cq_vec_clear(&n->stale);
     cq_vec_clear(&n->items);
-    cq_vec_clear(&n->mates);
+    cq_vec_clear(&n->aliased);
     cq_vec_clear(&n->shares);
     cq_carry_notes_clear(&n->inner);
     cq_free(n);
@@ -203,8 +203,8 @@ static cq_status note_items(cq_carry *c, cq_carry_note *n)
 
         CQ_TRY(cq_vec_push(&n->items, (noted_item){ x->kind, x->type, cq_int_is_open(x->length) }));
     }
-    for (size_t i = 0; c->mates && i < c->n * c->n; i++)
-        CQ_TRY(cq_vec_push(&n->mates, c->mates[i / c->n * CQ_MAX_CARRIED + i % c->n]));
+    for (size_t i = 0; c->aliased && i < c->n * c->n; i++)
+        CQ_TRY(cq_vec_push(&n->aliased, c->aliased[i / c->n * CQ_MAX_CARRIED + i % c->n]));
     for (size_t i = 0; i < c->shares.n; i++) {
         cq_track   *t  = c->shares.items[i].track;
         noted_share to = { c->shares.items[i].item, note_of_track(c->ev, t), 0 };
@@ -317,9 +317,9 @@ static cq_status recall_items(cq_carry *c, const cq_carry_note *n)
                 x->type.sizes[k] = cq_i(-1);
         if (x->kind == CQ_VAL_TENSOR && !x->track)
             CQ_TRY(cq_carry_promote(c, x, t->dtype));
-        for (size_t k = 0; n->mates.n && k < i; k++)
-            if (n->mates.items[i * c->n + k])
-                CQ_TRY(cq_carry_add_mates(c, i, k));
+        for (size_t k = 0; n->aliased.n && k < i; k++)
+            if (n->aliased.items[i * c->n + k])
+                CQ_TRY(cq_carry_add_alias(c, i, k));
     }
     return same ? recall_shares(c, n) : CQ_OK;
 }

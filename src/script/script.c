@@ -311,16 +311,16 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaves to)
 static void eval_clear(cq_eval *ev, cq_val root)
 {
     cq_eval_end_frames(ev);
-    cq_eval_open_rings(ev, root);
+    cq_eval_open_cycles(ev, root);
     for (size_t i = 0; i < ev->journal.n; i++)
         cq_val_release(ev->journal.items[i].old);
     cq_vec_clear(&ev->journal);
     cq_ptr_map_clear(&ev->memories);
     cq_ptr_map_clear(&ev->noted);
-    for (size_t i = 0; i < ev->relatives.n; i++)
+    for (size_t i = 0; i < ev->aliases.n; i++)
         for (size_t k = 0; k < 3; k++)
-            cq_val_release(ev->relatives.items[i].lists[k]);
-    cq_vec_clear(&ev->relatives);
+            cq_val_release(ev->aliases.items[i].lists[k]);
+    cq_vec_clear(&ev->aliases);
 }
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)

@@ -411,7 +411,7 @@ cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *fro
 
 /* ---- values that stand in for none ---- */
 
-static cq_status stand_in_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out)
+static cq_status placeholder_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out)
 {
     cq_int ones[CQ_MAX_RANK];
 
@@ -424,7 +424,7 @@ static cq_status stand_in_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out
     return CQ_OK;
 }
 
-static cq_status stand_in(cq_visit *w, cq_val like, cq_val *out)
+static cq_status placeholder(cq_visit *w, cq_val like, cq_val *out)
 {
     cq_eval           *ev  = w->owner;
     const cq_sequence *seq = cq_sequence_of(like);
@@ -438,7 +438,7 @@ static cq_status stand_in(cq_visit *w, cq_val like, cq_val *out)
         CQ_TRY(done(ev, new_node(ev, "sequence::empty", NULL, 0, list_type(item.dtype)), &v));
         CQ_TRY(cq_sequence_list(ev, v, &item, cq_i(0), out));
     } else if (like.kind == CQ_VAL_TENSOR) {
-        CQ_TRY(stand_in_tensor(ev, like.u.tensor, out));
+        CQ_TRY(placeholder_tensor(ev, like.u.tensor, out));
     } else if (cq_val_is_number(like) && like.kind != CQ_VAL_COMPLEX) {
         *out = like.kind == CQ_VAL_INT     ? cq_val_of_i64(0)
                : like.kind == CQ_VAL_FLOAT ? cq_val_of_f64(0)
@@ -448,12 +448,12 @@ static cq_status stand_in(cq_visit *w, cq_val like, cq_val *out)
     return CQ_OK;
 }
 
-cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out)
+cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out)
 {
     cq_visit  w = cq_eval_visit(ev, NULL);
     cq_status status;
 
-    w.map  = stand_in;
+    w.map  = placeholder;
     status = cq_val_map(&w, like, out);
     cq_visit_clear(&w);
     CQ_TRY(status);

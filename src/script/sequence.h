@@ -67,7 +67,7 @@ cq_status cq_sequence_length(cq_eval *ev, const cq_sequence *seq, cq_int *out);
 cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_val *out);
 
 /* A value that stands where there is none: zeros, empty lists, in the form of like. */
-cq_status cq_eval_stand_in(cq_eval *ev, cq_val like, cq_val *out);
+cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out);
 
 /* x.unbind(dim) or x.split(size, dim) when their number is data-dependent. */
 cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size, bool keep_dim,

@@ -81,22 +81,22 @@ cq_status cq_share_check(cq_eval *ev, cq_value *seq)
 
 /* ---- lists and dicts ---- */
 
-static void set_has_relatives(cq_val v)
+static void set_has_aliases(cq_val v)
 {
     if (v.kind == CQ_VAL_DICT)
-        v.u.dict->has_relatives = true;
+        v.u.dict->has_aliases = true;
     else
-        v.u.list->has_relatives = true;
+        v.u.list->has_aliases = true;
 }
 
 cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined)
 {
-    cq_relatives r = { { a, b, joined } };
+    cq_list_aliases r = { { a, b, joined } };
 
-    CQ_TRY(cq_vec_push(&ev->relatives, r));
+    CQ_TRY(cq_vec_push(&ev->aliases, r));
     for (size_t i = 0; i < 3; i++) {
         cq_val_retain(r.lists[i]);
-        set_has_relatives(r.lists[i]);
+        set_has_aliases(r.lists[i]);
     }
     return CQ_OK;
 }
@@ -125,8 +125,8 @@ cq_status cq_share_change(cq_eval *ev, cq_val list)
 {
     const void *p = cq_val_container(list);
 
-    for (size_t i = 0; i < ev->relatives.n; i++) {
-        const cq_val *r = ev->relatives.items[i].lists;
+    for (size_t i = 0; i < ev->aliases.n; i++) {
+        const cq_val *r = ev->aliases.items[i].lists;
 
         if (cq_val_container(r[2]) == p) {
             CQ_TRY(forget(ev, r[0]));
@@ -140,9 +140,9 @@ cq_status cq_share_change(cq_eval *ev, cq_val list)
 
 /* ---- what a loop carries ---- */
 
-static bool *mates_of(const cq_carry *c, size_t i, size_t k)
+static bool *aliased_at(const cq_carry *c, size_t i, size_t k)
 {
-    return &c->mates[i * CQ_MAX_CARRIED + k];
+    return &c->aliased[i * CQ_MAX_CARRIED + k];
 }
 
 cq_status cq_carry_relate(cq_carry *c, const void *group)
@@ -158,8 +158,8 @@ cq_status cq_carry_relate(cq_carry *c, const void *group)
         cq_track_root(x->memory)->group = group;
         if (x->first)
             CQ_TRY(cq_track_may_share(tracks, x->memory, x->first));
-        for (size_t k = 0; c->mates && k < c->n; k++)
-            if (*mates_of(c, i, k) && c->items[k].memory && !(c->items[k].is_final && in_body))
+        for (size_t k = 0; c->aliased && k < c->n; k++)
+            if (*aliased_at(c, i, k) && c->items[k].memory && !(c->items[k].is_final && in_body))
                 CQ_TRY(cq_track_may_share(tracks, x->memory, c->items[k].memory));
     }
     for (size_t i = 0; i < c->shares.n; i++) {
@@ -182,18 +182,18 @@ cq_status cq_carry_relate(cq_carry *c, const void *group)
 void cq_carry_unrelate(cq_carry *c)
 {
     c->shares.n = 0;
-    cq_free(c->mates);
-    c->mates = NULL;
+    cq_free(c->aliased);
+    c->aliased = NULL;
 }
 
-cq_status cq_carry_add_mates(cq_carry *c, size_t i, size_t k)
+cq_status cq_carry_add_alias(cq_carry *c, size_t i, size_t k)
 {
-    if (!c->mates)
-        c->mates = cq_zalloc(sizeof *c->mates * CQ_MAX_CARRIED * CQ_MAX_CARRIED);
-    if (!c->mates)
+    if (!c->aliased)
+        c->aliased = cq_zalloc(sizeof *c->aliased * CQ_MAX_CARRIED * CQ_MAX_CARRIED);
+    if (!c->aliased)
         return CQ_E_NO_MEMORY;
-    c->again |= !*mates_of(c, i, k);
-    *mates_of(c, i, k) = *mates_of(c, k, i) = true;
+    c->again |= !*aliased_at(c, i, k);
+    *aliased_at(c, i, k) = *aliased_at(c, k, i) = true;
     return CQ_OK;
 }
 
@@ -251,7 +251,7 @@ static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_tra
         for (size_t o = 0; o < others->n && !both; o++)
             both = others->items[o]->marked == mark;
         if (both)
-            CQ_TRY(cq_carry_add_mates(c, i, k));
+            CQ_TRY(cq_carry_add_alias(c, i, k));
     }
     return CQ_OK;
 }

@@ -37,7 +37,7 @@ static inline int cq_val_container_refs(cq_val v)
 /* Inside of a round, and after the loop: what items with a memory may be. Those of one group are
  * related only as the carry says. */
 cq_status cq_carry_relate(cq_carry *c, const void *group);
-cq_status cq_carry_add_mates(cq_carry *c, size_t i, size_t k);
+cq_status cq_carry_add_alias(cq_carry *c, size_t i, size_t k);
 cq_status cq_carry_compare(cq_carry *c);  /* at the end of a round: is that all? */
 void      cq_carry_unrelate(cq_carry *c); /* the items are others from now on */
 

@@ -73,7 +73,7 @@ struct cq_list {
      * evaluator knows of it (script/sequence.h). */
     const struct cq_sequence *sequence;
 
-    bool has_relatives; /* it may be another list as well, depending on data (script/share.c) */
+    bool has_aliases; /* it may be another list as well, depending on data (script/share.c) */
 };
 
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */
@@ -86,11 +86,11 @@ struct cq_dict {
     };
     struct cq_dict_entry {
         cq_val   key, value;
-        uint64_t number;          /* of dict.c */
-    } * entries;                  /* in the order in which their keys came */
-    size_t         n_skipped;     /* places in front of entries, of some that were removed */
-    cq_dict_index *index;         /* finds keys; NULL: few entries, or not yet made */
-    bool           has_relatives; /* like a list */
+        uint64_t number;        /* of dict.c */
+    } * entries;                /* in the order in which their keys came */
+    size_t         n_skipped;   /* places in front of entries, of some that were removed */
+    cq_dict_index *index;       /* finds keys; NULL: few entries, or not yet made */
+    bool           has_aliases; /* like a list */
 };
 
 /* Anything else that is shared; the owner of the kind knows what is behind the header. */

@@ -1,12 +1,12 @@
 /* Values that contain themselves, as d["self"] = d makes them. Counting references never frees such
- * a ring, so that whoever puts a container into another asks here first: the rings are kept in
+ * a cycle, so that whoever puts a container into another asks here first: the cycles are kept in
  * mind, and those that the program's module does not hold are opened when the call is over. */
 #include "script/eval.h"
 
 #include "base/map.h"
 
-/* How many containers are looked at: each node that is put in front of a long list of them asks.
- * What is larger is not taken for a ring. */
+/* How many containers are inspected: each node that is put in front of a long list of them asks.
+ * What is larger is not taken for a cycle. */
 enum { MAX_SEARCH = 128 };
 
 typedef struct search {
@@ -67,13 +67,13 @@ cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
 
     if (!is_container(v) || !holds(v, container))
         return CQ_OK;
-    status = cq_vec_push(&ev->rings, container);
+    status = cq_vec_push(&ev->cycles, container);
     if (status == CQ_OK)
         cq_val_retain(container);
     return status;
 }
 
-/* Takes everything out, which lets go of the container itself but for the reference of rings. */
+/* Takes everything out, which lets go of the container itself but for the reference of cycles. */
 static void empty(cq_val v)
 {
     cq_object *t = cq_object_of(v);
@@ -88,12 +88,12 @@ static void empty(cq_val v)
     }
 }
 
-void cq_eval_open_rings(cq_eval *ev, cq_val root)
+void cq_eval_open_cycles(cq_eval *ev, cq_val root)
 {
-    for (size_t i = 0; i < ev->rings.n; i++) {
-        if (!holds(root, ev->rings.items[i]))
-            empty(ev->rings.items[i]);
-        cq_val_release(ev->rings.items[i]);
+    for (size_t i = 0; i < ev->cycles.n; i++) {
+        if (!holds(root, ev->cycles.items[i]))
+            empty(ev->cycles.items[i]);
+        cq_val_release(ev->cycles.items[i]);
     }
-    cq_vec_clear(&ev->rings);
+    cq_vec_clear(&ev->cycles);
 }

@@ -186,6 +186,10 @@ cq_status cq_marking_check(const cq_marking *m)
 {
     static const char *const what[] = { "annotate", "anchor", "make an output of" };
 
+    if (m->too_far)
+        return cq_fail(CQ_E_ARGUMENT, m->too_far->path, NULL,
+                       "output %zu is asked for, but the module returns %zu tensors",
+                       m->too_far->index, m->returned);
     for (size_t i = 0; i < m->marks.n; i++) {
         cq_str    hint = { 0 };
         cq_status status;
@@ -223,15 +227,16 @@ static void begin_marks(cq_ctx *cx, const cq_scope *scope)
         }
 }
 
+/* What the module does not return is a mistake of the mark, not of the program that is run: the
+ * check afterwards says so. */
 static void name_result(cq_ctx *cx, const cq_module_mark *mark, size_t call, cq_tensor *const *out,
                         size_t n)
 {
     char name[512];
 
     if (mark->index >= n) {
-        cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, mark->path, NULL,
-                                "output %zu is asked for, but the module returns %zu tensors",
-                                mark->index, n));
+        cx->marking->too_far  = mark;
+        cx->marking->returned = n;
         return;
     }
     snprintf(name, sizeof name, call ? "%.480s_%zu" : "%.480s", mark->name, call);

@@ -30,13 +30,16 @@ typedef struct cq_marking {
     CQ_VEC(cq_module_mark) marks;
     CQ_VEC(size_t) hits;  /* by mark */
     CQ_VEC(char *) paths; /* of all modules that were called, once each */
-    cq_map known_paths;
+    cq_map                known_paths;
+    const cq_module_mark *too_far;  /* asks for an output behind the last; NULL: none does */
+    size_t                returned; /* outputs of that module */
 } cq_marking;
 
 cq_status cq_marking_init(cq_marking *m, const cq_module_mark *marks, size_t n);
 void      cq_marking_clear(cq_marking *m);
 
-/* Fails if a mark was never met, and says which paths are like it. */
+/* Fails if a mark asks for an output that is not there, or was never met: then it says which paths
+ * are like it. */
 cq_status cq_marking_check(const cq_marking *m);
 
 /* Pushes and pops a scope. Both return the tensor to use in place of the first one, or NULL. */

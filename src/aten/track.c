@@ -71,9 +71,7 @@ cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
 
 cq_track *cq_track_root(cq_track *t)
 {
-    while (t->base)
-        t = t->base;
-    return t;
+    return t->base ? t->root : t;
 }
 
 bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t)
@@ -101,7 +99,8 @@ cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t
     track->args   = cq_arena_copy(tracks->arena, c->args, n * sizeof *c->args);
     if (!track->base || !track->args)
         return c->cx->status != CQ_OK ? c->cx->status : CQ_E_NO_MEMORY;
-    track->version = cq_track_root(track)->current;
+    track->root    = cq_track_root(track->base);
+    track->version = track->root->current;
     for (size_t i = 0; i < n; i++) {
         CQ_TRY(cq_vec_push(&tracks->retained, c->args[i]));
         cq_val_retain(c->args[i]);

@@ -22,6 +22,7 @@ struct cq_track {
 
     /* A view: the call that made it from base, and which of its results it is. */
     cq_track    *base;
+    cq_track    *root; /* where the chain of bases ends */
     const cq_op *op;
     cq_val      *args; /* retained by the tracks; args[0] is the base's tensor */
     size_t       result;

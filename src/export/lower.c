@@ -269,24 +269,23 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
             cq_onnx_text(l->model, cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
 }
 
-static bool is_return(const cq_block *b, const cq_value *v)
-{
-    for (size_t i = 0; i < b->returns.n; i++)
-        if (b->returns.items[i].u.value == v)
-            return true;
-    return false;
-}
-
 static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
 {
+    cq_ptr_map returned = { 0 };
+
+    for (size_t i = 0; i < b->returns.n; i++)
+        if (cq_ptr_map_set(&returned, b->returns.items[i].u.value, l) != CQ_OK)
+            l->model->status = CQ_E_NO_MEMORY;
     for (const cq_node *n = b->first; n; n = n->next) {
         lower_node(l, n, graph);
-        for (size_t i = 0; i < n->n_outputs; i++)
-            if (n->outputs[i]->type.kind != CQ_TYPE_UNKNOWN && !is_return(b, n->outputs[i]) &&
-                n->outputs[i]->n_uses)
-                cq_onnx_add_value(l->model, &graph->value_info, n->outputs[i]->name,
-                                  type_of_value(l, n->outputs[i]));
+        for (size_t i = 0; i < n->n_outputs; i++) {
+            const cq_value *v = n->outputs[i];
+
+            if (v->type.kind != CQ_TYPE_UNKNOWN && v->n_uses && !cq_ptr_map_get(&returned, v))
+                cq_onnx_add_value(l->model, &graph->value_info, v->name, type_of_value(l, v));
+        }
     }
+    cq_ptr_map_clear(&returned);
 }
 
 /* ---- functions ---- */

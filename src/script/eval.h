@@ -31,7 +31,7 @@ enum {
     50000000u /* statements, calls and rounds of loops in all; what takes longer than those counts \
                  for more, and a file adds what base/steps.h says */
 enum {
-    CQ_EVAL_STEP_ITEMS = 8,  /* items of lists and bytes of texts that are a step */
+    CQ_EVAL_STEP_ITEMS = 4,  /* items of lists and bytes of texts that are a step */
     CQ_EVAL_CALL_STEPS = 8,  /* of a function of the program, beside those of its body */
     CQ_EVAL_NODE_STEPS = 128 /* of an operator that is written down */
 };

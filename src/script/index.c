@@ -337,6 +337,7 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
     if (b.step != 1)
         return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
                             "a slice with a step cannot be assigned to");
+    CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* out of the list, and into it */
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));
     if (items == list)

@@ -5,10 +5,21 @@
 #include "export/exporter.h"
 #include "base/str.h"
 
+/* Input i, if it is there and a value: rules of users make nodes of any form. */
+static cq_value *input_of(const cq_node *n, size_t i)
+{
+    return i < n->n_inputs && n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;
+}
+
+static const cq_tensor *constant_of(const cq_node *n, size_t i)
+{
+    return cq_sym_data(input_of(n, i));
+}
+
 /* The node that makes input i of n, if n alone reads it. */
 static cq_node *maker_of(const cq_node *n, size_t i)
 {
-    const cq_value *v     = n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;
+    const cq_value *v     = input_of(n, i);
     cq_node        *maker = v ? v->node : NULL;
 
     return maker && maker->block == n->block && v->n_uses == 1 && !maker->is_anchor &&
@@ -151,7 +162,7 @@ static bool is_neutral(const cq_node *n)
         { "onnx::Sub", 0, false },
         { "onnx::Add", 0, true },
     };
-    const cq_value  *by = n->n_inputs == 2 ? n->inputs[1].u.value : NULL;
+    const cq_value  *by = n->n_inputs == 2 && input_of(n, 0) ? input_of(n, 1) : NULL;
     const cq_tensor *t  = by && !by->is_weight ? cq_sym_data(by) : NULL;
 
     for (size_t i = 0; t && t->rank == 0 && i < sizeof rows / sizeof *rows; i++)
@@ -173,16 +184,14 @@ static bool all_zeros(const cq_tensor *t)
  * They are what many layers have for a bias before they are trained. */
 static bool adds_zeros(const cq_node *n)
 {
-    const cq_value  *x       = n->n_inputs == 2 ? n->inputs[0].u.value : NULL;
+    const cq_value  *x       = strcmp(n->op, "onnx::Add") == 0 ? input_of(n, 0) : NULL;
     const cq_node   *product = x ? x->node : NULL;
-    const cq_tensor *bias = x ? cq_sym_data(n->inputs[1].u.value) : NULL, *w = NULL;
+    const cq_tensor *bias = constant_of(n, 1), *w = NULL;
 
-    if (!bias || !product || strcmp(n->op, "onnx::Add") != 0 ||
-        strcmp(product->op, "onnx::MatMul") != 0)
-        return false;
-    w = cq_sym_data(product->inputs[1].u.value);
-    return w && w->rank == 2 && bias->rank == 1 && bias->sizes[0].value == w->sizes[1].value &&
-           all_zeros(bias);
+    if (product && strcmp(product->op, "onnx::MatMul") == 0)
+        w = constant_of(product, 1);
+    return w && bias && w->rank == 2 && bias->rank == 1 &&
+           bias->sizes[0].value == w->sizes[1].value && all_zeros(bias);
 }
 
 /* A weight may go if it stays what it is: it is neither trained later nor an input. Functions are
@@ -235,7 +244,7 @@ static cq_status merge_reshape(cq_graph *g, cq_node *n)
 {
     static const char *const reshapes[] = { "onnx::Reshape", "onnx::Flatten", "onnx::Squeeze",
                                             "onnx::Unsqueeze" };
-    const cq_tensor         *shape      = cq_sym_data(n->inputs[1].u.value);
+    const cq_tensor         *shape      = constant_of(n, 1);
     cq_node                 *maker;
 
     (void)g;
@@ -252,18 +261,17 @@ static cq_status merge_reshape(cq_graph *g, cq_node *n)
 /* The axes that a Squeeze took away. */
 static cq_status merge_unsqueeze(cq_graph *g, cq_node *n)
 {
-    const cq_value  *v       = n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value : NULL;
+    const cq_value  *v       = input_of(n, 0);
     const cq_node   *squeeze = v ? v->node : NULL;
-    int64_t          axes[CQ_MAX_RANK], others[CQ_MAX_RANK];
-    const cq_tensor *t      = n->n_inputs == 2 ? cq_sym_data(n->inputs[1].u.value) : NULL;
-    int64_t          n_axes = t ? cq_tensor_numel(t) : 0;
+    const cq_tensor *t       = constant_of(n, 1);
+    int64_t          axes[CQ_MAX_RANK], others[CQ_MAX_RANK], n_axes = t ? cq_tensor_numel(t) : 0;
 
     (void)g;
-    if (squeeze && strcmp(squeeze->op, "onnx::Squeeze") == 0 && n_axes >= 1 &&
-        n_axes <= CQ_MAX_RANK && read_numbers(axes, n, 1, n_axes) &&
+    if (squeeze && strcmp(squeeze->op, "onnx::Squeeze") == 0 && input_of(squeeze, 0) &&
+        n_axes >= 1 && n_axes <= CQ_MAX_RANK && read_numbers(axes, n, 1, n_axes) &&
         read_numbers(others, squeeze, 1, n_axes) &&
         memcmp(axes, others, (size_t)n_axes * sizeof *axes) == 0)
-        skip(n, squeeze->inputs[0].u.value);
+        skip(n, input_of(squeeze, 0));
     return CQ_OK;
 }
 

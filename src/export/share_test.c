@@ -117,6 +117,19 @@ TEST(merge, a_bias_of_zeros_goes_where_it_stays_zero)
     check_as("Constant MatMul Constant Add Relu", 0, layer, &inputs);
 }
 
+/* Under the sanitizers: such nodes have fewer inputs than their operators want. */
+TEST(merge, nodes_of_users_may_lack_inputs)
+{
+    cq_export_options o = options_of(17);
+
+    o.symbolics = "aten::relu 7: Reshape(self)\n"
+                  "aten::sigmoid 7: Unsqueeze()\n"
+                  "aten::tanh 7: Add(MatMul(self), self)\n";
+    check_as("Reshape Neg", 0, "-torch.relu(x)", &o);
+    check_as("Unsqueeze Neg", 0, "-torch.sigmoid(x)", &o);
+    check_as("MatMul Add Neg", 0, "-torch.tanh(x)", &o);
+}
+
 TEST(fold, numbers_that_are_repeated_are_few)
 {
     check("Add", 1, "x + torch.ones(1, 3).expand(2, 3).clamp(max=0.5)");
@@ -139,6 +152,7 @@ int main(void)
         TEST_OF(merge, what_changes_nothing_goes),
         TEST_OF(merge, the_last_of_several_shapes_counts),
         TEST_OF(merge, a_bias_of_zeros_goes_where_it_stays_zero),
+        TEST_OF(merge, nodes_of_users_may_lack_inputs),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
     };
 

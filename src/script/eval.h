@@ -251,8 +251,9 @@ struct cq_eval {
     cq_place    guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
-    struct cq_carry *carry; /* of the innermost loop that is explored */
-    struct cq_guard *guard; /* knows what modules held before the call; NULL: nobody does */
+    cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
+    struct cq_carry *carry;       /* of the innermost loop that is explored */
+    struct cq_guard *guard;       /* knows what modules held before the call; NULL: nobody does */
 };
 
 /* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the

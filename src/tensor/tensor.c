@@ -400,12 +400,11 @@ cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
     t->storage = cq_storage_retain(like->storage);
     cq_storage_release(old);
     cq_free(t->known);
-    t->known      = NULL;
-    t->dtype      = like->dtype;
-    t->rank       = like->rank;
-    t->offset     = like->offset;
-    t->tracked_by = like->tracked_by;
-    t->track      = like->track;
+    t->known  = NULL;
+    t->dtype  = like->dtype;
+    t->rank   = like->rank;
+    t->offset = like->offset;
+    t->tag    = like->tag;
     memcpy(t->sizes, like->sizes, like->rank * sizeof *t->sizes);
     memcpy(t->strides, like->strides, like->rank * sizeof *t->strides);
     cq_tensor_set_qparams(t, like->qparams);

@@ -52,6 +52,14 @@ void        cq_storage_release(cq_storage *s);
 
 typedef struct cq_qparams cq_qparams; /* tensor/qparams.h */
 
+/* What somebody attached to a tensor that was made under their eyes. Nothing here looks at it. The
+ * tensor may outlive whoever did that, so what it points to is for those alone who know the owner
+ * to be themselves. */
+typedef struct cq_tag {
+    const void *owner; /* NULL: nobody; never an address that another owner could get */
+    void       *what;
+} cq_tag;
+
 struct cq_tensor {
     atomic_int  refs;
     cq_dtype    dtype;
@@ -61,11 +69,7 @@ struct cq_tensor {
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
 
-    /* A handle of whoever follows operators (aten/track.h), which only the one whose id it has may
-     * use; NULL if nobody does. Only tensors made meanwhile have it: those that came from outside
-     * are found by their address, so that several can read the same parameters at once. */
-    const void *tracked_by;
-    void       *track;
+    cq_tag tag;
 
     /* The first elements of an integer tensor whose contents are known as symbols though it is
      * fake (shape arithmetic), one at least; NULL: none. What has data may have changed since. */
@@ -107,8 +111,8 @@ bool   cq_tensor_is_fake(const cq_tensor *t);
 /* The first n elements of t are these, which it copies. */
 cq_status cq_tensor_set_known(cq_tensor *t, const cq_int *elements, size_t n);
 
-/* The handle t shows from now on what like shows: memory, dtype, sizes, and what a capture knows of
- * it. Fails if t has no room for like's dimensions. */
+/* The handle t shows from now on what like shows: memory, dtype, sizes, tag. Fails if t has no room
+ * for like's dimensions. */
 cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like);
 
 /* "float32[2, 3]" into buffer, for messages; returns buffer. */

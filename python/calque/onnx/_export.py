@@ -121,6 +121,10 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
 # ---- capture and export ----
 
 
+def _are_weights_inputs(options: Mapping[str, Any]) -> bool:
+    return bool(options.get("keep_initializers_as_inputs")) or not options.get("export_params", True)
+
+
 def _check_model(model: Model) -> None:
     if not callable(model) and type(model).__name__ != "ExportedProgram":
         raise TypeError(f"a model is a torch.nn.Module, TorchScript or a function, not a "
@@ -135,7 +139,7 @@ class Captured:
     """A model that was captured: its program, what it was called with, and what it returned."""
 
     def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
-                 rules: _functions.Rules) -> None:
+                 rules: _functions.Rules, only_persistent: bool) -> None:
         args, named = _capture.split_arguments(args, kwargs)
         self._results: Any = None
         self._run: Callable[[], Any] | None = None
@@ -152,7 +156,7 @@ class Captured:
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
-                traced = trace(model, args, named)
+                traced = trace(model, args, named, only_persistent)
             program, args, named, self._results = traced.module, traced.inputs, {}, traced.results
             self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
@@ -219,7 +223,7 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
     inputs, outputs = list(input_names or ()), list(output_names or ())
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
             _functions.Rules() as rules:
-        made = Captured(model, args, kwargs, rules)
+        made = Captured(model, args, kwargs, rules, _are_weights_inputs(options))
         made.options = _options(opset, inputs, outputs,
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
         if made.has_quantized:  # scale and zero point stay inputs, though the grid is fixed

@@ -210,7 +210,7 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
              training: Any = TrainingMode.EVAL, opset_version: int | None = None,
              dynamic_axes: Mapping[str, Any] | None = None,
              input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
-             **options: Any) -> Iterator[Captured]:
+             autograd_inlining: bool = True, **options: Any) -> Iterator[Captured]:
     """The model, called once in its mode, with the options of its export. Rules for its functions
     hold while this lasts."""
     _check_model(model)
@@ -221,8 +221,9 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
     if not _abi.CQ_OPSET_OLDEST <= opset <= _abi.CQ_OPSET_NEWEST:
         raise ValueError(f"Unsupported ONNX opset version: {opset}")
     inputs, outputs = list(input_names or ()), list(output_names or ())
+    falls_through = options.get("operator_export_type") == OperatorExportTypes.ONNX_FALLTHROUGH
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
-            _functions.Rules() as rules:
+            _functions.Rules(falls_through or not autograd_inlining) as rules:
         made = Captured(model, args, kwargs, rules, _are_weights_inputs(options))
         made.options = _options(opset, inputs, outputs,
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
@@ -255,6 +256,7 @@ def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shape
                  **options: Any) -> _Model:
     """The model of ONNX, in memory; its weights are the model's."""
     if dynamo or type(model).__name__ == "ExportedProgram":
+        options.pop("autograd_inlining", None)
         return _export_program(model, args, dynamic_shapes=dynamic_shapes, **options)
     with captured(model, args, **options) as made:
         return made.export()
@@ -284,12 +286,13 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
         dynamo=dynamo, dynamic_shapes=dynamic_shapes,
-        export_params=export_params, verbose=bool(verbose) or _state.is_log_enabled(),
+        export_params=export_params, verbose=bool(verbose) or _state.is_onnx_log_enabled(),
         input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,
         do_constant_folding=do_constant_folding, dynamic_axes=dynamic_axes,
         keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
-        export_modules_as_functions=export_modules_as_functions)
+        export_modules_as_functions=export_modules_as_functions,
+        autograd_inlining=autograd_inlining)
     if f is not None:
         made.save(f, external_data=external_data)
     return made if f is None or isinstance(made, ONNXProgram) else None

@@ -61,7 +61,13 @@ def disable_log() -> None:
     _is_log_enabled = False
 
 
-def is_log_enabled() -> bool:
+def is_onnx_log_enabled() -> bool:
+    """Whether exports print the graph.
+
+    >>> import calque.onnx
+    >>> calque.onnx.is_onnx_log_enabled()
+    False
+    """
     return _is_log_enabled
 
 
@@ -115,4 +121,4 @@ def mode_of(mode: Any) -> TrainingMode:
 
 
 __all__ = ["OperatorExportTypes", "TrainingMode", "disable_log", "enable_log", "exporting",
-           "is_in_onnx_export", "is_log_enabled", "mode_of", "operators_of"]
+           "is_in_onnx_export", "is_onnx_log_enabled", "mode_of", "operators_of"]

@@ -177,8 +177,8 @@ class Value:
         self._graph, self._pointer, self.constant = graph, pointer, constant
         self._type: Type | None = None
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         """For those who ask whether it is one: isinstance(x, torch._C.Value)."""
         return torch._C.Value
 

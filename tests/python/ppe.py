@@ -193,6 +193,22 @@ def check_annotations():
         assert model(torch.randn(X)).shape == (1, 12, 1, 15)  # nothing happens outside of an export
 
 
+def check_annotations_as_metadata():
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return calque.ppe.apply_annotation(torch.relu, x, key="value")
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        calque.ppe.export(Net(), torch.ones(2), io.BytesIO())
+    assert 'metadata (annotations="metadata") is valid' in str(heard[0].message), heard
+    node, = graph_of(Net(), torch.ones(2), annotations="metadata").nodes
+    assert not node.attributes and node.metadata == {"key": "value"}
+    raises(calque.ArgumentError, graph_of, Net(), torch.ones(2), annotations="else")
+
+
 def check_applied_annotations():
     import calque.ppe
 

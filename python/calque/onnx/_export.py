@@ -11,7 +11,7 @@ import torch
 
 from .. import _abi
 from .._errors import UnsupportedError
-from .._export import Options
+from .._export import Options, choice
 from .._model import Model as _Model
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _loops, _marks, _state
@@ -19,6 +19,8 @@ from ._onnx_program import ONNXProgram
 from ._program import Script, dtype_code, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 from ._trace import trace
+
+_ANNOTATIONS = {"attribute": _abi.CQ_ANNOTATIONS_ATTRIBUTE, "metadata": _abi.CQ_ANNOTATIONS_METADATA}
 
 DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
 DYNAMO_OPSET = 18  # of torch.onnx with dynamo=True
@@ -91,12 +93,13 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
              do_constant_folding: bool = True, keep_initializers_as_inputs: bool | None = None,
              custom_opsets: Mapping[str, int] | None = None,
              export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
-             doc_strings: bool = False) -> Options:
+             doc_strings: bool = False, annotations: str = "attribute") -> Options:
     kind = _state.operators_of(operator_export_type)
     if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
         keep_initializers_as_inputs = True
     options = Options()
     options.c.opset, options.c.operators = opset, kind
+    options.c.annotations = choice("annotations", _ANNOTATIONS, annotations)
     options.c.training = _abi.CQ_TRAINING_PRESERVE  # the model is in its mode
     options.c.default_dtype = dtype_code(torch.get_default_dtype())
     options.set_names("input_names", input_names)
@@ -246,8 +249,8 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
         dynamic_shapes = _dynamo.shapes_of(axes, inputs, args, kwargs)
     with select_model_mode_for_export(model, training), _state.exporting(opset):
         program = _dynamo.program_of(model, args, kwargs, dynamic_shapes)
-    loaded, given = _dynamo.load(program), _options(opset, inputs, outputs, {}, **options)
-    made = given.run(lambda: loaded.export(None, given), ONNXProgram)
+        loaded, given = _dynamo.load(program), _options(opset, inputs, outputs, {}, **options)
+        made = given.run(lambda: loaded.export(None, given), ONNXProgram)
     made.exported_program = program
     return made
 

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from torch.onnx import OperatorExportTypes, TrainingMode
 
-from .. import _abi
+from .. import _abi, _words
 
 # PyTorch's own flag is where its release has it; models ask that one, too.
 _GLOBALS = ("torch.onnx._globals", "torch.onnx._internal.torchscript_exporter._globals")
@@ -89,7 +89,8 @@ def exporting(opset: int) -> Iterator[None]:
     if theirs:
         theirs.in_onnx_export = True
     try:
-        yield
+        with _words.of_torch():
+            yield
     finally:
         _export.opset = before
         if theirs:

@@ -11,7 +11,7 @@ static bool is_dead(const cq_node *n)
     for (size_t i = 0; i < n->n_outputs; i++)
         if (n->outputs[i]->n_uses)
             return false;
-    return !n->is_anchor; /* also a loop that only counts */
+    return !n->is_anchor || !n->name; /* also a loop that only counts */
 }
 
 static void unuse(cq_value *v, void *user)

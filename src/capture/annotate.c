@@ -141,12 +141,13 @@ static void remove_anchor(cq_node *node)
     node->n_notes   = 0;
 }
 
-static cq_tensor *anchor(void *self, cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, size_t n)
+static cq_tensor *anchor(void *self, cq_ctx *cx, cq_tensor *x, const char *name,
+                         const cq_sym_attr *attrs, size_t n)
 {
     cq_capture *cap   = self;
     cq_attr    *notes = notes_of(cap, cx, attrs, n);
 
-    return notes ? put_anchor(cap, cx, x, "Anchor", notes, n) : NULL;
+    return notes ? put_anchor(cap, cx, x, name, notes, n) : NULL;
 }
 
 /* ---- scopes of model code ---- */

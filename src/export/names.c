@@ -26,7 +26,7 @@ static const char *unique(namer *n, const char *base)
     size_t k;
 
     if (strlen(base) >= sizeof longest) {
-        snprintf(longest, sizeof longest, "%s", base);
+        snprintf(longest, sizeof longest, "%.511s", base);
         base = longest;
     }
     if (!cq_map_has(&n->used, base))

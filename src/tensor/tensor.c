@@ -2,6 +2,7 @@
  * files in npy.c. */
 #include "tensor/qparams.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 /* ---- storage ---- */
@@ -105,6 +106,31 @@ cq_status cq_storage_zeros(cq_storage **out, size_t size)
     return status;
 }
 
+cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker)
+{
+    cq_status status = cq_storage_zeros(out, size);
+
+    if (status != CQ_OK) {
+        maker.release(maker.user);
+        return status;
+    }
+    (*out)->zeros = false;
+    (*out)->maker = maker;
+    atomic_store(&(*out)->is_pending, true);
+    return CQ_OK;
+}
+
+void cq_storage_make(cq_storage *s)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&s->is_pending))
+        s->maker.make(s->maker.user, s->data, 0, s->size);
+    atomic_store_explicit(&s->is_pending, false, memory_order_release);
+    pthread_mutex_unlock(&lock);
+}
+
 cq_storage *cq_storage_retain(cq_storage *s)
 {
     if (s)
@@ -118,6 +144,8 @@ void cq_storage_release(cq_storage *s)
         return;
     if (s->release)
         s->release(s->user);
+    if (s->maker.release)
+        s->maker.release(s->maker.user);
     cq_free(s);
 }
 

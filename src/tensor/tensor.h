@@ -9,6 +9,13 @@
 
 #include <stdatomic.h>
 
+/* Works out bytes [from, from + n) of what is wanted of it. */
+typedef struct cq_maker {
+    void (*make)(void *user, void *to, size_t from, size_t n);
+    void (*release)(void *user);
+    void *user;
+} cq_maker;
+
 /* Bytes that tensors share. release(user) runs when the last one lets go. */
 typedef struct cq_storage {
     atomic_int refs;
@@ -19,6 +26,11 @@ typedef struct cq_storage {
     bool       zeros;     /* all of it, in a file that says so and has no bytes for them */
     void (*release)(void *user);
     void *user;
+
+    /* Who makes the contents, and whether that is still to be done: whoever reads them through
+     * cq_tensor_bytes sees to it. */
+    cq_maker    maker;
+    atomic_bool is_pending;
 } cq_storage;
 
 cq_status cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-byte aligned */
@@ -29,8 +41,12 @@ cq_status cq_storage_open(cq_storage **out, const char *path); /* all of a file,
 
 /* Elements are read by their size: bytes that do not lie on a multiple of any of them are moved. An
  * archive inside of another, or packed anew, has its records anywhere. */
-cq_status   cq_storage_align(cq_storage **s);
-cq_status   cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
+cq_status cq_storage_align(cq_storage **s);
+cq_status cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
+/* Made when they are read, and never if they are only written to a file; takes no memory before.
+ * The maker is released in any case. */
+cq_status   cq_storage_later(cq_storage **out, size_t size, cq_maker maker);
+void        cq_storage_make(cq_storage *s);
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);
 
@@ -114,6 +130,8 @@ static inline double cq_tensor_n_bytes(const cq_tensor *t)
 
 static inline char *cq_tensor_bytes(const cq_tensor *t)
 {
+    if (atomic_load_explicit(&t->storage->is_pending, memory_order_acquire))
+        cq_storage_make(t->storage);
     return (char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);
 }
 

@@ -15,7 +15,7 @@ import torch
 
 from .. import _abi
 from . import _marks, _symbolic
-from ._graph import GraphContext
+from ._graph import GraphContext, Value
 
 DOMAIN = "calque_functions"
 _FUNCTION = f"{_marks.NAMESPACE}::function"
@@ -24,9 +24,11 @@ _numbers = itertools.count()
 
 
 class Rules:
-    """Rules for the functions of one export."""
+    """Rules for the functions of one export. keep: functions without one become nodes under their
+    names, instead of what is inside of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool = False) -> None:
+        self.keep = keep
         self._names: list[str] = []
 
     def add(self, name: str, build: Callable[[GraphContext], Any]) -> str:
@@ -46,6 +48,12 @@ class Rules:
         self._names = []
 
 
+def _kept(ctx: _symbolic.SymbolicContext, g: GraphContext, *args: Any, name: str, module: str) -> Any:
+    tensors = [value for value in args if isinstance(value, Value)]
+    return g.emit("prim::PythonOp", tensors, {"name_s": name, "module_s": module},
+                  ctx.cur_node.outputsSize())
+
+
 class _Call:
     """A call of a function in a trace: a node of kind prim::PythonOp."""
 
@@ -58,9 +66,9 @@ class _Call:
         self._attributes = {"name": self.name, "module": node.s("module")
                             if node.hasAttribute("module") else ""}
 
-    def builder(self) -> Callable[[GraphContext], Any] | None:
+    def builder(self, keep: bool) -> Callable[[GraphContext], Any] | None:
         """What makes nodes of it; None: what is inside of it does."""
-        by_kind = _symbolic.python_op_symbolic()
+        by_kind = _symbolic.python_op_symbolic() or (_kept if keep else None)
         if hasattr(self.cls, "symbolic"):
             return self._build(getattr(self.cls, "symbolic"))
         return self._build(by_kind, **self._attributes) if by_kind else None
@@ -82,7 +90,7 @@ class _Call:
     # ---- the graph ----
 
     def inline(self, graph: Any, rules: Rules) -> None:
-        node, inputs, builder = self.node, list(self.node.inputs()), self.builder()
+        node, inputs, builder = self.node, list(self.node.inputs()), self.builder(rules.keep)
         graph.setInsertPoint(node)
         results = list(graph.insertGraph(node.g("Subgraph"), inputs))
         if builder is not None:

@@ -39,6 +39,8 @@ _SCHEMAS = {
     "cond_else(Tensor[] results) -> ()": lambda results: None,
     "cond_end(int number, Tensor[] results) -> Tensor[]":
         lambda number, results: _views(_results[number]),
+    "identity(Tensor x) -> Tensor": lambda x: x.view_as(x),
+    "passed(str path, str class_name, Tensor x) -> Tensor": lambda path, class_name, x: x.view_as(x),
     "as_output(str name, Tensor x) -> Tensor": lambda name, x: x.view_as(x),
 }
 

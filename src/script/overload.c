@@ -403,9 +403,10 @@ static cq_status call_by_arguments(cq_fncall *c)
 
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", c->name);
-    snprintf(plain, sizeof plain, "%.*s", (int)len, c->name);
-    first  = cq_op_overloads(plain);
-    suffix = first ? NULL : cq_op_suffix(plain, len);
+    memcpy(plain, c->name, len);
+    plain[len] = '\0';
+    first      = cq_op_overloads(plain);
+    suffix     = first ? NULL : cq_op_suffix(plain, len);
     if (suffix) {
         twin = cq_op_find(plain); /* normal_ is not one of normal's */
         if (twin && match(twin->schema, c, false, filled))

@@ -83,7 +83,6 @@ static cq_status functional_member(cq_eval *ev, const char *unit, const char *na
 
     snprintf(full, sizeof full, "%s.%s", unit, name);
     CQ_TRY(cq_program_find(ev->program, full, out));
-    CQ_TRY(cq_eval_own(ev, *out, out));
     return cq_object_as(*out, CQ_OBJECT_FUNCTION) ? CQ_OK : new_builtin(ev, "aten::", name, out);
 }
 
@@ -147,8 +146,7 @@ static cq_status find_member(cq_eval *ev, const char *path, const char *name, cq
         return constant(ev, name, out);
     if (cq_starts_with(path, "__torch__")) {
         snprintf(full, sizeof full, "%s.%s", path, name);
-        CQ_TRY(cq_program_find(ev->program, full, out));
-        return cq_eval_own(ev, *out, out);
+        return cq_program_find(ev->program, full, out);
     }
     if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0)
         return new_namespace(ev, "ops", name, out);
@@ -171,9 +169,7 @@ static cq_status namespace_member(cq_eval *ev, cq_object *t, const char *name, c
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
     CQ_TRY(find_member(ev, t->text, name, out));
-    if (!cq_object_as(*out, CQ_OBJECT_NAMESPACE) && !cq_object_as(*out, CQ_OBJECT_BUILTIN))
-        return CQ_OK;
-    return cq_ptr_map_set(&t->members, name, cq_object_of(*out));
+    return cq_object_of(*out) ? cq_ptr_map_set(&t->members, name, cq_object_of(*out)) : CQ_OK;
 }
 
 /* ---- objects and classes ---- */

@@ -83,7 +83,7 @@ struct cq_object {
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
-    cq_ptr_map members; /* of a NAMESPACE: interned name -> namespace or builtin, as asked before */
+    cq_ptr_map members; /* of a NAMESPACE: interned name -> what it led to, of the program's */
     cq_int     start, stop, step; /* of a RANGE */
     bool       is_unjoined;       /* of an UNDEFINED: it has values, but no form for all of them */
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
@@ -127,7 +127,7 @@ struct cq_program {
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
     cq_map     classes;  /* qualified name -> cq_object (CLASS), one each */
-    cq_ptr_map named[2]; /* interned text -> cq_object (NAMESPACE, BUILTIN), one each */
+    cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def: one each */
     cq_ptr_map globals;  /* interned name -> of those, one that is there without an import */
     cq_unit   *main;     /* of source text; NULL for archives */
     void      *archive;  /* of an archive; asked for code by qualifier */
@@ -158,7 +158,7 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 #define CQ_TORCH      "torch"
 const char *cq_functional_text(const char *qualifier);
 
-/* What a dotted name of an archive means: a class, a function or a namespace. */
+/* What a dotted name of an archive means: a class, a function or a namespace, of the program's. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 

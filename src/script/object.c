@@ -30,10 +30,13 @@ cq_status cq_object_new(cq_object **out, cq_object_kind kind)
     return CQ_OK;
 }
 
-/* All that there is to them is their name: one is made, and kept by the program. */
-static cq_status only_object(cq_ptr_map *named, cq_object_kind kind, const char *name, cq_val *out)
+/* All that there is to them is their name, or the text of a function: one is made, and kept by the
+ * program. */
+static cq_status only_object(cq_program *p, cq_object_kind kind, const void *key, const char *name,
+                             cq_val *out)
 {
-    cq_object *t = cq_ptr_map_get(named, name);
+    cq_ptr_map *named = &p->named[kind];
+    cq_object  *t     = cq_ptr_map_get(named, key);
 
     *out = cq_val_of_object(t);
     if (t)
@@ -41,7 +44,7 @@ static cq_status only_object(cq_ptr_map *named, cq_object_kind kind, const char 
     CQ_TRY(cq_object_new(&t, kind));
     t->text = name;
     *out    = cq_val_of_object(t);
-    if (cq_ptr_map_set(named, name, t) == CQ_OK)
+    if (cq_ptr_map_set(named, key, t) == CQ_OK)
         return CQ_OK;
     cq_val_release(*out);
     return CQ_E_NO_MEMORY;
@@ -55,7 +58,7 @@ cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text,
     if (*text && !*name)
         return cq_no_memory();
     if (kind == CQ_OBJECT_NAMESPACE || kind == CQ_OBJECT_BUILTIN)
-        return only_object(&ev->program->named[kind == CQ_OBJECT_BUILTIN], kind, name, out);
+        return only_object(ev->program, kind, name, name, out);
     CQ_TRY(cq_object_new(&t, kind));
     t->text = name;
     *out    = cq_ctx_own(ev->cx, cq_val_of_object(t)); /* without memory, t is gone */
@@ -194,7 +197,7 @@ void cq_program_free(cq_program *p)
     cq_vec_clear(&p->all_units);
     cq_map_clear(&p->units);
     cq_map_clear(&p->classes);
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof p->named / sizeof *p->named; k++) {
         for (size_t i = 0; i < p->named[k].cap; i++)
             if (p->named[k].slots[i].key)
                 cq_val_release(cq_val_of_object(p->named[k].slots[i].value));
@@ -321,7 +324,6 @@ cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out
     return cls ? class_object(p, qualified, unit, cls, out) : CQ_OK;
 }
 
-/* The caller gives *out to its context. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out)
 {
     cq_unit      *unit;
@@ -332,18 +334,15 @@ cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out)
     CQ_TRY(look_up(p, qualified, &unit, &cls, &def));
     if (cls) {
         CQ_TRY(class_object(p, qualified, unit, cls, &t));
-        *out = cq_val_retain(cq_val_of_object(t));
+        *out = cq_val_of_object(t);
         return CQ_OK;
     }
-    if (!def) {
-        CQ_TRY(only_object(&p->named[0], CQ_OBJECT_NAMESPACE, cq_name(p, qualified), out));
-        cq_val_retain(*out);
-        return CQ_OK;
-    }
-    CQ_TRY(cq_object_new(&t, CQ_OBJECT_FUNCTION));
+    qualified = cq_name(p, qualified);
+    if (!def)
+        return only_object(p, CQ_OBJECT_NAMESPACE, qualified, qualified, out);
+    CQ_TRY(only_object(p, CQ_OBJECT_FUNCTION, def, qualified, out));
+    t       = cq_object_of(*out);
     t->unit = unit;
     t->def  = def;
-    t->text = cq_name(p, qualified);
-    *out    = cq_val_of_object(t);
     return CQ_OK;
 }

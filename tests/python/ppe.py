@@ -441,6 +441,29 @@ def check_gradients_by_name(folder):
         np.testing.assert_allclose(got, data[f"output_{i}"], rtol=1e-5, atol=1e-6)
 
 
+def check_gradients_of_what_has_none_in_a_graph():
+    """A node asks for the gradient of whatever PyTorch can differentiate, at any size."""
+    import calque.ppe
+
+    def forward(_, x):
+        x = x * 2
+        x.requires_grad_(True)
+        return calque.ppe.grad(torch.nn.functional.fractional_max_pool2d(x, 2, output_size=3), (x,))[0]
+
+    graph = graph_of(looping(forward), torch.rand(1, 1, 8, 8), input_names=["x"],
+                     dynamic_axes={"x": {0: "n"}},
+                     operator_export_type=torch.onnx.OperatorExportTypes.ONNX_FALLTHROUGH)
+    node, = [node for node in graph.nodes if node.op_type == "Gradient"]
+    assert graph.outputs[0].shape == ("n", 1, 8, 8), graph.outputs
+    assert node.attributes["y"] == "Gradient_y_0"
+
+
+def check_arguments_of_the_originals_exporters(folder):
+    testcase(torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "originals", use_dynamo=True,
+             onnx_peephole=False, enable_onnx_checker=False, onnx_shape_inference=True)
+    raises(TypeError, testcase, torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "originals", nothing=1)
+
+
 def check_results_as_each_exporter_gives_them(folder):
     model, x = torch.nn.LSTM(3, 4), torch.ones(2, 1, 3)
     nested = testcase(model, x, folder / "nested", return_output=True)

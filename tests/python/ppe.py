@@ -441,6 +441,40 @@ def check_gradients_by_name(folder):
         np.testing.assert_allclose(got, data[f"output_{i}"], rtol=1e-5, atol=1e-6)
 
 
+def check_gradients_of_pools_in_a_graph():
+    import calque.ppe
+    from torch.nn import functional as F
+    image, line, solid = (2, 3, 9, 8), (2, 3, 9), (1, 2, 4, 5, 4)
+    for pool, sizes in [
+            (lambda x: F.max_pool2d(x, 2), image), (lambda x: F.max_pool1d(x, 3, 2, 1), line),
+            (lambda x: F.max_pool2d(x, 3, 2, 1, dilation=2, ceil_mode=True), image),
+            (lambda x: F.max_pool2d(x, 2), image[1:]), (lambda x: F.max_pool3d(x, 2), solid),
+            (lambda x: F.max_pool2d(x, 2, return_indices=True)[0], image),
+            (lambda x: F.adaptive_max_pool2d(x, 3), image),
+            (lambda x: F.avg_pool2d(x, 2), image), (lambda x: F.avg_pool1d(x, 3, 2, 1), line),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1), image), (lambda x: F.avg_pool3d(x, 2), solid),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True), image),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), image),
+            (lambda x: F.avg_pool2d(x, (3, 2), divisor_override=5), image[1:]),
+            (lambda x: F.adaptive_avg_pool2d(x, (3, 4)), image),
+            (lambda x: F.adaptive_avg_pool2d(x, 1), image)]:
+        def forward(_, x):
+            x = (x * 0.5).requires_grad_(True)
+            return calque.ppe.grad(pool(x).pow(2), (x,), create_graph=True)[0]
+
+        x, other = torch.rand(sizes), torch.rand((sizes[0] + 1, *sizes[1:]))
+        runs_as(looping(forward), x, also=[(other,)], inline_gradients=True, input_names=["x"],
+                dynamic_axes={"x": {0: "n"}})
+
+    def uneven(_, x):
+        x.requires_grad_(True)
+        return calque.ppe.grad(F.adaptive_avg_pool2d(x, 3), (x,))[0]
+
+    error = raises(calque.UnsupportedError, runs_as, looping(uneven), torch.rand(1, 1, 8, 8),
+                   inline_gradients=True)
+    assert "cannot be a part of a graph" in str(error)
+
+
 def check_gradients_of_what_has_none_in_a_graph():
     """A node asks for the gradient of whatever PyTorch can differentiate, at any size."""
     import calque.ppe

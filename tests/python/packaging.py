@@ -26,6 +26,7 @@ print(calque._lib.lib._name)
 
 # For those who have PyTorch; some of their examples need the onnx package as well.
 NEEDS_TORCH = ("calque.onnx", "calque.ppe")
+ALIASES = ("calque.torch", "calque.pytorch_pfn_extras")
 HAS_TORCH = all(importlib.util.find_spec(name) for name in ("torch", "onnx"))
 
 
@@ -42,7 +43,7 @@ def python(program, folder, **variables):
 def modules():
     yield calque
     for found in pkgutil.walk_packages(calque.__path__, "calque."):
-        if HAS_TORCH or not found.name.startswith(NEEDS_TORCH):
+        if HAS_TORCH or not found.name.startswith(NEEDS_TORCH + ALIASES):
             yield importlib.import_module(found.name)
 
 

@@ -96,7 +96,7 @@ bool cq_ends_with(const char *s, const char *suffix)
 bool cq_is_among(const char *s, const char *const *words, size_t n)
 {
     for (size_t i = 0; s && i < n; i++)
-        if (strcmp(s, words[i]) == 0)
+        if (cq_is(s, words[i]))
             return true;
     return false;
 }

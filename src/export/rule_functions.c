@@ -145,6 +145,20 @@ const cq_rule_function cq_rule_functions[] = {
               " if behind and fixed(index) and not fixed(n) else"
               " Gather<axis = at>(x, index + n if behind else index)" },
 
+    /* The first place of a slice, from the beginning. What it is on the example decides where it
+     * is counted from. */
+    { "first_place", 2, 2, .parameters = "start n",
+      .text = "from = start + n if hint(start) < 0 else start;"
+              "0 if hint(from) < 0 else least(from, n)" },
+
+    /* x with a part of n places in the place of others: what lies before it, it, what lies behind
+     * it. */
+    { "replaced", 6, 6, .parameters = "x part at first n step",
+      .text = "before = [] if first == 0 else [slice(x, at, 0, first)]; behind = first + n;"
+              "after = [] if behind == size(x, at) else [slice(x, at, behind, None)];"
+              "write_slices(x, at, places(first, n, step), part) if step != 1 else"
+              " part if len(before + after) == 0 else Concat<axis = at>(before + [part] + after)" },
+
     /* 2 ** i, exactly. */
     { "power_of_two", 1, 1, .parameters = "i",
       .text = "power(i) if fixed(i) and i >= 0 and i < 63 else"

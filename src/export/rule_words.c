@@ -518,6 +518,11 @@ static cq_int whole(cq_rule_run *r, const cq_rule_expr *e, size_t i)
     return n;
 }
 
+static cq_rule_term least(cq_rule_run *r, const cq_rule_expr *e)
+{
+    return of_int(cq_int_min(CQ_SYMBOLS(r->s), whole(r, e, 0), whole(r, e, 1)));
+}
+
 static cq_rule_term product(cq_rule_run *r, const cq_rule_expr *e)
 {
     cq_rule_term t = item(r, e, 0);
@@ -729,6 +734,7 @@ static const cq_rule_function functions[] = {
     { "range", 1, 2, .fn = range },
     { "len", 1, 1, .fn = length },
     { "product", 1, 1, .fn = product },
+    { "least", 2, 2, .fn = least },
     { "sum", 1, 1, .fn = sum },
     { "filled", 3, 3, .fn = filled },
     { "spread", 2, 2, .fn = spread },

@@ -391,7 +391,7 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
     *list  = v;
     switch (v.kind) {
     case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE: *known = !v.u.list->sequence; return CQ_OK;
+    case CQ_VAL_TUPLE: *known = cq_val_is_list(v); return CQ_OK;
     case CQ_VAL_DICT:
         CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
         for (size_t i = 0; i < v.u.dict->n; i++)

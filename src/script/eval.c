@@ -136,6 +136,9 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
     if (found)
         return CQ_OK;
+    *out = cq_val_of_object(cq_ptr_map_get(&ev->program->globals, name));
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
     if ((strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) && cq_eval_real_constant(name, out))
         return CQ_OK;
     if (strcmp(name, "infj") == 0 || strcmp(name, "nanj") == 0) {
@@ -144,9 +147,11 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         return CQ_OK;
     }
     if (CQ_IS_AMONG(name, functions))
-        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out);
-    if (CQ_IS_AMONG(name, namespaces))
-        return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, name, out);
+        CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out));
+    else if (CQ_IS_AMONG(name, namespaces))
+        CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, name, out));
+    if (out->kind != CQ_VAL_NONE)
+        return cq_ptr_map_set(&ev->program->globals, name, cq_object_of(*out));
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
 }
 

@@ -83,8 +83,9 @@ struct cq_object {
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
-    cq_int start, stop, step;        /* of a RANGE */
-    bool   is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
+    cq_ptr_map members; /* of a NAMESPACE: interned name -> namespace or builtin, as asked before */
+    cq_int     start, stop, step; /* of a RANGE */
+    bool       is_unjoined;       /* of an UNDEFINED: it has values, but no form for all of them */
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
     void     *native_user; /* of a NATIVE */
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
@@ -118,9 +119,11 @@ struct cq_program {
     cq_arena *arena;
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
-    cq_map   classes; /* qualified name -> cq_object (CLASS), one each */
-    cq_unit *main;    /* of source text; NULL for archives */
-    void    *archive; /* of an archive; asked for code by qualifier */
+    cq_map     classes;  /* qualified name -> cq_object (CLASS), one each */
+    cq_ptr_map named[2]; /* interned text -> cq_object (NAMESPACE, BUILTIN), one each */
+    cq_ptr_map globals;  /* interned name -> of those, one that is there without an import */
+    cq_unit   *main;     /* of source text; NULL for archives */
+    void      *archive;  /* of an archive; asked for code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
     cq_val   constants; /* the tuple CONSTANTS refers to */
     int      version;   /* of the archive, which decides about old operators; newest otherwise */
@@ -251,8 +254,9 @@ struct cq_eval {
     cq_place    guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
-    struct cq_carry *carry; /* of the innermost loop that is explored */
-    struct cq_guard *guard; /* knows what modules held before the call; NULL: nobody does */
+    cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
+    struct cq_carry *carry;       /* of the innermost loop that is explored */
+    struct cq_guard *guard;       /* knows what modules held before the call; NULL: nobody does */
 };
 
 /* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the

@@ -321,6 +321,7 @@ static void eval_clear(cq_eval *ev, cq_val root)
         for (size_t k = 0; k < 3; k++)
             cq_val_release(ev->aliases.items[i].lists[k]);
     cq_vec_clear(&ev->aliases);
+    cq_ptr_map_clear(&ev->has_aliases);
 }
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)

@@ -98,7 +98,7 @@ static cq_status leaf_value(binding *b, const cq_state_leaf *leaf, cq_val *out)
     if (b->ev->capture && leaf->kind == CQ_VAL_INT) {
         *out = cq_val_of_int(cq_symbol_fresh(b->ev->cx->symbols, "i",
                                              cq_tensor_get_i64(leaf->initial, 0),
-                                             ((cq_track *)t->track)->value, -1));
+                                             cq_capture_value(b->ev->capture, b->ev->cx, t), -1));
         return CQ_OK;
     }
     return cq_builtin_number_of(b->ev, t, leaf->kind, out);

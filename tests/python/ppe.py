@@ -298,7 +298,9 @@ def check_buffers_that_are_not_in_the_state():
             return x * self.kept + self.passing
 
     for options, inputs in [({}, ["x"]), ({"keep_initializers_as_inputs": True}, ["x", "kept"]),
-                            ({"export_params": False}, ["x", "kept"])]:
+                            ({"export_params": False}, ["x", "kept"]),
+                            ({"operator_export_type":
+                              torch.onnx.OperatorExportTypes.ONNX_ATEN_FALLBACK}, ["x", "kept"])]:
         graph = graph_of(Net(), torch.ones(2), input_names=["x"], **options)
         assert [value.name for value in graph.inputs] == inputs, options
     assert sorted(graph_of(Net(), torch.ones(2)).initializers) == ["kept", "passing"]

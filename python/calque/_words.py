@@ -29,7 +29,7 @@ IN_TORCH = {
 
 # Of the command line alone: what it is in is left out.
 _ONLY_COMMANDS = re.compile(r"; [^;]*--weights\b[^;]*")
-_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?: ([a-z_]+_[a-z_]+\b|metadata\b|NAME=VALUE))?")
+_OPTION = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: ([a-z_]+_[a-z_]+\b|metadata\b|NAME=VALUE))?")
 _EXAMPLE = re.compile(r"--input ('[^']*'|\S+)(?: --input ('[^']*'|\S+))*")
 _PART = re.compile(r"([a-z]\w*)\[([\d,]*)\]|(\d+(?:x\d+)+)|\"[^\"]*\"|\b(none|true|false)\b")
 

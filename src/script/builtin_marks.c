@@ -18,6 +18,10 @@
  *
  *     x = ops.calque.passed("features.3", "Identity", x)
  *
+ * And the gradient of x, which is like it.
+ *
+ *     ops.calque.gradient(3, 0, x)
+ *
  * And a number of rounds that an export is not to write one by one:
  *
  *     for i in range(ops.calque.rounds(3)): */
@@ -157,6 +161,12 @@ static cq_status identity(cq_fncall *c)
     return c->ev->cx->status;
 }
 
+static cq_status gradient(cq_fncall *c)
+{
+    c->result = c->args[2];
+    return CQ_OK;
+}
+
 static cq_status passed(cq_fncall *c)
 {
     cq_ctx     *cx   = c->ev->cx;
@@ -217,6 +227,7 @@ const cq_builtin cq_builtins_marks[] = {
     { "calque::anchor(tensor x, str attrs)", .fn = begin, .how = ANCHOR },
     { "calque::identity(tensor x)", .fn = identity },
     { "calque::passed(str path, str class_name, tensor x)", .fn = passed },
+    { "calque::gradient(int number, int i, tensor x)", .fn = gradient },
     { "calque::as_output(str name, tensor x)", .fn = as_output },
     { "calque::rounds(int n)", .fn = rounds },
     { "calque::function(str op, items args, items results)", .fn = function },

@@ -179,6 +179,7 @@ def check_options_are_arguments():
 
 
 def check_hints_are_of_python():
+    assert _words.in_python("my--model.pt has no --entry") == "my--model.pt has no entry=…"
     error = raises(calque.Error, calque.export, b"def forward(x: Tensor, n: int, more: Optional[Tensor]):\n"
                                                 b"    return x * n\n")
     assert error.hint.endswith('such as inputs=[numpy.zeros((1, 3, 224, 224), "float32"), 1, None]')

@@ -298,7 +298,9 @@ def check_buffers_that_are_not_in_the_state():
             return x * self.kept + self.passing
 
     for options, inputs in [({}, ["x"]), ({"keep_initializers_as_inputs": True}, ["x", "kept"]),
-                            ({"export_params": False}, ["x", "kept"])]:
+                            ({"export_params": False}, ["x", "kept"]),
+                            ({"operator_export_type":
+                              torch.onnx.OperatorExportTypes.ONNX_ATEN_FALLBACK}, ["x", "kept"])]:
         graph = graph_of(Net(), torch.ones(2), input_names=["x"], **options)
         assert [value.name for value in graph.inputs] == inputs, options
     assert sorted(graph_of(Net(), torch.ones(2)).initializers) == ["kept", "passing"]
@@ -439,6 +441,63 @@ def check_gradients_by_name(folder):
     data = tensors(folder / "by_name/test_data_set_0")
     for i, got in enumerate(calque.Session(made).run(None, {"x": x.detach().numpy()})):
         np.testing.assert_allclose(got, data[f"output_{i}"], rtol=1e-5, atol=1e-6)
+
+
+def check_gradients_of_pools_in_a_graph():
+    import calque.ppe
+    from torch.nn import functional as F
+    image, line, solid = (2, 3, 9, 8), (2, 3, 9), (1, 2, 4, 5, 4)
+    for pool, sizes in [
+            (lambda x: F.max_pool2d(x, 2), image), (lambda x: F.max_pool1d(x, 3, 2, 1), line),
+            (lambda x: F.max_pool2d(x, 3, 2, 1, dilation=2, ceil_mode=True), image),
+            (lambda x: F.max_pool2d(x, 2), image[1:]), (lambda x: F.max_pool3d(x, 2), solid),
+            (lambda x: F.max_pool2d(x, 2, return_indices=True)[0], image),
+            (lambda x: F.adaptive_max_pool2d(x, 3), image),
+            (lambda x: F.avg_pool2d(x, 2), image), (lambda x: F.avg_pool1d(x, 3, 2, 1), line),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1), image), (lambda x: F.avg_pool3d(x, 2), solid),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True), image),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), image),
+            (lambda x: F.avg_pool2d(x, (3, 2), divisor_override=5), image[1:]),
+            (lambda x: F.adaptive_avg_pool2d(x, (3, 4)), image),
+            (lambda x: F.adaptive_avg_pool2d(x, 1), image)]:
+        def forward(_, x):
+            x = (x * 0.5).requires_grad_(True)
+            return calque.ppe.grad(pool(x).pow(2), (x,), create_graph=True)[0]
+
+        x, other = torch.rand(sizes), torch.rand((sizes[0] + 1, *sizes[1:]))
+        runs_as(looping(forward), x, also=[(other,)], inline_gradients=True, input_names=["x"],
+                dynamic_axes={"x": {0: "n"}})
+
+    def uneven(_, x):
+        x.requires_grad_(True)
+        return calque.ppe.grad(F.adaptive_avg_pool2d(x, 3), (x,))[0]
+
+    error = raises(calque.UnsupportedError, runs_as, looping(uneven), torch.rand(1, 1, 8, 8),
+                   inline_gradients=True)
+    assert "cannot be a part of a graph" in str(error)
+
+
+def check_gradients_of_what_has_none_in_a_graph():
+    """A node asks for the gradient of whatever PyTorch can differentiate, at any size."""
+    import calque.ppe
+
+    def forward(_, x):
+        x = x * 2
+        x.requires_grad_(True)
+        return calque.ppe.grad(torch.nn.functional.fractional_max_pool2d(x, 2, output_size=3), (x,))[0]
+
+    graph = graph_of(looping(forward), torch.rand(1, 1, 8, 8), input_names=["x"],
+                     dynamic_axes={"x": {0: "n"}},
+                     operator_export_type=torch.onnx.OperatorExportTypes.ONNX_FALLTHROUGH)
+    node, = [node for node in graph.nodes if node.op_type == "Gradient"]
+    assert graph.outputs[0].shape == ("n", 1, 8, 8), graph.outputs
+    assert node.attributes["y"] == "Gradient_y_0"
+
+
+def check_arguments_of_the_originals_exporters(folder):
+    testcase(torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "originals", use_dynamo=True,
+             onnx_peephole=False, enable_onnx_checker=False, onnx_shape_inference=True)
+    raises(TypeError, testcase, torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "originals", nothing=1)
 
 
 def check_results_as_each_exporter_gives_them(folder):

@@ -87,6 +87,11 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
+def _are_inputs(keep: bool | None, operator_export_type: OperatorExportTypes) -> bool:
+    """Whether initializers are inputs, too; runtimes with operators of ATen want them to be."""
+    return bool(operator_export_type != OperatorExportTypes.ONNX) if keep is None else keep
+
+
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
              dynamic_axes: Mapping[str, Any], *, export_params: bool = True, verbose: bool = False,
              operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
@@ -94,11 +99,8 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
              custom_opsets: Mapping[str, int] | None = None,
              export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
              doc_strings: bool = False, annotations: str = "attribute") -> Options:
-    kind = _state.operators_of(operator_export_type)
-    if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
-        keep_initializers_as_inputs = True
     options = Options()
-    options.c.opset, options.c.operators = opset, kind
+    options.c.opset, options.c.operators = opset, _state.operators_of(operator_export_type)
     options.c.annotations = choice("annotations", _ANNOTATIONS, annotations)
     options.c.training = _abi.CQ_TRAINING_PRESERVE  # the model is in its mode
     options.c.default_dtype = dtype_code(torch.get_default_dtype())
@@ -115,7 +117,8 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
             (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
-            (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),
+            (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS,
+             _are_inputs(keep_initializers_as_inputs, operator_export_type)),
             (_abi.CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is False)]:
         options.set_flag(flag, wanted)
     return options
@@ -125,7 +128,9 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
 
 
 def _are_weights_inputs(options: Mapping[str, Any]) -> bool:
-    return bool(options.get("keep_initializers_as_inputs")) or not options.get("export_params", True)
+    return not options.get("export_params", True) or _are_inputs(
+        options.get("keep_initializers_as_inputs"),
+        options.get("operator_export_type", OperatorExportTypes.ONNX))
 
 
 def _check_model(model: Model) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
@@ -21,6 +22,24 @@ DOMAIN = "calque_functions"
 _FUNCTION = f"{_marks.NAMESPACE}::function"
 
 _numbers = itertools.count()
+
+
+class _Current(threading.local):
+    rules: Rules | None = None
+
+
+_current = _Current()
+
+
+def operator(name: str, build: Callable[[GraphContext], Any], args: Sequence[torch.Tensor],
+             results: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """An operator of its own in the trace that is being made, with build for its rule; returns
+    results, which say what the operator's look like."""
+    if _current.rules is None:
+        raise RuntimeError(f"{name} can be traced in an export of calque only")
+    made: list[torch.Tensor] = torch.ops.calque.function(_current.rules.add(name, build), list(args),
+                                                         list(results))
+    return made
 
 
 class Rules:
@@ -40,9 +59,11 @@ class Rules:
         return rule
 
     def __enter__(self) -> Rules:
+        self._outer, _current.rules = _current.rules, self
         return self
 
     def __exit__(self, *_: Any) -> None:
+        _current.rules = self._outer
         for name in self._names:
             _symbolic.unregister_builder(name, _abi.CQ_OPSET_OLDEST)
         self._names = []

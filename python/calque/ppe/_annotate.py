@@ -81,6 +81,9 @@ def _note_passed(module: torch.nn.Module, args: Any, result: Any) -> Any:
 
 @contextlib.contextmanager
 def _anchored(attrs: dict[str, Any]) -> Iterator[None]:
+    if not _is_traced():
+        yield
+        return
     hook = torch.nn.modules.module.register_module_forward_hook(_note_passed)
     try:
         with _scope(lambda: torch.ops.calque.scoped_anchor_begin(_marks.attributes(attrs)),
@@ -107,7 +110,7 @@ def scoped_anchor(**attrs: Any) -> contextlib.AbstractContextManager[None]:
     >>> [node.name for node in calque.load(file.getvalue()).graph.nodes]
     ['Anchor_0_start', '/act/Relu', 'Anchor_0_end']
     """
-    return _anchored(attrs) if _is_traced() else contextlib.nullcontext()
+    return _anchored(attrs)
 
 
 def anchor(value: torch.Tensor, **attrs: Any) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence
 
 import torch
 
-from ..onnx import _loops
+from ..onnx import _functions, _loops, _marks
 from ._annotate import as_output
 
 DOMAIN = "ai.onnx.preview.training"
@@ -51,22 +51,15 @@ def _script() -> Callable[..., Any]:
     return made
 
 
-class _Gradient(torch.autograd.Function):  # type: ignore[misc]
-    """A node that asks for the gradients of the output called y with respect to values."""
-
-    @staticmethod
-    def forward(_: Any, y: str, n: int, *tensors: torch.Tensor) -> Any:
-        """The first n tensors are the values, the others their gradients."""
-        return tuple(tensor.clone() for tensor in tensors[n:])
-
-    @staticmethod
-    def backward(_: Any, *gradients: Any) -> Any:
-        return None, None, *[None] * len(gradients), *gradients
-
-    @staticmethod
-    def symbolic(g: Any, y: str, n: int, *values: Any) -> Any:
-        """The library says what the values are called in the end."""
-        return g.op(f"{DOMAIN}::Gradient", *values[:n], xs_s=[""] * n, y_s=y, outputs=n)
+def _node(y: str, inputs: Sequence[torch.Tensor],
+          gradients: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """A node that asks for the gradients of the output called y. PyTorch has computed them; the trace
+    says no more than that they are like the inputs, and the library what these are called in the end."""
+    n = len(inputs)
+    with _marks.known(gradients) as number:
+        results = [torch.ops.calque.gradient(number, i, x) for i, x in enumerate(inputs)]
+    return _functions.operator("Gradient", lambda g: g.op(
+        f"{DOMAIN}::Gradient", *g.arguments(), xs_s=[""] * n, y_s=y, outputs=n), inputs, results)
 
 
 def _name(output: torch.Tensor, inputs: Sequence[torch.Tensor]) -> str:
@@ -99,10 +92,11 @@ def grad(output: torch.Tensor, inputs: Sequence[torch.Tensor], retain_graph: boo
     if not _loops.is_traced():
         return found(retain_graph)
     with _loops.untraced():
-        is_used = [one is not None for one in found(True)]
-    used = [one for one, wanted in zip(inputs, is_used) if wanted]
-    made = _script()(output, used, seed, retain_graph, create_graph)
-    if not _export.is_inline:
-        made = _Gradient.apply(_name(output, used), len(used), *used, *made)
+        known = found(True)
+    used = [one for one, gradient in zip(inputs, known) if gradient is not None]
+    if _export.is_inline:
+        made = _script()(output, used, seed, retain_graph, create_graph)
+    else:
+        made = _node(_name(output, used), used, [one for one in known if one is not None])
     each = iter(made)
-    return tuple(next(each) if wanted else None for wanted in is_used)
+    return tuple(None if gradient is None else next(each) for gradient in known)

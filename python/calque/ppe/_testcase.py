@@ -71,8 +71,12 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
     return results
 
 
-# Of the original's two ways to trace a model and to check what came of it.
-_WITHOUT_EFFECT = ("check_trace", "enable_onnx_checker", "force_outplace_trace", "strict_trace")
+# Of the original's ways to trace a model, and of the steps of its own exporter.
+_WITHOUT_EFFECT = (
+    "add_node_names", "check_trace", "enable_onnx_checker", "fixed_batch_size",
+    "force_outplace_trace", "onnx_check_type", "onnx_data_prop", "onnx_lowprecision_cast",
+    "onnx_peephole", "onnx_scalar_type_analysis", "onnx_shape_inference", "onnx_strict_mode",
+    "strict_trace", "torch_constant_prop", "use_dynamo")
 
 
 def _forget_originals(kwargs: dict[str, Any]) -> Callable[[Any], Any]:

@@ -97,6 +97,7 @@ static int make_inputs(const cli_args *args)
         if (input.dtype == CQ_DTYPE_NONE && !input.path)
             return cli_fail_with("", "input %s is not a tensor of numbers, so none can be made up",
                                  cq_session_input_name(job.session, i));
+        CLI_TRY(cli_input_check_size(&input, cq_session_input_name(job.session, i)));
         status = cli_input_tensor(&tensor, &input, i);
         if (status == CQ_OK)
             status = cq_onnx_value_new_tensor(&job.inputs[i], tensor);

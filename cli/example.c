@@ -206,8 +206,10 @@ int cli_example_load(cli_example *e)
     for (size_t i = 0; i < e->n; i++)
         e->tensors[i] = NULL;
     for (size_t i = 0; i < e->n; i++) {
-        cq_status status = cli_input_tensor(&e->tensors[i], &e->inputs[i], i);
+        cq_status status;
 
+        CLI_TRY(cli_input_check_size(&e->inputs[i], *e->names[i] ? e->names[i] : "an input"));
+        status = cli_input_tensor(&e->tensors[i], &e->inputs[i], i);
         if (status == CQ_E_NO_MEMORY)
             return cli_fail_with("", "there is not enough memory for example input %zu", i);
         if (status != CQ_OK)

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_MADE_UP = 256 << 20 }; /* bytes, for what a file declares */
+
 bool cli_is_tensor_file(const char *path)
 {
     return cli_ends_with(path, ".npy") || cli_ends_with(path, ".pb") || cli_is_stdin(path);
@@ -315,6 +317,24 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
     return status;
 }
 
+int cli_input_check_size(const cli_input *input, const char *name)
+{
+    static double made_up; /* bytes */
+    double        size = (double)cq_dtype_size(input->dtype);
+
+    if (!input->is_declared)
+        return CLI_DONE;
+    for (size_t i = 0; i < input->rank; i++)
+        size *= (double)input->axes[i].size;
+    made_up += size;
+    return made_up <= MOST_MADE_UP
+               ? CLI_DONE
+               : cli_fail_with("give the inputs, or smaller ones: --input or --example",
+                               "the file declares inputs of more than %d MB, at %s, and that much "
+                               "is not made up",
+                               MOST_MADE_UP >> 20, name);
+}
+
 cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed)
 {
     cq_status status;
@@ -323,7 +343,9 @@ cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t see
     if (input->path)
         return cli_load_tensor(out, input->path);
     status = make(out, input, seed);
-    if (status == CQ_OK)
+    if (status == CQ_OK && input->is_declared)
+        cq_tensor_set_made_up(*out);
+    else if (status == CQ_OK)
         cli_allow_outputs((uint64_t)cq_tensor_numel(*out) * cq_dtype_size(cq_tensor_dtype(*out)));
     return status;
 }

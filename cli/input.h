@@ -44,6 +44,7 @@ typedef struct cli_input {
     int64_t     whole; /* a, where it is a whole number */
     size_t      rank;
     cli_axis    axes[CQ_MAX_RANK];
+    bool        is_declared; /* its sizes are those that the model's file declares */
 } cli_input;
 
 /* Takes a SPEC apart. Returns NULL, or what is wrong with it, in a few words. */
@@ -56,6 +57,10 @@ bool cli_input_number(cli_input *out, const char *text);
 bool      cli_is_tensor_file(const char *path);
 bool      cli_is_npy(const char *path); /* by its name, or, of standard input, by its first bytes */
 cq_status cli_load_tensor(cq_tensor **out, const char *path);
+
+/* Whether this one and those before it, of sizes that a file declares, are more than is made up:
+ * says so then. A few bytes can declare terabytes. */
+int cli_input_check_size(const cli_input *input, const char *name);
 
 /* The tensor: read from its file, or made. The numbers depend on seed and on nothing else. */
 cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed);

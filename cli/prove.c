@@ -15,7 +15,7 @@
 #define ATOL 1e-5
 
 #define STEPS   40 /* of a model with state, … */
-#define SECONDS 10 /* … unless they take longer */
+#define SECONDS 3  /* … unless they take longer */
 
 typedef struct pair {
     cq_tensor *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];

@@ -30,8 +30,9 @@ void cli_declared_input(cli_input *out, const cq_onnx_model *model, size_t index
 {
     int32_t rank = cq_onnx_model_value_rank(model, CQ_ONNX_INPUTS, index);
 
-    *out = (cli_input){ .dtype = cq_onnx_model_value_dtype(model, CQ_ONNX_INPUTS, index),
-                        .rank  = rank > 0 && rank <= CQ_MAX_RANK ? (size_t)rank : 0 };
+    *out = (cli_input){ .dtype       = cq_onnx_model_value_dtype(model, CQ_ONNX_INPUTS, index),
+                        .rank        = rank > 0 && rank <= CQ_MAX_RANK ? (size_t)rank : 0,
+                        .is_declared = true };
     for (size_t k = 0; k < out->rank; k++) {
         int64_t size = cq_onnx_model_value_size(model, CQ_ONNX_INPUTS, index, k);
 
@@ -194,6 +195,7 @@ static int make_up(size_t index)
         return cli_fail_with("give the inputs with --example DIR",
                              "input %s is not a tensor of numbers, so none can be made up",
                              cq_session_input_name(job.session, index));
+    CLI_TRY(cli_input_check_size(&own, cq_session_input_name(job.session, index)));
     return cli_result(make_value(&own, index));
 }
 

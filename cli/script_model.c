@@ -23,7 +23,7 @@ static void describe_example(cli_signature *takes, const cq_script *script)
     for (size_t i = 0; i < takes->n_own; i++) {
         cli_input *own = &takes->own[i];
 
-        *own = (cli_input){ 0 };
+        *own = (cli_input){ .is_declared = true };
         if (cq_script_example_input(script, i, &own->dtype, &own->rank, sizes) != CQ_OK)
             return;
         for (size_t k = 0; k < own->rank; k++)

@@ -97,6 +97,10 @@ CQ_API int64_t  cq_tensor_numel(const cq_tensor *t);
 CQ_API bool     cq_tensor_is_contiguous(const cq_tensor *t);
 CQ_API bool     cq_tensor_has_data(const cq_tensor *t);
 
+/* Says that the tensor was made up, for sizes that a file from anywhere declares. What a run may
+ * take grows with the inputs that it is given, but not with those. */
+CQ_API void cq_tensor_set_made_up(cq_tensor *t);
+
 /* Whether its memory is also somebody else's: of whoever else holds a reference, another tensor's,
  * a file's, or a caller's that was wrapped. Who changes it then changes more than this tensor. */
 CQ_API bool cq_tensor_is_shared(const cq_tensor *t);

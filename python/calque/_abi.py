@@ -1166,6 +1166,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_tensor_retain": (c_void_p, [c_void_p]),
     "cq_tensor_save_npy": (c_int, [c_void_p, c_char_p]),
     "cq_tensor_save_pb": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "cq_tensor_set_made_up": (None, [c_void_p]),
     "cq_tensor_size": (c_int64, [c_void_p, c_size_t]),
     "cq_tensor_stride": (c_int64, [c_void_p, c_size_t]),
     "cq_tensor_wrap": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), c_void_p, CFUNCTYPE(None, c_void_p), c_void_p]),

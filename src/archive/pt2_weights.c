@@ -201,7 +201,8 @@ static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, 
     for (size_t i = 0; i < cq_json_length(config) && status == CQ_OK; i++)
         status = config->kind == CQ_JSON_OBJECT
                      ? read_raw(a, to, folder, &config->u.members[i], &records)
-                     : CQ_E_FORMAT;
+                     : cq_fail(CQ_E_FORMAT, cq_pt2_where(a, record), NULL,
+                               "the weights are not a dict by their names");
     for (size_t i = 0; i < records.cap; i++)
         if (records.slots[i].key)
             cq_storage_release(records.slots[i].value);

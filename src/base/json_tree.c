@@ -1,6 +1,7 @@
 /* A parser by recursive descent. Items of a list are collected on a stack that all lists share, and
  * moved to the arena when the list ends. */
 #include "base/json_tree.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -216,6 +217,50 @@ static cq_status read_members(parser *p, bool keyed, char close)
     return accept(p, close) ? CQ_OK : fail(p, "a list or object does not end");
 }
 
+/* An object of many members has a table of their numbers behind them, so that looking for one does
+ * not take longer with each: twice as many places or more, 0 being free. */
+enum { FEW_MEMBERS = 16 };
+
+static size_t places_for(size_t n)
+{
+    size_t places = 2 * FEW_MEMBERS;
+
+    while (places < 2 * n)
+        places *= 2;
+    return n > FEW_MEMBERS ? places : 0;
+}
+
+static uint32_t *find_place(const cq_json *object, const char *key)
+{
+    const size_t n     = places_for(object->n);
+    uint32_t    *table = (uint32_t *)(object->u.members + object->n);
+    size_t       at    = (size_t)cq_hash_bytes(key, strlen(key)) & (n - 1);
+
+    while (table[at] && strcmp(object->u.members[table[at] - 1].key, key) != 0)
+        at = (at + 1) & (n - 1);
+    return &table[at];
+}
+
+/* Of equal keys the first counts. */
+static cq_status keep_members(parser *p, size_t first, cq_json *v)
+{
+    const size_t    size = v->n * sizeof *v->u.members;
+    cq_json_member *members =
+        cq_arena_zalloc(p->arena, size + places_for(v->n) * sizeof(uint32_t) + 1);
+
+    if (!members)
+        return CQ_E_NO_MEMORY;
+    if (v->n)
+        memcpy(members, p->open.items + first, size);
+    v->u.members = members;
+    for (uint32_t i = 0; v->n > FEW_MEMBERS && i < v->n; i++) {
+        uint32_t *place = find_place(v, members[i].key);
+
+        *place = *place ? *place : i + 1;
+    }
+    return CQ_OK;
+}
+
 /* After its bracket. */
 static cq_status read_container(parser *p, bool keyed, cq_json *v)
 {
@@ -230,10 +275,7 @@ static cq_status read_container(parser *p, bool keyed, cq_json *v)
     n  = p->open.n - first;
     *v = (cq_json){ .kind = keyed ? CQ_JSON_OBJECT : CQ_JSON_LIST, .n = (uint32_t)n };
     if (keyed) {
-        v->u.members = n ? cq_arena_copy(p->arena, p->open.items + first, n * sizeof *v->u.members)
-                         : cq_arena_zalloc(p->arena, 1);
-        if (!v->u.members)
-            return CQ_E_NO_MEMORY;
+        CQ_TRY(keep_members(p, first, v));
     } else {
         cq_json *items = cq_arena_array(p->arena, n, sizeof *items);
 
@@ -285,7 +327,14 @@ cq_status cq_json_parse(const cq_json **out, cq_arena *arena, const char *text, 
 
 const cq_json *cq_json_get(const cq_json *object, const char *key)
 {
-    for (size_t i = 0; object->kind == CQ_JSON_OBJECT && i < object->n; i++)
+    if (object->kind != CQ_JSON_OBJECT)
+        return &nothing;
+    if (object->n > FEW_MEMBERS) {
+        const uint32_t place = *find_place(object, key);
+
+        return place ? &object->u.members[place - 1].value : &nothing;
+    }
+    for (size_t i = 0; i < object->n; i++)
         if (strcmp(object->u.members[i].key, key) == 0)
             return &object->u.members[i].value;
     return &nothing;

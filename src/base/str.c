@@ -81,11 +81,6 @@ char *cq_str_take(cq_str *s)
     return text;
 }
 
-bool cq_starts_with(const char *s, const char *prefix)
-{
-    return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
 bool cq_ends_with(const char *s, const char *suffix)
 {
     size_t len = strlen(s), tail = strlen(suffix);

@@ -29,7 +29,11 @@ const char *cq_str_text(const cq_str *s);
  * NULL if anything failed, and *s is cleared. */
 char *cq_str_take(cq_str *s);
 
-bool cq_starts_with(const char *s, const char *prefix);
+static inline bool cq_starts_with(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
 bool cq_ends_with(const char *s, const char *suffix);
 
 /* Equality, for the rows of a table: most differ in the first letter. */

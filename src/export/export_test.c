@@ -622,7 +622,7 @@ TEST(export, a_model_without_outputs_is_refused)
     cq_module            *net = bare_net_new(&cls);
     cq_onnx_model        *m   = NULL;
 
-    CHECK_STATUS(CQ_E_ARGUMENT, export_net(&m, net, NULL));
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_net(&m, net, NULL));
     CHECK_STR("the model returns no tensor", cq_last_error()->message);
     cq_module_free(net);
 }

@@ -188,7 +188,7 @@ static cq_status record(const cq_front_end *f, void *self, cq_port *port)
     CQ_TRY(cq_symbols_check(&cap->graph->symbols));
     CQ_TRY(cap->graph->status);
     if (!cap->graph->top->returns.n)
-        return cq_fail(CQ_E_ARGUMENT, port->options->graph_name, NULL,
+        return cq_fail(CQ_E_UNSUPPORTED, port->options->graph_name, NULL,
                        "the model returns no tensor");
     return CQ_OK;
 }

@@ -30,12 +30,13 @@ static void add_range(cq_onnx_model *onnx, const cq_pt2_shown *shown, const cq_p
 
 static void add_ranges(cq_onnx_model *onnx, const cq_pt2 *model)
 {
-    const cq_pt2_program *p = model->program;
+    for (size_t i = 0; i < model->shown.n; i++) {
+        const cq_pt2_range *range =
+            cq_map_get(&model->program->range_of, model->shown.items[i].symbol);
 
-    for (size_t i = 0; i < model->shown.n; i++)
-        for (size_t k = 0; k < p->n_ranges; k++)
-            if (strcmp(model->shown.items[i].symbol, p->ranges[k].expr) == 0)
-                add_range(onnx, &model->shown.items[i], &p->ranges[k]);
+        if (range)
+            add_range(onnx, &model->shown.items[i], range);
+    }
 }
 
 /* ---- constraints ---- */

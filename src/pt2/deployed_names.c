@@ -152,6 +152,8 @@ CQ_API cq_status cq_pt2_name_as(cq_pt2 *p, const char *convention)
         status = name_inputs(p);
     if (status == CQ_OK)
         status = name_outputs(p, &past, named);
+    if (status == CQ_OK)
+        status = cq_pt2_take_names(p);
     cq_vec_clear(&past);
     return status;
 }

@@ -50,17 +50,21 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
     const cq_pt2_meta  *m    = &g->metas[slot];
 
     *out = NULL;
+    if (m->dtype == CQ_DTYPE_NONE && m->sizes)
+        return cq_fail(CQ_E_UNSUPPORTED, g->slots[slot], NULL,
+                       "the program takes a tensor of a dtype that is not known");
     if (m->dtype == CQ_DTYPE_NONE)
         return cq_args_tensor_of(out,
                                  sample && sample->kind != CQ_VAL_TENSOR
                                      ? *sample
                                      : cq_val_of_i64(g->numbers[slot].value),
                                  false);
-    if (sample && sample->kind == CQ_VAL_TENSOR && fits(sample->u.tensor, m)) {
+    if (sample && sample->kind == CQ_VAL_TENSOR && fits(sample->u.tensor, m))
         *out = cq_tensor_retain(sample->u.tensor);
-        return CQ_OK;
-    }
-    return make_tensor(out, m);
+    else
+        CQ_TRY(make_tensor(out, m));
+    cq_tensor_set_made_up(*out); /* a sample is, too: a few bytes can be as many as one likes */
+    return CQ_OK;
 }
 
 /* ---- all of them ---- */

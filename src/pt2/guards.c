@@ -30,6 +30,9 @@ static size_t next_leaf(const cq_pt2_program *p, size_t at)
     return at;
 }
 
+/* A path that is longer is noted by no guard. */
+enum { MAX_PATH_LEN = 1000 };
+
 static cq_status note_paths(paths *ps, const cq_pt2_tree *t, const char *path)
 {
     cq_pt2 *p = ps->model;
@@ -39,7 +42,10 @@ static cq_status note_paths(paths *ps, const cq_pt2_tree *t, const char *path)
         const bool   is_user = ps->input < p->user.n && p->user.items[ps->input] == at;
 
         ps->leaf = at + 1;
-        return is_user ? cq_map_set(&ps->inputs, path, (void *)(uintptr_t)++ps->input) : CQ_OK;
+        ps->input += is_user;
+        return is_user && strlen(path) <= MAX_PATH_LEN
+                   ? cq_map_set(&ps->inputs, path, (void *)(uintptr_t)ps->input)
+                   : CQ_OK;
     }
     for (size_t i = 0; i < t->n; i++) {
         const char *key   = t->keys ? t->keys[i] : NULL;
@@ -47,8 +53,10 @@ static cq_status note_paths(paths *ps, const cq_pt2_tree *t, const char *path)
         cq_status   status;
 
         cq_str_add(&inner, path);
-        if (key)
-            cq_str_printf(&inner, "['%s']", key);
+        if (inner.len > MAX_PATH_LEN)
+            ; /* nor is one that begins so */
+        else if (key)
+            cq_str_printf(&inner, "['%.*s']", MAX_PATH_LEN, key);
         else
             cq_str_printf(&inner, "[%zu]", i);
         status = inner.status;
@@ -128,6 +136,7 @@ static cq_status read_guard(paths *ps, const char *text)
         *at         = '\0';
         guard.left  = cq_arena_strdup(arena, s.text);
         guard.right = cq_arena_strdup(arena, at + strlen(guard.relation));
+        ps->model->guards_len += s.len;
         status =
             guard.left && guard.right ? cq_vec_push(&ps->model->guards, guard) : CQ_E_NO_MEMORY;
     }

@@ -5,20 +5,21 @@
 
 /* ---- sizes ---- */
 
+/* A file can have thousands of sizes and of guards on them, and pairs of sizes are their square. */
+enum { MOST_WORK = 8 << 20 };
+
 static int64_t largest(const cq_pt2_program *p, const char *symbol)
 {
-    for (size_t i = 0; i < p->n_ranges; i++)
-        if (strcmp(p->ranges[i].expr, symbol) == 0)
-            return p->ranges[i].max;
-    return INT64_MAX;
+    const cq_pt2_range *range = cq_map_get(&p->range_of, symbol);
+
+    return range ? range->max : INT64_MAX;
 }
 
 static cq_pt2_sized *find(const cq_pt2 *p, const char *symbol)
 {
-    for (size_t i = 0; i < p->larger.n; i++)
-        if (strcmp(p->larger.items[i].symbol, symbol) == 0)
-            return &p->larger.items[i];
-    return NULL;
+    const uintptr_t at = (uintptr_t)cq_map_get(&p->sized, symbol);
+
+    return at ? &p->larger.items[at - 1] : NULL;
 }
 
 static const cq_pt2_meta *meta_of(const cq_pt2 *p, size_t input)
@@ -44,6 +45,7 @@ static cq_status list_symbols(cq_pt2 *p)
             sized.example = sized.size;
             sized.max     = largest(p->program, sized.symbol);
             CQ_TRY(cq_vec_push(&p->larger, sized));
+            CQ_TRY(cq_map_set(&p->sized, sized.symbol, (void *)(uintptr_t)p->larger.n));
         }
     }
     return CQ_OK;
@@ -60,13 +62,14 @@ static bool size_of_symbol(void *user, const char *symbol, cq_int *out)
 
 static cq_int size_of_axis(void *user, size_t input, size_t axis)
 {
-    const cq_pt2      *p   = user;
+    cq_pt2            *p   = user;
     const cq_pt2_env   env = { NULL, size_of_symbol, user };
     const cq_pt2_meta *m   = input < p->user.n ? meta_of(p, input) : NULL;
     cq_int             size;
 
     if (!m || axis >= m->rank || axis >= p->examples.items[input]->rank)
         return cq_i(0);
+    p->work += m->sizes[axis].expr ? strlen(m->sizes[axis].expr) : 1;
     return m->sizes[axis].expr && cq_pt2_expr(m->sizes[axis].expr, &env, &size) && size.value > 0
                ? size
                : cq_i(p->examples.items[input]->sizes[axis].value);
@@ -76,8 +79,10 @@ static cq_int size_of_axis(void *user, size_t input, size_t axis)
  * take them. */
 static bool grow(cq_pt2 *p, cq_pt2_sized *a, cq_pt2_sized *b)
 {
-    if (a->size >= a->max || (b && b->size >= b->max))
+    p->work++;
+    if (a->size >= a->max || (b && b->size >= b->max) || p->work > MOST_WORK)
         return false;
+    p->work += p->guards_len;
     a->size++;
     if (b)
         b->size++;
@@ -118,6 +123,8 @@ static cq_status repeat(cq_tensor **out, const cq_tensor *from, const int64_t *s
     CQ_TRY(cq_tensor_clone(&dense, from, from->dtype));
     n      = cq_tensor_numel(dense);
     status = cq_tensor_new(out, from->dtype, from->rank, sizes, NULL);
+    if (status == CQ_OK)
+        cq_tensor_set_made_up(*out);
     for (int64_t i = 0; status == CQ_OK && n && i < cq_tensor_numel(*out); i++)
         memcpy(cq_tensor_bytes(*out) + i * (int64_t)item,
                cq_tensor_bytes(dense) + i % n * (int64_t)item, item);

@@ -100,6 +100,9 @@ CQ_API void cq_pt2_free(cq_pt2 *p)
     cq_vec_clear(&p->guards);
     cq_vec_clear(&p->is_state);
     cq_vec_clear(&p->larger);
+    cq_map_clear(&p->sized);
+    cq_map_clear(&p->taken);
+    cq_map_clear(&p->changed_names);
     cq_script_free(p->script);
     cq_pt2_program_free(p->program);
     cq_free(p);
@@ -181,6 +184,8 @@ typedef struct call {
     const char       **names;  /* of a capture, theirs */
     cq_pt2_asserted    asserted;
     size_t             n_states; /* so far */
+    cq_arena          *arena;    /* of the call */
+    cq_map             axes;     /* of a capture: symbols, to symbol_axes */
 } call;
 
 static const cq_pt2_meta *meta_of(const call *c, size_t i)
@@ -263,48 +268,59 @@ static cq_status check_guards(call *c)
  * for larger sizes mostly take them, too. */
 static cq_status check_range(const call *c, const char *symbol, int64_t value, const char *input)
 {
-    const cq_pt2_program *p = c->model->program;
+    const cq_pt2_range *range = cq_map_get(&c->model->program->range_of, symbol);
 
-    for (size_t i = 0; i < p->n_ranges; i++)
-        if (strcmp(p->ranges[i].expr, symbol) == 0 &&
-            (value < p->ranges[i].min || value > p->ranges[i].max) && value > 1)
-            return cq_fail(CQ_E_ARGUMENT, input, NULL,
-                           "the size %lld is not one the program was made for: %lld to %lld",
-                           (long long)value, (long long)p->ranges[i].min,
-                           (long long)p->ranges[i].max);
+    if (range && (value < range->min || value > range->max) && value > 1)
+        return cq_fail(CQ_E_ARGUMENT, input, NULL,
+                       "the size %lld is not one the program was made for: %lld to %lld",
+                       (long long)value, (long long)range->min, (long long)range->max);
     return CQ_OK;
 }
 
-/* What the size is called in the graph: as the user says, or `batch`, or as in the file. It is a
- * batch if it is the first size of all inputs that have it, and they have more. */
+/* The axes of inputs that have a symbol for their size. It is a batch if it is the first size of
+ * all inputs that have it, and they have more. */
+typedef struct symbol_axes {
+    const char *given, *usual; /* names, or NULL */
+    bool        is_batch;
+} symbol_axes;
+
+static cq_status note_axis(call *c, size_t i, size_t k)
+{
+    const cq_pt2_meta *m = meta_of(c, i);
+    symbol_axes       *axes;
+    char               name[64];
+
+    if (!m->sizes[k].expr || !cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name))
+        return CQ_OK;
+    axes = cq_map_get(&c->axes, name);
+    if (!axes) {
+        axes = cq_arena_zalloc(c->arena, sizeof *axes);
+        if (!axes)
+            return CQ_E_NO_MEMORY;
+        axes->is_batch = true;
+        CQ_TRY(cq_map_set(&c->axes, name, axes));
+    }
+    if (!axes->given)
+        axes->given = c->ends->axis_name(c->ends->user, c->names[i], m->rank, k);
+    if (!axes->usual)
+        axes->usual = cq_pt2_deployed_axis(c->model, i, k);
+    axes->is_batch &= k == 0 && m->rank > 1;
+    return CQ_OK;
+}
+
+/* What the size is called in the graph: as the user says, or `batch`, or as in the file. */
 static const char *display_name(call *c, const char *symbol)
 {
-    cq_graph   *g        = c->run.ev->capture->graph;
-    const char *usual    = NULL;
-    bool        is_batch = true;
-    size_t      n_axes   = 0;
-    char        name[64];
+    const cq_map      *taken = &c->run.ev->capture->graph->symbols.atoms;
+    const symbol_axes *axes  = cq_map_get(&c->axes, symbol);
 
-    for (size_t i = 0; i < c->model->user.n; i++) {
-        const cq_pt2_meta *m = meta_of(c, i);
-
-        for (size_t k = 0; k < m->rank; k++) {
-            const char *given;
-
-            if (!m->sizes[k].expr || !cq_pt2_lone_symbol(m->sizes[k].expr, name, sizeof name) ||
-                strcmp(name, symbol) != 0)
-                continue;
-            given = c->ends->axis_name(c->ends->user, c->names[i], m->rank, k);
-            if (given)
-                return given;
-            usual = usual ? usual : cq_pt2_deployed_axis(c->model, i, k);
-            is_batch &= k == 0 && m->rank > 1;
-            n_axes++;
-        }
-    }
-    if (usual && !cq_map_has(&g->symbols.atoms, usual))
-        return usual;
-    return n_axes && is_batch && !cq_map_has(&g->symbols.atoms, "batch") ? "batch" : symbol;
+    if (!axes)
+        return symbol;
+    if (axes->given)
+        return axes->given;
+    if (axes->usual && !cq_map_has(taken, axes->usual))
+        return axes->usual;
+    return axes->is_batch && !cq_map_has(taken, "batch") ? "batch" : symbol;
 }
 
 static cq_status define_symbol(call *c, const char *expr, int64_t value, int axis,
@@ -390,6 +406,9 @@ static cq_status define_symbols(call *c)
 {
     const cq_pt2_graph *g = c->model->program->graph;
 
+    for (size_t i = 0; i < c->model->user.n && c->run.ev->capture; i++)
+        for (size_t k = 0; k < meta_of(c, i)->rank; k++)
+            CQ_TRY(note_axis(c, i, k));
     for (size_t i = 0; i < c->model->user.n; i++) {
         const cq_pt2_meta *m    = meta_of(c, i);
         const uint32_t     slot = g->inputs[c->model->user.items[i]].u.slot;
@@ -606,6 +625,7 @@ static cq_status perform(void *user)
 
     if (!args || !results)
         goto done;
+    c->arena = arena;
     c->names = cq_arena_array(arena, c->model->user.n, sizeof *c->names);
     if (!c->names)
         goto done;
@@ -619,6 +639,7 @@ static cq_status perform(void *user)
     CQ_TRY_OR_DONE(give_all(c, args, results));
     status = cq_pt2_finish_state(c->model, c->run.ev, c->ends, args, results);
 done:
+    cq_map_clear(&c->axes);
     if (arena)
         cq_arena_free(arena);
     return status;
@@ -649,7 +670,7 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
     if (ends->keep_asserts && ev.capture)
         c.run.asserted = &c.asserted;
     for (size_t i = 0; i < p->user.n; i++)
-        bytes += c.inputs[i] ? cq_tensor_n_bytes(c.inputs[i]) : 0;
+        bytes += c.inputs[i] ? cq_tensor_given_bytes(c.inputs[i]) : 0;
     status = cq_script_with_limits(&ev, p->script, bytes, perform, &c);
     cq_pt2_run_clear(&c.run);
     for (size_t i = 0; i < c.asserted.n; i++)

@@ -37,9 +37,14 @@ struct cq_pt2 {
     output_paths;                     /* where they are in the result, even if that is not a name */
     CQ_VEC(const char *) input_names; /* as deployed_names.c has them; none: the file's */
     CQ_VEC(cq_pt2_guard) guards;
+    size_t guards_len;        /* of their texts */
     CQ_VEC(uint32_t) changed; /* mutations.c: inputs of the graph that operators change in place */
     CQ_VEC(cq_pt2_sized) larger; /* larger.c: sizes to try */
-    bool has_cross;              /* among the past is what an encoder gave */
+    cq_map sized;                /* their symbols, to their number + 1 */
+    size_t work;                 /* characters of guards that were computed to choose them */
+    cq_map taken;         /* names of inputs and outputs, to how often they were asked for again */
+    cq_map changed_names; /* of what is changed, to that of its new value */
+    bool   has_cross;     /* among the past is what an encoder gave */
 
     /* state.c: what a call changes, weights and inputs of the user, as captures found it. */
     CQ_VEC(bool) is_state; /* by inputs of the graph */
@@ -91,11 +96,13 @@ cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, const cq_pt2_ends *end
 
 /* outputs.c: what the outputs are called, by the structure of the result. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
-bool      cq_pt2_is_taken(const cq_pt2 *model, const char *name);
+cq_status cq_pt2_take_names(cq_pt2 *model); /* those of inputs and outputs as they are now */
 
-/* mutations.c: fills model->changed; the name of the new value of something; NULL: no memory. */
-cq_status   cq_pt2_find_changes(cq_pt2 *model);
-const char *cq_pt2_changed_name(const cq_pt2 *model, const char *name);
+/* A name that nothing has: cache_out, then cache_out_2. NULL: no memory. */
+const char *cq_pt2_changed_name(cq_pt2 *model, const char *name);
+
+/* mutations.c: fills model->changed. */
+cq_status cq_pt2_find_changes(cq_pt2 *model);
 
 /* guards.c: reads the conditions; what is not understood is left out. */
 cq_status cq_pt2_read_guards(cq_pt2 *model);

@@ -96,10 +96,3 @@ cq_status cq_pt2_find_changes(cq_pt2 *p)
     cq_free(r.changed);
     return status;
 }
-
-/* "cache_out"; NULL: no memory. */
-const char *cq_pt2_changed_name(const cq_pt2 *p, const char *name)
-{
-    name = cq_arena_printf(p->program->archive->arena, "%s_out", name);
-    return name && cq_pt2_is_taken(p, name) ? cq_pt2_changed_name(p, name) : name;
-}

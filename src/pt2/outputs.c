@@ -26,17 +26,59 @@ static cq_status visit(names *to, cq_arena *arena, const cq_pt2_tree *t, const c
     return CQ_OK;
 }
 
-bool cq_pt2_is_taken(const cq_pt2 *p, const char *name)
+/* ---- names that are taken ---- */
+
+/* What a name was asked for is counted, so that the next one does not try the same again: 1, or how
+ * often besides. */
+static cq_status take(cq_pt2 *p, const char *name)
 {
-    for (size_t i = 0; i < p->user.n; i++)
-        if (strcmp(cq_pt2_input_name(p, i), name) == 0)
-            return true;
-    for (size_t i = 0; i < p->output_names.n; i++)
-        if (p->output_names.items[i] && strcmp(p->output_names.items[i], name) == 0)
-            return true;
-    return cq_map_has(&p->program->archive->weights, name) ||
+    return name && !cq_map_has(&p->taken, name) ? cq_map_set(&p->taken, name, (void *)(uintptr_t)1)
+                                                : CQ_OK;
+}
+
+static bool is_taken(const cq_pt2 *p, const char *name)
+{
+    return cq_map_has(&p->taken, name) || cq_map_has(&p->program->archive->weights, name) ||
            cq_map_has(&p->program->archive->constants, name);
 }
+
+cq_status cq_pt2_take_names(cq_pt2 *p)
+{
+    cq_map_clear(&p->taken);
+    for (size_t i = 0; i < p->user.n; i++)
+        CQ_TRY(take(p, cq_pt2_input_name(p, i)));
+    for (size_t i = 0; i < p->output_names.n; i++)
+        CQ_TRY(take(p, p->output_names.items[i]));
+    return CQ_OK;
+}
+
+/* "x_out", then "x_out_2"; NULL: no memory. */
+static const char *other_name(cq_pt2 *p, const char *name)
+{
+    uintptr_t   n = (uintptr_t)cq_map_get(&p->taken, name);
+    const char *other;
+
+    do {
+        n++;
+        other =
+            n <= 2 ? cq_arena_printf(p->program->archive->arena, "%s_out", name)
+                   : cq_arena_printf(p->program->archive->arena, "%s_out_%zu", name, (size_t)n - 1);
+    } while (other && is_taken(p, other));
+    return other && cq_map_set(&p->taken, name, (void *)n) == CQ_OK ? other : NULL;
+}
+
+/* It is the same in every call. */
+const char *cq_pt2_changed_name(cq_pt2 *p, const char *name)
+{
+    const char *other = cq_map_get(&p->changed_names, name);
+
+    if (other)
+        return other;
+    other = other_name(p, name);
+    return other && cq_map_set(&p->changed_names, name, (void *)other) == CQ_OK ? other : NULL;
+}
+
+/* ---- the outputs ---- */
 
 static cq_status take_names(cq_pt2 *p, const names *leaves)
 {
@@ -52,8 +94,9 @@ static cq_status take_names(cq_pt2 *p, const names *leaves)
         if (p->program->graph->outputs[i].kind == CQ_PT2_NONE)
             continue;
         CQ_TRY(cq_vec_push(&p->output_paths, name));
-        if (name && cq_pt2_is_taken(p, name) && !(name = cq_pt2_changed_name(p, name)))
+        if (name && is_taken(p, name) && !(name = other_name(p, name)))
             return CQ_E_NO_MEMORY;
+        CQ_TRY(take(p, name));
         CQ_TRY(cq_vec_push(&p->output_names, name));
     }
     return CQ_OK;
@@ -71,8 +114,10 @@ static cq_status number_others(cq_pt2 *p)
 
         if (!name)
             return CQ_E_NO_MEMORY;
-        if (!p->output_names.items[i] && !cq_pt2_is_taken(p, name))
+        if (!p->output_names.items[i] && !is_taken(p, name)) {
             p->output_names.items[i] = name;
+            CQ_TRY(take(p, name));
+        }
     }
     return CQ_OK;
 }
@@ -80,8 +125,10 @@ static cq_status number_others(cq_pt2 *p)
 cq_status cq_pt2_name_outputs(cq_pt2 *p)
 {
     names     leaves = { 0 };
-    cq_status status = visit(&leaves, p->program->archive->arena, &p->results, "", false);
+    cq_status status = cq_pt2_take_names(p);
 
+    if (status == CQ_OK)
+        status = visit(&leaves, p->program->archive->arena, &p->results, "", false);
     if (status == CQ_OK)
         status = take_names(p, &leaves);
     if (status == CQ_OK)

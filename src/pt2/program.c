@@ -420,6 +420,15 @@ static cq_status read_graph(reader *r, const char *name, const cq_json *j, const
 
 /* ---- the program ---- */
 
+static bool has_folder(const char *from, const char *end, const char *name)
+{
+    const size_t len = strlen(name);
+
+    while (from + len <= end && memcmp(from, name, len) != 0)
+        from++;
+    return from + len <= end;
+}
+
 /* The innermost frame of a stack trace that is not PyTorch's own, or the innermost of all:
  * File "net.py", line 12, in forward. */
 static void write_place(const cq_place_source *self, uint32_t offset, char *out, size_t size)
@@ -432,13 +441,12 @@ static void write_place(const cq_place_source *self, uint32_t offset, char *out,
     out[0] = '\0';
     while ((at = strstr(at, "File \""))) {
         const char *file = at + strlen("File \""), *end = strchr(file, '"');
-        const char *line = end ? strstr(end, ", line ") : NULL, *torch;
+        const char *line = end ? strstr(end, ", line ") : NULL;
         bool        theirs;
 
         if (!line)
             return;
-        torch  = strstr(file, "/torch/");
-        theirs = cq_starts_with(file, "torch/") || (torch && torch < end);
+        theirs = cq_starts_with(file, "torch/") || has_folder(file, end, "/torch/");
         if (!own || !theirs)
             snprintf(out, size, "%.*s:%ld", (int)(end - file), file, strtol(line + 7, NULL, 10));
         own |= !theirs;
@@ -479,6 +487,7 @@ void cq_pt2_program_free(cq_pt2_program *p)
 {
     if (!p)
         return;
+    cq_map_clear(&p->range_of);
     cq_pt2_archive_free(p->archive);
     cq_free(p);
 }

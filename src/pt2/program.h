@@ -107,6 +107,7 @@ typedef struct cq_pt2_program {
     const cq_pt2_graph *graph;
     const cq_pt2_port  *inputs, *outputs; /* of the graph's, in order */
     const cq_pt2_range *ranges;
+    cq_map              range_of;          /* by its expression */
     size_t              n_ranges, n_nodes; /* nodes of all graphs */
     const cq_pt2_node **nodes;             /* by number */
     cq_place_source     places;

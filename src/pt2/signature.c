@@ -134,6 +134,7 @@ static cq_status read_ranges(cq_pt2_program *p, const cq_json *ranges)
 
         out[i] = (cq_pt2_range){ m->key, limit_of(&m->value, "min_val", "min", INT64_MIN),
                                  limit_of(&m->value, "max_val", "max", INT64_MAX) };
+        CQ_TRY(cq_map_set(&p->range_of, m->key, &out[i]));
     }
     return CQ_OK;
 }

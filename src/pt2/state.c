@@ -4,7 +4,7 @@
 #include "pt2/model.h"
 
 #include "base/str.h"
-#include "base/warn.h"
+#include "script/state.h"
 
 #include <stdio.h>
 
@@ -21,13 +21,21 @@ cq_status cq_pt2_forget_state(cq_pt2 *p)
     return CQ_OK;
 }
 
-/* The place of an input of the graph among those of the user; n: it is a weight. */
+/* The place of an input of the graph among those of the user, which are in its order; n: it is a
+ * weight. */
 static size_t place_of(const cq_pt2 *p, size_t input)
 {
-    for (size_t i = 0; i < p->user.n; i++)
-        if (p->user.items[i] == input)
-            return i;
-    return p->user.n;
+    size_t low = 0, high = p->user.n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (p->user.items[middle] < input)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->user.n && p->user.items[low] == input ? low : p->user.n;
 }
 
 static const char *name_of(const cq_pt2 *p, size_t input)
@@ -45,20 +53,9 @@ void cq_pt2_warn_of_state(const cq_pt2 *p)
         cq_str *names = place_of(p, i) < p->user.n ? &inputs : &weights;
 
         if (p->is_state.items[i])
-            cq_str_printf(names, "%s%s", names->len ? ", " : "", name_of(p, i));
+            cq_state_add_name(names, name_of(p, i));
     }
-    if (weights.len)
-        cq_warn(NULL,
-                "the program changes %s, and every run of the export begins with what the file "
-                "holds; --state makes inputs and outputs of it",
-                weights.text);
-    if (inputs.len)
-        cq_warn(NULL,
-                "the program changes its input %s, of which the export tells nothing; --state "
-                "makes outputs of it",
-                inputs.text);
-    cq_str_clear(&weights);
-    cq_str_clear(&inputs);
+    cq_state_warn_of("the program", &weights, &inputs);
 }
 
 /* ---- inputs ---- */
@@ -83,20 +80,28 @@ cq_status cq_pt2_state_value(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, si
 
 /* ---- outputs ---- */
 
-/* What the signature says that an input became; None: nothing. */
-static cq_val result_of(const cq_pt2 *p, size_t input, const cq_val *results)
+/* Outputs that are new values, by the name of what they are of; of several the first. */
+static cq_status find_mutations(const cq_pt2 *p, const cq_val *results, cq_map *out)
 {
     const cq_pt2_program *program = p->program;
-    const cq_pt2_graph   *g       = program->graph;
-    const char           *name    = program->inputs[input].name;
+
+    for (size_t i = program->graph->n_outputs; i-- > 0;)
+        if (program->outputs[i].role == CQ_PT2_MUTATION)
+            CQ_TRY(cq_map_set(out, program->outputs[i].name, (void *)&results[i]));
+    return CQ_OK;
+}
+
+/* What the signature says that an input became; None: nothing. */
+static cq_val result_of(const cq_pt2 *p, size_t input, const cq_map *mutations)
+{
+    const cq_pt2_graph *g    = p->program->graph;
+    const char         *name = p->program->inputs[input].name;
+    const cq_val       *result;
 
     if (place_of(p, input) < p->user.n)
         name = g->slots[g->inputs[input].u.slot];
-    for (size_t i = 0; i < g->n_outputs; i++)
-        if (program->outputs[i].role == CQ_PT2_MUTATION &&
-            strcmp(program->outputs[i].name, name) == 0)
-            return results[i];
-    return CQ_NONE;
+    result = cq_map_get(mutations, name);
+    return result ? *result : CQ_NONE;
 }
 
 static cq_status finish(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, size_t input, cq_val arg,
@@ -120,13 +125,17 @@ static cq_status finish(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, size_t 
 cq_status cq_pt2_finish_state(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, const cq_val *args,
                               const cq_val *results)
 {
+    cq_map    mutations = { 0 };
+    cq_status status    = find_mutations(p, results, &mutations);
+
     if (ev->capture) {
         p->unsettled = false;
         p->has_state = ends->state;
     }
     for (int weights = 0; weights < 2; weights++)
-        for (size_t i = 0; i < p->is_state.n; i++)
+        for (size_t i = 0; i < p->is_state.n && status == CQ_OK; i++)
             if (args[i].kind == CQ_VAL_TENSOR && (place_of(p, i) == p->user.n) == weights)
-                CQ_TRY(finish(p, ev, ends, i, args[i], result_of(p, i, results)));
-    return CQ_OK;
+                status = finish(p, ev, ends, i, args[i], result_of(p, i, &mutations));
+    cq_map_clear(&mutations);
+    return status;
 }

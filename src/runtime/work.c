@@ -421,7 +421,7 @@ double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs
         bytes += bytes_of(m->graph->initializer.items[i]);
     for (size_t i = 0; i < n_inputs; i++)
         if (inputs[i].kind == CQ_VAL_TENSOR)
-            bytes += cq_tensor_n_bytes(inputs[i].u.tensor);
+            bytes += cq_tensor_given_bytes(inputs[i].u.tensor);
     return bytes;
 }
 

@@ -92,8 +92,15 @@ struct cq_object {
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
-cq_object *cq_object_of(cq_val v);                      /* NULL if it is not an object */
-cq_object *cq_object_as(cq_val v, cq_object_kind kind); /* NULL if it is not of that kind */
+cq_object *cq_object_of(cq_val v); /* NULL if it is not an object */
+
+/* NULL if it is not of that kind. */
+static inline cq_object *cq_object_as(cq_val v, cq_object_kind kind)
+{
+    cq_object *t = v.kind == CQ_VAL_OBJECT ? cq_object_of(v) : NULL;
+
+    return t && t->kind == kind ? t : NULL;
+}
 
 static inline cq_val cq_val_of_object(cq_object *t)
 {

@@ -67,13 +67,6 @@ cq_object *cq_object_of(cq_val v)
     return cq_box_of(v, object_free);
 }
 
-cq_object *cq_object_as(cq_val v, cq_object_kind kind)
-{
-    cq_object *t = cq_object_of(v);
-
-    return t && t->kind == kind ? t : NULL;
-}
-
 cq_val *cq_object_attribute(cq_object *object, const char *interned)
 {
     for (size_t i = 0; i < object->attributes.n; i++)

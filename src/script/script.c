@@ -521,7 +521,7 @@ static cq_status call_through(void *user)
 static cq_status add_bytes(cq_visit *w, cq_val leaf)
 {
     if (leaf.kind == CQ_VAL_TENSOR)
-        *(double *)w->user += cq_tensor_n_bytes(leaf.u.tensor);
+        *(double *)w->user += cq_tensor_given_bytes(leaf.u.tensor);
     return CQ_OK;
 }
 

@@ -221,8 +221,9 @@ cq_status cq_symbols_check(const cq_symbols *table)
 {
     if (table->status == CQ_E_UNSUPPORTED)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a size is computed from other sizes in more than %d steps",
-                       CQ_EXPR_MAX_DEPTH);
+                       "a size is computed from other sizes in more than %d steps, or from more "
+                       "than %d of them",
+                       CQ_EXPR_MAX_DEPTH, CQ_EXPR_MAX_SYMBOLS);
     return table->status == CQ_OK ? CQ_OK : cq_no_memory();
 }
 
@@ -235,6 +236,8 @@ static cq_int poly_intern(cq_symbols *table, const poly *p, int64_t value)
         return cq_i(0);
     if (p->n == 1 && p->terms[0].n_atoms == 0)
         return cq_i(p->terms[0].factor);
+    if (table->status != CQ_OK)
+        return cq_i(value);
     for (size_t i = 0; i < p->n; i++)
         print_term(&s, &p->terms[i], i == 0);
     e = s.status == CQ_OK ? cq_map_get(&table->exprs, s.text) : NULL;
@@ -252,33 +255,61 @@ static cq_int poly_intern(cq_symbols *table, const poly *p, int64_t value)
     return e ? (cq_int){ value, e } : give_up(table, CQ_E_NO_MEMORY, value);
 }
 
-/* Adds what expr is made of to the symbols of an atom. */
-static bool add_symbols(cq_symbols *table, cq_atom *atom, const cq_expr *expr)
+/* Puts the symbols of an expression that have no such mark behind the first n of out, if that is
+ * not NULL, and marks them; how many there are then. */
+static size_t mark_symbols(const cq_expr *expr, unsigned mark, const cq_atom **out, size_t n)
 {
     for (size_t t = 0; expr && t < expr->n_terms; t++)
         for (int k = 0; k < expr->terms[t].n_atoms; k++) {
-            const cq_atom  *part = expr->terms[t].atoms[k];
-            const cq_atom **all = cq_arena_alloc(table->arena, (atom->n_symbols + part->n_symbols) *
-                                                                   sizeof(cq_atom *));
-            size_t          n   = atom->n_symbols;
+            const cq_atom *part = expr->terms[t].atoms[k];
 
-            if (!all)
-                return false;
-            if (n)
-                memcpy(all, atom->symbols, n * sizeof *all);
             for (size_t i = 0; i < part->n_symbols; i++) {
-                size_t at = 0;
+                cq_atom *symbol = (cq_atom *)part->symbols[i]; /* its mark is made for this */
 
-                while (at < n && all[at] != part->symbols[i])
-                    at++;
-                if (at == n)
-                    all[n++] = part->symbols[i];
+                if (symbol->mark == mark)
+                    continue;
+                symbol->mark = mark;
+                if (out)
+                    out[n] = symbol;
+                n++;
             }
-            if (part->depth >= atom->depth)
-                atom->depth = part->depth + 1;
-            atom->symbols   = all;
-            atom->n_symbols = n;
         }
+    return n;
+}
+
+static int depth_of_operand(const cq_expr *expr)
+{
+    int depth = 0;
+
+    for (size_t t = 0; expr && t < expr->n_terms; t++)
+        for (int k = 0; k < expr->terms[t].n_atoms; k++)
+            if (expr->terms[t].atoms[k]->depth >= depth)
+                depth = expr->terms[t].atoms[k]->depth + 1;
+    return depth;
+}
+
+/* What the operands are made of. */
+static bool collect_symbols(cq_symbols *table, cq_atom *atom)
+{
+    const cq_expr  *operands[] = { atom->a.expr, atom->b.expr };
+    const cq_atom **all        = NULL;
+
+    for (int pass = 0; pass < 2; pass++) {
+        size_t n = 0;
+
+        table->mark++;
+        for (int i = 0; i < 2; i++)
+            n = mark_symbols(operands[i], table->mark, all, n);
+        if (!pass && !(all = cq_arena_array(table->arena, n, sizeof(cq_atom *))))
+            return false;
+        atom->n_symbols = n;
+    }
+    for (int i = 0; i < 2; i++) {
+        const int depth = depth_of_operand(operands[i]);
+
+        atom->depth = depth > atom->depth ? depth : atom->depth;
+    }
+    atom->symbols = all;
     return true;
 }
 
@@ -301,9 +332,7 @@ static cq_atom *atom_new(cq_symbols *table, const cq_atom *like)
         return NULL;
     atom->is_natural = is_natural(atom);
     if (atom->kind != CQ_ATOM_SYMBOL)
-        return add_symbols(table, atom, atom->a.expr) && add_symbols(table, atom, atom->b.expr)
-                   ? atom
-                   : NULL;
+        return collect_symbols(table, atom) ? atom : NULL;
     self = cq_arena_alloc(table->arena, sizeof(cq_atom *));
     if (!self)
         return NULL;
@@ -318,12 +347,14 @@ static cq_int atom_intern(cq_symbols *table, const char *key, const cq_atom *lik
     cq_atom *atom = cq_map_get(&table->atoms, key);
     poly     p    = { .n = 1 };
 
+    if (table->status != CQ_OK)
+        return cq_i(like->example);
     if (!atom) {
         atom = atom_new(table, like);
         if (!atom || cq_map_set(&table->atoms, key, atom) != CQ_OK)
             return give_up(table, CQ_E_NO_MEMORY, like->example);
     }
-    if (atom->depth > CQ_EXPR_MAX_DEPTH)
+    if (atom->depth > CQ_EXPR_MAX_DEPTH || atom->n_symbols > CQ_EXPR_MAX_SYMBOLS)
         return give_up(table, CQ_E_UNSUPPORTED, like->example);
     p.terms[0] = (cq_term){ .factor = 1, .n_atoms = 1, .atoms = { atom } };
     return poly_intern(table, &p, atom->example);
@@ -364,6 +395,8 @@ static cq_int opaque(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
     cq_str  s     = { 0 };
     cq_int  result;
 
+    if (table->status != CQ_OK)
+        return cq_i(value);
     snprintf(key, sizeof key, "(%d %p %lld %p %lld", kind, (const void *)a.expr,
              a.expr ? 0 : (long long)a.value, (const void *)b.expr,
              b.expr ? 0 : (long long)b.value);
@@ -408,19 +441,23 @@ cq_int cq_int_sub(cq_symbols *table, cq_int a, cq_int b)
     return cq_int_add(table, a, cq_int_mul(table, b, cq_i(-1)));
 }
 
-cq_int cq_int_mul(cq_symbols *table, cq_int a, cq_int b)
+static cq_int multiply(cq_symbols *table, cq_int a, cq_int b)
 {
     int64_t value = wrap_mul(a.value, b.value);
     poly    p, q, product = { 0 };
 
-    if (!a.expr && !b.expr)
-        return cq_i(value);
     poly_of(&p, a);
     poly_of(&q, b);
     for (size_t i = 0; i < p.n; i++)
         for (size_t k = 0; k < q.n; k++)
             poly_add_product(&product, &p.terms[i], &q.terms[k]);
     return product.too_big ? opaque(table, CQ_ATOM_MUL, a, b) : poly_intern(table, &product, value);
+}
+
+/* Of plain numbers without a large frame: the evaluator counts with them. */
+cq_int cq_int_mul(cq_symbols *table, cq_int a, cq_int b)
+{
+    return !a.expr && !b.expr ? cq_i(wrap_mul(a.value, b.value)) : multiply(table, a, b);
 }
 
 cq_int cq_int_floordiv(cq_symbols *table, cq_int a, cq_int b)

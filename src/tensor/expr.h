@@ -36,6 +36,7 @@ typedef struct cq_atom {
      * to the symbols would take twice as long with each. */
     const struct cq_atom *const *symbols;
     size_t                       n_symbols;
+    unsigned                     mark; /* of a symbol: who met it last */
 
     /* Where a running model finds a symbol: the size of a graph value along axis, or,
      * with axis -1, the value itself (a scalar int64 tensor). */
@@ -47,7 +48,9 @@ enum {
     CQ_EXPR_MAX_DEGREE = 6,
     CQ_EXPR_MAX_TERMS  = 32,
     CQ_EXPR_MAX_DEPTH  = 1000, /* operations inside of each other that are not polynomials */
-    CQ_EXPR_MAX_TEXT   = 100   /* of an operation; a longer one is called `size_0` */
+    CQ_EXPR_MAX_TEXT   = 100,  /* of an operation; a longer one is called `size_0` */
+
+    CQ_EXPR_MAX_SYMBOLS = 1000 /* of an operation */
 };
 
 typedef struct cq_term {
@@ -65,7 +68,7 @@ struct cq_expr {
 typedef struct cq_symbols {
     cq_arena *arena; /* borrowed; lives as long as the tensors that use the symbols */
     cq_map    exprs, atoms;
-    unsigned  n_fresh, n_long;
+    unsigned  n_fresh, n_long, mark;
     bool      guesses; /* some symbols have an example that is only a guess */
     cq_status status;  /* of the first failure: results are plain numbers from then on; whoever made
                           the table asks for it in the end, by cq_symbols_check */

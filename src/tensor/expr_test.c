@@ -2,6 +2,8 @@
 
 #include "test.h"
 
+#include <stdio.h>
+
 static cq_arena  *arena;
 static cq_symbols st;
 
@@ -123,6 +125,30 @@ TEST(expr, operations_are_so_deep_in_each_other)
     cq_symbols_clear(&own);
 }
 
+/* A sum of more terms than a polynomial has is an operation, of which each names all symbols: each
+ * once more would be quadratic. After the limit nothing is computed any more. */
+TEST(expr, operations_are_made_of_so_many_symbols)
+{
+    cq_symbols own;
+    cq_int     sum = cq_i(0);
+    char       name[24];
+
+    cq_symbols_init(&own, arena);
+    for (int i = 0; i < 200000; i++) {
+        if (i == CQ_EXPR_MAX_SYMBOLS) {
+            CHECK_INT(CQ_OK, own.status);
+            CHECK(sum.expr != NULL);
+        }
+        snprintf(name, sizeof name, "s%d", i);
+        sum = cq_int_add(&own, sum, cq_symbol(&own, name, 1, NULL, 0));
+    }
+    CHECK_INT(CQ_E_UNSUPPORTED, own.status);
+    CHECK(cq_int_is_plain(sum));
+    CHECK_INT(200000, sum.value);
+    CHECK(own.atoms.n < 2 * CQ_EXPR_MAX_SYMBOLS);
+    cq_symbols_clear(&own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +161,7 @@ int main(void)
         TEST_OF(expr, extremes_of_comparable_sizes_are_decided),
         TEST_OF(expr, a_product_past_the_limit_stays_whole),
         TEST_OF(expr, operations_are_so_deep_in_each_other),
+        TEST_OF(expr, operations_are_made_of_so_many_symbols),
     };
     int failed;
 

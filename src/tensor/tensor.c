@@ -454,6 +454,12 @@ CQ_API int64_t cq_tensor_stride(const cq_tensor *t, size_t axis)
     return axis < t->rank ? t->strides[axis] : 0;
 }
 
+CQ_API void cq_tensor_set_made_up(cq_tensor *t)
+{
+    CQ_NEED_ELSE(t, );
+    t->is_made_up = true;
+}
+
 CQ_API int64_t cq_tensor_numel(const cq_tensor *t)
 {
     CQ_NEED_ELSE(t, 0);

@@ -68,6 +68,7 @@ struct cq_tensor {
     cq_storage *storage; /* NULL: fake */
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
+    bool        is_made_up; /* for sizes that a file declares: no measure of what a run may take */
 
     cq_tag tag;
 
@@ -122,10 +123,10 @@ const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size);
 void cq_tensor_identity(cq_str *key, const cq_tensor *t);
 #define CQ_DESCRIBE_SIZE 256
 
-/* How many its elements take, wherever they lie. */
-static inline double cq_tensor_n_bytes(const cq_tensor *t)
+/* How many its elements take, wherever they lie, if somebody gave them: limits grow with that. */
+static inline double cq_tensor_given_bytes(const cq_tensor *t)
 {
-    return (double)cq_tensor_numel(t) * (double)cq_dtype_size(t->dtype);
+    return t->is_made_up ? 0 : (double)cq_tensor_numel(t) * (double)cq_dtype_size(t->dtype);
 }
 
 static inline char *cq_tensor_bytes(const cq_tensor *t)

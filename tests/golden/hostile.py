@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+"""Files that ask for more than they are: each is small, and would take minutes or gigabytes if some
+step of a reader took longer with the square of it, or believed its sizes. All are refused or done
+within seconds, in the memory that SECURITY.md tells of.
+
+What is measured is the time of the processor, so that other programs do not matter.
+"""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "peer"))
+from files import SANITIZED, field, value_info  # noqa: E402
+from peers import CALQUE, Report  # noqa: E402
+
+SECONDS = 80 if SANITIZED else 8
+MEGABYTES = 1500
+
+
+def run(*args, cwd):
+    """Exit code, output and errors of calque, which is killed after SECONDS of processor time."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen([CALQUE, *map(str, args)], cwd=cwd, stdout=out, stderr=err, preexec_fn=limit)
+        _, how, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(how)
+        out.seek(0)
+        err.seek(0)
+        text, errors = out.read(1 << 16), err.read(1 << 16).decode(errors="replace")
+    assert child.returncode in (0, 1), f"exit {child.returncode} after {usage.ru_utime:.1f} s: {errors[-300:]}"
+    assert SANITIZED or usage.ru_maxrss < MEGABYTES << 10, f"{usage.ru_maxrss >> 10} MB"
+    return child.returncode, text, errors
+
+
+def done(*args, cwd):
+    code, text, errors = run(*args, cwd=cwd)
+    assert code == 0, errors[-500:]
+    return text
+
+
+def refused(*args, cwd, says):
+    code, _, errors = run(*args, cwd=cwd)
+    assert code == 1 and says in errors, f"exit {code}: {errors[-500:]}"
+
+
+# ---- programs of torch.export ----------------------------------------------------------
+
+
+def tensor(name):
+    return {"as_tensor": {"name": name}}
+
+
+def sized(*sizes):
+    """A type: numbers, and texts that are expressions."""
+    return {"dtype": 7, "sizes": [{"as_int": s} if isinstance(s, int) else
+                                  {"as_expr": {"expr_str": s, "hint": {"as_int": 3}}} for s in sizes]}
+
+
+def node(op, inputs, *outputs, **more):
+    return {"target": f"torch.ops.aten.{op}", "outputs": [o if isinstance(o, dict) else tensor(o) for o in outputs],
+            "inputs": [{"name": name, "arg": arg} for name, arg in inputs.items()], **more}
+
+
+def nest(*children, keys=None):
+    kind = "builtins.tuple" if keys is None else "builtins.dict"
+    return {"type": kind, "context": json.dumps(keys), "children_spec": list(children)}
+
+
+LEAF = {"type": None}
+
+
+def program(path, inputs, outputs, nodes, types, roles=None, results=None, **more):
+    """roles and results: of inputs and outputs that are not the user's."""
+    spec = {"inputs": [], "outputs": [], "in_spec": more.pop("in_spec", ""), "out_spec": more.pop("out_spec", ""),
+            "forward_arg_names": more.pop("names", None)}
+    signature = {"input_specs": roles or [{"user_input": {"arg": tensor(i)}} for i in inputs],
+                 "output_specs": results or [{"user_output": {"arg": tensor(o)}} for o in outputs]}
+    graph = {"inputs": [tensor(i) for i in inputs], "outputs": [tensor(o) for o in outputs], "nodes": nodes,
+             "tensor_values": types, "sym_int_values": {}}
+    text = {"graph_module": {"graph": graph, "signature": more.pop("signature", signature),
+                             "module_call_graph": [{"fqn": "", "signature": spec}],
+                             "treespec_namedtuple_fields": more.pop("fields", {})},
+            "schema_version": {"major": 8, "minor": 0}, "range_constraints": {}, "guards_code": [], **more}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("p/models/model.json", json.dumps(text))
+        archive.writestr("p/archive_format", "pt2")
+    return path
+
+
+def check_programs(report, folder):
+    path, out = folder / "p.pt2", folder / "o.onnx"
+    x = {"x": sized(2, 3)}
+
+    def exported(name, *args, verify=False, **more):
+        with report.case(name):
+            program(path, *args, **more)
+            done("export", path, "-o", out, *(["--verify"] if verify else []), cwd=folder)
+
+    for name, keys in (("all outputs have one name", ["y"] * 30000),
+                       ("outputs have 30,000 names", [f"k{i}" for i in range(30000)]),
+                       ("names collide with names that are made", ["y" + "_out" * i for i in range(1000)] + ["y"] * 3000),
+                       ("a name is long", ["a" * 3000000] + ["b"] * 20000)):
+        exported(name, ["x"], ["x"] * len(keys), [], x, out_spec=json.dumps([1, nest(*[LEAF] * len(keys), keys=keys)]))
+    n = 25000
+    names = [f"i{i}" for i in range(n)]
+    exported("every input has a size of its own", names, ["i0"], [], {i: sized(f"s{i}") for i in names},
+             range_constraints={f"si{i}": {"min_val": 2, "max_val": 9} for i in range(n)})
+    exported("every input is changed", names, [*names, "i0"], [], {i: sized(1) for i in names},
+             results=[{"user_input_mutation": {"arg": tensor(i), "user_input_name": i}} for i in names] +
+             [{"user_output": {"arg": tensor("i0")}}])
+    exported("arguments lie below a long name", names, ["i0"], [], {i: sized(1) for i in names}, names=["a" * 3000000],
+             in_spec=json.dumps([1, nest(nest(nest(*[LEAF] * n)), nest(keys=[]))]), guards_code=["L['x'].size()[0] == 1"])
+    exported("every named tuple is another", ["x"], ["x"], [], x,
+             out_spec=json.dumps([1, nest(*[{"type": "n", "context": f"c{i}", "children_spec": [LEAF]}
+                                            for i in range(60000)])]),
+             fields={f"c{i}": {"field_names": ["a"]} for i in range(60000)})
+    few = [f"i{i}" for i in range(250)]
+    exported("guards allow no size to grow", few, ["i0"], [], {i: sized(*[f"{i}_{k}" for k in range(8)]) for i in few},
+             names=few, in_spec=json.dumps([1, nest(nest(*[LEAF] * 250), nest(keys=[]))]), verify=True,
+             guards_code=[" + ".join(f"L['{i}'].size()[{k}]" for i in few) + " <= 750" for k in range(8)])
+    first = {"input_specs": None, "inputs_to_parameters": {f"w{i}": "w" for i in range(n)},
+             "buffers_to_mutate": {f"b{i}": "b" for i in range(n)}}
+    exported("the signature is of the first schema", names, names, [], {i: sized(1) for i in names}, signature=first)
+    with report.case("a trace has half a million lines"):
+        trace = "File \"a\", line 1\n" * 400000
+        program(path, ["x"], ["y"], [dict(node("relu.default", {"self": tensor("x")}, "y"), target="torch.ops.no.such",
+                                          metadata={"stack_trace": trace})], x)
+        refused("export", path, "-o", out, cwd=folder, says="no::such is not known")
+    with report.case("sizes are made of more symbols than a size has"):
+        sums = "Add(" + ", ".join(f"Symbol('s{i}')" for i in range(100000)) + ")"
+        program(path, ["x"], ["y", "z"], [dict(node("f", {"x": tensor("x")}, "y"), target="torch.ops.foo.bar.default"),
+                                          node("relu.default", {"self": tensor("y")}, "z")],
+                {"x": sized("s0", 3), "y": sized(sums, 3)})
+        refused("export", path, "-o", out, cwd=folder, says="more than 1000 of them")
+    with report.case("an example that is made up is no measure of the memory that a call may take"):
+        program(path, ["x"], ["o0"], [node("chunk.default", {"self": tensor("x"), "chunks": {"as_int": 2 ** 62},
+                                                             "dim": {"as_int": 0}},
+                                           {"as_tensors": [{"name": f"o{i}"} for i in range(3)]})], {"x": sized(10 ** 7, 1)})
+        refused("export", path, "-o", out, cwd=folder, says="bytes that are allowed")
+    with report.case("weights that are a list are refused by name"):
+        program(path, ["x"], ["x"], [], x)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("p/data/weights/model_weights_config.json", '{"config": [1]}')
+        refused("export", path, "-o", out, cwd=folder, says="not a dict")
+    with report.case("a dtype that is not known is said"):
+        program(path, ["x"], ["x"], [], {"x": dict(sized(2), dtype=99)})
+        refused("export", path, "-o", out, cwd=folder, says="a dtype that is not known")
+
+
+# ---- ONNX models ------------------------------------------------------------------------
+
+
+def onnx(path, nodes, inputs, outputs, more=b""):
+    """Nodes are (operator, inputs, outputs, attributes as bytes)."""
+    graph = b"".join(field(1, b"".join(field(1, i) for i in ins) + b"".join(field(2, o) for o in outs) +
+                           field(4, op) + attributes) for op, ins, outs, attributes in nodes)
+    graph += field(2, "g") + b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs) + more
+    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
+    return path
+
+
+def open_value(name):
+    return field(1, name) + field(2, field(1, field(1, 1)))
+
+
+def check_models(report, folder):
+    path = folder / "m.onnx"
+    concat = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
+
+    def chain(op, n, attributes=b"", times=1):
+        names = ["x", *[f"v{i}" for i in range(n)]]
+        return [(op, [a] * times, [b], attributes) for a, b in zip(names, names[1:])], [open_value(names[-1])]
+
+    with report.case("inputs that are made up are no measure of the memory that a run may take"):
+        nodes, ends = chain("Concat", 20, concat, times=2)
+        onnx(path, nodes, [value_info("x", 10 ** 7)], ends)
+        refused("run", path, cwd=folder, says="bytes are in use")
+    with report.case("nor of the time"):
+        nodes, ends = chain("Tan", 2000)
+        onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)
+        refused("run", path, cwd=folder, says="more steps than its limit")
+        refused("bench", path, cwd=folder, says="more steps than its limit")
+    for n in (10 ** 9, 10 ** 15):
+        with report.case(f"an input of {n} elements is not made up"):
+            onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", n)], [open_value("y")])
+            refused("run", path, cwd=folder, says="not made up")
+            refused("bench", path, cwd=folder, says="not made up")
+    with report.case("a small one is"):
+        onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", 100)], [open_value("y")])
+        assert b"float32[100]" in done("run", path, cwd=folder)
+
+
+def main():
+    report = Report(__file__)
+    for check in (check_programs, check_models):
+        with tempfile.TemporaryDirectory() as folder:
+            check(report, pathlib.Path(folder))
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -136,7 +136,7 @@ static void scaled_make(void *user, void *to, size_t from, size_t n)
 /* Not a number of it is worked out before it is written or read. */
 static cq_tensor *scaled_later(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, size_t axis)
 {
-    const size_t bytes = (size_t)cq_tensor_n_bytes(w);
+    const size_t bytes = (size_t)cq_tensor_numel(w) * sizeof(float);
     scaled      *s     = cq_zalloc(sizeof *s);
     cq_storage  *storage;
     cq_tensor   *t = NULL;

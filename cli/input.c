@@ -221,8 +221,10 @@ const char *cli_input_parse(cli_input *out, const char *spec)
     const char *why;
 
     *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
-    if (!cli_is_tensor_file(spec))
-        return parse_made(out, spec);
+    if (!cli_is_tensor_file(spec)) {
+        why = parse_made(out, spec);
+        return why && access(spec, R_OK) == 0 ? "of files .npy (numpy.save) and .pb are read" : why;
+    }
     why = access(spec, F_OK) == 0 ? "it is a file" : parse_made(out, spec);
     if (why)
         *out = (cli_input){ .dtype = CQ_DTYPE_F32, .path = spec };

@@ -147,6 +147,13 @@ def check_programs(report, folder):
                                                              "dim": {"as_int": 0}},
                                            {"as_tensors": [{"name": f"o{i}"} for i in range(3)]})], {"x": sized(10 ** 7, 1)})
         refused("export", path, "-o", out, cwd=folder, says="bytes that are allowed")
+    with report.case("a loop changes 25,000 lists"):
+        wide = [f"x{i}" for i in range(25000)]
+        body = {"inputs": [tensor(i) for i in wide], "outputs": [tensor(i) for i in wide], "nodes": [], "tensor_values": {}}
+        args = [{"as_graph": {"name": "b", "graph": body}}, {"as_tensors": [{"name": "x"}] * 25000}, {"as_tensors": []}]
+        program(path, ["x"], ["y"], [{"target": "torch.ops.higher_order.map_impl", "outputs": [tensor("y")],
+                                      "inputs": [{"name": "", "arg": arg} for arg in args]}], {"x": sized("s0", 3)})
+        refused("export", path, "-o", out, cwd=folder, says="steps")
     with report.case("weights that are a list are refused by name"):
         program(path, ["x"], ["x"], [], x)
         with zipfile.ZipFile(path, "a") as archive:

@@ -49,8 +49,9 @@ static bool read_size(cli_axis *axis, const char *text)
 /* SIZE, NAME or NAME=SIZE. */
 static const char *read_axis(cli_axis *axis, const char *text, size_t len)
 {
-    static const char wrong[] = "a size is neither a number nor a name";
-    char             *equals;
+    static const char wrong[] =
+        "a size is neither a number nor a name; there is an x between two, as in 1x3x224x224";
+    char *equals;
 
     *axis = (cli_axis){ .size = CLI_DYNAMIC_EXAMPLE };
     if (len == 0)

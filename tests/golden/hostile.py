@@ -202,6 +202,13 @@ def check_models(report, folder):
             onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", n)], [open_value("y")])
             refused("run", path, cwd=folder, says="not made up")
             refused("bench", path, cwd=folder, says="not made up")
+    for name, head, says in (("html", b"<!DOCTYPE html>", "a page of HTML"), ("lfs", b"version https://git-lfs.", "Git LFS"),
+                             ("png", b"\x89PNG\r\n", "a picture"), ("weights", b"\x40\0\0\0\0\0\0\0{\"a\"", "safetensors")):
+        with report.case(f"what is no model is called what it is: {name}"):
+            path.write_bytes(head + bytes(100))
+            refused("check", path, cwd=folder, says=says)
+    with report.case("a folder is called a folder"):
+        refused("check", folder, cwd=folder, says="this is a folder")
     with report.case("a small one is"):
         onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", 100)], [open_value("y")])
         assert b"float32[100]" in done("run", path, cwd=folder)

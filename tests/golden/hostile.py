@@ -154,6 +154,16 @@ def check_programs(report, folder):
         program(path, ["x"], ["y"], [{"target": "torch.ops.higher_order.map_impl", "outputs": [tensor("y")],
                                       "inputs": [{"name": "", "arg": arg} for arg in args]}], {"x": sized("s0", 3)})
         refused("export", path, "-o", out, cwd=folder, says="steps")
+    with report.case("20,000 weights are one pickle"):
+        inner = folder / "inner.pt"
+        with zipfile.ZipFile(inner, "w") as archive:
+            archive.writestr("t/data.pkl", b"\x80\x02](" + b"K\x01" * 300000 + b"e.")
+        program(path, ["x"], ["x"], [], x)
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(inner, "p/data/weights/w", zipfile.ZIP_STORED)
+            archive.writestr("p/data/weights/model_weights_config.json", json.dumps(
+                {"config": {f"w{i}": {"path_name": "w", "use_pickle": True} for i in range(20000)}}))
+        done("export", path, "-o", out, cwd=folder)
     with report.case("weights that are a list are refused by name"):
         program(path, ["x"], ["x"], [], x)
         with zipfile.ZipFile(path, "a") as archive:

@@ -49,8 +49,9 @@ static bool read_size(cli_axis *axis, const char *text)
 /* SIZE, NAME or NAME=SIZE. */
 static const char *read_axis(cli_axis *axis, const char *text, size_t len)
 {
-    static const char wrong[] = "a size is neither a number nor a name";
-    char             *equals;
+    static const char wrong[] =
+        "a size is neither a number nor a name; there is an x between two, as in 1x3x224x224";
+    char *equals;
 
     *axis = (cli_axis){ .size = CLI_DYNAMIC_EXAMPLE };
     if (len == 0)
@@ -221,8 +222,10 @@ const char *cli_input_parse(cli_input *out, const char *spec)
     const char *why;
 
     *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
-    if (!cli_is_tensor_file(spec))
-        return parse_made(out, spec);
+    if (!cli_is_tensor_file(spec)) {
+        why = parse_made(out, spec);
+        return why && access(spec, R_OK) == 0 ? "of files .npy (numpy.save) and .pb are read" : why;
+    }
     why = access(spec, F_OK) == 0 ? "it is a file" : parse_made(out, spec);
     if (why)
         *out = (cli_input){ .dtype = CQ_DTYPE_F32, .path = spec };

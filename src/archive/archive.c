@@ -1,61 +1,13 @@
 /* Opening what PyTorch writes, and saying what a file is that is something else. */
 #include "archive/archive.h"
 
+#include "base/signature.h"
 #include "base/str.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- what it is not ------------------------------------------------------------------------- */
-
-static const struct signature {
-    size_t      offset;
-    const char *bytes;
-    size_t      size;
-    const char *what, *hint;
-} signatures[] = {
-    { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format", "save it anew" },
-    { 0, "\x80\x02\x8a\x0al\xfc", 6, "this was written by torch.save before PyTorch 1.6",
-      "load and save it with a newer PyTorch; a model by torch.jit.save" },
-    { 0, "\x80", 1, "this is a pickle, not an archive",
-      "save a model by torch.jit.save, weights by torch.save(model.state_dict(), ...)" },
-    { 4, "PTMF", 4, "this is a mobile model in the flatbuffer format",
-      "save the model by torch.jit.save" },
-    { 4, "ET1", 3, "this is a program of ExecuTorch", "save the model by torch.jit.save" },
-    { 8, "{\"", 2, "this is a file of safetensors, which holds weights and no program",
-      "save the model by torch.jit.save" },
-    { 0, "GGUF", 4, "this is a GGUF file, which holds weights and no program", NULL },
-    { 0, "version https://git-lfs", 23, "this is a pointer of Git LFS, not the file it stands for",
-      "git lfs pull fetches it" },
-    { 0, "<", 1, "this is a page of HTML or XML, maybe one that says why a download failed",
-      "download the file again" },
-    { 0, "{", 1, "this is JSON, not an archive", NULL },
-    { 4, "TFL3", 4, "this is a model of TensorFlow Lite", NULL },
-    { 0, "\x89HDF", 4, "this is an HDF5 file", NULL },
-    { 0, "\x1f\x8b", 2, "this is a gzip file", "unpack it first" },
-    { 0, "BZh", 3, "this is a bzip2 file", "unpack it first" },
-    { 0,
-      "\xfd"
-      "7zXZ",
-      5, "this is an xz file", "unpack it first" },
-    { 0, "\x28\xb5\x2f\xfd", 4, "this is a Zstandard file", "unpack it first" },
-    { 0, "7z\xbc\xaf", 4, "this is a 7z file", "unpack it first" },
-    { 257, "ustar", 5, "this is a tar file", "unpack it first" },
-};
-
-static cq_status check_signature(const cq_storage *bytes, const char *path)
-{
-    if (!bytes->size)
-        return cq_fail(CQ_E_FORMAT, path, NULL, "the file is empty");
-    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
-        const struct signature *s = &signatures[i];
-
-        if (bytes->size >= s->offset + s->size &&
-            memcmp((const char *)bytes->data + s->offset, s->bytes, s->size) == 0)
-            return cq_fail(CQ_E_UNSUPPORTED, path, s->hint, "%s", s->what);
-    }
-    return CQ_OK;
-}
 
 /* Zip files of other kinds, by an entry that only they have. */
 static const struct {
@@ -69,7 +21,8 @@ static const struct {
       "this is an archive of torch.export (.pt2), not TorchScript", "cq_pt2_load opens it" },
     { ".data/extern_modules", "this is a package of torch.package",
       "load the model from it and save it by torch.jit.save" },
-    { "MANIFEST.json", "this is an archive of another program (MAR)", NULL },
+    { "MANIFEST.json", "this is an archive of another program (MAR)",
+      "unpack it, by unzip: the model is in it" },
     { "META-INF/MANIFEST.MF", "this is an archive of another program (JAR)", NULL },
 };
 
@@ -103,7 +56,7 @@ cq_status cq_archive_open_bytes(cq_archive *out, cq_storage *bytes, const char *
     cq_status status;
 
     *out = (cq_archive){ 0 };
-    CQ_TRY(check_signature(bytes, path));
+    CQ_TRY(cq_check_signature(bytes->data, bytes->size, path));
     out->path = cq_strdup(path);
     if (!out->path)
         return CQ_E_NO_MEMORY;

@@ -146,27 +146,46 @@ static cq_status tensor_on(cq_pt2_archive *a, cq_tensor **out, cq_storage *bytes
     return CQ_OK;
 }
 
-/* One tensor of a config; records maps a path to the storage that tensors of it share. */
+/* What a config has read so far, by its path. */
+typedef struct records {
+    cq_map storages; /* that tensors share */
+    cq_map pickled;  /* tensors, which are the archive's; NOTHING: it is no tensor */
+} records;
+
+static char nothing;
+#define NOTHING ((void *)&nothing)
+
+/* A record that several names have is read once. What is no tensor is one of a class that only
+ * Python knows: an error once it is used. */
+static cq_status read_pickled(cq_pt2_archive *a, cq_map *to, const char *name, const char *path,
+                              const char *record, cq_map *known)
+{
+    void  *there = cq_map_get(known, path);
+    cq_val v;
+
+    if (there)
+        return there == NOTHING ? CQ_OK : add_tensor(a, to, name, cq_tensor_retain(there));
+    CQ_TRY(unpickle_record(a, record, &v));
+    if (v.kind == CQ_VAL_TENSOR) {
+        CQ_TRY(add_tensor(a, to, name, v.u.tensor));
+        return cq_map_set(known, path, v.u.tensor);
+    }
+    cq_val_release(v);
+    return cq_map_set(known, path, NOTHING);
+}
+
 static cq_status read_raw(cq_pt2_archive *a, cq_map *to, const char *folder,
-                          const cq_json_member *entry, cq_map *records)
+                          const cq_json_member *entry, records *known)
 {
     const char *path   = cq_json_text(cq_json_get(&entry->value, "path_name"), "");
     const char *record = cq_arena_printf(a->arena, "%s/%s", folder, path);
-    cq_storage *bytes  = cq_map_get(records, path);
+    cq_storage *bytes  = cq_map_get(&known->storages, path);
     cq_tensor  *t;
 
     if (!record)
         return CQ_E_NO_MEMORY;
-    if (cq_json_bool(cq_json_get(&entry->value, "use_pickle"), false)) {
-        cq_val v;
-
-        CQ_TRY(unpickle_record(a, record, &v));
-        if (v.kind == CQ_VAL_TENSOR)
-            return add_tensor(a, to, entry->key, v.u.tensor);
-        cq_val_release(
-            v); /* a tensor of a class that only Python knows: an error once it is used */
-        return CQ_OK;
-    }
+    if (cq_json_bool(cq_json_get(&entry->value, "use_pickle"), false))
+        return read_pickled(a, to, entry->key, path, record, &known->pickled);
     if (strncmp(path, "custom_obj_", 11) == 0 || strncmp(path, "opaque_obj_", 11) == 0)
         return CQ_OK; /* so is an object */
     if (!bytes) {
@@ -175,7 +194,7 @@ static cq_status read_raw(cq_pt2_archive *a, cq_map *to, const char *folder,
         CQ_TRY(cq_pt2_record(&bytes, a, record));
         status = cq_storage_align(&bytes);
         if (status == CQ_OK)
-            status = cq_map_set(records, path, bytes);
+            status = cq_map_set(&known->storages, path, bytes);
         if (status != CQ_OK) {
             cq_storage_release(bytes);
             return status;
@@ -189,7 +208,7 @@ static cq_status read_raw(cq_pt2_archive *a, cq_map *to, const char *folder,
 static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, const char *record)
 {
     const cq_json *root, *config;
-    cq_map         records = { 0 };
+    records        known = { 0 };
     cq_storage    *bytes;
     cq_status      status;
 
@@ -200,13 +219,14 @@ static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, 
     config = cq_json_get(root, "config");
     for (size_t i = 0; i < cq_json_length(config) && status == CQ_OK; i++)
         status = config->kind == CQ_JSON_OBJECT
-                     ? read_raw(a, to, folder, &config->u.members[i], &records)
+                     ? read_raw(a, to, folder, &config->u.members[i], &known)
                      : cq_fail(CQ_E_FORMAT, cq_pt2_where(a, record), NULL,
                                "the weights are not a dict by their names");
-    for (size_t i = 0; i < records.cap; i++)
-        if (records.slots[i].key)
-            cq_storage_release(records.slots[i].value);
-    cq_map_clear(&records);
+    for (size_t i = 0; i < known.storages.cap; i++)
+        if (known.storages.slots[i].key)
+            cq_storage_release(known.storages.slots[i].value);
+    cq_map_clear(&known.storages);
+    cq_map_clear(&known.pickled);
     return status;
 }
 

@@ -3,7 +3,7 @@
 
 CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds)
 {
-    CQ_NEED_OUT(out, true);
+    CQ_NEED_OUT(out, seeds || !n_seeds);
     cq_gradients *g = *out = cq_zalloc(sizeof *g);
     cq_status     status   = g ? CQ_OK : CQ_E_NO_MEMORY;
 

@@ -88,8 +88,12 @@ cq_status cq_file_shrank(const char *path)
 
 static cq_status check_regular(int fd, struct stat *st, const char *path)
 {
-    if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode))
-        return cq_fail(CQ_E_IO, path, NULL, "this is not a regular file");
+    const bool is_there = fstat(fd, st) == 0;
+
+    if (!is_there || !S_ISREG(st->st_mode))
+        return cq_fail(CQ_E_IO, path, NULL,
+                       is_there && S_ISDIR(st->st_mode) ? "this is a folder"
+                                                        : "this is not a regular file");
     if ((uint64_t)st->st_size > PTRDIFF_MAX)
         return cq_fail(CQ_E_IO, path, NULL, "the file is too large");
     return CQ_OK;

@@ -1,4 +1,5 @@
 /* Reading models from files and memory, and what <calque/onnx.h> tells about one. */
+#include "base/signature.h"
 #include "onnx/external.h"
 #include "onnx/tensor.h"
 #include "onnx/wire.h"
@@ -35,6 +36,9 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
     status    = cq_onnx_decode(m, &cq_onnx_model_message, m, source->data, source->size, where);
     if (status == CQ_OK)
         status = check_opsets(m, where);
+    else if (status == CQ_E_FORMAT &&
+             cq_check_signature(source->data, source->size, where) != CQ_OK)
+        status = CQ_E_UNSUPPORTED; /* that says more */
     if (status != CQ_OK) {
         cq_onnx_model_free(m);
         return status;

@@ -143,7 +143,11 @@ static cq_status list_sets(long **out, size_t *n, const char *folder)
     *out = NULL;
     *n   = 0;
     if (!dir)
-        return cq_fail(CQ_E_IO, folder, NULL, "cannot read the folder: %s", strerror(errno));
+        return cq_fail(CQ_E_IO, folder,
+                       errno == ENOTDIR ? "a test-case is a folder with model.onnx and "
+                                          "test_data_set_0; calque run runs a model"
+                                        : NULL,
+                       "cannot read the folder: %s", strerror(errno));
     while (status == CQ_OK && (entry = readdir(dir))) {
         char *end;
         long  number;

@@ -168,13 +168,20 @@ const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
     return NULL;
 }
 
+/* A change is compared with all others here, which is quick, and if it is new, once more by whoever
+ * finds out who holds what: their square is charged. */
+enum { COMPARED = 8, HELD = 2 };
+
 static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
 {
     for (size_t i = mark; i < ev->journal.n; i++) {
         const cq_change *p = &ev->journal.items[i];
 
-        if (p->where && !cq_path_change(path, p))
-            CQ_TRY(cq_changes_add(&path->changes, p));
+        CQ_TRY(cq_eval_spend(ev, path->changes.n / COMPARED));
+        if (!p->where || cq_path_change(path, p))
+            continue;
+        CQ_TRY(cq_eval_spend(ev, path->changes.n * HELD));
+        CQ_TRY(cq_changes_add(&path->changes, p));
     }
     return CQ_OK;
 }

@@ -140,7 +140,7 @@ cq_status cq_tensor_clone(cq_tensor **out, const cq_tensor *t, cq_dtype dtype)
 
 CQ_API cq_status cq_tensor_pairs(cq_tensor **out, cq_tensor *t)
 {
-    CQ_NEED(out && t);
+    CQ_NEED_OUT(out, t);
     cq_int  sizes[CQ_MAX_RANK];
     int64_t strides[CQ_MAX_RANK];
 

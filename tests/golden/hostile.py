@@ -147,6 +147,23 @@ def check_programs(report, folder):
                                                              "dim": {"as_int": 0}},
                                            {"as_tensors": [{"name": f"o{i}"} for i in range(3)]})], {"x": sized(10 ** 7, 1)})
         refused("export", path, "-o", out, cwd=folder, says="bytes that are allowed")
+    with report.case("a loop changes 25,000 lists"):
+        wide = [f"x{i}" for i in range(25000)]
+        body = {"inputs": [tensor(i) for i in wide], "outputs": [tensor(i) for i in wide], "nodes": [], "tensor_values": {}}
+        args = [{"as_graph": {"name": "b", "graph": body}}, {"as_tensors": [{"name": "x"}] * 25000}, {"as_tensors": []}]
+        program(path, ["x"], ["y"], [{"target": "torch.ops.higher_order.map_impl", "outputs": [tensor("y")],
+                                      "inputs": [{"name": "", "arg": arg} for arg in args]}], {"x": sized("s0", 3)})
+        refused("export", path, "-o", out, cwd=folder, says="steps")
+    with report.case("20,000 weights are one pickle"):
+        inner = folder / "inner.pt"
+        with zipfile.ZipFile(inner, "w") as archive:
+            archive.writestr("t/data.pkl", b"\x80\x02](" + b"K\x01" * 300000 + b"e.")
+        program(path, ["x"], ["x"], [], x)
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(inner, "p/data/weights/w", zipfile.ZIP_STORED)
+            archive.writestr("p/data/weights/model_weights_config.json", json.dumps(
+                {"config": {f"w{i}": {"path_name": "w", "use_pickle": True} for i in range(20000)}}))
+        done("export", path, "-o", out, cwd=folder)
     with report.case("weights that are a list are refused by name"):
         program(path, ["x"], ["x"], [], x)
         with zipfile.ZipFile(path, "a") as archive:
@@ -195,6 +212,13 @@ def check_models(report, folder):
             onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", n)], [open_value("y")])
             refused("run", path, cwd=folder, says="not made up")
             refused("bench", path, cwd=folder, says="not made up")
+    for name, head, says in (("html", b"<!DOCTYPE html>", "a page of HTML"), ("lfs", b"version https://git-lfs.", "Git LFS"),
+                             ("png", b"\x89PNG\r\n", "a picture"), ("weights", b"\x40\0\0\0\0\0\0\0{\"a\"", "safetensors")):
+        with report.case(f"what is no model is called what it is: {name}"):
+            path.write_bytes(head + bytes(100))
+            refused("check", path, cwd=folder, says=says)
+    with report.case("a folder is called a folder"):
+        refused("check", folder, cwd=folder, says="this is a folder")
     with report.case("a small one is"):
         onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", 100)], [open_value("y")])
         assert b"float32[100]" in done("run", path, cwd=folder)

@@ -19,6 +19,7 @@ from typing import Any, Callable, ClassVar, Sequence
 from . import _abi
 from ._errors import CalqueWarning, last_error
 from ._lib import lib, text
+from ._words import in_python
 
 
 class Handle(ctypes.c_void_p):
@@ -43,8 +44,8 @@ class Buffer(Handle):
 
 
 def _on_warning(_user: Any, message: bytes, where: bytes) -> None:
-    place = text(where)
-    _thread.warnings.append(f"{text(message)}\n  in {place}" if place else text(message))
+    said, place = in_python(text(message)), text(where)
+    _thread.warnings.append(f"{said}\n  in {place}" if place else said)
 
 
 class _Interrupt:

@@ -5,6 +5,7 @@ from typing import Any
 
 from . import _abi
 from ._lib import lib, text
+from ._words import in_python
 
 
 class Error(Exception):
@@ -105,5 +106,5 @@ CLASSES: dict[int, type[Error]] = {
 def last_error(status: int) -> Error:
     """The exception for what failed last in this thread."""
     record = lib.cq_last_error().contents
-    return CLASSES.get(status, Error)(text(record.message), text(record.where), text(record.hint),
-                                      text(record.excerpt))
+    return CLASSES.get(status, Error)(in_python(text(record.message)), text(record.where),
+                                      in_python(text(record.hint)), text(record.excerpt))

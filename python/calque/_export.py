@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 from ctypes import byref
+from types import MappingProxyType
 from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar, Union
 
 from . import _abi
@@ -15,6 +16,7 @@ from ._lib import encoded, lib, text
 from ._model import Model, ModelHandle
 from ._source import Source, as_path
 from ._tensor import Tensor, TensorHandle, as_tensor
+from ._words import in_python
 
 M = TypeVar("M", bound=Model)
 
@@ -47,7 +49,7 @@ _REPORTS = {"operators": _abi.CQ_REPORT_OPERATORS, "missing": _abi.CQ_REPORT_MIS
             "baked": _abi.CQ_REPORT_BAKED}
 
 
-def _choice(name: str, table: Mapping[str, int], wanted: str) -> int:
+def choice(name: str, table: Mapping[str, int], wanted: str) -> int:
     if wanted not in table:
         raise ArgumentError(f"{name} has no '{wanted}'", hint=f"there are {', '.join(table)}")
     return table[wanted]
@@ -118,7 +120,7 @@ class Options:
     def _entry(self, kind: int, index: int) -> dict[str, Any]:
         entry = lib.cq_export_report_at(self._report, kind, index).contents
         return {"name": text(entry.name), "count": entry.count, "where": text(entry.where),
-                "why": text(entry.why), "opset": entry.opset}
+                "why": in_python(text(entry.why)), "opset": entry.opset}
 
 
 def _structure(item: Any, tensors: list[Tensor]) -> Any:
@@ -159,7 +161,8 @@ class Script:
         return found
 
     def export(self, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any], options: Options,
-               entry: str | None, trace: bool) -> ModelHandle:
+               entry: str | None, trace: bool,
+               constants: Mapping[str, Any] = MappingProxyType({})) -> ModelHandle:
         tensors: list[Tensor] = []
         if inputs is None and not kwargs:
             inputs = self.own_inputs()
@@ -169,6 +172,9 @@ class Script:
         pointers = handles([tensor.pointer for tensor in tensors])
         call(lib.cq_args_from_json, byref(args), json.dumps(structure).encode(), pointers,
              len(tensors))
+        for name, value in constants.items():
+            call(lib.cq_args_set_constant, args, self._handle, encoded(entry), encoded(name),
+                 json.dumps(value).encode())
         call(lib.cq_script_export, byref(model), self._handle, encoded(entry), args,
              _abi.CQ_SCRIPT_TRACE if trace else 0, byref(options.c))
         return model
@@ -204,7 +210,7 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
            keep_initializers_as_inputs: bool | None = None,
            custom_opsets: Mapping[str, int] | None = None,
            modules_as_functions: bool | Sequence[str] = False, symbolics: str | None = None,
-           define: str | None = None, names: str | None = None, static: bool = False,
+           define: str | None = None, constants: Mapping[str, Any] | None = None, names: str | None = None, static: bool = False,
            keep_mutations: bool = False, state: bool = False, complex_as_pairs: bool = False,
            external_data: bool = False, verbose: bool = False, producer: str | None = None,
            graph_name: str | None = None, max_steps: int = 0, max_memory: int = 0) -> Model:
@@ -229,8 +235,8 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
     options.set_names("output_names", output_names)
     options.set_axes(dynamic_axes or {})
     options.set_opsets(custom_opsets or {})
-    options.c.training = _choice("training", _TRAINING, training)
-    options.c.operators = _choice("operators", _OPERATORS, operators)
+    options.c.training = choice("training", _TRAINING, training)
+    options.c.operators = choice("operators", _OPERATORS, operators)
     for flag, wanted in [
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not constant_folding),
@@ -251,7 +257,7 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
 
     with as_path(model) as path:
         exported = options.run(lambda: _export(path, inputs, kwargs or {}, options, entry, trace, define,
-                                               names, max_steps, max_memory), Model)
+                                               constants or {}, names, max_steps, max_memory), Model)
     if out is not None:
         exported.save(out, external_data=external_data)
     return exported
@@ -264,18 +270,18 @@ def _opset(wanted: int | str | None) -> int:
 
 
 def _export(path: str, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any], options: Options,
-            entry: str | None, trace: bool, define: str | None, names: str | None, max_steps: int,
-            max_memory: int) -> ModelHandle:
+            entry: str | None, trace: bool, define: str | None, constants: Mapping[str, Any],
+            names: str | None, max_steps: int, max_memory: int) -> ModelHandle:
     if lib.cq_pt2_is_archive_file(encoded(path)):
         program = Program(path, entry, max_steps, max_memory)
         if define is not None:
             program.define(define)
         if names is not None:
             program.name_as(names)
-        if kwargs:
+        if kwargs or constants:
             raise ArgumentError("inputs of a .pt2 are given in order, without names")
         return program.export(inputs, options)
     script = Script(path, max_steps, max_memory)
     if define is not None:
         script.define(define)
-    return script.export(inputs, kwargs, options, entry, trace)
+    return script.export(inputs, kwargs, options, entry, trace, constants)

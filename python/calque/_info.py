@@ -8,6 +8,9 @@ from . import _abi
 from ._call import Handle, call
 from ._lib import encoded, lib, text
 from ._source import Source, as_path
+from ._words import in_python
+
+_EXAMPLE = "to begin with"  # the column with what could be given to a method
 
 
 class InfoHandle(Handle):
@@ -39,8 +42,12 @@ def inspect(source: Source, *, entry: str | None = None) -> dict[str, Any]:
 def _rows(info: InfoHandle, table: int) -> list[dict[str, Any]]:
     columns = [text(lib.cq_info_column_name(info, table, i))
                for i in range(lib.cq_info_n_columns(info, table))]
-    return [{name: _cell(info, table, row, i) for i, name in enumerate(columns)}
+    rows = [{name: _cell(info, table, row, i) for i, name in enumerate(columns)}
             for row in range(lib.cq_info_n_rows(info, table))]
+    for row in rows:
+        if _EXAMPLE in row:
+            row[_EXAMPLE] = in_python(row[_EXAMPLE])
+    return rows
 
 
 def _cell(info: InfoHandle, table: int, row: int, column: int) -> Any:

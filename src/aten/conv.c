@@ -175,18 +175,25 @@ static cq_status im2col_shape(cq_opcall *c)
     return cq_result(c, 0, x->dtype, lead + 1, sizes);
 }
 
-static cq_status im2col_run(cq_opcall *c)
+/* From an image to columns, or back. */
+static cq_status columns_run(cq_opcall *c, bool to_image)
 {
-    cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), 2);
-    cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 1);
+    cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), to_image ? 1 : 2);
+    cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), to_image ? 2 : 1);
     cq_window  w;
     cq_int     places[2];
 
     read_window(c, &w);
     if (!x || !out)
         return c->cx->status;
-    window_places(c, &w, x->sizes + 2, places);
-    return cq_kernel_im2col(out, x, &w, (int64_t[]){ places[0].value, places[1].value });
+    window_places(c, &w, (to_image ? out : x)->sizes + 2, places);
+    return (to_image ? cq_kernel_col2im : cq_kernel_im2col)(
+        out, x, &w, (int64_t[]){ places[0].value, places[1].value });
+}
+
+static cq_status im2col_run(cq_opcall *c)
+{
+    return columns_run(c, false);
 }
 
 static cq_status col2im_shape(cq_opcall *c)
@@ -221,16 +228,7 @@ static cq_status col2im_shape(cq_opcall *c)
 
 static cq_status col2im_run(cq_opcall *c)
 {
-    cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), 1);
-    cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), 2);
-    cq_window  w;
-    cq_int     places[2];
-
-    read_window(c, &w);
-    if (!x || !out)
-        return c->cx->status;
-    window_places(c, &w, out->sizes + 2, places);
-    return cq_kernel_col2im(out, x, &w, (int64_t[]){ places[0].value, places[1].value });
+    return columns_run(c, true);
 }
 
 #define CONV(schema_text, about_text)                                                              \

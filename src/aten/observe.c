@@ -58,12 +58,23 @@ CQ_API void cq_scoped_anchor_end(cq_ctx *cx)
     end(cx, CQ_MARK_ANCHOR);
 }
 
+static cq_tensor *anchor(cq_ctx *cx, cq_tensor *x, const char *name, const cq_sym_attr *attrs,
+                         size_t n)
+{
+    if (cx->status != CQ_OK || !x || !cx->observer || !cx->observer->anchor)
+        return cx->status == CQ_OK ? x : NULL;
+    return cx->observer->anchor(cx->observer_self, cx, x, name, attrs, n);
+}
+
 CQ_API cq_tensor *cq_anchor(cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, size_t n)
 {
     CQ_NEED_ELSE(cx, NULL);
-    if (cx->status != CQ_OK || !x || !cx->observer || !cx->observer->anchor)
-        return cx->status == CQ_OK ? x : NULL;
-    return cx->observer->anchor(cx->observer_self, cx, x, attrs, n);
+    return anchor(cx, x, "Anchor", attrs, n);
+}
+
+cq_tensor *cq_identity(cq_ctx *cx, cq_tensor *x)
+{
+    return anchor(cx, x, NULL, NULL, 0);
 }
 
 CQ_API cq_tensor *cq_as_output(cq_ctx *cx, const char *name, cq_tensor *x)

@@ -21,7 +21,9 @@ typedef struct cq_observer {
                   const cq_sym_attr *attrs, size_t n);
     void (*end)(void *self, cq_ctx *cx, cq_mark_kind kind);
 
-    cq_tensor *(*anchor)(void *self, cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, size_t n);
+    /* An Identity at x; without a name it goes if nobody uses it. */
+    cq_tensor *(*anchor)(void *self, cq_ctx *cx, cq_tensor *x, const char *name,
+                         const cq_sym_attr *attrs, size_t n);
     void (*output)(void *self, cq_ctx *cx, const char *name, cq_tensor *x);
 } cq_observer;
 
@@ -41,6 +43,9 @@ void      cq_marking_clear(cq_marking *m);
 /* Fails if a mark asks for an output that is not there, or was never met: then it says which paths
  * are like it. */
 cq_status cq_marking_check(const cq_marking *m);
+
+/* An Identity at x that no pass removes while it is used; what is behind it. */
+cq_tensor *cq_identity(cq_ctx *cx, cq_tensor *x);
 
 /* Pushes and pops a scope. Both return the tensor to use in place of the first one, or NULL. */
 cq_tensor *cq_scope_enter(cq_ctx *cx, cq_scope *scope, cq_tensor *const *in, size_t n);

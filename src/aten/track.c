@@ -26,9 +26,16 @@ void cq_tracks_clear(cq_tracks *tracks)
     cq_ptr_map_clear(&tracks->outside);
 }
 
+static cq_track *find_track(const cq_tracks *tracks, const cq_tensor *t)
+{
+    cq_track *track = cq_track_of_new(tracks, t);
+
+    return track ? track : cq_ptr_map_get(&tracks->outside, t);
+}
+
 bool cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t)
 {
-    return t->tracked_by == tracks->id || cq_ptr_map_get(&tracks->outside, t);
+    return find_track(tracks, t) != NULL;
 }
 
 cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value)
@@ -37,20 +44,16 @@ cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value)
 
     if (!track)
         return NULL;
-    track->value  = value;
-    t->tracked_by = tracks->id;
-    t->track      = track;
+    track->value = value;
+    t->tag       = (cq_tag){ .owner = tracks->id, .what = track };
     return track;
 }
 
 cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t)
 {
-    cq_track *track;
+    cq_track *track = find_track(tracks, t);
     void     *value;
 
-    if (t->tracked_by == tracks->id)
-        return t->track;
-    track = cq_ptr_map_get(&tracks->outside, t);
     if (track)
         return track;
     value = tracks->value_of(tracks, cx, t);
@@ -76,7 +79,7 @@ cq_track *cq_track_root(cq_track *t)
 
 bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t)
 {
-    cq_track *track = t->tracked_by == tracks->id ? t->track : cq_ptr_map_get(&tracks->outside, t);
+    cq_track *track = find_track(tracks, t);
 
     return track && cq_track_root(track)->current != 0;
 }
@@ -91,7 +94,7 @@ static void forget_known(cq_tensor *t)
 cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t result)
 {
     size_t    n     = c->op->schema->n_args;
-    cq_track *track = view->track;
+    cq_track *track = cq_track_of_new(tracks, view);
 
     track->base   = cq_track_of(tracks, c->cx, c->args[0].u.tensor);
     track->op     = c->op;
@@ -139,12 +142,12 @@ static cq_status take_again(cq_ctx *cx, cq_track *t, cq_tensor **out)
 cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
 {
     cq_tracks *tracks = self;
-    cq_track  *track  = t->tracked_by == tracks->id ? t->track : NULL;
+    cq_track  *track  = cq_track_of_new(tracks, t);
     cq_track  *root;
     cq_tensor *again = NULL;
 
     if (tracks->any_stale) {
-        cq_track *any = track ? track : cq_ptr_map_get(&tracks->outside, t);
+        cq_track *any = find_track(tracks, t);
 
         CQ_TRY(any ? cq_track_check(any) : CQ_OK);
     }
@@ -157,7 +160,7 @@ cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t)
     forget_known(t);
     track->version = root->current; /* before the call, which refreshes its arguments */
     CQ_TRY(take_again(cx, track, &again));
-    track->value = ((cq_track *)again->track)->value;
+    track->value = cq_track_of_new(tracks, again)->value;
     return CQ_OK;
 }
 

@@ -61,6 +61,14 @@ void cq_tracks_init(cq_tracks *tracks, cq_arena *arena,
                     void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t));
 void cq_tracks_clear(cq_tracks *tracks);
 
+/* The track of a tensor that was made meanwhile; NULL: it came from outside. Its tag leads to it;
+ * tensors from outside are found by their address, so that several can read the same parameters at
+ * once. */
+static inline cq_track *cq_track_of_new(const cq_tracks *tracks, const cq_tensor *t)
+{
+    return t->tag.owner == tracks->id ? t->tag.what : NULL;
+}
+
 /* The track of any tensor; NULL after a failure, which is the context's. */
 cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
 bool      cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t);

@@ -177,7 +177,7 @@ cq_status cq_grad_step(cq_grad *g)
         return cq_grad_zeros(g);
     if (g->row->kind == CQ_GRADIENT_MOVE)
         return moved(g);
-    return g->row->as ? cq_gradient_formula(g) : g->row->fn(g);
+    return g->row->fn && (g->call.real || !g->row->as) ? g->row->fn(g) : cq_gradient_formula(g);
 }
 
 /* ---- one call ---- */

@@ -31,8 +31,8 @@ enum {
 struct cq_gradient {
     const char *op;
     const char *as;
-    const char *body; /* "": the operator's own */
-    cq_status (*fn)(cq_grad *g);
+    const char *body;            /* "": the operator's own */
+    cq_status (*fn)(cq_grad *g); /* beside as: for data, as for graphs */
     int  kind;
     bool first_only; /* other results than the first have no gradient */
     int  variant;    /* tells rows that share their function apart */

@@ -32,15 +32,30 @@ cq_arena *cq_arena_new(void)
     return arena;
 }
 
+static void free_blocks(block *b)
+{
+    for (block *next; b; b = next) {
+        next = b->next;
+        cq_free(b);
+    }
+}
+
 void cq_arena_free(cq_arena *arena)
 {
     if (!arena)
         return;
-    for (block *b = arena->blocks, *next; b; b = next) {
-        next = b->next;
-        cq_free(b);
-    }
+    free_blocks(arena->blocks);
     cq_free(arena);
+}
+
+void cq_arena_reset(cq_arena *arena)
+{
+    if (!arena->blocks)
+        return;
+    free_blocks(arena->blocks->next);
+    arena->blocks->next = NULL;
+    arena->blocks->used = 0;
+    arena->total        = 0;
 }
 
 static block *add_block(cq_arena *arena, size_t payload)

@@ -41,6 +41,10 @@ void cq_mapping_read(const void *data, size_t size);
 /* The same of a part that somebody may have changed: then it stays. */
 void cq_mapping_drop(const void *data, size_t size);
 
+/* memcpy from what may be a mapped file: that is read in its place if nobody changed it, since the
+ * pages of a map are dear to touch for the first time. */
+void cq_mapping_copy(void *to, const void *data, size_t size);
+
 /* Whether path leads to the file that is mapped, under whatever name. */
 bool cq_mapping_is_of(const cq_mapping *m, const char *path);
 
@@ -82,10 +86,13 @@ cq_status cq_out_open_memory(cq_out **out);            /* a growing buffer */
  * only when some are there. */
 cq_status cq_out_allow(uint64_t size, const char *path);
 void      cq_out_write(cq_out *o, const void *data, size_t size);
-void      cq_out_zeros(cq_out *o, uint64_t size); /* of a new file they are a hole */
-uint64_t  cq_out_offset(const cq_out *o);         /* bytes written so far */
-cq_status cq_out_commit(cq_out *o);               /* frees o; file outputs only */
-void      cq_out_abandon(cq_out *o);              /* frees o; NULL is fine */
+/* Bytes [from, from + size) of what make(user, …) works out, a piece at a time. */
+void cq_out_made(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n), void *user,
+                 size_t from, size_t size);
+void cq_out_zeros(cq_out *o, uint64_t size); /* of a new file they are a hole */
+uint64_t  cq_out_offset(const cq_out *o);    /* bytes written so far */
+cq_status cq_out_commit(cq_out *o);          /* frees o; file outputs only */
+void      cq_out_abandon(cq_out *o);         /* frees o; NULL is fine */
 
 /* Frees o and hands its buffer over; memory outputs only. */
 cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size);

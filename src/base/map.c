@@ -89,22 +89,32 @@ bool cq_map_has(const cq_map *map, const char *key)
     return map->cap && find(map, key, len, cq_hash_bytes(key, len))->key;
 }
 
-cq_status cq_map_set(cq_map *map, const char *key, void *value)
+/* The slot of a key, new or not; NULL without memory. */
+static cq_map_slot *slot_of(cq_map *map, const char *key)
 {
     size_t       len  = strlen(key);
     uint64_t     hash = cq_hash_bytes(key, len);
     cq_map_slot *s;
 
-    if (map->n + 1 > map->cap / 4 * 3)
-        CQ_TRY(grow(map));
+    if (map->n + 1 > map->cap / 4 * 3 && grow(map) != CQ_OK)
+        return NULL;
     s = find(map, key, len, hash);
     if (!s->key) {
         s->key = keep_key(map, key, len);
         if (!s->key)
-            return CQ_E_NO_MEMORY;
+            return NULL;
         s->hash = hash;
         map->n++;
     }
+    return s;
+}
+
+cq_status cq_map_set(cq_map *map, const char *key, void *value)
+{
+    cq_map_slot *s = slot_of(map, key);
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
     s->value = value;
     return CQ_OK;
 }
@@ -166,17 +176,9 @@ void cq_ptr_map_clear(cq_ptr_map *map)
 
 const char *cq_intern_text(cq_intern *table, const char *text)
 {
-    const char  *known = cq_map_get(&table->map, text);
-    size_t       len   = strlen(text);
-    cq_map_slot *s;
+    cq_map_slot *s = slot_of(&table->map, text);
 
-    if (known)
-        return known;
-    if (cq_map_set(&table->map, text, NULL) != CQ_OK)
-        return NULL;
-    s        = find(&table->map, text, len, cq_hash_bytes(text, len));
-    s->value = s->key; /* the table's own copy is the interned text */
-    return s->key;
+    return s ? s->value = s->key : NULL; /* the table's own copy is the interned text */
 }
 
 void cq_intern_clear(cq_intern *table)

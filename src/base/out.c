@@ -496,6 +496,23 @@ void cq_mapping_drop(const void *data, size_t size)
         cq_mapping_read(data, size);
 }
 
+void cq_mapping_copy(void *to, const void *data, size_t size)
+{
+    uint64_t    offset;
+    const char *path;
+    size_t      done = 0;
+    const int   from = cq_mapping_fd_of(data, size, &offset, &path);
+
+    while (from >= 0 && is_unchanged(data, size) && done < size) {
+        const ssize_t n = pread(from, (char *)to + done, size - done, (off_t)(offset + done));
+
+        if (n <= 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    memcpy((char *)to + done, (const char *)data + done, size - done);
+}
+
 /* What of a mapped file is read from the file again instead of through the map, in pieces that stay
  * in the processor's cache: the pages of a map are dear to touch for the first time, and
  * copy_file_range writes every page twice where the places in the two files differ by less than a
@@ -533,6 +550,11 @@ void cq_mapping_drop(const void *data, size_t size)
 {
     (void)data;
     (void)size;
+}
+
+void cq_mapping_copy(void *to, const void *data, size_t size)
+{
+    memcpy(to, data, size);
 }
 
 static size_t copy_range(cq_out *o, const char *data, size_t size)
@@ -578,6 +600,22 @@ void cq_out_write(cq_out *o, const void *data, size_t size)
     }
     memcpy(o->buffer + o->n, data, size);
     o->n += size;
+}
+
+void cq_out_made(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n), void *user,
+                 size_t from, size_t size)
+{
+    char *piece = cq_alloc(OUT_COPY);
+
+    if (!piece)
+        o->status = CQ_E_NO_MEMORY;
+    for (size_t at = 0; at < size && o->status == CQ_OK; at += OUT_COPY) {
+        const size_t n = size - at < OUT_COPY ? size - at : OUT_COPY;
+
+        make(user, piece, from + at, n);
+        cq_out_write(o, piece, n);
+    }
+    cq_free(piece);
 }
 
 void cq_out_zeros(cq_out *o, uint64_t size)

@@ -81,11 +81,6 @@ char *cq_str_take(cq_str *s)
     return text;
 }
 
-bool cq_starts_with(const char *s, const char *prefix)
-{
-    return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
 bool cq_ends_with(const char *s, const char *suffix)
 {
     size_t len = strlen(s), tail = strlen(suffix);
@@ -96,7 +91,7 @@ bool cq_ends_with(const char *s, const char *suffix)
 bool cq_is_among(const char *s, const char *const *words, size_t n)
 {
     for (size_t i = 0; s && i < n; i++)
-        if (strcmp(s, words[i]) == 0)
+        if (cq_is(s, words[i]))
             return true;
     return false;
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 typedef struct cq_str {
     char     *text; /* always terminated once anything was added; may be NULL before */
@@ -28,8 +29,18 @@ const char *cq_str_text(const cq_str *s);
  * NULL if anything failed, and *s is cleared. */
 char *cq_str_take(cq_str *s);
 
-bool cq_starts_with(const char *s, const char *prefix);
+static inline bool cq_starts_with(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
 bool cq_ends_with(const char *s, const char *suffix);
+
+/* Equality, for the rows of a table: most differ in the first letter. */
+static inline bool cq_is(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
 
 /* Whether it is one of n words; NULL is none. */
 bool cq_is_among(const char *s, const char *const *words, size_t n);

@@ -7,11 +7,9 @@
 #include <stdio.h>
 
 /* The node that made a tensor of the capture. */
-static cq_node *node_of(const cq_tensor *t)
+static cq_node *node_of(const cq_capture *cap, const cq_tensor *t)
 {
-    const cq_track *track = t->track;
-
-    return ((cq_value *)track->value)->node;
+    return ((cq_value *)cq_track_of_new(&cap->tracks, t)->value)->node;
 }
 
 /* ---- notes ---- */
@@ -116,7 +114,7 @@ static cq_tensor *put_anchor(cq_capture *cap, cq_ctx *cx, cq_tensor *x, const ch
     cap->marks = marks;
     if (!behind)
         return NULL;
-    node            = node_of(behind);
+    node            = node_of(cap, behind);
     node->is_anchor = true;
     node->name      = cq_ir_text(cap->graph, name);
     node->notes     = (cq_attr *)notes;
@@ -143,12 +141,13 @@ static void remove_anchor(cq_node *node)
     node->n_notes   = 0;
 }
 
-static cq_tensor *anchor(void *self, cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, size_t n)
+static cq_tensor *anchor(void *self, cq_ctx *cx, cq_tensor *x, const char *name,
+                         const cq_sym_attr *attrs, size_t n)
 {
     cq_capture *cap   = self;
     cq_attr    *notes = notes_of(cap, cx, attrs, n);
 
-    return notes ? put_anchor(cap, cx, x, "Anchor", notes, n) : NULL;
+    return notes ? put_anchor(cap, cx, x, name, notes, n) : NULL;
 }
 
 /* ---- scopes of model code ---- */
@@ -258,7 +257,7 @@ static cq_tensor *left(void *self, cq_ctx *cx, cq_scope *scope, cq_tensor *const
             continue;
         remove_anchor(span->end);
         first = behind = scoped_anchor(cap, cx, span, first, "end");
-        span->end      = behind ? node_of(behind) : NULL;
+        span->end      = behind ? node_of(cap, behind) : NULL;
     }
     return behind;
 }

@@ -105,10 +105,12 @@ static bool wants_whole(void *self, const cq_opcall *c)
         return true;
     /* x.view_as(y) takes y, of which its parts ask nothing but the sizes. */
     for (size_t i = 0; i < c->op->schema->n_args; i++) {
-        const cq_tensor *t = c->args[i].kind == CQ_VAL_TENSOR ? c->args[i].u.tensor : NULL;
+        const cq_track *t = c->args[i].kind == CQ_VAL_TENSOR
+                                ? cq_track_of_new(&cap->tracks, c->args[i].u.tensor)
+                                : NULL;
 
-        if (t && t->tracked_by == cap->tracks.id)
-            ((cq_value *)((cq_track *)t->track)->value)->is_taken = true;
+        if (t)
+            ((cq_value *)t->value)->is_taken = true;
     }
     return false;
 }

@@ -551,7 +551,7 @@ static cq_status placeholders(cq_exporter *ex, cq_node *n)
 
 static bool is_used(const cq_node *n)
 {
-    bool used = n->n_outputs == 0 || n->is_anchor;
+    bool used = n->n_outputs == 0 || (n->is_anchor && n->name);
 
     for (size_t i = 0; i < n->n_outputs; i++)
         used |= n->outputs[i]->n_uses > 0;

@@ -92,6 +92,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
         CQ_TRY(cq_onnx_model_note_state(*out, s->input, s->output, s->initial));
     }
     CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of what symbolics made in between */
+    cq_export_name_output_axes(ex, *out);
+    CQ_TRY((*out)->status);
     return ex->options.each_value ? cq_export_replay(ex, *out) : CQ_OK;
 }
 
@@ -137,6 +139,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_vec_clear(&ex.functions);
     cq_map_clear(&ex.function_bodies);
     cq_map_clear(&ex.function_names);
+    cq_arena_free(ex.scratch);
     cq_graph_free(ex.graph);
     return status;
 }

@@ -254,6 +254,23 @@ TEST(export, an_axis_that_cannot_be_dynamic_is_warned_about)
     CHECK_INT(1, heard.n);
     CHECK_STR("axis 1 was asked to be dynamic, but the model makes it 5 always", heard.message);
     CHECK_STR("output_0", heard.where);
+    CHECK_INT(5, cq_onnx_model_value_size(m, CQ_ONNX_OUTPUTS, 0, 1));
+    cq_onnx_model_free(m);
+}
+
+/* A name that is made up says nothing of the size that is wrong, and is what was asked for. */
+TEST(export, an_axis_that_cannot_be_dynamic_has_a_made_up_name)
+{
+    const cq_dynamic_axis axes[] = { { "output_0", 1, NULL } };
+    struct heard          heard  = { 0 };
+    cq_onnx_model        *m      = NULL;
+
+    cq_set_warning_handler(hear, &heard);
+    CHECK_OK(export_axes(&m, axes, 1));
+    cq_set_warning_handler(NULL, NULL);
+    CHECK_INT(1, heard.n);
+    CHECK_STR("output_0_dynamic_axes_1", cq_onnx_model_value_axis(m, CQ_ONNX_OUTPUTS, 0, 1));
+    CHECK_INT(-1, cq_onnx_model_value_size(m, CQ_ONNX_OUTPUTS, 0, 1));
     cq_onnx_model_free(m);
 }
 
@@ -663,6 +680,7 @@ RUN_TESTS(TEST_OF(export, names_come_from_the_modules),
           TEST_OF(export,
                   dynamic_axes_out_of_range_are_warned_about_on_outputs_and_refused_on_inputs),
           TEST_OF(export, an_axis_that_cannot_be_dynamic_is_warned_about),
+          TEST_OF(export, an_axis_that_cannot_be_dynamic_has_a_made_up_name),
           TEST_OF(export, weights_are_initializers_and_before_opset_9_inputs_too),
           TEST_OF(export, keep_initializers_as_inputs_and_not_so),
           TEST_OF(export, without_params_weights_are_inputs_only),

@@ -156,6 +156,9 @@ cq_status cq_export_name(cq_exporter *ex);
 /* lower.c: the onnx graph as a model. */
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
 
+/* The user's names for axes of outputs, after inference, which has numbers for some. */
+void cq_export_name_output_axes(cq_exporter *ex, cq_onnx_model *m);
+
 /* replay.c: tells options.each_value of what the source computes for the values of the model. */
 cq_status cq_export_replay(cq_exporter *ex, const cq_onnx_model *model);
 

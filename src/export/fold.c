@@ -304,7 +304,7 @@ static const struct fold_rule *rule_of(const cq_node *n)
     if (strncmp(n->op, "onnx::", 6) != 0)
         return NULL;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(n->op + 6, rules[i].op) == 0)
+        if (cq_is(n->op + 6, rules[i].op))
             return &rules[i];
     return NULL;
 }

@@ -351,6 +351,47 @@ TEST(foreign, a_program_marks_its_own_parts)
     tear_down(&f);
 }
 
+/* Such an Identity is not merged with its neighbour, and goes if it is of no use. */
+TEST(foreign, an_identity_stays_while_it_is_used)
+{
+    fixture f;
+
+    set_up(&f, "def net(x):\n"
+               "    y = torch.ops.calque.identity(x.relu())\n"
+               "    torch.ops.calque.as_output(\"middle\", y)\n"
+               "    torch.ops.calque.identity(y)\n"
+               "    return torch.ops.calque.identity(y).abs()\n");
+    CHECK_OK(export(&f));
+    CHECK_INT(4, f.model->graph->node.n);
+    CHECK_STR("Relu", node_at(&f, 0)->op_type);
+    CHECK_STR("Identity", node_at(&f, 1)->op_type);
+    CHECK_STR("middle", node_at(&f, 1)->output.items[0]);
+    CHECK_STR("Identity", node_at(&f, 2)->op_type);
+    CHECK_STR("middle", node_at(&f, 2)->input.items[0]);
+    CHECK_STR("Abs", node_at(&f, 3)->op_type);
+    tear_down(&f);
+}
+
+TEST(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given)
+{
+    fixture f;
+
+    set_up(&f, "def net(x):\n"
+               "    torch.ops.calque.scoped_anchor_begin('{}')\n"
+               "    x = torch.ops.calque.passed(\"id\", \"Identity\", x).relu()\n"
+               "    x = torch.ops.calque.passed(\"id\", \"Identity\", x).abs()\n"
+               "    x = torch.ops.calque.passed(\"a.id\", \"Identity\", x)\n"
+               "    torch.ops.calque.scoped_anchor_end()\n"
+               "    return x\n");
+    CHECK_OK(export(&f));
+    CHECK_INT(4, f.model->graph->node.n);
+    CHECK_STR("Anchor_0_start", node_at(&f, 0)->name);
+    CHECK_STR("Relu", node_at(&f, 1)->op_type);
+    CHECK_STR("Abs", node_at(&f, 2)->op_type);
+    CHECK_STR("Anchor_0_end", node_at(&f, 3)->name);
+    tear_down(&f);
+}
+
 /* A loop of few rounds is written out, unless the program wants it to stay one. */
 TEST(foreign, a_number_of_rounds_can_be_kept)
 {
@@ -414,6 +455,8 @@ int main(void)
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
         TEST_OF(foreign, a_function_of_its_own_is_a_node_for_a_rule),
         TEST_OF(foreign, a_program_marks_its_own_parts),
+        TEST_OF(foreign, an_identity_stays_while_it_is_used),
+        TEST_OF(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given),
         TEST_OF(foreign, a_number_of_rounds_can_be_kept),
         TEST_OF(foreign, inputs_that_no_operator_takes_can_be_dropped),
     };

@@ -237,6 +237,28 @@ static void annotations(lowering *l, cq_onnx_node *node, const cq_node *n)
     l->has_foreign_attributes |= n->n_notes && !as_metadata;
 }
 
+/* Gradient has the values that it is with respect to by name: an empty one stands for the input in
+ * its place, whatever that is called in the end. */
+static void gradient_inputs(lowering *l, cq_onnx_node *node, const cq_node *n, const cq_attr *a)
+{
+    const cq_operand *items = a->value.u.list.items;
+    const size_t      count = a->value.u.list.n;
+    const char      **names = cq_onnx_alloc(l->model, count * sizeof *names);
+
+    for (size_t i = 0; i < count && names; i++)
+        names[i] =
+            *items[i].u.s || i >= n->n_inputs ? items[i].u.s : operand_name(l, &n->inputs[i]);
+    if (names)
+        cq_onnx_attr_strings(l->model, node, a->name, names, count);
+}
+
+static bool names_inputs(const cq_node *n, const cq_attr *a)
+{
+    return strcmp(n->op, "ai.onnx.preview.training::Gradient") == 0 && strcmp(a->name, "xs") == 0 &&
+           a->value.kind == CQ_OPERAND_LIST && a->value.u.list.n &&
+           a->value.u.list.items[0].kind == CQ_OPERAND_STR;
+}
+
 static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
 {
     const char   *colons = strstr(n->op, "::");
@@ -258,7 +280,10 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
     for (size_t i = 0; i < n->n_outputs; i++)
         cq_onnx_node_add_output(l->model, node, value_name(l, n->outputs[i]));
     for (size_t i = 0; i < n->n_attrs; i++)
-        attribute(l, node, &n->attrs[i]);
+        if (names_inputs(n, &n->attrs[i]))
+            gradient_inputs(l, node, n, &n->attrs[i]);
+        else
+            attribute(l, node, &n->attrs[i]);
     if (strcmp(n->op, "onnx::Optional") == 0 && !n->n_inputs) /* an empty one: of what type */
         cq_onnx_attr_type(l->model, node, "type", type_of(l, element_of(n->outputs[0]->type)));
     for (size_t i = 0; i < n->n_blocks;)
@@ -370,37 +395,60 @@ static void weights(lowering *l)
     }
 }
 
-/* An output has the names for its dynamic axes that the user gave it, or ones made up as for an
- * input: whoever asked for an axis by number finds it under the same kind of name everywhere. */
-static cq_status output(lowering *l, const cq_value *v)
+/* The axis of an output that the user asked to be dynamic: it has the user's name, or one made up
+ * as for an input, so that whoever asked for an axis by number finds it under the same kind of name
+ * everywhere. A size that is always the same does not have a name of the user's, which may say that
+ * it is the size of an input. */
+static void name_axis(cq_onnx_model *m, const cq_value *v, cq_onnx_dim *dim, cq_int size,
+                      const cq_dynamic_axis *d, size_t nth)
 {
-    const cq_export_options *o    = &l->ex->options;
-    cq_onnx_type            *type = v->rank_varies ? example_type(l, v) : type_of_value(l, v);
-    size_t                   nth  = 0; /* of this output's dynamic axes */
+    const char *name = d->name && size.expr ? cq_onnx_text(m, d->name) : NULL;
 
-    for (size_t i = 0; i < o->n_dynamic_axes && type; i++) {
+    if (!size.expr)
+        cq_warn(v->name, "axis %d was asked to be dynamic, but the model makes it %lld always",
+                d->axis, (long long)size.value);
+    if (!d->name)
+        name = cq_arena_printf(m->arena, "%s_dynamic_axes_%zu", v->name, nth);
+    if (name)
+        *dim = (cq_onnx_dim){ .dim_param = name };
+}
+
+static void name_axes(const cq_export_options *o, cq_onnx_model *m, const cq_value *v,
+                      const cq_onnx_type *type)
+{
+    size_t nth = 0; /* of this output's dynamic axes */
+
+    for (size_t i = 0; i < o->n_dynamic_axes; i++) {
         const cq_dynamic_axis *d    = &o->dynamic_axes[i];
         int                    axis = d->axis < 0 ? d->axis + v->type.rank : d->axis;
 
-        if (strcmp(d->value, v->name) != 0 || v->type.kind != CQ_TYPE_TENSOR || v->type.rank < 0 ||
-            v->rank_varies)
+        if (strcmp(d->value, v->name) != 0)
             continue;
-        if (axis < 0 || axis >= v->type.rank) {
+        if (axis < 0 || axis >= v->type.rank)
             cq_warn(v->name, "dynamic axis %d is out of range: the output has %d dimensions",
                     d->axis, v->type.rank);
-            continue;
-        }
-        nth++;
-        if (!v->type.sizes[axis].expr)
-            cq_warn(v->name, "axis %d was asked to be dynamic, but the model makes it %lld always",
-                    axis, (long long)v->type.sizes[axis].value);
         else
-            type->tensor_type->shape->dim.items[axis]->dim_param =
-                d->name ? cq_onnx_text(l->model, d->name)
-                        : cq_arena_printf(l->model->arena, "%s_dynamic_axes_%zu", v->name, nth);
+            name_axis(m, v, type->tensor_type->shape->dim.items[axis], v->type.sizes[axis], d,
+                      ++nth);
     }
-    cq_onnx_add_value(l->model, &l->model->graph->output, v->name, type);
-    return CQ_OK;
+}
+
+void cq_export_name_output_axes(cq_exporter *ex, cq_onnx_model *m)
+{
+    const cq_block *top = ex->graph->top;
+
+    for (size_t i = 0; i < top->returns.n; i++) {
+        const cq_value *v = top->returns.items[i].u.value;
+
+        if (v->type.kind == CQ_TYPE_TENSOR && v->type.rank >= 0 && !v->rank_varies)
+            name_axes(&ex->options, m, v, m->graph->output.items[i]->type);
+    }
+}
+
+static void output(lowering *l, const cq_value *v)
+{
+    cq_onnx_add_value(l->model, &l->model->graph->output, v->name,
+                      v->rank_varies ? example_type(l, v) : type_of_value(l, v));
 }
 
 /* A dynamic axis of a value that is not there has no effect, which is worth a word. */
@@ -503,8 +551,8 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
     status = CQ_OK;
     for (size_t i = 0; i < ex->functions.n && status == CQ_OK; i++)
         status = lower_function(&l, ex->functions.items[i]);
-    for (size_t i = 0; i < top->returns.n && status == CQ_OK; i++)
-        status = output(&l, top->returns.items[i].u.value);
+    for (size_t i = 0; i < top->returns.n; i++)
+        output(&l, top->returns.items[i].u.value);
     opsets(&l);
     if (l.has_foreign_attributes)
         cq_warn(NULL, "annotations are attributes that ONNX does not know: checkers and runtimes "

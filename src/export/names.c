@@ -22,14 +22,21 @@ static cq_status claim(namer *n, const char *name, const char *what)
 /* base, or base_1, base_2, … */
 static const char *unique(namer *n, const char *base)
 {
-    char   name[512];
-    size_t k = (size_t)(uintptr_t)cq_map_get(&n->used, base);
+    char   name[512], longest[512];
+    size_t k;
 
-    snprintf(name, sizeof name, "%s", base);
-    while (cq_map_has(&n->used, name))
+    if (strlen(base) >= sizeof longest) {
+        snprintf(longest, sizeof longest, "%.511s", base);
+        base = longest;
+    }
+    if (!cq_map_has(&n->used, base))
+        return cq_map_set(&n->used, base, NULL) == CQ_OK ? cq_ir_text(n->ex->graph, base) : NULL;
+    k = (size_t)(uintptr_t)cq_map_get(&n->used, base);
+    do
         snprintf(name, sizeof name, "%.480s_%zu", base, ++k);
+    while (cq_map_has(&n->used, name));
     if (cq_map_set(&n->used, base, (void *)(uintptr_t)k) != CQ_OK ||
-        (strcmp(name, base) && cq_map_set(&n->used, name, NULL) != CQ_OK))
+        cq_map_set(&n->used, name, NULL) != CQ_OK)
         return NULL;
     return cq_ir_text(n->ex->graph, name);
 }

@@ -2,6 +2,8 @@
  * what nobody uses. */
 #include "export/exporter.h"
 
+#include "base/file.h"
+
 /* ---- nodes without use ---- */
 
 static bool is_dead(const cq_node *n)
@@ -9,7 +11,7 @@ static bool is_dead(const cq_node *n)
     for (size_t i = 0; i < n->n_outputs; i++)
         if (n->outputs[i]->n_uses)
             return false;
-    return !n->is_anchor; /* also a loop that only counts */
+    return !n->is_anchor || !n->name; /* also a loop that only counts */
 }
 
 static void unuse(cq_value *v, void *user)
@@ -98,25 +100,78 @@ static bool attr_is_zero(const cq_node *n, const char *name)
     return !o || o->u.i.value == 0;
 }
 
+/* A weight whose channels are multiplied by a number each. */
+typedef struct scaled {
+    cq_tensor *w, *scale;
+    size_t     each; /* elements of a channel that lie side by side */
+} scaled;
+
+static void scaled_free(void *user)
+{
+    scaled *s = user;
+
+    cq_tensor_release(s->w);
+    cq_tensor_release(s->scale);
+    cq_free(s);
+}
+
+static void scaled_make(void *user, void *to, size_t from, size_t n)
+{
+    const scaled *s     = user;
+    const size_t  first = from / sizeof(float), end = first + n / sizeof(float);
+    const size_t  channels = (size_t)cq_tensor_numel(s->scale);
+    const float  *scale    = (const float *)cq_tensor_bytes(s->scale);
+    float        *out      = to;
+
+    cq_mapping_copy(to, cq_tensor_bytes(s->w) + from, n);
+    for (size_t i = first; i < end;) {
+        const size_t stop = i - i % s->each + s->each;
+        const float  by   = scale[i / s->each % channels];
+
+        for (; i < end && i < stop; i++)
+            *out++ *= by;
+    }
+}
+
+/* Not a number of it is worked out before it is written or read. */
+static cq_tensor *scaled_later(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, size_t axis)
+{
+    const size_t bytes = (size_t)cq_tensor_numel(w) * sizeof(float);
+    scaled      *s     = cq_zalloc(sizeof *s);
+    cq_storage  *storage;
+    cq_tensor   *t = NULL;
+    int64_t      sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK];
+
+    if (!s)
+        return NULL;
+    s->w     = cq_tensor_retain(w);
+    s->scale = cq_tensor_retain(scale);
+    s->each  = 1;
+    for (size_t i = 0; i < w->rank; i++) {
+        sizes[i]   = w->sizes[i].value;
+        strides[i] = w->strides[i];
+        s->each *= i > axis ? (size_t)sizes[i] : 1;
+    }
+    if (cq_storage_later(&storage, bytes, (cq_maker){ scaled_make, scaled_free, s }) != CQ_OK)
+        return NULL;
+    (void)cq_tensor_new_on(&t, storage, w->dtype, w->rank, sizes, strides, 0);
+    cq_storage_release(storage);
+    return t ? cq_ctx_own_tensor(cx, t) : NULL;
+}
+
 /* w * scale along the axis of output channels. */
-static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, bool transposed,
-                                int64_t groups)
+static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, size_t axis)
 {
     int64_t shape[CQ_MAX_RANK];
-    size_t  rank = w->rank;
 
-    for (size_t i = 0; i < rank; i++)
-        shape[i] = 1;
-    if (!transposed) {
-        shape[0] = cq_tensor_numel(scale);
-        return CQ_OP(cx, "aten::mul.Tensor", TENSOR(w),
-                     TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, rank))));
-    }
-    if (groups != 1)
-        return NULL;
-    shape[1] = cq_tensor_numel(scale);
+    if (w->dtype == CQ_DTYPE_F32 && scale->dtype == CQ_DTYPE_F32 && cq_tensor_is_contiguous(w) &&
+        cq_tensor_is_contiguous(scale) && cq_tensor_numel(w) &&
+        w->sizes[axis].value == cq_tensor_numel(scale))
+        return scaled_later(cx, w, scale, axis);
+    for (size_t i = 0; i < w->rank; i++)
+        shape[i] = i == axis ? cq_tensor_numel(scale) : 1;
     return CQ_OP(cx, "aten::mul.Tensor", TENSOR(w),
-                 TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, rank))));
+                 TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, w->rank))));
 }
 
 /* A weight in the place of another, which is named after it. */
@@ -141,18 +196,21 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
     cq_tensor        *w = constant_input(conv, 1), *b = constant_input(conv, 2);
     cq_tensor        *gamma = constant_input(bn, 1), *beta = constant_input(bn, 2);
     cq_tensor        *mean = constant_input(bn, 3), *var = constant_input(bn, 4);
+    int64_t           groups     = group_o ? group_o->u.i.value : 1;
     bool              transposed = strcmp(conv->op, "onnx::ConvTranspose") == 0;
     cq_tensor        *scale, *new_w, *new_b;
     cq_operand        inputs[3];
 
+    if (transposed && groups != 1)
+        return CQ_OK;
     scale = CQ_OP(cx, "aten::mul.Tensor", TENSOR(gamma),
                   TENSOR(CQ_OP(cx, "aten::rsqrt",
                                TENSOR(CQ_OP(cx, "aten::add.Scalar", TENSOR(var), FLOAT(eps))))));
     CQ_TRY(cq_ctx_status(cx));
-    new_w = scaled_weight(cx, w, scale, transposed, group_o ? group_o->u.i.value : 1);
+    new_w = scaled_weight(cx, w, scale, transposed ? 1 : 0);
     CQ_TRY(cq_ctx_status(cx));
     if (!new_w)
-        return CQ_OK;
+        return CQ_E_NO_MEMORY;
     new_b = b ? CQ_OP(cx, "aten::sub.Tensor", TENSOR(b), TENSOR(mean))
               : CQ_OP(cx, "aten::neg", TENSOR(mean));
     new_b =

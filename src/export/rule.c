@@ -719,8 +719,7 @@ cq_status cq_rule_apply(cq_sym *s, const cq_rule *rule, bool each)
     cq_value    **values;
     cq_status     status;
 
-    s->ex->scratch = cq_arena_new();
-    if (!s->ex->scratch)
+    if (!s->ex->scratch && !(s->ex->scratch = cq_arena_new()))
         return cq_sym_fail(s, CQ_E_NO_MEMORY);
     out        = cq_arena_array(s->ex->scratch, n, sizeof *out);
     values     = cq_arena_array(s->ex->scratch, n, sizeof *values);
@@ -729,6 +728,6 @@ cq_status cq_rule_apply(cq_sym *s, const cq_rule *rule, bool each)
     status     = out && values && r.args && r.have_arg && open_slots(&r, rule)
                      ? results(&r, out, values, n)
                      : cq_sym_fail(s, CQ_E_NO_MEMORY);
-    cq_arena_free(s->ex->scratch);
+    cq_arena_reset(s->ex->scratch);
     return status;
 }

@@ -147,7 +147,7 @@ struct cq_node {
     cq_attr         *notes; /* annotations: not part of the operator's meaning */
     size_t           n_notes;
     const cq_marks  *marks;       /* NULL: none */
-    bool             is_anchor;   /* stays, even if nobody uses it or it could be computed */
+    bool             is_anchor;   /* is not computed at export; if it has a name, stays unused */
     bool             list_result; /* the outputs are the items of one list */
     bool             no_grad;     /* its results are constants to gradients */
     uint8_t          untaken;     /* of an If: the block that the example does not come to, + 1 */

@@ -1,5 +1,6 @@
 #include "kernel/blocked.h"
 
+#include "base/alloc.h"
 #include "base/thread.h"
 #include "kernel/bands.h"
 #include "kernel/blocked_core.h"
@@ -36,6 +37,8 @@ struct job {
     bool                     is_max, count_padding;
     const cq_blocked_affine *affine;
     const float             *by;
+    const cq_blocked_pick   *pick;
+    const cq_tensor *const  *images;
 };
 
 static struct job job_of(cq_tensor *out, const cq_tensor *x, const cq_tensor *blocked)
@@ -314,4 +317,112 @@ cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *
 
     j.by = cq_tensor_data(by);
     return run_job(&j, 1, scale_block);
+}
+
+/* ---- channels in another order ---- */
+
+struct cq_blocked_pick {
+    int64_t            *first; /* of the vectors that a block takes from; and behind the last */
+    cq_blocked_channel *from;  /* which vector of its image */
+    cq_core_pick       *picks; /* and what is taken from it */
+};
+
+/* The vectors that n channels of one block come from; how many. p: NULL, or they go there. */
+static int64_t find_moves(cq_blocked_pick *p, int64_t first, const cq_blocked_channel *channels,
+                          int64_t n)
+{
+    const int64_t      lanes = cq_block_channels();
+    cq_blocked_channel seen[CQ_MAX_LANES];
+    int64_t            n_seen = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const cq_blocked_channel from = { channels[i].image, channels[i].channel / lanes };
+        int64_t                  k    = 0;
+
+        while (k < n_seen && (seen[k].image != from.image || seen[k].channel != from.channel))
+            k++;
+        seen[k] = from;
+        n_seen  = larger(n_seen, k + 1);
+        if (!p)
+            continue;
+        p->from[first + k]           = from;
+        p->picks[first + k].at[i]    = (int32_t)(channels[i].channel % lanes);
+        p->picks[first + k].takes[i] = -1;
+    }
+    return n_seen;
+}
+
+int64_t cq_blocked_moves(const cq_blocked_channel *channels, int64_t n)
+{
+    const int64_t lanes = cq_block_channels();
+    int64_t       moves = 0;
+
+    for (int64_t i = 0; i < n; i += lanes)
+        moves += find_moves(NULL, 0, channels + i, smaller(lanes, n - i));
+    return moves;
+}
+
+cq_status cq_blocked_pick_new(cq_blocked_pick **out, const cq_blocked_channel *channels, int64_t n)
+{
+    const int64_t    lanes = cq_block_channels(), blocks = (n + lanes - 1) / lanes;
+    const size_t     moves = (size_t)cq_blocked_moves(channels, n);
+    cq_blocked_pick *p = *out = cq_zalloc(sizeof *p);
+
+    if (!p)
+        return CQ_E_NO_MEMORY;
+    p->first = cq_zalloc(((size_t)blocks + 1) * sizeof *p->first);
+    p->from  = cq_alloc_array(moves, sizeof *p->from);
+    p->picks = cq_zalloc(moves * sizeof *p->picks);
+    if (!p->first || !p->from || !p->picks) {
+        cq_blocked_pick_free(p);
+        *out = NULL;
+        return CQ_E_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < blocks; i++)
+        p->first[i + 1] = p->first[i] + find_moves(p, p->first[i], channels + i * lanes,
+                                                   smaller(lanes, n - i * lanes));
+    return CQ_OK;
+}
+
+void cq_blocked_pick_free(cq_blocked_pick *p)
+{
+    if (!p)
+        return;
+    cq_free(p->first);
+    cq_free(p->from);
+    cq_free(p->picks);
+    cq_free(p);
+}
+
+static cq_status pick_block(void *user, int64_t block)
+{
+    const struct job *j  = user;
+    const cq_band     at = cq_bands_at(&j->bands, block);
+    int64_t           first, n = pixels_of(&first, j, &at);
+
+    for (int64_t i = at.plane; i < at.plane_end; i++) {
+        const int64_t             plane = j->in[0] * j->in[1];
+        const int64_t             begin = j->pick->first[i % j->blocks];
+        const int64_t             n_x   = j->pick->first[i % j->blocks + 1] - begin;
+        const cq_blocked_channel *from  = j->pick->from + begin;
+        const float              *x[CQ_MAX_LANES];
+
+        for (int64_t k = 0; k < n_x; k++) {
+            const cq_tensor *t        = j->images[from[k].image];
+            const int64_t    block_at = i / j->blocks * cq_size_of(t, 1) + from[k].channel;
+
+            x[k] = (const float *)cq_tensor_data(t) + (block_at * plane + first) * j->lanes;
+        }
+        j->core->pick(j->out + (i * plane + first) * j->lanes, j->pick->picks + begin, x, n_x, n);
+    }
+    return CQ_OK;
+}
+
+cq_status cq_blocked_pick_run(cq_tensor *out, const cq_blocked_pick *p, const cq_tensor *const *x)
+{
+    struct job j = job_of(out, out, out);
+
+    j.pick   = p;
+    j.images = x;
+    return run_job(&j, 1, pick_block);
 }

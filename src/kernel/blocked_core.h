@@ -82,6 +82,12 @@ typedef struct cq_core_unwinograd {
     cq_core_finish finish;
 } cq_core_unwinograd;
 
+/* What a vector of channels takes from another: lane i is its lane at[i] where takes[i] is -1, and
+ * nothing of it where that is 0. */
+typedef struct cq_core_pick {
+    int32_t at[CQ_MAX_LANES], takes[CQ_MAX_LANES];
+} cq_core_pick;
+
 typedef struct cq_core {
     int lanes;     /* floats of a vector; channels of a block */
     int tile_rows; /* at most, by two vectors */
@@ -102,6 +108,9 @@ typedef struct cq_core {
     /* n pixels of up to `lanes` planes that are plane floats apart, to and from blocks. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
     void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
+    /* n pixels of a block, of what it takes from n_x others; nothing: zero. */
+    void (*pick)(float *out, const cq_core_pick *picks, const float *const *x, int64_t n_x,
+                 int64_t n);
 } cq_core;
 
 const cq_core *cq_core_get(void); /* the one of the instruction set in use */

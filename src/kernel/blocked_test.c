@@ -7,6 +7,7 @@
 #include "tensors.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t blocks(int64_t channels)
@@ -175,7 +176,54 @@ TEST(blocked, hard_swish_is_that_of_plain_numbers)
     }
 }
 
-RUN_TESTS(TEST_OF(blocked, sigmoids_are_exact_enough),
+/* Channels of three images, in an order that takes some from many vectors and some from one. */
+static void check_pick(int64_t n, int64_t stride)
+{
+    static const int64_t sizes[] = { 21, 5, 40 };
+    cq_tensor           *plain[3], *x[3], *want, *out;
+    cq_blocked_channel  *channels = calloc((size_t)n, sizeof *channels);
+    cq_blocked_pick     *p;
+
+    for (int i = 0; i < 3; i++) {
+        plain[i] = pattern(CQ_DTYPE_F32, SIZES(2, sizes[i], 3, 7), i + 1);
+        x[i]     = blocked(plain[i]);
+    }
+    want = tensor_of(CQ_DTYPE_F32, SIZES(2, n, 3, 7), NULL);
+    out  = tensor_of(CQ_DTYPE_F32, SIZES(2, blocks(n), 3, 7, cq_block_channels()), NULL);
+    for (int64_t i = 0; i < n; i++) {
+        channels[i].image   = stride == 1 ? 2 : i % 3;
+        channels[i].channel = i * stride % sizes[channels[i].image];
+        for (int64_t k = 0; k < 2 * 21; k++) {
+            const int64_t from = (k / 21 * sizes[channels[i].image] + channels[i].channel) * 21;
+
+            ((float *)cq_tensor_data(want))[(k / 21 * n + i) * 21 + k % 21] =
+                (float)cq_tensor_get_f64(plain[channels[i].image], from + k % 21);
+        }
+    }
+    memset(cq_tensor_data(out), -1, sizeof(float) * (size_t)cq_tensor_numel(out));
+    CHECK_OK(cq_blocked_pick_new(&p, channels, n));
+    CHECK_OK(cq_blocked_pick_run(out, p, (const cq_tensor *const *)x));
+    check_same(out, want, 0);
+    for (int64_t c = n; c < blocks(n) * cq_block_channels(); c++) /* behind the last: zero */
+        CHECK(((float *)cq_tensor_data(
+                  out))[(blocks(n) - 1) * 21 * cq_block_channels() + c % cq_block_channels()] == 0);
+    cq_blocked_pick_free(p);
+    free(channels);
+    release_all(plain[0], plain[1], plain[2], x[0], x[1], x[2], want, out, NULL);
+}
+
+TEST(blocked, channels_are_picked)
+{
+    EACH_ISA
+    {
+        check_pick(1, 1);
+        check_pick(40, 1);
+        check_pick(33, 7);
+        check_pick(70, 11);
+    }
+}
+
+RUN_TESTS(TEST_OF(blocked, channels_are_picked), TEST_OF(blocked, sigmoids_are_exact_enough),
           TEST_OF(blocked, hard_swish_is_that_of_plain_numbers),
           TEST_OF(blocked, pools_are_those_of_plain_images),
           TEST_OF(blocked, normalisation_and_means))

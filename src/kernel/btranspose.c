@@ -42,30 +42,36 @@ static int64_t n_convs(const cq_btranspose *t)
     return t->is_joined ? 1 : t->stride[0] * t->stride[1];
 }
 
-/* The weights of n phases from `first` on, [n * o, c, taps, taps]; the first has the most taps. */
+/* Taps of one phase from the window at `plane`, the last first. */
+static void take_taps(float *to, const cq_btranspose *t, const float *plane, int64_t phase,
+                      const int64_t *taps)
+{
+    for (int64_t y = taps[0]; y-- > 0;)
+        for (int64_t x = taps[1]; x-- > 0;) {
+            const int64_t ky = phase / t->stride[1] + y * t->stride[0];
+            const int64_t kx = phase % t->stride[1] + x * t->stride[1];
+
+            *to++ = ky < t->kernel[0] && kx < t->kernel[1] ? plane[ky * t->kernel[1] + kx] : 0;
+        }
+}
+
+/* The weights of n phases from `first` on, [n * o, c, taps, taps]; the first has the most taps.
+ * What is read of a few channels lies side by side, and so does what is written of them. */
 static cq_status phase_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w,
                                int64_t first, int64_t n)
 {
-    int64_t      in = cq_size_of(w, 0), o = cq_size_of(w, 1);
-    int64_t      ty   = taps_of(t, 0, first / t->stride[1]);
-    int64_t      tx   = taps_of(t, 1, first % t->stride[1]);
-    const float *from = cq_tensor_data(w);
-    float       *to;
+    enum { FEW = 16 };
+    const int64_t in = cq_size_of(w, 0), o = cq_size_of(w, 1), each = t->kernel[0] * t->kernel[1];
+    const int64_t taps[] = { taps_of(t, 0, first / t->stride[1]),
+                             taps_of(t, 1, first % t->stride[1]) };
 
-    CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_F32, 4, (int64_t[]){ n * o, in, ty, tx }));
-    to = cq_tensor_data(*out);
-    for (int64_t i = 0; i < n * o * in; i++) {
-        const int64_t phase = first + i / (o * in), c = i % in;
-        const float  *plane = from + (c * o + i / in % o) * t->kernel[0] * t->kernel[1];
-
-        for (int64_t y = ty; y-- > 0;)
-            for (int64_t x = tx; x-- > 0;) {
-                const int64_t ky = phase / t->stride[1] + y * t->stride[0];
-                const int64_t kx = phase % t->stride[1] + x * t->stride[1];
-
-                *to++ = ky < t->kernel[0] && kx < t->kernel[1] ? plane[ky * t->kernel[1] + kx] : 0;
-            }
-    }
+    CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_F32, 4, (int64_t[]){ n * o, in, taps[0], taps[1] }));
+    for (int64_t some = 0; some < in; some += FEW)
+        for (int64_t i = 0; i < n * o; i++)
+            for (int64_t c = some; c < in && c < some + FEW; c++)
+                take_taps((float *)cq_tensor_data(*out) + (i * in + c) * taps[0] * taps[1], t,
+                          (const float *)cq_tensor_data(w) + (c * o + i % o) * each, first + i / o,
+                          taps);
     return CQ_OK;
 }
 

@@ -357,6 +357,12 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
         cq_out_zeros(out, (uint64_t)numel * size);
         return;
     }
+    if (bits >= 8 && t->storage && atomic_load(&t->storage->is_pending) &&
+        cq_tensor_is_contiguous(t)) {
+        cq_out_made(out, t->storage->maker.make, t->storage->maker.user, (size_t)t->offset * size,
+                    (size_t)numel * size);
+        return;
+    }
     if (bits >= 8 && is_turned(t, &m) && write_turned(out, &m))
         return;
     if (cq_tensor_is_contiguous(t) && bits >= 8) {

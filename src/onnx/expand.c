@@ -95,7 +95,7 @@ static const cq_expansion_row *find_row(const cq_onnx_node *node, const char **d
 {
     for (size_t i = 0; node->op_type && i < sizeof families / sizeof *families; i++)
         for (const cq_expansion_row *row = families[i].rows; row->op; row++)
-            if (!strcmp(row->op, node->op_type) && may_be_of(node, &families[i])) {
+            if (cq_is(row->op, node->op_type) && may_be_of(node, &families[i])) {
                 *domain = families[i].domain;
                 return row;
             }

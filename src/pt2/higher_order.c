@@ -29,7 +29,6 @@ cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *ar
     cq_val f;
 
     CQ_TRY(cq_program_find(r->ev->program, function, &f));
-    CQ_TRY(cq_eval_own(r->ev, f, &f));
     return cq_eval_call(r->ev, f, args, n, out);
 }
 

@@ -475,7 +475,7 @@ static cq_status number_value(call *c, size_t i, cq_tensor *t, cq_val *out)
         cq_atom *atom = (cq_atom *)cq_int_symbol(*known);
 
         if (atom && !atom->origin) {
-            atom->origin = ((cq_track *)t->track)->value;
+            atom->origin = cq_capture_value(c->run.ev->capture, c->run.ev->cx, t);
             atom->axis   = -1;
         }
         *out = cq_val_of_int(*known);

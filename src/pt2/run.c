@@ -308,11 +308,6 @@ static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 
 /* ---- results ---- */
 
-static bool is_items(cq_val v)
-{
-    return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence;
-}
-
 /* Gives the results to the outputs, one each; a list of tensors is one output, and so is, in files
  * of PyTorch 2.6, the only result of a higher-order operator. */
 static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val v)
@@ -320,12 +315,12 @@ static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val
     const cq_val *items   = &v;
     size_t        n_items = 1;
 
-    if (n == 1 && outputs->kind == CQ_PT2_LIST && is_items(v))
+    if (n == 1 && outputs->kind == CQ_PT2_LIST && cq_val_is_list(v))
         return bind(r, outputs->u.list.items, outputs->u.list.n,
-                    v.kind == CQ_VAL_TUPLE && v.u.list->n == 1 && is_items(v.u.list->items[0])
+                    v.kind == CQ_VAL_TUPLE && v.u.list->n == 1 && cq_val_is_list(v.u.list->items[0])
                         ? v.u.list->items[0]
                         : v);
-    if (is_items(v)) {
+    if (cq_val_is_list(v)) {
         items   = v.u.list->items;
         n_items = v.u.list->n;
     }

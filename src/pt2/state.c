@@ -4,7 +4,7 @@
 #include "pt2/model.h"
 
 #include "base/str.h"
-#include "base/warn.h"
+#include "script/state.h"
 
 #include <stdio.h>
 
@@ -53,20 +53,9 @@ void cq_pt2_warn_of_state(const cq_pt2 *p)
         cq_str *names = place_of(p, i) < p->user.n ? &inputs : &weights;
 
         if (p->is_state.items[i])
-            cq_str_printf(names, "%s%s", names->len ? ", " : "", name_of(p, i));
+            cq_state_add_name(names, name_of(p, i));
     }
-    if (weights.len)
-        cq_warn(NULL,
-                "the program changes %s, and every run of the export begins with what the file "
-                "holds; --state makes inputs and outputs of it",
-                weights.text);
-    if (inputs.len)
-        cq_warn(NULL,
-                "the program changes its input %s, of which the export tells nothing; --state "
-                "makes outputs of it",
-                inputs.text);
-    cq_str_clear(&weights);
-    cq_str_clear(&inputs);
+    cq_state_warn_of("the program", &weights, &inputs);
 }
 
 /* ---- inputs ---- */

@@ -11,6 +11,17 @@ typedef struct cq_rt_shape {
     int64_t size[2];  /* 0: not known */
 } cq_rt_shape;
 
+/* Where the channels of an image come from, if others have them. */
+typedef struct cq_rt_channel {
+    struct cq_rt_node_value *image;
+    int64_t                  at;
+} cq_rt_channel;
+
+typedef struct cq_rt_picked {
+    int64_t       want[3]; /* images, rows and columns that a Reshape asks for; -1: any */
+    cq_rt_channel channels[];
+} cq_rt_picked;
+
 typedef struct cq_rt_fused      cq_rt_fused;
 typedef struct cq_rt_node_step  cq_rt_node_step;
 typedef struct cq_rt_node_value cq_rt_node_value;
@@ -32,6 +43,7 @@ struct cq_rt_node_value {
     cq_rt_node_value   *blocked;    /* the same image in blocks, once it is there */
     bool                is_gone;    /* there is only the blocked one */
     cq_rt_fused        *fused;      /* the convolution that makes it */
+    const cq_rt_picked *picked;     /* NULL: its channels are its own */
     struct cq_rt_grid  *grid;       /* that its numbers lie on; blocked has them, in integers */
 };
 

@@ -158,6 +158,13 @@ cq_status cq_rt_permute(cq_tensor **out, const cq_tensor *t, const uint32_t *axe
 cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t start,
                       int64_t step, int64_t n);
 
+/* Where a slice of an axis begins and how long it is, as in Python. */
+int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t size);
+
+/* How long each part of a Split is: what the node says, or as equal as can be with the last one
+ * shorter. */
+cq_status cq_rt_split_lengths(cq_rt_ints *lengths, const cq_rt *rt, int64_t size);
+
 /* Element at of an axis, which goes. */
 cq_status cq_rt_select(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t at);
 

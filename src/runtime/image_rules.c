@@ -6,8 +6,7 @@
 
 /* ---- element by element ---- */
 
-/* The same step on blocked images; what is not an image is read as it is. */
-static cq_status write_same(cq_img_pass *p, cq_rt_node_step *s)
+cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt_node_step *to;
 
@@ -236,7 +235,7 @@ static cq_status write_binary(cq_img_pass *p, cq_rt_node_step *s)
     for (uint32_t i = 0; i < 2; i++)
         if (!cq_img_is(s->in[i]) && !is_scalar(s, i))
             CQ_TRY(pack_constant(p, s, i, s->out[0]->shape.channels));
-    return write_same(p, s);
+    return cq_img_write_same(p, s);
 }
 
 /* A factor for each channel is what squeezed and excited images are multiplied by. */
@@ -373,57 +372,41 @@ static cq_status write_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
                          &(cq_rt_repack){ .channels = image->shape.channels, .is_flat = true });
 }
 
-/* The blocks of one image follow those of another, if all but the last have whole blocks. */
-static cq_status see_concat(cq_img_pass *p, cq_rt_node_step *s)
-{
-    cq_rt       rt    = cq_img_attributes(s);
-    cq_rt_shape shape = { 0 };
-
-    (void)p;
-    if (cq_rt_int(&rt, "axis") != 1 || !cq_img_has_one_output(s))
-        return CQ_OK;
-    for (uint32_t i = 0; i < s->step.n_in; i++) {
-        if (!cq_img_is(s->in[i]) || shape.channels % cq_block_channels())
-            return CQ_OK;
-        shape.channels += s->in[i]->shape.channels;
-        for (int k = 0; k < 2; k++)
-            shape.size[k] = larger(shape.size[k], s->in[i]->shape.size[k]);
-    }
-    s->out[0]->shape = shape;
-    return CQ_OK;
-}
-
 /* ---- all of them ---- */
 
 const cq_img_rule cq_img_rules[] = {
     { "Conv", cq_img_see_conv, NULL }, /* these are written when they are fused */
     { "ConvTranspose", cq_img_see_transposed, NULL },
     { "BatchNormalization", cq_img_see_norm, NULL },
-    { "Relu", see_limit, write_same },
-    { "Clip", see_limit, write_same },
+    { "Relu", see_limit, cq_img_write_same },
+    { "Clip", see_limit, cq_img_write_same },
     { "Add", see_add, write_binary },
     { "Sum", see_add, write_binary },
     { "Sub", see_binary, write_binary },
     { "Mul", see_mul, write_mul },
     { "Div", see_binary, write_binary },
     { "PRelu", see_binary, write_binary },
-    { "LeakyRelu", see_activation, write_same },
-    { "Sigmoid", see_activation, write_same },
-    { "Tanh", see_activation, write_same },
-    { "HardSwish", see_activation, write_same },
-    { "HardSigmoid", see_activation, write_same },
-    { "Elu", see_activation, write_same },
-    { "Selu", see_unary, write_same },
-    { "Celu", see_unary, write_same },
-    { "Softplus", see_unary, write_same },
-    { "Softsign", see_unary, write_same },
-    { "Abs", see_unary, write_same },
-    { "Neg", see_unary, write_same },
-    { "Mish", see_unary, write_same },
+    { "LeakyRelu", see_activation, cq_img_write_same },
+    { "Sigmoid", see_activation, cq_img_write_same },
+    { "Tanh", see_activation, cq_img_write_same },
+    { "HardSwish", see_activation, cq_img_write_same },
+    { "HardSigmoid", see_activation, cq_img_write_same },
+    { "Elu", see_activation, cq_img_write_same },
+    { "Selu", see_unary, cq_img_write_same },
+    { "Celu", see_unary, cq_img_write_same },
+    { "Softplus", see_unary, cq_img_write_same },
+    { "Softsign", see_unary, cq_img_write_same },
+    { "Abs", see_unary, cq_img_write_same },
+    { "Neg", see_unary, cq_img_write_same },
+    { "Mish", see_unary, cq_img_write_same },
     { "MaxPool", see_pool, write_max_pool },
     { "AveragePool", see_pool, write_average_pool },
     { "GlobalAveragePool", see_mean, write_mean },
     { "ReduceMean", see_reduce_mean, write_reduce_mean },
-    { "Concat", see_concat, write_same },
+    { "Concat", cq_img_see_concat, cq_img_write_pick },
+    { "Slice", cq_img_see_slice, cq_img_write_pick },
+    { "Split", cq_img_see_split, cq_img_write_pick },
+    { "Gather", cq_img_see_gather, cq_img_write_pick },
+    { "Reshape", cq_img_see_reshape, cq_img_write_pick },
     { 0 },
 };

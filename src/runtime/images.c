@@ -475,7 +475,7 @@ static cq_status write_step(cq_img_pass *p, cq_rt_node_step *s)
 {
     const cq_img_rule *r = rule_of(s);
 
-    if (s->fused && s != s->fused->last)
+    if ((s->fused && s != s->fused->last) || (s->step.n_out && s->out[0] && s->out[0]->is_constant))
         return CQ_OK;
     if (s->fused)
         return s->fused->conv ? write_conv(p, s->fused) : write_norm(p, s->fused);
@@ -493,6 +493,8 @@ cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan)
     for (size_t i = 0; i < b->steps.n; i++) {
         const cq_img_rule *r = rule_of(b->steps.items[i]);
 
+        if (p.knows && cq_rt_fold(b, b->steps.items[i]))
+            continue;
         if (r)
             CQ_TRY_OR_DONE(r->see(&p, b->steps.items[i]));
     }

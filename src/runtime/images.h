@@ -23,6 +23,8 @@ typedef struct cq_img_pass {
     cq_rt_builder *b;
     cq_rt_plan    *plan;
     CQ_VEC(cq_rt_node_step *) done;
+    int64_t n_picked; /* channels of images whose channels are those of others */
+    bool    knows;    /* what depends on the number of channels may be constant now */
 } cq_img_pass;
 
 typedef struct cq_img_rule {
@@ -37,6 +39,17 @@ extern const cq_img_rule cq_img_rules[]; /* ends with one without a name */
 cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_norm(cq_img_pass *p, cq_rt_node_step *s);
+
+/* The same step on blocked images; what is not an image is read as it is. */
+cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s);
+
+/* picks.c: images whose channels are those of others, in another order. */
+cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_write_pick(cq_img_pass *p, cq_rt_node_step *s);
 
 /* ---- looking at steps ---- */
 

@@ -250,6 +250,7 @@ static const cq_rt_work table[] = {
     { "Or", COPY, NULL, NULL },
     { "PRelu", SIMPLE, NULL, NULL },
     { "Pad", SIMPLE, NULL, NULL },
+    { "Pick", COPY, NULL, NULL },
     { "QuantizeLinear", SIMPLE, NULL, NULL },
     { "RMSNormalization", SIMPLE, NULL, NULL },
     { "Reciprocal", SIMPLE, NULL, NULL },

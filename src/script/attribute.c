@@ -54,12 +54,18 @@ bool cq_eval_real_constant(const char *name, cq_val *out)
     return false;
 }
 
-static cq_status new_builtin(cq_eval *ev, const char *prefix, const char *name, cq_val *out)
+static cq_status new_object(cq_eval *ev, cq_object_kind kind, const char *prefix, const char *name,
+                            cq_val *out)
 {
     char full[512];
 
     snprintf(full, sizeof full, "%s%s", prefix, name);
-    return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
+    return cq_eval_new_object(ev, kind, full, out);
+}
+
+static cq_status new_builtin(cq_eval *ev, const char *prefix, const char *name, cq_val *out)
+{
+    return new_object(ev, CQ_OBJECT_BUILTIN, prefix, name, out);
 }
 
 static cq_status new_namespace(cq_eval *ev, const char *path, const char *name, cq_val *out)
@@ -77,7 +83,6 @@ static cq_status functional_member(cq_eval *ev, const char *unit, const char *na
 
     snprintf(full, sizeof full, "%s.%s", unit, name);
     CQ_TRY(cq_program_find(ev->program, full, out));
-    CQ_TRY(cq_eval_own(ev, *out, out));
     return cq_object_as(*out, CQ_OBJECT_FUNCTION) ? CQ_OK : new_builtin(ev, "aten::", name, out);
 }
 
@@ -88,7 +93,7 @@ static const char *const torch_functions[] = { "norm", "stft", "tensordot", "uni
 static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
 {
     for (size_t i = 0; i < sizeof torch_numbers / sizeof *torch_numbers; i++)
-        if (strcmp(name, torch_numbers[i].name) == 0) {
+        if (cq_is(name, torch_numbers[i].name)) {
             *out = cq_val_of_i64(torch_numbers[i].value);
             return CQ_OK;
         }
@@ -129,10 +134,9 @@ static const struct {
     { "torch.fft", "aten::fft_" },
 };
 
-static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *name, cq_val *out)
+static cq_status find_member(cq_eval *ev, const char *path, const char *name, cq_val *out)
 {
-    const char *path = t->text;
-    char        full[512];
+    char full[512];
 
     if (strcmp(path, "torch") == 0)
         return torch_member(ev, name, out);
@@ -142,8 +146,7 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
         return constant(ev, name, out);
     if (cq_starts_with(path, "__torch__")) {
         snprintf(full, sizeof full, "%s.%s", path, name);
-        CQ_TRY(cq_program_find(ev->program, full, out));
-        return cq_eval_own(ev, *out, out);
+        return cq_program_find(ev->program, full, out);
     }
     if (strcmp(path, "ops") == 0 || strcmp(path, "torch.ops") == 0)
         return new_namespace(ev, "ops", name, out);
@@ -157,6 +160,16 @@ static cq_status namespace_member(cq_eval *ev, const cq_object *t, const char *n
         if (strcmp(path, operators_in[i].path) == 0)
             return new_builtin(ev, operators_in[i].prefix, name, out);
     return new_namespace(ev, path, name, out);
+}
+
+static cq_status namespace_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
+{
+    name = cq_name(ev->program, name);
+    *out = cq_val_of_object(cq_ptr_map_get(&t->members, name));
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
+    CQ_TRY(find_member(ev, t->text, name, out));
+    return cq_object_of(*out) ? cq_ptr_map_set(&t->members, name, cq_object_of(*out)) : CQ_OK;
 }
 
 /* ---- objects and classes ---- */
@@ -276,8 +289,7 @@ static const struct {
 
 static cq_status method_of(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
-    CQ_TRY(new_builtin(ev, "aten::", name, out));
-    cq_object_of(*out)->kind = CQ_OBJECT_METHOD;
+    CQ_TRY(new_object(ev, CQ_OBJECT_METHOD, "aten::", name, out));
     cq_object_of(*out)->self = cq_val_retain(v);
     return CQ_OK;
 }

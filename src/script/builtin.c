@@ -36,7 +36,7 @@ enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 512, N_SLOTS = 1024 };
 /* A row, with what its signature says. */
 typedef struct entry {
     const cq_builtin *row;
-    size_t            family, n, n_required;
+    size_t            name_len, family, n, n_required;
     parameter         parameters[MAX_PARAMETERS];
     bool              takes_more;
     struct entry     *next; /* of the same name, in the order of the families */
@@ -46,11 +46,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static entry          entries[MAX_ENTRIES];
 static entry         *slots[N_SLOTS]; /* by the hash of the name, the first of each */
 
-static size_t name_len(const cq_builtin *b)
-{
-    return strcspn(b->signature, "(");
-}
-
 static entry **slot_of(const char *name, size_t len)
 {
     uint32_t hash = 2166136261u;
@@ -58,9 +53,9 @@ static entry **slot_of(const char *name, size_t len)
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ (unsigned char)name[i]) * 16777619u;
     while (slots[hash % N_SLOTS]) {
-        const cq_builtin *b = slots[hash % N_SLOTS]->row;
+        const entry *e = slots[hash % N_SLOTS];
 
-        if (name_len(b) == len && memcmp(b->signature, name, len) == 0)
+        if (e->name_len == len && memcmp(e->row->signature, name, len) == 0)
             break;
         hash++;
     }
@@ -89,7 +84,7 @@ static unsigned kinds_of(const char *type, size_t len)
 
 static void read_signature(entry *e)
 {
-    const char *p = e->row->signature + name_len(e->row) + 1;
+    const char *p = e->row->signature + e->name_len + 1;
     size_t      type;
 
     for (; *p && *p != ')' && *p != '.'; p += strcspn(p, ",)"), p += strspn(p, ", ")) {
@@ -118,11 +113,13 @@ static void build(void)
 
     for (size_t f = 0; f < N_FAMILIES; f++)
         for (const cq_builtin *b = families[f]; b->signature; b++) {
-            entry **to = slot_of(b->signature, name_len(b)), *e = &entries[n++];
+            const size_t name_len = strcspn(b->signature, "(");
+            entry      **to = slot_of(b->signature, name_len), *e = &entries[n++];
 
             assert(n < MAX_ENTRIES);
-            e->row    = b;
-            e->family = f;
+            e->row      = b;
+            e->name_len = name_len;
+            e->family   = f;
             read_signature(e);
             while (*to)
                 to = &(*to)->next;
@@ -199,7 +196,7 @@ cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
 
 static bool asks_for_none(const char *name)
 {
-    return strcmp(name, "__is__") == 0 || strcmp(name, "__isnot__") == 0;
+    return cq_starts_with(name, "__is") && (!strcmp(name, "__is__") || !strcmp(name, "__isnot__"));
 }
 
 /* ---- calls ---- */
@@ -391,7 +388,7 @@ cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known)
     *list  = v;
     switch (v.kind) {
     case CQ_VAL_LIST:
-    case CQ_VAL_TUPLE: *known = !v.u.list->sequence; return CQ_OK;
+    case CQ_VAL_TUPLE: *known = cq_val_is_list(v); return CQ_OK;
     case CQ_VAL_DICT:
         CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
         for (size_t i = 0; i < v.u.dict->n; i++)

@@ -69,12 +69,6 @@ static inline bool cq_val_is_symbolic(cq_val v)
 cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
                                bool all, cq_val *out);
 
-/* A list or tuple whose items are at hand. */
-static inline bool cq_val_is_list(cq_val v)
-{
-    return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence;
-}
-
 /* Where an index leads to among n items; fails if it is out of range. */
 cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out);
 

@@ -13,6 +13,15 @@
  *
  *     y, = ops.calque.function("my::scale", [x], [x * 2])
  *
+ * And a module that hands on what it is given, of which a trace has nothing; it counts among those
+ * that anchors are around.
+ *
+ *     x = ops.calque.passed("features.3", "Identity", x)
+ *
+ * And the gradient of x, which is like it.
+ *
+ *     ops.calque.gradient(3, 0, x)
+ *
  * And a number of rounds that an export is not to write one by one:
  *
  *     for i in range(ops.calque.rounds(3)): */
@@ -143,6 +152,37 @@ static cq_status end(cq_fncall *c)
     return c->ev->cx->status;
 }
 
+/* An Identity without a name. */
+static cq_status identity(cq_fncall *c)
+{
+    cq_tensor *behind = cq_identity(c->ev->cx, c->args[0].u.tensor);
+
+    c->result = behind ? cq_val_of_tensor(behind) : CQ_NONE;
+    return c->ev->cx->status;
+}
+
+static cq_status gradient(cq_fncall *c)
+{
+    c->result = c->args[2];
+    return CQ_OK;
+}
+
+static cq_status passed(cq_fncall *c)
+{
+    cq_ctx     *cx   = c->ev->cx;
+    const char *path = c->args[0].u.text->text, *dot = strrchr(path, '.');
+    cq_scope    scope = { .path       = path,
+                          .name       = dot ? dot + 1 : path,
+                          .class_name = c->args[1].u.text->text };
+    cq_tensor  *x     = c->args[2].u.tensor, *behind;
+
+    behind    = cq_scope_enter(cx, &scope, &x, 1);
+    x         = behind ? behind : x;
+    behind    = cq_scope_leave(cx, &scope, &x, 1);
+    c->result = cq_val_of_tensor(behind ? behind : x);
+    return cx->status;
+}
+
 static cq_status as_output(cq_fncall *c)
 {
     cq_as_output(c->ev->cx, c->args[0].u.text->text, c->args[1].u.tensor);
@@ -185,6 +225,9 @@ const cq_builtin cq_builtins_marks[] = {
     { "calque::scoped_anchor_begin(str attrs)", .fn = begin, .how = SCOPED_ANCHOR },
     { "calque::scoped_anchor_end()", .fn = end, .how = SCOPED_ANCHOR },
     { "calque::anchor(tensor x, str attrs)", .fn = begin, .how = ANCHOR },
+    { "calque::identity(tensor x)", .fn = identity },
+    { "calque::passed(str path, str class_name, tensor x)", .fn = passed },
+    { "calque::gradient(int number, int i, tensor x)", .fn = gradient },
     { "calque::as_output(str name, tensor x)", .fn = as_output },
     { "calque::rounds(int n)", .fn = rounds },
     { "calque::function(str op, items args, items results)", .fn = function },

@@ -406,7 +406,8 @@ static cq_status view_in_place(cq_fncall *c)
     CQ_TRY(cq_eval_rebind(ev, self, view.u.tensor));
     if (!ev->capture)
         return CQ_OK;
-    ((cq_track *)old->track)->moved = old; /* views that were taken before are still of that */
+    cq_track_of_new(&ev->capture->tracks, old)->moved =
+        old; /* views that were taken before are still of that */
     CQ_TRY(cq_vec_push(&ev->capture->tracks.retained, cq_val_of_tensor(old)));
     cq_tensor_retain(old);
     return CQ_OK;

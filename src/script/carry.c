@@ -410,7 +410,7 @@ static bool is_unchanged(const cq_change *place, cq_val before)
     bool     same = true;
 
     if (place->kind == CQ_CHANGE_LIST) {
-        same     = before.u.list->sequence == now.u.list->sequence;
+        same     = before.u.list->origin == now.u.list->origin;
         now.kind = before.kind = CQ_VAL_TUPLE; /* of which the items count */
     }
     return same && cq_val_pair(&w, before, now, &same) == CQ_OK && same;

@@ -108,19 +108,23 @@ static cq_status value_of_variable(cq_eval *ev, const cq_ast_expr *x, cq_val v, 
 static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
                                  bool *found)
 {
-    cq_str    full = { 0 };
-    cq_status status;
+    const cq_ast_def *def  = cq_unit_def(unit, name);
+    cq_str            full = { 0 };
+    cq_status         status;
 
-    if (!cq_unit_def(unit, name) && !cq_unit_class(unit, name))
+    if (!def && !cq_unit_class(unit, name))
         return look_up_import(ev, unit, name, out, found);
     *found = true;
+    if (def)
+        *out = cq_val_of_object(cq_ptr_map_get(&ev->program->named[CQ_OBJECT_FUNCTION], def));
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
     cq_str_printf(&full, unit->qualifier[0] ? "%s.%s" : "%s%s", unit->qualifier, name);
     status = full.status;
     if (status == CQ_OK)
         status = cq_program_find(ev->program, full.text, out);
     cq_str_clear(&full);
-    CQ_TRY(status);
-    return cq_eval_own(ev, *out, out);
+    return status;
 }
 
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -136,6 +140,9 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
     if (found)
         return CQ_OK;
+    *out = cq_val_of_object(cq_ptr_map_get(&ev->program->globals, name));
+    if (out->kind != CQ_VAL_NONE)
+        return CQ_OK;
     if ((strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) && cq_eval_real_constant(name, out))
         return CQ_OK;
     if (strcmp(name, "infj") == 0 || strcmp(name, "nanj") == 0) {
@@ -144,9 +151,11 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         return CQ_OK;
     }
     if (CQ_IS_AMONG(name, functions))
-        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out);
-    if (CQ_IS_AMONG(name, namespaces))
-        return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, name, out);
+        CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out));
+    else if (CQ_IS_AMONG(name, namespaces))
+        CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, name, out));
+    if (out->kind != CQ_VAL_NONE)
+        return cq_ptr_map_set(&ev->program->globals, name, cq_object_of(*out));
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", name);
 }
 

@@ -83,16 +83,24 @@ struct cq_object {
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
-    cq_int start, stop, step;        /* of a RANGE */
-    bool   is_unjoined; /* of an UNDEFINED: it has values, but no form for all of them */
+    cq_ptr_map members; /* of a NAMESPACE: interned name -> what it led to, of the program's */
+    cq_int     start, stop, step; /* of a RANGE */
+    bool       is_unjoined;       /* of an UNDEFINED: it has values, but no form for all of them */
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
     void     *native_user; /* of a NATIVE */
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
-cq_object *cq_object_of(cq_val v);                      /* NULL if it is not an object */
-cq_object *cq_object_as(cq_val v, cq_object_kind kind); /* NULL if it is not of that kind */
+cq_object *cq_object_of(cq_val v); /* NULL if it is not an object */
+
+/* NULL if it is not of that kind. */
+static inline cq_object *cq_object_as(cq_val v, cq_object_kind kind)
+{
+    cq_object *t = v.kind == CQ_VAL_OBJECT ? cq_object_of(v) : NULL;
+
+    return t && t->kind == kind ? t : NULL;
+}
 
 static inline cq_val cq_val_of_object(cq_object *t)
 {
@@ -118,9 +126,11 @@ struct cq_program {
     cq_arena *arena;
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
-    cq_map   classes; /* qualified name -> cq_object (CLASS), one each */
-    cq_unit *main;    /* of source text; NULL for archives */
-    void    *archive; /* of an archive; asked for code by qualifier */
+    cq_map     classes;  /* qualified name -> cq_object (CLASS), one each */
+    cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def: one each */
+    cq_ptr_map globals;  /* interned name -> of those, one that is there without an import */
+    cq_unit   *main;     /* of source text; NULL for archives */
+    void      *archive;  /* of an archive; asked for code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
     cq_val   constants; /* the tuple CONSTANTS refers to */
     int      version;   /* of the archive, which decides about old operators; newest otherwise */
@@ -148,7 +158,7 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 #define CQ_TORCH      "torch"
 const char *cq_functional_text(const char *qualifier);
 
-/* What a dotted name of an archive means: a class, a function or a namespace. */
+/* What a dotted name of an archive means: a class, a function or a namespace, of the program's. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 
@@ -251,8 +261,9 @@ struct cq_eval {
     cq_place    guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
-    struct cq_carry *carry; /* of the innermost loop that is explored */
-    struct cq_guard *guard; /* knows what modules held before the call; NULL: nobody does */
+    cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
+    struct cq_carry *carry;       /* of the innermost loop that is explored */
+    struct cq_guard *guard;       /* knows what modules held before the call; NULL: nobody does */
 };
 
 /* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the

@@ -28,7 +28,7 @@ static cq_status refill_list(cq_list *list, const cq_list *from)
 {
     CQ_TRY(cq_vec_reserve(list, from->n));
     cq_list_clear(list);
-    list->sequence = from->sequence;
+    list->origin = from->origin;
     return cq_list_add(list, from);
 }
 
@@ -139,7 +139,7 @@ cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
     const bool is_dict = v.kind == CQ_VAL_DICT;
     void      *where   = (void *)cq_val_container(v);
 
-    if (is_dict ? v.u.dict->has_aliases : v.u.list->has_aliases)
+    if (ev->aliases.n)
         CQ_TRY(cq_share_change(ev, v));
     if (!ev->journaling || is_noted(ev, where))
         return CQ_OK;

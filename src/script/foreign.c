@@ -343,7 +343,6 @@ static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
     for (size_t i = ev->program->n_definitions; i-- > 0;) {
         snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", i, definition);
         CQ_TRY(cq_program_find(ev->program, qualified, out));
-        CQ_TRY(cq_eval_own(ev, *out, out));
         if (cq_object_as(*out, CQ_OBJECT_FUNCTION))
             return CQ_OK;
     }

@@ -233,7 +233,7 @@ static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same,
     case CQ_VAL_DEVICE: *same = strcmp(old.u.text->text, now.u.text->text) == 0; break;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
-        *same     = old.u.list->sequence == now.u.list->sequence;
+        *same     = old.u.list->origin == now.u.list->origin;
         *by_parts = *same;
         break;
     case CQ_VAL_DICT: *by_parts = true; break;

@@ -212,7 +212,7 @@ static cq_status choose(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
     cq_value    *value;
     cq_val       list = { .kind = CQ_VAL_LIST, .u.list = object.u.list };
 
-    if (!object.u.list->sequence) {
+    if (!object.u.list->origin) {
         CQ_TRY(cq_item_type_of_list(&item, list));
         if (item.kind == CQ_VAL_NONE)
             return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "an empty list has no items to choose from");
@@ -277,7 +277,7 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
     switch (object.kind) {
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
-        if (object.u.list->sequence || cq_eval_is_open_index(ev, index))
+        if (object.u.list->origin || cq_eval_is_open_index(ev, index))
             return choose(ev, object, index, out);
         CQ_TRY(cq_builtin_position(ev, index, object.u.list->n, &at));
         *out = object.u.list->items[at];
@@ -328,7 +328,7 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
     cq_val    slice[3], old;
     cq_bounds b;
 
-    if (list->sequence)
+    if (list->origin)
         return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
                             "a slice of a list of data-dependent length cannot be set");
     CQ_TRY(eval_slice(ev, index, slice));

@@ -175,8 +175,8 @@ static cq_status number_input(cq_visit *w, cq_val v, cq_val *out)
         return ev->cx->status;
     if (v.kind != CQ_VAL_INT)
         return cq_builtin_number_of(ev, t, v.kind, out);
-    *out = cq_val_of_int(
-        cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value, ((cq_track *)t->track)->value, -1));
+    *out = cq_val_of_int(cq_symbol_fresh(ev->cx->symbols, "i", v.u.i.value,
+                                         cq_capture_value(ev->capture, ev->cx, t), -1));
     return CQ_OK;
 }
 

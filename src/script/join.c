@@ -158,7 +158,7 @@ static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
     CQ_TRY(join_tensors(j, a, b, out));
     cq_tensor_set_qparams(out->u.tensor, a->qparams);
     for (size_t i = 0; i < 2; i++)
-        CQ_TRY(cq_track_may_share(tracks, out->u.tensor->track, of[i]));
+        CQ_TRY(cq_track_may_share(tracks, cq_track_of_new(tracks, out->u.tensor), of[i]));
     return cq_vec_push(&j->pairs, (cq_joined_pair){ a, b, *out });
 }
 
@@ -239,8 +239,10 @@ static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
  * contents has been taken back by now, and is joined as a place of its own.) */
 static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list)
 {
-    if (list->sequence)
-        return cq_value_is_visible(list->sequence->value, j->node->block);
+    const cq_sequence *seq = list->origin;
+
+    if (seq)
+        return cq_value_is_visible(seq->value, j->node->block);
     for (size_t k = 0; k < list->n; k++)
         if (cq_val_container(list->items[k]) || list->items[k].kind == CQ_VAL_TENSOR
                 ? !is_from_outside(j, i, list->items[k])
@@ -252,7 +254,7 @@ static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list)
 
 static cq_status join_list_contents(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
-    if (a.u.list->n == b.u.list->n && !a.u.list->sequence && !b.u.list->sequence)
+    if (a.u.list->n == b.u.list->n && !a.u.list->origin && !b.u.list->origin)
         return cq_eval_pair_parts(j->ev, join_values, j, a, b, out);
     if (a.kind == CQ_VAL_TUPLE)
         return undefined(j, "the two sides of a branch give it different lengths", out);

@@ -218,10 +218,12 @@ static cq_status lex_sign(lexer *l)
     const char     c     = peek(l, 0);
 
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        const size_t len = strlen(signs[i].text);
+        size_t len;
 
-        if (signs[i].text[0] != c || l->end - start < len ||
-            memcmp(signs[i].text, l->text + start, len) != 0)
+        if (signs[i].text[0] != c)
+            continue;
+        len = strlen(signs[i].text);
+        if (l->end - start < len || memcmp(signs[i].text, l->text + start, len) != 0)
             continue;
         if (c == '(' || c == '[' || c == '{')
             CQ_TRY(cq_vec_push(&l->brackets, start));

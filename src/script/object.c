@@ -16,6 +16,7 @@ static void object_free(cq_box *box)
     for (size_t i = 0; i < t->attributes.n; i++)
         cq_val_release(t->attributes.items[i].value);
     cq_vec_clear(&t->attributes);
+    cq_ptr_map_clear(&t->members);
     cq_frame_release(t->closure);
     cq_free(t);
 }
@@ -29,27 +30,44 @@ cq_status cq_object_new(cq_object **out, cq_object_kind kind)
     return CQ_OK;
 }
 
+/* All that there is to them is their name, or the text of a function: one is made, and kept by the
+ * program. */
+static cq_status only_object(cq_program *p, cq_object_kind kind, const void *key, const char *name,
+                             cq_val *out)
+{
+    cq_ptr_map *named = &p->named[kind];
+    cq_object  *t     = cq_ptr_map_get(named, key);
+
+    *out = cq_val_of_object(t);
+    if (t)
+        return CQ_OK;
+    CQ_TRY(cq_object_new(&t, kind));
+    t->text = name;
+    *out    = cq_val_of_object(t);
+    if (cq_ptr_map_set(named, key, t) == CQ_OK)
+        return CQ_OK;
+    cq_val_release(*out);
+    return CQ_E_NO_MEMORY;
+}
+
 cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out)
 {
     const char *name = cq_name(ev->program, text);
     cq_object  *t;
 
+    if (*text && !*name)
+        return cq_no_memory();
+    if (kind == CQ_OBJECT_NAMESPACE || kind == CQ_OBJECT_BUILTIN)
+        return only_object(ev->program, kind, name, name, out);
     CQ_TRY(cq_object_new(&t, kind));
     t->text = name;
     *out    = cq_ctx_own(ev->cx, cq_val_of_object(t)); /* without memory, t is gone */
-    return *text && !*name ? cq_no_memory() : ev->cx->status;
+    return ev->cx->status;
 }
 
 cq_object *cq_object_of(cq_val v)
 {
     return cq_box_of(v, object_free);
-}
-
-cq_object *cq_object_as(cq_val v, cq_object_kind kind)
-{
-    cq_object *t = cq_object_of(v);
-
-    return t && t->kind == kind ? t : NULL;
 }
 
 cq_val *cq_object_attribute(cq_object *object, const char *interned)
@@ -179,6 +197,13 @@ void cq_program_free(cq_program *p)
     cq_vec_clear(&p->all_units);
     cq_map_clear(&p->units);
     cq_map_clear(&p->classes);
+    for (size_t k = 0; k < sizeof p->named / sizeof *p->named; k++) {
+        for (size_t i = 0; i < p->named[k].cap; i++)
+            if (p->named[k].slots[i].key)
+                cq_val_release(cq_val_of_object(p->named[k].slots[i].value));
+        cq_ptr_map_clear(&p->named[k]);
+    }
+    cq_ptr_map_clear(&p->globals);
     cq_intern_clear(&p->names);
     cq_arena_free(p->arena);
     cq_free(p);
@@ -299,7 +324,6 @@ cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out
     return cls ? class_object(p, qualified, unit, cls, out) : CQ_OK;
 }
 
-/* The caller gives *out to its context. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out)
 {
     cq_unit      *unit;
@@ -310,13 +334,15 @@ cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out)
     CQ_TRY(look_up(p, qualified, &unit, &cls, &def));
     if (cls) {
         CQ_TRY(class_object(p, qualified, unit, cls, &t));
-        *out = cq_val_retain(cq_val_of_object(t));
+        *out = cq_val_of_object(t);
         return CQ_OK;
     }
-    CQ_TRY(cq_object_new(&t, def ? CQ_OBJECT_FUNCTION : CQ_OBJECT_NAMESPACE));
+    qualified = cq_name(p, qualified);
+    if (!def)
+        return only_object(p, CQ_OBJECT_NAMESPACE, qualified, qualified, out);
+    CQ_TRY(only_object(p, CQ_OBJECT_FUNCTION, def, qualified, out));
+    t       = cq_object_of(*out);
     t->unit = unit;
     t->def  = def;
-    t->text = cq_name(p, qualified);
-    *out    = cq_val_of_object(t);
     return CQ_OK;
 }

@@ -322,11 +322,11 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
 {
     const cq_ctx *cx = ev->cx;
 
-    if (cx->listener && (!t->tracked_by || t->tracked_by != to->tracked_by))
+    if (cx->listener && (!t->tag.owner || t->tag.owner != to->tag.owner))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
                        "a weight of the model cannot become another tensor");
     /* A handle of its own cannot be taken back: on a path, only what the path made may change. */
-    if (ev->journaling && ((cq_track *)t->track)->home != ev->capture->block)
+    if (ev->journaling && cq_track_of_new(&ev->capture->tracks, t)->home != ev->capture->block)
         return cq_fail(
             CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
             "a tensor cannot become another one in a branch or loop that depends on data");
@@ -403,9 +403,10 @@ static cq_status call_by_arguments(cq_fncall *c)
 
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", c->name);
-    snprintf(plain, sizeof plain, "%.*s", (int)len, c->name);
-    first  = cq_op_overloads(plain);
-    suffix = first ? NULL : cq_op_suffix(plain, len);
+    memcpy(plain, c->name, len);
+    plain[len] = '\0';
+    first      = cq_op_overloads(plain);
+    suffix     = first ? NULL : cq_op_suffix(plain, len);
     if (suffix) {
         twin = cq_op_find(plain); /* normal_ is not one of normal's */
         if (twin && match(twin->schema, c, false, filled))

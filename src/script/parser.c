@@ -60,26 +60,6 @@ void *cq_parser_refuse(cq_parser *p)
 
 /* ---- looking and taking --------------------------------------------------------------------- */
 
-const cq_token *cq_parser_peek(const cq_parser *p, size_t ahead)
-{
-    const size_t last = p->tokens->list.n - 1;
-
-    return &p->tokens->list.items[p->next + ahead < last ? p->next + ahead : last];
-}
-
-bool cq_parser_at(const cq_parser *p, cq_token_kind kind)
-{
-    return cq_parser_peek(p, 0)->kind == kind;
-}
-
-bool cq_parser_accept(cq_parser *p, cq_token_kind kind)
-{
-    if (p->status != CQ_OK || !cq_parser_at(p, kind))
-        return false;
-    p->next++;
-    return true;
-}
-
 bool cq_parser_expect(cq_parser *p, cq_token_kind kind)
 {
     char found[64];

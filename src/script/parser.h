@@ -27,12 +27,29 @@ void *cq_parser_fail(cq_parser *p, cq_span at, const char *format, ...)
 void *cq_parser_refuse(cq_parser *p); /* the next token does not belong here */
 
 /* Looking, taking, insisting. */
-const cq_token *cq_parser_peek(const cq_parser *p, size_t ahead);
-bool            cq_parser_at(const cq_parser *p, cq_token_kind kind);
-bool            cq_parser_accept(cq_parser *p, cq_token_kind kind);
-bool            cq_parser_expect(cq_parser *p, cq_token_kind kind);
-const char     *cq_parser_name(cq_parser *p);      /* a name, interned */
-const char     *cq_parser_attr_name(cq_parser *p); /* … or a keyword, behind a dot */
+static inline const cq_token *cq_parser_peek(const cq_parser *p, size_t ahead)
+{
+    const size_t last = p->tokens->list.n - 1;
+
+    return &p->tokens->list.items[p->next + ahead < last ? p->next + ahead : last];
+}
+
+static inline bool cq_parser_at(const cq_parser *p, cq_token_kind kind)
+{
+    return cq_parser_peek(p, 0)->kind == kind;
+}
+
+static inline bool cq_parser_accept(cq_parser *p, cq_token_kind kind)
+{
+    if (p->status != CQ_OK || !cq_parser_at(p, kind))
+        return false;
+    p->next++;
+    return true;
+}
+
+bool        cq_parser_expect(cq_parser *p, cq_token_kind kind);
+const char *cq_parser_name(cq_parser *p);      /* a name, interned */
+const char *cq_parser_attr_name(cq_parser *p); /* … or a keyword, behind a dot */
 
 /* Deeper by one level; fails at CQ_SCRIPT_MAX_NESTING. */
 bool cq_parser_enter(cq_parser *p);

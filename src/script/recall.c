@@ -46,15 +46,21 @@ struct cq_carry_note {
 
 /* ---- variables that lead to places ---- */
 
+/* NULL: it came from outside. */
+static cq_track *root_of(const cq_eval *ev, const cq_tensor *t)
+{
+    cq_track *track = cq_track_of_new(&ev->capture->tracks, t);
+
+    return track ? cq_track_root(track) : NULL;
+}
+
 static bool leads_to(cq_eval *ev, cq_val v, const cq_change *place)
 {
     switch (place->kind) {
     case CQ_CHANGE_LIST:
     case CQ_CHANGE_DICT: return cq_val_container(v) == place->where;
     case CQ_CHANGE_ATTRIBUTE: return cq_object_of(v) == place->where;
-    case CQ_CHANGE_TRACK:
-        return v.kind == CQ_VAL_TENSOR && v.u.tensor->tracked_by == ev->capture->tracks.id &&
-               cq_track_root(v.u.tensor->track) == place->where;
+    case CQ_CHANGE_TRACK: return v.kind == CQ_VAL_TENSOR && root_of(ev, v.u.tensor) == place->where;
     default: return false;
     }
 }
@@ -98,9 +104,7 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
         out->where = object && p->index < object->attributes.n ? object : NULL;
         break;
     case CQ_CHANGE_TRACK:
-        out->where = v->kind == CQ_VAL_TENSOR && v->u.tensor->tracked_by == ev->capture->tracks.id
-                         ? cq_track_root(v->u.tensor->track)
-                         : NULL;
+        out->where = v->kind == CQ_VAL_TENSOR ? root_of(ev, v->u.tensor) : NULL;
         break;
     }
     return out->where != NULL;
@@ -130,7 +134,7 @@ static cq_val form_of(cq_eval *ev, cq_val v, int levels)
         return v;
     if (cq_eval_list(ev, NULL, 0, v.kind, &copy) != CQ_OK)
         return CQ_NONE;
-    copy.u.list->sequence = v.u.list->sequence;
+    copy.u.list->origin = v.u.list->origin;
     for (size_t i = 0; i < v.u.list->n; i++) {
         cq_val item = form_of(ev, v.u.list->items[i], levels - 1);
 

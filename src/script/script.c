@@ -124,8 +124,7 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     if (!method || !cq_unit_def(main, cq_name(s->program, method)))
         return cq_fail(CQ_E_NOT_FOUND, main->source.file, "name the function with --entry",
                        method ? "there is no function %s" : "there is no function forward", method);
-    CQ_TRY(cq_program_find(s->program, method, out));
-    return cq_eval_own(ev, *out, out);
+    return cq_program_find(s->program, method, out);
 }
 
 /* Whether keywords are meant as one argument, a dict: there is one parameter left, and none has a
@@ -321,6 +320,7 @@ static void eval_clear(cq_eval *ev, cq_val root)
         for (size_t k = 0; k < 3; k++)
             cq_val_release(ev->aliases.items[i].lists[k]);
     cq_vec_clear(&ev->aliases);
+    cq_ptr_map_clear(&ev->has_aliases);
 }
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)

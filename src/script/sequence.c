@@ -167,12 +167,13 @@ cq_status cq_sequence_value(cq_eval *ev, cq_val list, const cq_item_type *item, 
     return constructed(ev, list.u.list, item, out);
 }
 
+/* The list is this from now on. */
 static cq_status new_sequence(cq_eval *ev, cq_value *v, const cq_item_type *item, cq_int length,
-                              const cq_sequence **out)
+                              cq_list *list)
 {
     cq_sequence *seq = cq_arena_zalloc(ev->capture->graph->arena, sizeof *seq);
 
-    *out = seq;
+    list->origin = seq;
     if (!seq)
         return CQ_E_NO_MEMORY;
     seq->value  = v;
@@ -185,7 +186,7 @@ cq_status cq_sequence_list(cq_eval *ev, cq_value *v, const cq_item_type *item, c
                            cq_val *out)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, out));
-    return new_sequence(ev, v, item, length, &out->u.list->sequence);
+    return new_sequence(ev, v, item, length, out->u.list);
 }
 
 cq_status cq_sequence_become(cq_eval *ev, cq_list *list, cq_value *v, const cq_item_type *item,
@@ -193,12 +194,14 @@ cq_status cq_sequence_become(cq_eval *ev, cq_list *list, cq_value *v, const cq_i
 {
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     cq_list_clear(list);
-    return new_sequence(ev, v, item, length, &list->sequence);
+    return new_sequence(ev, v, item, length, list);
 }
 
 cq_int cq_sequence_known_length(cq_val list)
 {
-    return list.u.list->sequence ? list.u.list->sequence->length : cq_i((int64_t)list.u.list->n);
+    const cq_sequence *seq = cq_sequence_of(list);
+
+    return seq ? seq->length : cq_i((int64_t)list.u.list->n);
 }
 
 cq_status cq_sequence_convert(cq_eval *ev, cq_list *list)
@@ -206,7 +209,7 @@ cq_status cq_sequence_convert(cq_eval *ev, cq_list *list)
     cq_item_type item = { 0 };
     cq_value    *v;
 
-    if (list->sequence)
+    if (list->origin)
         return CQ_OK;
     CQ_TRY(cq_item_type_of_list(&item, cq_val_of_list(list)));
     if (item.kind == CQ_VAL_NONE)

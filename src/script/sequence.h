@@ -28,7 +28,7 @@ typedef struct cq_sequence {
 
 static inline const cq_sequence *cq_sequence_of(cq_val v)
 {
-    return v.kind == CQ_VAL_LIST ? v.u.list->sequence : NULL;
+    return v.kind == CQ_VAL_LIST ? v.u.list->origin : NULL;
 }
 
 static inline bool cq_int_is_open(cq_int i)

@@ -46,7 +46,8 @@ cq_status cq_share_sequence(cq_eval *ev, cq_value *seq, cq_value *from)
 
 cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq)
 {
-    cq_track *source = memory_of(ev, seq), *track = item->track;
+    cq_track *source = memory_of(ev, seq);
+    cq_track *track  = cq_track_of_new(&ev->capture->tracks, item);
 
     track->taken = ((cq_value *)track->value)->node;
     return source ? cq_track_may_share(&ev->capture->tracks, track, source) : CQ_OK;
@@ -55,10 +56,9 @@ cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq)
 /* The node that took a tensor out of a sequence. */
 static const cq_node *taker_of(cq_eval *ev, cq_val item, cq_track **track)
 {
-    if (item.kind != CQ_VAL_TENSOR || item.u.tensor->tracked_by != ev->capture->tracks.id)
-        return NULL;
-    *track = item.u.tensor->track;
-    return (*track)->taken;
+    *track =
+        item.kind == CQ_VAL_TENSOR ? cq_track_of_new(&ev->capture->tracks, item.u.tensor) : NULL;
+    return *track ? (*track)->taken : NULL;
 }
 
 cq_status cq_share_check_but(cq_eval *ev, cq_value *seq, cq_int index, cq_val item)
@@ -81,14 +81,6 @@ cq_status cq_share_check(cq_eval *ev, cq_value *seq)
 
 /* ---- lists and dicts ---- */
 
-static void set_has_aliases(cq_val v)
-{
-    if (v.kind == CQ_VAL_DICT)
-        v.u.dict->has_aliases = true;
-    else
-        v.u.list->has_aliases = true;
-}
-
 cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined)
 {
     cq_list_aliases r = { { a, b, joined } };
@@ -96,7 +88,7 @@ cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined)
     CQ_TRY(cq_vec_push(&ev->aliases, r));
     for (size_t i = 0; i < 3; i++) {
         cq_val_retain(r.lists[i]);
-        set_has_aliases(r.lists[i]);
+        CQ_TRY(cq_ptr_map_set(&ev->has_aliases, cq_val_container(r.lists[i]), ev));
     }
     return CQ_OK;
 }
@@ -125,6 +117,8 @@ cq_status cq_share_change(cq_eval *ev, cq_val list)
 {
     const void *p = cq_val_container(list);
 
+    if (!cq_ptr_map_get(&ev->has_aliases, p))
+        return CQ_OK;
     for (size_t i = 0; i < ev->aliases.n; i++) {
         const cq_val *r = ev->aliases.items[i].lists;
 

@@ -98,7 +98,7 @@ static cq_status leaf_value(binding *b, const cq_state_leaf *leaf, cq_val *out)
     if (b->ev->capture && leaf->kind == CQ_VAL_INT) {
         *out = cq_val_of_int(cq_symbol_fresh(b->ev->cx->symbols, "i",
                                              cq_tensor_get_i64(leaf->initial, 0),
-                                             ((cq_track *)t->track)->value, -1));
+                                             cq_capture_value(b->ev->capture, b->ev->cx, t), -1));
         return CQ_OK;
     }
     return cq_builtin_number_of(b->ev, t, leaf->kind, out);
@@ -561,10 +561,25 @@ cq_status cq_state_finish(cq_script_state *state, cq_guard *g)
     return g->ev->cx->status;
 }
 
-/* Adds a name to a list of them. */
-static void add_name(cq_str *names, const char *name)
+void cq_state_add_name(cq_str *names, const char *name)
 {
     cq_str_printf(names, "%s%s", names->len ? ", " : "", name);
+}
+
+void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs)
+{
+    if (weights->len)
+        cq_warn(NULL,
+                "%s changes %s, and every run of the export begins with what the file holds; "
+                "--state makes inputs and outputs of it",
+                who, weights->text);
+    if (inputs->len)
+        cq_warn(NULL,
+                "%s changes its input %s, of which the export tells nothing; --state makes outputs "
+                "of it",
+                who, inputs->text);
+    cq_str_clear(weights);
+    cq_str_clear(inputs);
 }
 
 void cq_script_state_warn(const cq_script_state *state)
@@ -585,21 +600,10 @@ void cq_script_state_warn(const cq_script_state *state)
                     "call finds",
                     v->lost);
         else if (!state->wanted && is_read && !state->quiet)
-            add_name(&changed, v->path);
+            cq_state_add_name(&changed, v->path);
     }
     for (size_t i = 0; i < state->n_arguments && !state->wanted; i++)
         if (state->arguments.items[i].is_changed)
-            add_name(&arguments, state->arguments.items[i].name);
-    if (changed.len)
-        cq_warn(NULL,
-                "forward changes %s, and every run of the export begins with what the file holds; "
-                "--state makes inputs and outputs of it",
-                changed.text);
-    if (arguments.len)
-        cq_warn(NULL,
-                "forward changes its input %s, of which the export tells nothing; --state "
-                "makes outputs of it",
-                arguments.text);
-    cq_str_clear(&changed);
-    cq_str_clear(&arguments);
+            cq_state_add_name(&arguments, state->arguments.items[i].name);
+    cq_state_warn_of("forward", &changed, &arguments);
 }

@@ -52,6 +52,10 @@ void cq_script_state_free(cq_script_state *state); /* NULL is fine */
  * and of what cannot be an input. */
 void cq_script_state_warn(const cq_script_state *state);
 
+/* The same of lists of names, which are gone then; and a name more for such a list. */
+void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs);
+void cq_state_add_name(cq_str *names, const char *name);
+
 /* What a call uses for the next argument. */
 cq_status cq_state_add_argument(cq_script_state *state, cq_eval *ev, cq_val v);
 

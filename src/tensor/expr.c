@@ -441,19 +441,23 @@ cq_int cq_int_sub(cq_symbols *table, cq_int a, cq_int b)
     return cq_int_add(table, a, cq_int_mul(table, b, cq_i(-1)));
 }
 
-cq_int cq_int_mul(cq_symbols *table, cq_int a, cq_int b)
+static cq_int multiply(cq_symbols *table, cq_int a, cq_int b)
 {
     int64_t value = wrap_mul(a.value, b.value);
     poly    p, q, product = { 0 };
 
-    if (!a.expr && !b.expr)
-        return cq_i(value);
     poly_of(&p, a);
     poly_of(&q, b);
     for (size_t i = 0; i < p.n; i++)
         for (size_t k = 0; k < q.n; k++)
             poly_add_product(&product, &p.terms[i], &q.terms[k]);
     return product.too_big ? opaque(table, CQ_ATOM_MUL, a, b) : poly_intern(table, &product, value);
+}
+
+/* Of plain numbers without a large frame: the evaluator counts with them. */
+cq_int cq_int_mul(cq_symbols *table, cq_int a, cq_int b)
+{
+    return !a.expr && !b.expr ? cq_i(wrap_mul(a.value, b.value)) : multiply(table, a, b);
 }
 
 cq_int cq_int_floordiv(cq_symbols *table, cq_int a, cq_int b)

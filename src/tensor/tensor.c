@@ -2,6 +2,7 @@
  * files in npy.c. */
 #include "tensor/qparams.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 /* ---- storage ---- */
@@ -105,6 +106,31 @@ cq_status cq_storage_zeros(cq_storage **out, size_t size)
     return status;
 }
 
+cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker)
+{
+    cq_status status = cq_storage_zeros(out, size);
+
+    if (status != CQ_OK) {
+        maker.release(maker.user);
+        return status;
+    }
+    (*out)->zeros = false;
+    (*out)->maker = maker;
+    atomic_store(&(*out)->is_pending, true);
+    return CQ_OK;
+}
+
+void cq_storage_make(cq_storage *s)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&s->is_pending))
+        s->maker.make(s->maker.user, s->data, 0, s->size);
+    atomic_store_explicit(&s->is_pending, false, memory_order_release);
+    pthread_mutex_unlock(&lock);
+}
+
 cq_storage *cq_storage_retain(cq_storage *s)
 {
     if (s)
@@ -118,6 +144,8 @@ void cq_storage_release(cq_storage *s)
         return;
     if (s->release)
         s->release(s->user);
+    if (s->maker.release)
+        s->maker.release(s->maker.user);
     cq_free(s);
 }
 
@@ -372,12 +400,11 @@ cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
     t->storage = cq_storage_retain(like->storage);
     cq_storage_release(old);
     cq_free(t->known);
-    t->known      = NULL;
-    t->dtype      = like->dtype;
-    t->rank       = like->rank;
-    t->offset     = like->offset;
-    t->tracked_by = like->tracked_by;
-    t->track      = like->track;
+    t->known  = NULL;
+    t->dtype  = like->dtype;
+    t->rank   = like->rank;
+    t->offset = like->offset;
+    t->tag    = like->tag;
     memcpy(t->sizes, like->sizes, like->rank * sizeof *t->sizes);
     memcpy(t->strides, like->strides, like->rank * sizeof *t->strides);
     cq_tensor_set_qparams(t, like->qparams);

@@ -9,6 +9,13 @@
 
 #include <stdatomic.h>
 
+/* Works out bytes [from, from + n) of what is wanted of it. */
+typedef struct cq_maker {
+    void (*make)(void *user, void *to, size_t from, size_t n);
+    void (*release)(void *user);
+    void *user;
+} cq_maker;
+
 /* Bytes that tensors share. release(user) runs when the last one lets go. */
 typedef struct cq_storage {
     atomic_int refs;
@@ -19,6 +26,11 @@ typedef struct cq_storage {
     bool       zeros;     /* all of it, in a file that says so and has no bytes for them */
     void (*release)(void *user);
     void *user;
+
+    /* Who makes the contents, and whether that is still to be done: whoever reads them through
+     * cq_tensor_bytes sees to it. */
+    cq_maker    maker;
+    atomic_bool is_pending;
 } cq_storage;
 
 cq_status cq_storage_new(cq_storage **out, size_t size); /* uninitialised, 64-byte aligned */
@@ -29,12 +41,24 @@ cq_status cq_storage_open(cq_storage **out, const char *path); /* all of a file,
 
 /* Elements are read by their size: bytes that do not lie on a multiple of any of them are moved. An
  * archive inside of another, or packed anew, has its records anywhere. */
-cq_status   cq_storage_align(cq_storage **s);
-cq_status   cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
+cq_status cq_storage_align(cq_storage **s);
+cq_status cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
+/* Made when they are read, and never if they are only written to a file; takes no memory before.
+ * The maker is released in any case. */
+cq_status   cq_storage_later(cq_storage **out, size_t size, cq_maker maker);
+void        cq_storage_make(cq_storage *s);
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);
 
 typedef struct cq_qparams cq_qparams; /* tensor/qparams.h */
+
+/* What somebody attached to a tensor that was made under their eyes. Nothing here looks at it. The
+ * tensor may outlive whoever did that, so what it points to is for those alone who know the owner
+ * to be themselves. */
+typedef struct cq_tag {
+    const void *owner; /* NULL: nobody; never an address that another owner could get */
+    void       *what;
+} cq_tag;
 
 struct cq_tensor {
     atomic_int  refs;
@@ -46,11 +70,7 @@ struct cq_tensor {
     bool        requires_grad;
     bool        is_made_up; /* for sizes that a file declares: no measure of what a run may take */
 
-    /* A handle of whoever follows operators (aten/track.h), which only the one whose id it has may
-     * use; NULL if nobody does. Only tensors made meanwhile have it: those that came from outside
-     * are found by their address, so that several can read the same parameters at once. */
-    const void *tracked_by;
-    void       *track;
+    cq_tag tag;
 
     /* The first elements of an integer tensor whose contents are known as symbols though it is
      * fake (shape arithmetic), one at least; NULL: none. What has data may have changed since. */
@@ -92,8 +112,8 @@ bool   cq_tensor_is_fake(const cq_tensor *t);
 /* The first n elements of t are these, which it copies. */
 cq_status cq_tensor_set_known(cq_tensor *t, const cq_int *elements, size_t n);
 
-/* The handle t shows from now on what like shows: memory, dtype, sizes, and what a capture knows of
- * it. Fails if t has no room for like's dimensions. */
+/* The handle t shows from now on what like shows: memory, dtype, sizes, tag. Fails if t has no room
+ * for like's dimensions. */
 cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like);
 
 /* "float32[2, 3]" into buffer, for messages; returns buffer. */
@@ -111,6 +131,8 @@ static inline double cq_tensor_given_bytes(const cq_tensor *t)
 
 static inline char *cq_tensor_bytes(const cq_tensor *t)
 {
+    if (atomic_load_explicit(&t->storage->is_pending, memory_order_acquire))
+        cq_storage_make(t->storage);
     return (char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);
 }
 

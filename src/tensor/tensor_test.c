@@ -109,7 +109,43 @@ TEST(tensor, memory_of_the_caller_may_have_strides)
     CHECK_INT(1, n_gone); /* what was not taken is not given back */
 }
 
-RUN_TESTS(TEST_OF(tensor, memory_of_the_caller_may_have_strides),
+struct counted {
+    int n_made, n_gone;
+};
+
+static void make_numbers(void *user, void *to, size_t from, size_t n)
+{
+    ((struct counted *)user)->n_made++;
+    for (size_t i = 0; i < n; i++)
+        ((uint8_t *)to)[i] = (uint8_t)(from + i);
+}
+
+static void count_gone(void *user)
+{
+    ((struct counted *)user)->n_gone++;
+}
+
+TEST(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read)
+{
+    struct counted c    = { 0 };
+    const int64_t  size = 100, one = 1;
+    cq_storage    *s;
+    cq_tensor     *t;
+
+    CHECK_OK(cq_storage_later(&s, 100, (cq_maker){ make_numbers, count_gone, &c }));
+    CHECK_OK(cq_tensor_new_on(&t, s, CQ_DTYPE_U8, 1, &size, &one, 0));
+    cq_storage_release(s);
+    CHECK_INT(0, c.n_made);
+    CHECK_INT(42, cq_tensor_get_i64(t, 42));
+    CHECK_INT(99, ((uint8_t *)cq_tensor_data(t))[99]);
+    CHECK_INT(1, c.n_made);
+    CHECK_INT(0, c.n_gone);
+    cq_tensor_release(t);
+    CHECK_INT(1, c.n_gone);
+}
+
+RUN_TESTS(TEST_OF(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read),
+          TEST_OF(tensor, memory_of_the_caller_may_have_strides),
           TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),
           TEST_OF(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data),
           TEST_OF(tensor, negative_sizes_are_refused),

@@ -69,11 +69,9 @@ struct cq_list {
     };
     cq_val *items;
 
-    /* A list of data-dependent length has no items, but this: what the
-     * evaluator knows of it (script/sequence.h). */
-    const struct cq_sequence *sequence;
-
-    bool has_aliases; /* it may be another list as well, depending on data (script/share.c) */
+    /* Where the items come from, if how many there are depends on data, as of numbers: it has
+     * none of its own then. Whoever set it knows what it is. NULL: it is a list like any. */
+    const void *origin;
 };
 
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */
@@ -86,11 +84,10 @@ struct cq_dict {
     };
     struct cq_dict_entry {
         cq_val   key, value;
-        uint64_t number;        /* of dict.c */
-    } * entries;                /* in the order in which their keys came */
-    size_t         n_skipped;   /* places in front of entries, of some that were removed */
-    cq_dict_index *index;       /* finds keys; NULL: few entries, or not yet made */
-    bool           has_aliases; /* like a list */
+        uint64_t number;      /* of dict.c */
+    } * entries;              /* in the order in which their keys came */
+    size_t         n_skipped; /* places in front of entries, of some that were removed */
+    cq_dict_index *index;     /* finds keys; NULL: few entries, or not yet made */
 };
 
 /* Anything else that is shared; the owner of the kind knows what is behind the header. */
@@ -158,6 +155,12 @@ static inline cq_val cq_val_of_bool(bool b)
 static inline cq_val cq_val_of_list(cq_list *list)
 {
     return list ? (cq_val){ .kind = CQ_VAL_LIST, .u.list = list } : CQ_NONE;
+}
+
+/* A list or tuple whose items are at hand. */
+static inline bool cq_val_is_list(cq_val v)
+{
+    return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->origin;
 }
 
 static inline cq_val cq_val_of_text(cq_text *text)

@@ -4,8 +4,7 @@
 
 static bool has_parts(cq_val v)
 {
-    return ((v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->sequence) ||
-           v.kind == CQ_VAL_DICT;
+    return cq_val_is_list(v) || v.kind == CQ_VAL_DICT;
 }
 
 /* Whether v is gone into, and then the container that its parts are in. */

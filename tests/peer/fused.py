@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Networks of convolutions, of matrix products, and quantized ones, drawn at random, as sessions rearrange them:
+"""Networks of convolutions, of shuffled channels, of matrix products, and quantized ones, drawn at random, as sessions rearrange them:
 layouts, fused steps and removed ones. Their results are ONNX Runtime's, the same bits on one thread and on three, and
 every value in between can be asked for.
 
@@ -156,6 +156,68 @@ class Net:
             self.nodes, "net", [make.make_tensor_value_info("x", kind, self.shape)],
             [make.make_tensor_value_info(name, kind, None) for name in ends], self.weights)
         return make.make_model(graph, opset_imports=[make.make_opsetid("", 14)], ir_version=8)
+
+
+class Picks(Net):
+    """Channels that are joined, cut and shuffled between convolutions."""
+
+    def numbers(self, *values):
+        import onnx.numpy_helper
+        self.weights.append(onnx.numpy_helper.from_array(np.array(values, np.int64), f"w{len(self.weights)}"))
+        return self.weights[-1].name
+
+    def slice(self, x, channels, size):
+        step = self.pick(1, 1, 2, -1, -3)
+        ends = sorted(int(i) for i in self.random.integers(-1, channels + 2, 2))
+        start, end = ends if step > 0 else ends[::-1]
+        if end == -1:
+            end = -channels - 1
+        n = len(range(channels)[slice(start, end, step)])
+        if n:
+            names = [self.numbers(v) for v in (start, end, self.pick(1, -3), step)]
+            self.add("Slice", [x, *names], n, size)
+
+    def half(self, x, channels, size):
+        """As chunk is exported."""
+        if channels < 2:
+            return
+        self.add("Shape", [x], 0, 0)
+        self.add("Gather", [self.at.pop()[0], self.numbers(1)], 0, 0)
+        count = self.at.pop()[0]
+        self.add("Div", [count, self.numbers(2)], 0, 0)
+        middle, one = self.at.pop()[0], self.numbers(1)
+        ends, n = self.pick(([self.numbers(0), middle], channels // 2),
+                            ([middle, count], channels - channels // 2))
+        self.add("Slice", [x, *ends, one], n, size)
+
+    def split(self, x, channels, size):
+        import onnx.helper
+        if channels < 3:
+            return
+        first = int(self.random.integers(1, channels - 1))
+        lengths = [first, 1, channels - first - 1]
+        names = [f"v{self.n + i + 1}" for i in range(3 if lengths[2] else 2)]
+        self.n += 3
+        self.nodes.append(onnx.helper.make_node("Split", [x, self.numbers(*lengths[:len(names)])], names, axis=1))
+        self.at += [(name, c, size) for name, c in zip(names, lengths)]
+
+    def gather(self, x, channels, size):
+        places = [int(i) for i in self.random.integers(-channels, channels, self.pick(1, 5, 17, 33))]
+        self.add("Gather", [x, self.numbers(*places)], len(places), size, axis=1)
+
+    def shuffle(self, x, channels, size):
+        groups = self.pick(*[g for g in range(1, channels + 1) if channels % g == 0])
+        batch, height = self.pick(0, -1, self.shape[0]), self.pick(size, size, -1)
+        parts = [batch, groups, channels // groups, height if batch != -1 else size, size]
+        self.add("Reshape", [x, self.numbers(*parts)], 0, 0)
+        self.add("Transpose", [self.at.pop()[0]], 0, 0, perm=[0, 2, 1, 3, 4])
+        self.add("Reshape", [self.at.pop()[0], self.numbers(self.pick(0, -1), channels, size, size)], channels, size)
+
+    def grow(self, n):
+        for _ in range(n):
+            layer = self.pick(self.conv, self.conv, self.conv, self.unary, self.concat, self.concat, self.slice,
+                              self.half, self.split, self.gather, self.shuffle, self.shuffle, self.binary)
+            layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))
 
 
 class Rows(Net):
@@ -404,7 +466,7 @@ def main():
     seeds = [int(arg) for arg in sys.argv[1:]] or range(N_MODELS)
     if report.needs("onnx", "ort"):
         for seed in seeds:
-            for kind in (Net, Rows, Grids):
+            for kind in (Net, Picks, Rows, Grids):
                 with report.case(f"{kind.__name__} {seed}"):
                     check(kind(seed))
     return report.finish()

@@ -1,17 +1,20 @@
 #!/usr/bin/python3
 """Exports from source, archives and programs of torch.export, with all options, warnings and errors."""
 import contextlib
+import inspect
 import io
 import pathlib
+import re
 import sys
 import tempfile
 import warnings
 import zipfile
 
-from package import DATA, Report, raises
+from package import DATA, ROOT, Report, raises
 
 import numpy as np
 import calque
+from calque import _words
 
 X = np.arange(6, dtype="float32").reshape(2, 3) - 2
 SOURCE = b"""def forward(x: Tensor, y: Tensor):
@@ -147,6 +150,59 @@ def check_programs():
     static = calque.export(DATA / "pt2/archive28.dynamic.26.pt2", static=True)
     assert all(isinstance(size, int) for value in static.inputs for size in value.shape)
     raises(calque.ArgumentError, calque.export, path, kwargs={"x": X})
+
+
+def texts_of_the_library():
+    """All texts in its sources that name an option of the command line. Those of the parts that only
+    commands use are not heard here."""
+    for path in sorted((ROOT / "src").glob("**/*.c")):
+        if not path.name.endswith("_test.c"):
+            code = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+            for found in re.finditer(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', code):
+                said = re.sub(r'"\s*"', "", found[0])[1:-1].replace("%s", "")
+                if re.search(r"--(?!input $|allow-large-output)[a-z]", said):
+                    yield said
+
+
+def check_options_are_arguments():
+    """Whoever calls from Python is told of arguments."""
+    heard = list(texts_of_the_library())
+    assert len(heard) > 20, heard
+    known = set(inspect.signature(calque.export).parameters) | {"annotations", "runnable"}
+    for said in heard:
+        for speech in (contextlib.nullcontext(), _words.of_torch()):
+            with speech:
+                told = _words.in_python(said)
+            assert "--" not in told, (said, told)
+        for name in re.findall(r"\b([a-z_]+)=", _words.in_python(said)):
+            assert name in known, (said, name)
+
+
+def check_hints_are_of_python():
+    assert _words.in_python("my--model.pt has no --entry") == "my--model.pt has no entry=…"
+    error = raises(calque.Error, calque.export, b"def forward(x: Tensor, n: int, more: Optional[Tensor]):\n"
+                                                b"    return x * n\n")
+    assert error.hint.endswith('such as inputs=[numpy.zeros((1, 3, 224, 224), "float32"), 1, None]')
+    missing = b"def forward(x: Tensor):\n    return torch.ops.mine.it(x)\n"
+    assert "(define=…), write a rule (symbolics=…)" in raises(
+        calque.Error, calque.export, missing, inputs=[X]).hint
+    several = b"def a(x: Tensor):\n    return x\n\ndef b(x: Tensor):\n    return x\n"
+    assert raises(calque.NotFound, calque.export, several, inputs=[X]).hint == \
+        "name the function with entry=…"
+    endless = b"def forward(x: Tensor):\n    i = 0\n    while i >= 0:\n        i += 1\n    return x\n"
+    assert "max_steps=… allows" in raises(calque.Error, calque.export, endless, inputs=[X],
+                                          max_steps=1000).hint
+    method, = calque.inspect(SOURCE)["methods"]
+    assert method["to begin with"].startswith("inputs=[numpy.zeros("), method
+
+
+def check_constants():
+    source = (b"def forward(x: Tensor, n: int, how: str):\n"
+              b"    for i in range(n):\n        x = x.neg() if how == 'neg' else x.abs()\n    return x\n")
+    model = calque.export(source, inputs=[X], constants={"how": "neg", "n": 2})
+    assert operators(model) == ["Neg", "Neg"] and [value.name for value in model.inputs] == ["x"]
+    error = raises(calque.Error, calque.export, source, inputs=[X], constants={"nothing": 2})
+    assert "nothing" in str(error)
 
 
 def check_errors(folder):

@@ -61,7 +61,7 @@ def file_round(i):
 
 def torch_models():
     """Models of all kinds: what is traced, what is TorchScript, a function with its own symbolic and one
-    without, an operator with a custom one, a loop, one that cannot be exported."""
+    without, an operator with a custom one, a loop, a gradient, one that cannot be exported."""
     import torch
     import calque.onnx
     import calque.ppe
@@ -94,6 +94,17 @@ def torch_models():
         def forward(self, x):
             return calque.ppe.lax.fori_loop(0, 3, lambda i, h: h * 2, x), torch.nn.functional.hardswish(x)
 
+    class Graded(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.nothing = torch.nn.Identity()
+
+        def forward(self, x):
+            x = (x * 2).requires_grad_(True)
+            with calque.ppe.scoped_anchor(key="value"):
+                x = self.nothing(x)
+            return calque.ppe.grad(x.pow(2), (x,), create_graph=True)[0]
+
     class Complex(torch.nn.Module):
         def forward(self, x):
             return torch.complex(x, x)
@@ -101,7 +112,7 @@ def torch_models():
     calque.onnx.register_custom_op_symbolic(
         "aten::hardswish", lambda g, x: g.op("HardSwish", x), 14)
     return [Net, lambda: torch.jit.script(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())),
-            Loop, Complex]
+            Loop, Graded, Complex]
 
 
 def torch_round(i, models):

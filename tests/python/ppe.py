@@ -193,6 +193,22 @@ def check_annotations():
         assert model(torch.randn(X)).shape == (1, 12, 1, 15)  # nothing happens outside of an export
 
 
+def check_annotations_as_metadata():
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return calque.ppe.apply_annotation(torch.relu, x, key="value")
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        calque.ppe.export(Net(), torch.ones(2), io.BytesIO())
+    assert 'metadata (annotations="metadata") is valid' in str(heard[0].message), heard
+    node, = graph_of(Net(), torch.ones(2), annotations="metadata").nodes
+    assert not node.attributes and node.metadata == {"key": "value"}
+    raises(calque.ArgumentError, graph_of, Net(), torch.ones(2), annotations="else")
+
+
 def check_applied_annotations():
     import calque.ppe
 
@@ -216,10 +232,78 @@ def check_anchors_and_outputs():
 
     model.forward = forward
     graph = graph_of(model, torch.randn(X))
-    anchors = [node for node in graph.nodes if node.op_type == "Identity"]
+    anchors = [node for node in graph.nodes if node.name.startswith("Anchor")]
     assert [node.name for node in anchors] == ["Anchor_0_start", "Anchor_0_end", "Anchor"], anchors
     assert anchors[0].attributes["key"] == "value" and anchors[2].attributes["place"] == 3
     assert [value.name for value in graph.outputs][1] == "first"
+
+
+def check_anchors_around_modules_that_do_nothing():
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.id = torch.nn.Identity()
+            self.deep = torch.nn.Sequential(torch.nn.Identity(), torch.nn.ReLU())
+
+        def forward(self, *xs):
+            with calque.ppe.scoped_anchor():
+                xs = self.id(xs)
+                h = torch.cat(self.id({"a": xs[0], "b": list(xs[1:])})["b"])
+                return self.id((3, h * 2))[1]
+
+    x = torch.ones(2, 1)
+    for _ in range(2):
+        nodes = graph_of(Net(), (x, x + 1, x + 2)).nodes
+        assert [node.op_type for node in nodes] == ["Identity", "Concat", "Mul", "Identity"], nodes
+        assert nodes[0].name == "Anchor_0_start" and nodes[3].name == "Anchor_0_end"
+    assert Net()(x, x, x).shape == (4, 1)  # nothing happens outside of an export
+
+    class Outer(Net):
+        def forward(self, x):
+            with calque.ppe.scoped_anchor():
+                return self.deep(x)
+
+    names = [node.name for node in graph_of(Outer(), x).nodes]
+    assert names == ["Anchor_0_start", "/deep/1/Relu", "Anchor_0_end"], names
+
+
+def check_identities_around_outputs():
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def forward(self, x, add_identity=True):
+            h = calque.ppe.as_output("h", torch.relu(x), add_identity)
+            calque.ppe.as_output("given", x, add_identity)
+            return h.abs()
+
+    x = torch.ones(2)
+    nodes = graph_of(Net(), x).nodes
+    assert [(node.op_type, node.inputs[0]) for node in nodes] == [
+        ("Relu", "x"), ("Identity", "/Relu_output_0"), ("Identity", "h"), ("Identity", "x"),
+        ("Abs", "/Identity_1_output_0")], nodes
+    assert [node.op_type for node in graph_of(Net(), (x, {"add_identity": False})).nodes] == [
+        "Relu", "Abs", "Identity"]
+
+
+def check_buffers_that_are_not_in_the_state():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("kept", torch.ones(2))
+            self.register_buffer("passing", torch.full((2,), 3.0), persistent=False)
+
+        def forward(self, x):
+            return x * self.kept + self.passing
+
+    for options, inputs in [({}, ["x"]), ({"keep_initializers_as_inputs": True}, ["x", "kept"]),
+                            ({"export_params": False}, ["x", "kept"]),
+                            ({"operator_export_type":
+                              torch.onnx.OperatorExportTypes.ONNX_ATEN_FALLBACK}, ["x", "kept"])]:
+        graph = graph_of(Net(), torch.ones(2), input_names=["x"], **options)
+        assert [value.name for value in graph.inputs] == inputs, options
+    assert sorted(graph_of(Net(), torch.ones(2)).initializers) == ["kept", "passing"]
 
 
 def check_named_outputs_are_data(folder):
@@ -247,7 +331,8 @@ def runs_as(model, *inputs, also=(), **options):
     made = calque.load(file.getvalue())
     session = calque.Session(made.to_bytes())
     for given in (inputs, *also):
-        got, = session.run(None, {value.name: x.numpy() for value, x in zip(made.inputs, given)})
+        got, = session.run([made.outputs[0].name],
+                           {value.name: x.numpy() for value, x in zip(made.inputs, given)})
         np.testing.assert_allclose(got, model(*given).detach().numpy(), rtol=1e-5)
     return [node.op_type for node in made.graph.nodes]
 
@@ -313,7 +398,11 @@ def check_gradients_inside_of_a_model():
         assert found[1] is None
         return m.linear(found[0])
 
-    assert "Pow" in runs_as(looping(forward), torch.tensor([[2.0], [1.0]]))
+    x = torch.tensor([[2.0], [1.0]])
+    ops = runs_as(looping(forward), x)
+    assert ops.count("Gradient") == 1 and ops.count("Identity") == 1, ops
+    ops = runs_as(looping(forward), x, inline_gradients=True)
+    assert "Gradient" not in ops and "Identity" not in ops and ops.count("Mul") == 3, ops
 
     def of_an_image(m, x):
         x = x * 0.5
@@ -321,7 +410,94 @@ def check_gradients_inside_of_a_model():
         h = torch.nn.functional.conv2d(x, m.linear.weight.view(1, 1, 1, 1), stride=2)
         return calque.ppe.grad(h * h, (x,), create_graph=True)[0]
 
-    assert "ConvTranspose" in runs_as(looping(of_an_image), torch.rand(1, 1, 4, 5))
+    image = torch.rand(1, 1, 4, 5)
+    assert "ConvTranspose" in runs_as(looping(of_an_image), image, inline_gradients=True)
+    assert "Gradient" in [node.op_type for node in graph_of(looping(of_an_image), image).nodes]
+
+
+def check_gradients_by_name(folder):
+    """A node Gradient has the names of what it takes, whatever that is: an input, a weight, a value."""
+    import calque.ppe
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(3, 3)
+
+        def forward(self, x):
+            x.requires_grad_(True)
+            h = self.fc(x) * 2
+            return torch.cat(calque.ppe.grad(h.pow(2), (x, self.fc.weight, h), create_graph=True))
+
+    model, x = Net(), torch.randn(2, 3)
+    testcase(model, x, folder / "by_name", output_grad=True, input_names=["x"])
+    made = calque.load(folder / "by_name/model.onnx")
+    node, = [node for node in made.graph.nodes if node.op_type == "Gradient"]
+    assert node.domain == "ai.onnx.preview.training" and not made.check(full=True)
+    assert node.attributes == {"xs": ["x", "fc.weight", "Gradient_x_2_0"], "y": "Gradient_y_0"}
+    assert node.inputs == node.attributes["xs"]
+    assert [value.name for value in made.outputs] == [
+        "output_0", "Gradient_y_0", "Gradient_x_0_0", "Gradient_x_1_0", "Gradient_x_2_0"]
+    data = tensors(folder / "by_name/test_data_set_0")
+    for i, got in enumerate(calque.Session(made).run(None, {"x": x.detach().numpy()})):
+        np.testing.assert_allclose(got, data[f"output_{i}"], rtol=1e-5, atol=1e-6)
+
+
+def check_gradients_of_pools_in_a_graph():
+    import calque.ppe
+    from torch.nn import functional as F
+    image, line, solid = (2, 3, 9, 8), (2, 3, 9), (1, 2, 4, 5, 4)
+    for pool, sizes in [
+            (lambda x: F.max_pool2d(x, 2), image), (lambda x: F.max_pool1d(x, 3, 2, 1), line),
+            (lambda x: F.max_pool2d(x, 3, 2, 1, dilation=2, ceil_mode=True), image),
+            (lambda x: F.max_pool2d(x, 2), image[1:]), (lambda x: F.max_pool3d(x, 2), solid),
+            (lambda x: F.max_pool2d(x, 2, return_indices=True)[0], image),
+            (lambda x: F.adaptive_max_pool2d(x, 3), image),
+            (lambda x: F.avg_pool2d(x, 2), image), (lambda x: F.avg_pool1d(x, 3, 2, 1), line),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1), image), (lambda x: F.avg_pool3d(x, 2), solid),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True), image),
+            (lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), image),
+            (lambda x: F.avg_pool2d(x, (3, 2), divisor_override=5), image[1:]),
+            (lambda x: F.adaptive_avg_pool2d(x, (3, 4)), image),
+            (lambda x: F.adaptive_avg_pool2d(x, 1), image)]:
+        def forward(_, x):
+            x = (x * 0.5).requires_grad_(True)
+            return calque.ppe.grad(pool(x).pow(2), (x,), create_graph=True)[0]
+
+        x, other = torch.rand(sizes), torch.rand((sizes[0] + 1, *sizes[1:]))
+        runs_as(looping(forward), x, also=[(other,)], inline_gradients=True, input_names=["x"],
+                dynamic_axes={"x": {0: "n"}})
+
+    def uneven(_, x):
+        x.requires_grad_(True)
+        return calque.ppe.grad(F.adaptive_avg_pool2d(x, 3), (x,))[0]
+
+    error = raises(calque.UnsupportedError, runs_as, looping(uneven), torch.rand(1, 1, 8, 8),
+                   inline_gradients=True)
+    assert "cannot be a part of a graph" in str(error)
+
+
+def check_gradients_of_what_has_none_in_a_graph():
+    """A node asks for the gradient of whatever PyTorch can differentiate, at any size."""
+    import calque.ppe
+
+    def forward(_, x):
+        x = x * 2
+        x.requires_grad_(True)
+        return calque.ppe.grad(torch.nn.functional.fractional_max_pool2d(x, 2, output_size=3), (x,))[0]
+
+    graph = graph_of(looping(forward), torch.rand(1, 1, 8, 8), input_names=["x"],
+                     dynamic_axes={"x": {0: "n"}},
+                     operator_export_type=torch.onnx.OperatorExportTypes.ONNX_FALLTHROUGH)
+    node, = [node for node in graph.nodes if node.op_type == "Gradient"]
+    assert graph.outputs[0].shape == ("n", 1, 8, 8), graph.outputs
+    assert node.attributes["y"] == "Gradient_y_0"
+
+
+def check_arguments_of_the_originals_exporters(folder):
+    testcase(torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "originals", use_dynamo=True,
+             onnx_peephole=False, enable_onnx_checker=False, onnx_shape_inference=True)
+    raises(TypeError, testcase, torch.nn.Linear(3, 2), torch.ones(1, 3), folder / "originals", nothing=1)
 
 
 def check_results_as_each_exporter_gives_them(folder):

@@ -10,7 +10,7 @@ from package import BUILD, ROOT, Report
 
 CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache")) / "modern"
 SCRIPTS = ["tensors.py", "models.py", "sessions.py", "exports.py", "interrupts.py", "torch_onnx.py",
-           "ppe.py"]
+           "ppe.py", "programs.py"]
 
 
 def libraries(suite):

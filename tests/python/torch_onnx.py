@@ -200,6 +200,26 @@ def check_operators_that_cannot_be_exported_are_listed():
     assert isinstance(error, calque.onnx.OnnxExporterError) and len(error.report["missing"]) == 2
 
 
+def check_hints_are_of_its_arguments():
+    class Net(torch.nn.Module):
+        def forward(self, x, y):
+            return torch.fft.fft(x) + y
+
+    error = raises(calque.Error, export, torch.jit.script(Net()), torch.ones(2))
+    assert "such as args=(torch.zeros(" in error.hint, error.hint
+    library = torch.library.Library("calque_hinted", "DEF")
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: x.clone(), "CompositeExplicitAutograd")
+
+    class Unknown(torch.nn.Module):
+        def forward(self, x):
+            return torch.ops.calque_hinted.one(x)
+
+    hint = raises(calque.UnsupportedError, export, Unknown(), torch.ones(2)).hint
+    assert "register_custom_op_symbolic" in hint and "--" not in hint, hint
+    assert "operator_export_type=OperatorExportTypes.ONNX_FALLTHROUGH" in hint, hint
+
+
 def check_errors_of_symbolics_reach_the_caller():
     import calque.onnx
 

@@ -3,6 +3,8 @@
 
 Two halves, what PyTorch means and what ONNX means, stand on base, tensor and kernel, and meet
 in export alone. USES says on what a part stands directly; what those stand on is allowed too.
+What a part may not include it may not name either: data that point to a struct of a part above
+know of it, declared or not.
 """
 import re
 import sys
@@ -40,7 +42,10 @@ PUBLIC = {
     "onnx": GROUND | {"tensor", "onnx", "graph"},
     "runtime": GROUND | {"tensor", "onnx", "graph", "session"},
 }
+PUBLIC_STRUCTS = {"cq_module"}  # opaque to all, in <calque/module.h>
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
+
+STRUCT = re.compile(r"\bstruct (cq_\w+)(\s*\{)?")
 
 
 def below(part):
@@ -68,12 +73,29 @@ def complaint(name, part, quote, target):
     return None if other in below(part) else f'{part} does not stand on {other} ("{target}")'
 
 
-def complaints(part):
+def owners(parts):
+    """Which parts have the insides of a struct of that name."""
+    found = {}
+    for part in parts:
+        for name in files(f"src/{part}/*.[ch]"):
+            for struct, inside in STRUCT.findall((ROOT / name).read_text()):
+                if inside:
+                    found.setdefault(struct, set()).add(part)
+    return found
+
+
+def complaints(part, owner):
     folder = "cli" if part == "cli" else f"src/{part}"
     for name in files(f"{folder}/*.c", f"{folder}/*.h"):
-        for quote, target in INCLUDE.findall((ROOT / name).read_text()):
+        text = (ROOT / name).read_text()
+        for quote, target in INCLUDE.findall(text):
             if why := complaint(name, part, quote, target):
                 yield f"{name}: {why}"
+        if part == "cli":
+            continue
+        for struct in sorted({struct for struct, _ in STRUCT.findall(text)}):
+            if not below(part) & owner.get(struct, {part}) and struct not in PUBLIC_STRUCTS:
+                yield f"{name}: {part} does not know of {struct} of {', '.join(owner[struct])}"
 
 
 def main():
@@ -81,8 +103,9 @@ def main():
     parts = {name.split("/")[1] for name in files("src/*.c", "src/*.h")}
     for part in sorted(parts - set(USES)):
         report.failed(f"src/{part}", "a part that the table of tests/repo/include_direction.py lacks")
+    owner = owners(parts)
     for part in sorted(parts & set(USES)) + ["cli"]:
-        found = list(complaints(part))
+        found = list(complaints(part, owner))
         report.check(f"includes of {part}", not found, "\n    ".join(found))
     for name in files("include/calque/*.h"):
         bad = [target for quote, target in INCLUDE.findall((ROOT / name).read_text())

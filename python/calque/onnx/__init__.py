@@ -8,6 +8,8 @@ docs/python.md has a table of what differs.
 """
 from __future__ import annotations
 
+from torch.onnx import JitScalarType, TensorProtoDataType
+
 from . import errors, operators, symbolic_helper, utils
 from ._export import export, export_to_pretty_string, select_model_mode_for_export
 from ._onnx_program import ONNXProgram
@@ -17,6 +19,7 @@ from ._state import (
     disable_log,
     enable_log,
     is_in_onnx_export,
+    is_onnx_log_enabled,
 )
 from ._symbolic import (
     SymbolicContext,
@@ -27,8 +30,9 @@ from ._symbolic import (
 from .errors import CheckerError, OnnxExporterError
 
 __all__ = [
-    "CheckerError", "ONNXProgram", "OnnxExporterError", "OperatorExportTypes", "SymbolicContext",
-    "TrainingMode", "disable_log", "enable_log", "errors", "export", "export_to_pretty_string",
-    "is_in_onnx_export", "operators", "register_custom_op_symbolic",
-    "select_model_mode_for_export", "symbolic_helper", "unregister_custom_op_symbolic", "utils",
+    "CheckerError", "JitScalarType", "ONNXProgram", "OnnxExporterError", "OperatorExportTypes",
+    "SymbolicContext", "TensorProtoDataType", "TrainingMode", "disable_log", "enable_log", "errors",
+    "export", "export_to_pretty_string", "is_in_onnx_export", "is_onnx_log_enabled", "operators",
+    "register_custom_op_symbolic", "select_model_mode_for_export", "symbolic_helper",
+    "unregister_custom_op_symbolic", "utils",
 ]

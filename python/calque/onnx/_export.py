@@ -11,7 +11,7 @@ import torch
 
 from .. import _abi
 from .._errors import UnsupportedError
-from .._export import Options
+from .._export import Options, choice
 from .._model import Model as _Model
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _loops, _marks, _state
@@ -19,6 +19,8 @@ from ._onnx_program import ONNXProgram
 from ._program import Script, dtype_code, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 from ._trace import trace
+
+_ANNOTATIONS = {"attribute": _abi.CQ_ANNOTATIONS_ATTRIBUTE, "metadata": _abi.CQ_ANNOTATIONS_METADATA}
 
 DEFAULT_OPSET = 14  # of torch.onnx in PyTorch 1.13
 DYNAMO_OPSET = 18  # of torch.onnx with dynamo=True
@@ -85,18 +87,21 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
     return [item.__name__ for item in modules]
 
 
+def _are_inputs(keep: bool | None, operator_export_type: OperatorExportTypes) -> bool:
+    """Whether initializers are inputs, too; runtimes with operators of ATen want them to be."""
+    return bool(operator_export_type != OperatorExportTypes.ONNX) if keep is None else keep
+
+
 def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str],
              dynamic_axes: Mapping[str, Any], *, export_params: bool = True, verbose: bool = False,
              operator_export_type: OperatorExportTypes = OperatorExportTypes.ONNX,
              do_constant_folding: bool = True, keep_initializers_as_inputs: bool | None = None,
              custom_opsets: Mapping[str, int] | None = None,
              export_modules_as_functions: bool | Collection[type[torch.nn.Module]] = False,
-             doc_strings: bool = False) -> Options:
-    kind = _state.operators_of(operator_export_type)
-    if keep_initializers_as_inputs is None and kind != _abi.CQ_OPERATORS_ONNX:
-        keep_initializers_as_inputs = True
+             doc_strings: bool = False, annotations: str = "attribute") -> Options:
     options = Options()
-    options.c.opset, options.c.operators = opset, kind
+    options.c.opset, options.c.operators = opset, _state.operators_of(operator_export_type)
+    options.c.annotations = choice("annotations", _ANNOTATIONS, annotations)
     options.c.training = _abi.CQ_TRAINING_PRESERVE  # the model is in its mode
     options.c.default_dtype = dtype_code(torch.get_default_dtype())
     options.set_names("input_names", input_names)
@@ -112,13 +117,20 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
             (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
-            (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),
+            (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS,
+             _are_inputs(keep_initializers_as_inputs, operator_export_type)),
             (_abi.CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is False)]:
         options.set_flag(flag, wanted)
     return options
 
 
 # ---- capture and export ----
+
+
+def _are_weights_inputs(options: Mapping[str, Any]) -> bool:
+    return not options.get("export_params", True) or _are_inputs(
+        options.get("keep_initializers_as_inputs"),
+        options.get("operator_export_type", OperatorExportTypes.ONNX))
 
 
 def _check_model(model: Model) -> None:
@@ -135,7 +147,7 @@ class Captured:
     """A model that was captured: its program, what it was called with, and what it returned."""
 
     def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
-                 rules: _functions.Rules) -> None:
+                 rules: _functions.Rules, only_persistent: bool) -> None:
         args, named = _capture.split_arguments(args, kwargs)
         self._results: Any = None
         self._run: Callable[[], Any] | None = None
@@ -152,7 +164,7 @@ class Captured:
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
-                traced = trace(model, args, named)
+                traced = trace(model, args, named, only_persistent)
             program, args, named, self._results = traced.module, traced.inputs, {}, traced.results
             self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
@@ -206,7 +218,7 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
              training: Any = TrainingMode.EVAL, opset_version: int | None = None,
              dynamic_axes: Mapping[str, Any] | None = None,
              input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None,
-             **options: Any) -> Iterator[Captured]:
+             autograd_inlining: bool = True, **options: Any) -> Iterator[Captured]:
     """The model, called once in its mode, with the options of its export. Rules for its functions
     hold while this lasts."""
     _check_model(model)
@@ -217,9 +229,10 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
     if not _abi.CQ_OPSET_OLDEST <= opset <= _abi.CQ_OPSET_NEWEST:
         raise ValueError(f"Unsupported ONNX opset version: {opset}")
     inputs, outputs = list(input_names or ()), list(output_names or ())
+    falls_through = options.get("operator_export_type") == OperatorExportTypes.ONNX_FALLTHROUGH
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
-            _functions.Rules() as rules:
-        made = Captured(model, args, kwargs, rules)
+            _functions.Rules(falls_through or not autograd_inlining) as rules:
+        made = Captured(model, args, kwargs, rules, _are_weights_inputs(options))
         made.options = _options(opset, inputs, outputs,
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
         if made.has_quantized:  # scale and zero point stay inputs, though the grid is fixed
@@ -241,8 +254,8 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
         dynamic_shapes = _dynamo.shapes_of(axes, inputs, args, kwargs)
     with select_model_mode_for_export(model, training), _state.exporting(opset):
         program = _dynamo.program_of(model, args, kwargs, dynamic_shapes)
-    loaded, given = _dynamo.load(program), _options(opset, inputs, outputs, {}, **options)
-    made = given.run(lambda: loaded.export(None, given), ONNXProgram)
+        loaded, given = _dynamo.load(program), _options(opset, inputs, outputs, {}, **options)
+        made = given.run(lambda: loaded.export(None, given), ONNXProgram)
     made.exported_program = program
     return made
 
@@ -251,6 +264,7 @@ def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shape
                  **options: Any) -> _Model:
     """The model of ONNX, in memory; its weights are the model's."""
     if dynamo or type(model).__name__ == "ExportedProgram":
+        options.pop("autograd_inlining", None)
         return _export_program(model, args, dynamic_shapes=dynamic_shapes, **options)
     with captured(model, args, **options) as made:
         return made.export()
@@ -280,12 +294,13 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
         dynamo=dynamo, dynamic_shapes=dynamic_shapes,
-        export_params=export_params, verbose=bool(verbose) or _state.is_log_enabled(),
+        export_params=export_params, verbose=bool(verbose) or _state.is_onnx_log_enabled(),
         input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,
         do_constant_folding=do_constant_folding, dynamic_axes=dynamic_axes,
         keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
-        export_modules_as_functions=export_modules_as_functions)
+        export_modules_as_functions=export_modules_as_functions,
+        autograd_inlining=autograd_inlining)
     if f is not None:
         made.save(f, external_data=external_data)
     return made if f is None or isinstance(made, ONNXProgram) else None

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
 
 from .. import _abi
 from . import _marks, _symbolic
-from ._graph import GraphContext
+from ._graph import GraphContext, Value
 
 DOMAIN = "calque_functions"
 _FUNCTION = f"{_marks.NAMESPACE}::function"
@@ -23,10 +24,30 @@ _FUNCTION = f"{_marks.NAMESPACE}::function"
 _numbers = itertools.count()
 
 
-class Rules:
-    """Rules for the functions of one export."""
+class _Current(threading.local):
+    rules: Rules | None = None
 
-    def __init__(self) -> None:
+
+_current = _Current()
+
+
+def operator(name: str, build: Callable[[GraphContext], Any], args: Sequence[torch.Tensor],
+             results: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """An operator of its own in the trace that is being made, with build for its rule; returns
+    results, which say what the operator's look like."""
+    if _current.rules is None:
+        raise RuntimeError(f"{name} can be traced in an export of calque only")
+    made: list[torch.Tensor] = torch.ops.calque.function(_current.rules.add(name, build), list(args),
+                                                         list(results))
+    return made
+
+
+class Rules:
+    """Rules for the functions of one export. keep: functions without one become nodes under their
+    names, instead of what is inside of them."""
+
+    def __init__(self, keep: bool = False) -> None:
+        self.keep = keep
         self._names: list[str] = []
 
     def add(self, name: str, build: Callable[[GraphContext], Any]) -> str:
@@ -38,12 +59,20 @@ class Rules:
         return rule
 
     def __enter__(self) -> Rules:
+        self._outer, _current.rules = _current.rules, self
         return self
 
     def __exit__(self, *_: Any) -> None:
+        _current.rules = self._outer
         for name in self._names:
             _symbolic.unregister_builder(name, _abi.CQ_OPSET_OLDEST)
         self._names = []
+
+
+def _kept(ctx: _symbolic.SymbolicContext, g: GraphContext, *args: Any, name: str, module: str) -> Any:
+    tensors = [value for value in args if isinstance(value, Value)]
+    return g.emit("prim::PythonOp", tensors, {"name_s": name, "module_s": module},
+                  ctx.cur_node.outputsSize())
 
 
 class _Call:
@@ -58,9 +87,9 @@ class _Call:
         self._attributes = {"name": self.name, "module": node.s("module")
                             if node.hasAttribute("module") else ""}
 
-    def builder(self) -> Callable[[GraphContext], Any] | None:
+    def builder(self, keep: bool) -> Callable[[GraphContext], Any] | None:
         """What makes nodes of it; None: what is inside of it does."""
-        by_kind = _symbolic.python_op_symbolic()
+        by_kind = _symbolic.python_op_symbolic() or (_kept if keep else None)
         if hasattr(self.cls, "symbolic"):
             return self._build(getattr(self.cls, "symbolic"))
         return self._build(by_kind, **self._attributes) if by_kind else None
@@ -82,7 +111,7 @@ class _Call:
     # ---- the graph ----
 
     def inline(self, graph: Any, rules: Rules) -> None:
-        node, inputs, builder = self.node, list(self.node.inputs()), self.builder()
+        node, inputs, builder = self.node, list(self.node.inputs()), self.builder(rules.keep)
         graph.setInsertPoint(node)
         results = list(graph.insertGraph(node.g("Subgraph"), inputs))
         if builder is not None:

@@ -177,6 +177,11 @@ class Value:
         self._graph, self._pointer, self.constant = graph, pointer, constant
         self._type: Type | None = None
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """For those who ask whether it is one: isinstance(x, torch._C.Value)."""
+        return torch._C.Value
+
     @property
     def is_constant(self) -> bool:
         return self._pointer is None
@@ -242,6 +247,8 @@ class Value:
     def requires_grad(self) -> bool:
         return False
 
+    requiresGrad = requires_grad
+
     def debugName(self) -> str:
         return f"v{self._pointer or id(self)}"
 
@@ -281,6 +288,12 @@ class _Attributes:
         return value
 
     def _set(self, to: Any, kind: str, value: Any) -> None:
+        if isinstance(value, Value):
+            known = value.known()
+            if known is None:
+                raise ValueError(f"the attribute {text(to.name)!r} is a value of the graph; "
+                                 "an attribute is a constant")
+            value = known
         if kind in ("t", "z"):
             self._set_tensors(to, value)
             return
@@ -340,11 +353,14 @@ class GraphContext:
         if domain == "prim":
             return self._prim(name, raw_args, kwargs)
         domain = {"": "", "onnx": "", "aten": "org.pytorch.aten"}.get(domain, domain)
-        inputs = [self.value_of(item).pointer() for item in raw_args]
+        return self.emit(f"{domain}::{name}" if domain else name, raw_args, kwargs, outputs)
+
+    def emit(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], outputs: int) -> Any:
+        inputs = [self.value_of(item).pointer() for item in args]
         graphs = {key: kwargs.pop(key) for key in sorted(kwargs) if key.endswith("_g")}
         attributes = _Attributes(kwargs)
         results = (ctypes.c_void_p * outputs)()
-        lib.cq_sym_emit(self.pointer, encoded(f"{domain}::{name}" if domain else name), len(inputs),
+        lib.cq_sym_emit(self.pointer, encoded(name), len(inputs),
                         (ctypes.c_void_p * len(inputs))(*inputs), len(attributes.items),
                         attributes.items, outputs, results)
         self.check()

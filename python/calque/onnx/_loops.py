@@ -6,7 +6,6 @@ as any other.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sys
 from typing import Any, Callable, Iterator, Sequence
 
@@ -23,9 +22,6 @@ _FORI = f"{_marks.NAMESPACE}::fori_begin"
 _IF = f"{_marks.NAMESPACE}::cond_begin"
 _ELSE = f"{_marks.NAMESPACE}::cond_else"
 _NEVER_IN_BODY = {"prim::Constant", "prim::GetAttr"}  # later code may use them, too
-
-_numbers = itertools.count()
-
 
 # ---- while the model is traced ----
 
@@ -49,13 +45,10 @@ def untraced() -> Iterator[None]:
 def _known(run: Callable[[], State]) -> Iterator[int]:
     """The number under which the loop's end finds what the loop gives: PyTorch computes that, so
     that what follows has the right numbers and gradients."""
-    number = next(_numbers)
     with untraced():
-        _marks._results[number] = run()
-    try:
+        results = run()
+    with _marks.known(results) as number:
         yield number
-    finally:
-        del _marks._results[number]
 
 
 def fori(lower: int, upper: int, body: Callable[[torch.Tensor, State], State], state: State,

@@ -3,6 +3,7 @@ is exported. The library knows them by name; in Python they do nothing but stand
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import threading
 from typing import Any, Iterator, Mapping, Sequence
@@ -11,8 +12,20 @@ import torch
 
 NAMESPACE = "calque"
 
-# What loops and branches of a trace that is being made give, by their number (_loops.py).
+# What loops, branches and gradients of a trace that is being made give, by their number.
 _results: dict[int, Sequence[torch.Tensor]] = {}
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def known(results: Sequence[torch.Tensor]) -> Iterator[int]:
+    """The number under which the operators of a trace find what they give."""
+    number = next(_numbers)
+    _results[number] = results
+    try:
+        yield number
+    finally:
+        del _results[number]
 
 
 def _views(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -22,7 +35,7 @@ def _views(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 # CONSERVATIVE: PyTorch may not move or remove them.
 _SCHEMAS = {
-    "function(str op, Tensor[] args, Tensor[] results) -> Tensor[]": lambda op, args, results: results,
+    "function(str op, Tensor[] args, Tensor[] results) -> Tensor[]": lambda op, args, results: _views(results),
     "annotate_begin(int flags, str attrs) -> ()": lambda flags, attrs: None,
     "annotate_end() -> ()": lambda: None,
     "scoped_anchor_begin(str attrs) -> ()": lambda attrs: None,
@@ -39,6 +52,9 @@ _SCHEMAS = {
     "cond_else(Tensor[] results) -> ()": lambda results: None,
     "cond_end(int number, Tensor[] results) -> Tensor[]":
         lambda number, results: _views(_results[number]),
+    "identity(Tensor x) -> Tensor": lambda x: x.view_as(x),
+    "passed(str path, str class_name, Tensor x) -> Tensor": lambda path, class_name, x: x.view_as(x),
+    "gradient(int number, int i, Tensor x) -> Tensor": lambda number, i, x: _results[number][i].clone(),
     "as_output(str name, Tensor x) -> Tensor": lambda name, x: x.view_as(x),
 }
 

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from torch.onnx import OperatorExportTypes, TrainingMode
 
-from .. import _abi
+from .. import _abi, _words
 
 # PyTorch's own flag is where its release has it; models ask that one, too.
 _GLOBALS = ("torch.onnx._globals", "torch.onnx._internal.torchscript_exporter._globals")
@@ -61,7 +61,13 @@ def disable_log() -> None:
     _is_log_enabled = False
 
 
-def is_log_enabled() -> bool:
+def is_onnx_log_enabled() -> bool:
+    """Whether exports print the graph.
+
+    >>> import calque.onnx
+    >>> calque.onnx.is_onnx_log_enabled()
+    False
+    """
     return _is_log_enabled
 
 
@@ -83,7 +89,8 @@ def exporting(opset: int) -> Iterator[None]:
     if theirs:
         theirs.in_onnx_export = True
     try:
-        yield
+        with _words.of_torch():
+            yield
     finally:
         _export.opset = before
         if theirs:
@@ -115,4 +122,4 @@ def mode_of(mode: Any) -> TrainingMode:
 
 
 __all__ = ["OperatorExportTypes", "TrainingMode", "disable_log", "enable_log", "exporting",
-           "is_in_onnx_export", "is_log_enabled", "mode_of", "operators_of"]
+           "is_in_onnx_export", "is_onnx_log_enabled", "mode_of", "operators_of"]

@@ -21,7 +21,8 @@ class _Modules:
     objects, its modules. PyTorch's own torch.jit._trace.make_module gives the same, but inspects
     every name of every class; on a model of small layers that takes longer than to run it."""
 
-    def __init__(self, model: torch.nn.Module) -> None:
+    def __init__(self, model: torch.nn.Module, only_persistent: bool) -> None:
+        self._only_persistent = only_persistent
         self.paths: dict[Any, Any] = {}
         self.top, _ = self._make(model, "__module")
         del self.paths[model]
@@ -35,9 +36,10 @@ class _Modules:
         builder = torch._C.ConcreteModuleTypeBuilder(type(module))
         values: dict[str, Any] = {"training": module.training}
         builder.add_attribute("training", _BOOL, False, False)
+        left_out = module._non_persistent_buffers_set if self._only_persistent else ()
         for tensors, is_parameter in ((module._parameters, True), (module._buffers, False)):
             for name, tensor in tensors.items():
-                if tensor is not None:
+                if tensor is not None and name not in left_out:
                     builder.add_attribute(name, _TENSOR, is_parameter, not is_parameter)
                     values[name] = tensor
         for name, value in vars(module).items():
@@ -64,18 +66,27 @@ class _Modules:
             torch.jit._trace._trace_module_map = before
 
 
+def path_of(module: torch.nn.Module) -> str:
+    """Where a module is in the model that is being traced; "" if it is not in there."""
+    paths = torch.jit._trace._trace_module_map
+    path: str = (paths or {}).get(module, "")
+    return path.partition(".")[2]
+
+
 def _holds_bool(value: Any) -> bool:
     if isinstance(value, dict):
         value = list(value.values())
     return any(map(_holds_bool, value)) if isinstance(value, (tuple, list)) else type(value) is bool
 
 
-def trace(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Trace:
+def trace(model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
+          only_persistent: bool = False) -> Trace:
     """The trace of a model. Bools among the arguments steer it; only if it returns one they have to
-    be inputs, as PyTorch has them, and tensors while the model runs."""
-    made = Trace(model, args, kwargs, (int, float))
+    be inputs, as PyTorch has them, and tensors while the model runs. With only_persistent, buffers
+    that are not in the state of the model are constants of the trace."""
+    made = Trace(model, args, kwargs, (int, float), only_persistent)
     if _holds_bool(made.results) and _holds_bool([*args, *kwargs.values()]):
-        made = Trace(model, args, kwargs, (int, float, bool))
+        made = Trace(model, args, kwargs, (int, float, bool), only_persistent)
     return made
 
 
@@ -86,10 +97,10 @@ class Trace:
     results: Any = None
 
     def __init__(self, model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any],
-                 numbers: tuple[type, ...]) -> None:
+                 numbers: tuple[type, ...], only_persistent: bool) -> None:
         self._model, self._tree = model, Tree((tuple(args), dict(kwargs)), numbers)
         self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
-        modules = _Modules(model)
+        modules = _Modules(model, only_persistent)
         self.module = modules.top
         arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
                      _input_names(model, args, kwargs, numbers, len(self.inputs))]

@@ -8,7 +8,8 @@ from typing import Any, Callable, Iterator
 import torch
 
 from .. import _abi
-from ..onnx import _marks
+from ..onnx import _marks, _trace
+from ..onnx._capture import Tree
 
 
 def _is_traced() -> bool:
@@ -64,6 +65,34 @@ def apply_annotation(fn: Callable[..., Any], *args: Any, **attrs: Any) -> Any:
         return fn(*args)
 
 
+def _holds(value: Any, wanted: torch.Tensor) -> bool:
+    return any(tensor is wanted for tensor in Tree(value, ()).tensors)
+
+
+def _note_passed(module: torch.nn.Module, args: Any, result: Any) -> Any:
+    """A trace has no module that hands on what it is given, torch.nn.Identity for one; in the place of
+    its first result is what says that it was called."""
+    tree = Tree(result, ())
+    if not _is_traced() or not tree.tensors or not _holds(args, tree.tensors[0]):
+        return None
+    first = torch.ops.calque.passed(_trace.path_of(module), type(module).__name__, tree.tensors[0])
+    return tree.fill([first, *tree.tensors[1:]])
+
+
+@contextlib.contextmanager
+def _anchored(attrs: dict[str, Any]) -> Iterator[None]:
+    if not _is_traced():
+        yield
+        return
+    hook = torch.nn.modules.module.register_module_forward_hook(_note_passed)
+    try:
+        with _scope(lambda: torch.ops.calque.scoped_anchor_begin(_marks.attributes(attrs)),
+                    lambda: torch.ops.calque.scoped_anchor_end()):
+            yield
+    finally:
+        hook.remove()
+
+
 def scoped_anchor(**attrs: Any) -> contextlib.AbstractContextManager[None]:
     """An Identity before the first module that is called in the scope, and one after the last, with
     these attributes.
@@ -81,8 +110,7 @@ def scoped_anchor(**attrs: Any) -> contextlib.AbstractContextManager[None]:
     >>> [node.name for node in calque.load(file.getvalue()).graph.nodes]
     ['Anchor_0_start', '/act/Relu', 'Anchor_0_end']
     """
-    return _scope(lambda: torch.ops.calque.scoped_anchor_begin(_marks.attributes(attrs)),
-                  lambda: torch.ops.calque.scoped_anchor_end())
+    return _anchored(attrs)
 
 
 def anchor(value: torch.Tensor, **attrs: Any) -> torch.Tensor:
@@ -104,8 +132,8 @@ def anchor(value: torch.Tensor, **attrs: Any) -> torch.Tensor:
 
 
 def as_output(name: str, value: torch.Tensor, add_identity: bool = True) -> torch.Tensor:
-    """Makes value an output of the model, after those that it returns; returns value. An Identity that
-    protects it is not needed, and not added.
+    """Makes value an output of the model, after those that it returns; returns value. With add_identity
+    it stands between two Identities, else it is the value itself that has the name.
 
     >>> import io, torch, calque, calque.ppe
     >>> class Net(torch.nn.Module):
@@ -118,9 +146,11 @@ def as_output(name: str, value: torch.Tensor, add_identity: bool = True) -> torc
     """
     if not _is_traced():
         return value
+    if add_identity:
+        value = torch.ops.calque.identity(value)
     _marks.note_output(name, value)
-    made: torch.Tensor = torch.ops.calque.as_output(name, value)
-    return made
+    value = torch.ops.calque.as_output(name, value)
+    return torch.ops.calque.identity(value) if add_identity else value
 
 
 def _detached(value: Any) -> Any:

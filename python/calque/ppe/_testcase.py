@@ -21,6 +21,7 @@ from ..onnx import _capture, _export
 from ..onnx._export import Captured, File, Model
 from ..onnx._program import wrap
 from ..onnx._state import TrainingMode, mode_of
+from . import _grad
 
 
 def _names(input_names: Any, given: Sequence[Any]) -> list[str] | None:
@@ -49,7 +50,7 @@ def _profiled(path: str) -> Iterator[None]:
 def export(model: Model, args: Any, f: File, return_output: bool = False,
            strip_large_tensor_data: bool = False,
            large_tensor_threshold: int = _abi.CQ_STRIP_THRESHOLD, chrome_tracing: str = "",
-           **kwargs: Any) -> Any:
+           inline_gradients: bool = False, **kwargs: Any) -> Any:
     """Exports a model as torch.onnx.export does; with return_output it returns what the model gave.
 
     >>> import io, torch, calque.ppe
@@ -60,7 +61,8 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
     if isinstance(f, (str, os.PathLike)):
         warnings.warn("When export ONNX graph as file, \"export_testcase\" is strongly recommended, "
                       "please consider use it instead", UserWarning, stacklevel=2)
-    with _profiled(chrome_tracing), _export.captured(model, args, **kwargs) as made:
+    with _profiled(chrome_tracing), _grad.exporting(inline_gradients), \
+            _export.captured(model, args, **kwargs) as made:
         exported = made.export()
         results = results_of(made.results) if return_output else None
     if strip_large_tensor_data:
@@ -69,8 +71,12 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
     return results
 
 
-# Of the original's two ways to trace a model and to check what came of it.
-_WITHOUT_EFFECT = ("check_trace", "enable_onnx_checker", "force_outplace_trace", "strict_trace")
+# Of the original's ways to trace a model, and of the steps of its own exporter.
+_WITHOUT_EFFECT = (
+    "add_node_names", "check_trace", "enable_onnx_checker", "fixed_batch_size",
+    "force_outplace_trace", "onnx_check_type", "onnx_data_prop", "onnx_lowprecision_cast",
+    "onnx_peephole", "onnx_scalar_type_analysis", "onnx_shape_inference", "onnx_strict_mode",
+    "strict_trace", "torch_constant_prop", "use_dynamo")
 
 
 def _forget_originals(kwargs: dict[str, Any]) -> Callable[[Any], Any]:
@@ -165,7 +171,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
                     return_output: bool = False, user_meta: Mapping[str, Any] | None = None,
                     export_torch_script: bool = False, export_torch_trace: bool = False,
                     export_chrome_tracing: bool = True, out_grad: Any = None,
-                    **kwargs: Any) -> Any:
+                    inline_gradients: bool = False, **kwargs: Any) -> Any:
     """Writes a model with its inputs and outputs, and with output_grad their gradients, into a
     folder: model.onnx, meta.json, test_data_set_0/input_0.pb and so on.
 
@@ -186,7 +192,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
         warnings.warn("gradients are those of evaluation; training=TrainingMode.TRAINING keeps "
                       "parameters as they are", stacklevel=2)
     with _programs(model, args, export_torch_script, export_torch_trace) as programs, \
-            _export.captured(model, args, **kwargs) as made:
+            _grad.exporting(inline_gradients), _export.captured(model, args, **kwargs) as made:
         outputs = _capture.flatten_results(made.results) + [value for _, value in made.named_outputs]
         seeds = _seeds(output_grad, outputs) if wants_gradients else []
         gradients = _backward(model, outputs, seeds) if wants_gradients else {}

@@ -1,5 +1,6 @@
 /* Convolutions and pools. A convolution's gradients are convolutions; every pool has a kernel for
- * its own. */
+ * its own, and is something else in a graph: a maximum's gradient goes to where the maximum was, a
+ * mean's is spread by a transposed convolution. */
 #include "aten/conv.h"
 #include "aten/pool.h"
 #include "autograd/gradient.h"
@@ -31,11 +32,10 @@ static cq_tensor *cut(cq_grad *g, cq_tensor *t, const cq_tensor *like, size_t n)
 /* By its input, a convolution's gradient is a transposed one, and the other way round. How much of
  * the image lies behind the last window is not known of a size that may change: so all that may lie
  * there is made, and what is too much cut off. */
-static cq_tensor *by_input(cq_grad *g, const cq_conv *v)
+static cq_tensor *by_input(cq_grad *g, const cq_conv *v, cq_tensor *grad)
 {
-    cq_tensor *grad                 = cq_grad_of(g, 0);
-    size_t     lead                 = v->x->rank - v->n;
-    int64_t    more[CQ_MAX_SPATIAL] = { 0 };
+    size_t  lead                 = v->x->rank - v->n;
+    int64_t more[CQ_MAX_SPATIAL] = { 0 };
 
     for (size_t i = 0; i < v->n && !v->transposed; i++) {
         cq_int size = cq_conv_transposed_size(&g->call, v, i, grad->sizes[lead + i]);
@@ -119,7 +119,7 @@ static cq_status conv(cq_grad *g)
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), v.n);
     CQ_TRY(g->cx->status);
     if (cq_grad_wants(g, "input"))
-        CQ_TRY(cq_grad_set(g, "input", by_input(g, &v)));
+        CQ_TRY(cq_grad_set(g, "input", by_input(g, &v, cq_grad_of(g, 0))));
     if (cq_grad_wants(g, "weight"))
         CQ_TRY(cq_grad_set(g, "weight",
                            (g->call.real ? weight_of_data : weight_in_graph)(
@@ -164,7 +164,6 @@ static cq_status max_pool(cq_grad *g)
     cq_tensor *self = cq_grad_arg(g, "self"), *out, *flat, *indices = NULL, *x, *grad;
     size_t     n = cq_pool_axes(&g->call);
 
-    CQ_TRY(cq_grad_need_data(g));
     x    = cq_with_batch(&g->call, self, n);
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), n);
     out  = new_like(g, self, n, &flat);
@@ -174,6 +173,93 @@ static cq_status max_pool(cq_grad *g)
     return cq_grad_set(g, "self", flat);
 }
 
+/* An adaptive pool of sizes that divide is one with a window. */
+static cq_status adaptive_window(cq_grad *g, cq_pool *p)
+{
+    const cq_tensor *grad = cq_grad_of(g, 0);
+
+    *p = (cq_pool){ .x = cq_grad_arg(g, "self"), .n = cq_pool_axes(&g->call) };
+    for (size_t i = 0; i < p->n; i++) {
+        cq_int in = p->x->sizes[p->x->rank - p->n + i], out = grad->sizes[grad->rank - p->n + i];
+
+        if (in.expr || out.expr || out.value == 0 || in.value % out.value)
+            return cq_grad_need_data(g);
+        p->window.kernel[i] = p->window.stride[i] = in.value / out.value;
+        p->window.dilation[i]                     = 1;
+    }
+    return CQ_OK;
+}
+
+static cq_val window_of(cq_grad *g, const cq_pool *p, const int64_t *numbers)
+{
+    return cq_i64s(g->cx, numbers, p->n);
+}
+
+/* One through what each window's sum is divided by: a number if it is the same for all, else what a
+ * mean of ones is of their sum. */
+static cq_tensor *weigh(cq_grad *g, const cq_pool *p, cq_tensor *grad)
+{
+    const bool        adaptive = g->row->variant & ADAPTIVE;
+    const cq_avg_pool options  = adaptive ? (cq_avg_pool){ 0 } : cq_pool_options(&g->call);
+    const char       *op       = p->n == 2 ? "aten::avg_pool2d" : "aten::avg_pool3d";
+    bool              padded   = false;
+    int64_t           by       = 1;
+    cq_tensor        *ones, *mean, *sum;
+
+    for (size_t i = 0; i < p->n; i++) {
+        padded |= p->window.padding[i] != 0;
+        by *= p->window.kernel[i];
+    }
+    if (options.divisor || adaptive || (!p->ceil_mode && (options.count_include_pad || !padded)))
+        return CQ_OP(g->cx, "aten::div.Scalar", TENSOR(grad),
+                     INT(options.divisor ? options.divisor : by));
+    if (p->n == 1) {
+        cq_ctx_fail(g->cx, cq_grad_need_data(g));
+        return NULL;
+    }
+    ones = CQ_OP(g->cx, "aten::ones_like", TENSOR(p->x));
+    mean = CQ_OP(g->cx, op, TENSOR(ones), window_of(g, p, p->window.kernel),
+                 window_of(g, p, p->window.stride), window_of(g, p, p->window.padding),
+                 BOOL(p->ceil_mode), BOOL(options.count_include_pad));
+    sum  = CQ_OP(g->cx, op, TENSOR(ones), window_of(g, p, p->window.kernel),
+                 window_of(g, p, p->window.stride), window_of(g, p, p->window.padding),
+                 BOOL(p->ceil_mode), BOOL(options.count_include_pad), INT(1));
+    grad = CQ_OP(g->cx, "aten::mul.Tensor", TENSOR(grad), TENSOR(mean));
+    return CQ_OP(g->cx, "aten::div.Tensor", TENSOR(grad), TENSOR(sum));
+}
+
+/* All that comes before the image is a batch of images with one channel. */
+static cq_tensor *one_channel(cq_grad *g, cq_tensor *t, size_t n)
+{
+    if (t && t->rank > n + 1)
+        t = CQ_OP(g->cx, "aten::flatten.using_ints", TENSOR(t), INT(0),
+                  INT((int64_t)(t->rank - n) - 1));
+    return CQ_OP(g->cx, "aten::unsqueeze", TENSOR(t), INT(1));
+}
+
+static cq_status avg_pool_in_graph(cq_grad *g)
+{
+    int64_t    sizes[CQ_MAX_SPATIAL + 2] = { 1, 1 };
+    cq_tensor *self                      = cq_grad_arg(g, "self"), *t;
+    cq_conv    v                         = { .groups = 1 };
+    cq_pool    p;
+
+    CQ_TRY(g->row->variant & ADAPTIVE ? adaptive_window(g, &p) : cq_pool_read(&g->call, &p));
+    for (size_t i = 0; i < p.n; i++) {
+        sizes[i + 2] = p.window.kernel[i];
+        v.after[i]   = p.window.padding[i];
+    }
+    v.n      = p.n;
+    v.window = p.window;
+    v.x      = one_channel(g, self, p.n);
+    v.w      = CQ_OP(g->cx, "aten::ones", cq_i64s(g->cx, sizes, p.n + 2), DTYPE(self->dtype));
+    t        = one_channel(g, weigh(g, &p, cq_grad_of(g, 0)), p.n);
+    CQ_TRY(g->cx->status);
+    t = by_input(g, &v, t);
+    return cq_grad_set(g, "self",
+                       CQ_OP(g->cx, "aten::reshape", TENSOR(t), cq_sizes_of(g->cx, self)));
+}
+
 static cq_status avg_pool(cq_grad *g)
 {
     cq_tensor  *self = cq_grad_arg(g, "self"), *out, *flat, *grad;
@@ -181,7 +267,8 @@ static cq_status avg_pool(cq_grad *g)
     cq_avg_pool options;
     cq_pool     p;
 
-    CQ_TRY(cq_grad_need_data(g));
+    if (!g->call.real)
+        return avg_pool_in_graph(g);
     grad = cq_with_batch(&g->call, cq_grad_of(g, 0), n);
     out  = new_like(g, self, n, &flat);
     CQ_TRY(g->cx->status);
@@ -215,16 +302,31 @@ const cq_gradient cq_gradients_conv[] = {
     { 0 },
 };
 
+/* In a graph: the gradients go to where the maxima were; whoever did not say where is asked again.
+ */
+#define TO(n, where)                                                                               \
+    "self: view_as(scatter_add(flatten(zeros_like(self), -" #n "), -1, flatten(" where ", -" #n    \
+    "), flatten(grad, -" #n ")), self)"
+#define TO_FOUND(n)                                                                                \
+    "_, where = max_pool" #n "d_with_indices(self, kernel_size, stride, padding, dilation, "       \
+    "ceil_mode)\n" TO(n, "where")
+
 const cq_gradient cq_gradients_pool[] = {
-    { "aten::max_pool1d", .fn = max_pool },
-    { "aten::max_pool2d", .fn = max_pool },
-    { "aten::max_pool3d", .fn = max_pool },
-    { "aten::max_pool1d_with_indices", .fn = max_pool, .variant = WITH_INDICES },
-    { "aten::max_pool2d_with_indices", .fn = max_pool, .variant = WITH_INDICES },
-    { "aten::max_pool3d_with_indices", .fn = max_pool, .variant = WITH_INDICES },
-    { "aten::adaptive_max_pool1d", .fn = max_pool, .variant = WITH_INDICES },
-    { "aten::adaptive_max_pool2d", .fn = max_pool, .variant = WITH_INDICES },
-    { "aten::adaptive_max_pool3d", .fn = max_pool, .variant = WITH_INDICES },
+    { "aten::max_pool1d", .fn = max_pool, .as = TO_FOUND(1) },
+    { "aten::max_pool2d", .fn = max_pool, .as = TO_FOUND(2) },
+    { "aten::max_pool3d", .fn = max_pool, .as = TO_FOUND(3) },
+    { "aten::max_pool1d_with_indices", .fn = max_pool, .variant = WITH_INDICES,
+      .as = TO(1, "result1") },
+    { "aten::max_pool2d_with_indices", .fn = max_pool, .variant = WITH_INDICES,
+      .as = TO(2, "result1") },
+    { "aten::max_pool3d_with_indices", .fn = max_pool, .variant = WITH_INDICES,
+      .as = TO(3, "result1") },
+    { "aten::adaptive_max_pool1d", .fn = max_pool, .variant = WITH_INDICES,
+      .as = TO(1, "result1") },
+    { "aten::adaptive_max_pool2d", .fn = max_pool, .variant = WITH_INDICES,
+      .as = TO(2, "result1") },
+    { "aten::adaptive_max_pool3d", .fn = max_pool, .variant = WITH_INDICES,
+      .as = TO(3, "result1") },
     { "aten::avg_pool1d", .fn = avg_pool },
     { "aten::avg_pool2d", .fn = avg_pool },
     { "aten::avg_pool3d", .fn = avg_pool },

@@ -1,96 +1,6 @@
 /* Parts of tensors, and tensors with a part replaced. */
 #include "export/symbolic/places.h"
 
-/* ---- slice ---- */
-
-typedef struct range {
-    int     axis;
-    cq_int  start, n; /* the first place, counted from the beginning, and how many */
-    int64_t step;
-} range;
-
-/* The first place of a slice as slice.Tensor's shape rule has it. */
-static cq_int first_place(cq_sym *s, cq_int start, cq_int size)
-{
-    if (start.value < 0)
-        start = cq_int_add(CQ_SYMBOLS(s), start, size);
-    return start.value < 0 ? cq_i(0) : cq_int_min(CQ_SYMBOLS(s), start, size);
-}
-
-static cq_int bound(cq_sym *s, const char *arg, int64_t otherwise)
-{
-    return cq_sym_is_none(s, arg) ? cq_i(otherwise) : cq_sym_int(s, arg);
-}
-
-static range range_of_args(cq_sym *s, const cq_value *x, cq_int n)
-{
-    range r = { .axis = cq_sym_dim(s, "dim", cq_sym_rank(s, x)), .n = n };
-
-    r.start = first_place(s, bound(s, "start", 0), cq_sym_size(s, x, r.axis));
-    r.step  = cq_sym_i64(s, "step");
-    return r;
-}
-
-/* Slice has no steps before opset 10, and its bounds are fixed; Gather can do both. */
-static cq_status slice(cq_sym *s)
-{
-    cq_value *x     = cq_sym_in(s, "self");
-    cq_type   type  = cq_sym_result_type(s, 0);
-    int       axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
-    cq_int    start = bound(s, "start", 0), end = bound(s, "end", INT64_MAX);
-    int64_t   step = cq_sym_i64(s, "step");
-
-    if (s->status == CQ_OK && cq_sym_same_sizes(x, type.sizes, (size_t)type.rank) && step == 1)
-        return cq_sym_done(s, x);
-    if (cq_sym_opset(s) >= 10 || (step == 1 && !start.expr && !end.expr))
-        return cq_sym_done(s, cq_sym_slice(s, x, axis, start, end, step));
-    if (s->status == CQ_OK) {
-        range r = range_of_args(s, x, type.sizes[axis]);
-
-        x = cq_sym_gather(s, x, cq_sym_places(s, r.start, r.n, r.step), r.axis);
-    }
-    return cq_sym_done(s, x);
-}
-
-/* x with src in the place of a part: what lies before it, src, what lies after it. */
-static cq_value *replaced(cq_sym *s, cq_value *x, cq_value *src, const range *r)
-{
-    cq_value *parts[3];
-    cq_int    size = cq_sym_size(s, x, r->axis), end = cq_int_add(CQ_SYMBOLS(s), r->start, r->n);
-    size_t    n = 0;
-
-    if (r->step != 1)
-        return cq_sym_write_slices(s, x, r->axis, cq_sym_places(s, r->start, r->n, r->step), src);
-    if (!cq_int_is(r->start, 0))
-        parts[n++] = cq_sym_slice(s, x, r->axis, cq_i(0), r->start, 1);
-    parts[n++] = src;
-    if (!cq_int_same(end, size))
-        parts[n++] = cq_sym_slice(s, x, r->axis, end, cq_i(INT64_MAX), 1);
-    if (s->status != CQ_OK)
-        return NULL;
-    return n == 1 ? src : cq_sym_concat(s, parts, n, r->axis);
-}
-
-static cq_status slice_scatter(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
-    range     r = range_of_args(s, x, cq_i(0));
-
-    r.n = cq_sym_size(s, src, r.axis);
-    return cq_sym_done(s, replaced(s, x, src, &r));
-}
-
-static cq_status select_scatter(cq_sym *s)
-{
-    cq_value *x = cq_sym_in(s, "self"), *src = cq_sym_in_as(s, "src", cq_sym_dtype(s, x));
-    int64_t   axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
-    cq_int    index = cq_sym_int(s, "index");
-    range     r     = { .axis = (int)axis, .n = cq_i(1), .step = 1 };
-
-    r.start = first_place(s, index, cq_sym_size(s, x, (int)axis));
-    return cq_sym_done(s, replaced(s, x, cq_sym_unsqueeze(s, src, &axis, 1), &r));
-}
-
 /* ---- lists of parts ---- */
 
 /* Split where all sizes are fixed (or may be an input), slices otherwise. */
@@ -215,6 +125,16 @@ static cq_status as_strided_scatter(cq_sym *s)
 }
 
 /* clang-format off */
+
+/* Slice has no steps before opset 10, and its bounds are fixed; Gather can do both. */
+#define SLICE \
+    "at = axis(dim, self); first = given(start, 0);" \
+    "self if step == 1 and result_sizes() == sizes(self) else" \
+    " slice(self, at, first, end, step) if opset() >= 10 or" \
+    " step == 1 and fixed(first) and (end is None or fixed(end)) else" \
+    " Gather<axis = at>(self," \
+    " places(first_place(first, size(self, at)), result_sizes()[at], step))"
+
 #define DIAGONAL_SCATTER \
     "order = diagonal_order(); n = rank(self); part = cast(src, dtype(self));" \
     "y = write_slices(joined_diagonal(), n - 2, diagonal_places(size(part, -1)), part);" \
@@ -233,10 +153,15 @@ static cq_status as_strided_scatter(cq_sym *s)
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_slice[] = {
-    { "aten::slice.Tensor", 7, .fn = slice },
-    { "aten::slice_scatter", 7, .fn = slice_scatter },
+    { "aten::slice.Tensor", 7, .as = SLICE },
+    { "aten::slice_scatter", 7,
+      .as = "at = axis(dim, self); part = cast(src, dtype(self));"
+            "first = first_place(given(start, 0), size(self, at));"
+            "replaced(self, part, at, first, size(part, at), step)" },
     { "aten::select.int", 7, .as = "item_at(self, axis(dim, self), index)" },
-    { "aten::select_scatter", 7, .fn = select_scatter },
+    { "aten::select_scatter", 7,
+      .as = "at = axis(dim, self); part = Unsqueeze(cast(src, dtype(self)), [at]);"
+            "replaced(self, part, at, first_place(index, size(self, at)), 1, 1)" },
     { "aten::split", 7, .fn = split },
     { "aten::split_with_sizes", 7, .fn = split },
     { "aten::unbind.int", 7,

@@ -500,6 +500,44 @@ static void unpack(float *out, int64_t plane, int channels, const float *x, int6
             out[c * plane + i] = x[LANES * i + c];
 }
 
+/* Beside what is in out already, if this continues. Four vectors to take from, with what is taken
+ * of each, are twelve registers. */
+INLINE void pick_from(float *out, const cq_core_pick *picks, const float *const *x, const int n_x,
+                      int64_t n, bool continues)
+{
+    I at[4], takes[4];
+
+    for (int k = 0; k < n_x; k++) {
+        memcpy(&at[k], picks[k].at, sizeof at[k]);
+        memcpy(&takes[k], picks[k].takes, sizeof takes[k]);
+    }
+    for (int64_t i = 0; i < LANES * n; i += LANES) {
+        I sum = { 0 };
+
+        if (continues)
+            sum = (I)LOAD(out + i);
+        for (int k = 0; k < n_x; k++)
+            sum |= (I)PERMUTE((V)LOAD(x[k] + i), at[k]) & takes[k];
+        STORE(out + i, (V)sum);
+    }
+}
+
+static void pick(float *out, const cq_core_pick *picks, const float *const *x, int64_t n_x,
+                 int64_t n)
+{
+    int64_t k = 0;
+
+    do {
+        switch (n_x - k) {
+        case 0: pick_from(out, picks + k, x + k, 0, n, k > 0); break;
+        case 1: pick_from(out, picks + k, x + k, 1, n, k > 0); break;
+        case 2: pick_from(out, picks + k, x + k, 2, n, k > 0); break;
+        case 3: pick_from(out, picks + k, x + k, 3, n, k > 0); break;
+        default: pick_from(out, picks + k, x + k, 4, n, k > 0); break;
+        }
+    } while ((k += 4) < n_x);
+}
+
 /* ---- Winograd ----
  *
  * F(4, 3) interpolates at 0, ±3/4, ±3/2 and infinity, F(2, 3) at 0, ±1 and infinity. Those of
@@ -672,4 +710,4 @@ extern const cq_core CQ_OF_ISA(core);
 
 const cq_core CQ_OF_ISA(core) = { LANES,    TILE_ROWS,  tiles,  depthwise, max_taps,
                                   winograd, unwinograd, affine, sigmoid,   hardswish,
-                                  mean,     pack,       unpack };
+                                  mean,     pack,       unpack, pick };

@@ -82,6 +82,24 @@ static inline bool any_lane(I mask)
 }
 #endif
 
+/* Lane i is lane at[i] of v. */
+#if CQ_LANES == 16 && defined(__AVX512F__)
+#define PERMUTE(v, at) ((V)_mm512_permutexvar_ps((__m512i)(at), v))
+#elif CQ_LANES == 8 && defined(__AVX2__)
+#define PERMUTE(v, at) ((V)_mm256_permutevar8x32_ps(v, (__m256i)(at)))
+#else
+#define PERMUTE(v, at) permuted(v, at)
+
+static inline V permuted(V v, I at)
+{
+    V out = { 0 };
+
+    for (int i = 0; i < LANES; i++)
+        out[i] = v[at[i] & (LANES - 1)];
+    return out;
+}
+#endif
+
 /* Elements 0, 2, 4 … of those at p; the last that is read is the last that is taken. */
 #if CQ_LANES == 16
 #define EVEN 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31

@@ -253,6 +253,40 @@ static cq_status mul(cq_rt *rt)
     return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_NONE, terms[0], terms[1]);
 }
 
+static cq_status pick(cq_rt *rt)
+{
+    static const uint32_t axes[] = { 0, 2, 3 };
+    const cq_rt_pick     *p      = rt->step->prepared;
+    const cq_tensor      *first  = cq_rt_in(rt, 0), **x;
+    cq_rt_sizes           sizes;
+    cq_rt_image           image;
+    cq_tensor            *y;
+    cq_status             status = CQ_OK;
+
+    cq_rt_sizes_of(&sizes, seen_plain(&image, first, p->channels));
+    for (int i = 0; i < 3; i++)
+        if (p->want[i] >= 0 && p->want[i] != sizes.at[axes[i]])
+            return cq_fail(CQ_E_TYPE, NULL, NULL,
+                           "size %u is %lld, the shape of a Reshape asks for %lld", axes[i],
+                           (long long)sizes.at[axes[i]], (long long)p->want[i]);
+    blocked_sizes(&sizes, &sizes);
+    x = cq_alloc_array(rt->n_in, sizeof(cq_tensor *));
+    if (!x)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < rt->n_in; i++) {
+        x[i] = cq_rt_in(rt, i);
+        for (int k = 0; k < 3; k++)
+            if (cq_size_of(x[i], axes[k]) != sizes.at[axes[k]])
+                CQ_TRY_OR_DONE(cq_rt_misfit(x[i], first));
+        CQ_TRY_OR_DONE(cq_rt_contiguous(&x[i], rt, x[i]));
+    }
+    CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    status = cq_blocked_pick_run(y, p->pick, x);
+done:
+    cq_free(x);
+    return status;
+}
+
 const cq_rt_row cq_rt_row_bconv      = { "Conv", 1, bconv, CQ_RT_OWN, 0 };
 const cq_rt_row cq_rt_row_bconv_over = { "Conv", 1, bconv, CQ_RT_OWN | CQ_RT_OVER_1, 0 };
 const cq_rt_row cq_rt_row_pack       = { "Reorder", 1, pack, CQ_RT_OWN, 0 };
@@ -262,6 +296,7 @@ const cq_rt_row cq_rt_row_blocked_max_pool     = { "MaxPool", 1, pool, CQ_RT_OWN
 const cq_rt_row cq_rt_row_blocked_average_pool = { "AveragePool", 1, pool, CQ_RT_OWN,
                                                    POOL_AVERAGE };
 const cq_rt_row cq_rt_row_blocked_mean         = { "GlobalAveragePool", 1, mean, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_blocked_mul = { "Mul", 1, mul, CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1,
-                                          0 };
-const cq_rt_row cq_rt_row_btranspose  = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_blocked_mul  = { "Mul", 1, mul, CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1,
+                                           0 };
+const cq_rt_row cq_rt_row_blocked_pick = { "Pick", 1, pick, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_btranspose   = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };

@@ -42,8 +42,15 @@ typedef struct cq_rt_affine {
     float             numbers[]; /* scale, then shift */
 } cq_rt_affine;
 
+/* An image whose channels are those of others. */
+typedef struct cq_rt_pick {
+    cq_blocked_pick *pick;
+    int64_t          channels;
+    int64_t          want[3]; /* images, rows and columns that a Reshape asks for; -1: any */
+} cq_rt_pick;
+
 extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_bconv_over, cq_rt_row_btranspose, cq_rt_row_pack,
     cq_rt_row_unpack, cq_rt_row_affine, cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool,
-    cq_rt_row_blocked_mean, cq_rt_row_blocked_mul;
+    cq_rt_row_blocked_mean, cq_rt_row_blocked_mul, cq_rt_row_blocked_pick;
 
 #endif

@@ -163,8 +163,7 @@ static cq_status expand(cq_rt *rt)
 
 /* ---- parts ---- */
 
-/* Where a slice of an axis begins and how long it is, as in Python. */
-static int64_t slice_range(int64_t *start, int64_t end, int64_t step, int64_t size)
+int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t size)
 {
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
     int64_t begin = *start < 0 ? *start + size : *start;
@@ -204,19 +203,19 @@ static cq_status slice(cq_rt *rt)
         CQ_TRY(cq_rt_axis(&axis, axes.given ? axes.at[i] : (int64_t)i, x->rank));
         if (step == 0 || step == INT64_MIN)
             return cq_fail(CQ_E_TYPE, NULL, NULL, "a step of a slice is %" PRId64, step);
-        n = slice_range(&start, ends.at[i], step, cq_size_of(x, axis));
+        n = cq_rt_slice_range(&start, ends.at[i], step, cq_size_of(x, axis));
         CQ_TRY(cq_rt_sliced(&part, rt, y, axis, start, step, n));
         y = part;
     }
     return cq_rt_pass(rt, 0, y);
 }
 
-/* How long each of n parts of an axis is: what the node says, or as equal as can be with the
- * last one shorter. */
-static cq_status split_lengths(cq_rt_ints *lengths, cq_rt *rt, int64_t size, size_t n)
+cq_status cq_rt_split_lengths(cq_rt_ints *lengths, const cq_rt *rt, int64_t size)
 {
-    int64_t each = n ? (size + (int64_t)n - 1) / (int64_t)n : 0, sum = 0;
+    const size_t n    = rt->step->node->output.n;
+    int64_t      each = n ? (size + (int64_t)n - 1) / (int64_t)n : 0, sum = 0;
 
+    CQ_TRY(cq_rt_ints_of(lengths, rt, "split", 1));
     if (!lengths->given)
         lengths->n = 0;
     if (!lengths->given && cq_rt_attr_given(rt, "num_outputs") &&
@@ -248,8 +247,7 @@ static cq_status split(cq_rt *rt)
     uint32_t         axis;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
-    CQ_TRY(cq_rt_ints_of(&lengths, rt, "split", 1));
-    CQ_TRY(split_lengths(&lengths, rt, cq_size_of(x, axis), rt->step->node->output.n));
+    CQ_TRY(cq_rt_split_lengths(&lengths, rt, cq_size_of(x, axis)));
     for (size_t i = 0; i < rt->n_out; start += lengths.at[i++]) {
         cq_tensor *part;
 

@@ -268,6 +268,10 @@ static const char *read_value(struct reader *r, const char *at, const char *type
         r->why = "it is nested too deep";
         return at;
     }
+    if (b && depth == 0 && takes_numbers(r) && is_type(type, "Tensor")) {
+        r->why = "the parameter is a Tensor; its sizes are written as 1x3x224x224";
+        return at;
+    }
     if (b)
         return read_items(r, at, b, depth);
     if (*at == '"' || *at == '\'')

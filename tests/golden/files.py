@@ -75,9 +75,9 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def value_info(name, *dims):
+def value_info(name, *dims, kind=1):
     shape = b"".join(field(1, field(1, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+    return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
 
 
 def entry(key, value):

@@ -80,10 +80,22 @@ cq_val *cq_object_attribute(cq_object *object, const char *interned)
 
 const char *cq_eval_type_name(cq_val v)
 {
-    static const char *const kinds[] = { "module", "function", "function", "method",
-                                         "class",  "object",   "enum",     "NamedTuple",
-                                         "range",  "zip",      "Optional", "undefined" };
-    cq_object               *t       = cq_object_of(v);
+    static const char *const kinds[] = {
+        [CQ_OBJECT_NAMESPACE] = "module",
+        [CQ_OBJECT_BUILTIN]   = "function",
+        [CQ_OBJECT_FUNCTION]  = "function",
+        [CQ_OBJECT_NATIVE]    = "function",
+        [CQ_OBJECT_METHOD]    = "method",
+        [CQ_OBJECT_CLASS]     = "class",
+        [CQ_OBJECT_INSTANCE]  = "object",
+        [CQ_OBJECT_ENUM]      = "enum",
+        [CQ_OBJECT_NAMED]     = "NamedTuple",
+        [CQ_OBJECT_RANGE]     = "range",
+        [CQ_OBJECT_ZIP]       = "zip",
+        [CQ_OBJECT_OPTIONAL]  = "Optional",
+        [CQ_OBJECT_UNDEFINED] = "undefined",
+    };
+    cq_object *t = cq_object_of(v);
 
     if (!t)
         return cq_val_kind_name(v.kind);

@@ -242,9 +242,10 @@ static cq_status give_parts(cq_eval *ev, const leaves *to, cq_tensor *t)
 
 static cq_status give_value(cq_visit *w, cq_val v)
 {
-    cq_eval           *ev  = w->owner;
-    const leaves      *to  = w->user;
-    const cq_sequence *seq = cq_sequence_of(v);
+    cq_eval           *ev        = w->owner;
+    const leaves      *to        = w->user;
+    const cq_sequence *seq       = cq_sequence_of(v);
+    const cq_object   *undefined = cq_object_as(v, CQ_OBJECT_UNDEFINED);
     cq_tensor         *t;
 
     if (seq && is_short(seq->length)) {
@@ -270,6 +271,9 @@ static cq_status give_value(cq_visit *w, cq_val v)
                     cq_eval_type_name(v));
         return CQ_OK;
     }
+    if (undefined)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "what is returned has no value on some way there: %s",
+                       undefined->text ? undefined->text : "it was never given one");
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));

@@ -385,20 +385,21 @@ static cq_status solve(call *c, size_t i, size_t k)
     cq_symbols *table = c->run.ev->cx->symbols;
     const char *expr  = meta_of(c, i)->sizes[k].expr;
     unknown     u     = { .c = c };
-    int64_t     at[3], value = c->inputs[i]->sizes[k].value;
+    int64_t     at[3], a, again, value = c->inputs[i]->sizes[k].value;
     cq_int      size = cq_i(value);
     char        name[64];
 
     for (int n = 0; n < 3; n++)
         if (!value_at(expr, &u, n, &at[n]))
             return CQ_OK;
-    if (!u.name[0] || u.others || at[1] - at[0] < 1 || at[2] - at[1] != at[1] - at[0])
+    if (!u.name[0] || u.others || __builtin_sub_overflow(at[1], at[0], &a) || a < 1 ||
+        __builtin_sub_overflow(at[2], at[1], &again) || again != a)
         return CQ_OK;
     if (c->run.ev->capture && !c->ends->is_static) {
         snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
         size = cq_symbol(table, name, value, NULL, (int)k);
     }
-    size = cq_int_floordiv(table, cq_int_sub(table, size, cq_i(at[0])), cq_i(at[1] - at[0]));
+    size = cq_int_floordiv(table, cq_int_sub(table, size, cq_i(at[0])), cq_i(a));
     return cq_pt2_set_symbol(&c->run, u.name, size);
 }
 

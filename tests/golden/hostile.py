@@ -132,7 +132,8 @@ def check_programs(report, folder):
              "buffers_to_mutate": {f"b{i}": "b" for i in range(n)}}
     exported("the signature is of the first schema", names, names, [], {i: sized(1) for i in names}, signature=first)
     with report.case("a trace has half a million lines"):
-        trace = "File \"a\", line 1\n" * 400000
+        # the sanitizer's strstr measures all of the text each time
+        trace = "File \"a\", line 1\n" * (20000 if SANITIZED else 400000)
         program(path, ["x"], ["y"], [dict(node("relu.default", {"self": tensor("x")}, "y"), target="torch.ops.no.such",
                                           metadata={"stack_trace": trace})], x)
         refused("export", path, "-o", out, cwd=folder, says="no::such is not known")

@@ -176,7 +176,8 @@ cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
         if (!cq_img_is(s->in[i]))
             return CQ_OK;
         is_whole &= shape.channels % cq_block_channels() == 0;
-        shape.channels += s->in[i]->shape.channels;
+        if (__builtin_add_overflow(shape.channels, s->in[i]->shape.channels, &shape.channels))
+            return CQ_OK; /* which no run will come to */
         for (int k = 0; k < 2; k++)
             shape.size[k] = larger(shape.size[k], s->in[i]->shape.size[k]);
     }

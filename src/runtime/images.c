@@ -250,7 +250,8 @@ cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s)
     y->fused->conv          = s;
     y->fused->is_transposed = true;
     for (int i = 0; i < 2; i++) /* about */
-        y->shape.size[i] = x->shape.size[i] * spec.stride[i];
+        if (__builtin_mul_overflow(x->shape.size[i], spec.stride[i], &y->shape.size[i]))
+            y->shape.size[i] = 0;
     return CQ_OK;
 }
 

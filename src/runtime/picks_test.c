@@ -124,6 +124,28 @@ TEST(picks, do_not_grow_without_limit)
     cq_onnx_model_free(m);
 }
 
-RUN_TESTS(TEST_OF(picks, give_the_numbers_of_the_steps),
+/* Each layer has four times the rows and columns of the one before. */
+TEST(picks, sizes_that_are_worked_out_before_a_run_do_not_overflow)
+{
+    char           text[8192] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                                "g (float[1,1,4,4] v0) => (float[c,d,e,f] v60) {\n"
+                                "  flat = Constant <value = float[1] {1}> ()\n"
+                                "  sizes = Constant <value = int64[4] {1,1,4,4}> ()\n"
+                                "  weight = Expand(flat, sizes)\n";
+    cq_onnx_model *m;
+    cq_session    *s;
+
+    for (int i = 0; i < 60; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "  v%d = ConvTranspose <strides = [4,4]> (v%d, weight)\n", i + 1, i);
+    strcat(text, "}\n");
+    m = parsed(text);
+    CHECK_OK(cq_session_prepare(&s, m, NULL));
+    cq_session_free(s);
+    cq_onnx_model_free(m);
+}
+
+RUN_TESTS(TEST_OF(picks, sizes_that_are_worked_out_before_a_run_do_not_overflow),
+          TEST_OF(picks, give_the_numbers_of_the_steps),
           TEST_OF(picks, keep_to_the_sizes_that_a_reshape_has),
           TEST_OF(picks, do_not_grow_without_limit))

@@ -365,7 +365,8 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
     keep->act_params = spec.act_params = f->act_params;
     keep->lo = spec.lo = f->lo;
     keep->hi = spec.hi = f->hi;
-    spec.places        = y->shape.size[0] * y->shape.size[1];
+    if (__builtin_mul_overflow(y->shape.size[0], y->shape.size[1], &spec.places))
+        spec.places = 0;
     CQ_TRY(prepare_conv(keep, p, f, &spec));
     if (spec.plain_input)
         CQ_TRY(cq_img_need_plain(p, x, f->conv));

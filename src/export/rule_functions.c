@@ -159,21 +159,6 @@ const cq_rule_function cq_rule_functions[] = {
               "write_slices(x, at, places(first, n, step), part) if step != 1 else"
               " part if len(before + after) == 0 else Concat<axis = at>(before + [part] + after)" },
 
-    /* An axis in front of the others, and back from there. */
-    { "axis_first", 2, 2, .parameters = "x at",
-      .text = "x if at == 0 else"
-              " Transpose<perm = [at] + [i for i in range(rank(x)) if i != at]>(x)" },
-    { "axis_back", 2, 2, .parameters = "x at",
-      .text = "x if at == 0 else Transpose<perm = [i + 1 if i < at else 0 if i == at else i"
-              " for i in range(rank(x))]>(x)" },
-
-    /* y in the sizes of x, but along the axis; dimensions that it lacks follow that one. */
-    { "as_wide_as", 3, 3, .parameters = "y x at",
-      .text = "n = rank(x); z = Unsqueeze(y, [at + 1 + i for i in range(n - rank(y))]);"
-              "to = [size(z, i) if i == at else size(x, i) for i in range(n)];"
-              "narrow = [i for i in range(n) if i != at and size(z, i) == 1 and to[i] != 1];"
-              "expand(z, to) if len(narrow) > 0 else z" },
-
     /* 2 ** i, exactly. */
     { "power_of_two", 1, 1, .parameters = "i",
       .text = "power(i) if fixed(i) and i >= 0 and i < 63 else"

@@ -628,13 +628,6 @@ static cq_rule_term write_slices(cq_rule_run *r, const cq_rule_expr *e)
         cq_sym_write_slices(r->s, x, axis_of(r, e, 1, cq_sym_rank(r->s, x)), index, source));
 }
 
-static cq_rule_term add_by_table(cq_rule_run *r, const cq_rule_expr *e)
-{
-    cq_value *x = value(r, e, 0), *places = value(r, e, 1), *values = value(r, e, 2);
-
-    return cq_rule_term_of_value(cq_sym_add_by_table(r->s, x, places, values));
-}
-
 static cq_rule_term unit_kernels(cq_rule_run *r, const cq_rule_expr *e)
 {
     double high = number(r, e, 0, 0), wide = number(r, e, 1, 0);
@@ -751,7 +744,6 @@ static const cq_rule_function functions[] = {
     { "places", 3, 3, .fn = places },
     { "from_begin", 2, 2, .fn = from_begin },
     { "write_slices", 4, 4, .fn = write_slices },
-    { "add_by_table", 3, 3, .fn = add_by_table },
     { "unit_kernels", 2, 2, .fn = unit_kernels },
     { "sorted", 4, 4, .fn = sorted },
     { "summable", 1, 1, .one = cq_sym_summable },

@@ -284,7 +284,7 @@ static cq_value *where_mask(cq_sym *s, const named *m, cq_value *value)
 
 /* Before reductions of Scatter: x plus a product that adds up the values of equal places.
  * Column p of the table is 1 where a place is p. */
-cq_value *cq_sym_add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value *values)
+static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value *values)
 {
     cq_dtype  dtype = cq_sym_dtype(s, x);
     cq_int    n = cq_sym_size(s, x, 0), rest = cq_i(1), sizes[2], shape[CQ_MAX_RANK];
@@ -334,7 +334,7 @@ static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
         values   = cq_sym_reshape_i64(s, values, table, 2);
     }
     if (add)
-        return cq_sym_add_by_table(s, x, places, values);
+        return add_by_table(s, x, places, values);
     sizes[0] = cq_sym_size(s, x, 0);
     sizes[1] = rest;
     if (s->status != CQ_OK)
@@ -377,16 +377,78 @@ static cq_status index_put(cq_sym *s)
     return cq_sym_done(s, cq_sym_from_front(s, v, m.dims, m.n));
 }
 
+/* ---- slices by number ---- */
+
+static cq_value *as_row(cq_sym *s, cq_value *index)
+{
+    int64_t zero = 0;
+
+    return cq_sym_rank(s, index) ? index : cq_sym_unsqueeze(s, index, &zero, 1);
+}
+
+/* source in the sizes of x, but along axis. */
+static cq_value *as_wide_as(cq_sym *s, cq_value *source, cq_value *x, int axis)
+{
+    int     rank = cq_sym_rank(s, x), lack = rank - cq_sym_rank(s, source);
+    bool    wider = false;
+    int64_t axes[CQ_MAX_RANK];
+    cq_int  sizes[CQ_MAX_RANK];
+
+    for (int i = 0; i < lack; i++)
+        axes[i] = axis + 1 + i;
+    if (lack > 0)
+        source = cq_sym_unsqueeze(s, source, axes, (size_t)lack);
+
+    for (int i = 0; i < rank; i++) {
+        cq_int have = cq_sym_size(s, source, i);
+
+        sizes[i] = i == axis ? have : cq_sym_size(s, x, i);
+        wider |= i != axis && cq_int_is(have, 1) && !cq_int_is(sizes[i], 1);
+    }
+    return wider ? cq_sym_expand_any(s, source, sizes, (size_t)rank) : source;
+}
+
+static cq_status index_add(cq_sym *s)
+{
+    cq_value *x      = cq_sym_widen(s, cq_sym_in(s, "self")),
+             *source = cq_sym_widen(s, cq_sym_in(s, "source")), *v;
+    int       rank   = cq_sym_rank(s, x);
+    int64_t   axis = cq_sym_dim(s, "dim", rank), one = 1, table[2] = { -1, 1 };
+    cq_value *index = cq_sym_cast(s, as_row(s, cq_sym_in(s, "index")), CQ_DTYPE_I64);
+    cq_int    rest  = cq_i(1);
+
+    if (cq_sym_rank(s, source) > 1 && rank > 1)
+        source = as_wide_as(s, source, x, (int)axis);
+    if (s->status == CQ_OK && cq_sym_f64(s, "alpha") != 1) {
+        v = cq_sym_op(s, "Mul", CQ_IN(source, cq_sym_in_as(s, "alpha", cq_sym_dtype(s, x))),
+                      CQ_NO_ATTR);
+        cq_sym_set_type_of(v, source);
+        source = v;
+    }
+    if (rank == 0 && cq_sym_rank(s, source) == 0) {
+        v = cq_sym_op(s, "Add", CQ_IN(x, source), CQ_NO_ATTR);
+        cq_sym_set_type_of(v, x);
+        return cq_sym_done(s, v);
+    }
+    x      = cq_sym_to_front(s, x, &axis, 1);
+    source = cq_sym_to_front(s, source, &axis, 1);
+    if (cq_sym_opset(s) >= 16) {
+        v = cq_sym_op(s, "ScatterND", CQ_IN(x, cq_sym_unsqueeze(s, index, &one, 1), source),
+                      CQ_ATTR(cq_attr_s("reduction", "add")));
+        cq_sym_set_type_of(v, x);
+    } else {
+        for (int i = 1; i < rank; i++)
+            rest = cq_int_mul(CQ_SYMBOLS(s), rest, cq_sym_size(s, x, i));
+        table[1] = rest.value;
+        source   = rest.expr
+                       ? cq_sym_reshape(s, source, (cq_int[]){ cq_sym_size(s, index, 0), rest }, 2)
+                       : cq_sym_reshape_i64(s, source, table, 2);
+        v        = add_by_table(s, x, index, source);
+    }
+    return cq_sym_done(s, cq_sym_from_front(s, v, &axis, 1));
+}
+
 /* clang-format off */
-/* x plus what is made of front, rows and parts: x and source with the axis in front, and the index. */
-#define INDEX_ADD(sum) \
-    "x = widen(self); y = widen(source); n = rank(x); at = axis(dim, x);" \
-    "rows = cast(with_dims(index), 'int64');" \
-    "wide = as_wide_as(y, x, at) if rank(y) > 1 and n > 1 else y;" \
-    "part = wide if alpha == 1 else sized(Mul(wide, cast(alpha, dtype(x))), wide);" \
-    "front = axis_first(x, at); parts = axis_first(part, at);" \
-    "rest = product([size(front, i) for i in range(1, n)]);" \
-    "sized(Add(x, part), x) if n == 0 and rank(y) == 0 else axis_back(" sum ", at)"
 #define X_AND_INDEX \
     "x = with_dims(self); at = axis(dim, x); rows = with_dims(cast(index, 'int64'));"
 #define INDEX_FILL \
@@ -407,12 +469,7 @@ const cq_symbolic cq_symbolics_index[] = {
     { "aten::index_fill", 7, .as = INDEX_FILL },
     { "aten::index_copy", 7,
       .as = X_AND_INDEX "as_result(write_slices(x, at, rows, with_dims(source)))" },
-    { "aten::index_add", 7,
-      .as = INDEX_ADD("add_by_table(front, rows,"
-                      " Reshape(parts, [-1 if fixed(rest) else size(rows, 0), rest]))") },
-    { "aten::index_add", 16,
-      .as = INDEX_ADD("sized(ScatterND<reduction = 'add'>(front, Unsqueeze(rows, [1]), parts),"
-                      " front)") },
+    { "aten::index_add", 7, .fn = index_add },
     { "aten::take", 7, .as = "Gather<axis = 0>(flat(self), from_begin(index, numel(self)))" },
     { "aten::embedding", 7, .as = "Gather(weight, indices)" },
     { 0 },

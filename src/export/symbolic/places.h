@@ -50,9 +50,6 @@ cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index,
 cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src,
                          const char *reduction);
 
-/* x plus the rows of values [places, …] at places, where equal places add up. */
-cq_value *cq_sym_add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value *values);
-
 /* The axes moved to the front, in order, or back from there. */
 cq_value *cq_sym_to_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_from_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);

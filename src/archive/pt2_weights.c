@@ -149,13 +149,13 @@ static cq_status tensor_on(cq_pt2_archive *a, cq_tensor **out, cq_storage *bytes
 /* What a config has read so far, by its path. */
 typedef struct records {
     cq_map storages; /* that tensors share */
-    cq_map pickled;  /* tensors, which are the archive's; NOTHING: it is no tensor */
+    cq_map pickled;  /* tensors, which are the archive's; NOTHING: it is not a tensor */
 } records;
 
 static char nothing;
 #define NOTHING ((void *)&nothing)
 
-/* A record that several names have is read once. What is no tensor is one of a class that only
+/* A record that several names have is read once. What is not a tensor is one of a class that only
  * Python knows: an error once it is used. */
 static cq_status read_pickled(cq_pt2_archive *a, cq_map *to, const char *name, const char *path,
                               const char *record, cq_map *known)

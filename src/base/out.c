@@ -506,9 +506,11 @@ void cq_mapping_copy(void *to, const void *data, size_t size)
     while (from >= 0 && is_unchanged(data, size) && done < size) {
         const ssize_t n = pread(from, (char *)to + done, size - done, (off_t)(offset + done));
 
-        if (n <= 0 && errno != EINTR)
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
             break;
-        done += n > 0 ? (size_t)n : 0;
+        done += (size_t)n;
     }
     memcpy((char *)to + done, (const char *)data + done, size - done);
 }

@@ -120,14 +120,22 @@ cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker)
     return CQ_OK;
 }
 
+/* One at a time; what is made of others that are still to be made comes here again. */
 void cq_storage_make(cq_storage *s)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
+    static _Thread_local bool has_lock;
+    const bool                takes = !has_lock;
 
-    pthread_mutex_lock(&lock);
+    if (takes)
+        pthread_mutex_lock(&lock);
+    has_lock = true;
     if (atomic_load(&s->is_pending))
         s->maker.make(s->maker.user, s->data, 0, s->size);
     atomic_store_explicit(&s->is_pending, false, memory_order_release);
+    if (!takes)
+        return;
+    has_lock = false;
     pthread_mutex_unlock(&lock);
 }
 

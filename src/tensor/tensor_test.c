@@ -144,7 +144,39 @@ TEST(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read)
     CHECK_INT(1, c.n_gone);
 }
 
-RUN_TESTS(TEST_OF(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read),
+/* Twice the numbers of another tensor. */
+static void make_double(void *user, void *to, size_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((uint8_t *)to)[i] = (uint8_t)(2 * ((uint8_t *)cq_tensor_data(user))[from + i]);
+}
+
+static void release_source(void *user)
+{
+    cq_tensor_release(user);
+}
+
+TEST(tensor, numbers_are_made_of_others_that_are_made_later)
+{
+    struct counted c    = { 0 };
+    const int64_t  size = 10, one = 1;
+    cq_storage    *s;
+    cq_tensor     *t, *twice;
+
+    CHECK_OK(cq_storage_later(&s, 10, (cq_maker){ make_numbers, count_gone, &c }));
+    CHECK_OK(cq_tensor_new_on(&t, s, CQ_DTYPE_U8, 1, &size, &one, 0));
+    cq_storage_release(s);
+    CHECK_OK(cq_storage_later(&s, 10, (cq_maker){ make_double, release_source, t }));
+    CHECK_OK(cq_tensor_new_on(&twice, s, CQ_DTYPE_U8, 1, &size, &one, 0));
+    cq_storage_release(s);
+    CHECK_INT(14, cq_tensor_get_i64(twice, 7));
+    CHECK_INT(1, c.n_made);
+    cq_tensor_release(twice);
+    CHECK_INT(1, c.n_gone);
+}
+
+RUN_TESTS(TEST_OF(tensor, numbers_are_made_of_others_that_are_made_later),
+          TEST_OF(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read),
           TEST_OF(tensor, memory_of_the_caller_may_have_strides),
           TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),
           TEST_OF(tensor, what_can_just_be_counted_is_fine_as_a_view_and_without_data),

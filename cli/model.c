@@ -60,13 +60,14 @@ static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_in
 }
 
 static cq_status zoo_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                             cq_tensor **flat, size_t *n_flat)
+                             cli_tensors *flat)
 {
+    cq_status status = cli_tensors_resize(flat, n_inputs);
+
     (void)model;
-    *n_flat = n_inputs;
-    for (size_t i = 0; i < n_inputs; i++)
-        flat[i] = cq_tensor_retain(inputs[i]);
-    return CQ_OK;
+    for (size_t i = 0; i < flat->n; i++)
+        flat->items[i] = cq_tensor_retain(inputs[i]);
+    return status;
 }
 
 static void zoo_close(cli_model *model)
@@ -370,11 +371,31 @@ const char *cli_model_name(const char *path)
     return name;
 }
 
+cq_status cli_tensors_resize(cli_tensors *list, size_t n)
+{
+    cq_tensor **items = n > list->n ? realloc(list->items, n * sizeof *items) : list->items;
+
+    if (n > list->n && !items)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = list->n; i < n; i++)
+        items[i] = NULL;
+    *list = (cli_tensors){ items, n > list->n ? n : list->n };
+    return CQ_OK;
+}
+
+void cli_tensors_clear(cli_tensors *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        cq_tensor_release(list->items[i]);
+    free(list->items);
+    *list = (cli_tensors){ NULL, 0 };
+}
+
 void cli_model_limit_outputs(size_t *n_outputs)
 {
     if (*n_outputs <= CLI_MAX_OUTPUTS)
         return;
-    cli_warn("only %d of %zu outputs are shown", CLI_MAX_OUTPUTS, *n_outputs);
+    cli_warn("only %d of %zu outputs are looked at", CLI_MAX_OUTPUTS, *n_outputs);
     *n_outputs = CLI_MAX_OUTPUTS;
 }
 

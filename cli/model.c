@@ -62,12 +62,11 @@ static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_in
 static cq_status zoo_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                              cli_tensors *flat)
 {
-    cq_status status = cli_tensors_resize(flat, n_inputs);
-
     (void)model;
+    cli_tensors_resize(flat, n_inputs);
     for (size_t i = 0; i < flat->n; i++)
         flat->items[i] = cq_tensor_retain(inputs[i]);
-    return status;
+    return CQ_OK;
 }
 
 static void zoo_close(cli_model *model)
@@ -371,24 +370,19 @@ const char *cli_model_name(const char *path)
     return name;
 }
 
-cq_status cli_tensors_resize(cli_tensors *list, size_t n)
+void cli_tensors_resize(cli_tensors *list, size_t n)
 {
-    cq_tensor **items = n > list->n ? realloc(list->items, n * sizeof *items) : list->items;
-
-    if (n > list->n && !items)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = list->n; i < n; i++)
-        items[i] = NULL;
-    *list = (cli_tensors){ items, n > list->n ? n : list->n };
-    return CQ_OK;
+    if (n > CLI_MAX_TENSORS)
+        cli_warn("only %d of %zu inputs and states are looked at", CLI_MAX_TENSORS, n);
+    for (; list->n < n && list->n < CLI_MAX_TENSORS; list->n++)
+        list->items[list->n] = NULL;
 }
 
 void cli_tensors_clear(cli_tensors *list)
 {
     for (size_t i = 0; i < list->n; i++)
         cq_tensor_release(list->items[i]);
-    free(list->items);
-    *list = (cli_tensors){ NULL, 0 };
+    list->n = 0;
 }
 
 void cli_model_limit_outputs(size_t *n_outputs)

@@ -15,15 +15,17 @@ typedef struct cli_model cli_model;
 
 #define CLI_MAX_OUTPUTS CQ_TESTCASE_MAX_OUTPUTS
 
-/* As many as there are. What is clear is zeros. */
+/* What a program takes, which may be more than a command names. */
+enum { CLI_MAX_TENSORS = 16384 };
+
 typedef struct cli_tensors {
-    cq_tensor **items;
-    size_t      n;
+    cq_tensor *items[CLI_MAX_TENSORS];
+    size_t     n;
 } cli_tensors;
 
-/* Makes room for n; what is new is NULL. */
-cq_status cli_tensors_resize(cli_tensors *list, size_t n);
-void      cli_tensors_clear(cli_tensors *list);
+/* Makes it n of them; what is new is NULL. Warns when there is no room. */
+void cli_tensors_resize(cli_tensors *list, size_t n);
+void cli_tensors_clear(cli_tensors *list);
 
 typedef struct cli_front_end {
     cq_status (*open)(cli_model *model, const char *operand);

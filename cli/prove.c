@@ -143,20 +143,16 @@ static bool has_whole_state(const trial *t)
 }
 
 /* The last outputs of a run are the state of the next one, on each side. */
-static cq_status keep_states(trial *t, const pair *p)
+static void keep_states(trial *t, const pair *p)
 {
     const size_t at = p->n - t->n_states;
 
     forget_states(t);
     for (size_t side = 0; side < 2; side++) {
-        cq_status status = cli_tensors_resize(&t->states[side], t->n_states);
-
+        cli_tensors_resize(&t->states[side], t->n_states);
         for (size_t i = 0; i < t->states[side].n; i++)
             t->states[side].items[i] = cq_tensor_retain((side ? p->got : p->wanted)[at + i]);
-        if (status != CQ_OK)
-            return status;
     }
-    return CQ_OK;
 }
 
 /* What is complex in the source is pairs of real numbers in the export. */
@@ -184,9 +180,8 @@ static cq_status flatten(trial *t, const cli_example *e, pair *p)
 
     if (status == CQ_OK)
         status = as_pairs(t, in->items, n);
-    if (status == CQ_OK)
-        status = cli_tensors_resize(in, n + t->n_states);
-    for (size_t i = 0; i < t->n_states && status == CQ_OK; i++) {
+    cli_tensors_resize(in, n + t->n_states);
+    for (size_t i = 0; n + i < in->n && status == CQ_OK; i++) {
         const char *names[2];
 
         if (t->states[1].n)
@@ -205,7 +200,9 @@ static cq_status run_both(trial *t, const cli_example *e)
     size_t         first       = 0;
     cq_status      status;
 
-    p                   = (pair){ .n = 0 };
+    memset(p.wanted, 0, sizeof p.wanted);
+    memset(p.got, 0, sizeof p.got);
+    p.n                 = 0;
     run_options.state   = t->states[0].items;
     run_options.n_state = t->states[0].n;
     status = t->model->front_end->run(t->model, e->tensors, e->n, &run_options, p.wanted, &p.n);
@@ -218,7 +215,7 @@ static cq_status run_both(trial *t, const cli_example *e)
     if (status == CQ_OK)
         status = compare(t, &p, &first);
     if (status == CQ_OK && has_whole_state(t))
-        status = keep_states(t, &p);
+        keep_states(t, &p);
     if (status == CQ_E_TYPE && p.n && p.got[0]) {
         if (!t->states[0].n) /* a bisection begins with the file's state */
             cli_bisect(&(cli_compared){ .model    = t->model,
@@ -331,7 +328,9 @@ cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
     cq_session  *session = NULL;
     cq_status    status  = cq_session_prepare(&session, onnx, NULL);
 
-    t          = (trial){ .model = model, .session = session, .options = options };
+    t.model    = model;
+    t.session  = session;
+    t.options  = options;
     t.n_states = options->flags & CQ_EXPORT_STATE ? cq_onnx_model_n_states(onnx) : 0;
     inspect(&t, onnx);
     if (status == CQ_OK)

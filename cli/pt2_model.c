@@ -52,9 +52,9 @@ static cq_status pt2_run(cli_model *model, cq_tensor *const *inputs, size_t n_in
 static cq_status pt2_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                              cli_tensors *flat)
 {
-    cq_status status =
-        cli_tensors_resize(flat, n_inputs ? n_inputs : cq_pt2_n_inputs(model->handle));
+    cq_status status = CQ_OK;
 
+    cli_tensors_resize(flat, n_inputs ? n_inputs : cq_pt2_n_inputs(model->handle));
     for (size_t i = 0; i < flat->n && status == CQ_OK; i++) {
         if (n_inputs)
             flat->items[i] = cq_tensor_retain(inputs[i]);

@@ -168,10 +168,10 @@ static cq_status script_flatten(cli_model *model, cq_tensor *const *inputs, size
     cq_args  *args   = NULL;
     cq_status status = make_arguments(&args, model, inputs, n_inputs);
 
-    if (status == CQ_OK)
-        status = cli_tensors_resize(flat, cq_args_n_inputs(args));
-    if (status == CQ_OK && flat->n)
+    if (status == CQ_OK) {
+        cli_tensors_resize(flat, cq_args_n_inputs(args));
         status = cq_args_inputs(args, flat->items, flat->n);
+    }
     cq_args_free(args);
     return status;
 }

@@ -402,9 +402,13 @@ class Grids(Net):
     def head(self, x, channels, size):
         """A mean and a product by a matrix."""
         self.inexact = True
-        self.add("GlobalAveragePool", [x], channels, 1)
-        x, turned, out = self.at[-1][0], self.pick(0, 1), int(self.pick(3, 16, 40))
-        flat, shape = self.put("Flatten", [x]), (out, channels)
+        turned, out = self.pick(0, 1), int(self.pick(3, 16, 40))
+        if self.pick(0, 1):
+            self.add("GlobalAveragePool", [x], channels, 1)
+            flat = self.put("Flatten", [self.at[-1][0]])
+        else:
+            flat = self.put("ReduceMean", [x], axes=[2, 3], keepdims=0)
+        shape = (out, channels)
         if self.pick(0, 1):
             w = self.dequantized(*(shape if turned else shape[::-1]), axis=1 - turned)
             y = self.put("Gemm", [flat, w, self.weight(out)], transB=turned)

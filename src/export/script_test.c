@@ -239,6 +239,45 @@ TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
     CHECK(m == NULL);
 }
 
+TEST(script, lists_to_which_every_round_appends_need_no_sequences)
+{
+    static const char text[] =
+        "def f(x, n):\n"
+        "    rows = []\n"
+        "    sums = []\n"
+        "    y = x\n"
+        "    for i in range(int(n)):\n"
+        "        y = y + i\n"
+        "        rows.append(y * 2)\n"
+        "        sums.append(y.sum())\n"
+        "    return x + torch.stack(rows, 1).sum(1)[0] + torch.cat(rows).sum() + "
+        "torch.stack(sums).sum()\n";
+
+    for (int opset = 9; opset <= 17; opset++) {
+        cq_onnx_model *m = NULL;
+
+        CHECK_OK(export_text(&m, text, opset)); /* on 2 rounds */
+        /* x is 0, 10; y is x, x + 1, x + 3 */
+        CHECK(run_model(m, vector(0, 10), number(3)) == 10 + 2 * 4 + 2 * 38 + 38);
+        cq_onnx_model_free(m);
+    }
+}
+
+TEST(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13)
+{
+    static const char text[] = "def f(x, n):\n"
+                               "    rows = []\n"
+                               "    for i in range(int(n)):\n"
+                               "        rows.append(x[:i])\n"
+                               "    return x + torch.cat(rows).sum()\n";
+    cq_onnx_model    *m      = NULL;
+
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 12));
+    CHECK_OK(export_text(&m, text, 13));
+    CHECK(run_model(m, vector(3, 10), number(3)) == 10 + 3 + 3 + 10);
+    cq_onnx_model_free(m);
+}
+
 TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
 {
     cq_onnx_model *m = NULL;
@@ -750,6 +789,8 @@ int main(void)
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
+        TEST_OF(script, lists_to_which_every_round_appends_need_no_sequences),
+        TEST_OF(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13),
         TEST_OF(script, outputs_are_called_after_keys_and_fields),
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
         TEST_OF(script, an_export_warns_of_state_and_leaves_it_alone),

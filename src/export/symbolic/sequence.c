@@ -103,6 +103,27 @@ static cq_status optional(cq_sym *s)
     return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
 }
 
+/* What a loop stacked along axis 0, as all of its items one after another (x1: along which axis;
+ * x2: a new one). */
+static cq_status joined(cq_sym *s)
+{
+    cq_value    *x    = cq_sym_value(s, s->node->inputs[0].u.value);
+    const size_t rank = x ? (size_t)x->type.rank : 0, axis = (size_t)s->node->inputs[1].u.i.value;
+    int64_t      perm[CQ_MAX_RANK];
+    cq_int       sizes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < rank; i++)
+        perm[i] = (int64_t)(i < axis ? i + 1 : i == axis ? 0 : i);
+    if (axis)
+        x = cq_sym_transpose(s, x, perm, rank);
+    if (!x || s->node->inputs[2].u.i.value)
+        return cq_sym_done(s, x);
+    for (size_t i = 0; i + 1 < rank; i++)
+        sizes[i] = x->type.sizes[i + (i > axis)];
+    sizes[axis] = cq_int_mul(&s->ex->source->symbols, x->type.sizes[axis], x->type.sizes[axis + 1]);
+    return cq_sym_done(s, cq_sym_reshape(s, x, sizes, rank - 1));
+}
+
 #define TOO_EARLY "a list of data-dependent length is a sequence, which came with opset 11"
 
 const cq_symbolic cq_symbolics_sequence[] = {
@@ -120,6 +141,7 @@ const cq_symbolic cq_symbolics_sequence[] = {
     { "sequence::length", 11, .as = "SequenceLength(arguments())" },
     { "sequence::concat", 7, .no = TOO_EARLY },
     { "sequence::concat", 11, .as = "ConcatFromSequence<axis = x1, new_axis = x2>(x0)" },
+    { "sequence::joined", 7, .fn = joined },
     { "sequence::split", 7, .no = TOO_EARLY },
     /* Without sizes SplitToSequence takes single slices, and keepdims counts; with them it does
        not. */

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "models.h"
 
+#include <stdio.h>
 #include <calque/script.h>
 #include <calque/session.h>
 

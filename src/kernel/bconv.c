@@ -7,6 +7,7 @@
  * channels innermost; a row of the window is then one piece. */
 #include "kernel/bconv.h"
 
+#include "base/lasting.h"
 #include "base/thread.h"
 #include "kernel/bands.h"
 #include "kernel/bconv_types.h"
@@ -36,7 +37,7 @@ cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
     if (__builtin_mul_overflow(a, b, &n) || __builtin_mul_overflow(n, c, &n) ||
         __builtin_mul_overflow(n, (int64_t)sizeof **out, &n))
         return cq_no_memory();
-    *out = cq_alloc_aligned((size_t)n);
+    *out = cq_alloc_lasting((size_t)n);
     if (!*out)
         return CQ_E_NO_MEMORY;
     memset(*out, 0, (size_t)n);
@@ -546,8 +547,8 @@ void cq_bconv_free(cq_bconv *c)
 {
     if (!c)
         return;
-    cq_free_aligned(c->w);
-    cq_free_aligned(c->bias);
+    cq_free_lasting(c->w);
+    cq_free_lasting(c->bias);
     cq_free(c);
 }
 

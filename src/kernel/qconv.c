@@ -3,6 +3,7 @@
  * window is one piece of it. */
 #include "kernel/qconv.h"
 
+#include "base/lasting.h"
 #include "base/thread.h"
 #include "kernel/isa.h"
 
@@ -149,7 +150,7 @@ cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
                                &size))
         (void)cq_no_memory();
     else
-        c->w = cq_alloc_aligned((size_t)size);
+        c->w = cq_alloc_lasting((size_t)size);
     if (!c->w || !c->sums) {
         cq_qconv_free(c);
         *out = NULL;
@@ -164,7 +165,7 @@ void cq_qconv_free(cq_qconv *c)
 {
     if (!c)
         return;
-    cq_free_aligned(c->w);
+    cq_free_lasting(c->w);
     cq_free(c->sums);
     cq_free(c);
 }

@@ -45,16 +45,16 @@ def as_declared(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
     is_module = isinstance(program, torch._C.ScriptModule)
     schema = program._get_method("forward").schema if is_module else program.schema
     declared = schema.arguments[1:] if is_module else schema.arguments
-    args, named = list(args), {}
+    given, named = list(args), {}
     for i, parameter in enumerate(declared):
         kind, default = str(parameter.type), parameter.default_value
-        if i < len(args):
-            args[i] = _numbers(kind, args[i])
+        if i < len(given):
+            given[i] = _numbers(kind, given[i])
         elif parameter.name in kwargs:
             named[parameter.name] = _numbers(kind, kwargs[parameter.name])
         elif opset >= 15 and "Optional[Tensor]" in kind and default is not None:
             named[parameter.name] = default
-    return tuple(args), {**named, **{name: kwargs[name] for name in kwargs if name not in named}}
+    return tuple(given), {**named, **{name: kwargs[name] for name in kwargs if name not in named}}
 
 
 def _numbers(kind: str, value: Any) -> Any:

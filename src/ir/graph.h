@@ -67,7 +67,8 @@ struct cq_value {
     uint32_t   place;     /* among the constants: what is made of one takes its place */
 
     bool rank_varies; /* the number of dimensions is that of the example and no promise */
-    bool is_taken;    /* by an operator of which the graph has only the parts */
+    bool is_taken;    /* by an operator of which the graph has only the parts, or by a branch that
+                         is not there, as its other side raises */
 
     cq_tensor *example; /* of a graph input: the data it was captured with */
     cq_value  *onnx;    /* of a value of the source: what it was converted to (export/convert.c) */

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Models of PyTorch that are drawn at random and traced: layers of every kind on tensors of any rank, with numbers of channels
 that no vector has, reductions, changes of shape, broadcasting. calque exports each; its own runtime and ONNX Runtime have
-to give PyTorch's results, and where the trace takes a larger example, those of an export with dynamic axes as well.
+to give PyTorch's results, and where the trace takes a larger example, those of an export with dynamic axes as well; a
+test-case has PyTorch's gradients.
 
     random_models.py [SEED …]
 """
@@ -256,6 +257,29 @@ def compare(data, x, wanted, what):
             expect_close(result, want, rtol=CLOSE, atol=limit, name=f"{name}, output {i}")
 
 
+def check_gradients(folder, model, x):
+    """Of all parameters by the sum of the outputs, in a test-case."""
+    import onnx
+    import onnx.numpy_helper
+    import torch
+    outputs = [y.sum() for y in model(x) if y.requires_grad]
+    if not outputs:
+        return
+    names, params = zip(*model.named_parameters())
+    wanted = torch.autograd.grad(sum(outputs), params, allow_unused=True)
+    code, _, error = calque("testcase", folder / "model.pt", folder / "case", "--input", folder / "x.npy", "--grad",
+                            "--no-trace")
+    assert code == 0, "testcase: " + " ".join(error.split())
+    got = {}
+    for path in (folder / "case/test_data_set_0").glob("gradient_[0-9]*.pb"):
+        tensor = onnx.TensorProto.FromString(path.read_bytes())
+        got[tensor.name] = onnx.numpy_helper.to_array(tensor)
+    largest = max([1.0] + [float(w.abs().max()) for w in wanted if w is not None])  # what is zero is rounding
+    for name, want in zip(names, wanted):
+        if want is not None:
+            expect_close(got[name], want.numpy(), rtol=CLOSE, atol=CLOSE * largest, name=f"gradient of {name}")
+
+
 def check(seed, folder):
     import torch
     draw = Draw(seed)
@@ -266,6 +290,8 @@ def check(seed, folder):
         torch.jit.save(traced, str(folder / "model.pt"))
         np.save(folder / "x.npy", x.numpy())
         compare(export(folder, opset), x.numpy(), traced(x), f"opset {opset}")
+        with torch.enable_grad():
+            check_gradients(folder, model, x)
         axes = [0] if draw.of(0, 1) else [d for d in range(x.dim()) if d != 1 or draw.of(0, 0, 1)]
         larger = torch.randn([n + (d in axes) for d, n in enumerate(x.shape)])
         try:

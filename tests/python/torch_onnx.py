@@ -4,6 +4,7 @@ import changed, its arguments, symbolic functions, and functions of torch.autogr
 computes, PyTorch says; what the file computes, calque's own runtime does."""
 import gc
 import io
+import itertools
 import pathlib
 import sys
 import tempfile
@@ -479,6 +480,21 @@ def check_optionals_of_scripts_may_be_left_out():
         assert session.run(None, {"x": x})[0].tolist() == [1, 2]
     assert len(export(model, (one, one), opset_version=17).inputs) == 2  # of what type z is, nothing tells
     assert [value.type for value in export(model, (one, one)).inputs] == ["tensor(float)"] * 2  # opset 14
+
+
+def check_pads_that_are_inputs():
+    """At any opset, also where the example has none of a pad."""
+    class Pad(torch.nn.Module):
+        def forward(self, x, pad: List[int]):
+            return torch.nn.functional.pad(x, pad)
+
+    for x in (torch.rand(2, 3, 4), torch.arange(24, dtype=torch.int16).reshape(2, 3, 4)):
+        for opset, example in itertools.product((9, 10, 11, 17), ([1, 0, 0, 2], [0, 0, 0, 0])):
+            made = export(torch.jit.script(Pad()), (x, example), opset_version=opset)
+            pads = [np.array(n) for n in (2, 1, 3, 0)]
+            feeds = {"pad": pads} if opset > 10 else {f"pad_{i}": pad for i, pad in enumerate(pads)}
+            got, = calque.Session(made.to_bytes()).run(None, {"x": x.numpy(), **feeds})
+            np.testing.assert_allclose(got, Pad()(x, [2, 1, 3, 0]))
 
 
 def check_lists_of_numbers_take_tensors():

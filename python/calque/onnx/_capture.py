@@ -43,6 +43,8 @@ def as_declared(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
     which a call makes of tensors; and, from opset 15 on, defaults of what may be missing, which are
     inputs as in torch.onnx."""
     is_module = isinstance(program, torch._C.ScriptModule)
+    if is_module and "forward" not in program._method_names():
+        return args, kwargs  # the library says what there is instead
     schema = program._get_method("forward").schema if is_module else program.schema
     declared = schema.arguments[1:] if is_module else schema.arguments
     given, named = list(args), {}
@@ -69,8 +71,8 @@ def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tens
     among inputs than among outputs."""
     stored = quantized.int_repr()
     scale, zero = (torch.float64, torch.int64) if as_input else (torch.float32, stored.dtype)
-    return [stored, torch.tensor(quantized.q_scale(), dtype=scale),
-            torch.tensor(quantized.q_zero_point(), dtype=zero)]
+    return [stored, torch.full((), quantized.q_scale(), dtype=scale),
+            torch.full((), quantized.q_zero_point(), dtype=zero)]
 
 
 class Tree:

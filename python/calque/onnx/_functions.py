@@ -167,7 +167,8 @@ _DTYPES = {torch.empty((), dtype=dtype).type().rpartition(".")[2].replace("Tenso
 
 
 def _tell_types(graph: Any) -> None:
-    """Of operators that the library may not know, it is told what they give."""
+    """Of operators that the library may not know, it is told what they give. Only a rule can export
+    these; without any, no node needs to be looked at."""
     rules = _symbolic.registered()
     for node in [node for node in graph.nodes()
                  if (kind := node.kind()) in rules or kind.partition("::")[0] not in _KNOWN]:
@@ -189,7 +190,8 @@ def _tell_types(graph: Any) -> None:
 def inline(module: Any, rules: Rules) -> None:
     """Puts something that an archive can hold in the place of all functions of a trace."""
     for graph in graphs_of(module):
-        _tell_types(graph)
+        if rules.keep or _symbolic.registered():
+            _tell_types(graph)
         while node := graph.findNode("prim::PythonOp", True):
             if not node.hasAttribute("Subgraph"):
                 raise RuntimeError(f"the trace of the function {node.pyname()} does not say what it "

@@ -651,6 +651,25 @@ def check_nothing_is_left_behind():
     assert not _symbolic._builders and not _tensor._owners, (_symbolic._builders, _tensor._owners)
 
 
+def check_traces_are_not_kept():
+    """PyTorch keeps the types of what was traced, but not what the trace holds."""
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            for _ in range(500):
+                x = x + 1
+            return x
+
+    def memory():
+        gc.collect()
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    for i in range(120):
+        export(Net(), torch.ones(2))
+        if i == 19:
+            before = memory()
+    assert memory() - before < 5 * MEGABYTE, (memory() - before) / MEGABYTE
+
+
 def check_programs_of_torch_export():
     if not hasattr(torch, "export"):
         error = raises(RuntimeError, export, torch.nn.Linear(3, 2), torch.ones(1, 3), dynamo=True)

@@ -151,6 +151,7 @@ class Captured:
                  rules: _functions.Rules, only_persistent: bool, opset: int) -> None:
         args, named = _capture.split_arguments(args, kwargs)
         self._results: Any = None
+        self._trace: Any = None
         self._run: Callable[[], Any] | None = None
         self.named_outputs: list[tuple[str, torch.Tensor]] = []
         self.has_quantized = False
@@ -166,7 +167,7 @@ class Captured:
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
-                traced = trace(model, args, named, only_persistent)
+                traced = self._trace = trace(model, args, named, only_persistent)
             program, args, named, self._results = traced.module, traced.inputs, {}, traced.results
             self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
@@ -194,6 +195,11 @@ class Captured:
     def inputs(self) -> list[Tensor]:
         """The tensors and numbers among the arguments, which are inputs of the graph."""
         return self._script.inputs(self._args, self._kwargs)
+
+    def close(self) -> None:
+        """Nothing is asked of it any more, but for results."""
+        if self._trace is not None:
+            self._trace.close()
 
     def export(self) -> _Model:
         return self.options.run(lambda: self._script.export(self._args, self._kwargs, self.options, None,
@@ -239,7 +245,10 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
         if made.has_quantized:  # scale and zero point stay inputs, though the grid is fixed
             made.options.c.flags &= ~_abi.CQ_EXPORT_DROP_UNREAD_INPUTS
-        yield made
+        try:
+            yield made
+        finally:
+            made.close()
 
 
 def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None,
@@ -322,7 +331,7 @@ def unconvertible_ops(model: Model, args: Any, training: Any = TrainingMode.EVAL
             report = made.export().report
         except UnsupportedError as error:
             report = error.report
-        return made.graph, [row["name"] for row in report["missing"]]
+        return made.graph.copy(), [row["name"] for row in report["missing"]]
 
 
 def export_to_pretty_string(model: Model, args: Any, export_params: bool = True, *,

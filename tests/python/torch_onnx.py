@@ -715,6 +715,30 @@ def check_programs_are_called_and_saved():
         assert path.read_bytes() == file.getvalue() == program.model_proto.SerializeToString()
 
 
+def check_what_torch_export_does_not_take_is_traced():
+    import calque.onnx
+    if not hasattr(torch, "export"):
+        raise Skip("this PyTorch has no torch.export")
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    x = torch.ones(3)
+    raises(Exception, calque.onnx.export, Net(), (x,), dynamo=True)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = pathlib.Path(folder, "model.onnx")
+        assert calque.onnx.export(Net(), (x,), path, dynamo=True, fallback=True,
+                                  dump_exported_program=True, artifacts_dir=folder) is None
+        assert [one.name for one in pathlib.Path(folder).iterdir()] == ["model.onnx"]
+        assert any("traced instead" in str(one.message) for one in said)
+        agrees(calque.load(path), Net(), x)
+        calque.onnx.export(torch.nn.ReLU(), (x,), path, dynamo=True, dump_exported_program=True,
+                           artifacts_dir=folder)
+        assert len(list(pathlib.Path(folder).glob("onnx_export_*.pt2"))) == 1
+
+
 def main():
     report = Report(__file__)
     for name, check in list(globals().items()):

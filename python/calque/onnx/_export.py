@@ -272,11 +272,17 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
 
 
 def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shapes: Any = None,
-                 **options: Any) -> _Model:
-    """The model of ONNX, in memory; its weights are the model's."""
+                 fallback: bool = False, **options: Any) -> _Model:
+    """The model of ONNX, in memory; its weights are the model's. fallback: what cannot go through
+    torch.export is traced."""
     if dynamo or type(model).__name__ == "ExportedProgram":
-        options.pop("autograd_inlining", None)
-        return _export_program(model, args, dynamic_shapes=dynamic_shapes, **options)
+        of_program = {name: value for name, value in options.items() if name != "autograd_inlining"}
+        try:
+            return _export_program(model, args, dynamic_shapes=dynamic_shapes, **of_program)
+        except Exception as error:
+            if not fallback or type(model).__name__ == "ExportedProgram":
+                raise
+            warnings.warn(f"torch.export does not take the model, which is traced instead: {error}")
     with captured(model, args, **options) as made:
         return made.export()
 
@@ -293,7 +299,8 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
            autograd_inlining: bool = True, *, kwargs: Mapping[str, Any] | None = None,
            dynamo: bool = False, dynamic_shapes: Any = None, external_data: bool = False,
            report: bool = False, optimize: bool = True, verify: bool = False,
-           profile: bool = False) -> _Model | None:
+           profile: bool = False, fallback: bool = False, dump_exported_program: bool = False,
+           artifacts_dir: str | os.PathLike[str] = ".") -> _Model | None:
     """Exports a model to ONNX by calling it once on the example args; with dynamo, through
     torch.export. The arguments are torch.onnx.export's, see docs/python.md. Without a file to write
     to, and with dynamo, the model is returned.
@@ -304,7 +311,7 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
     """
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
-        dynamo=dynamo, dynamic_shapes=dynamic_shapes,
+        dynamo=dynamo, dynamic_shapes=dynamic_shapes, fallback=fallback,
         export_params=export_params, verbose=bool(verbose) or _state.is_onnx_log_enabled(),
         input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,
@@ -312,6 +319,8 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
         keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
         export_modules_as_functions=export_modules_as_functions,
         autograd_inlining=autograd_inlining)
+    if dump_exported_program and isinstance(made, ONNXProgram):
+        _dynamo.dump(made.exported_program, artifacts_dir)
     if f is not None:
         made.save(f, external_data=external_data)
     return made if f is None or isinstance(made, ONNXProgram) else None

@@ -6,6 +6,7 @@
 
 typedef struct reads {
     bool *needed; /* by the number of a value */
+    int   opset;
 } reads;
 
 static void need(cq_value *v, void *user)
@@ -13,24 +14,29 @@ static void need(cq_value *v, void *user)
     ((reads *)user)->needed[v->id] = true;
 }
 
-/* Operators that make tensors as large as another. */
-static bool reads_sizes_alone(const cq_node *n)
+/* Operators that make tensors as large as another, of sizes that are folded: the ranges of older
+ * opsets are counted by a run. */
+static bool reads_sizes_alone(const reads *r, const cq_node *n)
 {
-    static const char *const names[] = {
-        "aten::empty_like", "aten::new_empty", "aten::new_full",   "aten::new_ones",
-        "aten::new_zeros",  "aten::ones_like", "aten::zeros_like", "aten::zero",
+    static const struct {
+        const char *op;
+        int         since;
+    } rows[] = {
+        { "aten::_dim_arange", 11 }, { "aten::empty_like", 7 }, { "aten::new_empty", 7 },
+        { "aten::new_full", 7 },     { "aten::new_ones", 7 },   { "aten::new_zeros", 7 },
+        { "aten::ones_like", 7 },    { "aten::zero", 7 },       { "aten::zeros_like", 7 },
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(n->op, names[i]) == 0)
-            return true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(n->op, rows[i].op) == 0)
+            return r->opset >= rows[i].since;
     return strcmp(n->op, "aten::fill.Scalar") == 0 && n->inputs[1].kind != CQ_OPERAND_VALUE &&
            !(n->inputs[1].kind == CQ_OPERAND_INT && n->inputs[1].u.i.expr);
 }
 
 static void read_operands(reads *r, const cq_node *n)
 {
-    for (size_t i = reads_sizes_alone(n); i < n->n_inputs; i++)
+    for (size_t i = reads_sizes_alone(r, n); i < n->n_inputs; i++)
         cq_ir_each_use(&n->inputs[i], need, r);
     for (size_t i = 0; i < n->n_attrs; i++)
         cq_ir_each_use(&n->attrs[i].value, need, r);
@@ -65,7 +71,8 @@ static bool is_needed(const reads *r, const cq_node *n)
 cq_status cq_export_find_reads(cq_exporter *ex)
 {
     cq_graph *g = ex->source;
-    reads     r = { .needed = cq_arena_array(ex->graph->arena, g->n_values, sizeof *r.needed) };
+    reads     r = { cq_arena_array(ex->graph->arena, g->n_values, sizeof *r.needed),
+                    ex->options.opset };
 
     ex->is_read = cq_arena_array(ex->graph->arena, g->top->params.n, sizeof *ex->is_read);
     if (!r.needed || !ex->is_read)

@@ -97,7 +97,7 @@
     "place = sized(ArgMax<axis = 2, keepdims = 1>(flat), [size(x, 0), size(x, 1), 1]);" \
     "plain = MaxPool<kernel_shape = k, strides = k>(x);" \
     "y, places = MaxPool<kernel_shape = k, strides = k>(x); both = used(1) and opset() >= 8;" \
-    "unbatched(GlobalMaxPool(x) if global else y if even and both else" \
+    "unbatched(GlobalMaxPool(x) if global and dtype(x) != 'float64' else y if even and both else" \
     " plain if even and not used(1) else " \
     " no('ONNX does not say where the greatest of unequal parts are') if used(1) else " \
     PARTS_##n("ReduceMax") ", " #n ")," \

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 enum {
-    HEAD  = 64,      /* bytes before a block: its shelf */
-    PAGE  = 1 << 21, /* expected, at least; a larger block has pages of its own */
-    SHELF = 2 * PAGE /* bytes that are taken at once: what nobody writes takes no memory */
+    HEAD  = 64,              /* bytes before a block: its shelf */
+    PAGE  = CQ_HUGE_PAGE,    /* expected, at least; a larger block has pages of its own */
+    SHELF = 2 * CQ_HUGE_PAGE /* bytes that are taken at once: what nobody writes takes no memory */
 };
 
 /* At its beginning. Lives as long as blocks on it, or the thread that puts more there. */
@@ -27,7 +27,7 @@ static _Thread_local cq_lasting *current;
 static void leave(struct shelf *s)
 {
     if (s && atomic_fetch_sub(&s->users, 1) == 1)
-        cq_free_aligned(s);
+        cq_free_pages(s, SHELF);
 }
 
 cq_lasting *cq_lasting_begin(double expected)
@@ -50,7 +50,7 @@ void cq_lasting_end(cq_lasting *before)
 static char *place_on(cq_lasting *l, size_t size)
 {
     if (!l->shelf || size > SHELF - l->shelf->used) {
-        struct shelf *new = cq_alloc_aligned(SHELF);
+        struct shelf *new = cq_alloc_pages(SHELF);
 
         if (!new)
             return NULL;

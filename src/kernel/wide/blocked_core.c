@@ -1,5 +1,6 @@
 /* The inner loops of kernels on blocked images and of products by packed matrices. */
 #include "kernel/isa.h"
+#include "kernel/wide/line.h"
 #include "kernel/wide/power.h"
 
 #include <string.h>

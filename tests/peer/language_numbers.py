@@ -218,6 +218,13 @@ def shape_cut_by_a_size(x):
     return x.new_zeros(x.shape[1:x.size(2)])  # says that the number of dimensions is baked in
 
 
+@program(lambda: [torch.randn(2, 3, 6, 6)])
+def pools_behind_wide_padding(x):
+    wide = [2, 2, 3, 0]
+    return (F.avg_pool2d(F.pad(x, wide), 2, 1), F.adaptive_avg_pool2d(F.pad(x, wide), [9, 1]),
+            F.max_pool2d(F.pad(x, wide), 2, 1), F.adaptive_avg_pool2d(F.pad(x, wide), 1))
+
+
 def scalar():
     return [torch.tensor(1.25)]
 

@@ -651,6 +651,25 @@ def check_nothing_is_left_behind():
     assert not _symbolic._builders and not _tensor._owners, (_symbolic._builders, _tensor._owners)
 
 
+def check_traces_are_not_kept():
+    """PyTorch keeps the types of what was traced, but not what the trace holds."""
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            for _ in range(500):
+                x = x + 1
+            return x
+
+    def memory():
+        gc.collect()
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    for i in range(120):
+        export(Net(), torch.ones(2))
+        if i == 19:
+            before = memory()
+    assert memory() - before < 5 * MEGABYTE, (memory() - before) / MEGABYTE
+
+
 def check_programs_of_torch_export():
     if not hasattr(torch, "export"):
         error = raises(RuntimeError, export, torch.nn.Linear(3, 2), torch.ones(1, 3), dynamo=True)
@@ -694,6 +713,30 @@ def check_programs_are_called_and_saved():
         path = pathlib.Path(folder, "model.onnx")
         program.save(str(path))
         assert path.read_bytes() == file.getvalue() == program.model_proto.SerializeToString()
+
+
+def check_what_torch_export_does_not_take_is_traced():
+    import calque.onnx
+    if not hasattr(torch, "export"):
+        raise Skip("this PyTorch has no torch.export")
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    x = torch.ones(3)
+    raises(Exception, calque.onnx.export, Net(), (x,), dynamo=True)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = pathlib.Path(folder, "model.onnx")
+        assert calque.onnx.export(Net(), (x,), path, dynamo=True, fallback=True,
+                                  dump_exported_program=True, artifacts_dir=folder) is None
+        assert [one.name for one in pathlib.Path(folder).iterdir()] == ["model.onnx"]
+        assert any("traced instead" in str(one.message) for one in said)
+        agrees(calque.load(path), Net(), x)
+        calque.onnx.export(torch.nn.ReLU(), (x,), path, dynamo=True, dump_exported_program=True,
+                           artifacts_dir=folder)
+        assert len(list(pathlib.Path(folder).glob("onnx_export_*.pt2"))) == 1
 
 
 def main():

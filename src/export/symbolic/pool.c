@@ -64,7 +64,7 @@
     "own = " divisor " is not None; inside = count_include_pad and extends and not own;" \
     "none = [0 for i in p];" \
     "rest = [ends[i] - p[i] if ends[i] > p[i] else 0 for i in range(" n ")];" \
-    "image = pad_image(x, p, ends, None) if own else pad_image(x, p, p, None) if inside else x;" \
+    "image = pad_image(x, p, ends, None) if own else pad_image(x, p, p, None) if inside else apart_from_pad(x);" \
     "counts = count_include_pad and not inside and not own and p != none;" \
     "y = AveragePool<ceil_mode = 1 if ceil else None, count_include_pad = 1 if counts else None," \
     " kernel_shape = k, pads = none + none if own else none + rest if inside else p + ends," \
@@ -85,7 +85,7 @@
 #define PARTS_2(op) "parts_of(" PARTS_1(op) ", 3, to[1], '" op "')"
 #define PARTS_3(op) "parts_of(" PARTS_2(op) ", 4, to[2], '" op "')"
 #define ADAPTIVE_AVERAGE_POOL(n) \
-    ADAPTIVE(#n) "image = only_small_float(x);" \
+    ADAPTIVE(#n) "image = only_small_float(apart_from_pad(x));" \
     "unbatched(GlobalAveragePool(image) if global else" \
     " AveragePool<kernel_shape = k, strides = k>(image) if even else" \
     " " PARTS_##n("ReduceMean") " if dtype(image) != 'float64' else None, " #n ")"

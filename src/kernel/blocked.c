@@ -148,13 +148,14 @@ static void pool_part(const struct job *j, int64_t plane, int64_t y, int64_t x, 
     int64_t          sy = y * w->stride[0] - w->padding[0], sx = x * w->stride[1] - w->padding[1];
     int64_t          ky[2], count, divisor;
     float            one[CQ_MAX_LANES], weights[CQ_MAX_LANES * CQ_BLOCKED_POOL_TAPS];
-    cq_core_taps     t = { .step  = w->stride[1] * j->lanes,
-                           .n     = n,
-                           .cols  = larger(0, kx[1] - kx[0]),
-                           .x_row = w->dilation[0] * j->in[1] * j->lanes,
-                           .x_col = w->dilation[1] * j->lanes,
-                           .w     = weights, /* the same in every row */
-                           .out   = j->out +
+    cq_core_taps     t = { .step     = w->stride[1] * j->lanes,
+                           .n        = n,
+                           .cols     = larger(0, kx[1] - kx[0]),
+                           .x_row    = w->dilation[0] * j->in[1] * j->lanes,
+                           .x_col    = w->dilation[1] * j->lanes,
+                           .w        = weights, /* the same in every row */
+                           .out_step = j->lanes,
+                           .out      = j->out +
                                   ((plane * j->out_size[0] + y) * j->out_size[1] + x) * j->lanes };
 
     cq_core_inside(ky, sy, w->kernel[0], w->dilation[0], j->in[0]);

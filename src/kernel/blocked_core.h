@@ -48,6 +48,7 @@ typedef struct cq_core_taps {
     const float   *w;            /* [row][col][lanes] */
     int64_t        w_row;        /* floats from row to row */
     float         *out;
+    int64_t        out_step; /* floats from result to result; of the largest, lanes */
     cq_core_finish finish;
 } cq_core_taps;
 

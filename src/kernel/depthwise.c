@@ -19,7 +19,7 @@ static bool multiply(int64_t *io, int64_t by)
 enum {
     PLANE_FLOATS = 1 << 14, /* of a plane that is copied with its padding, at most */
     BLOCK_WORK   = 1 << 14, /* multiplications of vectors in a block of work */
-    WIDE         = 32       /* results of a row from which edges are done apart */
+    WIDE         = 12       /* results of a row from which edges are done apart */
 };
 
 /* [block][tap][lanes] */
@@ -41,26 +41,33 @@ static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 struct depthwise {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    cq_padded            image;    /* is_copy: of planes, in room of a lane's own */
-    int64_t              floats;   /* of a copied plane */
-    int64_t              inner[2]; /* results of a row whose windows are inside */
+    cq_padded            image;       /* is_copy: of planes, in room of a lane's own */
+    int64_t              floats;      /* of a copied plane */
+    int64_t              inner[2][2]; /* rows, and results of a row, whose windows are inside */
     cq_bands             bands;
 };
 
+/* Results along an axis whose windows are inside: the first, and behind the last. */
+static void inside(int64_t *out, const cq_bconv *c, const cq_bconv_call *call, int axis)
+{
+    int64_t pad = call->padding[axis], stride = c->stride[axis];
+    int64_t last = call->in[axis] + pad - (c->kernel[axis] - 1) * c->dilation[axis] - 1;
+
+    out[0] = smaller(((pad > 0 ? pad : 0) + stride - 1) / stride, call->out_size[axis]);
+    out[1] = last < 0 ? 0 : smaller(last / stride + 1, call->out_size[axis]);
+    out[1] = out[1] > out[0] ? out[1] : out[0];
+}
+
 static cq_status depthwise_init(struct depthwise *d, const cq_bconv *c, const cq_bconv_call *call)
 {
-    int64_t pad  = call->padding[1] > 0 ? call->padding[1] : 0;
-    int64_t last = call->in[1] + call->padding[1] - (c->kernel[1] - 1) * c->dilation[1] - 1;
-
     *d = (struct depthwise){ .c = c, .call = call };
     cq_padded_init(&d->image, c, call);
-    d->inner[0] = smaller((pad + c->stride[1] - 1) / c->stride[1], call->out_size[1]);
-    d->inner[1] = last < 0 ? 0 : smaller(last / c->stride[1] + 1, call->out_size[1]);
-    d->inner[1] = d->inner[1] > d->inner[0] ? d->inner[1] : d->inner[0];
-    d->floats   = d->image.pixel;
+    for (int i = 0; i < 2; i++)
+        inside(d->inner[i], c, call, i);
+    d->floats = d->image.pixel;
     if (!multiply(&d->floats, d->image.size[0]) || !multiply(&d->floats, d->image.size[1]))
         return cq_no_memory();
-    d->image.is_copy &= d->inner[1] - d->inner[0] < WIDE && d->floats <= PLANE_FLOATS;
+    d->image.is_copy &= d->inner[1][1] - d->inner[1][0] < WIDE && d->floats <= PLANE_FLOATS;
     d->floats = d->image.is_copy ? d->floats : 0;
     return CQ_OK;
 }
@@ -74,24 +81,29 @@ static cq_status depthwise_scratch(int64_t *out, const cq_bconv *c, const cq_bco
     return multiply(out, call->lanes) ? CQ_OK : cq_no_memory();
 }
 
-/* n results of a row, from x on, whose windows are cut in the same way; t has what all share. */
-static void row_part(const struct depthwise *d, cq_core_taps t, const float *plane, int64_t y,
-                     int64_t x, int64_t n)
+/* n results from (y, x) on, in a row or one below the other, whose windows are cut in the same way;
+ * t has what all share, and where the plane's results begin. */
+static void part_of(const struct depthwise *d, cq_core_taps t, const float *plane, int64_t y,
+                    int64_t x, int64_t n, bool down)
 {
     const cq_bconv      *c     = d->c;
     const cq_bconv_call *call  = d->call;
-    const int64_t        lanes = c->core->lanes;
-    int64_t              row   = y * c->stride[0] - call->padding[0];
-    int64_t              col   = x * c->stride[1] - call->padding[1], ky[2], kx[2];
+    const int64_t        lanes = c->core->lanes, at = (y * call->out_size[1] + x) * lanes;
+    int64_t              row = y * c->stride[0] - call->padding[0];
+    int64_t              col = x * c->stride[1] - call->padding[1], ky[2], kx[2];
 
     cq_core_inside(ky, row, c->kernel[0], c->dilation[0], call->in[0]);
     cq_core_inside(kx, col, c->kernel[1], c->dilation[1], call->in[1]);
     t.n = n;
-    t.out += x * lanes;
-    t.finish.add = t.finish.add ? t.finish.add + x * lanes : NULL;
-    t.cols       = kx[1] - kx[0];
-    t.rows       = t.cols > 0 ? ky[1] - ky[0] : 0;
-    t.x          = plane; /* not read without taps */
+    t.out += at;
+    t.finish.add = t.finish.add ? t.finish.add + at : NULL;
+    if (down) {
+        t.step     = c->stride[0] * call->in[1] * lanes;
+        t.out_step = call->out_size[1] * lanes;
+    }
+    t.cols = kx[1] - kx[0];
+    t.rows = t.cols > 0 ? ky[1] - ky[0] : 0;
+    t.x    = plane; /* not read without taps */
     if (t.rows > 0) {
         t.w += ky[0] * t.w_row + kx[0] * lanes;
         t.x = plane +
@@ -100,15 +112,21 @@ static void row_part(const struct depthwise *d, cq_core_taps t, const float *pla
     c->core->depthwise(&t);
 }
 
-/* A row of a plane that is not copied. */
-static void cut_row(const struct depthwise *d, const cq_core_taps *t, const float *plane, int64_t y)
+/* Results of rows [y, end) of a plane that is not copied, at its left and right: several at once
+ * where windows do not reach above or below. */
+static void cut_columns(const struct depthwise *d, const cq_core_taps *t, const float *plane,
+                        int64_t y, int64_t end)
 {
-    for (int64_t x = 0; x < d->inner[0]; x++)
-        row_part(d, *t, plane, y, x, 1);
-    if (d->inner[0] < d->inner[1])
-        row_part(d, *t, plane, y, d->inner[0], d->inner[1] - d->inner[0]);
-    for (int64_t x = d->inner[1]; x < d->call->out_size[1]; x++)
-        row_part(d, *t, plane, y, x, 1);
+    const int64_t *rows = d->inner[0], *cols = d->inner[1];
+
+    for (int64_t x = 0; x < d->call->out_size[1]; x++)
+        if (x < cols[0] || x >= cols[1])
+            for (int64_t i = y, n; i < end; i += n) {
+                n = i >= rows[0] && i < rows[1] ? smaller(end, rows[1]) - i : 1;
+                part_of(d, *t, plane, i, x, n, true);
+            }
+        else
+            x = cols[1] - 1;
 }
 
 /* Rows of the copy, from *done on, that result row y needs and that are inside the image. */
@@ -141,29 +159,34 @@ static void plane_rows(const struct depthwise *d, int64_t plane, int64_t y, int6
     const int64_t        width = d->image.is_copy ? d->image.size[1] : call->in[1];
     const int64_t        block = plane % cq_core_blocks(c->core, c->groups);
     const float         *x     = call->x + plane * call->in[0] * call->in[1] * lanes;
-    int64_t              at = (plane * call->out_size[0] + y) * row, done = y * c->stride[0];
-    cq_core_taps         t = { .step   = c->stride[1] * lanes,
-                               .n      = call->out_size[1],
-                               .rows   = c->kernel[0],
-                               .cols   = c->kernel[1],
-                               .x_row  = c->dilation[0] * width * lanes,
-                               .x_col  = c->dilation[1] * lanes,
-                               .w      = c->w + block * c->kernel[0] * c->kernel[1] * lanes,
-                               .w_row  = c->kernel[1] * lanes,
-                               .finish = cq_bconv_finish(c, call) };
+    int64_t              at = plane * call->out_size[0] * row, done = y * c->stride[0];
+    cq_core_taps         t = { .step     = c->stride[1] * lanes,
+                               .n        = call->out_size[1],
+                               .rows     = c->kernel[0],
+                               .cols     = c->kernel[1],
+                               .x_row    = c->dilation[0] * width * lanes,
+                               .x_col    = c->dilation[1] * lanes,
+                               .w        = c->w + block * c->kernel[0] * c->kernel[1] * lanes,
+                               .w_row    = c->kernel[1] * lanes,
+                               .out      = call->out + at,
+                               .out_step = lanes,
+                               .finish   = cq_bconv_finish(c, call) };
 
     t.finish.bias = c->bias + block * lanes;
-    for (; y < end; y++, at += row) {
-        t.out        = call->out + at;
-        t.finish.add = call->add ? call->add + at : NULL;
+    t.finish.add  = call->add ? call->add + at : NULL;
+    if (!d->image.is_copy)
+        cut_columns(d, &t, x, y, end);
+    for (; y < end; y++) {
         if (d->image.is_copy) {
             copy_rows(d, room, x, y, &done);
-            t.x = room + y * c->stride[0] * width * lanes;
+            t.x          = room + y * c->stride[0] * width * lanes;
+            t.out        = call->out + at + y * row;
+            t.finish.add = call->add ? call->add + at + y * row : NULL;
             c->core->depthwise(&t);
-        } else {
-            cut_row(d, &t, x, y);
+        } else if (d->inner[1][0] < d->inner[1][1]) {
+            part_of(d, t, x, y, d->inner[1][0], d->inner[1][1] - d->inner[1][0], false);
         }
-        cq_bconv_activate(c, call, t.out, row);
+        cq_bconv_activate(c, call, call->out + at + y * row, row);
     }
 }
 

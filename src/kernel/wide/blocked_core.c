@@ -241,13 +241,13 @@ static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float 
 #define BEGIN(j) V s##j = first;
 #define ADD(j)                                                                                     \
     if (n > (j))                                                                                   \
-        s##j = s##j + LOAD(finish->add + LANES * (i + (j)));
+        s##j = s##j + LOAD(finish->add + out_step * (i + (j)));
 #define LIMIT(j)                                                                                   \
     if (n > (j))                                                                                   \
         s##j = AT_MOST(hi, AT_LEAST(lo, s##j));
 #define KEEP(j)                                                                                    \
     if (n > (j))                                                                                   \
-        STORE(out + LANES * (i + (j)), s##j);
+        STORE(out + out_step * (i + (j)), s##j);
 #define FINISH_SEVEN                                                                               \
     do {                                                                                           \
         const cq_core_finish *finish = &t->finish;                                                 \
@@ -267,7 +267,7 @@ static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float 
 /* n pixels from the i-th, any window. */
 INLINE void window_any(const cq_core_taps *t, int64_t i, const int n)
 {
-    const int64_t step  = t->step;
+    const int64_t step = t->step, out_step = t->out_step;
     const V       first = t->finish.bias ? SPREAD(0) + LOAD(t->finish.bias) : SPREAD(0);
     EACH_OF_7(BEGIN)
 
@@ -291,7 +291,7 @@ INLINE void window_any(const cq_core_taps *t, int64_t i, const int n)
  * once, and weights of a row stay in registers. */
 INLINE void window_of(const cq_core_taps *t, int64_t i, const int cols, const int stride)
 {
-    enum { n = 7 };
+    enum { n = 7, out_step = LANES };
     const float *x = t->x + i * t->step, *w = t->w;
     const V      first = t->finish.bias ? SPREAD(0) + LOAD(t->finish.bias) : SPREAD(0);
     EACH_OF_7(BEGIN)
@@ -366,7 +366,7 @@ static void depthwise(const cq_core_taps *t)
 
     if (t->n < 7)
         row_short(t);
-    else if (t->x_col == LANES && (t->cols == 3 || t->cols == 5) &&
+    else if (t->x_col == LANES && t->out_step == LANES && (t->cols == 3 || t->cols == 5) &&
              (t->step == LANES || t->step == 2 * LANES))
         rows[t->cols == 5][t->step == 2 * LANES](t);
     else

@@ -25,8 +25,8 @@ cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s)
 static cq_status see_unary(cq_img_pass *p, cq_rt_node_step *s)
 {
     (void)p;
-    if (cq_img_is(s->in[0]) && cq_img_has_one_output(s))
-        s->out[0]->shape = s->in[0]->shape;
+    if (cq_img_has_one_output(s))
+        s->out[0]->shape = s->in[0]->shape; /* of a plain image, its size */
     return CQ_OK;
 }
 

@@ -147,6 +147,8 @@ static const cli_option options[] = {
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
+    { "optional-inputs", NULL,
+      "what TorchScript declares as Optional[Tensor] is an input that a run may leave out", 0 },
     { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
     { "external-data-threshold", "BYTES", "of weights that are at least this large (1024)", 0 },
     CLI_STRIP_OPTIONS,

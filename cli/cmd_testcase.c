@@ -16,8 +16,7 @@
 typedef struct source {
     cli_model         *model;
     const cli_example *example;
-    cq_tensor         *flat[CLI_MAX_INPUTS];
-    size_t             n_flat;
+    cli_tensors        flat;
 } source;
 
 static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
@@ -43,13 +42,12 @@ static cq_status run_model(void *user, cq_tensor *const *inputs, size_t n_inputs
 static cq_status write_flat(source *s, const char *folder, const cq_testcase_options *options)
 {
     const cq_testcase_source from = { s, export_to, run_model };
-    cq_status status = s->model->front_end->flatten(s->model, s->example->tensors, s->example->n,
-                                                    s->flat, &s->n_flat);
+    cq_status                status =
+        s->model->front_end->flatten(s->model, s->example->tensors, s->example->n, &s->flat);
 
     if (status == CQ_OK)
-        status = cq_testcase_write(folder, &from, s->flat, s->n_flat, options);
-    for (size_t i = 0; i < s->n_flat; i++)
-        cq_tensor_release(s->flat[i]);
+        status = cq_testcase_write(folder, &from, s->flat.items, s->flat.n, options);
+    cli_tensors_clear(&s->flat);
     return status;
 }
 

@@ -60,12 +60,12 @@ static cq_status zoo_run(cli_model *model, cq_tensor *const *inputs, size_t n_in
 }
 
 static cq_status zoo_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                             cq_tensor **flat, size_t *n_flat)
+                             cli_tensors *flat)
 {
     (void)model;
-    *n_flat = n_inputs;
-    for (size_t i = 0; i < n_inputs; i++)
-        flat[i] = cq_tensor_retain(inputs[i]);
+    cli_tensors_resize(flat, n_inputs);
+    for (size_t i = 0; i < flat->n; i++)
+        flat->items[i] = cq_tensor_retain(inputs[i]);
     return CQ_OK;
 }
 
@@ -370,11 +370,26 @@ const char *cli_model_name(const char *path)
     return name;
 }
 
+void cli_tensors_resize(cli_tensors *list, size_t n)
+{
+    if (n > CLI_MAX_TENSORS)
+        cli_warn("only %d of %zu inputs and states are looked at", CLI_MAX_TENSORS, n);
+    for (; list->n < n && list->n < CLI_MAX_TENSORS; list->n++)
+        list->items[list->n] = NULL;
+}
+
+void cli_tensors_clear(cli_tensors *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        cq_tensor_release(list->items[i]);
+    list->n = 0;
+}
+
 void cli_model_limit_outputs(size_t *n_outputs)
 {
     if (*n_outputs <= CLI_MAX_OUTPUTS)
         return;
-    cli_warn("only %d of %zu outputs are shown", CLI_MAX_OUTPUTS, *n_outputs);
+    cli_warn("only %d of %zu outputs are looked at", CLI_MAX_OUTPUTS, *n_outputs);
     *n_outputs = CLI_MAX_OUTPUTS;
 }
 

@@ -15,6 +15,18 @@ typedef struct cli_model cli_model;
 
 #define CLI_MAX_OUTPUTS CQ_TESTCASE_MAX_OUTPUTS
 
+/* What a program takes, which may be more than a command names. */
+enum { CLI_MAX_TENSORS = 16384 };
+
+typedef struct cli_tensors {
+    cq_tensor *items[CLI_MAX_TENSORS];
+    size_t     n;
+} cli_tensors;
+
+/* Makes it n of them; what is new is NULL. Warns when there is no room. */
+void cli_tensors_resize(cli_tensors *list, size_t n);
+void cli_tensors_clear(cli_tensors *list);
+
 typedef struct cli_front_end {
     cq_status (*open)(cli_model *model, const char *operand);
     cq_status (*export_to)(cq_onnx_model **out, cli_model *model, cq_tensor *const *inputs,
@@ -25,10 +37,9 @@ typedef struct cli_front_end {
     cq_status (*run)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                      const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs);
 
-    /* What the exported model takes for these inputs, in its order. flat has room for
-     * CLI_MAX_INPUTS; those it sets are the caller's. */
+    /* What the exported model takes for these inputs, in its order. flat is empty before. */
     cq_status (*flatten)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                         cq_tensor **flat, size_t *n_flat);
+                         cli_tensors *flat);
     void (*close)(cli_model *model);
 
     /* Takes definitions of operators, the text of a file; NULL: it has none. */

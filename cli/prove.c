@@ -18,10 +18,9 @@
 #define SECONDS 3  /* … unless they take longer */
 
 typedef struct pair {
-    cq_tensor *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
-    size_t     n;
-    cq_tensor *inputs[CLI_MAX_INPUTS]; /* of the export */
-    size_t     n_inputs;
+    cq_tensor  *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
+    size_t      n;
+    cli_tensors inputs; /* of the export */
 } pair;
 
 /* Who is compared. */
@@ -31,8 +30,8 @@ typedef struct trial {
     const cq_export_options *options;
     const char              *random; /* an operator of the export that draws numbers; or NULL */
     bool                     is_quantized;
-    size_t                   n_states;    /* behind the inputs, and behind the outputs */
-    cq_tensor *states[2][CLI_MAX_INPUTS]; /* of the source and of the export; NULL: the first */
+    size_t                   n_states;  /* behind the inputs, and behind the outputs */
+    cli_tensors              states[2]; /* of the source and of the export; empty: the first */
 } trial;
 
 static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
@@ -86,9 +85,10 @@ static bool is_random(const trial *t, const cli_judgement *j)
 
 static cq_status compare(const trial *t, const pair *p, size_t *first)
 {
-    cq_status status = CQ_OK;
+    const size_t own    = cq_session_n_outputs(t->session) - t->n_states;
+    cq_status    status = CQ_OK;
 
-    proof.n_outputs = p->n - t->n_states;
+    proof.n_outputs = p->n < own ? p->n : own;
     proof.n_runs++;
     for (size_t i = 0; i < p->n && status == CQ_OK; i++) {
         const char         *name = cq_session_output_name(t->session, i);
@@ -123,8 +123,7 @@ static cq_status say_again(const pair *p, size_t i)
 
 static void pair_clear(pair *p)
 {
-    for (size_t i = 0; i < p->n_inputs; i++)
-        cq_tensor_release(p->inputs[i]);
+    cli_tensors_clear(&p->inputs);
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++) {
         cq_tensor_release(p->wanted[i]);
         cq_tensor_release(p->got[i]);
@@ -133,22 +132,26 @@ static void pair_clear(pair *p)
 
 static void forget_states(trial *t)
 {
-    for (size_t side = 0; side < 2; side++)
-        for (size_t i = 0; i < t->n_states; i++) {
-            cq_tensor_release(t->states[side][i]);
-            t->states[side][i] = NULL;
-        }
+    cli_tensors_clear(&t->states[0]);
+    cli_tensors_clear(&t->states[1]);
+}
+
+/* Whether there is a state, and room for all of it behind the other outputs. */
+static bool has_whole_state(const trial *t)
+{
+    return t->n_states && cq_session_n_outputs(t->session) <= CLI_MAX_OUTPUTS;
 }
 
 /* The last outputs of a run are the state of the next one, on each side. */
 static void keep_states(trial *t, const pair *p)
 {
-    const size_t at = p->n - cq_onnx_model_n_states(cq_session_model(t->session));
+    const size_t at = p->n - t->n_states;
 
     forget_states(t);
-    for (size_t i = 0; i < t->n_states; i++) {
-        t->states[0][i] = cq_tensor_retain(p->wanted[at + i]);
-        t->states[1][i] = cq_tensor_retain(p->got[at + i]);
+    for (size_t side = 0; side < 2; side++) {
+        cli_tensors_resize(&t->states[side], t->n_states);
+        for (size_t i = 0; i < t->states[side].n; i++)
+            t->states[side].items[i] = cq_tensor_retain((side ? p->got : p->wanted)[at + i]);
     }
 }
 
@@ -171,21 +174,21 @@ static cq_status as_pairs(const trial *t, cq_tensor **tensors, size_t n)
 /* The inputs of the export: those of the source, and its state. */
 static cq_status flatten(trial *t, const cli_example *e, pair *p)
 {
-    cq_status status =
-        t->model->front_end->flatten(t->model, e->tensors, e->n, p->inputs, &p->n_inputs);
+    cli_tensors *in     = &p->inputs;
+    cq_status    status = t->model->front_end->flatten(t->model, e->tensors, e->n, in);
+    const size_t n      = in->n;
 
     if (status == CQ_OK)
-        status = as_pairs(t, p->inputs, p->n_inputs);
-
-    for (size_t i = 0; i < t->n_states && status == CQ_OK && p->n_inputs < CLI_MAX_INPUTS; i++) {
+        status = as_pairs(t, in->items, n);
+    cli_tensors_resize(in, n + t->n_states);
+    for (size_t i = 0; n + i < in->n && status == CQ_OK; i++) {
         const char *names[2];
 
-        if (t->states[1][i])
-            p->inputs[p->n_inputs] = cq_tensor_retain(t->states[1][i]);
+        if (t->states[1].n)
+            in->items[n + i] = cq_tensor_retain(t->states[1].items[i]);
         else
-            status = cq_onnx_model_state(&p->inputs[p->n_inputs], &names[0], &names[1],
+            status = cq_onnx_model_state(&in->items[n + i], &names[0], &names[1],
                                          cq_session_model(t->session), i);
-        p->n_inputs += status == CQ_OK;
     }
     return status;
 }
@@ -197,28 +200,30 @@ static cq_status run_both(trial *t, const cli_example *e)
     size_t         first       = 0;
     cq_status      status;
 
-    p                   = (pair){ .n = 0 };
-    run_options.state   = t->states[0];
-    run_options.n_state = t->n_states && t->states[0][0] ? t->n_states : 0;
+    memset(p.wanted, 0, sizeof p.wanted);
+    memset(p.got, 0, sizeof p.got);
+    p.n                 = 0;
+    run_options.state   = t->states[0].items;
+    run_options.n_state = t->states[0].n;
     status = t->model->front_end->run(t->model, e->tensors, e->n, &run_options, p.wanted, &p.n);
     if (status == CQ_OK)
         status = as_pairs(t, p.wanted, p.n);
     if (status == CQ_OK)
         status = flatten(t, e, &p);
     if (status == CQ_OK)
-        status = cq_session_run_tensors(t->session, p.inputs, p.n_inputs, p.got, p.n);
+        status = cq_session_run_tensors(t->session, p.inputs.items, p.inputs.n, p.got, p.n);
     if (status == CQ_OK)
         status = compare(t, &p, &first);
-    if (status == CQ_OK)
+    if (status == CQ_OK && has_whole_state(t))
         keep_states(t, &p);
     if (status == CQ_E_TYPE && p.n && p.got[0]) {
-        if (!t->n_states || !t->states[0][0]) /* a bisection begins with the file's state */
+        if (!t->states[0].n) /* a bisection begins with the file's state */
             cli_bisect(&(cli_compared){ .model    = t->model,
                                         .onnx     = cq_session_model(t->session),
                                         .example  = e,
                                         .options  = t->options,
-                                        .inputs   = p.inputs,
-                                        .n_inputs = p.n_inputs,
+                                        .inputs   = p.inputs.items,
+                                        .n_inputs = p.inputs.n,
                                         .compare  = compare_tensors });
         status = say_again(&p, first);
     }
@@ -323,14 +328,14 @@ cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *e,
     cq_session  *session = NULL;
     cq_status    status  = cq_session_prepare(&session, onnx, NULL);
 
-    t          = (trial){ .model = model, .session = session, .options = options };
+    t.model    = model;
+    t.session  = session;
+    t.options  = options;
     t.n_states = options->flags & CQ_EXPORT_STATE ? cq_onnx_model_n_states(onnx) : 0;
-    if (t.n_states > CLI_MAX_INPUTS)
-        t.n_states = CLI_MAX_INPUTS;
     inspect(&t, onnx);
     if (status == CQ_OK)
         status = run_both(&t, e);
-    if (status == CQ_OK && t.n_states)
+    if (status == CQ_OK && has_whole_state(&t))
         status = run_steps(&t, e);
     if (status == CQ_OK && !e->n && model->front_end->larger &&
         !(options->flags & CQ_EXPORT_STATIC))

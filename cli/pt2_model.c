@@ -50,18 +50,16 @@ static cq_status pt2_run(cli_model *model, cq_tensor *const *inputs, size_t n_in
 }
 
 static cq_status pt2_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                             cq_tensor **flat, size_t *n_flat)
+                             cli_tensors *flat)
 {
-    size_t    n      = cq_pt2_n_inputs(model->handle);
     cq_status status = CQ_OK;
 
-    *n_flat = 0;
-    for (size_t i = 0; i < n && i < CLI_MAX_INPUTS && status == CQ_OK; i++) {
+    cli_tensors_resize(flat, n_inputs ? n_inputs : cq_pt2_n_inputs(model->handle));
+    for (size_t i = 0; i < flat->n && status == CQ_OK; i++) {
         if (n_inputs)
-            flat[i] = cq_tensor_retain(inputs[i]);
+            flat->items[i] = cq_tensor_retain(inputs[i]);
         else
-            status = cq_pt2_example_input(&flat[i], model->handle, i);
-        *n_flat += status == CQ_OK;
+            status = cq_pt2_example_input(&flat->items[i], model->handle, i);
     }
     return status;
 }
@@ -83,7 +81,9 @@ static cq_status pt2_larger(cli_model *model, cq_tensor **inputs, size_t *n_inpu
     bool      grown  = false;
 
     *n_inputs = 0;
-    for (size_t i = 0; i < n && i < CLI_MAX_INPUTS && status == CQ_OK; i++) {
+    if (n > CLI_MAX_INPUTS)
+        return CQ_OK;
+    for (size_t i = 0; i < n && status == CQ_OK; i++) {
         cq_tensor *own = NULL;
 
         status = cq_pt2_larger_input(&inputs[i], model->handle, i);

@@ -163,16 +163,15 @@ static cq_status script_run(cli_model *model, cq_tensor *const *inputs, size_t n
 }
 
 static cq_status script_flatten(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
-                                cq_tensor **flat, size_t *n_flat)
+                                cli_tensors *flat)
 {
     cq_args  *args   = NULL;
     cq_status status = make_arguments(&args, model, inputs, n_inputs);
 
-    if (status == CQ_OK)
-        status = cq_args_inputs(args, flat, CLI_MAX_INPUTS);
-    *n_flat = status == CQ_OK ? cq_args_n_inputs(args) : 0;
-    if (*n_flat > CLI_MAX_INPUTS)
-        *n_flat = CLI_MAX_INPUTS;
+    if (status == CQ_OK) {
+        cli_tensors_resize(flat, cq_args_n_inputs(args));
+        status = cq_args_inputs(args, flat->items, flat->n);
+    }
     cq_args_free(args);
     return status;
 }

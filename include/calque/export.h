@@ -83,7 +83,12 @@ enum {
     /* Of TorchScript: a list of tensors of one dtype or of integers among the arguments is one
      * input, a sequence, as PyTorch has it; the model wants it as long as the example's. Else, and
      * before opset 11, which brought sequences, each of its items is an input. */
-    CQ_EXPORT_LISTS_AS_SEQUENCES = 1 << 18
+    CQ_EXPORT_LISTS_AS_SEQUENCES = 1 << 18,
+
+    /* Of TorchScript: a tensor for what is declared as Optional[Tensor] is an optional input, as
+     * PyTorch has it: a run may leave it empty, and branches that ask for it stay. Else, and before
+     * opset 15, which brought optionals, it is a plain input, which is always there. */
+    CQ_EXPORT_OPTIONAL_INPUTS = 1 << 19
 };
 
 /* What came of an export: what is in the model, and what a user should know about it. It is filled

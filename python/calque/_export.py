@@ -212,7 +212,7 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
            modules_as_functions: bool | Sequence[str] = False, symbolics: str | None = None,
            define: str | None = None, constants: Mapping[str, Any] | None = None, names: str | None = None, static: bool = False,
            keep_mutations: bool = False, state: bool = False, complex_as_pairs: bool = False,
-           external_data: bool = False, verbose: bool = False, producer: str | None = None,
+           optional_inputs: bool = False, external_data: bool = False, verbose: bool = False, producer: str | None = None,
            graph_name: str | None = None, max_steps: int = 0, max_memory: int = 0) -> Model:
     """Carries a PyTorch model over to ONNX, and writes it to out if that is given.
 
@@ -246,7 +246,8 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
             (_abi.CQ_EXPORT_STATIC, static),
             (_abi.CQ_EXPORT_KEEP_MUTATIONS, keep_mutations),
             (_abi.CQ_EXPORT_STATE, state),
-            (_abi.CQ_EXPORT_COMPLEX_AS_PAIRS, complex_as_pairs)]:
+            (_abi.CQ_EXPORT_COMPLEX_AS_PAIRS, complex_as_pairs),
+            (_abi.CQ_EXPORT_OPTIONAL_INPUTS, optional_inputs)]:
         options.set_flag(flag, wanted)
     options.set_verbose(verbose)
     if not isinstance(modules_as_functions, bool):

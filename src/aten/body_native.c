@@ -165,7 +165,7 @@ cq_val cq_native_range(cq_frame *f, cq_val list, cq_val from, cq_val to)
 
     start = place(cq_native_i64(f, from), n);
     end   = to.kind == CQ_VAL_NONE ? n : place(cq_native_i64(f, to), n);
-    return cq_native_list(f, items + start, end > start ? end - start : 0);
+    return cq_native_list(f, n ? items + start : NULL, end > start ? end - start : 0);
 }
 
 static cq_val joined(cq_frame *f, cq_val a, cq_val b)

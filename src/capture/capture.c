@@ -440,6 +440,19 @@ cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
     return track ? track->value : NULL;
 }
 
+const cq_value *cq_capture_truth(const cq_operand *condition, bool *negated)
+{
+    const cq_operand *o = condition;
+
+    *negated = false;
+    while (o->kind == CQ_OPERAND_VALUE && o->u.value->node &&
+           strcmp(o->u.value->node->op, "aten::logical_not") == 0) {
+        o        = &o->u.value->node->inputs[0];
+        *negated = !*negated;
+    }
+    return o->kind == CQ_OPERAND_VALUE ? o->u.value : NULL;
+}
+
 cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, void *user)
 {
     cq_list *list;

@@ -100,6 +100,9 @@ cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user);
 cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_operand *inputs,
                          size_t n_inputs, size_t n_outputs);
 
+/* The truth that a condition is, or the negation of; NULL: it is none of the graph. */
+const cq_value *cq_capture_truth(const cq_operand *condition, bool *negated);
+
 /* A fake tensor for a value of the graph. */
 cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 

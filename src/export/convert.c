@@ -700,6 +700,9 @@ cq_status cq_export_convert(cq_exporter *ex)
     cq_sym    s = { .ex = ex, .block = to->top };
 
     forget_earlier_export(from);
+    CQ_TRY(cq_export_move_optionals(from));
+    if (ex->options.opset < 13)
+        CQ_TRY(cq_export_scan_lists(from, ex->options.opset));
     cq_ir_count_uses(from);
     ex->is_read = cq_arena_array(to->arena, from->top->params.n, sizeof *ex->is_read);
     if (!ex->is_read)

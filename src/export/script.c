@@ -89,6 +89,8 @@ static cq_status call(void *self, cq_port *port)
         ends.quantized_parts = port->options->flags & CQ_EXPORT_QUANTIZED_PARTS;
         if (port->options->flags & CQ_EXPORT_LISTS_AS_SEQUENCES && port->options->opset >= 11)
             ends.sequence = take_sequence; /* which came with that opset */
+        ends.optionals = port->options->flags & CQ_EXPORT_OPTIONAL_INPUTS &&
+                         port->options->opset >= 15 && !(s->flags & CQ_SCRIPT_TRACE);
         ends.state = s->script->state;
     } else {
         ends.restore = port->run->flags & CQ_RUN_RESTORE;

@@ -239,6 +239,45 @@ TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
     CHECK(m == NULL);
 }
 
+TEST(script, lists_to_which_every_round_appends_need_no_sequences)
+{
+    static const char text[] =
+        "def f(x, n):\n"
+        "    rows = []\n"
+        "    sums = []\n"
+        "    y = x\n"
+        "    for i in range(int(n)):\n"
+        "        y = y + i\n"
+        "        rows.append(y * 2)\n"
+        "        sums.append(y.sum())\n"
+        "    return x + torch.stack(rows, 1).sum(1)[0] + torch.cat(rows).sum() + "
+        "torch.stack(sums).sum()\n";
+
+    for (int opset = 9; opset <= 17; opset++) {
+        cq_onnx_model *m = NULL;
+
+        CHECK_OK(export_text(&m, text, opset)); /* on 2 rounds */
+        /* x is 0, 10; y is x, x + 1, x + 3 */
+        CHECK(run_model(m, vector(0, 10), number(3)) == 10 + 2 * 4 + 2 * 38 + 38);
+        cq_onnx_model_free(m);
+    }
+}
+
+TEST(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13)
+{
+    static const char text[] = "def f(x, n):\n"
+                               "    rows = []\n"
+                               "    for i in range(int(n)):\n"
+                               "        rows.append(x[:i])\n"
+                               "    return x + torch.cat(rows).sum()\n";
+    cq_onnx_model    *m      = NULL;
+
+    CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 12));
+    CHECK_OK(export_text(&m, text, 13));
+    CHECK(run_model(m, vector(3, 10), number(3)) == 10 + 3 + 3 + 10);
+    cq_onnx_model_free(m);
+}
+
 TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
 {
     cq_onnx_model *m = NULL;
@@ -689,6 +728,44 @@ TEST(script, lists_among_the_arguments_can_be_sequences)
     cq_script_free(s);
 }
 
+/* A tensor for Optional[Tensor] is an input that may be empty; a trace has decided. */
+TEST(script, optionals_among_the_arguments_can_be_optional_inputs)
+{
+    cq_script        *s = compile("def f(x, pair: Tuple[Optional[Tensor], Tensor]):\n"
+                                         "    y, z = pair\n"
+                                         "    return x + z if y is None else x + y\n");
+    static const char json[] =
+        "{\"args\": [{\"tensor\": 0}, {\"tuple\": [{\"tensor\": 1}, {\"tensor\": 1}]}]}";
+    cq_tensor        *tensors[] = { vector(1, 2), number(4) }, *out = NULL;
+    cq_export_options o = options_of(17);
+    cq_onnx_model    *m = NULL;
+    cq_session       *session;
+    cq_args          *args;
+
+    CHECK_OK(cq_args_from_json(&args, json, tensors, 2));
+    for (int opset = 14; opset <= 15; opset++)
+        for (uint32_t flags = 0; flags <= CQ_SCRIPT_TRACE; flags += CQ_SCRIPT_TRACE) {
+            o.opset = opset;
+            o.flags = CQ_EXPORT_OPTIONAL_INPUTS;
+            CHECK_OK(cq_script_export(&m, s, NULL, args, flags, &o));
+            CHECK_INT(opset == 15 && !flags, (int)count_ops(m, "OptionalHasElement"));
+            CHECK_INT(opset == 15 && !flags, (int)count_ops(m, "If"));
+            if (count_ops(m, "If")) {
+                CHECK_OK(cq_session_prepare(&session, m, NULL));
+                CHECK_OK(cq_session_run_tensors(
+                    session, (cq_tensor *[]){ tensors[0], NULL, tensors[1] }, 3, &out, 1));
+                CHECK(((float *)cq_tensor_data(out))[1] == 6);
+                cq_tensor_release(out);
+                cq_session_free(session);
+            }
+            cq_onnx_model_free(m);
+        }
+    cq_args_free(args);
+    cq_tensor_release(tensors[0]);
+    cq_tensor_release(tensors[1]);
+    cq_script_free(s);
+}
+
 static void add_name(void *user, const char *name)
 {
     cq_str_printf(user, "%s ", name);
@@ -750,6 +827,9 @@ int main(void)
         TEST_OF(script, a_traced_model_unrolls_its_own_loop_and_keeps_a_scripted_one),
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
+        TEST_OF(script, optionals_among_the_arguments_can_be_optional_inputs),
+        TEST_OF(script, lists_to_which_every_round_appends_need_no_sequences),
+        TEST_OF(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13),
         TEST_OF(script, outputs_are_called_after_keys_and_fields),
         TEST_OF(script, what_has_no_form_in_a_graph_is_refused_with_its_place),
         TEST_OF(script, an_export_warns_of_state_and_leaves_it_alone),

@@ -122,7 +122,9 @@ cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x)
 {
     struct job j = job_of(plain, x, x);
 
-    j.channels = cq_size_of(plain, 1);
+    memcpy(j.out_size, j.in, sizeof j.in); /* plain may be [n, c] */
+    j.bands.rows = j.in[0];
+    j.channels   = cq_size_of(plain, 1);
     return run_job(&j, 1, unpack_block);
 }
 

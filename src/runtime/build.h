@@ -9,6 +9,7 @@
 typedef struct cq_rt_shape {
     int64_t channels; /* 0: not known to be an image of float32 that can be blocked */
     int64_t size[2];  /* 0: not known */
+    bool    is_flat;  /* of one pixel, and [n, c]: made of an image, but none for its readers */
 } cq_rt_shape;
 
 /* Where the channels of an image come from, if others have them. */

@@ -351,22 +351,24 @@ static cq_status see_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
     for (size_t i = 0; i < axes.n; i++)
         if (axes.at[i] >= -4 && axes.at[i] < 4)
             bits |= 1u << (axes.at[i] & 3);
-    if (axes.n == 2 && bits == (1u << 2 | 1u << 3))
-        return see_mean(p, s);
+    if (axes.n != 2 || bits != (1u << 2 | 1u << 3))
+        return CQ_OK;
+    CQ_TRY(see_mean(p, s));
+    if (s->out[0])
+        s->out[0]->shape.is_flat = !cq_rt_int(&rt, "keepdims");
     return CQ_OK;
 }
 
 static cq_status write_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
 {
-    cq_rt             rt = cq_img_attributes(s);
-    cq_rt_node_value *y  = s->out[0], *image;
+    cq_rt_node_value *y = s->out[0], *image;
 
-    if (cq_rt_int(&rt, "keepdims") == 1)
+    if (!y->shape.is_flat)
         return write_mean(p, s);
     image = cq_rt_value_new(p->b, y->name);
     if (!image)
         return CQ_E_NO_MEMORY;
-    image->shape = y->shape;
+    image->shape.channels = y->shape.channels;
     CQ_TRY(write_own(p, s, &cq_rt_row_blocked_mean, s->in[0], image));
     return cq_img_repack(p, s, &cq_rt_row_unpack, image->blocked, y,
                          &(cq_rt_repack){ .channels = image->shape.channels, .is_flat = true });

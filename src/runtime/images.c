@@ -52,7 +52,7 @@ bool cq_img_has_one_output(const cq_rt_node_step *s)
 
 bool cq_img_is(const cq_rt_node_value *v)
 {
-    return v && v->shape.channels > 0;
+    return v && v->shape.channels > 0 && !v->shape.is_flat;
 }
 
 /* The step that v could still become part of the output of: v has one reader. */
@@ -477,7 +477,7 @@ static cq_status write_step(cq_img_pass *p, cq_rt_node_step *s)
         return CQ_OK;
     if (s->fused)
         return s->fused->conv ? write_conv(p, s->fused) : write_norm(p, s->fused);
-    if (r && s->step.n_out && cq_img_is(s->out[0]))
+    if (r && s->step.n_out && s->out[0] && s->out[0]->shape.channels > 0)
         return r->write(p, s);
     return write_plain(p, s);
 }

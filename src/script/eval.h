@@ -388,6 +388,10 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
 
 /* types.c: isinstance, and what an annotation converts. */
 cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
+/* What an item of a list, tuple (its i-th) or dict is declared as, where that is; NULL: nothing. */
+const cq_ast_expr *cq_type_of_item(const cq_ast_expr *type, size_t i);
+bool               cq_type_is_optional_tensor(const cq_ast_expr *type); /* may be NULL */
+
 cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 /* An argument of the declared type from one that came from outside: the same in lists and dicts. */
 cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);

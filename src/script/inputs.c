@@ -2,6 +2,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "script/builtin.h"
+#include "script/join.h"
 #include "script/script.h"
 #include "script/sequence.h"
 #include "script/state.h"
@@ -142,6 +143,58 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
     return status == CQ_OK ? v.u.tensor : NULL;
 }
 
+/* ---- tensors that may be missing ---- */
+
+/* The type that a place among the arguments is declared with; NULL: none. */
+static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_place *place)
+{
+    size_t i = place->index, n_needed;
+
+    if (place->outer)
+        return cq_type_of_item(declared(a, place->outer), i);
+    if (!a->by_place)
+        i = cq_script_param_place(a->script, a->method,
+                                  place->whole.u.dict->entries[i].key.u.text->text, &n_needed);
+    return cq_script_param_type(a->script, a->method, i);
+}
+
+/* The sizes of what is in an input. They are its own where no input that is always there has them:
+ * of two that may be empty either may be. */
+static cq_type type_inside(cq_graph *g, const cq_value *input, cq_value *inside)
+{
+    cq_int sizes[CQ_MAX_RANK];
+
+    for (int i = 0; i < input->type.rank; i++) {
+        cq_atom *atom = (cq_atom *)cq_int_symbol(input->type.sizes[i]);
+
+        sizes[i] = input->type.sizes[i];
+        if (!atom || (atom->origin && atom->origin != input))
+            continue;
+        sizes[i]     = cq_symbol_fresh(&g->symbols, "d", atom->example, inside, i);
+        atom->origin = NULL;
+    }
+    return cq_ir_tensor_type(g, input->type.dtype, (size_t)input->type.rank, sizes);
+}
+
+/* An input that may be empty: whether it is, and what is in it, are read at once; the exporter
+ * moves that to where it is used. */
+static cq_status make_optional(cq_eval *ev, cq_tensor **t, cq_val *out)
+{
+    cq_value  *input = cq_capture_value(ev->capture, ev->cx, *t);
+    cq_operand in    = CQ_OPERAND_OF(input);
+    cq_node   *has   = cq_capture_node(ev->capture, ev->cx, "optional::has", &in, 1, 1);
+    cq_node   *get   = cq_capture_node(ev->capture, ev->cx, "optional::get", &in, 1, 1);
+
+    if (!has || !get)
+        return ev->capture->graph->status;
+    has->outputs[0]->type = cq_ir_tensor_type(ev->capture->graph, CQ_DTYPE_BOOL, 0, NULL);
+    get->outputs[0]->type = type_inside(ev->capture->graph, input, get->outputs[0]);
+    input->type.kind      = CQ_TYPE_OPTIONAL;
+    *t                    = cq_capture_tensor(ev->capture, ev->cx, get->outputs[0]);
+    CQ_TRY(ev->cx->status);
+    return cq_eval_new_optional(ev, has->outputs[0], cq_val_of_tensor(*t), out);
+}
+
 /* ---- leaves ---- */
 
 static cq_tensor *take_input(cq_visit *w, cq_tensor *example)
@@ -180,6 +233,20 @@ static cq_status number_input(cq_visit *w, cq_val v, cq_val *out)
     return CQ_OK;
 }
 
+static cq_status tensor_input(cq_visit *w, cq_val v, cq_val *out)
+{
+    const cq_arguments *a  = w->user;
+    cq_eval            *ev = w->owner;
+    cq_tensor          *t  = take_input(w, v.u.tensor);
+
+    CQ_TRY(ev->cx->status);
+    *out = cq_val_of_tensor(t);
+    if (a->port->optionals && !t->qparams && list_of_leaf(w).kind == CQ_VAL_NONE &&
+        cq_type_is_optional_tensor(declared(a, w->place)))
+        CQ_TRY(make_optional(ev, &t, out));
+    return a->port->state ? cq_state_add_argument(a->port->state, ev, cq_val_of_tensor(t)) : CQ_OK;
+}
+
 static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
 {
     const cq_script_port *port = ((const cq_arguments *)w->user)->port;
@@ -191,11 +258,11 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
         return CQ_OK;
     }
     if (v.kind == CQ_VAL_TENSOR)
-        *out = cq_val_of_tensor(take_input(w, v.u.tensor));
+        CQ_TRY(tensor_input(w, v, out));
     else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
         CQ_TRY(number_input(w, v, out));
     CQ_TRY(ev->cx->status);
-    if (port->state && (v.kind == CQ_VAL_TENSOR || cq_val_is_number(v)))
+    if (port->state && cq_val_is_number(v))
         CQ_TRY(cq_state_add_argument(port->state, ev, *out));
     cq_val_retain(*out);
     return CQ_OK;

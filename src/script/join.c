@@ -309,6 +309,14 @@ cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out
     return CQ_OK;
 }
 
+/* Whether the branch is taken to this side because there is a value. */
+static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
+{
+    bool negated;
+
+    return cq_capture_truth(&j->node->inputs[0], &negated) == has && side == negated;
+}
+
 /* None on one side: whether there is a value is a truth of the graph, and where there is none
  * something stands in for it that is never used. */
 static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
@@ -316,16 +324,20 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
     cq_val     sides[2] = { a, b }, values[2], has, v;
     cq_tensor *there[2];
     cq_value  *value;
+    bool       always = true;
 
     for (size_t i = 0; i < 2; i++) {
         cq_object *t     = cq_object_as(sides[i], CQ_OBJECT_OPTIONAL);
         cq_val     truth = { .kind = CQ_VAL_BOOL, .u.b = { sides[i].kind != CQ_VAL_NONE, NULL } };
 
-        if (t)
+        if (t && !is_asked(j, i, t->has))
             truth.u.b.origin = t->has;
+        always &= truth.u.b.value && !truth.u.b.origin;
         CQ_TRY(tensor_in(j, i, truth, &there[i]));
         values[i] = cq_val_unwrap(sides[i]);
     }
+    if (always)
+        return cq_join_values(j, values[0], values[1], out);
     for (size_t i = 0; i < 2; i++)
         if (values[i].kind == CQ_VAL_NONE)
             CQ_TRY(placeholder(j, i, values[1 - i], &values[i]));

@@ -39,6 +39,9 @@ const cq_val *cq_args_constant_of(cq_val v);
 size_t cq_script_param_place(cq_script *script, const char *method, const char *name,
                              size_t *n_needed);
 
+/* The type that a parameter is declared with; NULL: none. */
+const cq_ast_expr *cq_script_param_type(cq_script *script, const char *method, size_t i);
+
 const char *cq_script_param_name(cq_script *script, const char *method, size_t i); /* or NULL */
 
 /* Where the inputs of a call come from and its outputs go to. */
@@ -51,6 +54,9 @@ typedef struct cq_script_port {
     /* In a capture: makes the input for a list of tensors or integers, a sequence, the last of the
      * graph's inputs; a failure is the context's. NULL: each item is an input. */
     void (*sequence)(void *user, cq_dtype dtype, const char *name);
+
+    /* In a capture: a tensor that is declared as Optional[Tensor] may be missing in a run. */
+    bool optionals;
     bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
     void *user;
 

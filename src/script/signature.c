@@ -72,6 +72,13 @@ const char *cq_script_param_name(cq_script *s, const char *method, size_t i)
     return f.def && i + f.n_self < f.def->n_params ? f.def->params[i + f.n_self].name : NULL;
 }
 
+const cq_ast_expr *cq_script_param_type(cq_script *s, const char *method, size_t i)
+{
+    const signature f = find(s, method);
+
+    return f.def && i < f.def->n_params - f.n_self ? f.def->params[i + f.n_self].type : NULL;
+}
+
 size_t cq_script_param_place(cq_script *s, const char *method, const char *name, size_t *n_needed)
 {
     const signature f     = find(s, method);

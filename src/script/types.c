@@ -72,6 +72,23 @@ cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bo
     return CQ_OK;
 }
 
+const cq_ast_expr *cq_type_of_item(const cq_ast_expr *type, size_t i)
+{
+    const cq_ast_expr *of = type && type->kind == CQ_X_INDEX ? type->u.index.index : NULL;
+
+    if (!of || of->kind != CQ_X_TUPLE)
+        return of && strcmp(name_of(type), "Optional") == 0 ? cq_type_of_item(of, i) : of;
+    if (strcmp(name_of(type), "Dict") == 0)
+        i = 1;
+    return i < of->u.items.n ? of->u.items.items[i] : NULL;
+}
+
+bool cq_type_is_optional_tensor(const cq_ast_expr *type)
+{
+    return type && type->kind == CQ_X_INDEX && strcmp(name_of(type), "Optional") == 0 &&
+           strcmp(name_of(type->u.index.index), "Tensor") == 0;
+}
+
 /* What a tensor is converted by where a number is declared; and an int where a float is. */
 static const struct {
     const char *type, *builtin;
@@ -136,7 +153,8 @@ cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val 
 {
     const cq_ast_expr *of = type->kind == CQ_X_INDEX ? type->u.index.index : NULL;
 
-    if (of && v.kind != CQ_VAL_NONE && strcmp(name_of(type), "Optional") == 0)
+    if (of && v.kind != CQ_VAL_NONE && !cq_object_as(v, CQ_OBJECT_OPTIONAL) &&
+        strcmp(name_of(type), "Optional") == 0)
         return cq_eval_accept(ev, of, v, out);
     if (of && is_kind(v, name_of(type))) {
         if (cq_val_is_list(v))

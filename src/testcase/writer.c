@@ -425,6 +425,7 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     cq_export_options_init(&w.export_options);
     CQ_TRY(cq_sized_take(&w.export_options, w.options->export_options, "cq_export_options"));
     w.export_options.flags |= CQ_EXPORT_DROP_UNUSED_INPUTS;
+    w.export_options.flags &= ~CQ_EXPORT_OPTIONAL_INPUTS; /* a file holds one tensor */
     cq_trace_begin(&w.trace);
     CQ_TRY_OR_DONE(name_inputs(&w));
     CQ_TRY_OR_DONE(source->export_to(&w.model, source->user, inputs, n_inputs, &w.export_options));

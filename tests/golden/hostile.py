@@ -128,6 +128,9 @@ def check_programs(report, folder):
     exported("guards allow no size to grow", few, ["i0"], [], {i: sized(*[f"{i}_{k}" for k in range(8)]) for i in few},
              names=few, in_spec=json.dumps([1, nest(nest(*[LEAF] * 250), nest(keys=[]))]), verify=True,
              guards_code=[" + ".join(f"L['{i}'].size()[{k}]" for i in few) + " <= 750" for k in range(8)])
+    exported("verified, with more inputs than a command names", names[:300], ["y"],
+             [node("add.Tensor", {"self": tensor("i0"), "other": tensor("i299")}, "y")],
+             {i: sized(1) for i in [*names[:300], "y"]}, verify=True)
     first = {"input_specs": None, "inputs_to_parameters": {f"w{i}": "w" for i in range(n)},
              "buffers_to_mutate": {f"b{i}": "b" for i in range(n)}}
     exported("the signature is of the first schema", names, names, [], {i: sized(1) for i in names}, signature=first)

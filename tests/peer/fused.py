@@ -43,6 +43,11 @@ class Net:
         self.weights.append(onnx.numpy_helper.from_array(data.astype(np.float32), name))
         return name
 
+    def numbers(self, *values):
+        import onnx.numpy_helper
+        self.weights.append(onnx.numpy_helper.from_array(np.array(values, np.int64), f"w{len(self.weights)}"))
+        return self.weights[-1].name
+
     def add(self, op, inputs, channels, size, **attributes):
         import onnx.helper
         self.n += 1
@@ -127,10 +132,18 @@ class Net:
                  pads=[pad] * 4, ceil_mode=ceil, **(options if op == "AveragePool" else {}))
 
     def mean(self, x, channels, size):
-        if self.pick(0, 1):
-            self.add("GlobalAveragePool", [x], channels, 1)
-        else:
+        how = self.pick("GlobalAveragePool", "kept", "flat", "gated")
+        if how == "GlobalAveragePool":
+            self.add(how, [x], channels, 1)
+        elif how == "kept":
             self.add("ReduceMean", [x], channels, 1, axes=[2, -1], keepdims=1)
+        else:  # rows of channels for a while, which are no image
+            self.add("ReduceMean", [x], channels, 1, axes=[2, 3], keepdims=0)
+            if how == "gated":
+                row = self.at.pop()[0]
+                self.add(self.pick("Relu", "Sigmoid", "HardSwish"), [row], channels, 1)
+                self.add("Mul", [row, self.at.pop()[0]], channels, 1)
+            self.add("Unsqueeze", [self.at.pop()[0], self.numbers(2, 3)], channels, 1)
 
     def concat(self, x, channels, size):
         others = [(name, c) for name, c, s in self.at if s == size and c + channels < 64]
@@ -160,11 +173,6 @@ class Net:
 
 class Picks(Net):
     """Channels that are joined, cut and shuffled between convolutions."""
-
-    def numbers(self, *values):
-        import onnx.numpy_helper
-        self.weights.append(onnx.numpy_helper.from_array(np.array(values, np.int64), f"w{len(self.weights)}"))
-        return self.weights[-1].name
 
     def slice(self, x, channels, size):
         step = self.pick(1, 1, 2, -1, -3)
@@ -394,9 +402,13 @@ class Grids(Net):
     def head(self, x, channels, size):
         """A mean and a product by a matrix."""
         self.inexact = True
-        self.add("GlobalAveragePool", [x], channels, 1)
-        x, turned, out = self.at[-1][0], self.pick(0, 1), int(self.pick(3, 16, 40))
-        flat, shape = self.put("Flatten", [x]), (out, channels)
+        turned, out = self.pick(0, 1), int(self.pick(3, 16, 40))
+        if self.pick(0, 1):
+            self.add("GlobalAveragePool", [x], channels, 1)
+            flat = self.put("Flatten", [self.at[-1][0]])
+        else:
+            flat = self.put("ReduceMean", [x], axes=[2, 3], keepdims=0)
+        shape = (out, channels)
         if self.pick(0, 1):
             w = self.dequantized(*(shape if turned else shape[::-1]), axis=1 - turned)
             y = self.put("Gemm", [flat, w, self.weight(out)], transB=turned)

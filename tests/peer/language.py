@@ -18,7 +18,7 @@ import conformance
 import peers
 from peers import Report, calque, check_onnx, expect_close, run_ort
 
-TOPICS = ["lists", "loops", "branches", "values", "changes", "numbers"]
+TOPICS = ["lists", "loops", "branches", "values", "changes", "numbers", "optionals"]
 HEADER = "import torch\nimport torch.nn.functional as F\nfrom torch import Tensor\n" \
          "from typing import Dict, List, NamedTuple, Optional, Tuple\n\n"
 
@@ -69,12 +69,20 @@ def read_pb(path):
     return numpy_helper.to_array(tensor)
 
 
+def slots(value):
+    """What may be an input, None too."""
+    if not isinstance(value, (list, tuple, dict)):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value
+    return [slot for item in items for slot in slots(item)]
+
+
 def check(name, kind):
     import copy
     import torch
     from language_models import PROGRAMS
     torch.manual_seed(1)
-    fn, makers, axes, kinds, refused, opset = PROGRAMS[name]
+    fn, makers, axes, kinds, refused, opset, optionals = PROGRAMS[name]
     sets = [make() for make in makers]
     with tempfile.TemporaryDirectory() as place, torch.no_grad():
         folder = pathlib.Path(place)
@@ -84,6 +92,8 @@ def check(name, kind):
         out = folder / "model.onnx"
         command = ["export", model, *entry, "--example", folder, "-o", out, "--opset", str(opset),
                    "--input-names", ",".join(f"in_{i}" for i in range(n))]
+        if optionals:
+            command += ["--optional-inputs"]
         if axes:
             command += ["--dynamic-axes", json.dumps(axes)]
         code, _, error = calque(*command)
@@ -95,8 +105,9 @@ def check(name, kind):
         inputs = peers.session_of(str(out), (out.stat().st_mtime_ns,), "basic").inputs
         for i, args in enumerate(sets):
             want = [leaf.numpy() for leaf in conformance.leaves(fn(*copy.deepcopy(args)))]
-            feeds = {f"in_{k}": value for k, value in enumerate(conformance.graph_inputs(args))}
-            got = run_ort(out, {key: feeds[key] for key in inputs})
+            feeds = {f"in_{k}": conformance.graph_inputs([value])[0]
+                     for k, value in enumerate(slots(args)) if value is not None}
+            got = run_ort(out, {key: feeds[key] for key in inputs if key in feeds or not optionals})
             expect_close(got, want, name=f"set {i}")
             if kind == kinds[-1]:  # the evaluator is the same for both
                 expect_close(run_program(folder, model, entry, args, i), want, name=f"run, set {i}")

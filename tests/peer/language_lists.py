@@ -25,6 +25,26 @@ def append_rows(x):
     return torch.stack(rows), torch.cat(rows)
 
 
+@program(matrix(3), matrix(6), axes=ROWS, opset=9)
+def append_rows_without_sequences(x):
+    rows: List[Tensor] = []
+    sums: List[Tensor] = []
+    y = x[0]
+    for i in range(x.size(0)):
+        y = y + x[i]
+        rows.append(y * float(i))
+        sums.append(y.sum())
+    return torch.stack(rows, 1), torch.cat(rows), torch.stack(sums), y
+
+
+@program(matrix(3), matrix(6), axes=ROWS, opset=11)
+def append_rows_and_take_some(x):
+    rows: List[Tensor] = []
+    for row in x:
+        rows.append(row.clamp(0, 2))
+    return rows[-1], len(rows), torch.stack(rows)
+
+
 @program(count(2), count(4))
 def append_to_some(x, n: int):
     rows = [x, x * 2]

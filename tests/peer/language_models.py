@@ -11,12 +11,14 @@ ROWS = {"in_0": {"0": "rows"}}
 SIZES = {"in_0": {"0": "rows", "1": "columns"}}
 
 
-def program(*sets, axes=None, kinds=("script", "source"), refused=None, opset=17):
+def program(*sets, axes=None, kinds=("script", "source"), refused=None, opset=17,
+            optionals=False):
     """sets: functions that make the arguments; kinds: an archive of the scripted function, its
-    source, or an archive of a trace; refused: what the error says if it cannot be exported."""
+    source, or an archive of a trace; refused: what the error says if it cannot be exported; optionals:
+    inputs may be left out (None)."""
     def add(fn):
         assert fn.__name__ not in PROGRAMS, fn.__name__
-        PROGRAMS[fn.__name__] = (fn, sets, axes, kinds, refused, opset)
+        PROGRAMS[fn.__name__] = (fn, sets, axes, kinds, refused, opset, optionals)
         return fn
     return add
 

@@ -8,7 +8,7 @@ import pathlib
 import sys
 import tempfile
 import warnings
-from typing import List
+from typing import List, Optional
 
 from package import Report, Skip, raises
 
@@ -389,6 +389,40 @@ def check_lists_of_scripts_are_sequences():
     got = calque.Session(made.to_bytes()).run(None, feeds)
     assert got[0].tolist() == [[2, 2, 0, 0, 0]] and got[1].tolist() == [2, 2]
     assert len(export(Net(), (x, [1, 2], more)).inputs) == 5  # a trace has them one by one
+
+
+def check_optionals_of_scripts_may_be_left_out():
+    class Net(torch.nn.Module):
+        def forward(self, x, y: Optional[torch.Tensor] = torch.ones(2), z: Optional[torch.Tensor] = None):
+            if y is not None:
+                x = x * y
+            return x if z is None else x + z
+
+    one = torch.ones(2)
+    model = torch.jit.script(Net())
+    for args in (one, one, one), (one, {"z": one}):
+        made = export(model, args, opset_version=17, dynamic_axes={"z": [0]}, input_names=["x", "y", "z"])
+        assert [(value.name, value.type) for value in made.inputs] == [
+            ("x", "tensor(float)"), ("y", "optional(tensor(float))"), ("z", "optional(tensor(float))")]
+        session, x = calque.Session(made.to_bytes()), np.array([1, 2], "float32")
+        assert session.run(None, {"x": x, "y": 3 * x, "z": x})[0].tolist() == [4, 14]
+        assert session.run(None, {"x": x, "y": 3 * x, "z": None})[0].tolist() == [3, 12]
+        assert session.run(None, {"x": x, "z": x})[0].tolist() == [2, 4]
+        assert session.run(None, {"x": x})[0].tolist() == [1, 2]
+    assert len(export(model, (one, one), opset_version=17).inputs) == 2  # of what type z is, nothing tells
+    assert [value.type for value in export(model, (one, one)).inputs] == ["tensor(float)"] * 2  # opset 14
+
+
+def check_lists_of_numbers_take_tensors():
+    class Split(torch.nn.Module):
+        def forward(self, x, sizes: List[int]):
+            return torch.cat(x.split(sizes)[::-1])
+
+    made = export(torch.jit.script(Split()), (torch.ones(6), [torch.tensor(2), torch.tensor(4)]),
+                  opset_version=17)
+    got, = calque.Session(made.to_bytes()).run(
+        None, {"x": np.arange(6, dtype="float32"), "sizes": [np.array(1), np.array(5)]})
+    assert got.tolist() == [1, 2, 3, 4, 5, 0]
 
 
 def check_inputs_are_called_as_the_library_calls_them():

@@ -47,6 +47,7 @@ OPTIONS = {
         "KEEP_ASSERTS": "export --keep-asserts",
         "STATE": "export --state",
         "COMPLEX_AS_PAIRS": "export --complex-as-pairs",
+        "OPTIONAL_INPUTS": "export --optional-inputs",
         "QUANTIZED_PARTS": "(of calque.onnx, whose programs want what PyTorch's files give)",
         "LISTS_AS_SEQUENCES": "(of calque.onnx, whose programs feed what PyTorch's files take)",
     },

@@ -3,13 +3,15 @@
 
     tools/setup.sh torch-tests
     CALQUE_LIBRARY=build/libcalque.so tests/torch_suite/run.py [--with torch] [--opset 14]
-        [--module test_pytorch_onnx_onnxruntime] [--only REGEX] [--log FILE] [--against FILE]
+        [--module test_pytorch_onnx_onnxruntime] [--only REGEX] [--log FILE] [--against FILE] [--skipped]
 
 Files are run by ONNX Runtime, as the tests say. --with torch runs the original, --log keeps what came
 of each test, and --against compares with such a log: what passed there and does not here is listed.
+--skipped runs what the tests leave out instead: what torch.onnx cannot do at this opset, or of TorchScript.
 """
 import argparse
 import contextlib
+import functools
 import importlib
 import io
 import json
@@ -94,6 +96,47 @@ def replace_exporter():
         calque.onnx.symbolic_helper
 
 
+# ---- what the tests skip ----
+
+SKIPS = ("skipIfUnsupportedMinOpsetVersion", "skipIfUnsupportedMaxOpsetVersion",
+         "skipForAllOpsetVersions", "skipIfUnsupportedOpsetVersion", "skipTraceTest", "skipScriptTest")
+
+
+def not_skipped(skip):
+    """A decorator of the tests that notes what it would skip, and runs it."""
+    @functools.wraps(skip)
+    def decorator_of(*args, **options):
+        def decorate(function):
+            guarded = skip(*args, **options)(function)
+
+            @functools.wraps(function)
+            def wrapper(self, *rest):
+                try:
+                    return guarded(self, *rest)
+                except unittest.SkipTest:
+                    self.was_skipped = self.is_script_test_enabled = True
+                    return function(self, *rest)
+            return wrapper
+        return decorate
+    return decorator_of
+
+
+def run_skipped():
+    """Tests run whatever they say of opsets and TorchScript, and note whether there was a model: not
+    all that they skip is a program that TorchScript takes."""
+    import onnx_test_common
+    import pytorch_test_common
+    run_model = onnx_test_common.run_model_test
+
+    def noted(test, *args, **options):
+        test.has_run = True
+        return run_model(test, *args, **options)
+
+    for name in SKIPS:
+        setattr(pytorch_test_common, name, not_skipped(getattr(pytorch_test_common, name)))
+    onnx_test_common.run_model_test = noted
+
+
 # ---- the tests ----
 
 
@@ -109,8 +152,8 @@ def on_alarm(*_):
     raise TimeoutError(f"more than {SECONDS} s")
 
 
-def run_one(test):
-    """"pass", "fail" or "skip", and why it failed."""
+def run_one(test, skipped):
+    """"pass", "fail" or "skip", and why it failed. Of what is skipped, only what has a model counts."""
     import torch
     torch.set_default_dtype(torch.float32)
     result = unittest.TestResult()
@@ -123,7 +166,7 @@ def run_one(test):
     finally:
         signal.alarm(0)
     wrong = [text for _, text in result.failures + result.errors]
-    if result.skipped:
+    if result.skipped or (skipped and not (hasattr(test, "was_skipped") and hasattr(test, "has_run"))):
         return "skip", ""
     return ("fail", wrong[-1]) if wrong or result.unexpectedSuccesses else ("pass", "")
 
@@ -149,6 +192,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--log", type=pathlib.Path)
     parser.add_argument("--against", type=pathlib.Path)
+    parser.add_argument("--skipped", action="store_true")
     args = parser.parse_args()
     if not (CACHE / ".complete").exists():
         sys.exit("PyTorch's tests are not there; tools/setup.sh torch-tests fetches them")
@@ -167,11 +211,13 @@ def main():
         replace_exporter()
     wanted = re.compile(f"opset_version_{args.opset}_.*inputs_False.*(?:{args.only})" if args.opset
                         else args.only)
+    if args.skipped:
+        run_skipped()
     module = importlib.import_module(args.module)
     found, start = {}, time.monotonic()
     for test in tests_in(unittest.defaultTestLoader.loadTestsFromModule(module)):
         if wanted.search(test.id()):
-            found[test.id()] = run_one(test)
+            found[test.id()] = run_one(test, args.skipped)
             if args.log:
                 with args.log.open("a" if len(found) > 1 else "w") as log:
                     log.write(json.dumps([test.id(), *found[test.id()]]) + "\n")

@@ -37,6 +37,33 @@ def in_order(forward: Callable[..., Any], args: tuple[Any, ...],
     return bound.args, bound.kwargs
 
 
+def as_declared(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+                opset: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of TorchScript as its signature has them: in order; numbers in a list of numbers,
+    which a call makes of tensors; and, from opset 15 on, defaults of what may be missing, which are
+    inputs as in torch.onnx."""
+    is_module = isinstance(program, torch._C.ScriptModule)
+    schema = program._get_method("forward").schema if is_module else program.schema
+    declared = schema.arguments[1:] if is_module else schema.arguments
+    args, named = list(args), {}
+    for i, parameter in enumerate(declared):
+        kind, default = str(parameter.type), parameter.default_value
+        if i < len(args):
+            args[i] = _numbers(kind, args[i])
+        elif parameter.name in kwargs:
+            named[parameter.name] = _numbers(kind, kwargs[parameter.name])
+        elif opset >= 15 and "Optional[Tensor]" in kind and default is not None:
+            named[parameter.name] = default
+    return tuple(args), {**named, **{name: kwargs[name] for name in kwargs if name not in named}}
+
+
+def _numbers(kind: str, value: Any) -> Any:
+    if kind not in ("List[int]", "List[float]") or not isinstance(value, (list, tuple)):
+        return value
+    return [item.item() if isinstance(item, torch.Tensor) and item.dim() == 0 else item
+            for item in value]
+
+
 def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tensor]:
     """A quantized tensor as torch.onnx has it: its integers, scale and zero point, of other types
     among inputs than among outputs."""

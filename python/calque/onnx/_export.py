@@ -114,6 +114,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
             (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),
+            (_abi.CQ_EXPORT_OPTIONAL_INPUTS, True),
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not do_constant_folding),
             (_abi.CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS, export_modules_as_functions is True),
@@ -147,7 +148,7 @@ class Captured:
     """A model that was captured: its program, what it was called with, and what it returned."""
 
     def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
-                 rules: _functions.Rules, only_persistent: bool) -> None:
+                 rules: _functions.Rules, only_persistent: bool, opset: int) -> None:
         args, named = _capture.split_arguments(args, kwargs)
         self._results: Any = None
         self._run: Callable[[], Any] | None = None
@@ -157,6 +158,7 @@ class Captured:
         if is_script and not _capture.Tree((args, named)).has_quantized:
             program: Any = getattr(model, "_c", model)
             self._run = lambda: model(*copy.deepcopy(args), **copy.deepcopy(named))
+            args, named = _capture.as_declared(program, args, named, opset)
             if getattr(model, "training", False):  # as a trace, it changes what a model counts
                 self._results = self.results
         else:
@@ -232,7 +234,7 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
     falls_through = options.get("operator_export_type") == OperatorExportTypes.ONNX_FALLTHROUGH
     with select_model_mode_for_export(model, training), _state.exporting(opset), \
             _functions.Rules(falls_through or not autograd_inlining) as rules:
-        made = Captured(model, args, kwargs, rules, _are_weights_inputs(options))
+        made = Captured(model, args, kwargs, rules, _are_weights_inputs(options), opset)
         made.options = _options(opset, inputs, outputs,
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
         if made.has_quantized:  # scale and zero point stay inputs, though the grid is fixed

@@ -103,6 +103,56 @@ static cq_status optional(cq_sym *s)
     return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
 }
 
+/* What is in an input that may be empty. Where no branch has asked for it, something stands in for
+ * it that is never used. */
+static cq_status optional_get(cq_sym *s)
+{
+    const cq_type type  = s->node->outputs[0]->type;
+    cq_value     *input = cq_sym_value(s, s->node->inputs[0].u.value), *some;
+    cq_node      *node  = NULL;
+    cq_int        sizes[CQ_MAX_RANK];
+
+    if (!cq_export_is_asked_for(s->node)) {
+        node = cq_sym_node(s, "If",
+                           CQ_IN(cq_sym_op(s, "OptionalHasElement", CQ_IN(input), CQ_NO_ATTR)), 1);
+        cq_sym_push_block(s, node);
+    }
+    some = cq_sym_op(s, "OptionalGetElement", CQ_IN(input), CQ_NO_ATTR);
+    if (some)
+        some->type = type;
+    if (s->status != CQ_OK || !node)
+        return cq_sym_done(s, some);
+    cq_sym_pop_block(s, CQ_IN(some));
+    cq_sym_push_block(s, node);
+    for (int i = 0; i < type.rank; i++)
+        sizes[i] = type.sizes[i].expr ? cq_i(1) : type.sizes[i];
+    some = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, sizes, (size_t)type.rank)),
+                     CQ_NO_ATTR);
+    cq_sym_pop_block(s, CQ_IN(cq_sym_cast(s, some, type.dtype)));
+    return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
+}
+
+/* What a loop stacked along axis 0, as all of its items one after another (x1: along which axis;
+ * x2: a new one). */
+static cq_status joined(cq_sym *s)
+{
+    cq_value    *x    = cq_sym_value(s, s->node->inputs[0].u.value);
+    const size_t rank = x ? (size_t)x->type.rank : 0, axis = (size_t)s->node->inputs[1].u.i.value;
+    int64_t      perm[CQ_MAX_RANK];
+    cq_int       sizes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < rank; i++)
+        perm[i] = (int64_t)(i < axis ? i + 1 : i == axis ? 0 : i);
+    if (axis)
+        x = cq_sym_transpose(s, x, perm, rank);
+    if (!x || s->node->inputs[2].u.i.value)
+        return cq_sym_done(s, x);
+    for (size_t i = 0; i + 1 < rank; i++)
+        sizes[i] = x->type.sizes[i + (i > axis)];
+    sizes[axis] = cq_int_mul(&s->ex->source->symbols, x->type.sizes[axis], x->type.sizes[axis + 1]);
+    return cq_sym_done(s, cq_sym_reshape(s, x, sizes, rank - 1));
+}
+
 #define TOO_EARLY "a list of data-dependent length is a sequence, which came with opset 11"
 
 const cq_symbolic cq_symbolics_sequence[] = {
@@ -120,6 +170,7 @@ const cq_symbolic cq_symbolics_sequence[] = {
     { "sequence::length", 11, .as = "SequenceLength(arguments())" },
     { "sequence::concat", 7, .no = TOO_EARLY },
     { "sequence::concat", 11, .as = "ConcatFromSequence<axis = x1, new_axis = x2>(x0)" },
+    { "sequence::joined", 7, .fn = joined },
     { "sequence::split", 7, .no = TOO_EARLY },
     /* Without sizes SplitToSequence takes single slices, and keepdims counts; with them it does
        not. */
@@ -128,5 +179,7 @@ const cq_symbolic cq_symbolics_sequence[] = {
     { "optional::make", 7,
       .no = "a result that may be None is an optional, which came with opset 15" },
     { "optional::make", 15, .fn = optional },
+    { "optional::has", 15, .as = "OptionalHasElement(arguments())" },
+    { "optional::get", 15, .fn = optional_get },
     { 0 },
 };

@@ -1,6 +1,6 @@
 /* What differs between two models, names aside. The nodes of two graphs are paired first (pair.c):
- * those that compute the same from the same, then what is left by operator, in order. Then each
- * pair is compared (diff.c): attributes, weights by value (value.c), and whether inputs come from
+ * those that compute the same from the same for the same, those that compute the same from the
+ * same, then what is left by operator, in order. Then each pair is compared (diff.c): attributes, weights by value (value.c), and whether inputs come from
  * nodes that are a pair too. So a change is reported where it is, and not at all that follows. */
 #ifndef CQ_ONNX_DIFF_H
 #define CQ_ONNX_DIFF_H
@@ -14,6 +14,7 @@ struct cq_diff_value {
     const cq_onnx_tensor *tensor; /* of a weight, or the default of an input */
     uint32_t              index;  /* of the input, or the result of its node */
     uint64_t              hash;
+    uint64_t              uses; /* the places that take it, in any order */
     cq_diff_value        *pair; /* in the other model */
 };
 
@@ -24,7 +25,8 @@ struct cq_diff_scope {
     cq_map               names; /* to cq_diff_value */
     cq_onnx_node *const *nodes;
     uint32_t             n_nodes;
-    uint64_t            *hashes; /* of the nodes */
+    uint64_t            *hashes; /* of the nodes: what they compute from what */
+    uint64_t            *uses;   /* of the nodes: what takes their results */
     uint32_t            *pairs;  /* of the nodes, in the other model; CQ_DIFF_NONE: none */
     cq_diff_value      **inputs;
     uint32_t             n_inputs;

@@ -10,7 +10,8 @@
 enum {
     LOOK_AHEAD    = 64, /* nodes that may have been put in or taken out at one place */
     WINDOW        = 8,  /* nodes that are looked at to tell which it was */
-    SMALL_CONTENT = 64  /* bytes of a weight that count as structure: sizes and axes do */
+    SMALL_CONTENT = 64, /* bytes of a weight that count as structure: sizes and axes do */
+    OUTPUT        = 6   /* a use, as hashes begin */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t more)
@@ -157,8 +158,9 @@ static cq_status add_weight(cq_diff_scope *s, cq_arena *arena, const char *name,
 static cq_status add_nodes(cq_diff_scope *s, cq_arena *arena)
 {
     s->hashes = cq_arena_array(arena, s->n_nodes + 1u, sizeof *s->hashes);
+    s->uses   = cq_arena_array(arena, s->n_nodes + 1u, sizeof *s->uses);
     s->pairs  = cq_arena_array(arena, s->n_nodes + 1u, sizeof *s->pairs);
-    if (!s->hashes || !s->pairs)
+    if (!s->hashes || !s->uses || !s->pairs)
         return CQ_E_NO_MEMORY;
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         const cq_onnx_node *node = s->nodes[i];
@@ -172,6 +174,32 @@ static cq_status add_nodes(cq_diff_scope *s, cq_arena *arena)
                                               .hash  = mix(s->hashes[i], k) }));
     }
     return CQ_OK;
+}
+
+static void add_use(const cq_diff_scope *s, const char *name, uint64_t use)
+{
+    cq_diff_value *v = cq_diff_find(s, name);
+
+    if (v)
+        v->uses += use;
+}
+
+/* What takes the results of each node, from the last to the first. The outputs have been told. */
+static void add_uses(cq_diff_scope *s)
+{
+    for (uint32_t i = s->n_nodes; i-- > 0;) {
+        const cq_onnx_node *node = s->nodes[i];
+        uint64_t            uses = s->hashes[i];
+
+        for (uint32_t k = 0; k < node->output.n; k++) {
+            const cq_diff_value *v = cq_diff_find(s, node->output.items[k]);
+
+            uses = mix(uses, v ? v->uses : 0);
+        }
+        s->uses[i] = uses;
+        for (uint32_t k = 0; k < node->input.n; k++)
+            add_use(s, node->input.items[k], mix(uses, k));
+    }
 }
 
 cq_status cq_diff_open_graph(cq_diff_scope *s, cq_arena *arena, const cq_onnx_graph *graph,
@@ -192,7 +220,10 @@ cq_status cq_diff_open_graph(cq_diff_scope *s, cq_arena *arena, const cq_onnx_gr
 
         CQ_TRY(add_weight(s, arena, values ? values->name : NULL, values));
     }
-    return add_nodes(s, arena);
+    CQ_TRY(add_nodes(s, arena));
+    for (uint32_t i = 0; i < graph->output.n; i++)
+        add_use(s, graph->output.items[i]->name, mix(OUTPUT, i));
+    return add_uses(s), CQ_OK;
 }
 
 cq_status cq_diff_open_function(cq_diff_scope *s, cq_arena *arena, const cq_onnx_function *f)
@@ -204,7 +235,10 @@ cq_status cq_diff_open_function(cq_diff_scope *s, cq_arena *arena, const cq_onnx
     s->n_inputs = f->input.n;
     for (uint32_t i = 0; i < f->input.n; i++)
         CQ_TRY(add_input(s, arena, i, f->input.items[i]));
-    return add_nodes(s, arena);
+    CQ_TRY(add_nodes(s, arena));
+    for (uint32_t i = 0; i < f->output.n; i++)
+        add_use(s, f->output.items[i], mix(OUTPUT, i));
+    return add_uses(s), CQ_OK;
 }
 
 void cq_diff_close(cq_diff_scope *s)
@@ -245,24 +279,29 @@ static int compare_keyed(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static keyed *sorted_hashes(const cq_diff_scope *s)
+/* The nodes that have no pair yet, sorted. */
+static keyed *sorted_rest(const cq_diff_scope *s, const uint64_t *hashes, uint32_t *n)
 {
     keyed *list = cq_alloc_array(s->n_nodes + 1u, sizeof *list);
 
+    *n = 0;
     for (uint32_t i = 0; list && i < s->n_nodes; i++)
-        list[i] = (keyed){ s->hashes[i], i };
+        if (s->pairs[i] == CQ_DIFF_NONE)
+            list[(*n)++] = (keyed){ hashes[i], i };
     if (list)
-        qsort(list, s->n_nodes, sizeof *list, compare_keyed);
+        qsort(list, *n, sizeof *list, compare_keyed);
     return list;
 }
 
-/* Nodes that do the same to the same, wherever they stand. */
-static cq_status pair_equal(cq_diff_scope *a, cq_diff_scope *b)
+/* Nodes with the same hash, wherever they stand. */
+static cq_status pair_equal(cq_diff_scope *a, const uint64_t *of_a, cq_diff_scope *b,
+                            const uint64_t *of_b)
 {
-    keyed    *x = sorted_hashes(a), *y = sorted_hashes(b);
+    uint32_t  n, m;
+    keyed    *x = sorted_rest(a, of_a, &n), *y = sorted_rest(b, of_b, &m);
     cq_status status = x && y ? CQ_OK : CQ_E_NO_MEMORY;
 
-    for (uint32_t i = 0, k = 0; status == CQ_OK && i < a->n_nodes && k < b->n_nodes;) {
+    for (uint32_t i = 0, k = 0; status == CQ_OK && i < n && k < m;) {
         if (x[i].hash == y[k].hash)
             pair_nodes(a, b, x[i++].node, y[k++].node);
         else if (x[i].hash < y[k].hash)
@@ -356,6 +395,7 @@ cq_status cq_diff_pair(cq_diff_scope *a, cq_diff_scope *b)
         a->inputs[i]->pair = b->inputs[i];
         b->inputs[i]->pair = a->inputs[i];
     }
-    CQ_TRY(pair_equal(a, b));
+    CQ_TRY(pair_equal(a, a->uses, b, b->uses));
+    CQ_TRY(pair_equal(a, a->hashes, b, b->hashes));
     return pair_rest(a, b);
 }

@@ -49,16 +49,15 @@ static cq_status pack_block(void *user, int64_t block)
     int64_t               image = block / p->blocks, first = block % p->blocks * PIXELS;
     int64_t               n = smaller(PIXELS, p->pixels - first), size = p->core->size;
     char                 *to = p->q + (image * p->pixels + first) * p->padded * size;
-    int16_t               room[PIXELS];
+    int16_t               room[PIXELS], none = 0;
 
     for (int64_t c = 0; c < p->channels; c++) {
         p->core->to_grid(room, p->plain + (image * p->channels + c) * p->pixels + first, n,
                          p->grid.scale, p->grid.zero, p->grid.inverse);
         copy_elements(to + c * size, p->padded, (const char *)room, 1, n, (int)size);
     }
-    for (int64_t i = 0; i < n && p->channels < p->padded; i++)
-        memset(to + (i * p->padded + p->channels) * size, 0,
-               (size_t)((p->padded - p->channels) * size));
+    for (int64_t c = p->channels; c < p->padded; c++)
+        copy_elements(to + c * size, p->padded, (const char *)&none, 0, n, (int)size);
     return CQ_OK;
 }
 

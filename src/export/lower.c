@@ -495,9 +495,8 @@ static void opsets(lowering *l)
         return;
     }
     cq_onnx_model_add_opset(l->model, "", o->opset);
-    for (size_t i = 0; i < l->domains.cap; i++)
-        if (l->domains.slots[i].key)
-            names[n++] = l->domains.slots[i].key;
+    for (; n < l->domains.n; n++)
+        names[n] = l->domains.entries[n].key;
     qsort(names, n, sizeof *names, by_text);
     for (size_t i = 0; i < n; i++)
         cq_onnx_model_add_opset(l->model, names[i], domain_version(o, names[i]));

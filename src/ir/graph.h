@@ -74,6 +74,7 @@ struct cq_value {
     cq_value  *instead; /* the value that a pass put in its place */
     cq_value  *pairs;   /* real numbers that a complex value stands for (symbolic/complex.c) */
     uint32_t   n_uses;  /* as of the last cq_ir_count_uses */
+    uint32_t   counted; /* which count that was */
 };
 
 typedef enum cq_operand_kind {
@@ -203,8 +204,8 @@ struct cq_graph {
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     CQ_VEC(cq_state_pair) states;
     CQ_VEC(cq_check) checks;
-    uint32_t  n_values;
-    cq_status status; /* the first failure of a builder call */
+    uint32_t  n_values, n_counts; /* n_counts: calls of cq_ir_count_uses */
+    cq_status status;             /* the first failure of a builder call */
 };
 
 /* ---- building ---- */

@@ -503,7 +503,7 @@ static void print_simple(printer *o, const cq_ast_stmt *s)
     case CQ_S_RAISE: print_raise(o, s); break;
     case CQ_S_ASSERT: print_assert(o, s); break;
     case CQ_S_DEL:
-        cq_str_add(&o->s, "del ");
+        cq_str_add(&o->s, s->u.targets.n ? "del " : "del []");
         print_exprs(o, s->u.targets);
         break;
     case CQ_S_BREAK: cq_str_add(&o->s, "break"); break;

@@ -8,7 +8,7 @@ from ._lib import lib, text
 from ._words import in_python
 
 
-class Error(Exception):
+class Error(RuntimeError):
     """A call of the library failed. Its kind is the class; see the subclasses.
 
     >>> import calque

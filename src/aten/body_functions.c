@@ -401,6 +401,14 @@ const cq_body_function cq_body_functions[] = {
       "return t * (turn / (n - 1)) if is_known(n) else t * turn / (n - 1)" },
     { "wave(Tensor t, float times, float factor) -> Tensor", "scaled(t, times).cos() * factor" },
 
+    /* The gradient of an adaptive mean along one axis, which was of n: each element is in one
+     * window or more, and has its part of their means. */
+    { "spread_means(Tensor grad, int dim, int n) -> Tensor",
+      "m = grad.shape[dim]; i = arange(n); o = arange(m).unsqueeze(1)\n"
+      "first = (o * n).floor_divide(m); last = ((o + 1) * n + (m - 1)).floor_divide(m)\n"
+      "part = (i >= first).logical_and(i < last).to(grad.dtype) / (last - first).to(grad.dtype)\n"
+      "return (grad.transpose(dim, -1) @ part).transpose(dim, -1)" },
+
     /* ---- elements in other places ---- */
 
     /* The last elements come first. A shift of less than the size, the usual one, is not a reason

@@ -181,14 +181,17 @@ const cq_body_function cq_body_images[] = {
       " x = x.slice(n - 1 - i, max(0, -pad[2 * i]),"
       " pad[2 * i + 1] if pad[2 * i + 1] < 0 else 9223372036854775807)\n"
       "return x" },
-    /* A piece of the value before and after, dimension by dimension. */
+    /* A piece of the value before and after, dimension by dimension. One of a size that is not
+     * fixed is there though the example has none of it; a run with a negative one fails. */
     { "padded_by_pieces(Tensor self, int[] pad, Scalar value) -> Tensor",
-      "x = cropped(self, pad); n = x.ndim\n"
+      "if len([p for p in pad if not is_known(p) and p < 0]) > 0:"
+      " raise NotImplementedError('it cuts off as much as is not fixed')\n"
+      "x = cropped(self, [p if is_known(p) else 0 for p in pad]); n = x.ndim\n"
       "for i in range(len(pad) // 2): d = n - 1 - i;"
       " piece = [full(x.shape[:d] + [p] + x.shape[d + 1:], value, dtype=x.dtype)"
-      " for p in pad[2 * i:2 * i + 2] if p > 0];"
-      " x = cat((piece[:1] if pad[2 * i] > 0 else []) + [x]"
-      " + (piece[-1:] if pad[2 * i + 1] > 0 else []), d)\n"
+      " for p in pad[2 * i:2 * i + 2] if not is_known(p) or p > 0];"
+      " x = cat((piece[:1] if not is_known(pad[2 * i]) or pad[2 * i] > 0 else []) + [x]"
+      " + (piece[-1:] if not is_known(pad[2 * i + 1]) or pad[2 * i + 1] > 0 else []), d)\n"
       "return x" },
     /* From the other side. */
     { "padded_around(Tensor self, int[] pad) -> Tensor",

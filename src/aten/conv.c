@@ -93,11 +93,7 @@ cq_int cq_conv_transposed_size(cq_opcall *c, const cq_conv *v, size_t i, cq_int 
     size = cq_size_mul(c, cq_size_sub(c, in, cq_i(1)), cq_i(w->stride[i]));
     size = cq_size_add(
         c, size, cq_size_mul(c, cq_size_sub(c, v->w->sizes[i + 2], cq_i(1)), cq_i(w->dilation[i])));
-    size = cq_size_add(c, size, cq_i(v->output_padding[i] - w->padding[i] - v->after[i] + 1));
-    if (size.value < 1)
-        cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE, "the result would have size %lld",
-                                        (long long)size.value));
-    return size;
+    return cq_size_add(c, size, cq_i(v->output_padding[i] - w->padding[i] - v->after[i] + 1));
 }
 
 static cq_status conv_shape(cq_opcall *c)
@@ -120,6 +116,9 @@ static cq_status conv_shape(cq_opcall *c)
                                          : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
                                                      v.window.padding[i], v.after[i],
                                                      v.window.dilation[i], false);
+        if (v.transposed && sizes[lead + i].value < 1)
+            return cq_call_fail(c, CQ_E_TYPE, "the result would have size %lld",
+                                (long long)sizes[lead + i].value);
     }
     return cq_result(c, 0, v.x->dtype, v.x->rank, sizes);
 }

@@ -448,8 +448,8 @@ const cq_op_def cq_ops_creation[] = {
               "numbers in equal steps, with the end", range_shape, arange_run),
     CQ_KERNEL("aten::linspace(Scalar start, Scalar end, int steps, " OPTIONS ") -> Tensor",
               "so many numbers in equal steps", linspace_shape, linspace_run),
-    CQ_PARTS("aten::_dim_arange(Tensor like, int dim) -> Tensor",
-             "0, 1, … up to a size of a tensor", "arange(like.shape[dim] if like.ndim > 0 else 1)"),
+    CQ_BODY("aten::_dim_arange(Tensor like, int dim) -> Tensor", "0, 1, … up to a size of a tensor",
+            "arange(like.shape[dim] if like.ndim > 0 else 1)"),
     CQ_PARTS("aten::logspace(Scalar start, Scalar end, int steps, float base=10., " OPTIONS
              ") -> Tensor",
              "powers of base in equal steps of the exponent",

@@ -323,6 +323,7 @@ const cq_op_def cq_ops_view[] = {
     CQ_PARTS("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
              "Tensor(a)",
              "some dimensions moved to other places",
+             "if self.ndim == 0: return self.permute([])\n"
              "source = wrap_dims(source, self.ndim)\n"
              "destination = wrap_dims(destination, self.ndim)\n"
              "assert len(source) == len(destination), 'source and destination differ in length'\n"

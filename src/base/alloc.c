@@ -16,8 +16,6 @@
 #include <malloc.h>
 #endif
 
-enum { HUGE_PAGE = 1 << 21 }; /* bytes */
-
 static _Thread_local long            fail_in;
 static _Thread_local cq_alloc_budget budget;
 
@@ -44,14 +42,18 @@ static int is_too_much(size_t size)
     return budget.limit && (size > INT64_MAX || (int64_t)size > budget.limit - budget.used);
 }
 
+static void spend(size_t size)
+{
+    budget.used += (int64_t)size;
+    if (budget.used > budget.peak)
+        budget.peak = budget.used;
+}
+
 /* The heap's own word for the size of a block, so that none has to carry it. */
 static void take(void *p)
 {
-    if (!budget.limit || !p)
-        return;
-    budget.used += (int64_t)malloc_usable_size(p);
-    if (budget.used > budget.peak)
-        budget.peak = budget.used;
+    if (budget.limit && p)
+        spend(malloc_usable_size(p));
 }
 
 static void give_back(void *p)
@@ -147,15 +149,15 @@ CQ_API void cq_buffer_free(void *buffer)
  * than what was asked for. */
 void *cq_alloc_aligned(size_t size)
 {
-    const bool is_large = size >= HUGE_PAGE;
+    const bool is_large = size >= CQ_HUGE_PAGE;
     void      *p        = NULL;
 
-    if (size > SIZE_MAX - HUGE_PAGE || must_fail(size) ||
-        posix_memalign(&p, is_large ? HUGE_PAGE : 64, size ? size : 1))
+    if (size > SIZE_MAX - CQ_HUGE_PAGE || must_fail(size) ||
+        posix_memalign(&p, is_large ? CQ_HUGE_PAGE : 64, size ? size : 1))
         return checked(NULL, size);
 #ifdef MADV_HUGEPAGE
     if (is_large)
-        (void)madvise(p, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+        (void)madvise(p, size / CQ_HUGE_PAGE * CQ_HUGE_PAGE, MADV_HUGEPAGE);
 #endif
     return checked(p, size);
 }
@@ -165,3 +167,46 @@ void cq_free_aligned(void *p)
     give_back(p);
     free(p);
 }
+
+#ifdef MADV_HUGEPAGE
+/* As many pages more as one needs to begin where a huge one does, which are given back. */
+void *cq_alloc_pages(size_t size)
+{
+    const size_t all = size + CQ_HUGE_PAGE;
+    char        *p, *begin;
+
+    p = must_fail(size)
+            ? MAP_FAILED
+            : mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return checked(NULL, size);
+    begin = p + (CQ_HUGE_PAGE - (uintptr_t)p % CQ_HUGE_PAGE);
+    (void)munmap(p, (size_t)(begin - p));
+    if (begin + size < p + all)
+        (void)munmap(begin + size, (size_t)(p + all - begin) - size);
+    (void)madvise(begin, size, MADV_HUGEPAGE);
+    if (budget.limit)
+        spend(size);
+    return begin;
+}
+
+void cq_free_pages(void *p, size_t size)
+{
+    if (!p)
+        return;
+    if (budget.limit)
+        budget.used -= (int64_t)size;
+    (void)munmap(p, size);
+}
+#else
+void *cq_alloc_pages(size_t size)
+{
+    return cq_alloc_aligned(size);
+}
+
+void cq_free_pages(void *p, size_t size)
+{
+    (void)size;
+    cq_free_aligned(p);
+}
+#endif

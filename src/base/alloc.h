@@ -20,6 +20,12 @@ void  cq_free(void *p);
 void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
+/* Fresh pages, huge ones where the system has them, for what stays; a heap would hand out small
+ * pages that something else has left behind. size is a multiple of CQ_HUGE_PAGE. */
+enum { CQ_HUGE_PAGE = 1 << 21 }; /* bytes */
+void *cq_alloc_pages(size_t size);
+void  cq_free_pages(void *p, size_t size);
+
 /* A limit of what this thread may take from the heap, for work on files that cannot be trusted:
  * counted from here on, less what it gives back. 0 means no limit. Returns what was in force, to be
  * put back in the end. */

@@ -483,6 +483,34 @@ static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
     return CQ_OK;
 }
 
+static bool can_be_one_shape(const cq_operand *a, const cq_operand *b)
+{
+    const cq_type *s = &a->u.value->type, *t = &b->u.value->type;
+
+    if (s->kind != CQ_TYPE_TENSOR || t->kind != CQ_TYPE_TENSOR || s->rank < 0 || t->rank < 0)
+        return true;
+    for (int i = 0; i < s->rank && s->rank == t->rank; i++)
+        if (!s->sizes[i].expr != !t->sizes[i].expr ||
+            (!s->sizes[i].expr && s->sizes[i].value != t->sizes[i].value))
+            return false;
+    return s->rank == t->rank;
+}
+
+/* Until opset 11 what comes out of a branch has one shape; ONNX Runtime loads no other, and takes a
+ * size that is fixed on one side for the other's, too. */
+static cq_status check_shapes(const cq_exporter *ex, const cq_node *n)
+{
+    for (size_t i = 0; i < n->n_outputs && is_if(n) && ex->options.opset < 11; i++)
+        if (keeps_output(n, i) &&
+            !can_be_one_shape(&n->blocks[0]->returns.items[i], &n->blocks[1]->returns.items[i]))
+            return cq_fail(
+                CQ_E_UNSUPPORTED, NULL, "use opset 11 or newer",
+                "the two sides of a branch give tensors of different shapes, which opset "
+                "%d cannot do",
+                ex->options.opset);
+    return CQ_OK;
+}
+
 /* prim::If and prim::Loop have ONNX's own form: condition; trip count, condition, carried. */
 static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 {
@@ -497,6 +525,7 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
         return cq_fail(CQ_E_UNSUPPORTED, n->op, "carry torch.view_as_real of it",
                        "complex numbers come out of a branch or loop, which ONNX cannot do");
     CQ_TRY(check_sequences(ex, n));
+    CQ_TRY(check_shapes(ex, n));
     for (size_t i = 0; i < n->n_inputs; i++)
         in[i] = operand_value(&s, &n->inputs[i]);
     for (size_t i = 0; i < n->n_outputs; i++)
@@ -704,11 +733,7 @@ cq_status cq_export_convert(cq_exporter *ex)
     if (ex->options.opset < 13)
         CQ_TRY(cq_export_scan_lists(from, ex->options.opset));
     cq_ir_count_uses(from);
-    ex->is_read = cq_arena_array(to->arena, from->top->params.n, sizeof *ex->is_read);
-    if (!ex->is_read)
-        return CQ_E_NO_MEMORY;
-    for (size_t i = 0; i < from->top->params.n; i++)
-        ex->is_read[i] = from->top->params.items[i]->n_uses || from->top->params.items[i]->is_taken;
+    CQ_TRY(cq_export_find_reads(ex));
     ignore_unused(from->top);
     for (size_t i = 0; i < from->top->params.n; i++)
         CQ_TRY(convert_input(ex, from->top->params.items[i]));

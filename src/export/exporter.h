@@ -83,6 +83,7 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether th
 
 /* convert.c: aten nodes to onnx nodes. */
 cq_status cq_export_convert(cq_exporter *ex);
+cq_status cq_export_find_reads(cq_exporter *ex);      /* reads.c: is_read */
 cq_status cq_export_move_optionals(cq_graph *source); /* optionals.c: before it */
 bool      cq_export_is_asked_for(const cq_node *get); /* where it is, a branch has asked */
 cq_status cq_export_scan_lists(cq_graph *source,

@@ -411,20 +411,29 @@ TEST(foreign, a_number_of_rounds_can_be_kept)
     }
 }
 
-/* As in PyTorch: what nothing but a size was asked of is not an input; what an operator takes is.
- */
+/* As in PyTorch: what nothing but a size was asked of is not an input; what an operator takes is,
+ * if that has to do with the results. */
 TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
 {
     static const struct {
         const char *program;
         size_t      n_inputs;
     } cases[] = { { "def net(x):\n    return torch.ones(x.size(0))\n", 0 },
-                  { "def net(x):\n    return torch.ones_like(x)\n", 1 },
+                  { "def net(x):\n    return torch.ones_like(x) + x.new_zeros([1])\n", 0 },
+                  { "def net(x):\n    return x.fill_(2)\n", 0 },
+                  { "def net(x):\n    y = x * 2\n    return torch.ones(y.size(0))\n", 0 },
+                  { "def net(x):\n    return torch.full_like(x, 2)\n", 1 },
+                  { "def net(x):\n    return torch.ones(2).view_as(x)\n", 1 },
+                  { "def net(x):\n    x[:] = torch.ones(2)\n    return x\n", 1 },
+                  { "def net(x):\n    return torch.ones(len(x.unbind()))\n", 1 },
+                  { "def net(x):\n    if float(x.sum()) < 0:\n        raise Exception(\"no\")\n"
+                    "    return torch.ones(2)\n",
+                    1 },
                   { "def net(x):\n    found = []\n    if len(found) > 2:\n"
                     "        found.append(x)\n    return found\n",
                     1 } };
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f;
 
         set_up(&f, cases[i].program);

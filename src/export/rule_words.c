@@ -312,8 +312,9 @@ static cq_rule_term without_bfloat16(cq_rule_run *r, const cq_rule_expr *e)
         x && cq_sym_dtype(r->s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(r->s, x, CQ_DTYPE_F32) : x);
 }
 
-/* ONNX Runtime makes one node of a Pad with zeros and a MaxPool, and then pads with -inf. What it
- * does not see through, the greatest of one tensor, keeps them apart. */
+/* ONNX Runtime makes one node of a Pad with zeros and a pool: a MaxPool then pads with -inf, and an
+ * AveragePool refuses a padding as wide as its window. What it does not see through, the greatest
+ * of one tensor, keeps them apart. */
 static cq_value *apart_from_pad(cq_sym *s, cq_value *x)
 {
     return x && x->node && strcmp(x->node->op, "onnx::Pad") == 0 ? cq_sym_unary(s, "Max", x) : x;

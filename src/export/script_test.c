@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "models.h"
 
+#include <stdio.h>
 #include <calque/script.h>
 #include <calque/session.h>
 
@@ -276,6 +277,28 @@ TEST(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13)
     CHECK_OK(export_text(&m, text, 13));
     CHECK(run_model(m, vector(3, 10), number(3)) == 10 + 3 + 3 + 10);
     cq_onnx_model_free(m);
+}
+
+/* ONNX Runtime refuses it, when it loads the model or when a run comes to the other side. */
+TEST(script, sides_of_a_branch_differ_in_shape_since_opset_11)
+{
+    static const char *const others[] = { "x[:1]", "x.unsqueeze(0)", "x[x > 0]" };
+    char                     text[160];
+
+    for (size_t i = 0; i < 3; i++) {
+        cq_onnx_model *m = NULL;
+
+        snprintf(text, sizeof text,
+                 "def f(x, n):\n    y = x\n    if x.sum() < 0:\n        y = %s\n"
+                 "    return x + y.sum()\n",
+                 others[i]);
+        CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 10));
+        CHECK_STR("the two sides of a branch give tensors of different shapes, which opset 10 "
+                  "cannot do",
+                  cq_last_error()->message);
+        CHECK_OK(export_text(&m, text, 11));
+        cq_onnx_model_free(m);
+    }
 }
 
 TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
@@ -828,6 +851,7 @@ int main(void)
         TEST_OF(script, a_failure_inside_of_a_forward_is_the_contexts),
         TEST_OF(script, lists_that_grow_in_loops_are_sequences_since_opset_13),
         TEST_OF(script, optionals_among_the_arguments_can_be_optional_inputs),
+        TEST_OF(script, sides_of_a_branch_differ_in_shape_since_opset_11),
         TEST_OF(script, lists_to_which_every_round_appends_need_no_sequences),
         TEST_OF(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13),
         TEST_OF(script, outputs_are_called_after_keys_and_fields),

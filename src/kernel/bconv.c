@@ -7,6 +7,7 @@
  * channels innermost; a row of the window is then one piece. */
 #include "kernel/bconv.h"
 
+#include "base/lasting.h"
 #include "base/thread.h"
 #include "kernel/bands.h"
 #include "kernel/bconv_types.h"
@@ -36,7 +37,7 @@ cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
     if (__builtin_mul_overflow(a, b, &n) || __builtin_mul_overflow(n, c, &n) ||
         __builtin_mul_overflow(n, (int64_t)sizeof **out, &n))
         return cq_no_memory();
-    *out = cq_alloc_aligned((size_t)n);
+    *out = cq_alloc_lasting((size_t)n);
     if (!*out)
         return CQ_E_NO_MEMORY;
     memset(*out, 0, (size_t)n);
@@ -176,15 +177,37 @@ static int64_t steps_at_once(const cq_bconv *c)
     return n > 1 ? (c->n_steps + n - 1) / n : c->n_steps;
 }
 
-/* In the order in which they are read: [group][steps at once][pair of blocks][step][kc][two
- * vectors]; the last pair may be one block. */
+/* Blocks of output channels are computed in pairs, and what is left over alone: one, and one of
+ * which half is zeros. */
+static int64_t whole_blocks(const cq_bconv *c)
+{
+    return c->out_group - (c->ends_in_half ? 1 : 0);
+}
+
+static int64_t n_pairs(const cq_bconv *c)
+{
+    return (whole_blocks(c) + 1) / 2 + (c->ends_in_half ? 1 : 0);
+}
+
+static int64_t first_of_pair(const cq_bconv *c, int64_t pair)
+{
+    return smaller(2 * pair, whole_blocks(c));
+}
+
+static int vectors_of_pair(const cq_bconv *c, int64_t pair)
+{
+    return 2 * pair + 1 < whole_blocks(c) ? 2 : 1;
+}
+
+/* In the order in which they are read: [group][steps at once][pair of blocks][step][kc][vectors of
+ * the pair]. */
 static float *weights_at(const cq_bconv *c, int64_t group, int64_t step, int64_t pair)
 {
     int64_t at_once = steps_at_once(c), first = step / at_once * at_once;
     int64_t here = smaller(at_once, c->n_steps - first);
 
-    return c->w +
-           ((group * c->n_steps + first) * c->out_group + pair * 2 * here) * c->kc * c->core->lanes;
+    return c->w + ((group * c->n_steps + first) * c->out_group + first_of_pair(c, pair) * here) *
+                      c->kc * c->core->lanes;
 }
 
 struct packing {
@@ -201,8 +224,9 @@ static void pack_row(const struct packing *p, float *to, int64_t group, int64_t 
     int64_t         lanes = c->core->lanes;
     int64_t         out   = c->out_channels / c->groups / c->joined; /* of a group of the weight */
     int64_t         in = c->in_channels / c->groups / c->joined, first = i / in * out;
-    int64_t         from = pair * 2 * lanes, end = smaller(from + 2 * lanes, first + out);
-    const float    *w = p->taps.w + group * out * c->joined * step[0] + i % in * step[1] +
+    int64_t         from = first_of_pair(c, pair) * lanes;
+    int64_t         end  = smaller(from + vectors_of_pair(c, pair) * lanes, first + out);
+    const float    *w    = p->taps.w + group * out * c->joined * step[0] + i % in * step[1] +
                      tap / c->kernel[1] * step[2] + tap % c->kernel[1] * step[3];
 
     for (int64_t o = from > first ? from : first; o < end && i < in * c->joined; o++)
@@ -213,10 +237,10 @@ static cq_status pack_pair(void *user, int64_t block)
 {
     const struct packing *p     = user;
     const cq_bconv       *c     = p->c;
-    int64_t               pairs = (c->out_group + 1) / 2, group = block / pairs;
+    int64_t               pairs = n_pairs(c), group = block / pairs;
     int64_t               pair = block % pairs, taps = c->kernel[0] * c->kernel[1];
     int64_t               lanes = c->core->lanes, at_once = steps_at_once(c);
-    int64_t               width = pair * 2 + 1 < c->out_group ? 2 * lanes : lanes;
+    int64_t               width = vectors_of_pair(c, pair) * lanes;
 
     for (int64_t first = 0; first < c->n_steps; first += at_once) {
         float *to = weights_at(c, group, first, pair);
@@ -243,7 +267,7 @@ static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
     c->kc      = c->plain_input ? (rows ? c->kernel[1] : 1) * c->in_channels : c->core->lanes;
     c->n_steps = c->plain_input ? (rows ? c->kernel[0] : taps) : c->in_group * taps;
     CQ_TRY(cq_bconv_alloc(&c->w, c->groups * c->out_group, c->n_steps * c->kc, c->core->lanes));
-    return cq_parallel_for(c->groups * ((c->out_group + 1) / 2), pack_pair, &p);
+    return cq_parallel_for(c->groups * n_pairs(c), pack_pair, &p);
 }
 
 struct product {
@@ -253,12 +277,28 @@ struct product {
     const float         *x;
     int64_t             *offsets;
     int64_t              pixels, n_pixel_blocks, pixel_block; /* of one image */
-    int64_t              n_chunks, chunk;                     /* of pairs of output blocks */
+    int64_t              line, apart; /* pixels whose windows are equally far apart, in floats */
+    int64_t              n_chunks, chunk; /* of pairs of output blocks */
 };
+
+enum { LONG_LINE = 4 }; /* tiles; below this pixels of several rows are better put together */
+
+/* Windows of one number in width lie side by side from row to row; others do in a row. */
+static void find_lines(struct product *p)
+{
+    const cq_bconv *c     = p->c;
+    const int64_t   width = p->call->out_size[1];
+
+    p->apart = c->stride[1] * p->image.pixel;
+    if (c->stride[0] == 1 && c->stride[1] == 1 && p->image.size[1] == width)
+        p->line = p->pixels;
+    else if (width >= LONG_LINE * c->core->tile_rows)
+        p->line = width;
+}
 
 static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_call *call)
 {
-    int64_t pairs = (c->out_group + 1) / 2, rows = c->core->tile_rows, tiles, blocks;
+    int64_t pairs = n_pairs(c), rows = c->core->tile_rows, tiles, blocks;
 
     *p = (struct product){ .c = c, .call = call };
     cq_padded_init(&p->image, c, call);
@@ -272,6 +312,7 @@ static void product_init(struct product *p, const cq_bconv *c, const cq_bconv_ca
     p->n_chunks       = smaller(p->n_chunks, pairs);
     p->chunk          = (pairs + p->n_chunks - 1) / p->n_chunks;
     p->n_chunks       = (pairs + p->chunk - 1) / p->chunk;
+    find_lines(p);
 }
 
 /* Behind the padded image there are the offsets of steps. */
@@ -315,14 +356,31 @@ static void point_at(const struct product *p, const float **px, int64_t at, int6
     }
 }
 
-enum { WORTH = 12 }; /* one of so many channels: zeros behind the last are left out */
-
-/* Channels of the last block of a group, if it has many zeros behind them. */
+/* Channels of the last block of a group, if there are zeros behind them. */
 static int64_t rest_of(const cq_bconv *c)
 {
-    int64_t in = c->in_channels / c->groups, padded = c->in_group * c->core->lanes;
+    return c->plain_input ? 0 : c->in_channels / c->groups % c->core->lanes;
+}
 
-    return c->plain_input || (padded - in) * WORTH < padded ? 0 : in - padded + c->core->lanes;
+/* n pixels from p0 on, line by line; px has where their windows begin. */
+static void product_tiles(const struct product *p, cq_core_tile *t, int64_t p0, int64_t n,
+                          int vectors, const float *const *px)
+{
+    const int64_t lanes = p->c->core->lanes;
+    cq_core_tile  part  = *t;
+
+    if (!p->line) {
+        p->c->core->tiles(t, n, vectors, px);
+        return;
+    }
+    part.line = p->apart;
+    for (int64_t i = 0, here; i < n; i += here) {
+        here     = smaller(n - i, p->line - (p0 + i) % p->line);
+        part.out = t->out + i * lanes;
+        if (t->finish.add)
+            part.finish.add = t->finish.add + i * lanes;
+        p->c->core->tiles(&part, here, vectors, px + i);
+    }
 }
 
 static cq_status product_block(void *user, int64_t block)
@@ -344,16 +402,17 @@ static cq_status product_block(void *user, int64_t block)
              n);
     out_at = ((image * c->groups + group) * c->out_group * p->pixels + p0) * lanes;
     for (int64_t k = 0; k < c->n_steps; k += steps)
-        for (int64_t pair = chunk * p->chunk;
-             pair < smaller((chunk + 1) * p->chunk, (c->out_group + 1) / 2); pair++) {
-            int64_t      at      = out_at + 2 * lanes * pair * p->pixels;
-            int          vectors = 2 * pair + 1 < c->out_group ? 2 : 1;
+        for (int64_t pair = chunk * p->chunk; pair < smaller((chunk + 1) * p->chunk, n_pairs(c));
+             pair++) {
+            int64_t      first = first_of_pair(c, pair), at = out_at + lanes * first * p->pixels;
+            int          vectors = vectors_of_pair(c, pair);
             cq_core_tile t       = { .w          = weights_at(c, group, k, pair),
                                      .offsets    = p->offsets + k,
                                      .n_steps    = smaller(steps, c->n_steps - k),
                                      .kc         = c->kc,
                                      .n_whole    = (c->in_group - 1) * taps - k,
                                      .rest       = rest_of(c),
+                                     .is_half    = first == whole_blocks(c),
                                      .out        = p->call->out + at,
                                      .out_row    = lanes,
                                      .out_vector = p->pixels * lanes,
@@ -363,9 +422,9 @@ static cq_status product_block(void *user, int64_t block)
 
             t.prefetch    = t.n_steps * t.kc * lanes * vectors;
             t.spread      = (n + c->core->tile_rows - 1) / c->core->tile_rows;
-            t.finish.bias = c->bias + (group * c->out_group + 2 * pair) * lanes;
+            t.finish.bias = c->bias + (group * c->out_group + first) * lanes;
             t.finish.add  = p->call->add ? p->call->add + at : NULL;
-            c->core->tiles(&t, n, vectors, px);
+            product_tiles(p, &t, p0, n, vectors, px);
             for (int i = 0; t.is_last && i < vectors; i++)
                 cq_bconv_activate(c, p->call, t.out + i * t.out_vector, n * lanes);
         }
@@ -394,6 +453,12 @@ static const cq_bconv_way by_products = { product_prepare, product_scratch, prod
 static bool is_depthwise(const cq_bconv_spec *s)
 {
     return s->groups > 1 && cq_size_of(s->w, 1) == 1 && cq_size_of(s->w, 0) == s->groups;
+}
+
+static bool is_pointwise(const cq_bconv_spec *s)
+{
+    return !s->plain_input && cq_size_of(s->w, 2) == 1 && cq_size_of(s->w, 3) == 1 &&
+           s->stride[0] == 1 && s->stride[1] == 1;
 }
 
 /* A group has whole blocks; where it has less, as few of them as make whole ones are joined, with
@@ -428,6 +493,14 @@ bool cq_bconv_supports(const cq_bconv_spec *s)
            groups_joined(s) > 0;
 }
 
+/* Whether the last block of a group has no more than half a vector of channels. */
+static bool half_is_zero(const cq_bconv *c)
+{
+    const int64_t last = c->out_channels / c->groups % c->core->lanes;
+
+    return last > 0 && 2 * last <= c->core->lanes;
+}
+
 static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
 {
     int64_t out = cq_size_of(s->w, 0);
@@ -449,9 +522,10 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
         c->stride[i]   = s->stride[i];
         c->dilation[i] = s->dilation[i];
     }
-    c->way = is_depthwise(s)       ? &cq_bconv_depthwise
-             : cq_winograd_side(s) ? &cq_bconv_winograd
-                                   : &by_products;
+    c->ends_in_half = is_pointwise(s) && half_is_zero(c);
+    c->way          = is_depthwise(s)       ? &cq_bconv_depthwise
+                      : cq_winograd_side(s) ? &cq_bconv_winograd
+                                            : &by_products;
     CQ_TRY(cq_bconv_alloc(&c->bias, cq_core_blocks(c->core, out), c->core->lanes, 1));
     if (s->bias)
         memcpy(c->bias, s->bias, sizeof *c->bias * (size_t)out);
@@ -477,8 +551,8 @@ void cq_bconv_free(cq_bconv *c)
 {
     if (!c)
         return;
-    cq_free_aligned(c->w);
-    cq_free_aligned(c->bias);
+    cq_free_lasting(c->w);
+    cq_free_lasting(c->bias);
     cq_free(c);
 }
 

@@ -20,8 +20,9 @@ struct cq_bconv {
     int64_t             in_group, out_group;       /* blocks of a group */
     int64_t             kernel[2], stride[2], dilation[2];
     bool                plain_input;
-    float              *w, *bias; /* packed; bias has whole blocks */
-    cq_core_finish      finish;   /* without bias and add */
+    bool                ends_in_half; /* what is left of the last block of a group is half zeros */
+    float              *w, *bias;     /* packed; bias has whole blocks */
+    cq_core_finish      finish;       /* without bias and add */
     bool                activates;
     cq_ew_op            act;
     cq_params           act_params;

@@ -28,12 +28,14 @@ typedef struct cq_core_tile {
     const int64_t *offsets; /* of the steps, from where a row begins */
     int64_t        n_steps, kc;
     int64_t        n_whole, rest; /* 0: none */
+    int64_t        line;          /* floats from row to row if all are equally far apart; 0: not */
+    bool           is_half;       /* the last half of a vector that is alone is zero */
     int64_t        prefetch;      /* floats ahead of w that will be needed next; 0: nothing */
     int64_t        spread;        /* tiles of rows that share in that; 0: the first does it all */
     float         *out;
-    int64_t        out_row, out_vector; /* floats from row to row, from vector to vector */
-    bool           continues;           /* out has the sum of steps before these */
-    bool           is_last;             /* the sum is whole: finish it */
+    int64_t out_row, out_vector; /* floats from row to row (lanes, in a line), vector to vector */
+    bool    continues;           /* out has the sum of steps before these */
+    bool    is_last;             /* the sum is whole: finish it */
     cq_core_finish finish;
 } cq_core_tile;
 

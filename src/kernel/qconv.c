@@ -3,6 +3,7 @@
  * window is one piece of it. */
 #include "kernel/qconv.h"
 
+#include "base/lasting.h"
 #include "base/thread.h"
 #include "kernel/isa.h"
 
@@ -149,7 +150,7 @@ cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
                                &size))
         (void)cq_no_memory();
     else
-        c->w = cq_alloc_aligned((size_t)size);
+        c->w = cq_alloc_lasting((size_t)size);
     if (!c->w || !c->sums) {
         cq_qconv_free(c);
         *out = NULL;
@@ -164,7 +165,7 @@ void cq_qconv_free(cq_qconv *c)
 {
     if (!c)
         return;
-    cq_free_aligned(c->w);
+    cq_free_lasting(c->w);
     cq_free(c->sums);
     cq_free(c);
 }
@@ -191,7 +192,8 @@ struct run {
     bool                 is_copy;
     int64_t             *offsets;
     int64_t              pixels, pixel_block, n_pixel_blocks; /* of one image */
-    int64_t              chunk, n_chunks;                     /* of pairs of vectors */
+    int64_t              line, apart;       /* pixels that are equally far apart, in elements */
+    int64_t              chunk, n_chunks;   /* of pairs of vectors */
     int64_t              rows, bands, room; /* depthwise: of a band; bands; bytes */
 };
 
@@ -254,6 +256,21 @@ static cq_status copy_block(void *user, int64_t block)
 
 /* ---- products ---- */
 
+enum { LONG_LINE = 4 }; /* tiles; below this pixels of several rows are better put together */
+
+/* Windows of one number in width lie side by side from row to row; others do in a row. */
+static void find_lines(struct run *r)
+{
+    const cq_qconv_spec *s     = &r->c->spec;
+    const int64_t        width = r->call->out_size[1];
+
+    r->apart = s->stride[1] * r->call->channels;
+    if (s->stride[0] == 1 && s->stride[1] == 1 && r->size[1] == width)
+        r->line = r->pixels;
+    else if (width >= LONG_LINE * r->c->core->tile_rows)
+        r->line = width;
+}
+
 static void cut(struct run *r)
 {
     const cq_qconv *c     = r->c;
@@ -269,6 +286,7 @@ static void cut(struct run *r)
     r->chunk    = WORK / (r->pixel_block * 2 * c->core->lanes * c->n_steps * c->kc * 4 + 1) + 1;
     r->chunk    = smaller(r->chunk, pairs);
     r->n_chunks = (pairs + r->chunk - 1) / r->chunk;
+    find_lines(r);
 }
 
 static void fill_offsets(const struct run *r)
@@ -292,6 +310,21 @@ static cq_quant_finish finish_from(const cq_qconv_call *call, int64_t c)
     f.scale += c;
     f.bias += c;
     return f;
+}
+
+/* n pixels from p0 on, line by line; px has where their windows begin. */
+static void product_tiles(const struct run *r, cq_quant_tile *t, int64_t p0, int64_t n, int vectors,
+                          const void *const *px)
+{
+    const cq_quant_core *core = r->c->core;
+    int64_t              row  = t->out_row * (t->finish.is_float ? 4 : core->size);
+
+    t->line = r->line ? r->apart : 0;
+    for (int64_t i = 0, here; i < n; i += here) {
+        here = r->line ? smaller(n - i, r->line - (p0 + i) % r->line) : n;
+        core->tiles(t, here, vectors, px + i);
+        t->out = (char *)t->out + here * row;
+    }
 }
 
 static cq_status product_block(void *user, int64_t block)
@@ -323,7 +356,7 @@ static cq_status product_block(void *user, int64_t block)
                             .finish  = finish_from(call, col) };
 
         t.out = (char *)call->out + (at + col) * (call->finish.is_float ? 4 : size);
-        c->core->tiles(&t, n, pair * 2 + 1 < c->vectors ? 2 : 1, px);
+        product_tiles(r, &t, p0, n, pair * 2 + 1 < c->vectors ? 2 : 1, px);
     }
     return CQ_OK;
 }

@@ -43,21 +43,50 @@ static void copy_elements(char *to, int64_t to_step, const char *from, int64_t f
                 ((const int16_t *)(const void *)from)[i * from_step];
 }
 
+/* A unit of channels of n pixels, which are step units apart. */
+static void join_bytes(uint32_t *to, int64_t step, const uint8_t (*from)[PIXELS], int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i * step] = from[0][i] | (uint32_t)from[1][i] << 8 | (uint32_t)from[2][i] << 16 |
+                       (uint32_t)from[3][i] << 24;
+}
+
+static void join_pairs(uint64_t *to, int64_t step, const uint16_t (*from)[PIXELS], int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i * step] = from[0][i] | (uint64_t)from[1][i] << 16 | (uint64_t)from[2][i] << 32 |
+                       (uint64_t)from[3][i] << 48;
+}
+
 static cq_status pack_block(void *user, int64_t block)
 {
     const struct packing *p     = user;
     int64_t               image = block / p->blocks, first = block % p->blocks * PIXELS;
     int64_t               n = smaller(PIXELS, p->pixels - first), size = p->core->size;
-    char                 *to = p->q + (image * p->pixels + first) * p->padded * size;
-    int16_t               room[PIXELS], none = 0;
+    char                 *to   = p->q + (image * p->pixels + first) * p->padded * size;
+    int64_t               step = p->padded / CQ_QUANT_UNIT;
+    union {
+        uint8_t  bytes[CQ_QUANT_UNIT][PIXELS];
+        uint16_t pairs[CQ_QUANT_UNIT][PIXELS];
+    } room = { .pairs = { { 0 } } };
 
-    for (int64_t c = 0; c < p->channels; c++) {
-        p->core->to_grid(room, p->plain + (image * p->channels + c) * p->pixels + first, n,
-                         p->grid.scale, p->grid.zero, p->grid.inverse);
-        copy_elements(to + c * size, p->padded, (const char *)room, 1, n, (int)size);
+    for (int64_t c = 0; c < p->padded; c += CQ_QUANT_UNIT) {
+        for (int64_t k = 0; k < CQ_QUANT_UNIT; k++) {
+            char *row = (char *)&room + k * PIXELS * size;
+
+            if (c + k < p->channels)
+                p->core->to_grid(row, p->plain + (image * p->channels + c + k) * p->pixels + first,
+                                 n, p->grid.scale, p->grid.zero, p->grid.inverse);
+            else
+                memset(row, 0, (size_t)(PIXELS * size));
+        }
+        if (size != 1)
+            join_pairs((uint64_t *)(void *)(to + c * size), step, room.pairs, n);
+        else if (step == 1) /* compilers make vectors of it */
+            join_bytes((uint32_t *)(void *)to, 1, room.bytes, n);
+        else
+            join_bytes((uint32_t *)(void *)(to + c), step, room.bytes, n);
     }
-    for (int64_t c = p->channels; c < p->padded; c++)
-        copy_elements(to + c * size, p->padded, (const char *)&none, 0, n, (int)size);
     return CQ_OK;
 }
 

@@ -29,6 +29,7 @@ typedef struct cq_quant_tile {
     const int32_t  *w;       /* [step][kc][lanes * vectors] */
     const int64_t  *offsets; /* of the steps, in elements from where a row begins */
     int64_t         n_steps, kc;
+    int64_t         line; /* elements from row to row if all are equally far apart; 0: not */
     void           *out;
     int64_t         out_row; /* elements, or floats */
     int64_t         cols;    /* that exist */

@@ -161,9 +161,17 @@ cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_
 /* Where a slice of an axis begins and how long it is, as in Python. */
 int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t size);
 
-/* How long each part of a Split is: what the node says, or as equal as can be with the last one
- * shorter. */
-cq_status cq_rt_split_lengths(cq_rt_ints *lengths, const cq_rt *rt, int64_t size);
+/* How long each part of a Split is: what the node says, in an input or an attribute, or as equal as
+ * can be with the last one shorter. */
+typedef struct cq_rt_lengths {
+    const cq_tensor         *input;
+    const cq_onnx_attribute *attribute;
+    int64_t                  size, each;
+} cq_rt_lengths;
+
+/* All of them are checked: together they are size. */
+cq_status cq_rt_split_lengths(cq_rt_lengths *out, const cq_rt *rt, int64_t size);
+int64_t   cq_rt_length_at(const cq_rt_lengths *lengths, size_t i);
 
 /* Element at of an axis, which goes. */
 cq_status cq_rt_select(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t at);

@@ -2,6 +2,8 @@
  * see stays: a value that is an output, or that an inner graph reads, is made as before. */
 #include "runtime/build.h"
 
+#include "base/lasting.h"
+
 #include <string.h>
 
 void cq_rt_count_uses(cq_rt_builder *b)
@@ -100,14 +102,39 @@ static void remove_gone(cq_rt_builder *b)
     b->steps.n = n;
 }
 
+/* Bytes of what may be weights of convolutions. */
+static double weights_of(const cq_rt_builder *b)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i < b->values.n; i++) {
+        const cq_rt_node_value *v = b->values.items[i];
+
+        if (v->is_constant && v->constant.kind == CQ_VAL_TENSOR && v->constant.u.tensor->rank == 4)
+            bytes += cq_tensor_given_bytes(v->constant.u.tensor);
+    }
+    return bytes;
+}
+
+static cq_status optimize_layers(cq_rt_builder *b, cq_rt_plan *plan)
+{
+    CQ_TRY(cq_rt_optimize_quantized(b, plan));
+    cq_rt_count_uses(b);
+    return cq_rt_optimize_images(b, plan);
+}
+
 cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
 {
+    cq_lasting *before;
+    cq_status   status;
+
     cq_rt_count_uses(b);
     remove_noops(b);
     cq_rt_count_uses(b);
-    CQ_TRY(cq_rt_optimize_quantized(b, plan));
-    cq_rt_count_uses(b);
-    CQ_TRY(cq_rt_optimize_images(b, plan));
+    before = cq_lasting_begin(weights_of(b));
+    status = optimize_layers(b, plan);
+    cq_lasting_end(before);
+    CQ_TRY(status);
     cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_norms(b));
     CQ_TRY(cq_rt_optimize_attentions(b));

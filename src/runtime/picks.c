@@ -217,20 +217,20 @@ cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s)
 
 cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s)
 {
-    cq_val     in[2];
-    cq_rt      rt   = call_of(s, in, 2);
-    int64_t    axis = cq_rt_int(&rt, "axis"), start = 0;
-    cq_rt_ints lengths;
+    cq_val        in[2];
+    cq_rt         rt   = call_of(s, in, 2);
+    int64_t       axis = cq_rt_int(&rt, "axis"), start = 0;
+    cq_rt_lengths lengths;
 
     if (!cq_img_is(s->in[0]) || !has_constants(s) || (axis != 1 && axis != -3) ||
         !has_room(p, s->in[0]->shape.channels) ||
         cq_rt_split_lengths(&lengths, &rt, s->in[0]->shape.channels) != CQ_OK)
         return CQ_OK;
     for (uint32_t i = 0; i < s->step.n_out; i++)
-        if (!s->out[i] || lengths.at[i] < 1)
+        if (!s->out[i] || cq_rt_length_at(&lengths, i) < 1)
             return CQ_OK;
-    for (uint32_t i = 0; i < s->step.n_out; start += lengths.at[i++])
-        CQ_TRY(pick_range(p, s->out[i], s->in[0], start, 1, lengths.at[i]));
+    for (uint32_t i = 0; i < s->step.n_out; start += cq_rt_length_at(&lengths, i++))
+        CQ_TRY(pick_range(p, s->out[i], s->in[0], start, 1, cq_rt_length_at(&lengths, i)));
     return CQ_OK;
 }
 

@@ -201,6 +201,15 @@ static cq_status function(cq_fncall *c)
     return CQ_OK;
 }
 
+/* A trace knows what an operator of an extension gives. */
+static cq_status typed(cq_fncall *c)
+{
+    c->result = c->args[0];
+    return c->ev->capture ? cq_eval_tell_guess(c->ev, c->args[0], c->args[1].u.i.value,
+                                               c->args[2].u.list, &c->result)
+                          : CQ_OK;
+}
+
 /* A number of the graph, though it is known: a loop of so many rounds stays a loop. */
 static cq_status rounds(cq_fncall *c)
 {
@@ -230,6 +239,7 @@ const cq_builtin cq_builtins_marks[] = {
     { "calque::gradient(int number, int i, tensor x)", .fn = gradient },
     { "calque::as_output(str name, tensor x)", .fn = as_output },
     { "calque::rounds(int n)", .fn = rounds },
+    { "calque::typed(tensor x, int dtype, items sizes)", .fn = typed },
     { "calque::function(str op, items args, items results)", .fn = function },
     { 0 },
 };

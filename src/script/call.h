@@ -61,6 +61,11 @@ cq_status cq_resolve_foreign(cq_fncall *c);  /* foreign.c: a node with a guessed
 /* v that is to be unpacked into n: what it gives, if it was guessed to be one tensor; else v. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
 
+/* A tensor that was guessed is of this dtype and these sizes (integers); *out is it. Others stay as
+ * they are. */
+cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
+                             cq_val *out);
+
 /* A failure if v was guessed to be one tensor, of which an item is asked for. */
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
 

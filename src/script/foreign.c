@@ -16,6 +16,7 @@ typedef struct foreign {
     cq_op_def  def; /* first: an operator's def leads back here */
     cq_op      op;
     cq_tensor *like[CQ_MAX_RESULTS]; /* what its results look like; the graph's */
+    size_t     n_told;               /* of them, by the program */
 } foreign;
 
 static cq_status results_like(cq_opcall *c)
@@ -205,6 +206,54 @@ cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
     }
     CQ_TRY(ev->cx->status);
     return write_down(&call, NULL, CQ_OP_GUESSED, like, n, out);
+}
+
+/* The size that is told of an axis, unless the guess is as large and may be open; or one that a run
+ * tells, where any input has open sizes. */
+static cq_int told_size(cq_eval *ev, cq_value *v, int axis, int64_t told, int rank)
+{
+    cq_graph *g = ev->capture->graph;
+
+    if (v->type.rank == rank && v->type.sizes[axis].value == told)
+        return v->type.sizes[axis];
+    for (size_t i = 0; i < g->top->params.n; i++)
+        for (int k = 0; k < g->top->params.items[i]->type.rank; k++)
+            if (g->top->params.items[i]->type.sizes[k].expr)
+                return cq_symbol_fresh(&g->symbols, "d", told, v, axis);
+    return cq_i(told);
+}
+
+cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
+                             cq_val *out)
+{
+    cq_value    *value = cq_capture_value(ev->capture, ev->cx, v.u.tensor);
+    const cq_op *op    = value && value->node ? value->node->def : NULL;
+    foreign     *f;
+    cq_int       told[CQ_MAX_RANK];
+    cq_tensor   *t;
+
+    CQ_TRY(ev->cx->status);
+    *out = v;
+    if (!op || !(op->def->flags & CQ_OP_GUESSED))
+        return CQ_OK;
+    if (dtype <= CQ_DTYPE_NONE || dtype >= CQ_DTYPE_COUNT || sizes->n > CQ_MAX_RANK)
+        return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "there is no such tensor");
+    for (size_t i = 0; i < sizes->n; i++) {
+        if (sizes->items[i].kind != CQ_VAL_INT || sizes->items[i].u.i.value < 0)
+            return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "there is no such size");
+        told[i] = told_size(ev, value, (int)i, sizes->items[i].u.i.value, (int)sizes->n);
+    }
+    value->type = cq_ir_tensor_type(ev->capture->graph, (cq_dtype)dtype, sizes->n, told);
+    t           = cq_capture_tensor(ev->capture, ev->cx, value);
+    CQ_TRY(ev->cx->status);
+    CQ_TRY(cq_ir_keep_tensor(ev->capture->graph, t));
+    f                     = (foreign *)op->def;
+    f->like[value->index] = t;
+    f->n_told++;
+    if (f->n_told == value->node->n_outputs)
+        f->def.flags = CQ_OP_FOREIGN;
+    *out = cq_val_of_tensor(t);
+    return CQ_OK;
 }
 
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)

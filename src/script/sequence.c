@@ -288,15 +288,47 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
     return item->kind == CQ_VAL_TENSOR ? CQ_OK : cq_builtin_number_of(ev, t, item->kind, out);
 }
 
+/* The part of a split at a place that is known: a view, whose sizes are known as well, and the list
+ * may not be needed. False: there is none, or it is another. */
+static bool is_part(const cq_sequence *seq, cq_int index)
+{
+    const cq_node *n = seq->value->node;
+
+    return n && strcmp(n->op, "sequence::split") == 0 && !index.expr && index.value >= 0 &&
+           index.value * n->inputs[2].u.i.value <
+               n->inputs[0].u.value->type.sizes[n->inputs[1].u.i.value].value;
+}
+
+static cq_status part_at(cq_eval *ev, const cq_node *split, cq_int index, cq_val *out)
+{
+    cq_symbols *symbols = &ev->capture->graph->symbols;
+    cq_tensor  *whole   = cq_capture_tensor(ev->capture, ev->cx, split->inputs[0].u.value);
+    cq_val      dim     = cq_val_of_int(split->inputs[1].u.i);
+    cq_int      size = split->inputs[2].u.i, start = cq_int_mul(symbols, index, size);
+
+    if (!whole)
+        return ev->cx->status;
+    if (!split->inputs[3].u.i.value)
+        return CQ_CALL(ev, out, "aten::select", cq_val_of_tensor(whole), dim, cq_val_of_int(index));
+    return CQ_CALL(ev, out, "aten::slice", cq_val_of_tensor(whole), dim, cq_val_of_int(start),
+                   cq_val_of_int(cq_int_add(symbols, start, size)));
+}
+
 cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_val *out)
 {
-    cq_value *v = new_node(ev, "sequence::at",
-                           (cq_operand[]){ CQ_OPERAND_OF(seq->value), int_operand(index) }, 2,
-                           (cq_type){ .kind = CQ_TYPE_UNKNOWN });
+    cq_value *v;
+
+    CQ_TRY(cq_share_check(ev, seq->value));
+    if (is_part(seq, index)) {
+        CQ_TRY(part_at(ev, seq->value->node, index, out));
+        return cq_share_item(ev, out->u.tensor, seq->value);
+    }
+    v = new_node(ev, "sequence::at",
+                 (cq_operand[]){ CQ_OPERAND_OF(seq->value), int_operand(index) }, 2,
+                 (cq_type){ .kind = CQ_TYPE_UNKNOWN });
 
     if (!v)
         return ev->capture->graph->status;
-    CQ_TRY(cq_share_check(ev, seq->value));
     CQ_TRY(as_item(ev, &seq->item, v, out));
     return out->kind == CQ_VAL_TENSOR ? cq_share_item(ev, out->u.tensor, seq->value) : CQ_OK;
 }

@@ -4,7 +4,7 @@ from typing import List
 import torch
 from torch import Tensor
 
-from language_models import ROWS, count, down, matrix, program, up
+from language_models import ROWS, SIZES, count, down, matrix, program, up
 
 # ---- lists that grow ---------------------------------------------------------------------
 
@@ -420,3 +420,9 @@ def compared_with_no_items(x):
     if rows != []:
         x = x + 2
     return x
+
+
+@program(matrix(3), lambda: [torch.randn(5, 9)], axes=SIZES)
+def parts_whose_sizes_are_known(x):
+    weight = torch.ones([2, 3])
+    return torch.nn.functional.linear(x.split(3, 1)[0], weight), x.split(3, 1)[1], x.unbind(0)[2], x.split(2)[1]

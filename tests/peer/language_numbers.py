@@ -3,6 +3,7 @@ given for numbers, out=, and branches that do not fit the sizes of the example."
 from typing import List
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from language_models import ROWS, program
@@ -215,3 +216,36 @@ def rows_that_may_be_none(x):
 @program(lambda: [torch.randn(2, 3, 4)], axes={"in_0": {"0": "a", "1": "b", "2": "c"}})
 def shape_cut_by_a_size(x):
     return x.new_zeros(x.shape[1:x.size(2)])  # says that the number of dimensions is baked in
+
+
+@program(lambda: [torch.randn(2, 3, 6, 6)])
+def pools_behind_wide_padding(x):
+    wide = [2, 2, 3, 0]
+    return (F.avg_pool2d(F.pad(x, wide), 2, 1), F.adaptive_avg_pool2d(F.pad(x, wide), [9, 1]),
+            F.max_pool2d(F.pad(x, wide), 2, 1), F.adaptive_avg_pool2d(F.pad(x, wide), 1))
+
+
+def scalar():
+    return [torch.tensor(1.25)]
+
+
+@program(scalar, kinds=("script", "source", "trace"))
+def along_no_dimension(x):
+    row, zero = x.reshape(1), torch.zeros([1], dtype=torch.int64)
+    return (x.flip([0]), x.flip([-1]), x.movedim(0, 0), x.cumsum(0), x.sort(0)[0], x.topk(1, 0)[0], x.softmax(0),
+            x.squeeze(0), x.argmax(0), x.max(0)[0], x.logsumexp(0), x.unfold(0, 1, 1), x.index_select(0, zero),
+            x.index_fill(0, zero, 2.0), torch.roll(x, 1), x.median(0)[0], x.count_nonzero(0))
+
+
+@program(scalar, opset=18)
+def added_to_no_dimension(x):
+    return x.index_add(0, torch.zeros([1], dtype=torch.int64), x.reshape(1))
+
+
+@program(*[lambda n=n: [torch.randn(2, 3, n, n + 2)] for n in (6, 7, 8, 9)],
+         axes={"in_0": {"2": "height", "3": "width"}}, kinds=("script", "trace"))
+def windows_that_begin_behind(x):
+    """In ceil mode a window that begins in the padding behind the image is left out."""
+    return (F.avg_pool2d(x, 2, 2, 1, ceil_mode=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
+            F.avg_pool2d(x, 2, 2, 1, ceil_mode=True, count_include_pad=False), F.max_pool2d(x, 2, 2, 1, ceil_mode=True),
+            F.max_pool2d(x, 3, 3, 1, dilation=2, ceil_mode=True))

@@ -459,7 +459,10 @@ def check_gradients_of_pools_in_a_graph():
             (lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False), image),
             (lambda x: F.avg_pool2d(x, (3, 2), divisor_override=5), image[1:]),
             (lambda x: F.adaptive_avg_pool2d(x, (3, 4)), image),
-            (lambda x: F.adaptive_avg_pool2d(x, 1), image)]:
+            (lambda x: F.adaptive_avg_pool2d(x, 1), image),
+            (lambda x: F.adaptive_avg_pool2d(x, (4, 3)), image),
+            (lambda x: F.adaptive_avg_pool2d(x, (5, 11)), image[1:]),
+            (lambda x: F.adaptive_avg_pool1d(x, 4), line), (lambda x: F.adaptive_avg_pool3d(x, 3), solid)]:
         def forward(_, x):
             x = (x * 0.5).requires_grad_(True)
             return calque.ppe.grad(pool(x).pow(2), (x,), create_graph=True)[0]
@@ -468,13 +471,12 @@ def check_gradients_of_pools_in_a_graph():
         runs_as(looping(forward), x, also=[(other,)], inline_gradients=True, input_names=["x"],
                 dynamic_axes={"x": {0: "n"}})
 
-    def uneven(_, x):
-        x.requires_grad_(True)
-        return calque.ppe.grad(F.adaptive_avg_pool2d(x, 3), (x,))[0]
+    def pooled(_, x):
+        x = (x * 0.5).requires_grad_(True)
+        return calque.ppe.grad(F.adaptive_avg_pool2d(x, 3).pow(2), (x,), create_graph=True)[0]
 
-    error = raises(calque.UnsupportedError, runs_as, looping(uneven), torch.rand(1, 1, 8, 8),
-                   inline_gradients=True)
-    assert "cannot be a part of a graph" in str(error)
+    runs_as(looping(pooled), torch.rand(1, 2, 8, 7), also=[(torch.rand(1, 2, 9, 5),), (torch.rand(1, 2, 2, 3),)],
+            inline_gradients=True, input_names=["x"], dynamic_axes={"x": {2: "h", 3: "w"}})
 
 
 def check_gradients_of_what_has_none_in_a_graph():

@@ -4,6 +4,7 @@ import changed, its arguments, symbolic functions, and functions of torch.autogr
 computes, PyTorch says; what the file computes, calque's own runtime does."""
 import gc
 import io
+import itertools
 import pathlib
 import sys
 import tempfile
@@ -235,6 +236,74 @@ def check_errors_of_symbolics_reach_the_caller():
         ValueError, calque.onnx.register_custom_op_symbolic, "silu", broken, 9))
 
 
+def check_operators_of_extensions_give_what_they_gave():
+    """Dtype, number of dimensions and sizes of their results are those of the trace."""
+    import calque.onnx
+    library = torch.library.Library("calque_typed", "DEF")
+    library.define("best(Tensor x) -> (Tensor, Tensor)")
+    library.impl("best", lambda x: tuple(x.max(-1)), "CPU")
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            values, places = torch.ops.calque_typed.best(x)
+            return values.unsqueeze(1) * x, places + 1, torch.zeros(places.size(0))
+
+    def best(g, x):
+        axis = g.op("Constant", value_t=torch.tensor([-1]))
+        found = g.op("TopK", x, g.op("Constant", value_t=torch.tensor([1])), axis_i=-1, outputs=2)
+        return tuple(g.op("Squeeze", one, axis) for one in found)
+
+    calque.onnx.register_custom_op_symbolic("calque_typed::best", best, 9)
+    try:
+        for axes in ({}, {"x": {0: "n"}}):
+            made = export(Net(), torch.rand(3, 4), input_names=["x"], dynamic_axes=axes)
+            assert [value.type for value in made.outputs] == ["tensor(float)", "tensor(int64)", "tensor(float)"]
+            agrees(made, Net(), torch.rand(5 if axes else 3, 4))
+    finally:
+        calque.onnx.unregister_custom_op_symbolic("calque_typed::best", 9)
+
+
+def check_helpers_of_symbolics():
+    import calque.onnx
+    from calque.onnx import symbolic_helper as h
+    defined = torch.library.Library("calque_helped", "DEF")
+    defined.define("one(Tensor x, int k) -> Tensor")
+    x = torch.rand(2, 3, 4)
+    for wanted, symbolic in [
+            (lambda x: x[:, :, 1:3], lambda g, x, k: h._slice_helper(g, x, [2], [1], [3])),
+            (lambda x: x[:, 1:2], lambda g, x, k: h._select_helper(g, x, 1, k)),
+            (lambda x: x.topk(1, 2)[0], lambda g, x, k: h._topk_helper(g, x, k, 2)[0]),
+            (lambda x: x.sort(1, descending=True)[0], lambda g, x, k: h._sort_helper(g, x, 1)[0]),
+            (lambda x: x.argmax(2, True).float(), lambda g, x, k: g.op(
+                "Cast", h._argmin_argmax_helper(g, x, 2, True, "ArgMax"), to_i=1)),
+            (lambda x: x.flatten(0, 1), lambda g, x, k: h._flatten_helper(g, x, 0, 1, 3)),
+            (lambda x: x.flatten(1, 2), lambda g, x, k: h._flatten_helper(g, x, 1, 2, 3)),
+            (lambda x: x * x.size(1), lambda g, x, k: g.op("Mul", x, g.op(
+                "Cast", h._size_helper(g, x, k), to_i=1)))]:
+        library = torch.library.Library("calque_helped", "IMPL")
+        library.impl("one", lambda x, k, wanted=wanted: wanted(x).clone(), "CPU")
+        calque.onnx.register_custom_op_symbolic("calque_helped::one", symbolic, 9)
+        model = type("Net", (torch.nn.Module,), {"forward": lambda self, x: torch.ops.calque_helped.one(x, 1)})()
+        for opset in (11, 13, 17):
+            agrees(export(model, x, opset_version=opset, input_names=["x"]), model, x)
+        calque.onnx.unregister_custom_op_symbolic("calque_helped::one", 9)
+        del library
+
+    def not_yet(g, x, k):
+        return h._unimplemented("one", "an odd number of dimensions")
+
+    library = torch.library.Library("calque_helped", "IMPL")
+    library.impl("one", lambda x, k: x.clone(), "CPU")
+    calque.onnx.register_custom_op_symbolic("calque_helped::one", not_yet, 9)
+    try:
+        error = raises(RuntimeError, export, model, x)
+        assert "one, an odd number of dimensions" in str(error), error
+    finally:
+        calque.onnx.unregister_custom_op_symbolic("calque_helped::one", 9)
+    assert isinstance(calque.onnx.errors.SymbolicValueError("no", 1), calque.onnx.OnnxExporterError)
+    raises(RuntimeError, export, torch.nn.ReLU(), x, input_names=["a", "b", "c"])
+
+
 def check_functions_of_autograd():
     import calque.onnx
 
@@ -413,6 +482,21 @@ def check_optionals_of_scripts_may_be_left_out():
     assert [value.type for value in export(model, (one, one)).inputs] == ["tensor(float)"] * 2  # opset 14
 
 
+def check_pads_that_are_inputs():
+    """At any opset, also where the example has none of a pad."""
+    class Pad(torch.nn.Module):
+        def forward(self, x, pad: List[int]):
+            return torch.nn.functional.pad(x, pad)
+
+    for x in (torch.rand(2, 3, 4), torch.arange(24, dtype=torch.int16).reshape(2, 3, 4)):
+        for opset, example in itertools.product((9, 10, 11, 17), ([1, 0, 0, 2], [0, 0, 0, 0])):
+            made = export(torch.jit.script(Pad()), (x, example), opset_version=opset)
+            pads = [np.array(n) for n in (2, 1, 3, 0)]
+            feeds = {"pad": pads} if opset > 10 else {f"pad_{i}": pad for i, pad in enumerate(pads)}
+            got, = calque.Session(made.to_bytes()).run(None, {"x": x.numpy(), **feeds})
+            np.testing.assert_allclose(got, Pad()(x, [2, 1, 3, 0]))
+
+
 def check_lists_of_numbers_take_tensors():
     class Split(torch.nn.Module):
         def forward(self, x, sizes: List[int]):
@@ -567,6 +651,25 @@ def check_nothing_is_left_behind():
     assert not _symbolic._builders and not _tensor._owners, (_symbolic._builders, _tensor._owners)
 
 
+def check_traces_are_not_kept():
+    """PyTorch keeps the types of what was traced, but not what the trace holds."""
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            for _ in range(500):
+                x = x + 1
+            return x
+
+    def memory():
+        gc.collect()
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    for i in range(120):
+        export(Net(), torch.ones(2))
+        if i == 19:
+            before = memory()
+    assert memory() - before < 5 * MEGABYTE, (memory() - before) / MEGABYTE
+
+
 def check_programs_of_torch_export():
     if not hasattr(torch, "export"):
         error = raises(RuntimeError, export, torch.nn.Linear(3, 2), torch.ones(1, 3), dynamo=True)
@@ -610,6 +713,30 @@ def check_programs_are_called_and_saved():
         path = pathlib.Path(folder, "model.onnx")
         program.save(str(path))
         assert path.read_bytes() == file.getvalue() == program.model_proto.SerializeToString()
+
+
+def check_what_torch_export_does_not_take_is_traced():
+    import calque.onnx
+    if not hasattr(torch, "export"):
+        raise Skip("this PyTorch has no torch.export")
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    x = torch.ones(3)
+    raises(Exception, calque.onnx.export, Net(), (x,), dynamo=True)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = pathlib.Path(folder, "model.onnx")
+        assert calque.onnx.export(Net(), (x,), path, dynamo=True, fallback=True,
+                                  dump_exported_program=True, artifacts_dir=folder) is None
+        assert [one.name for one in pathlib.Path(folder).iterdir()] == ["model.onnx"]
+        assert any("traced instead" in str(one.message) for one in said)
+        agrees(calque.load(path), Net(), x)
+        calque.onnx.export(torch.nn.ReLU(), (x,), path, dynamo=True, dump_exported_program=True,
+                           artifacts_dir=folder)
+        assert len(list(pathlib.Path(folder).glob("onnx_export_*.pt2"))) == 1
 
 
 def main():

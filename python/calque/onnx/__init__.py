@@ -27,12 +27,16 @@ from ._symbolic import (
     unregister_custom_op_symbolic,
 )
 
+from .._lib import lib as _lib, text as _text
 from .errors import CheckerError, OnnxExporterError
+
+producer_name = "calque"
+producer_version = _text(_lib.cq_version_string())
 
 __all__ = [
     "CheckerError", "JitScalarType", "ONNXProgram", "OnnxExporterError", "OperatorExportTypes",
     "SymbolicContext", "TensorProtoDataType", "TrainingMode", "disable_log", "enable_log", "errors",
     "export", "export_to_pretty_string", "is_in_onnx_export", "is_onnx_log_enabled", "operators",
-    "register_custom_op_symbolic", "select_model_mode_for_export", "symbolic_helper",
+    "producer_name", "producer_version", "register_custom_op_symbolic", "select_model_mode_for_export", "symbolic_helper",
     "unregister_custom_op_symbolic", "utils",
 ]

@@ -43,18 +43,20 @@ def as_declared(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
     which a call makes of tensors; and, from opset 15 on, defaults of what may be missing, which are
     inputs as in torch.onnx."""
     is_module = isinstance(program, torch._C.ScriptModule)
+    if is_module and "forward" not in program._method_names():
+        return args, kwargs  # the library says what there is instead
     schema = program._get_method("forward").schema if is_module else program.schema
     declared = schema.arguments[1:] if is_module else schema.arguments
-    args, named = list(args), {}
+    given, named = list(args), {}
     for i, parameter in enumerate(declared):
         kind, default = str(parameter.type), parameter.default_value
-        if i < len(args):
-            args[i] = _numbers(kind, args[i])
+        if i < len(given):
+            given[i] = _numbers(kind, given[i])
         elif parameter.name in kwargs:
             named[parameter.name] = _numbers(kind, kwargs[parameter.name])
         elif opset >= 15 and "Optional[Tensor]" in kind and default is not None:
             named[parameter.name] = default
-    return tuple(args), {**named, **{name: kwargs[name] for name in kwargs if name not in named}}
+    return tuple(given), {**named, **{name: kwargs[name] for name in kwargs if name not in named}}
 
 
 def _numbers(kind: str, value: Any) -> Any:
@@ -69,8 +71,8 @@ def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tens
     among inputs than among outputs."""
     stored = quantized.int_repr()
     scale, zero = (torch.float64, torch.int64) if as_input else (torch.float32, stored.dtype)
-    return [stored, torch.tensor(quantized.q_scale(), dtype=scale),
-            torch.tensor(quantized.q_zero_point(), dtype=zero)]
+    return [stored, torch.full((), quantized.q_scale(), dtype=scale),
+            torch.full((), quantized.q_zero_point(), dtype=zero)]
 
 
 class Tree:

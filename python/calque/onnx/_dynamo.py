@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import time
 from typing import Any, Iterator, Mapping, Sequence
 
 import torch
@@ -65,6 +67,11 @@ def _without_weights(tensors: dict[str, torch.Tensor]) -> Iterator[dict[str, tor
         yield weights
     finally:
         tensors.update(weights)
+
+
+def dump(program: Any, folder: str | os.PathLike[str]) -> None:
+    """The program as a file whose name says when that was."""
+    torch.export.save(program, os.path.join(folder, time.strftime("onnx_export_%Y-%m-%d_%H-%M-%S.pt2")))
 
 
 def load(program: Any) -> Program:

@@ -151,6 +151,7 @@ class Captured:
                  rules: _functions.Rules, only_persistent: bool, opset: int) -> None:
         args, named = _capture.split_arguments(args, kwargs)
         self._results: Any = None
+        self._trace: Any = None
         self._run: Callable[[], Any] | None = None
         self.named_outputs: list[tuple[str, torch.Tensor]] = []
         self.has_quantized = False
@@ -166,7 +167,7 @@ class Captured:
                 model = _Callable(model)
             args, named = _capture.in_order(model.forward, args, named)
             with _marks.collected() as self.named_outputs:
-                traced = trace(model, args, named, only_persistent)
+                traced = self._trace = trace(model, args, named, only_persistent)
             program, args, named, self._results = traced.module, traced.inputs, {}, traced.results
             self.has_quantized = traced.has_quantized
             _functions.inline(program, rules)
@@ -194,6 +195,11 @@ class Captured:
     def inputs(self) -> list[Tensor]:
         """The tensors and numbers among the arguments, which are inputs of the graph."""
         return self._script.inputs(self._args, self._kwargs)
+
+    def close(self) -> None:
+        """Nothing is asked of it any more, but for results."""
+        if self._trace is not None:
+            self._trace.close()
 
     def export(self) -> _Model:
         return self.options.run(lambda: self._script.export(self._args, self._kwargs, self.options, None,
@@ -239,7 +245,10 @@ def captured(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None
                                 _axes(dynamic_axes, set(inputs) | set(outputs)), **options)
         if made.has_quantized:  # scale and zero point stay inputs, though the grid is fixed
             made.options.c.flags &= ~_abi.CQ_EXPORT_DROP_UNREAD_INPUTS
-        yield made
+        try:
+            yield made
+        finally:
+            made.close()
 
 
 def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None = None,
@@ -263,11 +272,17 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
 
 
 def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shapes: Any = None,
-                 **options: Any) -> _Model:
-    """The model of ONNX, in memory; its weights are the model's."""
+                 fallback: bool = False, **options: Any) -> _Model:
+    """The model of ONNX, in memory; its weights are the model's. fallback: what cannot go through
+    torch.export is traced."""
     if dynamo or type(model).__name__ == "ExportedProgram":
-        options.pop("autograd_inlining", None)
-        return _export_program(model, args, dynamic_shapes=dynamic_shapes, **options)
+        of_program = {name: value for name, value in options.items() if name != "autograd_inlining"}
+        try:
+            return _export_program(model, args, dynamic_shapes=dynamic_shapes, **of_program)
+        except Exception as error:
+            if not fallback or type(model).__name__ == "ExportedProgram":
+                raise
+            warnings.warn(f"torch.export does not take the model, which is traced instead: {error}")
     with captured(model, args, **options) as made:
         return made.export()
 
@@ -284,7 +299,8 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
            autograd_inlining: bool = True, *, kwargs: Mapping[str, Any] | None = None,
            dynamo: bool = False, dynamic_shapes: Any = None, external_data: bool = False,
            report: bool = False, optimize: bool = True, verify: bool = False,
-           profile: bool = False) -> _Model | None:
+           profile: bool = False, fallback: bool = False, dump_exported_program: bool = False,
+           artifacts_dir: str | os.PathLike[str] = ".") -> _Model | None:
     """Exports a model to ONNX by calling it once on the example args; with dynamo, through
     torch.export. The arguments are torch.onnx.export's, see docs/python.md. Without a file to write
     to, and with dynamo, the model is returned.
@@ -295,7 +311,7 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
     """
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
-        dynamo=dynamo, dynamic_shapes=dynamic_shapes,
+        dynamo=dynamo, dynamic_shapes=dynamic_shapes, fallback=fallback,
         export_params=export_params, verbose=bool(verbose) or _state.is_onnx_log_enabled(),
         input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,
@@ -303,6 +319,8 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
         keep_initializers_as_inputs=keep_initializers_as_inputs, custom_opsets=custom_opsets,
         export_modules_as_functions=export_modules_as_functions,
         autograd_inlining=autograd_inlining)
+    if dump_exported_program and isinstance(made, ONNXProgram):
+        _dynamo.dump(made.exported_program, artifacts_dir)
     if f is not None:
         made.save(f, external_data=external_data)
     return made if f is None or isinstance(made, ONNXProgram) else None
@@ -322,7 +340,7 @@ def unconvertible_ops(model: Model, args: Any, training: Any = TrainingMode.EVAL
             report = made.export().report
         except UnsupportedError as error:
             report = error.report
-        return made.graph, [row["name"] for row in report["missing"]]
+        return made.graph.copy(), [row["name"] for row in report["missing"]]
 
 
 def export_to_pretty_string(model: Model, args: Any, export_params: bool = True, *,

@@ -17,6 +17,7 @@ import torch
 from .. import _abi
 from . import _marks, _symbolic
 from ._graph import GraphContext, Value
+from ._program import dtype_code
 
 DOMAIN = "calque_functions"
 _FUNCTION = f"{_marks.NAMESPACE}::function"
@@ -159,9 +160,38 @@ def graphs_of(module: Any) -> Iterator[Any]:
         yield from graphs_of(child)
 
 
+_KNOWN = {"aten", "prim", "onnx", "quantized", "torchvision", _marks.NAMESPACE}
+_DTYPES = {torch.empty((), dtype=dtype).type().rpartition(".")[2].replace("Tensor", ""): dtype
+           for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64,
+                         torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)}
+
+
+def _tell_types(graph: Any) -> None:
+    """Of operators that the library may not know, it is told what they give. Only a rule can export
+    these; without any, no node needs to be looked at."""
+    rules = _symbolic.registered()
+    for node in [node for node in graph.nodes()
+                 if (kind := node.kind()) in rules or kind.partition("::")[0] not in _KNOWN]:
+        last = node
+        for output in list(node.outputs()):
+            kind = output.type()
+            if kind.kind() != "TensorType" or kind.scalarType() not in _DTYPES or kind.sizes() is None:
+                continue
+            graph.setInsertPoint(node)
+            constants = [graph.insertConstant(dtype_code(_DTYPES[kind.scalarType()])),
+                         graph.insertConstant(kind.sizes())]
+            made = graph.create(f"{_marks.NAMESPACE}::typed", [output, *constants], 1)
+            made.output().setType(kind)
+            made.insertAfter(last)
+            output.replaceAllUsesAfterNodeWith(made, made.output())
+            last = made
+
+
 def inline(module: Any, rules: Rules) -> None:
     """Puts something that an archive can hold in the place of all functions of a trace."""
     for graph in graphs_of(module):
+        if rules.keep or _symbolic.registered():
+            _tell_types(graph)
         while node := graph.findNode("prim::PythonOp", True):
             if not node.hasAttribute("Subgraph"):
                 raise RuntimeError(f"the trace of the function {node.pyname()} does not say what it "

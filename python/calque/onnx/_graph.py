@@ -201,7 +201,8 @@ class Value:
 
     def kind(self) -> str:
         if self._pointer is None:
-            return "prim::ListConstruct" if isinstance(self.constant, list) else "prim::Constant"
+            return "prim::ListConstruct" if isinstance(self.constant, list) else \
+                "prim::Constant" if self.constant is None else "onnx::Constant"
         if lib.cq_sym_data(self._pointer):
             return "onnx::Constant"
         return text(lib.cq_value_op(self._pointer)) or "prim::Param"
@@ -251,6 +252,9 @@ class Value:
 
     def debugName(self) -> str:
         return f"v{self._pointer or id(self)}"
+
+    def __repr__(self) -> str:
+        return f"{self.type()} of {self.kind()}"
 
 
 def _type_of_constant(constant: Any) -> Type:

@@ -16,6 +16,7 @@ _GLOBALS = ("torch.onnx._globals", "torch.onnx._internal.torchscript_exporter._g
 
 class _Export(threading.local):
     opset: int | None = None
+    reason: str = ""  # why a symbolic function made nothing
 
 
 _is_log_enabled = False
@@ -32,6 +33,16 @@ def is_in_onnx_export() -> bool:
     False
     """
     return _export.opset is not None
+
+
+def note_reason(reason: str) -> None:
+    """Why the symbolic function that is being called makes nothing."""
+    _export.reason = reason
+
+
+def take_reason() -> str:
+    reason, _export.reason = _export.reason, ""
+    return reason
 
 
 def enable_log() -> None:
@@ -122,4 +133,5 @@ def mode_of(mode: Any) -> TrainingMode:
 
 
 __all__ = ["OperatorExportTypes", "TrainingMode", "disable_log", "enable_log", "exporting",
-           "is_in_onnx_export", "is_onnx_log_enabled", "mode_of", "operators_of"]
+           "is_in_onnx_export", "is_onnx_log_enabled", "mode_of", "note_reason", "operators_of",
+           "take_reason"]

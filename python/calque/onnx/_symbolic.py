@@ -10,6 +10,7 @@ from typing import Any, Callable
 from .. import _abi
 from .._call import callback_raised, check
 from .._lib import encoded, lib
+from . import _state
 from ._graph import GraphContext, Value
 
 Symbolic = Callable[..., Any]
@@ -34,8 +35,9 @@ _c_build = _abi.cq_symbolic_fn(_build)
 
 
 def _finish(g: GraphContext, made: Any) -> int:
+    reason = _state.take_reason()
     if made is None:
-        return int(lib.cq_sym_no(g.pointer, 0, b"its symbolic function returned None"))
+        return int(lib.cq_sym_no(g.pointer, 0, encoded(reason or "its symbolic function returned None")))
     values = list(made) if isinstance(made, (list, tuple)) else [made]
     if len(values) == 1 and isinstance(values[0], Value) and values[0].is_constant and \
             isinstance(values[0].constant, list):
@@ -52,6 +54,11 @@ def register_builder(name: str, opset: int, builder: Callable[[GraphContext], An
     _builders[number] = builder
     check(lib.cq_symbolic_register(encoded(name), opset, _c_build, number))
     _registered.setdefault((name, opset), []).append(number)
+
+
+def registered() -> set[str]:
+    """The operators that have a rule here."""
+    return {name for name, _ in _registered}
 
 
 def unregister_builder(name: str, opset: int) -> None:

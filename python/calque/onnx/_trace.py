@@ -23,6 +23,7 @@ class _Modules:
 
     def __init__(self, model: torch.nn.Module, only_persistent: bool) -> None:
         self._only_persistent = only_persistent
+        self._made: list[Any] = []
         self.paths: dict[Any, Any] = {}
         self.top, _ = self._make(model, "__module")
         del self.paths[model]
@@ -54,7 +55,17 @@ class _Modules:
         filled = torch._C._create_module_with_type(made.jit_type)
         for name, value in values.items():
             filled.setattr(name, value)
+        self._made.append(filled)
         return filled, made
+
+    def empty(self) -> None:
+        """Takes the nodes out of the methods of these modules, which are of no use any more: PyTorch
+        keeps the types of modules, and methods with them, as long as it lives."""
+        for module in self._made:
+            for name in module._method_names():
+                graph = module._get_method(name).graph
+                graph.return_node().removeAllInputs()
+                torch._C._jit_pass_dce_allow_deleting_nodes_with_side_effects(graph)
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
@@ -100,7 +111,7 @@ class Trace:
                  numbers: tuple[type, ...], only_persistent: bool) -> None:
         self._model, self._tree = model, Tree((tuple(args), dict(kwargs)), numbers)
         self.inputs, self.has_quantized = self._tree.tensors, self._tree.has_quantized
-        modules = _Modules(model, only_persistent)
+        modules = self._modules = _Modules(model, only_persistent)
         self.module = modules.top
         arguments = ["forward", self._forward, tuple(self.inputs), _no_name, False, False,
                      _input_names(model, args, kwargs, numbers, len(self.inputs))]
@@ -109,6 +120,10 @@ class Trace:
             arguments.append(False)
         with modules.noted():
             create(*arguments)
+
+    def close(self) -> None:
+        """The module cannot be called any more."""
+        self._modules.empty()
 
     def _forward(self, *tensors: torch.Tensor) -> Any:
         args, kwargs = self._tree.fill(tensors)

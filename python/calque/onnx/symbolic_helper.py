@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from typing import Any, Callable, NoReturn, Sequence
 
 import torch
 
+from . import _state
 from ._graph import GraphContext, Type, Value
+from .errors import OnnxExporterError, SymbolicValueError
 
 _KINDS = {
     "v": "value", "i": "int", "is": "list of int", "f": "float", "fs": "list of float",
@@ -290,25 +291,132 @@ def _reshape_helper(g: GraphContext, x: Any, shape: Any, allowzero: int = 0) -> 
     return made
 
 
+def _ints(values: Any) -> Any:
+    """Integers, which may be one tensor of the graph, as that."""
+    return torch.tensor(list(values)) if isinstance(values, (list, tuple)) else values
+
+
+def _slice_helper(g: GraphContext, input: Any, axes: Any, starts: Any, ends: Any, steps: Any = None,
+                  dynamic_slice: bool = False) -> Value:
+    made: Value = g.op("Slice", input, axes_i=list(axes), starts_i=list(starts), ends_i=list(ends)) \
+        if g.opset < 10 else g.op("Slice", input, _ints(starts), _ints(ends), _ints(axes),
+                                  *([] if steps is None else [_ints(steps)]))
+    return made
+
+
+def _select_helper(g: GraphContext, self: Any, dim: int, index: Any,
+                   apply_reshape: bool = True) -> Value:
+    """The elements at an index, which stays an axis unless it is a 0-d tensor that may not be one."""
+    known = _maybe_get_scalar(index)
+    if not _is_value(known):
+        index = torch.tensor([int(known)])
+    elif apply_reshape and _get_tensor_rank(index) == 0:
+        index = _reshape_helper(g, index, [1])
+    if _is_value(index) and _try_get_scalar_type(index) not in ("Long", "Int"):
+        index = g.op("Cast", index, to_i=cast_pytorch_to_onnx["Long"])
+    made: Value = g.op("Gather", self, index, axis_i=dim)
+    return made
+
+
+def _size_helper(g: GraphContext, self: Any, dim: Any) -> Value:
+    known = _maybe_get_scalar(dim)
+    made: Value = g.op("Gather", g.op("Shape", self),
+                       dim if _is_value(known) else torch.tensor(int(known)), axis_i=0)
+    return made
+
+
+def _topk_helper(g: GraphContext, input: Any, k: Any, dim: int, largest: bool = True,
+                 sorted: bool = False, out: Any = None) -> tuple[Value, ...]:
+    known = _maybe_get_scalar(k)
+    if not _is_value(known):
+        k = torch.tensor([int(known)])
+    else:
+        k = g.op("Cast", _reshape_helper(g, k, [1]), to_i=cast_pytorch_to_onnx["Long"])
+    if g.opset < 11 and not largest:
+        _unimplemented("TopK", "Ascending is not supported")
+    given = {"largest_i": int(largest), "sorted_i": int(sorted)} if g.opset >= 11 else {}
+    made: tuple[Value, ...] = g.op("TopK", input, k, axis_i=dim, outputs=2, **given)
+    return made
+
+
+def _sort_helper(g: GraphContext, input: Any, dim: int, decending: bool = True,
+                 out: Any = None) -> tuple[Value, ...]:
+    size = g.op("Gather", g.op("Shape", input), torch.tensor([dim]), axis_i=0)
+    return _topk_helper(g, input, size, dim, decending, True)
+
+
+def _argmin_argmax_helper(g: GraphContext, input: Any, dim: Any, keepdim: bool,
+                          op_name: str) -> Value:
+    known = _maybe_get_const(dim, "i")
+    if known is None or _is_none(dim):
+        input, known, keepdim = _reshape_helper(g, input, [-1]), 0, False
+    made: Value = g.op(op_name, input, axis_i=known, keepdims_i=int(keepdim))
+    return made
+
+
+def _flatten_helper(g: GraphContext, input: Any, start_dim: int, end_dim: int, dim: int) -> Value:
+    shape, parts = g.op("Shape", input), [torch.tensor([-1])]
+    if start_dim > 0:
+        parts.insert(0, _slice_helper(g, shape, [0], [0], [start_dim]))
+    if end_dim < dim - 1:
+        parts.append(_slice_helper(g, shape, [0], [end_dim + 1], [dim]))
+    return _reshape_helper(g, input, g.op("Concat", *parts, axis_i=0) if len(parts) > 1 else parts[0])
+
+
+def _generate_wrapped_number(g: GraphContext, scalar: Any) -> Any:
+    return scalar if _is_value(scalar) else g.op("Constant", value_t=torch.tensor(scalar))
+
+
+# ---- questions about several values ----
+
+
+def args_have_same_dtype(args: Sequence[Any]) -> bool:
+    return len({_try_get_scalar_type(arg) for arg in args}) < 2
+
+
+def _is_split_static(split_size_or_sizes: Any, _outputs: Any) -> bool:
+    if _outputs is None:
+        return False
+    known = _maybe_get_const(split_size_or_sizes, "is")
+    return not (_is_value(known) or (isinstance(known, list) and any(map(_is_value, known))))
+
+
+def is_caffe2_aten_fallback() -> bool:
+    return False
+
+
 # ---- what cannot be done ----
 
 
 def _unimplemented(op: str, msg: str, value: Any = None) -> None:
-    warnings.warn(f"ONNX export failed on {op} because {msg} not supported", stacklevel=2)
+    """An operator that cannot be exported: the reason is reported with all others."""
+    _state.note_reason(f"{op}, {msg}")
+
+
+def _unsupported(message: str, value: Any) -> NoReturn:
+    if isinstance(value, Value):
+        raise SymbolicValueError(message, value)
+    raise OnnxExporterError(message)
 
 
 def _onnx_unsupported(op_name: str, value: Any = None) -> NoReturn:
-    raise RuntimeError(f"Unsupported: ONNX export of operator {op_name}. Please feel free to "
-                       "request support or submit a pull request on PyTorch GitHub")
+    _unsupported(f"Unsupported: ONNX export of operator {op_name}.", value)
 
 
 def _onnx_opset_unsupported(op_name: str, current_opset: int, supported_opset: int,
                             value: Any = None) -> NoReturn:
-    raise RuntimeError(f"Unsupported: ONNX export of {op_name} in opset {current_opset}. "
-                       f"Please try opset version {supported_opset}.")
+    _unsupported(f"Unsupported: ONNX export of {op_name} in opset {current_opset}. "
+                 f"Please try opset version {supported_opset}.", value)
 
 
 def _onnx_opset_unsupported_detailed(op_name: str, current_opset: int, supported_opset: int,
                                      reason: str, value: Any = None) -> NoReturn:
-    raise RuntimeError(f"Unsupported: ONNX export of {op_name} in opset {current_opset}. {reason}. "
-                       f"Please try opset version {supported_opset}.")
+    _unsupported(f"Unsupported: ONNX export of {op_name} in opset {current_opset}. {reason}. "
+                 f"Please try opset version {supported_opset}.", value)
+
+
+def _block_list_in_opset(name: str) -> Callable[..., NoReturn]:
+    def symbolic_fn(*args: Any, **kwargs: Any) -> NoReturn:
+        raise OnnxExporterError(f"ONNX export failed on {name}, which is not implemented for this opset. "
+                                "Try exporting with other opset versions.")
+    return symbolic_fn

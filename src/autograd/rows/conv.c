@@ -173,23 +173,6 @@ static cq_status max_pool(cq_grad *g)
     return cq_grad_set(g, "self", flat);
 }
 
-/* An adaptive pool of sizes that divide is one with a window. */
-static cq_status adaptive_window(cq_grad *g, cq_pool *p)
-{
-    const cq_tensor *grad = cq_grad_of(g, 0);
-
-    *p = (cq_pool){ .x = cq_grad_arg(g, "self"), .n = cq_pool_axes(&g->call) };
-    for (size_t i = 0; i < p->n; i++) {
-        cq_int in = p->x->sizes[p->x->rank - p->n + i], out = grad->sizes[grad->rank - p->n + i];
-
-        if (in.expr || out.expr || out.value == 0 || in.value % out.value)
-            return cq_grad_need_data(g);
-        p->window.kernel[i] = p->window.stride[i] = in.value / out.value;
-        p->window.dilation[i]                     = 1;
-    }
-    return CQ_OK;
-}
-
 static cq_val window_of(cq_grad *g, const cq_pool *p, const int64_t *numbers)
 {
     return cq_i64s(g->cx, numbers, p->n);
@@ -199,18 +182,17 @@ static cq_val window_of(cq_grad *g, const cq_pool *p, const int64_t *numbers)
  * mean of ones is of their sum. */
 static cq_tensor *weigh(cq_grad *g, const cq_pool *p, cq_tensor *grad)
 {
-    const bool        adaptive = g->row->variant & ADAPTIVE;
-    const cq_avg_pool options  = adaptive ? (cq_avg_pool){ 0 } : cq_pool_options(&g->call);
-    const char       *op       = p->n == 2 ? "aten::avg_pool2d" : "aten::avg_pool3d";
-    bool              padded   = false;
-    int64_t           by       = 1;
+    const cq_avg_pool options = cq_pool_options(&g->call);
+    const char       *op      = p->n == 2 ? "aten::avg_pool2d" : "aten::avg_pool3d";
+    bool              padded  = false;
+    int64_t           by      = 1;
     cq_tensor        *ones, *mean, *sum;
 
     for (size_t i = 0; i < p->n; i++) {
         padded |= p->window.padding[i] != 0;
         by *= p->window.kernel[i];
     }
-    if (options.divisor || adaptive || (!p->ceil_mode && (options.count_include_pad || !padded)))
+    if (options.divisor || (!p->ceil_mode && (options.count_include_pad || !padded)))
         return CQ_OP(g->cx, "aten::div.Scalar", TENSOR(grad),
                      INT(options.divisor ? options.divisor : by));
     if (p->n == 1) {
@@ -244,7 +226,7 @@ static cq_status avg_pool_in_graph(cq_grad *g)
     cq_conv    v                         = { .groups = 1 };
     cq_pool    p;
 
-    CQ_TRY(g->row->variant & ADAPTIVE ? adaptive_window(g, &p) : cq_pool_read(&g->call, &p));
+    CQ_TRY(cq_pool_read(&g->call, &p));
     for (size_t i = 0; i < p.n; i++) {
         sizes[i + 2] = p.window.kernel[i];
         v.after[i]   = p.window.padding[i];
@@ -311,6 +293,15 @@ const cq_gradient cq_gradients_conv[] = {
     "_, where = max_pool" #n "d_with_indices(self, kernel_size, stride, padding, dilation, "       \
     "ceil_mode)\n" TO(n, "where")
 
+/* The means of windows that may differ in size, along one axis after another. */
+#define SPREAD_1(grad) "spread_means(" grad ", -1, self.shape[-1])"
+#define SPREAD_2(grad) "spread_means(" SPREAD_1(grad) ", -2, self.shape[-2])"
+#define SPREAD_3(grad) "spread_means(" SPREAD_2(grad) ", -3, self.shape[-3])"
+#define ADAPTIVE_MEAN(name, n)                                                                     \
+    {                                                                                              \
+        "aten::" name, .fn = avg_pool, .variant = ADAPTIVE, .as = "self: " SPREAD_##n("grad")      \
+    }
+
 const cq_gradient cq_gradients_pool[] = {
     { "aten::max_pool1d", .fn = max_pool, .as = TO_FOUND(1) },
     { "aten::max_pool2d", .fn = max_pool, .as = TO_FOUND(2) },
@@ -330,11 +321,11 @@ const cq_gradient cq_gradients_pool[] = {
     { "aten::avg_pool1d", .fn = avg_pool },
     { "aten::avg_pool2d", .fn = avg_pool },
     { "aten::avg_pool3d", .fn = avg_pool },
-    { "aten::adaptive_avg_pool1d", .fn = avg_pool, .variant = ADAPTIVE },
-    { "aten::adaptive_avg_pool2d", .fn = avg_pool, .variant = ADAPTIVE },
-    { "aten::adaptive_avg_pool3d", .fn = avg_pool, .variant = ADAPTIVE },
-    { "aten::_adaptive_avg_pool2d", .fn = avg_pool, .variant = ADAPTIVE },
-    { "aten::_adaptive_avg_pool3d", .fn = avg_pool, .variant = ADAPTIVE },
+    ADAPTIVE_MEAN("adaptive_avg_pool1d", 1),
+    ADAPTIVE_MEAN("adaptive_avg_pool2d", 2),
+    ADAPTIVE_MEAN("adaptive_avg_pool3d", 3),
+    ADAPTIVE_MEAN("_adaptive_avg_pool2d", 2),
+    ADAPTIVE_MEAN("_adaptive_avg_pool3d", 3),
     { "aten::max_unpool2d", .kind = CQ_GRADIENT_MOVE },
     { "aten::max_unpool3d", .kind = CQ_GRADIENT_MOVE },
     { 0 },

@@ -425,8 +425,8 @@ static cq_status index_add(cq_sym *s)
         cq_sym_set_type_of(v, source);
         source = v;
     }
-    if (rank == 0 && cq_sym_rank(s, source) == 0) {
-        v = cq_sym_op(s, "Add", CQ_IN(x, source), CQ_NO_ATTR);
+    if (rank == 0) {
+        v = cq_sym_op(s, "Add", CQ_IN(x, cq_sym_reshape_i64(s, source, NULL, 0)), CQ_NO_ATTR);
         cq_sym_set_type_of(v, x);
         return cq_sym_done(s, v);
     }

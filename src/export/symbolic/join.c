@@ -29,7 +29,7 @@ static cq_status flip(cq_sym *s)
     int64_t   dims[CQ_MAX_RANK];
     size_t    n = cq_sym_i64s(s, "dims", dims, CQ_MAX_RANK);
 
-    for (size_t i = 0; i < n && s->status == CQ_OK; i++)
+    for (size_t i = 0; i < n && rank > 0 && s->status == CQ_OK; i++)
         x = reversed(s, x, (int)(dims[i] < 0 ? dims[i] + rank : dims[i]));
     return cq_sym_done(s, x);
 }

@@ -41,12 +41,13 @@
     "y, mean, inverse = LayerNormalization<axis = -n, epsilon = eps>" \
     "(x, weight_of(x, n), cast(bias, dtype(x)) if bias is not None else None);"
 
-/* The axes of the image as one: [batch, groups, rest]. ONNX Runtime has InstanceNormalization for
- * float32 alone. */
+/* The axes of the image as one: [batch, groups, rest], where -1 would not work for a batch of none.
+ * ONNX Runtime has InstanceNormalization for float32 alone. */
 #define GROUPED(groups) \
     "x = widen(input);" \
-    "lanes = sized(Reshape(x, [0, " groups ", -1]), [size(x, 0), " groups "," \
-    " size(x, 1) // " groups " * product([size(x, i) for i in range(2, rank(x))])]);" \
+    "rest = size(x, 1) // " groups " * product([size(x, i) for i in range(2, rank(x))]);" \
+    "lanes = sized(Reshape(x, [0, " groups ", rest if all_fixed([rest]) else -1])," \
+    " [size(x, 0), " groups ", rest]);" \
     "parts = standardized(lanes, [2], eps);" \
     "plain = InstanceNormalization<epsilon = eps>" \
     "(lanes, filled(" groups ", 1, x), filled(" groups ", 0, x));"

@@ -14,10 +14,16 @@
     "k = per_axis(kernel_size, " n "); s = per_axis(stride, " n ", k);" \
     "p = per_axis(padding, " n "); d = " dilation ";" \
     "from = [size(x, i + 2) for i in range(" n ")]; to = result_sizes();" \
-    "need = [(to[len(to) - " n " + i] - 1) * s[i] + d[i] * (k[i] - 1) + 1 - from[i] - p[i]" \
+    "last = [to[len(to) - " n " + i] for i in range(" n ")];" \
+    "need = [(last[i] - 1) * s[i] + d[i] * (k[i] - 1) + 1 - from[i] - p[i]" \
     " for i in range(" n ")];" \
     "settled = ceil_mode and all_fixed(from); ceil = ceil_mode and not settled;" \
     "ends = [i if i > 0 else 0 for i in need] if settled else p;"
+/* Where padding became image, a window that starts in it is no longer dropped by ONNX. */
+#define CROP_1(y) "slice(" y ", 2, 0, last[0])"
+#define CROP_2(y) "slice(" CROP_1(y) ", 3, 0, last[1])"
+#define CROP_3(y) "slice(" CROP_2(y) ", 4, 0, last[2])"
+#define CROPPED(crop, y, is_image) crop(y) " if ceil and " is_image " and p != none else " y
 #define CEIL_10(node) \
     "no('ceil_mode on sizes that are not fixed needs opset 10', 10) if ceil and opset() < 10 else " node
 
@@ -38,24 +44,33 @@
     " kernel_shape = k, pads = p + ends if fits else none + none, strides = s>(wide)"
 #define MAX_OF(node) \
     CEIL_10("no('windows with gaps (dilation) need opset 10', 10) if dilated and opset() < 10 else " node)
+#define MAX_VALUES(n, crop) \
+    MAX_POOL(n) "y = " MAX_NODE "; unbatched(" MAX_OF(CROPPED(crop, "y", "not fits")) ", " n ")"
+/* The node tells where the greatest are if somebody wants to know. */
+#define MAX_AND_PLACES(n, crop) \
+    MAX_POOL(n) "plain = " MAX_NODE "; y, places = " MAX_NODE ";" \
+    "unbatched(" MAX_OF("(" CROPPED(crop, "plain", "not fits") ") if not used(1) else" \
+    " no('MaxPool tells where the greatest are since opset 8', 8) if opset() < 8 else" \
+    " no('the window reaches further out of the image than it is wide') if not fits else y") ", " n ")," \
+    "unbatched(in_planes(places, x), " n ")"
 
 /* ---- average ---- */
 
 /* What ceil mode adds must not count though the padding does: zeros become image then. Sums over
  * whole windows of zeros and image are divided by a number of the user's. */
-#define AVERAGE_POOL(n, divisor) \
+#define AVERAGE_POOL(n, divisor, crop) \
     WINDOWS(n, "[1 for i in range(" n ")]") \
     "extends = ceil or settled and len([i for i in range(" n ") if need[i] > p[i]]) > 0;" \
     "own = " divisor " is not None; inside = count_include_pad and extends and not own;" \
     "none = [0 for i in p];" \
     "rest = [ends[i] - p[i] if ends[i] > p[i] else 0 for i in range(" n ")];" \
-    "image = pad_image(x, p, ends, None) if own else pad_image(x, p, p, None) if inside else x;" \
+    "image = pad_image(x, p, ends, None) if own else pad_image(x, p, p, None) if inside else apart_from_pad(x);" \
     "counts = count_include_pad and not inside and not own and p != none;" \
     "y = AveragePool<ceil_mode = 1 if ceil else None, count_include_pad = 1 if counts else None," \
     " kernel_shape = k, pads = none + none if own else none + rest if inside else p + ends," \
     " strides = s>(only_small_float(image));" \
     CEIL_10("no('a divisor of your own in ceil_mode needs fixed sizes') if own and ceil else" \
-            " unbatched(y * (product(k) / " divisor ") if own else y, " n ")")
+            " unbatched(y * (product(k) / " divisor ") if own else " CROPPED(crop, "y", "inside") ", " n ")")
 
 /* ---- adaptive ---- */
 
@@ -70,7 +85,7 @@
 #define PARTS_2(op) "parts_of(" PARTS_1(op) ", 3, to[1], '" op "')"
 #define PARTS_3(op) "parts_of(" PARTS_2(op) ", 4, to[2], '" op "')"
 #define ADAPTIVE_AVERAGE_POOL(n) \
-    ADAPTIVE(#n) "image = only_small_float(x);" \
+    ADAPTIVE(#n) "image = only_small_float(apart_from_pad(x));" \
     "unbatched(GlobalAveragePool(image) if global else" \
     " AveragePool<kernel_shape = k, strides = k>(image) if even else" \
     " " PARTS_##n("ReduceMean") " if dtype(image) != 'float64' else None, " #n ")"
@@ -82,7 +97,7 @@
     "place = sized(ArgMax<axis = 2, keepdims = 1>(flat), [size(x, 0), size(x, 1), 1]);" \
     "plain = MaxPool<kernel_shape = k, strides = k>(x);" \
     "y, places = MaxPool<kernel_shape = k, strides = k>(x); both = used(1) and opset() >= 8;" \
-    "unbatched(GlobalMaxPool(x) if global else y if even and both else" \
+    "unbatched(GlobalMaxPool(x) if global and dtype(x) != 'float64' else y if even and both else" \
     " plain if even and not used(1) else " \
     " no('ONNX does not say where the greatest of unequal parts are') if used(1) else " \
     PARTS_##n("ReduceMax") ", " #n ")," \
@@ -102,29 +117,22 @@
 
 #define MAX(op, n)                                                                                 \
     {                                                                                              \
-        "aten::" op, 7,                                                                            \
-            .as    = MAX_POOL(n) MAX_OF("unbatched(" MAX_NODE ", " n ")"),                         \
-            .parts = "greatest(self, " n ", kernel_size, stride, padding, dilation, ceil_mode)[0]" \
+        "aten::" op, 7, .as = MAX_VALUES(#n, CROP_##n),                                            \
+                        .parts = "greatest(self, " #n                                              \
+                                 ", kernel_size, stride, padding, dilation, ceil_mode)[0]"         \
     }
-/* The node tells where the greatest are if somebody wants to know. */
 #define MAX_INDICES(op, n)                                                                         \
     {                                                                                              \
         "aten::" op, 7,                                                                            \
-            .as = MAX_POOL(                                                                        \
-                n) "plain = " MAX_NODE "; y, places = " MAX_NODE ";"                               \
-                   "unbatched(" MAX_OF(                                                            \
-                       "plain if not used(1) else"                                                 \
-                       " no('MaxPool tells where the greatest are since opset 8', 8) if opset() "  \
-                       "< 8"                                                                       \
-                       " else no('the window reaches further out of the image than it is wide')"   \
-                       " if not fits else y") ", " n "), unbatched(in_planes(places, x), " n ")",  \
-            .parts = "greatest(self, " n ", kernel_size, stride, padding, dilation, ceil_mode)"    \
+            .as    = MAX_AND_PLACES(#n, CROP_##n),                                                 \
+            .parts = "greatest(self, " #n ", kernel_size, stride, padding, dilation, ceil_mode)"   \
     }
 #define AVERAGE(op, n, divisor)                                                                    \
     {                                                                                              \
-        "aten::" op, 7, .as = AVERAGE_POOL(n, divisor),                                            \
-                        .parts = "averaged(self, " n ", kernel_size, stride, padding, ceil_mode, " \
-                                 "count_include_pad, " divisor ")"                                 \
+        "aten::" op, 7,                                                                            \
+            .as    = AVERAGE_POOL(#n, divisor, CROP_##n),                                          \
+            .parts = "averaged(self, " #n ", kernel_size, stride, padding, ceil_mode, "            \
+                     "count_include_pad, " divisor ")"                                             \
     }
 #define ADAPTIVE_AVERAGE(op, n)                                                                    \
     {                                                                                              \
@@ -138,15 +146,15 @@
     }
 
 const cq_symbolic cq_symbolics_pool[] = {
-    MAX("max_pool1d", "1"),
-    MAX("max_pool2d", "2"),
-    MAX("max_pool3d", "3"),
-    MAX_INDICES("max_pool1d_with_indices", "1"),
-    MAX_INDICES("max_pool2d_with_indices", "2"),
-    MAX_INDICES("max_pool3d_with_indices", "3"),
-    AVERAGE("avg_pool1d", "1", "None"),
-    AVERAGE("avg_pool2d", "2", "divisor_override"),
-    AVERAGE("avg_pool3d", "3", "divisor_override"),
+    MAX("max_pool1d", 1),
+    MAX("max_pool2d", 2),
+    MAX("max_pool3d", 3),
+    MAX_INDICES("max_pool1d_with_indices", 1),
+    MAX_INDICES("max_pool2d_with_indices", 2),
+    MAX_INDICES("max_pool3d_with_indices", 3),
+    AVERAGE("avg_pool1d", 1, "None"),
+    AVERAGE("avg_pool2d", 2, "divisor_override"),
+    AVERAGE("avg_pool3d", 3, "divisor_override"),
     ADAPTIVE_AVERAGE("adaptive_avg_pool1d", 1),
     ADAPTIVE_AVERAGE("adaptive_avg_pool2d", 2),
     ADAPTIVE_AVERAGE("adaptive_avg_pool3d", 3),

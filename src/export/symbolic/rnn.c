@@ -95,7 +95,7 @@ static cq_value *join_directions(cq_sym *s, const rnn *r, cq_value *y)
     if (r->directions == 1)
         return cq_sym_squeeze(s, y, &one, 1);
     y        = cq_sym_transpose(s, y, (int64_t[]){ 0, 2, 1, 3 }, 4);
-    y        = cq_sym_reshape_i64(s, y, (int64_t[]){ 0, 0, -1 }, 3);
+    y        = cq_sym_reshape_i64(s, y, (int64_t[]){ 0, 0, 2 * r->hidden }, 3);
     sizes[1] = sizes[2];
     sizes[2] = cq_i(2 * r->hidden);
     cq_sym_set_type(s, y, cq_sym_dtype(s, r->x), 3, sizes);

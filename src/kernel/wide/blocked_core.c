@@ -1,5 +1,6 @@
 /* The inner loops of kernels on blocked images and of products by packed matrices. */
 #include "kernel/isa.h"
+#include "kernel/wide/line.h"
 #include "kernel/wide/power.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first)
 }
 
 INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
-                    const float *const *px, int64_t first, const int64_t kc, const bool cut)
+                    const float *const *px, int64_t first, const int64_t kc)
 {
     int64_t       bytes;
     const float  *w = t->w, *bias = t->is_last ? t->finish.bias : NULL;
@@ -99,14 +100,13 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         EACH_ROW(TILE_ANNOUNCE)
     }
     for (int64_t step = 0; step < t->n_steps; step++) {
-        const int64_t n  = cut && step >= t->n_whole ? t->rest : kc;
-        int64_t       at = t->offsets[step], k = 0;
+        int64_t at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
             if (rows == 1) { /* two sums alone would wait for each other */
                 V odd_s = SPREAD(0), odd_t = odd_s;
 
-                for (; k + 1 < n; k += 2, w += 4 * LANES) {
+                for (; k + 1 < kc; k += 2, w += 4 * LANES) {
                     const V x = SPREAD(p0[at + k]), y = SPREAD(p0[at + k + 1]);
 
                     s0    = FMA(x, LOAD(w), s0);
@@ -120,7 +120,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 s0 = s0 + odd_s;
                 t0 = t0 + odd_t;
             }
-            for (; k < n; k++, w += 2 * LANES) {
+            for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
                 PREFETCH(next); /* 64 bytes */
@@ -130,21 +130,19 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 EACH_ROW(TILE_STEP)
             }
         } else {
-            for (; k + 1 < n; k += 2, w += 2 * LANES) {
+            for (; k + 1 < kc; k += 2, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
                 EACH_ROW(TILE_STEP)
                 EACH_ROW(TILE_STEP_ODD)
             }
-            for (; k < n; k++, w += LANES) {
+            for (; k < kc; k++, w += LANES) {
                 V w0 = LOAD(w), w1 = w0;
 
                 (void)w1;
                 EACH_ROW(TILE_STEP)
             }
         }
-        if (cut)
-            w += (kc - n) * LANES * vectors;
     }
     {
         const float *add    = t->is_last && t->finish.add ? t->finish.add + first * row : NULL;
@@ -169,9 +167,9 @@ INLINE void tile_whole(const cq_core_tile *t, const int rows, const int vectors,
                        const float *const *px, int64_t first)
 {
     if (LANES <= 8 && t->kc == LANES)
-        tile_of(t, rows, vectors, px, first, LANES, false);
+        tile_of(t, rows, vectors, px, first, LANES);
     else
-        tile_of(t, rows, vectors, px, first, t->kc, false);
+        tile_of(t, rows, vectors, px, first, t->kc);
 }
 
 #define TILE     cq_core_tile
@@ -180,25 +178,61 @@ INLINE void tile_whole(const cq_core_tile *t, const int rows, const int vectors,
 #define ONE_TILE tile_whole
 #include "kernel/wide/tiles.inc"
 
-#if CQ_LANES > 8
-/* Leaving out zeros has a function of its own: in one, it slows the others down. Narrow blocks have
- * few zeros. */
-INLINE void tile_cut(const cq_core_tile *t, const int rows, const int vectors,
-                     const float *const *px, int64_t first)
+#define T         V
+#define ANYWHERE  VU
+#define WHOLE(v)  (v)
+#define LINE_TILE line_of_vectors
+#include "kernel/wide/lines.inc"
+
+INLINE void line_near(const cq_core_tile *t, const int rows, const int vectors,
+                      const float *const *px, int64_t first)
 {
-    tile_of(t, rows, vectors, px, first, t->kc, true);
+    line_of_vectors(t, rows, vectors, true, px, first);
 }
 
-#define TILES    tiles_cut
-#define ONE_TILE tile_cut
+INLINE void line_far(const cq_core_tile *t, const int rows, const int vectors,
+                     const float *const *px, int64_t first)
+{
+    line_of_vectors(t, rows, vectors, false, px, first);
+}
+
+#define TILES    lines_near
+#define ONE_TILE line_near
+#include "kernel/wide/tiles.inc"
+#define TILES    lines_far
+#define ONE_TILE line_far
+#include "kernel/wide/tiles.inc"
+
+#if CQ_LANES > 8
+#define T         H
+#define ANYWHERE  HU
+#define WHOLE(h)  __builtin_shufflevector(h, (H){ 0 }, BOTH_HALVES)
+#define LINE_TILE line_of_halves
+#include "kernel/wide/lines.inc"
+
+INLINE void line_half(const cq_core_tile *t, const int rows, const int vectors,
+                      const float *const *px, int64_t first)
+{
+    if (vectors == 1)
+        line_of_halves(t, rows, 1, true, px, first);
+}
+
+#define TILES    lines_half
+#define ONE_TILE line_half
 #include "kernel/wide/tiles.inc"
 #else
-#define tiles_cut tiles_whole
+#define lines_half lines_near /* half a vector takes as long */
 #endif
 
+/* One pixel alone has few sums, which wait for each other least in tile_of. */
 static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px)
 {
-    (t->rest ? tiles_cut : tiles_whole)(t, rows, vectors, px);
+    if (!t->line || rows == 1)
+        tiles_whole(t, rows, vectors, px);
+    else if (t->line != LANES)
+        lines_far(t, rows, vectors, px);
+    else
+        (t->is_half ? lines_half : lines_near)(t, rows, vectors, px);
 }
 
 /* ---- channel by channel ---- */

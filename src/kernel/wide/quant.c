@@ -1,7 +1,7 @@
 /* Products, sums and limits of numbers of 8 bits (kernel/quant_core.h). A word is a unit of what is
  * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. */
 #include "kernel/isa.h"
-#include "kernel/wide/vector.h"
+#include "kernel/wide/line.h"
 
 #include <string.h>
 
@@ -55,11 +55,11 @@ static __attribute__((noinline)) I dot_lowered(I s, I x, I w)
 
 /* To the nearest whole number, halves to even: the last bit of a number of this size is 1. |x| is
  * below 2^22. */
-INLINE I nearest(V x)
+INLINE I nearest_and(V x, I zero)
 {
     const V magic = SPREAD(12582912.0f);
 
-    return (I)(x + magic) - (I)magic;
+    return (I)(x + magic) + (zero - (I)magic);
 }
 
 INLINE V limited(V x, float lo, float hi)
@@ -69,12 +69,11 @@ INLINE V limited(V x, float lo, float hi)
 
 /* ---- storing results ---- */
 
-/* Channels c … of a pixel at out, as many as there are. */
+/* Channels c … of a pixel at out, as many as there are; sum begins with start. */
 INLINE void put(void *out, I sum, const cq_quant_finish *f, int64_t c, int64_t cols)
 {
-    V x = FLOATS(sum + LOAD_I(f->start + c));
+    const V x = limited(FMA(FLOATS(sum), LOAD(f->scale + c), LOAD(f->bias + c)), f->lo, f->hi);
 
-    x = limited(FMA(x, LOAD(f->scale + c), LOAD(f->bias + c)), f->lo, f->hi);
     if (f->is_float) {
         if (cols - c >= LANES)
             STORE((float *)out + c, x);
@@ -83,7 +82,7 @@ INLINE void put(void *out, I sum, const cq_quant_finish *f, int64_t c, int64_t c
                 ((float *)out)[i] = x[i - c];
         return;
     }
-    sum = nearest(x) + SPREAD_I(f->zero);
+    sum = nearest_and(x, SPREAD_I(f->zero));
     if (cols - c >= LANES) {
         STORE_Q((Q *)out + c, sum);
     } else {
@@ -97,31 +96,39 @@ INLINE void put(void *out, I sum, const cq_quant_finish *f, int64_t c, int64_t c
 static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_finish *f)
 {
     for (int64_t c = 0; c < n; c += LANES)
-        put(out, LOAD_I(sums + c), f, c, n);
+        put(out, LOAD_I(sums + c) + LOAD_I(f->start + c), f, c, n);
 }
 
 /* ---- products ---- */
 
 #define TILE_START(r)                                                                              \
-    const Q *p##r = rows > (r) ? px[first + (r)] : NULL;                                           \
-    I        s##r = { 0 }, t##r = { 0 };                                                           \
-    (void)p##r, (void)s##r, (void)t##r;
+    const Q *q##r = in_line || rows <= (r) ? NULL : px[first + (r)];                               \
+    I        s##r = start0, t##r = start1;                                                         \
+    (void)q##r, (void)s##r, (void)t##r;
 #define TILE_STEP(r)                                                                               \
     if (rows > (r)) {                                                                              \
-        const I x = SPREAD_I(((const word *)(p##r + at))[k]);                                      \
+        const word *at =                                                                           \
+            in_line ? (const word *)LINE_PLACE(r) : (const word *)(q##r + offset) + k;             \
+        const I x = SPREAD_I(*at);                                                                 \
                                                                                                    \
         s##r = DOT(s##r, x, w0);                                                                   \
         if (vectors > 1)                                                                           \
             t##r = DOT(t##r, x, w1);                                                               \
     }
-#define TILE_END(r)                                                                                \
+#define TILE_KEEP(r)                                                                               \
     if (rows > (r)) {                                                                              \
         sums[r][0] = s##r;                                                                         \
         if (vectors > 1)                                                                           \
             sums[r][1] = t##r;                                                                     \
     }
+#define TILE_PUT(r)                                                                                \
+    if (rows > (r)) {                                                                              \
+        put_whole(out + (r)*t->out_row, s##r, scale0, bias0, &f);                                  \
+        if (vectors > 1)                                                                           \
+            put_whole(out + (r)*t->out_row + LANES, t##r, scale1, bias1, &f);                      \
+    }
 
-/* Through memory: in line it would be most of the code of a tile, of which there are many. */
+/* What is not a whole vector of bytes, through memory. */
 static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int rows)
 {
     const cq_quant_finish f   = t->finish;
@@ -135,32 +142,76 @@ static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int ro
     }
 }
 
-INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
-                    const void *const *px, int64_t first)
+INLINE void put_whole(Q *out, I sum, V scale, V bias, const cq_quant_finish *f)
 {
-    const int32_t *w = t->w;
-    I              sums[TILE_ROWS][2];
+    STORE_Q(out,
+            nearest_and(limited(FMA(FLOATS(sum), scale, bias), f->lo, f->hi), SPREAD_I(f->zero)));
+}
+
+INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
+                    const void *const *px, int64_t first, const bool in_line)
+{
+    const cq_quant_finish f      = t->finish;
+    const int             second = vectors > 1 ? LANES : 0;
+    const I               start0 = LOAD_I(f.start), start1 = LOAD_I(f.start + second);
+    const bool            near  = false;
+    const int64_t         apart = t->line * (int64_t)sizeof(Q);
+    const int32_t        *w     = t->w;
     EACH_ROW(TILE_START)
 
     for (int64_t step = 0; step < t->n_steps; step++) {
-        const int64_t at = t->offsets[step], kc = t->kc;
+        const int64_t offset = t->offsets[step], kc = t->kc;
 
+        LINE_FROM((const char *)px[0] + first * apart + offset * (int64_t)sizeof(Q));
         for (int64_t k = 0; k < kc; k++, w += vectors * LANES) {
-            const I w0 = LOAD_I(w), w1 = vectors > 1 ? LOAD_I(w + LANES) : w0;
+            const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);
 
             (void)w1;
+            LINE_AGAIN
             EACH_ROW(TILE_STEP)
+            LINE_GO(4);
         }
     }
-    EACH_ROW(TILE_END)
-    put_rows(t, sums, first, rows);
+    if (!f.is_float && t->cols >= second + LANES) {
+        const V scale0 = LOAD(f.scale), scale1 = LOAD(f.scale + second);
+        const V bias0 = LOAD(f.bias), bias1 = LOAD(f.bias + second);
+        Q      *out = (Q *)t->out + first * t->out_row;
+
+        (void)scale1, (void)bias1;
+        EACH_ROW(TILE_PUT)
+    } else {
+        I sums[TILE_ROWS][2];
+
+        EACH_ROW(TILE_KEEP)
+        put_rows(t, sums, first, rows);
+    }
+}
+
+INLINE void tile_in_line(const cq_quant_tile *t, const int rows, const int vectors,
+                         const void *const *px, int64_t first)
+{
+    tile_of(t, rows, vectors, px, first, true);
+}
+
+INLINE void tile_anywhere(const cq_quant_tile *t, const int rows, const int vectors,
+                          const void *const *px, int64_t first)
+{
+    tile_of(t, rows, vectors, px, first, false);
 }
 
 #define TILE     cq_quant_tile
 #define PIXEL    void
-#define TILES    tiles
-#define ONE_TILE tile_of
+#define TILES    tiles_in_line
+#define ONE_TILE tile_in_line
 #include "kernel/wide/tiles.inc"
+#define TILES    tiles_anywhere
+#define ONE_TILE tile_anywhere
+#include "kernel/wide/tiles.inc"
+
+static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px)
+{
+    (t->line ? tiles_in_line : tiles_anywhere)(t, rows, vectors, px);
+}
 
 /* ---- channel by channel ---- */
 
@@ -172,7 +223,7 @@ INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const
     const int32_t *w    = t->w + c * t->n_taps;
     const Q       *x    = (const Q *)t->x + i * t->step + c;
     const int64_t  step = t->step, out_step = t->out_step;
-    I              s0 = { 0 }, s1 = s0, s2 = s0, s3 = s0;
+    I              s0 = LOAD_I(t->finish.start + c), s1 = s0, s2 = s0, s3 = s0;
     Q             *out = (Q *)t->out + i * out_step;
 
     for (int64_t tap = 0; tap < t->n_taps; tap++, w += LANES) {
@@ -213,8 +264,8 @@ INLINE void to_grid_at(Q *out, const float *x, float scale, int32_t zero, float 
     const V by = inverse > 0 ? LOAD(x) * SPREAD(inverse) : LOAD(x) / SPREAD(scale);
 
     /* NaN becomes the zero point */
-    STORE_Q(out, nearest(limited((V)((I)by & (by == by)), (float)-zero, (float)(255 - zero))) +
-                     SPREAD_I(zero));
+    STORE_Q(out, nearest_and(limited((V)((I)by & (by == by)), (float)-zero, (float)(255 - zero)),
+                             SPREAD_I(zero)));
 }
 
 static void to_grid(void *out, const float *x, int64_t n, float scale, int32_t zero, float inverse)
@@ -247,7 +298,7 @@ INLINE void add_at(Q *out, const Q *a, const Q *b, const cq_quant_sum *s)
     V x = FMA(FLOATS(LOAD_Q(a)), SPREAD(s->scale[0]), SPREAD(s->shift));
 
     x = limited(FMA(FLOATS(LOAD_Q(b)), SPREAD(s->scale[1]), x), s->lo, s->hi);
-    STORE_Q(out, nearest(x) + SPREAD_I(s->zero));
+    STORE_Q(out, nearest_and(x, SPREAD_I(s->zero)));
 }
 
 static void add(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s)

@@ -27,6 +27,8 @@ enum { LANES = CQ_LANES };
 typedef float   V __attribute__((vector_size(4 * CQ_LANES)));
 typedef float   VU __attribute__((vector_size(4 * CQ_LANES), aligned(4), may_alias)); /* anywhere */
 typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
+typedef float   H __attribute__((vector_size(2 * CQ_LANES))); /* half of one */
+typedef float   HU __attribute__((vector_size(2 * CQ_LANES), aligned(4), may_alias));
 
 #define LOAD(p)            (*(const VU *)(p))
 #define STORE(p, v)        (*(VU *)(p) = (v))
@@ -52,6 +54,16 @@ typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
 #define STAYS_IN_REGISTER(v) __asm__("" : "+v"(v))
 #else
 #define STAYS_IN_REGISTER(v) (void)(v)
+#endif
+
+/* What p points to is read where it is used, not kept; and addresses are worked out from p. */
+#define READ_AGAIN(p) __asm__("" : "+r"(p))
+
+/* A multiply-add takes a number from memory and spreads it: reading it twice is no instruction. */
+#if CQ_LANES == 16 && defined(__AVX512F__)
+#define NUMBERS_FROM_MEMORY 1
+#else
+#define NUMBERS_FROM_MEMORY 0
 #endif
 
 /* These give x when it is NaN. */
@@ -119,6 +131,7 @@ static inline V permuted(V v, I at)
 #define ZIP_FIRST 0, 4, 1, 5
 #define ZIP_LAST  2, 6, 3, 7
 #endif
+#define BOTH_HALVES  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define LOAD_EVEN(p) ((V)__builtin_shufflevector(LOAD(p), LOAD((p) + LANES - 1), EVEN))
 
 /* For as many rows as a tile has; what is behind them vanishes where rows is a constant. Every

@@ -1,7 +1,8 @@
 /* What differs between two models, names aside. The nodes of two graphs are paired first (pair.c):
  * those that compute the same from the same for the same, those that compute the same from the
- * same, then what is left by operator, in order. Then each pair is compared (diff.c): attributes, weights by value (value.c), and whether inputs come from
- * nodes that are a pair too. So a change is reported where it is, and not at all that follows. */
+ * same, then what is left by operator, in order. Then each pair is compared (diff.c): attributes,
+ * weights by value (value.c), and whether inputs come from nodes that are a pair too. So a change
+ * is reported where it is, and not at all that follows. */
 #ifndef CQ_ONNX_DIFF_H
 #define CQ_ONNX_DIFF_H
 

@@ -210,30 +210,40 @@ static cq_status slice(cq_rt *rt)
     return cq_rt_pass(rt, 0, y);
 }
 
-cq_status cq_rt_split_lengths(cq_rt_ints *lengths, const cq_rt *rt, int64_t size)
+int64_t cq_rt_length_at(const cq_rt_lengths *lengths, size_t i)
 {
-    const size_t n    = rt->step->node->output.n;
-    int64_t      each = n ? (size + (int64_t)n - 1) / (int64_t)n : 0, sum = 0;
+    const int64_t start = lengths->each * (int64_t)i;
 
-    CQ_TRY(cq_rt_ints_of(lengths, rt, "split", 1));
-    if (!lengths->given)
-        lengths->n = 0;
-    if (!lengths->given && cq_rt_attr_given(rt, "num_outputs") &&
-        cq_rt_int(rt, "num_outputs") != (int64_t)n)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "num_outputs is %" PRId64 ", the node has %zu",
-                       cq_rt_int(rt, "num_outputs"), n);
-    if (!lengths->given && n > 2 * CQ_MAX_RANK)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a split into %zu parts, at most %d work", n,
-                       2 * CQ_MAX_RANK);
-    for (size_t i = 0; !lengths->given && i < n; i++, lengths->n++)
-        lengths->at[i] = each * (int64_t)(i + 1) <= size ? each : size - each * (int64_t)i;
-    if (lengths->n != n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there are %zu lengths for %zu parts", lengths->n, n);
-    for (size_t i = 0; i < n; i++)
-        if (lengths->at[i] < 0 || lengths->at[i] > size || (sum += lengths->at[i]) > size)
+    if (lengths->input)
+        return cq_tensor_get_i64(lengths->input, (int64_t)i);
+    if (lengths->attribute)
+        return lengths->attribute->ints.items[i];
+    return start + lengths->each <= lengths->size ? lengths->each : lengths->size - start;
+}
+
+cq_status cq_rt_split_lengths(cq_rt_lengths *out, const cq_rt *rt, int64_t size)
+{
+    const size_t n   = rt->step->node->output.n;
+    int64_t      sum = 0, given;
+
+    *out  = (cq_rt_lengths){ .input     = cq_rt_in(rt, 1),
+                             .attribute = cq_rt_attr_given(rt, "split"),
+                             .size      = size,
+                             .each      = n ? (size + (int64_t)n - 1) / (int64_t)n : 0 };
+    given = out->input       ? cq_tensor_numel(out->input)
+            : out->attribute ? (int64_t)out->attribute->ints.n
+                             : cq_rt_int(rt, "num_outputs");
+    if (given != (int64_t)n &&
+        (out->input || out->attribute || cq_rt_attr_given(rt, "num_outputs")))
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "there are %" PRId64 " lengths for %zu parts",
+                       given, n);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t length = cq_rt_length_at(out, i);
+
+        if (length < 0 || length > size || (sum += length) > size)
             return cq_fail(CQ_E_TYPE, NULL, NULL,
-                           "part %zu of length %" PRId64 " is not in %" PRId64, i, lengths->at[i],
-                           size);
+                           "part %zu of length %" PRId64 " is not in %" PRId64, i, length, size);
+    }
     return sum == size ? CQ_OK
                        : cq_fail(CQ_E_TYPE, NULL, NULL,
                                  "the parts make %" PRId64 " together, wanted %" PRId64, sum, size);
@@ -243,15 +253,15 @@ static cq_status split(cq_rt *rt)
 {
     const cq_tensor *x     = cq_rt_in(rt, 0);
     int64_t          start = 0;
-    cq_rt_ints       lengths;
+    cq_rt_lengths    lengths;
     uint32_t         axis;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     CQ_TRY(cq_rt_split_lengths(&lengths, rt, cq_size_of(x, axis)));
-    for (size_t i = 0; i < rt->n_out; start += lengths.at[i++]) {
+    for (size_t i = 0; i < rt->n_out; start += cq_rt_length_at(&lengths, i++)) {
         cq_tensor *part;
 
-        CQ_TRY(cq_rt_slice(&part, x, axis, start, 1, lengths.at[i]));
+        CQ_TRY(cq_rt_slice(&part, x, axis, start, 1, cq_rt_length_at(&lengths, i)));
         CQ_TRY(cq_rt_set_tensor(rt, i, part));
     }
     return CQ_OK;

@@ -1,0 +1,93 @@
+#include "base/lasting.h"
+
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    HEAD  = 64,              /* bytes before a block: its shelf */
+    PAGE  = CQ_HUGE_PAGE,    /* expected, at least; a larger block has pages of its own */
+    SHELF = 2 * CQ_HUGE_PAGE /* bytes that are taken at once: what nobody writes takes no memory */
+};
+
+/* At its beginning. Lives as long as blocks on it, or the thread that puts more there. */
+struct shelf {
+    atomic_size_t users;
+    size_t        used;
+};
+
+struct cq_lasting {
+    struct shelf *shelf; /* NULL: none yet */
+};
+
+static _Thread_local cq_lasting *current;
+
+static void leave(struct shelf *s)
+{
+    if (s && atomic_fetch_sub(&s->users, 1) == 1)
+        cq_free_pages(s, SHELF);
+}
+
+cq_lasting *cq_lasting_begin(double expected)
+{
+    cq_lasting *before = current;
+
+    current = expected >= PAGE ? cq_zalloc(sizeof *current) : NULL; /* without, too, all is right */
+    return before;
+}
+
+void cq_lasting_end(cq_lasting *before)
+{
+    if (current)
+        leave(current->shelf);
+    cq_free(current);
+    current = before;
+}
+
+/* Where size bytes have room; a new shelf if need be. */
+static char *place_on(cq_lasting *l, size_t size)
+{
+    if (!l->shelf || size > SHELF - l->shelf->used) {
+        struct shelf *new = cq_alloc_pages(SHELF);
+
+        if (!new)
+            return NULL;
+        leave(l->shelf);
+        l->shelf = new;
+        atomic_init(&new->users, 1);
+        new->used = HEAD;
+    }
+    l->shelf->used += size;
+    return (char *)l->shelf + l->shelf->used - size;
+}
+
+void *cq_alloc_lasting(size_t size)
+{
+    const bool is_shared = current && size < PAGE;
+    char      *p;
+
+    if (size > SIZE_MAX - 2 * HEAD) {
+        (void)cq_no_memory();
+        return NULL;
+    }
+    size = (size + 2 * HEAD - 1) / HEAD * HEAD;
+    p    = is_shared ? place_on(current, size) : cq_alloc_aligned(size);
+    if (!p)
+        return NULL;
+    *(struct shelf **)p = is_shared ? current->shelf : NULL;
+    if (is_shared)
+        atomic_fetch_add(&current->shelf->users, 1);
+    return p + HEAD;
+}
+
+void cq_free_lasting(void *p)
+{
+    char *head = p ? (char *)p - HEAD : NULL;
+
+    if (head && *(struct shelf **)head)
+        leave(*(struct shelf **)head);
+    else
+        cq_free_aligned(head);
+}

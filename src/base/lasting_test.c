@@ -1,0 +1,83 @@
+#include "base/lasting.h"
+
+#include "base/alloc.h"
+
+#include "test.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { N = 40, LARGE = 1 << 22 };
+
+static size_t size_of(int i)
+{
+    return i % 8 == 7 ? LARGE : (size_t)i * 20011;
+}
+
+static void fill(void **blocks)
+{
+    for (int i = 0; i < N; i++) {
+        blocks[i] = cq_alloc_lasting(size_of(i));
+        CHECK(blocks[i]);
+        CHECK_INT(0, (uintptr_t)blocks[i] % 64);
+        memset(blocks[i], i, size_of(i));
+    }
+}
+
+static void check_and_free(void **blocks, int i)
+{
+    for (size_t k = 0; k < size_of(i); k += 997)
+        CHECK_INT(i, ((unsigned char *)blocks[i])[k]);
+    cq_free_lasting(blocks[i]);
+}
+
+TEST(lasting, blocks_are_apart_and_freed_in_any_order)
+{
+    static const double expected[] = { 0, LARGE };
+
+    for (int e = 0; e < 2; e++) {
+        void       *before[N], *after[N];
+        cq_lasting *outer = cq_lasting_begin(expected[e]), *inner;
+
+        fill(before);
+        inner = cq_lasting_begin(expected[1 - e]);
+        fill(after);
+        cq_lasting_end(inner);
+        for (int i = 0; i < N; i += 2)
+            check_and_free(before, i);
+        cq_lasting_end(outer);
+        for (int i = N - 1; i >= 0; i--)
+            check_and_free(after, i);
+        for (int i = 1; i < N; i += 2)
+            check_and_free(before, i);
+    }
+    cq_free_lasting(NULL);
+}
+
+TEST(lasting, small_blocks_lie_side_by_side)
+{
+    cq_lasting *before = cq_lasting_begin(LARGE);
+    char       *a = cq_alloc_lasting(1000), *b = cq_alloc_lasting(1000);
+
+    CHECK(a && b);
+    CHECK_INT(1024 + 64, b - a);
+    cq_lasting_end(before);
+    cq_free_lasting(a);
+    cq_free_lasting(b);
+}
+
+TEST(lasting, what_does_not_fit_into_memory_is_said_so)
+{
+    cq_lasting *before = cq_lasting_begin(LARGE);
+
+    CHECK(!cq_alloc_lasting(SIZE_MAX));
+    CHECK_INT(CQ_E_NO_MEMORY, cq_last_error()->status);
+    cq_alloc_fail_at(1);
+    CHECK(!cq_alloc_lasting(100));
+    cq_alloc_fail_at(0);
+    cq_lasting_end(before);
+}
+
+RUN_TESTS(TEST_OF(lasting, blocks_are_apart_and_freed_in_any_order),
+          TEST_OF(lasting, small_blocks_lie_side_by_side),
+          TEST_OF(lasting, what_does_not_fit_into_memory_is_said_so))

@@ -1,0 +1,31 @@
+/* Pixels of a tile that are equally far from each other, so that one pointer, or a few and what an
+ * address can add, lead to all of them: one for each is more than there are registers. In a
+ * function with near, a constant, which says that they lie side by side, a vector each, and apart,
+ * bytes from one to the next. */
+#ifndef CQ_KERNEL_WIDE_LINE_H
+#define CQ_KERNEL_WIDE_LINE_H
+
+#include "kernel/wide/vector.h"
+
+/* Pointers to every third pixel, of which the first is at x. */
+#define LINE_FROM(x)                                                                               \
+    const char *p0 = (x), *p3 = p0 + 3 * apart, *p6 = p0 + 6 * apart;                              \
+    const char *p9 = p0 + 9 * apart, *p12 = p0 + 12 * apart
+
+#define LINE_GO(bytes) (p0 += (bytes), p3 += (bytes), p6 += (bytes), p9 += (bytes), p12 += (bytes))
+
+/* Where pixel r lies. */
+#define LINE_PLACE(r) (near ? p0 + 4 * LANES * (r) : LINE_THIRD(r) + (r) % 3 * apart)
+#define LINE_THIRD(r) ((r) < 3 ? p0 : (r) < 6 ? p3 : (r) < 9 ? p6 : (r) < 12 ? p9 : p12)
+
+/* What was read from there is not kept. */
+#define LINE_AGAIN                                                                                 \
+    READ_AGAIN(p0);                                                                                \
+    if (!near) {                                                                                   \
+        READ_AGAIN(p3);                                                                            \
+        READ_AGAIN(p6);                                                                            \
+        READ_AGAIN(p9);                                                                            \
+        READ_AGAIN(p12);                                                                           \
+    }
+
+#endif

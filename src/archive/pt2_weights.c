@@ -222,9 +222,8 @@ static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, 
                      ? read_raw(a, to, folder, &config->u.members[i], &known)
                      : cq_fail(CQ_E_FORMAT, cq_pt2_where(a, record), NULL,
                                "the weights are not a dict by their names");
-    for (size_t i = 0; i < known.storages.cap; i++)
-        if (known.storages.slots[i].key)
-            cq_storage_release(known.storages.slots[i].value);
+    for (size_t i = 0; i < known.storages.n; i++)
+        cq_storage_release(known.storages.entries[i].value);
     cq_map_clear(&known.storages);
     cq_map_clear(&known.pickled);
     return status;

@@ -349,9 +349,8 @@ CQ_API void cq_tape_free(cq_tape *tape)
             call->outputs[i]->gradient = NULL;
         cq_tape_call_release(call);
     }
-    for (size_t i = 0; i < tape->leaves.cap; i++)
-        if (tape->leaves.slots[i].value)
-            cq_tensor_release(((cq_tape_value *)tape->leaves.slots[i].value)->gradient);
+    for (size_t i = 0; i < tape->leaves.n; i++)
+        cq_tensor_release(((cq_tape_value *)tape->leaves.entries[i].value)->gradient);
     cq_tracks_clear(&tape->tracks);
     cq_map_clear(&tape->leaves);
     cq_intern_clear(&tape->texts);

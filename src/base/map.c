@@ -1,5 +1,7 @@
-/* Open addressing with linear probing, at most three quarters full. Keys come from files, so
- * their hash is a keyed one (hash.c); nothing that is written may depend on the order of slots. */
+/* Open addressing with linear probing, at most three quarters full. A table of strings has small
+ * places, which are found by chance, and entries one behind another: what is asked for in the
+ * order in which it came is read in that order. Keys come from files, so their hash is a keyed
+ * one (hash.c); nothing that is written may depend on the order of places. */
 #include "base/map.h"
 
 #include <string.h>
@@ -38,43 +40,69 @@ static char *keep_key(cq_map *map, const char *key, size_t len)
     return copy;
 }
 
-static cq_map_slot *find(const cq_map *map, const char *key, size_t len, uint64_t hash)
+/* Where an entry is: its number + 1, or 0; and the low bits of its hash. */
+typedef struct cq_map_place {
+    uint32_t at, hash;
+} cq_map_place;
+
+static cq_map_place *find(const cq_map *map, const char *key, size_t len, uint32_t hash)
 {
     for (size_t i = hash & (map->cap - 1);; i = (i + 1) & (map->cap - 1)) {
-        cq_map_slot *s = &map->slots[i];
+        cq_map_place *p = &map->places[i];
+        const char   *here;
 
-        if (!s->key || (s->hash == hash && strncmp(s->key, key, len) == 0 && s->key[len] == '\0'))
-            return s;
+        if (!p->at)
+            return p;
+        if (p->hash != hash)
+            continue;
+        here = map->entries[p->at - 1].key;
+        if (strncmp(here, key, len) == 0 && here[len] == '\0')
+            return p;
     }
+}
+
+static cq_map_entry *entry_of(const cq_map *map, const char *key, size_t len)
+{
+    uint32_t at = map->cap ? find(map, key, len, (uint32_t)cq_hash_bytes(key, len))->at : 0;
+
+    return at ? &map->entries[at - 1] : NULL;
 }
 
 static cq_status grow(cq_map *map)
 {
-    cq_map bigger = { .cap = map->cap ? map->cap * 2 : 16 };
+    size_t        cap     = map->cap ? map->cap * 2 : 16;
+    cq_map_entry *entries = NULL;
+    cq_map_place *places  = NULL;
 
-    bigger.slots = cq_zalloc(bigger.cap * sizeof *bigger.slots);
-    if (!bigger.slots)
+    if (cap > UINT32_MAX)
+        return cq_no_memory();
+    entries = cq_realloc_array(map->entries, cap / 4 * 3, sizeof *entries);
+    if (!entries)
         return CQ_E_NO_MEMORY;
-    bigger.n    = map->n;
-    bigger.keys = map->keys;
+    map->entries = entries;
+    places       = cq_zalloc(cap * sizeof *places);
+    if (!places)
+        return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < map->cap; i++) {
-        const cq_map_slot *s  = &map->slots[i];
-        size_t             to = s->hash & (bigger.cap - 1);
+        size_t to = map->places[i].hash & (cap - 1);
 
-        if (!s->key)
+        if (!map->places[i].at)
             continue;
-        while (bigger.slots[to].key) /* no two keys are equal: there is no need to look at them */
-            to = (to + 1) & (bigger.cap - 1);
-        bigger.slots[to] = *s;
+        while (places[to].at) /* no two keys are equal: there is no need to look at them */
+            to = (to + 1) & (cap - 1);
+        places[to] = map->places[i];
     }
-    cq_free(map->slots);
-    *map = bigger;
+    cq_free(map->places);
+    map->places = places;
+    map->cap    = cap;
     return CQ_OK;
 }
 
 void *cq_map_get_n(const cq_map *map, const char *key, size_t len)
 {
-    return map->cap ? find(map, key, len, cq_hash_bytes(key, len))->value : NULL;
+    const cq_map_entry *e = entry_of(map, key, len);
+
+    return e ? e->value : NULL;
 }
 
 void *cq_map_get(const cq_map *map, const char *key)
@@ -84,38 +112,37 @@ void *cq_map_get(const cq_map *map, const char *key)
 
 bool cq_map_has(const cq_map *map, const char *key)
 {
-    size_t len = strlen(key);
-
-    return map->cap && find(map, key, len, cq_hash_bytes(key, len))->key;
+    return entry_of(map, key, strlen(key)) != NULL;
 }
 
-/* The slot of a key, new or not; NULL without memory. */
-static cq_map_slot *slot_of(cq_map *map, const char *key)
+/* The entry of a key, new or not; NULL without memory. */
+static cq_map_entry *make_entry(cq_map *map, const char *key)
 {
-    size_t       len  = strlen(key);
-    uint64_t     hash = cq_hash_bytes(key, len);
-    cq_map_slot *s;
+    const size_t   len  = strlen(key);
+    const uint32_t hash = (uint32_t)cq_hash_bytes(key, len);
+    cq_map_place  *p;
 
     if (map->n + 1 > map->cap / 4 * 3 && grow(map) != CQ_OK)
         return NULL;
-    s = find(map, key, len, hash);
-    if (!s->key) {
-        s->key = keep_key(map, key, len);
-        if (!s->key)
+    p = find(map, key, len, hash);
+    if (!p->at) {
+        const char *copy = keep_key(map, key, len);
+
+        if (!copy)
             return NULL;
-        s->hash = hash;
-        map->n++;
+        map->entries[map->n++] = (cq_map_entry){ .key = copy };
+        *p                     = (cq_map_place){ (uint32_t)map->n, hash };
     }
-    return s;
+    return &map->entries[p->at - 1];
 }
 
 cq_status cq_map_set(cq_map *map, const char *key, void *value)
 {
-    cq_map_slot *s = slot_of(map, key);
+    cq_map_entry *e = make_entry(map, key);
 
-    if (!s)
+    if (!e)
         return CQ_E_NO_MEMORY;
-    s->value = value;
+    e->value = value;
     return CQ_OK;
 }
 
@@ -125,7 +152,8 @@ void cq_map_clear(cq_map *map)
         next = k->next;
         cq_free(k);
     }
-    cq_free(map->slots);
+    cq_free(map->places);
+    cq_free(map->entries);
     *map = (cq_map){ 0 };
 }
 
@@ -176,9 +204,9 @@ void cq_ptr_map_clear(cq_ptr_map *map)
 
 const char *cq_intern_text(cq_intern *table, const char *text)
 {
-    cq_map_slot *s = slot_of(&table->map, text);
+    const cq_map_entry *e = make_entry(&table->map, text);
 
-    return s ? s->value = s->key : NULL; /* the table's own copy is the interned text */
+    return e ? e->key : NULL; /* the table's own copy is the interned text */
 }
 
 void cq_intern_clear(cq_intern *table)

@@ -7,16 +7,16 @@
 
 #include <stdbool.h>
 
-typedef struct cq_map_slot {
-    char    *key;
-    void    *value;
-    uint64_t hash;
-} cq_map_slot;
+typedef struct cq_map_entry {
+    const char *key;
+    void       *value;
+} cq_map_entry;
 
 typedef struct cq_map {
-    cq_map_slot        *slots;
-    size_t              n, cap;
-    struct cq_map_keys *keys; /* where the copies are */
+    cq_map_entry        *entries; /* n of them, in the order in which they came */
+    struct cq_map_place *places;
+    size_t               n, cap; /* cap: of the places */
+    struct cq_map_keys  *keys;   /* where the copies are */
 } cq_map;
 
 void     *cq_map_get(const cq_map *map, const char *key); /* NULL: not there */

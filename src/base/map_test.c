@@ -63,6 +63,13 @@ TEST(map, every_key_is_found_again)
         CHECK(cq_map_get(&map, key) == &values[i]);
     }
     CHECK(!cq_map_has(&map, "500"));
+    for (int i = 0; i < 500;
+         i++) { /* in the order in which they came; set again, they stay there */
+        CHECK(map.entries[i].value == &values[i]);
+        CHECK_OK(cq_map_set(&map, map.entries[i].key, &values[499 - i]));
+    }
+    CHECK_INT(500, map.n);
+    CHECK(cq_map_get(&map, "7") == &values[492] && cq_map_get_n(&map, "71", 1) == &values[492]);
     cq_map_clear(&map);
 }
 

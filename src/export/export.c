@@ -91,7 +91,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
 
         CQ_TRY(cq_onnx_model_note_state(*out, s->input, s->output, s->initial));
     }
-    CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of what symbolics made in between */
+    if (ex->is_open)
+        CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of what symbolics made in between */
     cq_export_name_output_axes(ex, *out);
     CQ_TRY((*out)->status);
     return ex->options.each_value ? cq_export_replay(ex, *out) : CQ_OK;

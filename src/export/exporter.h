@@ -35,6 +35,7 @@ typedef struct cq_exporter {
     cq_graph         *source;  /* aten, borrowed */
     cq_graph         *graph;   /* onnx */
     bool             *is_read; /* by input: an operator of the source takes it */
+    bool              is_open; /* lowered: not all is known of every value */
     cq_map            sizes;   /* "block expr" -> 0-d value, so that a size is computed once */
     cq_ptr_map        origins; /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;

@@ -12,6 +12,8 @@ typedef struct lowering {
     cq_map            domains;
     cq_ptr_map        local;    /* in a function: value -> its name there */
     cq_onnx_function *function; /* that is being lowered, NULL for the graph */
+    const cq_value   *last;     /* a value of which all is known, and its type */
+    cq_onnx_type     *last_type;
     bool              has_foreign_attributes;
 } lowering;
 
@@ -294,6 +296,44 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
             cq_onnx_text(l->model, cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
 }
 
+/* Whether all is known of a value: inferring could not say more. */
+static bool is_settled(const cq_value *v)
+{
+    const cq_type *t = &v->type;
+
+    if (t->kind == CQ_TYPE_INT || t->kind == CQ_TYPE_FLOAT || t->kind == CQ_TYPE_BOOL)
+        return true;
+    if (t->kind != CQ_TYPE_TENSOR || t->dtype == CQ_DTYPE_NONE || t->rank < 0 || v->rank_varies)
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        if (t->sizes[i].expr || t->sizes[i].value < 0)
+            return false;
+    return true;
+}
+
+static bool same_type(const cq_type *a, const cq_type *b)
+{
+    if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->sizes[i].value != b->sizes[i].value)
+            return false;
+    return true;
+}
+
+/* The type of a value inside of a graph, which nobody changes any more: that of the one before, if
+ * they are alike. */
+static cq_onnx_type *inner_type(lowering *l, const cq_value *v)
+{
+    if (!is_settled(v))
+        return type_of_value(l, v);
+    if (!l->last || !same_type(&l->last->type, &v->type)) {
+        l->last      = v;
+        l->last_type = type_of_value(l, v);
+    }
+    return l->last_type;
+}
+
 static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
 {
     cq_ptr_map returned = { 0 };
@@ -306,8 +346,9 @@ static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
         for (size_t i = 0; i < n->n_outputs; i++) {
             const cq_value *v = n->outputs[i];
 
+            l->ex->is_open |= n->n_blocks || !v->n_uses || !is_settled(v);
             if (v->type.kind != CQ_TYPE_UNKNOWN && v->n_uses && !cq_ptr_map_get(&returned, v))
-                cq_onnx_add_value(l->model, &graph->value_info, v->name, type_of_value(l, v));
+                cq_onnx_add_value(l->model, &graph->value_info, v->name, inner_type(l, v));
         }
     }
     cq_ptr_map_clear(&returned);
@@ -495,9 +536,8 @@ static void opsets(lowering *l)
         return;
     }
     cq_onnx_model_add_opset(l->model, "", o->opset);
-    for (size_t i = 0; i < l->domains.cap; i++)
-        if (l->domains.slots[i].key)
-            names[n++] = l->domains.slots[i].key;
+    for (; n < l->domains.n; n++)
+        names[n] = l->domains.entries[n].key;
     qsort(names, n, sizeof *names, by_text);
     for (size_t i = 0; i < n; i++)
         cq_onnx_model_add_opset(l->model, names[i], domain_version(o, names[i]));
@@ -547,6 +587,7 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
             cq_onnx_add_value(l.model, &l.model->graph->input, top->params.items[i]->name,
                               type_of(&l, top->params.items[i]->type));
     weights(&l);
+    ex->is_open = ex->functions.n > 0;
     lower_block(&l, top, l.model->graph);
     status = CQ_OK;
     for (size_t i = 0; i < ex->functions.n && status == CQ_OK; i++)

@@ -8,37 +8,51 @@
 
 typedef struct namer {
     cq_exporter *ex;
-    cq_map       used; /* every name -> how many were derived from it */
+    cq_ptr_map   used; /* every name, a text of the graph -> 1 + how many were derived from it */
 } namer;
+
+static size_t uses_of(const namer *n, const char *text)
+{
+    return (size_t)(uintptr_t)cq_ptr_map_get(&n->used, text);
+}
+
+static cq_status use(namer *n, const char *text, size_t uses)
+{
+    CQ_TRY(n->ex->graph->status);
+    return cq_ptr_map_set(&n->used, text, (void *)(uintptr_t)uses);
+}
 
 static cq_status claim(namer *n, const char *name, const char *what)
 {
-    if (cq_map_has(&n->used, name))
+    const char *text = cq_ir_text(n->ex->graph, name);
+
+    if (uses_of(n, text))
         return cq_fail(CQ_E_ARGUMENT, NULL, "give every input, output and parameter its own name",
                        "the name \"%s\" of %s is already taken", name, what);
-    return cq_map_set(&n->used, name, NULL);
+    return use(n, text, 1);
 }
 
 /* base, or base_1, base_2, … */
 static const char *unique(namer *n, const char *base)
 {
-    char   name[512], longest[512];
-    size_t k;
+    cq_graph   *g = n->ex->graph;
+    char        name[512];
+    const char *text;
+    size_t      k;
 
-    if (strlen(base) >= sizeof longest) {
-        snprintf(longest, sizeof longest, "%.511s", base);
-        base = longest;
+    if (strlen(base) >= sizeof name) {
+        snprintf(name, sizeof name, "%.511s", base);
+        base = name;
     }
-    if (!cq_map_has(&n->used, base))
-        return cq_map_set(&n->used, base, NULL) == CQ_OK ? cq_ir_text(n->ex->graph, base) : NULL;
-    k = (size_t)(uintptr_t)cq_map_get(&n->used, base);
-    do
-        snprintf(name, sizeof name, "%.480s_%zu", base, ++k);
-    while (cq_map_has(&n->used, name));
-    if (cq_map_set(&n->used, base, (void *)(uintptr_t)k) != CQ_OK ||
-        cq_map_set(&n->used, name, NULL) != CQ_OK)
+    base = text = cq_ir_text(g, base);
+    k           = uses_of(n, base);
+    while (uses_of(n, text)) {
+        snprintf(name, sizeof name, "%.480s_%zu", base, k++);
+        text = cq_ir_text(g, name);
+    }
+    if (k && use(n, base, k) != CQ_OK)
         return NULL;
-    return cq_ir_text(n->ex->graph, name);
+    return use(n, text, 1) == CQ_OK ? text : NULL;
 }
 
 /* Names that were chosen come first, so that no other value is in their way. */
@@ -185,7 +199,7 @@ cq_status cq_export_name_inputs(cq_exporter *ex)
 
     cq_ir_count_uses(ex->graph);
     status = name_inputs(&n);
-    cq_map_clear(&n.used);
+    cq_ptr_map_clear(&n.used);
     return status;
 }
 
@@ -228,7 +242,7 @@ cq_status cq_export_name_outputs(cq_exporter *ex)
     status = claim_inputs(&n);
     if (status == CQ_OK)
         status = name_outputs(&n);
-    cq_map_clear(&n.used);
+    cq_ptr_map_clear(&n.used);
     return status;
 }
 
@@ -237,12 +251,12 @@ static cq_status reserve_names(namer *n)
     cq_graph *g = n->ex->graph;
 
     for (size_t i = 0; i < g->top->params.n; i++)
-        CQ_TRY(cq_map_set(&n->used, g->top->params.items[i]->name, NULL));
+        CQ_TRY(use(n, cq_ir_text(g, g->top->params.items[i]->name), 1));
     for (size_t i = 0; i < g->constants.n; i++)
         if (g->constants.items[i]->name)
-            CQ_TRY(cq_map_set(&n->used, g->constants.items[i]->name, NULL));
+            CQ_TRY(use(n, cq_ir_text(g, g->constants.items[i]->name), 1));
     for (size_t i = 0; i < g->top->returns.n; i++)
-        CQ_TRY(cq_map_set(&n->used, g->top->returns.items[i].u.value->name, NULL));
+        CQ_TRY(use(n, cq_ir_text(g, g->top->returns.items[i].u.value->name), 1));
     return CQ_OK;
 }
 
@@ -260,6 +274,6 @@ cq_status cq_export_name(cq_exporter *ex)
     }
     if (status == CQ_OK)
         status = cq_ir_each_node(ex->graph->top, name_node, &n);
-    cq_map_clear(&n.used);
+    cq_ptr_map_clear(&n.used);
     return status;
 }

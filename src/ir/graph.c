@@ -339,48 +339,49 @@ cq_status cq_ir_each_node(cq_block *b, cq_status (*fn)(cq_node *n, void *user), 
     return CQ_OK;
 }
 
+/* What the count that is under way has not met yet begins with none. Uses and values are met in any
+ * order, so that one walk is enough. */
+static void meet(cq_value *v, uint32_t count)
+{
+    if (v->counted == count)
+        return;
+    v->counted = count;
+    v->n_uses  = 0;
+}
+
 static void count_use(cq_value *v, void *user)
 {
-    (void)user;
+    meet(v, *(const uint32_t *)user);
     v->n_uses++;
 }
 
-static cq_status reset_node(cq_node *n, void *user)
+static void count_ends(cq_block *b, uint32_t *count)
 {
-    (void)user;
-    for (size_t i = 0; i < n->n_outputs; i++)
-        n->outputs[i]->n_uses = 0;
-    for (size_t i = 0; i < n->n_blocks; i++)
-        for (size_t k = 0; k < n->blocks[i]->params.n; k++)
-            n->blocks[i]->params.items[k]->n_uses = 0;
-    return CQ_OK;
-}
-
-static void count_returns(cq_block *b)
-{
+    for (size_t i = 0; i < b->params.n; i++)
+        meet(b->params.items[i], *count);
     for (size_t i = 0; i < b->returns.n; i++)
-        cq_ir_each_use(&b->returns.items[i], count_use, NULL);
+        cq_ir_each_use(&b->returns.items[i], count_use, count);
 }
 
 static cq_status count_node(cq_node *n, void *user)
 {
-    (void)user;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        meet(n->outputs[i], *(uint32_t *)user);
     for (size_t i = 0; i < n->n_inputs; i++)
-        cq_ir_each_use(&n->inputs[i], count_use, NULL);
+        cq_ir_each_use(&n->inputs[i], count_use, user);
     for (size_t i = 0; i < n->n_attrs; i++)
-        cq_ir_each_use(&n->attrs[i].value, count_use, NULL);
+        cq_ir_each_use(&n->attrs[i].value, count_use, user);
     for (size_t i = 0; i < n->n_blocks; i++)
-        count_returns(n->blocks[i]);
+        count_ends(n->blocks[i], user);
     return CQ_OK;
 }
 
 void cq_ir_count_uses(cq_graph *g)
 {
-    for (size_t i = 0; i < g->top->params.n; i++)
-        g->top->params.items[i]->n_uses = 0;
+    uint32_t count = ++g->n_counts;
+
     for (size_t i = 0; i < g->constants.n; i++)
-        g->constants.items[i]->n_uses = 0;
-    cq_ir_each_node(g->top, reset_node, NULL);
-    cq_ir_each_node(g->top, count_node, NULL);
-    count_returns(g->top);
+        meet(g->constants.items[i], count);
+    cq_ir_each_node(g->top, count_node, &count);
+    count_ends(g->top, &count);
 }

@@ -63,18 +63,19 @@ struct cq_value {
 
     /* A weight or other constant: its data, retained by the graph. */
     cq_tensor *data;
-    bool       is_weight; /* a parameter or buffer of the model, kept by name */
-    uint32_t   place;     /* among the constants: what is made of one takes its place */
-
-    bool rank_varies; /* the number of dimensions is that of the example and no promise */
-    bool is_taken;    /* by an operator of which the graph has only the parts, or by a branch that
-                         is not there, as its other side raises */
 
     cq_tensor *example; /* of a graph input: the data it was captured with */
     cq_value  *onnx;    /* of a value of the source: what it was converted to (export/convert.c) */
     cq_value  *instead; /* the value that a pass put in its place */
     cq_value  *pairs;   /* real numbers that a complex value stands for (symbolic/complex.c) */
-    uint32_t   n_uses;  /* as of the last cq_ir_count_uses */
+
+    uint32_t place;       /* among the constants: what is made of one takes its place */
+    uint32_t n_uses;      /* as of the last cq_ir_count_uses */
+    uint32_t counted;     /* which count that was */
+    bool     is_weight;   /* a parameter or buffer of the model, kept by name */
+    bool     rank_varies; /* the number of dimensions is that of the example and no promise */
+    bool     is_taken;    /* by an operator of which the graph has only the parts, or by a branch
+                           that is not there, as its other side raises */
 };
 
 typedef enum cq_operand_kind {
@@ -138,16 +139,15 @@ struct cq_node {
     const char      *op;  /* "aten::add.Tensor", "onnx::Conv"; interned by the graph */
     const void      *def; /* what the maker of the node knows of op; may be NULL */
     const cq_origin *origin;
-    cq_place         place; /* in the text of a program */
     const char      *name;
-    size_t           n_inputs, n_outputs, n_attrs, n_blocks;
     cq_operand      *inputs;
     cq_value       **outputs;
     cq_attr         *attrs;
     cq_block       **blocks;
     cq_attr         *notes; /* annotations: not part of the operator's meaning */
-    size_t           n_notes;
-    const cq_marks  *marks;       /* NULL: none */
+    const cq_marks  *marks; /* NULL: none */
+    cq_place         place; /* in the text of a program */
+    uint32_t         n_inputs, n_outputs, n_attrs, n_blocks, n_notes;
     bool             is_anchor;   /* is not computed at export; if it has a name, stays unused */
     bool             list_result; /* the outputs are the items of one list */
     bool             no_grad;     /* its results are constants to gradients */
@@ -204,8 +204,8 @@ struct cq_graph {
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     CQ_VEC(cq_state_pair) states;
     CQ_VEC(cq_check) checks;
-    uint32_t  n_values;
-    cq_status status; /* the first failure of a builder call */
+    uint32_t  n_values, n_counts; /* n_counts: calls of cq_ir_count_uses */
+    cq_status status;             /* the first failure of a builder call */
 };
 
 /* ---- building ---- */

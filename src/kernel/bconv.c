@@ -44,6 +44,18 @@ cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
     return CQ_OK;
 }
 
+cq_bconv_taps cq_bconv_taps_of(const cq_bconv_spec *spec)
+{
+    cq_bconv_taps t = { .w = cq_tensor_data(spec->w) };
+
+    memcpy(t.step, spec->w->strides, sizeof t.step);
+    for (size_t i = 2; spec->flips && i < 4; i++) {
+        t.w += (cq_size_of(spec->w, i) - 1) * t.step[i];
+        t.step[i] = -t.step[i];
+    }
+    return t;
+}
+
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -200,22 +212,25 @@ static float *weights_at(const cq_bconv *c, int64_t group, int64_t step, int64_t
 
 struct packing {
     const cq_bconv *c;
-    const float    *w;
+    cq_bconv_taps   taps;
 };
 
 /* One number of k for a pair of blocks: tap `tap` of channel i of the joined group. */
 static void pack_row(const struct packing *p, float *to, int64_t group, int64_t pair, int64_t i,
                      int64_t tap)
 {
-    const cq_bconv *c    = p->c;
-    int64_t         taps = c->kernel[0] * c->kernel[1], lanes = c->core->lanes;
-    int64_t         out = c->out_channels / c->groups / c->joined; /* of a group of the weight */
+    const cq_bconv *c     = p->c;
+    const int64_t  *step  = p->taps.step;
+    int64_t         lanes = c->core->lanes;
+    int64_t         out   = c->out_channels / c->groups / c->joined; /* of a group of the weight */
     int64_t         in = c->in_channels / c->groups / c->joined, first = i / in * out;
     int64_t         from = first_of_pair(c, pair) * lanes;
     int64_t         end  = smaller(from + vectors_of_pair(c, pair) * lanes, first + out);
+    const float    *w    = p->taps.w + group * out * c->joined * step[0] + i % in * step[1] +
+                     tap / c->kernel[1] * step[2] + tap % c->kernel[1] * step[3];
 
     for (int64_t o = from > first ? from : first; o < end && i < in * c->joined; o++)
-        to[o - from] = p->w[((group * out * c->joined + o) * in + i % in) * taps + tap];
+        to[o - from] = w[o * step[0]];
 }
 
 static cq_status pack_pair(void *user, int64_t block)
@@ -245,7 +260,7 @@ static cq_status pack_pair(void *user, int64_t block)
 
 static cq_status product_prepare(cq_bconv *c, const cq_bconv_spec *spec)
 {
-    struct packing p    = { c, cq_tensor_data(spec->w) };
+    struct packing p    = { c, cq_bconv_taps_of(spec) };
     int64_t        taps = c->kernel[0] * c->kernel[1];
     bool           rows = c->plain_input && c->dilation[1] == 1; /* a step is a row of the window */
 
@@ -478,17 +493,6 @@ bool cq_bconv_supports(const cq_bconv_spec *s)
            groups_joined(s) > 0;
 }
 
-enum { WINOGRAD_CHANNELS = 8 }; /* with fewer, transforming is most of the work */
-
-static bool wants_winograd(const cq_bconv_spec *s)
-{
-    for (int i = 0; i < 2; i++)
-        if (cq_size_of(s->w, 2 + (size_t)i) != 3 || s->stride[i] != 1 || s->dilation[i] != 1)
-            return false;
-    return s->groups == 1 && !s->plain_input && cq_size_of(s->w, 1) >= WINOGRAD_CHANNELS &&
-           cq_size_of(s->w, 0) >= WINOGRAD_CHANNELS;
-}
-
 /* Whether the last block of a group has no more than half a vector of channels. */
 static bool half_is_zero(const cq_bconv *c)
 {
@@ -519,9 +523,9 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *s)
         c->dilation[i] = s->dilation[i];
     }
     c->ends_in_half = is_pointwise(s) && half_is_zero(c);
-    c->way          = is_depthwise(s)     ? &cq_bconv_depthwise
-                      : wants_winograd(s) ? &cq_bconv_winograd
-                                          : &by_products;
+    c->way          = is_depthwise(s)       ? &cq_bconv_depthwise
+                      : cq_winograd_side(s) ? &cq_bconv_winograd
+                                            : &by_products;
     CQ_TRY(cq_bconv_alloc(&c->bias, cq_core_blocks(c->core, out), c->core->lanes, 1));
     if (s->bias)
         memcpy(c->bias, s->bias, sizeof *c->bias * (size_t)out);

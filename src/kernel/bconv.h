@@ -3,8 +3,8 @@
  * channel is finite and meets weights that are zero.
  *
  * A convolution is prepared once: its weights are packed for the way it will go, which
- * is decided by its shape: Winograd's for 3x3 of stride 1, channel by channel for depthwise ones,
- * and products of pixels and weights for all others. */
+ * is decided by its shape: Winograd's for small square windows, channel by channel for depthwise
+ * ones, and products of pixels and weights for all others. */
 #ifndef CQ_KERNEL_BCONV_H
 #define CQ_KERNEL_BCONV_H
 
@@ -13,8 +13,9 @@
 typedef struct cq_bconv cq_bconv;
 
 typedef struct cq_bconv_spec {
-    const cq_tensor *w;    /* [o, c / groups, kh, kw], contiguous float32 */
-    const float     *bias; /* o numbers, or NULL */
+    const cq_tensor *w;     /* [o, c / groups, kh, kw], float32; contiguous if there are groups */
+    bool             flips; /* the last tap of w is the first of the window */
+    const float     *bias;  /* o numbers, or NULL */
     int64_t          groups, stride[2], dilation[2];
     bool             plain_input; /* x is [n, c, h, w]; for few channels */
     bool             clamps;      /* results are limited to lo … hi */
@@ -22,7 +23,7 @@ typedef struct cq_bconv_spec {
     bool             activates; /* instead: act of every result, an operation on one operand */
     cq_ew_op         act;
     cq_params        act_params;
-    int64_t          places; /* pixels that the output is expected to have; 0: not known */
+    int64_t          places[2]; /* the size that the output is expected to have; 0: not known */
 } cq_bconv_spec;
 
 /* Whether there is a way for such a weight. plain_input asks for that too. */

@@ -27,12 +27,23 @@ struct cq_bconv {
     cq_ew_op            act;
     cq_params           act_params;
 
-    /* Products: steps of kc numbers. Winograd: results of a tile along each axis. */
+    /* Products: steps of kc numbers. Winograd: inputs and results of a tile along each axis. */
     int64_t n_steps, kc;
-    int     m;
+    int     side, m;
 };
 
 extern const cq_bconv_way cq_bconv_winograd, cq_bconv_depthwise; /* winograd.c, depthwise.c */
+
+/* The number of output o, input i, row y and column x is at w + o * step[0] + i * step[1] + … */
+typedef struct cq_bconv_taps {
+    const float *w;
+    int64_t      step[4];
+} cq_bconv_taps;
+
+cq_bconv_taps cq_bconv_taps_of(const cq_bconv_spec *spec);
+
+/* Inputs of a tile along each axis, if Winograd's way is the one to go; else 0. */
+int cq_winograd_side(const cq_bconv_spec *spec);
 
 enum { CQ_DEPTHWISE_TAPS = 1 << 14 }; /* that a depthwise window may have */
 

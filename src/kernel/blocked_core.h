@@ -67,17 +67,17 @@ static inline void cq_core_inside(int64_t *out, int64_t start, int64_t kernel, i
 
 /* A tile of a Winograd convolution. */
 typedef struct cq_core_winograd {
-    int          m;              /* 2 or 4: results along each axis; inputs are m + 2 */
+    int          side;           /* 3, 4 or 6 inputs along each axis */
     const float *x;              /* first pixel of the tile, may be outside of the image */
-    int64_t      x_row;          /* floats from row to row */
-    int          y0, y1, x0, x1; /* what of the (m + 2)^2 inputs is inside the image */
+    int64_t      x_row, x_col;   /* floats from row to row, from pixel to pixel */
+    int          y0, y1, x0, x1; /* what of the inputs is inside the image */
     float       *v;              /* transformed: element i goes to v + i * v_step */
     int64_t      v_step;
 } cq_core_winograd;
 
 typedef struct cq_core_unwinograd {
-    int            m;
-    const float   *v; /* element i at v + i * v_step */
+    int            side, m; /* m: results along each axis, 2 to side - 1 */
+    const float   *v;       /* element i at v + i * v_step */
     int64_t        v_step;
     float         *out;
     int64_t        out_row;

@@ -42,12 +42,11 @@ static int64_t n_convs(const cq_btranspose *t)
     return t->is_joined ? 1 : t->stride[0] * t->stride[1];
 }
 
-/* Taps of one phase from the window at `plane`, the last first. */
-static void take_taps(float *to, const cq_btranspose *t, const float *plane, int64_t phase,
-                      const int64_t *taps)
+/* Taps of one phase from the window at `plane`, of as many as the first has. */
+static void take_taps(float *to, const cq_btranspose *t, const float *plane, int64_t phase)
 {
-    for (int64_t y = taps[0]; y-- > 0;)
-        for (int64_t x = taps[1]; x-- > 0;) {
+    for (int64_t y = 0; y < taps_of(t, 0, 0); y++)
+        for (int64_t x = 0; x < taps_of(t, 1, 0); x++) {
             const int64_t ky = phase / t->stride[1] + y * t->stride[0];
             const int64_t kx = phase % t->stride[1] + x * t->stride[1];
 
@@ -55,47 +54,62 @@ static void take_taps(float *to, const cq_btranspose *t, const float *plane, int
         }
 }
 
-/* The weights of n phases from `first` on, [n * o, c, taps, taps]; the first has the most taps.
- * What is read of a few channels lies side by side, and so does what is written of them. */
-static cq_status phase_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w,
-                               int64_t first, int64_t n)
+/* The weights of all phases as of one, [phases * o, c, taps, taps]. */
+static cq_status joined_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w)
 {
-    enum { FEW = 16 };
     const int64_t in = cq_size_of(w, 0), o = cq_size_of(w, 1), each = t->kernel[0] * t->kernel[1];
-    const int64_t taps[] = { taps_of(t, 0, first / t->stride[1]),
-                             taps_of(t, 1, first % t->stride[1]) };
+    const int64_t sizes[] = { t->stride[0] * t->stride[1] * o, in, taps_of(t, 0, 0),
+                              taps_of(t, 1, 0) };
+    const float  *from    = cq_tensor_data(w);
+    float        *to;
 
-    CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_F32, 4, (int64_t[]){ n * o, in, taps[0], taps[1] }));
-    for (int64_t some = 0; some < in; some += FEW)
-        for (int64_t i = 0; i < n * o; i++)
-            for (int64_t c = some; c < in && c < some + FEW; c++)
-                take_taps((float *)cq_tensor_data(*out) + (i * in + c) * taps[0] * taps[1], t,
-                          (const float *)cq_tensor_data(w) + (c * o + i % o) * each, first + i / o,
-                          taps);
+    CQ_TRY(cq_tensor_new_uninit(out, CQ_DTYPE_F32, 4, sizes));
+    to = cq_tensor_data(*out);
+    for (int64_t i = 0; i < sizes[0]; i++)
+        for (int64_t c = 0; c < in; c++, to += sizes[2] * sizes[3])
+            take_taps(to, t, from + (c * o + i % o) * each, i / o);
     return CQ_OK;
 }
 
-/* The convolution of n phases from `first` on. */
-static cq_status phase_new(cq_bconv **out, const cq_btranspose *t, const cq_bconv_spec *s,
-                           int64_t first, int64_t n)
+/* Those of one phase: every stride-th tap. */
+static cq_status phase_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w,
+                               int64_t phase)
 {
+    const int64_t r[]       = { phase / t->stride[1], phase % t->stride[1] };
+    const cq_int  sizes[]   = { w->sizes[1], w->sizes[0], cq_i(taps_of(t, 0, r[0])),
+                                cq_i(taps_of(t, 1, r[1])) };
+    const int64_t strides[] = { w->strides[1], w->strides[0], w->strides[2] * t->stride[0],
+                                w->strides[3] * t->stride[1] };
+
+    return cq_tensor_new_view(out, w, CQ_DTYPE_F32, 4, sizes, strides,
+                              w->offset + r[0] * w->strides[2] + r[1] * w->strides[3]);
+}
+
+/* The convolution of a phase, or of all. */
+static cq_status phase_new(cq_bconv **out, const cq_btranspose *t, const cq_bconv_spec *s,
+                           int64_t phase)
+{
+    const int64_t n     = t->is_joined ? t->stride[0] * t->stride[1] : 1;
     const size_t  bytes = sizeof *s->bias * (size_t)t->out_channels;
-    cq_bconv_spec phase = *s;
+    cq_bconv_spec conv  = *s;
     cq_tensor    *w     = NULL;
     float        *bias  = NULL;
     cq_status     status;
 
     if (s->bias && n > 1) {
-        phase.bias = bias = cq_alloc_array((size_t)n, bytes);
+        conv.bias = bias = cq_alloc_array((size_t)n, bytes);
         CQ_TRY_OR_DONE(bias ? CQ_OK : CQ_E_NO_MEMORY);
         for (int64_t i = 0; i < n; i++)
             memcpy(bias + i * t->out_channels, s->bias, bytes);
     }
-    CQ_TRY_OR_DONE(phase_weights(&w, t, s->w, first, n));
-    phase.w         = w;
-    phase.stride[0] = phase.stride[1] = 1;
-    phase.places                      = s->places / (t->stride[0] * t->stride[1]);
-    status                            = cq_bconv_new(out, &phase);
+    CQ_TRY_OR_DONE(t->is_joined ? joined_weights(&w, t, s->w) : phase_weights(&w, t, s->w, phase));
+    conv.w     = w;
+    conv.flips = true;
+    for (int i = 0; i < 2; i++) {
+        conv.stride[i] = 1;
+        conv.places[i] = (s->places[i] + t->stride[i] - 1) / t->stride[i];
+    }
+    status = cq_bconv_new(out, &conv);
 done:
     cq_tensor_release(w);
     cq_free(bias);
@@ -117,7 +131,7 @@ static cq_status prepare(cq_btranspose *t, const cq_bconv_spec *s)
     t->out_blocks   = cq_core_blocks(core, t->out_channels);
     t->is_joined    = 2 * cq_core_blocks(core, phases * t->out_channels) <= phases * t->out_blocks;
     for (int64_t i = 0; i < n_convs(t); i++)
-        CQ_TRY(phase_new(&t->phases[i], t, s, i, phases / n_convs(t)));
+        CQ_TRY(phase_new(&t->phases[i], t, s, i));
     return CQ_OK;
 }
 
@@ -184,14 +198,20 @@ static cq_bconv_call joined_call(const cq_btranspose *t, const cq_bconv_call *ca
     return joined;
 }
 
-/* Padding once is enough for all phases, whose windows begin at different places; Winograd's have
- * it for nothing. */
+/* Winograd's way has padding for nothing, and reads more than its windows. */
+static bool pads_itself(const cq_btranspose *t, int64_t i)
+{
+    return t->phases[i]->way == &cq_bconv_winograd;
+}
+
+/* Padding once is enough for all phases, whose windows begin at different places. */
 static cq_padded padded_of(const cq_btranspose *t, const cq_bconv_call *joined)
 {
     cq_padded p = { .c = t->phases[0], .call = joined, .pixel = t->lanes };
 
-    p.is_copy = taps_of(t, 0, 0) != 3 || taps_of(t, 1, 0) != 3;
-    p.planes  = joined->batch * p.c->in_group;
+    for (int64_t i = 0; i < n_convs(t); i++)
+        p.is_copy |= !pads_itself(t, i);
+    p.planes = joined->batch * p.c->in_group;
     for (int a = 0; a < 2; a++)
         p.size[a] = joined->out_size[a] + taps_of(t, a, 0) - 1;
     return p;
@@ -202,7 +222,7 @@ static int64_t padded_floats(const cq_padded *p)
     return p->is_copy ? p->planes * p->size[0] * p->size[1] * p->pixel : 0;
 }
 
-/* The call of convolution i on the padded image, if there is one. */
+/* The call of convolution i, on the padded image if it needs that. */
 static cq_bconv_call call_of(const cq_btranspose *t, const cq_padded *image, int64_t i,
                              int64_t *first, const cq_bconv_call *call)
 {
@@ -210,7 +230,7 @@ static cq_bconv_call call_of(const cq_btranspose *t, const cq_padded *image, int
     cq_bconv_call  phase =
         t->is_joined ? joined_call(t, call, first) : phase_call(t, call, i, first);
 
-    if (!image->is_copy)
+    if (pads_itself(t, i))
         return phase;
     phase.x = image->call->scratch;
     if (phase.x)

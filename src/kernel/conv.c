@@ -369,6 +369,15 @@ static void fold_plane(char *out, const char *rows, const cq_slide *s, const con
     }
 }
 
+/* Whether what is unfolded of one pixel is the plane. */
+static bool is_one_window(const cq_slide *s)
+{
+    for (int i = 0; i < s->n_dims; i++)
+        if (s->out[i] != 1 || s->in[i] != s->kernel[i] || s->padding[i] || s->dilation[i] != 1)
+            return false;
+    return true;
+}
+
 /* step output channels of one group of one image. Here the slide's "in" is our output. */
 static cq_status transpose_block(void *user, int64_t block)
 {
@@ -402,7 +411,9 @@ static cq_status transpose_block(void *user, int64_t block)
         char *out = c->out + (plane * c->out_channels + first + i) * s->in_plane * c->size;
 
         c->type->fill(out, bias_at(c, group * c->out_channels + first + i), s->in_plane);
-        if (s->out_plane)
+        if (is_one_window(s))
+            c->type->add(out, 1, rows + i * s->taps * c->size, s->taps);
+        else if (s->out_plane)
             fold_plane(out, rows + i * s->taps * s->out_plane * c->size, s, c->type, c->size);
     }
     cq_free_aligned(rows);

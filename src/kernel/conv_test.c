@@ -4,6 +4,8 @@
 #include "isas.h"
 #include "tensors.h"
 
+#include <math.h>
+
 /* F.conv2d(x, w, b, stride=(2, 1), padding=(1, 0), dilation=(1, 2)) */
 TEST(conv, strides_padding_and_dilation_differ_by_axis)
 {
@@ -84,6 +86,29 @@ TEST(conv, the_transpose_takes_its_output_padding_from_the_size)
     release_all(x, w, b, NULL);
 }
 
+/* Of one pixel, the window is what comes out, from the padding on. */
+TEST(conv, the_transpose_of_one_pixel_is_its_window)
+{
+    for (int64_t pad = 0; pad < 2; pad++) {
+        cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(1, 1, 1, 1), 0);
+        cq_tensor *w      = pattern(CQ_DTYPE_F32, SIZES(1, 2, 2, 2), 3);
+        cq_tensor *b      = pattern(CQ_DTYPE_F32, SIZES(2), 1);
+        cq_tensor *out    = tensor_of(CQ_DTYPE_F32, SIZES(1, 2, 2, 2), NULL);
+        cq_window  window = { .stride = { 3, 3 }, .padding = { pad, pad } };
+
+        CHECK_OK(cq_kernel_conv_transpose(out, x, w, b, &window, 1));
+        for (int64_t i = 0; i < 8; i++) {
+            const int64_t y = i / 2 % 2 + pad, column = i % 2 + pad;
+            double        want = cq_tensor_get_f64(b, i / 4);
+
+            if (y < 2 && column < 2)
+                want += cq_tensor_get_f64(x, 0) * cq_tensor_get_f64(w, i / 4 * 4 + y * 2 + column);
+            CHECK(fabs(cq_tensor_get_f64(out, i) - want) < 1e-6);
+        }
+        release_all(x, w, b, out, NULL);
+    }
+}
+
 TEST(conv, unfold_and_fold)
 {
     cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(1, 1, 3, 3), 0);
@@ -155,5 +180,5 @@ RUN_TESTS(TEST_OF(conv, strides_padding_and_dilation_differ_by_axis),
           TEST_OF(conv, groups_see_their_own_channels),
           TEST_OF(conv, depthwise_is_clipped_at_every_edge), TEST_OF(conv, three_axes_work_as_two),
           TEST_OF(conv, the_transpose_takes_its_output_padding_from_the_size),
-          TEST_OF(conv, unfold_and_fold), TEST_OF(conv, gradient_of_the_weight),
-          TEST_OF(conv, all_paths_agree))
+          TEST_OF(conv, the_transpose_of_one_pixel_is_its_window), TEST_OF(conv, unfold_and_fold),
+          TEST_OF(conv, gradient_of_the_weight), TEST_OF(conv, all_paths_agree))

@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "kernel/blocked_core.h"
+#include "kernel/isa.h"
 
 #include <string.h>
 
@@ -239,4 +240,44 @@ cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
     g.chunk    = larger(g.chunk, smaller(PANELS, p->panels * g.n_rows / each));
     g.n_chunks = (p->panels + g.chunk - 1) / g.chunk;
     return cq_parallel_for(g.n_rows * g.n_chunks, product_block, &g);
+}
+
+/* ---- one row ---- */
+
+struct row {
+    const cq_packed *p;
+    float           *out;
+    const float     *x;
+    int64_t          chunk; /* panels of a block */
+};
+
+/* Panels lie one behind another: memory is read from its beginning to its end. */
+static cq_status row_block(void *user, int64_t block)
+{
+    const struct row *r    = user;
+    const cq_packed  *p    = r->p;
+    const gemm_type  *gemm = cq_isa_get()->gemm[0];
+    int64_t           from = block * r->chunk, to = smaller(from + r->chunk, p->panels);
+    int64_t           whole = p->n / p->panel, n = smaller(to * p->panel, p->n) - from * p->panel;
+    float             last[2 * CQ_MAX_LANES] = { 0 };
+
+    memset(r->out + from * p->panel, 0, sizeof *r->out * (size_t)n);
+    for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
+        int64_t kc = smaller(K_BLOCK, p->k - k0);
+
+        for (int64_t i = from; i < to; i++)
+            gemm->sums(i < whole ? r->out + i * p->panel : last, r->x + k0, 1,
+                       panel_at(p, k0, kc, i), p->panel, p->panel, kc);
+    }
+    if (to > whole)
+        memcpy(r->out + whole * p->panel, last, sizeof *last * (size_t)(p->n - whole * p->panel));
+    return CQ_OK;
+}
+
+cq_status cq_packed_run_row(const cq_packed *p, float *out, const float *x)
+{
+    int64_t    blocks = cq_threads() > 1 ? BLOCKS * cq_threads() : 1;
+    struct row r      = { p, out, x, larger(p->panels / blocks, WORK / (p->panel * p->k) + 1) };
+
+    return cq_parallel_for((p->panels + r.chunk - 1) / r.chunk, row_block, &r);
 }

@@ -1,12 +1,41 @@
 #include "kernel/packed.h"
 
 #include "base/thread.h"
+#include "kernel/gemm.h"
 #include "isas.h"
 #include "tensors.h"
 
 static float at(int64_t i, int seed)
 {
     return (float)((7 * i + seed) % 11 - 5) / 4;
+}
+
+/* A row alone: bits are those of the plain product, if that adds rows of the matrix. */
+static void check_row(const cq_packed *p, int64_t k, int64_t n, float *x, const float *b,
+                      bool by_columns)
+{
+    float  *want = cq_alloc_array((size_t)n, sizeof *want);
+    float  *got  = cq_alloc_array((size_t)n, sizeof *got);
+    cq_gemm g    = { .dtype = CQ_DTYPE_F32,
+                     .m     = 1,
+                     .n     = n,
+                     .k     = k,
+                     .a     = { x, k, 1 },
+                     .b     = { b, by_columns ? 1 : n, by_columns ? k : 1 },
+                     .c     = want,
+                     .ldc   = n,
+                     .alpha = 1 };
+
+    for (int64_t i = 0; i < k; i++)
+        x[i] /= 3; /* sums are rounded */
+    CHECK_OK(cq_gemm_run(&g));
+    CHECK_OK(cq_packed_run_row(p, got, x));
+    for (int64_t i = 0; i < n; i++)
+        if (by_columns ? fabsf(want[i] - got[i]) > 1e-3f : want[i] != got[i])
+            fail_msg("%d x %d: element %d is %g, not %g", (int)k, (int)n, (int)i, (double)got[i],
+                     (double)want[i]);
+    cq_free(want);
+    cq_free(got);
 }
 
 static void check(int64_t m, int64_t k, int64_t n, bool by_columns, bool accumulates)
@@ -48,6 +77,8 @@ static void check(int64_t m, int64_t k, int64_t n, bool by_columns, bool accumul
                 fail_msg("%d x %d x %d: element %d, %d is %g, not %g", (int)m, (int)k, (int)n,
                          (int)i, (int)j, (double)out[i * (n + 5) + j], (double)sum);
         }
+    if (m)
+        check_row(p, k, n, a, b, by_columns);
     cq_packed_free(p);
     cq_free(a);
     cq_free(b);
@@ -66,6 +97,8 @@ static void check_all(void)
     check(20, 509, 100, false, false); /* rows 512 floats apart */
     check(261, 20, 40, true, false);   /* more rows than a block */
     check(0, 4, 4, false, false);
+    check(1, 512, 1000, false, false);
+    check(2, 700, 1571, false, false);
 }
 
 TEST(packed, products_of_all_shapes)

@@ -1,36 +1,101 @@
-/* 3x3 convolutions of stride 1 by Winograd's minimal filtering: F(4, 3) needs 4 times fewer
- * multiplications than the plain sum, F(2, 3) 2.25 times fewer.
+/* Convolutions by Winograd's minimal filtering: m x m results of a window of r x r need
+ * (m + r - 1)^2 multiplications instead of m^2 r^2. 3x3 needs 4 times fewer with m = 4 and 2.25
+ * times fewer with m = 2, 2x2 1.8 times fewer with m = 2.
  *
- * Tiles of m x m results, their (m + 2)^2 inputs transformed (v: [element][tile][channel]), are
+ * Tiles of m x m results, their side^2 inputs transformed (v: [element][tile][channel]), are
  * multiplied element by element with transformed weights (u: [pair of output blocks][element]
  * [channel][two vectors]) and transformed back. With many tiles a thread takes some of them through
  * all steps, in memory of its own. With few, where weights are large and read but once, all tiles
- * are transformed first and threads share the output channels. */
+ * are transformed first and threads share the output channels.
+ *
+ * With stride 2, every second row and column of an image is an image of its own: the window is the
+ * sum of four of half the size, as if of four times as many channels (phases). */
 #include "kernel/bconv_types.h"
 
 #include "base/thread.h"
+#include "kernel/operand.h"
 
 #include <string.h>
 
 enum {
     FEW_TILES   = 64,
     FEW_WEIGHTS = 1 << 20,   /* transformed, that all threads may as well read */
-    SMALL_IMAGE = 64,        /* pixels of an output that F(2, 3) is better for */
     V_BYTES     = 640 << 10, /* of tiles in a thread's memory */
     MIN_TILES   = 24,
     MAX_TILES   = 48,
-    PAD         = 16 /* floats between elements: a power of two would meet in the cache */
+    PAD         = 16, /* floats between elements: a power of two would meet in the cache */
+    MAX_SIDE    = 6,
+    MAX_WINDOW  = 5
 };
+
+/* ---- which ---- */
+
+/* What a way costs, in multiplications for an input and an output channel. Transforming a number
+ * costs as much as some multiplications, reading a weight as much as using it for some more tiles.
+ * Sizes that are not known are those of a large image. */
+enum { TRANSFORM = 6, READ = 8, LARGE = 64 };
+static const double WORTH = 0.9; /* of what products cost */
+
+static double count(const cq_bconv_spec *s, int64_t m)
+{
+    double n = 1;
+
+    for (int i = 0; i < 2; i++)
+        n *= (double)(((s->places[i] > 0 ? s->places[i] : LARGE) + m - 1) / m);
+    return n;
+}
+
+static double cost(const cq_bconv_spec *s, int64_t side, int64_t m)
+{
+    const double phases = (double)(s->stride[0] * s->stride[1]);
+    const double more =
+        TRANSFORM / (double)cq_size_of(s->w, 0) + TRANSFORM / (double)cq_size_of(s->w, 1);
+
+    return phases * (double)(side * side) * (count(s, m) * (1 + more) + READ);
+}
+
+static int64_t window_of(int64_t kernel, int64_t stride)
+{
+    return (kernel + stride - 1) / stride;
+}
+
+int cq_winograd_side(const cq_bconv_spec *s)
+{
+    static const int sides[] = { 3, 4, 6 };
+    const int64_t    kernel = cq_size_of(s->w, 2), stride = s->stride[0];
+    const int64_t    window = window_of(kernel, stride);
+    double           least  = WORTH * (double)(kernel * kernel) * (count(s, 1) + READ), here;
+    int              best   = 0;
+
+    if (s->groups != 1 || s->plain_input || kernel != cq_size_of(s->w, 3) || kernel < 2 ||
+        s->stride[1] != stride || stride > 2 || s->dilation[0] != 1 || s->dilation[1] != 1)
+        return 0;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        if (window < 2 || sides[i] < window + 1) /* at least two results */
+            continue;
+        here = cost(s, sides[i], sides[i] - window + 1);
+        if (here < least) {
+            least = here;
+            best  = sides[i];
+        }
+    }
+    return best;
+}
+
+static int64_t phases_of(const cq_bconv *c)
+{
+    return c->stride[0] * c->stride[1];
+}
 
 /* ---- weights ---- */
 
 /* Rows of the matrix that weights are multiplied by: a point's powers, divided by the value of
  * the polynomial that is zero at all other points. */
-static void weight_matrix(double g[6][3], int m)
+static void weight_matrix(double g[MAX_SIDE][MAX_WINDOW], int side, int window)
 {
-    static const double points[2][5] = { { 0, 1, -1 }, { 0, 0.75, -0.75, 1.5, -1.5 } };
-    const double       *p            = points[m == 4];
-    int                 n            = m + 1;
+    static const double points[] = { 0, 1, -1 }, points_of_6[] = { 0, 0.75, -0.75, 1.5, -1.5 };
+    const double       *p = side == 6 ? points_of_6 : points;
+    int                 n = side - 1;
 
     for (int i = 0; i < n; i++) {
         double by = 1;
@@ -38,35 +103,63 @@ static void weight_matrix(double g[6][3], int m)
         for (int k = 0; k < n; k++)
             by *= k == i ? 1 : p[i] - p[k];
         g[i][0] = 1 / by;
-        g[i][1] = p[i] / by;
-        g[i][2] = p[i] * p[i] / by;
+        for (int k = 1; k < window; k++)
+            g[i][k] = p[i] * g[i][k - 1];
     }
-    g[n][0] = g[n][1] = 0;
-    g[n][2]           = 1;
+    memset(g[n], 0, sizeof g[n]);
+    g[n][window - 1] = 1;
 }
 
 struct packing {
-    cq_bconv    *c;
-    const float *w;
-    double       g[6][3];
+    cq_bconv     *c;
+    cq_bconv_taps taps;
+    int           window;
+    double        g[MAX_SIDE][MAX_WINDOW];
 };
 
-/* The transform of n weights of one input channel, side by side; element e goes to u + e * step. */
-static void pack_weights(const struct packing *p, double w[9][2 * CQ_MAX_LANES], int64_t n,
-                         float *u, int64_t step)
+typedef double packed_row[2 * CQ_MAX_LANES];
+
+/* to = the sum of g[k] * w[k * step], n numbers each. */
+static void combine(double *to, const double *g, packed_row *w, int step, int window, int64_t n)
 {
-    int side = p->c->m + 2;
+    for (int64_t o = 0; o < n; o++)
+        to[o] = g[0] * w[0][o];
+    for (int k = 1; k < window; k++)
+        for (int64_t o = 0; o < n; o++)
+            to[o] += g[k] * w[k * step][o];
+}
 
-    for (int y = 0; y < side; y++)
-        for (int x = 0; x < side; x++, u += step)
-            for (int64_t o = 0; o < n; o++) {
-                double half[3];
+/* The transform of n weights of one input channel, side by side; element e goes to u + e * step. */
+static void pack_weights(const struct packing *p, packed_row *w, int64_t n, float *u, int64_t step)
+{
+    const int  side = p->c->side;
+    packed_row half[MAX_WINDOW], whole;
 
-                for (int k = 0; k < 3; k++)
-                    half[k] =
-                        p->g[y][0] * w[k][o] + p->g[y][1] * w[3 + k][o] + p->g[y][2] * w[6 + k][o];
-                u[o] = (float)(half[0] * p->g[x][0] + half[1] * p->g[x][1] + half[2] * p->g[x][2]);
-            }
+    for (int y = 0; y < side; y++) {
+        for (int k = 0; k < p->window; k++)
+            combine(half[k], p->g[y], w + k, p->window, p->window, n);
+        for (int x = 0; x < side; x++, u += step) {
+            combine(whole, p->g[x], half, 1, p->window, n);
+            for (int64_t o = 0; o < n; o++)
+                u[o] = (float)whole[o];
+        }
+    }
+}
+
+/* Taps of a phase in the windows of n outputs, the first at `from`. */
+static void take_taps(const struct packing *p, packed_row *w, int64_t phase, const float *from,
+                      int64_t n)
+{
+    const int64_t *kernel = p->c->kernel, *stride = p->c->stride, *step = p->taps.step;
+
+    for (int k = 0; k < p->window * p->window; k++) {
+        const int64_t y      = k / p->window * stride[0] + phase / stride[1];
+        const int64_t x      = k % p->window * stride[1] + phase % stride[1];
+        const bool    is_tap = y < kernel[0] && x < kernel[1];
+
+        for (int64_t o = 0; o < n; o++)
+            w[k][o] = is_tap ? (double)from[o * step[0] + y * step[2] + x * step[3]] : 0;
+    }
 }
 
 /* A block of input channels for a pair of blocks of the output. */
@@ -74,31 +167,35 @@ static cq_status pack_block(void *user, int64_t block)
 {
     const struct packing *p     = user;
     const cq_bconv       *c     = p->c;
-    int64_t               lanes = c->core->lanes, in = lanes * c->in_group;
+    int64_t               lanes = c->core->lanes, phases = phases_of(c);
+    int64_t               in   = lanes * c->in_group * phases;
     int64_t               pair = block / c->in_group, from = pair * 2 * lanes;
     int64_t               width = 2 * pair + 1 < c->out_group ? 2 * lanes : lanes;
     int64_t               n     = c->out_channels - from < width ? c->out_channels - from : width;
     int64_t               i     = block % c->in_group * lanes;
     int64_t               end   = i + lanes < c->in_channels ? i + lanes : c->in_channels;
-    int                   side  = c->m + 2;
-    double                w[9][2 * CQ_MAX_LANES];
+    packed_row            w[MAX_WINDOW * MAX_WINDOW];
 
-    for (; i < end; i++) {
-        for (int64_t o = 0; o < n; o++)
-            for (int k = 0; k < 9; k++)
-                w[k][o] = (double)p->w[((from + o) * c->in_channels + i) * 9 + k];
-        pack_weights(p, w, n, c->w + pair * 2 * lanes * in * side * side + i * width, in * width);
-    }
+    for (; i < end; i++)
+        for (int64_t phase = 0; phase < phases; phase++) {
+            take_taps(p, w, phase, p->taps.w + from * p->taps.step[0] + i * p->taps.step[1], n);
+            pack_weights(p, w, n,
+                         c->w + pair * 2 * lanes * in * c->side * c->side +
+                             (phase * c->in_group * lanes + i) * width,
+                         in * width);
+        }
     return CQ_OK;
 }
 
 static cq_status prepare(cq_bconv *c, const cq_bconv_spec *spec)
 {
-    struct packing p = { .c = c, .w = cq_tensor_data(spec->w) };
+    struct packing p = { .c = c, .taps = cq_bconv_taps_of(spec) };
 
-    c->m = spec->places > 0 && spec->places <= SMALL_IMAGE ? 2 : 4;
-    weight_matrix(p.g, c->m);
-    CQ_TRY(cq_bconv_alloc(&c->w, (c->m + 2) * (c->m + 2), c->in_group * c->core->lanes,
+    p.window = (int)window_of(c->kernel[0], c->stride[0]);
+    c->side  = cq_winograd_side(spec);
+    c->m     = c->side - p.window + 1;
+    weight_matrix(p.g, c->side, p.window);
+    CQ_TRY(cq_bconv_alloc(&c->w, c->side * c->side, phases_of(c) * c->in_group * c->core->lanes,
                           c->out_group * c->core->lanes));
     return cq_parallel_for((c->out_group + 1) / 2 * c->in_group, pack_block, &p);
 }
@@ -108,7 +205,8 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *spec)
 struct winograd {
     const cq_bconv      *c;
     const cq_bconv_call *call;
-    int                  side, n_elements;
+    int                  n_elements;
+    int64_t              in;           /* channels of all phases, in whole blocks */
     int64_t              across, down; /* tiles of an image */
     int64_t              n_tiles, n_pairs;
     int64_t              block;          /* tiles at a time */
@@ -119,10 +217,10 @@ struct winograd {
 
 static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call *call)
 {
-    int64_t lanes = c->core->lanes, rows = c->core->tile_rows, in = c->in_group * lanes, per_tile;
+    int64_t lanes = c->core->lanes, rows = c->core->tile_rows, per_tile;
 
-    *w            = (struct winograd){ .c = c, .call = call, .side = c->m + 2 };
-    w->n_elements = w->side * w->side;
+    *w = (struct winograd){ .c = c, .call = call, .in = phases_of(c) * c->in_group * lanes };
+    w->n_elements = c->side * c->side;
     w->across     = (call->out_size[1] + c->m - 1) / c->m;
     w->down       = (call->out_size[0] + c->m - 1) / c->m;
     w->n_pairs    = (c->out_group + 1) / 2;
@@ -131,15 +229,15 @@ static cq_status init(struct winograd *w, const cq_bconv *c, const cq_bconv_call
         return cq_no_memory();
     w->is_shared =
         w->n_tiles <= FEW_TILES &&
-        (w->n_tiles < MIN_TILES || w->n_elements * in * c->out_group * lanes > FEW_WEIGHTS);
-    per_tile = w->n_elements * in * (int64_t)sizeof(float);
+        (w->n_tiles < MIN_TILES || w->n_elements * w->in * c->out_group * lanes > FEW_WEIGHTS);
+    per_tile = w->n_elements * w->in * (int64_t)sizeof(float);
     w->block = V_BYTES / per_tile / rows * rows;
     w->block = w->block < MIN_TILES ? MIN_TILES : w->block > MAX_TILES ? MAX_TILES : w->block;
     if (w->is_shared)
         w->block = w->n_tiles;
     else if (w->n_tiles <= FEW_TILES) /* as many for each thread */
         w->block = (w->n_tiles + call->lanes - 1) / call->lanes;
-    w->v_step = w->block * in + PAD;
+    w->v_step = w->block * w->in + PAD;
     w->m_step = w->block * 2 * lanes + PAD;
     return CQ_OK;
 }
@@ -167,27 +265,37 @@ static int inside(int64_t at, int64_t size, int side)
     return n < 0 ? 0 : n < side ? (int)n : side;
 }
 
+/* As inside, of every stride-th pixel from `at` on: the first that is, and behind the last. */
+static void span(int *first, int *end, int64_t at, int64_t size, int64_t stride, int side)
+{
+    *first = at < 0 ? (int)((stride - 1 - at) / stride) : 0;
+    *end   = inside(0, size > at ? (size - at + stride - 1) / stride : 0, side);
+}
+
 /* Tile number tile, all blocks of channels, to row `row` of v. */
 static void transform(const struct winograd *w, float *v, int64_t tile, int64_t row)
 {
-    const cq_bconv_call *call  = w->call;
-    int64_t              lanes = w->c->core->lanes;
-    int64_t              image = tile / (w->across * w->down), in = w->c->in_group;
-    int64_t              y     = tile / w->across % w->down * w->c->m - call->padding[0];
-    int64_t              x     = tile % w->across * w->c->m - call->padding[1];
-    int64_t              plane = call->in[0] * call->in[1] * lanes;
-    cq_core_winograd     t     = { .m      = w->c->m,
-                                   .x_row  = call->in[1] * lanes,
-                                   .y0     = y < 0 ? (int)-y : 0,
-                                   .y1     = inside(y, call->in[0], w->side),
-                                   .x0     = x < 0 ? (int)-x : 0,
-                                   .x1     = inside(x, call->in[1], w->side),
-                                   .v_step = w->v_step };
+    const cq_bconv_call *call   = w->call;
+    const int64_t       *stride = w->c->stride;
+    int64_t              lanes = w->c->core->lanes, image = tile / (w->across * w->down);
+    int64_t              in = w->c->in_group, plane = call->in[0] * call->in[1] * lanes;
+    cq_core_winograd     t = { .side   = w->c->side,
+                               .x_row  = stride[0] * call->in[1] * lanes,
+                               .x_col  = stride[1] * lanes,
+                               .v      = v + row * w->in,
+                               .v_step = w->v_step };
 
-    for (int64_t b = 0; b < in; b++) {
-        t.x = call->x + (image * in + b) * plane + (y * call->in[1] + x) * lanes;
-        t.v = v + (row * in + b) * lanes;
-        w->c->core->winograd(&t);
+    for (int64_t phase = 0; phase < phases_of(w->c); phase++) {
+        int64_t y = tile / w->across % w->down * w->c->m * stride[0] - call->padding[0];
+        int64_t x = tile % w->across * w->c->m * stride[1] - call->padding[1];
+
+        y += phase / stride[1];
+        x += phase % stride[1];
+        span(&t.y0, &t.y1, y, call->in[0], stride[0], t.side);
+        span(&t.x0, &t.x1, x, call->in[1], stride[1], t.side);
+        t.x = call->x + image * in * plane + (y * call->in[1] + x) * lanes;
+        for (int64_t b = 0; b < in; b++, t.x += plane, t.v += lanes)
+            w->c->core->winograd(&t);
     }
 }
 
@@ -197,7 +305,7 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
 {
     static const int64_t no_offset = 0;
     const cq_bconv      *c         = w->c;
-    int64_t              lanes = c->core->lanes, in = c->in_group * lanes;
+    int64_t              lanes = c->core->lanes, in = w->in;
     int                  vectors = 2 * pair + 1 < c->out_group ? 2 : 1;
     const float         *u       = c->w + pair * 2 * lanes * in * w->n_elements;
 
@@ -205,7 +313,7 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
         cq_core_tile t = { .w          = u + e * in * lanes * vectors,
                            .offsets    = &no_offset,
                            .n_steps    = 1,
-                           .kc         = c->in_channels,
+                           .kc         = phases_of(c) > 1 ? in : c->in_channels,
                            .prefetch   = in * lanes * vectors,
                            .out        = m + e * w->m_step,
                            .out_row    = 2 * lanes,
@@ -221,7 +329,8 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
         int64_t              tile = first + i, image = tile / (w->across * w->down);
         int64_t              y = tile / w->across % w->down * c->m, x = tile % w->across * c->m;
         int64_t              plane = call->out_size[0] * call->out_size[1] * lanes;
-        cq_core_unwinograd   t     = { .m       = c->m,
+        cq_core_unwinograd   t     = { .side    = c->side,
+                                       .m       = c->m,
                                        .v_step  = w->m_step,
                                        .out_row = call->out_size[1] * lanes,
                                        .ny      = inside(y, call->out_size[0], c->m),

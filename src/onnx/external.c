@@ -41,9 +41,8 @@ void cq_onnx_files_free(cq_onnx_files *files)
 {
     if (!files)
         return;
-    for (size_t i = 0; i < files->open.cap; i++)
-        if (files->open.slots[i].key)
-            cq_mapping_release(files->open.slots[i].value);
+    for (size_t i = 0; i < files->open.n; i++)
+        cq_mapping_release(files->open.entries[i].value);
     cq_map_clear(&files->open);
     pthread_mutex_destroy(&files->lock);
     cq_free(files);
@@ -51,8 +50,8 @@ void cq_onnx_files_free(cq_onnx_files *files)
 
 bool cq_onnx_files_has(const cq_onnx_files *files, const char *path)
 {
-    for (size_t i = 0; files && i < files->open.cap; i++)
-        if (files->open.slots[i].key && cq_mapping_is_of(files->open.slots[i].value, path))
+    for (size_t i = 0; files && i < files->open.n; i++)
+        if (cq_mapping_is_of(files->open.entries[i].value, path))
             return true;
     return false;
 }

@@ -25,8 +25,12 @@ cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s)
 static cq_status see_unary(cq_img_pass *p, cq_rt_node_step *s)
 {
     (void)p;
-    if (cq_img_is(s->in[0]) && cq_img_has_one_output(s))
+    if (!cq_img_has_one_output(s))
+        return CQ_OK;
+    if (cq_img_is(s->in[0]))
         s->out[0]->shape = s->in[0]->shape;
+    else if (!s->in[0]->shape.is_flat) /* a plain image, maybe: its size */
+        memcpy(s->out[0]->shape.size, s->in[0]->shape.size, sizeof s->out[0]->shape.size);
     return CQ_OK;
 }
 

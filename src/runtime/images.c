@@ -86,10 +86,11 @@ static cq_rt_fused *fused_new(cq_img_pass *p, cq_rt_node_step *s)
 void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
                        const cq_tensor *weight)
 {
-    cq_rt            rt = cq_img_attributes(s);
+    const bool       is_transposed = !strcmp(s->step.node->op_type, "ConvTranspose");
+    cq_rt            rt            = cq_img_attributes(s);
     cq_rt_image      image;
     cq_rt_window     w;
-    int64_t          places[CQ_MAX_SPATIAL];
+    cq_rt_sizes      sizes;
     const cq_tensor *x =
         cq_rt_image_of(&image, 1, in->channels ? in->channels : 1, in->size[0], in->size[1]);
 
@@ -97,10 +98,11 @@ void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_s
     if (!in->size[0] || !in->size[1])
         return;
     if (cq_rt_window_read(&w, &rt, x, weight) != CQ_OK ||
-        cq_rt_window_places(places, &w, x) != CQ_OK)
+        (is_transposed ? cq_rt_transposed_sizes(&sizes, &w, &rt, x)
+                       : cq_rt_window_places(sizes.at + 2, &w, x)) != CQ_OK)
         return;
-    out->size[0] = places[0];
-    out->size[1] = places[1];
+    out->size[0] = sizes.at[2];
+    out->size[1] = sizes.at[3];
 }
 
 /* ---- writing steps ---- */
@@ -217,42 +219,37 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s, bool is_tran
     return cq_bconv_supports(out);
 }
 
-cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s)
+/* With its sizes also where it will be computed plain. */
+static cq_status see_conv(cq_img_pass *p, cq_rt_node_step *s, bool is_transposed)
 {
-    cq_bconv_spec     spec;
+    const cq_tensor  *w = cq_img_constant(s, 1);
     cq_rt_node_value *x = s->in[0], *y;
-
-    if (!conv_spec(&spec, s, false) ||
-        (cq_img_is(x) && x->shape.channels != cq_size_of(spec.w, 1) * spec.groups))
-        return CQ_OK;
-    y                 = s->out[0];
-    y->shape.channels = cq_size_of(spec.w, 0);
-    cq_img_see_places(&y->shape, s, &x->shape, spec.w);
-    y->fused = fused_new(p, s);
-    if (!y->fused)
-        return CQ_E_NO_MEMORY;
-    y->fused->conv = s;
-    return CQ_OK;
-}
-
-cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s)
-{
     cq_bconv_spec     spec;
-    cq_rt_node_value *x = s->in[0], *y;
 
-    if (!conv_spec(&spec, s, true) || (cq_img_is(x) && x->shape.channels != cq_size_of(spec.w, 0)))
+    if (!w || w->rank != 4 || !x || !cq_img_has_one_output(s))
         return CQ_OK;
-    y                 = s->out[0];
-    y->shape.channels = cq_size_of(spec.w, 1);
+    y = s->out[0];
+    cq_img_see_places(&y->shape, s, &x->shape, w);
+    if (!conv_spec(&spec, s, is_transposed) ||
+        (cq_img_is(x) && x->shape.channels != cq_size_of(w, is_transposed ? 0 : 1) * spec.groups))
+        return CQ_OK;
+    y->shape.channels = cq_size_of(w, is_transposed ? 1 : 0);
     y->fused          = fused_new(p, s);
     if (!y->fused)
         return CQ_E_NO_MEMORY;
     y->fused->conv          = s;
-    y->fused->is_transposed = true;
-    for (int i = 0; i < 2; i++) /* about */
-        if (__builtin_mul_overflow(x->shape.size[i], spec.stride[i], &y->shape.size[i]))
-            y->shape.size[i] = 0;
+    y->fused->is_transposed = is_transposed;
     return CQ_OK;
+}
+
+cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s)
+{
+    return see_conv(p, s, false);
+}
+
+cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s)
+{
+    return see_conv(p, s, true);
 }
 
 /* scale[i] * x + shift[i], of a BatchNormalization. */
@@ -365,8 +362,7 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
     keep->act_params = spec.act_params = f->act_params;
     keep->lo = spec.lo = f->lo;
     keep->hi = spec.hi = f->hi;
-    if (__builtin_mul_overflow(y->shape.size[0], y->shape.size[1], &spec.places))
-        spec.places = 0;
+    memcpy(spec.places, y->shape.size, sizeof spec.places);
     CQ_TRY(prepare_conv(keep, p, f, &spec));
     if (spec.plain_input)
         CQ_TRY(cq_img_need_plain(p, x, f->conv));

@@ -201,9 +201,8 @@ void cq_program_free(cq_program *p)
     if (!p)
         return;
     cq_val_release(p->constants);
-    for (size_t i = 0; i < p->classes.cap; i++)
-        if (p->classes.slots[i].key)
-            cq_val_release(cq_val_of_object(p->classes.slots[i].value));
+    for (size_t i = 0; i < p->classes.n; i++)
+        cq_val_release(cq_val_of_object(p->classes.entries[i].value));
     for (size_t i = 0; i < p->all_units.n; i++)
         cq_unit_free(p->all_units.items[i]);
     cq_vec_clear(&p->all_units);

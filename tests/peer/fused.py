@@ -56,9 +56,9 @@ class Net:
         self.at.append((out, channels, size))
 
     def conv(self, x, channels, size):
-        kernel = self.pick(1, 3, 3, 3, 5)
+        kernel = self.pick(1, 2, 3, 3, 4, 5)
         stride, dilation = self.pick(1, 1, 2), self.pick(1, 1, 2) if kernel > 1 else 1
-        groups, out = 1, int(self.pick(4, 8, 16, 21, 24, 40))
+        groups, out = 1, int(self.pick(4, 8, 16, 21, 24, 40, 64))
         if channels > 1 and self.pick(0, 0, 1):
             groups = out = channels
         elif channels % 16 == 0 and self.pick(0, 1):
@@ -80,7 +80,7 @@ class Net:
 
     def transposed(self, x, channels, size):
         kernel, stride = self.pick((2, 2), (3, 2), (4, 2), (5, 3), (3, 1))
-        out, pad, more = int(self.pick(3, 8, 20)), self.pick(0, 1), self.pick(0, stride - 1)
+        out, pad, more = int(self.pick(3, 8, 20, 64)), self.pick(0, 1), self.pick(0, stride - 1)
         to = (size - 1) * stride + kernel - 2 * pad + more
         if size > 12 or to < 2:
             return
@@ -393,8 +393,8 @@ class Grids(Net):
 
     def plain(self, x, channels, size):
         y = self.put(self.pick("Neg", "Abs", "Identity"), [x])
+        self.inexact = True  # a convolution of it is one of floats, also where it is on a grid again
         if self.pick(0, 1):
-            self.inexact = True  # a convolution of it is one of floats
             self.at.append((y, channels, size))
         else:
             self.grid(y, channels, size)

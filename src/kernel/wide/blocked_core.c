@@ -574,93 +574,94 @@ static void pick(float *out, const cq_core_pick *picks, const float *const *x, i
 
 /* ---- Winograd ----
  *
- * F(4, 3) interpolates at 0, ±3/4, ±3/2 and infinity, F(2, 3) at 0, ±1 and infinity. Those of
- * F(4, 3) are exact in binary and halve the error of the usual 0, ±1, ±2. The matrices:
- * an input goes to the coefficients of the polynomial that is zero at all other points, a
- * result is the sum of a point's powers. Weights are transformed in winograd.c. */
+ * A line of `side` numbers goes to as many elements: values of polynomials at `side` - 1 points and
+ * at infinity. They are 0 and 1 for three, 0 and ±1 for four, 0, ±3/4 and ±3/2 for six, which are
+ * exact in binary and halve the error of the usual 0, ±1, ±2. The matrices: an input goes to the
+ * coefficients of the polynomial that is zero at all other points, result j is the sum of a point's
+ * powers of j, and the last has what is at infinity. Weights are transformed in winograd.c. */
 
 #define A1 0.75f
 #define B1 1.5f
 #define A2 (A1 * A1)
 #define B2 (B1 * B1)
 
-#define FORWARD4(to, d0, d1, d2, d3, d4, d5)                                                       \
-    do {                                                                                           \
-        V ea_ = FMA(SPREAD(-B2), d2, d4), oa_ = SPREAD(A1) * FMA(SPREAD(-B2), d1, d3);             \
-        V eb_ = FMA(SPREAD(-A2), d2, d4), ob_ = SPREAD(B1) * FMA(SPREAD(-A2), d1, d3);             \
-                                                                                                   \
-        to(0, FMA(SPREAD(A2 *B2), d0, FMA(SPREAD(-(A2 + B2)), d2, d4)));                           \
-        to(1, ea_ + oa_);                                                                          \
-        to(2, ea_ - oa_);                                                                          \
-        to(3, eb_ + ob_);                                                                          \
-        to(4, eb_ - ob_);                                                                          \
-        to(5, FMA(SPREAD(A2 *B2), d1, FMA(SPREAD(-(A2 + B2)), d3, d5)));                           \
-    } while (0)
-
-#define BACK4(to, m0, m1, m2, m3, m4, m5)                                                          \
-    do {                                                                                           \
-        V sa_ = m1 + m2, da_ = m1 - m2, sb_ = m3 + m4, db_ = m3 - m4;                              \
-                                                                                                   \
-        to(0, m0 + sa_ + sb_);                                                                     \
-        to(1, FMA(SPREAD(B1), db_, SPREAD(A1) * da_));                                             \
-        to(2, FMA(SPREAD(B2), sb_, SPREAD(A2) * sa_));                                             \
-        to(3, FMA(SPREAD(B2 *B1), db_, FMA(SPREAD(A2 *A1), da_, m5)));                             \
-    } while (0)
-
-static void winograd4(const cq_core_winograd *t, const float *x, int64_t row)
+/* The elements of a line, whose numbers lie `step` floats apart. */
+INLINE void forward(const int side, float *to, int64_t to_step, const float *x, int64_t step)
 {
-    _Alignas(64) float half[6][6][LANES];
+    const V d0 = LOAD(x), d1 = LOAD(x + step), d2 = LOAD(x + 2 * step);
 
-    for (int i = 0; i < 6; i++) {
-        const float *p = x + LANES * i;
-        V d0 = LOAD(p), d1 = LOAD(p + row), d2 = LOAD(p + 2 * row), d3 = LOAD(p + 3 * row);
-        V d4 = LOAD(p + 4 * row), d5 = LOAD(p + 5 * row);
+    if (side == 3) {
+        STORE(to, d1 - d0);
+        STORE(to + to_step, d1);
+        STORE(to + 2 * to_step, d2 - d1);
+    } else if (side == 4) {
+        STORE(to, d2 - d0);
+        STORE(to + to_step, d1 + d2);
+        STORE(to + 2 * to_step, d2 - d1);
+        STORE(to + 3 * to_step, LOAD(x + 3 * step) - d1);
+    } else {
+        const V d3 = LOAD(x + 3 * step), d4 = LOAD(x + 4 * step), d5 = LOAD(x + 5 * step);
+        const V ea = FMA(SPREAD(-B2), d2, d4), oa = SPREAD(A1) * FMA(SPREAD(-B2), d1, d3);
+        const V eb = FMA(SPREAD(-A2), d2, d4), ob = SPREAD(B1) * FMA(SPREAD(-A2), d1, d3);
 
-#define TO(j, value) STORE(half[j][i], value)
-        FORWARD4(TO, d0, d1, d2, d3, d4, d5);
-#undef TO
-    }
-    for (int j = 0; j < 6; j++) {
-        V      d0 = LOAD(half[j][0]), d1 = LOAD(half[j][1]), d2 = LOAD(half[j][2]);
-        V      d3 = LOAD(half[j][3]), d4 = LOAD(half[j][4]), d5 = LOAD(half[j][5]);
-        float *v = t->v + 6 * j * t->v_step;
-
-#define TO(i, value) STORE(v + (i)*t->v_step, value)
-        FORWARD4(TO, d0, d1, d2, d3, d4, d5);
-#undef TO
+        STORE(to, FMA(SPREAD(A2 * B2), d0, FMA(SPREAD(-(A2 + B2)), d2, d4)));
+        STORE(to + to_step, ea + oa);
+        STORE(to + 2 * to_step, ea - oa);
+        STORE(to + 3 * to_step, eb + ob);
+        STORE(to + 4 * to_step, eb - ob);
+        STORE(to + 5 * to_step, FMA(SPREAD(A2 * B2), d1, FMA(SPREAD(-(A2 + B2)), d3, d5)));
     }
 }
 
-static void winograd2(const cq_core_winograd *t, const float *x, int64_t row)
+/* The m results of a line of elements. */
+INLINE void back(const int side, const int m, float *to, int64_t to_step, const float *v,
+                 int64_t step)
 {
-    _Alignas(64) float half[4][4][LANES];
+    const V m0 = LOAD(v), m1 = LOAD(v + step), m2 = LOAD(v + 2 * step);
 
-    for (int i = 0; i < 4; i++) {
-        const float *p = x + LANES * i;
-        V d0 = LOAD(p), d1 = LOAD(p + row), d2 = LOAD(p + 2 * row), d3 = LOAD(p + 3 * row);
+    if (side == 3) {
+        STORE(to, m0 + m1);
+        STORE(to + to_step, m1 + m2);
+    } else if (side == 4) {
+        const V last = LOAD(v + 3 * step);
 
-        STORE(half[0][i], d2 - d0);
-        STORE(half[1][i], d1 + d2);
-        STORE(half[2][i], d2 - d1);
-        STORE(half[3][i], d3 - d1);
+        STORE(to, m0 + m1 + m2);
+        STORE(to + to_step, m == 2 ? m1 - m2 + last : m1 - m2);
+        if (m == 3)
+            STORE(to + 2 * to_step, m1 + m2 + last);
+    } else {
+        const V m3 = LOAD(v + 3 * step), m4 = LOAD(v + 4 * step), last = LOAD(v + 5 * step);
+        const V sa = m1 + m2, da = m1 - m2, sb = m3 + m4, db = m3 - m4;
+
+#define RESULT(j, a, sum_a, b, sum_b)                                                              \
+    if (m > (j))                                                                                   \
+        STORE(to + (j)*to_step, m == (j) + 1 ? FMA(SPREAD(b), sum_b, FMA(SPREAD(a), sum_a, last))  \
+                                             : FMA(SPREAD(b), sum_b, SPREAD(a) * sum_a));
+        STORE(to, m0 + sa + sb);
+        RESULT(1, A1, da, B1, db)
+        RESULT(2, A2, sa, B2, sb)
+        RESULT(3, A2 * A1, da, B2 * B1, db)
+        RESULT(4, A2 * A2, sa, B2 * B2, sb)
+#undef RESULT
     }
-    for (int j = 0; j < 4; j++) {
-        V      d0 = LOAD(half[j][0]), d1 = LOAD(half[j][1]);
-        V      d2 = LOAD(half[j][2]), d3 = LOAD(half[j][3]);
-        float *v = t->v + 4 * j * t->v_step;
+}
 
-        STORE(v, d2 - d0);
-        STORE(v + t->v_step, d1 + d2);
-        STORE(v + 2 * t->v_step, d2 - d1);
-        STORE(v + 3 * t->v_step, d3 - d1);
-    }
+INLINE void transform(const cq_core_winograd *t, const float *x, int64_t row, int64_t col,
+                      const int side)
+{
+    _Alignas(64) float half[6][6][LANES];
+
+    for (int i = 0; i < side; i++)
+        forward(side, half[0][i], 6 * LANES, x + i * col, row);
+    for (int j = 0; j < side; j++)
+        forward(side, t->v + side * j * t->v_step, t->v_step, half[j][0], LANES);
 }
 
 static void winograd(const cq_core_winograd *t)
 {
-    int                side = t->m + 2;
+    const int          side = t->side;
     const float       *x    = t->x;
-    int64_t            row  = t->x_row;
+    int64_t            row = t->x_row, col = t->x_col;
     _Alignas(64) float edge[6][6][LANES];
 
     if (t->y0 > 0 || t->x0 > 0 || t->y1 < side || t->x1 < side) { /* zeros around it */
@@ -669,19 +670,21 @@ static void winograd(const cq_core_winograd *t)
                 V d = SPREAD(0);
 
                 if (y >= t->y0 && y < t->y1 && i >= t->x0 && i < t->x1)
-                    d = LOAD(x + y * row + LANES * i);
+                    d = LOAD(x + y * row + i * col);
                 STORE(edge[y][i], d);
             }
         x   = edge[0][0];
         row = 6 * LANES;
+        col = LANES;
     }
-    if (t->m == 4)
-        winograd4(t, x, row);
-    else
-        winograd2(t, x, row);
+    switch (side) {
+    case 3: transform(t, x, row, col, 3); break;
+    case 4: transform(t, x, row, col, 4); break;
+    default: transform(t, x, row, col, 6); break;
+    }
 }
 
-static void put_done(const cq_core_unwinograd *t, float (*done)[4][LANES])
+static void put_done(const cq_core_unwinograd *t, float (*done)[5][LANES])
 {
     const cq_core_finish finish = t->finish;
     const int64_t        row    = t->out_row;
@@ -697,47 +700,28 @@ static void put_done(const cq_core_unwinograd *t, float (*done)[4][LANES])
         }
 }
 
+INLINE void results(const cq_core_unwinograd *t, const int side, const int m)
+{
+    _Alignas(64) float half[5][6][LANES], done[5][5][LANES];
+
+    for (int i = 0; i < side; i++)
+        back(side, m, half[0][i], 6 * LANES, t->v + i * t->v_step, side * t->v_step);
+    for (int j = 0; j < m; j++)
+        back(side, m, done[j][0], LANES, half[j][0], LANES);
+    put_done(t, done);
+}
+
 static void unwinograd(const cq_core_unwinograd *t)
 {
-    _Alignas(64) float half[4][6][LANES], done[4][4][LANES];
-    int                m = t->m;
-
-    if (m == 4) {
-        for (int i = 0; i < 6; i++) {
-            const float *v  = t->v + i * t->v_step;
-            int64_t      s  = 6 * t->v_step;
-            V            m0 = LOAD(v), m1 = LOAD(v + s), m2 = LOAD(v + 2 * s);
-            V            m3 = LOAD(v + 3 * s), m4 = LOAD(v + 4 * s), m5 = LOAD(v + 5 * s);
-
-#define TO(j, value) STORE(half[j][i], value)
-            BACK4(TO, m0, m1, m2, m3, m4, m5);
-#undef TO
-        }
-        for (int j = 0; j < 4; j++) {
-            V m0 = LOAD(half[j][0]), m1 = LOAD(half[j][1]), m2 = LOAD(half[j][2]);
-            V m3 = LOAD(half[j][3]), m4 = LOAD(half[j][4]), m5 = LOAD(half[j][5]);
-
-#define TO(i, value) STORE(done[j][i], value)
-            BACK4(TO, m0, m1, m2, m3, m4, m5);
-#undef TO
-        }
-    } else {
-        for (int i = 0; i < 4; i++) {
-            const float *v  = t->v + i * t->v_step;
-            int64_t      s  = 4 * t->v_step;
-            V            m1 = LOAD(v + s), m2 = LOAD(v + 2 * s);
-
-            STORE(half[0][i], LOAD(v) + m1 + m2);
-            STORE(half[1][i], m1 - m2 + LOAD(v + 3 * s));
-        }
-        for (int j = 0; j < 2; j++) {
-            V m1 = LOAD(half[j][1]), m2 = LOAD(half[j][2]);
-
-            STORE(done[j][0], LOAD(half[j][0]) + m1 + m2);
-            STORE(done[j][1], m1 - m2 + LOAD(half[j][3]));
-        }
+    switch (10 * t->side + t->m) {
+    case 32: results(t, 3, 2); break;
+    case 42: results(t, 4, 2); break;
+    case 43: results(t, 4, 3); break;
+    case 62: results(t, 6, 2); break;
+    case 63: results(t, 6, 3); break;
+    case 64: results(t, 6, 4); break;
+    default: results(t, 6, 5); break;
     }
-    put_done(t, done);
 }
 
 extern const cq_core CQ_OF_ISA(core);

@@ -9,13 +9,17 @@ cq_status cq_rt_linear_new(cq_rt_linear **out, cq_tensor *b, bool transposed)
 
     if (!l)
         return CQ_E_NO_MEMORY;
+    pthread_mutex_init(&l->lock, NULL);
     l->b   = cq_tensor_retain(b);
     l->k   = cq_size_of(b, transposed ? 1 : 0);
     l->n   = cq_size_of(b, transposed ? 0 : 1);
     l->row = b->strides[transposed ? 1 : 0];
     l->col = b->strides[transposed ? 0 : 1];
-    pthread_mutex_init(&l->lock, NULL);
-    return CQ_OK;
+    if (cq_tensor_new_fake(&l->shape, b->dtype, b->rank, b->sizes) == CQ_OK)
+        return CQ_OK;
+    cq_rt_linear_free(l);
+    *out = NULL;
+    return CQ_E_NO_MEMORY;
 }
 
 void cq_rt_linear_free(void *linear)
@@ -25,16 +29,32 @@ void cq_rt_linear_free(void *linear)
     if (!l)
         return;
     cq_tensor_release(l->b);
+    cq_tensor_release(l->shape);
     cq_packed_free(atomic_load(&l->packed));
     pthread_mutex_destroy(&l->lock);
     cq_free(l->bias);
     cq_free(l);
 }
 
-static cq_status packed_of(cq_packed **out, const cq_rt_linear *shared)
+/* ---- packing ---- */
+
+enum {
+    LARGE = 1 << 16, /* numbers of a matrix that caches do not keep */
+    WAIT  = 8,       /* rows that take as long as packing does */
+    SPARE = 4        /* parts of memory that the matrix may take one of */
+};
+
+/* Whether a row is multiplied by adding rows of the matrix, and not by dot products with columns.
+ * The packed one does so, too. */
+static bool adds_rows(const cq_rt_linear *l)
 {
-    cq_rt_linear *l      = (cq_rt_linear *)shared; /* its lock is made for this */
-    cq_status     status = CQ_OK;
+    return l->col == 1 && (l->row != 1 || l->k == 1);
+}
+
+/* Nobody else may have the matrix any more then. */
+static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
+{
+    cq_status status = CQ_OK;
 
     *out = atomic_load(&l->packed);
     if (*out)
@@ -46,28 +66,60 @@ static cq_status packed_of(cq_packed **out, const cq_rt_linear *shared)
         if (status == CQ_OK) {
             atomic_store(&l->packed, *out);
             cq_rt_was_packed(l->b);
+            if (adds_rows(l)) {
+                cq_tensor_release(l->b);
+                l->b = NULL;
+            }
         }
     }
     pthread_mutex_unlock(&l->lock);
     return status;
 }
 
-/* A vector times the matrix. */
-static cq_status multiply_row(const cq_rt_linear *l, float *y, const float *x)
+/* The matrix as it lies in the model, retained, for a row alone; NULL: the packed one is better.
+ * Such a row reads every number once, which is fastest in their order and on huge pages; so a
+ * matrix is packed for that, too, when it has met some rows. */
+static cq_tensor *plain_of(cq_rt_linear *l)
+{
+    const double numbers = (double)l->k * (double)l->n;
+    cq_tensor   *b       = NULL;
+
+    pthread_mutex_lock(&l->lock);
+    if (l->b && (!adds_rows(l) || numbers < LARGE || l->n_alone++ != WAIT ||
+                 numbers * sizeof(float) * SPARE > (double)cq_alloc_available()))
+        b = cq_tensor_retain(l->b);
+    pthread_mutex_unlock(&l->lock);
+    return b;
+}
+
+/* ---- running ---- */
+
+/* A vector times the matrix. Where there is no room for packing it, it stays as it is. */
+static cq_status multiply_row(cq_rt_linear *l, float *y, const float *x)
 {
     const cq_params limits = { .a = (double)l->lo, .b = (double)l->hi };
-    cq_gemm         g      = { .dtype    = CQ_DTYPE_F32,
-                               .m        = 1,
-                               .n        = l->n,
-                               .k        = l->k,
-                               .a        = { x, l->k, 1 },
-                               .b        = { cq_tensor_data(l->b), l->row, l->col },
-                               .c        = y,
-                               .ldc      = l->n,
-                               .alpha    = 1,
-                               .col_bias = l->bias };
+    cq_gemm         g      = { .dtype = CQ_DTYPE_F32,
+                               .m     = 1,
+                               .n     = l->n,
+                               .k     = l->k,
+                               .a     = { x, l->k, 1 },
+                               .c     = y,
+                               .ldc   = l->n,
+                               .alpha = 1 };
+    cq_packed      *packed = NULL;
+    cq_tensor      *b;
+    cq_status       status;
 
-    CQ_TRY(cq_gemm_run(&g));
+    do
+        b = plain_of(l);
+    while (!b && packed_of(&packed, l) != CQ_OK);
+    if (b)
+        g.b = (cq_matrix){ cq_tensor_data(b), l->row, l->col };
+    status = b ? cq_gemm_run(&g) : cq_packed_run_row(packed, y, x);
+    cq_tensor_release(b);
+    CQ_TRY(status);
+    for (int64_t i = 0; l->bias && i < l->n; i++)
+        y[i] += l->bias[i];
     if (l->clamps)
         cq_apply1_f32(y, l->n, CQ_EW_CLAMP, &limits);
     if (l->activates)
@@ -75,7 +127,7 @@ static cq_status multiply_row(const cq_rt_linear *l, float *y, const float *x)
     return CQ_OK;
 }
 
-static cq_status multiply(const cq_rt_linear *l, cq_tensor *y, const cq_tensor *x)
+static cq_status multiply(cq_rt_linear *l, cq_tensor *y, const cq_tensor *x)
 {
     cq_packed     *packed;
     cq_packed_call call = { .m          = cq_tensor_numel(x) / l->k,
@@ -101,13 +153,13 @@ static cq_status multiply(const cq_rt_linear *l, cq_tensor *y, const cq_tensor *
 
 static cq_status linear(cq_rt *rt)
 {
-    const cq_rt_linear *l = rt->step->prepared;
-    const cq_tensor    *x = cq_rt_in(rt, 0), *dense;
-    cq_tensor          *y;
-    cq_rt_sizes         sizes;
+    cq_rt_linear    *l = (cq_rt_linear *)rt->step->prepared; /* its lock is made for this */
+    const cq_tensor *x = cq_rt_in(rt, 0), *dense;
+    cq_tensor       *y;
+    cq_rt_sizes      sizes;
 
     if (!x->rank || x->dtype != CQ_DTYPE_F32 || cq_size_of(x, x->rank - 1) != l->k)
-        return cq_rt_misfit(x, l->b);
+        return cq_rt_misfit(x, l->shape);
     if (l->is_matrix)
         CQ_TRY(cq_rt_need_rank(x, "A", 2));
     cq_rt_sizes_of(&sizes, x);

@@ -7,9 +7,10 @@
 #include "runtime/call.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct cq_rt_linear {
-    cq_tensor *b; /* retained; element (i, j) of the k x n matrix is at i * row + j * col */
+    cq_tensor *shape; /* of the matrix, without data */
     int64_t    k, n, row, col;
     float     *bias;      /* owned; NULL: none */
     bool       is_matrix; /* the left side must be one too */
@@ -18,9 +19,10 @@ typedef struct cq_rt_linear {
     cq_ew_op   act;
     cq_params  act_params;
 
-    /* Packed when it is first multiplied by more than one row: a row alone reads every number
-     * once, and is as fast without. */
+    /* Packed when it is first multiplied by more than one row, or by some that come alone. */
     pthread_mutex_t      lock;
+    cq_tensor           *b; /* element (i, j) is at i * row + j * col; NULL: only packed */
+    uint32_t             n_alone;
     _Atomic(cq_packed *) packed;
 } cq_rt_linear;
 

@@ -132,6 +132,8 @@ static int export_example(const cli_args *args, cli_model *model, cli_example *e
 
     model->call.trace = cli_has(args, "trace");
     CLI_TRY(cli_export_read(&job, args, model, example));
+    if (cli_has(args, "optional-inputs")) /* no test-case can leave one out */
+        job.options.flags |= CQ_EXPORT_OPTIONAL_INPUTS;
     cli_report_phase(CLI_PHASE_LOAD);
     return export_and_report(args, model, example, &job);
 }

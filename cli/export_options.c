@@ -134,7 +134,6 @@ static const struct {
     { "keep-asserts", CQ_EXPORT_KEEP_ASSERTS },
     { "state", CQ_EXPORT_STATE },
     { "complex-as-pairs", CQ_EXPORT_COMPLEX_AS_PAIRS },
-    { "optional-inputs", CQ_EXPORT_OPTIONAL_INPUTS },
 };
 
 /* A number, or latest. */

@@ -373,7 +373,7 @@ const char *cli_model_name(const char *path)
 void cli_tensors_resize(cli_tensors *list, size_t n)
 {
     if (n > CLI_MAX_TENSORS)
-        cli_warn("only %d of %zu inputs and states are looked at", CLI_MAX_TENSORS, n);
+        cli_warn("only %d of %zu inputs and states are inspected", CLI_MAX_TENSORS, n);
     for (; list->n < n && list->n < CLI_MAX_TENSORS; list->n++)
         list->items[list->n] = NULL;
 }
@@ -389,7 +389,7 @@ void cli_model_limit_outputs(size_t *n_outputs)
 {
     if (*n_outputs <= CLI_MAX_OUTPUTS)
         return;
-    cli_warn("only %d of %zu outputs are looked at", CLI_MAX_OUTPUTS, *n_outputs);
+    cli_warn("only %d of %zu outputs are inspected", CLI_MAX_OUTPUTS, *n_outputs);
     *n_outputs = CLI_MAX_OUTPUTS;
 }
 

@@ -137,7 +137,7 @@ class Net:
             self.add(how, [x], channels, 1)
         elif how == "kept":
             self.add("ReduceMean", [x], channels, 1, axes=[2, -1], keepdims=1)
-        else:  # rows of channels for a while, which are no image
+        else:  # rows of channels for a while, which are not an image
             self.add("ReduceMean", [x], channels, 1, axes=[2, 3], keepdims=0)
             if how == "gated":
                 row = self.at.pop()[0]

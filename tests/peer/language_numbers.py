@@ -249,3 +249,14 @@ def windows_that_begin_behind(x):
     return (F.avg_pool2d(x, 2, 2, 1, ceil_mode=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
             F.avg_pool2d(x, 2, 2, 1, ceil_mode=True, count_include_pad=False), F.max_pool2d(x, 2, 2, 1, ceil_mode=True),
             F.max_pool2d(x, 3, 3, 1, dilation=2, ceil_mode=True))
+
+
+@program(*[lambda n=n: [torch.randn(n, 4, 3, 3)] for n in (2, 0, 3)], axes=ROWS)
+def groups_of_no_images(x):
+    return F.group_norm(x, 2), F.group_norm(x.flatten(2), 4)
+
+
+@program(lambda: [torch.randn(2, 3, 4, 4, dtype=torch.float64)], lambda: [-torch.ones(2, 3, 4, 4, dtype=torch.float64)])
+def layers_of_doubles(x):
+    slopes = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64)
+    return F.leaky_relu(x, 0.2), F.prelu(x, slopes), F.adaptive_max_pool2d(x, 1)

@@ -168,7 +168,7 @@ _DTYPES = {torch.empty((), dtype=dtype).type().rpartition(".")[2].replace("Tenso
 
 def _tell_types(graph: Any) -> None:
     """Of operators that the library may not know, it is told what they give. Only a rule can export
-    these; without any, no node needs to be looked at."""
+    these; without any, no node needs to be inspected."""
     rules = _symbolic.registered()
     for node in [node for node in graph.nodes()
                  if (kind := node.kind()) in rules or kind.partition("::")[0] not in _KNOWN]:

@@ -59,7 +59,7 @@ typedef float   HU __attribute__((vector_size(2 * CQ_LANES), aligned(4), may_ali
 /* What p points to is read where it is used, not kept; and addresses are worked out from p. */
 #define READ_AGAIN(p) __asm__("" : "+r"(p))
 
-/* A multiply-add takes a number from memory and spreads it: reading it twice is no instruction. */
+/* A multiply-add takes a number from memory and spreads it: reading it twice costs nothing. */
 #if CQ_LANES == 16 && defined(__AVX512F__)
 #define NUMBERS_FROM_MEMORY 1
 #else

@@ -375,8 +375,9 @@ static void product_tiles(const struct product *p, cq_core_tile *t, int64_t p0, 
     }
     part.line = p->apart;
     for (int64_t i = 0, here; i < n; i += here) {
-        here     = smaller(n - i, p->line - (p0 + i) % p->line);
-        part.out = t->out + i * lanes;
+        here        = smaller(n - i, p->line - (p0 + i) % p->line);
+        part.out    = t->out + i * lanes;
+        part.before = i;
         if (t->finish.add)
             part.finish.add = t->finish.add + i * lanes;
         p->c->core->tiles(&part, here, vectors, px + i);
@@ -421,7 +422,7 @@ static cq_status product_block(void *user, int64_t block)
                                      .finish     = cq_bconv_finish(c, p->call) };
 
             t.prefetch    = t.n_steps * t.kc * lanes * vectors;
-            t.spread      = (n + c->core->tile_rows - 1) / c->core->tile_rows;
+            t.sharers     = n;
             t.finish.bias = c->bias + (group * c->out_group + first) * lanes;
             t.finish.add  = p->call->add ? p->call->add + at : NULL;
             product_tiles(p, &t, p0, n, vectors, px);

@@ -31,7 +31,8 @@ typedef struct cq_core_tile {
     int64_t        line;          /* floats from row to row if all are equally far apart; 0: not */
     bool           is_half;       /* the last half of a vector that is alone is zero */
     int64_t        prefetch;      /* floats ahead of w that will be needed next; 0: nothing */
-    int64_t        spread;        /* tiles of rows that share in that; 0: the first does it all */
+    int64_t        sharers;       /* rows that share in that … */
+    int64_t        before;        /* … and how many of them are in tiles before */
     float         *out;
     int64_t out_row, out_vector; /* floats from row to row (lanes, in a line), vector to vector */
     bool    continues;           /* out has the sum of steps before these */

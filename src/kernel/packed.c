@@ -168,7 +168,7 @@ static void run_panel(const struct product *g, int64_t panel, int64_t k0, int64_
                                 .n_steps    = 1,
                                 .kc         = kc,
                                 .prefetch   = kc * p->panel,
-                                .spread     = (n + p->core->tile_rows - 1) / p->core->tile_rows,
+                                .sharers    = n,
                                 .out        = c->out + row * c->ldc + col,
                                 .out_row    = c->ldc,
                                 .out_vector = p->core->lanes,

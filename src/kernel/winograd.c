@@ -315,6 +315,7 @@ static void multiply(const struct winograd *w, const float *v, float *m, int64_t
                            .n_steps    = 1,
                            .kc         = phases_of(c) > 1 ? in : c->in_channels,
                            .prefetch   = in * lanes * vectors,
+                           .sharers    = n,
                            .out        = m + e * w->m_step,
                            .out_row    = 2 * lanes,
                            .out_vector = lanes };

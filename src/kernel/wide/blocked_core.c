@@ -70,16 +70,15 @@
     } while (0)
 
 /* Where a tile begins to prefetch, and bytes from step to step. A panel is more than memory
- * delivers during one tile, so that many share in it. Without anything to prefetch it is w itself.
- */
-INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first)
+ * delivers during one tile: each row has an equal share in it. Without anything to prefetch it is
+ * w itself. */
+INLINE const char *next_of(int64_t *bytes, const cq_core_tile *t, int64_t first, const int rows)
 {
-    const int64_t all = 8 * LANES, n = t->spread ? t->spread : 1, tile = first / TILE_ROWS;
-    const bool    fetches = t->prefetch && tile < n;
+    const int64_t all = 8 * LANES, of = t->sharers;
 
-    *bytes = fetches ? (all + n - 1) / n : all;
-    return (const char *)(t->w + (fetches ? t->prefetch : 0)) +
-           (fetches ? tile * t->n_steps * t->kc * *bytes : 0);
+    *bytes = of ? (all * rows + of - 1) / of : all;
+    return (const char *)(t->w + t->prefetch) +
+           (of ? t->n_steps * t->kc * all * (t->before + first) / of : 0);
 }
 
 INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
@@ -87,7 +86,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
 {
     int64_t       bytes;
     const float  *w = t->w, *bias = t->is_last ? t->finish.bias : NULL;
-    const char   *next  = next_of(&bytes, t, first);
+    const char   *next  = next_of(&bytes, t, first, rows);
     const V       bias0 = bias ? (V)LOAD(bias) : SPREAD(0);
     const V       bias1 = bias && vectors > 1 ? (V)LOAD(bias + LANES) : SPREAD(0);
     const int64_t row = t->out_row, apart = t->out_vector;

@@ -3,6 +3,7 @@
  * order in which they are read. */
 #include "kernel/packed.h"
 
+#include "base/file.h"
 #include "base/thread.h"
 #include "kernel/blocked_core.h"
 #include "kernel/isa.h"
@@ -25,6 +26,7 @@ struct cq_packed {
     float         *w;
 };
 
+/* Where a matrix lies before it is packed. */
 struct packing {
     cq_packed   *p;
     const float *b;
@@ -52,22 +54,39 @@ static float *panel_at(const cq_packed *p, int64_t k0, int64_t kc, int64_t panel
     return p->w + (k0 * p->panels + panel * kc) * p->panel;
 }
 
+/* The same, from where they lie. */
+static void pack_piece(float *to, const struct packing *pk, int64_t k0, int64_t kc, int64_t panel)
+{
+    const int64_t wide = pk->p->panel, n = smaller(wide, pk->p->n - panel * wide);
+    const float  *b = pk->b + k0 * pk->row + panel * wide * pk->col;
+
+    for (int64_t i = 0; i < kc; i++)
+        for (int64_t j = 0; j < wide; j++)
+            to[i * wide + j] = j < n ? b[i * pk->row + j * pk->col] : 0;
+}
+
 static cq_status pack_panel(void *user, int64_t panel)
 {
     const struct packing *pk = user;
-    const cq_packed      *p  = pk->p;
-    int64_t               n  = smaller(p->panel, p->n - panel * p->panel);
+    int64_t               at = panel * pk->p->panel, n = smaller(pk->p->panel, pk->p->n - at);
 
-    for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
-        int64_t      kc = smaller(K_BLOCK, p->k - k0);
-        float       *to = panel_at(p, k0, kc, panel);
-        const float *b  = pk->b + k0 * pk->row + panel * p->panel * pk->col;
+    for (int64_t k0 = 0; k0 < pk->p->k; k0 += K_BLOCK) {
+        int64_t kc = smaller(K_BLOCK, pk->p->k - k0);
 
-        for (int64_t i = 0; i < kc; i++)
-            for (int64_t j = 0; j < p->panel; j++)
-                to[i * p->panel + j] = j < n ? b[i * pk->row + j * pk->col] : 0;
+        pack_piece(panel_at(pk->p, k0, kc, panel), pk, k0, kc, panel);
     }
+    if (pk->row == 1) /* its columns lie side by side: what is mapped of a file can go */
+        cq_mapping_read(pk->b + at * pk->col, sizeof *pk->b * (size_t)(n * pk->col));
     return CQ_OK;
+}
+
+static void init(cq_packed *p, int64_t k, int64_t n)
+{
+    p->core   = cq_core_get();
+    p->k      = k;
+    p->n      = n;
+    p->panel  = 2 * p->core->lanes;
+    p->panels = (n + p->panel - 1) / p->panel;
 }
 
 cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, int64_t row,
@@ -79,11 +98,7 @@ cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, i
 
     if (!p)
         return CQ_E_NO_MEMORY;
-    p->core   = cq_core_get();
-    p->k      = k;
-    p->n      = n;
-    p->panel  = 2 * p->core->lanes;
-    p->panels = (n + p->panel - 1) / p->panel;
+    init(p, k, n);
     if (__builtin_mul_overflow(k, p->panels * p->panel * (int64_t)sizeof *p->w, &size))
         (void)cq_no_memory();
     else
@@ -245,10 +260,11 @@ cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call)
 /* ---- one row ---- */
 
 struct row {
-    const cq_packed *p;
-    float           *out;
-    const float     *x;
-    int64_t          chunk; /* panels of a block */
+    const cq_packed      *p;
+    const struct packing *from; /* NULL: it is packed */
+    float                *out;
+    const float          *x;
+    int64_t               chunk; /* panels of a block */
 };
 
 /* Panels lie one behind another: memory is read from its beginning to its end. */
@@ -259,25 +275,43 @@ static cq_status row_block(void *user, int64_t block)
     const gemm_type  *gemm = cq_isa_get()->gemm[0];
     int64_t           from = block * r->chunk, to = smaller(from + r->chunk, p->panels);
     int64_t           whole = p->n / p->panel, n = smaller(to * p->panel, p->n) - from * p->panel;
-    float             last[2 * CQ_MAX_LANES] = { 0 };
+    float             last[2 * CQ_MAX_LANES] = { 0 }, piece[K_BLOCK * 2 * CQ_MAX_LANES];
 
     memset(r->out + from * p->panel, 0, sizeof *r->out * (size_t)n);
     for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
         int64_t kc = smaller(K_BLOCK, p->k - k0);
 
-        for (int64_t i = from; i < to; i++)
+        for (int64_t i = from; i < to; i++) {
+            if (r->from)
+                pack_piece(piece, r->from, k0, kc, i);
             gemm->sums(i < whole ? r->out + i * p->panel : last, r->x + k0, 1,
-                       panel_at(p, k0, kc, i), p->panel, p->panel, kc);
+                       r->from ? piece : panel_at(p, k0, kc, i), p->panel, p->panel, kc);
+        }
     }
     if (to > whole)
         memcpy(r->out + whole * p->panel, last, sizeof *last * (size_t)(p->n - whole * p->panel));
     return CQ_OK;
 }
 
-cq_status cq_packed_run_row(const cq_packed *p, float *out, const float *x)
+static cq_status run_row(const cq_packed *p, const struct packing *from, float *out, const float *x)
 {
     int64_t    blocks = cq_threads() > 1 ? BLOCKS * cq_threads() : 1;
-    struct row r      = { p, out, x, larger(p->panels / blocks, WORK / (p->panel * p->k) + 1) };
+    struct row r = { p, from, out, x, larger(p->panels / blocks, WORK / (p->panel * p->k) + 1) };
 
     return cq_parallel_for((p->panels + r.chunk - 1) / r.chunk, row_block, &r);
+}
+
+cq_status cq_packed_run_row(const cq_packed *p, float *out, const float *x)
+{
+    return run_row(p, NULL, out, x);
+}
+
+cq_status cq_unpacked_run_row(int64_t k, int64_t n, const float *b, int64_t row, int64_t col,
+                              float *out, const float *x)
+{
+    cq_packed      p    = { 0 };
+    struct packing from = { &p, b, row, col };
+
+    init(&p, k, n);
+    return run_row(&p, &from, out, x);
 }

@@ -680,8 +680,9 @@ static void add_weight(cq_onnx_model *m, const char *name, size_t rank, const in
     cq_tensor_release(t);
 }
 
-/* y = x w, and b = a convolution of a: w has 1 MB, the weight of the other 590 KB. */
-static cq_onnx_model *heavy_model(void)
+/* y = x w, or that of w transposed, and b = a convolution of a: w has 1 MB, the weight of the other
+ * 590 KB. */
+static cq_onnx_model *heavy_model(bool transposed)
 {
     cq_onnx_model *m;
     cq_onnx_node  *node;
@@ -692,10 +693,12 @@ static cq_onnx_model *heavy_model(void)
     add_weight(m, "k", 4, (int64_t[]){ 128, 128, 3, 3 });
     cq_onnx_add_value(m, &m->graph->input, "x", NULL);
     cq_onnx_add_value(m, &m->graph->input, "a", NULL);
-    node = cq_onnx_graph_add_node(m, NULL, "MatMul", NULL, "product");
+    node = cq_onnx_graph_add_node(m, NULL, transposed ? "Gemm" : "MatMul", NULL, "product");
     cq_onnx_node_add_input(m, node, "x");
     cq_onnx_node_add_input(m, node, "w");
     cq_onnx_node_add_output(m, node, "y");
+    if (transposed)
+        cq_onnx_attr_int(m, node, "transB", 1);
     node = cq_onnx_graph_add_node(m, NULL, "Conv", NULL, "convolution");
     cq_onnx_node_add_input(m, node, "a");
     cq_onnx_node_add_input(m, node, "k");
@@ -723,7 +726,7 @@ static void run_heavy(const cq_session *s, int64_t rows, int64_t size)
 /* There would be no memory for packing a weight again. */
 TEST(session, new_shapes_pack_nothing_again)
 {
-    cq_onnx_model     *m = heavy_model();
+    cq_onnx_model     *m = heavy_model(false);
     cq_session_options options;
     cq_session        *s;
     cq_alloc_budget    before, spent;
@@ -764,11 +767,11 @@ static void check_row(const cq_session *s, cq_tensor **first)
     }
 }
 
-/* A matrix is packed when some rows have come alone, or at once where there are two, or never where
- * there is no room: always the same bits. */
-TEST(session, packing_does_not_show_in_a_row)
+/* A matrix is packed when some rows have come alone, or at once where there are two or it lies
+ * transposed, or never where there is no room: always the same bits. */
+static void check_packing(bool transposed)
 {
-    cq_onnx_model     *m     = heavy_model();
+    cq_onnx_model     *m     = heavy_model(transposed);
     cq_tensor         *first = NULL;
     cq_session_options options;
     cq_session        *s;
@@ -794,6 +797,12 @@ TEST(session, packing_does_not_show_in_a_row)
     cq_session_free(s);
     cq_tensor_release(first);
     cq_onnx_model_free(m);
+}
+
+TEST(session, packing_does_not_show_in_a_row)
+{
+    check_packing(false);
+    check_packing(true);
 }
 
 TEST(session, knows_its_devices)

@@ -44,11 +44,21 @@ enum {
     SPARE = 4        /* parts of memory that the matrix may take one of */
 };
 
-/* Whether a row is multiplied by adding rows of the matrix, and not by dot products with columns.
- * The packed one does so, too. */
+/* Whether rows of the matrix lie dense: the product with a vector adds them in their order, as the
+ * packed one does. Else columns do. */
 static bool adds_rows(const cq_rt_linear *l)
 {
     return l->col == 1 && (l->row != 1 || l->k == 1);
+}
+
+static double numbers_of(const cq_rt_linear *l)
+{
+    return (double)l->k * (double)l->n;
+}
+
+static bool is_large(const cq_rt_linear *l)
+{
+    return numbers_of(l) >= LARGE;
 }
 
 /* Nobody else may have the matrix any more then. */
@@ -66,7 +76,7 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
         if (status == CQ_OK) {
             atomic_store(&l->packed, *out);
             cq_rt_was_packed(l->b);
-            if (adds_rows(l)) {
+            if (adds_rows(l) || is_large(l)) {
                 cq_tensor_release(l->b);
                 l->b = NULL;
             }
@@ -76,17 +86,23 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
     return status;
 }
 
-/* The matrix as it lies in the model, retained, for a row alone; NULL: the packed one is better.
- * Such a row reads every number once, which is fastest in their order and on huge pages; so a
- * matrix is packed for that, too, when it has met some rows. */
-static cq_tensor *plain_of(cq_rt_linear *l)
+/* Whether to pack the matrix for a row alone: such a row reads every number once, which is fastest
+ * in their order and on huge pages. Where rows lie dense it takes some of them to make up for
+ * packing; dense columns are so much slower that the first does. */
+static bool packs(cq_rt_linear *l)
 {
-    const double numbers = (double)l->k * (double)l->n;
-    cq_tensor   *b       = NULL;
+    return is_large(l) && (!adds_rows(l) || l->n_alone++ == WAIT) &&
+           numbers_of(l) * sizeof(float) * SPARE <= (double)cq_alloc_available();
+}
+
+/* The matrix as it lies in the model, retained, for a row alone; NULL: the packed one is better, or
+ * all there is. */
+static cq_tensor *plain_of(cq_rt_linear *l, bool could_not_pack)
+{
+    cq_tensor *b = NULL;
 
     pthread_mutex_lock(&l->lock);
-    if (l->b && (!adds_rows(l) || numbers < LARGE || l->n_alone++ != WAIT ||
-                 numbers * sizeof(float) * SPARE > (double)cq_alloc_available()))
+    if (l->b && (could_not_pack || !packs(l)))
         b = cq_tensor_retain(l->b);
     pthread_mutex_unlock(&l->lock);
     return b;
@@ -94,28 +110,35 @@ static cq_tensor *plain_of(cq_rt_linear *l)
 
 /* ---- running ---- */
 
+/* Large matrices give the same bits packed and as they lie. */
+static cq_status multiply_plain(const cq_rt_linear *l, const float *b, float *y, const float *x)
+{
+    const cq_gemm g = { .dtype = CQ_DTYPE_F32,
+                        .m     = 1,
+                        .n     = l->n,
+                        .k     = l->k,
+                        .a     = { x, l->k, 1 },
+                        .b     = { b, l->row, l->col },
+                        .c     = y,
+                        .ldc   = l->n,
+                        .alpha = 1 };
+
+    if (is_large(l) && !adds_rows(l))
+        return cq_unpacked_run_row(l->k, l->n, b, l->row, l->col, y, x);
+    return cq_gemm_run(&g);
+}
+
 /* A vector times the matrix. Where there is no room for packing it, it stays as it is. */
 static cq_status multiply_row(cq_rt_linear *l, float *y, const float *x)
 {
     const cq_params limits = { .a = (double)l->lo, .b = (double)l->hi };
-    cq_gemm         g      = { .dtype = CQ_DTYPE_F32,
-                               .m     = 1,
-                               .n     = l->n,
-                               .k     = l->k,
-                               .a     = { x, l->k, 1 },
-                               .c     = y,
-                               .ldc   = l->n,
-                               .alpha = 1 };
     cq_packed      *packed = NULL;
-    cq_tensor      *b;
+    cq_tensor      *b      = plain_of(l, false);
     cq_status       status;
 
-    do
-        b = plain_of(l);
-    while (!b && packed_of(&packed, l) != CQ_OK);
-    if (b)
-        g.b = (cq_matrix){ cq_tensor_data(b), l->row, l->col };
-    status = b ? cq_gemm_run(&g) : cq_packed_run_row(packed, y, x);
+    while (!b && packed_of(&packed, l) != CQ_OK)
+        b = plain_of(l, true);
+    status = b ? multiply_plain(l, cq_tensor_data(b), y, x) : cq_packed_run_row(packed, y, x);
     cq_tensor_release(b);
     CQ_TRY(status);
     for (int64_t i = 0; l->bias && i < l->n; i++)

@@ -502,6 +502,33 @@ def check_none_for_tensors_of_scripts_is_refused():
         assert len(export(script, args).inputs) == 1
 
 
+def check_scripts_that_cannot_be_saved():
+    """torch.jit.save fails on None as the default of what is declared as a tensor."""
+    class Inner(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn = torch.nn.RNN(4, 5, bidirectional=True)
+
+        def forward(self, x, state=None):
+            return self.rnn(x, state)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.scale = Inner(), torch.nn.Parameter(torch.rand(10))
+
+        def forward(self, x, state):
+            return self.inner(x, state)[0] * self.scale
+
+    model, args = torch.jit.script(Net()), (torch.rand(3, 2, 4), torch.rand(2, 2, 5))
+    raises(RuntimeError, model.save_to_buffer)
+    made = export(model, args)
+    assert "scale" in made.graph.initializers
+    agrees(made, model, *args)
+    error = raises(calque.UnsupportedError, export, torch.jit.script(Inner()), args)
+    assert "Optional[Tensor]" in error.hint
+
+
 def check_pads_that_are_inputs():
     """At any opset, also where the example has none of a pad."""
     class Pad(torch.nn.Module):

@@ -9,6 +9,8 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 
+from .._errors import UnsupportedError
+
 
 # ---- arguments and results ----
 
@@ -183,6 +185,20 @@ def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     by path. The program is unchanged when this returns."""
     if not isinstance(program, torch._C.ScriptModule):
         return program.save_to_buffer(), {}
+    try:
+        return _module_and_weights(program)
+    except RuntimeError as error:
+        if "undefined Tensor" not in str(error):
+            raise
+    # PyTorch cannot write down what has None as the default of a tensor; inlined, there are no defaults.
+    try:
+        return _module_and_weights(torch._C._freeze_module(program, [], True, True))
+    except RuntimeError as error:
+        raise UnsupportedError("PyTorch cannot save a forward with None as the default of a tensor",
+                               hint="declare the parameter as Optional[Tensor]") from error
+
+
+def _module_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     weights, places = {}, []
     try:
         for module, name, path, tensor in _script_tensors(program):

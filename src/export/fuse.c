@@ -10,6 +10,8 @@
 static const cq_fusion fusions[] = {
     { 0, 10, "Round(Div(DequantizeLinear(q, step, zero), by))", cq_fuse_steps },
     { 0, 10, "Mul(DequantizeLinear(q, step, zero), by)", cq_fuse_scaled },
+    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Conv(x, w, bias)), ...), ...)", cq_fuse_bias },
+    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Gemm(x, w, bias)), ...), ...)", cq_fuse_bias },
     { 0, 23,
       "Mul(Cast?(Mul(Reciprocal(Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps))), x)), w)",
       cq_fuse_rms_norm },

@@ -49,6 +49,7 @@ cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_grouped(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_bias(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m);
 
 #endif

@@ -1,6 +1,8 @@
 /* What patterns become. Each function checks what the pattern cannot say: numbers, axes, sizes. */
 #include "export/fuse.h"
 
+#include <math.h>
+
 /* ---- what is known of values ---- */
 
 static bool number_of(const cq_value *v, double *out)
@@ -391,4 +393,71 @@ cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m)
         return CQ_OK;
     step = (float)by;
     return regrid(f, m, cq_export_constant(m->root, CQ_DTYPE_F32, 0, NULL, &step));
+}
+
+/* The step of the grid that v lies on, through nodes that only choose or move elements; 0: none is
+ * known. */
+static double step_of(const cq_value *v)
+{
+    static const char *const moves[] = { "onnx::Relu",    "onnx::MaxPool",   "onnx::Flatten",
+                                         "onnx::Reshape", "onnx::Transpose", "onnx::Squeeze",
+                                         "onnx::Slice",   "onnx::Unsqueeze", "onnx::Identity" };
+    double                   step;
+    bool                     follow = true;
+
+    for (int depth = 0; v && follow && depth < 32; depth++) {
+        if (is_op(v, "onnx::DequantizeLinear"))
+            return number_of(cq_fuse_input(v->node, 1), &step) ? step : 0;
+        follow = false;
+        for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+            follow |= is_op(v, moves[i]);
+        v = follow ? cq_fuse_input(v->node, 0) : NULL;
+    }
+    return 0;
+}
+
+/* The numbers as integers, in steps; NULL if one is too large. */
+static cq_value *in_steps(cq_node *before, const cq_tensor *numbers, double step)
+{
+    const int64_t n        = cq_tensor_numel(numbers);
+    int32_t      *integers = cq_alloc_array((size_t)n, sizeof *integers);
+    cq_value     *made     = NULL;
+    int64_t       i        = 0;
+
+    for (; integers && i < n; i++) {
+        const double whole = nearbyint(cq_tensor_get_f64(numbers, i) / step);
+
+        if (!(fabs(whole) <= INT32_MAX))
+            break;
+        integers[i] = (int32_t)whole;
+    }
+    if (integers && i == n)
+        made = cq_export_constant(before, CQ_DTYPE_I32, 1, &n, integers);
+    cq_free(integers);
+    return made;
+}
+
+/* The bias of a layer between grids, in steps of the product. ONNX Runtime rounds it so itself, but
+ * by a node that opset 10 lacks: it could not load the model. At other opsets the bias stays the
+ * floats that PyTorch adds. */
+cq_status cq_fuse_bias(cq_fuser *f, const cq_fuse_match *m)
+{
+    cq_node         *layer = cq_fuse_bound(m, "layer")->node, *n;
+    cq_value        *old   = cq_fuse_bound(m, "bias"), *in[2];
+    const cq_tensor *bias  = cq_sym_data(old);
+    const double     step  = step_of(cq_fuse_bound(m, "x")) * step_of(cq_fuse_bound(m, "w"));
+
+    if (f->ex->options.opset != 10 || !(step > 0) || !bias || bias->rank != 1 ||
+        bias->dtype != CQ_DTYPE_F32 || layer->outputs[0]->n_uses != 1)
+        return CQ_OK;
+    in[0] = in_steps(layer, bias, (float)step);
+    if (!in[0])
+        return f->ex->graph->status;
+    in[1] = cq_export_constant(layer, CQ_DTYPE_F32, 0, NULL, &(float){ (float)step });
+    n     = in[1] ? cq_fuse_node(f, layer, "onnx::DequantizeLinear", in, 2, 1) : NULL;
+    if (!n)
+        return f->ex->graph->status;
+    n->outputs[0]->type = old->type;
+    layer->inputs[2]    = CQ_OPERAND_OF(n->outputs[0]);
+    return CQ_OK;
 }

@@ -284,6 +284,58 @@ TEST(fuse, means_of_quantized_tensors_are_those_of_their_integers)
     cq_script_free(script);
 }
 
+/* Steps of 1/8 and 1/4; the bias lies on those of their product, 1/32. */
+#define GRIDS                                                                                      \
+    "def forward(x, w):\n"                                                                         \
+    "    x = torch.fake_quantize_per_tensor_affine(x, 0.125, 3, 0, 255)\n"                         \
+    "    w = torch.fake_quantize_per_tensor_affine(w, 0.25, 0, -128, 127)\n"                       \
+    "    b = torch.tensor([-0.5, 0.03125, 7.0])\n"
+
+/* How many values have a grid. */
+static size_t grids(int opset, const char *rest, const shape *x, const shape *w)
+{
+    cq_str text = { 0 };
+    size_t n;
+
+    cq_str_printf(&text, GRIDS "    %s\n", rest);
+    n = fused_at(opset, "DequantizeLinear", text.text, x, w);
+    cq_str_clear(&text);
+    return n;
+}
+
+TEST(fuse, the_bias_of_quantized_layers_has_a_grid_at_opset_10)
+{
+    static const char conv[]   = "return torch.fake_quantize_per_tensor_affine("
+                                 "F.conv2d(x, w, b).relu(), 0.5, 0, 0, 255)";
+    static const char linear[] = "return torch.fake_quantize_per_tensor_affine("
+                                 "F.linear(F.max_pool2d(x, 2).flatten(1), w, b), 0.5, 9, 0, 255)";
+    const shape       image = { 4, { 1, 2, 4, 4 } }, w = { 4, { 3, 2, 3, 3 } }, m = { 2, { 3, 8 } };
+
+    CHECK_INT(4, grids(10, conv, &image, &w));
+    CHECK_INT(4, grids(10, linear, &image, &m));
+    CHECK_INT(3, grids(11, conv, &image, &w));
+    CHECK_INT(3, grids(11, linear, &image, &m));
+}
+
+TEST(fuse, a_bias_without_grids_around_it_stays)
+{
+    const shape image = { 4, { 1, 2, 4, 4 } }, w = { 4, { 3, 2, 3, 3 } };
+
+    CHECK_INT(2, grids(10, "return F.conv2d(x, w, b)", &image, &w));
+    CHECK_INT(3, grids(10,
+                       "return torch.fake_quantize_per_tensor_affine("
+                       "F.conv2d(x, w + 1, b), 0.5, 0, 0, 255)",
+                       &image, &w));
+    CHECK_INT(3, grids(10,
+                       "return torch.fake_quantize_per_tensor_affine("
+                       "F.conv2d(x, w, 1e9 * b), 0.5, 0, 0, 255)",
+                       &image, &w));
+    CHECK_INT(3, grids(10,
+                       "y = F.conv2d(x, w, b)\n"
+                       "    return y + torch.fake_quantize_per_tensor_affine(y, 0.5, 0, 0, 255)",
+                       &image, &w));
+}
+
 RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
           TEST_OF(fuse, what_is_not_quite_such_a_norm_stays),
           TEST_OF(fuse, a_rotary_embedding_is_one_node),
@@ -293,4 +345,6 @@ RUN_TESTS(TEST_OF(fuse, a_root_mean_square_norm_is_one_node),
           TEST_OF(fuse, consecutive_places_of_a_cache_are_one_write),
           TEST_OF(fuse, attention_repeats_heads_by_itself),
           TEST_OF(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before),
-          TEST_OF(fuse, means_of_quantized_tensors_are_those_of_their_integers))
+          TEST_OF(fuse, means_of_quantized_tensors_are_those_of_their_integers),
+          TEST_OF(fuse, the_bias_of_quantized_layers_has_a_grid_at_opset_10),
+          TEST_OF(fuse, a_bias_without_grids_around_it_stays))

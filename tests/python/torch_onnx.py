@@ -9,7 +9,7 @@ import pathlib
 import sys
 import tempfile
 import warnings
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from package import Report, Skip, raises
 
@@ -480,6 +480,53 @@ def check_optionals_of_scripts_may_be_left_out():
         assert session.run(None, {"x": x})[0].tolist() == [1, 2]
     assert len(export(model, (one, one), opset_version=17).inputs) == 2  # of what type z is, nothing tells
     assert [value.type for value in export(model, (one, one)).inputs] == ["tensor(float)"] * 2  # opset 14
+
+
+def check_none_for_tensors_of_scripts_is_refused():
+    """A trace is told so what to do; of TorchScript an input would be missing."""
+    class Net(torch.nn.Module):
+        def forward(self, x, y: Optional[torch.Tensor] = None,
+                    pair: Optional[Tuple[Optional[torch.Tensor], int]] = None, n: Optional[int] = 2):
+            if y is not None:
+                x = x + y
+            if pair is not None:
+                scale, by = pair
+                x = x * by if scale is None else x * scale
+            return x if n is None else x * n
+
+    one, script = torch.ones(2), torch.jit.script(Net())
+    for args in (one, None), (one, one, (None, 1)), (one, {"pair": None}), (one, {"y": None, "n": 3}):
+        assert "1 None's" in str(raises(ValueError, export, script, args))
+        export(Net(), args)
+    for args in (one,), (one, {"n": None}):  # a default, and what would not be a tensor
+        assert len(export(script, args).inputs) == 1
+
+
+def check_scripts_that_cannot_be_saved():
+    """torch.jit.save fails on None as the default of what is declared as a tensor."""
+    class Inner(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn = torch.nn.RNN(4, 5, bidirectional=True)
+
+        def forward(self, x, state=None):
+            return self.rnn(x, state)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.scale = Inner(), torch.nn.Parameter(torch.rand(10))
+
+        def forward(self, x, state):
+            return self.inner(x, state)[0] * self.scale
+
+    model, args = torch.jit.script(Net()), (torch.rand(3, 2, 4), torch.rand(2, 2, 5))
+    raises(RuntimeError, model.save_to_buffer)
+    made = export(model, args)
+    assert "scale" in made.graph.initializers
+    agrees(made, model, *args)
+    error = raises(calque.UnsupportedError, export, torch.jit.script(Inner()), args)
+    assert "Optional[Tensor]" in error.hint
 
 
 def check_pads_that_are_inputs():

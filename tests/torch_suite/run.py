@@ -3,11 +3,13 @@
 
     tools/setup.sh torch-tests
     CALQUE_LIBRARY=build/libcalque.so tests/torch_suite/run.py [--with torch] [--opset 14]
-        [--module test_pytorch_onnx_onnxruntime] [--only REGEX] [--log FILE] [--against FILE] [--skipped]
+        [--module test_pytorch_onnx_onnxruntime] [--only REGEX] [--log FILE] [--against FILE]
+        [--skipped | --all]
 
 Files are run by ONNX Runtime, as the tests say. --with torch runs the original, --log keeps what came
 of each test, and --against compares with such a log: what passed there and does not here is listed.
 --skipped runs what the tests leave out instead: what torch.onnx cannot do at this opset, or of TorchScript.
+--all runs both. Of opsets 7 and 8 there are tests only with initializers that are inputs.
 """
 import argparse
 import contextlib
@@ -110,12 +112,12 @@ def not_skipped(skip):
             guarded = skip(*args, **options)(function)
 
             @functools.wraps(function)
-            def wrapper(self, *rest):
+            def wrapper(self, *rest, **named):
                 try:
-                    return guarded(self, *rest)
+                    return guarded(self, *rest, **named)
                 except unittest.SkipTest:
                     self.was_skipped = self.is_script_test_enabled = True
-                    return function(self, *rest)
+                    return function(self, *rest, **named)
             return wrapper
         return decorate
     return decorator_of
@@ -152,7 +154,7 @@ def on_alarm(*_):
     raise TimeoutError(f"more than {SECONDS} s")
 
 
-def run_one(test, skipped):
+def run_one(test, only_skipped):
     """"pass", "fail" or "skip", and why it failed. Of what is skipped, only what has a model counts."""
     import torch
     torch.set_default_dtype(torch.float32)
@@ -166,7 +168,9 @@ def run_one(test, skipped):
     finally:
         signal.alarm(0)
     wrong = [text for _, text in result.failures + result.errors]
-    if result.skipped or (skipped and not (hasattr(test, "was_skipped") and hasattr(test, "has_run"))):
+    was_skipped = hasattr(test, "was_skipped")
+    if result.skipped or (was_skipped and not hasattr(test, "has_run")) or (
+            only_skipped and not was_skipped):
         return "skip", ""
     return ("fail", wrong[-1]) if wrong or result.unexpectedSuccesses else ("pass", "")
 
@@ -192,7 +196,9 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--log", type=pathlib.Path)
     parser.add_argument("--against", type=pathlib.Path)
-    parser.add_argument("--skipped", action="store_true")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--skipped", action="store_true")
+    which.add_argument("--all", action="store_true")
     args = parser.parse_args()
     if not (CACHE / ".complete").exists():
         sys.exit("PyTorch's tests are not there; tools/setup.sh torch-tests fetches them")
@@ -209,9 +215,10 @@ def main():
         add_caffe2()
     if args.exporter == "calque":
         replace_exporter()
-    wanted = re.compile(f"opset_version_{args.opset}_.*inputs_False.*(?:{args.only})" if args.opset
-                        else args.only)
-    if args.skipped:
+    as_inputs = args.opset is not None and args.opset < 9
+    wanted = re.compile(f"opset_version_{args.opset}_.*inputs_{as_inputs}.*(?:{args.only})"
+                        if args.opset else args.only)
+    if args.skipped or args.all:
         run_skipped()
     module = importlib.import_module(args.module)
     found, start = {}, time.monotonic()

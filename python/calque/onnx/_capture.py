@@ -9,6 +9,8 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 
+from .._errors import UnsupportedError
+
 
 # ---- arguments and results ----
 
@@ -41,22 +43,35 @@ def as_declared(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
                 opset: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of TorchScript as its signature has them: in order; numbers in a list of numbers,
     which a call makes of tensors; and, from opset 15 on, defaults of what may be missing, which are
-    inputs as in torch.onnx."""
+    inputs as in torch.onnx. None in place of tensors is an error as there: without a word the model
+    would have fewer inputs than arguments."""
     is_module = isinstance(program, torch._C.ScriptModule)
     if is_module and "forward" not in program._method_names():
         return args, kwargs  # the library says what there is instead
     schema = program._get_method("forward").schema if is_module else program.schema
     declared = schema.arguments[1:] if is_module else schema.arguments
-    given, named = list(args), {}
+    given, named, missing = list(args), {}, 0
     for i, parameter in enumerate(declared):
         kind, default = str(parameter.type), parameter.default_value
+        if "Tensor" in kind:
+            missing += _nones(given[i] if i < len(given) else kwargs.get(parameter.name, ()))
         if i < len(given):
             given[i] = _numbers(kind, given[i])
         elif parameter.name in kwargs:
             named[parameter.name] = _numbers(kind, kwargs[parameter.name])
         elif opset >= 15 and "Optional[Tensor]" in kind and default is not None:
             named[parameter.name] = default
+    if missing:
+        raise ValueError(f"args contained {missing} None's after flattening. TorchScript has inputs for "
+                         "them whose types only tensors tell: give an example, leave out what is None "
+                         "by default, or save the model for calque.export, which decides None for good")
     return tuple(given), {**named, **{name: kwargs[name] for name in kwargs if name not in named}}
+
+
+def _nones(value: Any) -> int:
+    if isinstance(value, (tuple, list)):
+        return sum(map(_nones, value))
+    return sum(map(_nones, value.values())) if isinstance(value, dict) else int(value is None)
 
 
 def _numbers(kind: str, value: Any) -> Any:
@@ -170,6 +185,20 @@ def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     by path. The program is unchanged when this returns."""
     if not isinstance(program, torch._C.ScriptModule):
         return program.save_to_buffer(), {}
+    try:
+        return _module_and_weights(program)
+    except RuntimeError as error:
+        if "undefined Tensor" not in str(error):
+            raise
+    # PyTorch cannot write down what has None as the default of a tensor; inlined, there are no defaults.
+    try:
+        return _module_and_weights(torch._C._freeze_module(program, [], True, True))
+    except RuntimeError as error:
+        raise UnsupportedError("PyTorch cannot save a forward with None as the default of a tensor",
+                               hint="declare the parameter as Optional[Tensor]") from error
+
+
+def _module_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     weights, places = {}, []
     try:
         for module, name, path, tensor in _script_tensors(program):

@@ -82,26 +82,53 @@ static cq_value *plain_places(cq_sym *s, int64_t start, int64_t n, int64_t step)
     return v;
 }
 
-/* Before Range there is NonZero, which counts the elements of a tensor of ones. */
-cq_value *cq_sym_count_to(cq_sym *s, cq_value *n)
+/* NonZero counts the elements of a tensor of ones. */
+static cq_value *counted_ones(cq_sym *s, cq_value *n)
 {
     int64_t    one = 1, axis = 0;
     cq_tensor *ones = NULL;
     cq_value  *v;
 
-    if (cq_sym_opset(s) >= 11) {
-        v = cq_sym_op(s, "Range", CQ_IN(cq_sym_const_i64(s, 0), n, cq_sym_const_i64(s, 1)),
-                      CQ_NO_ATTR);
-    } else if (!cq_sym_since(s, 9, "places along a dimension whose size is not fixed need opset 9"))
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&ones, CQ_DTYPE_I64, 1, &one, &one)))
         return NULL;
-    else {
-        if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&ones, CQ_DTYPE_I64, 1, &one, &one)))
-            return NULL;
-        v = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_reshape_i64(s, n, &one, 1)),
-                      CQ_ATTR(cq_attr_t("value", ones)));
-        cq_tensor_release(ones);
-        v = cq_sym_squeeze(s, cq_sym_op1(s, "NonZero", v), &axis, 1);
-    }
+    v = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_reshape_i64(s, n, &one, 1)),
+                  CQ_ATTR(cq_attr_t("value", ones)));
+    cq_tensor_release(ones);
+    return cq_sym_squeeze(s, cq_sym_op1(s, "NonZero", v), &axis, 1);
+}
+
+/* A Loop hands out the number of each round. It must carry something, which here stays what it is.
+ */
+static cq_value *counted_rounds(cq_sym *s, cq_value *n)
+{
+    int64_t   one    = 1;
+    cq_value *out[2] = { NULL }, *round, *more, *carried;
+
+    cq_sym_op_n(s, "Loop",
+                CQ_IN(cq_sym_reshape_i64(s, n, &one, 1), cq_sym_const_f64(s, CQ_DTYPE_BOOL, 1),
+                      cq_sym_const_i64(s, 0)),
+                CQ_NO_ATTR, out, 2);
+    cq_sym_graph_begin(s, out[0], "body");
+    round   = cq_sym_graph_input(s, CQ_DTYPE_I64, 0);
+    more    = cq_sym_graph_input(s, CQ_DTYPE_BOOL, 0);
+    carried = cq_sym_graph_input(s, CQ_DTYPE_I64, 0);
+    cq_sym_graph_end(s, 3,
+                     (cq_value *[]){ cq_sym_op1(s, "Identity", more),
+                                     cq_sym_op1(s, "Identity", carried),
+                                     cq_sym_op1(s, "Identity", round) });
+    return out[1];
+}
+
+/* Range came with opset 11, and NonZero with 9. */
+cq_value *cq_sym_count_to(cq_sym *s, cq_value *n)
+{
+    const int opset = cq_sym_opset(s);
+    cq_value *v     = opset >= 11  ? cq_sym_op(s, "Range",
+                                               CQ_IN(cq_sym_const_i64(s, 0), n, cq_sym_const_i64(s, 1)),
+                                               CQ_NO_ATTR)
+                      : opset >= 9 ? counted_ones(s, n)
+                                   : counted_rounds(s, n);
+
     cq_sym_set_dtype(s, v, CQ_DTYPE_I64);
     return v;
 }

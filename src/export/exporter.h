@@ -132,6 +132,10 @@ bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, 
 cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const int64_t *sizes,
                              const void *values);
 cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n);
+bool      cq_export_is_returned(const cq_value *v); /* by its block */
+
+/* branches.c: an If without results that need none. */
+cq_status cq_export_merge_if(cq_exporter *ex, cq_node *n);
 
 /* fold.c, peephole.c, fuse.c, merge.c, share.c: passes on the onnx graph. */
 cq_status cq_export_fold(cq_exporter *ex);

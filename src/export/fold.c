@@ -8,14 +8,16 @@
 #include "base/str.h"
 
 enum {
-    SMALL       = 64,   /* elements: stays a Constant node, larger ones become initializers */
-    SMALL_SHAPE = 16384 /* elements that are made of their shape */
+    SMALL       = 64,    /* elements: stays a Constant node, larger ones become initializers */
+    SMALL_SHAPE = 16384, /* elements that are made of their shape */
+    SHARE       = 256    /* and more of them in a large file: this part of its weights */
 };
 
 typedef struct folder {
     cq_exporter *ex;
     cq_ctx      *cx;
-    cq_map       made; /* identity of the memory -> the constant made of it */
+    int64_t      max_shape; /* elements of what is made of its shape */
+    cq_map       made;      /* identity of the memory -> the constant made of it */
 } folder;
 
 /* ---- what is known how to compute ---- */
@@ -23,7 +25,9 @@ typedef struct folder {
 typedef struct fold_call {
     cq_ctx        *cx;
     const cq_node *n;
-    const char    *aten; /* the operator that computes the same; NULL: it takes more than that */
+    const char    *aten;   /* the operator that computes the same; NULL: it takes more than that */
+    size_t         output; /* which one is asked for */
+    int64_t        max_shape;
     cq_tensor     *in[16];
 } fold_call;
 
@@ -136,6 +140,25 @@ static cq_tensor *fold_slice(fold_call *f)
     return t;
 }
 
+/* Without sizes all parts are equal. */
+static cq_tensor *fold_split(fold_call *f)
+{
+    int64_t sizes[CQ_MAX_RANK], axis = attr_i(f, "axis", 0), from = 0, rank = f->in[0]->rank;
+    int64_t parts = f->n->n_outputs;
+    size_t  n     = either_is(f, "split", 1, sizes, CQ_MAX_RANK);
+
+    axis += axis < 0 ? rank : 0;
+    if (axis < 0 || axis >= rank || parts > CQ_MAX_RANK || (n && n != (size_t)parts) ||
+        (!n && f->in[0]->sizes[axis].value % parts))
+        return NULL;
+    for (size_t i = n; i < (size_t)parts; i++)
+        sizes[i] = f->in[0]->sizes[axis].value / parts;
+    for (size_t i = 0; i < f->output; i++)
+        from += sizes[i];
+    return CQ_OP(f->cx, "aten::slice.Tensor", TENSOR(f->in[0]), INT(axis), INT(from),
+                 INT(from + sizes[f->output]), INT(1));
+}
+
 static cq_tensor *fold_concat(fold_call *f)
 {
     return CQ_OP(f->cx, "aten::cat", cq_tensors(f->cx, f->in, f->n->n_inputs),
@@ -198,7 +221,7 @@ static cq_tensor *fold_expand(fold_call *f)
             sizes[i] = -1;
     t = CQ_OP(f->cx, "aten::expand", TENSOR(f->in[0]),
               cq_i64s(f->cx, sizes, (size_t)(missing + n)));
-    return t && cq_tensor_numel(t) <= SMALL_SHAPE ? t : NULL;
+    return t && cq_tensor_numel(t) <= f->max_shape ? t : NULL;
 }
 
 static cq_tensor *fold_tile(fold_call *f)
@@ -207,7 +230,7 @@ static cq_tensor *fold_tile(fold_call *f)
     size_t  n = tensor_is(f->in[1], repeats, CQ_MAX_RANK);
 
     for (size_t i = 0; i < n; i++)
-        if (__builtin_mul_overflow(total, repeats[i], &total) || total > SMALL_SHAPE)
+        if (__builtin_mul_overflow(total, repeats[i], &total) || total > f->max_shape)
             return NULL;
     return n == f->in[0]->rank
                ? CQ_OP(f->cx, "aten::tile", TENSOR(f->in[0]), cq_i64s(f->cx, repeats, n))
@@ -227,7 +250,7 @@ static cq_tensor *fold_constant_of_shape(fold_call *f)
     size_t            rank = tensor_is(f->in[0], sizes, CQ_MAX_RANK);
 
     for (size_t i = 0; i < rank; i++)
-        if (sizes[i] < 0 || __builtin_mul_overflow(total, sizes[i], &total) || total > SMALL_SHAPE)
+        if (sizes[i] < 0 || __builtin_mul_overflow(total, sizes[i], &total) || total > f->max_shape)
             return NULL;
     if (rank != (size_t)cq_tensor_numel(f->in[0]) || !value || value->kind != CQ_OPERAND_TENSOR)
         return NULL;
@@ -266,6 +289,7 @@ static const struct fold_rule {
     { "Unsqueeze", fold_unsqueeze, 1, NULL },
     { "Squeeze", fold_squeeze, 1, NULL },
     { "Slice", fold_slice, 1, NULL },
+    { "Split", fold_split, 1, NULL },
     { "Concat", fold_concat, 1, NULL },
     { "Cast", fold_cast, 1, NULL },
     { "Gather", fold_gather, 2, NULL },
@@ -350,13 +374,13 @@ static cq_value *constant_of(folder *f, cq_tensor *t, const cq_value *weight, co
     return v;
 }
 
-static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
+static cq_status replace(folder *f, cq_node *n, size_t output, cq_tensor *t)
 {
     cq_graph       *g      = f->ex->graph;
     const cq_value *weight = weight_among(n);
     cq_value       *v;
 
-    if (!weight && cq_tensor_numel(t) <= SMALL) { /* becomes a Constant node */
+    if (!weight && cq_tensor_numel(t) <= SMALL && n->n_outputs == 1) { /* becomes a Constant node */
         n->op       = cq_ir_text(g, "onnx::Constant");
         n->n_inputs = 0;
         n->n_attrs  = 0;
@@ -369,8 +393,8 @@ static cq_status replace(folder *f, cq_node *n, cq_tensor *t)
     v = constant_of(f, t, weight, n->op + 6);
     if (!v)
         return g->status != CQ_OK ? g->status : CQ_E_NO_MEMORY;
-    n->outputs[0]->instead = v;
-    v->n_uses += n->outputs[0]->n_uses;
+    n->outputs[output]->instead = v;
+    v->n_uses += n->outputs[output]->n_uses;
     return CQ_OK;
 }
 
@@ -392,25 +416,84 @@ static cq_status fold_shape(folder *f, cq_node *n)
     rank = t.rank;
     CQ_TRY(cq_tensor_new(&shape, CQ_DTYPE_I64, 1, &rank, sizes));
     n->n_inputs = 0;
-    status      = replace(f, n, shape);
+    status      = replace(f, n, 0, shape);
     cq_tensor_release(shape);
     return status;
 }
 
+/* ---- one number, wherever one looks ---- */
+
+/* Such a tensor is one still when its elements are picked or arranged anew, of another shape. Large
+ * ones are not written to the file: the node that makes it stays. */
+static cq_status fold_uniform(folder *f, cq_node *n)
+{
+    static const char *const ops[] = { "onnx::Gather",    "onnx::Slice",   "onnx::Reshape",
+                                       "onnx::Transpose", "onnx::Squeeze", "onnx::Unsqueeze",
+                                       "onnx::Expand",    "onnx::Tile" };
+    const cq_value          *x =
+        n->n_inputs && n->inputs[0].kind == CQ_OPERAND_VALUE ? n->inputs[0].u.value : NULL;
+    const cq_operand *value =
+        x && x->node && strcmp(x->node->op, "onnx::ConstantOfShape") == 0 && CQ_IS_AMONG(n->op, ops)
+            ? cq_ir_attr(x->node, "value")
+            : NULL;
+    const cq_type t = n->n_outputs == 1 ? n->outputs[0]->type : (cq_type){ 0 };
+    int64_t       sizes[CQ_MAX_RANK];
+    cq_value     *shape;
+
+    if (!value || n->is_anchor || n->n_notes || t.kind != CQ_TYPE_TENSOR || t.rank < 0)
+        return CQ_OK;
+    for (int i = 0; i < t.rank; i++) {
+        if (t.sizes[i].expr)
+            return CQ_OK;
+        sizes[i] = t.sizes[i].value;
+    }
+    shape = cq_export_ints(n, sizes, t.rank);
+    if (!shape)
+        return CQ_E_NO_MEMORY;
+    n->op        = cq_ir_text(f->ex->graph, "onnx::ConstantOfShape");
+    n->inputs[0] = CQ_OPERAND_OF(shape);
+    n->n_inputs  = 1;
+    n->n_attrs   = 0;
+    return cq_ir_attr_set(n, "value", *value);
+}
+
+/* ---- the pass ---- */
+
+/* The outputs of a node, if all of them can be computed. A rule that cannot leaves the node to the
+ * runtime. */
+static cq_status fold_outputs(folder *f, cq_node *n, const struct fold_rule *rule, fold_call *c)
+{
+    cq_tensor *made[CQ_MAX_RANK] = { NULL };
+    bool       all               = n->n_outputs <= CQ_MAX_RANK;
+
+    for (; all && c->output < n->n_outputs; c->output++) {
+        cq_alloc_budget before = cq_export_budget_enter(f->ex);
+
+        made[c->output] = rule->fold(c);
+        all             = !cq_export_budget_leave(f->ex, before, f->cx) && made[c->output] &&
+              f->cx->status == CQ_OK;
+    }
+    if (f->cx->status == CQ_E_NO_MEMORY)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; all && i < c->output; i++)
+        CQ_TRY(replace(f, n, i, made[i]));
+    return CQ_OK;
+}
+
 static cq_status fold_node(cq_node *n, void *user)
 {
-    folder                 *f    = user;
-    const struct fold_rule *rule = rule_of(n);
-    fold_call               c    = { .cx = f->cx, .n = n, .aten = rule ? rule->aten : NULL };
-    cq_alloc_budget         before;
-    cq_tensor              *t;
-    cq_status               status = CQ_OK;
+    folder                 *f = user;
+    const struct fold_rule *rule;
+    fold_call               c = { .cx = f->cx, .n = n, .max_shape = f->max_shape };
+    cq_status               status;
 
     for (size_t i = 0; i < n->n_inputs; i++)
         follow(&n->inputs[i]);
     if (strcmp(n->op, "onnx::Shape") == 0)
         return fold_shape(f, n);
-    if (!rule || n->is_anchor || n->n_outputs != 1 || n->n_inputs < rule->needs || n->n_inputs > 16)
+    CQ_TRY(fold_uniform(f, n));
+    rule = rule_of(n);
+    if (!rule || n->is_anchor || n->n_inputs < rule->needs || n->n_inputs > 16)
         return CQ_OK;
     for (size_t i = 0; i < n->n_inputs; i++) {
         if (n->inputs[i].kind == CQ_OPERAND_NONE)
@@ -419,15 +502,8 @@ static cq_status fold_node(cq_node *n, void *user)
         if (!c.in[i])
             return CQ_OK;
     }
-    before = cq_export_budget_enter(f->ex);
-    t      = rule->fold(&c);
-    if (cq_export_budget_leave(f->ex, before, f->cx))
-        t = NULL;
-    /* A rule that cannot compute leaves the node to the runtime. */
-    if (f->cx->status == CQ_E_NO_MEMORY)
-        status = CQ_E_NO_MEMORY;
-    else if (t && f->cx->status == CQ_OK)
-        status = replace(f, n, t);
+    c.aten        = rule->aten;
+    status        = fold_outputs(f, n, rule, &c);
     f->cx->status = CQ_OK;
     cq_ctx_pop(f->cx, 0, NULL, 0);
     return status;
@@ -439,12 +515,15 @@ static cq_status note_constants(folder *f)
     cq_str          key    = { 0 };
     cq_status       status = CQ_OK;
 
+    f->max_shape = 0;
     for (size_t i = 0; i < g->constants.n && status == CQ_OK; i++) {
         key.len = 0;
+        f->max_shape += cq_tensor_numel(g->constants.items[i]->data) / SHARE;
         cq_tensor_identity(&key, g->constants.items[i]->data);
         status = key.status == CQ_OK ? cq_map_set(&f->made, key.text, g->constants.items[i])
                                      : key.status;
     }
+    f->max_shape = f->max_shape < SMALL_SHAPE ? SMALL_SHAPE : f->max_shape;
     cq_str_clear(&key);
     return status;
 }

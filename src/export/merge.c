@@ -5,6 +5,8 @@
 #include "export/exporter.h"
 #include "base/str.h"
 
+#include <math.h>
+
 /* Input i, if it is there and a value: rules of users make nodes of any form. */
 static cq_value *input_of(const cq_node *n, size_t i)
 {
@@ -43,39 +45,6 @@ static void take_over(cq_node *n, cq_operand *inputs, size_t n_inputs, cq_node *
     cq_ir_unlink(maker);
 }
 
-/* ---- Concat ---- */
-
-static cq_status merge_concat(cq_graph *g, cq_node *n)
-{
-    for (size_t i = 0; i < n->n_inputs; i++) {
-        cq_node          *maker = maker_of_same(n, i);
-        const cq_operand *axis  = cq_ir_attr(n, "axis"), *other;
-        cq_operand       *inputs;
-        size_t            n_inputs;
-
-        other = maker ? cq_ir_attr(maker, "axis") : NULL;
-        if (!axis || !other || axis->u.i.value != other->u.i.value)
-            continue;
-        n_inputs = n->n_inputs - 1 + maker->n_inputs;
-        inputs   = cq_arena_array(g->arena, n_inputs, sizeof *inputs);
-        if (!inputs)
-            return CQ_E_NO_MEMORY;
-        memcpy(inputs, n->inputs, i * sizeof *inputs);
-        memcpy(inputs + i, maker->inputs, maker->n_inputs * sizeof *inputs);
-        memcpy(inputs + i + maker->n_inputs, n->inputs + i + 1,
-               (n->n_inputs - i - 1) * sizeof *inputs);
-        take_over(n, inputs, n_inputs, maker);
-        i += maker->n_inputs - 1;
-    }
-    return CQ_OK;
-}
-
-/* ---- Slice, since opset 10: starts, ends, axes and steps are inputs ---- */
-
-typedef struct bounds {
-    int64_t n, starts[CQ_MAX_RANK], ends[CQ_MAX_RANK], axes[CQ_MAX_RANK], steps[CQ_MAX_RANK];
-} bounds;
-
 /* Input i, if it is n numbers that are known. */
 static bool read_numbers(int64_t *out, const cq_node *node, size_t i, int64_t n)
 {
@@ -88,6 +57,100 @@ static bool read_numbers(int64_t *out, const cq_node *node, size_t i, int64_t n)
         out[k] = cq_tensor_get_i64(t, k);
     return true;
 }
+
+/* ---- Concat ---- */
+
+static cq_status merge_concat(cq_exporter *ex, cq_node *n)
+{
+    for (size_t i = 0; i < n->n_inputs; i++) {
+        cq_node          *maker = maker_of_same(n, i);
+        const cq_operand *axis  = cq_ir_attr(n, "axis"), *other;
+        cq_operand       *inputs;
+        size_t            n_inputs;
+
+        other = maker ? cq_ir_attr(maker, "axis") : NULL;
+        if (!axis || !other || axis->u.i.value != other->u.i.value)
+            continue;
+        n_inputs = n->n_inputs - 1 + maker->n_inputs;
+        inputs   = cq_arena_array(ex->graph->arena, n_inputs, sizeof *inputs);
+        if (!inputs)
+            return CQ_E_NO_MEMORY;
+        memcpy(inputs, n->inputs, i * sizeof *inputs);
+        memcpy(inputs + i, maker->inputs, maker->n_inputs * sizeof *inputs);
+        memcpy(inputs + i + maker->n_inputs, n->inputs + i + 1,
+               (n->n_inputs - i - 1) * sizeof *inputs);
+        take_over(n, inputs, n_inputs, maker);
+        i += maker->n_inputs - 1;
+    }
+    return CQ_OK;
+}
+
+/* ---- Pad ---- */
+
+/* The number that all of x is, and how many there are along each axis. A folded constant shows the
+ * one number everywhere, by strides of 0. */
+static const char *uniform_of(const cq_value *x, cq_dtype *dtype, int64_t *sizes, size_t *rank)
+{
+    const cq_node   *n = x ? x->node : NULL;
+    const cq_tensor *t = x && !x->is_weight ? x->data : NULL;
+    const cq_tensor *shape =
+        n && strcmp(n->op, "onnx::ConstantOfShape") == 0 ? constant_of(n, 0) : NULL;
+    const cq_operand *value = shape ? cq_ir_attr(n, "value") : NULL;
+
+    for (size_t i = 0; t && i < t->rank; i++) {
+        sizes[i] = t->sizes[i].value;
+        if (t->strides[i] != 0 && sizes[i] != 1)
+            return NULL;
+    }
+    if (value && value->kind == CQ_OPERAND_TENSOR && cq_tensor_numel(shape) <= CQ_MAX_RANK &&
+        read_numbers(sizes, n, 0, cq_tensor_numel(shape)))
+        t = value->u.tensor;
+    if (!t || (!shape && cq_tensor_numel(t) <= 2 * (int64_t)t->rank)) /* as many as pads are */
+        return NULL;
+    *rank  = shape ? (size_t)cq_tensor_numel(shape) : t->rank;
+    *dtype = t->dtype;
+    return *rank <= CQ_MAX_RANK / 2 ? cq_tensor_bytes(t) : NULL;
+}
+
+/* A Concat with as much of one number at its begin or end. Runtimes pad numbers of these types. */
+static cq_status pad_instead(cq_node *n, void *exporter)
+{
+    cq_exporter      *ex                = exporter;
+    const cq_operand *axis_o            = cq_ir_attr(n, "axis");
+    int64_t           pads[CQ_MAX_RANK] = { 0 }, sizes[CQ_MAX_RANK], axis;
+    const char       *number            = NULL;
+    cq_dtype          dtype             = CQ_DTYPE_NONE;
+    size_t            rank, i = 2;
+    cq_operand       *inputs;
+
+    while (i && !number && n->n_inputs == 2 && axis_o && strcmp(n->op, "onnx::Concat") == 0)
+        number = uniform_of(input_of(n, --i), &dtype, sizes, &rank);
+    if (!number || !input_of(n, 1 - i) ||
+        (dtype != CQ_DTYPE_F32 && dtype != CQ_DTYPE_F64 && dtype != CQ_DTYPE_I32 &&
+         dtype != CQ_DTYPE_I64))
+        return CQ_OK;
+    axis = axis_o->u.i.value + (axis_o->u.i.value < 0 ? (int64_t)rank : 0);
+    if (axis < 0 || axis >= (int64_t)rank)
+        return CQ_OK;
+    pads[(size_t)axis + (i ? rank : 0)] = sizes[axis];
+    inputs                              = cq_arena_array(ex->graph->arena, 3, sizeof *inputs);
+    if (!inputs)
+        return CQ_E_NO_MEMORY;
+    inputs[0]   = n->inputs[1 - i];
+    inputs[1]   = CQ_OPERAND_OF(cq_export_ints(n, pads, 2 * (int64_t)rank));
+    inputs[2]   = CQ_OPERAND_OF(cq_export_constant(n, dtype, 0, NULL, number));
+    n->op       = cq_ir_text(ex->graph, "onnx::Pad");
+    n->inputs   = inputs;
+    n->n_inputs = 3;
+    n->n_attrs  = 0;
+    return inputs[1].u.value && inputs[2].u.value ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+/* ---- Slice, since opset 10: starts, ends, axes and steps are inputs ---- */
+
+typedef struct bounds {
+    int64_t n, starts[CQ_MAX_RANK], ends[CQ_MAX_RANK], axes[CQ_MAX_RANK], steps[CQ_MAX_RANK];
+} bounds;
 
 static bool read_bounds(bounds *b, const cq_node *n)
 {
@@ -131,7 +194,7 @@ static bool takes_all(const bounds *b)
 
 /* ---- nodes that change nothing ---- */
 
-static bool is_returned(const cq_value *v)
+bool cq_export_is_returned(const cq_value *v)
 {
     for (size_t i = 0; i < v->block->returns.n; i++)
         if (v->block->returns.items[i].u.value == v)
@@ -142,7 +205,7 @@ static bool is_returned(const cq_value *v)
 /* Whoever reads the result of n reads x. */
 static void skip(cq_node *n, cq_value *x)
 {
-    if (n->is_anchor || n->n_notes || is_returned(n->outputs[0]))
+    if (n->is_anchor || n->n_notes || cq_export_is_returned(n->outputs[0]))
         return;
     n->outputs[0]->instead = x;
     x->n_uses += n->outputs[0]->n_uses; /* one too many: that of n */
@@ -204,7 +267,7 @@ static bool weights_may_go(const cq_export_options *o)
 
 /* ---- Slice of Slice ---- */
 
-static cq_status merge_slice(cq_graph *g, cq_node *n)
+static cq_status merge_slice(cq_exporter *ex, cq_node *n)
 {
     cq_node       *maker = maker_of_same(n, 0);
     bounds         all, more;
@@ -222,7 +285,7 @@ static cq_status merge_slice(cq_graph *g, cq_node *n)
         return CQ_OK;
     for (int64_t k = 0; k < all.n; k++)
         steps |= all.steps[k] != 1;
-    inputs = cq_arena_array(g->arena, 5, sizeof *inputs);
+    inputs = cq_arena_array(ex->graph->arena, 5, sizeof *inputs);
     if (!inputs)
         return CQ_E_NO_MEMORY;
     inputs[0] = maker->inputs[0];
@@ -239,19 +302,29 @@ static cq_status merge_slice(cq_graph *g, cq_node *n)
 
 /* ---- shapes of shapes ---- */
 
+/* Whether every size that n takes over (0) is one that maker has taken over as well. */
+static bool keeps_sizes(const cq_node *n, const cq_node *maker)
+{
+    const cq_tensor *shape = constant_of(n, 1), *before = constant_of(maker, 1);
+    const bool       says = strcmp(maker->op, "onnx::Reshape") == 0 && before && !maker->n_attrs;
+
+    for (int64_t i = 0; i < cq_tensor_numel(shape); i++)
+        if (cq_tensor_get_i64(shape, i) == 0 &&
+            (!says || i >= cq_tensor_numel(before) || cq_tensor_get_i64(before, i) != 0))
+            return false;
+    return true;
+}
+
 /* What shape x had before does not matter, unless a size of 0 asks for it. */
-static cq_status merge_reshape(cq_graph *g, cq_node *n)
+static cq_status merge_reshape(cq_exporter *ex, cq_node *n)
 {
     static const char *const reshapes[] = { "onnx::Reshape", "onnx::Flatten", "onnx::Squeeze",
                                             "onnx::Unsqueeze" };
-    const cq_tensor         *shape      = constant_of(n, 1);
     cq_node                 *maker;
 
-    (void)g;
-    for (int64_t i = 0; shape && i < cq_tensor_numel(shape); i++)
-        if (cq_tensor_get_i64(shape, i) == 0)
-            return CQ_OK;
-    while (shape && (maker = maker_of(n, 0)) && CQ_IS_AMONG(maker->op, reshapes)) {
+    (void)ex;
+    while (constant_of(n, 1) && !n->n_attrs && (maker = maker_of(n, 0)) &&
+           CQ_IS_AMONG(maker->op, reshapes) && keeps_sizes(n, maker)) {
         n->inputs[0] = maker->inputs[0];
         cq_ir_unlink(maker);
     }
@@ -259,14 +332,14 @@ static cq_status merge_reshape(cq_graph *g, cq_node *n)
 }
 
 /* The axes that a Squeeze took away. */
-static cq_status merge_unsqueeze(cq_graph *g, cq_node *n)
+static cq_status merge_unsqueeze(cq_exporter *ex, cq_node *n)
 {
     const cq_value  *v       = input_of(n, 0);
     const cq_node   *squeeze = v ? v->node : NULL;
     const cq_tensor *t       = constant_of(n, 1);
     int64_t          axes[CQ_MAX_RANK], others[CQ_MAX_RANK], n_axes = t ? cq_tensor_numel(t) : 0;
 
-    (void)g;
+    (void)ex;
     if (squeeze && strcmp(squeeze->op, "onnx::Squeeze") == 0 && input_of(squeeze, 0) &&
         n_axes >= 1 && n_axes <= CQ_MAX_RANK && read_numbers(axes, n, 1, n_axes) &&
         read_numbers(others, squeeze, 1, n_axes) &&
@@ -275,14 +348,190 @@ static cq_status merge_unsqueeze(cq_graph *g, cq_node *n)
     return CQ_OK;
 }
 
+/* ---- Transpose ---- */
+
+/* The axes that a Transpose reads; false: it does not say. */
+static bool read_perm(int64_t *perm, size_t *rank, const cq_node *n)
+{
+    const cq_operand *o = n && strcmp(n->op, "onnx::Transpose") == 0 ? cq_ir_attr(n, "perm") : NULL;
+
+    if (!o || o->kind != CQ_OPERAND_LIST || o->u.list.n > CQ_MAX_RANK || !input_of(n, 0))
+        return false;
+    *rank = o->u.list.n;
+    for (size_t i = 0; i < *rank; i++) {
+        perm[i] = o->u.list.items[i].u.i.value;
+        if (perm[i] < 0 || perm[i] >= (int64_t)*rank)
+            return false;
+    }
+    return true;
+}
+
+/* A Transpose of a Transpose: one, or none if it takes back what the other did. */
+static cq_status merge_transpose(cq_exporter *ex, cq_node *n)
+{
+    const cq_value *x = input_of(n, 0);
+    int64_t         perm[CQ_MAX_RANK], inner[CQ_MAX_RANK];
+    size_t          rank, inner_rank;
+    bool            same = true;
+    cq_operand     *axes;
+
+    if (!x || !read_perm(perm, &rank, n) || !read_perm(inner, &inner_rank, x->node) ||
+        rank != inner_rank)
+        return CQ_OK;
+    for (size_t i = 0; i < rank; i++)
+        same &= inner[perm[i]] == (int64_t)i;
+    if (same) {
+        skip(n, input_of(x->node, 0));
+        return CQ_OK;
+    }
+    if (!maker_of(n, 0))
+        return CQ_OK;
+    axes = cq_arena_array(ex->graph->arena, rank, sizeof *axes);
+    if (!axes)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < rank; i++)
+        axes[i] = (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = { inner[perm[i]], NULL } };
+    take_over(n, x->node->inputs, 1, x->node);
+    return cq_ir_attr_set(n, "perm",
+                          (cq_operand){ .kind = CQ_OPERAND_LIST, .u.list = { axes, rank } });
+}
+
+/* Axes that are taken away need not be moved first, if the others stay in their order: NonZero of a
+ * vector is a row, and nonzero() its column. */
+static cq_status merge_squeeze(cq_exporter *ex, cq_node *n)
+{
+    const cq_value  *x = input_of(n, 0);
+    const cq_tensor *t = constant_of(n, 1);
+    int64_t   perm[CQ_MAX_RANK], axes[CQ_MAX_RANK], n_axes = t ? cq_tensor_numel(t) : 0, last = -1;
+    bool      is_gone[CQ_MAX_RANK] = { false };
+    size_t    rank;
+    cq_value *moved;
+
+    (void)ex;
+    if (!x || n_axes < 1 || n_axes > CQ_MAX_RANK || !read_numbers(axes, n, 1, n_axes) ||
+        !read_perm(perm, &rank, x->node))
+        return CQ_OK;
+    for (int64_t i = 0; i < n_axes; i++) {
+        axes[i] += axes[i] < 0 ? (int64_t)rank : 0;
+        if (axes[i] < 0 || axes[i] >= (int64_t)rank)
+            return CQ_OK;
+        is_gone[axes[i]] = true;
+        axes[i]          = perm[axes[i]];
+    }
+    for (size_t i = 0; i < rank; i++) {
+        if (!is_gone[i] && perm[i] < last)
+            return CQ_OK;
+        last = is_gone[i] ? last : perm[i];
+    }
+    moved = cq_export_ints(n, axes, n_axes);
+    if (!moved)
+        return CQ_E_NO_MEMORY;
+    n->inputs[0] = x->node->inputs[0];
+    n->inputs[1] = CQ_OPERAND_OF(moved);
+    return CQ_OK;
+}
+
+/* A size of what was transposed is one of what was there before. */
+static cq_status merge_gather(cq_exporter *ex, cq_node *n)
+{
+    cq_node         *shape = maker_of(n, 0);
+    const cq_tensor *index = constant_of(n, 1);
+    const cq_value  *x     = shape ? input_of(shape, 0) : NULL;
+    int64_t          perm[CQ_MAX_RANK], at;
+    size_t           rank;
+    cq_value        *moved;
+
+    (void)ex;
+    if (!x || strcmp(shape->op, "onnx::Shape") != 0 || shape->n_attrs || !index ||
+        index->dtype != CQ_DTYPE_I64 || cq_tensor_numel(index) != 1 ||
+        !read_perm(perm, &rank, x->node))
+        return CQ_OK;
+    at = cq_tensor_get_i64(index, 0);
+    at += at < 0 ? (int64_t)rank : 0;
+    if (at < 0 || at >= (int64_t)rank)
+        return CQ_OK;
+    moved = cq_export_constant(n, CQ_DTYPE_I64, index->rank, (int64_t[]){ 1 }, &perm[at]);
+    if (!moved)
+        return CQ_E_NO_MEMORY;
+    shape->inputs[0] = x->node->inputs[0];
+    n->inputs[1]     = CQ_OPERAND_OF(moved);
+    return CQ_OK;
+}
+
+/* ---- products ---- */
+
+enum { MAX_SCALED = 1 << 18 }; /* numbers that a file may have twice instead of a node */
+
+/* c * w, if c is a power of two and nothing is lost; NULL: there is none. */
+static cq_tensor *scaled(const cq_tensor *w, double c)
+{
+    int64_t    sizes[CQ_MAX_RANK];
+    int        exponent;
+    cq_tensor *t = NULL;
+    float     *to;
+
+    if (w->dtype != CQ_DTYPE_F32 || !cq_tensor_is_contiguous(w) ||
+        cq_tensor_numel(w) > MAX_SCALED || fabs(frexp(c, &exponent)) != 0.5)
+        return NULL;
+    for (size_t i = 0; i < w->rank; i++)
+        sizes[i] = w->sizes[i].value;
+    if (cq_tensor_new(&t, w->dtype, w->rank, sizes, cq_tensor_bytes(w)) != CQ_OK)
+        return NULL;
+    to = (float *)cq_tensor_bytes(t);
+    for (int64_t i = 0; i < cq_tensor_numel(t); i++) {
+        const float before = to[i];
+
+        to[i] = before * (float)c;
+        if (!isnormal(to[i]) && before != 0) {
+            cq_tensor_release(t);
+            return NULL;
+        }
+    }
+    return t;
+}
+
+/* 0.5 * (x * w) is x * (0.5 * w): to multiply by a power of two rounds nothing. Where the first
+ * product is too large or too small for a float, the second is closer to what is meant. A weight
+ * stays as it is: whoever looks for it finds it. */
+static cq_status merge_mul(cq_exporter *ex, cq_node *n)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const cq_tensor *c = constant_of(n, i);
+        cq_node         *inner =
+            c && c->rank == 0 && c->dtype == CQ_DTYPE_F32 ? maker_of_same(n, 1 - i) : NULL;
+        cq_tensor *t = NULL;
+        cq_value  *v;
+
+        for (size_t k = 0; inner && !t && k < 2; k++) {
+            const cq_value *w = input_of(inner, k);
+
+            if (!w || !cq_sym_data(w) || w->is_weight || input_of(n, i)->is_weight ||
+                !input_of(inner, 1 - k))
+                continue;
+            t = scaled(cq_sym_data(w), cq_tensor_get_f64(c, 0));
+            if (!t)
+                continue;
+            v = cq_ir_constant_new(ex->graph, t, false);
+            cq_tensor_release(t);
+            if (!v)
+                return CQ_E_NO_MEMORY;
+            inner->inputs[k] = CQ_OPERAND_OF(v);
+            take_over(n, inner->inputs, 2, inner);
+            return CQ_OK;
+        }
+    }
+    return CQ_OK;
+}
+
 static const struct merge_rule {
     const char *op;
-    cq_status (*merge)(cq_graph *g, cq_node *n);
+    cq_status (*merge)(cq_exporter *ex, cq_node *n);
 } rules[] = {
-    { "onnx::Concat", merge_concat },
-    { "onnx::Slice", merge_slice },
-    { "onnx::Reshape", merge_reshape },
-    { "onnx::Unsqueeze", merge_unsqueeze },
+    { "onnx::Concat", merge_concat },       { "onnx::Slice", merge_slice },
+    { "onnx::Reshape", merge_reshape },     { "onnx::Unsqueeze", merge_unsqueeze },
+    { "onnx::Transpose", merge_transpose }, { "onnx::Squeeze", merge_squeeze },
+    { "onnx::Gather", merge_gather },       { "onnx::Mul", merge_mul },
+    { "onnx::If", cq_export_merge_if },
 };
 
 static cq_status merge(cq_node *n, void *exporter)
@@ -294,7 +543,7 @@ static cq_status merge(cq_node *n, void *exporter)
         skip(n, n->inputs[0].u.value);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(n->op, rules[i].op) == 0)
-            return rules[i].merge(ex->graph, n);
+            return rules[i].merge(ex, n);
     return CQ_OK;
 }
 
@@ -327,5 +576,7 @@ cq_status cq_export_merge(cq_exporter *ex)
     cq_ir_count_uses(ex->graph);
     CQ_TRY(cq_ir_each_node(ex->graph->top, merge, ex));
     CQ_TRY(cq_export_follow(ex));
+    if (ex->options.opset >= 13) /* Pad takes integers */
+        CQ_TRY(cq_ir_each_node(ex->graph->top, pad_instead, ex));
     return cq_export_remove_dead(ex);
 }

@@ -129,7 +129,7 @@ static bool is_expression(const cq_node *n)
                                        "onnx::Squeeze", "onnx::Reshape", "onnx::Transpose",
                                        "onnx::Flatten", "onnx::Concat",  "onnx::Cast",
                                        "onnx::Add",     "onnx::Sub",     "onnx::Mul",
-                                       "onnx::Div" };
+                                       "onnx::Div",     "onnx::Pad" };
 
     return CQ_IS_AMONG(n->op, ops) && !n->is_anchor && !n->n_notes;
 }

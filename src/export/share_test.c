@@ -130,6 +130,51 @@ TEST(merge, nodes_of_users_may_lack_inputs)
     check_as("MatMul Add Neg", 0, "-torch.tanh(x)", &o);
 }
 
+TEST(merge, sizes_that_are_taken_over_twice_are_taken_over_once)
+{
+    check("Reshape Relu", 1, "torch.ops.aten.view(x.view(2, 3, 1), [2, 1, 3]).relu()");
+}
+
+TEST(merge, transposes_in_a_row_are_one_or_none)
+{
+    check("Relu Neg", 0, "-x.relu().t().t()");
+    check("Unsqueeze Transpose Relu", 1, "x.unsqueeze(0).transpose(0, 1).transpose(1, 2).relu()");
+    check("Transpose Relu Transpose Add", 0, "x.t().relu().t() + x");
+}
+
+TEST(merge, places_of_a_mask_are_a_row_that_is_not_turned)
+{
+    check("ReduceSum Greater NonZero Squeeze Neg", 2, "-torch.where(x.sum(0) > 0)[0]");
+}
+
+TEST(merge, a_power_of_two_goes_into_a_constant)
+{
+    const char *numbers = "torch.tensor([[1.5, 2.5, 3.5]])";
+    char        body[128];
+
+    snprintf(body, sizeof body, "0.5 * (x * %s)", numbers);
+    check("Mul", 1, body);
+    snprintf(body, sizeof body, "(%s * x) * 4", numbers);
+    check("Mul", 1, body);
+    snprintf(body, sizeof body, "0.3 * (x * %s)", numbers); /* rounds otherwise */
+    check("Mul Mul", 2, body);
+    check("Mul Mul", 2, "0.5 * (x * torch.tensor([[1.5, 2.5, 1e-38]]))"); /* too small for it */
+    check("Mul Mul", 2, "(x * torch.tensor([[1.5, 2.5, 1e38]])) * 4");
+}
+
+TEST(merge, much_of_one_number_at_an_end_is_padding)
+{
+    check("Pad", 2, "torch.cat((x, torch.zeros(2, 20000)), 1)");
+    check("Pad", 2, "torch.cat((torch.ones(3, 9000, 3)[1], x))");
+    check("Concat", 1, "torch.cat((x, torch.zeros(1, 3)))");
+    check("ConstantOfShape Concat", 1, "torch.cat((x, torch.zeros(2, 20000), x), 1)");
+}
+
+TEST(fold, parts_of_a_weight_are_weights)
+{
+    check("Mul Add", 2, "x * torch.arange(6.).split(3)[0] + torch.arange(6.).split(3)[1]");
+}
+
 TEST(fold, numbers_that_are_repeated_are_few)
 {
     check("Add", 1, "x + torch.ones(1, 3).expand(2, 3).clamp(max=0.5)");
@@ -153,6 +198,12 @@ int main(void)
         TEST_OF(merge, the_last_of_several_shapes_counts),
         TEST_OF(merge, a_bias_of_zeros_goes_where_it_stays_zero),
         TEST_OF(merge, nodes_of_users_may_lack_inputs),
+        TEST_OF(merge, sizes_that_are_taken_over_twice_are_taken_over_once),
+        TEST_OF(merge, transposes_in_a_row_are_one_or_none),
+        TEST_OF(merge, places_of_a_mask_are_a_row_that_is_not_turned),
+        TEST_OF(merge, a_power_of_two_goes_into_a_constant),
+        TEST_OF(merge, much_of_one_number_at_an_end_is_padding),
+        TEST_OF(fold, parts_of_a_weight_are_weights),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
     };
 

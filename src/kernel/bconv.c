@@ -233,6 +233,45 @@ static void pack_row(const struct packing *p, float *to, int64_t group, int64_t 
         to[o - from] = w[o * step[0]];
 }
 
+enum { MAX_TAPS = 25 }; /* of windows whose weights are packed in squares */
+
+/* Whether the taps of an output lie as in a model, [input channel][row][column], and few. */
+static bool is_dense(const struct packing *p)
+{
+    const cq_bconv *c    = p->c;
+    const int64_t  *step = p->taps.step, taps = c->kernel[0] * c->kernel[1];
+
+    return !c->plain_input && c->joined == 1 && taps <= MAX_TAPS && step[3] == 1 &&
+           step[2] == c->kernel[1] && step[1] == taps;
+}
+
+/* A block of input channels for a pair of blocks, by squares of a vector of outputs each: one by
+ * one they lie so far apart that a cache has room for few. */
+static void pack_square(const struct packing *p, int64_t group, int64_t pair, int64_t block)
+{
+    const cq_bconv *c    = p->c;
+    const int64_t  *step = p->taps.step, lanes = c->core->lanes, taps = c->kernel[0] * c->kernel[1];
+    const int64_t   out = c->out_channels / c->groups, in = c->in_channels / c->groups;
+    const int64_t n = smaller(lanes, in - block * lanes), width = vectors_of_pair(c, pair) * lanes;
+    float         w[MAX_TAPS * CQ_MAX_LANES * CQ_MAX_LANES];
+
+    for (int64_t at = 0; at < width; at += lanes) {
+        const int64_t o = first_of_pair(c, pair) * lanes + at;
+
+        if (o >= out)
+            break;
+        c->core->pack(w, p->taps.w + (group * out + o) * step[0] + block * lanes * step[1], step[0],
+                      (int)smaller(lanes, out - o), n * taps);
+        for (int64_t tap = 0; tap < taps; tap++) {
+            const int64_t s = block * taps + tap, first = s - s % steps_at_once(c);
+            float        *to = weights_at(c, group, first, pair) + (s - first) * c->kc * width + at;
+
+            for (int64_t l = 0; l < n; l++)
+                memcpy(to + l * width, w + (l * taps + tap) * lanes, sizeof *w * (size_t)lanes);
+        }
+    }
+}
+
 static cq_status pack_pair(void *user, int64_t block)
 {
     const struct packing *p     = user;
@@ -242,6 +281,11 @@ static cq_status pack_pair(void *user, int64_t block)
     int64_t               lanes = c->core->lanes, at_once = steps_at_once(c);
     int64_t               width = vectors_of_pair(c, pair) * lanes;
 
+    if (is_dense(p)) {
+        for (int64_t i = 0; i < c->in_group; i++)
+            pack_square(p, group, pair, i);
+        return CQ_OK;
+    }
     for (int64_t first = 0; first < c->n_steps; first += at_once) {
         float *to = weights_at(c, group, first, pair);
 

@@ -76,6 +76,17 @@ typedef struct cq_core_winograd {
     int64_t      v_step;
 } cq_core_winograd;
 
+enum { CQ_MAX_WINOGRAD = 5 }; /* weights along an axis */
+
+/* Weights of one input channel, of a vector of outputs. */
+typedef struct cq_core_winograd_weights {
+    int side, window;                   /* elements and weights along each axis */
+    const double (*g)[CQ_MAX_WINOGRAD]; /* what a line of weights is multiplied by, by element */
+    const float *w;                     /* a vector for each weight */
+    float       *u;                     /* transformed: element i goes to u + i * u_step */
+    int64_t      u_step;
+} cq_core_winograd_weights;
+
 typedef struct cq_core_unwinograd {
     int            side, m; /* m: results along each axis, 2 to side - 1 */
     const float   *v;       /* element i at v + i * v_step */
@@ -102,6 +113,7 @@ typedef struct cq_core {
     void (*max_taps)(const cq_core_taps *t);
     void (*winograd)(const cq_core_winograd *t);
     void (*unwinograd)(const cq_core_unwinograd *t);
+    void (*winograd_weights)(const cq_core_winograd_weights *t);
     /* out[i] = clamp(x[i] * scale + shift), of a vector each, for n pixels. */
     void (*affine)(float *out, const float *x, const float *scale, const float *shift, int64_t n,
                    const cq_core_finish *finish);

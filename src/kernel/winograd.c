@@ -25,7 +25,7 @@ enum {
     MAX_TILES   = 48,
     PAD         = 16, /* floats between elements: a power of two would meet in the cache */
     MAX_SIDE    = 6,
-    MAX_WINDOW  = 5
+    MAX_WINDOW  = CQ_MAX_WINOGRAD
 };
 
 /* ---- which ---- */
@@ -117,49 +117,57 @@ struct packing {
     double        g[MAX_SIDE][MAX_WINDOW];
 };
 
-typedef double packed_row[2 * CQ_MAX_LANES];
-
-/* to = the sum of g[k] * w[k * step], n numbers each. */
-static void combine(double *to, const double *g, packed_row *w, int step, int window, int64_t n)
+/* Whether the taps of an output lie as in a model: [input channel][row][column]. */
+static bool is_dense(const struct packing *p)
 {
-    for (int64_t o = 0; o < n; o++)
-        to[o] = g[0] * w[0][o];
-    for (int k = 1; k < window; k++)
-        for (int64_t o = 0; o < n; o++)
-            to[o] += g[k] * w[k * step][o];
+    const int64_t *kernel = p->c->kernel, *step = p->taps.step;
+
+    return phases_of(p->c) == 1 && step[3] == 1 && step[2] == kernel[1] &&
+           step[1] == kernel[0] * kernel[1];
 }
 
-/* The transform of n weights of one input channel, side by side; element e goes to u + e * step. */
-static void pack_weights(const struct packing *p, packed_row *w, int64_t n, float *u, int64_t step)
-{
-    const int  side = p->c->side;
-    packed_row half[MAX_WINDOW], whole;
-
-    for (int y = 0; y < side; y++) {
-        for (int k = 0; k < p->window; k++)
-            combine(half[k], p->g[y], w + k, p->window, p->window, n);
-        for (int x = 0; x < side; x++, u += step) {
-            combine(whole, p->g[x], half, 1, p->window, n);
-            for (int64_t o = 0; o < n; o++)
-                u[o] = (float)whole[o];
-        }
-    }
-}
-
-/* Taps of a phase in the windows of n outputs, the first at `from`. */
-static void take_taps(const struct packing *p, packed_row *w, int64_t phase, const float *from,
-                      int64_t n)
+/* Taps of a phase in the windows of `outputs` outputs and n input channels, the first at `from`: a
+ * vector of outputs for each tap of each channel. */
+static void take_taps(const struct packing *p, float *w, int64_t phase, const float *from,
+                      int64_t outputs, int64_t n)
 {
     const int64_t *kernel = p->c->kernel, *stride = p->c->stride, *step = p->taps.step;
+    const int64_t  lanes = p->c->core->lanes, taps = (int64_t)p->window * p->window;
 
-    for (int k = 0; k < p->window * p->window; k++) {
-        const int64_t y      = k / p->window * stride[0] + phase / stride[1];
+    if (is_dense(p)) {
+        p->c->core->pack(w, from, step[0], (int)outputs, n * taps);
+        return;
+    }
+    for (int64_t k = 0; k < n * taps; k++, w += lanes) {
+        const int64_t y      = k % taps / p->window * stride[0] + phase / stride[1];
         const int64_t x      = k % p->window * stride[1] + phase % stride[1];
+        const float  *tap    = from + k / taps * step[1] + y * step[2] + x * step[3];
         const bool    is_tap = y < kernel[0] && x < kernel[1];
 
-        for (int64_t o = 0; o < n; o++)
-            w[k][o] = is_tap ? (double)from[o * step[0] + y * step[2] + x * step[3]] : 0;
+        for (int64_t o = 0; o < lanes; o++)
+            w[o] = is_tap && o < outputs ? tap[o * step[0]] : 0;
     }
+}
+
+/* n input channels, the first is i, for a vector of outputs, the first is o. */
+static void pack_vector(const struct packing *p, int64_t phase, int64_t o, int64_t i, int64_t n,
+                        float *u, int64_t width)
+{
+    const cq_bconv *c     = p->c;
+    const int64_t   lanes = c->core->lanes, left = c->out_channels - o;
+    float           w[MAX_WINDOW * MAX_WINDOW * CQ_MAX_LANES * CQ_MAX_LANES];
+
+    take_taps(p, w, phase, p->taps.w + o * p->taps.step[0] + i * p->taps.step[1],
+              left < lanes ? left : lanes, n);
+    for (int64_t k = 0; k < n; k++)
+        c->core->winograd_weights(&(cq_core_winograd_weights){
+            .side   = c->side,
+            .window = p->window,
+            .g      = p->g,
+            .w      = w + k * p->window * p->window * lanes,
+            .u      = u + k * width,
+            .u_step = lanes * c->in_group * phases_of(c) * width,
+        });
 }
 
 /* A block of input channels for a pair of blocks of the output. */
@@ -171,19 +179,15 @@ static cq_status pack_block(void *user, int64_t block)
     int64_t               in   = lanes * c->in_group * phases;
     int64_t               pair = block / c->in_group, from = pair * 2 * lanes;
     int64_t               width = 2 * pair + 1 < c->out_group ? 2 * lanes : lanes;
-    int64_t               n     = c->out_channels - from < width ? c->out_channels - from : width;
     int64_t               i     = block % c->in_group * lanes;
-    int64_t               end   = i + lanes < c->in_channels ? i + lanes : c->in_channels;
-    packed_row            w[MAX_WINDOW * MAX_WINDOW];
+    int64_t               n     = c->in_channels - i < lanes ? c->in_channels - i : lanes;
 
-    for (; i < end; i++)
-        for (int64_t phase = 0; phase < phases; phase++) {
-            take_taps(p, w, phase, p->taps.w + from * p->taps.step[0] + i * p->taps.step[1], n);
-            pack_weights(p, w, n,
-                         c->w + pair * 2 * lanes * in * c->side * c->side +
-                             (phase * c->in_group * lanes + i) * width,
-                         in * width);
-        }
+    for (int64_t phase = 0; phase < phases; phase++)
+        for (int64_t o = 0; o < width; o += lanes)
+            pack_vector(p, phase, from + o, i, n,
+                        c->w + pair * 2 * lanes * in * c->side * c->side +
+                            (phase * c->in_group * lanes + i) * width + o,
+                        width);
     return CQ_OK;
 }
 

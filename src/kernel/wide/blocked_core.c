@@ -577,7 +577,8 @@ static void pick(float *out, const cq_core_pick *picks, const float *const *x, i
  * at infinity. They are 0 and 1 for three, 0 and ±1 for four, 0, ±3/4 and ±3/2 for six, which are
  * exact in binary and halve the error of the usual 0, ±1, ±2. The matrices: an input goes to the
  * coefficients of the polynomial that is zero at all other points, result j is the sum of a point's
- * powers of j, and the last has what is at infinity. Weights are transformed in winograd.c. */
+ * powers of j, and the last has what is at infinity. The matrix of weights is made in winograd.c.
+ */
 
 #define A1 0.75f
 #define B1 1.5f
@@ -723,8 +724,45 @@ static void unwinograd(const cq_core_unwinograd *t)
     }
 }
 
+/* In doubles: it is done once, and errors of weights are those of every result. */
+INLINE D line_of(const double *g, const D *w, int64_t step, const int window)
+{
+    D sum = g[0] * w[0];
+
+    for (int k = 1; k < window; k++)
+        sum += g[k] * w[k * step];
+    return sum;
+}
+
+/* Half a vector of outputs. */
+INLINE void weights_of(const cq_core_winograd_weights *t, int at, const int side, const int window)
+{
+    float *u = t->u + at;
+    D      w[CQ_MAX_WINOGRAD * CQ_MAX_WINOGRAD], half[CQ_MAX_WINOGRAD];
+
+    for (int k = 0; k < window * window; k++)
+        w[k] = __builtin_convertvector(*(const HU *)(t->w + k * LANES + at), D);
+    for (int y = 0; y < side; y++) {
+        for (int k = 0; k < window; k++)
+            half[k] = line_of(t->g[y], w + k, window, window);
+        for (int x = 0; x < side; x++, u += t->u_step)
+            *(HU *)u = __builtin_convertvector(line_of(t->g[x], half, 1, window), H);
+    }
+}
+
+static void winograd_weights(const cq_core_winograd_weights *t)
+{
+    for (int at = 0; at < LANES; at += LANES / 2)
+        switch (10 * t->side + t->window) {
+        case 43: weights_of(t, at, 4, 3); break;
+        case 63: weights_of(t, at, 6, 3); break;
+        default: weights_of(t, at, t->side, t->window); break;
+        }
+}
+
 extern const cq_core CQ_OF_ISA(core);
 
-const cq_core CQ_OF_ISA(core) = { LANES,    TILE_ROWS,  tiles,  depthwise, max_taps,
-                                  winograd, unwinograd, affine, sigmoid,   hardswish,
-                                  mean,     pack,       unpack, pick };
+const cq_core CQ_OF_ISA(core) = { LANES,    TILE_ROWS, tiles,      depthwise,
+                                  max_taps, winograd,  unwinograd, winograd_weights,
+                                  affine,   sigmoid,   hardswish,  mean,
+                                  pack,     unpack,    pick };

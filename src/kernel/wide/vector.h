@@ -29,6 +29,7 @@ typedef float   VU __attribute__((vector_size(4 * CQ_LANES), aligned(4), may_ali
 typedef int32_t I __attribute__((vector_size(4 * CQ_LANES)));
 typedef float   H __attribute__((vector_size(2 * CQ_LANES))); /* half of one */
 typedef float   HU __attribute__((vector_size(2 * CQ_LANES), aligned(4), may_alias));
+typedef double  D __attribute__((vector_size(4 * CQ_LANES))); /* as many numbers as H has */
 
 #define LOAD(p)            (*(const VU *)(p))
 #define STORE(p, v)        (*(VU *)(p) = (v))

@@ -137,7 +137,9 @@ bool      cq_export_is_returned(const cq_value *v); /* by its block */
 /* branches.c: an If without results that need none. */
 cq_status cq_export_merge_if(cq_exporter *ex, cq_node *n);
 
-/* fold.c, peephole.c, fuse.c, merge.c, share.c: passes on the onnx graph. */
+/* fold.c, peephole.c, fuse.c, merge.c, share.c: passes on the onnx graph. The first four begin with
+ * uses as the last removal of dead nodes has left them: to count them anew takes as long as a pass.
+ */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
@@ -157,8 +159,8 @@ cq_status cq_export_follow(cq_exporter *ex);
 /* functions.c: modules as functions. */
 cq_status cq_export_functions(cq_exporter *ex);
 
-/* names.c: names for inputs and weights, before any are folded; for outputs; then for
- * everything else. */
+/* names.c: names for inputs and weights, before any are folded, with uses as dead nodes were
+ * removed; for outputs; then for everything else. */
 cq_status cq_export_name_inputs(cq_exporter *ex);
 cq_status cq_export_name_outputs(cq_exporter *ex);
 cq_status cq_export_name(cq_exporter *ex);

@@ -559,7 +559,6 @@ cq_status cq_export_fold(cq_exporter *ex)
     cq_status status;
 
     CQ_TRY(cq_export_budget_begin(&f.cx, ex));
-    cq_ir_count_uses(ex->graph);
     status = note_constants(&f);
     if (status == CQ_OK)
         status = cq_ir_each_node(ex->graph->top, fold_node, &f);

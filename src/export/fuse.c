@@ -187,13 +187,14 @@ static cq_status run_stage(cq_exporter *ex, int stage)
     cq_fuser  f = { .ex = ex, .stage = stage };
     cq_status status;
 
-    cq_ir_count_uses(ex->graph);
     status = cq_ir_each_node(ex->graph->top, try_fusions, &f);
     cq_ptr_map_clear(&f.halves);
     CQ_TRY(status);
     CQ_TRY(ex->graph->status);
+    if (!f.changed)
+        return CQ_OK;
     CQ_TRY(cq_export_follow(ex));
-    return f.changed ? cq_export_remove_dead(ex) : CQ_OK;
+    return cq_export_remove_dead(ex);
 }
 
 cq_status cq_export_fuse(cq_exporter *ex)

@@ -573,7 +573,6 @@ cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
 
 cq_status cq_export_merge(cq_exporter *ex)
 {
-    cq_ir_count_uses(ex->graph);
     CQ_TRY(cq_ir_each_node(ex->graph->top, merge, ex));
     CQ_TRY(cq_export_follow(ex));
     if (ex->options.opset >= 13) /* Pad takes integers */

@@ -194,11 +194,9 @@ static cq_status name_node(cq_node *node, void *user)
 
 cq_status cq_export_name_inputs(cq_exporter *ex)
 {
-    namer     n = { .ex = ex };
-    cq_status status;
+    namer     n      = { .ex = ex };
+    cq_status status = name_inputs(&n);
 
-    cq_ir_count_uses(ex->graph);
-    status = name_inputs(&n);
     cq_ptr_map_clear(&n.used);
     return status;
 }

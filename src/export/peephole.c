@@ -275,7 +275,6 @@ cq_status cq_export_peephole(cq_exporter *ex)
     cq_status status;
 
     CQ_TRY(cq_export_budget_begin(&m.cx, ex));
-    cq_ir_count_uses(ex->graph);
     status = cq_ir_each_node(ex->graph->top, merge_batch_norm, &m);
     cq_ctx_free(m.cx);
     return status == CQ_OK ? cq_export_follow(ex) : status;

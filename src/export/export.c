@@ -70,10 +70,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     if (fold) {
         CQ_TRY(cq_export_fold(ex));
         CQ_TRY(cq_export_remove_dead(ex));
-        if (ex->options.training == CQ_TRAINING_EVAL) {
+        if (ex->options.training == CQ_TRAINING_EVAL)
             CQ_TRY(cq_export_peephole(ex));
-            CQ_TRY(cq_export_remove_dead(ex));
-        }
         CQ_TRY(cq_export_fuse(ex));
         CQ_TRY(cq_export_merge(ex));
         if (!cq_export_makes_functions(&ex->options)) /* a function has constants of its own */

@@ -534,16 +534,24 @@ static const struct merge_rule {
     { "onnx::If", cq_export_merge_if },
 };
 
-static cq_status merge(cq_node *n, void *exporter)
+typedef struct merger {
+    cq_exporter *ex;
+    bool         joins; /* something, somewhere */
+} merger;
+
+static cq_status merge(cq_node *n, void *user)
 {
-    cq_exporter *ex = exporter;
+    merger      *m  = user;
+    cq_exporter *ex = m->ex;
 
     cq_export_follow_inputs(n);
     if (is_neutral(n) || (weights_may_go(&ex->options) && adds_zeros(n)))
         skip(n, n->inputs[0].u.value);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(n->op, rules[i].op) == 0)
+        if (strcmp(n->op, rules[i].op) == 0) {
+            m->joins |= rules[i].merge == merge_concat;
             return rules[i].merge(ex, n);
+        }
     return CQ_OK;
 }
 
@@ -573,9 +581,11 @@ cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
 
 cq_status cq_export_merge(cq_exporter *ex)
 {
-    CQ_TRY(cq_ir_each_node(ex->graph->top, merge, ex));
+    merger m = { .ex = ex };
+
+    CQ_TRY(cq_ir_each_node(ex->graph->top, merge, &m));
     CQ_TRY(cq_export_follow(ex));
-    if (ex->options.opset >= 13) /* Pad takes integers */
+    if (m.joins && ex->options.opset >= 13) /* Pad takes integers */
         CQ_TRY(cq_ir_each_node(ex->graph->top, pad_instead, ex));
     return cq_export_remove_dead(ex);
 }

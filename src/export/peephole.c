@@ -234,6 +234,7 @@ static cq_status merge(cq_exporter *ex, cq_ctx *cx, cq_node *conv, cq_node *bn)
 typedef struct merger {
     cq_exporter *ex;
     cq_ctx      *cx;
+    bool         changed;
 } merger;
 
 static bool used_once(const cq_node *n, size_t input)
@@ -261,8 +262,9 @@ static cq_status merge_batch_norm(cq_node *n, void *user)
     if (conv->outputs[0]->n_uses != 1 || !constant_input(conv, 1) ||
         (conv->n_inputs > 2 && !constant_input(conv, 2)) || !used_once(conv, 1))
         return CQ_OK;
-    before = cq_export_budget_enter(m->ex);
-    status = merge(m->ex, m->cx, conv, n);
+    before     = cq_export_budget_enter(m->ex);
+    status     = merge(m->ex, m->cx, conv, n);
+    m->changed = true;
     if (cq_export_budget_leave(m->ex, before, m->cx))
         status = CQ_OK;
     cq_ctx_pop(m->cx, 0, NULL, 0);
@@ -277,5 +279,8 @@ cq_status cq_export_peephole(cq_exporter *ex)
     CQ_TRY(cq_export_budget_begin(&m.cx, ex));
     status = cq_ir_each_node(ex->graph->top, merge_batch_norm, &m);
     cq_ctx_free(m.cx);
-    return status == CQ_OK ? cq_export_follow(ex) : status;
+    if (status != CQ_OK || !m.changed)
+        return status;
+    CQ_TRY(cq_export_follow(ex));
+    return cq_export_remove_dead(ex);
 }

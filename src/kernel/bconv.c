@@ -29,7 +29,7 @@ void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, i
         cq_core_activate(c->core, x, n, c->act, &c->act_params);
 }
 
-cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
+cq_status cq_bconv_alloc_unset(float **out, int64_t a, int64_t b, int64_t c)
 {
     int64_t n;
 
@@ -38,9 +38,13 @@ cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
         __builtin_mul_overflow(n, (int64_t)sizeof **out, &n))
         return cq_no_memory();
     *out = cq_alloc_lasting((size_t)n);
-    if (!*out)
-        return CQ_E_NO_MEMORY;
-    memset(*out, 0, (size_t)n);
+    return *out ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c)
+{
+    CQ_TRY(cq_bconv_alloc_unset(out, a, b, c));
+    memset(*out, 0, sizeof **out * (size_t)(a * b * c));
     return CQ_OK;
 }
 

@@ -77,7 +77,8 @@ static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_c
 /* The activation on n results, if there is one. */
 void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n);
 
-/* n floats, 64-byte aligned, zeroed. */
+/* a * b * c floats, 64-byte aligned: zeroed, or for somebody who writes all of them. */
 cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c);
+cq_status cq_bconv_alloc_unset(float **out, int64_t a, int64_t b, int64_t c);
 
 #endif

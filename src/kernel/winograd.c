@@ -149,22 +149,25 @@ static void take_taps(const struct packing *p, float *w, int64_t phase, const fl
     }
 }
 
-/* n input channels, the first is i, for a vector of outputs, the first is o. */
+/* n input channels, the first is i, for a vector of outputs, the first is o. What a block has
+ * beyond them is zeros. */
 static void pack_vector(const struct packing *p, int64_t phase, int64_t o, int64_t i, int64_t n,
                         float *u, int64_t width)
 {
     const cq_bconv *c     = p->c;
     const int64_t   lanes = c->core->lanes, left = c->out_channels - o;
+    const int64_t   taps = (int64_t)p->window * p->window;
     float           w[MAX_WINDOW * MAX_WINDOW * CQ_MAX_LANES * CQ_MAX_LANES];
 
     take_taps(p, w, phase, p->taps.w + o * p->taps.step[0] + i * p->taps.step[1],
               left < lanes ? left : lanes, n);
-    for (int64_t k = 0; k < n; k++)
+    memset(w + n * taps * lanes, 0, sizeof *w * (size_t)((lanes - n) * taps * lanes));
+    for (int64_t k = 0; k < lanes; k++)
         c->core->winograd_weights(&(cq_core_winograd_weights){
             .side   = c->side,
             .window = p->window,
             .g      = p->g,
-            .w      = w + k * p->window * p->window * lanes,
+            .w      = w + k * taps * lanes,
             .u      = u + k * width,
             .u_step = lanes * c->in_group * phases_of(c) * width,
         });
@@ -199,8 +202,9 @@ static cq_status prepare(cq_bconv *c, const cq_bconv_spec *spec)
     c->side  = cq_winograd_side(spec);
     c->m     = c->side - p.window + 1;
     weight_matrix(p.g, c->side, p.window);
-    CQ_TRY(cq_bconv_alloc(&c->w, c->side * c->side, phases_of(c) * c->in_group * c->core->lanes,
-                          c->out_group * c->core->lanes));
+    CQ_TRY(cq_bconv_alloc_unset(&c->w, c->side * c->side,
+                                phases_of(c) * c->in_group * c->core->lanes,
+                                c->out_group * c->core->lanes));
     return cq_parallel_for((c->out_group + 1) / 2 * c->in_group, pack_block, &p);
 }
 

@@ -23,8 +23,10 @@ struct cq_qconv {
     cq_qconv_spec        spec;
     int64_t              vectors;     /* of output channels */
     int64_t              n_steps, kc; /* kc: words */
+    int64_t              size;        /* bytes of an element, as they are multiplied */
     int32_t             *w;
-    int32_t             *sums; /* of the weights of each output channel */
+    cq_quant_limits     *limits; /* [pair of vectors][step][kc], or NULL */
+    int32_t             *sums;   /* of the weights of each output channel */
 };
 
 const cq_quant_core *cq_quant_core_get(void)
@@ -45,12 +47,6 @@ static int64_t padded(int64_t channels)
 static bool is_depthwise(const cq_qconv_spec *s)
 {
     return s->groups > 1;
-}
-
-/* Words of 32 bits that n elements take. */
-static int64_t words(const cq_quant_core *core, int64_t n)
-{
-    return n * core->size / 4;
 }
 
 bool cq_qconv_supports(const cq_qconv_spec *s)
@@ -104,7 +100,7 @@ static cq_status pack_channel(void *user, int64_t o)
         const int8_t *w = weights(s, o, tap);
 
         for (int64_t i = 0, at = tap * channels; i < s->in; i++, at++) {
-            if (c->core->size == 1)
+            if (c->size == 1)
                 bytes[at / 4 * width * 4 + at % 4] = w[i * from];
             else
                 wide[at / 2 * width * 2 + at % 2] = w[i * from];
@@ -131,34 +127,110 @@ static cq_status pack_depthwise(void *user, int64_t o)
     return CQ_OK;
 }
 
+/* With inputs up to what number the sums of n words of bytes, width of them side by side, fit into
+ * 16 bits: of products in twos, of one sign each in the worst case. */
+static uint8_t limit_of(const int8_t *w, int64_t width, int n)
+{
+    int32_t worst = 1;
+
+    for (int64_t i = 0; i < 4 * width; i += 2) {
+        int32_t above = 0, below = 0;
+
+        for (const int8_t *two = w + i; two < w + i + 4 * width * n; two += 4 * width) {
+            above += (two[0] > 0 ? two[0] : 0) + (two[1] > 0 ? two[1] : 0);
+            below -= (two[0] < 0 ? two[0] : 0) + (two[1] < 0 ? two[1] : 0);
+        }
+        worst = above > worst ? above : worst;
+        worst = below > worst ? below : worst;
+    }
+    return (uint8_t)smaller(INT16_MAX / worst, UINT8_MAX);
+}
+
+static cq_status limit_pair(void *user, int64_t pair)
+{
+    const cq_qconv  *c     = user;
+    int64_t          first = pair * 2 * c->core->lanes, width = width_at(c, first);
+    int64_t          n      = c->n_steps * c->kc;
+    const int8_t    *w      = (const int8_t *)words_of(c, first);
+    cq_quant_limits *limits = c->limits + pair * n;
+
+    for (int64_t i = 0; i < n; i++, w += 4 * width) {
+        limits[i].of_one = limit_of(w, width, 1);
+        limits[i].of_two = (i + 1) % c->kc ? limit_of(w, width, 2) : 0;
+    }
+    return CQ_OK;
+}
+
+/* Whether two words can often be taken at once with inputs of 7 bits, which is what is common where
+ * weights have all 8. */
+static bool limits_are_worth_it(const cq_qconv *c)
+{
+    int64_t n = c->n_steps * c->kc * ((c->vectors + 1) / 2), good = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        good += c->limits[i].of_two >= INT8_MAX;
+    return good * 4 >= n;
+}
+
+/* Elements of size bytes. */
+static cq_status pack(cq_qconv *c, int64_t size)
+{
+    const cq_qconv_spec *s    = &c->spec;
+    bool                 rows = s->dilation[1] == 1; /* a step is a row of the window */
+    int64_t              bytes;
+
+    cq_free_lasting(c->w);
+    c->w       = NULL;
+    c->size    = size;
+    c->kc      = is_depthwise(s) ? 1 : padded(s->in) * size / 4 * (rows ? s->kernel[1] : 1);
+    c->n_steps = s->kernel[0] * (rows && !is_depthwise(s) ? 1 : s->kernel[1]);
+    if (__builtin_mul_overflow(c->n_steps * c->kc, cq_qconv_padded(c) * (int64_t)sizeof *c->w,
+                               &bytes))
+        return cq_no_memory();
+    c->w = cq_alloc_lasting((size_t)bytes);
+    if (!c->w)
+        return CQ_E_NO_MEMORY;
+    memset(c->w, 0, (size_t)bytes);
+    memset(c->sums, 0, (size_t)cq_qconv_padded(c) * sizeof *c->sums);
+    return cq_parallel_for(s->out, is_depthwise(s) ? pack_depthwise : pack_channel, c);
+}
+
+/* Bytes with their limits; or, where that is not worth it, 16 bits without. */
+static cq_status pack_limited(cq_qconv *c)
+{
+    int64_t pairs = (c->vectors + 1) / 2;
+
+    CQ_TRY(pack(c, 1));
+    c->limits = cq_alloc_array((size_t)(pairs * c->n_steps * c->kc), sizeof *c->limits);
+    if (!c->limits)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_parallel_for(pairs, limit_pair, c));
+    if (limits_are_worth_it(c))
+        return CQ_OK;
+    cq_free(c->limits);
+    c->limits = NULL;
+    return pack(c, c->core->word_size);
+}
+
 cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
 {
     cq_qconv *c = *out = cq_zalloc(sizeof *c);
-    bool      rows     = spec->dilation[1] == 1; /* a step is a row of the window */
-    int64_t   size;
+    cq_status status   = CQ_E_NO_MEMORY;
 
     if (!c)
-        return CQ_E_NO_MEMORY;
+        return status;
     c->core    = cq_quant_core_get();
     c->spec    = *spec;
     c->vectors = (spec->out + c->core->lanes - 1) / c->core->lanes;
-    c->kc =
-        is_depthwise(spec) ? 1 : words(c->core, padded(spec->in)) * (rows ? spec->kernel[1] : 1);
-    c->n_steps = spec->kernel[0] * (rows && !is_depthwise(spec) ? 1 : spec->kernel[1]);
     c->sums    = cq_alloc_array((size_t)cq_qconv_padded(c), sizeof *c->sums);
-    if (__builtin_mul_overflow(c->n_steps * c->kc, cq_qconv_padded(c) * (int64_t)sizeof *c->w,
-                               &size))
-        (void)cq_no_memory();
-    else
-        c->w = cq_alloc_lasting((size_t)size);
-    if (!c->w || !c->sums) {
+    if (c->sums)
+        status =
+            c->core->group_rows && !is_depthwise(spec) ? pack_limited(c) : pack(c, c->core->size);
+    if (status != CQ_OK) {
         cq_qconv_free(c);
         *out = NULL;
-        return CQ_E_NO_MEMORY;
     }
-    memset(c->w, 0, (size_t)size);
-    memset(c->sums, 0, (size_t)cq_qconv_padded(c) * sizeof *c->sums);
-    return cq_parallel_for(spec->out, is_depthwise(spec) ? pack_depthwise : pack_channel, c);
+    return status;
 }
 
 void cq_qconv_free(cq_qconv *c)
@@ -166,6 +238,7 @@ void cq_qconv_free(cq_qconv *c)
     if (!c)
         return;
     cq_free_lasting(c->w);
+    cq_free(c->limits);
     cq_free(c->sums);
     cq_free(c);
 }
@@ -201,7 +274,8 @@ static cq_status run_init(struct run *r, const cq_qconv *c, const cq_qconv_call 
 {
     const cq_qconv_spec *s = &c->spec;
 
-    *r = (struct run){ .c = c, .call = call, .x = call->x, .is_copy = is_depthwise(s) };
+    *r         = (struct run){ .c = c, .call = call, .x = call->x };
+    r->is_copy = is_depthwise(s) || c->size != c->core->size;
     for (int i = 0; i < 2; i++) {
         r->size[i] =
             (call->out_size[i] - 1) * s->stride[i] + (s->kernel[i] - 1) * s->dilation[i] + 1;
@@ -210,7 +284,7 @@ static cq_status run_init(struct run *r, const cq_qconv *c, const cq_qconv_call 
     for (int i = 0; i < 2 && !r->is_copy; i++)
         r->size[i] = call->in[i];
     r->row = r->size[1];
-    if (__builtin_mul_overflow(r->row, call->channels * c->core->size, &r->row))
+    if (__builtin_mul_overflow(r->row, call->channels * c->size, &r->row))
         return cq_no_memory();
     return CQ_OK;
 }
@@ -218,18 +292,28 @@ static cq_status run_init(struct run *r, const cq_qconv *c, const cq_qconv_call 
 /* Elements that are all the zero point of x. */
 static void fill(char *to, int64_t n, const struct run *r)
 {
-    if (r->c->core->size == 1)
+    if (r->c->size == 1)
         memset(to, r->call->zero, (size_t)n);
     else
         for (int64_t i = 0; i < n; i++)
             ((int16_t *)(void *)to)[i] = (int16_t)r->call->zero;
 }
 
+/* Elements of x, as they are multiplied. */
+static void copy(char *to, const char *from, int64_t n, const struct run *r)
+{
+    if (r->c->size == r->c->core->size)
+        memcpy(to, from, (size_t)(n * r->c->size));
+    else
+        for (int64_t i = 0; i < n; i++)
+            ((int16_t *)(void *)to)[i] = ((const uint8_t *)(const void *)from)[i];
+}
+
 /* Row y of the padded image. */
 static void padded_row(const struct run *r, char *to, int64_t image, int64_t y)
 {
     const cq_qconv_call *call  = r->call;
-    int64_t              pixel = call->channels, bytes = pixel * r->c->core->size;
+    int64_t              pixel = call->channels, bytes = pixel * r->c->size;
     int64_t              from = y - call->padding[0], left = call->padding[1];
     int64_t              begin = left > 0 ? left : 0, end = smaller(r->size[1], left + call->in[1]);
 
@@ -239,9 +323,10 @@ static void padded_row(const struct run *r, char *to, int64_t image, int64_t y)
     }
     fill(to, begin * pixel, r);
     fill(to + end * bytes, (r->size[1] - end) * pixel, r);
-    memcpy(to + begin * bytes,
-           r->x + ((image * call->in[0] + from) * call->in[1] + begin - left) * bytes,
-           (size_t)((end - begin) * bytes));
+    copy(to + begin * bytes,
+         r->x +
+             ((image * call->in[0] + from) * call->in[1] + begin - left) * pixel * r->c->core->size,
+         (end - begin) * pixel, r);
 }
 
 static cq_status copy_block(void *user, int64_t block)
@@ -258,6 +343,11 @@ static cq_status copy_block(void *user, int64_t block)
 
 enum { LONG_LINE = 4 }; /* tiles; below this pixels of several rows are better put together */
 
+static int64_t tile_rows(const cq_qconv *c)
+{
+    return c->limits ? c->core->group_rows : c->core->tile_rows;
+}
+
 /* Windows of one number in width lie side by side from row to row; others do in a row. */
 static void find_lines(struct run *r)
 {
@@ -267,14 +357,14 @@ static void find_lines(struct run *r)
     r->apart = s->stride[1] * r->call->channels;
     if (s->stride[0] == 1 && s->stride[1] == 1 && r->size[1] == width)
         r->line = r->pixels;
-    else if (width >= LONG_LINE * r->c->core->tile_rows)
+    else if (width >= LONG_LINE * tile_rows(r->c))
         r->line = width;
 }
 
 static void cut(struct run *r)
 {
     const cq_qconv *c     = r->c;
-    int64_t         rows  = c->core->tile_rows, tiles;
+    int64_t         rows  = tile_rows(c), tiles;
     int64_t         pairs = (c->vectors + 1) / 2;
 
     r->pixels         = r->call->out_size[0] * r->call->out_size[1];
@@ -327,6 +417,16 @@ static void product_tiles(const struct run *r, cq_quant_tile *t, int64_t p0, int
     }
 }
 
+/* Of windows from the one at first to the one at last. */
+static int32_t largest_input(const struct run *r, const void *first, const void *last)
+{
+    const cq_qconv *c     = r->c;
+    int64_t         reach = r->offsets[c->n_steps - 1] + c->kc * 4; /* bytes, as elements are */
+    int32_t most = c->core->largest(first, (const char *)last - (const char *)first + reach);
+
+    return most ? most : 1;
+}
+
 static cq_status product_block(void *user, int64_t block)
 {
     const struct run    *r    = user;
@@ -337,17 +437,22 @@ static cq_status product_block(void *user, int64_t block)
     int64_t              p0 = rest % r->n_pixel_blocks * r->pixel_block, lanes = c->core->lanes;
     int64_t              n     = smaller(r->pixel_block, r->pixels - p0);
     int64_t              image = rest / r->n_pixel_blocks, size = c->core->size;
-    int64_t              end = smaller((chunk + 1) * r->chunk, (c->vectors + 1) / 2);
+    int32_t              most = 0;
+    int64_t              end  = smaller((chunk + 1) * r->chunk, (c->vectors + 1) / 2);
 
     for (int64_t i = 0; i < n; i++) {
         int64_t y = (p0 + i) / call->out_size[1], x = (p0 + i) % call->out_size[1];
 
         px[i] = r->x + (image * r->size[0] + y * c->spec.stride[0]) * r->row +
-                x * c->spec.stride[1] * call->channels * size;
+                x * c->spec.stride[1] * call->channels * c->size;
     }
+    if (c->limits)
+        most = largest_input(r, px[0], px[n - 1]);
     for (int64_t pair = chunk * r->chunk; pair < end; pair++) {
         int64_t       col = pair * 2 * lanes, at = (image * r->pixels + p0) * call->out_channels;
         cq_quant_tile t = { .w       = words_of(c, col),
+                            .limits  = c->limits ? c->limits + pair * c->n_steps * c->kc : NULL,
+                            .most    = most,
                             .offsets = r->offsets,
                             .n_steps = c->n_steps,
                             .kc      = c->kc,

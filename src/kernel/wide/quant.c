@@ -1,5 +1,6 @@
 /* Products, sums and limits of numbers of 8 bits (kernel/quant_core.h). A word is a unit of what is
- * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. */
+ * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. Q is
+ * an element of an image, N one of what words are made of. */
 #include "kernel/isa.h"
 #include "kernel/wide/line.h"
 
@@ -15,24 +16,34 @@ typedef int32_t word __attribute__((aligned(1), may_alias));
 /* DOT adds the products of a word; DOT_16 those of two numbers of 16 bits, the second of which is
  * 0 in what LOAD_Q reads. Vector types can convert, but gcc does it one by one. */
 #if CQ_LANES == 16 && defined(__AVX512VNNI__)
-typedef uint8_t Q;
+typedef uint8_t Q, N;
 #define DOT(s, x, w)    ((I)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
 #define DOT_16(s, x, w) ((I)_mm512_dpwssd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
 #define LOAD_Q(p)       ((I)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(p))))
 #define STORE_Q(p, v)   _mm_storeu_si128((void *)(p), _mm512_cvtepi32_epi8((__m512i)(v)))
+#elif CQ_LANES == 8 && defined(__AVX2__)
+#define HAS_GROUPS   1
+typedef uint8_t Q;
+typedef int16_t N;
+#define DOT_16       DOT
+#define DOT(s, x, w) ((s) + (I)_mm256_madd_epi16((__m256i)(x), (__m256i)(w)))
+#define LOAD_Q(p)    ((I)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(p))))
+#define STORE_Q(p, v)                                                                              \
+    _mm_storel_epi64((void *)(p), bytes_of(_mm256_castsi256_si128((__m256i)(v)),                   \
+                                           _mm256_extracti128_si256((__m256i)(v), 1)))
+INLINE __m128i  bytes_of(__m128i low, __m128i high)
+{
+    const __m128i pairs = _mm_packs_epi32(low, high);
+
+    return _mm_packus_epi16(pairs, pairs);
+}
 #else
-typedef int16_t Q;
+typedef int16_t Q, N;
 #define DOT_16 DOT
 #if CQ_LANES == 16 && defined(__AVX512BW__)
 #define DOT(s, x, w)  ((s) + (I)_mm512_madd_epi16((__m512i)(x), (__m512i)(w)))
 #define LOAD_Q(p)     ((I)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const void *)(p))))
 #define STORE_Q(p, v) _mm256_storeu_si256((void *)(p), _mm512_cvtepi32_epi16((__m512i)(v)))
-#elif CQ_LANES == 8 && defined(__AVX2__)
-#define DOT(s, x, w) ((s) + (I)_mm256_madd_epi16((__m256i)(x), (__m256i)(w)))
-#define LOAD_Q(p)    ((I)_mm256_cvtepi16_epi32(_mm_loadu_si128((const void *)(p))))
-#define STORE_Q(p, v)                                                                              \
-    _mm_storeu_si128((void *)(p), _mm_packs_epi32(_mm256_castsi256_si128((__m256i)(v)),            \
-                                                  _mm256_extracti128_si256((__m256i)(v), 1)))
 #else
 typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_alias));
 #if CQ_LANES == 4 && defined(__SSE2__)
@@ -102,14 +113,13 @@ static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_fin
 /* ---- products ---- */
 
 #define TILE_START(r)                                                                              \
-    const Q *q##r = in_line || rows <= (r) ? NULL : px[first + (r)];                               \
-    I        s##r = start0, t##r = start1;                                                         \
+    const char *q##r = in_line || rows <= (r) ? NULL : px[first + (r)];                            \
+    I           s##r = start0, t##r = start1;                                                      \
     (void)q##r, (void)s##r, (void)t##r;
+#define TILE_PLACE(r) ((const word *)(in_line ? LINE_PLACE(r) : q##r + offset) + (in_line ? 0 : k))
 #define TILE_STEP(r)                                                                               \
     if (rows > (r)) {                                                                              \
-        const word *at =                                                                           \
-            in_line ? (const word *)LINE_PLACE(r) : (const word *)(q##r + offset) + k;             \
-        const I x = SPREAD_I(*at);                                                                 \
+        const I x = SPREAD_I(*TILE_PLACE(r));                                                      \
                                                                                                    \
         s##r = DOT(s##r, x, w0);                                                                   \
         if (vectors > 1)                                                                           \
@@ -148,28 +158,100 @@ INLINE void put_whole(Q *out, I sum, V scale, V bias, const cq_quant_finish *f)
             nearest_and(limited(FMA(FLOATS(sum), scale, bias), f->lo, f->hi), SPREAD_I(f->zero)));
 }
 
+/* Where bytes are multiplied in fours by two instructions: the first adds products in twos, in 16
+ * bits. Those of a word and the next are added before they are widened where that fits; else those
+ * of one word are widened, or, where not even these fit, it is multiplied as numbers of 16 bits. */
+#if HAS_GROUPS
+typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
+
+#define GROUP_ROWS        4 /* by two vectors: of 16 registers four hold weights, one ones */
+#define EACH_GROUP_ROW(X) X(0) X(1) X(2) X(3)
+#define TWOS(x, w)        ((S)_mm256_maddubs_epi16((__m256i)(x), (__m256i)(w)))
+
+#define TWO_WORDS(r)                                                                               \
+    if (rows > (r)) {                                                                              \
+        const I x = SPREAD_I(TILE_PLACE(r)[0]), y = SPREAD_I(TILE_PLACE(r)[1]);                    \
+                                                                                                   \
+        s##r = DOT(s##r, TWOS(x, w0) + TWOS(y, w2), ones);                                         \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(t##r, TWOS(x, w1) + TWOS(y, w3), ones);                                     \
+    }
+#define ONE_WORD(r)                                                                                \
+    if (rows > (r)) {                                                                              \
+        const I x = SPREAD_I(*TILE_PLACE(r));                                                      \
+                                                                                                   \
+        s##r = DOT(s##r, TWOS(x, w0), ones);                                                       \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(t##r, TWOS(x, w1), ones);                                                   \
+    }
+#define WIDE_WORD(r)                                                                               \
+    if (rows > (r)) {                                                                              \
+        const S x = (S)SPREAD_I(*TILE_PLACE(r)), odd = (S)_mm256_srli_epi16((__m256i)x, 8);        \
+                                                                                                   \
+        s##r = DOT(DOT(s##r, x & 0xff, (S)w0 << 8 >> 8), odd, (S)w0 >> 8);                         \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(DOT(t##r, x & 0xff, (S)w1 << 8 >> 8), odd, (S)w1 >> 8);                     \
+    }
+#define GROUPS                                                                                     \
+    const S ones = (S){ 0 } + 1;                                                                   \
+                                                                                                   \
+    for (int64_t k = 0, n; k < kc; k += n, limit += n, w += n * words) {                           \
+        const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);                                           \
+                                                                                                   \
+        LINE_AGAIN                                                                                 \
+        if (t->most <= limit->of_two) {                                                            \
+            const I w2 = LOAD_I(w + words), w3 = LOAD_I(w + words + second);                       \
+                                                                                                   \
+            EACH_GROUP_ROW(TWO_WORDS)                                                              \
+            n = 2;                                                                                 \
+        } else {                                                                                   \
+            if (t->most <= limit->of_one) {                                                        \
+                EACH_GROUP_ROW(ONE_WORD)                                                           \
+            } else {                                                                               \
+                EACH_GROUP_ROW(WIDE_WORD)                                                          \
+            }                                                                                      \
+            n = 1;                                                                                 \
+        }                                                                                          \
+        LINE_GO(4 * n);                                                                            \
+    }
+#else
+#define GROUP_ROWS 0
+#define GROUPS
+#endif
+
+enum { WORD_ROWS = TILE_ROWS };
+#define WORDS                                                                                      \
+    for (int64_t k = 0; k < kc; k++, w += words) {                                                 \
+        const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);                                           \
+                                                                                                   \
+        (void)w1;                                                                                  \
+        LINE_AGAIN                                                                                 \
+        EACH_ROW(TILE_STEP)                                                                        \
+        LINE_GO(4);                                                                                \
+    }
+
 INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
-                    const void *const *px, int64_t first, const bool in_line)
+                    const void *const *px, int64_t first, const bool in_line, const bool is_grouped)
 {
-    const cq_quant_finish f      = t->finish;
-    const int             second = vectors > 1 ? LANES : 0;
-    const I               start0 = LOAD_I(f.start), start1 = LOAD_I(f.start + second);
-    const bool            near  = false;
-    const int64_t         apart = t->line * (int64_t)sizeof(Q);
-    const int32_t        *w     = t->w;
+    const cq_quant_finish  f      = t->finish;
+    const int              second = vectors > 1 ? LANES : 0, words = vectors * LANES;
+    const I                start0 = LOAD_I(f.start), start1 = LOAD_I(f.start + second);
+    const bool             near  = false;
+    const int64_t          size  = is_grouped ? 1 : (int64_t)sizeof(N);
+    const int64_t          apart = t->line * size, kc = t->kc;
+    const int32_t         *w     = t->w;
+    const cq_quant_limits *limit = t->limits;
     EACH_ROW(TILE_START)
 
+    (void)limit;
     for (int64_t step = 0; step < t->n_steps; step++) {
-        const int64_t offset = t->offsets[step], kc = t->kc;
+        const int64_t offset = t->offsets[step] * size;
 
-        LINE_FROM((const char *)px[0] + first * apart + offset * (int64_t)sizeof(Q));
-        for (int64_t k = 0; k < kc; k++, w += vectors * LANES) {
-            const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);
-
-            (void)w1;
-            LINE_AGAIN
-            EACH_ROW(TILE_STEP)
-            LINE_GO(4);
+        LINE_FROM((const char *)px[0] + first * apart + offset);
+        if (is_grouped) {
+            GROUPS
+        } else {
+            WORDS
         }
     }
     if (!f.is_float && t->cols >= second + LANES) {
@@ -187,17 +269,14 @@ INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
     }
 }
 
-INLINE void tile_in_line(const cq_quant_tile *t, const int rows, const int vectors,
-                         const void *const *px, int64_t first)
-{
-    tile_of(t, rows, vectors, px, first, true);
-}
-
-INLINE void tile_anywhere(const cq_quant_tile *t, const int rows, const int vectors,
-                          const void *const *px, int64_t first)
-{
-    tile_of(t, rows, vectors, px, first, false);
-}
+#define TILE_FN(name, in_line, is_grouped)                                                         \
+    INLINE void name(const cq_quant_tile *t, const int rows, const int vectors,                    \
+                     const void *const *px, int64_t first)                                         \
+    {                                                                                              \
+        tile_of(t, rows, vectors, px, first, in_line, is_grouped);                                 \
+    }
+TILE_FN(tile_in_line, true, false)
+TILE_FN(tile_anywhere, false, false)
 
 #define TILE     cq_quant_tile
 #define PIXEL    void
@@ -208,8 +287,29 @@ INLINE void tile_anywhere(const cq_quant_tile *t, const int rows, const int vect
 #define ONE_TILE tile_anywhere
 #include "kernel/wide/tiles.inc"
 
+#if HAS_GROUPS
+TILE_FN(group_in_line, true, true)
+TILE_FN(group_anywhere, false, true)
+#undef TILE_ROWS
+#undef EACH_ROW
+#define TILE_ROWS GROUP_ROWS
+#define EACH_ROW  EACH_GROUP_ROW
+#define TILES     groups_in_line
+#define ONE_TILE  group_in_line
+#include "kernel/wide/tiles.inc"
+#define TILES    groups_anywhere
+#define ONE_TILE group_anywhere
+#include "kernel/wide/tiles.inc"
+#endif
+
 static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px)
 {
+#if HAS_GROUPS
+    if (t->limits) {
+        (t->line ? groups_in_line : groups_anywhere)(t, rows, vectors, px);
+        return;
+    }
+#endif
     (t->line ? tiles_in_line : tiles_anywhere)(t, rows, vectors, px);
 }
 
@@ -327,6 +427,16 @@ static void max(void *io, const void *x, int64_t n)
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
+static int32_t largest(const void *x, int64_t n)
+{
+    const Q *from = x;
+    Q        most = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        most = from[i] > most ? from[i] : most;
+    return most;
+}
+
 static void sum(int32_t *io, const void *x, int64_t n)
 {
     const Q *from = x;
@@ -337,5 +447,19 @@ static void sum(int32_t *io, const void *x, int64_t n)
 
 extern const cq_quant_core CQ_OF_ISA(quant);
 
-const cq_quant_core CQ_OF_ISA(quant) = { LANES,     sizeof(Q), TILE_ROWS, tiles, depthwise, to_grid,
-                                         from_grid, add,       max,       sum,   finish };
+const cq_quant_core CQ_OF_ISA(quant) = {
+    .lanes      = LANES,
+    .size       = sizeof(Q),
+    .word_size  = sizeof(N),
+    .tile_rows  = WORD_ROWS,
+    .group_rows = GROUP_ROWS,
+    .tiles      = tiles,
+    .depthwise  = depthwise,
+    .to_grid    = to_grid,
+    .from_grid  = from_grid,
+    .add        = add,
+    .max        = max,
+    .largest    = largest,
+    .sum        = sum,
+    .finish     = finish,
+};

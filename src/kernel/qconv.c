@@ -111,18 +111,19 @@ static cq_status pack_channel(void *user, int64_t o)
     return CQ_OK;
 }
 
-/* [vector of channels][tap][lane], a word each. */
+/* [vector of channels][word][lane], one or two taps in a word. */
 static cq_status pack_depthwise(void *user, int64_t o)
 {
-    const cq_qconv      *c    = user;
-    const cq_qconv_spec *s    = &c->spec;
-    int64_t              taps = s->kernel[0] * s->kernel[1], lanes = c->core->lanes;
+    const cq_qconv      *c     = user;
+    const cq_qconv_spec *s     = &c->spec;
+    int64_t              lanes = c->core->lanes, taps = c->core->taps, words = c->n_steps / taps;
 
-    for (int64_t tap = 0; tap < taps; tap++) {
-        int8_t w = *weights(s, o, tap);
+    for (int64_t tap = 0; tap < s->kernel[0] * s->kernel[1]; tap++) {
+        int64_t  at   = (o / lanes * words + tap / taps) * lanes + o % lanes;
+        int16_t *word = (int16_t *)(void *)(c->w + at);
 
-        c->w[(o / lanes * taps + tap) * lanes + o % lanes] = (uint16_t)(int16_t)w;
-        c->sums[o] += w;
+        word[tap % taps] = *weights(s, o, tap);
+        c->sums[o] += word[tap % taps];
     }
     return CQ_OK;
 }
@@ -184,6 +185,8 @@ static cq_status pack(cq_qconv *c, int64_t size)
     c->size    = size;
     c->kc      = is_depthwise(s) ? 1 : padded(s->in) * size / 4 * (rows ? s->kernel[1] : 1);
     c->n_steps = s->kernel[0] * (rows && !is_depthwise(s) ? 1 : s->kernel[1]);
+    if (is_depthwise(s))
+        c->n_steps = (c->n_steps + c->core->taps - 1) / c->core->taps * c->core->taps;
     if (__builtin_mul_overflow(c->n_steps * c->kc, cq_qconv_padded(c) * (int64_t)sizeof *c->w,
                                &bytes))
         return cq_no_memory();
@@ -389,6 +392,8 @@ static void fill_offsets(const struct run *r)
         for (int64_t x = 0; x < (rows ? 1 : s->kernel[1]); x++)
             r->offsets[n++] =
                 (y * s->dilation[0] * r->size[1] + x * s->dilation[1]) * r->call->channels;
+    for (; n < r->c->n_steps; n++) /* a weight of 0 */
+        r->offsets[n] = 0;
 }
 
 /* The numbers of channels from c on. */
@@ -427,6 +432,22 @@ static int32_t largest_input(const struct run *r, const void *first, const void 
     return most ? most : 1;
 }
 
+/* Where the windows of n pixels from p0 on begin. */
+static void windows_at(const struct run *r, const void **px, int64_t image, int64_t p0, int64_t n)
+{
+    int64_t     width = r->call->out_size[1], y = p0 / width, x = p0 % width;
+    int64_t     down = r->c->spec.stride[0] * r->row, across = r->apart * r->c->size;
+    const char *row = r->x + image * r->size[0] * r->row + y * down;
+
+    for (int64_t i = 0; i < n; i++) {
+        px[i] = row + x * across;
+        if (++x == width) {
+            x = 0;
+            row += down;
+        }
+    }
+}
+
 static cq_status product_block(void *user, int64_t block)
 {
     const struct run    *r    = user;
@@ -440,12 +461,7 @@ static cq_status product_block(void *user, int64_t block)
     int32_t              most = 0;
     int64_t              end  = smaller((chunk + 1) * r->chunk, (c->vectors + 1) / 2);
 
-    for (int64_t i = 0; i < n; i++) {
-        int64_t y = (p0 + i) / call->out_size[1], x = (p0 + i) % call->out_size[1];
-
-        px[i] = r->x + (image * r->size[0] + y * c->spec.stride[0]) * r->row +
-                x * c->spec.stride[1] * call->channels * c->size;
-    }
+    windows_at(r, px, image, p0, n);
     if (c->limits)
         most = largest_input(r, px[0], px[n - 1]);
     for (int64_t pair = chunk * r->chunk; pair < end; pair++) {
@@ -497,7 +513,7 @@ static cq_status depthwise_band(void *user, int64_t block, int lane)
                                     .channels = call->out_channels,
                                     .offsets  = r->offsets,
                                     .w        = c->w,
-                                    .n_taps   = s->kernel[0] * s->kernel[1],
+                                    .n_taps   = c->n_steps,
                                     .out_step = call->out_channels,
                                     .finish   = call->finish };
 

@@ -52,9 +52,9 @@ typedef struct cq_quant_taps {
     const void     *x;
     int64_t         step, n, channels;
     const int64_t  *offsets; /* of the taps, in elements */
-    const int32_t  *w;       /* [vector of channels][tap][lanes] */
-    int64_t         n_taps;
-    void           *out; /* out_step elements from pixel to pixel */
+    const int32_t  *w;       /* [vector of channels][tap, or two][lanes] */
+    int64_t         n_taps;  /* a multiple of what a word has */
+    void           *out;     /* out_step elements from pixel to pixel */
     int64_t         out_step;
     cq_quant_finish finish;
 } cq_quant_taps;
@@ -71,6 +71,7 @@ typedef struct cq_quant_core {
     int word_size;  /* … of what words are made of, which may be 2 where size is 1 */
     int tile_rows;  /* at most, by two vectors */
     int group_rows; /* … of bytes that have limits; 0: no need for them */
+    int taps;       /* of a depthwise window in a word of weights: 1 or 2 */
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px);
     void (*depthwise)(const cq_quant_taps *t);

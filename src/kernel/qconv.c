@@ -15,7 +15,10 @@ enum {
     MAX_SUM   = 1 << 16, /* products of a result: 2^16 times 2^15 */
     SLACK     = 64,      /* bytes behind an image that may be read */
     BAND      = 1 << 15, /* elements of the rows that a depthwise band reads, about */
-    COPY_ROWS = 16
+    COPY_ROWS = 16,
+    FEW_PAIRS = 2,  /* of vectors, by which weights are judged at first */
+    LOOKS     = 64, /* pieces of an image that are looked at, */
+    LOOK      = 64  /* elements each */
 };
 
 struct cq_qconv {
@@ -27,12 +30,16 @@ struct cq_qconv {
     int32_t             *w;
     cq_quant_limits     *limits; /* [pair of vectors][step][kc], or NULL */
     int32_t             *sums;   /* of the weights of each output channel */
+    cq_qconv *wide; /* the same in 16 bits, for larger inputs than most limits; or NULL */
 };
 
 const cq_quant_core *cq_quant_core_get(void)
 {
     return cq_isa_get()->quant;
 }
+
+/* Shares of words, see limits_kept. */
+static const double MANY = 0.25, MOST = 0.9;
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -128,94 +135,90 @@ static cq_status pack_depthwise(void *user, int64_t o)
     return CQ_OK;
 }
 
-/* With inputs up to what number the sums of n words of bytes, width of them side by side, fit into
- * 16 bits: of products in twos, of one sign each in the worst case. */
-static uint8_t limit_of(const int8_t *w, int64_t width, int n)
+/* Of a word: the sums of positive and of negative weights in twos, for each of its lanes. */
+struct sides {
+    int16_t above[4 * CQ_MAX_LANES], below[4 * CQ_MAX_LANES];
+};
+
+static void sides_of(struct sides *s, const int16_t *twos, int64_t n)
 {
-    int32_t worst = 1;
+    for (int64_t i = 0; i < n; i++) {
+        int16_t low = (int8_t)twos[i], high = (int16_t)(twos[i] >> 8);
 
-    for (int64_t i = 0; i < 4 * width; i += 2) {
-        int32_t above = 0, below = 0;
-
-        for (const int8_t *two = w + i; two < w + i + 4 * width * n; two += 4 * width) {
-            above += (two[0] > 0 ? two[0] : 0) + (two[1] > 0 ? two[1] : 0);
-            below -= (two[0] < 0 ? two[0] : 0) + (two[1] < 0 ? two[1] : 0);
-        }
-        worst = above > worst ? above : worst;
-        worst = below > worst ? below : worst;
+        s->above[i] = (int16_t)((low > 0 ? low : 0) + (high > 0 ? high : 0));
+        s->below[i] = (int16_t)((low < 0 ? low : 0) + (high < 0 ? high : 0));
     }
-    return (uint8_t)smaller(INT16_MAX / worst, UINT8_MAX);
+}
+
+/* With inputs up to what number the sums of two words fit into 16 bits: those of one sign are the
+ * worst case. */
+static uint8_t limit_of(const struct sides *a, const struct sides *b, int64_t n)
+{
+    int16_t most = 1, least = -1;
+
+    for (int64_t i = 0; i < n; i++) {
+        int16_t above = (int16_t)(a->above[i] + b->above[i]);
+        int16_t below = (int16_t)(a->below[i] + b->below[i]);
+
+        most  = above > most ? above : most;
+        least = below < least ? below : least;
+    }
+    return (uint8_t)smaller(INT16_MAX / (most > -least ? most : -least), UINT8_MAX);
 }
 
 static cq_status limit_pair(void *user, int64_t pair)
 {
-    const cq_qconv  *c     = user;
-    int64_t          first = pair * 2 * c->core->lanes, width = width_at(c, first);
-    int64_t          n      = c->n_steps * c->kc;
-    const int8_t    *w      = (const int8_t *)words_of(c, first);
-    cq_quant_limits *limits = c->limits + pair * n;
+    static const struct sides none;
+    const cq_qconv           *c     = user;
+    int64_t                   first = pair * 2 * c->core->lanes, width = width_at(c, first);
+    int64_t                   n      = c->n_steps * c->kc;
+    const int16_t            *twos   = (const int16_t *)(const void *)words_of(c, first);
+    cq_quant_limits          *limits = c->limits + pair * n;
+    struct sides              word, before;
 
-    for (int64_t i = 0; i < n; i++, w += 4 * width) {
-        limits[i].of_one = limit_of(w, width, 1);
-        limits[i].of_two = (i + 1) % c->kc ? limit_of(w, width, 2) : 0;
+    for (int64_t i = 0; i < n; i++, twos += 2 * width) {
+        sides_of(&word, twos, 2 * width);
+        limits[i] = (cq_quant_limits){ limit_of(&word, &none, 2 * width), 0 };
+        if (i % c->kc)
+            limits[i - 1].of_two = limit_of(&before, &word, 2 * width);
+        before = word;
     }
     return CQ_OK;
 }
 
-/* Whether two words can often be taken at once with inputs of 7 bits, which is what is common where
- * weights have all 8. */
-static bool limits_are_worth_it(const cq_qconv *c)
+/* How many words of all, from 0 to 1, fit: two at once with inputs of 7 bits, and by themselves
+ * with inputs of 8. Weights of 8 bits mostly come with inputs of 7, for other programs' sake. */
+static void limits_kept(double *two_of_7, double *one_of_8, const cq_qconv *c, int64_t pairs)
 {
-    int64_t n = c->n_steps * c->kc * ((c->vectors + 1) / 2), good = 0;
+    int64_t n = c->n_steps * c->kc * pairs, two = 0, one = 0;
 
-    for (int64_t i = 0; i < n; i++)
-        good += c->limits[i].of_two >= INT8_MAX;
-    return good * 4 >= n;
+    for (int64_t i = 0; i < n; i++) {
+        two += c->limits[i].of_two >= INT8_MAX;
+        one += c->limits[i].of_one == UINT8_MAX;
+    }
+    *two_of_7 = (double)two / (double)n;
+    *one_of_8 = (double)one / (double)n;
 }
 
-/* Elements of size bytes. */
-static cq_status pack(cq_qconv *c, int64_t size)
+/* Elements are size bytes: how many words there are, and their bytes. */
+static cq_status measure(int64_t *bytes, cq_qconv *c, int64_t size)
 {
     const cq_qconv_spec *s    = &c->spec;
     bool                 rows = s->dilation[1] == 1; /* a step is a row of the window */
-    int64_t              bytes;
 
-    cq_free_lasting(c->w);
-    c->w       = NULL;
     c->size    = size;
     c->kc      = is_depthwise(s) ? 1 : padded(s->in) * size / 4 * (rows ? s->kernel[1] : 1);
     c->n_steps = s->kernel[0] * (rows && !is_depthwise(s) ? 1 : s->kernel[1]);
     if (is_depthwise(s))
         c->n_steps = (c->n_steps + c->core->taps - 1) / c->core->taps * c->core->taps;
     if (__builtin_mul_overflow(c->n_steps * c->kc, cq_qconv_padded(c) * (int64_t)sizeof *c->w,
-                               &bytes))
+                               bytes))
         return cq_no_memory();
-    c->w = cq_alloc_lasting((size_t)bytes);
-    if (!c->w)
-        return CQ_E_NO_MEMORY;
-    memset(c->w, 0, (size_t)bytes);
-    memset(c->sums, 0, (size_t)cq_qconv_padded(c) * sizeof *c->sums);
-    return cq_parallel_for(s->out, is_depthwise(s) ? pack_depthwise : pack_channel, c);
+    return CQ_OK;
 }
 
-/* Bytes with their limits; or, where that is not worth it, 16 bits without. */
-static cq_status pack_limited(cq_qconv *c)
-{
-    int64_t pairs = (c->vectors + 1) / 2;
-
-    CQ_TRY(pack(c, 1));
-    c->limits = cq_alloc_array((size_t)(pairs * c->n_steps * c->kc), sizeof *c->limits);
-    if (!c->limits)
-        return CQ_E_NO_MEMORY;
-    CQ_TRY(cq_parallel_for(pairs, limit_pair, c));
-    if (limits_are_worth_it(c))
-        return CQ_OK;
-    cq_free(c->limits);
-    c->limits = NULL;
-    return pack(c, c->core->word_size);
-}
-
-cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
+static cq_status new_of(cq_qconv **out, const cq_qconv_spec *spec,
+                        cq_status (*pack_all)(cq_qconv *c))
 {
     cq_qconv *c = *out = cq_zalloc(sizeof *c);
     cq_status status   = CQ_E_NO_MEMORY;
@@ -225,15 +228,82 @@ cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
     c->core    = cq_quant_core_get();
     c->spec    = *spec;
     c->vectors = (spec->out + c->core->lanes - 1) / c->core->lanes;
-    c->sums    = cq_alloc_array((size_t)cq_qconv_padded(c), sizeof *c->sums);
+    c->sums    = cq_zalloc((size_t)cq_qconv_padded(c) * sizeof *c->sums);
     if (c->sums)
-        status =
-            c->core->group_rows && !is_depthwise(spec) ? pack_limited(c) : pack(c, c->core->size);
+        status = pack_all(c);
     if (status != CQ_OK) {
         cq_qconv_free(c);
         *out = NULL;
     }
     return status;
+}
+
+static cq_status pack_plain(cq_qconv *c)
+{
+    bool    is_alone = is_depthwise(&c->spec);
+    int64_t bytes;
+
+    CQ_TRY(measure(&bytes, c, is_alone ? c->core->size : c->core->word_size));
+    c->w = cq_alloc_lasting((size_t)bytes);
+    if (!c->w)
+        return CQ_E_NO_MEMORY;
+    memset(c->w, 0, (size_t)bytes);
+    return cq_parallel_for(c->spec.out, is_alone ? pack_depthwise : pack_channel, c);
+}
+
+/* The first pairs of vectors as bytes, with their limits. */
+static cq_status pack_pairs(double *two_of_7, double *one_of_8, cq_qconv *c, int64_t pairs)
+{
+    CQ_TRY(cq_parallel_for(smaller(c->spec.out, pairs * 2 * c->core->lanes), pack_channel, c));
+    CQ_TRY(cq_parallel_for(pairs, limit_pair, c));
+    limits_kept(two_of_7, one_of_8, c, pairs);
+    return CQ_OK;
+}
+
+/* Bytes with their limits, beside 16 bits where inputs may often be too large. */
+static cq_status keep_bytes(cq_qconv *c, const int32_t *draft, int64_t bytes, double one_of_8)
+{
+    c->w = cq_alloc_lasting((size_t)bytes);
+    if (!c->w)
+        return CQ_E_NO_MEMORY;
+    memcpy(c->w, draft, (size_t)bytes);
+    return one_of_8 > MOST ? CQ_OK : new_of(&c->wide, &c->spec, pack_plain);
+}
+
+/* That, or 16 bits alone. A draft tells, mostly a small one: what lasts is not given back before
+ * all of a model is. */
+static cq_status pack_limited(cq_qconv *c)
+{
+    int64_t   pairs = (c->vectors + 1) / 2, bytes;
+    cq_status status;
+    double    two_of_7 = 0, one_of_8 = 0;
+    int32_t  *draft;
+
+    CQ_TRY(measure(&bytes, c, 1));
+    c->limits = cq_alloc_array((size_t)(pairs * c->n_steps * c->kc), sizeof *c->limits);
+    draft = c->w = cq_zalloc((size_t)bytes);
+    status       = c->limits && draft ? CQ_OK : CQ_E_NO_MEMORY;
+    if (status == CQ_OK)
+        status = pack_pairs(&two_of_7, &one_of_8, c, smaller(pairs, FEW_PAIRS));
+    if (status == CQ_OK && two_of_7 > MANY)
+        status = pack_pairs(&two_of_7, &one_of_8, c, pairs);
+    c->w = NULL;
+    if (status == CQ_OK && two_of_7 > MANY) {
+        status = keep_bytes(c, draft, bytes, one_of_8);
+    } else if (status == CQ_OK) {
+        cq_free(c->limits);
+        c->limits = NULL;
+        status    = pack_plain(c);
+    }
+    cq_free(draft);
+    return status;
+}
+
+cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec)
+{
+    bool has_limits = cq_quant_core_get()->group_rows && !is_depthwise(spec);
+
+    return new_of(out, spec, has_limits ? pack_limited : pack_plain);
 }
 
 void cq_qconv_free(cq_qconv *c)
@@ -243,6 +313,7 @@ void cq_qconv_free(cq_qconv *c)
     cq_free_lasting(c->w);
     cq_free(c->limits);
     cq_free(c->sums);
+    cq_qconv_free(c->wide);
     cq_free(c);
 }
 
@@ -552,10 +623,28 @@ cq_status cq_qconv_scratch(int64_t *out, const cq_qconv *c, const cq_qconv_call 
 {
     struct run r;
 
+    int64_t more = 0;
+
     CQ_TRY(run_init(&r, c, call));
     CQ_TRY(room_of(out, &r));
     *out += c->n_steps * (int64_t)sizeof(int64_t);
+    if (c->wide)
+        CQ_TRY(cq_qconv_scratch(&more, c->wide, call));
+    *out = more > *out ? more : *out;
     return CQ_OK;
+}
+
+/* Whether many inputs seem to have more than 7 bits. A look at some is enough: sums are right with
+ * both ways, whatever they are. */
+static bool has_large(const cq_quant_core *core, const cq_qconv_call *call)
+{
+    const int64_t n     = call->batch * call->in[0] * call->in[1] * call->channels;
+    const int64_t here  = smaller(n, LOOK);
+    int64_t       large = 0;
+
+    for (int64_t i = 0; i < LOOKS; i++)
+        large += core->largest((const char *)call->x + (n - here) * i / LOOKS, here) > INT8_MAX;
+    return large * 4 > LOOKS;
 }
 
 cq_status cq_qconv_run(const cq_qconv *c, const cq_qconv_call *call)
@@ -563,6 +652,8 @@ cq_status cq_qconv_run(const cq_qconv *c, const cq_qconv_call *call)
     struct run r;
     int64_t    room;
 
+    if (c->wide && has_large(c->core, call))
+        c = c->wide;
     CQ_TRY(run_init(&r, c, call));
     CQ_TRY(room_of(&room, &r));
     r.offsets = (int64_t *)(void *)((char *)call->scratch + room);

@@ -196,7 +196,7 @@ static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int ro
 #if HAS_GROUPS
 typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
 
-#define GROUP_ROWS        4 /* by two vectors: of 16 registers four hold weights, one ones */
+#define GROUP_ROWS        4 /* by two vectors: products take registers too */
 #define EACH_GROUP_ROW(X) X(0) X(1) X(2) X(3)
 #define TWOS(x, w)        ((S)_mm256_maddubs_epi16((__m256i)(x), (__m256i)(w)))
 
@@ -204,9 +204,10 @@ typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
     if (rows > (r)) {                                                                              \
         const I x = SPREAD_I(TILE_PLACE(r)[0]), y = SPREAD_I(TILE_PLACE(r)[1]);                    \
                                                                                                    \
-        s##r = DOT(s##r, TWOS(x, w0) + TWOS(y, w2), ones);                                         \
+        READ_AGAIN(w);                                                                             \
+        s##r = DOT(s##r, TWOS(x, w0) + TWOS(y, LOAD_I(w + words)), ones);                          \
         if (vectors > 1)                                                                           \
-            t##r = DOT(t##r, TWOS(x, w1) + TWOS(y, w3), ones);                                     \
+            t##r = DOT(t##r, TWOS(x, w1) + TWOS(y, LOAD_I(w + words + second)), ones);             \
     }
 #define ONE_WORD(r)                                                                                \
     if (rows > (r)) {                                                                              \
@@ -232,8 +233,6 @@ typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
                                                                                                    \
         LINE_AGAIN                                                                                 \
         if (t->most <= limit->of_two) {                                                            \
-            const I w2 = LOAD_I(w + words), w3 = LOAD_I(w + words + second);                       \
-                                                                                                   \
             EACH_GROUP_ROW(TWO_WORDS)                                                              \
             n = 2;                                                                                 \
         } else {                                                                                   \
@@ -347,6 +346,7 @@ static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void 
 /* ---- channel by channel ---- */
 
 enum { PIXELS = 4 }; /* at a time */
+#define EACH_PIXEL(X) X(0) X(1) X(2) X(3)
 
 #define TAPS_OF(r)                                                                                 \
     if (n > (r)) {                                                                                 \
@@ -378,16 +378,15 @@ INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const
     I                     t0 = LOAD_I(f.start + c + more), t1 = t0, t2 = t0, t3 = t0;
     Q                    *out = (Q *)t->out + i * out_step;
 
+    (void)scale, (void)bias, (void)s1, (void)s2, (void)s3, (void)t1, (void)t2, (void)t3;
     for (int64_t tap = 0; tap < t->n_taps; tap += TAPS, w += LANES) {
         const Q *p = x + t->offsets[tap], *q = x + t->offsets[tap + TAPS - 1];
         const I  w0 = LOAD_I(w), w1 = LOAD_I(w + more * words);
 
         (void)w1;
-        TAPS_OF(0) TAPS_OF(1) TAPS_OF(2) TAPS_OF(3)
+        EACH_PIXEL(TAPS_OF)
     }
-    PUT_PIXEL(0)
-    PUT_PIXEL(1) PUT_PIXEL(2) PUT_PIXEL(3)(void) scale, (void)bias, (void)t1, (void)t2, (void)t3,
-        (void)s1, (void)s2, (void)s3;
+    EACH_PIXEL(PUT_PIXEL)
 }
 
 INLINE void depthwise_row(const cq_quant_taps *t, int64_t i, const int n)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """calque against ONNX Runtime: latency of whole models, batch 1, in one process, by turns.
 
-    bench/run.py [MODEL …] [--threads 1,2] [--rounds N] [--memory] [--json FILE]
+    bench/run.py [MODEL …] [--threads 1,2] [--rounds N] [--avx2] [--memory] [--json FILE]
 
 Models of the zoo are exported by calque; those of torchvision by the real torch.onnx.export;
 transformers and quantized models are made by models.py.
@@ -12,7 +12,7 @@ On one thread the time is that of the processor, which other processes do not ad
 it is that of the clock. The two take turns, and sleep between, so that a pool that still spins
 for work does not slow the other down: ONNX Runtime's does so for about 40 ms. OMP_PROC_BIND must not be set: ONNX Runtime's pool would
 inherit the mask. CALQUE_ISA=avx512vnni, avx512, avx2 or sse2 picks the instruction set of calque;
-the first line says which it is.
+the first line says which it is. --avx2 holds both sides to AVX2 (avx2_only.py).
 """
 import argparse
 import contextlib
@@ -250,8 +250,8 @@ def peaks(name, threads):
     """{"calque_prepare_mb": …, "calque_peak_mb": …, "ort_prepare_mb": …, …}"""
     found = {}
     for side in ("calque", "ort"):
-        done = subprocess.run([sys.executable, __file__, "--peak-of", side, "--threads", str(threads), name], check=True,
-                              stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([sys.executable, __file__, "--peak-of", side, "--threads", str(threads), name,
+                               *(["--avx2"] if ort.LIBRARY else [])], check=True, stdout=subprocess.PIPE, text=True)
         prepared, peak = (float(word) for word in done.stdout.split())
         found |= {f"{side}_prepare_mb": prepared, f"{side}_peak_mb": peak}
     return found
@@ -269,16 +269,21 @@ def main():
     parser.add_argument("models", nargs="*", default=ZOO + TORCHVISION + MADE)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--avx2", action="store_true", help="let neither side use instructions newer than AVX2")
     parser.add_argument("--json", help="write the figures to this file too")
     parser.add_argument("--memory", action="store_true", help="measure the peaks of memory too")
     parser.add_argument("--peak-of", choices=["calque", "ort"], help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.avx2:
+        import avx2_only
+        os.environ["CALQUE_ISA"] = "avx2"
+        avx2_only.use()
     if args.peak_of:
         return print_peaks(args.peak_of, args.models[0], int(args.threads))
     if "OMP_PROC_BIND" in os.environ:
         parser.error("OMP_PROC_BIND is set; ONNX Runtime would run on one core")
     isa = capi.lib().cq_instruction_set().decode()
-    print(f"calque with {isa} on {processor()}")
+    print(f"calque with {isa} on {processor()}" + (", ONNX Runtime held to avx2" if args.avx2 else ""))
     print(f"{'model':22} {'thr':>3} {'calque ms':>18} {'onnxruntime ms':>18} {'ratio':>13} "
           f"{'apart':>8} {'prepare s':>11}" + (f" {'calque MB':>12} {'onnxruntime':>12}" if args.memory else ""))
     print(f"{'':22} {'':>3} {'min    median':>18} {'min    median':>18} {'min   median':>13}"

@@ -32,10 +32,40 @@ static const conv_case cases[] = {
     { 1, 40, 40, 40, { 70, 31 }, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 0, 0 }, { 0, 0 }, 5 },
 };
 
+/* Weights and inputs at which sums of a few products leave 16 bits, or just do not: most weights
+ * are up to `usual`, one of `rare` is `extreme`; half of the inputs are `common`, one of 500
+ * `largest`. */
+typedef struct draw {
+    int usual, rare, extreme, common, largest;
+} draw;
+
+static const draw draws[] = {
+    { 128, 2, -128, 255, 255 }, { 0, 1, -128, 255, 255 },  { 0, 1, 127, 255, 255 },
+    { 0, 1, -128, 127, 127 },   { 0, 1, 127, 127, 127 },   { 64, 2, -64, 255, 255 },
+    { 0, 1, 64, 255, 255 },     { 0, 1, 32, 255, 255 },    { 0, 1, 33, 255, 255 },
+    { 20, 97, -128, 255, 255 }, { 20, 97, 127, 127, 127 }, { 40, 29, 127, 127, 128 },
+    { 20, 97, -128, 127, 255 }, { 40, 29, 127, 90, 255 },  { 3, 2, 2, 0, 0 },
+};
+
 static uint32_t next_random(uint32_t *seed)
 {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;
+}
+
+static int8_t draw_weight(const draw *d, uint32_t *seed)
+{
+    if (next_random(seed) % (uint32_t)d->rare == 0)
+        return (int8_t)d->extreme;
+    return (int8_t)((int)(next_random(seed) % (uint32_t)(2 * d->usual)) - d->usual);
+}
+
+static int32_t draw_input(const draw *d, uint32_t *seed)
+{
+    if (next_random(seed) % 500 == 0)
+        return d->largest;
+    return next_random(seed) % 2 ? d->common
+                                 : (int32_t)(next_random(seed) % (uint32_t)(d->common + 1));
 }
 
 static int32_t element(const void *q, int64_t i)
@@ -127,7 +157,7 @@ static void run_into(cq_tensor **out, const cq_qconv *c, cq_qconv_call *call, bo
     release_all(start, scales, bias, room, NULL);
 }
 
-static void check_case(const conv_case *k)
+static void check_case(const conv_case *k, const draw *d)
 {
     int64_t       in   = cq_qimage_channels(k->in), n_w;
     uint32_t      seed = 1;
@@ -151,13 +181,12 @@ static void check_case(const conv_case *k)
     CHECK_OK(cq_tensor_new(&x, cq_quant_core_get()->size == 1 ? CQ_DTYPE_U8 : CQ_DTYPE_I16,
                            SIZES(k->batch, k->size[0], k->size[1], in), NULL));
     for (int64_t i = 0; i < cq_tensor_numel(x); i++)
-        set_element(cq_tensor_data(x), i, (int32_t)(next_random(&seed) % 256));
+        set_element(cq_tensor_data(x), i, draw_input(d, &seed));
     CHECK_OK(cq_tensor_new(&w, CQ_DTYPE_I8,
                            SIZES(k->out, k->in / k->groups, k->kernel[0], k->kernel[1]), NULL));
     n_w = cq_tensor_numel(w);
-    for (int64_t i = 0; i < n_w; i++) /* the largest come often */
-        ((int8_t *)cq_tensor_data(w))[i] =
-            (int8_t)(next_random(&seed) % 4 ? -128 : (int)(next_random(&seed) % 256) - 128);
+    for (int64_t i = 0; i < n_w; i++)
+        ((int8_t *)cq_tensor_data(w))[i] = draw_weight(d, &seed);
     for (int i = 0; i < 4; i++)
         spec.step[i] = w->strides[i];
     spec.w = cq_tensor_data(w);
@@ -196,7 +225,8 @@ TEST(qconv, sums_are_those_of_integers)
         cq_set_threads(threads);
         EACH_ISA
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-            check_case(&cases[i]);
+            for (size_t j = 0; j < sizeof draws / sizeof *draws; j++)
+                check_case(&cases[i], &draws[j]);
     }
     cq_set_threads(0);
 }

@@ -4,7 +4,11 @@
  * What is quantized lies with its channels side by side, in the type that the set multiplies: bytes
  * where it has dot products of four of them (VNNI), else 16 bits, two of which every set can
  * multiply and add without overflow. Numbers are those of uint8; those of int8 are moved up by 128,
- * and so is their zero point. */
+ * and so is their zero point.
+ *
+ * AVX2 multiplies bytes too, but adds two products in 16 bits, which cuts off what does not fit.
+ * How large its inputs may be says a limit for each word of weights; what is above is multiplied as
+ * 16 bits. Weights that are mostly too large are packed as 16 bits, and images copied for them. */
 #ifndef CQ_KERNEL_QUANT_CORE_H
 #define CQ_KERNEL_QUANT_CORE_H
 
@@ -23,17 +27,24 @@ typedef struct cq_quant_finish {
     bool           is_float;
 } cq_quant_finish;
 
+/* The largest number that inputs of a word, and of it and the next, may have for sums to fit. */
+typedef struct cq_quant_limits {
+    uint8_t of_one, of_two; /* 0: there is no next */
+} cq_quant_limits;
+
 /* A tile of a product: rows by one or two vectors of output channels, over steps of kc words (of
  * 32 bits: one unit of bytes, half a unit of 16 bits). */
 typedef struct cq_quant_tile {
-    const int32_t  *w;       /* [step][kc][lanes * vectors] */
-    const int64_t  *offsets; /* of the steps, in elements from where a row begins */
-    int64_t         n_steps, kc;
-    int64_t         line; /* elements from row to row if all are equally far apart; 0: not */
-    void           *out;
-    int64_t         out_row; /* elements, or floats */
-    int64_t         cols;    /* that exist */
-    cq_quant_finish finish;
+    const int32_t         *w;       /* [step][kc][lanes * vectors] */
+    const cq_quant_limits *limits;  /* [step][kc], of bytes; NULL: words of the set's own */
+    int32_t                most;    /* no input is larger; at least 1 */
+    const int64_t         *offsets; /* of the steps, in elements from where a row begins */
+    int64_t                n_steps, kc;
+    int64_t                line; /* elements from row to row if all are equally far apart; 0: not */
+    void                  *out;
+    int64_t                out_row; /* elements, or floats */
+    int64_t                cols;    /* that exist */
+    cq_quant_finish        finish;
 } cq_quant_tile;
 
 /* Results of a row of a depthwise convolution: n pixels, step elements apart in x. */
@@ -41,9 +52,9 @@ typedef struct cq_quant_taps {
     const void     *x;
     int64_t         step, n, channels;
     const int64_t  *offsets; /* of the taps, in elements */
-    const int32_t  *w;       /* [vector of channels][tap][lanes] */
-    int64_t         n_taps;
-    void           *out; /* out_step elements from pixel to pixel */
+    const int32_t  *w;       /* [vector of channels][tap, or two][lanes] */
+    int64_t         n_taps;  /* a multiple of what a word has */
+    void           *out;     /* out_step elements from pixel to pixel */
     int64_t         out_step;
     cq_quant_finish finish;
 } cq_quant_taps;
@@ -56,8 +67,11 @@ typedef struct cq_quant_sum {
 
 typedef struct cq_quant_core {
     int lanes;
-    int size;      /* bytes of an element: 1 or 2 */
-    int tile_rows; /* at most, by two vectors */
+    int size;       /* bytes of an element: 1 or 2 */
+    int word_size;  /* … of what words are made of, which may be 2 where size is 1 */
+    int tile_rows;  /* at most, by two vectors */
+    int group_rows; /* … of bytes that have limits; 0: no need for them */
+    int taps;       /* of a depthwise window in a word of weights: 1 or 2 */
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px);
     void (*depthwise)(const cq_quant_taps *t);
@@ -67,6 +81,7 @@ typedef struct cq_quant_core {
     void (*from_grid)(float *out, const void *x, int64_t n, float scale, int32_t zero);
     void (*add)(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s);
     void (*max)(void *io, const void *x, int64_t n);
+    int32_t (*largest)(const void *x, int64_t n);       /* of n elements, or 0 */
     void (*sum)(int32_t *io, const void *x, int64_t n); /* io[i] += x[i] */
     /* n results of a mean over sums, finished. */
     void (*finish)(void *out, const int32_t *sums, int64_t n, const cq_quant_finish *f);

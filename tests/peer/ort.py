@@ -77,6 +77,9 @@ def from_bf16(array):
     return (flat << 16).view(np.float32).reshape(np.shape(array))
 
 
+LIBRARY = None  # the path of another one than find_library's
+
+
 def find_library():
     """The path of the installed libonnxruntime, or None."""
     machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
@@ -126,7 +129,7 @@ class Api:
 
 @functools.lru_cache(maxsize=None)
 def api():
-    path = find_library()
+    path = LIBRARY or find_library()
     if not path:
         raise OrtError("ONNX Runtime is not installed; run tools/setup.sh peers")
     return Api(path)

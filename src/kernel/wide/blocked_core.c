@@ -657,6 +657,17 @@ INLINE void transform(const cq_core_winograd *t, const float *x, int64_t row, in
         forward(side, t->v + side * j * t->v_step, t->v_step, half[j][0], LANES);
 }
 
+/* What the next tile of the same block of channels has more than this one, about: blocks are far
+ * apart, and there are more rows of them than a processor follows by itself. */
+INLINE void prefetch_next(const cq_core_winograd *t)
+{
+    enum { MORE = 4, LINE = 16 };
+
+    for (int y = t->y0; y < t->y1; y++)
+        for (int i = 0; i < MORE * LANES; i += LINE)
+            PREFETCH(t->x + y * t->x_row + t->side * t->x_col + i);
+}
+
 static void winograd(const cq_core_winograd *t)
 {
     const int          side = t->side;
@@ -664,6 +675,7 @@ static void winograd(const cq_core_winograd *t)
     int64_t            row = t->x_row, col = t->x_col;
     _Alignas(64) float edge[6][6][LANES];
 
+    prefetch_next(t);
     if (t->y0 > 0 || t->x0 > 0 || t->y1 < side || t->x1 < side) { /* zeros around it */
         for (int y = 0; y < side; y++)
             for (int i = 0; i < side; i++) {

@@ -1,5 +1,6 @@
 /* Products, sums and limits of numbers of 8 bits (kernel/quant_core.h). A word is a unit of what is
- * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. */
+ * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. Q is
+ * an element of an image, N one of what words are made of. */
 #include "kernel/isa.h"
 #include "kernel/wide/line.h"
 
@@ -13,26 +14,44 @@ typedef int32_t word __attribute__((aligned(1), may_alias));
 #define FLOATS(v)   __builtin_convertvector(v, V)
 
 /* DOT adds the products of a word; DOT_16 those of two numbers of 16 bits, the second of which is
- * 0 in what LOAD_Q reads. Vector types can convert, but gcc does it one by one. */
+ * 0 in what LOAD_Q reads. LOAD_TAPS reads channels of one or two pixels, TAPS of them, side by
+ * side. Vector types can convert, but gcc does it one by one. */
 #if CQ_LANES == 16 && defined(__AVX512VNNI__)
-typedef uint8_t Q;
+typedef uint8_t Q, N;
 #define DOT(s, x, w)    ((I)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
 #define DOT_16(s, x, w) ((I)_mm512_dpwssd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
 #define LOAD_Q(p)       ((I)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(p))))
 #define STORE_Q(p, v)   _mm_storeu_si128((void *)(p), _mm512_cvtepi32_epi8((__m512i)(v)))
+#elif CQ_LANES == 8 && defined(__AVX2__)
+#define HAS_GROUPS   1
+typedef uint8_t Q;
+typedef int16_t N;
+#define DOT_16       DOT
+#define DOT(s, x, w) ((s) + (I)_mm256_madd_epi16((__m256i)(x), (__m256i)(w)))
+#define LOAD_Q(p)    ((I)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(p))))
+#define TAPS         2
+#define LOAD_TAPS(p, q)                                                                            \
+    ((I)_mm256_cvtepu8_epi16(_mm_unpacklo_epi8(_mm_loadu_si128((const void *)(p)),                 \
+                                               _mm_loadu_si128((const void *)(q)))))
+#define LOAD_MORE_TAPS(p, q)                                                                       \
+    ((I)_mm256_cvtepu8_epi16(_mm_unpackhi_epi8(_mm_loadu_si128((const void *)(p)),                 \
+                                               _mm_loadu_si128((const void *)(q)))))
+#define STORE_Q(p, v)                                                                              \
+    _mm_storel_epi64((void *)(p), bytes_of(_mm256_castsi256_si128((__m256i)(v)),                   \
+                                           _mm256_extracti128_si256((__m256i)(v), 1)))
+INLINE __m128i  bytes_of(__m128i low, __m128i high)
+{
+    const __m128i pairs = _mm_packs_epi32(low, high);
+
+    return _mm_packus_epi16(pairs, pairs);
+}
 #else
-typedef int16_t Q;
+typedef int16_t Q, N;
 #define DOT_16 DOT
 #if CQ_LANES == 16 && defined(__AVX512BW__)
 #define DOT(s, x, w)  ((s) + (I)_mm512_madd_epi16((__m512i)(x), (__m512i)(w)))
 #define LOAD_Q(p)     ((I)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const void *)(p))))
 #define STORE_Q(p, v) _mm256_storeu_si256((void *)(p), _mm512_cvtepi32_epi16((__m512i)(v)))
-#elif CQ_LANES == 8 && defined(__AVX2__)
-#define DOT(s, x, w) ((s) + (I)_mm256_madd_epi16((__m256i)(x), (__m256i)(w)))
-#define LOAD_Q(p)    ((I)_mm256_cvtepi16_epi32(_mm_loadu_si128((const void *)(p))))
-#define STORE_Q(p, v)                                                                              \
-    _mm_storeu_si128((void *)(p), _mm_packs_epi32(_mm256_castsi256_si128((__m256i)(v)),            \
-                                                  _mm256_extracti128_si256((__m256i)(v), 1)))
 #else
 typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_alias));
 #if CQ_LANES == 4 && defined(__SSE2__)
@@ -51,6 +70,12 @@ static __attribute__((noinline)) I dot_lowered(I s, I x, I w)
 #define LOAD_Q(p)     __builtin_convertvector(*(const QV *)(p), I)
 #define STORE_Q(p, v) (*(QV *)(p) = __builtin_convertvector(v, QV))
 #endif
+#endif
+
+#ifndef TAPS
+#define TAPS                 1
+#define LOAD_TAPS(p, q)      LOAD_Q(p)
+#define LOAD_MORE_TAPS(p, q) LOAD_Q((p) + LANES)
 #endif
 
 /* To the nearest whole number, halves to even: the last bit of a number of this size is 1. |x| is
@@ -93,6 +118,31 @@ INLINE void put(void *out, I sum, const cq_quant_finish *f, int64_t c, int64_t c
     }
 }
 
+INLINE void put_whole(Q *out, I sum, V scale, V bias, const cq_quant_finish *f)
+{
+    STORE_Q(out,
+            nearest_and(limited(FMA(FLOATS(sum), scale, bias), f->lo, f->hi), SPREAD_I(f->zero)));
+}
+
+/* Two vectors of channels: what is above or below bytes is cut off on the way to them. */
+INLINE void put_both(Q *out, I a, I b, const V *scale, const V *bias, const cq_quant_finish *f)
+{
+#if CQ_LANES == 8 && defined(__AVX2__)
+    const V       hi = SPREAD(f->hi);
+    const __m256i x  = _mm256_cvtps_epi32(AT_MOST(hi, FMA(FLOATS(a), scale[0], bias[0])));
+    const __m256i y  = _mm256_cvtps_epi32(AT_MOST(hi, FMA(FLOATS(b), scale[1], bias[1])));
+    const __m128i lo = _mm_set1_epi8((char)(_mm_cvtss_si32(_mm_set_ss(f->lo)) + f->zero));
+    const __m256i w  = _mm256_adds_epi16(_mm256_packs_epi32(x, y),
+                                         _mm256_set1_epi16((int16_t)f->zero)); /* halves by turns */
+    const __m128i q  = _mm_packus_epi16(_mm256_castsi256_si128(w), _mm256_extracti128_si256(w, 1));
+
+    _mm_storeu_si128((void *)out, _mm_max_epu8(lo, _mm_shuffle_epi32(q, _MM_SHUFFLE(3, 1, 2, 0))));
+#else
+    put_whole(out, a, scale[0], bias[0], f);
+    put_whole(out + LANES, b, scale[1], bias[1], f);
+#endif
+}
+
 static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_finish *f)
 {
     for (int64_t c = 0; c < n; c += LANES)
@@ -102,14 +152,13 @@ static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_fin
 /* ---- products ---- */
 
 #define TILE_START(r)                                                                              \
-    const Q *q##r = in_line || rows <= (r) ? NULL : px[first + (r)];                               \
-    I        s##r = start0, t##r = start1;                                                         \
+    const char *q##r = in_line || rows <= (r) ? NULL : px[first + (r)];                            \
+    I           s##r = start0, t##r = start1;                                                      \
     (void)q##r, (void)s##r, (void)t##r;
+#define TILE_PLACE(r) ((const word *)(in_line ? LINE_PLACE(r) : q##r + offset) + (in_line ? 0 : k))
 #define TILE_STEP(r)                                                                               \
     if (rows > (r)) {                                                                              \
-        const word *at =                                                                           \
-            in_line ? (const word *)LINE_PLACE(r) : (const word *)(q##r + offset) + k;             \
-        const I x = SPREAD_I(*at);                                                                 \
+        const I x = SPREAD_I(*TILE_PLACE(r));                                                      \
                                                                                                    \
         s##r = DOT(s##r, x, w0);                                                                   \
         if (vectors > 1)                                                                           \
@@ -122,11 +171,10 @@ static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_fin
             sums[r][1] = t##r;                                                                     \
     }
 #define TILE_PUT(r)                                                                                \
-    if (rows > (r)) {                                                                              \
-        put_whole(out + (r)*t->out_row, s##r, scale0, bias0, &f);                                  \
-        if (vectors > 1)                                                                           \
-            put_whole(out + (r)*t->out_row + LANES, t##r, scale1, bias1, &f);                      \
-    }
+    if (rows > (r) && vectors > 1)                                                                 \
+        put_both(out + (r)*t->out_row, s##r, t##r, scale, bias, &f);                               \
+    else if (rows > (r))                                                                           \
+        put_whole(out + (r)*t->out_row, s##r, scale[0], bias[0], &f);
 
 /* What is not a whole vector of bytes, through memory. */
 static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int rows)
@@ -142,42 +190,106 @@ static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int ro
     }
 }
 
-INLINE void put_whole(Q *out, I sum, V scale, V bias, const cq_quant_finish *f)
-{
-    STORE_Q(out,
-            nearest_and(limited(FMA(FLOATS(sum), scale, bias), f->lo, f->hi), SPREAD_I(f->zero)));
-}
+/* Where bytes are multiplied in fours by two instructions: the first adds products in twos, in 16
+ * bits. Those of a word and the next are added before they are widened where that fits; else those
+ * of one word are widened, or, where not even these fit, it is multiplied as numbers of 16 bits. */
+#if HAS_GROUPS
+typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
+
+#define GROUP_ROWS        4 /* by two vectors: products take registers too */
+#define EACH_GROUP_ROW(X) X(0) X(1) X(2) X(3)
+#define TWOS(x, w)        ((S)_mm256_maddubs_epi16((__m256i)(x), (__m256i)(w)))
+
+#define TWO_WORDS(r)                                                                               \
+    if (rows > (r)) {                                                                              \
+        const I x = SPREAD_I(TILE_PLACE(r)[0]), y = SPREAD_I(TILE_PLACE(r)[1]);                    \
+                                                                                                   \
+        READ_AGAIN(w);                                                                             \
+        s##r = DOT(s##r, TWOS(x, w0) + TWOS(y, LOAD_I(w + words)), ones);                          \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(t##r, TWOS(x, w1) + TWOS(y, LOAD_I(w + words + second)), ones);             \
+    }
+#define ONE_WORD(r)                                                                                \
+    if (rows > (r)) {                                                                              \
+        const I x = SPREAD_I(*TILE_PLACE(r));                                                      \
+                                                                                                   \
+        s##r = DOT(s##r, TWOS(x, w0), ones);                                                       \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(t##r, TWOS(x, w1), ones);                                                   \
+    }
+#define WIDE_WORD(r)                                                                               \
+    if (rows > (r)) {                                                                              \
+        const S x = (S)SPREAD_I(*TILE_PLACE(r)), odd = (S)_mm256_srli_epi16((__m256i)x, 8);        \
+                                                                                                   \
+        s##r = DOT(DOT(s##r, x & 0xff, (S)w0 << 8 >> 8), odd, (S)w0 >> 8);                         \
+        if (vectors > 1)                                                                           \
+            t##r = DOT(DOT(t##r, x & 0xff, (S)w1 << 8 >> 8), odd, (S)w1 >> 8);                     \
+    }
+#define GROUPS                                                                                     \
+    const S ones = (S){ 0 } + 1;                                                                   \
+                                                                                                   \
+    for (int64_t k = 0, n; k < kc; k += n, limit += n, w += n * words) {                           \
+        const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);                                           \
+                                                                                                   \
+        LINE_AGAIN                                                                                 \
+        if (t->most <= limit->of_two) {                                                            \
+            EACH_GROUP_ROW(TWO_WORDS)                                                              \
+            n = 2;                                                                                 \
+        } else {                                                                                   \
+            if (t->most <= limit->of_one) {                                                        \
+                EACH_GROUP_ROW(ONE_WORD)                                                           \
+            } else {                                                                               \
+                EACH_GROUP_ROW(WIDE_WORD)                                                          \
+            }                                                                                      \
+            n = 1;                                                                                 \
+        }                                                                                          \
+        LINE_GO(4 * n);                                                                            \
+    }
+#else
+#define GROUP_ROWS 0
+#define GROUPS
+#endif
+
+enum { WORD_ROWS = TILE_ROWS };
+#define WORDS                                                                                      \
+    for (int64_t k = 0; k < kc; k++, w += words) {                                                 \
+        const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);                                           \
+                                                                                                   \
+        (void)w1;                                                                                  \
+        LINE_AGAIN                                                                                 \
+        EACH_ROW(TILE_STEP)                                                                        \
+        LINE_GO(4);                                                                                \
+    }
 
 INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
-                    const void *const *px, int64_t first, const bool in_line)
+                    const void *const *px, int64_t first, const bool in_line, const bool is_grouped)
 {
-    const cq_quant_finish f      = t->finish;
-    const int             second = vectors > 1 ? LANES : 0;
-    const I               start0 = LOAD_I(f.start), start1 = LOAD_I(f.start + second);
-    const bool            near  = false;
-    const int64_t         apart = t->line * (int64_t)sizeof(Q);
-    const int32_t        *w     = t->w;
+    const cq_quant_finish  f      = t->finish;
+    const int              second = vectors > 1 ? LANES : 0, words = vectors * LANES;
+    const I                start0 = LOAD_I(f.start), start1 = LOAD_I(f.start + second);
+    const bool             near  = false;
+    const int64_t          size  = is_grouped ? 1 : (int64_t)sizeof(N);
+    const int64_t          apart = t->line * size, kc = t->kc;
+    const int32_t         *w     = t->w;
+    const cq_quant_limits *limit = t->limits;
     EACH_ROW(TILE_START)
 
+    (void)limit;
     for (int64_t step = 0; step < t->n_steps; step++) {
-        const int64_t offset = t->offsets[step], kc = t->kc;
+        const int64_t offset = t->offsets[step] * size;
 
-        LINE_FROM((const char *)px[0] + first * apart + offset * (int64_t)sizeof(Q));
-        for (int64_t k = 0; k < kc; k++, w += vectors * LANES) {
-            const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);
-
-            (void)w1;
-            LINE_AGAIN
-            EACH_ROW(TILE_STEP)
-            LINE_GO(4);
+        LINE_FROM((const char *)px[0] + first * apart + offset);
+        if (is_grouped) {
+            GROUPS
+        } else {
+            WORDS
         }
     }
     if (!f.is_float && t->cols >= second + LANES) {
-        const V scale0 = LOAD(f.scale), scale1 = LOAD(f.scale + second);
-        const V bias0 = LOAD(f.bias), bias1 = LOAD(f.bias + second);
-        Q      *out = (Q *)t->out + first * t->out_row;
+        const V scale[2] = { LOAD(f.scale), LOAD(f.scale + second) };
+        const V bias[2]  = { LOAD(f.bias), LOAD(f.bias + second) };
+        Q      *out      = (Q *)t->out + first * t->out_row;
 
-        (void)scale1, (void)bias1;
         EACH_ROW(TILE_PUT)
     } else {
         I sums[TILE_ROWS][2];
@@ -187,17 +299,14 @@ INLINE void tile_of(const cq_quant_tile *t, const int rows, const int vectors,
     }
 }
 
-INLINE void tile_in_line(const cq_quant_tile *t, const int rows, const int vectors,
-                         const void *const *px, int64_t first)
-{
-    tile_of(t, rows, vectors, px, first, true);
-}
-
-INLINE void tile_anywhere(const cq_quant_tile *t, const int rows, const int vectors,
-                          const void *const *px, int64_t first)
-{
-    tile_of(t, rows, vectors, px, first, false);
-}
+#define TILE_FN(name, in_line, is_grouped)                                                         \
+    INLINE void name(const cq_quant_tile *t, const int rows, const int vectors,                    \
+                     const void *const *px, int64_t first)                                         \
+    {                                                                                              \
+        tile_of(t, rows, vectors, px, first, in_line, is_grouped);                                 \
+    }
+TILE_FN(tile_in_line, true, false)
+TILE_FN(tile_anywhere, false, false)
 
 #define TILE     cq_quant_tile
 #define PIXEL    void
@@ -208,53 +317,97 @@ INLINE void tile_anywhere(const cq_quant_tile *t, const int rows, const int vect
 #define ONE_TILE tile_anywhere
 #include "kernel/wide/tiles.inc"
 
+#if HAS_GROUPS
+TILE_FN(group_in_line, true, true)
+TILE_FN(group_anywhere, false, true)
+#undef TILE_ROWS
+#undef EACH_ROW
+#define TILE_ROWS GROUP_ROWS
+#define EACH_ROW  EACH_GROUP_ROW
+#define TILES     groups_in_line
+#define ONE_TILE  group_in_line
+#include "kernel/wide/tiles.inc"
+#define TILES    groups_anywhere
+#define ONE_TILE group_anywhere
+#include "kernel/wide/tiles.inc"
+#endif
+
 static void tiles(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px)
 {
+#if HAS_GROUPS
+    if (t->limits) {
+        (t->line ? groups_in_line : groups_anywhere)(t, rows, vectors, px);
+        return;
+    }
+#endif
     (t->line ? tiles_in_line : tiles_anywhere)(t, rows, vectors, px);
 }
 
 /* ---- channel by channel ---- */
 
 enum { PIXELS = 4 }; /* at a time */
+#define EACH_PIXEL(X) X(0) X(1) X(2) X(3)
+
+#define TAPS_OF(r)                                                                                 \
+    if (n > (r)) {                                                                                 \
+        const Q *a = p + (r)*step, *b = q + (r)*step;                                              \
+                                                                                                   \
+        (void)b;                                                                                   \
+        s##r = DOT_16(s##r, LOAD_TAPS(a, b), w0);                                                  \
+        if (vectors > 1)                                                                           \
+            t##r = DOT_16(t##r, LOAD_MORE_TAPS(a, b), w1);                                         \
+    }
+#define PUT_PIXEL(r)                                                                               \
+    if (n > (r) && vectors > 1)                                                                    \
+        put_both(out + (r)*out_step + c, s##r, t##r, scale, bias, &f);                             \
+    else if (n > (r))                                                                              \
+        put(out + (r)*out_step, s##r, &f, c, t->channels);
 
 /* x is read a vector at a time, also behind its last channel: there is room. */
-INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const int n)
+INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const int n,
+                             const int vectors)
 {
-    const int32_t *w    = t->w + c * t->n_taps;
-    const Q       *x    = (const Q *)t->x + i * t->step + c;
-    const int64_t  step = t->step, out_step = t->out_step;
-    I              s0 = LOAD_I(t->finish.start + c), s1 = s0, s2 = s0, s3 = s0;
-    Q             *out = (Q *)t->out + i * out_step;
+    const cq_quant_finish f    = t->finish;
+    const int64_t         more = vectors > 1 ? LANES : 0, words = t->n_taps / TAPS;
+    const int32_t        *w    = t->w + c * words;
+    const Q              *x    = (const Q *)t->x + i * t->step + c;
+    const int64_t         step = t->step, out_step = t->out_step;
+    const V               scale[2] = { LOAD(f.scale + c), LOAD(f.scale + c + more) };
+    const V               bias[2]  = { LOAD(f.bias + c), LOAD(f.bias + c + more) };
+    I                     s0 = LOAD_I(f.start + c), s1 = s0, s2 = s0, s3 = s0;
+    I                     t0 = LOAD_I(f.start + c + more), t1 = t0, t2 = t0, t3 = t0;
+    Q                    *out = (Q *)t->out + i * out_step;
 
-    for (int64_t tap = 0; tap < t->n_taps; tap++, w += LANES) {
-        const Q *p  = x + t->offsets[tap];
-        const I  wt = LOAD_I(w);
+    (void)scale, (void)bias, (void)s1, (void)s2, (void)s3, (void)t1, (void)t2, (void)t3;
+    for (int64_t tap = 0; tap < t->n_taps; tap += TAPS, w += LANES) {
+        const Q *p = x + t->offsets[tap], *q = x + t->offsets[tap + TAPS - 1];
+        const I  w0 = LOAD_I(w), w1 = LOAD_I(w + more * words);
 
-        s0 = DOT_16(s0, LOAD_Q(p), wt);
-        if (n > 1) {
-            s1 = DOT_16(s1, LOAD_Q(p + step), wt);
-            s2 = DOT_16(s2, LOAD_Q(p + 2 * step), wt);
-            s3 = DOT_16(s3, LOAD_Q(p + 3 * step), wt);
-        }
+        (void)w1;
+        EACH_PIXEL(TAPS_OF)
     }
-    put(out, s0, &t->finish, c, t->channels);
-    if (n > 1) {
-        put(out + out_step, s1, &t->finish, c, t->channels);
-        put(out + 2 * out_step, s2, &t->finish, c, t->channels);
-        put(out + 3 * out_step, s3, &t->finish, c, t->channels);
-    }
+    EACH_PIXEL(PUT_PIXEL)
 }
 
+INLINE void depthwise_row(const cq_quant_taps *t, int64_t i, const int n)
+{
+    int64_t c = 0;
+
+    for (; c + 2 * LANES <= t->channels; c += 2 * LANES)
+        depthwise_pixels(t, i, c, n, 2);
+    for (; c < t->channels; c += LANES)
+        depthwise_pixels(t, i, c, n, 1);
+}
+
+/* The last pixels are computed with some before them once more rather than one by one. */
 static void depthwise(const cq_quant_taps *t)
 {
-    int64_t i = 0;
-
-    for (; i + PIXELS <= t->n; i += PIXELS)
-        for (int64_t c = 0; c < t->channels; c += LANES)
-            depthwise_pixels(t, i, c, PIXELS);
-    for (; i < t->n; i++)
-        for (int64_t c = 0; c < t->channels; c += LANES)
-            depthwise_pixels(t, i, c, 1);
+    if (t->n < PIXELS)
+        for (int64_t i = 0; i < t->n; i++)
+            depthwise_row(t, i, 1);
+    else
+        for (int64_t i = 0; i < t->n; i += PIXELS)
+            depthwise_row(t, i + PIXELS <= t->n ? i : t->n - PIXELS, PIXELS);
 }
 
 /* ---- number by number ---- */
@@ -327,6 +480,16 @@ static void max(void *io, const void *x, int64_t n)
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
+static int32_t largest(const void *x, int64_t n)
+{
+    const Q *from = x;
+    Q        most = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        most = from[i] > most ? from[i] : most;
+    return most;
+}
+
 static void sum(int32_t *io, const void *x, int64_t n)
 {
     const Q *from = x;
@@ -337,5 +500,20 @@ static void sum(int32_t *io, const void *x, int64_t n)
 
 extern const cq_quant_core CQ_OF_ISA(quant);
 
-const cq_quant_core CQ_OF_ISA(quant) = { LANES,     sizeof(Q), TILE_ROWS, tiles, depthwise, to_grid,
-                                         from_grid, add,       max,       sum,   finish };
+const cq_quant_core CQ_OF_ISA(quant) = {
+    .lanes      = LANES,
+    .size       = sizeof(Q),
+    .word_size  = sizeof(N),
+    .tile_rows  = WORD_ROWS,
+    .group_rows = GROUP_ROWS,
+    .taps       = TAPS,
+    .tiles      = tiles,
+    .depthwise  = depthwise,
+    .to_grid    = to_grid,
+    .from_grid  = from_grid,
+    .add        = add,
+    .max        = max,
+    .largest    = largest,
+    .sum        = sum,
+    .finish     = finish,
+};

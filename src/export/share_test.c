@@ -170,6 +170,15 @@ TEST(merge, much_of_one_number_at_an_end_is_padding)
     check("ConstantOfShape Concat", 1, "torch.cat((x, torch.zeros(2, 20000), x), 1)");
 }
 
+TEST(branches, a_truth_that_an_if_gives_is_its_condition)
+{
+    const char *asked = "torch.relu(x) if (True if bool(x.sum() > 1) else False) else x + 1";
+    const char *other = "torch.relu(x) if (False if bool(x.sum() > 1) else True) else x + 1";
+
+    check("ReduceSum Greater If", 1, asked);
+    check("ReduceSum Greater Not If", 1, other);
+}
+
 TEST(fold, parts_of_a_weight_are_weights)
 {
     check("Mul Add", 2, "x * torch.arange(6.).split(3)[0] + torch.arange(6.).split(3)[1]");
@@ -203,6 +212,7 @@ int main(void)
         TEST_OF(merge, places_of_a_mask_are_a_row_that_is_not_turned),
         TEST_OF(merge, a_power_of_two_goes_into_a_constant),
         TEST_OF(merge, much_of_one_number_at_an_end_is_padding),
+        TEST_OF(branches, a_truth_that_an_if_gives_is_its_condition),
         TEST_OF(fold, parts_of_a_weight_are_weights),
         TEST_OF(fold, numbers_that_are_repeated_are_few),
     };

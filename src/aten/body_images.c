@@ -85,7 +85,7 @@ const cq_body_function cq_body_images[] = {
       "room = size + 2 * pad - dilation * (kernel - 1) - 1\n"
       "if not ceil_mode: return room // stride + 1\n"
       "return min((room + stride - 1) // stride, (size + pad - 1) // stride) + 1" },
-    /* The windows of a pool, fill around the image. */
+    /* The windows of a pool, fill around the image: in ceil mode as much as the last one needs. */
     { "pool_windows(Tensor x, int[] kernel, int[] stride, int[] pad, int[] dilation, bool "
       "ceil_mode, "
       "Scalar fill) -> Tensor",
@@ -94,7 +94,7 @@ const cq_body_function cq_body_images[] = {
       " for i in range(n)]\n"
       "behind = [(out[i] - 1) * stride[i] + dilation[i] * (kernel[i] - 1) + 1 - x.shape[2 + i] - "
       "pad[i]"
-      " for i in range(n)]\n"
+      " for i in range(n)] if ceil_mode else pad\n"
       "return windows_of(x.constant_pad_nd(pads_of(pad, behind), fill), kernel, stride, "
       "dilation)" },
     /* What a window of one axis counts: all of it that lies on the image or the padding asked for,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __APPLE__
 #include <malloc/malloc.h>
@@ -166,6 +167,16 @@ void cq_free_aligned(void *p)
 {
     give_back(p);
     free(p);
+}
+
+void cq_alloc_discard(void *p, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = ((uintptr_t)p + page - 1) / page * page;
+    const uintptr_t to   = ((uintptr_t)p + size) / page * page;
+
+    if (from < to)
+        (void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 #ifdef MADV_HUGEPAGE

@@ -20,6 +20,9 @@ void  cq_free(void *p);
 void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
+/* Gives whole pages of it back though it is not freed yet: nobody reads these bytes any more. */
+void cq_alloc_discard(void *p, size_t size);
+
 /* Fresh pages, huge ones where the system has them, for what stays; a heap would hand out small
  * pages that something else has left behind. size is a multiple of CQ_HUGE_PAGE. */
 enum { CQ_HUGE_PAGE = 1 << 21 }; /* bytes */

@@ -42,7 +42,7 @@ static cq_value *negated(cq_node *n, cq_value *condition)
 }
 
 /* What stands for result i without the If; NULL: nothing does. */
-static cq_status stand_in(cq_value **out, cq_node *n, size_t i)
+static cq_status replacement_of(cq_value **out, cq_node *n, size_t i)
 {
     cq_value *condition = n->inputs[0].u.value;
     cq_value *yes = given(n->blocks[0], i), *no = given(n->blocks[1], i);
@@ -90,7 +90,7 @@ cq_status cq_export_merge_if(cq_exporter *ex, cq_node *n)
 
         if (cq_export_is_returned(v))
             continue;
-        CQ_TRY(stand_in(&instead, n, i));
+        CQ_TRY(replacement_of(&instead, n, i));
         if (!instead && v->n_uses)
             continue;
         v->instead = instead;

@@ -31,6 +31,7 @@ struct packing {
     cq_packed   *p;
     const float *b;
     int64_t      row, col;
+    float       *own; /* b, if nobody reads it any more */
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -75,7 +76,9 @@ static cq_status pack_panel(void *user, int64_t panel)
 
         pack_piece(panel_at(pk->p, k0, kc, panel), pk, k0, kc, panel);
     }
-    if (pk->row == 1) /* its columns lie side by side: what is mapped of a file can go */
+    if (pk->row == 1 && pk->own)
+        cq_alloc_discard(pk->own + at * pk->col, sizeof *pk->b * (size_t)(n * pk->col));
+    else if (pk->row == 1) /* what is mapped of a file can be read again */
         cq_mapping_read(pk->b + at * pk->col, sizeof *pk->b * (size_t)(n * pk->col));
     return CQ_OK;
 }
@@ -89,12 +92,10 @@ static void init(cq_packed *p, int64_t k, int64_t n)
     p->panels = (n + p->panel - 1) / p->panel;
 }
 
-cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, int64_t row,
-                        int64_t col)
+static cq_status pack_all(cq_packed **out, int64_t k, int64_t n, struct packing from)
 {
-    cq_packed     *p = *out = cq_zalloc(sizeof *p);
-    struct packing pk       = { p, b, row, col };
-    int64_t        size;
+    cq_packed *p = *out = cq_zalloc(sizeof *p);
+    int64_t    size;
 
     if (!p)
         return CQ_E_NO_MEMORY;
@@ -108,7 +109,20 @@ cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, i
         *out = NULL;
         return CQ_E_NO_MEMORY;
     }
-    return cq_parallel_for(p->panels, pack_panel, &pk);
+    from.p = p;
+    return cq_parallel_for(p->panels, pack_panel, &from);
+}
+
+cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, int64_t row,
+                        int64_t col)
+{
+    return pack_all(out, k, n, (struct packing){ .b = b, .row = row, .col = col });
+}
+
+cq_status cq_packed_new_of(cq_packed **out, int64_t k, int64_t n, float *b, int64_t row,
+                           int64_t col)
+{
+    return pack_all(out, k, n, (struct packing){ .b = b, .row = row, .col = col, .own = b });
 }
 
 void cq_packed_free(cq_packed *p)
@@ -310,7 +324,7 @@ cq_status cq_unpacked_run_row(int64_t k, int64_t n, const float *b, int64_t row,
                               float *out, const float *x)
 {
     cq_packed      p    = { 0 };
-    struct packing from = { &p, b, row, col };
+    struct packing from = { .p = &p, .b = b, .row = row, .col = col };
 
     init(&p, k, n);
     return run_row(&p, &from, out, x);

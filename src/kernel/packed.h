@@ -10,6 +10,10 @@ typedef struct cq_packed cq_packed;
 /* Element (i, j) of the k x n matrix is at b + i * row + j * col. */
 cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, int64_t row,
                         int64_t col);
+/* The same of a matrix that nobody reads any more: its memory is given back meanwhile, if columns
+ * lie side by side. It must still be freed. */
+cq_status cq_packed_new_of(cq_packed **out, int64_t k, int64_t n, float *b, int64_t row,
+                           int64_t col);
 void      cq_packed_free(cq_packed *p); /* NULL is fine */
 
 typedef struct cq_packed_call {

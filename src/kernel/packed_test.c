@@ -86,8 +86,33 @@ static void check(int64_t m, int64_t k, int64_t n, bool by_columns, bool accumul
     cq_free(bias);
 }
 
+/* Several pages for each panel: what was packed of b is gone, what was not is still there. */
+static void check_given_back(int64_t k, int64_t n)
+{
+    float     *b    = cq_alloc_aligned((size_t)(k * n) * sizeof *b);
+    float     *x    = cq_alloc_array((size_t)k, sizeof *x);
+    float     *want = cq_alloc_array((size_t)n, sizeof *want);
+    float     *got  = cq_alloc_array((size_t)n, sizeof *got);
+    cq_packed *p;
+
+    for (int64_t i = 0; i < k; i++)
+        x[i] = at(i, 1) / 3;
+    for (int64_t i = 0; i < k * n; i++)
+        b[i] = at(i, 2);
+    CHECK_OK(cq_unpacked_run_row(k, n, b, 1, k, want, x));
+    CHECK_OK(cq_packed_new_of(&p, k, n, b, 1, k));
+    CHECK_OK(cq_packed_run_row(p, got, x));
+    CHECK(!memcmp(want, got, (size_t)n * sizeof *got));
+    cq_packed_free(p);
+    cq_free_aligned(b);
+    cq_free(x);
+    cq_free(want);
+    cq_free(got);
+}
+
 static void check_all(void)
 {
+    check_given_back(700, 83);
     check(1, 1, 1, false, false);
     check(5, 7, 16, false, false);
     check(6, 300, 37, true, false);

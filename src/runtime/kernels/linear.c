@@ -61,6 +61,23 @@ static bool is_large(const cq_rt_linear *l)
     return numbers_of(l) >= LARGE;
 }
 
+/* Whether the matrix is a copy that nobody else has, and is freed when it is packed. */
+static bool is_own(const cq_rt_linear *l)
+{
+    const cq_storage *s = l->b->storage;
+
+    return is_large(l) && atomic_load(&l->b->refs) == 1 && atomic_load(&s->refs) == 1 &&
+           s->release == cq_free_aligned && !atomic_load(&s->is_pending);
+}
+
+static cq_status pack(cq_packed **out, cq_rt_linear *l)
+{
+    float *b = cq_tensor_data(l->b);
+
+    return is_own(l) ? cq_packed_new_of(out, l->k, l->n, b, l->row, l->col)
+                     : cq_packed_new(out, l->k, l->n, b, l->row, l->col);
+}
+
 /* Nobody else may have the matrix any more then. */
 static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
 {
@@ -72,7 +89,7 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
     pthread_mutex_lock(&l->lock);
     *out = atomic_load(&l->packed);
     if (!*out) {
-        status = cq_packed_new(out, l->k, l->n, cq_tensor_data(l->b), l->row, l->col);
+        status = pack(out, l);
         if (status == CQ_OK) {
             atomic_store(&l->packed, *out);
             cq_rt_was_packed(l->b);

@@ -37,7 +37,7 @@ cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call);
  * the matrix: the same bits. */
 cq_status cq_packed_run_row(const cq_packed *p, float *out, const float *x);
 
-/* The same bits where there is no room to pack the matrix; slower. */
+/* The same bits of a matrix that cannot be packed for lack of memory; slower. */
 cq_status cq_unpacked_run_row(int64_t k, int64_t n, const float *b, int64_t row, int64_t col,
                               float *out, const float *x);
 

@@ -768,7 +768,7 @@ static void check_row(const cq_session *s, cq_tensor **first)
 }
 
 /* A matrix is packed when some rows have come alone, or at once where there are two or it lies
- * transposed, or never where there is no room: always the same bits. */
+ * transposed, or never for lack of memory: always the same bits. */
 static void check_packing(bool transposed)
 {
     cq_onnx_model     *m     = heavy_model(transposed);

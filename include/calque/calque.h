@@ -15,6 +15,7 @@
 #include <calque/onnx.h>
 #include <calque/ops.h>
 #include <calque/pt2.h>
+#include <calque/sandbox.h>
 #include <calque/script.h>
 #include <calque/session.h>
 #include <calque/status.h>

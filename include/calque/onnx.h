@@ -23,15 +23,19 @@ CQ_API cq_status cq_onnx_model_decode(cq_onnx_model **out, const void *data, siz
 CQ_API void cq_onnx_model_free(cq_onnx_model *model);
 
 typedef enum cq_onnx_save_flags {
-    CQ_ONNX_SAVE_EXTERNAL =
-        1, /* large initializers go to PATH.data, or PATH.data.1 … when that is there */
-    CQ_ONNX_SAVE_AS_IS = 2 /* references to external data stay, wherever they lead */
+    /* Large initializers go to PATH.data, or PATH.data.0123456789abcdef if PATH.data exists. The
+     * data file of the model that is replaced is deleted if no other file of the folder names it.
+     */
+    CQ_ONNX_SAVE_EXTERNAL = 1,
+    CQ_ONNX_SAVE_AS_IS    = 2 /* references to external data stay, wherever they lead */
 } cq_onnx_save_flags;
 
 typedef struct cq_onnx_save_options {
     size_t   struct_size; /* set by cq_onnx_save_options_init, never by hand */
     uint32_t flags;       /* CQ_ONNX_SAVE_*; default 0 */
     uint64_t threshold;   /* smallest external tensor in bytes; default 1024 */
+    char    *data_path;   /* if not NULL, receives the path of the data file, "" if there is none */
+    size_t   data_path_size;
 } cq_onnx_save_options;
 
 CQ_API void cq_onnx_save_options_init(cq_onnx_save_options *opts);
@@ -103,7 +107,8 @@ CQ_API cq_status cq_onnx_model_sort(bool *changed, cq_onnx_model *model);
 typedef enum cq_onnx_infer_flags {
     CQ_ONNX_INFER_STRICT      = 1, /* what contradicts itself or a declaration is an error */
     CQ_ONNX_INFER_CHECK_TYPES = 2, /* and so are types that an operator does not take */
-    CQ_ONNX_INFER_KEEP_MODEL  = 4  /* nothing is filled in: for those that only want to know */
+    CQ_ONNX_INFER_KEEP_MODEL  = 4, /* nothing is filled in: for those that only want to know */
+    CQ_ONNX_INFER_KNOWN_ONLY  = 8  /* an operator without a schema and a function is an error */
 } cq_onnx_infer_flags;
 
 /* Works out the type and shape of every value, in subgraphs too, and fills in what the model

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* The opset that a program is exported to if none is asked for. */
+/* The opset that a program is exported to if none is asked for; a later one if the program has
+ * dtypes that came later, such as float8 with opset 19 (cq_pt2_default_opset). */
 #define CQ_PT2_OPSET_DEFAULT 18
 
 typedef struct cq_pt2 cq_pt2;
@@ -29,6 +30,9 @@ CQ_API cq_status cq_pt2_load_bytes(cq_pt2 **out, const void *data, size_t size, 
 /* Puts another tensor in the place of a weight or constant of the file, by its name there. It is
  * retained. CQ_E_NOT_FOUND: there is none. */
 CQ_API cq_status cq_pt2_set_tensor(cq_pt2 *program, const char *name, cq_tensor *t);
+
+/* The opset that options.opset = 0 stands for. */
+CQ_API int32_t cq_pt2_default_opset(const cq_pt2 *program);
 
 /* As cq_script_define and cq_script_set_limits (<calque/script.h>). */
 CQ_API cq_status cq_pt2_define(cq_pt2 *program, const char *source, const char *name);

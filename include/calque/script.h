@@ -94,6 +94,10 @@ CQ_API size_t    cq_script_n_example_inputs(const cq_script *script);
 CQ_API cq_status cq_script_example_input(const cq_script *script, size_t i, cq_dtype *dtype,
                                          size_t *rank, int64_t *sizes);
 
+/* The methods of an archive's module, without Python's own such as __init__, then the functions of
+ * source text: the name of the i-th; NULL past the end. */
+CQ_API const char *cq_script_method_name(const cq_script *script, size_t i);
+
 /* The parameters of a function or method (NULL: as for cq_script_run), without self: how many there
  * are, 0 if there is no such method, and parameter i: its name, and its type as the source has it,
  * "" for none, which means Tensor. Both are cut to size bytes. */

@@ -105,7 +105,7 @@ typedef struct cq_session_options {
                                      * and given inputs take, or three quarters of what is available,
                                      * and a quarter of it beside them; UINT64_MAX: no limit */
     /* Steps that a run may take. A step is about a tenth of a microsecond: a node is eight, 64
-     * elements that are read or written are one, and 2048 products of float32. 0: 20 million, and
+     * elements that are read or written are one, and 2048 products of float32. 0: 50 million, and
      * for each byte of weights and given inputs 3, or 10 for those beyond 10 MiB: a loop in a file
      * from nowhere that never ends is refused after seconds. UINT64_MAX: no limit. */
     uint64_t        max_steps;

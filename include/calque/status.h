@@ -76,6 +76,20 @@ CQ_API void cq_set_cancel_handler(cq_cancel_handler handler, void *user);
  * place when it is whole; through a link, and straight to a device or FIFO. */
 CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size);
 
+/* Outputs that belong together. Between begin and end, what this thread writes stays under
+ * temporary names. cq_outputs_end(CQ_OK) puts all of it into place; if that fails, or with another
+ * status, all of it is deleted, and files that were there stay. It returns status or its own
+ * failure. Calls nest; the outermost counts. After a failure, cq_outputs_collided says whether
+ * another program created a file of the same name meanwhile: then the same work can be tried again.
+ */
+CQ_API void      cq_outputs_begin(void);
+CQ_API cq_status cq_outputs_end(cq_status status);
+CQ_API bool      cq_outputs_collided(void);
+
+/* Creates a folder, and those above it, unless they exist; a failure of cq_outputs_end deletes what
+ * it created. */
+CQ_API cq_status cq_outputs_folder(const char *path);
+
 /* Deletes the temporary files of all outputs that are under way, in any thread. For handlers of
  * signals that end the program; it may be called from one. */
 CQ_API void cq_discard_outputs(void);

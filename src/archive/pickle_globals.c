@@ -376,6 +376,42 @@ static cq_status make_complex(cq_unpickler *u, const cq_val *args, size_t n, cq_
     return CQ_OK;
 }
 
+/* ---- tensor subclasses ---- */
+
+/* Whether it is a tensor, or the tensors of a subclass. */
+static bool is_inner(cq_val v)
+{
+    if (v.kind == CQ_VAL_TENSOR)
+        return true;
+    for (size_t i = 0; v.kind == CQ_VAL_DICT && i < v.u.dict->n; i++)
+        if (v.u.dict->entries[i].value.kind != CQ_VAL_TENSOR)
+            return false;
+    return v.kind == CQ_VAL_DICT && v.u.dict->n;
+}
+
+/* (function, class, arguments, state): a subclass that wraps others is a dict of the tensors among
+ * its attributes, which is all that programs ask it for, and of those of its inner subclass.
+ * Another is the tensor that it is. */
+static cq_status rebuild_from_type(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
+{
+    const cq_global *function = cq_global_of(args[0]);
+    cq_dict         *dict;
+
+    (void)n;
+    if (function && function->row && function->row->reduce)
+        return cq_global_call(u, function, args[2], out);
+    CQ_TRY(cq_dict_new(&dict));
+    *out = cq_val_of_dict(dict);
+    CQ_TRY(cq_unpickler_keep(u, *out));
+    for (size_t i = 0; args[3].kind == CQ_VAL_DICT && i < args[3].u.dict->n; i++) {
+        const cq_val key = args[3].u.dict->entries[i].key, value = args[3].u.dict->entries[i].value;
+
+        if (key.kind == CQ_VAL_STR && is_inner(value))
+            CQ_TRY(cq_dict_push(dict, key, value));
+    }
+    return CQ_OK;
+}
+
 /* ---- the table
  * ------------------------------------------------------------------------------------ */
 
@@ -386,6 +422,7 @@ static const cq_global_row rows[] = {
     { "torch._utils _rebuild_parameter_with_state", rebuild_parameter, "tbx|x", 0 },
     { "torch._utils _rebuild_qtensor", rebuild_quantized, "siTTTbx", 0 },
     { "torch._utils _rebuild_sparse_tensor", rebuild_sparse, "iTbttx|x", 0 },
+    { "torch._tensor _rebuild_from_type_v2", rebuild_from_type, "xxTx", 0 },
     { "collections OrderedDict", ordered_dict, "|T", 0 },
     { "torch.jit._pickle build_intlist", first_of, "T", 0 },
     { "torch.jit._pickle build_doublelist", first_of, "T", 0 },
@@ -430,11 +467,12 @@ static const struct dtype_name {
     const char *name;
     int         number;
 } dtype_names[] = {
-    { "uint8", 0 },     { "int8", 1 },      { "int16", 2 },       { "int32", 3 },
-    { "int64", 4 },     { "float16", 5 },   { "float32", 6 },     { "float64", 7 },
-    { "complex32", 8 }, { "complex64", 9 }, { "complex128", 10 }, { "bool", 11 },
-    { "qint8", 12 },    { "quint8", 13 },   { "qint32", 14 },     { "bfloat16", 15 },
-    { "uint16", 27 },   { "uint32", 28 },   { "uint64", 29 },
+    { "uint8", 0 },          { "int8", 1 },      { "int16", 2 },       { "int32", 3 },
+    { "int64", 4 },          { "float16", 5 },   { "float32", 6 },     { "float64", 7 },
+    { "complex32", 8 },      { "complex64", 9 }, { "complex128", 10 }, { "bool", 11 },
+    { "qint8", 12 },         { "quint8", 13 },   { "qint32", 14 },     { "bfloat16", 15 },
+    { "uint16", 27 },        { "uint32", 28 },   { "uint64", 29 },     { "float8_e5m2", 23 },
+    { "float8_e4m3fn", 24 },
 };
 
 static void global_free(cq_box *box)
@@ -485,8 +523,10 @@ cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, 
     if (strcmp(module, "__torch__") == 0 || cq_starts_with(module, "__torch__."))
         return new_global(out, module, name, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_row(&rows[i], module, name))
+        if (is_row(&rows[i], module, name)) {
+            u->has_subclasses |= rows[i].reduce == rebuild_from_type;
             return new_global(out, module, name, &rows[i]);
+        }
     for (size_t i = 0; strcmp(module, "torch") == 0 && i < sizeof dtype_names / sizeof *dtype_names;
          i++) {
         if (strcmp(name, dtype_names[i].name) == 0) {
@@ -494,6 +534,8 @@ cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, 
             return CQ_OK;
         }
     }
+    if (u->has_subclasses)
+        return new_global(out, module, name, NULL);
     return cq_unpickler_fail(
         u, CQ_E_UNSUPPORTED,
         "only tensors, numbers, texts, lists, dicts and script objects are read; "

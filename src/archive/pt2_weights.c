@@ -17,6 +17,26 @@ static cq_status add_tensor(cq_pt2_archive *a, cq_map *to, const char *name, cq_
     return cq_map_set(to, name, t);
 }
 
+/* The tensors of a tensor subclass, as NAME.ATTRIBUTE; subclasses may be nested. */
+static cq_status add_inner(cq_pt2_archive *a, cq_map *to, const char *name, const cq_dict *inner)
+{
+    for (size_t i = 0; i < inner->n; i++) {
+        const cq_val key = inner->entries[i].key, value = inner->entries[i].value;
+        const char  *full;
+
+        if (key.kind != CQ_VAL_STR)
+            continue;
+        full = cq_arena_printf(a->arena, "%s.%s", name, key.u.text->text);
+        if (!full)
+            return CQ_E_NO_MEMORY;
+        if (value.kind == CQ_VAL_TENSOR)
+            CQ_TRY(add_tensor(a, to, full, cq_tensor_retain(value.u.tensor)));
+        else if (value.kind == CQ_VAL_DICT)
+            CQ_TRY(add_inner(a, to, full, value.u.dict));
+    }
+    return CQ_OK;
+}
+
 /* ---- files of torch.save ---- */
 
 static cq_status unpickle_record(const cq_pt2_archive *a, const char *record, cq_val *out)
@@ -50,6 +70,8 @@ static cq_status read_saved(cq_pt2_archive *a, cq_map *to, const char *record)
 
         if (key.kind == CQ_VAL_STR && value.kind == CQ_VAL_TENSOR)
             status = add_tensor(a, to, key.u.text->text, cq_tensor_retain(value.u.tensor));
+        else if (key.kind == CQ_VAL_STR && value.kind == CQ_VAL_DICT)
+            status = add_inner(a, to, key.u.text->text, value.u.dict);
     }
     if (dict.kind != CQ_VAL_DICT && dict.kind != CQ_VAL_NONE)
         status = cq_fail(CQ_E_FORMAT, cq_pt2_where(a, record), NULL,
@@ -169,6 +191,12 @@ static cq_status read_pickled(cq_pt2_archive *a, cq_map *to, const char *name, c
     if (v.kind == CQ_VAL_TENSOR) {
         CQ_TRY(add_tensor(a, to, name, v.u.tensor));
         return cq_map_set(known, path, v.u.tensor);
+    }
+    if (v.kind == CQ_VAL_DICT) { /* read again for another name */
+        const cq_status status = add_inner(a, to, name, v.u.dict);
+
+        cq_val_release(v);
+        return status;
     }
     cq_val_release(v);
     return cq_map_set(known, path, NOTHING);

@@ -21,6 +21,7 @@ struct cq_unpickler {
     CQ_VEC(cq_val) containers; /* every list, tuple, dict and box that was made */
     cq_ptr_map seen;           /* those that the result holds, once it was checked */
     cq_map     storages;       /* key to cq_stored, borrowed from the containers */
+    bool       has_subclasses; /* of tensors: classes that only Python knows are named, not run */
 };
 
 /* A global as a value on the stack: a row of the table, or a class of the archive (row NULL). */

@@ -62,25 +62,49 @@ cq_status cq_dir_make(const char *path);
 
 /* Files that replace others together. Between begin and end, what this thread commits stays under
  * its temporary name; end puts all of it into place in the order of the commits, then deletes what
- * cq_batch_delete named, or, if status says that something failed, takes everything back, folders
- * included. It returns status or its own failure. Batches nest; the outermost counts. */
+ * cq_batch_delete named, or, if status says that something failed or one of these steps fails,
+ * takes everything back, folders included. It returns status or its own failure. Batches nest; the
+ * outermost counts. */
 void cq_batch_begin(void);
-cq_status
-cq_batch_delete(const char *path); /* fine if it is not there, or put into place by then */
+
+/* Fine if it is not there, changes until the end, or is put into place by then. */
+cq_status cq_batch_delete(const char *path);
+
+/* Deleted when everything else succeeded; that it cannot be is a warning. */
+cq_status cq_batch_delete_unneeded(const char *path);
 cq_status cq_batch_end(cq_status status);
 
-/* Where the content of a folder is to be written to within a batch, so that at its end the folder
- * appears as a whole, or replaces the one that is there (whose files it has, until they are written
- * anew or deleted). Where that cannot be done it is the folder itself, made if need be. *path is
- * good until the end. */
+/* Whether the last batch failed because a file or folder that had to be new exists: another program
+ * created it meanwhile, so that trying again with another name is worthwhile. */
+bool cq_batch_collided(void);
+
+/* Writes to the disk what cq_batch_end would, before a lock is taken. */
+cq_status cq_batch_sync(void);
+
+/* Keeps other processes that do the same out of a folder until the end of the batch. */
+typedef enum cq_lock {
+    CQ_LOCK_HELD,
+    CQ_LOCK_NONE, /* the file system has no locks, or the folder cannot be opened */
+    CQ_LOCK_BUSY  /* another process holds it for more than some seconds */
+} cq_lock;
+
+cq_lock cq_batch_lock(const char *folder);
+
+/* Where the content of a folder is to be written to within a batch. A new folder appears as a whole
+ * at its end. A folder that exists is locked and written to file by file: *path is the folder
+ * itself. *path is good until the end. */
 cq_status cq_batch_folder(const char **path, const char *folder);
+
+/* 64 bits for a name that nobody can guess. */
+uint64_t cq_random_bits(void);
 
 /* An output keeps its first error and lets later writes fall through; commit
  * returns it. Data of cq_out_write is copied or written before it returns. */
 typedef struct cq_out cq_out;
 
-cq_status cq_out_open(cq_out **out, const char *path); /* a file */
-cq_status cq_out_open_memory(cq_out **out);            /* a growing buffer */
+cq_status cq_out_open(cq_out **out, const char *path);     /* a file */
+cq_status cq_out_open_new(cq_out **out, const char *path); /* one that must not exist */
+cq_status cq_out_open_memory(cq_out **out);                /* a growing buffer */
 
 /* Refuses size bytes that would be more than cq_limit_outputs says; writing them asks too, but
  * only when some are there. */

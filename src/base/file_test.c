@@ -191,7 +191,7 @@ static cq_status write_folder(const char *folder, const char *text, bool fails)
     return cq_batch_end(fails ? cq_fail(CQ_E_IO, path, NULL, "no") : CQ_OK);
 }
 
-TEST(file, a_folder_appears_or_is_replaced_as_a_whole)
+TEST(file, a_new_folder_appears_as_a_whole_and_files_of_others_stay)
 {
     char folder[80], inner[100];
 
@@ -215,6 +215,95 @@ TEST(file, a_folder_appears_or_is_replaced_as_a_whole)
     CHECK_INT(-1, access(folder, F_OK));
 }
 
+/* The second file cannot be put into place, because a folder has its name by then. */
+TEST(file, a_batch_that_fails_half_way_is_undone)
+{
+    char   blocked[80], new_path[80], stale[80], *text;
+    size_t size;
+
+    snprintf(blocked, sizeof blocked, "%s.blocked", to);
+    snprintf(new_path, sizeof new_path, "%s.new", to);
+    snprintf(stale, sizeof stale, "%s.stale", to);
+    CHECK_STATUS(CQ_OK, cq_file_write(to, "old", 3));
+    CHECK_STATUS(CQ_OK, cq_file_write(stale, "stale", 5));
+    cq_batch_begin();
+    CHECK_STATUS(CQ_OK, cq_file_write(to, "new", 3));
+    CHECK_STATUS(CQ_OK, cq_file_write(new_path, "new", 3));
+    CHECK_STATUS(CQ_OK, cq_file_write(blocked, "new", 3));
+    CHECK_STATUS(CQ_OK, cq_batch_delete(stale));
+    CHECK_INT(0, mkdir(blocked, 0777));
+    CHECK_STATUS(CQ_E_IO, cq_batch_end(CQ_OK));
+    CHECK(!cq_batch_collided());
+    CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
+    CHECK_STR("old", text);
+    cq_free(text);
+    CHECK_INT(-1, access(new_path, F_OK));
+    CHECK_INT(0, access(stale, F_OK));
+    unlink(stale);
+    rmdir(blocked);
+}
+
+TEST(file, a_file_that_must_be_new_replaces_nothing)
+{
+    char   path[80], *text;
+    size_t size;
+
+    snprintf(path, sizeof path, "%s.only", to);
+    CHECK_STATUS(CQ_OK, cq_file_write(to, "old", 3));
+    for (int exists = 0; exists < 2; exists++) {
+        cq_out *o;
+        FILE   *other;
+
+        cq_batch_begin();
+        CHECK_STATUS(CQ_OK, cq_out_open_new(&o, path));
+        CHECK_STATUS(CQ_OK, cq_out_commit(o));
+        CHECK_STATUS(CQ_OK, cq_file_write(to, exists ? "newer" : "new", exists ? 5 : 3));
+        other = exists ? fopen(path, "w") : NULL; /* another program */
+        CHECK(!other || fclose(other) == 0);
+        CHECK_STATUS(exists ? CQ_E_IO : CQ_OK, cq_batch_end(CQ_OK));
+        CHECK(cq_batch_collided() == (bool)exists);
+        CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
+        CHECK_STR("new", text);
+        cq_free(text);
+        unlink(path);
+    }
+}
+
+/* A file that changed since the batch named it is another one. */
+TEST(file, a_file_that_the_user_saves_meanwhile_is_not_deleted)
+{
+    char path[80];
+
+    snprintf(path, sizeof path, "%s.mine", to);
+    for (int changed = 1; changed >= 0; changed--) {
+        FILE *file;
+
+        CHECK_STATUS(CQ_OK, cq_file_write(path, "old", 3));
+        cq_batch_begin();
+        CHECK_STATUS(CQ_OK, cq_batch_delete(path));
+        file = changed ? fopen(path, "a") : NULL;
+        CHECK(!file || (fputs("more", file) >= 0 && fclose(file) == 0));
+        CHECK_STATUS(CQ_OK, cq_batch_end(CQ_OK));
+        CHECK_INT(changed ? 0 : -1, access(path, F_OK));
+    }
+}
+
+TEST(file, a_folder_is_locked_until_the_end_of_the_batch)
+{
+    char folder[80];
+
+    snprintf(folder, sizeof folder, "%s.l", to);
+    CHECK_INT(0, mkdir(folder, 0777));
+    for (int i = 0; i < 2; i++) {
+        cq_batch_begin();
+        CHECK_INT(CQ_LOCK_HELD, cq_batch_lock(folder));
+        CHECK_INT(CQ_LOCK_HELD, cq_batch_lock(folder)); /* by itself it is not kept out */
+        CHECK_STATUS(CQ_OK, cq_batch_end(CQ_OK));
+    }
+    CHECK_INT(CQ_LOCK_NONE, cq_batch_lock("not/there"));
+    rmdir(folder);
+}
+
 TEST(file, what_is_under_way_can_be_discarded)
 {
     cq_out *o;
@@ -235,7 +324,11 @@ int main(void)
         TEST_OF(file, zeros_are_holes_of_a_new_file),
         TEST_OF(file, a_small_file_is_read_at_once),
         TEST_OF(file, a_batch_is_put_into_place_together_or_not_at_all),
-        TEST_OF(file, a_folder_appears_or_is_replaced_as_a_whole),
+        TEST_OF(file, a_new_folder_appears_as_a_whole_and_files_of_others_stay),
+        TEST_OF(file, a_batch_that_fails_half_way_is_undone),
+        TEST_OF(file, a_file_that_must_be_new_replaces_nothing),
+        TEST_OF(file, a_file_that_the_user_saves_meanwhile_is_not_deleted),
+        TEST_OF(file, a_folder_is_locked_until_the_end_of_the_batch),
         TEST_OF(file, what_is_under_way_can_be_discarded),
     };
     int failed;

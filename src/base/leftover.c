@@ -4,6 +4,7 @@
 #include "base/leftover.h"
 
 #include "base/alloc.h"
+#include "base/broker.h"
 
 #include <calque/status.h>
 
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -65,6 +67,30 @@ void cq_leftover_drop(cq_leftover *m)
 {
     if (m)
         atomic_store(&m->kind, FREE);
+}
+
+/* ---- batches ---- */
+
+enum { MAX_WAIT_MS = 5000 };
+
+static atomic_int n_held;
+
+void cq_leftover_hold(void)
+{
+    atomic_fetch_add(&n_held, 1);
+}
+
+void cq_leftover_let_go(void)
+{
+    atomic_fetch_sub(&n_held, 1);
+}
+
+static void wait_for_batches(void)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+
+    for (int i = 0; i < MAX_WAIT_MS && atomic_load(&n_held) > 0; i++)
+        nanosleep(&pause, NULL);
 }
 
 /* ---- trees ---- */
@@ -137,6 +163,11 @@ CQ_API void cq_discard_outputs(void)
     const int code    = errno;
     bool      deleted = true;
 
+    wait_for_batches();
+    if (cq_broker_is_active()) {
+        cq_broker_hang_up();
+        return;
+    }
     for (const cq_leftover *m = atomic_load(&marks); m; m = m->next)
         if (atomic_load(&m->kind) == CQ_LEFTOVER_FILE)
             unlink(m->path);

@@ -17,6 +17,12 @@ cq_leftover *cq_leftover_new(cq_leftover_kind kind, const char *path);
 const char  *cq_leftover_path(const cq_leftover *m);
 void         cq_leftover_drop(cq_leftover *m); /* NULL is fine */
 
+/* While they are held, cq_discard_outputs waits, in another thread: a batch is being put into
+ * place.
+ */
+void cq_leftover_hold(void);
+void cq_leftover_let_go(void);
+
 /* Deletes a tree, as far as it can. A signal handler may call it. */
 void cq_tree_delete(const char *path);
 

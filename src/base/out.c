@@ -1,10 +1,7 @@
-/* Outputs and batches of them; file.h says what they promise.
- *
- * Before a file that was there is replaced, the new one, and what comes with it in a batch, is
- * written to the disk (fsync): a power cut leaves one or the other. A new file is not waited for,
- * as cp does not: what is lost then is what would have been lost a moment earlier. */
-#define _GNU_SOURCE /* pagemap's pread of large offsets, getrandom */
+/* Outputs; file.h says what they promise. How they get into place is in batch.c. */
+#define _GNU_SOURCE /* pagemap's pread of large offsets */
 #include "base/cancel.h"
+#include "base/change.h"
 #include "base/mapping.h"
 #include "base/progress.h"
 #include "base/stage.h"
@@ -13,14 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- how much may be written ---- */
@@ -50,230 +43,6 @@ cq_status cq_out_allow(uint64_t size, const char *path)
                    ((double)written + (double)size) / 1e6, most / 1e6);
 }
 
-/* ---- temporary names ---- */
-
-/* In the folder of path, and not to be guessed. */
-cq_status cq_temporary_name(char **out, const char *path)
-{
-    const char     *slash = strrchr(path, '/');
-    uint64_t        random;
-    struct timespec now;
-    cq_str          name = { 0 };
-
-    if (getrandom(&random, sizeof random, 0) != sizeof random) { /* an old kernel */
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        random = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15 ^ (uint64_t)getpid() << 40;
-    }
-    cq_str_add_n(&name, path, slash ? (size_t)(slash - path) + 1 : 0);
-    cq_str_printf(&name, ".calque-%016llx.part", (unsigned long long)random);
-    *out = cq_str_take(&name);
-    return *out ? CQ_OK : CQ_E_NO_MEMORY;
-}
-
-/* What a chain of links leads to, there or not; path itself if it is none. */
-cq_status cq_follow_links(char **out, const char *path)
-{
-    char link[PATH_MAX];
-
-    *out = cq_strdup(path);
-    for (int i = 0; *out && i < 40; i++) {
-        const char *slash = strrchr(*out, '/');
-        ssize_t     n     = readlink(*out, link, sizeof link - 1);
-        cq_str      next  = { 0 };
-
-        if (n < 0)
-            return CQ_OK;
-        if (*link != '/')
-            cq_str_add_n(&next, *out, slash ? (size_t)(slash - *out) + 1 : 0);
-        cq_str_add_n(&next, link, (size_t)n);
-        cq_free(*out);
-        *out = cq_str_take(&next);
-    }
-    return *out ? cq_fail(CQ_E_IO, path, NULL, "cannot write the file: too many links")
-                : CQ_E_NO_MEMORY;
-}
-
-/* ---- batches ---- */
-
-/* A file that waits under its temporary name. */
-typedef struct waiting {
-    char        *path, *temporary;
-    cq_leftover *mark;
-    bool         replaces; /* a file that is there */
-} waiting;
-
-static _Thread_local struct batch {
-    int depth;
-    CQ_VEC(waiting) files;
-    CQ_VEC(char *) stale;
-    CQ_VEC(cq_leftover *) folders;
-    CQ_VEC(cq_stage) stages;
-} batch;
-
-void cq_batch_begin(void)
-{
-    batch.depth++;
-}
-
-cq_status cq_batch_delete(const char *path)
-{
-    char     *copy   = cq_strdup(path);
-    cq_status status = copy ? cq_vec_push(&batch.stale, copy) : CQ_E_NO_MEMORY;
-
-    if (status != CQ_OK)
-        cq_free(copy);
-    return status;
-}
-
-cq_status cq_batch_folder(const char **path, const char *folder)
-{
-    cq_stage  stage;
-    cq_status status;
-
-    CQ_TRY(cq_stage_begin(&stage, folder));
-    *path  = stage.path;
-    status = cq_vec_push(&batch.stages, stage);
-    if (status != CQ_OK) {
-        cq_stage_discard(&stage);
-        cq_stage_clear(&stage);
-    }
-    return status;
-}
-
-static cq_status sync_file(const char *temporary, const char *path)
-{
-    int       fd     = open(temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    cq_status status = CQ_OK;
-
-    if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-        status = cq_io_error(path, "write the file");
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
-static cq_status sync_batch(void)
-{
-    bool replaces = false;
-
-    for (size_t i = 0; i < batch.files.n; i++)
-        replaces |= batch.files.items[i].replaces;
-    for (size_t i = 0; i < batch.stages.n; i++)
-        replaces |= batch.stages.items[i].replaces;
-    for (size_t i = 0; i < batch.files.n && replaces; i++)
-        CQ_TRY(sync_file(batch.files.items[i].temporary, batch.files.items[i].path));
-    return CQ_OK;
-}
-
-static cq_status put_in_place(const char *temporary, const char *path)
-{
-    return rename(temporary, path) < 0 ? cq_io_error(path, "put the file in place") : CQ_OK;
-}
-
-static bool was_put_in_place(const char *path)
-{
-    for (size_t i = 0; i < batch.files.n; i++)
-        if (strcmp(batch.files.items[i].path, path) == 0)
-            return true;
-    return false;
-}
-
-/* Folders only go if they are empty: of others somebody else made use meanwhile. */
-static void take_back_folders(void)
-{
-    for (size_t i = batch.folders.n; i-- > 0;)
-        rmdir(cq_leftover_path(batch.folders.items[i]));
-}
-
-static void batch_clear(void)
-{
-    for (size_t i = 0; i < batch.files.n; i++) {
-        cq_leftover_drop(batch.files.items[i].mark);
-        cq_free(batch.files.items[i].path);
-        cq_free(batch.files.items[i].temporary);
-    }
-    for (size_t i = 0; i < batch.stale.n; i++)
-        cq_free(batch.stale.items[i]);
-    for (size_t i = 0; i < batch.folders.n; i++)
-        cq_leftover_drop(batch.folders.items[i]);
-    for (size_t i = 0; i < batch.stages.n; i++)
-        cq_stage_clear(&batch.stages.items[i]);
-    cq_vec_clear(&batch.stages);
-    cq_vec_clear(&batch.files);
-    cq_vec_clear(&batch.stale);
-    cq_vec_clear(&batch.folders);
-}
-
-/* Files and folders that have their names already stay; of the rest nothing does. */
-static void take_back(size_t n_files_done)
-{
-    for (size_t i = n_files_done; i < batch.files.n; i++)
-        unlink(batch.files.items[i].temporary);
-    for (size_t i = 0; i < batch.stages.n; i++) {
-        cq_stage_name_error(&batch.stages.items[i]);
-        cq_stage_discard(&batch.stages.items[i]);
-    }
-    take_back_folders();
-}
-
-cq_status cq_batch_end(cq_status status)
-{
-    size_t done = 0;
-
-    if (--batch.depth > 0)
-        return status;
-    if (status == CQ_OK)
-        status = sync_batch();
-    for (; done < batch.files.n && status == CQ_OK; done += status == CQ_OK)
-        status = put_in_place(batch.files.items[done].temporary, batch.files.items[done].path);
-    for (size_t i = 0; i < batch.stale.n && status == CQ_OK; i++)
-        if (!was_put_in_place(batch.stale.items[i]) && unlink(batch.stale.items[i]) < 0 &&
-            errno != ENOENT)
-            status = cq_io_error(batch.stale.items[i], "delete the file");
-    for (size_t i = 0; i < batch.stages.n && status == CQ_OK; i++)
-        status = cq_stage_finish(&batch.stages.items[i]);
-    if (status != CQ_OK)
-        take_back(done);
-    batch_clear();
-    return status;
-}
-
-/* ---- folders ---- */
-
-static cq_status make_one(const char *path)
-{
-    cq_leftover *m;
-
-    if (mkdir(path, 0777) < 0)
-        return errno == EEXIST ? CQ_OK : cq_io_error(path, "create the folder");
-    m = batch.depth ? cq_leftover_new(CQ_LEFTOVER_FOLDER, path) : NULL;
-    if (m && cq_vec_push(&batch.folders, m) != CQ_OK)
-        cq_leftover_drop(m);
-    return CQ_OK;
-}
-
-cq_status cq_dir_make(const char *path)
-{
-    char     *copy   = cq_strdup(path);
-    cq_status status = CQ_OK;
-
-    if (!copy)
-        return CQ_E_NO_MEMORY;
-    for (char *p = copy + 1; *copy && status == CQ_OK; p++) {
-        char c = *p;
-
-        if (c != '/' && c != '\0')
-            continue;
-        *p     = '\0';
-        status = make_one(copy);
-        *p     = c;
-        if (c == '\0')
-            break;
-    }
-    cq_free(copy);
-    return status;
-}
-
 /* ---- outputs ---- */
 
 /* A piece is what is written at once: large, but small enough to show progress in between. */
@@ -286,22 +55,18 @@ enum {
 };
 
 struct cq_out {
-    int          fd;               /* -1: memory */
-    char        *path, *temporary; /* temporary is NULL when path itself is written to */
-    cq_leftover *mark;
-    bool         replaces; /* a file that is there */
-    bool         has_hole; /* of a new file: so it may have to be made longer */
-    char        *buffer;   /* pending bytes of a file, or all bytes of a memory output */
-    size_t       n, cap;
-    uint64_t     offset;
-    cq_status    status;
+    int        fd;       /* -1: memory */
+    cq_waiting file;     /* its temporary name is NULL when path itself is written to */
+    bool       has_hole; /* of a new file: so it may have to be made longer */
+    char      *buffer;   /* pending bytes of a file, or all bytes of a memory output */
+    size_t     n, cap;
+    uint64_t   offset;
+    cq_status  status;
 };
 
 static void out_free(cq_out *o)
 {
-    cq_leftover_drop(o->mark);
-    cq_free(o->path);
-    cq_free(o->temporary);
+    cq_waiting_clear(&o->file);
     cq_free(o->buffer);
     cq_free(o);
 }
@@ -332,25 +97,22 @@ static int descriptor_of(const char *path)
 
 static cq_status open_temporary(cq_out *o, mode_t mode)
 {
-    const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    cq_waiting *f = &o->file;
 
     for (int i = 0; i < 16; i++) {
-        CQ_TRY(cq_temporary_name(&o->temporary, o->path));
-        o->mark = cq_leftover_new(CQ_LEFTOVER_FILE, o->temporary);
-        o->fd   = open(o->temporary, how, 0666);
-        if (o->fd >= 0) {
-            if (o->replaces)
-                (void)!fchmod(o->fd, mode & 0777);
+        CQ_TRY(cq_temporary_name(&f->temporary, f->path));
+        f->mark = cq_leftover_new(CQ_LEFTOVER_FILE, f->temporary);
+        o->fd   = cq_change_create(f->temporary, f->replaces ? mode & 0777 : 0666, f->replaces);
+        if (o->fd >= 0)
             return CQ_OK;
-        }
-        cq_leftover_drop(o->mark); /* before the name is gone: it may be another's */
-        o->mark = NULL;
-        cq_free(o->temporary);
-        o->temporary = NULL;
+        cq_leftover_drop(f->mark); /* before the name is gone: it may be another's */
+        f->mark = NULL;
+        cq_free(f->temporary);
+        f->temporary = NULL;
         if (errno != EEXIST)
             break;
     }
-    return cq_io_error(o->path, "create the file");
+    return cq_io_error(f->path, "create the file");
 }
 
 static cq_status open_target(cq_out *o, const char *path)
@@ -362,35 +124,47 @@ static cq_status open_target(cq_out *o, const char *path)
     if (exists && S_ISDIR(st.st_mode))
         return cq_fail(CQ_E_IO, path, NULL, "cannot write the file: this is a folder");
     if (exists && (!S_ISREG(st.st_mode) || descriptor >= 0)) {
-        o->path = cq_strdup(path);
-        if (o->path)
-            o->fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-                                    : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        return !o->path ? CQ_E_NO_MEMORY : o->fd < 0 ? cq_io_error(path, "open the file") : CQ_OK;
+        o->file.path = cq_strdup(path);
+        if (o->file.path)
+            o->fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : cq_change_open(path);
+        return !o->file.path ? CQ_E_NO_MEMORY
+               : o->fd < 0   ? cq_io_error(path, "open the file")
+                             : CQ_OK;
     }
-    CQ_TRY(cq_follow_links(&o->path, path));
-    o->replaces = exists;
-    if (exists && access(o->path, W_OK) < 0)
+    CQ_TRY(cq_follow_links(&o->file.path, path));
+    o->file.replaces = exists;
+    if (exists && access(o->file.path, W_OK) < 0)
         return cq_io_error(path, "write the file");
     return open_temporary(o, exists ? st.st_mode : 0);
 }
 
-cq_status cq_out_open(cq_out **out, const char *path)
+static cq_status out_open(cq_out **out, const char *path, bool is_new)
 {
     cq_out   *o;
     cq_status status;
 
     *out = NULL;
     CQ_TRY(cq_out_open_memory(&o));
-    o->buffer = cq_alloc(OUT_BUFFER);
-    o->cap    = OUT_BUFFER;
-    status    = o->buffer ? open_target(o, path) : CQ_E_NO_MEMORY;
+    o->buffer      = cq_alloc(OUT_BUFFER);
+    o->cap         = OUT_BUFFER;
+    o->file.is_new = is_new;
+    status         = o->buffer ? open_target(o, path) : CQ_E_NO_MEMORY;
     if (status != CQ_OK) {
         out_free(o);
         return status;
     }
     *out = o;
     return CQ_OK;
+}
+
+cq_status cq_out_open(cq_out **out, const char *path)
+{
+    return out_open(out, path, false);
+}
+
+cq_status cq_out_open_new(cq_out **out, const char *path)
+{
+    return out_open(out, path, true);
 }
 
 cq_status cq_file_write(const char *path, const void *data, size_t size)
@@ -420,14 +194,14 @@ static bool is_zero(const char *data, size_t size)
 /* Zeros need not be written to a new file: left out, they take no room on the disk. */
 static bool leave_hole(cq_out *o, uint64_t size)
 {
-    if (size < OUT_HOLE || !o->temporary || size > INT64_MAX ||
+    if (size < OUT_HOLE || !o->file.temporary || size > INT64_MAX ||
         lseek(o->fd, (off_t)size, SEEK_CUR) < 0)
         return false;
     o->has_hole = true;
     return true;
 }
 
-/* A hole at the end of a file is not there until somebody says so. */
+/* A hole at the end of a file is there when its last byte is written. */
 static void end_holes(cq_out *o)
 {
     off_t end;
@@ -435,8 +209,8 @@ static void end_holes(cq_out *o)
     if (!o->has_hole || o->status != CQ_OK)
         return;
     end = lseek(o->fd, 0, SEEK_CUR);
-    if (end < 0 || ftruncate(o->fd, end) < 0)
-        o->status = cq_io_error(o->path, "write the file");
+    if (end < 0 || (end > 0 && pwrite(o->fd, "", 1, end - 1) != 1))
+        o->status = cq_io_error(o->file.path, "write the file");
 }
 
 static void write_plain(cq_out *o, const char *data, size_t size)
@@ -449,7 +223,7 @@ static void write_plain(cq_out *o, const char *data, size_t size)
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0) {
-            o->status = cq_io_error(o->path, "write the file");
+            o->status = cq_io_error(o->file.path, "write the file");
             return;
         }
         atomic_fetch_add(&n_written, (unsigned long long)done);
@@ -593,7 +367,7 @@ void cq_out_write(cq_out *o, const void *data, size_t size)
         if (o->status != CQ_OK)
             return;
     } else if (size > o->cap - o->n) {
-        o->status = cq_out_allow(o->n + size, o->path);
+        o->status = cq_out_allow(o->n + size, o->file.path);
         flush(o);
         if (size >= o->cap) { /* weights go straight from their map to the file */
             write_all(o, data, size);
@@ -644,17 +418,20 @@ uint64_t cq_out_offset(const cq_out *o)
 /* A file that is whole: into place, or into the batch. */
 static cq_status place(cq_out *o)
 {
-    if (!o->temporary)
+    const cq_rename_how how = o->file.is_new ? CQ_RENAME_NEW : CQ_RENAME_REPLACE;
+
+    if (!o->file.temporary)
         return CQ_OK;
-    if (!batch.depth) {
-        if (o->replaces)
-            CQ_TRY(sync_file(o->temporary, o->path));
-        return put_in_place(o->temporary, o->path);
+    if (cq_batch_is_open()) {
+        CQ_TRY(cq_batch_add(&o->file));
+        o->file = (cq_waiting){ 0 };
+        return CQ_OK;
     }
-    CQ_TRY(cq_vec_push(&batch.files, ((waiting){ o->path, o->temporary, o->mark, o->replaces })));
-    o->path = o->temporary = NULL;
-    o->mark                = NULL;
-    return CQ_OK;
+    if (o->file.replaces)
+        CQ_TRY(cq_sync_file(o->file.temporary, o->file.path));
+    return cq_change_rename(o->file.temporary, o->file.path, how) < 0
+               ? cq_io_error(o->file.path, "put the file in place")
+               : CQ_OK;
 }
 
 cq_status cq_out_commit(cq_out *o)
@@ -664,12 +441,12 @@ cq_status cq_out_commit(cq_out *o)
     flush(o);
     end_holes(o);
     if (close(o->fd) < 0 && o->status == CQ_OK)
-        o->status = cq_io_error(o->path, "write the file");
+        o->status = cq_io_error(o->file.path, "write the file");
     o->fd = -1;
     if (o->status == CQ_OK)
         o->status = place(o);
-    if (o->status != CQ_OK && o->temporary)
-        unlink(o->temporary);
+    if (o->status != CQ_OK && o->file.temporary)
+        cq_change_delete(o->file.temporary);
     status = o->status;
     out_free(o);
     return status;
@@ -681,8 +458,8 @@ void cq_out_abandon(cq_out *o)
         return;
     if (o->fd >= 0)
         close(o->fd);
-    if (o->temporary)
-        unlink(o->temporary);
+    if (o->file.temporary)
+        cq_change_delete(o->file.temporary);
     out_free(o);
 }
 

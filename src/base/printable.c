@@ -1,24 +1,18 @@
+#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "base/printable.h"
+
+#include "base/pytext.h"
 
 #include <string.h>
 
 /* The bytes of the character at p that may be shown as they are; 0: its first byte is escaped.
- * U+0080 to U+009F are controls as well. */
+ * Characters that change the direction of text, or show nothing, make it read as another. */
 static size_t shown(const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    size_t               n = *p < 0x80                 ? 1
-                             : *p >= 0xc2 && *p < 0xe0 ? 2
-                             : *p >= 0xe0 && *p < 0xf0 ? 3
-                             : *p >= 0xf0 && *p < 0xf5 ? 4
-                                                       : 0;
+    uint32_t c;
+    size_t   n = cq_utf8_next(text, strnlen(text, 4), &c);
 
-    if (n == 1)
-        return *p >= 0x20 && *p != 0x7f;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return p[0] == 0xc2 && p[1] < 0xa0 ? 0 : n;
+    return n && cq_is_printable(c) ? n : 0;
 }
 
 static void add(cq_str *s, const char *text, const char *also)

@@ -147,7 +147,7 @@ size_t cq_utf8_next(const char *text, size_t len, uint32_t *out)
 /* Characters that Python escapes though they are not ASCII: spaces, controls, format
  * characters, private use. Code points that Unicode has not assigned yet are taken for
  * printable; which those are changes with Python's version. */
-static bool is_printable(uint32_t c)
+bool cq_is_printable(uint32_t c)
 {
     static const uint32_t hidden[][2] = {
         { 0x0000, 0x001f },   { 0x007f, 0x00a0 },   { 0x00ad, 0x00ad },   { 0x0600, 0x0605 },
@@ -174,7 +174,7 @@ static void add_escaped(cq_str *s, uint32_t c, char quote)
         cq_str_printf(s, "\\%c", letter);
     else if (c == (uint32_t)quote || c == '\\')
         cq_str_printf(s, "\\%c", (char)c);
-    else if (c < 0x80 && is_printable(c))
+    else if (c < 0x80 && cq_is_printable(c))
         cq_str_add_char(s, (char)c);
     else if (c < 0x100)
         cq_str_printf(s, "\\x%02x", c);
@@ -207,7 +207,7 @@ void cq_str_add_py_text(cq_str *s, const char *text, size_t len, size_t most)
     cq_str_add_char(s, quote);
     for (size_t i = 0; i < shown; i += n ? n : 1) {
         n = cq_utf8_next(text + i, len - i, &c);
-        if (n > 1 && is_printable(c))
+        if (n > 1 && cq_is_printable(c))
             cq_str_add_n(s, text + i, n);
         else if (n)
             add_escaped(s, c, quote);

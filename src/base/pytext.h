@@ -20,4 +20,7 @@ void cq_str_add_py_bytes(cq_str *s, const void *data, size_t size);
 /* The character at the front of UTF-8 text, and its bytes; 0 if it is none. */
 size_t cq_utf8_next(const char *text, size_t len, uint32_t *out);
 
+/* Whether repr shows a character as it is: no control, format character, or space but U+0020. */
+bool cq_is_printable(uint32_t c);
+
 #endif

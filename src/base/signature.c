@@ -11,7 +11,7 @@ static const struct signature {
     { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format", "save it anew" },
     { 0, "\x80\x02\x8a\x0al\xfc", 6, "this was written by torch.save before PyTorch 1.6",
       "load and save it with a newer PyTorch; a model by torch.jit.save" },
-    { 0, "\x80", 1, "this is a pickle, not an archive",
+    { 0, "\x80", 1, "this is a pickle of Python objects, not an archive",
       "save a model by torch.jit.save, weights by torch.save(model.state_dict(), ...)" },
     { 4, "PTMF", 4, "this is a mobile model in the flatbuffer format",
       "save the model by torch.jit.save" },
@@ -23,7 +23,9 @@ static const struct signature {
       "git lfs pull fetches it" },
     { 0, "<", 1, "this is a page of HTML or XML, maybe one that says why a download failed",
       "download the file again" },
-    { 0, "{", 1, "this is JSON, not an archive", NULL },
+    { 0, "{", 1, "this is JSON, not a model", NULL },
+    { 4, "ORTM", 4, "this is a model in ONNX Runtime's own format (.ort)",
+      "use the ONNX model that it was made of" },
     { 4, "TFL3", 4, "this is a model of TensorFlow Lite", NULL },
     { 0, "\x89HDF", 4, "this is an HDF5 file", NULL },
     { 0, "\x89PNG", 4, "this is a picture (PNG)", NULL },
@@ -50,5 +52,15 @@ cq_status cq_check_signature(const void *data, size_t size, const char *path)
             memcmp((const char *)data + s->offset, s->bytes, s->size) == 0)
             return cq_fail(CQ_E_UNSUPPORTED, path, s->hint, "%s", s->what);
     }
+    return CQ_OK;
+}
+
+cq_status cq_check_text_signature(const void *data, size_t size, const char *path)
+{
+    static const char *const starts[] = { "version https://git-lfs", "<", "{" };
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (size >= strlen(starts[i]) && memcmp(data, starts[i], strlen(starts[i])) == 0)
+            return cq_check_signature(data, size, path);
     return CQ_OK;
 }

@@ -10,4 +10,7 @@
  */
 cq_status cq_check_signature(const void *data, size_t size, const char *path);
 
+/* The same for text, which may be a program: only what no program begins with is known. */
+cq_status cq_check_text_signature(const void *data, size_t size, const char *path);
+
 #endif

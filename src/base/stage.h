@@ -1,29 +1,46 @@
-/* Folders that appear, or replace what was there, as a whole: see cq_batch_folder in file.h. */
+/* Folders that appear as a whole: see cq_batch_folder in file.h. */
 #ifndef CQ_BASE_STAGE_H
 #define CQ_BASE_STAGE_H
 
 #include "base/file.h"
 #include "base/leftover.h"
 
-/* Shared with out.c: a name in the folder of path that nobody can guess, and what a chain of links
- * leads to, there or not. */
+/* ---- shared by batch.c, out.c and stage.c ---- */
+
+/* A name in the folder of path that nobody can guess, and what a chain of links leads to, there or
+ * not. */
 cq_status cq_temporary_name(char **out, const char *path);
 cq_status cq_follow_links(char **out, const char *path);
+
+/* A file that waits under its temporary name. */
+typedef struct cq_waiting {
+    char        *path, *temporary;
+    cq_leftover *mark;
+    bool         replaces; /* a file that is there */
+    bool         is_new;   /* must not replace a file */
+    bool         synced;
+} cq_waiting;
+
+void      cq_waiting_clear(cq_waiting *f);
+bool      cq_batch_is_open(void);
+cq_status cq_batch_add(const cq_waiting *file); /* which the batch owns then */
+cq_status cq_sync_file(const char *temporary, const char *path);
+
+/* ---- folders ---- */
 
 typedef struct cq_stage {
     char        *folder; /* as the caller names it */
     char        *target; /* what that leads to; NULL: the folder is written to directly */
     char        *path;   /* where its content is made */
     cq_leftover *mark;
-    bool         replaces; /* a folder that is there */
 } cq_stage;
 
-/* A folder beside the target with links to what the target holds. Where that cannot be, path is the
- * folder itself. */
+/* A new folder beside the target. If the target exists, or no folder can be created beside it, path
+ * is the folder itself, and it is locked. */
 cq_status cq_stage_begin(cq_stage *s, const char *folder);
 
-/* Puts it into its place, and deletes what was there. */
-cq_status cq_stage_finish(cq_stage *s);
+/* Puts it into its place. If there is one meanwhile, collided says so. */
+cq_status cq_stage_finish(cq_stage *s, bool *collided);
 
 void cq_stage_discard(cq_stage *s);
 void cq_stage_clear(cq_stage *s);

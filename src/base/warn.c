@@ -25,11 +25,20 @@ void cq_set_warning_handler(cq_warning_handler fn, void *user)
     handler_user = user;
 }
 
+static _Thread_local int n_holds;
+
+void cq_warn_hold(bool hold)
+{
+    n_holds += hold ? 1 : -1;
+}
+
 void cq_warn(const char *where, const char *format, ...)
 {
     char    message[CQ_ERROR_MESSAGE_SIZE];
     va_list args;
 
+    if (n_holds)
+        return;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);

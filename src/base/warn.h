@@ -7,4 +7,7 @@
 
 void cq_warn(const char *where, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Drops the warnings of this thread until it is called with false as often. */
+void cq_warn_hold(bool hold);
+
 #endif

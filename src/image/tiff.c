@@ -162,9 +162,9 @@ typedef struct lzw_code {
     size_t at, len;
 } lzw_code;
 
-static cq_status unpack_lzw(uint8_t *to, size_t size, cq_bytes b)
+static cq_status unpack_codes(uint8_t *to, size_t size, cq_bytes b, lzw_code *codes)
 {
-    lzw_code codes[LZW_CODES], last = { 0, 0 };
+    lzw_code last = { 0, 0 };
     unsigned next = LZW_FIRST, width = 9, n_bits = 0;
     uint32_t window = 0;
     size_t   done   = 0;
@@ -210,6 +210,18 @@ static cq_status unpack_lzw(uint8_t *to, size_t size, cq_bytes b)
         done += now.len;
     }
     return CQ_OK;
+}
+
+static cq_status unpack_lzw(uint8_t *to, size_t size, cq_bytes b)
+{
+    lzw_code *codes = cq_alloc_array(LZW_CODES, sizeof *codes);
+    cq_status status;
+
+    if (!codes)
+        return CQ_E_NO_MEMORY;
+    status = unpack_codes(to, size, b, codes);
+    cq_free(codes);
+    return status;
 }
 
 static cq_status unpack(uint8_t *to, size_t size, const tiff *t, cq_bytes b)

@@ -1,5 +1,6 @@
 #include "kernel/chain.h"
 
+#include "base/alloc.h"
 #include "base/thread.h"
 #include "kernel/isa.h"
 #include "tensor/convert.h"
@@ -50,6 +51,7 @@ typedef struct job {
     cq_load_fn     *load[CQ_CHAIN_OPERANDS];
     cq_ew_fn       *fn[CQ_CHAIN_OPS];
     int             room[CQ_CHAIN_OPS]; /* the block that a result is in; of the last: out */
+    int             n_rooms;
 } job;
 
 /* A result is kept in the block of one that nobody reads after it, if there is one: operations
@@ -72,7 +74,9 @@ static void give_rooms(job *j)
             room++;
         owner[room] = i;
         j->room[i]  = room;
-        j->fn[i]    = cq_isa_get()->ew[c->steps[i].op].fn;
+        if (room >= j->n_rooms)
+            j->n_rooms = room + 1;
+        j->fn[i] = cq_isa_get()->ew[c->steps[i].op].fn;
     }
 }
 
@@ -160,7 +164,7 @@ static void gather(float *to, const job *j, int k, int64_t i, int64_t n)
 /* What a thread has at hand: operands that are not as they are wanted where they lie, and
  * results. */
 typedef struct bench {
-    block   gathered[CQ_CHAIN_OPERANDS], rooms[CQ_CHAIN_OPS];
+    block  *gathered[CQ_CHAIN_OPERANDS], *rooms; /* NULL of an operand that is dense */
     int64_t row[CQ_CHAIN_OPERANDS]; /* whose only number all of the block is; -1: it is not so */
 } bench;
 
@@ -172,7 +176,7 @@ static void fetch(bench *b, const job *j, int k, int64_t i, int64_t n)
 
     if (is_one && b->row[k] == row)
         return;
-    gather(b->gathered[k], j, k, i, is_one && i + BLOCK <= (row + 1) * size ? BLOCK : n);
+    gather(*b->gathered[k], j, k, i, is_one && i + BLOCK <= (row + 1) * size ? BLOCK : n);
     b->row[k] = is_one && i + BLOCK <= (row + 1) * size ? row : -1;
 }
 
@@ -183,7 +187,7 @@ static void run_block(const job *j, bench *b, int64_t i, int64_t n)
 
     for (int k = 0; k < c->n_operands; k++) {
         operands[k] =
-            j->is_dense[k] ? j->w.at[k] + (size_t)i * sizeof(float) : (const char *)b->gathered[k];
+            j->is_dense[k] ? j->w.at[k] + (size_t)i * sizeof(float) : (const char *)*b->gathered[k];
         if (!j->is_dense[k])
             fetch(b, j, k, i, n);
     }
@@ -203,12 +207,24 @@ static cq_status run_part(void *user, int64_t part)
 {
     const job *j     = user;
     int64_t    begin = part * PART, end = begin + PART < j->n ? begin + PART : j->n;
+    int        n_rooms = j->n_rooms;
+    block     *workspace;
     bench      b;
 
     for (int k = 0; k < j->c->n_operands; k++)
-        b.row[k] = -1;
+        n_rooms += !j->is_dense[k];
+    workspace = cq_alloc_aligned(sizeof *workspace * (size_t)n_rooms);
+    if (!workspace)
+        return CQ_E_NO_MEMORY;
+    b.rooms = workspace;
+    n_rooms = j->n_rooms;
+    for (int k = 0; k < j->c->n_operands; k++) {
+        b.row[k]      = -1;
+        b.gathered[k] = j->is_dense[k] ? NULL : workspace + n_rooms++;
+    }
     for (int64_t i = begin; i < end; i += BLOCK)
         run_block(j, &b, i, end - i < BLOCK ? end - i : BLOCK);
+    cq_free_aligned(workspace);
     return CQ_OK;
 }
 

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { CHUNK = 1024, MAX_OPERANDS = 3 };
+enum { CHUNK_SIZE = 4096, MAX_OPERANDS = 3 }; /* CHUNK_SIZE in bytes */
 
 #define OP_ROW(id, name, operands) { name, operands },
 static const struct {
@@ -45,9 +45,9 @@ typedef struct operand {
     int64_t     dense;  /* the step at which it can be used in place; 0: never */
     bool        filled; /* the buffer holds the one value of the whole row */
     union {
-        float   f32[CHUNK];
-        double  f64[CHUNK];
-        int64_t i64[CHUNK];
+        float   f32[CHUNK_SIZE / sizeof(float)];
+        double  f64[CHUNK_SIZE / sizeof(double)];
+        int64_t i64[CHUNK_SIZE / sizeof(int64_t)];
     } buffer;
 } operand;
 
@@ -61,8 +61,9 @@ typedef struct job {
     bool             in_place; /* out takes results as they are */
     operand          in[MAX_OPERANDS];
     union {
-        double  f64[CHUNK];
-        int64_t i64[CHUNK];
+        float   f32[CHUNK_SIZE / sizeof(float)];
+        double  f64[CHUNK_SIZE / sizeof(double)];
+        int64_t i64[CHUNK_SIZE / sizeof(int64_t)];
     } result_buffer;
 } job;
 
@@ -166,8 +167,8 @@ static cq_status run_row(job *j, const cq_walk *w)
 {
     for (int k = 0; k < j->n_operands; k++)
         j->in[k].filled = false;
-    for (int64_t i = 0; i < w->n; i += CHUNK) {
-        int64_t     n   = w->n - i < CHUNK ? w->n - i : CHUNK;
+    for (int64_t i = 0, chunk = CHUNK_SIZE / (int64_t)j->wide_size; i < w->n; i += chunk) {
+        int64_t     n   = w->n - i < chunk ? w->n - i : chunk;
         char       *to  = w->at[0] + i * w->step[0];
         bool        fit = j->in_place && (w->step[0] == (int64_t)cq_dtype_size(j->out) || n == 1);
         const void *in[MAX_OPERANDS];

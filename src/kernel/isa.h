@@ -39,5 +39,9 @@ void          cq_isa_use(const cq_isa *isa);
 #define CQ_ISA_PASTE_(a, b, c) a##b##_##c
 #define CQ_ISA_PASTE(a, b, c)  CQ_ISA_PASTE_(a, b, c)
 #define CQ_OF_ISA(name)        CQ_ISA_PASTE(cq_, CQ_ISA, name)
+#ifndef CQ_ISA_LIKE /* the set that has what this one lacks (CMakeLists.txt) */
+#define CQ_ISA_LIKE CQ_ISA
+#endif
+#define CQ_OF_ISA_LIKE(name) CQ_ISA_PASTE(cq_, CQ_ISA_LIKE, name)
 
 #endif

@@ -289,8 +289,13 @@ static cq_status row_block(void *user, int64_t block)
     const gemm_type  *gemm = cq_isa_get()->gemm[0];
     int64_t           from = block * r->chunk, to = smaller(from + r->chunk, p->panels);
     int64_t           whole = p->n / p->panel, n = smaller(to * p->panel, p->n) - from * p->panel;
-    float             last[2 * CQ_MAX_LANES] = { 0 }, piece[K_BLOCK * 2 * CQ_MAX_LANES];
+    float             last[2 * CQ_MAX_LANES] = { 0 }, *piece = NULL;
 
+    if (r->from) {
+        piece = cq_alloc_aligned(sizeof *piece * K_BLOCK * 2 * CQ_MAX_LANES);
+        if (!piece)
+            return CQ_E_NO_MEMORY;
+    }
     memset(r->out + from * p->panel, 0, sizeof *r->out * (size_t)n);
     for (int64_t k0 = 0; k0 < p->k; k0 += K_BLOCK) {
         int64_t kc = smaller(K_BLOCK, p->k - k0);
@@ -304,6 +309,7 @@ static cq_status row_block(void *user, int64_t block)
     }
     if (to > whole)
         memcpy(r->out + whole * p->panel, last, sizeof *last * (size_t)(p->n - whole * p->panel));
+    cq_free_aligned(piece);
     return CQ_OK;
 }
 

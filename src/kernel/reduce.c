@@ -166,7 +166,8 @@ typedef struct row {
     f64_fold    fold;
     finish_fn  *finish; /* NULL: the fold is the result */
     i64_fold    i64;    /* none: computed in double */
-    bool        needs_elements;
+    bool narrow; /* the fold overflows in float32, as PyTorch's does, unless out is float64 */
+    bool needs_elements;
 } row;
 
 static const row rows[] = {
@@ -203,7 +204,10 @@ static const row rows[] = {
                                   .finish       = finish_logsumexp },
     [CQ_REDUCE_LOG_SUM]       = { .name = "log_sum", .fold = F64(sum, 0), .finish = finish_log },
     [CQ_REDUCE_SUM_SQUARE]    = { .name = "sum_square", .fold = F64(sum_square, 0) },
-    [CQ_REDUCE_NORM] = { .name = "norm", .fold = F64(sum_power, 0), .finish = finish_root },
+    [CQ_REDUCE_NORM]          = { .name   = "norm",
+                                  .fold   = F64(sum_power, 0),
+                                  .finish = finish_root,
+                                  .narrow = true },
 };
 
 /* Orders of a norm that have a shorter way than powers and roots. */
@@ -213,7 +217,7 @@ static const struct {
 } norms[] = {
     { 0, { .name = "norm", .fold = F64(count, 0) } },
     { 1, { .name = "norm", .fold = F64(sum_abs, 0) } },
-    { 2, { .name = "norm", .fold = F64(sum_square, 0), .finish = finish_sqrt } },
+    { 2, { .name = "norm", .fold = F64(sum_square, 0), .finish = finish_sqrt, .narrow = true } },
     { INFINITY, { .name = "norm", .fold = F64(max_abs, 0) } },
     { -INFINITY, { .name = "norm", .fold = F64(min_abs, INFINITY) } },
 };
@@ -296,6 +300,8 @@ static void compute(job *j, char *base, int64_t step, char *out, int64_t out_ste
                 j->c.f64[i] = r->first_finish(j->acc.f64[i], 0, j->n, j->p);
         }
         gather_f64(j, &r->fold, base, step, m);
+        for (int64_t i = 0; r->narrow && j->out_dtype != CQ_DTYPE_F64 && i < m; i++)
+            j->acc.f64[i] = (float)j->acc.f64[i];
         for (int64_t i = 0; r->finish && i < m; i++)
             j->acc.f64[i] = r->finish(j->acc.f64[i], j->c.f64[i], j->n, j->p);
     }

@@ -49,7 +49,8 @@ typedef struct cq_rnn {
 
     bool   reset_before; /* GRU: W * (r * h) as in ONNX, not r * (W * h) */
     bool   input_forget; /* LSTM: f is 1 - i */
-    double clip;         /* limits what goes into activations to +-clip; 0: no limit */
+    bool   clips;        /* what goes into activations is limited to +-clip */
+    double clip;
 
     const cq_tensor *w_ih, *w_hh; /* [gates * hidden, input], [gates * hidden, hidden or proj] */
     const cq_tensor *b_ih, *b_hh; /* [gates * hidden] or NULL */

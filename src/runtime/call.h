@@ -28,6 +28,9 @@
 typedef struct cq_rt_run {
     cq_rt_workspace *workspace;
     uint64_t         steps_left;
+    uint64_t         straight_steps; /* more of them outside of loops, see work.h */
+    double           products_left;  /* outside of loops, which earn such steps */
+    bool             in_loop;
     uint64_t         random;  /* numbers of this run, for operators without a seed */
     uint64_t         n_draws; /* random operators run so far */
     bool             traps_nan;

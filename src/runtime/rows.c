@@ -34,6 +34,7 @@ static const struct {
     { "", cq_rt_rows_cast },
     { "", cq_rt_rows_attention },
     { "", cq_rt_rows_deform },
+    { "com.microsoft", cq_rt_rows_microsoft },
     { "ai.onnx.preview.training", cq_rt_rows_training },
     { "ai.onnx.ml", cq_rt_rows_ml },
     { "ai.onnx.ml", cq_rt_rows_ml_linear },

@@ -158,6 +158,9 @@ cq_status cq_rt_plan_run(cq_rt_run *run, const cq_rt_plan *plan, const cq_val *a
 cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *inputs, size_t n_inputs,
                           cq_val *outputs, size_t n_outputs)
 {
+    const bool in_loop = rt->run->in_loop;
+    cq_status  status;
+
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* it may have no node, and run for ever */
@@ -165,5 +168,8 @@ cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *input
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "the inner graph has %u inputs and %u outputs, wanted %zu and %zu",
                        plan->n_inputs, plan->n_outputs, n_inputs, n_outputs);
-    return cq_rt_plan_run(rt->run, plan, rt->frame, inputs, outputs);
+    rt->run->in_loop |= n_inputs > 0; /* a branch of an If has none */
+    status           = cq_rt_plan_run(rt->run, plan, rt->frame, inputs, outputs);
+    rt->run->in_loop = in_loop;
+    return status;
 }

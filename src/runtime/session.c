@@ -23,7 +23,8 @@ struct cq_session {
     uint32_t            *positions; /* of inputs, as people count them */
     atomic_uint_fast64_t n_runs;
     double               weight_bytes;
-    uint64_t             available; /* memory, when it was prepared */
+    int64_t              prepared_bytes; /* that the plan holds */
+    uint64_t             available;      /* memory, when it was prepared */
     cq_rt_pool           pool;
 };
 
@@ -68,6 +69,22 @@ static limits limits_for(const cq_session *s, double bytes)
     if (given)
         return (limits){ given, 2 * (int64_t)given + HOUSEKEEPING };
     return (limits){ (uint64_t)most, most + most / 4 + HOUSEKEEPING };
+}
+
+/* The user's limit is for runs: a smaller one than the default does not hold here. */
+static int64_t limit_of_preparing(const cq_session *s)
+{
+    const int64_t most  = cq_default_bytes(s->weight_bytes, s->available);
+    const limits  given = limits_for(s, s->weight_bytes);
+
+    return !given.heap || given.heap > most + most / 4 ? given.heap : most + most / 4;
+}
+
+/* By default the constants and packed weights of the plan count, too. */
+static cq_alloc_budget budget_of_run(const cq_session *s, limits most)
+{
+    return (cq_alloc_budget){ .limit = most.heap,
+                              .used  = s->options.max_memory ? 0 : s->prepared_bytes };
 }
 
 static cq_status name_inputs(cq_session *s)
@@ -149,14 +166,12 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
     s->weight_bytes = cq_rt_bytes(model, NULL, 0);
     s->available    = cq_alloc_available();
     cq_rt_pool_init(&s->pool);
-    if (status == CQ_OK && !s->options.max_memory) { /* that limit is for runs */
+    if (status == CQ_OK) {
         cq_alloc_budget before =
-            cq_alloc_set_budget((cq_alloc_budget){ .limit = limits_for(s, s->weight_bytes).heap });
+            cq_alloc_set_budget((cq_alloc_budget){ .limit = limit_of_preparing(s) });
 
-        status = prepare(s);
-        cq_alloc_set_budget(before);
-    } else if (status == CQ_OK) {
-        status = prepare(s);
+        status            = prepare(s);
+        s->prepared_bytes = cq_alloc_set_budget(before).used;
     }
     s->options.fetch = NULL; /* it was the caller's */
     if (status != CQ_OK) {
@@ -380,11 +395,13 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
 
     run.random     = atomic_fetch_add(&s->n_runs, 1);
     run.steps_left = s->options.max_steps ? s->options.max_steps : cq_rt_default_steps(bytes);
+    if (!s->options.max_steps)
+        cq_rt_allow_straight(&run, s->weight_bytes, inputs, s->plan->n_inputs);
     for (uint32_t i = 0; i < s->plan->n_outputs; i++)
         outputs[i] = CQ_NONE;
     CQ_TRY(check_all_given(s, inputs));
     if (most.heap)
-        before = cq_alloc_set_budget((cq_alloc_budget){ .limit = most.heap });
+        before = cq_alloc_set_budget(budget_of_run(s, most));
     status        = cq_rt_pool_take(&lease, &s->pool, inputs, s->plan->n_inputs, most.tensors);
     run.workspace = lease.workspace;
     if (status == CQ_OK) {

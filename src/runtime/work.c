@@ -8,13 +8,15 @@
 #include <string.h>
 
 enum {
-    ELEMENTS = 64,      /* read or written in a step */
-    BYTES    = 128,     /* of new memory in a step */
-    PRODUCTS = 2048,    /* of float32, multiplied and added in a step */
-    SLOW     = 16,      /* times as long for products of other types */
-    ITEM     = 8,       /* of a sequence: as long as so many elements */
-    STRING   = 128,     /* the same */
-    LEAST    = 20000000 /* steps that any run may take */
+    ELEMENTS = 64,       /* read or written in a step */
+    BYTES    = 128,      /* of new memory in a step */
+    PRODUCTS = 2048,     /* of float32, multiplied and added in a step */
+    DOUBLE   = 4,        /* times as long for products of float64 */
+    SLOW     = 16,       /* the same, of other types */
+    ITEM     = 8,        /* of a sequence: as long as so many elements */
+    STRING   = 128,      /* the same */
+    LEAST    = 50000000, /* steps that any run may take, as of a program (script/eval.h) */
+    MADE_UP  = 10000000  /* the most for inputs that are made up */
 };
 
 typedef double work_fn(const cq_rt *rt); /* in products */
@@ -31,12 +33,13 @@ static uint64_t steps(double n)
     return n < 0x1p62 ? n > 0 ? (uint64_t)n : 0 : UINT64_MAX / 2;
 }
 
+/* A size of 0 counts as 1: kernels may iterate over the others, which can be huge. */
 static double numel(const cq_tensor *t)
 {
     double n = 1;
 
     for (size_t i = 0; t && i < t->rank; i++)
-        n *= (double)t->sizes[i].value;
+        n *= t->sizes[i].value ? (double)t->sizes[i].value : 1;
     return t ? n : 0;
 }
 
@@ -313,6 +316,7 @@ static const cq_rt_work table[] = {
     { "DFT", FUNCTION, NULL, odd_part },
     { "STFT", FUNCTION, NULL, odd_part },
     { "Det", COPY, by_last_size, NULL },
+    { "Inverse", COPY, by_last_size, NULL },
     { "NonMaxSuppression", COPY, pairs_of_boxes, NULL },
     { "RoiAlign", COPY, NULL, region },
     { "MaxRoiPool", COPY, NULL, picture },
@@ -328,11 +332,24 @@ const cq_rt_work *cq_rt_work_find(const char *op)
     return &others;
 }
 
+unsigned cq_rt_work_factor(const cq_rt_work *work)
+{
+    return work ? work->factor : FUNCTION;
+}
+
 /* ---- charging ---- */
 
 cq_status cq_rt_spend_on_products(cq_rt *rt, double n, cq_dtype dtype)
 {
-    return cq_rt_spend(rt->run, steps(n * (dtype == CQ_DTYPE_F32 ? 1 : SLOW) / PRODUCTS));
+    const int  factor = dtype == CQ_DTYPE_F32 ? 1 : dtype == CQ_DTYPE_F64 ? DOUBLE : SLOW;
+    cq_rt_run *run    = rt->run;
+    uint64_t   taken  = steps(n * factor / PRODUCTS);
+
+    if (run->in_loop || n > run->products_left)
+        return cq_rt_spend(run, taken);
+    run->products_left -= n;
+    run->straight_steps += taken;
+    return cq_check_cancelled();
 }
 
 cq_status cq_rt_spend_on_elements(cq_rt *rt, double n)
@@ -371,7 +388,7 @@ cq_status cq_rt_spend_on_output(cq_rt *rt, size_t i, cq_dtype dtype, size_t rank
     double            elements = 1;
 
     for (size_t k = 0; k < rank; k++)
-        elements *= (double)sizes[k];
+        elements *= sizes[k] ? (double)sizes[k] : 1;
     rt->paid += elements;
     CQ_TRY(cq_rt_spend_on_elements(rt, elements * work->factor));
     CQ_TRY(cq_rt_spend(rt->run, steps(elements * (double)cq_dtype_size(dtype) / BYTES)));
@@ -430,15 +447,38 @@ uint64_t cq_rt_default_steps(double bytes)
     return cq_default_steps(LEAST, bytes);
 }
 
+void cq_rt_allow_straight(cq_rt_run *run, double weight_bytes, const cq_val *inputs, size_t n)
+{
+    double elements = 0, made_up = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const cq_tensor *t = inputs[i].kind == CQ_VAL_TENSOR ? inputs[i].u.tensor : NULL;
+
+        elements += numel(t);
+        if (t && t->is_made_up)
+            made_up += numel(t) * (double)cq_dtype_size(t->dtype);
+    }
+    run->products_left  = weight_bytes * elements;
+    run->straight_steps = cq_default_steps(0, made_up);
+    if (run->straight_steps > MADE_UP)
+        run->straight_steps = MADE_UP;
+}
+
 cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps_taken)
 {
-    if (steps_taken <= run->steps_left) {
-        run->steps_left -= steps_taken;
+    uint64_t *left = !run->in_loop && steps_taken <= run->straight_steps ? &run->straight_steps
+                                                                         : &run->steps_left;
+
+    if (steps_taken <= *left) {
+        *left -= steps_taken;
         return cq_check_cancelled();
     }
-    run->steps_left = 0;
+    run->steps_left = run->straight_steps = 0;
+    run->products_left                    = 0;
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                   "does a loop of the model never end? --max-steps (max_steps of the session's "
-                   "options) allows for more",
+                   run->in_loop
+                       ? "does a loop of the model never end? --max-steps (max_steps of the "
+                         "session's options) allows for more"
+                       : "--max-steps (max_steps of the session's options) allows for more",
                    "the run takes more steps than its limit");
 }

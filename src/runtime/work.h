@@ -12,6 +12,7 @@ enum { CQ_RT_NODE_STEPS = 8 }; /* of any node, and of any turn of a graph inside
 
 /* What is known of an operator's cost; never NULL. */
 const cq_rt_work *cq_rt_work_find(const char *op);
+unsigned          cq_rt_work_factor(const cq_rt_work *work); /* of an element, in copies of one */
 
 cq_status cq_rt_spend_before(cq_rt *rt);
 cq_status cq_rt_spend_on_output(cq_rt *rt, size_t i, cq_dtype dtype, size_t rank,
@@ -31,6 +32,12 @@ double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs
 
 /* What a run for so many bytes may take unless its options say otherwise. */
 uint64_t cq_rt_default_steps(double bytes);
+
+/* Work outside of loops follows from the sizes of the weights and inputs, not from the size of the
+ * file alone: a convolution multiplies each weight with each position of the feature map. So many
+ * products are free, and each step that they take allows for one of other work, such as
+ * activations. Inputs that are made up allow for some, too. */
+void cq_rt_allow_straight(cq_rt_run *run, double weight_bytes, const cq_val *inputs, size_t n);
 
 /* Takes steps from what is left; refuses when there are too few. */
 cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps);

@@ -46,6 +46,23 @@ static const struct {
     [CQ_DTYPE_C32]        = { "complex32", "c32", "chalf", "ComplexHalf", 4, K_COMPLEX, 1, 8, 0 },
 };
 
+int cq_dtype_since(cq_dtype d)
+{
+    switch (d) {
+    case CQ_DTYPE_F8E4M3FN:
+    case CQ_DTYPE_F8E4M3FNUZ:
+    case CQ_DTYPE_F8E5M2:
+    case CQ_DTYPE_F8E5M2FNUZ: return 19;
+    case CQ_DTYPE_U4:
+    case CQ_DTYPE_I4: return 21;
+    case CQ_DTYPE_F4E2M1: return 23;
+    case CQ_DTYPE_F8E8M0: return 24;
+    case CQ_DTYPE_U2:
+    case CQ_DTYPE_I2: return 25;
+    default: return 1;
+    }
+}
+
 unsigned cq_dtype_bits(cq_dtype d)
 {
     static const uint8_t parts_of_a_byte[CQ_DTYPE_COUNT] = {

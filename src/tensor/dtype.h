@@ -20,6 +20,9 @@ unsigned cq_dtype_bits(cq_dtype d);
 int      cq_dtype_to_torch(cq_dtype d);
 cq_dtype cq_dtype_from_torch(int64_t scalar_type);
 
+/* The first opset that has it: 1, or that which brought float8 or int4. */
+int cq_dtype_since(cq_dtype d);
+
 /* TensorProto.DataType. */
 int      cq_dtype_to_onnx(cq_dtype d);
 cq_dtype cq_dtype_from_onnx(int64_t data_type);

@@ -487,7 +487,17 @@ cq_int cq_int_mod(cq_symbols *table, cq_int a, cq_int b)
     return opaque(table, CQ_ATOM_MOD, a, b);
 }
 
-/* Sizes are not negative, so a size is never below a plain number that is not above 0. */
+/* The operand that is an extremum of the other one already: max(max(n, m), n) is max(n, m). */
+static bool contains(cq_int a, cq_atom_kind kind, cq_int operand)
+{
+    const cq_term *t = a.expr && a.expr->n_terms == 1 ? a.expr->terms : NULL;
+
+    return t && t->n_atoms == 1 && t->factor == 1 && t->atoms[0]->kind == kind &&
+           (cq_int_same(t->atoms[0]->a, operand) || cq_int_same(t->atoms[0]->b, operand));
+}
+
+/* A sum or product of sizes is never below a plain number that is not above 0. A number that a
+ * model reads from data may be. */
 static cq_int extremum(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
 {
     cq_int difference;
@@ -497,10 +507,14 @@ static cq_int extremum(cq_symbols *table, cq_atom_kind kind, cq_int a, cq_int b)
     difference = cq_int_sub(table, a, b);
     if (!difference.expr)
         return (difference.value > 0) == (kind == CQ_ATOM_MAX) ? a : b;
-    if (!a.expr && a.value <= 0 && cq_int_symbol(b))
+    if (!a.expr && a.value <= 0 && cq_int_is_natural(b))
         return kind == CQ_ATOM_MAX ? b : a;
-    if (!b.expr && b.value <= 0 && cq_int_symbol(a))
+    if (!b.expr && b.value <= 0 && cq_int_is_natural(a))
         return kind == CQ_ATOM_MAX ? a : b;
+    if (contains(a, kind, b))
+        return a;
+    if (contains(b, kind, a))
+        return b;
     return opaque(table, kind, a, b);
 }
 
@@ -512,6 +526,29 @@ cq_int cq_int_min(cq_symbols *table, cq_int a, cq_int b)
 cq_int cq_int_max(cq_symbols *table, cq_int a, cq_int b)
 {
     return extremum(table, CQ_ATOM_MAX, a, b);
+}
+
+/* Whether an expression depends on a symbol. */
+static bool has_symbol(const cq_expr *e, const cq_atom *symbol)
+{
+    for (size_t i = 0; i < e->n_terms; i++)
+        for (int k = 0; k < e->terms[i].n_atoms; k++)
+            for (size_t s = 0; s < e->terms[i].atoms[k]->n_symbols; s++)
+                if (e->terms[i].atoms[k]->symbols[s] == symbol)
+                    return true;
+    return false;
+}
+
+bool cq_int_independent(cq_int a, cq_int b)
+{
+    if (!a.expr || !b.expr)
+        return true;
+    for (size_t i = 0; i < a.expr->n_terms; i++)
+        for (int k = 0; k < a.expr->terms[i].n_atoms; k++)
+            for (size_t s = 0; s < a.expr->terms[i].atoms[k]->n_symbols; s++)
+                if (has_symbol(b.expr, a.expr->terms[i].atoms[k]->symbols[s]))
+                    return false;
+    return true;
 }
 
 const cq_atom *cq_int_symbol(cq_int a)

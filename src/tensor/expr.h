@@ -114,6 +114,9 @@ int cq_int_depth(cq_int a);
 /* The expression if it is one symbol alone, else NULL. */
 const cq_atom *cq_int_symbol(cq_int a);
 
+/* Whether no symbol is in both. */
+bool cq_int_independent(cq_int a, cq_int b);
+
 /* Surely not negative: made of sizes, without subtractions. */
 bool cq_int_is_natural(cq_int a);
 

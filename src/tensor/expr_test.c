@@ -93,6 +93,39 @@ TEST(expr, extremes_of_comparable_sizes_are_decided)
     CHECK(cq_int_same(n, cq_int_min(&st, m, n)));
     CHECK(cq_int_same(n, cq_int_max(&st, n, cq_i(0))));
     CHECK_STR("min(n,7)", text(cq_int_min(&st, n, cq_i(7))));
+    CHECK(cq_int_same(cq_i(0), cq_int_min(&st, cq_int_mul(&st, n, n), cq_i(0))));
+}
+
+TEST(expr, an_extreme_of_an_extreme_and_its_operand_is_that_extreme)
+{
+    cq_int n = symbol("n", 5), m = symbol("m", 5);
+    cq_int most = cq_int_max(&st, n, m), least = cq_int_min(&st, n, m);
+
+    CHECK(cq_int_same(most, cq_int_max(&st, most, n)));
+    CHECK(cq_int_same(most, cq_int_max(&st, m, most)));
+    CHECK(cq_int_same(least, cq_int_min(&st, least, m)));
+    CHECK_STR("min(max(n,m),n)", text(cq_int_min(&st, most, n)));
+}
+
+TEST(expr, sizes_are_independent_without_a_symbol_in_common)
+{
+    cq_int n = symbol("n", 5), m = symbol("m", 5);
+    cq_int half = cq_int_floordiv(&st, n, cq_i(2));
+
+    CHECK(cq_int_independent(n, m));
+    CHECK(cq_int_independent(n, cq_i(3)));
+    CHECK(cq_int_independent(half, cq_int_mul(&st, m, m)));
+    CHECK(!cq_int_independent(n, cq_int_mul(&st, half, cq_i(2))));
+    CHECK(!cq_int_independent(cq_int_max(&st, n, m), m));
+}
+
+TEST(expr, a_number_of_the_data_may_be_negative)
+{
+    cq_int i = cq_symbol(&st, "data", 3, NULL, -1);
+
+    CHECK_STR("max(data,0)", text(cq_int_max(&st, i, cq_i(0))));
+    CHECK_STR("min(data,0)", text(cq_int_min(&st, i, cq_i(0))));
+    CHECK_STR("max(data,-1)", text(cq_int_max(&st, i, cq_i(-1))));
 }
 
 TEST(expr, a_product_past_the_limit_stays_whole)
@@ -159,6 +192,9 @@ int main(void)
         TEST_OF(expr, a_size_after_many_layers_has_a_short_text),
         TEST_OF(expr, division_rounds_down),
         TEST_OF(expr, extremes_of_comparable_sizes_are_decided),
+        TEST_OF(expr, a_number_of_the_data_may_be_negative),
+        TEST_OF(expr, an_extreme_of_an_extreme_and_its_operand_is_that_extreme),
+        TEST_OF(expr, sizes_are_independent_without_a_symbol_in_common),
         TEST_OF(expr, a_product_past_the_limit_stays_whole),
         TEST_OF(expr, operations_are_so_deep_in_each_other),
         TEST_OF(expr, operations_are_made_of_so_many_symbols),

@@ -176,8 +176,10 @@ double cq_random_normal(cq_random *r)
 
 typedef double (*draw)(cq_random *r, double a, double b);
 
-/* float32 that is contiguous is filled in place; everything else through a buffer. */
-static cq_status fill(cq_random *r, cq_tensor *t, draw next, double a, double b)
+enum { PIECE = 1 << 16 }; /* elements that have a buffer at a time */
+
+/* float32 and float64 that are contiguous are filled in place, other tensors through a buffer. */
+static cq_status fill_whole(cq_random *r, cq_tensor *t, draw next, double a, double b)
 {
     cq_tensor *buffer = NULL, *target = t;
     int64_t    n      = cq_tensor_numel(t), sizes[CQ_MAX_RANK];
@@ -201,6 +203,26 @@ static cq_status fill(cq_random *r, cq_tensor *t, draw next, double a, double b)
         status = cq_tensor_copy_into(t, buffer);
     cq_tensor_release(buffer);
     return status;
+}
+
+/* A tensor of bools would need a buffer of eight times its size. */
+static cq_status fill(cq_random *r, cq_tensor *t, draw next, double a, double b)
+{
+    const int64_t n = cq_tensor_numel(t), stride = 1;
+
+    if (n <= PIECE || !cq_tensor_is_contiguous(t))
+        return fill_whole(r, t, next, a, b);
+    for (int64_t i = 0; i < n; i += PIECE) {
+        const cq_int size = { .value = n - i < PIECE ? n - i : PIECE };
+        cq_tensor   *piece;
+        cq_status    status;
+
+        CQ_TRY(cq_tensor_new_view(&piece, t, t->dtype, 1, &size, &stride, t->offset + i));
+        status = fill_whole(r, piece, next, a, b);
+        cq_tensor_release(piece);
+        CQ_TRY(status);
+    }
+    return CQ_OK;
 }
 
 static double uniform(cq_random *r, double low, double high)

@@ -207,13 +207,15 @@ static cq_status new_handle(cq_tensor **out, cq_dtype dtype, size_t rank, const 
     return CQ_OK;
 }
 
+/* Sizes whose product overflows get strides of 0; the handle that would have them is refused. */
 void cq_contiguous_strides(int64_t *strides, size_t rank, const cq_int *sizes)
 {
     int64_t stride = 1;
 
     for (size_t i = rank; i-- > 0;) {
         strides[i] = stride;
-        stride *= sizes[i].value > 1 ? sizes[i].value : 1;
+        if (sizes[i].value > 1 && __builtin_mul_overflow(stride, sizes[i].value, &stride))
+            stride = 0;
     }
 }
 

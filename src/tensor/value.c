@@ -121,6 +121,11 @@ cq_status cq_text_new(cq_text **out, const char *text, size_t len)
     return CQ_OK;
 }
 
+bool cq_text_is_same(const cq_text *a, const cq_text *b)
+{
+    return a == b || (a->len == b->len && memcmp(a->text, b->text, a->len) == 0);
+}
+
 void cq_val_set(cq_val *slot, cq_val v)
 {
     const cq_val old = *slot;

@@ -102,9 +102,10 @@ void   cq_val_release(cq_val v);
 void   cq_val_set(cq_val *slot, cq_val v); /* retains v, and lets go of what was there */
 
 cq_status cq_text_new(cq_text **out, const char *text, size_t len);
-cq_status cq_list_new(cq_list **out, size_t n);            /* n times None */
-cq_status cq_list_push(cq_list *list, cq_val v);           /* retains v */
-cq_status cq_list_add(cq_list *list, const cq_list *from); /* all of its items */
+bool      cq_text_is_same(const cq_text *a, const cq_text *b); /* the same bytes */
+cq_status cq_list_new(cq_list **out, size_t n);                /* n times None */
+cq_status cq_list_push(cq_list *list, cq_val v);               /* retains v */
+cq_status cq_list_add(cq_list *list, const cq_list *from);     /* all of its items */
 void      cq_list_clear(cq_list *list);
 cq_status cq_dict_new(cq_dict **out);
 cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value); /* retains both */

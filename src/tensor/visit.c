@@ -177,33 +177,47 @@ static cq_status pair_parts(cq_visit *w, cq_val a, cq_val b, bool *same)
     return CQ_OK;
 }
 
-/* Whether a and b have been met together, and so are the same: else the walk would be over. */
-static cq_status have_met(cq_visit *w, cq_val a, cq_val b, bool *met)
+/* What is known of two containers that were met together. Those that contain themselves are met
+ * while their parts are compared, and are taken to be the same until a part differs. */
+static char under_way, found_same, found_different;
+
+static const void *key_of(cq_val a, cq_val b)
 {
     const void *both[] = { a.u.box, b.u.box };
-    const void *key    = (const void *)(uintptr_t)(cq_hash_bytes(both, sizeof both) | 1);
 
-    *met = cq_ptr_map_get(&w->made, key) != NULL;
-    return *met ? CQ_OK : cq_ptr_map_set(&w->made, key, w);
+    return (const void *)(uintptr_t)(cq_hash_bytes(both, sizeof both) | 1);
+}
+
+static cq_status pair_once(cq_visit *w, cq_val a, cq_val b, bool *same)
+{
+    const void *key = w->once ? key_of(a, b) : NULL;
+    const char *met = w->once ? cq_ptr_map_get(&w->made, key) : NULL;
+    cq_status   status;
+
+    if (met) {
+        *same = met != &found_different;
+        w->has_cycle |= met == &under_way;
+        return CQ_OK;
+    }
+    if (w->once)
+        CQ_TRY(cq_ptr_map_set(&w->made, key, &under_way));
+    CQ_TRY(enter(w, a));
+    status = pair_parts(w, a, b, same);
+    w->levels--;
+    if (status == CQ_OK && w->once)
+        status = cq_ptr_map_set(&w->made, key, *same ? &found_same : &found_different);
+    if (w->levels == 0 && w->has_cycle && !*same) /* what was taken to be the same may not be */
+        cq_ptr_map_clear(&w->made);
+    return status;
 }
 
 cq_status cq_val_pair(cq_visit *w, cq_val a, cq_val b, bool *same)
 {
-    bool      by_parts = false, met = false;
-    cq_val    parts_of_a, parts_of_b;
-    cq_status status;
+    bool   by_parts = false;
+    cq_val parts_of_a, parts_of_b;
 
     CQ_TRY(w->pair(w, a, b, same, &by_parts));
     if (!by_parts || !open(w, a, &parts_of_a) || !open(w, b, &parts_of_b))
         return CQ_OK;
-    if (w->once)
-        CQ_TRY(have_met(w, parts_of_a, parts_of_b, &met));
-    if (met) {
-        *same = true;
-        return CQ_OK;
-    }
-    CQ_TRY(enter(w, parts_of_a));
-    status = pair_parts(w, parts_of_a, parts_of_b, same);
-    w->levels--;
-    return status;
+    return pair_once(w, parts_of_a, parts_of_b, same);
 }

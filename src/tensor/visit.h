@@ -35,9 +35,10 @@ struct cq_visit {
     cq_status (*close)(cq_val object, cq_val parts, cq_val *out);
     cq_status (*enter)(cq_visit *w, cq_val container); /* before its parts */
 
-    /* Each passes over a container that it has met, and pair over two that it has met together;
-     * until cq_visit_clear. */
+    /* Each passes over a container that it has met, and pair knows what it found of two that it
+     * has met together; until cq_visit_clear. */
     bool once;
+    bool has_cycle; /* two containers were met while their parts were being compared */
 
     void *owner, *user; /* for those functions */
     int   levels;       /* that the walk is in */

@@ -180,6 +180,7 @@ INLINE void tile_whole(const cq_core_tile *t, const int rows, const int vectors,
 #define T         V
 #define ANYWHERE  VU
 #define WHOLE(v)  (v)
+#define FMA_T     FMA
 #define LINE_TILE line_of_vectors
 #include "kernel/wide/lines.inc"
 
@@ -206,6 +207,7 @@ INLINE void line_far(const cq_core_tile *t, const int rows, const int vectors,
 #define T         H
 #define ANYWHERE  HU
 #define WHOLE(h)  __builtin_shufflevector(h, (H){ 0 }, BOTH_HALVES)
+#define FMA_T     FMA_H
 #define LINE_TILE line_of_halves
 #include "kernel/wide/lines.inc"
 
@@ -601,14 +603,14 @@ INLINE void forward(const int side, float *to, int64_t to_step, const float *x, 
         STORE(to + 3 * to_step, LOAD(x + 3 * step) - d1);
     } else {
         const V d3 = LOAD(x + 3 * step), d4 = LOAD(x + 4 * step), d5 = LOAD(x + 5 * step);
-        const V ea = FMA(SPREAD(-B2), d2, d4), oa = SPREAD(A1) * FMA(SPREAD(-B2), d1, d3);
-        const V eb = FMA(SPREAD(-A2), d2, d4), ob = SPREAD(B1) * FMA(SPREAD(-A2), d1, d3);
+        const V ea = FMA(SPREAD(-B2), d2, d4), oa = FMA(SPREAD(-B2), d1, d3);
+        const V eb = FMA(SPREAD(-A2), d2, d4), ob = FMA(SPREAD(-A2), d1, d3);
 
         STORE(to, FMA(SPREAD(A2 * B2), d0, FMA(SPREAD(-(A2 + B2)), d2, d4)));
-        STORE(to + to_step, ea + oa);
-        STORE(to + 2 * to_step, ea - oa);
-        STORE(to + 3 * to_step, eb + ob);
-        STORE(to + 4 * to_step, eb - ob);
+        STORE(to + to_step, FMA(SPREAD(A1), oa, ea));
+        STORE(to + 2 * to_step, FMA(SPREAD(-A1), oa, ea));
+        STORE(to + 3 * to_step, FMA(SPREAD(B1), ob, eb));
+        STORE(to + 4 * to_step, FMA(SPREAD(-B1), ob, eb));
         STORE(to + 5 * to_step, FMA(SPREAD(A2 * B2), d1, FMA(SPREAD(-(A2 + B2)), d3, d5)));
     }
 }
@@ -742,7 +744,7 @@ INLINE D line_of(const double *g, const D *w, int64_t step, const int window)
     D sum = g[0] * w[0];
 
     for (int k = 1; k < window; k++)
-        sum += g[k] * w[k * step];
+        sum = FMA_D(g[k] - (D){ 0 }, w[k * step], sum);
     return sum;
 }
 

@@ -68,7 +68,7 @@ void CQ_OF_ISA(taps)(void *out, int64_t n, const void *x, int64_t step, const vo
         float sum = b;
 
         for (int64_t t = 0; t < n_taps; t++)
-            sum = FMA(pw[t], px[at[t] + i * step], sum);
+            sum = FMA_F32(pw[t], px[at[t] + i * step], sum);
         po[i] = sum;
     }
 }

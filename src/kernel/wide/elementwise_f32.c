@@ -1,5 +1,6 @@
 /* Element-wise arithmetic in float; the operations are in elementwise_real.def. All instruction
- * sets give the same numbers: products and sums are not contracted here. */
+ * sets give the same numbers: a product is rounded before a sum. */
+#define ROUND_TWICE
 #include "kernel/isa.h"
 #include "kernel/wide/vmath.h"
 

@@ -4,7 +4,7 @@
  * the 16 lanes are tested where there is no AVX-512.
  *
  * Intrinsics are for what vector types cannot say: the larger and smaller of two numbers in one
- * instruction. a * b + c is contracted to one (-ffp-contract=fast) where the set has it. */
+ * instruction, and a product and a sum with one rounding. */
 #ifndef CQ_KERNEL_WIDE_VECTOR_H
 #define CQ_KERNEL_WIDE_VECTOR_H
 
@@ -12,6 +12,8 @@
 #include <stdint.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 enum { LANES = CQ_LANES };
@@ -34,7 +36,6 @@ typedef double  D __attribute__((vector_size(4 * CQ_LANES))); /* as many numbers
 #define LOAD(p)            (*(const VU *)(p))
 #define STORE(p, v)        (*(VU *)(p) = (v))
 #define SPREAD(x)          ((x) - (V){ 0 }) /* the same in every lane, -0 too */
-#define FMA(a, b, c)       ((a) * (b) + (c))
 #define CHOOSE(m, a, b)    ((V)(((m) & (I)(a)) | (~(m) & (I)(b))))
 #define LARGER(a, b)       CHOOSE(((a) > (b)) | ((a) != (a)), a, b) /* NaN wins */
 #define SMALLER(a, b)      CHOOSE(((a) < (b)) | ((a) != (a)), a, b)
@@ -47,7 +48,62 @@ typedef double  D __attribute__((vector_size(4 * CQ_LANES))); /* as many numbers
 #else
 #define WILL_WRITE(p) __builtin_prefetch(p, 1, 3)
 #endif
+/* Only an optimizer keeps the variables of many inlined tiles in registers and shares their stack
+ * slots: without one, a function that inlines 28 tiles has a frame larger than a thread's stack. */
+#if defined(__OPTIMIZE__)
 #define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+/* a * b + c of V, H, D, float and double, rounded once where the set has an instruction for it. A
+ * compiler is not left to contract the expression (-ffp-contract=off): whether it does depends on
+ * its version and on the code around it, and an element must have the same bits in every copy of a
+ * loop. ROUND_TWICE is for sources that give the same bits with every set. */
+#if CQ_LANES == 16 && defined(__AVX512F__) && !defined(ROUND_TWICE)
+#define FMA(a, b, c)   ((V)_mm512_fmadd_ps(a, b, c))
+#define FMA_H(a, b, c) ((H)_mm256_fmadd_ps(a, b, c))
+#define FMA_D(a, b, c) ((D)_mm512_fmadd_pd(a, b, c))
+#elif CQ_LANES == 8 && defined(__FMA__) && !defined(ROUND_TWICE)
+#define FMA(a, b, c)   ((V)_mm256_fmadd_ps(a, b, c))
+#define FMA_D(a, b, c) ((D)_mm256_fmadd_pd(a, b, c))
+#elif CQ_LANES == 4 && defined(__aarch64__) && !defined(ROUND_TWICE)
+#define FMA(a, b, c)   ((V)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#define FMA_D(a, b, c) ((D)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
+#else
+#define FMA(a, b, c)     ((a) * (b) + (c))
+#define FMA_H(a, b, c)   FMA(a, b, c)
+#define FMA_D(a, b, c)   FMA(a, b, c)
+#define FMA_F32(a, b, c) FMA(a, b, c)
+#define FMA_F64(a, b, c) FMA(a, b, c)
+#endif
+#ifndef FMA_F32
+#define FMA_F32(a, b, c) __builtin_fmaf(a, b, c)
+#define FMA_F64(a, b, c) __builtin_fma(a, b, c)
+#if !defined(__OPTIMIZE__) /* the variables of inlined intrinsics would all have slots in a frame  \
+                            */
+static inline V fused_v(V a, V b, V c)
+{
+    return FMA(a, b, c);
+}
+static inline D fused_d(D a, D b, D c)
+{
+    return FMA_D(a, b, c);
+}
+#undef FMA
+#undef FMA_D
+#define FMA(a, b, c)   fused_v(a, b, c)
+#define FMA_D(a, b, c) fused_d(a, b, c)
+#if CQ_LANES == 16
+static inline H fused_h(H a, H b, H c)
+{
+    return FMA_H(a, b, c);
+}
+#undef FMA_H
+#define FMA_H(a, b, c) fused_h(a, b, c)
+#endif
+#endif
+#endif
 
 /* What is read once and used often: else compilers read it again for each use. Of 16 registers
  * there is none to spare for that. */

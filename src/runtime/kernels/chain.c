@@ -78,6 +78,16 @@ static bool is_whole(const call *c, int32_t part)
 
 /* ---- parts by themselves ---- */
 
+/* How long its parts take for an element, in copies of one. */
+static double factor_of(const call *c)
+{
+    double n = 0;
+
+    for (int32_t p = 0; p < c->chain->n_parts; p++)
+        n += cq_rt_work_factor(c->chain->parts[p].step.work);
+    return n;
+}
+
 static cq_status run_part(call *c, cq_rt *rt, int32_t p)
 {
     const cq_rt_step *step = &c->chain->parts[p].step;
@@ -90,7 +100,9 @@ static cq_status run_part(call *c, cq_rt *rt, int32_t p)
     run.hook = NULL; /* that sees the chain */
     status   = cq_rt_step_run(&run, step, rt->frame, in, &c->values[c->chain->n_inputs + p]);
 
-    rt->run->steps_left = run.steps_left;
+    rt->run->steps_left     = run.steps_left;
+    rt->run->straight_steps = run.straight_steps;
+    rt->run->products_left  = run.products_left;
     return status;
 }
 
@@ -157,7 +169,7 @@ static cq_status run_together(bool *fits, call *c, cq_rt *rt)
     if (!*fits)
         return CQ_OK;
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, result(c)));
-    CQ_TRY(cq_rt_spend_on_elements(rt, (double)cq_tensor_numel(y) * k.n_steps));
+    CQ_TRY(cq_rt_spend_on_elements(rt, (double)cq_tensor_numel(y) * factor_of(c)));
     return cq_chain_run(y, &k);
 }
 

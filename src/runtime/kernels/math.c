@@ -142,6 +142,20 @@ static cq_status det(cq_rt *rt)
     return cq_kernel_det(y, x);
 }
 
+static cq_status inverse(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_tensor       *y;
+
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
+    return cq_kernel_inverse(y, x);
+}
+
+const cq_rt_row cq_rt_rows_microsoft[] = {
+    { "Inverse", 1, inverse, 0, 0 },
+    { 0 },
+};
+
 const cq_rt_row cq_rt_rows_math[] = {
     { "MatMul", 1, matmul, 0, 0 },
     { "Gemm", 1, gemm, 0, 0 },

@@ -335,6 +335,17 @@ static int64_t decide_pair(double *to, const bool *has, const forest *f, cq_ml_t
     return label;
 }
 
+/* The class of the greatest score, of those that a leaf or a base value gives one. */
+static int64_t greatest_of(const double *to, const bool *has, const forest *f)
+{
+    int64_t best = -1;
+
+    for (int64_t k = 0; k < f->n_targets; k++)
+        if ((has[k] || f->n_base == f->n_targets) && (best < 0 || to[k] > to[best]))
+            best = k;
+    return best < 0 ? 0 : best;
+}
+
 static cq_status classifier(cq_rt *rt)
 {
     forest          f = { .n_targets = cq_ml_n_labels(rt, "classlabels_int64s") };
@@ -364,8 +375,8 @@ static cq_status classifier(cq_rt *rt)
         }
         for (int64_t k = 0; k < f.n_targets && f.n_base == f.n_targets; k++)
             to[k] += f.base[k];
-        /* Of two classes ONNX Runtime asks the second alone. */
-        which[i] = f.n_targets == 2 ? to[1] > 0 : cq_ml_greatest(to, f.n_targets);
+        /* Of two classes ONNX Runtime asks the second alone; of more, those that a leaf is of. */
+        which[i] = f.n_targets == 2 ? to[1] > 0 : greatest_of(to, has, &f);
         cq_ml_transform_row(to, f.n_targets, after);
     }
     if (status == CQ_OK)

@@ -215,7 +215,7 @@ static cq_status lrn(cq_rt *rt)
                                          cq_rt_float(rt, "beta"), cq_rt_float(rt, "bias"));
 }
 
-/* x divided by its norm along axis; by a norm of 0 too, so that zeros become NaN. */
+/* x divided by its norm along axis; zeros stay zeros. */
 static cq_status lp_norm(cq_rt *rt)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
@@ -223,6 +223,7 @@ static cq_status lp_norm(cq_rt *rt)
     cq_rt_sizes      sizes;
     cq_tensor       *y, *norm;
     uint32_t         axis;
+    double          *at;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
@@ -230,6 +231,9 @@ static cq_status lp_norm(cq_rt *rt)
     sizes.at[axis] = 1;
     CQ_TRY(cq_rt_scratch(&norm, rt, CQ_DTYPE_F64, sizes.rank, sizes.at));
     CQ_TRY(cq_kernel_reduce(norm, CQ_REDUCE_NORM, &params, x, (uint64_t)1 << axis));
+    at = cq_tensor_data(norm);
+    for (int64_t i = 0; i < cq_tensor_numel(norm); i++)
+        at[i] = at[i] == 0 ? 1 : at[i];
     return cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, x, norm);
 }
 

@@ -191,6 +191,7 @@ static cq_status run_direction(cq_rt *rt, const layer *l, int64_t direction)
                       .reverse      = direction == 1 || cq_rt_is(rt, "direction", "reverse"),
                       .reset_before = l->kind == CQ_RNN_GRU && !cq_rt_int(rt, "linear_before_reset"),
                       .input_forget = cq_rt_int(rt, "input_forget"),
+                      .clips        = cq_rt_attr_given(rt, "clip") != NULL,
                       .clip         = cq_rt_float(rt, "clip"),
                       .lengths      = l->lengths };
     size_t  n_act = l->kind == CQ_RNN_LSTM ? 3 : l->kind == CQ_RNN_GRU ? 2 : 1;

@@ -168,8 +168,12 @@ int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t siz
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
     int64_t begin = *start < 0 ? *start + size : *start;
 
+    if (size == 0) {
+        *start = 0;
+        return 0;
+    }
     end    = end < 0 ? end + size : end;
-    begin  = begin < low ? low : begin > high ? high : begin;
+    begin  = begin < 0 ? 0 : begin > high ? high : begin; /* an end alone may be before element 0 */
     end    = end < low ? low : end > high ? high : end;
     *start = begin;
     if (step > 0)

@@ -109,8 +109,10 @@ static cq_status transform_axis(cq_rt *rt, uint32_t axis)
 {
     const cq_tensor *x        = cq_rt_in(rt, 0);
     bool             onesided = cq_rt_int(rt, "onesided"), inverse = cq_rt_int(rt, "inverse");
-    int64_t          parts = cq_size_of(x, x->rank - 1), n, bins, in, inner, outer;
-    cq_operands      s     = { .compute = CQ_DTYPE_F64 };
+    bool             gives_real = onesided && inverse; /* x is the first half of a spectrum */
+    int64_t          parts      = cq_size_of(x, x->rank - 1), n, bins, in, inner, outer;
+    int64_t          out_parts  = gives_real ? 1 : 2;
+    cq_operands      s          = { .compute = CQ_DTYPE_F64 };
     cq_rt_sizes      sizes;
     const double    *from;
     double          *to;
@@ -118,13 +120,15 @@ static cq_status transform_axis(cq_rt *rt, uint32_t axis)
     fourier          f = { 0 };
 
     in = cq_size_of(x, axis);
-    CQ_TRY(cq_rt_in_i64(&n, rt, 1, in));
+    if (gives_real && parts != 2)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "an inverse onesided DFT expects complex numbers");
+    CQ_TRY(cq_rt_in_i64(&n, rt, 1, gives_real ? 2 * (in - 1) : in));
     if (n < 1)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "the length of a DFT is %" PRId64, n);
-    bins = onesided ? n / 2 + 1 : n;
+    bins = onesided && !inverse ? n / 2 + 1 : n;
     cq_rt_sizes_of(&sizes, x);
     sizes.at[axis]           = bins;
-    sizes.at[sizes.rank - 1] = 2;
+    sizes.at[sizes.rank - 1] = out_parts;
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     inner = cq_sizes_product(x, axis + 1, x->rank - 1);
     outer = cq_sizes_product(x, 0, axis);
@@ -134,16 +138,22 @@ static cq_status transform_axis(cq_rt *rt, uint32_t axis)
         s.status = fourier_init(&f, n, inverse);
     for (int64_t i = 0; s.status == CQ_OK && i < outer * inner; i++) {
         const double *at   = from + (i / inner * in * inner + i % inner) * parts;
-        double       *into = to + (i / inner * bins * inner + i % inner) * 2;
+        double       *into = to + (i / inner * bins * inner + i % inner) * out_parts;
 
         for (int64_t k = 0; k < n; k++) {
-            f.row[2 * k]     = k < in ? at[k * inner * parts] : 0;
-            f.row[2 * k + 1] = k < in && parts == 2 ? at[k * inner * parts + 1] : 0;
+            const bool    is_mirrored = gives_real && k > n / 2;
+            const int64_t j           = is_mirrored ? n - k : k;
+
+            f.row[2 * k]     = j < in ? at[j * inner * parts] : 0;
+            f.row[2 * k + 1] = j < in && parts == 2 ? at[j * inner * parts + 1] : 0;
+            if (is_mirrored)
+                f.row[2 * k + 1] = -f.row[2 * k + 1];
         }
         fourier_run(&f);
         for (int64_t k = 0; k < bins; k++) {
-            into[k * inner * 2]     = f.result[2 * k];
-            into[k * inner * 2 + 1] = f.result[2 * k + 1];
+            into[k * inner * out_parts] = f.result[2 * k];
+            if (out_parts == 2)
+                into[k * inner * 2 + 1] = f.result[2 * k + 1];
         }
     }
     fourier_clear(&f);
@@ -187,12 +197,14 @@ static cq_status stft(cq_rt *rt)
     cq_tensor       *y;
     fourier          f = { 0 };
 
-    CQ_TRY(check_signal(x));
-    CQ_TRY(cq_rt_need_rank(x, "signal", 3));
+    if (x->rank != 2) { /* [batch, length] is real, as PyTorch writes it */
+        CQ_TRY(check_signal(x));
+        CQ_TRY(cq_rt_need_rank(x, "signal", 3));
+    }
     CQ_TRY(cq_rt_in_i64(&step, rt, 1, 1));
     CQ_TRY(cq_rt_in_i64(&n, rt, 3, window ? cq_tensor_numel(window) : 0));
     length = cq_size_of(x, 1);
-    parts  = cq_size_of(x, 2);
+    parts  = x->rank == 2 ? 1 : cq_size_of(x, 2);
     if (n < 1 || step < 1 || n > length || (window && cq_tensor_numel(window) != n))
         return cq_fail(CQ_E_TYPE, NULL, NULL,
                        "frames of %" PRId64 " every %" PRId64 " do not fit a signal of %" PRId64, n,

@@ -59,14 +59,20 @@ static bool same_text(const char *a, size_t a_len, const cq_onnx_bytes *b, bool 
     return true;
 }
 
-static bool is_stopword(const cq_onnx_attribute *words, const cq_texts *x, size_t i,
-                        bool case_matters)
+/* Long texts are compared as far as they are equal. */
+static cq_status find_stopword(bool *found, cq_rt *rt, const cq_onnx_attribute *words,
+                               const cq_texts *x, size_t i, bool case_matters)
 {
+    const size_t len  = cq_texts_len(x, i);
+    double       work = 0;
+
+    *found = false;
     for (uint32_t k = 0; words && k < words->strings.n; k++)
-        if (same_text(cq_texts_at(x, i), cq_texts_len(x, i), &words->strings.items[k],
-                      case_matters))
-            return true;
-    return false;
+        work += 16 + (words->strings.items[k].size == len ? 4 * (double)len : 0);
+    CQ_TRY(cq_rt_spend_on_elements(rt, work));
+    for (uint32_t k = 0; words && k < words->strings.n && !*found; k++)
+        *found = same_text(cq_texts_at(x, i), len, &words->strings.items[k], case_matters);
+    return CQ_OK;
 }
 
 static cq_status string_normalizer(cq_rt *rt)
@@ -76,18 +82,21 @@ static cq_status string_normalizer(cq_rt *rt)
     bool                     case_matters = cq_rt_int(rt, "is_case_sensitive");
     bool                     upper        = cq_rt_is(rt, "case_change_action", "UPPER");
     bool                     lower        = cq_rt_is(rt, "case_change_action", "LOWER");
+    bool                     found;
     int64_t                  sizes[2] = { 1, 1 }, n = 0;
     cq_texts                *y;
 
     if (x->rank < 1 || x->rank > 2 || (x->rank == 2 && x->sizes[0] != 1))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %u, wanted [C] or [1, C]", x->rank);
-    CQ_TRY(cq_rt_spend_on_elements(rt, 16 * (double)x->n * (words ? words->strings.n : 0)));
-    for (size_t i = 0; i < x->n; i++)
-        n += !is_stopword(words, x, i, case_matters);
+    for (size_t i = 0; i < x->n; i++) {
+        CQ_TRY(find_stopword(&found, rt, words, x, i, case_matters));
+        n += !found;
+    }
     sizes[x->rank - 1] = n ? n : 1; /* one empty string stands for none at all */
     CQ_TRY(set_texts(&y, rt, 0, x->rank, sizes));
     for (size_t i = 0, to = 0; i < x->n; i++) {
-        if (is_stopword(words, x, i, case_matters))
+        CQ_TRY(find_stopword(&found, rt, words, x, i, case_matters));
+        if (found)
             continue;
         CQ_TRY(cq_texts_set(y, to, cq_texts_at(x, i), cq_texts_len(x, i)));
         if (upper || lower)
@@ -99,67 +108,185 @@ static cq_status string_normalizer(cq_rt *rt)
 
 /* ---- TfIdfVectorizer ---- */
 
+enum { NO_ITEM = UINT32_MAX };
+
+/* An n-gram of the pool: items from first on. */
+typedef struct gram {
+    uint32_t first, n;
+    uint32_t output; /* number of its index */
+} gram;
+
 typedef struct vectorizer {
     const cq_onnx_attribute *counts, *indexes, *ints, *strings, *weights;
     const cq_texts          *texts; /* one of the two */
     const cq_tensor         *numbers;
     int64_t                  shortest, longest, max_skip, n_out;
+
+    /* Items by number: those of the pool that are equal have the number of the first, and items of
+     * the input that the pool lacks have none. */
+    uint32_t *pool, *items;
+    uint32_t *found; /* hash table of the pool: numbers of items, and one more */
+    gram     *grams;
+    uint32_t *by_items; /* hash table of the grams: their places, and one more */
+    size_t    mask;     /* of both tables */
+    uint32_t  n_grams;
+    uint32_t *key; /* items of one gram of the input */
 } vectorizer;
-
-static bool same_item(const vectorizer *v, int64_t at, uint32_t in_pool)
-{
-    if (v->texts)
-        return same_text(cq_texts_at(v->texts, (size_t)at), cq_texts_len(v->texts, (size_t)at),
-                         &v->strings->strings.items[in_pool], true);
-    return cq_tensor_get_i64(v->numbers, at) == v->ints->ints.items[in_pool];
-}
-
-/* The output that n items from at on, step apart, belong to; -1: none. Grams of n items lie in
- * the pool from first to last. */
-static int64_t find_gram(const vectorizer *v, int64_t at, int64_t step, int64_t n, uint32_t first,
-                         uint32_t last, uint32_t gram)
-{
-    for (uint32_t i = first; i + n <= last; i += (uint32_t)n, gram++) {
-        int64_t k = 0;
-
-        while (k < n && same_item(v, at + k * step, i + (uint32_t)k))
-            k++;
-        if (k == n && gram < v->indexes->ints.n)
-            return v->indexes->ints.items[gram];
-    }
-    return -1;
-}
 
 static uint32_t pool_size(const vectorizer *v)
 {
     return v->texts ? v->strings->strings.n : v->ints->ints.n;
 }
 
-static cq_status count_grams(const vectorizer *v, cq_rt *rt, float *to, int64_t row, int64_t length)
+/* A string, or the bytes of an integer. */
+static cq_onnx_bytes pool_item(const vectorizer *v, uint32_t i)
 {
-    uint32_t gram = 0; /* of the first in the pool with n items */
+    if (v->texts)
+        return v->strings->strings.items[i];
+    return (cq_onnx_bytes){ &v->ints->ints.items[i], sizeof(int64_t) };
+}
+
+/* Where the item is in the table, or the empty slot where it would be. */
+static size_t slot_of_item(const vectorizer *v, const void *data, size_t size)
+{
+    size_t slot = (size_t)cq_hash_bytes(data, size) & v->mask;
+
+    for (; v->found[slot]; slot = (slot + 1) & v->mask) {
+        const cq_onnx_bytes item = pool_item(v, v->found[slot] - 1);
+
+        if (item.size == size && (!size || memcmp(item.data, data, size) == 0))
+            break;
+    }
+    return slot;
+}
+
+static size_t slot_of_gram(const vectorizer *v, const uint32_t *items, uint32_t n)
+{
+    size_t slot = (size_t)cq_hash_bytes(items, n * sizeof *items) & v->mask;
+
+    for (; v->by_items[slot]; slot = (slot + 1) & v->mask) {
+        const gram *g = &v->grams[v->by_items[slot] - 1];
+
+        if (g->n == n && memcmp(v->pool + g->first, items, n * sizeof *items) == 0)
+            break;
+    }
+    return slot;
+}
+
+static void number_pool(vectorizer *v)
+{
+    for (uint32_t i = 0; i < pool_size(v); i++) {
+        const cq_onnx_bytes item = pool_item(v, i);
+        const size_t        slot = slot_of_item(v, item.data, item.size);
+
+        if (!v->found[slot])
+            v->found[slot] = i + 1;
+        v->pool[i] = v->found[slot] - 1;
+    }
+}
+
+static void number_items(vectorizer *v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t number = v->texts ? 0 : cq_tensor_get_i64(v->numbers, i);
+        const size_t  slot   = v->texts ? slot_of_item(v, cq_texts_at(v->texts, (size_t)i),
+                                                       cq_texts_len(v->texts, (size_t)i))
+                                        : slot_of_item(v, &number, sizeof number);
+
+        v->items[i] = v->found[slot] ? v->found[slot] - 1 : NO_ITEM;
+    }
+}
+
+/* Of equal grams the first counts. */
+static void number_grams(vectorizer *v)
+{
+    uint32_t output = 0;
 
     for (uint32_t c = 0; c < v->counts->ints.n; c++) {
-        int64_t  n     = (int64_t)c + 1;
-        uint32_t first = (uint32_t)v->counts->ints.items[c], last = pool_size(v);
+        const uint32_t n = c + 1, first = (uint32_t)v->counts->ints.items[c];
+        const uint32_t last =
+            c + 1 < v->counts->ints.n ? (uint32_t)v->counts->ints.items[c + 1] : pool_size(v);
 
-        if (c + 1 < v->counts->ints.n)
-            last = (uint32_t)v->counts->ints.items[c + 1];
+        for (uint32_t i = first; (uint64_t)i + n <= last; i += n, output++) {
+            const size_t slot = slot_of_gram(v, v->pool + i, n);
+
+            if (v->by_items[slot])
+                continue;
+            v->grams[v->n_grams++] = (gram){ i, n, output };
+            v->by_items[slot]      = v->n_grams;
+        }
+    }
+}
+
+/* The output that n items from at on, step apart, belong to; -1: none. */
+static int64_t find_gram(const vectorizer *v, int64_t at, int64_t step, uint32_t n)
+{
+    const gram *g;
+    size_t      slot;
+
+    for (uint32_t k = 0; k < n; k++) {
+        v->key[k] = v->items[at + k * step];
+        if (v->key[k] == NO_ITEM)
+            return -1;
+    }
+    slot = slot_of_gram(v, v->key, n);
+    g    = v->by_items[slot] ? &v->grams[v->by_items[slot] - 1] : NULL;
+    return g && g->output < v->indexes->ints.n ? v->indexes->ints.items[g->output] : -1;
+}
+
+static cq_status count_grams(const vectorizer *v, cq_rt *rt, float *to, int64_t row, int64_t length)
+{
+    for (uint32_t n = 1; n <= v->counts->ints.n; n++)
         /* Single items have no gaps. */
         for (int64_t skip = 0; n >= v->shortest && n <= v->longest &&
                                skip <= (n == 1 ? 0 : v->max_skip) && (n - 1) * (skip + 1) < length;
              skip++) {
-            CQ_TRY(cq_rt_spend_on_elements(rt, (double)length * (4 + last - first)));
+            CQ_TRY(cq_rt_spend_on_elements(rt, (double)length * (32 + n)));
             for (int64_t at = 0; at + (n - 1) * (skip + 1) < length; at++) {
-                int64_t found = find_gram(v, row * length + at, skip + 1, n, first, last, gram);
+                int64_t found = find_gram(v, row * length + at, skip + 1, n);
 
                 if (found >= 0)
                     to[found]++;
             }
         }
-        gram += (last - first) / (uint32_t)n;
-    }
     return CQ_OK;
+}
+
+/* Tables for a pool and n items of the input. */
+static cq_status vectorizer_begin(vectorizer *v, cq_rt *rt, int64_t n)
+{
+    const uint32_t size = pool_size(v);
+    double         work = 64.0 * ((double)size + (double)n);
+
+    for (uint32_t i = 0; v->texts && i < size; i++)
+        work += (double)v->strings->strings.items[i].size;
+    for (int64_t i = 0; v->texts && i < n; i++)
+        work += (double)cq_texts_len(v->texts, (size_t)i);
+    CQ_TRY(cq_rt_spend_on_elements(rt, work));
+    for (v->mask = 15; v->mask / 2 < size;)
+        v->mask = 2 * v->mask + 1;
+    v->pool     = cq_alloc_array(size, sizeof *v->pool);
+    v->items    = cq_alloc_array((size_t)n, sizeof *v->items);
+    v->found    = cq_zalloc((v->mask + 1) * sizeof *v->found);
+    v->grams    = cq_alloc_array(size, sizeof *v->grams);
+    v->by_items = cq_zalloc((v->mask + 1) * sizeof *v->by_items);
+    v->key      = cq_alloc_array(v->counts->ints.n, sizeof *v->key);
+    if (!v->pool || !v->items || !v->found || !v->grams || !v->by_items || !v->key)
+        return CQ_E_NO_MEMORY;
+    number_pool(v);
+    number_items(v, n);
+    number_grams(v);
+    return CQ_OK;
+}
+
+static void vectorizer_end(vectorizer *v)
+{
+    cq_free(v->pool);
+    cq_free(v->items);
+    cq_free(v->found);
+    cq_free(v->grams);
+    cq_free(v->by_items);
+    cq_free(v->key);
 }
 
 static cq_status vectorizer_init(vectorizer *v, cq_rt *rt)
@@ -206,6 +333,7 @@ static cq_status tfidf_vectorizer(cq_rt *rt)
     int64_t    sizes[2], rank, rows = 1, length;
     float     *to;
     cq_tensor *y;
+    cq_status  status;
 
     CQ_TRY(vectorizer_init(&v, rt));
     rank = v.texts ? v.texts->rank : v.numbers->rank;
@@ -218,13 +346,17 @@ static cq_status tfidf_vectorizer(cq_rt *rt)
     sizes[rank - 1] = v.n_out;
     CQ_TRY(cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, (size_t)rank, sizes));
     CQ_TRY(cq_kernel_fill_i64(y, 0));
-    to = cq_tensor_data(y);
-    for (int64_t i = 0; i < rows; i++, to += v.n_out) {
-        CQ_TRY(count_grams(&v, rt, to, i, length));
-        if (!cq_rt_is(rt, "mode", "TF"))
+    to     = cq_tensor_data(y);
+    status = vectorizer_begin(&v, rt, rows * length);
+    for (int64_t i = 0; i < rows && status == CQ_OK; i++, to += v.n_out) {
+        status = cq_rt_spend_on_elements(rt, 64 + (double)v.indexes->ints.n);
+        if (status == CQ_OK)
+            status = count_grams(&v, rt, to, i, length);
+        if (status == CQ_OK && !cq_rt_is(rt, "mode", "TF"))
             weigh(&v, to, cq_rt_is(rt, "mode", "TFIDF"));
     }
-    return CQ_OK;
+    vectorizer_end(&v);
+    return status;
 }
 
 /* ---- joining and splitting ---- */

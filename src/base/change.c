@@ -1,0 +1,133 @@
+#define _GNU_SOURCE /* renameat2 */
+#include "base/change.h"
+
+#include "base/broker.h"
+#include "base/leftover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef __linux__
+static int rename_with(const char *from, const char *to, unsigned flags)
+{
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+#else
+enum { RENAME_NOREPLACE = 1, RENAME_EXCHANGE };
+
+static int rename_with(const char *from, const char *to, unsigned flags)
+{
+    (void)from;
+    (void)to;
+    (void)flags;
+    errno = EINVAL;
+    return -1;
+}
+#endif
+
+/* A link fails if the target exists, on file systems that have links. The last resort has a race,
+ * and is for those that have neither. */
+static int rename_new(const char *from, const char *to)
+{
+    if (rename_with(from, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (link(from, to) == 0)
+        return unlink(from);
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+        return -1;
+    if (access(to, F_OK) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+static int rename_here(const char *from, const char *to, cq_rename_how how)
+{
+    switch (how) {
+    case CQ_RENAME_REPLACE: return rename(from, to);
+    case CQ_RENAME_NEW: return rename_new(from, to);
+    case CQ_RENAME_EXCHANGE: break;
+    }
+    if (rename_with(from, to, RENAME_EXCHANGE) == 0)
+        return 0;
+    errno = errno == ENOSYS ? EINVAL : errno;
+    return -1;
+}
+
+int cq_change_create(const char *path, mode_t mode, bool exact)
+{
+    int fd;
+
+    if (cq_broker_is_active())
+        return cq_broker_ask(CQ_BROKER_CREATE, path, "", (int)mode | (exact ? CQ_BROKER_EXACT : 0));
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd >= 0 && exact)
+        (void)!fchmod(fd, mode & 0777);
+    return fd;
+}
+
+int cq_change_open(const char *path)
+{
+    if (cq_broker_is_active())
+        return cq_broker_ask(CQ_BROKER_OPEN, path, "", 0);
+    return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+int cq_change_rename(const char *from, const char *to, cq_rename_how how)
+{
+    return cq_broker_is_active() ? cq_broker_ask(CQ_BROKER_RENAME, from, to, (int)how)
+                                 : rename_here(from, to, how);
+}
+
+int cq_change_link(const char *from, const char *to)
+{
+    return cq_broker_is_active() ? cq_broker_ask(CQ_BROKER_LINK, from, to, 0) : link(from, to);
+}
+
+int cq_change_delete(const char *path)
+{
+    return cq_broker_is_active() ? cq_broker_ask(CQ_BROKER_DELETE, path, "", 0) : unlink(path);
+}
+
+int cq_change_make_folder(const char *path)
+{
+    return cq_broker_is_active() ? cq_broker_ask(CQ_BROKER_MAKE_FOLDER, path, "", 0)
+                                 : mkdir(path, 0777);
+}
+
+int cq_change_delete_folder(const char *path)
+{
+    return cq_broker_is_active() ? cq_broker_ask(CQ_BROKER_DELETE_FOLDER, path, "", 0)
+                                 : rmdir(path);
+}
+
+int cq_change_delete_tree(const char *path)
+{
+    if (cq_broker_is_active())
+        return cq_broker_ask(CQ_BROKER_DELETE_TREE, path, "", 0);
+    cq_tree_delete(path);
+    return 0;
+}
+
+void cq_change_begin(void)
+{
+    if (cq_broker_is_active())
+        cq_broker_ask(CQ_BROKER_BEGIN, "", "", 0);
+}
+
+void cq_change_end(char *const *unneeded, size_t n_unneeded)
+{
+    for (size_t i = 0; i < n_unneeded; i++)
+        if (cq_broker_is_active())
+            cq_broker_ask(CQ_BROKER_UNNEEDED, unneeded[i], "", 0);
+        else
+            unlink(unneeded[i]);
+    if (cq_broker_is_active())
+        cq_broker_ask(CQ_BROKER_END, "", "", 0);
+}

@@ -17,11 +17,33 @@ install(TARGETS calque_shared calque_static
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/calque DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/calque.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# The Python package finds the library by its own place, or as the system does. Below /usr this is
-# where Debian's Python looks; elsewhere PYTHONPATH names it.
-set(CALQUE_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the Python package goes")
-install(DIRECTORY python/calque DESTINATION ${CALQUE_PYTHON_DIR}
+# The Python package finds the library by its own place, or as the system does. Below /usr Debian's
+# Python reads lib/python3/dist-packages, below /usr/local lib/python3.11/dist-packages of its own
+# version; others read site-packages. The prefix is known when it is installed.
+set(CALQUE_INSTALL_PYTHONDIR "" CACHE STRING "Where the Python package goes, below the prefix; empty: where Python looks")
+find_program(CALQUE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(CALQUE_PYTHON python3)
+set(python_dir lib/python3/dist-packages)
+if(CALQUE_PYTHON)
+  execute_process(COMMAND ${CALQUE_PYTHON} -c "import sys; print('%d.%d' % sys.version_info[:2])"
+    OUTPUT_VARIABLE python_version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(python_dir lib/python${python_version}/site-packages)
+  if(EXISTS /etc/debian_version)
+    set(python_dir lib/python${python_version}/dist-packages)
+  endif()
+endif()
+install(CODE "
+  set(CALQUE_PYTHON_DIR \"${CALQUE_INSTALL_PYTHONDIR}\")
+  if(NOT CALQUE_PYTHON_DIR)
+    set(CALQUE_PYTHON_DIR ${python_dir})
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
+      set(CALQUE_PYTHON_DIR lib/python3/dist-packages)
+    endif()
+  endif()")
+install(DIRECTORY python/calque DESTINATION "\${CALQUE_PYTHON_DIR}"
   FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md")
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/calque)
 configure_package_config_file(cmake/calqueConfig.cmake.in ${CMAKE_BINARY_DIR}/calqueConfig.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
@@ -39,3 +61,25 @@ if(TARGET calque_cli)
   install(FILES cmake/completion/calque.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
+
+# Programs find the shared library when the cache of the dynamic linker knows it. As root, and not
+# into a package (DESTDIR), it is told; otherwise the user is.
+install(CODE "
+  if(NOT DEFINED ENV{DESTDIR} OR \"\$ENV{DESTDIR}\" STREQUAL \"\")
+    set(libdir \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
+    set(known FALSE)
+    find_program(ldconfig ldconfig PATHS /sbin /usr/sbin)
+    if(ldconfig)
+      if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" OR CMAKE_INSTALL_PREFIX STREQUAL \"/usr/local\")
+        execute_process(COMMAND \${ldconfig} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+      endif()
+      execute_process(COMMAND \${ldconfig} -p OUTPUT_VARIABLE cache ERROR_QUIET)
+      string(FIND \"\${cache}\" \"\${libdir}/libcalque.so.0\" at)
+      if(NOT at EQUAL -1)
+        set(known TRUE)
+      endif()
+    endif()
+    if(NOT known)
+      message(STATUS \"Programs that use the shared library need one of: ldconfig (as root, if the linker reads \${libdir}), LD_LIBRARY_PATH=\${libdir}, or -Wl,-rpath,\${libdir}\")
+    endif()
+  endif()")

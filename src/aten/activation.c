@@ -72,32 +72,15 @@ static cq_status shrink_shape(cq_opcall *c)
 
 #define ROW  CQ_EW_ROW
 #define ROW1 CQ_EW_ROW1
-/* Zeroes some and scales the others so that the mean stays. */
-#define DROPOUT(name, how, features, text)                                                         \
-    {                                                                                              \
-        .schema = "aten::" name "(Tensor input, float p, bool train) -> Tensor", .about = text,    \
-        .body  = "works = check_dropout(p, input, " features " and train)\n"                       \
-                 "return " how "(input, p, " features ") if works and train else input",           \
-        .flags = CQ_OP_RANDOM                                                                      \
-    }
 
 const cq_op_def cq_ops_activation[] = {
     ROW1("relu", RELU, SAME, "max(x, 0)"),
-    CQ_PARTS("aten::relu6(Tensor self) -> Tensor", "min(max(x, 0), 6)", "hardtanh(self, 0, 6)"),
     ROW("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", LEAKY_RELU,
         real_shape, "x, times a slope below 0"),
     CQ_KERNEL("aten::prelu(Tensor self, Tensor weight) -> Tensor",
               "x, times a learned slope below 0", prelu_shape, prelu_run),
     ROW("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
         ELU, real_shape, "x, bent to -alpha below 0"),
-    /* The constants of Klambauer et al., 2017, with the digits that PyTorch uses. */
-    CQ_BODY("aten::selu(Tensor self) -> Tensor",
-            "elu with the constants that keep mean and variance",
-            "elu(self, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)"),
-    CQ_BODY("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
-            "elu with a smooth bend for every alpha",
-            "assert alpha != 0, 'alpha must not be 0'\n"
-            "return elu(self, float(alpha), 1., 1 / alpha)"),
     CQ_KERNEL("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
               "x times the normal distribution function", gelu_shape, gelu_run),
     ROW1("silu", SILU, real_shape, "x * sigmoid(x)"),
@@ -110,28 +93,10 @@ const cq_op_def cq_ops_activation[] = {
         real_shape, "log(1 + exp(beta * x)) / beta"),
     ROW("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", THRESHOLD, SAME,
         "value where x does not pass the threshold"),
-    CQ_BODY("aten::glu(Tensor self, int dim=-1) -> Tensor",
-            "one half times the sigmoid of the other",
-            "assert self.ndim > 0, 'a tensor without dimensions cannot be halved'\n"
-            "d = wrap_dim(dim, self.ndim)\n"
-            "n = self.shape[d]\n"
-            "assert n % 2 == 0, 'dimension {d} cannot be halved'\n"
-            "return self.slice(d, 0, n // 2) * self.slice(d, n // 2, n).sigmoid()"),
     ROW1("log_sigmoid", LOG_SIGMOID, real_shape, "log(sigmoid(x))"),
     ROW("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", SOFTSHRINK, shrink_shape,
         "x, nearer to 0 by lambd"),
     ROW("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", HARDSHRINK, real_shape,
         "0 within lambd of it"),
-    { .schema =
-          "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
-          "training=False, Generator? generator=None) -> Tensor",
-      .about = "x, times a random slope below 0",
-      .body  = "if not training: return leaky_relu(self, (lower + upper) / 2)\n"
-               "return where(self <= 0, self * self.uniform(lower, upper), self)",
-      .flags = CQ_OP_RANDOM },
-    DROPOUT("dropout", "dropped", "False", "some elements set to 0 in training"),
-    DROPOUT("feature_dropout", "dropped", "True", "some channels set to 0 in training"),
-    DROPOUT("alpha_dropout", "alpha_dropped", "False", "dropout for SELU"),
-    DROPOUT("feature_alpha_dropout", "alpha_dropped", "True", "channel dropout for SELU"),
-    { 0 }
+    { 0 },
 };

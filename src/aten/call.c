@@ -131,14 +131,12 @@ static cq_status refresh(cq_ctx *cx, cq_tensor *t, void *user)
 
 bool cq_op_is_composed(const cq_op *op)
 {
-    return op->def->body || op->def->compose;
+    return op->body || op->def->compose;
 }
 
 cq_status cq_op_compose(cq_opcall *c)
 {
-    const cq_op_def *def = c->op->def;
-
-    return def->body ? cq_body_run(c->op->parsed, def->body, c) : def->compose(c);
+    return c->op->body ? cq_body_run(c->op->body, c) : c->op->def->compose(c);
 }
 
 /* Composed operators run their parts under the same context. A listener that takes the
@@ -243,7 +241,20 @@ static cq_status make_complex(cq_opcall *c)
 /* Whether real numbers become complex ones by it. */
 static bool makes_complex(const cq_opcall *c)
 {
-    return strcmp(c->op->schema->full, "aten::to.dtype") == 0 &&
+    static const char *const by_number[] = { "add",  "sub",       "mul",     "div",
+                                             "full", "full_like", "new_full" };
+    static const char *const by_dtype[]  = { "to",         "zeros",      "ones",      "full",
+                                             "empty",      "zeros_like", "ones_like", "full_like",
+                                             "empty_like", "new_zeros",  "new_ones",  "new_full",
+                                             "new_empty" };
+    const cq_schema         *s           = c->op->schema;
+    const char              *name        = strncmp(s->name, "aten::", 6) == 0 ? s->name + 6 : "";
+
+    if (CQ_IS_AMONG(name, by_number))
+        for (size_t i = 0; i < s->n_args; i++)
+            if (c->args[i].kind == CQ_VAL_COMPLEX)
+                return true;
+    return CQ_IS_AMONG(name, by_dtype) && cq_schema_find(s, "dtype") >= 0 &&
            cq_dtype_is_complex(cq_arg_dtype(c, "dtype", CQ_DTYPE_F32));
 }
 

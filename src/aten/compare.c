@@ -1,7 +1,6 @@
 /* Comparisons, logic, bits, and choices between tensors by a condition. */
 #include "aten/elementwise.h"
 
-#define SAME    cq_shape_of_operands
 #define TO_BOOL cq_shape_of_operands_in_bool
 
 /* Bits of a float have no meaning here. */
@@ -76,11 +75,6 @@ static cq_status masked_fill_run(cq_opcall *c)
 #define COMPARISON(name, id, text)                                                                 \
     ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, TO_BOOL, text),          \
         ROW("aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", id, TO_BOOL, text)
-#define NAMES(alias, name)                                                                         \
-    CQ_SAME_AS("aten::" alias ".Tensor(Tensor self, Tensor other) -> Tensor",                      \
-               "aten::" name ".Tensor"),                                                           \
-        CQ_SAME_AS("aten::" alias ".Scalar(Tensor self, Scalar other) -> Tensor",                  \
-                   "aten::" name ".Scalar")
 #define BITS(name, id, text)                                                                       \
     ROW("aten::" name ".Tensor(Tensor self, Tensor other) -> Tensor", id, bits_shape, text),       \
         ROW("aten::" name ".Scalar(Tensor self, Scalar other) -> Tensor", id, bits_shape, text),   \
@@ -92,11 +86,6 @@ static cq_status masked_fill_run(cq_opcall *c)
             text),                                                                                 \
         ROW("aten::" name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", id, bits_shape,   \
             text)
-#define SHIFT_SIGN(sign, name)                                                                     \
-    CQ_SAME_AS("aten::" sign ".Tensor(Tensor self, Tensor other) -> Tensor",                       \
-               "aten::" name ".Tensor"),                                                           \
-        CQ_SAME_AS("aten::" sign ".Scalar(Tensor self, Scalar other) -> Tensor",                   \
-                   "aten::" name ".Tensor_Scalar")
 
 const cq_op_def cq_ops_compare[] = {
     COMPARISON("eq", EQ, "whether they are equal"),
@@ -105,11 +94,6 @@ const cq_op_def cq_ops_compare[] = {
     COMPARISON("lt", LT, "whether self is less"),
     COMPARISON("ge", GE, "whether self is not less"),
     COMPARISON("le", LE, "whether self is not more"),
-    NAMES("not_equal", "ne"),
-    NAMES("greater", "gt"),
-    NAMES("less", "lt"),
-    NAMES("greater_equal", "ge"),
-    NAMES("less_equal", "le"),
 
     ROW("aten::logical_and(Tensor self, Tensor other) -> Tensor", LOGICAL_AND, TO_BOOL, "both"),
     ROW("aten::logical_or(Tensor self, Tensor other) -> Tensor", LOGICAL_OR, TO_BOOL,
@@ -122,32 +106,13 @@ const cq_op_def cq_ops_compare[] = {
     ROW1("isfinite", ISFINITE, TO_BOOL, "whether it is neither infinite nor NaN"),
     ROW1("isposinf", ISPOSINF, TO_BOOL, "whether it is infinity"),
     ROW1("isneginf", ISNEGINF, TO_BOOL, "whether it is minus infinity"),
-    CQ_PARTS("aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
-             "atol=1e-08, bool equal_nan=False) -> Tensor",
-             "whether they are nearly equal",
-             "assert self.dtype == other.dtype, "
-             "'{dtype_name(self.dtype)} cannot be compared with {dtype_name(other.dtype)}'\n"
-             "same = self == other\n"
-             "if self.dtype == torch.bool: return same\n"
-             "if equal_nan: same = same.logical_or(self.isnan().logical_and(other.isnan()))\n"
-             "allowed = (other * rtol).abs() + atol\n"
-             "near = (self - other).abs()\n"
-             "return same.logical_or(near.isfinite().logical_and(near <= allowed))"),
 
     BITS("bitwise_and", BITWISE_AND, "the bits that both have"),
     BITS("bitwise_or", BITWISE_OR, "the bits that one or both have"),
     BITS("bitwise_xor", BITWISE_XOR, "the bits that differ"),
     ROW1("bitwise_not", BITWISE_NOT, bits_shape, "every bit turned around"),
-    CQ_SAME_AS("aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor",
-               "aten::bitwise_and.Scalar"),
-    CQ_SAME_AS("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor",
-               "aten::bitwise_and.Tensor"),
-    NAMES("__or__", "bitwise_or"),
-    NAMES("__xor__", "bitwise_xor"),
     SHIFT("bitwise_left_shift", SHIFT_LEFT, "bits moved up"),
     SHIFT("bitwise_right_shift", SHIFT_RIGHT, "bits moved down"),
-    SHIFT_SIGN("__lshift__", "bitwise_left_shift"),
-    SHIFT_SIGN("__rshift__", "bitwise_right_shift"),
 
     CQ_KERNEL("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
               "self where condition holds, other elsewhere", where_shape, where_run),
@@ -155,15 +120,11 @@ const cq_op_def cq_ops_compare[] = {
               "self where condition holds, other elsewhere", where_shape, where_run),
     CQ_KERNEL("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
               "self where condition holds, other elsewhere", where_shape, where_run),
-    { .schema = "aten::where(Tensor condition) -> Tensor[]",
-      .about  = "the indices where condition holds",
-      .body   = "condition.nonzero().unbind(1)",
-      .flags  = CQ_OP_PARTS | CQ_OP_DYNAMIC },
     CQ_KERNEL("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
               "self where condition holds, other elsewhere", where_shape, where_run),
     CQ_KERNEL("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
               "value where mask holds, self elsewhere", masked_fill_shape, masked_fill_run),
     CQ_KERNEL("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
               "value where mask holds, self elsewhere", masked_fill_shape, masked_fill_run),
-    { 0 }
+    { 0 },
 };

@@ -4,6 +4,7 @@
  * real ones only; view_as_complex and view_as_real, which come out between two operators, cancel.
  *
  * Spectra, where complex numbers mostly come from, are fft.c's. */
+#include "aten/body.h"
 #include "aten/complex.h"
 #include "aten/geometry.h"
 #include "tensor/convert.h"
@@ -205,86 +206,27 @@ static cq_status on_pairs(cq_opcall *c)
     return complex_results(c, results);
 }
 
-/* ---- the rules, in order of their names ---- */
+/* ---- operators that only move elements or work on pairs as they are, in order of their names ----
+ */
 
-static const struct {
-    const char      *op;
-    cq_complex_rule *rule;
-} rules[] = {
-    { "aten::_unsafe_view", on_pairs },
-    { "aten::addbmm", cq_op_compose },
-    { "aten::addmv", cq_op_compose },
-    { "aten::addr", cq_op_compose },
-    { "aten::alias", on_pairs },
-    { "aten::block_diag", cq_op_compose },
-    { "aten::cartesian_prod", cq_op_compose },
-    { "aten::cat", on_pairs },
-    { "aten::chalf", cq_op_compose },
-    { "aten::channel_shuffle", cq_op_compose },
-    { "aten::clone", on_pairs },
-    { "aten::column_stack", cq_op_compose },
-    { "aten::combinations", cq_op_compose },
-    { "aten::contiguous", on_pairs },
-    { "aten::cross", cq_op_compose },
-    { "aten::cumsum", on_pairs },
-    { "aten::cumulative_trapezoid.dx", cq_op_compose },
-    { "aten::cumulative_trapezoid.x", cq_op_compose },
-    { "aten::detach", on_pairs },
-    { "aten::diagflat", cq_op_compose },
-    { "aten::diagonal_scatter", on_pairs },
-    { "aten::diff", cq_op_compose },
-    { "aten::dstack", cq_op_compose },
-    { "aten::einsum", cq_op_compose },
-    { "aten::expand", on_pairs },
-    { "aten::flatten.using_ints", on_pairs },
-    { "aten::flip", on_pairs },
-    { "aten::fliplr", cq_op_compose },
-    { "aten::flipud", cq_op_compose },
-    { "aten::gradient.scalarint", cq_op_compose },
-    { "aten::gradient.tensorarray", cq_op_compose },
-    { "aten::hstack", cq_op_compose },
-    { "aten::index.Tensor", on_pairs },
-    { "aten::index_select", on_pairs },
-    { "aten::inner", cq_op_compose },
-    { "aten::kron", cq_op_compose },
-    { "aten::linalg_cross", cq_op_compose },
-    { "aten::linalg_matrix_power", cq_op_compose },
-    { "aten::linalg_multi_dot", cq_op_compose },
-    { "aten::neg", on_pairs },
-    { "aten::outer", cq_op_compose },
-    { "aten::pad", cq_op_compose },
-    { "aten::permute", on_pairs },
-    { "aten::pixel_shuffle", cq_op_compose },
-    { "aten::pixel_unshuffle", cq_op_compose },
-    { "aten::repeat", on_pairs },
-    { "aten::repeat_interleave.self_int", cq_op_compose },
-    { "aten::reshape", on_pairs },
-    { "aten::roll", on_pairs },
-    { "aten::rot90", cq_op_compose },
-    { "aten::select.int", on_pairs },
-    { "aten::select_scatter", on_pairs },
-    { "aten::slice.Tensor", on_pairs },
-    { "aten::slice_scatter", on_pairs },
-    { "aten::split", on_pairs },
-    { "aten::split.Tensor", on_pairs },
-    { "aten::split.sizes", on_pairs },
-    { "aten::split_with_sizes", on_pairs },
-    { "aten::squeeze", on_pairs },
-    { "aten::squeeze.dim", on_pairs },
-    { "aten::stack", on_pairs },
-    { "aten::sum_to_size", cq_op_compose },
-    { "aten::take_along_dim", cq_op_compose },
-    { "aten::tensordot", cq_op_compose },
-    { "aten::tile", cq_op_compose },
-    { "aten::transpose.int", on_pairs },
-    { "aten::trapezoid.dx", cq_op_compose },
-    { "aten::trapezoid.x", cq_op_compose },
-    { "aten::trapz.dx", cq_op_compose },
-    { "aten::trapz.x", cq_op_compose },
-    { "aten::unbind.int", on_pairs },
-    { "aten::unsqueeze", on_pairs },
-    { "aten::view", on_pairs },
-    { "aten::vstack", cq_op_compose },
+static const char *const rules[] = {
+    "aten::_unsafe_view", "aten::alias",
+    "aten::cat",          "aten::clone",
+    "aten::contiguous",   "aten::cumsum",
+    "aten::detach",       "aten::diagonal_scatter",
+    "aten::expand",       "aten::flatten.using_ints",
+    "aten::flip",         "aten::index.Tensor",
+    "aten::index_select", "aten::neg",
+    "aten::permute",      "aten::repeat",
+    "aten::reshape",      "aten::roll",
+    "aten::select.int",   "aten::select_scatter",
+    "aten::slice.Tensor", "aten::slice_scatter",
+    "aten::split",        "aten::split.Tensor",
+    "aten::split.sizes",  "aten::split_with_sizes",
+    "aten::squeeze",      "aten::squeeze.dim",
+    "aten::stack",        "aten::transpose.int",
+    "aten::unbind.int",   "aten::unsqueeze",
+    "aten::view",
 };
 
 static int compare(const void *name, const void *rule)
@@ -292,15 +234,21 @@ static int compare(const void *name, const void *rule)
     return strcmp(name, *(const char *const *)rule);
 }
 
+static cq_status by_function(cq_opcall *c)
+{
+    return cq_body_run(c->op->complex, c);
+}
+
 cq_complex_rule *cq_complex_rule_of(const cq_op *op)
 {
     size_t      n     = sizeof rules / sizeof *rules;
     const void *found = bsearch(op->schema->full, rules, n, sizeof *rules, compare);
 
-    if (!found)
-        return cq_complex_text_of(op);
-    n = (size_t)((const char *)found - (const char *)rules) / sizeof *rules;
-    return rules[n].rule == cq_op_compose && !cq_op_is_composed(op) ? NULL : rules[n].rule;
+    if (op->complex)
+        return by_function;
+    if (op->def->flags & CQ_OP_COMPLEX)
+        return cq_op_compose;
+    return found ? on_pairs : NULL;
 }
 
 bool cq_takes_complex(const cq_op *op)
@@ -313,16 +261,8 @@ bool cq_takes_complex(const cq_op *op)
 
 const cq_op_def cq_ops_complex[] = {
     CQ_VIEW("aten::view_as_real(Tensor(a) self) -> Tensor(a)",
-            "complex numbers as pairs of real ones", real_view, "self: from_pairs(changed)"),
+            "complex numbers as pairs of real ones", real_view),
     CQ_VIEW("aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
-            "pairs of real numbers as complex ones", complex_view, "self: view_as_real(changed)"),
-    CQ_PARTS("aten::complex(Tensor real, Tensor imag) -> Tensor", "complex numbers of these parts",
-             "assert real.dtype == imag.dtype, 'both parts should be of one dtype'\n"
-             "return view_as_complex(stack(broadcast_tensors([real, imag]), -1))"),
-    CQ_PARTS("aten::polar(Tensor abs, Tensor angle) -> Tensor",
-             "complex numbers of this size and angle",
-             "view_as_complex(stack([abs * angle.cos(), abs * angle.sin()], -1))"),
-    CQ_PARTS("aten::imag(Tensor(a) self) -> Tensor(a)", "the imaginary parts of complex numbers",
-             "raise TypeError('wants complex numbers, not {dtype_name(self.dtype)}')"),
-    { 0 }
+            "pairs of real numbers as complex ones", complex_view),
+    { 0 },
 };

@@ -8,10 +8,6 @@
 typedef cq_status cq_complex_rule(cq_opcall *c);
 cq_complex_rule  *cq_complex_rule_of(const cq_op *op);
 
-/* Those that are text (complex_text.c), and whether all of them are right. */
-cq_complex_rule *cq_complex_text_of(const cq_op *op);
-cq_status        cq_complex_check_texts(void);
-
 /* Whether a row takes them as they are: it shows the same memory, or asks for no element. */
 bool cq_takes_complex(const cq_op *op);
 

@@ -52,8 +52,9 @@ static cq_status check_channels(const cq_opcall *c, const cq_conv *v)
                             (long long)v->groups, (long long)first);
     out = v->transposed ? per_group * v->groups : first;
     if (in != (v->transposed ? first : per_group * v->groups))
-        return cq_call_fail(c, CQ_E_TYPE, "the weight is for %lld channels but the input has %lld",
+        return cq_call_fail(c, CQ_E_TYPE, "the input should have %lld channel%s but has %lld",
                             (long long)(v->transposed ? first : per_group * v->groups),
+                            (v->transposed ? first : per_group * v->groups) == 1 ? "" : "s",
                             (long long)in);
     if (v->bias && (v->bias->rank != 1 || v->bias->sizes[0].value != out))
         return cq_call_fail(c, CQ_E_TYPE, "the bias should have %lld elements", (long long)out);
@@ -281,15 +282,11 @@ const cq_op_def cq_ops_conv[] = {
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
          "str padding, int[] dilation, int groups) -> Tensor",
          "any convolution, padding by word"),
-    CQ_BODY("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-            "convolution of a time, batch, channel tensor",
-            "conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, "
-            "pad).permute([2, 0, 1])"),
     CQ_KERNEL("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
               "int[2] stride) -> Tensor",
               "the windows of an image as columns", im2col_shape, im2col_run),
     CQ_KERNEL("aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
               "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
               "an image of the sums of its windows", col2im_shape, col2im_run),
-    { 0 }
+    { 0 },
 };

@@ -400,21 +400,6 @@ static cq_status one_hot_shape(cq_opcall *c)
         .run = arange_run                                                                          \
     }
 
-/* Between ends that are data. */
-#define LINE(overload, ends, a, b)                                                                 \
-    { .schema = "aten::linspace." overload "(" ends ", int steps, *, ScalarType? dtype=None, "     \
-                "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",      \
-      .about  = "numbers at equal distances",                                                      \
-      .body   = "line_between(" a ", " b ", steps, dtype)" },                                        \
-    {                                                                                              \
-        .schema = "aten::logspace." overload "(" ends ", int steps, float base=10., *, "           \
-                  "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "             \
-                  "bool? pin_memory=None) -> Tensor",                                              \
-        .about  = "powers with exponents at equal distances",                                      \
-        .body   = "pow(base, line_between(" a ", " b ", steps, torch.float64)).to("                \
-                  "torch.float32 if dtype is None else dtype)"                                     \
-    }
-
 const cq_op_def cq_ops_creation[] = {
     FILLED("zeros(SymInt[] size, " OPTIONS, ZEROS, "zeros"),
     FILLED("ones(SymInt[] size, " OPTIONS, ONES, "ones"),
@@ -448,13 +433,6 @@ const cq_op_def cq_ops_creation[] = {
               "numbers in equal steps, with the end", range_shape, arange_run),
     CQ_KERNEL("aten::linspace(Scalar start, Scalar end, int steps, " OPTIONS ") -> Tensor",
               "so many numbers in equal steps", linspace_shape, linspace_run),
-    CQ_BODY("aten::_dim_arange(Tensor like, int dim) -> Tensor", "0, 1, … up to a size of a tensor",
-            "arange(like.shape[dim] if like.ndim > 0 else 1)"),
-    CQ_PARTS("aten::logspace(Scalar start, Scalar end, int steps, float base=10., " OPTIONS
-             ") -> Tensor",
-             "powers of base in equal steps of the exponent",
-             "t = pow(base, linspace(start, end, steps, dtype=torch.float64))\n"
-             "return t.to(torch.float32 if dtype is None else dtype)"),
 
     CQ_KERNEL("aten::eye(int n, " OPTIONS ") -> Tensor", "the identity matrix", eye_shape, eye_run),
     CQ_KERNEL("aten::eye.m(int n, int m, " OPTIONS ") -> Tensor", "ones on the diagonal", eye_shape,
@@ -484,10 +462,5 @@ const cq_op_def cq_ops_creation[] = {
       .about   = "a row of zeros with a 1 at the class",
       .shape   = one_hot_shape,
       .compose = one_hot },
-    LINE("Tensor_Tensor", "Tensor start, Tensor end", "start", "end"),
-    LINE("Tensor_Scalar", "Tensor start, Scalar end", "start",
-         "scalar_tensor(end, dtype=torch.float64)"),
-    LINE("Scalar_Tensor", "Scalar start, Tensor end", "scalar_tensor(start, dtype=torch.float64)",
-         "end"),
-    { 0 }
+    { 0 },
 };

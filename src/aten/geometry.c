@@ -97,7 +97,9 @@ static cq_int clamp_index(const cq_opcall *c, cq_int index, cq_int size)
 
 cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end, cq_int step)
 {
-    cq_int n;
+    const bool from_begin = start->value > 0, to_end = end->value < 0;
+    const bool from_end = start->value < 0, to_begin = end->value >= 0 && end->value != INT64_MAX;
+    cq_int     n;
 
     *start = clamp_index(c, *start, size);
     *end   = cq_int_is(*end, INT64_MAX) ? size : clamp_index(c, *end, size);
@@ -106,6 +108,9 @@ cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end
         *end = *start;
         return n.expr ? cq_int_max(c->cx->symbols, n, cq_i(0)) : cq_i(0);
     }
+    /* One bound counts from the front and the other from the back: they cross on smaller inputs. */
+    if (n.expr && ((from_begin && to_end) || (from_end && to_begin)))
+        n = cq_int_max(c->cx->symbols, n, cq_i(0));
     if (cq_int_is(step, 1))
         return n;
     if (!n.expr && !step.expr) /* a step may be as large as a number gets */

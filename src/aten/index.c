@@ -537,21 +537,5 @@ const cq_op_def cq_ops_index[] = {
         scatter_reduce_run),
     CQ_KERNEL("aten::take(Tensor self, Tensor index) -> Tensor",
               "elements by their place in row-major order", take_shape, take_run),
-    CQ_BODY("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "
-            "Tensor",
-            "a copy with elements set by their place in row-major order",
-            "flat = self.reshape([-1])\n"
-            "return flat.index_put([index.reshape([-1])], source.reshape([-1]), "
-            "accumulate).reshape(self.shape)"),
-    CQ_BODY("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-            "gather with broadcasting",
-            "if dim is None: return self.reshape([-1]).gather(0, indices.reshape([-1]))\n"
-            "assert self.ndim == indices.ndim, 'self has {self.ndim} dimensions but indices has "
-            "{indices.ndim}'\n"
-            "d = wrap_dim(dim, self.ndim)\n"
-            "shape = broadcast_shapes(self.shape[:d] + [1] + self.shape[d + 1:], "
-            "indices.shape[:d] + [1] + indices.shape[d + 1:])\n"
-            "x = self.expand(shape[:d] + [self.shape[d]] + shape[d + 1:])\n"
-            "return x.gather(d, indices.expand(shape[:d] + [indices.shape[d]] + shape[d + 1:]))"),
-    { 0 }
+    { 0 },
 };

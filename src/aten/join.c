@@ -194,79 +194,13 @@ static cq_status triangle_run(cq_opcall *c)
 const cq_op_def cq_ops_join[] = {
     CQ_KERNEL("aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
               "tensors one after the other along a dimension", cat_shape, cat_run),
-    CQ_BODY("aten::concat(Tensor[] tensors, int dim=0) -> Tensor", "cat", "cat(tensors, dim)"),
-    CQ_BODY("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", "cat", "cat(tensors, dim)"),
-    CQ_BODY("aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
-            "tensors of equal sizes along a new dimension",
-            "assert len(tensors) > 0, 'wants at least one tensor'\n"
-            "for t in tensors: assert t.shape == tensors[0].shape, 'a tensor has not the sizes of "
-            "the first'\n"
-            "d = wrap_dim(dim, tensors[0].ndim + 1)\n"
-            "return cat([t.unsqueeze(d) for t in tensors], d)"),
-    CQ_BODY("aten::hstack(Tensor[] tensors) -> Tensor", "tensors side by side",
-            "cat([at_least(t, 1) for t in tensors], 1 if len(tensors) > 0 and tensors[0].ndim > 1 "
-            "else 0)"),
-    CQ_BODY("aten::vstack(Tensor[] tensors) -> Tensor", "tensors below each other",
-            "cat([at_least(t, 2) for t in tensors], 0)"),
-    CQ_BODY("aten::row_stack(Tensor[] tensors) -> Tensor", "tensors below each other",
-            "vstack(tensors)"),
-    CQ_BODY("aten::dstack(Tensor[] tensors) -> Tensor", "tensors along the third dimension",
-            "cat([at_least(t, 3) for t in tensors], 2)"),
-    CQ_BODY("aten::column_stack(Tensor[] tensors) -> Tensor", "vectors as columns side by side",
-            "cat([t if t.ndim > 1 else t.reshape([-1, 1]) for t in tensors], 1)"),
-    CQ_PARTS("aten::atleast_1d(Tensor self) -> Tensor", "with at least 1 dimension",
-             "at_least(self, 1)"),
-    CQ_PARTS("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "with at least 1 dimension",
-             "[at_least(t, 1) for t in tensors]"),
-    CQ_PARTS("aten::atleast_2d(Tensor self) -> Tensor", "with at least 2 dimensions",
-             "at_least(self, 2)"),
-    CQ_PARTS("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
-             "with at least 2 dimensions", "[at_least(t, 2) for t in tensors]"),
-    CQ_PARTS("aten::atleast_3d(Tensor self) -> Tensor", "with at least 3 dimensions",
-             "at_least(self, 3)"),
-    CQ_PARTS("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
-             "with at least 3 dimensions", "[at_least(t, 3) for t in tensors]"),
-    CQ_BODY("aten::block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal",
-            "rows = [at_least(t, 2) for t in tensors]\n"
-            "for r in rows: assert r.ndim == 2, 'a tensor is not a matrix'\n"
-            "widths = [r.shape[1] for r in rows]\n"
-            "dtype = result_type(tensors)\n"
-            "return cat([rows[i].to(dtype).constant_pad_nd([sum(widths[:i]), sum(widths[i + 1:])]) "
-            "for i in range(len(rows))], 0)"),
     CQ_KERNEL("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
               "the whole several times along each dimension", repeat_shape, repeat_run),
-    CQ_BODY("aten::tile(Tensor self, int[] dims) -> Tensor",
-            "the whole several times along the last dimensions",
-            "self.repeat([1] * (self.ndim - len(dims)) + dims)"),
-    /* A new dimension that is expanded and joined. */
-    CQ_BODY("aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? "
-            "output_size=None) -> Tensor",
-            "each element several times in a row",
-            "assert repeats >= 0, 'cannot repeat {repeats} times'\n"
-            "x = self.reshape([-1]) if dim is None or self.ndim == 0 else self\n"
-            "d = 0 if dim is None else wrap_dim(dim, x.ndim)\n"
-            "x = x.unsqueeze(d + 1).expand(x.shape[:d + 1] + [repeats] + x.shape[d + 1:])\n"
-            "return x.clone(memory_format=0).flatten(d, d + 1)"),
-    CQ_PARTS("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-             "all expanded to the sizes they have in common",
-             "shape = broadcast_shapes(tensors)\n"
-             "return [t.expand(shape) for t in tensors]"),
-    CQ_PARTS("aten::meshgrid(Tensor[] tensors) -> Tensor[]", "vectors spread out to grids",
-             "grid(tensors, False)"),
-    CQ_PARTS("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-             "vectors spread out to grids",
-             "assert indexing in ['ij', 'xy'], 'indexing must be ij or xy, not {indexing}'\n"
-             "return grid(tensors, indexing == 'xy')"),
-    CQ_BODY("aten::cartesian_prod(Tensor[] tensors) -> Tensor",
-            "every combination of elements, as rows",
-            "for t in tensors: assert t.ndim == 1, 'a tensor should have one dimension'\n"
-            "if len(tensors) == 1: return tensors[0]\n"
-            "return stack([t.flatten() for t in meshgrid(tensors)], 1)"),
     CQ_KERNEL("aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
               "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
               "places of the lower triangle of a matrix", triangle_shape, triangle_run),
     CQ_KERNEL("aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
               "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
               "places of the upper triangle of a matrix", triangle_shape, triangle_run),
-    { 0 }
+    { 0 },
 };

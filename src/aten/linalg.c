@@ -139,12 +139,18 @@ static cq_status linear_shape(cq_opcall *c)
     cq_tensor *bias = cq_arg_tensor(c, "bias");
     cq_int     sizes[CQ_MAX_RANK];
 
-    CQ_TRY(need_rank(c, "weight", 2));
+    if (w->rank != 1)
+        CQ_TRY(need_rank(c, "weight", 2));
     CQ_TRY(need_same_dtype(c, x, w));
     CQ_TRY(need_same_dtype(c, x, bias));
     if (!x->rank)
         return cq_call_fail(c, CQ_E_TYPE, "\"input\" needs at least one dimension");
-    CQ_TRY(need_equal(c, x->sizes[x->rank - 1], w->sizes[1]));
+    CQ_TRY(need_equal(c, x->sizes[x->rank - 1], w->sizes[w->rank - 1]));
+    if (w->rank == 1) {
+        if (bias && (bias->rank || x->rank > 1))
+            return cq_call_fail(c, CQ_E_TYPE, "\"weight\" should have 2 dimensions but has 1");
+        return cq_result(c, 0, x->dtype, x->rank - 1, x->sizes);
+    }
     if (bias && (bias->rank > 1 ||
                  (cq_tensor_numel(bias) != 1 && bias->sizes[0].value != w->sizes[0].value)))
         return cq_call_fail(c, CQ_E_TYPE, "\"bias\" should be one row of %lld numbers",
@@ -154,18 +160,47 @@ static cq_status linear_shape(cq_opcall *c)
     return cq_result(c, 0, x->dtype, x->rank, sizes);
 }
 
-/* A bias of one number is broadcast. */
+/* A view of t with one more dimension, of size 1. */
+static cq_status insert_axis(cq_tensor **out, cq_tensor *t, size_t at)
+{
+    cq_int  sizes[CQ_MAX_RANK];
+    int64_t strides[CQ_MAX_RANK];
+
+    if (t->rank >= CQ_MAX_RANK)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a tensor has more than %d dimensions",
+                       CQ_MAX_RANK);
+    memcpy(sizes, t->sizes, at * sizeof *sizes);
+    memcpy(strides, t->strides, at * sizeof *strides);
+    sizes[at]   = cq_i(1);
+    strides[at] = 0;
+    memcpy(sizes + at + 1, t->sizes + at, (t->rank - at) * sizeof *sizes);
+    memcpy(strides + at + 1, t->strides + at, (t->rank - at) * sizeof *strides);
+    return cq_tensor_new_view(out, t, t->dtype, t->rank + 1, sizes, strides, t->offset);
+}
+
+/* A bias of one number is broadcast. A weight of one dimension is a matrix of one row, whose result
+ * has no dimension for it. */
 static cq_status linear_run(cq_opcall *c)
 {
-    cq_tensor *w = cq_arg_tensor(c, "weight"), *bias = cq_arg_tensor(c, "bias"), *row = bias;
+    cq_tensor *w = cq_arg_tensor(c, "weight"), *bias = cq_arg_tensor(c, "bias");
+    cq_tensor *out = cq_result_tensor(c, 0), *matrix = NULL, *column = NULL, *row = NULL;
     int64_t    stride = 0;
-    cq_status  status;
+    cq_status  status = CQ_OK;
 
-    if (bias && cq_tensor_numel(bias) == 1)
-        CQ_TRY(cq_tensor_new_view(&row, bias, bias->dtype, 1, w->sizes, &stride, bias->offset));
-    status = cq_kernel_linear(cq_result_tensor(c, 0), cq_arg_tensor(c, "input"), w, row);
-    if (row != bias)
-        cq_tensor_release(row);
+    if (w->rank == 1) {
+        status = insert_axis(&matrix, w, 0);
+        if (status == CQ_OK)
+            status = insert_axis(&column, out, out->rank);
+    }
+    if (status == CQ_OK && bias && cq_tensor_numel(bias) == 1)
+        status = cq_tensor_new_view(&row, bias, bias->dtype, 1, (matrix ? matrix : w)->sizes,
+                                    &stride, bias->offset);
+    if (status == CQ_OK)
+        status = cq_kernel_linear(column ? column : out, cq_arg_tensor(c, "input"),
+                                  matrix ? matrix : w, row ? row : bias);
+    cq_tensor_release(matrix);
+    cq_tensor_release(column);
+    cq_tensor_release(row);
     return status;
 }
 
@@ -178,63 +213,16 @@ const cq_op_def cq_ops_linalg[] = {
               product_run),
     CQ_KERNEL("aten::dot(Tensor self, Tensor tensor) -> Tensor", "inner product of two vectors",
               dot_shape, product_run),
-    CQ_BODY("aten::vdot(Tensor self, Tensor other) -> Tensor", "inner product of two real vectors",
-            "dot(self, other)"),
     CQ_KERNEL("aten::matmul(Tensor self, Tensor other) -> Tensor",
               "product of vectors, matrices or broadcast batches of matrices", product_shape,
               product_run),
-    CQ_BODY("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
-            "matmul under its newer name", "matmul(self, other)"),
     CQ_KERNEL("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
               "Scalar alpha=1) -> Tensor",
               "beta * self + alpha * mat1 @ mat2", addmm_shape, add_product_run),
     CQ_KERNEL("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
               "Scalar alpha=1) -> Tensor",
               "addmm on batches of matrices", baddbmm_shape, add_product_run),
-    CQ_BODY("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-            "Scalar alpha=1) -> Tensor",
-            "beta * self + alpha * the sum of the products of a batch",
-            "add_scaled(self, bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)"),
-    CQ_BODY("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
-            "Scalar alpha=1) -> Tensor",
-            "beta * self + alpha * mat @ vec", "add_scaled(self, mv(mat, vec), beta, alpha)"),
-    CQ_BODY("aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
-            "Scalar alpha=1) -> Tensor",
-            "beta * self + alpha * outer(vec1, vec2)",
-            "add_scaled(self, outer(vec1, vec2), beta, alpha)"),
     CQ_KERNEL("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
               "input @ weight.T + bias over the last dimension", linear_shape, linear_run),
-    CQ_BODY("aten::outer(Tensor self, Tensor vec2) -> Tensor",
-            "all products of two vectors' elements",
-            "assert self.ndim == 1 and vec2.ndim == 1, 'both factors should have one dimension'\n"
-            "return self.unsqueeze(1) * vec2"),
-    CQ_BODY("aten::ger(Tensor self, Tensor vec2) -> Tensor", "outer under its older name",
-            "outer(self, vec2)"),
-    /* c[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three. */
-    CQ_BODY("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-            "vectors at right angles to both",
-            "assert self.ndim == other.ndim, "
-            "'both should have as many dimensions, not {self.ndim} and {other.ndim}'\n"
-            "d = wrap_dim(dim, self.ndim)\n"
-            "assert self.shape[d] == 3 and other.shape[d] == 3, 'a cross product needs a dimension "
-            "of "
-            "size 3'\n"
-            "return self.roll(-1, d) * other.roll(-2, d) - self.roll(-2, d) * other.roll(-1, d)"),
-    CQ_BODY("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-            "vectors at right angles to both",
-            "for i in range(self.ndim): if dim is None and self.shape[i] == 3: dim = i\n"
-            "assert dim is not None, 'a cross product needs a dimension of size 3'\n"
-            "return linalg_cross(self, other, dim=dim)"),
-    /* From left to right. PyTorch picks the cheapest order; the product is the same. */
-    CQ_BODY("aten::chain_matmul(Tensor[] matrices) -> Tensor", "product of many matrices",
-            "assert len(matrices) > 0, 'there is nothing to multiply'\n"
-            "t = matrices[0]\n"
-            "for m in matrices[1:]: t = t @ m\n"
-            "return t"),
-    CQ_BODY("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", "product of many matrices",
-            "assert len(tensors) > 0, 'there is nothing to multiply'\n"
-            "t = tensors[0]\n"
-            "for m in tensors[1:]: t = t @ m\n"
-            "return t"),
-    { 0 }
+    { 0 },
 };

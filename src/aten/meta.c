@@ -236,31 +236,13 @@ static cq_status allclose(cq_opcall *c)
         .schema = schema_text, .about = about_text, .shape = function, .flags = CQ_OP_HOST         \
     }
 
-#define ONE_SIZE                                                                                   \
-    "assert self.ndim > 0, 'a tensor without dimensions has no sizes'\n"                           \
-    "return self.shape[wrap_dim(dim, self.ndim)]"
-
 const cq_op_def cq_ops_meta[] = {
-    CQ_HOST("aten::size.int(Tensor self, int dim) -> int", "one size", ONE_SIZE),
-    CQ_HOST("aten::size(Tensor self) -> int[]", "all sizes", "self.shape"),
-    CQ_HOST("aten::sym_size(Tensor self) -> SymInt[]", "all sizes", "self.shape"),
-    CQ_HOST("aten::sym_size.int(Tensor self, int dim) -> SymInt", "one size", ONE_SIZE),
-    CQ_HOST("aten::numel(Tensor self) -> int", "the number of elements", "self.numel()"),
-    CQ_HOST("aten::sym_numel(Tensor self) -> SymInt", "the number of elements", "self.numel()"),
-    CQ_HOST("aten::dim(Tensor self) -> int", "the number of dimensions", "self.ndim"),
-    CQ_HOST("aten::len.Tensor(Tensor t) -> int", "the first size",
-            "assert t.ndim > 0, 'a tensor without dimensions has no length'\n"
-            "return t.shape[0]"),
     NUMBER("aten::stride.int(Tensor self, int dim) -> int", "one stride, in elements", stride_int),
     NUMBER("aten::stride(Tensor self) -> int[]", "all strides, in elements", stride_all),
     NUMBER("aten::storage_offset(Tensor self) -> int", "where in its memory it begins",
            storage_offset),
     NUMBER("aten::is_contiguous(Tensor self) -> bool", "whether elements lie in row-major order",
            is_contiguous),
-    CQ_HOST("aten::is_floating_point(Tensor self) -> bool", "whether elements are floats",
-            "self.is_floating_point()"),
-    CQ_HOST("aten::is_complex(Tensor self) -> bool", "whether elements are complex",
-            "self.is_complex()"),
     NUMBER("aten::is_signed(Tensor self) -> bool", "whether elements have a sign", is_signed),
     NUMBER("aten::element_size(Tensor self) -> int", "bytes of an element", element_size),
     NUMBER("aten::is_same_size(Tensor self, Tensor other) -> bool", "whether sizes are equal",
@@ -282,5 +264,5 @@ const cq_op_def cq_ops_meta[] = {
            "whether all elements are nearly equal", allclose),
     CQ_KERNEL("aten::_shape_as_tensor(Tensor self) -> Tensor", "the sizes as a tensor",
               shape_as_tensor, shape_as_tensor_run),
-    { 0 }
+    { 0 },
 };

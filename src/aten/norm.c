@@ -252,27 +252,5 @@ const cq_op_def cq_ops_norm[] = {
               "SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
               "group_norm, with the mean and inverse deviation it used", group_norm_shape,
               group_norm_run),
-    CQ_BODY("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-            "norms of the slices along one dimension",
-            "if dim == -1: return norm(v, pow)\n"
-            "axes = [i for i in range(v.ndim) if i != wrap_dim(dim, v.ndim)]\n"
-            "return norm(v, pow, axes, True) if len(axes) > 0 else v.abs()"),
-    CQ_BODY("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
-            "a weight as direction and length", "v * (g / norm_except_dim(v, 2, dim))"),
-
-    /* Half precision is computed in float32, and so is its smallest step. */
-    CQ_BODY("aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
-            "float? eps=None) -> Tensor",
-            "a layer divided by the root of the mean of its squares",
-            "n = len(normalized_shape)\n"
-            "assert input.ndim >= n and input.shape[input.ndim - n:] == normalized_shape,"
-            " 'the last sizes should be {normalized_shape}'\n"
-            "x = in_float32(input)\n"
-            "return (normed_by_root(x, weight, inverse_root(x, n, eps))).to(input.dtype)"),
-    CQ_BODY("aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
-            "float? eps) -> (Tensor, Tensor)",
-            "rms_norm, with the inverse of the roots that it divided by",
-            "x = in_float32(input)\n"
-            "return rms_norm(*args), inverse_root(x, len(normalized_shape), eps)"),
-    { 0 }
+    { 0 },
 };

@@ -9,8 +9,8 @@
  *                 symbols for them and is only asked when there is no data.
  *   view          the results share the memory of the first argument: one function for
  *                 real and fake tensors. unview writes a changed view back into its base.
- *   body          calls other operators, as text (body.h).
- *   compose       the same in C, for what reads worse as text.
+ *   body          calls other operators: a function in lib/aten (body.h), and no row in C.
+ *   compose       the same in C, for what reads worse in Python.
  * In-place variants (`relu_`) and copies of views (`expand_copy`) need no rows: they are
  * derived from the plain ones. */
 #ifndef CQ_ATEN_OP_H
@@ -30,7 +30,8 @@ enum {
     CQ_OP_PARTS   = 1 << 3, /* composed of views: a graph always shows its parts, because a
                              * change of the result must reach the argument */
     CQ_OP_GUESSED = 1 << 4, /* of no table: what it returns is a guess */
-    CQ_OP_FOREIGN = 1 << 5  /* of no table: what it returns is what the file says */
+    CQ_OP_FOREIGN = 1 << 5, /* of no table: what it returns is what the file says */
+    CQ_OP_COMPLEX = 1 << 6  /* its body holds for complex tensors, too */
 };
 
 struct cq_op_def {
@@ -39,16 +40,14 @@ struct cq_op_def {
     cq_status (*shape)(cq_opcall *c);
     cq_status (*run)(cq_opcall *c);
     cq_status (*view)(cq_opcall *c);
-    const char *body;
     cq_status (*compose)(cq_opcall *c);
-
-    const char *unview; /* "self: …", a formula (body.h): see cq_op_unview */
 
     uint32_t flags;
     int      variant; /* tells rows that share their functions apart */
 };
 
-/* A row with its schema parsed. */
+/* A row with its schema parsed, and the functions of lib/aten that are about it; each may be NULL.
+ */
 struct cq_op {
     const cq_op_def *def;
     const cq_schema *schema;
@@ -56,8 +55,16 @@ struct cq_op {
     const cq_op     *copy_of;    /* for `expand_copy`: expand, likewise */
     const cq_op     *next;       /* the next overload of the same name, in table order */
 
-    struct cq_body_slot *parsed; /* the row's body or unview, once it was used */
+    struct cq_lib_function *body;          /* what it computes */
+    struct cq_lib_function *unview;        /* of a view: the base after a change of the view */
+    struct cq_lib_function *complex;       /* what it computes on complex tensors */
+    struct cq_lib_function *gradient;      /* the gradients of its arguments */
+    struct cq_lib_function *tape;          /* the same results, by operators that have gradients */
+    struct cq_lib_function *decomposition; /* the same results, by operators that ONNX has */
 };
+
+/* A few words about it, for `calque ops`. */
+const char *cq_op_about(const cq_op *op);
 
 /* Builds the table, if nobody has: then looking up needs no memory. A context does so. */
 cq_status cq_ops_ready(void);
@@ -66,8 +73,8 @@ bool      cq_op_is_composed(const cq_op *op);
 cq_status cq_op_compose(cq_opcall *c);
 
 /* The base with the elements that the result of view call c (or the index-th item of it) shows
- * replaced by changed; base is c's first argument as it is now. The formulas of rows know them as
- * base, changed and part. NULL after a failure. */
+ * replaced by changed; base is c's first argument as it is now. Functions that are decorated with
+ * @unview know them as base, changed and part. NULL after a failure. */
 cq_tensor *cq_op_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
 /* By full name, "aten::add.Tensor"; NULL if there is none. */
@@ -79,6 +86,10 @@ const cq_op *cq_op_overloads(const char *name);
 /* What the name of a derived operator adds to that of the plain one: "_" or "_copy" at the end of
  * the first len characters of name; NULL if there is none. */
 const char *cq_op_suffix(const char *name, size_t len);
+
+/* The operator that an in-place sign stands for: `a |= b` is aten::__ior__, which is
+ * "aten::bitwise_or_". Other names are returned as they are. */
+const char *cq_op_in_place_sign(const char *name);
 
 /* Walks the whole table in order: cq_op_at(0), … until NULL. */
 const cq_op *cq_op_at(size_t index);
@@ -98,13 +109,9 @@ extern const cq_op_def cq_ops_pool[];
 extern const cq_op_def cq_ops_norm[];
 extern const cq_op_def cq_ops_reduce[];
 extern const cq_op_def cq_ops_softmax[];
-extern const cq_op_def cq_ops_contract[];
-extern const cq_op_def cq_ops_distance[];
 extern const cq_op_def cq_ops_rnn[];
 extern const cq_op_def cq_ops_packed[];
 extern const cq_op_def cq_ops_resize[];
-extern const cq_op_def cq_ops_attention[];
-extern const cq_op_def cq_ops_loss[];
 extern const cq_op_def cq_ops_view[];
 extern const cq_op_def cq_ops_slice[];
 extern const cq_op_def cq_ops_split[];
@@ -113,28 +120,14 @@ extern const cq_op_def cq_ops_join[];
 extern const cq_op_def cq_ops_shuffle[];
 extern const cq_op_def cq_ops_index[];
 extern const cq_op_def cq_ops_select[];
-extern const cq_op_def cq_ops_embedding[];
 extern const cq_op_def cq_ops_pad[];
 extern const cq_op_def cq_ops_sort[];
 extern const cq_op_def cq_ops_unique[];
-extern const cq_op_def cq_ops_window[];
 extern const cq_op_def cq_ops_matrix[];
-extern const cq_op_def cq_ops_solve[];
-extern const cq_op_def cq_ops_series[];
-extern const cq_op_def cq_ops_special[];
-extern const cq_op_def cq_ops_fft[];
 extern const cq_op_def cq_ops_complex[];
 extern const cq_op_def cq_ops_quantized[];
-extern const cq_op_def cq_ops_quantized_layers[];
 extern const cq_op_def cq_ops_vision[];
 extern const cq_op_def cq_ops_moe[];
-extern const cq_op_def cq_ops_quantized_decomposed[];
-extern const cq_op_def cq_ops_prepacked[];
-extern const cq_op_def cq_ops_quantized_rnn[];
-extern const cq_op_def cq_ops_fitted[];
-extern const cq_op_def cq_ops_segment[];
-extern const cq_op_def cq_ops_inner[];
-extern const cq_op_def cq_ops_histogram[];
 
 /* ---- one call of an operator ---- */
 
@@ -249,28 +242,10 @@ cq_status cq_shape_of_self_in_bool(cq_opcall *c);
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_fn, .run = run_fn               \
     }
-#define CQ_VIEW(schema_text, about_text, view_fn, unview_text)                                     \
+#define CQ_VIEW(schema_text, about_text, view_fn)                                                  \
     {                                                                                              \
-        .schema = schema_text, .about = about_text, .view = view_fn, .unview = unview_text         \
+        .schema = schema_text, .about = about_text, .view = view_fn                                \
     }
-#define CQ_BODY(schema_text, about_text, text)                                                     \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .body = text                                   \
-    }
-/* The same, of views: a graph shows its parts. */
-#define CQ_PARTS(schema_text, about_text, text)                                                    \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .body = text, .flags = CQ_OP_PARTS             \
-    }
-/* The same, of numbers that are known without data. */
-#define CQ_HOST(schema_text, about_text, text)                                                     \
-    {                                                                                              \
-        .schema = schema_text, .about = about_text, .body = text, .flags = CQ_OP_HOST              \
-    }
-
-/* A row that is only another name. */
-#define CQ_SAME_AS(schema_text, other) CQ_PARTS(schema_text, "the same as " other, other "(*args)")
-
 /* The failure of a call: adds the operator's name as the place. Returns the status. */
 cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

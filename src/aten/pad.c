@@ -28,6 +28,12 @@ static cq_status read_pads(cq_opcall *c, const char *name, size_t rank, pads *p)
 static cq_status padded_sizes(cq_opcall *c, const cq_tensor *self, const pads *p, cq_int *sizes)
 {
     for (size_t i = 0; i < self->rank; i++) {
+        int64_t sum;
+
+        if (__builtin_add_overflow(self->sizes[i].value, p->before[i].value, &sum) ||
+            __builtin_add_overflow(sum, p->after[i].value, &sum))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "a padding of %lld and %lld is too large",
+                                (long long)p->before[i].value, (long long)p->after[i].value);
         sizes[i] = cq_size_add(c, cq_size_add(c, self->sizes[i], p->before[i]), p->after[i]);
         if (sizes[i].value < 0)
             return cq_call_fail(c, CQ_E_ARGUMENT, "size %lld of dimension %zu is padded to %lld",
@@ -166,27 +172,5 @@ const cq_op_def cq_ops_pad[] = {
       .shape   = circular_shape,
       .run     = circular_run,
       .variant = CQ_PAD_CIRCULAR },
-    CQ_BODY("aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> "
-            "Tensor",
-            "padded in one of four ways",
-            "if mode == 'constant': return constant_pad_nd(self, pad, 0 if value is None else "
-            "value)\n"
-            "assert value is None or value == 0, 'only the mode constant takes a value'\n"
-            "if mode == 'circular': return _pad_circular(self, pad)\n"
-            "assert mode in ['reflect', 'replicate'], '{mode} is not a way to pad'\n"
-            "n = len(pad) // 2\n"
-            "if n == 1: return reflection_pad1d(self, pad) if mode == 'reflect' else "
-            "replication_pad1d(self, pad)\n"
-            "if n == 2: return reflection_pad2d(self, pad) if mode == 'reflect' else "
-            "replication_pad2d(self, pad)\n"
-            "if n == 3: return reflection_pad3d(self, pad) if mode == 'reflect' else "
-            "replication_pad3d(self, pad)\n"
-            "raise NotImplementedError('PyTorch pads one to three dimensions in this mode, not "
-            "{n}')"),
-    CQ_BODY("aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor",
-            "pad, by PyTorch itself",
-            "assert mode >= 0 and mode < 4, '{mode} is not a way to pad'\n"
-            "return aten::pad(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], "
-            "value)"),
-    { 0 }
+    { 0 },
 };

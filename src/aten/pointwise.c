@@ -202,10 +202,6 @@ const cq_op_def cq_ops_pointwise[] = {
         "self - alpha * other"),
     ROW("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", SUB, sub_shape,
         "self - alpha * other"),
-    CQ_BODY("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> "
-            "Tensor",
-            "self - other * alpha, in PyTorch's own test files",
-            "self - times(other, factor_in(alpha, other.dtype))"),
     { .schema  = "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
       .about   = "other - alpha * self",
       .shape   = sub_shape,
@@ -238,22 +234,6 @@ const cq_op_def cq_ops_pointwise[] = {
         "what division leaves, with the sign of self"),
     ROW("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", FMOD, SAME,
         "what division leaves, with the sign of self"),
-    CQ_SAME_AS("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-               "aten::sub.Tensor"),
-    CQ_SAME_AS("aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-               "aten::sub.Scalar"),
-    CQ_SAME_AS("aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor", "aten::mul.Tensor"),
-    CQ_SAME_AS("aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor", "aten::mul.Scalar"),
-    CQ_SAME_AS("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor", "aten::div.Tensor"),
-    CQ_SAME_AS("aten::divide.Scalar(Tensor self, Scalar other) -> Tensor", "aten::div.Scalar"),
-    CQ_SAME_AS(
-        "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-        "aten::div.Tensor_mode"),
-    CQ_SAME_AS(
-        "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-        "aten::div.Scalar_mode"),
-    CQ_SAME_AS("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor", "aten::div.Tensor"),
-    CQ_SAME_AS("aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor", "aten::div.Scalar"),
 
     ROW("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", POW, SAME, "the power"),
     { .schema  = "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -262,14 +242,6 @@ const cq_op_def cq_ops_pointwise[] = {
       .run     = pow_scalar_run,
       .variant = CQ_EW_POW },
     ROW("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", POW, SAME, "the power"),
-    CQ_PARTS("aten::square(Tensor self) -> Tensor", "the second power", "pow(self, 2)"),
-    CQ_PARTS("aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-             "the power in double precision",
-             "pow(self.to(torch.float64), exponent.to(torch.float64))"),
-    CQ_PARTS("aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
-             "the power in double precision", "pow(float(self), exponent.to(torch.float64))"),
-    CQ_PARTS("aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-             "the power in double precision", "pow(self.to(torch.float64), float(exponent))"),
 
     ROW("aten::atan2(Tensor self, Tensor other) -> Tensor", ATAN2, TO_FLOAT,
         "the angle of (other, self)"),
@@ -287,39 +259,15 @@ const cq_op_def cq_ops_pointwise[] = {
         "self * log(other), 0 where self is"),
     ROW("aten::logaddexp(Tensor self, Tensor other) -> Tensor", LOGADDEXP, SAME,
         "log(exp(self) + exp(other))"),
-    /* In float32 at least: rounding to half precision three times would be seen. */
-    CQ_BODY("aten::logaddexp2(Tensor self, Tensor other) -> Tensor", "log2(2 ** self + 2 ** other)",
-            "dtype = result_type(self, other)\n"
-            "wide = torch.float32 if dtype in [torch.float16, torch.bfloat16] else dtype\n"
-            "ln2 = math.log(2)\n"
-            "return (logaddexp(self.to(wide) * ln2, other.to(wide) * ln2) * (1 / ln2)).to(dtype)"),
-    CQ_BODY("aten::heaviside(Tensor self, Tensor values) -> Tensor",
-            "0 below zero, 1 above it, values at it",
-            "assert self.dtype == values.dtype, "
-            "'self is of {dtype_name(self.dtype)} but values of {dtype_name(values.dtype)}'\n"
-            "return where(self == 0, values, (self > 0).to(self.dtype))"),
     ROW("aten::minimum(Tensor self, Tensor other) -> Tensor", MINIMUM, SAME, "the smaller one"),
     ROW("aten::maximum(Tensor self, Tensor other) -> Tensor", MAXIMUM, SAME, "the larger one"),
     ROW("aten::fmin(Tensor self, Tensor other) -> Tensor", FMIN, SAME, "the smaller one, not NaN"),
     ROW("aten::fmax(Tensor self, Tensor other) -> Tensor", FMAX, SAME, "the larger one, not NaN"),
-    CQ_SAME_AS("aten::min.other(Tensor self, Tensor other) -> Tensor", "aten::minimum"),
-    CQ_SAME_AS("aten::max.other(Tensor self, Tensor other) -> Tensor", "aten::maximum"),
-    CQ_SAME_AS("aten::arctan2(Tensor self, Tensor other) -> Tensor", "aten::atan2"),
 
     CQ_KERNEL("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
               "no less than min, no more than max", clamp_shape, clamp_run),
     CQ_KERNEL("aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
               "no less than min, no more than max", clamp_shape, clamp_tensor_run),
-    CQ_PARTS("aten::clamp_min(Tensor self, Scalar min) -> Tensor", "no less than min",
-             "clamp(self, min)"),
-    CQ_SAME_AS("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", "aten::maximum"),
-    CQ_PARTS("aten::clamp_max(Tensor self, Scalar max) -> Tensor", "no more than max",
-             "clamp(self, None, max)"),
-    CQ_SAME_AS("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "aten::minimum"),
-    CQ_SAME_AS("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-               "aten::clamp"),
-    CQ_SAME_AS("aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-               "aten::clamp.Tensor"),
 
     ROW("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
         ADDCMUL, SAME, "self + value * tensor1 * tensor2"),
@@ -334,20 +282,8 @@ const cq_op_def cq_ops_pointwise[] = {
               "numbers for NaN and infinities", cq_shape_of_self, nan_to_num_run),
     CQ_KERNEL("aten::logit(Tensor self, float? eps=None) -> Tensor", "log(x / (1 - x))",
               cq_shape_of_self_in_float, logit_run),
-    CQ_PARTS("aten::deg2rad(Tensor self) -> Tensor", "degrees to radians",
-             "self * (math.pi / 180)"),
-    CQ_PARTS("aten::rad2deg(Tensor self) -> Tensor", "radians to degrees",
-             "self * (180 / math.pi)"),
-    CQ_PARTS("aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
-             "the nearest multiple of a power of ten",
-             "if decimals == 0: return self.round()\n"
-             "assert self.is_floating_point(), '{dtype_name(self.dtype)} has no decimals'\n"
-             "ten = 10. ** abs(decimals)\n"
-             "return (self * ten).round() / ten if decimals > 0 else (self / ten).round() * ten"),
-    { 0 }
+    { 0 },
 };
-
-#define NAME1(alias, name) CQ_SAME_AS("aten::" alias "(Tensor self) -> Tensor", "aten::" name)
 
 const cq_op_def cq_ops_functions[] = {
     ROW1("neg", NEG, SAME, "the negative"),
@@ -387,16 +323,5 @@ const cq_op_def cq_ops_functions[] = {
     ROW1("sign", SIGN, SAME, "-1, 0 or 1"),
     ROW1("signbit", SIGNBIT, cq_shape_of_self_in_bool, "whether the sign bit is set"),
     ROW1("reciprocal", RECIPROCAL, TO_FLOAT, "1 / x"),
-    NAME1("negative", "neg"),
-    NAME1("absolute", "abs"),
-    NAME1("arcsin", "asin"),
-    NAME1("arccos", "acos"),
-    NAME1("arctan", "atan"),
-    NAME1("arcsinh", "asinh"),
-    NAME1("arccosh", "acosh"),
-    NAME1("arctanh", "atanh"),
-    NAME1("special_expit", "sigmoid"),
-    NAME1("fix", "trunc"),
-    NAME1("sgn", "sign"),
-    { 0 }
+    { 0 },
 };

@@ -1,7 +1,7 @@
 /* Quantized tensors: to the grid and back, and what the operators of other files do with them.
  * Layers that exist for quantized tensors alone are in quantized_layers.c. */
 #include "aten/quantized.h"
-#include "aten/body_tree.h"
+#include "aten/body.h"
 #include "kernel/quantize.h"
 
 #include <math.h>
@@ -358,27 +358,28 @@ static cq_status fake_quantize_run(cq_opcall *c)
 
 /* ---- what bodies ask ---- */
 
-cq_val cq_native_floats(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_floats(cq_body *b, const cq_val *args, size_t n)
 {
     (void)n;
-    return TENSOR(cq_from_stored(f->c->cx, args[0].u.tensor));
+    return TENSOR(cq_from_stored(b->c->cx, args[0].u.tensor));
 }
 
 /* quantized(x, scale, zero_point, dtype), with an axis behind them if there is a scale for each of
  * its slices. Numbers in tensors are fixed from here on. */
-cq_val cq_native_quantized(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_quantized(cq_body *b, const cq_val *args, size_t n)
 {
-    cq_ctx     *cx    = f->c->cx;
-    int         dtype = (int)cq_native_i64(f, args[3]);
+    cq_ctx     *cx    = b->c->cx;
+    int         dtype = (int)cq_lang_i64(&b->lang, args[3]);
     cq_qparams *q     = NULL;
     cq_tensor  *t     = NULL;
     cq_status   status;
 
     if (n == 5)
         status = cq_qparams_new_per_channel(&q, dtype, args[1].u.tensor, args[2].u.tensor,
-                                            (int)cq_native_i64(f, args[4]));
+                                            (int)cq_lang_i64(&b->lang, args[4]));
     else
-        status = cq_qparams_new(&q, dtype, cq_native_f64(f, args[1]), cq_native_i64(f, args[2]));
+        status = cq_qparams_new(&q, dtype, cq_lang_f64(&b->lang, args[1]),
+                                cq_lang_i64(&b->lang, args[2]));
     if (cq_ctx_fail(cx, status) == CQ_OK)
         t = cq_to_grid(cx, args[0].u.tensor, q);
     cq_qparams_release(q);
@@ -386,27 +387,27 @@ cq_val cq_native_quantized(cq_frame *f, const cq_val *args, size_t n)
 }
 
 /* regrid(x, like): on the grid that like has. */
-cq_val cq_native_regrid(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_regrid(cq_body *b, const cq_val *args, size_t n)
 {
     cq_qparams *q = args[1].u.tensor->qparams;
 
     (void)n;
-    return q ? TENSOR(cq_to_grid(f->c->cx, args[0].u.tensor, q)) : args[0];
+    return q ? TENSOR(cq_to_grid(b->c->cx, args[0].u.tensor, q)) : args[0];
 }
 
 /* A tensor that came from outside has no grid; most are of uint8. */
-cq_val cq_native_grid_dtype(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_grid_dtype(cq_body *b, const cq_val *args, size_t n)
 {
     const cq_qparams *q = args[0].u.tensor->qparams;
 
-    (void)f, (void)n;
+    (void)b, (void)n;
     return INT(q ? q->torch_dtype : CQ_TORCH_QUINT8);
 }
 
 /* qparams(x): scale and zero point, which are tensors if there is an axis; the least and the
  * greatest integer, the axis, and what the integers are stored as. None for a tensor without a
  * grid. */
-cq_val cq_native_qparams(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_qparams(cq_body *b, const cq_val *args, size_t n)
 {
     const cq_qparams *q = args[0].u.tensor->qparams;
     cq_dtype          stored;
@@ -415,24 +416,24 @@ cq_val cq_native_qparams(cq_frame *f, const cq_val *args, size_t n)
     (void)n;
     if (!q || !cq_qparams_range(q->torch_dtype, &stored, &low, &high))
         return CQ_NONE;
-    return cq_native_list(f,
-                          (cq_val[]){ q->scales ? TENSOR(q->scales) : FLOAT(q->scale),
-                                      q->scales ? TENSOR(q->zero_points) : INT(q->zero_point),
-                                      INT(low), INT(high), q->scales ? INT(q->axis) : CQ_NONE,
-                                      DTYPE(stored) },
-                          6);
+    return cq_lang_list(&b->lang,
+                        (cq_val[]){ q->scales ? TENSOR(q->scales) : FLOAT(q->scale),
+                                    q->scales ? TENSOR(q->zero_points) : INT(q->zero_point),
+                                    INT(low), INT(high), q->scales ? INT(q->axis) : CQ_NONE,
+                                    DTYPE(stored) },
+                        6);
 }
 
 /* Whether a range that is to be reduced is. */
-cq_val cq_native_narrow_range(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_narrow_range(cq_body *b, const cq_val *args, size_t n)
 {
     (void)n;
-    return BOOL(cq_native_truth(f, args[0]) && !f->c->cx->whole_range);
+    return BOOL(cq_lang_truth(&b->lang, args[0]) && !b->c->cx->whole_range);
 }
 
 /* bias_on_grid(bias, x, weight): sums are made in integers of scale(x) * scale(weight), and so is
  * the bias. */
-cq_val cq_native_bias_on_grid(cq_frame *f, const cq_val *args, size_t n)
+cq_val cq_native_bias_on_grid(cq_body *b, const cq_val *args, size_t n)
 {
     const cq_qparams *qx = args[1].u.tensor->qparams, *qw = args[2].u.tensor->qparams;
     cq_tensor        *t = args[0].kind == CQ_VAL_TENSOR ? args[0].u.tensor : NULL, *out;
@@ -441,7 +442,7 @@ cq_val cq_native_bias_on_grid(cq_frame *f, const cq_val *args, size_t n)
     if (!t || !qx || !qw || qx->scales || cq_tensor_is_fake(t) ||
         (qw->scales && (cq_tensor_is_fake(qw->scales) || (size_t)cq_tensor_numel(qw->scales) != n)))
         return args[0];
-    if (cq_ctx_fail(f->c->cx, cq_tensor_clone(&out, t, CQ_DTYPE_F32)) != CQ_OK)
+    if (cq_ctx_fail(b->c->cx, cq_tensor_clone(&out, t, CQ_DTYPE_F32)) != CQ_OK)
         return CQ_NONE;
     for (size_t i = 0; i < n; i++) {
         double scale =
@@ -450,7 +451,7 @@ cq_val cq_native_bias_on_grid(cq_frame *f, const cq_val *args, size_t n)
         ((float *)cq_tensor_bytes(out))[i] =
             (float)(nearbyint(cq_tensor_get_f64(t, (int64_t)i) / scale) * scale);
     }
-    return cq_ctx_own(f->c->cx, cq_val_of_tensor(out));
+    return cq_ctx_own(b->c->cx, cq_val_of_tensor(out));
 }
 
 /* ---- from stored integers ---- */
@@ -499,6 +500,12 @@ static cq_status make_quantized_run(cq_opcall *c)
 
 /* ---- plain again ---- */
 
+/* A tensor that is not quantized is converted to float32 too. */
+static cq_status dequantize_shape(cq_opcall *c)
+{
+    return cq_result_like(c, 0, c->args[0].u.tensor, CQ_DTYPE_F32);
+}
+
 static cq_status dequantize_run(cq_opcall *c)
 {
     return cq_tensor_copy_into(cq_result_tensor(c, 0), c->args[0].u.tensor);
@@ -518,18 +525,6 @@ const cq_op_def cq_ops_quantized[] = {
          "rounded as a quantized tensor would be"),
     FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
          "rounded with a scale for each channel"),
-    CQ_PARTS("aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType "
-             "dtype) -> Tensor",
-             "as a quantized tensor", "quantized(only_float32(self), scale, zero_point, dtype)"),
-    CQ_PARTS(
-        "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
-        "ScalarType dtype) -> Tensor",
-        "as a quantized tensor", "quantized(only_float32(self), scale, zero_point, dtype)"),
-    CQ_PARTS("aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
-             "ScalarType dtype) -> Tensor",
-             "as a quantized tensor with a scale for each channel",
-             "quantized(only_float32(self), scales.to(torch.float32), zero_points.to(torch.int32), "
-             "dtype, wrap_dim(axis, self.ndim))"),
     CQ_KERNEL("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
               "-> Tensor",
               "integers as a quantized tensor", make_quantized_shape, make_quantized_run),
@@ -538,30 +533,6 @@ const cq_op_def cq_ops_quantized[] = {
               "integers as a quantized tensor with a scale for each channel", make_quantized_shape,
               make_quantized_run),
     CQ_KERNEL("aten::dequantize.self(Tensor self) -> Tensor", "a quantized tensor as floats",
-              cq_shape_of_self, dequantize_run),
-    CQ_SAME_AS("aten::dequantize.tensor(Tensor qtensor) -> Tensor", "aten::dequantize.self"),
-    CQ_PARTS("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]",
-             "quantized tensors as floats", "[dequantize.self(floats(x)) for x in tensors]"),
-    CQ_PARTS("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", "quantized tensors as floats",
-             "[dequantize.self(floats(x)) for x in qtensors]"),
-    /* round(x / scale) + zero point: x lies on the grid, so it needs no limits. */
-    CQ_PARTS("aten::int_repr(Tensor self) -> Tensor", "the integers of a quantized tensor",
-             "g = qparams(self)\n"
-             "if g is None: raise TypeError('the tensor is not quantized')\n"
-             "scale, zero, low, high, axis, stored = g\n"
-             "if axis is not None: sizes = [scale.shape[0] if i == axis else 1 for i in "
-             "range(self.ndim)]; scale = scale.reshape(sizes); zero = zero.reshape(sizes)\n"
-             "return ((self / scale).round() + zero).to(stored)"),
-    CQ_HOST("aten::q_scale(Tensor self) -> float", "the scale of a quantized tensor",
-            "whole_grid(self)[0]"),
-    CQ_HOST("aten::q_zero_point(Tensor self) -> int", "the zero point of a quantized tensor",
-            "whole_grid(self)[1]"),
-    CQ_HOST("aten::q_per_channel_axis(Tensor self) -> int",
-            "the axis that has a scale for each slice", "channel_grid(self)[4]"),
-    /* PyTorch keeps them as float64 and int64. */
-    CQ_PARTS("aten::q_per_channel_scales(Tensor self) -> Tensor",
-             "the scales of a quantized tensor", "channel_grid(self)[0].to(torch.float64)"),
-    CQ_PARTS("aten::q_per_channel_zero_points(Tensor self) -> Tensor",
-             "the zero points of a quantized tensor", "channel_grid(self)[1].to(torch.int64)"),
-    { 0 }
+              dequantize_shape, dequantize_run),
+    { 0 },
 };

@@ -166,17 +166,10 @@ static cq_status multinomial_run(cq_opcall *c)
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 #define OPTIONS_INT                                                                                \
     "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
-#define FORMAT ", MemoryFormat? memory_format=None"
 #define DRAWN(text_of_schema, shape_rule, kernel, text)                                            \
     {                                                                                              \
         .schema = "aten::" text_of_schema ") -> Tensor", .about = text, .shape = shape_rule,       \
         .run = kernel, .flags = CQ_OP_RANDOM                                                       \
-    }
-/* Composed ones show their parts: those know how to be exported. */
-#define MADE(text_of_schema, code, text)                                                           \
-    {                                                                                              \
-        .schema = "aten::" text_of_schema ") -> Tensor", .about = text, .body = code,              \
-        .flags = CQ_OP_RANDOM | CQ_OP_PARTS                                                        \
     }
 
 const cq_op_def cq_ops_random[] = {
@@ -190,89 +183,5 @@ const cq_op_def cq_ops_random[] = {
     DRAWN("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? "
           "generator=None",
           multinomial_shape, multinomial_run, "positions, as likely as their weights"),
-    MADE("rand_like(Tensor self, *, " OPTIONS FORMAT,
-         "rand(self.shape, dtype=self.dtype if dtype is None else dtype)",
-         "uniform numbers from 0 to 1"),
-    MADE("randn_like(Tensor self, *, " OPTIONS FORMAT,
-         "randn(self.shape, dtype=self.dtype if dtype is None else dtype)", "normal numbers"),
-    MADE("randint_like(Tensor self, int high, *, " OPTIONS FORMAT,
-         "randint(0, high, self.shape, dtype=self.dtype if dtype is None else dtype)",
-         "integers below high"),
-    MADE("randint_like.low_dtype(Tensor self, int low, int high, *, " OPTIONS FORMAT,
-         "randint(low, high, self.shape, dtype=self.dtype if dtype is None else dtype)",
-         "integers from low to below high"),
-    MADE("uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None",
-         "assert from <= to, 'from is {from}, which is above {to}'\n"
-         "return shifted(scaled(rand_like(self), to - from), from)",
-         "uniform numbers"),
-    MADE("normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None",
-         "assert std >= 0, 'std is {std}, which is below 0'\n"
-         "return shifted(scaled(randn_like(self), std), mean)",
-         "normal numbers"),
-    MADE("normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None",
-         "assert std >= 0, 'std is {std}, which is below 0'\n"
-         "return randn_like(mean) * std + mean",
-         "normal numbers"),
-    MADE("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None",
-         "randn_like(std) * std + mean", "normal numbers"),
-    MADE("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None",
-         "randn_like(mean + std) * std + mean", "normal numbers"),
-    MADE("normal.float_float(float mean, float std, int[] size, *, Generator? "
-         "generator=None, " OPTIONS,
-         "assert std >= 0, 'std is {std}, which is below 0'\n"
-         "return randn(size, dtype=dtype) * std + mean",
-         "normal numbers"),
-    MADE("bernoulli(Tensor self, *, Generator? generator=None",
-         "(rand_like(self, dtype=torch.float32) < self).to(self.dtype)", "1 as often as self says"),
-    MADE("bernoulli.p(Tensor self, float p, *, Generator? generator=None",
-         "assert p >= 0 and p <= 1, 'p is {p}, not between 0 and 1'\n"
-         "return (rand_like(self, dtype=torch.float32) < p).to(self.dtype)",
-         "1 as often as p says"),
-    MADE("bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None",
-         "(rand_like(self, dtype=torch.float32) < p).to(self.dtype)", "1 as often as p says"),
-    MADE("exponential(Tensor self, float lambd=1., *, Generator? generator=None",
-         "assert lambd >= 0, 'lambd is {lambd}, which is below 0'\n"
-         "return (rand_like(self) * -1. + 1.).log() * (-1 / lambd)",
-         "numbers of the exponential distribution"),
-    MADE("log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None",
-         "normal_functional(self, mean, std).exp()", "exponentials of normal numbers"),
-    MADE("cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None",
-         "((rand_like(self) - 0.5) * math.pi).tan() * sigma + median",
-         "numbers of the Cauchy distribution"),
-    MADE("geometric(Tensor self, float p, *, Generator? generator=None",
-         "assert p > 0 and p < 1, 'p is {p}, not between 0 and 1'\n"
-         "u = rand(self.shape) * -1. + 1.\n"
-         "return (u.log() / math.log(1 - p)).ceil().clamp(min=1).to(self.dtype)",
-         "how often to try for the first success"),
-    /* Marsaglia and Tsang: a power of a normal number, which is taken at least 19 times of 20.
-     * ONNX has no loop for each element, so that eight are drawn and the first good one counts.
-     * Shapes below 1 are those above, made smaller. */
-    MADE("_standard_gamma(Tensor self, Generator? generator=None",
-         "a = in_float32(self)\n"
-         "d = where(a < 1, a + 1, a) - 1 / 3\n"
-         "x = randn([8] + a.shape, dtype=a.dtype)\n"
-         "v = (x / (d * 9).sqrt() + 1) ** 3\n"
-         "bound = x * x * 0.5 + d * (v.log() - v + 1)\n"
-         "y = d * first_good(v, rand([8] + a.shape, dtype=a.dtype).log() < bound)\n"
-         "y = where(a < 1, y * rand_like(a) ** (1 / a), y)\n"
-         "return y.clamp(min=1.1754944e-38).to(self.dtype)",
-         "numbers of the gamma distribution"),
-    MADE("_sample_dirichlet(Tensor self, Generator? generator=None",
-         "y = _standard_gamma(self)\n"
-         "return y / y.sum([-1], True)",
-         "numbers of the Dirichlet distribution"),
-    /* Small means by how often the distribution stays below a uniform number, large ones by
-     * Hörmann's transformed rejection (PTRS), in doubles because its terms cancel. */
-    MADE("poisson(Tensor self, Generator? generator=None",
-         "m = self.to(torch.float64)\n"
-         "return where(m < 12, poisson_below(m.clamp(1e-30, 12)), poisson_above(m.clamp(min=12)))"
-         ".to(self.dtype)",
-         "numbers of the Poisson distribution"),
-    MADE("random.from(Tensor self, int from, int? to, *, Generator? generator=None",
-         "randint_like(self, from, past_all(self.dtype) if to is None else to)", "integers"),
-    MADE("random.to(Tensor self, int to, *, Generator? generator=None", "randint_like(self, 0, to)",
-         "integers"),
-    MADE("random(Tensor self, *, Generator? generator=None",
-         "randint_like(self, 0, past_all(self.dtype))", "integers"),
-    { 0 }
+    { 0 },
 };

@@ -303,19 +303,6 @@ const cq_op_def cq_ops_reduce[] = {
         "the greatest along dimensions", extreme_shape, reduce_run, CQ_REDUCE_AMAX),
     ROW("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
         "the least along dimensions", extreme_shape, reduce_run, CQ_REDUCE_AMIN),
-    /* Integers become int64 even if there is only one. */
-    CQ_BODY("aten::sum_to_size(Tensor self, int[] size) -> Tensor",
-            "the sum of what was broadcast from these sizes",
-            "lead = self.ndim - len(size)\n"
-            "assert lead >= 0, 'size is none that broadcasts to the tensor'\n"
-            "if len(size) == 0: return self.sum()\n"
-            "own = self.shape[lead:]\n"
-            "for i in range(len(size)): assert size[i] == own[i] or size[i] == 1, "
-            "'size is none that broadcasts to the tensor'\n"
-            "dims = range(lead) + [lead + i for i in range(len(size)) if size_hint(size[i]) != "
-            "size_hint(own[i])]\n"
-            "x = self.sum(dims, True) if len(dims) > 0 else self\n"
-            "return x.reshape(size) if lead > 0 else x"),
     ROW("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
         "the least and the greatest", aminmax_shape, aminmax_run, 0),
     ROW("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "where the greatest is",
@@ -336,16 +323,6 @@ const cq_op_def cq_ops_reduce[] = {
         count_shape, reduce_run, CQ_REDUCE_COUNT_NONZERO),
     ROW("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
         "log of the sum of exponentials", logsumexp_shape, reduce_run, CQ_REDUCE_LOGSUMEXP),
-    CQ_BODY("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-            "ScalarType? dtype=None) -> Tensor",
-            "sum of the elements that are numbers",
-            "x = self.masked_fill(self.isnan(), 0) if self.is_floating_point() else self\n"
-            "return x.sum(dim, keepdim, dtype=dtype)"),
-    CQ_BODY("aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-            "ScalarType? dtype=None) -> Tensor",
-            "mean of the elements that are numbers",
-            "n = self.isnan().logical_not().sum(dim, keepdim)\n"
-            "return nansum(self, dim, keepdim, dtype=dtype) / n"),
     ROW("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", norm_shape,
         norm_run, CQ_REDUCE_NORM),
     ROW("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
@@ -358,5 +335,5 @@ const cq_op_def cq_ops_reduce[] = {
     ROW("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
         "ScalarType? dtype=None) -> Tensor",
         "p-norms along dimensions", norm_shape, norm_run, CQ_REDUCE_NORM),
-    { 0 }
+    { 0 },
 };

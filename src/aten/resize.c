@@ -218,49 +218,7 @@ static cq_status affine_grid_run(cq_opcall *c)
         .run = grid_sampler_run                                                                    \
     }
 
-/* torch.nn.functional.interpolate and its predecessors, as older TorchScript calls them. A size or
- * factor that is one number is for all axes. */
-#define ALL_AXES(arg) "None if " arg " is None else [" arg "] * (input.ndim - 2)"
-#define INTERPOLATE(overload, size_type, size, scale_type, scale)                                  \
-    {                                                                                              \
-        .schema = "aten::__interpolate" overload "(Tensor input, " size_type                       \
-                  "? size=None, " scale_type "? scale_factor=None, str mode=\"nearest\", "         \
-                  "bool? align_corners=None, bool? recompute_scale_factor=None, "                  \
-                  "bool antialias=False) -> Tensor",                                               \
-        .about = "resizes an image by any method",                                                 \
-        .body  = "resized(input, " size ", " scale ", mode, align_corners, "                       \
-                 "recompute_scale_factor, antialias)"                                              \
-    }
-#define UPSAMPLE_BY(...) UPSAMPLE_BY_PARTS(__VA_ARGS__) /* some are several */
-#define UPSAMPLE_BY_PARTS(name, overload, size_type, size, scale_type, scale, more, mode, align)   \
-    {                                                                                              \
-        .schema = "aten::__upsample" name overload "(Tensor input, " size_type                     \
-                  "? size=None, " scale_type "? scale_factor=None" more ") -> Tensor",             \
-        .about = "resizes an image by any method",                                                 \
-        .body  = "resized(input, " size ", " scale ", " mode ", " align ", False, False)"          \
-    }
-#define ONE_SIZE "int", ALL_AXES("size")
-#define SIZES    "int[]", "size"
-#define ONE_SCALE                                                                                  \
-    "int", "None if scale_factor is None else [float(scale_factor)] * (input.ndim - 2)"
-#define SCALES "int[]", "None if scale_factor is None else [float(f) for f in scale_factor]"
-#define HOW    ", str mode=\"nearest\", bool? align_corners=None", "mode", "align_corners"
-#define PLAIN  "", "'nearest'", "None"
-#define LINEAR "", "'bilinear'", "True"
-
 const cq_op_def cq_ops_resize[] = {
-    INTERPOLATE("", "int", ALL_AXES("size"), "float", ALL_AXES("scale_factor")),
-    INTERPOLATE(".scale_list", "int", ALL_AXES("size"), "float[]", "scale_factor"),
-    INTERPOLATE(".size_list", "int[]", "size", "float", ALL_AXES("scale_factor")),
-    INTERPOLATE(".size_list_scale_list", "int[]", "size", "float[]", "scale_factor"),
-    UPSAMPLE_BY("", "", ONE_SIZE, ONE_SCALE, HOW),
-    UPSAMPLE_BY("", ".size_list", SIZES, ONE_SCALE, HOW),
-    UPSAMPLE_BY("_nearest", "", ONE_SIZE, ONE_SCALE, PLAIN),
-    UPSAMPLE_BY("_nearest", ".size_list", SIZES, ONE_SCALE, PLAIN),
-    UPSAMPLE_BY("_bilinear", "", ONE_SIZE, ONE_SCALE, LINEAR),
-    UPSAMPLE_BY("_bilinear", ".size_list", SIZES, ONE_SCALE, LINEAR),
-    UPSAMPLE_BY("_bilinear", ".scale_list", ONE_SIZE, SCALES, LINEAR),
-    UPSAMPLE_BY("_bilinear", ".size_list_scale_list", SIZES, SCALES, LINEAR),
     NEAREST("upsample_nearest1d", "1", SCALES_1D),
     NEAREST("upsample_nearest2d", "2", SCALES_2D),
     NEAREST("upsample_nearest3d", "3", SCALES_3D),
@@ -280,5 +238,5 @@ const cq_op_def cq_ops_resize[] = {
               "-> Tensor",
               "positions under an affine map, for grid_sampler", affine_grid_shape,
               affine_grid_run),
-    { 0 }
+    { 0 },
 };

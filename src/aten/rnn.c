@@ -288,15 +288,11 @@ static cq_status rnn_run(cq_opcall *c)
 #define DATA_ARGS(hx)                                                                              \
     ".data(Tensor data, Tensor batch_sizes, " hx " hx, Tensor[] params, bool has_biases, "         \
     "int num_layers, float dropout, bool train, bool bidirectional) -> "
-#define CELL_ARGS(hx)                                                                              \
-    "(Tensor input, " hx " hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "                      \
-    "Tensor? b_hh=None) -> "
 
 #define RNN(schema_text, about_text)                                                               \
     {                                                                                              \
         .schema = "aten::" schema_text, .about = about_text, .shape = rnn_shape, .run = rnn_run    \
     }
-#define GATES(h) "linear(input, w_ih, b_ih) + linear(" h ", w_hh, b_hh)"
 
 const cq_op_def cq_ops_rnn[] = {
     RNN("lstm" INPUT_ARGS("Tensor[]") "(Tensor, Tensor, Tensor)", "long short-term memory"),
@@ -310,14 +306,5 @@ const cq_op_def cq_ops_rnn[] = {
     RNN("rnn_relu" INPUT_ARGS("Tensor") "(Tensor, Tensor)", "recurrent layer with relu"),
     RNN("rnn_relu" DATA_ARGS("Tensor") "(Tensor, Tensor)",
         "recurrent layer with relu on packed sequences"),
-    CQ_BODY("aten::lstm_cell" CELL_ARGS("Tensor[]") "(Tensor, Tensor)", "one step of lstm",
-            "assert len(hx) >= 2, '\"hx\" should be two states'\n"
-            "return lstm_step(" GATES("hx[0]") ", hx[1])"),
-    CQ_BODY("aten::gru_cell" CELL_ARGS("Tensor") "Tensor", "one step of gru",
-            "gru_step(linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh), hx)"),
-    CQ_BODY("aten::rnn_tanh_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_tanh",
-            "tanh(" GATES("hx") ")"),
-    CQ_BODY("aten::rnn_relu_cell" CELL_ARGS("Tensor") "Tensor", "one step of rnn_relu",
-            "relu(" GATES("hx") ")"),
-    { 0 }
+    { 0 },
 };

@@ -45,6 +45,18 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* The length of the word that begins here, with characters of also in it. */
+static size_t skip_word(parser *p, const char *also)
+{
+    const char *start = p->at;
+
+    while (is_word(*p->at) || (*p->at && strchr(also, *p->at)))
+        p->at++;
+    if (p->at == start)
+        fail(p, "a name");
+    return (size_t)(p->at - start);
+}
+
 static const char *word(parser *p, const char *also)
 {
     const char *start;
@@ -52,11 +64,7 @@ static const char *word(parser *p, const char *also)
 
     skip_space(p);
     start = p->at;
-    while (is_word(*p->at) || (*p->at && strchr(also, *p->at)))
-        p->at++;
-    if (p->at == start)
-        fail(p, "a name");
-    copy = cq_arena_strndup(p->arena, start, (size_t)(p->at - start));
+    copy  = cq_arena_strndup(p->arena, start, skip_word(p, also));
     if (!copy)
         p->status = CQ_E_NO_MEMORY;
     return p->status == CQ_OK ? copy : "";
@@ -97,8 +105,9 @@ static bool skip_parens(parser *p)
 
 static cq_schema_type parse_type(parser *p)
 {
-    cq_schema_type t = { .base = CQ_SCHEMA_ANY };
-    const char    *start;
+    cq_schema_type t    = { .base = CQ_SCHEMA_ANY };
+    const char    *name = NULL, *start;
+    size_t         len  = 0;
 
     skip_space(p);
     start = p->at;
@@ -106,10 +115,11 @@ static cq_schema_type parse_type(parser *p)
         t.base = CQ_SCHEMA_TUPLE;
         skip_parens(p);
     } else {
-        const char *name = word(p, ".");
-
-        for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
-            if (strcmp(name, bases[i].name) == 0) {
+        len = skip_word(p, ".");
+        for (size_t i = 0; i < sizeof bases / sizeof *bases && !name; i++)
+            if (bases[i].name[0] == *start && strncmp(bases[i].name, start, len) == 0 &&
+                !bases[i].name[len]) {
+                name       = bases[i].name;
                 t.base     = bases[i].base;
                 t.is_dtype = bases[i].is_dtype;
             }
@@ -132,7 +142,9 @@ static cq_schema_type parse_type(parser *p)
             break;
         }
     }
-    t.name = cq_arena_strndup(p->arena, start, (size_t)(p->at - start));
+    t.name = name && p->at == start + len
+                 ? name
+                 : cq_arena_strndup(p->arena, start, (size_t)(p->at - start));
     if (!t.name)
         p->status = CQ_E_NO_MEMORY;
     return t;

@@ -176,8 +176,13 @@ static cq_status repeat_index_shape(cq_opcall *c)
                (!c->cx->listener || cq_call_data(c, &data, repeats) != CQ_OK)) {
         size = cq_unknown_size(c, cq_tensor_numel(repeats));
     } else {
-        for (int64_t i = 0; i < cq_tensor_numel(repeats); i++)
-            n += cq_tensor_get_i64(data, i);
+        for (int64_t i = 0; i < cq_tensor_numel(repeats); i++) {
+            const int64_t times = cq_tensor_get_i64(data, i);
+
+            if (times < 0 || __builtin_add_overflow(n, times, &n))
+                return cq_call_fail(c, CQ_E_ARGUMENT, "an element cannot be repeated %lld times",
+                                    (long long)times);
+        }
         size = cq_tensor_is_fake(repeats) ? cq_unknown_size(c, n) : cq_i(n);
     }
     return cq_result(c, 0, repeats->dtype, 1, &size);
@@ -229,11 +234,6 @@ const cq_op_def cq_ops_select[] = {
       .shape  = nonzero_shape,
       .run    = nonzero_run,
       .flags  = CQ_OP_DYNAMIC },
-    CQ_BODY("aten::argwhere(Tensor self) -> Tensor",
-            "places of the elements that are not 0, as rows", "nonzero(self)"),
-    CQ_PARTS("aten::nonzero_numpy(Tensor self) -> Tensor[]",
-             "places of the elements that are not 0, a tensor for each dimension",
-             "(self if self.ndim > 0 else self.unsqueeze(0)).nonzero().unbind(1)"),
     { .schema = "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
       .about  = "the elements where a mask is true, in a row",
       .shape  = masked_select_shape,
@@ -253,18 +253,8 @@ const cq_op_def cq_ops_select[] = {
       .shape = repeat_index_shape,
       .run   = repeat_index_run,
       .flags = CQ_OP_DYNAMIC },
-    CQ_BODY("aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
-            "int? output_size=None) -> Tensor",
-            "each element as often as repeats says",
-            "x = self.reshape([-1]) if dim is None or self.ndim == 0 else self\n"
-            "d = 0 if dim is None else wrap_dim(dim, x.ndim)\n"
-            "n = x.shape[d]\n"
-            "if repeats.numel() == 1: repeats = repeats.reshape([1]).expand([n])\n"
-            "assert repeats.ndim == 1 and repeats.shape[0] == n, 'repeats should have {n} "
-            "elements, or one'\n"
-            "return x.index_select(d, repeat_interleave(repeats, output_size=output_size))"),
     CQ_KERNEL("aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
               "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
               "rows of weight by their numbers", embedding_shape, embedding_run),
-    { 0 }
+    { 0 },
 };

@@ -31,9 +31,25 @@ bool cq_size_is_moot(const cq_opcall *c, cq_int size)
     return c->cx->untaken && size.expr;
 }
 
-/* Two sizes that meet. A symbolic size is taken not to be 1 by chance: on the example it
- * is compared by its value, and when two symbols meet they must mean the same. Where the example
- * does not come, its values say nothing: a size that is not a symbol, or has elements, counts. */
+/* The larger of two dynamic sizes that have no symbol in common, and that may both be 1 in another
+ * run. The operands are in a fixed order, so that the same two sizes give the same expression. */
+static cq_int larger(const cq_opcall *c, cq_int a, cq_int b)
+{
+    return strcmp(a.expr->text, b.expr->text) < 0 ? cq_int_max(c->cx->symbols, a, b)
+                                                  : cq_int_max(c->cx->symbols, b, a);
+}
+
+/* Whether an expression is a maximum that larger made of another one. */
+static bool is_larger_of(const cq_opcall *c, cq_int a, cq_int b)
+{
+    return a.expr && b.expr && !cq_int_same(a, b) &&
+           cq_int_same(cq_int_max(c->cx->symbols, a, b), a);
+}
+
+/* Two sizes that meet. Two dynamic sizes with a symbol in common are taken to be equal if they are
+ * on the example: h and 2*(h//2) of a skip connection. Without one, either may be 1 in another run.
+ * Where the example does not come, its values say nothing: a size that is not a symbol, or has
+ * elements, counts. */
 static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
 {
     if (a.value != b.value && (cq_size_is_moot(c, a) || cq_size_is_moot(c, b)) &&
@@ -43,8 +59,13 @@ static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
         *out = b;
     } else if (cq_int_is(b, 1)) {
         *out = a;
+    } else if (a.expr && b.expr && c->cx->symbols && cq_int_independent(a, b) &&
+               (a.value == b.value || a.value == 1 || b.value == 1)) {
+        *out = larger(c, a, b);
     } else if (a.value == b.value) {
-        *out = a.expr && !b.expr ? b : a; /* the number is the stronger statement */
+        *out = is_larger_of(c, b, a) ? b
+               : a.expr && !b.expr   ? b
+                                     : a; /* the number is the stronger statement */
     } else if (a.expr && a.value == 1) {
         *out = b;
     } else if (b.expr && b.value == 1) {

@@ -263,63 +263,34 @@ static cq_status as_strided_scatter_run(cq_opcall *c)
     return cq_geometry_write(out, &g, cq_arg_tensor(c, "src"));
 }
 
-/* Windows that do not lie on each other: the k-th elements of all of them are a slice. */
-#define UNFOLDED                                                                                   \
-    "d = wrap_dim(dimension, base.ndim); n = changed.shape[d]\n"                                   \
-    "if size > step and size_hint(n) > 1: raise ValueError("                                       \
-    "'a tensor that shows the same element more than once is changed; clone it first')\n"          \
-    "x = changed.select(0, 0) if base.ndim == 0 else base\n"                                       \
-    "for k in range(0 if base.ndim == 0 else size):"                                               \
-    " x = x.slice_scatter(changed.select(-1, k), d, k, (n - 1) * step + 1 + k, step)\n"            \
-    "self: x"
-
 const cq_op_def cq_ops_slice[] = {
     CQ_VIEW("aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? "
             "end=None, SymInt step=1) -> Tensor(a)",
-            "elements from start to end along a dimension", slice_view,
-            "self: slice_scatter(base, changed, dim, start, end, step)"),
+            "elements from start to end along a dimension", slice_view),
     CQ_KERNEL("aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
               "SymInt? end=None, SymInt step=1) -> Tensor",
               "a copy in which src replaces a slice", slice_scatter_shape, slice_scatter_run),
-    CQ_PARTS("aten::narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-             "a number of elements along a dimension",
-             "assert self.ndim > 0, 'a tensor without dimensions cannot be narrowed'\n"
-             "d = wrap_dim(dim, self.ndim)\n"
-             "n = self.shape[d]\n"
-             "if size_hint(start) < 0: start = start + n\n"
-             "assert length >= 0 and start >= 0 and start <= n and length <= n - start, "
-             "'{length} elements from {start} are not within size {n}'\n"
-             "return self.slice(d, start, start + length)"),
-    CQ_PARTS("aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
-             "a number of elements along a dimension", "narrow(self, dim, Int(start), length)"),
-    CQ_PARTS("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
-             "a copy of a number of elements along a dimension",
-             "narrow(self, dim, start, length).clone()"),
     CQ_VIEW("aten::select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-            "one place of a dimension, which goes away", select_known,
-            "self: select_scatter(base, changed, dim, index)"),
+            "one place of a dimension, which goes away", select_known),
     CQ_KERNEL("aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
               "a copy in which src replaces one place of a dimension", select_scatter_shape,
               select_scatter_run),
     CQ_VIEW("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-            "all places of a dimension, one by one", unbind_view,
-            "self: select_scatter(base, changed, dim, part)"),
+            "all places of a dimension, one by one", unbind_view),
     CQ_VIEW("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-            "the diagonal of two dimensions, as the last one", diagonal_view,
-            "self: diagonal_scatter(base, changed, offset, dim1, dim2)"),
+            "the diagonal of two dimensions, as the last one", diagonal_view),
     CQ_KERNEL("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int "
               "dim2=1) -> Tensor",
               "a copy in which src replaces a diagonal", diagonal_scatter_shape,
               diagonal_scatter_run),
     CQ_VIEW("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-            "windows along a dimension, as the last one", unfold_view, UNFOLDED),
+            "windows along a dimension, as the last one", unfold_view),
     CQ_VIEW("aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
             "storage_offset=None) -> Tensor(a)",
-            "any sizes and strides on the memory", as_strided_view,
-            "self: as_strided_scatter(base, changed, size, stride, storage_offset)"),
+            "any sizes and strides on the memory", as_strided_view),
     CQ_KERNEL("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
               "SymInt? storage_offset=None) -> Tensor",
               "a copy in which src replaces what as_strided shows", as_strided_scatter_shape,
               as_strided_scatter_run),
-    { 0 }
+    { 0 },
 };

@@ -41,26 +41,5 @@ const cq_op_def cq_ops_softmax[] = {
               "exponentials along a dimension, divided by their sum", softmax_shape, softmax_run),
     CQ_KERNEL("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
               "logarithm of softmax", softmax_shape, log_softmax_run),
-    CQ_BODY("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-            "softmax under its inner name",
-            "softmax(self, dim, torch.float32 if half_to_float else None)"),
-    CQ_BODY("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-            "log_softmax under its inner name",
-            "log_softmax(self, dim, torch.float32 if half_to_float else None)"),
-    /* The rows that are -inf throughout are taken out before, so that nothing is NaN on the way
-     * there and on the way back. */
-    CQ_BODY("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-            "softmax, but 0 where all along the dimension is -inf",
-            "hidden = (self == -math.inf).all(dim, True)\n"
-            "return self.masked_fill(hidden, 0).softmax(dim, dtype).masked_fill(hidden, 0)"),
-    CQ_BODY("aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, "
-            "ScalarType input_dtype) -> Tensor",
-            "what reaches the argument of a softmax of a gradient of its result",
-            "y = grad_output * output\n"
-            "return (y - output * y.sum(dim, True)).to(input_dtype)"),
-    CQ_BODY("aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, "
-            "ScalarType input_dtype) -> Tensor",
-            "what reaches the argument of a log_softmax of a gradient of its result",
-            "(grad_output - output.exp() * grad_output.sum(dim, True)).to(input_dtype)"),
-    { 0 }
+    { 0 },
 };

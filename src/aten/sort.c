@@ -347,15 +347,6 @@ const cq_op_def cq_ops_sort[] = {
         "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
         "(Tensor values, Tensor indices)",
         "in order along a dimension, and where it was", values_and_places_shape, sort_run),
-    CQ_BODY("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-            "places of the elements in order",
-            "sort(self, stable=True, dim=dim, descending=descending)[1]"),
-    CQ_BODY("aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
-            "descending=False) -> Tensor",
-            "places of the elements in order",
-            "sort(self, stable=True, dim=dim, descending=descending)[1]"),
-    CQ_BODY("aten::msort(Tensor self) -> Tensor", "in order along the first dimension",
-            "sort(self, 0, False)[0]"),
     CQ_KERNEL("aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
               "(Tensor values, Tensor indices)",
               "the k greatest or least along a dimension, and where they are", topk_shape,
@@ -399,17 +390,5 @@ const cq_op_def cq_ops_sort[] = {
         "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
         "where a number would be inserted in a sorted tensor", searchsorted_shape,
         searchsorted_run),
-    CQ_BODY("aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
-            "right=False) -> Tensor",
-            "between which boundaries elements lie",
-            "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
-            "{boundaries.ndim}'\n"
-            "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
-    CQ_BODY("aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
-            "right=False) -> Tensor",
-            "between which boundaries a number lies",
-            "assert boundaries.ndim == 1, 'boundaries should have one dimension, not "
-            "{boundaries.ndim}'\n"
-            "return searchsorted(boundaries, self, out_int32=out_int32, right=right)"),
-    { 0 }
+    { 0 },
 };

@@ -72,10 +72,7 @@ static cq_status split_view(cq_opcall *c)
     return c->cx->status;
 }
 
-#define SPLIT(schema_text, about_text, start)                                                      \
-    CQ_VIEW(schema_text, about_text, split_view,                                                   \
-            "start = " start "\n"                                                                  \
-            "self: slice_scatter(base, changed, dim, start, start + changed.shape[dim])")
+#define SPLIT(schema_text, about_text, start) CQ_VIEW(schema_text, about_text, split_view)
 
 const cq_op_def cq_ops_split[] = {
     SPLIT("aten::split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
@@ -87,57 +84,5 @@ const cq_op_def cq_ops_split[] = {
     SPLIT("aten::split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> "
           "Tensor(a)[]",
           "parts of given sizes along a dimension", "sum(split_sizes[:part])"),
-    CQ_PARTS("aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
-             "split, by PyTorch itself", "split(self, split_size, dim)"),
-    CQ_PARTS("aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
-             "split_with_sizes, by PyTorch itself", "split_with_sizes(self, split_sizes, dim)"),
-    /* At most chunks parts of equal size, the last one smaller. */
-    CQ_PARTS("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-             "a number of parts of equal size",
-             "chunks = int(chunks)\n"
-             "assert self.ndim > 0 and chunks > 0, "
-             "'wants a tensor with dimensions and a positive number of chunks'\n"
-             "d = wrap_dim(dim, self.ndim)\n"
-             "n = self.shape[d]\n"
-             "if size_hint(n) == 0: return split_with_sizes(self, [0] * chunks, d)\n"
-             "return split.Tensor(self, (n + (chunks - 1)) // chunks, d)"),
-    CQ_PARTS("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
-             "chunk, by PyTorch itself", "chunk(self, chunks, dim)"),
-    /* Sections whose sizes differ by one at most, the larger ones first. */
-    CQ_PARTS("aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> "
-             "Tensor(a)[]",
-             "a number of parts of nearly equal size",
-             "k = int(sections)\n"
-             "assert self.ndim > 0, 'wants at least 1 dimension'\n"
-             "assert k > 0, 'wants a positive number of sections, not {k}'\n"
-             "d = wrap_dim(dim, self.ndim)\n"
-             "n = self.shape[d]\n"
-             "return split_at(self, [i * (n // k) + min(i, n % k) for i in range(1, k)], d)"),
-    CQ_PARTS("aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> "
-             "Tensor(a)[]",
-             "parts that begin at indices",
-             "assert self.ndim > 0, 'wants at least 1 dimension'\n"
-             "return split_at(self, indices, wrap_dim(dim, self.ndim))"),
-    CQ_PARTS("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
-             "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-             "parts that begin at indices, or a number of them",
-             "by = tensor_indices_or_sections\n"
-             "assert by.ndim < 2 and by.dtype == torch.int64, "
-             "'wants an int64 tensor of at most one dimension to split by'\n"
-             "at = by.tolist()\n"
-             "return tensor_split(self, at, dim) if by.ndim == 1 else tensor_split(self, at[0], "
-             "dim)"),
-    CQ_PARTS("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-             "parts along columns", "equal_sections(self, sections, 1 if self.ndim > 1 else 0)"),
-    CQ_PARTS("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-             "parts along columns", "sections_at(self, indices, 1 if self.ndim > 1 else 0)"),
-    CQ_PARTS("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-             "parts along rows", "equal_sections(self, sections, 0)"),
-    CQ_PARTS("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-             "parts along rows", "sections_at(self, indices, 0)"),
-    CQ_PARTS("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-             "parts along the third dimension", "equal_sections(self, sections, 2)"),
-    CQ_PARTS("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-             "parts along the third dimension", "sections_at(self, indices, 2)"),
-    { 0 }
+    { 0 },
 };

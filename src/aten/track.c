@@ -186,7 +186,7 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
 
         if (cx->spend)
             CQ_TRY(cx->spend(cx->spender, WRITE_BACK_STEPS));
-        if (!view->op->def->unview)
+        if (!view->op->unview)
             return cq_fail(CQ_E_UNSUPPORTED, view->op->schema->full, NULL,
                            "a change of this view cannot be written back to its tensor");
         changed = cq_op_unview(&c, base, changed, view->result);

@@ -1,46 +1,31 @@
-/* What a change of a view makes of its base: the formulas of rows (op.h) run here. */
+/* What a change of a view makes of its base: functions of lib/aten that are decorated with @unview.
+ */
 #include "aten/body.h"
 
 typedef struct change {
-    cq_tensor *base, *changed, *result;
-    size_t     index;
+    cq_tensor *base, *changed;
+    size_t     part;
 } change;
 
-enum { BASE, CHANGED, PART };
-
-static const char *const names[] = {
-    [BASE] = "base", [CHANGED] = "changed", [PART] = "part", NULL
-};
-
-static cq_val value(void *self, size_t name, size_t number)
+static bool value(const cq_body *b, const char *name, cq_val *out)
 {
-    const change *c = self;
+    const change *c = b->user;
 
-    (void)number;
-    return name == PART ? INT((int64_t)c->index) : TENSOR(name == BASE ? c->base : c->changed);
-}
-
-static bool wants(void *self, const char *arg)
-{
-    (void)self, (void)arg;
+    if (strcmp(name, "base") == 0)
+        *out = TENSOR(c->base);
+    else if (strcmp(name, "changed") == 0)
+        *out = TENSOR(c->changed);
+    else if (strcmp(name, "part") == 0)
+        *out = INT((int64_t)c->part);
+    else
+        return false;
     return true;
 }
 
-static cq_status give(void *self, const char *arg, cq_val v)
-{
-    (void)arg;
-    ((change *)self)->result = v.u.tensor;
-    return CQ_OK;
-}
-
-const cq_formula_owner cq_unview_names = { names, PART, value, wants, give };
-
 cq_tensor *cq_op_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index)
 {
-    change of = { .base = base, .changed = changed, .index = index };
+    change of = { .base = base, .changed = changed, .part = index };
+    cq_val v  = cq_body_eval(c->op->unview, c, value, NULL, &of);
 
-    if (cq_ctx_fail(c->cx, cq_formula_run(c->op->parsed, c->op->def->unview, c, &cq_unview_names,
-                                          &of)) != CQ_OK)
-        return NULL;
-    return of.result;
+    return v.kind == CQ_VAL_TENSOR ? v.u.tensor : NULL;
 }

@@ -257,6 +257,14 @@ static cq_status unsqueeze_view(cq_opcall *c)
 
 /* ---- repeated without a copy ---- */
 
+/* Whether a dynamic size may be 1 in a run in which another one is larger. */
+static bool may_broadcast(const cq_opcall *c, cq_int have, cq_int wanted)
+{
+    return have.expr && wanted.expr && c->cx->symbols && !cq_int_same(have, wanted) &&
+           (cq_int_independent(have, wanted) ||
+            cq_int_same(cq_int_max(c->cx->symbols, wanted, have), wanted));
+}
+
 static cq_status expand_view(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self");
@@ -284,7 +292,7 @@ static cq_status expand_view(cq_opcall *c)
                                 (long long)have.value, i, (long long)sizes[i].value);
         /* A single element may be many where the example has just one. */
         if (keep || (have.value == sizes[i].value && !(cq_int_is(have, 1) && sizes[i].expr) &&
-                     (have.expr == NULL || sizes[i].expr)))
+                     (have.expr == NULL || sizes[i].expr) && !may_broadcast(c, have, sizes[i])))
             g.sizes[i] = have;
         else
             g.sizes[i] = sizes[i];
@@ -293,112 +301,33 @@ static cq_status expand_view(cq_opcall *c)
     return cq_geometry_result(c, self, &g);
 }
 
-/* A change of a view that shows all elements is written back by showing them in the base's
- * sizes again. */
-#define RESHAPED "self: changed.reshape(base.shape)"
-/* Elements that a view shows more than once cannot be written one by one. */
-#define EXPANDED                                                                                   \
-    "if size_hint(base.numel()) != size_hint(changed.numel()): raise ValueError("                  \
-    "'a tensor that shows the same element more than once is changed; clone it first')\n" RESHAPED
-#define PERMUTED                                                                                   \
-    "d = wrap_dims(dims, base.ndim); r = range(base.ndim)\n"                                       \
-    "self: changed.permute([[k for k in r if d[k] == i][0] for i in r])"
-
 const cq_op_def cq_ops_view[] = {
     CQ_VIEW("aten::t(Tensor(a) self) -> Tensor(a)", "a matrix with rows and columns swapped",
-            t_view, "self: changed.t()"),
-    CQ_PARTS("aten::numpy_T(Tensor(a) self) -> Tensor(a)", "all dimensions in reverse order",
-             "self.permute(reversed(range(self.ndim)))"),
-    CQ_PARTS("aten::mT(Tensor(a) self) -> Tensor(a)", "the last two dimensions swapped",
-             "assert self.ndim >= 2, 'wants at least 2 dimensions but got {self.ndim}'\n"
-             "return self.transpose(-2, -1)"),
+            t_view),
     CQ_VIEW("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-            "two dimensions swapped", transpose_view, "self: changed.transpose(dim0, dim1)"),
-    CQ_PARTS("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-             "two dimensions swapped", "transpose(*args)"),
-    CQ_PARTS("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-             "two dimensions swapped", "transpose(*args)"),
+            "two dimensions swapped", transpose_view),
     CQ_VIEW("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", "dimensions in another order",
-            permute_view, PERMUTED),
-    CQ_PARTS("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
-             "Tensor(a)",
-             "some dimensions moved to other places",
-             "if self.ndim == 0: return self.permute([])\n"
-             "source = wrap_dims(source, self.ndim)\n"
-             "destination = wrap_dims(destination, self.ndim)\n"
-             "assert len(source) == len(destination), 'source and destination differ in length'\n"
-             "assert len([d for d in range(self.ndim) if d in destination]) == len(destination), "
-             "'source and destination must be different dimensions of {self.ndim}'\n"
-             "rest = [d for d in range(self.ndim) if d not in source]\n"
-             "dims = []\n"
-             "for d in range(self.ndim): "
-             "moved = [source[i] for i in range(len(source)) if destination[i] == d]; "
-             "dims = dims + (moved if len(moved) > 0 else rest[:1]); "
-             "rest = rest if len(moved) > 0 else rest[1:]\n"
-             "return self.permute(dims)"),
-    CQ_PARTS("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-             "a dimension moved to another place", "movedim(self, [source], [destination])"),
-    CQ_PARTS("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> "
-             "Tensor(a)",
-             "some dimensions moved to other places", "movedim(self, source, destination)"),
-    CQ_PARTS("aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-             "a dimension moved to another place", "movedim(self, [source], [destination])"),
+            permute_view),
     CQ_VIEW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-            "the same elements in other sizes", view_view, RESHAPED),
+            "the same elements in other sizes", view_view),
     CQ_VIEW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
-            "the same bytes as another dtype", view_dtype_view,
-            "self: view.dtype(changed, base.dtype)"),
+            "the same bytes as another dtype", view_dtype_view),
     CQ_VIEW("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-            "the same elements in other sizes, copied if they must be", reshape_view, RESHAPED),
+            "the same elements in other sizes, copied if they must be", reshape_view),
     CQ_VIEW("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", "view, by PyTorch itself",
-            view_view, RESHAPED),
+            view_view),
     CQ_VIEW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
-            "view, by PyTorch itself", view_view, RESHAPED),
-    /* torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such. */
-    CQ_PARTS("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor",
-             "the same elements in the sizes that a tensor holds",
-             "if shape.ndim != 1 or shape.dtype != torch.int64: "
-             "raise TypeError('shape is a vector of int64')\n"
-             "return self.reshape(shape.tolist())"),
-    CQ_PARTS("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-             "the same elements in another tensor's sizes", "self.view(other.shape)"),
-    CQ_PARTS("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-             "the same elements in another tensor's sizes, copied if they must be",
-             "self.reshape(other.shape)"),
+            "view, by PyTorch itself", view_view),
     CQ_VIEW("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
             "Tensor(a)",
-            "a range of dimensions made one", flatten_view, RESHAPED),
-    CQ_PARTS("aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-             "a dimension made several",
-             "assert self.ndim > 0, 'a tensor without dimensions cannot be unflattened'\n"
-             "assert len(sizes) > 0, 'sizes must not be empty'\n"
-             "d = wrap_dim(dim, self.ndim)\n"
-             "n = self.shape[d]\n"
-             "known = prod([s for s in sizes if s != -1])\n"
-             "parts = [n // known if s == -1 else s for s in sizes]\n"
-             "assert prod(parts) == n, 'sizes that make {known} do not fill dimension {d} of size "
-             "{n}'\n"
-             "return self.view(self.shape[:d] + parts + self.shape[d + 1:])"),
-    CQ_PARTS("aten::ravel(Tensor(a) self) -> Tensor(a)", "all elements in one dimension",
-             "self.reshape([-1])"),
+            "a range of dimensions made one", flatten_view),
     CQ_VIEW("aten::squeeze(Tensor(a) self) -> Tensor(a)", "without the dimensions of size 1",
-            squeeze_view, RESHAPED),
+            squeeze_view),
     CQ_VIEW("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-            "without a dimension if its size is 1", squeeze_dim_view, RESHAPED),
-    /* From the last one on, so that those before it stay where they are. */
-    CQ_PARTS("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-             "without those of some dimensions whose size is 1",
-             "dims = wrap_dims(dim, self.ndim)\n"
-             "if len(dims) == 0 or self.ndim == 0: return self.alias()\n"
-             "for i in reversed(range(self.ndim)): if i in dims: self = self.squeeze(i)\n"
-             "return self"),
+            "without a dimension if its size is 1", squeeze_dim_view),
     CQ_VIEW("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-            "with a new dimension of size 1", unsqueeze_view, RESHAPED),
+            "with a new dimension of size 1", unsqueeze_view),
     CQ_VIEW("aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-            "repeated along dimensions of size 1, without a copy", expand_view, EXPANDED),
-    CQ_PARTS("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-             "expanded to another tensor's sizes", "self.expand(other.shape)"),
-    CQ_PARTS("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "expanded to sizes",
-             "self.expand(size)"),
-    { 0 }
+            "repeated along dimensions of size 1, without a copy", expand_view),
+    { 0 },
 };

@@ -140,54 +140,5 @@ const cq_op_def cq_ops_vision[] = {
     CQ_KERNEL("torchvision::roi_pool(" REGIONS ") -> (Tensor, Tensor)",
               "the greatest elements of regions of images, and where they are", regions_shape,
               roi_pool_run),
-    /* Each bin of the result has a channel of its own in the image: of all bins of all channels the
-     * diagonal counts. */
-    CQ_PARTS("torchvision::ps_roi_align(" REGIONS ", int sampling_ratio) -> (Tensor, Tensor)",
-             "regions of images, each bin from channels of its own",
-             "h = pooled_height\n"
-             "w = pooled_width\n"
-             "assert h > 0 and w > 0 and input.ndim == 4 and input.shape[1] % (h * w) == 0, "
-             "'wants a multiple of {h * w} channels'\n"
-             "k = rois.shape[0]\n"
-             "c = input.shape[1] // (h * w)\n"
-             "t = torchvision::roi_align(input, rois, spatial_scale, h, w, sampling_ratio, True)\n"
-             "t = t.reshape([k, c, h, w, h, w]).diagonal(0, 2, 4).diagonal(0, 2, 3)\n"
-             "channel = arange(input.shape[1], dtype=torch.int32).reshape([c, h, w])\n"
-             "return t.contiguous(), channel.expand([k, c, h, w])"),
-    CQ_BODY(
-        "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, "
-        "Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, "
-        "int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
-        "convolution whose taps are moved by offsets",
-        "assert input.ndim == 4 and weight.ndim == 4 and offset.ndim == 4 and offset_groups > 0 "
-        "and input.shape[1] % offset_groups == 0, 'wants images, weights and offsets of 4 "
-        "dimensions'\n"
-        "assert stride_h > 0 and stride_w > 0 and dilation_h > 0 and dilation_w > 0, "
-        "'strides and dilations should be above 0'\n"
-        "assert groups > 0 and weight.shape[0] % groups == 0, '{weight.shape[0]} channels in "
-        "{groups} groups'\n"
-        "batch, channels, h, w = input.shape\n"
-        "kh = size_hint(weight.shape[2])\n"
-        "kw = size_hint(weight.shape[3])\n"
-        "assert offset.shape[1] == 2 * offset_groups * kh * kw, "
-        "'{offset.shape[1]} channels of offsets for {offset_groups} groups of {kh * kw} taps'\n"
-        "out_h = (h + (2 * pad_h - dilation_h * (kh - 1) - 1)) // stride_h + 1\n"
-        "out_w = (w + (2 * pad_w - dilation_w * (kw - 1) - 1)) // stride_w + 1\n"
-        "n = batch * offset_groups\n"
-        "rows = kh * kw * out_h\n"
-        "by = offset.reshape([n, kh, kw, 2, out_h, out_w])\n"
-        "y = by.select(3, 0) + tap_places(kh, out_h, 0, dilation_h, stride_h, pad_h, "
-        "input.dtype)\n"
-        "x = by.select(3, 1) + tap_places(kw, out_w, 1, dilation_w, stride_w, pad_w, "
-        "input.dtype)\n"
-        "y = to_grid(y, h).reshape([n, rows, out_w])\n"
-        "x = to_grid(x, w).reshape([n, rows, out_w])\n"
-        "t = input.reshape([n, size_hint(channels) // offset_groups, h, w])\n"
-        "t = grid_sampler(t, stack([x, y], -1), 0, 0, False)\n"
-        "if use_mask: t = t * mask.reshape([n, 1, rows, out_w])\n"
-        "taps = size_hint(weight.shape[1]) * kh * kw\n"
-        "t = t.reshape([batch, groups, taps, out_h * out_w])\n"
-        "t = weight.reshape([groups, size_hint(weight.shape[0]) // groups, taps]) @ t\n"
-        "return t.reshape([batch, weight.shape[0], out_h, out_w]) + bias.reshape([-1, 1, 1])"),
-    { 0 }
+    { 0 },
 };

@@ -11,12 +11,13 @@ static uint64_t steps(double n)
     return n < 0x1p62 ? (uint64_t)n : UINT64_MAX / 2;
 }
 
+/* A size of 0 counts as 1: kernels may iterate over the others, which can be huge. */
 static double numel(const cq_tensor *t)
 {
     double n = 1;
 
     for (size_t i = 0; t && i < t->rank; i++)
-        n *= (double)t->sizes[i].value;
+        n *= t->sizes[i].value ? (double)t->sizes[i].value : 1;
     return t ? n : 0;
 }
 
@@ -74,7 +75,11 @@ static double volume(const cq_opcall *c, const char *name, size_t dims)
 
 static uint64_t products(double n, const cq_tensor *t)
 {
-    return steps(n / CQ_WORK_PRODUCTS * (t && t->dtype == CQ_DTYPE_F32 ? 1 : CQ_WORK_SLOW));
+    const int factor = t && t->dtype == CQ_DTYPE_F32   ? 1
+                       : t && t->dtype == CQ_DTYPE_F64 ? CQ_WORK_DOUBLE
+                                                       : CQ_WORK_SLOW;
+
+    return steps(n / CQ_WORK_PRODUCTS * factor);
 }
 
 /* ---- rows that need more than a factor ---- */

@@ -10,6 +10,7 @@ enum {
     CQ_WORK_ELEMENTS = 64,   /* read or written in a step */
     CQ_WORK_BYTES    = 128,  /* of new memory in a step */
     CQ_WORK_PRODUCTS = 2048, /* of float32, multiplied and added in a step */
+    CQ_WORK_DOUBLE   = 4,    /* times as long for products of float64 */
     CQ_WORK_SLOW     = 16    /* times as long for products of other types */
 };
 

@@ -153,7 +153,7 @@ static bool is_complex(const cq_tape_call *call)
 
 bool cq_grad_is_known(const cq_op *op)
 {
-    return cq_gradient_find(op) || (op->def->view && op->def->unview);
+    return cq_gradient_find(op) || (op->def->view && op->unview);
 }
 
 static bool is_known(const cq_tape_call *call)
@@ -177,7 +177,8 @@ cq_status cq_grad_step(cq_grad *g)
         return cq_grad_zeros(g);
     if (g->row->kind == CQ_GRADIENT_MOVE)
         return moved(g);
-    return g->row->fn && (g->call.real || !g->row->as) ? g->row->fn(g) : cq_gradient_formula(g);
+    return g->row->fn && (g->call.real || !g->call.op->gradient) ? g->row->fn(g)
+                                                                 : cq_gradient_function(g);
 }
 
 /* ---- one call ---- */

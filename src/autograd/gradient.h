@@ -1,18 +1,22 @@
 /* The gradients of operators: rows, like the operators themselves and their forms in ONNX.
  *
- *     { "aten::sin",  .as = "self: grad * cos(self)" },    a formula for each argument
- *     { "aten::relu", .as = "self: where(result > 0, grad, 0)" },
  *     { "aten::conv2d", .fn = conv },                      what needs thought
- *     { "aten::lstm.input", .body = "…" },                 as this composition, which runs instead
  *     { "aten::floor", .kind = CQ_GRADIENT_ZERO },         it has one, and it is zero
  *     { "aten::zeros_like", .kind = CQ_GRADIENT_NONE },    the results are constants
  *
- * A row needs none if it is composed of others (unless its own is cheaper) or a view (unview puts
- * the gradient where the view was). Gradients are computed by other operators of the table.
+ * Most are functions of lib/aten, which return a dict of gradients by argument:
  *
- * Formulas are in the language of bodies (aten/body.h), separated by semicolons or lines; one is
- * computed only if its argument wants it. They know the arguments by their names, results as
- * result, result1, … and their gradients as grad, grad1, … */
+ *     @gradient("aten::sin")
+ *     def sin_gradient(grad, self):
+ *         return {"self": grad * self.cos()}
+ *
+ * Their parameters are arguments of the operator, its results as result, result1, … and the
+ * gradients of those as grad, grad1, … An entry is computed only if its argument needs it.
+ * @gradient_of("aten::lstm.input") is a composition that runs in place of the operator while a tape
+ * listens.
+ *
+ * An operator needs none if it is composed of others (unless its own is cheaper) or a view (unview
+ * puts the gradient where the view was). Gradients are computed by other operators of the table. */
 #ifndef CQ_AUTOGRAD_GRADIENT_H
 #define CQ_AUTOGRAD_GRADIENT_H
 
@@ -30,10 +34,9 @@ enum {
 
 struct cq_gradient {
     const char *op;
-    const char *as;
-    const char *body;            /* "": the operator's own */
-    cq_status (*fn)(cq_grad *g); /* beside as: for data, as for graphs */
+    cq_status (*fn)(cq_grad *g); /* beside a function of lib/aten: for data, that for graphs */
     int  kind;
+    bool own_body;   /* a tape hears the operator's own body */
     bool first_only; /* other results than the first have no gradient */
     int  variant;    /* tells rows that share their function apart */
 };
@@ -63,16 +66,10 @@ const cq_gradient *cq_gradient_at(size_t index);
 /* The families, one array each, ended by an empty row (rows.c lists them). */
 extern const cq_gradient cq_gradients_pointwise[];
 extern const cq_gradient cq_gradients_functions[];
-extern const cq_gradient cq_gradients_activation[];
-extern const cq_gradient cq_gradients_compare[];
 extern const cq_gradient cq_gradients_cast[];
 extern const cq_gradient cq_gradients_creation[];
-extern const cq_gradient cq_gradients_linalg[];
-extern const cq_gradient cq_gradients_softmax[];
-extern const cq_gradient cq_gradients_reduce[];
 extern const cq_gradient cq_gradients_view[];
 extern const cq_gradient cq_gradients_index[];
-extern const cq_gradient cq_gradients_sort[];
 extern const cq_gradient cq_gradients_conv[];
 extern const cq_gradient cq_gradients_pool[];
 extern const cq_gradient cq_gradients_norm[];
@@ -113,14 +110,10 @@ bool      cq_grad_is_known(const cq_op *op); /* whether it can */
 /* For rows that compute by a kernel: fails if there are no numbers. */
 cq_status cq_grad_need_data(const cq_grad *g);
 
-/* formula.c: sets the gradients that text says. */
-cq_status cq_grad_formula(cq_grad *g, cq_body_slot *slot, const char *text);
+/* function.c: sets the gradients that the operator's function in lib/aten returns. */
+cq_status cq_gradient_function(cq_grad *g);
 
-/* What formulas know beside the arguments. */
-extern const cq_formula_owner cq_grad_names;
-
-/* The formula of g's row, and the body of c's. */
-cq_status cq_gradient_formula(cq_grad *g);
-cq_status cq_gradient_compose(cq_opcall *c);
+/* A composition that a tape hears instead of the operator; NULL: none. */
+cq_status (*cq_gradient_composition(const cq_op *op))(cq_opcall *c);
 
 #endif

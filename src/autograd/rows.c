@@ -1,4 +1,5 @@
-/* All gradients by operator. The families are listed here and nowhere else. */
+/* All gradients by operator: rows in C, whose families are listed here and nowhere else, and
+ * functions of lib/aten. */
 #include "aten/body.h"
 #include "aten/custom.h"
 #include "autograd/gradient.h"
@@ -7,24 +8,42 @@
 #include <pthread.h>
 
 static const cq_gradient *const families[] = {
-    cq_gradients_pointwise, cq_gradients_functions, cq_gradients_activation, cq_gradients_compare,
-    cq_gradients_cast,      cq_gradients_creation,  cq_gradients_linalg,     cq_gradients_softmax,
-    cq_gradients_reduce,    cq_gradients_view,      cq_gradients_index,      cq_gradients_sort,
-    cq_gradients_conv,      cq_gradients_pool,      cq_gradients_norm,       cq_gradients_rnn,
-    cq_gradients_resize,    cq_gradients_random,    cq_gradients_vision,
+    cq_gradients_pointwise, cq_gradients_functions, cq_gradients_cast,   cq_gradients_creation,
+    cq_gradients_view,      cq_gradients_index,     cq_gradients_conv,   cq_gradients_pool,
+    cq_gradients_norm,      cq_gradients_rnn,       cq_gradients_resize, cq_gradients_random,
+    cq_gradients_vision,
 };
-
-/* A row with its text parsed. */
-typedef struct entry {
-    const cq_gradient *row;
-    cq_body_slot       text;
-} entry;
 
 static struct {
     pthread_once_t once;
     cq_arena      *arena;
     cq_ptr_map     by_op;
+    CQ_VEC(const cq_gradient *) of_library; /* rows for functions of lib/aten that have none in C */
 } table = { .once = PTHREAD_ONCE_INIT };
+
+static cq_status add(const cq_gradient *row)
+{
+    const cq_op *op = cq_op_find(row->op);
+
+    return op ? cq_ptr_map_set(&table.by_op, op, (void *)row) : CQ_OK;
+}
+
+/* @gradient("aten::tanh"): a row, unless there is one with a function in C. */
+static cq_status add_function(const cq_decorator *d, void *user)
+{
+    const cq_op *op  = cq_op_find(d->text);
+    cq_gradient *row = cq_arena_zalloc(table.arena, sizeof *row);
+
+    (void)user;
+    if (!row)
+        return CQ_E_NO_MEMORY;
+    if (!op || cq_ptr_map_get(&table.by_op, op))
+        return CQ_OK;
+    row->op         = d->text;
+    row->first_only = cq_decorator_value(d, "first_only") != NULL;
+    CQ_TRY(cq_vec_push(&table.of_library, row));
+    return add(row);
+}
 
 /* A row that names no operator, or memory that is out, shows as a gradient that is missing; the
  * test that walks the rows finds the first. */
@@ -32,19 +51,14 @@ static void build(void)
 {
     table.arena = cq_arena_new();
     for (size_t f = 0; f < sizeof families / sizeof *families && table.arena; f++)
-        for (const cq_gradient *row = families[f]; row->op; row++) {
-            const cq_op *op = cq_op_find(row->op);
-            entry       *e  = cq_arena_zalloc(table.arena, sizeof *e);
-
-            if (!e)
+        for (const cq_gradient *row = families[f]; row->op; row++)
+            if (add(row) != CQ_OK)
                 return;
-            e->row = row;
-            if (op && cq_ptr_map_set(&table.by_op, op, e) != CQ_OK)
-                return;
-        }
+    if (table.arena && cq_library_each("gradient", add_function, NULL) == CQ_OK)
+        cq_library_each("gradient_of", add_function, NULL);
 }
 
-static entry *entry_of(const cq_op *op)
+static const cq_gradient *row_of(const cq_op *op)
 {
     pthread_once(&table.once, build);
     return cq_ptr_map_get(&table.by_op, op);
@@ -52,11 +66,12 @@ static entry *entry_of(const cq_op *op)
 
 const cq_gradient *cq_gradient_at(size_t index)
 {
+    pthread_once(&table.once, build);
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const cq_gradient *row = families[f]; row->op; row++)
             if (index-- == 0)
                 return row;
-    return NULL;
+    return index < table.of_library.n ? table.of_library.items[index] : NULL;
 }
 
 /* ---- custom functions bring their own ---- */
@@ -85,22 +100,20 @@ static const cq_gradient of_functions = { .op = "", .fn = grad_of_function };
 const cq_gradient *cq_gradient_find(const cq_op *op)
 {
     const cq_function *f = cq_op_function(op);
-    const entry       *e;
 
     if (f)
         return f->backward ? &of_functions : NULL;
-    e = entry_of(op);
-    return e ? e->row : NULL;
+    return row_of(op);
 }
 
-cq_status cq_gradient_formula(cq_grad *g)
+static cq_status compose_for_tape(cq_opcall *c)
 {
-    return cq_grad_formula(g, &entry_of(g->call.op)->text, g->row->as);
+    return cq_body_run(c->op->tape, c);
 }
 
-cq_status cq_gradient_compose(cq_opcall *c)
+cq_status (*cq_gradient_composition(const cq_op *op))(cq_opcall *c)
 {
-    entry *e = entry_of(c->op);
+    const cq_gradient *row = op->tape ? NULL : cq_gradient_find(op);
 
-    return *e->row->body ? cq_body_run(&e->text, e->row->body, c) : cq_op_compose(c);
+    return op->tape ? compose_for_tape : row && row->own_body ? cq_op_compose : NULL;
 }

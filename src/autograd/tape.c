@@ -57,8 +57,11 @@ static cq_tensor *keep(cq_tape *tape, cq_tape_value *v, const cq_tensor *t)
         if (cq_tensor_new_view(&v->data, t, t->dtype, t->rank, t->sizes, t->strides, t->offset) !=
             CQ_OK)
             return NULL;
-        v->next         = tape->with_data;
-        tape->with_data = v;
+        if (!v->is_listed) {
+            v->next         = tape->with_data;
+            tape->with_data = v;
+        }
+        v->is_listed = true;
     }
     v->uses++;
     return v->data;
@@ -95,49 +98,57 @@ static size_t count_tensors(const cq_val *vals, size_t n)
 }
 
 /* v as the tape keeps it: tensors are those of values, which go to into; lists are copies, for
- * programs change theirs. */
+ * programs change theirs. A copy that fails leaves None, and *at counts the values that are kept.
+ */
 static cq_status copy_val(noting *n, cq_val *out, cq_val v, cq_tape_value **into, size_t *at)
 {
-    cq_track *track;
-    cq_list  *list;
+    cq_status  status = CQ_OK;
+    cq_track  *track;
+    cq_tensor *data;
+    cq_list   *list;
 
-    *out = v;
+    *out = CQ_NONE;
     if (v.kind == CQ_VAL_TENSOR) {
         track = cq_track_of(&n->tape->tracks, n->cx, v.u.tensor);
         if (!track)
             return n->cx->status;
-        out->u.tensor = keep(n->tape, track->value, v.u.tensor);
-        if (!out->u.tensor)
+        data = keep(n->tape, track->value, v.u.tensor);
+        if (!data)
             return CQ_E_NO_MEMORY;
         if (into == n->call->inputs)
             n->call->of_input[*at] = n->arg;
         into[(*at)++] = track->value;
+        *out          = v;
+        out->u.tensor = data;
     } else if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) {
         CQ_TRY(cq_list_new(&list, v.u.list->n));
-        out->u.list = list;
-        for (size_t i = 0; i < list->n; i++) {
-            CQ_TRY(copy_val(n, &list->items[i], v.u.list->items[i], into, at));
+        for (size_t i = 0; i < list->n && status == CQ_OK; i++) {
+            status = copy_val(n, &list->items[i], v.u.list->items[i], into, at);
             if (list->items[i].kind == CQ_VAL_TENSOR)
                 cq_val_retain(list->items[i]);
         }
+        *out        = v;
+        out->u.list = list;
     } else {
+        *out = v;
         cq_val_retain(v);
     }
-    return CQ_OK;
+    return status;
 }
 
-static cq_status copy_vals(noting *n, cq_val **out, const cq_val *vals, size_t n_vals,
-                           cq_tape_value ***into, size_t *count)
+/* Every count is that of what is in its array, at any time, so that a call can be released however
+ * far this came. */
+static cq_status copy_vals(noting *n, cq_val **out, size_t *n_out, const cq_val *vals,
+                           size_t n_vals, cq_tape_value ***into, size_t *n_into)
 {
-    size_t at = 0;
-
-    *count = count_tensors(vals, n_vals);
-    *out   = cq_arena_array(n->tape->arena, n_vals + 1, sizeof **out);
-    *into  = cq_arena_array(n->tape->arena, *count + 1, sizeof **into);
+    *out  = cq_arena_array(n->tape->arena, n_vals + 1, sizeof **out);
+    *into = cq_arena_array(n->tape->arena, count_tensors(vals, n_vals) + 1, sizeof **into);
     if (!*out || !*into)
         return CQ_E_NO_MEMORY;
-    for (n->arg = 0; n->arg < n_vals; n->arg++)
-        CQ_TRY(copy_val(n, &(*out)[n->arg], vals[n->arg], *into, &at));
+    for (n->arg = 0; n->arg < n_vals; n->arg++) {
+        *n_out = n->arg + 1;
+        CQ_TRY(copy_val(n, &(*out)[n->arg], vals[n->arg], *into, n_into));
+    }
     return CQ_OK;
 }
 
@@ -168,6 +179,7 @@ static cq_status note_call(cq_tape *tape, cq_opcall *c)
     size_t          count = count_tensors(c->args, c->op->schema->n_args);
     const cq_scope *scope = c->cx->scope;
     cq_tape_call   *call = n.call = cq_arena_zalloc(tape->arena, sizeof *call);
+    cq_status       status;
 
     if (!call)
         return CQ_E_NO_MEMORY;
@@ -176,15 +188,20 @@ static cq_status note_call(cq_tape *tape, cq_opcall *c)
     call->path       = scope ? cq_intern_text(&tape->texts, scope->path) : "";
     call->class_name = scope ? cq_intern_text(&tape->texts, scope->class_name) : "";
     call->place      = c->cx->place;
-    call->before     = tape->last;
-    tape->last       = call;
     if (!call->of_input || !call->path || !call->class_name)
         return CQ_E_NO_MEMORY;
-    call->n_args = c->op->schema->n_args;
-    CQ_TRY(copy_vals(&n, &call->args, c->args, call->n_args, &call->inputs, &call->n_inputs));
-    call->n_results = c->n_results;
-    return copy_vals(&n, &call->results, c->results, call->n_results, &call->outputs,
-                     &call->n_outputs);
+    status = copy_vals(&n, &call->args, &call->n_args, c->args, c->op->schema->n_args,
+                       &call->inputs, &call->n_inputs);
+    if (status == CQ_OK)
+        status = copy_vals(&n, &call->results, &call->n_results, c->results, c->n_results,
+                           &call->outputs, &call->n_outputs);
+    if (status != CQ_OK) {
+        cq_tape_call_release(call);
+        return status;
+    }
+    call->before = tape->last;
+    tape->last   = call;
+    return CQ_OK;
 }
 
 static cq_status any_needs(cq_tape *tape, cq_ctx *cx, const cq_val *vals, size_t n, bool *out)
@@ -238,10 +255,8 @@ static bool wants_whole(void *self, const cq_opcall *c)
 
 static cq_status (*parts_of(void *self, const cq_op *op))(cq_opcall *c)
 {
-    const cq_gradient *row = cq_gradient_find(op);
-
     (void)self;
-    return row && row->body ? cq_gradient_compose : NULL;
+    return cq_gradient_composition(op);
 }
 
 static cq_status called(void *self, cq_opcall *c)

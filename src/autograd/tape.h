@@ -17,7 +17,8 @@ struct cq_tape_value {
     bool           is_leaf;  /* the gradient is kept */
     bool           reached;  /* an output depends on it */
     cq_tensor     *gradient; /* as far as it is known */
-    cq_tape_value *next;     /* of all values with data */
+    bool           is_listed;
+    cq_tape_value *next; /* of all values that ever had data */
 };
 
 typedef struct cq_tape_call cq_tape_call;

@@ -127,11 +127,6 @@ extern const cq_observer cq_capture_observer;
 /* gradient.c: writes what a composed operator consists of into an empty block, whose returns are
  * then the tensors among its results. */
 cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c));
-/* The same by a text in the language of bodies (aten/body.h), parsed into slot when it is first
- * used. */
-cq_status cq_capture_text(cq_block *parts, const cq_node *n, struct cq_body_slot *slot,
-                          const char *text);
-
 /* gradient.c: torch.autograd.grad. The graph so far is gone back along, from outputs to inputs,
  * lists of tensors; what the gradients consist of becomes nodes behind it. seeds: None, or a list
  * of the gradients of outputs, None for ones. A gradient is NULL where no output depends on the

@@ -75,14 +75,7 @@ static cq_status follow(walk *w, const cq_node *n)
 
 /* ---- operators that consist of others ---- */
 
-/* What an operator consists of: a function, or a text. */
-typedef struct composition {
-    cq_status (*fn)(cq_opcall *c);
-    cq_body_slot *slot;
-    const char   *text;
-} composition;
-
-static cq_status capture_composition(cq_block *parts, const cq_node *n, composition of)
+cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c))
 {
     cq_capture cap;
     cq_val     args[CQ_MAX_ARGS];
@@ -97,7 +90,7 @@ static cq_status capture_composition(cq_block *parts, const cq_node *n, composit
         args[i] = cq_capture_val(&cap, c.cx, &n->inputs[i]);
     status = cq_ctx_status(c.cx);
     if (status == CQ_OK)
-        status = of.text ? cq_body_run(of.slot, of.text, &c) : of.fn(&c);
+        status = compose(&c);
     if (status == CQ_OK)
         status = cq_ctx_status(c.cx);
     if (status == CQ_OK && n->list_result)
@@ -112,16 +105,6 @@ static cq_status capture_composition(cq_block *parts, const cq_node *n, composit
     cq_ctx_free(c.cx);
     cq_capture_clear(&cap);
     return status;
-}
-
-cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c))
-{
-    return capture_composition(parts, n, (composition){ .fn = compose });
-}
-
-cq_status cq_capture_text(cq_block *parts, const cq_node *n, cq_body_slot *slot, const char *text)
-{
-    return capture_composition(parts, n, (composition){ .slot = slot, .text = text });
 }
 
 /* v, a result of n, is made by another node from now on, which shows what is given. */
@@ -169,11 +152,11 @@ static cq_status expand(walk *w, cq_node *n, cq_status (*compose)(cq_opcall *c),
 
 static cq_status (*composition_of(const cq_node *n))(cq_opcall *c)
 {
-    const cq_op       *op  = n->def;
-    const cq_gradient *row = op ? cq_gradient_find(op) : NULL;
+    const cq_op *op                    = n->def;
+    cq_status (*for_tape)(cq_opcall *) = op ? cq_gradient_composition(op) : NULL;
 
-    if (row && row->body)
-        return cq_gradient_compose;
+    if (for_tape)
+        return for_tape;
     return op && !cq_grad_is_known(op) && cq_op_is_composed(op) ? cq_op_compose : NULL;
 }
 
@@ -213,10 +196,13 @@ static void add_slots(const walk *w, cq_grad *g, const cq_value **values, size_t
 
 static cq_status set_results(walk *w, const cq_node *n, cq_opcall *c)
 {
-    cq_tensor *tensors[CQ_MAX_TENSORS];
+    cq_tensor **tensors;
 
     if (n->n_outputs > (n->list_result ? CQ_MAX_TENSORS : CQ_MAX_RESULTS))
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "it has too many results");
+    tensors = cq_alloc_array(n->n_outputs + 1, sizeof *tensors);
+    if (!tensors)
+        return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < n->n_outputs; i++) {
         tensors[i] = n->outputs[i]->type.kind == CQ_TYPE_TENSOR
                          ? cq_capture_tensor(w->cap, w->cx, n->outputs[i])
@@ -227,6 +213,7 @@ static cq_status set_results(walk *w, const cq_node *n, cq_opcall *c)
     c->n_results = n->list_result ? 1 : n->n_outputs;
     if (n->list_result)
         c->results[0] = cq_tensors(w->cx, tensors, n->n_outputs);
+    cq_free(tensors);
     return w->cx->status;
 }
 

@@ -2,7 +2,8 @@
  * _add_batch_dim and _remove_batch_dim a tensor has a dimension that the nodes do not know of. It
  * is carried in front of the others. So operators that work element by element need their arguments
  * lined up behind it, axes are one further, shapes have one more size, and products of matrices are
- * products of batches of them. Other operators are refused. */
+ * products of batches of them. Other operators are called for each element of the batch, in a loop.
+ */
 #include "pt2/run.h"
 
 #include "base/str.h"
@@ -16,7 +17,9 @@ typedef enum rule {
     BY_SHAPE,
     JOINED,  /* a list of tensors, along an axis */
     PRODUCT, /* of matrices and vectors */
+    LINEAR,  /* a product with a transposed matrix, and a bias */
     TURNED,  /* a matrix, rows for columns */
+    LAST,    /* works on the last axes of all arguments, whatever is before them */
     LAYER    /* works on the last axes of its first argument, or on each element of indices */
 } rule;
 
@@ -36,8 +39,10 @@ static const char *const operators[] = {
     [BY_SHAPE] = "view reshape expand",
     [JOINED]   = "cat stack",
     [PRODUCT]  = "matmul mm bmm mv dot",
-    [TURNED]   = "t",
-    [LAYER]    = "linear layer_norm rms_norm embedding dropout",
+    [LINEAR]   = "linear",
+    [TURNED]   = "t numpy_T",
+    [LAST]     = "mT mH adjoint matrix_H",
+    [LAYER]    = "layer_norm rms_norm embedding dropout",
 };
 
 static bool has_word(const char *words, const char *word, size_t len)
@@ -296,22 +301,25 @@ static cq_status joined(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
 }
 
 /* Vectors are matrices of one row or column until the product is there. */
-static cq_status product(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
+static cq_status product_of(cq_pt2_run *r, cq_val *args, const bool *batched, cq_val *out)
 {
     cq_ctx    *cx = r->ev->cx;
     cq_tensor *t;
     bool       row, column;
+    size_t     rank = 0;
 
-    if (n->n_inputs != 2 || args[0].kind != CQ_VAL_TENSOR || args[1].kind != CQ_VAL_TENSOR)
-        return refuse(n);
-    row    = rank_without_batch(args[0], is_batched(r, &n->inputs[0])) == 1;
-    column = rank_without_batch(args[1], is_batched(r, &n->inputs[1])) == 1;
+    row    = rank_without_batch(args[0], batched[0]) == 1;
+    column = rank_without_batch(args[1], batched[1]) == 1;
     if (row)
         args[0].u.tensor = CQ_OP(cx, "aten::unsqueeze", TENSOR(args[0].u.tensor), INT(-2));
     if (column)
         args[1].u.tensor = CQ_OP(cx, "aten::unsqueeze", TENSOR(args[1].u.tensor), INT(-1));
     CQ_TRY(cx->status);
-    CQ_TRY(line_up(r, n, args));
+    for (size_t i = 0; i < 2; i++)
+        if (rank_without_batch(args[i], batched[i]) > rank)
+            rank = rank_without_batch(args[i], batched[i]);
+    for (size_t i = 0; i < 2; i++)
+        CQ_TRY(lift(r, &args[i], batched[i], rank));
     t = CQ_OP(cx, "aten::matmul", TENSOR(args[0].u.tensor), TENSOR(args[1].u.tensor));
     if (row)
         t = CQ_OP(cx, "aten::squeeze.dim", TENSOR(t), INT(-2));
@@ -322,12 +330,53 @@ static cq_status product(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_v
     return CQ_OK;
 }
 
+static cq_status product(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
+{
+    if (n->n_inputs != 2 || args[0].kind != CQ_VAL_TENSOR || args[1].kind != CQ_VAL_TENSOR)
+        return refuse(n);
+    return product_of(r, args,
+                      (bool[]){ is_batched(r, &n->inputs[0]), is_batched(r, &n->inputs[1]) }, out);
+}
+
+/* linear(input, weight, bias) */
+static cq_status linear(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
+{
+    cq_ctx *cx = r->ev->cx;
+    bool    batched[3];
+    cq_val  bias = n->n_inputs > 2 ? args[2] : CQ_NONE;
+    size_t  rank;
+
+    for (size_t i = 0; i < 3; i++)
+        batched[i] = i < n->n_inputs && is_batched(r, &n->inputs[i]);
+    if (n->n_inputs < 2 || args[0].kind != CQ_VAL_TENSOR || args[1].kind != CQ_VAL_TENSOR)
+        return refuse(n);
+    rank = rank_without_batch(args[0], batched[0]);
+    if (rank_without_batch(args[1], batched[1]) == 2)
+        args[1].u.tensor =
+            CQ_OP(cx, "aten::transpose.int", TENSOR(args[1].u.tensor), INT(-2), INT(-1));
+    CQ_TRY(cx->status);
+    CQ_TRY(product_of(r, args, batched, out));
+    if (bias.kind != CQ_VAL_TENSOR)
+        return CQ_OK;
+    CQ_TRY(lift(r, &bias, batched[2], rank));
+    CQ_TRY(lift(r, out, batched[0] || batched[1], rank));
+    *out = cq_val_of_tensor(
+        CQ_OP(cx, "aten::add.Tensor", TENSOR(out->u.tensor), TENSOR(bias.u.tensor)));
+    return cx->status;
+}
+
+/* The axes behind the batch in the other order. */
 static cq_status turned(cq_pt2_run *r, const cq_pt2_node *n, const cq_val *args, cq_val *out)
 {
-    if (n->n_inputs != 1 || rank_without_batch(args[0], true) != 2)
+    const size_t rank = rank_without_batch(args[0], true);
+    cq_int       order[CQ_MAX_RANK];
+
+    if (n->n_inputs != 1)
         return refuse(n);
-    *out = cq_val_of_tensor(
-        CQ_OP(r->ev->cx, "aten::transpose.int", TENSOR(args[0].u.tensor), INT(1), INT(2)));
+    for (size_t i = 0; i <= rank; i++)
+        order[i] = cq_i(i ? (int64_t)(rank + 1 - i) : 0);
+    *out = cq_val_of_tensor(CQ_OP(r->ev->cx, "aten::permute", TENSOR(args[0].u.tensor),
+                                  cq_ints(r->ev->cx, order, rank + 1)));
     return r->ev->cx->status;
 }
 
@@ -341,10 +390,121 @@ static cq_status layer(cq_pt2_run *r, const cq_pt2_node *n)
     return CQ_OK;
 }
 
+/* ---- operators without a rule: a call for each element of the batch ---- */
+
+typedef struct one_call {
+    cq_pt2_run            *run;
+    const cq_pt2_node     *node;
+    const cq_pt2_operands *operands;
+} one_call;
+
+enum { MAX_UNROLLED = 256 }; /* calls of a batch whose size is known */
+
+/* Puts the slices that a round of the loop is given where the batched tensors are. */
+static cq_status put_slices(const one_call *c, const cq_pt2_arg *a, cq_val *v, const cq_val *slices,
+                            size_t *at)
+{
+    cq_val list;
+
+    if (a->kind == CQ_PT2_SLOT && is_batched(c->run, a))
+        *v = slices[(*at)++];
+    if (a->kind != CQ_PT2_LIST || !is_batched(c->run, a))
+        return CQ_OK;
+    CQ_TRY(cq_eval_list(c->run->ev, v->u.list->items, v->u.list->n, CQ_VAL_LIST, &list));
+    for (size_t i = 0; i < list.u.list->n && i < a->u.list.n; i++) {
+        cq_val item = list.u.list->items[i];
+
+        CQ_TRY(put_slices(c, &a->u.list.items[i], &item, slices, at));
+        cq_val_set(&list.u.list->items[i], item);
+    }
+    *v = list;
+    return CQ_OK;
+}
+
+static cq_status call_once(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out)
+{
+    const one_call *c      = user;
+    cq_pt2_operands o      = *c->operands;
+    cq_pt2_leaves   slices = { 0 };
+    cq_status       status = CQ_OK;
+    size_t          at     = 0;
+
+    for (size_t i = 0; i < n && status == CQ_OK; i++)
+        status = cq_pt2_flatten(&slices, args[i]);
+    for (size_t i = 0; i < c->node->n_inputs && status == CQ_OK; i++)
+        status = put_slices(c, &c->node->inputs[i], &o.args[i], slices.items, &at);
+    if (status == CQ_OK)
+        status = cq_pt2_call(c->run, c->node->op, o.names, o.args, o.n, out);
+    cq_vec_clear(&slices);
+    if (status == CQ_OK && !cq_val_is_list(*out))
+        status = cq_eval_list(ev, out, 1, CQ_VAL_TUPLE, out);
+    return status;
+}
+
+static cq_status collect(const cq_pt2_run *r, const cq_pt2_arg *a, cq_val v, cq_list *to)
+{
+    if (a->kind == CQ_PT2_SLOT && is_batched(r, a))
+        return v.kind == CQ_VAL_TENSOR ? cq_list_push(to, v) : CQ_E_UNSUPPORTED;
+    for (size_t i = 0; a->kind == CQ_PT2_LIST && cq_val_is_list(v) && i < a->u.list.n; i++)
+        CQ_TRY(collect(r, &a->u.list.items[i], v.u.list->items[i], to));
+    return CQ_OK;
+}
+
+static cq_status in_loop(cq_pt2_run *r, const cq_pt2_node *n, const cq_pt2_operands *o, cq_val *out)
+{
+    one_call   c         = { r, n, o };
+    size_t     n_results = n->n_outputs;
+    cq_val     xs, function;
+    cq_object *body;
+    cq_int     size;
+
+    if (n->n_outputs == 1 && n->outputs[0].kind == CQ_PT2_LIST)
+        n_results = n->outputs[0].u.list.n;
+    CQ_TRY(cq_eval_list(r->ev, NULL, 0, CQ_VAL_TUPLE, &xs));
+    for (size_t i = 0; i < n->n_inputs; i++)
+        if (collect(r, &n->inputs[i], o->args[i], xs.u.list) != CQ_OK)
+            return refuse(n);
+    if (!xs.u.list->n || !n_results)
+        return refuse(n);
+    size = xs.u.list->items[0].u.tensor->sizes[0];
+    if (!size.expr && size.value > MAX_UNROLLED)
+        return refuse(n);
+    CQ_TRY(cq_object_new(&body, CQ_OBJECT_NATIVE));
+    body->text        = n->op;
+    body->native      = call_once;
+    body->native_user = &c;
+    CQ_TRY(cq_eval_own(r->ev, cq_val_of_object(body), &function));
+    CQ_TRY(cq_pt2_map(r, function, xs, n_results, out));
+    if (n->n_outputs == 1 && n->outputs[0].kind == CQ_PT2_SLOT)
+        *out = out->u.list->items[0];
+    return CQ_OK;
+}
+
+/* Applies the rule of an operator, if it has one that fits the arguments. */
+static cq_status by_rule(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
+                         bool *done)
+{
+    switch (rule_of(n->op)) {
+    case ELEMENTWISE: return line_up(r, n, o->args);
+    case BY_AXES: return by_axes(r, n, o);
+    case BY_SHAPE: return by_shape(r, n, o->args);
+    case JOINED: return joined(r, n, o);
+    case PRODUCT: *done = true; return product(r, n, o->args, out);
+    case LINEAR: *done = true; return linear(r, n, o->args, out);
+    case TURNED: *done = true; return turned(r, n, o->args, out);
+    case LAST: return rank_without_batch(o->args[0], true) < 2 ? refuse(n) : CQ_OK;
+    case LAYER: return layer(r, n);
+    case REFUSED: break;
+    }
+    return refuse(n);
+}
+
 cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
                          bool *done)
 {
-    bool any = false;
+    const cq_pt2_operands given = *o;
+    bool                  any   = false;
+    cq_status             status;
 
     *done = false;
     for (size_t i = 0; i < n->n_inputs; i++)
@@ -352,15 +512,10 @@ cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o
     mark(r, n, any);
     if (!any)
         return CQ_OK;
-    switch (rule_of(n->op)) {
-    case ELEMENTWISE: return line_up(r, n, o->args);
-    case BY_AXES: return by_axes(r, n, o);
-    case BY_SHAPE: return by_shape(r, n, o->args);
-    case JOINED: return joined(r, n, o);
-    case PRODUCT: *done = true; return product(r, n, o->args, out);
-    case TURNED: *done = true; return turned(r, n, o->args, out);
-    case LAYER: return layer(r, n);
-    case REFUSED: break;
-    }
-    return refuse(n);
+    status = by_rule(r, n, o, out, done);
+    if (status != CQ_E_UNSUPPORTED || r->ev->cx->status != CQ_OK)
+        return status;
+    *o    = given;
+    *done = true;
+    return in_loop(r, n, o, out);
 }

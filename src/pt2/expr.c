@@ -2,7 +2,7 @@
 #include "pt2/expr.h"
 
 #include "base/str.h"
-#include "script/ast.h"
+#include "lang/ast.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "pt2/expr.h"
 
-#include "script/ast.h"
+#include "lang/ast.h"
 
 #include "test.h"
 
@@ -73,7 +73,7 @@ TEST(pt2_expr, what_no_size_can_be_is_no_expression)
 
 TEST(pt2_expr, nesting_has_a_limit)
 {
-    enum { DEEP = 100, TOO_DEEP = CQ_SCRIPT_MAX_NESTING + 1 };
+    enum { DEEP = 100, TOO_DEEP = CQ_LANG_MAX_NESTING + 1 };
     char text[2 * TOO_DEEP + 2];
 
     memset(text, '(', DEEP);

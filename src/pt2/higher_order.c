@@ -152,6 +152,13 @@ static cq_status run_map(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_v
     return run_slices(r, &k, args[0], CQ_NONE, args[1], args[2], out);
 }
 
+cq_status cq_pt2_map(cq_pt2_run *r, cq_val body, cq_val xs, size_t n_results, cq_val *out)
+{
+    slices k = { .n_xs = length(xs), .n_ys = n_results };
+
+    return run_slices(r, &k, body, CQ_NONE, xs, CQ_NONE, out);
+}
+
 /* scan(body, init, xs, additional), in PyTorch 2.6 scan(body, init, xs, dim, reverse, additional).
  */
 static cq_status run_scan(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
@@ -343,6 +350,28 @@ static cq_status run_with_effects(cq_pt2_run *r, const cq_pt2_node *n, cq_val *a
     return cq_eval_list(r->ev, results, 2, CQ_VAL_TUPLE, out);
 }
 
+/* out_dtype(op, dtype, *args): computed and given in that dtype. */
+static cq_status run_out_dtype(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
+{
+    const cq_dtype dtype =
+        args[1].kind == CQ_VAL_INT ? cq_dtype_from_torch(args[1].u.i.value) : CQ_DTYPE_NONE;
+    const char *op;
+
+    CQ_TRY(operator_of(r, args[0], &op));
+    if (dtype == CQ_DTYPE_NONE)
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "the second argument should be a dtype");
+    if (n->n_inputs == 4 && dtype == CQ_DTYPE_I32 && strcmp(op, "aten::mm") == 0 &&
+        args[2].kind == CQ_VAL_TENSOR && args[2].u.tensor->dtype == CQ_DTYPE_I8 &&
+        args[3].kind == CQ_VAL_TENSOR && args[3].u.tensor->dtype == CQ_DTYPE_I8)
+        return cq_eval_call_name(r->ev, "aten::_int_mm", args + 2, 2, out);
+    for (size_t i = 2; i < n->n_inputs; i++)
+        if (args[i].kind == CQ_VAL_TENSOR)
+            args[i] = cq_val_of_tensor(
+                CQ_OP(r->ev->cx, "aten::to.dtype", TENSOR(args[i].u.tensor), DTYPE(dtype)));
+    CQ_TRY(r->ev->cx->status);
+    return cq_eval_call_name(r->ev, op, args + 2, n->n_inputs - 2, out);
+}
+
 /* ---- all of them ---- */
 
 typedef cq_status (*higher_order)(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out);
@@ -367,6 +396,7 @@ static const struct {
     { "tag_activation_checkpoint", 1, true, NULL, call_inner },
     { "strict_mode", 1, true, NULL, call_inner },
     { "hints_wrapper", 1, true, NULL, call_inner },
+    { "out_dtype", 3, false, NULL, run_out_dtype },
     { "with_effects", 2, false, NULL, run_with_effects },
     { "auto_functionalized", 1, false, NULL, run_functionalized },
     { "auto_functionalized_v2", 1, false, NULL, run_functionalized },

@@ -162,14 +162,39 @@ static cq_tensor *weight_of(const cq_pt2 *p, size_t input)
     return t ? t : cq_map_get(home == &a->weights ? &a->constants : &a->weights, port->name);
 }
 
+/* The next tensor that is inside of a tensor subclass, as NAME.ATTRIBUTE, from entry *at on. */
+static const cq_map_entry *inner_of(const cq_pt2 *p, size_t input, size_t *at)
+{
+    const cq_map *weights = &p->program->archive->weights;
+    const char   *name    = p->program->inputs[input].name;
+    const size_t  len     = name ? strlen(name) : 0;
+
+    while (len && *at < weights->n) {
+        const cq_map_entry *e = &weights->entries[(*at)++];
+
+        if (strncmp(e->key, name, len) == 0 && e->key[len] == '.')
+            return e;
+    }
+    return NULL;
+}
+
+static bool is_subclass(const cq_pt2 *p, size_t input)
+{
+    return inner_of(p, input, &(size_t){ 0 }) != NULL;
+}
+
 cq_status cq_pt2_each_weight(cq_pt2 *p, cq_pt2_weight_fn fn, void *user)
 {
     for (size_t i = 0; i < p->program->graph->n_inputs; i++) {
-        cq_tensor *t = weight_of(p, i);
+        cq_tensor          *t            = weight_of(p, i);
+        const bool          is_parameter = p->program->inputs[i].role == CQ_PT2_PARAMETER;
+        const cq_map_entry *inner;
+        size_t              at = 0;
 
         if (t)
-            CQ_TRY(fn(user, p->program->inputs[i].name, t,
-                      p->program->inputs[i].role == CQ_PT2_PARAMETER));
+            CQ_TRY(fn(user, p->program->inputs[i].name, t, is_parameter));
+        while (!t && is_parameter && (inner = inner_of(p, i, &at)))
+            CQ_TRY(fn(user, inner->key, inner->value, is_parameter));
     }
     return CQ_OK;
 }
@@ -210,8 +235,8 @@ static cq_status check_input(const call *c, size_t i)
         return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %s, got %s",
                        cq_dtype_name(m->dtype), cq_dtype_name(t->dtype));
     if (t->rank != m->rank)
-        return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %zu dimensions, got %u",
-                       m->rank, t->rank);
+        return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %zu dimension%s, got %u",
+                       m->rank, m->rank == 1 ? "" : "s", t->rank);
     for (size_t k = 0; k < m->rank && c->names[i]; k++)
         if (!m->sizes[k].expr && c->ends->axis_name(c->ends->user, c->names[i], m->rank, k))
             return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
@@ -456,7 +481,9 @@ static cq_tensor *graph_input(call *c, size_t i)
         if (k >= m->rank || !m->sizes[k].expr || c->ends->is_static)
             continue;
         snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
-        if (!cq_pt2_expr(m->sizes[k].expr, &env, &sizes[k]))
+        /* The size that a symbol was solved from (4*n) is where a run finds it. */
+        if (!cq_pt2_expr(m->sizes[k].expr, &env, &sizes[k]) ||
+            (!cq_int_symbol(sizes[k]) && cq_map_has(&c->run.ev->cx->symbols->atoms, name)))
             sizes[k] = cq_symbol(c->run.ev->cx->symbols, name, value, NULL, (int)k);
     }
     return cq_capture_sized_input(c->run.ev->capture, c->run.ev->cx, example, c->names[i], sizes);
@@ -525,7 +552,8 @@ static cq_status collect(call *c, cq_val *args)
             CQ_TRY(weight_value(c, i, &args[i]));
         }
         if (!is_user && args[i].kind == CQ_VAL_NONE && g->inputs[i].kind == CQ_PT2_SLOT &&
-            weight_of(c->model, i) == NULL && c->model->program->inputs[i].role != CQ_PT2_OTHER)
+            weight_of(c->model, i) == NULL && c->model->program->inputs[i].role != CQ_PT2_OTHER &&
+            !is_subclass(c->model, i))
             return cq_fail(CQ_E_FORMAT, c->model->program->archive->path, NULL,
                            "the archive has no weight %s", c->model->program->inputs[i].name);
         next += is_user;

@@ -70,14 +70,17 @@ cq_status cq_pt2_value(cq_pt2_run *r, const cq_pt2_arg *a, cq_val *out)
 
 /* ---- operators of no table ---- */
 
-/* A symbol that nobody has met is one from now on: the size of the result that has it. */
+/* An unknown symbol is defined here: the size of the result that has it. A run that captures
+ * nothing has no table of symbols; the size is that of the file's example. */
 static bool size_symbol(void *user, const char *name, cq_int *out)
 {
     cq_pt2_run *r     = user;
     cq_int     *known = cq_pt2_symbol(r, name);
 
+    if (!known && !r->ev->cx->symbols)
+        return false;
     *out = known ? *known : cq_symbol(r->ev->cx->symbols, name, 2, NULL, 0);
-    return known || (r->ev->cx->symbols && cq_pt2_set_symbol(r, name, *out) == CQ_OK);
+    return known || cq_pt2_set_symbol(r, name, *out) == CQ_OK;
 }
 
 static cq_tensor *fake_of(cq_pt2_run *r, const cq_pt2_meta *m)
@@ -255,7 +258,15 @@ static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
         CQ_TRY(cq_pt2_value(r, &n->inputs[i], &o.args[i]));
     }
     make_ints(n, o.args);
+    if (strcmp(n->op, "aten::_to_copy") == 0 && o.n && o.args[0].kind != CQ_VAL_TENSOR) {
+        cq_tensor *number; /* a decomposition of PyTorch gives it a plain number */
+
+        CQ_TRY(cq_eval_as_tensor(r->ev, o.args[0], &number));
+        o.args[0] = cq_val_of_tensor(number);
+    }
     CQ_TRY(cq_pt2_line_up(r, n, &o, out, &done));
+    if (!done)
+        CQ_TRY(cq_pt2_matrices(r, n, &o, out, &done));
     if (done)
         return CQ_OK;
     if (r->autocast != CQ_DTYPE_NONE)
@@ -285,11 +296,67 @@ static bool matters(const cq_pt2_graph *g, const cq_pt2_node *n)
     return false;
 }
 
+/* ---- tensor subclasses ---- */
+
+static bool makes(const cq_pt2_node *n, uint32_t slot)
+{
+    return n->n_outputs == 1 && n->outputs[0].kind == CQ_PT2_SLOT && n->outputs[0].u.slot == slot;
+}
+
+static bool is_access(const cq_pt2_node *n)
+{
+    return n->op && strcmp(n->op, "export::access_subclass_inner_tensor") == 0 &&
+           n->n_inputs == 2 && n->inputs[0].kind == CQ_PT2_SLOT && n->inputs[1].kind == CQ_PT2_TEXT;
+}
+
+/* The name of a weight, or of a tensor inside of one, that a slot holds; NULL: none. */
+static const char *weight_name(const cq_pt2_run *r, uint32_t slot, int depth)
+{
+    const cq_pt2_program *p = r->program;
+    const char           *outer;
+
+    for (size_t i = 0; i < p->graph->n_inputs; i++)
+        if (p->graph->inputs[i].kind == CQ_PT2_SLOT && p->graph->inputs[i].u.slot == slot)
+            return p->inputs[i].name;
+    for (size_t i = 0; depth && i < p->graph->n_nodes; i++) {
+        const cq_pt2_node *n = &p->graph->nodes[i];
+
+        if (!is_access(n) || !makes(n, slot))
+            continue;
+        outer = weight_name(r, n->inputs[0].u.slot, depth - 1);
+        return outer ? cq_arena_printf(p->archive->arena, "%s.%s", outer, n->inputs[1].u.text)
+                     : NULL;
+    }
+    return NULL;
+}
+
+enum { MAX_SUBCLASSES = 4 }; /* inside of each other */
+
+/* access_subclass_inner_tensor(weight, attribute). Of an inner subclass there is no value: only its
+ * own tensors are asked for. */
+static cq_status access_inner(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
+{
+    const cq_pt2_archive *a = r->program->archive;
+    const char           *name =
+        r->graph == r->program->graph ? weight_name(r, n->outputs[0].u.slot, MAX_SUBCLASSES) : NULL;
+    cq_tensor *t = name ? cq_map_get(&a->weights, name) : NULL;
+
+    if (name && !t)
+        t = cq_map_get(&a->constants, name);
+    *out = t ? cq_val_of_tensor(t) : CQ_NONE;
+    return name ? CQ_OK
+                : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                          "the tensor subclass whose %s is asked for is not a weight",
+                          n->inputs[1].u.text);
+}
+
 static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 {
     bool found;
 
     *out = CQ_NONE;
+    if (is_access(n))
+        return access_inner(r, n, out);
     if (r->asserted && cq_is_among(n->op, assertions, N_CHECKS))
         return keep_assertion(r, n);
     if (!matters(r->graph, n))

@@ -1,7 +1,7 @@
 /* An if on a condition that only the data decides. Both sides are explored into the blocks of
  * an If; every place that either of them changed becomes a result of the If. A branch that only
  * raises is dropped: the graph has no exceptions. */
-#include "script/desugar.h"
+#include "lang/desugar.h"
 #include "script/join.h"
 #include "base/warn.h"
 

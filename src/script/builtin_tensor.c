@@ -609,26 +609,17 @@ static bool all_tensors(const cq_list *list)
     return true;
 }
 
-/* torch.autograd.grad. Without create_graph the results are constants to other gradients. */
-static cq_status gradients(cq_fncall *c)
+static cq_status list_gradients(cq_fncall *c, cq_tensor **found)
 {
-    cq_eval       *ev      = c->ev;
-    const cq_list *outputs = c->args[0].u.list, *inputs = c->args[1].u.list;
+    cq_eval       *ev     = c->ev;
+    const cq_list *inputs = c->args[1].u.list;
     cq_val         create = cq_builtin_arg(c, 4), allow_unused = cq_builtin_arg(c, 5);
     bool           no_grad = ev->cx->no_grad;
-    cq_tensor     *found[CQ_MAX_TENSORS];
     cq_status      status;
 
-    if (!cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]) || !all_tensors(outputs) ||
-        !all_tensors(inputs) || inputs->n > CQ_MAX_TENSORS)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "gradients are of lists of tensors");
-    ev->program->needs_tape = true;
-    if (!ev->capture)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model, and run what was exported",
-                       "torch.autograd.grad cannot be run where gradients or state are followed");
     ev->cx->no_grad |= !(create.kind == CQ_VAL_BOOL && create.u.b.value);
-    status =
-        cq_capture_gradients(ev->capture, ev->cx, outputs, cq_builtin_arg(c, 2), inputs, found);
+    status = cq_capture_gradients(ev->capture, ev->cx, c->args[0].u.list, cq_builtin_arg(c, 2),
+                                  inputs, found);
     ev->cx->no_grad = no_grad;
     CQ_TRY(status);
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &c->result));
@@ -639,6 +630,29 @@ static cq_status gradients(cq_fncall *c)
         CQ_TRY(cq_list_push(c->result.u.list, found[i] ? cq_val_of_tensor(found[i]) : CQ_NONE));
     }
     return CQ_OK;
+}
+
+/* torch.autograd.grad. Without create_graph the results are constants to other gradients. */
+static cq_status gradients(cq_fncall *c)
+{
+    cq_eval       *ev      = c->ev;
+    const cq_list *outputs = c->args[0].u.list, *inputs = c->args[1].u.list;
+    cq_tensor    **found;
+    cq_status      status;
+
+    if (!cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]) || !all_tensors(outputs) ||
+        !all_tensors(inputs) || inputs->n > CQ_MAX_TENSORS)
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "gradients are of lists of tensors");
+    ev->program->needs_tape = true;
+    if (!ev->capture)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model, and run what was exported",
+                       "torch.autograd.grad cannot be run where gradients or state are followed");
+    found = cq_alloc_array(inputs->n + 1, sizeof *found);
+    if (!found)
+        return CQ_E_NO_MEMORY;
+    status = list_gradients(c, found);
+    cq_free(found);
+    return status;
 }
 
 const cq_builtin cq_builtins_tensor[] = {

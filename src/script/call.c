@@ -3,7 +3,7 @@
  * resolve.c says. */
 #include "base/str.h"
 #include "script/call.h"
-#include "script/desugar.h"
+#include "lang/desugar.h"
 #include "script/script.h"
 
 #include <stdio.h>
@@ -77,9 +77,7 @@ static cq_status eval_arguments(cq_eval *ev, const cq_ast_expr *x, arguments *a)
 
 /* ---- parameters ---- */
 
-/* The signature, and what would do as an example of it. */
-static void describe_wanted(const cq_script *script, const cq_ast_def *def, const cq_source *source,
-                            cq_str *s)
+static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_str *s)
 {
     const cq_ast_param *first = def->n_params ? &def->params[0] : NULL;
     const bool          is_method =
@@ -87,9 +85,8 @@ static void describe_wanted(const cq_script *script, const cq_ast_def *def, cons
         (strcmp(first->name, "self") == 0 ||
          (first->type && cq_starts_with(source->text + first->type->at.start, "__torch__.")));
 
+    cq_str_add(s, "the signature is ");
     cq_script_describe(s, def, source, is_method);
-    cq_str_add(s, " wants an example of its arguments, such as ");
-    cq_script_suggest(s, script, def, source, is_method);
 }
 
 /* A call from outside was given a wrong example; a call inside the program is wrong by itself. */
@@ -99,7 +96,7 @@ static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame 
     cq_str wanted = { 0 };
 
     if (status != CQ_OK && !ev->frame && ev->script) {
-        describe_wanted(ev->script, def, &f->unit->source, &wanted);
+        describe_wanted(def, &f->unit->source, &wanted);
         status = cq_error_add_hint(status, "%s", cq_str_text(&wanted));
     }
     cq_str_clear(&wanted);
@@ -118,15 +115,36 @@ static cq_status eval_default(cq_eval *ev, cq_frame *f, const cq_ast_param *p, c
     return status;
 }
 
+/* Arguments by position: as many as parameters that are not for keywords only. */
+static cq_status check_number(const cq_fncall *c, const cq_ast_def *def, size_t n_self)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < def->n_params; i++) {
+        if (def->params[i].stars == 1)
+            return CQ_OK;
+        n += !def->params[i].kw_only && !def->params[i].stars;
+    }
+    if (c->n <= n)
+        return CQ_OK;
+    return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu argument%s but got %zu", n - n_self,
+                   n - n_self == 1 ? "" : "s", c->n - n_self);
+}
+
+/* Before a parameter is missed that one of them was meant for. */
 static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
 {
     for (size_t k = 0; k < c->n_kw; k++) {
-        bool known = false;
+        size_t i = 0;
 
-        for (size_t i = 0; i < def->n_params; i++)
-            known |= strcmp(def->params[i].name, c->names[k]) == 0;
-        if (!known)
-            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "has no argument \"%s\"", c->names[k]);
+        while (i < def->n_params && strcmp(def->params[i].name, c->names[k]) != 0)
+            i++;
+        if (i == def->n_params)
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "there is no argument \"%s\"",
+                           c->names[k]);
+        if (i < c->n && !def->params[i].kw_only)
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is given twice",
+                           c->names[k]);
     }
     return CQ_OK;
 }
@@ -146,6 +164,8 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n
     size_t   next = 0;
 
     CQ_TRY(cq_eval_spend(ev, c->n + c->n_kw * def->n_params)); /* each is looked for */
+    CQ_TRY(check_number(c, def, n_self));
+    CQ_TRY(check_keywords(c, def));
     for (size_t i = 0; i < def->n_params; i++) {
         const cq_ast_param *p     = &def->params[i];
         const cq_val       *given = NULL;
@@ -171,11 +191,7 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n
             CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v) : accept(ev, p, v, &v));
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
-    if (next < c->n)
-        return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "takes %zu argument%s but got %zu",
-                       def->n_params - n_self, def->n_params - n_self == 1 ? "" : "s",
-                       c->n - n_self);
-    return check_keywords(c, def);
+    return CQ_OK;
 }
 
 /* ---- functions and classes ---- */
@@ -203,6 +219,19 @@ static cq_status copy_arguments(cq_fncall *c, cq_val self, cq_val **out)
     return CQ_OK;
 }
 
+/* Functions of Python that the evaluator lacks. */
+static cq_status check_function(const cq_source *source, const cq_ast_def *def)
+{
+    if (def->is_async)
+        return cq_source_fail(source, def->at, CQ_E_UNSUPPORTED, NULL,
+                              "'async def' is not supported here");
+    if (def->bad_comment.end)
+        return cq_source_fail(source, def->bad_comment, CQ_E_SYNTAX, NULL,
+                              "the type comment does not fit the %zu parameters of %s",
+                              def->n_params, def->name);
+    return CQ_OK;
+}
+
 static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
 {
     cq_eval  *ev    = c->ev;
@@ -210,6 +239,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size
     cq_val   *result;
     cq_status status;
 
+    CQ_TRY(check_function(&f->unit->source, def));
     CQ_TRY(add_wanted(bind(c, f, def, n_self), ev, f, def));
     ev->frame = f;
     status    = cq_eval_block(ev, &def->body);
@@ -279,6 +309,22 @@ static cq_status new_named_tuple(cq_fncall *c, const cq_object *class)
     return cq_eval_new_named(c->ev, class, items, &c->result);
 }
 
+/* Classes of Python that the evaluator lacks: only what TorchScript has is in a class. */
+static cq_status check_class(const cq_object *class)
+{
+    const cq_ast_class *c      = class->cls;
+    const cq_source    *source = &class->unit->source;
+
+    if (c->other)
+        return cq_source_fail(source, c->other->at, CQ_E_UNSUPPORTED, NULL,
+                              "%s in the body of a class is not supported here",
+                              cq_ast_stmt_text(c->other));
+    if (c->n_keywords)
+        return cq_source_fail(source, c->keywords[0].value->at, CQ_E_UNSUPPORTED, NULL,
+                              "a keyword argument of a class is not supported here");
+    return CQ_OK;
+}
+
 /* Cls(…): an object with its __init__ run, or a named tuple. */
 cq_status cq_resolve_class(cq_fncall *c)
 {
@@ -289,6 +335,7 @@ cq_status cq_resolve_class(cq_fncall *c)
 
     if (!cls)
         return cq_fncall_decline(c);
+    CQ_TRY(check_class(cls));
     if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
         return new_named_tuple(c, cls);
     CQ_TRY(cq_eval_new_instance(ev, cls, &object));

@@ -4,7 +4,7 @@
 #include "script/carry.h"
 #include "script/form.h"
 #include "script/builtin.h"
-#include "script/desugar.h"
+#include "lang/desugar.h"
 #include "script/join.h"
 #include "script/share.h"
 #include "tensor/qparams.h"

@@ -11,7 +11,7 @@ cq_status cq_eval_items_of(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind k
         cq_list           *items;
         cq_val             v;
 
-        CQ_TRY(cq_eval_expr(ev, starred ? x->u.starred : x, &v));
+        CQ_TRY(cq_eval_expr(ev, starred ? x->u.operand : x, &v));
         if (starred)
             CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
         CQ_TRY(starred ? cq_list_add(out->u.list, items) : cq_list_push(out->u.list, v));
@@ -41,6 +41,14 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     return CQ_OK;
 }
 
+/* A field of an f-string, formatted as by str(). */
+static cq_status eval_field(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    if (x->kind == CQ_X_FIELD && !x->u.field.spec && !x->u.field.conversion)
+        return cq_eval_expr(ev, x->u.field.value, out);
+    return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
+}
+
 cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_str    s      = { 0 };
@@ -52,11 +60,11 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         const cq_ast_expr *part = x->u.items.items[i];
         cq_val             v;
 
-        if (part->kind == CQ_X_STR) {
+        if (part->kind == CQ_X_STR && !part->flags) {
             cq_str_add_n(&s, part->u.str.text, part->u.str.len);
             continue;
         }
-        status           = cq_eval_expr(ev, part, &v);
+        status           = eval_field(ev, part, &v);
         ev->text_is_open = false;
         if (status == CQ_OK)
             status = cq_eval_format(ev, &s, v, false);
@@ -124,6 +132,8 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
         return cq_dict_set(result.u.dict, key, value);
     }
     f = &x->u.comp.loops[loop];
+    if (f->is_async)
+        return cq_eval_unsupported(ev, f->target->at, "'async for'");
     CQ_TRY(cq_eval_expr(ev, f->iter, &iterable));
     CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
     if (!known)

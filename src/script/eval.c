@@ -21,6 +21,11 @@ cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *fo
     return cq_source_fail(&ev->frame->unit->source, at, status, NULL, "%s", message);
 }
 
+cq_status cq_eval_unsupported(cq_eval *ev, cq_span at, const char *construct)
+{
+    return cq_eval_fail(ev, at, CQ_E_UNSUPPORTED, "%s is not supported here", construct);
+}
+
 cq_status cq_eval_own(cq_eval *ev, cq_val v, cq_val *out)
 {
     *out = cq_ctx_own(ev->cx, v);
@@ -259,11 +264,16 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     case CQ_X_TRUE: *out = cq_val_of_bool(true); return CQ_OK;
     case CQ_X_FALSE: *out = cq_val_of_bool(false); return CQ_OK;
     case CQ_X_INT: *out = cq_val_of_i64(x->u.i); return CQ_OK;
+    case CQ_X_BIG_INT:
+        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "%.40s does not fit in 64 bits",
+                            x->u.str.text);
     case CQ_X_FLOAT: *out = cq_val_of_f64(x->u.f); return CQ_OK;
     case CQ_X_COMPLEX:
         *out = (cq_val){ .kind = CQ_VAL_COMPLEX, .u.c = { 0, x->u.f } };
         return CQ_OK;
     case CQ_X_STR:
+        if (x->flags & CQ_AST_NAMED_CHARACTERS)
+            break;
         CQ_TRY(cq_text_new(&text, x->u.str.text, x->u.str.len));
         return cq_eval_own(ev, cq_val_of_text(text), out);
     case CQ_X_FSTR: return cq_eval_fstring(ev, x, out);
@@ -291,12 +301,11 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     case CQ_X_TUPLE: return cq_eval_items_of(ev, &x->u.items, CQ_VAL_TUPLE, out);
     case CQ_X_DICT: return cq_eval_dict(ev, x, out);
     case CQ_X_LIST_COMP:
-    case CQ_X_DICT_COMP: return cq_eval_comp(ev, x, out);
-    case CQ_X_ELLIPSIS:
-    case CQ_X_SLICE:
-    case CQ_X_STARRED: break;
+    case CQ_X_DICT_COMP:
+    case CQ_X_GENERATOR: return cq_eval_comp(ev, x, out);
+    default: break;
     }
-    return cq_eval_fail(ev, x->at, CQ_E_SYNTAX, "this has no value here");
+    return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
 }
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -358,7 +367,7 @@ static cq_status unpack(cq_eval *ev, const cq_ast_expr *target, cq_val v)
             cq_val rest;
 
             CQ_TRY(cq_eval_list(ev, items.u.list->items + i, n + 1 - to->n, CQ_VAL_LIST, &rest));
-            CQ_TRY(cq_eval_assign(ev, to->items[i]->u.starred, rest));
+            CQ_TRY(cq_eval_assign(ev, to->items[i]->u.operand, rest));
         }
     }
     return CQ_OK;
@@ -475,6 +484,9 @@ static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
     cq_object *t;
     cq_val     v;
 
+    if (s->u.def->decorators.n)
+        return cq_eval_unsupported(ev, s->u.def->decorators.items[0]->at,
+                                   "a decorator of a function in a function");
     CQ_TRY(cq_object_new(&t, CQ_OBJECT_FUNCTION));
     t->unit    = ev->frame->unit;
     t->def     = s->u.def;
@@ -528,6 +540,8 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val v;
 
+    if (s->is_async)
+        return cq_eval_unsupported(ev, s->at, cq_ast_stmt_text(s));
     switch (s->kind) {
     case CQ_S_EXPR: return cq_eval_expr(ev, s->u.value, &v);
     case CQ_S_ASSIGN: return eval_assign(ev, s);
@@ -543,9 +557,10 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
     case CQ_S_PASS: return CQ_OK;
     case CQ_S_RETURN:
     case CQ_S_BREAK:
-    case CQ_S_CONTINUE: break; /* desugared */
+    case CQ_S_CONTINUE:
+        return cq_eval_fail(ev, s->at, CQ_E_INTERNAL, "a statement was left that leaves its block");
+    default: return cq_eval_unsupported(ev, s->at, cq_ast_stmt_text(s));
     }
-    return cq_eval_fail(ev, s->at, CQ_E_INTERNAL, "a statement was left that leaves its block");
 }
 
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b)

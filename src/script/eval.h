@@ -16,7 +16,7 @@
 #include "aten/ctx.h"
 #include "base/vec.h"
 #include "capture/capture.h"
-#include "script/ast.h"
+#include "lang/ast.h"
 #include "tensor/visit.h"
 
 /* Limits: a file can make the evaluator work, but not without end. */
@@ -132,17 +132,21 @@ struct cq_program {
     cq_unit   *main;     /* of source text; NULL for archives */
     void      *archive;  /* of an archive; asked for code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
-    cq_val   constants; /* the tuple CONSTANTS refers to */
-    int      version;   /* of the archive, which decides about old operators; newest otherwise */
-    size_t   n_definitions; /* sources that say what operators compute (foreign.c) */
-    int64_t  file_bytes;    /* of the file that it is from */
-    uint64_t max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
-    int64_t  max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
-    uint64_t available;     /* when the program was made */
-    int64_t  loaded_bytes;  /* of those, what the archive's values take */
-    bool     reads_mode;    /* a module has been asked whether it is in training mode */
-    bool     needs_tape;    /* it calls torch.autograd.grad */
-    bool     whole_range;   /* as qnnpack has it (cq_ctx) */
+    cq_val      constants; /* the tuple CONSTANTS refers to */
+    int         version;   /* of the archive, which decides about old operators; newest otherwise */
+    size_t      n_definitions;    /* sources that say what operators compute (foreign.c) */
+    cq_map      used_definitions; /* their functions that were called, by name */
+    const char *undefined_op;     /* the first operator that was called without any; NULL: none */
+    bool        has_warned_of_definitions;
+    int64_t     file_bytes;    /* of the file that it is from */
+    uint64_t    max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
+    bool        has_max_steps; /* the user did */
+    int64_t     max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
+    uint64_t    available;     /* when the program was made */
+    int64_t     loaded_bytes;  /* of those, what the archive's values take */
+    bool        reads_mode;    /* a module has been asked whether it is in training mode */
+    bool        needs_tape;    /* it calls torch.autograd.grad */
+    bool        whole_range;   /* as qnnpack has it (cq_ctx) */
 };
 
 cq_status cq_program_new(cq_program **out);
@@ -152,6 +156,9 @@ cq_status cq_program_add_source(cq_program *p, const char *file, const char *tex
 /* Definitions of operators. They are in units of their own, CQ_DEFINITIONS and a number. */
 #define CQ_DEFINITIONS "defined"
 cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len);
+
+/* foreign.c: warns once of functions among the definitions that were never called. */
+void cq_program_check_definitions(cq_program *p);
 
 /* functional.c: the text of a unit that PyTorch has in Python, by its name; NULL for any other. */
 #define CQ_FUNCTIONAL "torch.nn.functional"
@@ -242,6 +249,8 @@ struct cq_eval {
     cq_frame *frame;
     unsigned  depth, journaling; /* > 0: changes are written down */
     uint64_t  steps;
+    uint64_t  straight_steps;  /* more of them, for operators outside of loops */
+    unsigned  n_loops;         /* that the evaluator is in; those over modules do not count */
     int       levels;          /* of nested values that are being iterated over */
     bool      text_is_open;    /* the text that is made: see cq_text */
     CQ_VEC(cq_val) cycles;     /* containers that hold themselves (cycle.c) */
@@ -391,6 +400,7 @@ cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bo
 /* What an item of a list, tuple (its i-th) or dict is declared as, where that is; NULL: nothing. */
 const cq_ast_expr *cq_type_of_item(const cq_ast_expr *type, size_t i);
 bool               cq_type_is_optional_tensor(const cq_ast_expr *type); /* may be NULL */
+bool               cq_type_is_dict(const cq_ast_expr *type);            /* may be NULL */
 
 cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 /* An argument of the declared type from one that came from outside: the same in lists and dicts. */
@@ -460,6 +470,8 @@ void      cq_eval_open_cycles(cq_eval *ev, cq_val root);
 /* A failure at a node of the current function. */
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Fails at a construct of Python that the evaluator lacks: "'yield' is not supported here". */
+cq_status cq_eval_unsupported(cq_eval *ev, cq_span at, const char *construct);
 
 /* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
 cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, cq_val *args,

@@ -232,6 +232,225 @@ TEST(eval, failures_show_the_line_and_where_in_it)
     CHECK_STR("the model's assertion fails: too small", cq_last_error()->message);
 }
 
+/* ---- arguments from outside ---- */
+
+/* Calls f(x: TYPE, y: Tensor=…) with the arguments of a JSON text; NULL, or the message. */
+static const char *call_with(const char *type, const char *json)
+{
+    char       text[256];
+    cq_script *s      = NULL;
+    cq_args   *args   = NULL;
+    cq_tensor *all[5] = { NULL }, *results[4];
+    size_t     n_out  = 0;
+    cq_status  status;
+
+    CHECK_OK(cq_tensor_new(&all[0], CQ_DTYPE_I64, 0, NULL, &(int64_t){ 2 }));
+    CHECK_OK(cq_tensor_new(&all[1], CQ_DTYPE_F64, 0, NULL, &(double){ 2.5 }));
+    CHECK_OK(cq_tensor_new(&all[2], CQ_DTYPE_BOOL, 0, NULL, &(uint8_t){ 1 }));
+    CHECK_OK(cq_tensor_new(&all[3], CQ_DTYPE_F32, 1, (int64_t[]){ 3 }, NULL));
+    snprintf(text, sizeof text, "def f(x: %s, y: int=1):\n    return torch.ones([1])\n", type);
+    CHECK_OK(cq_script_compile(&s, text, "args.py"));
+    CHECK_OK(cq_args_from_json(&args, json, all, 4));
+    status = cq_script_run(s, "f", args, results, 4, &n_out);
+    for (size_t i = 0; i < n_out; i++)
+        cq_tensor_release(results[i]);
+    for (size_t i = 0; i < 4; i++)
+        cq_tensor_release(all[i]);
+    cq_args_free(args);
+    cq_script_free(s);
+    return status == CQ_OK ? NULL : cq_last_error()->message;
+}
+
+#define A_INT    "{\"scalar\": 0}"
+#define A_FLOAT  "{\"scalar\": 1}"
+#define A_BOOL   "{\"scalar\": 2}"
+#define A_VECTOR "{\"tensor\": 3}"
+
+/* What PyTorch 1.13 says of each; "" where it converts the value or takes it as it is. */
+TEST(eval, arguments_from_outside_have_the_declared_type_as_in_pytorch)
+{
+    static const struct {
+        const char *type, *value, *why;
+    } all[] = {
+        { "int", A_INT, "" },
+        { "int", A_FLOAT, "expected int, got float 2.5" },
+        { "int", A_BOOL, "" },
+        { "int", "{\"str\": \"2\"}", "expected int, got str" },
+        { "int", "null", "expected int, got None" },
+        { "int", "{\"tensor\": 1}", "" },
+        { "int", A_VECTOR, "only a tensor of one element is a number, not one of 3" },
+        { "int", "{\"list\": [" A_INT "]}", "expected int, got list" },
+        { "float", A_INT, "" },
+        { "float", A_FLOAT, "" },
+        { "float", A_BOOL, "" },
+        { "float", "null", "expected float, got None" },
+        { "bool", A_INT, "" },
+        { "bool", A_FLOAT, "" },
+        { "bool", "null", "" },
+        { "bool", "{\"str\": \"\"}", "expected bool, got str" },
+        { "str", "{\"str\": \"a\"}", "" },
+        { "str", A_INT, "expected str, got int 2" },
+        { "str", A_VECTOR, "expected str, got Tensor" },
+        { "Tensor", A_VECTOR, "" },
+        { "Tensor", "null", "" },
+        { "Tensor", A_INT, "expected Tensor, got int 2" },
+        { "Tensor", "{\"dict\": []}", "expected Tensor, got Dict" },
+        { "Optional[int]", "null", "" },
+        { "Optional[int]", A_FLOAT, "expected int, got float 2.5" },
+        { "List[int]", "{\"list\": [" A_INT "]}", "" },
+        { "List[int]", "{\"tuple\": [" A_INT "]}", "" },
+        { "List[int]", "{\"list\": [" A_FLOAT "]}", "expected int, got float 2.5" },
+        { "List[int]", A_INT, "expected List, got int 2" },
+        { "List[Tensor]", A_VECTOR, "expected List, got Tensor" },
+        { "Tuple[int, Tensor]", "{\"tuple\": [" A_INT ", " A_VECTOR "]}", "" },
+        { "Tuple[int, Tensor]", "{\"tuple\": [" A_INT "]}", "expected a tuple of 2, got one of 1" },
+        { "Tuple[int, Tensor]", "{\"list\": [" A_INT "]}", "expected Tuple, got list" },
+        { "Tuple[int]", "{\"tuple\": [" A_INT ", " A_INT "]}",
+          "expected a tuple of 1, got one of 2" },
+        { "Dict[str, Tensor]", "{\"dict\": [[\"a\", " A_VECTOR "]]}", "" },
+        { "Dict[str, Tensor]", "{\"dict\": [[1, " A_VECTOR "]]}", "expected str, got int 1" },
+        { "Dict[str, Tensor]", "{\"dict\": [[\"a\", " A_INT "]]}", "expected Tensor, got int 2" },
+        { "Any", A_FLOAT, "" },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char        json[256];
+        const char *why;
+
+        snprintf(json, sizeof json, "{\"args\": [%s]}", all[i].value);
+        why = call_with(all[i].type, json);
+        CHECK_STR(all[i].why, why ? why : "");
+    }
+}
+
+TEST(eval, keywords_from_outside_are_parameters)
+{
+    CHECK(!call_with("int", "{\"kwargs\": {\"y\": " A_INT ", \"x\": " A_INT "}}"));
+    CHECK_STR("there is no argument \"z\"",
+              call_with("int", "{\"args\": [" A_INT "], \"kwargs\": {\"z\": " A_INT "}}"));
+    CHECK_STR("there is no argument \"z\"", call_with("int", "{\"kwargs\": {\"z\": " A_INT "}}"));
+    CHECK_STR("argument \"x\" is given twice",
+              call_with("int", "{\"args\": [" A_INT "], \"kwargs\": {\"x\": " A_INT "}}"));
+    CHECK_STR("takes 2 arguments but got 3",
+              call_with("int", "{\"args\": [" A_INT ", " A_INT ", " A_INT "]}"));
+}
+
+/* A construct in a function: it matters only if the function is called. */
+static void check_unsupported(const char *statement, const char *where, const char *message)
+{
+    char   text[1024];
+    double got = 0;
+
+    snprintf(text, sizeof text,
+             "def g(n: int):\n    %s\n    return 1\n"
+             "def f(n: int):\n    if n > 0:\n        return g(n)\n    return 7\n",
+             statement);
+    CHECK_STATUS(CQ_OK, run_int(text, 0, &got));
+    CHECK(got == 7);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, run_int(text, 1, &got));
+    CHECK_STR(message, cq_last_error()->message);
+    CHECK(strstr(cq_last_error()->where, where) != NULL);
+    CHECK(strchr(cq_last_error()->excerpt, '^') != NULL);
+}
+
+TEST(eval, constructs_that_are_not_supported_fail_when_they_are_reached)
+{
+    check_unsupported("x = lambda y: y", "eval.py:2:9", "'lambda' is not supported here");
+    check_unsupported("x = yield n", "eval.py:2:9", "'yield' is not supported here");
+    check_unsupported("yield from n", "eval.py:2:5", "'yield from' is not supported here");
+    check_unsupported("await n", "eval.py:2:5", "'await' is not supported here");
+    check_unsupported("n += (m := 1)", "eval.py:2:10", "':=' is not supported here");
+    check_unsupported("x = {1, n}", "eval.py:2:9", "a set is not supported here");
+    check_unsupported("x = {i for i in [n]}", "eval.py:2:9",
+                      "a set comprehension is not supported here");
+    check_unsupported("x = b'a'", "eval.py:2:9", "a bytes literal is not supported here");
+    check_unsupported("x = t'{n}'", "eval.py:2:9", "a t-string is not supported here");
+    check_unsupported("x = f'a{n!r}'", "eval.py:2:12",
+                      "a conversion or format specification in an f-string is not supported here");
+    check_unsupported("x = '\\N{BULLET}'", "eval.py:2:9",
+                      "a named character (\\N{...}) is not supported here");
+    check_unsupported("x = 99999999999999999999", "eval.py:2:9",
+                      "99999999999999999999 does not fit in 64 bits");
+    check_unsupported("x = [i async for i in [n]]", "eval.py:2:22",
+                      "'async for' is not supported here");
+    check_unsupported("try: pass\n    finally: pass", "eval.py:2:5", "'try' is not supported here");
+    check_unsupported("match n:\n        case 1: pass", "eval.py:2:5",
+                      "'match' is not supported here");
+    check_unsupported("global n", "eval.py:2:5", "'global' is not supported here");
+    check_unsupported("nonlocal n", "eval.py:2:5", "'nonlocal' is not supported here");
+    check_unsupported("import os", "eval.py:2:5", "'import' is not supported here");
+    check_unsupported("class A: pass", "eval.py:2:5", "'class' is not supported here");
+    check_unsupported("type A = int", "eval.py:2:5", "'type' is not supported here");
+    check_unsupported("for i in [n]: pass\n    else: pass", "eval.py:3:5",
+                      "'else' of a loop is not supported here");
+    check_unsupported("async for i in [n]: pass", "eval.py:2:5",
+                      "'async for' is not supported here");
+    check_unsupported("async with n: pass", "eval.py:2:5", "'async with' is not supported here");
+    check_unsupported("@d\n    def h(): pass", "eval.py:2:6",
+                      "a decorator of a function in a function is not supported here");
+    check_unsupported("async def h(): pass\n    h()", "eval.py:2:15",
+                      "'async def' is not supported here");
+}
+
+TEST(eval, type_comments_that_do_not_fit_fail_when_the_function_is_called)
+{
+    static const char text[] = "def g(n):\n    # type: (int, int, int) -> int\n    return n\n"
+                               "def f(n: int):\n    if n > 0:\n        return g(n)\n    return 7\n";
+    double            got;
+
+    CHECK_STATUS(CQ_OK, run_int(text, 0, &got));
+    CHECK(got == 7);
+    CHECK_STATUS(CQ_E_SYNTAX, run_int(text, 1, &got));
+    CHECK_STR("the type comment does not fit the 1 parameters of g", cq_last_error()->message);
+    CHECK(strstr(cq_last_error()->where, "eval.py:2:13") != NULL);
+}
+
+TEST(eval, classes_beyond_torchscript_fail_when_an_instance_is_made)
+{
+    static const struct {
+        const char *text, *where, *message;
+    } all[] = {
+        { "class A:\n    x, y = 1, 2\n", "eval.py:2:5",
+          "this statement in the body of a class is not supported here" },
+        { "class A:\n    if 1: pass\n", "eval.py:2:5",
+          "'if' in the body of a class is not supported here" },
+        { "class A:\n    class B: pass\n", "eval.py:2:5",
+          "'class' in the body of a class is not supported here" },
+        { "class A(metaclass=M):\n    pass\n", "eval.py:1:19",
+          "a keyword argument of a class is not supported here" },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char   text[512];
+        double got;
+
+        snprintf(text, sizeof text,
+                 "%sdef f(n: int):\n    if n > 0:\n        a = A()\n    return 7\n", all[i].text);
+        CHECK_STATUS(CQ_OK, run_int(text, 0, &got));
+        CHECK(got == 7);
+        CHECK_STATUS(CQ_E_UNSUPPORTED, run_int(text, 1, &got));
+        CHECK_STR(all[i].message, cq_last_error()->message);
+        CHECK(strstr(cq_last_error()->where, all[i].where) != NULL);
+    }
+}
+
+TEST(eval, functions_that_are_not_called_may_use_all_of_python)
+{
+    double got;
+
+    CHECK_STATUS(CQ_OK, run_int("import os, sys\nfrom . import x as y\n"
+                                "try:\n    import z\nexcept ImportError as e:\n    z = None\n"
+                                "class Meta(type):\n    def __call__(cls, *a, **k): yield a\n"
+                                "class A[T](object, metaclass=Meta):\n    x, y = 1, 2\n"
+                                "    @property\n    async def p(self, /): return {*self.q}\n"
+                                "def g(a, /, *b, c=lambda: 0, **d):\n    global u\n"
+                                "    match a:\n        case [1, *_]: return f'{a!r:>{b}}'\n"
+                                "def f(n: int):\n    return sum(i for i in [n, 2])\n"
+                                "if __name__ == '__main__':\n    print(f(1), (k := 2))\n",
+                                3, &got));
+    CHECK(got == 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +462,12 @@ int main(void)
         TEST_OF(eval, functions_outlive_the_call_that_defined_them),
         TEST_OF(eval, every_context_of_a_with_is_entered_and_left),
         TEST_OF(eval, failures_show_the_line_and_where_in_it),
+        TEST_OF(eval, arguments_from_outside_have_the_declared_type_as_in_pytorch),
+        TEST_OF(eval, keywords_from_outside_are_parameters),
+        TEST_OF(eval, constructs_that_are_not_supported_fail_when_they_are_reached),
+        TEST_OF(eval, type_comments_that_do_not_fit_fail_when_the_function_is_called),
+        TEST_OF(eval, classes_beyond_torchscript_fail_when_an_instance_is_made),
+        TEST_OF(eval, functions_that_are_not_called_may_use_all_of_python),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

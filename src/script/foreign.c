@@ -7,6 +7,7 @@
  * missing. What it returns is then a guess, one tensor like its first, or as many as a program
  * unpacks: an export warns of it. */
 #include "base/str.h"
+#include "base/warn.h"
 #include "script/call.h"
 #include "script/script.h"
 
@@ -154,10 +155,14 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     cq_tensor *like[CQ_MAX_RESULTS];
     size_t     n = 1;
 
+    if (!ev->program->undefined_op)
+        ev->program->undefined_op = cq_name(ev->program, c->name);
+    if (!ev->capture)
+        return not_known(c->name);
     CQ_TRY(find_tensor(c, &like[0]));
     if (ev->results_of)
         n = ev->results_of(ev->results_of_user, like);
-    if (!ev->capture || !n || !like[0])
+    if (!n || !like[0])
         return not_known(c->name);
     CQ_TRY(
         write_down(c, NULL, ev->results_of ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
@@ -393,7 +398,7 @@ static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
         snprintf(qualified, sizeof qualified, CQ_DEFINITIONS "%zu.%s", i, definition);
         CQ_TRY(cq_program_find(ev->program, qualified, out));
         if (cq_object_as(*out, CQ_OBJECT_FUNCTION))
-            return CQ_OK;
+            return cq_map_set(&ev->program->used_definitions, definition, NULL);
     }
     *out = CQ_NONE;
     return CQ_OK;
@@ -412,4 +417,34 @@ cq_status cq_resolve_defined(cq_fncall *c)
                : cq_fncall_run(&to));
     c->result = to.result;
     return CQ_OK;
+}
+
+static void warn_of_unused(const cq_program *p, const char *file, const char *name)
+{
+    const char *colons = strstr(name, "__");
+    char        near[256];
+
+    if (p->undefined_op && definition_name(near, sizeof near, p->undefined_op))
+        cq_warn(file, "the definition %s is never used; did you mean %s, for %s?", name, near,
+                p->undefined_op);
+    else
+        cq_warn(file, "the definition %s is never used: the model does not call %.*s::%s", name,
+                (int)(colons - name), name, colons + 2);
+}
+
+void cq_program_check_definitions(cq_program *p)
+{
+    if (!p->n_definitions || p->has_warned_of_definitions)
+        return;
+    p->has_warned_of_definitions = true;
+    for (size_t i = 0; i < p->all_units.n; i++) {
+        const cq_unit *unit = p->all_units.items[i];
+
+        if (!cq_starts_with(unit->qualifier, CQ_DEFINITIONS))
+            continue;
+        for (size_t k = 0; k < unit->n_defs; k++)
+            if (strstr(unit->defs[k]->name, "__") && unit->defs[k]->name[0] != '_' &&
+                !cq_map_has(&p->used_definitions, unit->defs[k]->name))
+                warn_of_unused(p, unit->source.file, unit->defs[k]->name);
+    }
 }

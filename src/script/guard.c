@@ -8,15 +8,27 @@
 enum { MAX_DEPTH = 64 };
 
 static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix, int depth);
+static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same, bool *by_parts);
 
 /* ---- before ---- */
 
+/* With each address comes the number of containers before it, and one more. */
 static bool is_new(cq_guard *g, const void *p, cq_status *status)
 {
     if (cq_ptr_map_get(&g->seen, p))
         return false;
-    *status = cq_ptr_map_set(&g->seen, p, (void *)(uintptr_t)1);
+    *status = cq_ptr_map_set(&g->seen, p, (void *)(uintptr_t)(g->containers.n + 1));
     return *status == CQ_OK;
+}
+
+/* What a list or dict held; NULL: the guard does not have it. */
+static const cq_change *container_at(const cq_guard *g, const void *p)
+{
+    const uintptr_t n = (uintptr_t)cq_ptr_map_get(&g->seen, p);
+
+    if (!n || n > g->containers.n || g->containers.items[n - 1].where != p)
+        return NULL;
+    return &g->containers.items[n - 1];
 }
 
 typedef struct saving {
@@ -50,15 +62,17 @@ static cq_status save_container(cq_visit *w, cq_val v)
 
 static cq_status save_value(cq_guard *g, cq_val v, const char *path, int depth)
 {
-    saving    s = { g, path, depth };
-    cq_visit  w = cq_eval_visit(g->ev, &s);
-    cq_status status;
+    saving         s     = { g, path, depth };
+    const cq_visit outer = g->walk;
+    cq_status      status;
 
-    w.each  = save_leaf;
-    w.enter = save_container;
-    w.once  = true;
-    status  = cq_val_each(&w, v);
-    cq_visit_clear(&w);
+    g->walk.user   = &s;
+    g->walk.place  = NULL;
+    g->walk.levels = 0;
+    status         = cq_val_each(&g->walk, v);
+    g->walk.user   = outer.user;
+    g->walk.place  = outer.place;
+    g->walk.levels = outer.levels;
     return status;
 }
 
@@ -115,9 +129,16 @@ cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
 {
     cq_object *root = cq_object_as(s->root, CQ_OBJECT_INSTANCE);
 
-    *g = (cq_guard){ .ev = ev };
+    *g            = (cq_guard){ .ev = ev, .walk = cq_eval_visit(ev, NULL) };
+    g->walk.each  = save_leaf;
+    g->walk.enter = save_container;
+    g->walk.once  = true;
     if (root)
         CQ_TRY(save_object(g, root, "", 0));
+    cq_visit_clear(&g->walk);
+    g->walk.pair            = same_as_before;
+    g->walk.enter           = NULL;
+    g->walk.user            = g;
     ev->guard               = g;
     ev->cx->will_write      = will_write;
     ev->cx->will_write_user = g;
@@ -160,16 +181,18 @@ void cq_guard_end(cq_guard *g, bool restore)
     cq_vec_clear(&g->containers);
     cq_vec_clear(&g->memory);
     cq_ptr_map_clear(&g->seen);
+    cq_visit_clear(&g->walk);
 }
 
 cq_val cq_guard_old(const cq_guard *g, cq_val v)
 {
-    for (size_t i = 0; i < g->containers.n; i++)
-        if (g->containers.items[i].where == cq_val_container(v))
-            return v.kind == CQ_VAL_TUPLE ? (cq_val){ .kind   = CQ_VAL_TUPLE,
-                                                      .u.list = g->containers.items[i].old.u.list }
-                                          : g->containers.items[i].old;
-    return v;
+    const void      *p = cq_val_container(v);
+    const cq_change *c = p ? container_at(g, p) : NULL;
+
+    if (!c)
+        return v;
+    return v.kind == CQ_VAL_TUPLE ? (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = c->old.u.list }
+                                  : c->old;
 }
 
 static int count_in_copy(const cq_change *c, const void *container)
@@ -230,7 +253,7 @@ static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same,
     case CQ_VAL_BOOL: *same = !now.u.b.origin && old.u.b.value == now.u.b.value; break;
     case CQ_VAL_COMPLEX: *same = old.u.c.re == now.u.c.re && old.u.c.im == now.u.c.im; break;
     case CQ_VAL_STR:
-    case CQ_VAL_DEVICE: *same = strcmp(old.u.text->text, now.u.text->text) == 0; break;
+    case CQ_VAL_DEVICE: *same = cq_text_is_same(old.u.text, now.u.text); break;
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
         *same     = old.u.list->origin == now.u.list->origin;
@@ -248,15 +271,10 @@ static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same,
 
 cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *p, bool *changed)
 {
-    cq_visit  w    = cq_eval_visit(g->ev, g);
     bool      same = true;
-    cq_status status;
+    cq_status status =
+        cq_val_pair(&g->walk, p->old, p->object->attributes.items[p->index].value, &same);
 
-    w.pair   = same_as_before;
-    w.enter  = NULL;
-    w.once   = true;
-    status   = cq_val_pair(&w, p->old, p->object->attributes.items[p->index].value, &same);
     *changed = !same;
-    cq_visit_clear(&w);
     return status;
 }

@@ -18,6 +18,7 @@ typedef struct cq_guard {
     CQ_VEC(cq_guard_place) places; /* in the order of the modules' tree */
     cq_changes containers;         /* what every list and dict among them held */
     cq_ptr_map seen;               /* objects and containers; storages of tensors */
+    cq_visit   walk;               /* over all of it, then over what is there after the call */
     CQ_VEC(struct {
         cq_storage *storage;
         void       *bytes;
@@ -33,7 +34,8 @@ void      cq_guard_end(cq_guard *g, bool restore);
 /* What the place held before: a list or dict of those times, or the value itself. Borrowed. */
 cq_val cq_guard_old(const cq_guard *g, cq_val v);
 
-/* Whether a place of a capture holds something else than before. */
+/* Whether a place of a capture holds something else than before. The capture is over: what was
+ * found of a container is not found again. */
 cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *place, bool *changed);
 
 /* References to a list or dict that the guard has. */

@@ -410,7 +410,7 @@ bool cq_val_plainly_equal(cq_val a, cq_val b)
     case CQ_VAL_BOOL:
         return a.u.b.origin == b.u.b.origin && (a.u.b.origin || a.u.b.value == b.u.b.value);
     case CQ_VAL_STR:
-    case CQ_VAL_DEVICE: return strcmp(a.u.text->text, b.u.text->text) == 0;
+    case CQ_VAL_DEVICE: return cq_text_is_same(a.u.text, b.u.text);
     case CQ_VAL_OBJECT: return a.u.box == b.u.box;
     default: return false;
     }

@@ -18,9 +18,11 @@ static cq_status spend(cq_eval *ev, uint64_t steps)
         ev->steps += steps;
         return cq_check_cancelled();
     }
-    ev->steps = most; /* whoever goes on in spite of it gets no further */
+    ev->steps          = most; /* whoever goes on in spite of it gets no further */
+    ev->straight_steps = 0;
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                   "does a loop of the program never end? --max-steps allows for more",
+                   ev->n_loops ? "does a loop of the program never end? --max-steps allows for more"
+                               : "--max-steps allows for more",
                    "the program takes more than %" PRIu64 " steps", most);
 }
 
@@ -34,9 +36,14 @@ cq_status cq_eval_spend(cq_eval *ev, uint64_t items)
     return items < CQ_EVAL_STEP_ITEMS ? CQ_OK : spend(ev, items / CQ_EVAL_STEP_ITEMS);
 }
 
-static cq_status spend_on_operator(void *ev, uint64_t steps)
+static cq_status spend_on_operator(void *user, uint64_t steps)
 {
-    return spend(ev, steps);
+    cq_eval *ev = user;
+
+    if (ev->n_loops || steps > ev->straight_steps)
+        return spend(ev, steps);
+    ev->straight_steps -= steps;
+    return cq_check_cancelled();
 }
 
 void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx)

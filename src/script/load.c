@@ -6,6 +6,7 @@
 #include "aten/quantized.h"
 #include "base/str.h"
 #include "script/builtin.h"
+#include "base/signature.h"
 #include "script/script.h"
 
 #include <stdio.h>
@@ -319,16 +320,15 @@ static bool looks_like_text(const cq_storage *bytes)
 
 static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const char *path)
 {
-    char     *text = cq_strndup(bytes->data, bytes->size);
+    char     *text;
     cq_status status;
 
+    CQ_TRY(cq_check_text_signature(bytes->data, bytes->size, path));
+    text = cq_strndup(bytes->data, bytes->size);
     if (!text)
         return CQ_E_NO_MEMORY;
     status = cq_script_compile(out, text, path);
-    if (status != CQ_OK && cq_starts_with(text, "version https://git-lfs"))
-        status =
-            cq_error_add_hint(status, "this stands for a file of Git LFS; git lfs pull gets it");
-    else if (status != CQ_OK && !cq_ends_with(path, ".py"))
+    if (status != CQ_OK && !cq_ends_with(path, ".py"))
         status =
             cq_error_add_hint(status, "the file is text, and was read as TorchScript; an archive "
                                       "of PyTorch begins with PK");

@@ -238,7 +238,7 @@ cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over)
 
 /* ---- rounds one by one ---- */
 
-cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
+static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s)
 {
     for (uint64_t rounds = 0;; rounds++) {
         const cq_val over = is_over(ev, s);
@@ -257,6 +257,16 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
         CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
         CQ_TRY(cq_eval_step(ev));
     }
+}
+
+cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
+{
+    cq_status status;
+
+    ev->n_loops++;
+    status = eval_while(ev, s);
+    ev->n_loops--;
+    return status;
 }
 
 /* How many numbers a range has. They may be as far apart as numbers get, so that the distance is
@@ -317,7 +327,7 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     cq_val     iterable, items;
     cq_object *range;
     cq_status  status;
-    bool       known = true;
+    bool       known = true, is_loop;
     int64_t    n     = 0;
 
     CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
@@ -335,8 +345,11 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     }
     if (!known)
         return cq_eval_open_loop(ev, s, iterable);
+    is_loop = !cq_object_as(iterable, CQ_OBJECT_INSTANCE);
+    ev->n_loops += is_loop;
     cq_val_retain(items);
     status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n);
     cq_val_release(items);
+    ev->n_loops -= is_loop;
     return status;
 }

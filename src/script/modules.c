@@ -5,31 +5,44 @@
 
 enum { MAX_DEPTH = 64 };
 
-static cq_status visit(cq_object *module, const char *path, cq_script_module_fn fn, void *user,
-                       int depth)
+typedef struct module_walk {
+    cq_script_module_fn fn;
+    void               *user;
+    cq_ptr_map          seen; /* modules */
+} module_walk;
+
+/* A module that several others hold is visited once, by its first path, as named_modules does: the
+ * number of paths can grow exponentially with the depth. */
+static cq_status visit(module_walk *w, cq_object *module, const char *path, int depth)
 {
     char inner[512];
 
+    if (cq_ptr_map_get(&w->seen, module))
+        return CQ_OK;
     if (depth > MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "modules are nested too deep");
-    CQ_TRY(fn(user, module, path));
+    CQ_TRY(cq_ptr_map_set(&w->seen, module, module));
+    CQ_TRY(w->fn(w->user, module, path));
     for (size_t i = 0; i < module->attributes.n; i++) {
         cq_attribute *a     = &module->attributes.items[i];
         cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
 
-        if (!child || child == module)
+        if (!child)
             continue;
         snprintf(inner, sizeof inner, path[0] ? "%s.%s" : "%s%s", path, a->name);
-        CQ_TRY(visit(child, inner, fn, user, depth + 1));
+        CQ_TRY(visit(w, child, inner, depth + 1));
     }
     return CQ_OK;
 }
 
 cq_status cq_script_each_module(const cq_script *s, cq_script_module_fn fn, void *user)
 {
-    cq_object *root = cq_object_of(s->root);
+    cq_object  *root   = cq_object_of(s->root);
+    module_walk w      = { fn, user, { 0 } };
+    cq_status   status = root ? visit(&w, root, "", 0) : CQ_OK;
 
-    return root ? visit(root, "", fn, user, 0) : CQ_OK;
+    cq_ptr_map_clear(&w.seen);
+    return status;
 }
 
 /* ---- weights ---- */

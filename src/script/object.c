@@ -1,6 +1,6 @@
 /* Objects, journaled changes, and the program's table of names. */
 #include "script/eval.h"
-#include "script/desugar.h"
+#include "lang/desugar.h"
 #include "script/share.h"
 #include "base/str.h"
 
@@ -201,6 +201,7 @@ void cq_program_free(cq_program *p)
     if (!p)
         return;
     cq_val_release(p->constants);
+    cq_map_clear(&p->used_definitions);
     for (size_t i = 0; i < p->classes.n; i++)
         cq_val_release(cq_val_of_object(p->classes.entries[i].value));
     for (size_t i = 0; i < p->all_units.n; i++)

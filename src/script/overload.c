@@ -262,10 +262,17 @@ static cq_status scalar_first(cq_fncall *c, const char *name)
         { "aten::gt", "aten::lt" },   { "aten::ge", "aten::le" },   { "aten::sub", "aten::rsub" },
     };
     cq_val inverse;
+    bool   wraps;
 
     if (c->n != 2 || c->n_kw || c->args[0].kind == CQ_VAL_TENSOR ||
         c->args[1].kind != CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
+    /* TorchScript compiles 0.5 - x to neg(x) + 0.5, and the negative of an integer wraps around. */
+    wraps = c->args[0].kind == CQ_VAL_FLOAT && cq_dtype_is_integer(c->args[1].u.tensor->dtype);
+    if (wraps && strcmp(name, "aten::sub") == 0) {
+        CQ_TRY(CQ_CALL_OPERATOR(c->ev, &inverse, "aten::neg", c->args[1]));
+        return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::add", inverse, c->args[0]);
+    }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(name, rows[i].name) == 0)
             return CQ_CALL_OPERATOR(c->ev, &c->result, rows[i].swapped, c->args[1], c->args[0]);
@@ -399,14 +406,18 @@ static cq_status call_by_arguments(cq_fncall *c)
     size_t       len = strcspn(c->name, ".");
     cq_val       filled[CQ_EVAL_MAX_OPERANDS];
     const cq_op *first, *twin;
-    const char  *suffix;
+    const char  *suffix, *sign;
 
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", c->name);
     memcpy(plain, c->name, len);
     plain[len] = '\0';
-    first      = cq_op_overloads(plain);
-    suffix     = first ? NULL : cq_op_suffix(plain, len);
+    sign       = cq_op_in_place_sign(plain);
+    if (sign != plain)
+        snprintf(plain, sizeof plain, "%s", sign);
+    len    = strlen(plain);
+    first  = cq_op_overloads(plain);
+    suffix = first ? NULL : cq_op_suffix(plain, len);
     if (suffix) {
         twin = cq_op_find(plain); /* normal_ is not one of normal's */
         if (twin && match(twin->schema, c, false, filled))

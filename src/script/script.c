@@ -1,5 +1,6 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
+#include "aten/work.h"
 #include "base/steps.h"
 #include "base/warn.h"
 #include "script/builtin.h"
@@ -72,7 +73,8 @@ CQ_API void cq_script_set_limits(cq_script *s, uint64_t max_steps, uint64_t max_
     CQ_NEED_ELSE(s, );
     s->program->max_steps =
         max_steps ? max_steps : cq_default_steps(CQ_EVAL_MAX_STEPS, (double)s->program->file_bytes);
-    s->program->max_bytes = max_bytes < INT64_MAX ? (int64_t)max_bytes : INT64_MAX;
+    s->program->has_max_steps = max_steps != 0;
+    s->program->max_bytes     = max_bytes < INT64_MAX ? (int64_t)max_bytes : INT64_MAX;
 }
 
 CQ_API size_t cq_script_n_example_inputs(const cq_script *s)
@@ -127,8 +129,9 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     return cq_program_find(s->program, method, out);
 }
 
-/* Whether keywords are meant as one argument, a dict: there is one parameter left, and none has a
- * name among them. PyTorch's exporter, too, is given dicts and named arguments alike. */
+/* Whether keywords are meant as one argument, a dict: the one parameter that is left is declared as
+ * a Dict, and no parameter has a name among them. PyTorch's exporter, too, is given dicts and named
+ * arguments alike. */
 static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 {
     cq_object  *t   = cq_object_as(fn, CQ_OBJECT_FUNCTION);
@@ -139,7 +142,7 @@ static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
     for (size_t i = 0; i < def->n_params; i++)
         if (cq_dict_get_text(keywords, def->params[i].name))
             return false;
-    return true;
+    return cq_type_is_dict(def->params[def->n_params - 1].type);
 }
 
 static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_val *args, size_t n,
@@ -462,6 +465,25 @@ int64_t cq_script_max_bytes(const cq_script *s, double input_bytes)
                                                     s->program->available);
 }
 
+static cq_status add_weight(void *user, const char *path, cq_tensor *t, bool is_parameter)
+{
+    (void)path, (void)is_parameter;
+    *(double *)user += (double)t->storage->size;
+    return CQ_OK;
+}
+
+/* A convolution multiplies each weight with each position of the feature map: that work follows
+ * from the size of the inputs. */
+static uint64_t straight_steps_for(cq_script *s, double input_bytes)
+{
+    double bytes = (double)s->program->file_bytes, n;
+
+    if (s->program->main)
+        (void)cq_script_each_tensor(s, add_weight, &bytes);
+    n = bytes * input_bytes / 4 / CQ_WORK_PRODUCTS;
+    return n < 0x1p62 ? (uint64_t)n : UINT64_MAX / 2;
+}
+
 cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
                                 cq_status (*work)(void *user), void *user)
 {
@@ -470,10 +492,13 @@ cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
     cq_status       status;
 
     cq_eval_charge_operators(ev, ev->cx);
+    if (!s->program->has_max_steps)
+        ev->straight_steps = straight_steps_for(s, input_bytes);
     status = cq_eval_blame_guess(ev, work(user));
     cq_eval_charge_operators(NULL, ev->cx);
     eval_clear(ev, s->root);
     cq_alloc_set_budget(outer);
+    cq_program_check_definitions(s->program);
     return status;
 }
 

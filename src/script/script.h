@@ -22,6 +22,7 @@ struct cq_script {
     void       *archive; /* keeps the file open */
     void (*close)(void *archive);
     struct cq_script_state *state; /* that the last export found (state.h); NULL: none yet */
+    double fit_seconds;            /* that looking for inputs of its methods has taken (fit.c) */
 };
 
 /* What a tensor or number among the arguments is as an input of a graph, the caller's to release;
@@ -88,8 +89,9 @@ struct cq_str;
 void cq_script_describe(struct cq_str *out, const cq_ast_def *def, const cq_source *source,
                         bool is_method);
 
-/* suggest.c: "--input 1x3x224x224 --input 2", what could be given to a method to begin with. */
-void cq_script_suggest(struct cq_str *out, const cq_script *script, const cq_ast_def *def,
+/* suggest.c: "--input 1x3x224x224 --input 2", what the method takes to begin with: it is called on
+ * tensors without data until it takes them. Nothing is added where no such inputs are found. */
+void cq_script_suggest(struct cq_str *out, cq_script *script, const cq_ast_def *def,
                        const cq_source *source, bool is_method);
 
 /* foreign.c: what to do about an operator that something else than the model's author wrote; NULL:
@@ -104,9 +106,9 @@ const char *cq_object_class_name(const cq_object *module);
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *script, const char *method,
                                  const cq_args *args, uint32_t flags, const cq_script_port *port);
 
-/* modules.c: the modules of an archive, a module before those inside of it. Every tensor with data
- * that they hold, with its path; a module's own parameters come first, then its other tensors, then
- * its children. */
+/* modules.c: the modules of an archive, each once, a module before those inside of it. Every tensor
+ * with data that they hold, with its path; a module's own parameters come first, then its other
+ * tensors, then its children. */
 typedef cq_status (*cq_script_module_fn)(void *user, cq_object *module, const char *path);
 typedef cq_status (*cq_script_tensor_fn)(void *user, const char *path, cq_tensor *t,
                                          bool is_parameter);

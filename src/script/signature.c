@@ -39,6 +39,18 @@ static signature find(cq_script *s, const char *method)
     return found;
 }
 
+CQ_API const char *cq_script_method_name(const cq_script *s, size_t i)
+{
+    CQ_NEED_ELSE(s, NULL);
+    const cq_unit   *main = s->program->main;
+    const cq_object *root = cq_object_of(s->root);
+
+    for (size_t k = 0; root && root->cls && k < root->cls->n_methods; k++)
+        if (!cq_starts_with(root->cls->methods[k]->name, "__") && i-- == 0)
+            return root->cls->methods[k]->name;
+    return main && i < main->n_defs ? main->defs[i]->name : NULL;
+}
+
 CQ_API size_t cq_script_n_params(cq_script *s, const char *method)
 {
     CQ_NEED_ELSE(s, 0);

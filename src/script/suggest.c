@@ -1,10 +1,8 @@
 /* The --input to begin with: what could be given to a method, going by the types of its parameters,
  * the sizes that a trace has noted, and the weights. */
-#include "script/script.h"
+#include "script/suggest.h"
 
 #include "base/str.h"
-
-#include <stdio.h>
 
 enum { MAX_DEPTH = 64 };
 
@@ -39,58 +37,74 @@ static cq_status find_weight(void *user, cq_object *module, const char *path)
 }
 
 /* What a tensor argument may look like: sizes that fit the first weight. */
-static void guess_tensor(char *out, size_t size, const first_weight *found)
+static cq_guess guess_tensor(const first_weight *found)
 {
     const cq_tensor *w        = found->tensor;
-    const long long  channels = w ? (long long)w->sizes[1].value : 3;
+    const int64_t    channels = w ? w->sizes[1].value : 3;
 
     if (w && strstr(found->class_name, "Embedding"))
-        snprintf(out, size, "int64[1,8]");
-    else if (w && w->rank == 2)
-        snprintf(out, size, "1x%lld", channels);
-    else if (w && w->rank == 3)
-        snprintf(out, size, "1x%lldx64", channels);
-    else if (w && w->rank == 5)
-        snprintf(out, size, "1x%lldx16x64x64", channels);
-    else
-        snprintf(out, size, "1x%lldx224x224", channels);
+        return (cq_guess){ .dtype = CQ_DTYPE_I64, .rank = 2, .sizes = { 1, 8 } };
+    if (w && w->rank == 2)
+        return (cq_guess){ .dtype = CQ_DTYPE_F32, .rank = 2, .sizes = { 1, channels } };
+    if (w && w->rank == 3)
+        return (cq_guess){ .dtype = CQ_DTYPE_F32, .rank = 3, .sizes = { 1, channels, 64 } };
+    if (w && w->rank == 5)
+        return (cq_guess){ .dtype = CQ_DTYPE_F32, .rank = 5, .sizes = { 1, channels, 16, 64, 64 } };
+    return (cq_guess){ .dtype = CQ_DTYPE_F32, .rank = 4, .sizes = { 1, channels, 224, 224 } };
 }
 
 /* The input that an archive of a trace holds. */
-static bool traced_input(char *out, size_t size, const cq_script *s, size_t i)
+static bool traced_input(cq_guess *out, const cq_script *s, size_t i)
 {
-    int64_t  sizes[CQ_MAX_RANK];
-    size_t   rank = 0, len;
-    cq_dtype dtype;
+    int64_t sizes[CQ_MAX_RANK];
 
     if (i >= cq_script_n_example_inputs(s) ||
-        cq_script_example_input(s, i, &dtype, &rank, sizes) != CQ_OK)
+        cq_script_example_input(s, i, &out->dtype, &out->rank, sizes) != CQ_OK ||
+        out->rank > CQ_GUESS_MAX_RANK)
         return false;
-    len = (size_t)snprintf(out, size, "%s[", cq_dtype_name(dtype));
-    for (size_t k = 0; k < rank && len < size; k++)
-        len += (size_t)snprintf(out + len, size - len, "%s%lld", k ? "," : "", (long long)sizes[k]);
-    if (len < size)
-        snprintf(out + len, size - len, "]");
+    memcpy(out->sizes, sizes, out->rank * sizeof *sizes);
     return true;
 }
 
+/* 1x3x224x224, or int64[1,8]. */
+static void add_tensor(cq_str *s, const cq_guess *g)
+{
+    const bool plain = g->dtype == CQ_DTYPE_F32 && g->rank;
+
+    if (!plain)
+        cq_str_printf(s, "%s[", cq_dtype_name(g->dtype));
+    for (size_t i = 0; i < g->rank; i++)
+        cq_str_printf(s, "%s%lld", !i ? "" : plain ? "x" : ",", (long long)g->sizes[i]);
+    cq_str_add(s, plain ? "" : "]");
+    /* Indices that are zeros are in range, however small what they are for is. */
+    if (cq_dtype_is_integer(g->dtype))
+        cq_str_add(s, "=zeros");
+}
+
+/* ---- other values ---- */
+
 static const struct {
-    const char *type, *input;
+    const char *type, *input, *json;
+    cq_dtype    dtype; /* of a number */
 } examples[] = {
-    { "Optional[", "none" }, { "int", "1" },      { "float", "1.0" },
-    { "bool", "true" },      { "number", "1.0" }, { "str", "\"text\"" },
+    { "Optional[", "none", "null", CQ_DTYPE_NONE },
+    { "int", "1", NULL, CQ_DTYPE_I64 },
+    { "float", "1.0", NULL, CQ_DTYPE_F64 },
+    { "bool", "true", NULL, CQ_DTYPE_BOOL },
+    { "number", "1.0", NULL, CQ_DTYPE_F64 },
+    { "str", "\"text\"", "{\"str\": \"text\"}", CQ_DTYPE_NONE },
 };
 
-/* Types of values with others inside, and how --input writes them. */
+/* Types of values with others inside, and how --input and args.json write them. */
 typedef struct container {
-    const char *type, *begin, *between, *end;
+    const char *type, *begin, *between, *end, *json;
 } container;
 
 static const container *container_of(const char *type)
 {
-    static const container all[] = { { "List[", "[", ", ", "]" },
-                                     { "Tuple[", "(", ", ", ")" },
-                                     { "Dict[", "{", ": ", "}" } };
+    static const container all[] = { { "List[", "[", ", ", "]", "list" },
+                                     { "Tuple[", "(", ", ", ")", "tuple" },
+                                     { "Dict[", "{", ": ", "}", "dict" } };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (cq_starts_with(type, all[i].type))
@@ -98,70 +112,169 @@ static const container *container_of(const char *type)
     return NULL;
 }
 
+/* What is written: the text of --input, and args.json. */
+typedef struct writer {
+    cq_suggestion *to;
+    cq_str         text, json;
+    size_t         n;        /* guesses so far */
+    cq_guess       tensor;   /* what a new one is like */
+    bool           is_first; /* the guesses are made, not read */
+    size_t         list_length;
+    bool           is_unknown; /* a type is one that no input can have */
+} writer;
+
+static const cq_guess *next_guess(writer *w, cq_guess own)
+{
+    if (w->n >= CQ_MAX_GUESSES) {
+        w->is_unknown = true;
+        return &w->to->guesses[0];
+    }
+    if (w->is_first) {
+        w->to->guesses[w->n] = own;
+        w->to->n             = w->n + 1;
+    }
+    return &w->to->guesses[w->n++];
+}
+
+static void write_leaf(writer *w, const char *type, const char *end)
+{
+    if (type == end || cq_starts_with(type, "Tensor")) {
+        add_tensor(&w->text, next_guess(w, w->tensor));
+        cq_str_printf(&w->json, "{\"tensor\": %zu}", w->n - 1);
+        return;
+    }
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        if (!cq_starts_with(type, examples[i].type))
+            continue;
+        cq_str_add(&w->text, examples[i].input);
+        if (examples[i].json) {
+            cq_str_add(&w->json, examples[i].json);
+        } else {
+            next_guess(w, (cq_guess){ .dtype = examples[i].dtype, .is_number = true, .number = 1 });
+            cq_str_printf(&w->json, "{\"scalar\": %zu}", w->n - 1);
+        }
+        return;
+    }
+    cq_str_add(&w->text, "…");
+    w->is_unknown = true;
+}
+
+static const char *write_value(writer *w, const char *type, const char *end, int depth);
+
+/* The key of a dict in args.json is a text or a number. */
+static const char *write_key(writer *w, const char *type, const char *end)
+{
+    const bool is_text = cq_starts_with(type, "str");
+
+    cq_str_add(&w->text, is_text ? "\"text\"" : "1");
+    cq_str_add(&w->json, is_text ? "[\"text\"" : "[1");
+    while (type < end && *type != ',')
+        type++;
+    return type;
+}
+
+static const char *write_items(writer *w, const container *c, const char *type, const char *end,
+                               int depth)
+{
+    const bool is_dict = *c->begin == '{';
+
+    w->to->has_lists |= *c->begin == '[';
+    cq_str_add(&w->text, c->begin);
+    cq_str_printf(&w->json, "{\"%s\": [", c->json);
+    for (size_t i = 1; *c->begin == '[' && i < w->list_length; i++) {
+        write_value(w, type, end, depth + 1);
+        cq_str_add(&w->text, c->between);
+        cq_str_add(&w->json, ", ");
+    }
+    for (bool first = true; type < end && *type != ']'; first = false) {
+        type = is_dict && first ? write_key(w, type, end) : write_value(w, type, end, depth + 1);
+        if (type < end && *type == ',') {
+            cq_str_add(&w->text, c->between);
+            cq_str_add(&w->json, ", ");
+            type += 1 + strspn(type + 1, " ");
+        }
+    }
+    cq_str_add(&w->text, c->end);
+    cq_str_add(&w->json, is_dict ? "]]}" : "]}");
+    return type < end ? type + 1 : end;
+}
+
 /* What could be an argument of a type, which ends at a comma or bracket that is not its own.
  * Returns where it ends. */
-static const char *add_value(cq_str *s, const char *type, const char *end, const char *tensor,
-                             int depth)
+static const char *write_value(writer *w, const char *type, const char *end, int depth)
 {
     const container *c    = container_of(type);
     int              open = 0;
 
-    if (c && depth < MAX_DEPTH) {
-        cq_str_add(s, c->begin);
-        for (type += strlen(c->type); type < end && *type != ']';) {
-            type = add_value(s, type, end, tensor, depth + 1);
-            if (type < end && *type == ',') {
-                cq_str_add(s, c->between);
-                type += 1 + strspn(type + 1, " ");
-            }
-        }
-        cq_str_add(s, c->end);
-        return type < end ? type + 1 : end;
-    }
-    if (type == end || cq_starts_with(type, "Tensor"))
-        cq_str_add(s, tensor);
-    else
-        for (size_t i = 0; i <= sizeof examples / sizeof examples[0]; i++) {
-            if (i == sizeof examples / sizeof examples[0]) {
-                cq_str_add(s, "…");
-            } else if (cq_starts_with(type, examples[i].type)) {
-                cq_str_add(s, examples[i].input);
-                break;
-            }
-        }
+    if (c && depth < MAX_DEPTH)
+        return write_items(w, c, type + strlen(c->type), end, depth);
+    write_leaf(w, type, end);
     for (; type < end && (open || (*type != ',' && *type != ']')); type++)
         open += (*type == '[') - (*type == ']');
     return type;
 }
 
-static void add_example(cq_str *s, const char *type, size_t len, const char *tensor, bool first)
-{
-    bool quoted = len && (container_of(type) || cq_starts_with(type, "str"));
-
-    cq_str_printf(s, "%s--input %s", first ? "" : " ", quoted ? "'" : "");
-    add_value(s, type, type + len, tensor, 0);
-    cq_str_add(s, quoted ? "'" : "");
-}
-
 /* ---- methods ---- */
 
-void cq_script_suggest(cq_str *out, const cq_script *s, const cq_ast_def *def,
-                       const cq_source *source, bool is_method)
+/* The arguments of all parameters without a default. */
+static void write_arguments(writer *w, const first_weight *found)
 {
-    first_weight found = { 0 };
-    bool         first = true;
-    char         tensor[CQ_MAX_RANK * 24];
+    const cq_suggestion *to    = w->to;
+    bool                 first = true;
 
-    (void)cq_script_each_module(s, find_weight, &found);
-    for (size_t i = is_method; i < def->n_params; i++) {
-        const cq_ast_param *p    = &def->params[i];
-        const char         *type = p->type ? source->text + p->type->at.start : "";
+    cq_str_add(&w->json, "{\"args\": [");
+    for (size_t i = to->is_method; i < to->def->n_params; i++) {
+        const cq_ast_param *p      = &to->def->params[i];
+        const char         *type   = p->type ? to->source->text + p->type->at.start : "";
+        const size_t        len    = p->type ? p->type->at.end - p->type->at.start : 0;
+        const bool          quoted = len && (container_of(type) || cq_starts_with(type, "str"));
 
         if (p->value || p->stars)
             continue;
-        if (strcmp(def->name, "forward") || !traced_input(tensor, sizeof tensor, s, i - is_method))
-            guess_tensor(tensor, sizeof tensor, &found);
-        add_example(out, type, p->type ? p->type->at.end - p->type->at.start : 0, tensor, first);
+        if (strcmp(to->def->name, "forward") != 0 ||
+            !traced_input(&w->tensor, to->script, i - to->is_method))
+            w->tensor = guess_tensor(found);
+        cq_str_printf(&w->text, "%s--input %s", first ? "" : " ", quoted ? "'" : "");
+        cq_str_add(&w->json, first ? "" : ", ");
+        write_value(w, type, type + len, 0);
+        cq_str_add(&w->text, quoted ? "'" : "");
         first = false;
     }
+    cq_str_add(&w->json, "]}");
+}
+
+/* Whether arguments fit that have lists of this length. */
+static bool suggest(cq_str *out, cq_suggestion *to, const first_weight *found, size_t list_length)
+{
+    writer w    = { .to = to, .is_first = true, .list_length = list_length };
+    bool   fits = false;
+
+    write_arguments(&w, found);
+    if (w.json.status == CQ_OK && !w.is_unknown) {
+        to->json   = cq_str_text(&w.json);
+        fits       = cq_suggestion_fit(to);
+        w.n        = 0;
+        w.is_first = false;
+        cq_str_clear(&w.text);
+        cq_str_clear(&w.json);
+        write_arguments(&w, found);
+    }
+    if (fits)
+        cq_str_add(out, cq_str_text(&w.text));
+    if (w.text.status != CQ_OK || w.json.status != CQ_OK)
+        out->status = CQ_E_NO_MEMORY;
+    cq_str_clear(&w.text);
+    cq_str_clear(&w.json);
+    return fits;
+}
+
+void cq_script_suggest(cq_str *out, cq_script *s, const cq_ast_def *def, const cq_source *source,
+                       bool is_method)
+{
+    cq_suggestion to    = { .script = s, .def = def, .source = source, .is_method = is_method };
+    first_weight  found = { 0 };
+
+    (void)cq_script_each_module(s, find_weight, &found);
+    if (!suggest(out, &to, &found, 1) && to.has_lists)
+        suggest(out, &to, &found, 2);
 }

@@ -1,6 +1,7 @@
 /* The places where a program's types matter although its values are at hand: isinstance,
  * annotations that convert (an int where a float is declared, a tensor where a number is), and
  * arguments that a caller outside of the program gives as tensors. */
+#include "base/str.h"
 #include "script/builtin.h"
 
 /* The last name of a type: Tensor of torch.Tensor, List of List[int]. */
@@ -89,6 +90,13 @@ bool cq_type_is_optional_tensor(const cq_ast_expr *type)
            strcmp(name_of(type->u.index.index), "Tensor") == 0;
 }
 
+bool cq_type_is_dict(const cq_ast_expr *type)
+{
+    if (type && type->kind == CQ_X_INDEX && strcmp(name_of(type), "Optional") == 0)
+        type = type->u.index.index;
+    return type && (strcmp(name_of(type), "Dict") == 0 || strcmp(name_of(type), "dict") == 0);
+}
+
 /* What a tensor is converted by where a number is declared; and an int where a float is. */
 static const struct {
     const char *type, *builtin;
@@ -118,49 +126,100 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
 
 /* ---- what comes from outside ---- */
 
+/* Whether PyTorch converts a value from outside to a declared type. It casts to int and float as
+ * Python does, where a bool is an int, and to bool whatever has a truth value. */
+static bool is_converted(const char *type, cq_val_kind from)
+{
+    const bool is_whole = from == CQ_VAL_INT || from == CQ_VAL_BOOL;
+
+    if (strcmp(type, "Tensor") == 0)
+        return from == CQ_VAL_NONE; /* an undefined tensor */
+    if (strcmp(type, "int") == 0)
+        return is_whole || from == CQ_VAL_TENSOR;
+    if (strcmp(type, "float") == 0)
+        return is_whole || from == CQ_VAL_TENSOR;
+    if (strcmp(type, "bool") == 0)
+        return is_whole || from == CQ_VAL_FLOAT || from == CQ_VAL_NONE || from == CQ_VAL_TENSOR;
+    return strcmp(type, "number") == 0 && (is_whole || from == CQ_VAL_TENSOR);
+}
+
+/* Types that are checked; what a value of another type may be, the program finds out. */
+static bool is_checked(const char *type)
+{
+    static const char *const types[] = { "Tensor", "int",  "float", "bool", "number",
+                                         "str",    "List", "Tuple", "Dict" };
+
+    return CQ_IS_AMONG(type, types);
+}
+
+static cq_status mismatch(const cq_ast_expr *type, cq_val v)
+{
+    const char *expected = name_of(type);
+
+    if (v.kind == CQ_VAL_FLOAT)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected %s, got float %.17g", expected,
+                       v.u.f.value);
+    if (v.kind == CQ_VAL_INT)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected %s, got int %lld", expected,
+                       (long long)v.u.i.value);
+    return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected %s, got %s", expected,
+                   cq_eval_type_name(v));
+}
+
+/* A tuple may be given for a list. */
 static cq_status accept_items(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
 {
-    CQ_TRY(cq_eval_list(ev, NULL, 0, v.kind, out));
-    for (size_t i = 0; i < v.u.list->n; i++) {
-        const cq_ast_expr *element = type;
-        cq_val             item;
+    const cq_ast_expr *of       = type->u.index.index;
+    const bool         is_tuple = strcmp(name_of(type), "Tuple") == 0;
+    const size_t       n        = of->kind == CQ_X_TUPLE ? of->u.items.n : 1;
 
-        if (v.kind == CQ_VAL_TUPLE && type->kind == CQ_X_TUPLE) {
-            if (i >= type->u.items.n)
-                return cq_fail(CQ_E_TYPE, NULL, NULL, "a tuple of %zu is wanted but got one of %zu",
-                               type->u.items.n, v.u.list->n);
-            element = type->u.items.items[i];
-        }
-        CQ_TRY(cq_eval_accept(ev, element, v.u.list->items[i], &item));
+    if (is_tuple && v.u.list->n != n)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected a tuple of %zu, got one of %zu", n,
+                       v.u.list->n);
+    CQ_TRY(cq_eval_list(ev, NULL, 0, is_tuple ? CQ_VAL_TUPLE : CQ_VAL_LIST, out));
+    for (size_t i = 0; i < v.u.list->n; i++) {
+        cq_val item;
+
+        CQ_TRY(cq_eval_accept(ev, is_tuple && of->kind == CQ_X_TUPLE ? of->u.items.items[i] : of,
+                              v.u.list->items[i], &item));
         CQ_TRY(cq_list_push(out->u.list, item));
     }
     return CQ_OK;
 }
 
-static cq_status accept_dict(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
+static cq_status accept_dict(cq_eval *ev, const cq_ast_expr *const *types, cq_val v, cq_val *out)
 {
     CQ_TRY(cq_eval_new_dict(ev, out));
     for (size_t i = 0; i < v.u.dict->n; i++) {
-        cq_val item;
+        cq_val key, item;
 
-        CQ_TRY(cq_eval_accept(ev, type, v.u.dict->entries[i].value, &item));
-        CQ_TRY(cq_dict_set(out->u.dict, v.u.dict->entries[i].key, item));
+        CQ_TRY(cq_eval_accept(ev, types[0], v.u.dict->entries[i].key, &key));
+        CQ_TRY(cq_eval_accept(ev, types[1], v.u.dict->entries[i].value, &item));
+        CQ_TRY(cq_dict_set(out->u.dict, key, item));
     }
     return CQ_OK;
 }
 
 cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
 {
-    const cq_ast_expr *of = type->kind == CQ_X_INDEX ? type->u.index.index : NULL;
+    const cq_ast_expr *of    = type->kind == CQ_X_INDEX ? type->u.index.index : NULL;
+    const char        *name  = name_of(type);
+    const bool         known = v.kind != CQ_VAL_OBJECT;
 
-    if (of && v.kind != CQ_VAL_NONE && !cq_object_as(v, CQ_OBJECT_OPTIONAL) &&
-        strcmp(name_of(type), "Optional") == 0)
+    if (of && known && v.kind != CQ_VAL_NONE && strcmp(name, "Optional") == 0)
         return cq_eval_accept(ev, of, v, out);
-    if (of && is_kind(v, name_of(type))) {
-        if (cq_val_is_list(v))
-            return accept_items(ev, of, v, out);
-        if (v.kind == CQ_VAL_DICT && of->kind == CQ_X_TUPLE && of->u.items.n == 2)
-            return accept_dict(ev, of->u.items.items[1], v, out);
+    if (of && (v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST) &&
+        (strcmp(name, "List") == 0 || is_kind(v, name)))
+        return accept_items(ev, type, v, out);
+    if (of && v.kind == CQ_VAL_DICT && is_kind(v, name) && of->kind == CQ_X_TUPLE &&
+        of->u.items.n == 2)
+        return accept_dict(ev, (const cq_ast_expr *const *)of->u.items.items, v, out);
+    if (known && is_checked(name) && !is_kind(v, name)) {
+        if (!is_converted(name, v.kind))
+            return mismatch(type, v);
+        for (size_t i = 0; i < sizeof conversions / sizeof *conversions; i++)
+            if (strcmp(name, conversions[i].type) == 0)
+                return CQ_CALL(ev, out, conversions[i].builtin, v);
     }
     return cq_eval_annotate(ev, type, v, out);
 }

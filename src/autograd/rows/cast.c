@@ -2,10 +2,9 @@
 #include "autograd/gradient.h"
 
 const cq_gradient cq_gradients_cast[] = {
-    { "aten::to.dtype", .as = "self: grad" },   { "aten::clone", .as = "self: grad" },
-    { "aten::contiguous", .as = "self: grad" }, { "aten::alias", .as = "self: grad" },
-    { "aten::lift_fresh", .as = "self: grad" }, { "aten::detach", .kind = CQ_GRADIENT_NONE },
-    { "aten::data", .kind = CQ_GRADIENT_NONE }, { 0 },
+    { "aten::detach", .kind = CQ_GRADIENT_NONE },
+    { "aten::data", .kind = CQ_GRADIENT_NONE },
+    { 0 },
 };
 
 /* PyTorch differentiates through these; a rejected draw here would make that wrong. */
@@ -35,10 +34,6 @@ const cq_gradient cq_gradients_creation[] = {
     { "aten::new_full", .kind = CQ_GRADIENT_NONE },
     { "aten::new_empty", .kind = CQ_GRADIENT_NONE },
     { "aten::fill.Scalar", .kind = CQ_GRADIENT_ZERO },
-    { "aten::fill.Tensor", .as = "self: zeros_like(self); value: sum(grad)" },
     { "aten::zero", .kind = CQ_GRADIENT_ZERO },
-    { "aten::copy", .as = "self: zeros_like(self); src: grad" },
-    { "aten::tril", .as = "self: tril(grad, diagonal)" },
-    { "aten::triu", .as = "self: triu(grad, diagonal)" },
     { 0 },
 };

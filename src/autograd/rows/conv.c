@@ -278,54 +278,27 @@ const cq_gradient cq_gradients_conv[] = {
     { "aten::_convolution.deprecated", .fn = conv },
     { "aten::_convolution", .fn = conv },
     { "aten::_convolution_mode", .fn = conv },
-    { "aten::im2col",
-      .as = "self: col2im(grad, self.shape[-2:], kernel_size, dilation, padding, stride)" },
-    { "aten::col2im", .as = "self: im2col(grad, kernel_size, dilation, padding, stride)" },
     { 0 },
 };
 
-/* In a graph: the gradients go to where the maxima were; whoever did not say where is asked again.
- */
-#define TO(n, where)                                                                               \
-    "self: view_as(scatter_add(flatten(zeros_like(self), -" #n "), -1, flatten(" where ", -" #n    \
-    "), flatten(grad, -" #n ")), self)"
-#define TO_FOUND(n)                                                                                \
-    "_, where = max_pool" #n "d_with_indices(self, kernel_size, stride, padding, dilation, "       \
-    "ceil_mode)\n" TO(n, "where")
-
-/* The means of windows that may differ in size, along one axis after another. */
-#define SPREAD_1(grad) "spread_means(" grad ", -1, self.shape[-1])"
-#define SPREAD_2(grad) "spread_means(" SPREAD_1(grad) ", -2, self.shape[-2])"
-#define SPREAD_3(grad) "spread_means(" SPREAD_2(grad) ", -3, self.shape[-3])"
-#define ADAPTIVE_MEAN(name, n)                                                                     \
-    {                                                                                              \
-        "aten::" name, .fn = avg_pool, .variant = ADAPTIVE, .as = "self: " SPREAD_##n("grad")      \
-    }
-
 const cq_gradient cq_gradients_pool[] = {
-    { "aten::max_pool1d", .fn = max_pool, .as = TO_FOUND(1) },
-    { "aten::max_pool2d", .fn = max_pool, .as = TO_FOUND(2) },
-    { "aten::max_pool3d", .fn = max_pool, .as = TO_FOUND(3) },
-    { "aten::max_pool1d_with_indices", .fn = max_pool, .variant = WITH_INDICES,
-      .as = TO(1, "result1") },
-    { "aten::max_pool2d_with_indices", .fn = max_pool, .variant = WITH_INDICES,
-      .as = TO(2, "result1") },
-    { "aten::max_pool3d_with_indices", .fn = max_pool, .variant = WITH_INDICES,
-      .as = TO(3, "result1") },
-    { "aten::adaptive_max_pool1d", .fn = max_pool, .variant = WITH_INDICES,
-      .as = TO(1, "result1") },
-    { "aten::adaptive_max_pool2d", .fn = max_pool, .variant = WITH_INDICES,
-      .as = TO(2, "result1") },
-    { "aten::adaptive_max_pool3d", .fn = max_pool, .variant = WITH_INDICES,
-      .as = TO(3, "result1") },
+    { "aten::max_pool1d", .fn = max_pool },
+    { "aten::max_pool2d", .fn = max_pool },
+    { "aten::max_pool3d", .fn = max_pool },
+    { "aten::max_pool1d_with_indices", .fn = max_pool, .variant = WITH_INDICES },
+    { "aten::max_pool2d_with_indices", .fn = max_pool, .variant = WITH_INDICES },
+    { "aten::max_pool3d_with_indices", .fn = max_pool, .variant = WITH_INDICES },
+    { "aten::adaptive_max_pool1d", .fn = max_pool, .variant = WITH_INDICES },
+    { "aten::adaptive_max_pool2d", .fn = max_pool, .variant = WITH_INDICES },
+    { "aten::adaptive_max_pool3d", .fn = max_pool, .variant = WITH_INDICES },
     { "aten::avg_pool1d", .fn = avg_pool },
     { "aten::avg_pool2d", .fn = avg_pool },
     { "aten::avg_pool3d", .fn = avg_pool },
-    ADAPTIVE_MEAN("adaptive_avg_pool1d", 1),
-    ADAPTIVE_MEAN("adaptive_avg_pool2d", 2),
-    ADAPTIVE_MEAN("adaptive_avg_pool3d", 3),
-    ADAPTIVE_MEAN("_adaptive_avg_pool2d", 2),
-    ADAPTIVE_MEAN("_adaptive_avg_pool3d", 3),
+    { "aten::adaptive_avg_pool1d", .fn = avg_pool, .variant = ADAPTIVE },
+    { "aten::adaptive_avg_pool2d", .fn = avg_pool, .variant = ADAPTIVE },
+    { "aten::adaptive_avg_pool3d", .fn = avg_pool, .variant = ADAPTIVE },
+    { "aten::_adaptive_avg_pool2d", .fn = avg_pool, .variant = ADAPTIVE },
+    { "aten::_adaptive_avg_pool3d", .fn = avg_pool, .variant = ADAPTIVE },
     { "aten::max_unpool2d", .kind = CQ_GRADIENT_MOVE },
     { "aten::max_unpool3d", .kind = CQ_GRADIENT_MOVE },
     { 0 },

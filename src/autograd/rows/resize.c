@@ -41,9 +41,6 @@ static cq_status upsample(cq_grad *g)
         "aten::" name ".vec", .fn = upsample                                                       \
     }
 
-/* As the operators that it consists of. */
-#define SAMPLED "sampled(input, grid, interpolation_mode, padding_mode, align_corners)"
-
 const cq_gradient cq_gradients_resize[] = {
     UPSAMPLE("upsample_nearest1d"),
     UPSAMPLE("upsample_nearest2d"),
@@ -57,9 +54,5 @@ const cq_gradient cq_gradients_resize[] = {
     UPSAMPLE("upsample_bicubic2d"),
     UPSAMPLE("_upsample_bilinear2d_aa"),
     UPSAMPLE("_upsample_bicubic2d_aa"),
-    { "aten::grid_sampler", .body = SAMPLED },
-    { "aten::grid_sampler_2d", .body = SAMPLED },
-    { "aten::grid_sampler_3d", .body = SAMPLED },
-    { "aten::affine_grid_generator", .body = "affine_places(theta, size, align_corners)" },
     { 0 },
 };

@@ -48,7 +48,6 @@ static cq_status cat(cq_grad *g)
 }
 
 const cq_gradient cq_gradients_view[] = {
-    { "aten::expand", .as = "self: grad" },
     { "aten::unfold", .kind = CQ_GRADIENT_MOVE },
     { "aten::as_strided", .kind = CQ_GRADIENT_MOVE },
     { "aten::unbind.int", .fn = unbind },
@@ -56,19 +55,9 @@ const cq_gradient cq_gradients_view[] = {
     { "aten::split.sizes", .fn = split },
     { "aten::split", .fn = split },
     { "aten::split_with_sizes", .fn = split },
-    { "aten::slice_scatter",
-      .as = "self: slice_scatter(grad, zeros_like(src), dim, start, end, step);"
-            "src: slice(grad, dim, start, end, step)" },
-    { "aten::select_scatter", .as = "self: select_scatter(grad, zeros_like(src), dim, index);"
-                                    "src: select(grad, dim, index)" },
-    { "aten::diagonal_scatter",
-      .as = "self: diagonal_scatter(grad, zeros_like(src), offset, dim1, dim2);"
-            "src: diagonal(grad, offset, dim1, dim2)" },
     { "aten::as_strided_scatter", .kind = CQ_GRADIENT_MOVE },
     { "aten::cat", .fn = cat },
     { "aten::repeat", .kind = CQ_GRADIENT_MOVE },
-    { "aten::flip", .as = "self: flip(grad, dims)" },
-    { "aten::constant_pad_nd", .as = "self: constant_pad_nd(grad, [-n for n in pad])" },
     { "aten::reflection_pad1d", .kind = CQ_GRADIENT_MOVE },
     { "aten::reflection_pad2d", .kind = CQ_GRADIENT_MOVE },
     { "aten::reflection_pad3d", .kind = CQ_GRADIENT_MOVE },

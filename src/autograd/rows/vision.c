@@ -119,18 +119,7 @@ static cq_status roi_align(cq_grad *g)
     return roi_align_of(g);
 }
 
-/* Each bin names the pixel that it took, or -1. Pixels of all planes are counted from 1. */
-#define ROI_POOL                                                                                   \
-    "planes = input.shape[1]; size = input.shape[2] * input.shape[3]\n"                            \
-    "at = result1.to(torch.int64)\n"                                                               \
-    "image = rois.select(1, 0).to(torch.int64).reshape([rois.shape[0], 1, 1, 1])\n"                \
-    "plane = image * planes + arange(planes).reshape([planes, 1, 1])\n"                            \
-    "at = where.ScalarOther(at >= 0, plane * size + 1 + at, 0).reshape([-1])\n"                    \
-    "sums = zeros([input.numel() + 1], dtype=input.dtype)\n"                                       \
-    "input: sums.index_add(0, at, grad.reshape([-1])).slice(0, 1).reshape(input.shape)"
-
 const cq_gradient cq_gradients_vision[] = {
     { "torchvision::roi_align", .fn = roi_align },
-    { "torchvision::roi_pool", .as = ROI_POOL },
     { 0 },
 };

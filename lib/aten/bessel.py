@@ -1,0 +1,509 @@
+"""bessel."""
+
+import math
+import torch
+
+from calque import gradient, operator, result_type
+from aten.common import in_float, number_like, polynomial, scaled, shifted
+
+
+# Of degree 0 to 30 by p(k + 1) = ((a x + b + c k) p(k) - d k p(k - 1)) / (1 + e k).
+def by_degree(x, n, a, b, c, d, e):
+    x = in_float(x)
+    dtype = result_type(x, in_float(n))
+    x = x.to(dtype)
+    n = n.to(torch.int64)
+    before = number_like(x, 1.0)
+    p = shifted(scaled(x, a), b)
+    y = torch.where(n == 1, p, torch.where(n == 0, before, 0.0))
+    for k in range(1, 30):
+        next = shifted(scaled(x, a), b + c * k) * p - scaled(before, d * k)
+        before = p
+        p = scaled(next, 1 / (1 + e * k))
+        y = torch.where(n == k + 1, p, y)
+    return torch.where(n > 30, number_like(y, math.nan), y)
+
+
+def legendre(x, n):
+    x = in_float(x)
+    dtype = result_type(x, in_float(n))
+    x = x.to(dtype)
+    n = n.to(torch.int64)
+    before = number_like(x, 1.0)
+    p = x
+    y = torch.where(n == 1, p, torch.where(n == 0, before, 0.0))
+    for k in range(1, 30):
+        next = scaled(x, 2.0 * k + 1) * p - scaled(before, float(k))
+        before = p
+        p = next / (k + 1.0)
+        y = torch.where(n == k + 1, p, y)
+    return torch.where(n > 30, number_like(y, math.nan), y)
+
+
+# cos(n t), sin((n + 1) t) / sin(t), cos((n + 1/2) t) / cos(t/2) and sin((n + 1/2) t) / sin(t/2),
+# where x is cos(t). Past 1 they are hyperbolic, and below -1 their signs alternate.
+def chebyshev(x, n, kind):
+    x = in_float(x)
+    dtype = result_type(x, in_float(n))
+    x = x.to(dtype)
+    n = n.to(torch.int64)
+    m = n.to(dtype)
+    odd = n % 2 == 1
+    z = torch.zeros_like(x + m)
+    inside = x.abs() < 1
+    t = torch.where(inside, x, 0.5).acos()
+    h = torch.where(x.abs() > 1, x.abs(), 2.0).acosh()
+    if kind == 1:
+        angle = (m * t).cos()
+        y = (m * h).cosh()
+        past = torch.where((x < 0).logical_and(odd), -y, y)
+        ends = torch.where((x < 0).logical_and(odd), z - 1, z + 1)
+    elif kind == 2:
+        angle = ((m + 1) * t).sin() / t.sin()
+        y = ((m + 1) * h).sinh() / h.sinh()
+        past = torch.where((x < 0).logical_and(odd), -y, y)
+        ends = torch.where((x < 0).logical_and(odd), -m - 1, z + m + 1)
+    elif kind == 3:
+        angle = ((m + 0.5) * t).cos() / (t / 2).cos()
+        c = ((m + 0.5) * h).cosh() / (h / 2).cosh()
+        s = ((m + 0.5) * h).sinh() / (h / 2).sinh()
+        past = torch.where(x < 0, torch.where(odd, -s, s), c)
+        ends = torch.where(x < 0, torch.where(odd, z - 2 * m - 1, z + 2 * m + 1), z + 1)
+    else:
+        angle = ((m + 0.5) * t).sin() / (t / 2).sin()
+        c = ((m + 0.5) * h).cosh() / (h / 2).cosh()
+        s = ((m + 0.5) * h).sinh() / (h / 2).sinh()
+        past = torch.where(x < 0, torch.where(odd, -c, c), s)
+        ends = torch.where(x < 0, torch.where(odd, z - 1, z + 1), z + 2 * m + 1)
+    y = torch.where(inside, angle, torch.where(x.abs() > 1, past, ends))
+    y = torch.where(x.isnan(), x + m, y)
+    return torch.where(n < 0, z, torch.where(n == 0, z + 1, y))
+
+
+@operator("aten::special_scaled_modified_bessel_k0(Tensor x) -> Tensor")
+def special_scaled_modified_bessel_k0(x):
+    """Exp(x) modified_bessel_k0(x)."""
+    self = x
+    x = in_float(self)
+    small = x.clamp(1e-30, 2)
+    s = small.square() / 2 - 1
+    large = x.clamp(min=2)
+    t = 4 / large - 1
+    near = polynomial(
+        s,
+        [
+            5.452564662772586e-12,
+            6.62380496488552e-10,
+            6.093361894172114e-08,
+            4.054506560572984e-06,
+            0.0001828055582791554,
+            0.005053392643212586,
+            0.07177701034240509,
+            0.3404973210133794,
+            -0.30362077291575545,
+        ],
+    ) - (small / 2).log() * polynomial(
+        s,
+        [
+            2.5398791970311194e-12,
+            3.273598657287219e-10,
+            3.236227352376538e-08,
+            2.3575789615827903e-06,
+            0.0001198206858163441,
+            0.003928565105644117,
+            0.07358986836105334,
+            0.635861728156068,
+            1.5660829297563506,
+        ],
+    )
+    far = (
+        polynomial(
+            t,
+            [
+                -4.845976624616983e-10,
+                8.310065038985326e-10,
+                8.420157628766141e-10,
+                -1.1073116183689915e-09,
+                -3.282020273552185e-09,
+                5.824416878540813e-09,
+                -6.004239405723406e-09,
+                1.53338830124452e-08,
+                -4.2041959747016134e-08,
+                1.0379057281747687e-07,
+                -2.6867494679720537e-07,
+                7.425403900672949e-07,
+                -2.191222676758333e-06,
+                7.0022843434963184e-06,
+                -2.4735199846021702e-05,
+                9.956054428670315e-05,
+                -0.00047976905699133196,
+                0.0030328918103729526,
+                -0.031071461824886373,
+                1.21859533851339,
+            ],
+        )
+        * large.rsqrt()
+    )
+    y = torch.where(x <= 2, near * small.exp(), far)
+    return torch.where(
+        x > 0, y, torch.where(x == 0, number_like(x, math.inf), number_like(x, math.nan))
+    )
+
+
+@operator("aten::special_scaled_modified_bessel_k1(Tensor x) -> Tensor")
+def special_scaled_modified_bessel_k1(x):
+    """Exp(x) modified_bessel_k1(x)."""
+    self = x
+    x = in_float(self)
+    small = x.clamp(1e-30, 2)
+    s = small.square() / 2 - 1
+    large = x.clamp(min=2)
+    t = 4 / large - 1
+    near = 1 / small + small * (
+        polynomial(
+            s,
+            [
+                -3.089218079102441e-13,
+                -4.235880161904666e-11,
+                -4.4737089807404435e-09,
+                -3.4958297648996174e-07,
+                -1.9109762342344585e-05,
+                -0.0006724746609661541,
+                -0.013254642948920606,
+                -0.10866462148495115,
+                -0.057455856135205326,
+            ],
+        )
+        + (small / 2).log()
+        * polynomial(
+            s,
+            [
+                1.4032637886429537e-13,
+                2.031922759238477e-11,
+                2.291273488938041e-09,
+                1.9417364085156806e-07,
+                1.1787894939469932e-05,
+                0.00047928274326549763,
+                0.011785695316910426,
+                0.14717973672210669,
+                0.6358617281560686,
+            ],
+        )
+    )
+    far = (
+        polynomial(
+            t,
+            [
+                5.344338028107821e-10,
+                -9.201040869575581e-10,
+                -9.151326398946588e-10,
+                1.198981637267927e-09,
+                3.663603232872061e-09,
+                -6.558344305641008e-09,
+                7.0004176227360515e-09,
+                -1.792857143205822e-08,
+                4.92334165346621e-08,
+                -1.229528363054785e-07,
+                3.227270041303412e-07,
+                -9.064448911098882e-07,
+                2.730090664389364e-06,
+                -8.961249966141308e-06,
+                3.284386038812149e-05,
+                -0.00013959021611581105,
+                0.000735724155154905,
+                -0.005566729880181961,
+                0.10334973775386178,
+                1.3631518903713424,
+            ],
+        )
+        * large.rsqrt()
+    )
+    y = torch.where(x <= 2, near * small.exp(), far)
+    return torch.where(
+        x > 0, y, torch.where(x == 0, number_like(x, math.inf), number_like(x, math.nan))
+    )
+
+
+@operator("aten::special_spherical_bessel_j0(Tensor x) -> Tensor")
+def special_spherical_bessel_j0(x):
+    """Sin(x) / x."""
+    y = in_float(x)
+    far = torch.where(y == 0, 1.0, y)
+    far = torch.where(far.abs() == math.inf, 1.0, far)
+    z = y.square().clamp(max=0.25)
+    near = 1 - z / 6 * (1 - z / 20 * (1 - z / 42 * (1 - z / 72 * (1 - z / 110 * (1 - z / 156)))))
+    return torch.where(y.abs() < 0.5, near, torch.where(y.abs() == math.inf, 0.0, far.sin() / far))
+
+
+@operator("aten::special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_t(x, n):
+    """Chebyshev's polynomials of the first kind."""
+    return chebyshev(x, n, 1)
+
+
+@operator("aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_t_x_scalar(x, n):
+    """Chebyshev's polynomials of the first kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_t(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_chebyshev_polynomial_t_n_scalar(x, n):
+    """Chebyshev's polynomials of the first kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_t(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_t(x, n):
+    """Chebyshev's polynomials of the first kind, between 0 and 1."""
+    return chebyshev(in_float(x) * 2 - 1, n, 1)
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_t_x_scalar(x, n):
+    """Chebyshev's polynomials of the first kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_t(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_shifted_chebyshev_polynomial_t_n_scalar(x, n):
+    """Chebyshev's polynomials of the first kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_t(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_u(x, n):
+    """Chebyshev's polynomials of the second kind."""
+    return chebyshev(x, n, 2)
+
+
+@operator("aten::special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_u_x_scalar(x, n):
+    """Chebyshev's polynomials of the second kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_u(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_chebyshev_polynomial_u_n_scalar(x, n):
+    """Chebyshev's polynomials of the second kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_u(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_u(x, n):
+    """Chebyshev's polynomials of the second kind, between 0 and 1."""
+    return chebyshev(in_float(x) * 2 - 1, n, 2)
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_u_x_scalar(x, n):
+    """Chebyshev's polynomials of the second kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_u(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_shifted_chebyshev_polynomial_u_n_scalar(x, n):
+    """Chebyshev's polynomials of the second kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_u(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_v(x, n):
+    """Chebyshev's polynomials of the third kind."""
+    return chebyshev(x, n, 3)
+
+
+@operator("aten::special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_v_x_scalar(x, n):
+    """Chebyshev's polynomials of the third kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_v(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_chebyshev_polynomial_v_n_scalar(x, n):
+    """Chebyshev's polynomials of the third kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_v(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_v(x, n):
+    """Chebyshev's polynomials of the third kind, between 0 and 1."""
+    return chebyshev(in_float(x) * 2 - 1, n, 3)
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_v_x_scalar(x, n):
+    """Chebyshev's polynomials of the third kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_v(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_shifted_chebyshev_polynomial_v_n_scalar(x, n):
+    """Chebyshev's polynomials of the third kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_v(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_w(x, n):
+    """Chebyshev's polynomials of the fourth kind."""
+    return chebyshev(x, n, 4)
+
+
+@operator("aten::special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_chebyshev_polynomial_w_x_scalar(x, n):
+    """Chebyshev's polynomials of the fourth kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_w(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_chebyshev_polynomial_w_n_scalar(x, n):
+    """Chebyshev's polynomials of the fourth kind."""
+    return torch.ops.aten.special_chebyshev_polynomial_w(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_w(x, n):
+    """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
+    return chebyshev(in_float(x) * 2 - 1, n, 4)
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_shifted_chebyshev_polynomial_w_x_scalar(x, n):
+    """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_w(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_shifted_chebyshev_polynomial_w_n_scalar(x, n):
+    """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
+    return torch.ops.aten.special_shifted_chebyshev_polynomial_w(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor")
+def special_hermite_polynomial_h(x, n):
+    """Hermite's polynomials, of physics."""
+    return by_degree(x, n, 2.0, 0.0, 0.0, 2.0, 0.0)
+
+
+@operator("aten::special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_hermite_polynomial_h_x_scalar(x, n):
+    """Hermite's polynomials, of physics."""
+    return torch.ops.aten.special_hermite_polynomial_h(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_hermite_polynomial_h_n_scalar(x, n):
+    """Hermite's polynomials, of physics."""
+    return torch.ops.aten.special_hermite_polynomial_h(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor")
+def special_hermite_polynomial_he(x, n):
+    """Hermite's polynomials, of probability."""
+    return by_degree(x, n, 1.0, 0.0, 0.0, 1.0, 0.0)
+
+
+@operator("aten::special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_hermite_polynomial_he_x_scalar(x, n):
+    """Hermite's polynomials, of probability."""
+    return torch.ops.aten.special_hermite_polynomial_he(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_hermite_polynomial_he_n_scalar(x, n):
+    """Hermite's polynomials, of probability."""
+    return torch.ops.aten.special_hermite_polynomial_he(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor")
+def special_laguerre_polynomial_l(x, n):
+    """Laguerre's polynomials."""
+    return by_degree(x, n, -1.0, 1.0, 2.0, 1.0, 1.0)
+
+
+@operator("aten::special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_laguerre_polynomial_l_x_scalar(x, n):
+    """Laguerre's polynomials."""
+    return torch.ops.aten.special_laguerre_polynomial_l(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_laguerre_polynomial_l_n_scalar(x, n):
+    """Laguerre's polynomials."""
+    return torch.ops.aten.special_laguerre_polynomial_l(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@operator("aten::special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor")
+def special_legendre_polynomial_p(x, n):
+    """Legendre's polynomials."""
+    return legendre(x, n)
+
+
+@operator("aten::special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor")
+def special_legendre_polynomial_p_x_scalar(x, n):
+    """Legendre's polynomials."""
+    return torch.ops.aten.special_legendre_polynomial_p(
+        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
+    )
+
+
+@operator("aten::special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor")
+def special_legendre_polynomial_p_n_scalar(x, n):
+    """Legendre's polynomials."""
+    return torch.ops.aten.special_legendre_polynomial_p(
+        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
+    )
+
+
+@gradient("aten::exp")
+def exp_gradient(grad, result):
+    return {"self": grad * result}
+
+
+@gradient("aten::sin")
+def sin_gradient(grad, self):
+    return {"self": grad * torch.cos(self)}

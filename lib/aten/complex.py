@@ -1,0 +1,1277 @@
+"""Complex tensors.
+
+A complex tensor is a pair of real ones to every kernel. A function with @complex_rule says what an
+operator computes on complex tensors, in terms of real parts and imaginary parts."""
+
+import math
+import torch
+
+from calque import complex_rule, dtype_name, is_complex, operator, unview, wrap_dim, wrap_dims
+from aten.common import before, behind
+from aten.fft import complex_of, fourier_1, fourier_n
+
+
+# Means of neighbours times their distance, one for each gap.
+def areas(y, x, dim):
+    d = wrap_dim(dim, y.ndim)
+    if x.ndim == 1 and y.ndim > 1:
+        x = x.reshape([-1 if i == d else 1 for i in range(y.ndim)])
+    return (behind(y, d) + before(y, d)) * (behind(x, d) - before(x, d)) / 2.0
+
+
+def even_areas(y, dx, dim):
+    d = wrap_dim(dim, y.ndim)
+    return (behind(y, d) + before(y, d)) * (dx / 2)
+
+
+def truth(x):
+    return torch.logical_or(torch.real(x) != 0, torch.imag(x) != 0) if x.is_complex() else x != 0
+
+
+def from_pairs(x):
+    return torch.view_as_complex(x.contiguous())
+
+
+def both_complex(x, y):
+    return (
+        isinstance(x, torch.Tensor)
+        and is_complex(x)
+        and isinstance(y, torch.Tensor)
+        and is_complex(y)
+    )
+
+
+def part_dtype(dtype):
+    return (
+        torch.float64
+        if dtype == torch.complex128
+        else torch.float32
+        if dtype == torch.complex64
+        else torch.float16
+    )
+
+
+# Of the one that is a complex tensor; else of the real one beside a complex number.
+def dtype_of_parts(x, y):
+    if isinstance(x, torch.Tensor) and is_complex(x):
+        return part_dtype(x.dtype)
+    if isinstance(y, torch.Tensor) and is_complex(y):
+        return part_dtype(y.dtype)
+    d = x.dtype if isinstance(x, torch.Tensor) else y.dtype
+    return d if d.is_floating_point else torch.float32
+
+
+def real_part(x, dtype):
+    if isinstance(x, torch.Tensor):
+        return torch.real(x) if is_complex(x) else x
+    return torch.scalar_tensor(torch.real(x), dtype=dtype)
+
+
+def imag_part(x, dtype):
+    if isinstance(x, torch.Tensor):
+        return torch.imag(x) if is_complex(x) else torch.zeros_like(x)
+    return torch.scalar_tensor(torch.imag(x), dtype=dtype)
+
+
+# A real operand of pairs.
+def beside_pairs(x):
+    return x.unsqueeze(-1) if isinstance(x, torch.Tensor) and x.ndim > 0 else x
+
+
+def times_real(z, by):
+    return from_pairs(torch.view_as_real(z) * beside_pairs(by))
+
+
+# (x + yi)(u + vi)
+def product(x, y, u, v):
+    a = x * u
+    b = x * v
+    c = y * u
+    d = y * v
+    return complex_of(a - d, b + c)
+
+
+def as_complex(x):
+    return x if x.is_complex() else torch.complex(x, torch.zeros_like(x))
+
+
+@operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
+@operator("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
+def trapezoid_x(y, x, dim):
+    """The area under a curve."""
+    return areas(y, x, dim).sum(dim)
+
+
+@operator("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", complex=True)
+@operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", complex=True)
+def trapezoid_dx(y, dx, dim):
+    """The area under a curve."""
+    return even_areas(y, dx, dim).sum(dim)
+
+
+@operator(
+    "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+    complex=True,
+)
+def cumulative_trapezoid_x(y, x, dim):
+    """The area under a curve."""
+    return areas(y, x, dim).cumsum(dim)
+
+
+@operator(
+    "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    complex=True,
+)
+def cumulative_trapezoid_dx(y, dx, dim):
+    """The area under a curve."""
+    return even_areas(y, dx, dim).cumsum(dim)
+
+
+@unview("aten::view_as_real")
+def view_as_real_unview(changed):
+    return from_pairs(changed)
+
+
+@unview("aten::view_as_complex")
+def view_as_complex_unview(changed):
+    return torch.view_as_real(changed)
+
+
+@operator("aten::complex(Tensor real, Tensor imag) -> Tensor", of_views=True)
+def complex(real, imag):
+    """Complex numbers of these parts."""
+    assert real.dtype == imag.dtype, "both parts should be of one dtype"
+    return torch.view_as_complex(torch.stack(torch.ops.aten.broadcast_tensors([real, imag]), -1))
+
+
+@operator("aten::polar(Tensor abs, Tensor angle) -> Tensor", of_views=True)
+def polar(abs, angle):
+    """Complex numbers of this size and angle."""
+    return torch.view_as_complex(torch.stack([abs * angle.cos(), abs * angle.sin()], -1))
+
+
+@operator("aten::imag(Tensor(a) self) -> Tensor(a)", of_views=True)
+def imag(self):
+    """The imaginary parts of complex numbers."""
+    raise TypeError(f"wants complex numbers, not {dtype_name(self.dtype)}")
+
+
+@operator(
+    "aten::fft_fft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
+    of_views=True,
+)
+def fft_fft(self, n, dim, norm):
+    """Fourier transform."""
+    return fourier_1(self, n, dim, norm, False, False, False)
+
+
+@operator(
+    "aten::fft_fft2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) " "-> Tensor",
+    of_views=True,
+)
+def fft_fft2(self, s, dim, norm):
+    """Fourier transform, of two dimensions."""
+    return fourier_n(self, s, dim, norm, False, False, False)
+
+
+@complex_rule("aten::_conj")
+@complex_rule("aten::_conj_physical")
+@complex_rule("aten::conj")
+@complex_rule("aten::conj_physical")
+def _conj_complex(self):
+    return torch.complex(torch.real(self), -torch.imag(self))
+
+
+@complex_rule("aten::_pad_circular")
+def _pad_circular_complex(self, pad):
+    return torch.complex(
+        torch.ops.aten._pad_circular(torch.real(self), pad),
+        torch.ops.aten._pad_circular(torch.imag(self), pad),
+    )
+
+
+@complex_rule("aten::abs")
+def abs_complex(self):
+    x = torch.real(self)
+    y = torch.imag(self)
+    return torch.sqrt(x * x + y * y)
+
+
+@complex_rule("aten::acos")
+def acos_complex(self):
+    return math.pi / 2 - torch.asin(self)
+
+
+@complex_rule("aten::acosh")
+def acosh_complex(self):
+    return torch.log(self + torch.sqrt(self + 1) * torch.sqrt(self - 1))
+
+
+@complex_rule("aten::add.Scalar")
+@complex_rule("aten::add.Tensor")
+def add_Scalar_complex(self, other, alpha):
+    if is_complex(alpha):
+        raise NotImplementedError("a complex alpha")
+    if both_complex(self, other):
+        return from_pairs(
+            torch.ops.aten.add.Tensor(
+                torch.view_as_real(self), torch.view_as_real(other), alpha=alpha
+            )
+        )
+    t = dtype_of_parts(self, other)
+    x = torch.ops.aten.add.Tensor(real_part(self, t), real_part(other, t), alpha=alpha)
+    y = torch.ops.aten.add.Tensor(imag_part(self, t), imag_part(other, t), alpha=alpha)
+    return complex_of(x, y)
+
+
+@complex_rule("aten::addcdiv")
+def addcdiv_complex(self, tensor1, tensor2, value):
+    return self + tensor1 / tensor2 * value
+
+
+@complex_rule("aten::addcmul")
+def addcmul_complex(self, tensor1, tensor2, value):
+    return self + tensor1 * tensor2 * value
+
+
+@complex_rule("aten::addmm")
+def addmm_complex(self, mat1, mat2, beta, alpha):
+    return self * beta + torch.mm(mat1, mat2) * alpha
+
+
+@complex_rule("aten::all")
+def all_complex(self):
+    return torch.all(truth(self))
+
+
+@complex_rule("aten::all.dim")
+def all_dim_complex(self, dim, keepdim):
+    return torch.all(truth(self), dim, keepdim)
+
+
+@complex_rule("aten::angle")
+def angle_complex(self):
+    return torch.atan2(torch.imag(self), torch.real(self))
+
+
+@complex_rule("aten::any")
+def any_complex(self):
+    return torch.any(truth(self))
+
+
+@complex_rule("aten::any.dim")
+def any_dim_complex(self, dim, keepdim):
+    return torch.any(truth(self), dim, keepdim)
+
+
+@complex_rule("aten::argwhere")
+def argwhere_complex(self):
+    return torch.argwhere(truth(self))
+
+
+@complex_rule("aten::asin")
+def asin_complex(self):
+    y = torch.asinh(torch.complex(-torch.imag(self), torch.real(self)))
+    return torch.complex(torch.imag(y), -torch.real(y))
+
+
+@complex_rule("aten::asinh")
+def asinh_complex(self):
+    return torch.log(self + torch.sqrt(self * self + 1))
+
+
+@complex_rule("aten::atan")
+def atan_complex(self):
+    y = torch.atanh(torch.complex(-torch.imag(self), torch.real(self)))
+    return torch.complex(torch.imag(y), -torch.real(y))
+
+
+@complex_rule("aten::atanh")
+def atanh_complex(self):
+    return (torch.log(self + 1) - torch.log(1 - self)) * 0.5
+
+
+@complex_rule("aten::baddbmm")
+def baddbmm_complex(self, batch1, batch2, beta, alpha):
+    return self * beta + torch.bmm(batch1, batch2) * alpha
+
+
+@complex_rule("aten::bmm")
+def bmm_complex(self, mat2):
+    assert self.is_complex() and mat2.is_complex(), "both matrices should be of one dtype"
+    x = torch.real(self)
+    y = torch.imag(self)
+    u = torch.real(mat2)
+    v = torch.imag(mat2)
+    return torch.complex(torch.bmm(x, u) - torch.bmm(y, v), torch.bmm(x, v) + torch.bmm(y, u))
+
+
+@complex_rule("aten::constant_pad_nd")
+def constant_pad_nd_complex(self, pad, value):
+    return torch.complex(
+        torch.constant_pad_nd(torch.real(self), pad, value),
+        torch.constant_pad_nd(torch.imag(self), pad, 0),
+    )
+
+
+@complex_rule("aten::conv1d")
+def conv1d_complex(input, weight, bias, stride, padding, dilation, groups):
+    x = torch.real(input)
+    y = torch.imag(input)
+    u = torch.real(weight)
+    v = torch.imag(weight)
+    z = torch.complex(
+        torch.conv1d(x, u, None, stride, padding, dilation, groups)
+        - torch.conv1d(y, v, None, stride, padding, dilation, groups),
+        torch.conv1d(x, v, None, stride, padding, dilation, groups)
+        + torch.conv1d(y, u, None, stride, padding, dilation, groups),
+    )
+    return z if bias is None else z + bias.reshape([-1, 1])
+
+
+@complex_rule("aten::conv2d")
+def conv2d_complex(input, weight, bias, stride, padding, dilation, groups):
+    x = torch.real(input)
+    y = torch.imag(input)
+    u = torch.real(weight)
+    v = torch.imag(weight)
+    z = torch.complex(
+        torch.conv2d(x, u, None, stride, padding, dilation, groups)
+        - torch.conv2d(y, v, None, stride, padding, dilation, groups),
+        torch.conv2d(x, v, None, stride, padding, dilation, groups)
+        + torch.conv2d(y, u, None, stride, padding, dilation, groups),
+    )
+    return z if bias is None else z + bias.reshape([-1, 1, 1])
+
+
+@complex_rule("aten::conv3d")
+def conv3d_complex(input, weight, bias, stride, padding, dilation, groups):
+    x = torch.real(input)
+    y = torch.imag(input)
+    u = torch.real(weight)
+    v = torch.imag(weight)
+    z = torch.complex(
+        torch.conv3d(x, u, None, stride, padding, dilation, groups)
+        - torch.conv3d(y, v, None, stride, padding, dilation, groups),
+        torch.conv3d(x, v, None, stride, padding, dilation, groups)
+        + torch.conv3d(y, u, None, stride, padding, dilation, groups),
+    )
+    return z if bias is None else z + bias.reshape([-1, 1, 1, 1])
+
+
+@complex_rule("aten::conv_transpose1d")
+def conv_transpose1d_complex(
+    input, weight, bias, stride, padding, output_padding, groups, dilation
+):
+    x = torch.real(input)
+    y = torch.imag(input)
+    u = torch.real(weight)
+    v = torch.imag(weight)
+    z = torch.complex(
+        torch.conv_transpose1d(x, u, None, stride, padding, output_padding, groups, dilation)
+        - torch.conv_transpose1d(y, v, None, stride, padding, output_padding, groups, dilation),
+        torch.conv_transpose1d(x, v, None, stride, padding, output_padding, groups, dilation)
+        + torch.conv_transpose1d(y, u, None, stride, padding, output_padding, groups, dilation),
+    )
+    return z if bias is None else z + bias.reshape([-1, 1])
+
+
+@complex_rule("aten::conv_transpose2d.input")
+def conv_transpose2d_input_complex(
+    input, weight, bias, stride, padding, output_padding, groups, dilation
+):
+    x = torch.real(input)
+    y = torch.imag(input)
+    u = torch.real(weight)
+    v = torch.imag(weight)
+    z = torch.complex(
+        torch.ops.aten.conv_transpose2d.input(
+            x, u, None, stride, padding, output_padding, groups, dilation
+        )
+        - torch.ops.aten.conv_transpose2d.input(
+            y, v, None, stride, padding, output_padding, groups, dilation
+        ),
+        torch.ops.aten.conv_transpose2d.input(
+            x, v, None, stride, padding, output_padding, groups, dilation
+        )
+        + torch.ops.aten.conv_transpose2d.input(
+            y, u, None, stride, padding, output_padding, groups, dilation
+        ),
+    )
+    return z if bias is None else z + bias.reshape([-1, 1, 1])
+
+
+@complex_rule("aten::conv_transpose3d.input")
+def conv_transpose3d_input_complex(
+    input, weight, bias, stride, padding, output_padding, groups, dilation
+):
+    x = torch.real(input)
+    y = torch.imag(input)
+    u = torch.real(weight)
+    v = torch.imag(weight)
+    z = torch.complex(
+        torch.ops.aten.conv_transpose3d.input(
+            x, u, None, stride, padding, output_padding, groups, dilation
+        )
+        - torch.ops.aten.conv_transpose3d.input(
+            y, v, None, stride, padding, output_padding, groups, dilation
+        ),
+        torch.ops.aten.conv_transpose3d.input(
+            x, v, None, stride, padding, output_padding, groups, dilation
+        )
+        + torch.ops.aten.conv_transpose3d.input(
+            y, u, None, stride, padding, output_padding, groups, dilation
+        ),
+    )
+    return z if bias is None else z + bias.reshape([-1, 1, 1, 1])
+
+
+@complex_rule("aten::copy")
+def copy_complex(self, src, non_blocking):
+    if not self.is_complex():
+        return torch.ops.aten.copy(self, torch.real(src))
+    if src.is_complex():
+        return from_pairs(torch.ops.aten.copy(torch.view_as_real(self), torch.view_as_real(src)))
+    return complex_of(
+        torch.ops.aten.copy(torch.real(self), src), torch.zeros_like(torch.real(self))
+    )
+
+
+@complex_rule("aten::cos")
+def cos_complex(self):
+    x = torch.real(self)
+    y = torch.imag(self)
+    return torch.complex(torch.cos(x) * torch.cosh(y), -(torch.sin(x) * torch.sinh(y)))
+
+
+@complex_rule("aten::cosh")
+def cosh_complex(self):
+    x = torch.real(self)
+    y = torch.imag(self)
+    return torch.complex(torch.cosh(x) * torch.cos(y), torch.sinh(x) * torch.sin(y))
+
+
+@complex_rule("aten::count_nonzero")
+def count_nonzero_complex(self, dim):
+    return torch.count_nonzero(truth(self))
+
+
+@complex_rule("aten::count_nonzero.dim_IntList")
+def count_nonzero_dim_IntList_complex(self, dim):
+    return torch.count_nonzero(truth(self), dim)
+
+
+@complex_rule("aten::cumprod")
+def cumprod_complex(self, dim, dtype):
+    d = wrap_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return self
+    y = self.select(d, 0)
+    all = [y]
+    for i in range(1, int(self.shape[d])):
+        y = y * self.select(d, i)
+        all = all + [y]
+    return torch.stack(all, d)
+
+
+@complex_rule("aten::diag")
+def diag_complex(self, diagonal):
+    return torch.complex(
+        torch.diag(torch.real(self), diagonal), torch.diag(torch.imag(self), diagonal)
+    )
+
+
+@complex_rule("aten::diag_embed")
+def diag_embed_complex(self, offset, dim1, dim2):
+    return torch.complex(
+        torch.diag_embed(torch.real(self), offset, dim1, dim2),
+        torch.diag_embed(torch.imag(self), offset, dim1, dim2),
+    )
+
+
+@complex_rule("aten::div.Scalar")
+@complex_rule("aten::div.Tensor")
+def div_Scalar_complex(self, other):
+    if not is_complex(other):
+        return from_pairs(torch.view_as_real(self) / beside_pairs(other))
+    t = dtype_of_parts(self, other)
+    x = real_part(self, t)
+    y = imag_part(self, t)
+    u = real_part(other, t)
+    v = imag_part(other, t)
+    square = u * u + v * v
+    return from_pairs(torch.view_as_real(product(x, y, u, -v)) / beside_pairs(square))
+
+
+@complex_rule("aten::dot")
+def dot_complex(self, tensor):
+    return torch.sum(self * tensor)
+
+
+@complex_rule("aten::empty.memory_format")
+def empty_memory_format_complex(size, dtype, layout, device, pin_memory, memory_format):
+    t = torch.float32 if dtype is None else part_dtype(dtype)
+    return complex_of(torch.full(size, 0, dtype=t), torch.full(size, 0, dtype=t))
+
+
+@complex_rule("aten::empty_like")
+@complex_rule("aten::zeros_like")
+def empty_like_complex(self, dtype, layout, device, pin_memory, memory_format):
+    d = self.dtype if dtype is None else dtype
+    if not d.is_complex:
+        return torch.full(self.shape, 0, dtype=d)
+    t = part_dtype(d)
+    return complex_of(torch.full(self.shape, 0, dtype=t), torch.full(self.shape, 0, dtype=t))
+
+
+@complex_rule("aten::eq.Tensor")
+def eq_Tensor_complex(self, other):
+    a = as_complex(self)
+    b = as_complex(other)
+    return torch.logical_and(torch.real(a) == torch.real(b), torch.imag(a) == torch.imag(b))
+
+
+@complex_rule("aten::exp")
+def exp_complex(self):
+    size = torch.exp(torch.real(self))
+    turn = torch.imag(self)
+    return torch.complex(size * torch.cos(turn), size * torch.sin(turn))
+
+
+@complex_rule("aten::exp2")
+def exp2_complex(self):
+    return torch.exp(self * 0.6931471805599453)
+
+
+@complex_rule("aten::expm1")
+def expm1_complex(self):
+    return torch.exp(self) - 1
+
+
+@complex_rule("aten::fill.Scalar")
+def fill_Scalar_complex(self, value):
+    return complex_of(
+        torch.full_like(torch.real(self), torch.real(value)),
+        torch.full_like(torch.real(self), torch.imag(value)),
+    )
+
+
+@complex_rule("aten::fill.Tensor")
+def fill_Tensor_complex(self, value):
+    return torch.ops.aten.copy(self, value)
+
+
+@complex_rule("aten::full")
+def full_complex(size, fill_value, dtype, layout, device, pin_memory):
+    t = torch.float32 if dtype is None else part_dtype(dtype)
+    return complex_of(
+        torch.full(size, torch.real(fill_value), dtype=t),
+        torch.full(size, torch.imag(fill_value), dtype=t),
+    )
+
+
+@complex_rule("aten::full_like")
+def full_like_complex(self, fill_value, dtype, layout, device, pin_memory, memory_format):
+    d = self.dtype if dtype is None else dtype
+    if not d.is_complex:
+        return torch.full(self.shape, torch.real(fill_value), dtype=d)
+    t = part_dtype(d)
+    return complex_of(
+        torch.full(self.shape, torch.real(fill_value), dtype=t),
+        torch.full(self.shape, torch.imag(fill_value), dtype=t),
+    )
+
+
+@complex_rule("aten::gather")
+def gather_complex(self, dim, index, sparse_grad):
+    return torch.complex(
+        torch.gather(torch.real(self), dim, index), torch.gather(torch.imag(self), dim, index)
+    )
+
+
+@complex_rule("aten::im2col")
+def im2col_complex(self, kernel_size, dilation, padding, stride):
+    return torch.complex(
+        torch.ops.aten.im2col(torch.real(self), kernel_size, dilation, padding, stride),
+        torch.ops.aten.im2col(torch.imag(self), kernel_size, dilation, padding, stride),
+    )
+
+
+@complex_rule("aten::imag")
+def imag_complex(self):
+    return torch.view_as_real(self).select(-1, 1)
+
+
+@complex_rule("aten::index_add")
+def index_add_complex(self, dim, index, source, alpha):
+    return torch.complex(
+        torch.index_add(torch.real(self), dim, index, torch.real(source), alpha=alpha),
+        torch.index_add(torch.imag(self), dim, index, torch.imag(source), alpha=alpha),
+    )
+
+
+@complex_rule("aten::index_copy")
+def index_copy_complex(self, dim, index, source):
+    return torch.complex(
+        torch.index_copy(torch.real(self), dim, index, torch.real(source)),
+        torch.index_copy(torch.imag(self), dim, index, torch.imag(source)),
+    )
+
+
+@complex_rule("aten::index_put")
+def index_put_complex(self, indices, values, accumulate):
+    return torch.complex(
+        torch.index_put(torch.real(self), indices, torch.real(values), accumulate),
+        torch.index_put(torch.imag(self), indices, torch.imag(values), accumulate),
+    )
+
+
+@complex_rule("aten::isfinite")
+def isfinite_complex(self):
+    return torch.logical_and(torch.isfinite(torch.real(self)), torch.isfinite(torch.imag(self)))
+
+
+@complex_rule("aten::isinf")
+def isinf_complex(self):
+    return torch.logical_or(torch.isinf(torch.real(self)), torch.isinf(torch.imag(self)))
+
+
+@complex_rule("aten::isnan")
+def isnan_complex(self):
+    return torch.logical_or(torch.isnan(torch.real(self)), torch.isnan(torch.imag(self)))
+
+
+@complex_rule("aten::isreal")
+def isreal_complex(self):
+    return torch.imag(self) == 0
+
+
+@complex_rule("aten::lerp.Scalar")
+def lerp_Scalar_complex(self, end, weight):
+    return self + (end - self) * weight
+
+
+@complex_rule("aten::linalg_vecdot")
+def linalg_vecdot_complex(x, y, dim):
+    return torch.sum(torch.conj(x) * y, [dim])
+
+
+@complex_rule("aten::linalg_vector_norm")
+def linalg_vector_norm_complex(self, ord, dim, keepdim, dtype):
+    return torch.ops.aten.linalg_vector_norm(torch.abs(self), ord, dim, keepdim)
+
+
+@complex_rule("aten::linear")
+def linear_complex(input, weight, bias):
+    y = torch.matmul(input, weight.t())
+    return y if bias is None else y + bias
+
+
+@complex_rule("aten::log")
+def log_complex(self):
+    return torch.complex(torch.log(torch.abs(self)), torch.angle(self))
+
+
+@complex_rule("aten::log10")
+def log10_complex(self):
+    return torch.log(self) * 0.4342944819032518
+
+
+@complex_rule("aten::log1p")
+def log1p_complex(self):
+    return torch.log(self + 1)
+
+
+@complex_rule("aten::log2")
+def log2_complex(self):
+    return torch.log(self) * 1.4426950408889634
+
+
+@complex_rule("aten::logaddexp")
+def logaddexp_complex(self, other):
+    return torch.log(torch.exp(self) + torch.exp(other))
+
+
+@complex_rule("aten::logical_and")
+def logical_and_complex(self, other):
+    return torch.logical_and(truth(self), truth(other))
+
+
+@complex_rule("aten::logical_not")
+def logical_not_complex(self):
+    return torch.logical_not(truth(self))
+
+
+@complex_rule("aten::logical_or")
+def logical_or_complex(self, other):
+    return torch.logical_or(truth(self), truth(other))
+
+
+@complex_rule("aten::logical_xor")
+def logical_xor_complex(self, other):
+    return torch.logical_xor(truth(self), truth(other))
+
+
+@complex_rule("aten::logsumexp")
+def logsumexp_complex(self, dim, keepdim):
+    m = torch.amax(torch.real(self), dim, True)
+    y = torch.log(torch.sum(torch.exp(self - m), dim, keepdim))
+    return y + (m if keepdim else torch.amax(torch.real(self), dim, False))
+
+
+@complex_rule("aten::masked_fill.Scalar")
+def masked_fill_Scalar_complex(self, mask, value):
+    return torch.complex(
+        torch.masked_fill(torch.real(self), mask, value),
+        torch.masked_fill(torch.imag(self), mask, 0),
+    )
+
+
+@complex_rule("aten::masked_scatter")
+def masked_scatter_complex(self, mask, source):
+    return torch.complex(
+        torch.masked_scatter(torch.real(self), mask, torch.real(source)),
+        torch.masked_scatter(torch.imag(self), mask, torch.imag(source)),
+    )
+
+
+@complex_rule("aten::masked_select")
+def masked_select_complex(self, mask):
+    return torch.complex(
+        torch.masked_select(torch.real(self), mask), torch.masked_select(torch.imag(self), mask)
+    )
+
+
+@complex_rule("aten::matmul")
+def matmul_complex(self, other):
+    assert self.is_complex() and other.is_complex(), "both matrices should be of one dtype"
+    x = torch.real(self)
+    y = torch.imag(self)
+    u = torch.real(other)
+    v = torch.imag(other)
+    return torch.complex(
+        torch.matmul(x, u) - torch.matmul(y, v), torch.matmul(x, v) + torch.matmul(y, u)
+    )
+
+
+@complex_rule("aten::mean")
+def mean_complex(self, dtype):
+    if dtype is not None and dtype != self.dtype:
+        raise NotImplementedError("complex numbers in another dtype")
+    if self.ndim == 0:
+        return self
+    return from_pairs(
+        torch.ops.aten.mean.dim(torch.view_as_real(self), list(range(self.ndim)), False)
+    )
+
+
+@complex_rule("aten::mean.dim")
+def mean_dim_complex(self, dim, keepdim, dtype):
+    if dtype is not None and dtype != self.dtype:
+        raise NotImplementedError("complex numbers in another dtype")
+    if self.ndim == 0:
+        return self
+    return from_pairs(
+        torch.ops.aten.mean.dim(
+            torch.view_as_real(self),
+            wrap_dims(dim, self.ndim) if dim is not None and len(dim) > 0 else range(self.ndim),
+            keepdim,
+        )
+    )
+
+
+@complex_rule("aten::mm")
+def mm_complex(self, mat2):
+    assert self.is_complex() and mat2.is_complex(), "both matrices should be of one dtype"
+    x = torch.real(self)
+    y = torch.imag(self)
+    u = torch.real(mat2)
+    v = torch.imag(mat2)
+    return torch.complex(torch.mm(x, u) - torch.mm(y, v), torch.mm(x, v) + torch.mm(y, u))
+
+
+@complex_rule("aten::mul.Scalar")
+@complex_rule("aten::mul.Tensor")
+def mul_Scalar_complex(self, other):
+    if not is_complex(self) and (not isinstance(other, torch.Tensor)):
+        return complex_of(self * torch.real(other), self * torch.imag(other))
+    if not is_complex(self):
+        return times_real(other, self)
+    if not is_complex(other):
+        return times_real(self, other)
+    t = dtype_of_parts(self, other)
+    return product(real_part(self, t), imag_part(self, t), real_part(other, t), imag_part(other, t))
+
+
+@complex_rule("aten::mv")
+def mv_complex(self, vec):
+    return torch.matmul(self, vec)
+
+
+@complex_rule("aten::ne.Tensor")
+def ne_Tensor_complex(self, other):
+    a = as_complex(self)
+    b = as_complex(other)
+    return torch.logical_or(torch.real(a) != torch.real(b), torch.imag(a) != torch.imag(b))
+
+
+@complex_rule("aten::new_empty")
+@complex_rule("aten::new_zeros")
+def new_empty_complex(self, size, dtype, layout, device, pin_memory):
+    d = self.dtype if dtype is None else dtype
+    if not d.is_complex:
+        return torch.full(size, 0, dtype=d)
+    t = part_dtype(d)
+    return complex_of(torch.full(size, 0, dtype=t), torch.full(size, 0, dtype=t))
+
+
+@complex_rule("aten::new_full")
+def new_full_complex(self, size, fill_value, dtype, layout, device, pin_memory):
+    d = self.dtype if dtype is None else dtype
+    if not d.is_complex:
+        return torch.full(size, torch.real(fill_value), dtype=d)
+    t = part_dtype(d)
+    return complex_of(
+        torch.full(size, torch.real(fill_value), dtype=t),
+        torch.full(size, torch.imag(fill_value), dtype=t),
+    )
+
+
+@complex_rule("aten::new_ones")
+def new_ones_complex(self, size, dtype, layout, device, pin_memory):
+    d = self.dtype if dtype is None else dtype
+    if not d.is_complex:
+        return torch.full(size, 1, dtype=d)
+    t = part_dtype(d)
+    return complex_of(torch.full(size, 1, dtype=t), torch.full(size, 0, dtype=t))
+
+
+@complex_rule("aten::nonzero")
+def nonzero_complex(self):
+    return torch.nonzero(truth(self))
+
+
+@complex_rule("aten::nonzero_static")
+def nonzero_static_complex(self, size, fill_value):
+    return torch.ops.aten.nonzero_static(truth(self), size=size, fill_value=fill_value)
+
+
+@complex_rule("aten::ones")
+def ones_complex(size, dtype, layout, device, pin_memory):
+    t = torch.float32 if dtype is None else part_dtype(dtype)
+    return complex_of(torch.full(size, 1, dtype=t), torch.full(size, 0, dtype=t))
+
+
+@complex_rule("aten::ones_like")
+def ones_like_complex(self, dtype, layout, device, pin_memory, memory_format):
+    d = self.dtype if dtype is None else dtype
+    if not d.is_complex:
+        return torch.full(self.shape, 1, dtype=d)
+    t = part_dtype(d)
+    return complex_of(torch.full(self.shape, 1, dtype=t), torch.full(self.shape, 0, dtype=t))
+
+
+@complex_rule("aten::pow.Scalar")
+def pow_Scalar_complex(self, exponent):
+    return torch.exp(
+        exponent
+        * torch.log(
+            torch.complex(
+                torch.full_like(torch.real(exponent), self), torch.zeros_like(torch.real(exponent))
+            )
+        )
+    )
+
+
+@complex_rule("aten::pow.Tensor_Tensor")
+def pow_Tensor_Tensor_complex(self, exponent):
+    return torch.exp(torch.log(as_complex(self)) * exponent)
+
+
+@complex_rule("aten::prod")
+def prod_complex(self, dtype):
+    y = self.reshape([-1])
+    z = y.select(0, 0)
+    for i in range(1, int(y.shape[0])):
+        z = z * y.select(0, i)
+    return z
+
+
+@complex_rule("aten::prod.dim_int")
+def prod_dim_int_complex(self, dim, keepdim, dtype):
+    d = wrap_dim(dim, self.ndim)
+    y = self.select(d, 0)
+    for i in range(1, int(self.shape[d])):
+        y = y * self.select(d, i)
+    return y.unsqueeze(d) if keepdim else y
+
+
+@complex_rule("aten::put")
+def put_complex(self, index, source, accumulate):
+    return torch.complex(
+        torch.put(torch.real(self), index, torch.real(source), accumulate),
+        torch.put(torch.imag(self), index, torch.imag(source), accumulate),
+    )
+
+
+@complex_rule("aten::real")
+def real_complex(self):
+    return torch.view_as_real(self).select(-1, 0)
+
+
+@complex_rule("aten::reciprocal")
+def reciprocal_complex(self):
+    x = torch.real(self)
+    y = torch.imag(self)
+    t = x * x + y * y
+    return torch.complex(x / t, -(y / t))
+
+
+@complex_rule("aten::reflection_pad1d")
+def reflection_pad1d_complex(self, padding):
+    return torch.complex(
+        torch.ops.aten.reflection_pad1d(torch.real(self), padding),
+        torch.ops.aten.reflection_pad1d(torch.imag(self), padding),
+    )
+
+
+@complex_rule("aten::reflection_pad2d")
+def reflection_pad2d_complex(self, padding):
+    return torch.complex(
+        torch.ops.aten.reflection_pad2d(torch.real(self), padding),
+        torch.ops.aten.reflection_pad2d(torch.imag(self), padding),
+    )
+
+
+@complex_rule("aten::reflection_pad3d")
+def reflection_pad3d_complex(self, padding):
+    return torch.complex(
+        torch.ops.aten.reflection_pad3d(torch.real(self), padding),
+        torch.ops.aten.reflection_pad3d(torch.imag(self), padding),
+    )
+
+
+@complex_rule("aten::replication_pad1d")
+def replication_pad1d_complex(self, padding):
+    return torch.complex(
+        torch.ops.aten.replication_pad1d(torch.real(self), padding),
+        torch.ops.aten.replication_pad1d(torch.imag(self), padding),
+    )
+
+
+@complex_rule("aten::replication_pad2d")
+def replication_pad2d_complex(self, padding):
+    return torch.complex(
+        torch.ops.aten.replication_pad2d(torch.real(self), padding),
+        torch.ops.aten.replication_pad2d(torch.imag(self), padding),
+    )
+
+
+@complex_rule("aten::replication_pad3d")
+def replication_pad3d_complex(self, padding):
+    return torch.complex(
+        torch.ops.aten.replication_pad3d(torch.real(self), padding),
+        torch.ops.aten.replication_pad3d(torch.imag(self), padding),
+    )
+
+
+@complex_rule("aten::rsqrt")
+def rsqrt_complex(self):
+    return torch.reciprocal(torch.sqrt(self))
+
+
+@complex_rule("aten::rsub.Scalar")
+def rsub_Scalar_complex(self, other, alpha):
+    return self * -alpha + other
+
+
+@complex_rule("aten::rsub.Tensor")
+def rsub_Tensor_complex(self, other, alpha):
+    return other - self * alpha
+
+
+@complex_rule("aten::scatter.src")
+def scatter_src_complex(self, dim, index, src):
+    return torch.complex(
+        torch.scatter(torch.real(self), dim, index, torch.real(src)),
+        torch.scatter(torch.imag(self), dim, index, torch.imag(src)),
+    )
+
+
+@complex_rule("aten::scatter_add")
+def scatter_add_complex(self, dim, index, src):
+    return torch.complex(
+        torch.scatter_add(torch.real(self), dim, index, torch.real(src)),
+        torch.scatter_add(torch.imag(self), dim, index, torch.imag(src)),
+    )
+
+
+@complex_rule("aten::sgn")
+def sgn_complex(self):
+    a = torch.abs(self)
+    return self / a.masked_fill(a == 0, 1.0)
+
+
+@complex_rule("aten::sigmoid")
+def sigmoid_complex(self):
+    return torch.reciprocal(torch.exp(-self) + 1)
+
+
+@complex_rule("aten::silu")
+def silu_complex(self):
+    return self / (torch.exp(-self) + 1)
+
+
+@complex_rule("aten::sin")
+def sin_complex(self):
+    x = torch.real(self)
+    y = torch.imag(self)
+    return torch.complex(torch.sin(x) * torch.cosh(y), torch.cos(x) * torch.sinh(y))
+
+
+@complex_rule("aten::sinh")
+def sinh_complex(self):
+    x = torch.real(self)
+    y = torch.imag(self)
+    return torch.complex(torch.sinh(x) * torch.cos(y), torch.cosh(x) * torch.sin(y))
+
+
+@complex_rule("aten::sqrt")
+def sqrt_complex(self):
+    return torch.polar(torch.sqrt(torch.abs(self)), torch.angle(self) / 2)
+
+
+@complex_rule("aten::square")
+def square_complex(self):
+    return self * self
+
+
+@complex_rule("aten::std")
+def std_complex(self, unbiased):
+    return torch.sqrt(torch.var(torch.real(self), unbiased) + torch.var(torch.imag(self), unbiased))
+
+
+@complex_rule("aten::std.correction")
+def std_correction_complex(self, dim, correction, keepdim):
+    return torch.sqrt(
+        torch.ops.aten.var.correction(torch.real(self), dim, correction=correction, keepdim=keepdim)
+        + torch.ops.aten.var.correction(
+            torch.imag(self), dim, correction=correction, keepdim=keepdim
+        )
+    )
+
+
+@complex_rule("aten::std.dim")
+def std_dim_complex(self, dim, unbiased, keepdim):
+    return torch.sqrt(
+        torch.ops.aten.var.dim(torch.real(self), dim, unbiased, keepdim)
+        + torch.ops.aten.var.dim(torch.imag(self), dim, unbiased, keepdim)
+    )
+
+
+@complex_rule("aten::std_mean")
+def std_mean_complex(self, unbiased):
+    return (
+        torch.sqrt(torch.var(torch.real(self), unbiased) + torch.var(torch.imag(self), unbiased)),
+        torch.mean(self),
+    )
+
+
+@complex_rule("aten::std_mean.correction")
+def std_mean_correction_complex(self, dim, correction, keepdim):
+    return (
+        torch.sqrt(
+            torch.ops.aten.var.correction(
+                torch.real(self), dim, correction=correction, keepdim=keepdim
+            )
+            + torch.ops.aten.var.correction(
+                torch.imag(self), dim, correction=correction, keepdim=keepdim
+            )
+        ),
+        torch.mean(self, dim, keepdim),
+    )
+
+
+@complex_rule("aten::std_mean.dim")
+def std_mean_dim_complex(self, dim, unbiased, keepdim):
+    return (
+        torch.sqrt(
+            torch.ops.aten.var.dim(torch.real(self), dim, unbiased, keepdim)
+            + torch.ops.aten.var.dim(torch.imag(self), dim, unbiased, keepdim)
+        ),
+        torch.mean(self, dim, keepdim),
+    )
+
+
+@complex_rule("aten::sub.Scalar")
+@complex_rule("aten::sub.Tensor")
+def sub_Scalar_complex(self, other, alpha):
+    if is_complex(alpha):
+        raise NotImplementedError("a complex alpha")
+    if both_complex(self, other):
+        return from_pairs(
+            torch.ops.aten.sub.Tensor(
+                torch.view_as_real(self), torch.view_as_real(other), alpha=alpha
+            )
+        )
+    t = dtype_of_parts(self, other)
+    x = torch.ops.aten.sub.Tensor(real_part(self, t), real_part(other, t), alpha=alpha)
+    y = torch.ops.aten.sub.Tensor(imag_part(self, t), imag_part(other, t), alpha=alpha)
+    return complex_of(x, y)
+
+
+@complex_rule("aten::sum")
+def sum_complex(self, dtype):
+    if dtype is not None and dtype != self.dtype:
+        raise NotImplementedError("complex numbers in another dtype")
+    if self.ndim == 0:
+        return self
+    return from_pairs(
+        torch.ops.aten.sum.dim_IntList(torch.view_as_real(self), list(range(self.ndim)), False)
+    )
+
+
+@complex_rule("aten::sum.dim_IntList")
+def sum_dim_IntList_complex(self, dim, keepdim, dtype):
+    if dtype is not None and dtype != self.dtype:
+        raise NotImplementedError("complex numbers in another dtype")
+    if self.ndim == 0:
+        return self
+    return from_pairs(
+        torch.ops.aten.sum.dim_IntList(
+            torch.view_as_real(self),
+            wrap_dims(dim, self.ndim) if dim is not None and len(dim) > 0 else range(self.ndim),
+            keepdim,
+        )
+    )
+
+
+@complex_rule("aten::t")
+def t_complex(self):
+    return torch.transpose(self, 0, 1) if self.ndim == 2 else self
+
+
+@complex_rule("aten::take")
+def take_complex(self, index):
+    return torch.complex(torch.take(torch.real(self), index), torch.take(torch.imag(self), index))
+
+
+@complex_rule("aten::tan")
+def tan_complex(self):
+    return torch.sin(self) / torch.cos(self)
+
+
+@complex_rule("aten::tanh")
+def tanh_complex(self):
+    return torch.sinh(self) / torch.cosh(self)
+
+
+@complex_rule("aten::to.dtype")
+def to_dtype_complex(self, dtype, non_blocking, copy, memory_format):
+    if not dtype.is_complex:
+        return torch.real(self).to(dtype)
+    if dtype == self.dtype:
+        return self
+    if self.is_complex():
+        return from_pairs(torch.view_as_real(self).to(part_dtype(dtype)))
+    x = self.to(part_dtype(dtype))
+    return complex_of(x, torch.zeros_like(x))
+
+
+@complex_rule("aten::trace")
+def trace_complex(self):
+    return torch.complex(torch.trace(torch.real(self)), torch.trace(torch.imag(self)))
+
+
+@complex_rule("aten::tril")
+def tril_complex(self, diagonal):
+    return torch.complex(
+        torch.tril(torch.real(self), diagonal), torch.tril(torch.imag(self), diagonal)
+    )
+
+
+@complex_rule("aten::triu")
+def triu_complex(self, diagonal):
+    return torch.complex(
+        torch.triu(torch.real(self), diagonal), torch.triu(torch.imag(self), diagonal)
+    )
+
+
+@complex_rule("aten::unfold")
+def unfold_complex(self, dimension, size, step):
+    pairs = torch.view_as_real(self).unfold(wrap_dim(dimension, self.ndim), size, step)
+    return torch.view_as_complex(pairs.transpose(-1, -2))
+
+
+@complex_rule("aten::var")
+def var_complex(self, unbiased):
+    return torch.var(torch.real(self), unbiased) + torch.var(torch.imag(self), unbiased)
+
+
+@complex_rule("aten::var.correction")
+def var_correction_complex(self, dim, correction, keepdim):
+    return torch.ops.aten.var.correction(
+        torch.real(self), dim, correction=correction, keepdim=keepdim
+    ) + torch.ops.aten.var.correction(torch.imag(self), dim, correction=correction, keepdim=keepdim)
+
+
+@complex_rule("aten::var.dim")
+def var_dim_complex(self, dim, unbiased, keepdim):
+    return torch.ops.aten.var.dim(
+        torch.real(self), dim, unbiased, keepdim
+    ) + torch.ops.aten.var.dim(torch.imag(self), dim, unbiased, keepdim)
+
+
+@complex_rule("aten::var_mean")
+def var_mean_complex(self, unbiased):
+    return (
+        torch.var(torch.real(self), unbiased) + torch.var(torch.imag(self), unbiased),
+        torch.mean(self),
+    )
+
+
+@complex_rule("aten::var_mean.correction")
+def var_mean_correction_complex(self, dim, correction, keepdim):
+    return (
+        torch.ops.aten.var.correction(torch.real(self), dim, correction=correction, keepdim=keepdim)
+        + torch.ops.aten.var.correction(
+            torch.imag(self), dim, correction=correction, keepdim=keepdim
+        ),
+        torch.mean(self, dim, keepdim),
+    )
+
+
+@complex_rule("aten::var_mean.dim")
+def var_mean_dim_complex(self, dim, unbiased, keepdim):
+    return (
+        torch.ops.aten.var.dim(torch.real(self), dim, unbiased, keepdim)
+        + torch.ops.aten.var.dim(torch.imag(self), dim, unbiased, keepdim),
+        torch.mean(self, dim, keepdim),
+    )
+
+
+@complex_rule("aten::vdot")
+def vdot_complex(self, other):
+    return torch.sum(torch.conj(self) * other)
+
+
+@complex_rule("aten::where.self")
+def where_self_complex(condition, self, other):
+    if not both_complex(self, other):
+        raise NotImplementedError("complex numbers beside real ones")
+    return from_pairs(
+        torch.ops.aten.where.self(
+            condition.unsqueeze(-1), torch.view_as_real(self), torch.view_as_real(other)
+        )
+    )
+
+
+@complex_rule("aten::zero")
+def zero_complex(self):
+    return torch.complex(torch.zeros_like(torch.real(self)), torch.zeros_like(torch.real(self)))
+
+
+@complex_rule("aten::zeros")
+def zeros_complex(size, dtype, layout, device, pin_memory):
+    t = torch.float32 if dtype is None else part_dtype(dtype)
+    return complex_of(torch.full(size, 0, dtype=t), torch.full(size, 0, dtype=t))

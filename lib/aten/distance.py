@@ -1,0 +1,181 @@
+"""Distances and norms."""
+
+import math
+import torch
+
+from calque import broadcast_shapes, dtype_name, operator, result_type, wrap_dims
+
+
+# [.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
+# singular value.
+def unitary_part(a):
+    x = a / (a * a).sum([-2, -1], True).sqrt().clamp(min=1e-30)
+    for i in range(45):
+        x = x * 1.5 - x @ (x.transpose(-2, -1) @ x) * 0.5
+    return x
+
+
+# The square of the greatest singular value: squares of a' a, over and over, leave nothing but
+# what belongs to it.
+def greatest_square(a):
+    g = a.transpose(-2, -1) @ a
+    p = g
+    for i in range(40):
+        p = p / p.diagonal(0, -2, -1).sum([-1]).unsqueeze(-1).unsqueeze(-1).clamp(min=1e-30)
+        p = p @ p
+    d = p.diagonal(0, -2, -1).sum([-1])
+    return (g * p).sum([-2, -1]) / d.clamp(min=1e-30)
+
+
+# The sum of the singular values, or the greatest one.
+def singular_norm(x, dims, keepdim, total):
+    a = x.to(torch.float64).movedim(dims, [-2, -1])
+    y = (unitary_part(a) * a).sum([-2, -1]) if total else greatest_square(a).sqrt()
+    y = y.to(x.dtype)
+    return y.unsqueeze(min(dims)).unsqueeze(max(dims)) if keepdim else y
+
+
+def matrix_dims(dim, rank):
+    assert len(dim) == 2, "a matrix has two dimensions"
+    dims = wrap_dims(dim, rank)
+    assert dims[0] != dims[1], "the dimensions of a matrix should be different"
+    return dims
+
+
+def converted(x, dtype):
+    return x if dtype is None else x.to(dtype)
+
+
+@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+def dist(self, other, p):
+    """P-norm of the difference."""
+    return torch.ops.aten.norm(self - other, p)
+
+
+# eps keeps the gradient away from zero; it is part of the distance.
+@operator(
+    "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., "
+    "float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"
+)
+def pairwise_distance(x1, x2, p, eps, keepdim):
+    """Distances of vectors along the last dimension."""
+    return torch.ops.aten.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+# PyTorch may take a shortcut over a matrix product for p = 2 (compute_mode); the distances are
+# the same up to rounding, and the direct way is exact.
+@operator("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")
+def cdist(x1, x2, p, compute_mode):
+    """Distances of all pairs of rows."""
+    assert x1.ndim > 1 and x2.ndim > 1, "both tensors need at least 2 dimensions"
+    assert p >= 0, "p should not be negative"
+    assert x1.shape[-1] == x2.shape[-1], f"rows have {x1.shape[-1]} and {x2.shape[-1]} elements"
+    return torch.ops.aten.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+@operator("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor")
+def _euclidean_dist(x1, x2):
+    """Distances of all pairs of rows."""
+    return torch.ops.aten.cdist(x1, x2, 2.0)
+
+
+@operator("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+def cosine_similarity(x1, x2, dim, eps):
+    """Cosines of the angles of vectors."""
+    dtype = result_type(x1, x2)
+    assert dtype.is_floating_point, f"works on floats only, not on {dtype_name(dtype)}"
+    shape = broadcast_shapes(x1, x2)
+    x1 = x1.to(dtype).expand(shape)
+    x2 = x2.to(dtype).expand(shape)
+    n1 = torch.ops.aten.norm(x1, 2, dim, True).clamp_min(eps)
+    n2 = torch.ops.aten.norm(x2, 2, dim, True).clamp_min(eps)
+    return (x1 / n1 * (x2 / n2)).sum(dim)
+
+
+@operator("aten::frobenius_norm(Tensor self) -> Tensor")
+def frobenius_norm(self):
+    """Root of the sum of squares."""
+    return torch.ops.aten.norm(self, 2, [])
+
+
+@operator("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+def frobenius_norm_dim(self, dim, keepdim):
+    """Root of the sum of squares."""
+    return torch.ops.aten.norm(self, 2, dim, keepdim)
+
+
+# The greatest (or, for negative orders, least) sum of the absolute values of a column (order 1)
+# or row (infinite order).
+@operator(
+    "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], "
+    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
+    """Norms of matrices."""
+    if ord not in [1, -1, 2, math.inf, -math.inf]:
+        raise NotImplementedError(f"the least singular value (norm {ord}) cannot be exported")
+    dims = matrix_dims(dim, self.ndim)
+    x = converted(self, dtype)
+    if ord == 2:
+        return singular_norm(x, dims, keepdim, False)
+    t = x.abs().sum(dims[0] if abs(ord) == 1 else dims[1], True)
+    pick = dims[1] if abs(ord) == 1 else dims[0]
+    t = t.amax(pick, True) if ord > 0 else t.amin(pick, True)
+    return t if keepdim else t.squeeze(max(dims)).squeeze(min(dims))
+
+
+@operator(
+    'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], '
+    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+def linalg_matrix_norm_str_ord(self, ord, dim, keepdim, dtype):
+    """Norms of matrices."""
+    assert ord in ["fro", "nuc"], f"there is no norm {ord}"
+    dims = matrix_dims(dim, self.ndim)
+    x = converted(self, dtype)
+    if ord == "nuc":
+        return singular_norm(x, dims, keepdim, True)
+    return torch.ops.aten.norm(x, 2, dims, keepdim)
+
+
+@operator("aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor")
+def nuclear_norm(self, keepdim):
+    """The sum of singular values."""
+    return torch.ops.aten.linalg_matrix_norm.str_ord(self, "nuc", [-2, -1], keepdim)
+
+
+@operator("aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor")
+def nuclear_norm_dim(self, dim, keepdim):
+    """The sum of singular values."""
+    return torch.ops.aten.linalg_matrix_norm.str_ord(self, "nuc", dim, keepdim)
+
+
+# A vector norm, or a matrix norm when two dimensions meet an order.
+@operator(
+    "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, "
+    "*, ScalarType? dtype=None) -> Tensor"
+)
+def linalg_norm(self, ord, dim, keepdim, dtype):
+    """Norms of vectors or matrices."""
+    n = self.ndim if dim is None else len(dim)
+    if ord is not None and n == 2:
+        return torch.ops.aten.linalg_matrix_norm(
+            self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype
+        )
+    assert ord is None or n == 1, f"this order wants one or two dimensions, not {n}"
+    return torch.ops.aten.linalg_vector_norm(
+        self, 2 if ord is None else ord, dim, keepdim, dtype=dtype
+    )
+
+
+@operator(
+    "aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, "
+    "*, ScalarType? dtype=None) -> Tensor"
+)
+def linalg_norm_ord_str(self, ord, dim, keepdim, dtype):
+    """Norms of matrices."""
+    n = self.ndim if dim is None else len(dim)
+    assert n == 2, f"this order wants two dimensions, not {n}"
+    return torch.ops.aten.linalg_matrix_norm(
+        self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype
+    )

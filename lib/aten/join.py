@@ -1,0 +1,193 @@
+"""Joining and repeating tensors."""
+
+import torch
+
+from calque import broadcast_shapes, operator, result_type, wrap_dim
+from aten.quantized_layers import join_on_grid
+
+
+# With at least this many dimensions, as numpy adds them.
+def at_least(x, rank):
+    if x.ndim == 0:
+        x = x.unsqueeze(0)
+    if x.ndim == 1 and rank >= 2:
+        x = x.unsqueeze(0)
+    if x.ndim == 2 and rank >= 3:
+        x = x.unsqueeze(2)
+    return x
+
+
+# The k-th of n vectors spread along dimension k of a grid; the first two may be swapped.
+def grid(tensors, swapped):
+    n = len(tensors)
+    assert n > 0, "wants at least one tensor"
+    for t in tensors:
+        assert t.ndim < 2, "a tensor has more than one dimension"
+    at = [1, 0] + list(range(2, n)) if swapped and n > 1 else range(n)
+    sizes = [tensors[i].numel() for i in at]
+    return [
+        tensors[k].view([sizes[i] if i == at[k] else 1 for i in range(n)]).expand(sizes)
+        for k in range(n)
+    ]
+
+
+@operator("aten::concat(Tensor[] tensors, int dim=0) -> Tensor")
+@operator("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor")
+def concat(tensors, dim):
+    """Cat."""
+    return torch.cat(tensors, dim)
+
+
+@operator("aten::stack(Tensor[] tensors, int dim=0) -> Tensor")
+def stack(tensors, dim):
+    """Tensors of equal sizes along a new dimension."""
+    assert len(tensors) > 0, "wants at least one tensor"
+    for t in tensors:
+        assert t.shape == tensors[0].shape, "a tensor has not the sizes of the first"
+    d = wrap_dim(dim, tensors[0].ndim + 1)
+    return torch.cat([t.unsqueeze(d) for t in tensors], d)
+
+
+@operator("aten::hstack(Tensor[] tensors) -> Tensor", complex=True)
+def hstack(tensors):
+    """Tensors side by side."""
+    return torch.cat(
+        [at_least(t, 1) for t in tensors], 1 if len(tensors) > 0 and tensors[0].ndim > 1 else 0
+    )
+
+
+@operator("aten::vstack(Tensor[] tensors) -> Tensor", complex=True)
+def vstack(tensors):
+    """Tensors below each other."""
+    return torch.cat([at_least(t, 2) for t in tensors], 0)
+
+
+@operator("aten::row_stack(Tensor[] tensors) -> Tensor")
+def row_stack(tensors):
+    """Tensors below each other."""
+    return torch.vstack(tensors)
+
+
+@operator("aten::dstack(Tensor[] tensors) -> Tensor", complex=True)
+def dstack(tensors):
+    """Tensors along the third dimension."""
+    return torch.cat([at_least(t, 3) for t in tensors], 2)
+
+
+@operator("aten::column_stack(Tensor[] tensors) -> Tensor", complex=True)
+def column_stack(tensors):
+    """Vectors as columns side by side."""
+    return torch.cat([t if t.ndim > 1 else t.reshape([-1, 1]) for t in tensors], 1)
+
+
+@operator("aten::atleast_1d(Tensor self) -> Tensor", of_views=True)
+def atleast_1d(self):
+    """With at least 1 dimension."""
+    return at_least(self, 1)
+
+
+@operator("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", of_views=True)
+def atleast_1d_Sequence(tensors):
+    """With at least 1 dimension."""
+    return [at_least(t, 1) for t in tensors]
+
+
+@operator("aten::atleast_2d(Tensor self) -> Tensor", of_views=True)
+def atleast_2d(self):
+    """With at least 2 dimensions."""
+    return at_least(self, 2)
+
+
+@operator("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", of_views=True)
+def atleast_2d_Sequence(tensors):
+    """With at least 2 dimensions."""
+    return [at_least(t, 2) for t in tensors]
+
+
+@operator("aten::atleast_3d(Tensor self) -> Tensor", of_views=True)
+def atleast_3d(self):
+    """With at least 3 dimensions."""
+    return at_least(self, 3)
+
+
+@operator("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", of_views=True)
+def atleast_3d_Sequence(tensors):
+    """With at least 3 dimensions."""
+    return [at_least(t, 3) for t in tensors]
+
+
+@operator("aten::block_diag(Tensor[] tensors) -> Tensor", complex=True)
+def block_diag(tensors):
+    """Matrices along a diagonal."""
+    rows = [at_least(t, 2) for t in tensors]
+    for r in rows:
+        assert r.ndim == 2, "a tensor is not a matrix"
+    widths = [r.shape[1] for r in rows]
+    dtype = result_type(tensors)
+    return torch.cat(
+        [
+            torch.constant_pad_nd(rows[i].to(dtype), [sum(widths[:i]), sum(widths[i + 1 :])])
+            for i in range(len(rows))
+        ],
+        0,
+    )
+
+
+@operator("aten::tile(Tensor self, int[] dims) -> Tensor", complex=True)
+def tile(self, dims):
+    """The whole several times along the last dimensions."""
+    return self.repeat([1] * (self.ndim - len(dims)) + dims)
+
+
+# A new dimension that is expanded and joined.
+@operator(
+    "aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, "
+    "int? output_size=None) -> Tensor",
+    complex=True,
+)
+def repeat_interleave_self_int(self, repeats, dim, output_size):
+    """Each element several times in a row."""
+    assert repeats >= 0, f"cannot repeat {repeats} times"
+    x = self.reshape([-1]) if dim is None or self.ndim == 0 else self
+    d = 0 if dim is None else wrap_dim(dim, x.ndim)
+    x = x.unsqueeze(d + 1).expand(list(x.shape[: d + 1]) + [repeats] + list(x.shape[d + 1 :]))
+    return x.clone(memory_format=torch.contiguous_format).flatten(d, d + 1)
+
+
+@operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", of_views=True)
+def broadcast_tensors(tensors):
+    """All expanded to the sizes they have in common."""
+    shape = broadcast_shapes(tensors)
+    return [t.expand(shape) for t in tensors]
+
+
+@operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]", of_views=True)
+def meshgrid(tensors):
+    """Vectors spread out to grids."""
+    return grid(tensors, False)
+
+
+@operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", of_views=True)
+def meshgrid_indexing(tensors, indexing):
+    """Vectors spread out to grids."""
+    assert indexing in ["ij", "xy"], f"indexing must be ij or xy, not {indexing}"
+    return grid(tensors, indexing == "xy")
+
+
+@operator("aten::cartesian_prod(Tensor[] tensors) -> Tensor", complex=True)
+def cartesian_prod(tensors):
+    """Every combination of elements, as rows."""
+    for t in tensors:
+        assert t.ndim == 1, "a tensor should have one dimension"
+    if len(tensors) == 1:
+        return tensors[0]
+    return torch.stack([t.flatten() for t in torch.ops.aten.meshgrid(tensors)], 1)
+
+
+@operator(
+    "quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor",
+    of_views=True,
+)
+def quantized_cat(qx, dim, scale, zero_point):
+    """Quantized tensors one after the other."""
+    return join_on_grid(qx, dim, scale, zero_point, False)

@@ -1,0 +1,264 @@
+"""Parts, powers and inverses of matrices."""
+
+import torch
+
+from calque import decomposition, operator, size_hint, wrap_dim
+from aten.common import in_float
+from aten.solve import triangles
+
+
+def square_matrix(x):
+    assert x.ndim > 1 and x.shape[-1] == x.shape[-2], "wants square matrices"
+    return x
+
+
+# By squaring: the binary digits of n say which squares count.
+def power_of(x, n):
+    assert abs(n) <= 1048576, f"the power {n} is out of bounds"
+    if n == 0:
+        return torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape).clone()
+    if n == 1:
+        return x.clone()
+    if n < 0:
+        x = torch.ops.aten.linalg_inv(x)
+    left = abs(n)
+    y = x
+    first = True
+    for i in range(21):
+        y = y if left % 2 == 0 else x if first else y @ x
+        first = first and left % 2 == 0
+        left = left // 2
+        x = x @ x if left > 0 else x
+    return y
+
+
+# The determinant of the rows and columns of e, by the first row.
+def minor(e, rows, columns):
+    a = e[rows[0]]
+    if len(rows) == 1:
+        return a[columns[0]]
+    b = e[rows[1]]
+    i = columns[0]
+    k = columns[1]
+    if len(rows) == 2:
+        return a[i] * b[k] - a[k] * b[i]
+    parts = [a[c] * minor(e, rows[1:], [d for d in columns if d != c]) for c in columns]
+    y = parts[0]
+    for i in range(1, len(parts)):
+        y = y - parts[i] if i % 2 == 1 else y + parts[i]
+    return y
+
+
+def cofactor(e, n, column, row):
+    if n == 1:
+        return torch.ones_like(e[0][0])
+    y = minor(e, [i for i in range(n) if i != row], [i for i in range(n) if i != column])
+    return -y if (row + column) % 2 == 1 else y
+
+
+# The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their
+# row above the main diagonal, by their column below it.
+def embedded(x, k):
+    i = torch.arange(x.shape[-1] + abs(k))
+    on_diagonal = i - i.unsqueeze(1) == k
+    if k != 0:
+        x = torch.constant_pad_nd(x, [0, abs(k)], 0)
+    return torch.where(
+        on_diagonal, x.unsqueeze(-2 if k < 0 else -1), torch.zeros([], dtype=x.dtype)
+    )
+
+
+# What products are divided by: n - correction, n being the sum of the weights; if observations
+# count more or less (aweights), the correction is their mean weight. Never below 0.
+def observations(w, aweights, correction):
+    n = w.sum()
+    if aweights is None or correction == 0:
+        return (n - correction).clamp_min(0)
+    return (n - (w * aweights).sum() / n * correction).clamp_min(0)
+
+
+# Weighted, an observation counts as often as it is there (fweights), times how much.
+def covariance(x, correction, fweights, aweights):
+    assert x.ndim <= 2, f"wants at most 2 dimensions, not {x.ndim}"
+    x = in_float(x.reshape([1, -1]) if x.ndim < 2 else x)
+    if fweights is None and aweights is None:
+        x = x - x.mean(1, True)
+        return x @ x.t() / (x.shape[1] - correction)
+    w = (
+        fweights * aweights
+        if fweights is not None and aweights is not None
+        else fweights
+        if aweights is None
+        else aweights
+    )
+    x = x - (x * w).sum(1, True) / w.sum()
+    return x @ (x * w).t() / observations(w, aweights, correction)
+
+
+# The variance of one row is a number.
+def number_if_one(x):
+    return x.squeeze() if size_hint(x.shape[0]) == 1 else x
+
+
+@operator("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+def diag_embed(self, offset, dim1, dim2):
+    """Matrices with these diagonals."""
+    assert self.ndim > 0, "wants at least one dimension"
+    rank = self.ndim + 1
+    a = wrap_dim(dim1, rank)
+    b = wrap_dim(dim2, rank)
+    assert a != b, f"both dimensions are {a}"
+    t = embedded(self, offset)
+    return t if a == rank - 2 and b == rank - 1 else t.movedim([-2, -1], [a, b])
+
+
+@operator("aten::diag(Tensor self, int diagonal=0) -> Tensor")
+def diag(self, diagonal):
+    """A diagonal, or a matrix that has it."""
+    if self.ndim == 1:
+        return embedded(self, diagonal)
+    assert self.ndim == 2, f"wants a vector or a matrix, not {self.ndim} dimensions"
+    return self.diagonal(diagonal).clone()
+
+
+@operator("aten::diagflat(Tensor self, int offset=0) -> Tensor", complex=True)
+def diagflat(self, offset):
+    """A matrix with all elements as its diagonal."""
+    return embedded(self.reshape([-1]), offset)
+
+
+@operator(
+    "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) " "-> Tensor(a)",
+    of_views=True,
+)
+def linalg_diagonal(A, offset, dim1, dim2):
+    """Diagonal of the last dimensions."""
+    return torch.diagonal(A, offset, dim1, dim2)
+
+
+@operator("aten::trace(Tensor self) -> Tensor")
+def trace(self):
+    """The sum of the diagonal."""
+    assert self.ndim == 2, "wants a matrix"
+    return self.diagonal().sum()
+
+
+@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", of_views=True)
+def adjoint(self):
+    """Matrices transposed, and conjugated."""
+    assert self.ndim >= 2, "wants matrices"
+    return self.transpose(-2, -1).conj()
+
+
+@operator("aten::mH(Tensor(a) self) -> Tensor(a)", of_views=True)
+@operator("aten::matrix_H(Tensor(a) self) -> Tensor(a)", of_views=True)
+def mH(self):
+    """The same as aten::adjoint."""
+    return torch.ops.aten.adjoint(self)
+
+
+@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
+def linalg_vecdot(x, y, dim):
+    """Inner products of vectors."""
+    return (x * y).sum(dim)
+
+
+@operator("aten::matrix_power(Tensor self, int n) -> Tensor")
+@operator("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", complex=True)
+def matrix_power(self, n):
+    """A matrix times itself, n times."""
+    return power_of(square_matrix(self), n)
+
+
+@operator("aten::det(Tensor self) -> Tensor", of_views=True)
+def det(self):
+    """The same as aten::linalg_det."""
+    return torch.ops.aten.linalg_det(self)
+
+
+@operator("aten::logdet(Tensor self) -> Tensor")
+def logdet(self):
+    """Logarithms of determinants."""
+    return torch.ops.aten.linalg_det(self).log()
+
+
+@operator("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)")
+def slogdet(self):
+    """Signs and logarithms of determinants."""
+    return torch.ops.aten.linalg_slogdet(self)
+
+
+@operator("aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)")
+def linalg_slogdet(A):
+    """Signs and logarithms of determinants."""
+    d = torch.ops.aten.linalg_det(A)
+    return (d.sign(), d.abs().log())
+
+
+# Small ones by their cofactors; larger ones are solve.c's.
+@operator("aten::linalg_inv(Tensor A) -> Tensor")
+def linalg_inv(A):
+    """Inverses of matrices."""
+    if not square_matrix(A).is_floating_point():
+        raise TypeError("wants floats")
+    n = int(A.shape[-1])
+    if n == 0:
+        return A.clone()
+    if n > 4:
+        return torch.ops.aten.linalg_solve(A, torch.eye(n, dtype=A.dtype))
+    e = [[A.select(-2, i).select(-1, k) for k in range(n)] for i in range(n)]
+    rows = [torch.stack([cofactor(e, n, i, k) for k in range(n)], -1) for i in range(n)]
+    d = minor(e, list(range(n)), list(range(n))).unsqueeze(-1).unsqueeze(-1)
+    return torch.stack(rows, -2) / d
+
+
+@operator("aten::inverse(Tensor self) -> Tensor", of_views=True)
+def inverse(self):
+    """The same as aten::linalg_inv."""
+    return torch.ops.aten.linalg_inv(self)
+
+
+@operator(
+    "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, "
+    "Tensor? aweights=None) -> Tensor"
+)
+def cov(self, correction, fweights, aweights):
+    """Covariances of rows."""
+    return number_if_one(covariance(self, correction, fweights, aweights))
+
+
+@operator("aten::corrcoef(Tensor self) -> Tensor")
+def corrcoef(self):
+    """Correlations of rows."""
+    x = covariance(self, 1, None, None)
+    deviation = x.diagonal().sqrt()
+    return number_if_one((x / deviation.unsqueeze(1) / deviation).clamp(-1, 1))
+
+
+# Powers of each element: 0, 1, … N - 1.
+@operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
+def vander(x, N, increasing):
+    """Powers of each element."""
+    assert x.ndim == 1, "wants a vector"
+    powers = torch.arange(x.shape[0] if N is None else N, dtype=x.dtype)
+    return torch.pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))
+
+
+@operator("aten::linalg_vander(Tensor x, *, int? N=None) -> Tensor")
+def linalg_vander(x, N):
+    """Powers of each element."""
+    assert x.ndim > 0 or N is not None, "wants a vector"
+    if x.ndim == 0:
+        x = x.reshape([1])
+    if not x.is_floating_point() and (not x.is_complex()) and (x.dtype != torch.bool):
+        x = x.to(torch.int64)
+    return torch.pow(x.unsqueeze(-1), torch.arange(x.shape[-1] if N is None else N, dtype=x.dtype))
+
+
+@decomposition("aten::linalg_det")
+def linalg_det_parts(A):
+    n = A.shape[-1]
+    lu, pivots, order = triangles(A, True)
+    changes = (pivots != torch.arange(1, n + 1)).sum([-1])
+    d = lu.diagonal(0, -2, -1).prod(-1)
+    return torch.where(changes % 2 == 0, d, -d)

@@ -1,0 +1,50 @@
+"""Numbers that are known without the data of a tensor."""
+
+from calque import operator, wrap_dim
+
+
+@operator("aten::size.int(Tensor self, int dim) -> int", host=True)
+@operator("aten::sym_size.int(Tensor self, int dim) -> SymInt", host=True)
+def size_int(self, dim):
+    """One size."""
+    assert self.ndim > 0, "a tensor without dimensions has no sizes"
+    return self.shape[wrap_dim(dim, self.ndim)]
+
+
+@operator("aten::size(Tensor self) -> int[]", host=True)
+@operator("aten::sym_size(Tensor self) -> SymInt[]", host=True)
+def size(self):
+    """All sizes."""
+    return self.shape
+
+
+@operator("aten::numel(Tensor self) -> int", host=True)
+@operator("aten::sym_numel(Tensor self) -> SymInt", host=True)
+def numel(self):
+    """The number of elements."""
+    return self.numel()
+
+
+@operator("aten::dim(Tensor self) -> int", host=True)
+def dim(self):
+    """The number of dimensions."""
+    return self.ndim
+
+
+@operator("aten::len.Tensor(Tensor t) -> int", host=True)
+def len_Tensor(t):
+    """The first size."""
+    assert t.ndim > 0, "a tensor without dimensions has no length"
+    return t.shape[0]
+
+
+@operator("aten::is_floating_point(Tensor self) -> bool", host=True)
+def is_floating_point(self):
+    """Whether elements are floats."""
+    return self.is_floating_point()
+
+
+@operator("aten::is_complex(Tensor self) -> bool", host=True)
+def is_complex(self):
+    """Whether elements are complex."""
+    return self.is_complex()

@@ -1,0 +1,314 @@
+"""Quantization of tensors."""
+
+import torch
+
+from calque import dtype_name, floats, gradient, gradient_of, operator, qparams, quantized, wrap_dim
+from aten.quantized_layers import unpacked
+from aten.recurrent import rnn_layers
+
+
+def only_float32(x):
+    if x.dtype != torch.float32:
+        raise TypeError(f"quantizes float32, not {dtype_name(x.dtype)}")
+    return x
+
+
+def channel_grid(x):
+    g = qparams(x)
+    if g is None:
+        raise TypeError("the tensor is not quantized")
+    if g[4] is None:
+        raise TypeError("the tensor has one grid for all channels")
+    return g
+
+
+def whole_grid(x):
+    g = qparams(x)
+    if g is None:
+        raise TypeError("the tensor is not quantized")
+    if g[4] is not None:
+        raise TypeError("the tensor has a grid for each channel")
+    return g
+
+
+@operator(
+    "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) "
+    "-> Tensor",
+    of_views=True,
+)
+@operator(
+    "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
+    "ScalarType dtype) -> Tensor",
+    of_views=True,
+)
+def quantize_per_tensor(self, scale, zero_point, dtype):
+    """As a quantized tensor."""
+    return quantized(only_float32(self), scale, zero_point, dtype)
+
+
+@operator(
+    "aten::quantize_per_channel(Tensor self, Tensor scales, Tensor zero_points, int axis, "
+    "ScalarType dtype) -> Tensor",
+    of_views=True,
+)
+def quantize_per_channel(self, scales, zero_points, axis, dtype):
+    """As a quantized tensor with a scale for each channel."""
+    return quantized(
+        only_float32(self),
+        scales.to(torch.float32),
+        zero_points.to(torch.int32),
+        dtype,
+        wrap_dim(axis, self.ndim),
+    )
+
+
+@operator("aten::dequantize.tensor(Tensor qtensor) -> Tensor", of_views=True)
+def dequantize_tensor(qtensor):
+    """The same as aten::dequantize.self."""
+    return torch.ops.aten.dequantize.self(qtensor)
+
+
+@operator("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", of_views=True)
+def dequantize_tensors(tensors):
+    """Quantized tensors as floats."""
+    return [torch.ops.aten.dequantize.self(floats(x)) for x in tensors]
+
+
+@operator("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", of_views=True)
+def dequantize_list(qtensors):
+    """Quantized tensors as floats."""
+    return [torch.ops.aten.dequantize.self(floats(x)) for x in qtensors]
+
+
+# round(x / scale) + zero point: x lies on the grid, so it needs no limits.
+@operator("aten::int_repr(Tensor self) -> Tensor", of_views=True)
+def int_repr(self):
+    """The integers of a quantized tensor."""
+    g = qparams(self)
+    if g is None:
+        raise TypeError("the tensor is not quantized")
+    scale, zero, low, high, axis, stored = g
+    if axis is not None:
+        sizes = [scale.shape[0] if i == axis else 1 for i in range(self.ndim)]
+        scale = scale.reshape(sizes)
+        zero = zero.reshape(sizes)
+    return ((self / scale).round() + zero).to(stored)
+
+
+@operator("aten::q_scale(Tensor self) -> float", host=True)
+def q_scale(self):
+    """The scale of a quantized tensor."""
+    return whole_grid(self)[0]
+
+
+@operator("aten::q_zero_point(Tensor self) -> int", host=True)
+def q_zero_point(self):
+    """The zero point of a quantized tensor."""
+    return whole_grid(self)[1]
+
+
+@operator("aten::q_per_channel_axis(Tensor self) -> int", host=True)
+def q_per_channel_axis(self):
+    """The axis that has a scale for each slice."""
+    return channel_grid(self)[4]
+
+
+# PyTorch keeps them as float64 and int64.
+@operator("aten::q_per_channel_scales(Tensor self) -> Tensor", of_views=True)
+def q_per_channel_scales(self):
+    """The scales of a quantized tensor."""
+    return channel_grid(self)[0].to(torch.float64)
+
+
+@operator("aten::q_per_channel_zero_points(Tensor self) -> Tensor", of_views=True)
+def q_per_channel_zero_points(self):
+    """The zero points of a quantized tensor."""
+    return channel_grid(self)[1].to(torch.int64)
+
+
+@operator(
+    "quantized::conv1d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+    "int[] dilation, int groups) -> __torch__.torch.classes.quantized.Conv2dPackedParamsBase",
+    of_views=True,
+)
+@operator(
+    "quantized::conv2d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+    "int[] dilation, int groups) -> __torch__.torch.classes.quantized.Conv2dPackedParamsBase",
+    of_views=True,
+)
+@operator(
+    "quantized::conv3d_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "
+    "int[] dilation, int groups) -> __torch__.torch.classes.quantized.Conv3dPackedParamsBase",
+    of_views=True,
+)
+def quantized_conv1d_prepack(weight, bias, stride, padding, dilation, groups):
+    """Weights for a quantized convolution."""
+    return (weight, bias, stride, padding, dilation, groups, None)
+
+
+@operator(
+    "quantized::conv_transpose1d_prepack(Tensor weight, Tensor? bias, int[] stride, "
+    "int[] padding, int[] output_padding, int[] dilation, int groups) "
+    "-> __torch__.torch.classes.quantized.Conv2dPackedParamsBase",
+    of_views=True,
+)
+@operator(
+    "quantized::conv_transpose2d_prepack(Tensor weight, Tensor? bias, int[] stride, "
+    "int[] padding, int[] output_padding, int[] dilation, int groups) "
+    "-> __torch__.torch.classes.quantized.Conv2dPackedParamsBase",
+    of_views=True,
+)
+@operator(
+    "quantized::conv_transpose3d_prepack(Tensor weight, Tensor? bias, int[] stride, "
+    "int[] padding, int[] output_padding, int[] dilation, int groups) "
+    "-> __torch__.torch.classes.quantized.Conv3dPackedParamsBase",
+    of_views=True,
+)
+def quantized_conv_transpose1d_prepack(
+    weight, bias, stride, padding, output_padding, dilation, groups
+):
+    """Weights for a quantized convolution."""
+    return (weight, bias, stride, padding, dilation, groups, output_padding)
+
+
+@operator(
+    ""
+    "quantized::conv1d_unpack(__torch__.torch.classes.quantized.Conv2dPackedParamsBase "
+    "packed_weights) "
+    "-> (Tensor unpacked_weights, Tensor? B_origin)",
+    of_views=True,
+)
+@operator(
+    ""
+    "quantized::conv2d_unpack(__torch__.torch.classes.quantized.Conv2dPackedParamsBase "
+    "packed_weights) "
+    "-> (Tensor unpacked_weights, Tensor? B_origin)",
+    of_views=True,
+)
+@operator(
+    ""
+    "quantized::conv3d_unpack(__torch__.torch.classes.quantized.Conv3dPackedParamsBase "
+    "packed_weights) "
+    "-> (Tensor unpacked_weights, Tensor? B_origin)",
+    of_views=True,
+)
+@operator(
+    ""
+    "quantized::conv_transpose1d_unpack(__torch__.torch.classes.quantized."
+    "Conv2dPackedParamsBase packed_weights) "
+    "-> (Tensor unpacked_weights, Tensor? B_origin)",
+    of_views=True,
+)
+@operator(
+    ""
+    "quantized::conv_transpose2d_unpack(__torch__.torch.classes.quantized."
+    "Conv2dPackedParamsBase packed_weights) "
+    "-> (Tensor unpacked_weights, Tensor? B_origin)",
+    of_views=True,
+)
+@operator(
+    ""
+    "quantized::conv_transpose3d_unpack(__torch__.torch.classes.quantized."
+    "Conv3dPackedParamsBase packed_weights) "
+    "-> (Tensor unpacked_weights, Tensor? B_origin)",
+    of_views=True,
+)
+def quantized_conv1d_unpack(packed_weights):
+    """The weight and the bias of a quantized convolution."""
+    return unpacked(packed_weights, 2)[:2]
+
+
+@gradient("aten::fake_quantize_per_tensor_affine")
+def fake_quantize_per_tensor_affine_gradient(grad, self, scale, zero_point, quant_min, quant_max):
+    return {
+        "self": torch.where(
+            torch.logical_and(
+                torch.round(self / scale) + zero_point >= quant_min,
+                torch.round(self / scale) + zero_point <= quant_max,
+            ),
+            grad,
+            0,
+        )
+    }
+
+
+@gradient_of("aten::lstm.input")
+def lstm_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    x = input.transpose(0, 1) if batch_first else input
+    steps = int(x.shape[0])
+    n = int(x.shape[1])
+    y = rnn_layers(
+        x.reshape([steps * n, x.shape[2]]),
+        [n for i in range(steps)],
+        hx,
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "lstm",
+    )
+    x = y[0].reshape([steps, n, y[0].shape[1]])
+    return [x.transpose(0, 1) if batch_first else x] + y[1:]
+
+
+@gradient_of("aten::lstm.data")
+def lstm_data_tape(
+    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
+    return rnn_layers(
+        data,
+        batch_sizes.tolist(),
+        hx,
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "lstm",
+    )
+
+
+@gradient_of("aten::gru.input")
+def gru_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    x = input.transpose(0, 1) if batch_first else input
+    steps = int(x.shape[0])
+    n = int(x.shape[1])
+    y = rnn_layers(
+        x.reshape([steps * n, x.shape[2]]),
+        [n for i in range(steps)],
+        [hx],
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "gru",
+    )
+    x = y[0].reshape([steps, n, y[0].shape[1]])
+    return [x.transpose(0, 1) if batch_first else x] + y[1:]
+
+
+@gradient_of("aten::gru.data")
+def gru_data_tape(
+    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
+    return rnn_layers(
+        data,
+        batch_sizes.tolist(),
+        [hx],
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "gru",
+    )

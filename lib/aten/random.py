@@ -1,0 +1,327 @@
+"""Random numbers and dropout."""
+
+import math
+import torch
+
+from calque import operator
+from aten.attention import in_float32
+from aten.common import scaled, shifted
+
+
+# Of several draws along the first dimension, the first that is good.
+def first_good(draws, good):
+    return draws.gather(0, good.to(torch.int64).argmax(0, True)).squeeze(0)
+
+
+# 48 or more are met once in 1e14 times.
+def poisson_below(mean):
+    k = torch.arange(48, dtype=mean.dtype).reshape([48] + [1 for n in mean.shape])
+    p = (k * mean.log() - mean - (k + 1).lgamma()).exp().cumsum(0)
+    return (torch.rand_like(mean) > p / torch.ops.aten.slice(p, 0, 47, 48)).sum(
+        [0], dtype=mean.dtype
+    )
+
+
+def poisson_above(mean):
+    b = mean.sqrt() * 2.53 + 0.931
+    a = b * 0.02483 - 0.059
+    u = torch.rand([12] + list(mean.shape), dtype=mean.dtype) - 0.5
+    s = 0.5 - u.abs()
+    k = ((a * 2 / s + b) * u + mean + 0.43).floor()
+    v = torch.rand([12] + list(mean.shape), dtype=mean.dtype) * (1.1328 / (b - 3.4) + 1.1239)
+    bound = k * mean.log() - mean - (k.clamp(min=0) + 1).lgamma()
+    good = ((v / (a / (s * s) + b)).log() <= bound).logical_and(k >= 0)
+    return first_good(k, good).clamp(min=0)
+
+
+# One past the integers that a dtype holds exactly, as far as an int64 goes.
+def past_all(dtype):
+    return (
+        2
+        if dtype == torch.bool
+        else 128
+        if dtype == torch.int8
+        else 256
+        if dtype == torch.uint8
+        else 32768
+        if dtype == torch.int16
+        else 2147483648
+        if dtype == torch.int32
+        else 9223372036854775807
+        if dtype == torch.int64
+        else 2049
+        if dtype == torch.float16
+        else 257
+        if dtype == torch.bfloat16
+        else 16777217
+        if dtype == torch.float32
+        else 9007199254740993
+    )
+
+
+@operator(
+    "aten::rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def rand_like(self, dtype, layout, device, pin_memory, memory_format):
+    """Uniform numbers from 0 to 1."""
+    return torch.rand(self.shape, dtype=self.dtype if dtype is None else dtype)
+
+
+@operator(
+    "aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def randn_like(self, dtype, layout, device, pin_memory, memory_format):
+    """Normal numbers."""
+    return torch.randn(self.shape, dtype=self.dtype if dtype is None else dtype)
+
+
+@operator(
+    "aten::randint_like(Tensor self, int high, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+    "MemoryFormat? memory_format=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
+    """Integers below high."""
+    return torch.randint(0, high, self.shape, dtype=self.dtype if dtype is None else dtype)
+
+
+@operator(
+    "aten::randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+    "MemoryFormat? memory_format=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def randint_like_low_dtype(self, low, high, dtype, layout, device, pin_memory, memory_format):
+    """Integers from low to below high."""
+    return torch.randint(low, high, self.shape, dtype=self.dtype if dtype is None else dtype)
+
+
+@operator(
+    "aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) "
+    "-> Tensor",
+    of_views=True,
+    random=True,
+)
+def uniform(self, from_, to, generator):
+    """Uniform numbers."""
+    assert from_ <= to, f"from is {from_}, which is above {to}"
+    return shifted(scaled(torch.rand_like(self), to - from_), from_)
+
+
+@operator(
+    "aten::normal_functional(Tensor self, float mean=0., float std=1., *, "
+    "Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def normal_functional(self, mean, std, generator):
+    """Normal numbers."""
+    assert std >= 0, f"std is {std}, which is below 0"
+    return shifted(scaled(torch.randn_like(self), std), mean)
+
+
+@operator(
+    "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) "
+    "-> Tensor",
+    of_views=True,
+    random=True,
+)
+def normal_Tensor_float(mean, std, generator):
+    """Normal numbers."""
+    assert std >= 0, f"std is {std}, which is below 0"
+    return torch.randn_like(mean) * std + mean
+
+
+@operator(
+    "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) " "-> Tensor",
+    of_views=True,
+    random=True,
+)
+def normal_float_Tensor(mean, std, generator):
+    """Normal numbers."""
+    return torch.randn_like(std) * std + mean
+
+
+@operator(
+    "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) "
+    "-> Tensor",
+    of_views=True,
+    random=True,
+)
+def normal_Tensor_Tensor(mean, std, generator):
+    """Normal numbers."""
+    return torch.randn_like(mean + std) * std + mean
+
+
+@operator(
+    "aten::normal.float_float(float mean, float std, int[] size, *, "
+    "Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def normal_float_float(mean, std, size, generator, dtype, layout, device, pin_memory):
+    """Normal numbers."""
+    assert std >= 0, f"std is {std}, which is below 0"
+    return torch.randn(size, dtype=dtype) * std + mean
+
+
+@operator(
+    "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def bernoulli(self, generator):
+    """1 as often as self says."""
+    return (torch.rand_like(self, dtype=torch.float32) < self).to(self.dtype)
+
+
+@operator(
+    "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def bernoulli_p(self, p, generator):
+    """1 as often as p says."""
+    assert p >= 0 and p <= 1, f"p is {p}, not between 0 and 1"
+    return (torch.rand_like(self, dtype=torch.float32) < p).to(self.dtype)
+
+
+@operator(
+    "aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def bernoulli_Tensor(self, p, generator):
+    """1 as often as p says."""
+    return (torch.rand_like(self, dtype=torch.float32) < p).to(self.dtype)
+
+
+@operator(
+    "aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def exponential(self, lambd, generator):
+    """Numbers of the exponential distribution."""
+    assert lambd >= 0, f"lambd is {lambd}, which is below 0"
+    return (torch.rand_like(self) * -1.0 + 1.0).log() * (-1 / lambd)
+
+
+@operator(
+    "aten::log_normal(Tensor self, float mean=1., float std=2., *, "
+    "Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def log_normal(self, mean, std, generator):
+    """Exponentials of normal numbers."""
+    return torch.ops.aten.normal_functional(self, mean, std).exp()
+
+
+@operator(
+    "aten::cauchy(Tensor self, float median=0., float sigma=1., *, "
+    "Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def cauchy(self, median, sigma, generator):
+    """Numbers of the Cauchy distribution."""
+    return ((torch.rand_like(self) - 0.5) * math.pi).tan() * sigma + median
+
+
+@operator(
+    "aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def geometric(self, p, generator):
+    """How often to try for the first success."""
+    assert p > 0 and p < 1, f"p is {p}, not between 0 and 1"
+    u = torch.rand(self.shape) * -1.0 + 1.0
+    return (u.log() / math.log(1 - p)).ceil().clamp(min=1).to(self.dtype)
+
+
+# Marsaglia and Tsang: a power of a normal number, which is taken at least 19 times of 20. ONNX
+# has no loop for each element, so that eight are drawn and the first good one counts. Shapes
+# below 1 are those above, made smaller.
+@operator(
+    "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def _standard_gamma(self, generator):
+    """Numbers of the gamma distribution."""
+    a = in_float32(self)
+    d = torch.where(a < 1, a + 1, a) - 1 / 3
+    x = torch.randn([8] + list(a.shape), dtype=a.dtype)
+    v = (x / (d * 9).sqrt() + 1) ** 3
+    bound = x * x * 0.5 + d * (v.log() - v + 1)
+    y = d * first_good(v, torch.rand([8] + list(a.shape), dtype=a.dtype).log() < bound)
+    y = torch.where(a < 1, y * torch.rand_like(a) ** (1 / a), y)
+    return y.clamp(min=1.1754944e-38).to(self.dtype)
+
+
+@operator(
+    "aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def _sample_dirichlet(self, generator):
+    """Numbers of the Dirichlet distribution."""
+    y = torch._standard_gamma(self)
+    return y / y.sum([-1], True)
+
+
+# Small means by how often the distribution stays below a uniform number, large ones by Hörmann's
+# transformed rejection (PTRS), in doubles because its terms cancel.
+@operator(
+    "aten::poisson(Tensor self, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def poisson(self, generator):
+    """Numbers of the Poisson distribution."""
+    m = self.to(torch.float64)
+    return torch.where(
+        m < 12, poisson_below(m.clamp(1e-30, 12)), poisson_above(m.clamp(min=12))
+    ).to(self.dtype)
+
+
+@operator(
+    "aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) " "-> Tensor",
+    of_views=True,
+    random=True,
+)
+def random_from(self, from_, to, generator):
+    """Integers."""
+    return torch.randint_like(self, from_, past_all(self.dtype) if to is None else to)
+
+
+@operator(
+    "aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def random_to(self, to, generator):
+    """Integers."""
+    return torch.randint_like(self, 0, to)
+
+
+@operator(
+    "aten::random(Tensor self, *, Generator? generator=None) -> Tensor",
+    of_views=True,
+    random=True,
+)
+def random(self, generator):
+    """Integers."""
+    return torch.randint_like(self, 0, past_all(self.dtype))

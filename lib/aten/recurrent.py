@@ -1,0 +1,242 @@
+"""Recurrent layers, step by step."""
+
+import torch
+
+from calque import gradient_of, operator
+
+
+# The i-th of n equal parts of the last dimension.
+def gate(x, i, n):
+    size = x.shape[-1] // n
+    start = size * i
+    return torch.ops.aten.slice(x, -1, start, start + size)
+
+
+def lstm_step(gates, c):
+    i = gate(gates, 0, 4).sigmoid()
+    f = gate(gates, 1, 4).sigmoid()
+    n = gate(gates, 2, 4).tanh()
+    o = gate(gates, 3, 4).sigmoid()
+    c = f * c + i * n
+    return (o * c.tanh(), c)
+
+
+def gru_step(x, gates, h):
+    r = (gate(x, 0, 3) + gate(gates, 0, 3)).sigmoid()
+    z = (gate(x, 1, 3) + gate(gates, 1, 3)).sigmoid()
+    n = (gate(x, 2, 3) + r * gate(gates, 2, 3)).tanh()
+    return (h - n) * z + n
+
+
+# Weights of a layer and direction: of input and state, their biases, and what the output is
+# projected by.
+def rnn_weights(params, at, biases, projected):
+    return [
+        params[at],
+        params[at + 1],
+        params[at + 2] if biases else None,
+        params[at + 3] if biases else None,
+        params[at + (4 if biases else 2)] if projected else None,
+    ]
+
+
+def rnn_step(x, state, w, kind):
+    u = torch.ops.aten.linear(state[0], w[1], w[3])
+    if kind == "gru":
+        return [gru_step(x, u, state[0])]
+    u = x + u
+    if kind != "lstm":
+        return [u.relu() if kind == "relu" else u.tanh()]
+    h, c = lstm_step(u, state[1])
+    return [h if w[4] is None else torch.ops.aten.linear(h, w[4]), c]
+
+
+# The states of the sequences that run on; in the other direction sequences begin at their ends,
+# and their first states join.
+def states_left(state, n):
+    return [s if s.shape[0] == n else torch.ops.aten.slice(s, 0, 0, n) for s in state]
+
+
+def states_joined(state, first, n):
+    now = state[0].shape[0]
+    if now == n:
+        return state
+    return [
+        torch.cat([state[k], torch.ops.aten.slice(first[k], 0, now, n)], 0)
+        for k in range(len(state))
+    ]
+
+
+# One direction of one layer on x [rows of all steps, input], step t of which has sizes[t] rows:
+# what comes out, and the last states of all sequences, which end at different steps.
+def rnn_direction(x, sizes, first, w, kind, reverse):
+    steps = len(sizes)
+    parts = torch.split_with_sizes(torch.ops.aten.linear(x, w[0], w[2]), sizes)
+    state = states_left(first, sizes[-1]) if reverse else first
+    ended = []
+    out = []
+    for i in range(steps):
+        t = steps - 1 - i if reverse else i
+        n = sizes[t]
+        ended = (
+            [[torch.ops.aten.slice(s, 0, n) for s in state]] + ended
+            if state[0].shape[0] > n
+            else ended
+        )
+        state = states_joined(state, first, n) if reverse else states_left(state, n)
+        state = rnn_step(parts[t], state, w, kind)
+        out += [state[0]]
+    y = out[0] if steps == 1 else torch.cat(reversed(out) if reverse else out, 0)
+    if len(ended) == 0:
+        return [y] + state
+    return [y] + [torch.cat([state[k]] + [e[k] for e in ended], 0) for k in range(len(state))]
+
+
+def rnn_layers(x, sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional, kind):
+    k = 2 if bidirectional else 1
+    projected = len(hx) == 2 and hx[0].shape[2] != hx[1].shape[2]
+    n = 2 + (2 if has_biases else 0) + (1 if projected else 0)
+    ends = []
+    for i in range(num_layers):
+        both = [
+            rnn_direction(
+                x,
+                sizes,
+                [h.select(0, i * k + d) for h in hx],
+                rnn_weights(params, (i * k + d) * n, has_biases, projected),
+                kind,
+                d == 1,
+            )
+            for d in range(k)
+        ]
+        x = both[0][0] if k == 1 else torch.cat([b[0] for b in both], 1)
+        x = torch.dropout(x, dropout, True) if train and dropout > 0 and (i + 1 < num_layers) else x
+        ends += both
+    return [x] + [torch.stack([e[s + 1] for e in ends], 0) for s in range(len(hx))]
+
+
+@operator(
+    "aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+    "Tensor? b_hh=None) -> (Tensor, Tensor)"
+)
+def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    """One step of lstm."""
+    assert len(hx) >= 2, '"hx" should be two states'
+    return lstm_step(
+        torch.ops.aten.linear(input, w_ih, b_ih) + torch.ops.aten.linear(hx[0], w_hh, b_hh), hx[1]
+    )
+
+
+@operator(
+    "aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+    "Tensor? b_hh=None) -> Tensor"
+)
+def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    """One step of gru."""
+    return gru_step(
+        torch.ops.aten.linear(input, w_ih, b_ih), torch.ops.aten.linear(hx, w_hh, b_hh), hx
+    )
+
+
+@operator(
+    "aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, "
+    "Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    """One step of rnn_tanh."""
+    return torch.tanh(
+        torch.ops.aten.linear(input, w_ih, b_ih) + torch.ops.aten.linear(hx, w_hh, b_hh)
+    )
+
+
+@operator(
+    "aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, "
+    "Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
+)
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    """One step of rnn_relu."""
+    return torch.relu(
+        torch.ops.aten.linear(input, w_ih, b_ih) + torch.ops.aten.linear(hx, w_hh, b_hh)
+    )
+
+
+@gradient_of("aten::rnn_tanh.input")
+def rnn_tanh_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    x = input.transpose(0, 1) if batch_first else input
+    steps = int(x.shape[0])
+    n = int(x.shape[1])
+    y = rnn_layers(
+        x.reshape([steps * n, x.shape[2]]),
+        [n for i in range(steps)],
+        [hx],
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "tanh",
+    )
+    x = y[0].reshape([steps, n, y[0].shape[1]])
+    return [x.transpose(0, 1) if batch_first else x] + y[1:]
+
+
+@gradient_of("aten::rnn_tanh.data")
+def rnn_tanh_data_tape(
+    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
+    return rnn_layers(
+        data,
+        batch_sizes.tolist(),
+        [hx],
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "tanh",
+    )
+
+
+@gradient_of("aten::rnn_relu.input")
+def rnn_relu_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    x = input.transpose(0, 1) if batch_first else input
+    steps = int(x.shape[0])
+    n = int(x.shape[1])
+    y = rnn_layers(
+        x.reshape([steps * n, x.shape[2]]),
+        [n for i in range(steps)],
+        [hx],
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "relu",
+    )
+    x = y[0].reshape([steps, n, y[0].shape[1]])
+    return [x.transpose(0, 1) if batch_first else x] + y[1:]
+
+
+@gradient_of("aten::rnn_relu.data")
+def rnn_relu_data_tape(
+    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
+    return rnn_layers(
+        data,
+        batch_sizes.tolist(),
+        [hx],
+        params,
+        has_biases,
+        num_layers,
+        dropout,
+        train,
+        bidirectional,
+        "relu",
+    )

@@ -1,0 +1,284 @@
+"""Cumulative sums, differences and integrals along a dimension."""
+
+import math
+import torch
+
+from calque import dtype_name, is_known, operator, wrap_dim, wrap_dims
+from aten.common import before, behind, number_like
+
+
+# How steep x is along a dimension: at the ends by two points, or by three.
+def slopes(x, spacing, dim, edge_order):
+    assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
+    n = x.shape[dim]
+    assert n > edge_order, f"wants more than {edge_order} elements"
+    a = torch.ops.aten.slice(x, dim, 0, 1)
+    b = torch.ops.aten.slice(x, dim, 1, 2)
+    z = torch.ops.aten.slice(x, dim, n - 1, n)
+    y = torch.ops.aten.slice(x, dim, n - 2, n - 1)
+    first = b - a
+    last = z - y
+    if edge_order == 2:
+        first = b * 2 - a * 1.5 - torch.ops.aten.slice(x, dim, 2, 3) * 0.5
+        last = z * 1.5 - y * 2 + torch.ops.aten.slice(x, dim, n - 3, n - 2) * 0.5
+    inner = (torch.ops.aten.slice(x, dim, 2, n) - torch.ops.aten.slice(x, dim, 0, n - 2)) / 2
+    return torch.cat([first / spacing, inner / spacing, last / spacing], dim)
+
+
+# The same at places that lie as they like: a parabola goes through three of them.
+def slopes_at(x, places, dim, edge_order):
+    assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
+    x = x.movedim(dim, -1)
+    n = x.shape[-1]
+    assert n > edge_order, f"wants more than {edge_order} elements"
+    h = behind(places, 0) - before(places, 0)
+    s = (behind(x, -1) - before(x, -1)) / h
+    a = before(h, 0)
+    b = behind(h, 0)
+    inner = (before(s, -1) * b + behind(s, -1) * a) / (a + b)
+    first = torch.ops.aten.slice(s, -1, 0, 1)
+    last = torch.ops.aten.slice(s, -1, n - 2, n - 1)
+    if edge_order == 2:
+        bend = (behind(s, -1) - before(s, -1)) / (a + b)
+        first = first - torch.ops.aten.slice(bend, -1, 0, 1) * torch.ops.aten.slice(h, 0, 0, 1)
+        last = last + torch.ops.aten.slice(bend, -1, n - 3, n - 2) * torch.ops.aten.slice(
+            h, 0, n - 2, n - 1
+        )
+    return torch.cat([first, inner, last], -1).movedim(-1, dim)
+
+
+# The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones [n
+# of q].
+def element_at(sorted, at):
+    at = at.to(torch.int64)
+    return sorted.index_select(-1, at) if at.ndim == 1 else sorted.gather(-1, at)
+
+
+# Of the last dimension of x, at the shares q: [.., n of q]. Where there is NaN, everything is,
+# unless only numbers count: then NaN goes behind them, for ONNX does not say where it would.
+def quantiles_of_last(x, q, how, numbers):
+    q = q.reshape([-1])
+    nan = x.isnan()
+    if numbers:
+        n = nan.logical_not().sum(-1, True, dtype=x.dtype)
+        at = q * (n - 1).clamp_min(0)
+    else:
+        at = q * (x.shape[-1] - 1)
+    if numbers:
+        x = x.masked_fill(nan, math.inf)
+    sorted = x.sort(-1, False)[0]
+    low = at.ceil() if how == "higher" else at.round() if how == "nearest" else at.floor()
+    high = element_at(sorted, at.ceil())
+    out = element_at(sorted, low)
+    if how == "linear":
+        out = out.lerp(high, at - low)
+    if how == "midpoint":
+        out = out.lerp(high, 0.5)
+    return out.masked_fill(nan.all(-1, True) if numbers else nan.any(-1, True), math.nan)
+
+
+def quantiles(x, q, dim, keepdim, how, numbers):
+    assert how in [
+        "linear",
+        "lower",
+        "higher",
+        "nearest",
+        "midpoint",
+    ], f"there is no interpolation {how}"
+    assert x.dtype in [
+        torch.float32,
+        torch.float64,
+    ], f"wants float32 or float64, not {dtype_name(x.dtype)}"
+    flat = dim is None or x.ndim == 0
+    d = 0 if flat else wrap_dim(dim, x.ndim)
+    t = quantiles_of_last(x.reshape([-1]) if flat else x.movedim(d, -1), q, how, numbers)
+    t = t.movedim(-1, 0)
+    if keepdim and dim is None:
+        t = t.reshape([-1] + [1] * x.ndim)
+    elif keepdim and x.ndim > 0:
+        t = t.unsqueeze(d + 1)
+    return t if q.ndim > 0 else t.squeeze(0)
+
+
+@operator(
+    "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) "
+    "-> Tensor",
+    complex=True,
+)
+def diff(self, n, dim, prepend, append):
+    """Differences of neighbours, n times."""
+    assert self.ndim > 0, "wants at least one dimension"
+    assert n >= 0 and n <= 64, f"differences {n} times"
+    d = wrap_dim(dim, self.ndim)
+    if n == 0:
+        return self.clone()
+    parts = [t for t in [prepend, self, append] if t is not None]
+    x = torch.cat(parts, d) if len(parts) > 1 else self
+    for i in range(n):
+        x = (
+            behind(x, d).logical_xor(before(x, d))
+            if x.dtype == torch.bool
+            else behind(x, d) - before(x, d)
+        )
+    return x
+
+
+@operator(
+    "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, "
+    "str interpolation='linear') -> Tensor"
+)
+def quantile(self, q, dim, keepdim, interpolation):
+    """What a share of the elements is below."""
+    return quantiles(self, q, dim, keepdim, interpolation, False)
+
+
+@operator(
+    "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, "
+    "str interpolation='linear') -> Tensor"
+)
+def quantile_scalar(self, q, dim, keepdim, interpolation):
+    """What a share of the elements is below."""
+    return quantiles(self, number_like(self, q), dim, keepdim, interpolation, False)
+
+
+@operator(
+    "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, "
+    "str interpolation='linear') -> Tensor"
+)
+def nanquantile(self, q, dim, keepdim, interpolation):
+    """What a share of the numbers is below, NaN aside."""
+    return quantiles(self, q, dim, keepdim, interpolation, True)
+
+
+@operator(
+    "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, "
+    "str interpolation='linear') -> Tensor"
+)
+def nanquantile_scalar(self, q, dim, keepdim, interpolation):
+    """What a share of the numbers is below, NaN aside."""
+    return quantiles(self, number_like(self, q), dim, keepdim, interpolation, True)
+
+
+@operator("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
+def renorm(self, p, dim, maxnorm):
+    """Slices scaled down to a norm that they exceed."""
+    assert self.ndim >= 2, f"wants at least 2 dimensions, not {self.ndim}"
+    d = wrap_dim(dim, self.ndim)
+    n = torch.ops.aten.norm(self, p, [i for i in range(self.ndim) if i != d], True)
+    return self * torch.where(n > maxnorm, (n + 1e-07).reciprocal() * maxnorm, torch.ones_like(n))
+
+
+@operator("aten::pdist(Tensor self, float p=2.) -> Tensor")
+def pdist(self, p):
+    """The distances of all pairs of rows."""
+    assert self.ndim == 2, "wants a matrix"
+    n = self.shape[0]
+    if not is_known(n):
+        at = (
+            torch.arange(n * n)
+            .reshape([n, n])
+            .masked_fill(torch.ones([n, n], dtype=torch.bool).tril(), n * n)
+        )
+        places, order = at.reshape([-1]).sort()
+        d = torch.ops.aten.norm(self.unsqueeze(1) - self.unsqueeze(0), p, 2)
+        return d.reshape([-1]).index_select(0, torch.ops.aten.slice(places, 0, 0, n * (n - 1) // 2))
+    pairs = torch.triu_indices(self.shape[0], self.shape[0], 1)
+    x = self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1))
+    return torch.ops.aten.norm(x, p, 1)
+
+
+@operator(
+    "aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    complex=True,
+)
+def gradient_scalarint(self, spacing, dim, edge_order):
+    """Slopes between neighbours, along every dimension or one."""
+    dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]
+    return [slopes(self, 1 if spacing is None else spacing, d, edge_order) for d in dims]
+
+
+@operator("aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")
+def gradient_array(self, dim, edge_order):
+    """Slopes between neighbours, along some dimensions."""
+    return [slopes(self, 1, d, edge_order) for d in wrap_dims(dim, self.ndim)]
+
+
+@operator(
+    "aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) "
+    "-> Tensor[]"
+)
+def gradient_scalararray(self, spacing, dim, edge_order):
+    """Slopes between neighbours that far apart, along some dimensions."""
+    return [slopes(self, spacing, d, edge_order) for d in wrap_dims(dim, self.ndim)]
+
+
+@operator(
+    "aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, "
+    "int edge_order=1) -> Tensor[]",
+    complex=True,
+)
+def gradient_tensorarray(self, spacing, dim, edge_order):
+    """Slopes between neighbours at these places, along some dimensions."""
+    dims = wrap_dims(dim, self.ndim)
+    return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]
+
+
+@operator(
+    "aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, "
+    "int edge_order=1) -> Tensor[]"
+)
+def gradient_tensorarrayint(self, spacing, dim, edge_order):
+    """Slopes between neighbours at these places."""
+    dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]
+    return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]
+
+
+@operator(
+    "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, "
+    "bool assume_unique=False, bool invert=False) -> Tensor"
+)
+def isin_Tensor_Tensor(elements, test_elements, assume_unique, invert):
+    """Which elements are among others."""
+    t = (elements.unsqueeze(-1) == test_elements.reshape([-1])).any(-1)
+    return t.logical_not() if invert else t
+
+
+@operator(
+    "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, "
+    "bool assume_unique=False, bool invert=False) -> Tensor"
+)
+def isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
+    """Which elements are a number."""
+    return (elements == test_element).logical_not() if invert else elements == test_element
+
+
+@operator(
+    "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, "
+    "bool assume_unique=False, bool invert=False) -> Tensor"
+)
+def isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
+    """Whether a number is among elements."""
+    t = (test_elements == element).any()
+    return t.logical_not() if invert else t
+
+
+# Bins of equal width; the last one includes its end. Without bounds, those of the elements: a bin
+# around them if they are all equal.
+@operator("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
+def histc(self, bins, min, max):
+    """How many elements fall into each bin."""
+    assert (
+        self.is_floating_point() and bins >= 1 and (max >= min)
+    ), "wants floats, bins, and a maximum above the minimum"
+    x = self.reshape([-1])
+    low = torch.ops.aten.min(x) if min == max else number_like(x, float(min))
+    high = torch.ops.aten.max(x) if min == max else number_like(x, float(max))
+    if min == max:
+        same = (low == high).to(x.dtype)
+        low = low - same
+        high = high + same
+    bins = int(bins)
+    at = ((x - low) * bins / (high - low)).floor().clamp_max(bins - 1)
+    at = torch.where((x >= low).logical_and(x <= high), at, -1.0)
+    return (at.unsqueeze(-1) == torch.arange(bins, dtype=x.dtype)).sum(0, dtype=x.dtype)

@@ -1,0 +1,56 @@
+"""Softmax and log-softmax."""
+
+import math
+import torch
+
+from calque import gradient, operator
+
+
+@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+def _softmax(self, dim, half_to_float):
+    """Softmax under its inner name."""
+    return torch.softmax(self, dim, torch.float32 if half_to_float else None)
+
+
+@operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+def _log_softmax(self, dim, half_to_float):
+    """Log_softmax under its inner name."""
+    return torch.log_softmax(self, dim, torch.float32 if half_to_float else None)
+
+
+# The rows that are -inf throughout are taken out before, so that nothing is NaN on the way there
+# and on the way back.
+@operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+def _safe_softmax(self, dim, dtype):
+    """Softmax, but 0 where all along the dimension is -inf."""
+    hidden = (self == -math.inf).all(dim, True)
+    return self.masked_fill(hidden, 0).softmax(dim, dtype).masked_fill(hidden, 0)
+
+
+@operator(
+    "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, "
+    "ScalarType input_dtype) -> Tensor"
+)
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    """What reaches the argument of a softmax of a gradient of its result."""
+    y = grad_output * output
+    return (y - output * y.sum(dim, True)).to(input_dtype)
+
+
+@operator(
+    "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, "
+    "ScalarType input_dtype) -> Tensor"
+)
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    """What reaches the argument of a log_softmax of a gradient of its result."""
+    return (grad_output - output.exp() * grad_output.sum(dim, True)).to(input_dtype)
+
+
+@gradient("aten::softmax.int")
+def softmax_int_gradient(grad, result, dim):
+    return {"self": (grad - torch.sum(grad * result, dim, True)) * result}
+
+
+@gradient("aten::log_softmax.int")
+def log_softmax_int_gradient(grad, result, dim):
+    return {"self": grad - torch.exp(result) * torch.sum(grad, dim, True)}

@@ -1,0 +1,485 @@
+"""Systems of linear equations and factorizations."""
+
+import math
+import torch
+
+from calque import broadcast_shapes, dtype_name, operator, size_hint
+
+
+# Steps are written out for each row.
+def fixed_size(n):
+    n = int(n)
+    if n > 64:
+        raise NotImplementedError(f"matrices of {n} rows: 64 are the most")
+    return n
+
+
+def rows_of(a):
+    assert a.ndim >= 2 and a.shape[-1] == a.shape[-2], "wants square matrices"
+    assert a.dtype in [
+        torch.float32,
+        torch.float64,
+    ], f"wants float32 or float64, not {dtype_name(a.dtype)}"
+    return fixed_size(a.shape[-1])
+
+
+# m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
+# number in column i, of those that were not taken yet, changes places with row i, and goes off
+# all others so often that column i becomes that of an identity.
+def eliminated(m, n):
+    rows = torch.arange(n, dtype=torch.int64)
+    for i in range(n):
+        chosen = m.select(-1, i).abs().masked_fill(rows < i, -1).argmax(-1, True)
+        chosen = (rows == chosen).unsqueeze(-1)
+        pivot = torch.where(chosen, m, 0.0).sum(-2, True)
+        m = torch.where(chosen, torch.ops.aten.slice(m, -2, i, i + 1), m)
+        pivot = pivot / torch.ops.aten.slice(pivot, -1, i, i + 1)
+        m = torch.where(
+            (rows == i).unsqueeze(-1), pivot, m - torch.ops.aten.slice(m, -1, i, i + 1) * pivot
+        )
+    return torch.ops.aten.slice(m, -1, n, 9223372036854775807)
+
+
+# With the batch dimensions of other before its matrices.
+def batched(t, other):
+    return t.expand(broadcast_shapes(t.shape[:-2], other.shape[:-2]) + list(t.shape[-2:]))
+
+
+# X of A X = B, or of X A = B.
+def solved(a, b, left):
+    n = rows_of(a)
+    assert (
+        b.ndim > 1 and b.dtype == a.dtype and (b.shape[-2 if left else -1] == n)
+    ), f"the right sides do not fit matrices of {n} rows"
+    if not left:
+        return solved(a.transpose(-2, -1), b.transpose(-2, -1), True).transpose(-2, -1)
+    return eliminated(torch.cat([batched(a, b), batched(b, a)], -1), n)
+
+
+def identity_like(a):
+    return torch.eye(a.shape[-1], dtype=a.dtype)
+
+
+# What counts of a triangular matrix.
+def triangle(a, upper, ones):
+    n = rows_of(a)
+    t = a.triu(1 if ones else 0) if upper else a.tril(-1 if ones else 0)
+    return t + identity_like(a) if ones else t
+
+
+# The solution for L L' (or U' U), whose factor is known: two triangles.
+def by_factor(factor, b, upper):
+    low = triangle(factor, upper, False)
+    low = low.transpose(-2, -1) if upper else low
+    return solved(low.transpose(-2, -1), solved(low, b, True), True)
+
+
+# Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the rows
+# are in. In step i the row with the largest number in column i changes places with row i; what is
+# divided by it stays below it. The order is one more column.
+def triangles(a, pivot):
+    rows = fixed_size(a.shape[-2])
+    columns = fixed_size(a.shape[-1])
+    k = min(rows, columns)
+    assert a.is_floating_point(), "wants floats"
+    r = torch.arange(rows).unsqueeze(-1)
+    c = torch.arange(columns + 1)
+    order = r.to(a.dtype).expand(list(a.shape[:-1]) + [1])
+    m = torch.cat([a, order], -1)
+    pivots = [torch.zeros(list(a.shape[:-2]) + [0], dtype=torch.int32)]
+    for i in range(k):
+        column = torch.ops.aten.slice(m, -1, i, i + 1)
+        at = (
+            column.abs().masked_fill(r < i, -1.0).argmax(-2, True)
+            if pivot
+            else torch.full(list(a.shape[:-2]) + [1, 1], i, dtype=torch.int64)
+        )
+        top = torch.where(r == at, m, 0.0).sum(-2, True)
+        m = torch.where(r == at, torch.ops.aten.slice(m, -2, i, i + 1), m)
+        m = torch.where(r == i, top, m)
+        part = torch.where(
+            r > i,
+            torch.ops.aten.slice(m, -1, i, i + 1) / torch.ops.aten.slice(top, -1, i, i + 1),
+            0.0,
+        )
+        m = m - part * torch.where((c > i).logical_and(c < columns), top, 0.0)
+        m = torch.where((r > i).logical_and(c == i), part, m)
+        pivots = pivots + [(at.squeeze(-1) + 1).to(torch.int32)]
+    return (
+        torch.ops.aten.slice(m, -1, 0, columns),
+        torch.cat(pivots, -1),
+        m.select(-1, columns).to(torch.int64),
+    )
+
+
+# Rows in the order that pivots leave them in.
+def order_of(pivots, rows):
+    r = torch.arange(rows)
+    order = r.expand(list(pivots.shape[:-1]) + [rows])
+    for i in range(fixed_size(pivots.shape[-1])):
+        at = torch.ops.aten.slice(pivots, -1, i, i + 1).to(torch.int64) - 1
+        new = torch.where(r == at, torch.ops.aten.slice(order, -1, i, i + 1), order)
+        order = torch.where(r == i, order.gather(-1, at), new)
+    return order
+
+
+def permutation(order, dtype):
+    return (order.unsqueeze(-2) == torch.arange(order.shape[-1]).unsqueeze(-1)).to(dtype)
+
+
+def lower_part(lu):
+    k = min(lu.shape[-2], lu.shape[-1])
+    return torch.ops.aten.slice(lu, -1, 0, k).tril(-1) + torch.eye(lu.shape[-2], k, dtype=lu.dtype)
+
+
+def upper_part(lu):
+    return torch.ops.aten.slice(lu, -2, 0, min(lu.shape[-2], lu.shape[-1])).triu()
+
+
+# Reflector i, I - tau v v', makes zeros of column i below the diagonal. v begins with a 1, the
+# rest stays below the diagonal.
+def reflectors(a):
+    rows = fixed_size(a.shape[-2])
+    columns = fixed_size(a.shape[-1])
+    k = min(rows, columns)
+    assert a.is_floating_point(), "wants floats"
+    r = torch.arange(rows).unsqueeze(-1)
+    c = torch.arange(columns)
+    taus = [torch.zeros(list(a.shape[:-2]) + [0], dtype=a.dtype)]
+    for i in range(k):
+        x = torch.ops.aten.slice(a, -1, i, i + 1)
+        first = torch.ops.aten.slice(x, -2, i, i + 1)
+        rest = torch.where(r > i, x, 0.0)
+        none = (rest == 0.0).all(-2, True)
+        beta = torch.hypot(first, (rest * rest).sum(-2, True).sqrt())
+        beta = torch.where(first > 0, -beta, beta)
+        beta = torch.where(none, first, beta)
+        tau = torch.where(none, torch.zeros_like(beta), (beta - first) / beta)
+        v = torch.where(none, torch.zeros_like(rest), rest / (first - beta))
+        v = torch.where(r == i, 1.0, v)
+        b = a - tau * v * (v * a).sum(-2, True)
+        b = torch.where((c == i).logical_and(r > i), v, b)
+        a = torch.where(c < i, a, b)
+        taus = taus + [tau.squeeze(-1)]
+    return (a, torch.cat(taus, -1))
+
+
+# b times the reflectors of a, or times their product turned around.
+def reflected_by(a, tau, b, left, transpose):
+    if not left:
+        return reflected_by(a, tau, b.transpose(-2, -1), True, not transpose).transpose(-2, -1)
+    r = torch.arange(a.shape[-2]).unsqueeze(-1)
+    k = fixed_size(tau.shape[-1])
+    b = batched(b, a)
+    for j in range(k):
+        i = j if transpose else k - 1 - j
+        v = torch.where(r > i, torch.ops.aten.slice(a, -1, i, i + 1), 0.0)
+        v = torch.where(r == i, 1.0, v)
+        t = torch.ops.aten.slice(tau, -1, i, i + 1).unsqueeze(-1)
+        b = b - t * v * (v * b).sum(-2, True)
+    return b
+
+
+@operator("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
+def linalg_solve(A, B, left):
+    """Solutions of linear equations."""
+    vectors = B.ndim == 1 or (B.ndim + 1 == A.ndim and B.shape == A.shape[:-1])
+    assert left or not vectors, "vectors stand on the right side"
+    return solved(A, B.unsqueeze(-1), True).squeeze(-1) if vectors else solved(A, B, left)
+
+
+@operator(
+    "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
+    "-> (Tensor result, Tensor info)"
+)
+def linalg_solve_ex(A, B, left, check_errors):
+    """Solutions of linear equations."""
+    return (
+        torch.ops.aten.linalg_solve(A, B, left=left),
+        torch.zeros(A.shape[:-2], dtype=torch.int32),
+    )
+
+
+@operator(
+    "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, " "Tensor info)"
+)
+def linalg_inv_ex(A, check_errors):
+    """Inverses of matrices."""
+    return (torch.ops.aten.linalg_inv(A), torch.zeros(A.shape[:-2], dtype=torch.int32))
+
+
+@operator(
+    "aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
+    "bool unitriangular=False) -> Tensor"
+)
+def linalg_solve_triangular(self, B, upper, left, unitriangular):
+    """Solutions of triangular equations."""
+    return solved(triangle(self, upper, unitriangular), B, left)
+
+
+@operator(
+    "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"
+)
+def triangular_solve(self, A, upper, transpose, unitriangular):
+    """Solutions of triangular equations."""
+    t = triangle(A, upper, unitriangular)
+    x = solved(t.transpose(-2, -1) if transpose else t, self, True)
+    return (x, batched(A, self).clone())
+
+
+# Column i of the factor is what is left of column i of A, divided by the root of its first
+# number; its product with itself is taken off A.
+@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
+def linalg_cholesky(self, upper):
+    """Cholesky's factors."""
+    n = rows_of(self)
+    if n == 0:
+        return self.clone()
+    rows = torch.arange(n, dtype=torch.int64).unsqueeze(-1)
+    a = self.transpose(-2, -1) if upper else self
+    columns = []
+    for i in range(n):
+        t = torch.ops.aten.slice(a, -1, i, i + 1)
+        t = torch.where(rows >= i, t / torch.ops.aten.slice(t, -2, i, i + 1).sqrt(), 0.0)
+        a = a - t * t.transpose(-2, -1)
+        columns = columns + [t]
+    factor = torch.cat(columns, -1)
+    return factor.transpose(-2, -1) if upper else factor
+
+
+@operator(
+    "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) "
+    "-> (Tensor L, Tensor info)"
+)
+def linalg_cholesky_ex(self, upper, check_errors):
+    """Cholesky's factors."""
+    return (
+        torch.ops.aten.linalg_cholesky(self, upper=upper),
+        torch.zeros(self.shape[:-2], dtype=torch.int32),
+    )
+
+
+@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor")
+def cholesky(self, upper):
+    """Cholesky's factors."""
+    return torch.ops.aten.linalg_cholesky(self, upper=upper)
+
+
+@operator("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
+def cholesky_solve(self, input2, upper):
+    """Solutions of equations whose Cholesky factor is known."""
+    return by_factor(input2, self, upper)
+
+
+@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor")
+def cholesky_inverse(self, upper):
+    """Inverses of matrices whose Cholesky factor is known."""
+    n = rows_of(self)
+    return by_factor(self, identity_like(self), upper)
+
+
+@operator(
+    "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) "
+    "-> (Tensor LU, Tensor pivots, Tensor info)"
+)
+def linalg_lu_factor_ex(A, pivot, check_errors):
+    """Triangular factors in one matrix, and which rows changed places."""
+    lu, pivots, order = triangles(A, pivot)
+    return (lu, pivots, torch.zeros(A.shape[:-2], dtype=torch.int32))
+
+
+@operator("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
+def linalg_lu_factor(A, pivot):
+    """Triangular factors in one matrix, and which rows changed places."""
+    lu, pivots, order = triangles(A, pivot)
+    return (lu, pivots)
+
+
+@operator(
+    "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) "
+    "-> (Tensor LU, Tensor pivots, Tensor info)"
+)
+def _lu_with_info(self, pivot, check_errors):
+    """Linalg_lu_factor_ex under its older name."""
+    return torch.ops.aten.linalg_lu_factor_ex(self, pivot=pivot)
+
+
+@operator("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")
+def linalg_lu(A, pivot):
+    """A permutation and triangular factors."""
+    lu, pivots, order = triangles(A, pivot)
+    p = permutation(order, A.dtype) if pivot else A.new_empty([0])
+    return (p, lower_part(lu), upper_part(lu))
+
+
+@operator(
+    "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
+    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"
+)
+def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
+    """A permutation and triangular factors, of those in one matrix."""
+    nothing = LU_data.new_empty([0])
+    p = (
+        permutation(order_of(LU_pivots, LU_data.shape[-2]), LU_data.dtype)
+        if unpack_pivots
+        else nothing
+    )
+    return (
+        p,
+        lower_part(LU_data) if unpack_data else nothing,
+        upper_part(LU_data) if unpack_data else nothing,
+    )
+
+
+@operator(
+    "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, "
+    "bool adjoint=False) -> Tensor"
+)
+def linalg_lu_solve(LU, pivots, B, left, adjoint):
+    """Solutions of equations whose triangular factors are known."""
+    if not left:
+        return torch.ops.aten.linalg_lu_solve(
+            LU, pivots, B.transpose(-2, -1), adjoint=not adjoint
+        ).transpose(-2, -1)
+    p = permutation(order_of(pivots, LU.shape[-2]), LU.dtype)
+    low = lower_part(LU)
+    high = upper_part(LU)
+    if adjoint:
+        return p @ solved(low.transpose(-2, -1), solved(high.transpose(-2, -1), B, True), True)
+    return solved(high, solved(low, p.transpose(-2, -1) @ B, True), True)
+
+
+@operator("aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor")
+def lu_solve(self, LU_data, LU_pivots):
+    """Solutions of equations whose triangular factors are known."""
+    return torch.ops.aten.linalg_lu_solve(LU_data, LU_pivots, self)
+
+
+# PyTorch factors the transpose of a matrix whose rows lie one after another.
+@operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)")
+def _linalg_det(A):
+    """Determinants, and the triangular factors."""
+    lu, pivots, order = triangles(A.transpose(-2, -1), True)
+    return (torch.ops.aten.linalg_det(A), lu, pivots)
+
+
+@operator(
+    "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, "
+    "Tensor pivots)"
+)
+def _linalg_slogdet(A):
+    """Signs and logarithms of determinants, and the triangular factors."""
+    sign, log = torch.ops.aten.linalg_slogdet(A)
+    lu, pivots, order = triangles(A.transpose(-2, -1), True)
+    return (sign, log, lu, pivots)
+
+
+@operator(
+    "aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
+    "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"
+)
+def _linalg_solve_ex(A, B, left, check_errors):
+    """Solutions of linear equations, and the triangular factors."""
+    lu, pivots, order = triangles(A, True)
+    return (
+        torch.ops.aten.linalg_solve(A, B, left=left),
+        lu,
+        pivots,
+        torch.zeros(A.shape[:-2], dtype=torch.int32),
+    )
+
+
+@operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)")
+def geqrf(self):
+    """Householder's reflectors below a triangle."""
+    return reflectors(self)
+
+
+@operator("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor")
+def linalg_householder_product(input, tau):
+    """The first columns of a product of reflectors."""
+    return reflected_by(
+        input, tau, torch.eye(input.shape[-2], input.shape[-1], dtype=input.dtype), True, False
+    )
+
+
+@operator("aten::orgqr(Tensor self, Tensor input2) -> Tensor")
+def orgqr(self, input2):
+    """The first columns of a product of reflectors."""
+    return torch.ops.aten.linalg_householder_product(self, input2)
+
+
+@operator(
+    "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, "
+    "bool transpose=False) -> Tensor"
+)
+def ormqr(self, input2, input3, left, transpose):
+    """A product with reflectors."""
+    return reflected_by(self, input2, input3, left, transpose)
+
+
+@operator("aten::linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)")
+def linalg_qr(A, mode):
+    """Orthogonal and triangular factors."""
+    assert mode in ["reduced", "complete", "r"], f"there is no mode {mode}"
+    rows = A.shape[-2]
+    k = min(rows, A.shape[-1])
+    a, tau = reflectors(A)
+    if mode == "r":
+        return (A.new_empty([0]), torch.ops.aten.slice(a, -2, 0, k).triu())
+    n = rows if mode == "complete" else k
+    q = reflected_by(a, tau, torch.eye(rows, n, dtype=A.dtype), True, False)
+    return (q, torch.ops.aten.slice(a, -2, 0, n).triu())
+
+
+@operator("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)")
+def qr(self, some):
+    """Orthogonal and triangular factors."""
+    return torch.ops.aten.linalg_qr(self, "reduced" if some else "complete")
+
+
+@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor")
+def linalg_tensorinv(self, ind):
+    """Inverses of tensors as matrices."""
+    assert ind > 0, f"ind should be above 0, not {ind}"
+    n = math.prod(self.shape[:ind])
+    return torch.ops.aten.linalg_inv(self.reshape([n, n])).reshape(
+        list(self.shape[ind:]) + list(self.shape[:ind])
+    )
+
+
+@operator("aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor")
+def linalg_tensorsolve(self, other, dims):
+    """Solutions of equations of tensors."""
+    a = self if dims is None else self.movedim(dims, list(range(self.ndim - len(dims), self.ndim)))
+    n = other.numel()
+    x = torch.ops.aten.linalg_solve(a.reshape([n, n]), other.reshape([n]))
+    return x.reshape(a.shape[other.ndim :])
+
+
+# By squaring: exp(A) = exp(A / 2^s)^(2^s), with s such that the series is short.
+@operator("aten::linalg_matrix_exp(Tensor self) -> Tensor")
+def linalg_matrix_exp(self):
+    """The exponential function of matrices."""
+    n = self.shape[-1]
+    assert self.ndim >= 2 and self.shape[-2] == n, "wants square matrices"
+    if size_hint(self.numel()) == 0:
+        return self.clone()
+    a = self.to(torch.float64)
+    norm = a.abs().sum([-2], True).amax([-1], True)
+    s = (norm.log2().ceil() + 1).clamp(0, 20)
+    x = a / torch.pow(2.0, s)
+    one = identity_like(a)
+    y = batched(one, a)
+    for k in reversed(range(1, 19)):
+        y = one + x @ y / k
+    for k in range(20):
+        y = torch.where(s > k, y @ y, y)
+    return y.to(self.dtype)
+
+
+@operator("aten::matrix_exp(Tensor self) -> Tensor", of_views=True)
+def matrix_exp(self):
+    """The same as aten::linalg_matrix_exp."""
+    return torch.ops.aten.linalg_matrix_exp(self)

@@ -1,0 +1,165 @@
+"""Splitting a tensor into parts."""
+
+import torch
+
+from calque import is_known, operator, size_hint, unview, wrap_dim
+
+
+def split_at(x, at, dim):
+    starts = [0] + at
+    ends = at + [x.shape[dim]]
+    return [torch.ops.aten.slice(x, dim, starts[i], ends[i]) for i in range(len(ends))]
+
+
+def equal_sections(x, sections, dim):
+    assert x.ndim > dim, f"wants more than {dim} dimensions but got {x.ndim}"
+    assert (
+        sections > 0 and x.shape[dim] % sections == 0
+    ), f"size {x.shape[dim]} does not make {sections} equal sections"
+    return x.tensor_split(sections, dim)
+
+
+def sections_at(x, indices, dim):
+    assert x.ndim > dim, f"wants more than {dim} dimensions but got {x.ndim}"
+    return x.tensor_split(indices, dim)
+
+
+@unview("aten::split.Tensor")
+def split_Tensor_unview(base, changed, part, split_size, dim):
+    start = split_size * part
+    return torch.slice_scatter(base, changed, dim, start, start + changed.shape[dim])
+
+
+@unview("aten::split.sizes")
+def split_sizes_unview(base, changed, part, split_size, dim):
+    start = sum(split_size[:part])
+    return torch.slice_scatter(base, changed, dim, start, start + changed.shape[dim])
+
+
+@unview("aten::split")
+@unview("aten::split_with_sizes")
+def split_unview(base, changed, part, split_sizes, dim):
+    start = sum(split_sizes[:part])
+    return torch.slice_scatter(base, changed, dim, start, start + changed.shape[dim])
+
+
+@operator(
+    "aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    of_views=True,
+)
+def unsafe_split_Tensor(self, split_size, dim):
+    """Split, by PyTorch itself."""
+    return torch.ops.aten.split(self, split_size, dim)
+
+
+@operator(
+    "aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    of_views=True,
+)
+def unsafe_split_with_sizes(self, split_sizes, dim):
+    """Split_with_sizes, by PyTorch itself."""
+    return torch.split_with_sizes(self, split_sizes, dim)
+
+
+# At most chunks parts of equal size, the last one smaller.
+@operator("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", of_views=True)
+def chunk(self, chunks, dim):
+    """A number of parts of equal size."""
+    chunks = int(chunks)
+    assert (
+        self.ndim > 0 and chunks > 0
+    ), "wants a tensor with dimensions and a positive number of chunks"
+    d = wrap_dim(dim, self.ndim)
+    n = self.shape[d]
+    if is_known(n) and n == 0:
+        return torch.split_with_sizes(self, [0] * chunks, d)
+    each = (n + (chunks - 1)) // chunks
+    if size_hint(n) == 0:
+        return torch.split_with_sizes(self, [each] * (chunks - 1) + [n - each * (chunks - 1)], d)
+    if not is_known(n) and size_hint(n) <= size_hint(each) * (chunks - 1):
+        each = (int(n) + (chunks - 1)) // chunks
+    return torch.ops.aten.split.Tensor(self, each, d)
+
+
+@operator("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", of_views=True)
+def unsafe_chunk(self, chunks, dim):
+    """Chunk, by PyTorch itself."""
+    return torch.chunk(self, chunks, dim)
+
+
+# Sections whose sizes differ by one at most, the larger ones first.
+@operator(
+    "aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
+    of_views=True,
+)
+def tensor_split_sections(self, sections, dim):
+    """A number of parts of nearly equal size."""
+    k = int(sections)
+    assert self.ndim > 0, "wants at least 1 dimension"
+    assert k > 0, f"wants a positive number of sections, not {k}"
+    d = wrap_dim(dim, self.ndim)
+    n = self.shape[d]
+    return split_at(self, [i * (n // k) + min(i, n % k) for i in range(1, k)], d)
+
+
+@operator(
+    "aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]",
+    of_views=True,
+)
+def tensor_split_indices(self, indices, dim):
+    """Parts that begin at indices."""
+    assert self.ndim > 0, "wants at least 1 dimension"
+    return split_at(self, indices, wrap_dim(dim, self.ndim))
+
+
+@operator(
+    "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, "
+    "Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    of_views=True,
+)
+def tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, dim):
+    """Parts that begin at indices, or a number of them."""
+    by = tensor_indices_or_sections
+    assert (
+        by.ndim < 2 and by.dtype == torch.int64
+    ), "wants an int64 tensor of at most one dimension to split by"
+    at = by.reshape([-1]).tolist()
+    return (
+        torch.tensor_split(self, at, dim) if by.ndim == 1 else torch.tensor_split(self, at[0], dim)
+    )
+
+
+@operator("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", of_views=True)
+def hsplit_int(self, sections):
+    """Parts along columns."""
+    return equal_sections(self, sections, 1 if self.ndim > 1 else 0)
+
+
+@operator("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", of_views=True)
+def hsplit_array(self, indices):
+    """Parts along columns."""
+    return sections_at(self, indices, 1 if self.ndim > 1 else 0)
+
+
+@operator("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", of_views=True)
+def vsplit_int(self, sections):
+    """Parts along rows."""
+    return equal_sections(self, sections, 0)
+
+
+@operator("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", of_views=True)
+def vsplit_array(self, indices):
+    """Parts along rows."""
+    return sections_at(self, indices, 0)
+
+
+@operator("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", of_views=True)
+def dsplit_int(self, sections):
+    """Parts along the third dimension."""
+    return equal_sections(self, sections, 2)
+
+
+@operator("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", of_views=True)
+def dsplit_array(self, indices):
+    """Parts along the third dimension."""
+    return sections_at(self, indices, 2)

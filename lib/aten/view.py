@@ -1,0 +1,193 @@
+"""Views of the same memory, and how a change of a view reaches its base."""
+
+import math
+import torch
+
+from calque import gradient, operator, size_hint, unview, wrap_dim, wrap_dims
+
+
+@unview("aten::t")
+def t_unview(changed):
+    return changed.t()
+
+
+@operator("aten::numpy_T(Tensor(a) self) -> Tensor(a)", of_views=True)
+def numpy_T(self):
+    """All dimensions in reverse order."""
+    return self.permute(list(reversed(range(self.ndim))))
+
+
+@operator("aten::mT(Tensor(a) self) -> Tensor(a)", of_views=True)
+def mT(self):
+    """The last two dimensions swapped."""
+    assert self.ndim >= 2, f"wants at least 2 dimensions but got {self.ndim}"
+    return self.transpose(-2, -1)
+
+
+@unview("aten::transpose.int")
+def transpose_int_unview(changed, dim0, dim1):
+    return changed.transpose(dim0, dim1)
+
+
+@operator("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", of_views=True)
+def swapaxes(self, axis0, axis1):
+    """Two dimensions swapped."""
+    return torch.transpose(self, axis0, axis1)
+
+
+@operator("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", of_views=True)
+def swapdims(self, dim0, dim1):
+    """Two dimensions swapped."""
+    return torch.transpose(self, dim0, dim1)
+
+
+@unview("aten::permute")
+def permute_unview(base, changed, dims):
+    d = wrap_dims(dims, base.ndim)
+    r = range(base.ndim)
+    return changed.permute([[k for k in r if d[k] == i][0] for i in r])
+
+
+@operator(
+    "aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+    of_views=True,
+)
+def movedim_intlist(self, source, destination):
+    """Some dimensions moved to other places."""
+    if self.ndim == 0:
+        return self.permute([])
+    source = wrap_dims(source, self.ndim)
+    destination = wrap_dims(destination, self.ndim)
+    assert len(source) == len(destination), "source and destination differ in length"
+    assert len([d for d in range(self.ndim) if d in destination]) == len(
+        destination
+    ), f"source and destination must be different dimensions of {self.ndim}"
+    rest = [d for d in range(self.ndim) if d not in source]
+    dims = []
+    for d in range(self.ndim):
+        moved = [source[i] for i in range(len(source)) if destination[i] == d]
+        dims = dims + (moved if len(moved) > 0 else rest[:1])
+        rest = rest if len(moved) > 0 else rest[1:]
+    return self.permute(dims)
+
+
+@operator(
+    "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    of_views=True,
+)
+@operator(
+    "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    of_views=True,
+)
+def movedim_int(self, source, destination):
+    """A dimension moved to another place."""
+    return torch.movedim(self, [source], [destination])
+
+
+@operator(
+    "aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+    of_views=True,
+)
+def moveaxis_intlist(self, source, destination):
+    """Some dimensions moved to other places."""
+    return torch.movedim(self, source, destination)
+
+
+@unview("aten::view")
+@unview("aten::_unsafe_view")
+@unview("aten::_reshape_alias")
+@unview("aten::flatten.using_ints")
+@unview("aten::squeeze")
+@unview("aten::squeeze.dim")
+@unview("aten::unsqueeze")
+def view_unview(base, changed):
+    return changed.reshape(base.shape)
+
+
+@unview("aten::view.dtype")
+def view_dtype_unview(base, changed, dtype):
+    return torch.ops.aten.view.dtype(changed, base.dtype)
+
+
+@unview("aten::reshape")
+def reshape_unview(base, changed, shape):
+    return changed.reshape(base.shape)
+
+
+# torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such.
+@operator("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", of_views=True)
+def _reshape_from_tensor(self, shape):
+    """The same elements in the sizes that a tensor holds."""
+    if shape.ndim != 1 or shape.dtype != torch.int64:
+        raise TypeError("shape is a vector of int64")
+    return self.reshape(shape.tolist())
+
+
+@operator("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", of_views=True)
+def view_as(self, other):
+    """The same elements in another tensor's sizes."""
+    return self.view(other.shape)
+
+
+@operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", of_views=True)
+def reshape_as(self, other):
+    """The same elements in another tensor's sizes, copied if they must be."""
+    return self.reshape(other.shape)
+
+
+@operator("aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", of_views=True)
+def unflatten_int(self, dim, sizes):
+    """A dimension made several."""
+    assert self.ndim > 0, "a tensor without dimensions cannot be unflattened"
+    assert len(sizes) > 0, "sizes must not be empty"
+    d = wrap_dim(dim, self.ndim)
+    n = self.shape[d]
+    known = math.prod([s for s in sizes if s != -1])
+    parts = [n // known if s == -1 else s for s in sizes]
+    assert math.prod(parts) == n, f"sizes that make {known} do not fill dimension {d} of size {n}"
+    return self.view(list(self.shape[:d]) + parts + list(self.shape[d + 1 :]))
+
+
+@operator("aten::ravel(Tensor(a) self) -> Tensor(a)", of_views=True)
+def ravel(self):
+    """All elements in one dimension."""
+    return self.reshape([-1])
+
+
+# From the last one on, so that those before it stay where they are.
+@operator("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", of_views=True)
+def squeeze_dims(self, dim):
+    """Without those of some dimensions whose size is 1."""
+    dims = wrap_dims(dim, self.ndim)
+    if len(dims) == 0 or self.ndim == 0:
+        return torch.ops.aten.alias(self)
+    for i in reversed(range(self.ndim)):
+        if i in dims:
+            self = self.squeeze(i)
+    return self
+
+
+@unview("aten::expand")
+def expand_unview(base, changed):
+    if size_hint(base.numel()) != size_hint(changed.numel()):
+        raise ValueError(
+            "a tensor that shows the same element more than once is changed; clone it first"
+        )
+    return changed.reshape(base.shape)
+
+
+@operator("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", of_views=True)
+def expand_as(self, other):
+    """Expanded to another tensor's sizes."""
+    return self.expand(other.shape)
+
+
+@operator("aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", of_views=True)
+def broadcast_to(self, size):
+    """Expanded to sizes."""
+    return self.expand(size)
+
+
+@gradient("aten::expand")
+def expand_gradient(grad):
+    return {"self": grad}

@@ -1,0 +1,121 @@
+"""Operators of torchvision."""
+
+import torch
+
+from calque import gradient, operator, size_hint
+
+
+# Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw, oh,
+# ow].
+def tap_places(taps, steps, axis, dilation, stride, pad, dtype):
+    t = (torch.arange(taps, dtype=dtype) * dilation).reshape(
+        [-1 if i == axis else 1 for i in range(4)]
+    )
+    s = torch.arange(steps, dtype=dtype) * stride - pad
+    return t + s.reshape([-1 if i == axis + 2 else 1 for i in range(4)])
+
+
+# Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
+# squares of it.
+def to_grid(places, size):
+    return (places * 2 + 1) / size - 1
+
+
+# Each bin of the result has a channel of its own in the image: of all bins of all channels the
+# diagonal counts.
+@operator(
+    "torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, "
+    "int pooled_height, int pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
+    of_views=True,
+)
+def torchvision_ps_roi_align(
+    input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio
+):
+    """Regions of images, each bin from channels of its own."""
+    h = pooled_height
+    w = pooled_width
+    assert (
+        h > 0 and w > 0 and (input.ndim == 4) and (input.shape[1] % (h * w) == 0)
+    ), f"wants a multiple of {h * w} channels"
+    k = rois.shape[0]
+    c = input.shape[1] // (h * w)
+    t = torch.ops.torchvision.roi_align(input, rois, spatial_scale, h, w, sampling_ratio, True)
+    t = t.reshape([k, c, h, w, h, w]).diagonal(0, 2, 4).diagonal(0, 2, 3)
+    channel = torch.arange(input.shape[1], dtype=torch.int32).reshape([c, h, w])
+    return (t.contiguous(), channel.expand([k, c, h, w]))
+
+
+@operator(
+    "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, "
+    "Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, "
+    "int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor"
+)
+def torchvision_deform_conv2d(
+    input,
+    weight,
+    offset,
+    mask,
+    bias,
+    stride_h,
+    stride_w,
+    pad_h,
+    pad_w,
+    dilation_h,
+    dilation_w,
+    groups,
+    offset_groups,
+    use_mask,
+):
+    """Convolution whose taps are moved by offsets."""
+    assert (
+        input.ndim == 4
+        and weight.ndim == 4
+        and (offset.ndim == 4)
+        and (offset_groups > 0)
+        and (input.shape[1] % offset_groups == 0)
+    ), "wants images, weights and offsets of 4 dimensions"
+    assert (
+        stride_h > 0 and stride_w > 0 and (dilation_h > 0) and (dilation_w > 0)
+    ), "strides and dilations should be above 0"
+    assert (
+        groups > 0 and weight.shape[0] % groups == 0
+    ), f"{weight.shape[0]} channels in {groups} groups"
+    batch, channels, h, w = input.shape
+    kh = size_hint(weight.shape[2])
+    kw = size_hint(weight.shape[3])
+    assert (
+        offset.shape[1] == 2 * offset_groups * kh * kw
+    ), f"{offset.shape[1]} channels of offsets for {offset_groups} groups of {kh * kw} taps"
+    out_h = (h + (2 * pad_h - dilation_h * (kh - 1) - 1)) // stride_h + 1
+    out_w = (w + (2 * pad_w - dilation_w * (kw - 1) - 1)) // stride_w + 1
+    n = batch * offset_groups
+    rows = kh * kw * out_h
+    by = offset.reshape([n, kh, kw, 2, out_h, out_w])
+    y = by.select(3, 0) + tap_places(kh, out_h, 0, dilation_h, stride_h, pad_h, input.dtype)
+    x = by.select(3, 1) + tap_places(kw, out_w, 1, dilation_w, stride_w, pad_w, input.dtype)
+    y = to_grid(y, h).reshape([n, rows, out_w])
+    x = to_grid(x, w).reshape([n, rows, out_w])
+    t = input.reshape([n, size_hint(channels) // offset_groups, h, w])
+    t = torch.grid_sampler(t, torch.stack([x, y], -1), 0, 0, False)
+    if use_mask:
+        t = t * mask.reshape([n, 1, rows, out_w])
+    taps = size_hint(weight.shape[1]) * kh * kw
+    t = t.reshape([batch, groups, taps, out_h * out_w])
+    t = weight.reshape([groups, size_hint(weight.shape[0]) // groups, taps]) @ t
+    return t.reshape([batch, weight.shape[0], out_h, out_w]) + bias.reshape([-1, 1, 1])
+
+
+@gradient("torchvision::roi_pool")
+def torchvision_roi_pool_gradient(grad, result1, input, rois):
+    planes = input.shape[1]
+    size = input.shape[2] * input.shape[3]
+    at = result1.to(torch.int64)
+    image = rois.select(1, 0).to(torch.int64).reshape([rois.shape[0], 1, 1, 1])
+    plane = image * planes + torch.arange(planes).reshape([planes, 1, 1])
+    at = torch.ops.aten.where.ScalarOther(at >= 0, plane * size + 1 + at, 0).reshape([-1])
+    sums = torch.zeros([input.numel() + 1], dtype=input.dtype)
+    return {
+        "input": torch.ops.aten.slice(sums.index_add(0, at, grad.reshape([-1])), 0, 1).reshape(
+            input.shape
+        )
+    }

@@ -1,0 +1,42 @@
+/* Gradients by functions of lib/aten, see gradient.h. */
+#include "autograd/gradient.h"
+
+#include <stdlib.h>
+
+/* grad, grad1, result, result2 … */
+static bool value(const cq_body *b, const char *name, cq_val *out)
+{
+    cq_grad    *g         = b->user;
+    const bool  is_grad   = strncmp(name, "grad", 4) == 0;
+    const bool  is_result = strncmp(name, "result", 6) == 0;
+    const char *digits    = name + (is_grad ? 4 : 6);
+    size_t      index;
+
+    if ((!is_grad && !is_result) || digits[strspn(digits, "0123456789")] != '\0')
+        return false;
+    index = (size_t)strtoul(digits, NULL, 10);
+    *out  = TENSOR(is_grad ? cq_grad_of(g, index) : cq_grad_result(g, index));
+    return true;
+}
+
+static bool needs(cq_lang *l, const char *key)
+{
+    return cq_grad_wants(((cq_body *)l)->user, key);
+}
+
+cq_status cq_gradient_function(cq_grad *g)
+{
+    cq_val v = cq_body_eval(g->call.op->gradient, &g->call, value, needs, g);
+
+    CQ_TRY(g->cx->status);
+    if (v.kind != CQ_VAL_DICT)
+        return cq_fail(CQ_E_INTERNAL, g->call.op->schema->full, NULL,
+                       "the function of its gradient returns no dict");
+    for (size_t i = 0; i < v.u.dict->n; i++) {
+        const struct cq_dict_entry *e = &v.u.dict->entries[i];
+
+        if (e->key.kind == CQ_VAL_STR && e->value.kind == CQ_VAL_TENSOR)
+            CQ_TRY(cq_grad_set(g, e->key.u.text->text, e->value.u.tensor));
+    }
+    return CQ_OK;
+}

@@ -1,0 +1,617 @@
+/* Exits without jumps. What follows a statement that may leave is done only if it did not:
+ *
+ *     if c:                    if c:
+ *         return a                 %result = a
+ *     y = f(x)        is       else:
+ *     return y                     y = f(x)
+ *                                  %result = y
+ *
+ * Where one side of an if always leaves, the rest of the block simply goes to the other side. Where
+ * both may go on, those that leave set a flag, and the rest is in an if that asks for it:
+ *
+ *     if c:                    if c:
+ *         if d:                    if d:
+ *             return a                 %result = a; %returned = True
+ *         y = y * 2   is           else:
+ *     return y                         y = y * 2
+ *                              if %returned:
+ *                                  %returned = True
+ *                              else:
+ *                                  %returned = False
+ *                                  %result = y
+ *
+ * No statement is copied, so that the tree stays as large as the source. A flag is False before and
+ * True after; the evaluator knows which of them it is unless a condition was data-dependent, and an
+ * if on a known flag costs nothing. On the two sides of an if that asks for a flag it is known.
+ *
+ * Statements that the evaluator does not support (try, match, a loop with an else part) stay as
+ * they are, with what is in them.
+ *
+ * Rests inside of rests would make the tree as deep as the source is long. So a rest that is
+ * MAX_RESTS deep ends at the next statement that may leave, and the block around it goes on with
+ * another if (leftovers, below). */
+#include "lang/desugar.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+/* Ifs of a graph are messages inside of messages, and readers of protobuf take 100 of those, three
+ * for each If. */
+enum { MAX_RESTS = 16 };
+
+/* A variable that says that something was left. */
+typedef struct flag {
+    const char *name;
+    bool        is_read; /* else its assignments do nothing */
+    CQ_VEC(cq_ast_stmt *) sets;
+} flag;
+
+/* What can be left: a function, or a loop in it. */
+typedef struct level {
+    struct level *outer;   /* NULL: the function */
+    flag         *skip;    /* is the rest of the round to be skipped? NULL: nothing ever does */
+    flag         *over;    /* are there no more rounds? */
+    flag          own[2];  /* a loop's, if a continue or a break in it sets them */
+    bool          is_left; /* of a function: by a return inside of a loop */
+} level;
+
+enum { SKIP, OVER };
+
+/* Statements that are yet to be done: those of a block, then those after it. */
+typedef struct todo {
+    const cq_ast_block *block;
+    size_t              at;
+    struct todo        *next;
+} todo;
+
+typedef struct pass {
+    cq_unit  *unit;
+    cq_arena *scratch;
+    unsigned  n_loops; /* that have a number */
+} pass;
+
+typedef CQ_VEC(cq_ast_stmt *) statements;
+
+/* ---- where statements lead ---- */
+
+typedef struct outcome {
+    bool falls;  /* goes on behind the statement */
+    bool leaves; /* the block it is in, by return, break or continue */
+} outcome;
+
+static bool is_raise_call(const cq_ast_expr *x)
+{
+    return x->kind == CQ_X_CALL && x->u.call.function->kind == CQ_X_ATTR &&
+           strcmp(x->u.call.function->u.attr.name, "RaiseException") == 0;
+}
+
+bool cq_ast_raises(const cq_ast_block *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const cq_ast_stmt *s = b->items[i];
+
+        if (s->kind == CQ_S_RAISE || (s->kind == CQ_S_EXPR && is_raise_call(s->u.value)))
+            return true;
+        if (s->kind == CQ_S_IF && cq_ast_raises(&s->u.branch.then) &&
+            cq_ast_raises(&s->u.branch.other))
+            return true;
+    }
+    return false;
+}
+
+enum { BREAKS = 1, CONTINUES = 2, RETURNS = 4, DEFINES = 8 };
+
+/* Which of them are in a block; of loops inside of it, what leaves the block too, unless all. */
+static unsigned exits_in(const cq_ast_block *b, bool all)
+{
+    unsigned found = 0;
+
+    for (size_t i = 0; i < b->n; i++) {
+        const cq_ast_stmt *s = b->items[i];
+
+        switch (s->kind) {
+        case CQ_S_BREAK: found |= BREAKS; break;
+        case CQ_S_CONTINUE: found |= CONTINUES; break;
+        case CQ_S_RETURN: found |= RETURNS; break;
+        case CQ_S_DEF:
+        case CQ_S_CLASS: found |= DEFINES; break;
+        case CQ_S_IF:
+            found |= exits_in(&s->u.branch.then, all) | exits_in(&s->u.branch.other, all);
+            break;
+        case CQ_S_WITH: found |= exits_in(&s->u.with.body, all); break;
+        case CQ_S_WHILE:
+        case CQ_S_FOR:
+            found |= exits_in(&s->u.loop.body, all) & (all ? ~0u : (unsigned)(RETURNS | DEFINES));
+            break;
+        default: break;
+        }
+    }
+    return found;
+}
+
+static outcome block_outcome(const cq_ast_block *b);
+
+static outcome stmt_outcome(const cq_ast_stmt *s)
+{
+    outcome  a, b;
+    unsigned exits;
+
+    switch (s->kind) {
+    case CQ_S_BREAK:
+    case CQ_S_CONTINUE:
+    case CQ_S_RETURN: return (outcome){ .leaves = true };
+    case CQ_S_RAISE: return (outcome){ .falls = false };
+    case CQ_S_EXPR: return (outcome){ .falls = !is_raise_call(s->u.value) };
+    case CQ_S_WITH: return block_outcome(&s->u.with.body);
+    case CQ_S_IF:
+        a = block_outcome(&s->u.branch.then);
+        b = block_outcome(&s->u.branch.other);
+        return (outcome){ a.falls || b.falls, a.leaves || b.leaves };
+    case CQ_S_WHILE:
+    case CQ_S_FOR:
+        exits = exits_in(&s->u.loop.body, false);
+        a     = (outcome){ .falls = true, .leaves = exits & RETURNS };
+        if (s->kind == CQ_S_WHILE && s->u.loop.test->kind == CQ_X_TRUE && !(exits & BREAKS))
+            a.falls = !a.leaves; /* the one way out of it is a return */
+        return a;
+    default: return (outcome){ .falls = true };
+    }
+}
+
+static outcome block_outcome(const cq_ast_block *b)
+{
+    outcome all = { .falls = true };
+
+    for (size_t i = 0; i < b->n && all.falls; i++) {
+        const outcome o = stmt_outcome(b->items[i]);
+
+        all.falls = o.falls;
+        all.leaves |= o.leaves;
+    }
+    return all;
+}
+
+static cq_ast_stmt *next(todo **t)
+{
+    while (*t && (*t)->at == (*t)->block->n)
+        *t = (*t)->next;
+    return *t ? (*t)->block->items[(*t)->at] : NULL;
+}
+
+/* ---- making statements ---- */
+
+static cq_ast_expr *new_expr(pass *p, cq_ast_expr x)
+{
+    return cq_arena_copy(p->unit->arena, &x, sizeof x);
+}
+
+static cq_ast_expr *constant(pass *p, cq_ast_expr_kind kind, cq_span at)
+{
+    return new_expr(p, (cq_ast_expr){ .kind = kind, .at = at, .height = 1 });
+}
+
+static cq_ast_expr *name_expr(pass *p, const char *name, cq_span at)
+{
+    const cq_ast_expr x = { .kind = CQ_X_NAME, .at = at, .height = 1, .u.name = name };
+
+    return name ? new_expr(p, x) : NULL;
+}
+
+static cq_ast_stmt *new_stmt(pass *p, cq_ast_stmt s)
+{
+    return cq_arena_copy(p->unit->arena, &s, sizeof s);
+}
+
+/* target = value */
+static cq_ast_stmt *new_assign(pass *p, cq_ast_expr *target, cq_ast_expr *value, cq_span at)
+{
+    cq_ast_expr **targets = cq_arena_copy(p->unit->arena, &target, sizeof target);
+
+    return targets && target && value
+               ? new_stmt(p, (cq_ast_stmt){ .kind     = CQ_S_ASSIGN,
+                                            .at       = at,
+                                            .u.assign = { { targets, 1 }, NULL, value } })
+               : NULL;
+}
+
+static cq_ast_stmt *new_set(pass *p, const flag *f, bool truth, cq_span at)
+{
+    return new_assign(p, name_expr(p, f->name, at), constant(p, truth ? CQ_X_TRUE : CQ_X_FALSE, at),
+                      at);
+}
+
+static cq_ast_stmt *new_pass(pass *p, cq_span at)
+{
+    return new_stmt(p, (cq_ast_stmt){ .kind = CQ_S_PASS, .at = at });
+}
+
+static cq_status put(statements *out, cq_ast_stmt *s)
+{
+    return s ? cq_vec_push(out, s) : CQ_E_NO_MEMORY;
+}
+
+/* Moves statements into the tree. */
+static cq_status finish(pass *p, statements *from, cq_status status, cq_ast_block *out)
+{
+    *out = (cq_ast_block){ NULL, 0 };
+    if (status == CQ_OK && from->n) {
+        out->items = cq_arena_copy(p->unit->arena, from->items, from->n * sizeof *from->items);
+        out->n     = out->items ? from->n : 0;
+        status     = out->items ? CQ_OK : CQ_E_NO_MEMORY;
+    }
+    cq_vec_clear(from);
+    return status;
+}
+
+static const char *numbered(pass *p, const char *what)
+{
+    const char *text = cq_arena_printf(p->scratch, "%%%s%u", what, p->n_loops);
+
+    return text ? cq_intern_text(p->unit->names, text) : NULL;
+}
+
+/* ---- flags ---- */
+
+/* Sets it, unless it turns out that nobody asks. */
+static cq_status set_flag(pass *p, flag *f, bool truth, cq_span at, statements *out)
+{
+    cq_ast_stmt *s = new_set(p, f, truth, at);
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_vec_push(&f->sets, s));
+    return put(out, s);
+}
+
+static void forget_unread(flag *f)
+{
+    for (size_t i = 0; i < f->sets.n && !f->is_read; i++)
+        f->sets.items[i]->kind = CQ_S_PASS;
+    cq_vec_clear(&f->sets);
+}
+
+static cq_status leave_loop(pass *p, level *l, const cq_ast_stmt *s, statements *out)
+{
+    if (l->own[SKIP].name)
+        CQ_TRY(set_flag(p, &l->own[SKIP], true, s->at, out));
+    return s->kind == CQ_S_BREAK ? set_flag(p, &l->own[OVER], true, s->at, out) : CQ_OK;
+}
+
+static cq_status leave_function(pass *p, level *l, const cq_ast_stmt *s, statements *out)
+{
+    cq_ast_expr *value   = s->u.value ? s->u.value : constant(p, CQ_X_NONE, s->at);
+    const char  *result  = cq_intern_text(p->unit->names, CQ_RESULT);
+    const bool   in_loop = l->outer;
+
+    CQ_TRY(put(out, new_assign(p, name_expr(p, result, s->at), value, s->at)));
+    for (; l->outer; l = l->outer)
+        for (size_t i = 0; i < 2; i++)
+            if (l->own[i].name)
+                CQ_TRY(set_flag(p, &l->own[i], true, s->at, out));
+    l->is_left |= in_loop;
+    return set_flag(p, &l->own[OVER], true, s->at, out);
+}
+
+/* ---- statements ---- */
+
+static cq_status do_rest(pass *p, level *l, todo **t, int depth, bool is_base, statements *out);
+static cq_status desugar_def(pass *p, cq_ast_def *def);
+static cq_status desugar_class(pass *p, cq_ast_class *c);
+
+/* A block of its own: all of it is done here. */
+static cq_status do_block(pass *p, level *l, const cq_ast_block *b, int depth, cq_ast_block *out)
+{
+    statements made = { 0 };
+    todo       all = { .block = b }, *t = &all;
+    cq_status  status = do_rest(p, l, &t, depth, true, &made);
+
+    return finish(p, &made, status, out);
+}
+
+/* Puts the test of a flag around statements: their first one, which is left open, says that it is
+ * False there. Without assignments to the flag both are needless. */
+static cq_ast_stmt *new_unless(pass *p, const flag *f, bool is_set, cq_ast_block rest, cq_span at)
+{
+    cq_ast_stmt **truth = cq_arena_array(p->unit->arena, 1, sizeof *truth);
+    cq_ast_stmt  *s     = new_stmt(
+             p, (cq_ast_stmt){ .kind     = CQ_S_IF,
+                               .at       = at,
+                               .u.branch = { .test = name_expr(p, f->name, at), .other = rest } });
+
+    if (!s || !truth)
+        return NULL;
+    if (is_set) {
+        truth[0]         = new_set(p, f, true, at);
+        rest.items[0]    = new_set(p, f, false, at);
+        s->u.branch.then = (cq_ast_block){ truth, 1 };
+        if (!truth[0] || !rest.items[0])
+            return NULL;
+    }
+    return s->u.branch.test ? s : NULL;
+}
+
+/* What is left to do, unless the round or the function was left. */
+static cq_status do_guarded(pass *p, level *l, todo **t, int depth, statements *out)
+{
+    const cq_span at     = next(t)->at;
+    const size_t  n_sets = l->skip->sets.n;
+    statements    made   = { 0 };
+    cq_ast_block  rest;
+    cq_status     status = put(&made, new_pass(p, at));
+
+    l->skip->is_read = true;
+    if (status == CQ_OK)
+        status = do_rest(p, l, t, depth + 1, false, &made);
+    CQ_TRY(finish(p, &made, status, &rest));
+    return put(out, new_unless(p, l->skip, l->skip->sets.n > n_sets, rest, at));
+}
+
+/* An if with exits. If only one side goes on, the rest of the block does so there. */
+static cq_status do_if(pass *p, level *l, const cq_ast_stmt *of, todo **t, int depth,
+                       statements *out)
+{
+    const bool          falls[2] = { block_outcome(&of->u.branch.then).falls,
+                                     block_outcome(&of->u.branch.other).falls };
+    cq_ast_stmt        *s        = new_stmt(p, *of);
+    const cq_ast_block *sides[2] = { &of->u.branch.then, &of->u.branch.other };
+    cq_ast_block       *to[2];
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    to[0] = &s->u.branch.then;
+    to[1] = &s->u.branch.other;
+    CQ_TRY(put(out, s));
+    for (size_t i = 0; i < 2; i++) {
+        statements made = { 0 };
+        todo      *inner;
+
+        if (!falls[i] || falls[1 - i] || depth >= MAX_RESTS) {
+            CQ_TRY(do_block(p, l, sides[i], depth, to[i]));
+            continue;
+        }
+        inner = cq_arena_zalloc(p->scratch, sizeof *inner);
+        if (!inner)
+            return CQ_E_NO_MEMORY;
+        *inner = (todo){ sides[i], 0, *t };
+        *t     = inner;
+        CQ_TRY(finish(p, &made, do_rest(p, l, t, depth + 1, false, &made), to[i]));
+    }
+    return CQ_OK;
+}
+
+static level *function_of(level *l)
+{
+    while (l->outer)
+        l = l->outer;
+    return l;
+}
+
+/* The variables of a loop that is left: those that a break or continue needs are its own, and a
+ * return alone ends it by the flag of the function. */
+static cq_status name_flags(pass *p, level *l, unsigned exits)
+{
+    level *function = function_of(l);
+
+    if (exits & (BREAKS | CONTINUES))
+        p->n_loops++;
+    if (exits & BREAKS)
+        l->own[OVER].name = numbered(p, "over");
+    if (exits & CONTINUES)
+        l->own[SKIP].name = numbered(p, "skip");
+    if (((exits & BREAKS) && !l->own[OVER].name) || ((exits & CONTINUES) && !l->own[SKIP].name))
+        return CQ_E_NO_MEMORY;
+    l->over = exits & BREAKS ? &l->own[OVER] : exits & RETURNS ? &function->own[OVER] : NULL;
+    l->skip = exits & CONTINUES ? &l->own[SKIP] : l->over;
+    return CQ_OK;
+}
+
+/* Rounds of a for that are done one by one each ask whether the loop is over. The item of the round
+ * is the loop variable's only if it is not. */
+static cq_status ask_in_each_round(pass *p, const level *l, cq_ast_stmt *loop)
+{
+    statements    made = { 0 };
+    cq_ast_block  rest;
+    cq_ast_stmt **body = cq_arena_array(p->unit->arena, 1, sizeof *body);
+    const char   *item;
+    cq_status     status = put(&made, new_pass(p, loop->at));
+
+    p->n_loops++;
+    item = numbered(p, "item");
+    if (status == CQ_OK)
+        status = put(&made, new_assign(p, loop->u.loop.target, name_expr(p, item, loop->at),
+                                       loop->u.loop.target->at));
+    for (size_t i = 0; i < loop->u.loop.body.n && status == CQ_OK; i++)
+        status = put(&made, loop->u.loop.body.items[i]);
+    CQ_TRY(finish(p, &made, status, &rest));
+    loop->u.loop.target = name_expr(p, item, loop->at);
+    if (!body || !loop->u.loop.target)
+        return CQ_E_NO_MEMORY;
+    body[0]           = new_unless(p, l->over, true, rest, loop->at);
+    loop->u.loop.body = (cq_ast_block){ body, 1 };
+    return body[0] ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+static cq_status do_body(pass *p, level *l, cq_ast_stmt *loop, int depth)
+{
+    statements made = { 0 };
+    todo       all = { .block = &loop->u.loop.body }, *t = &all;
+    flag      *returns = &function_of(l)->own[OVER];
+    cq_status  status  = put(&made, new_pass(p, loop->at));
+
+    /* Nothing has returned where a round begins. Of the loop's own flag its test says so. */
+    if (status == CQ_OK && l->over != returns && exits_in(all.block, false) & RETURNS)
+        status = set_flag(p, returns, false, loop->at, &made);
+    if (status == CQ_OK)
+        status = do_rest(p, l, &t, depth, true, &made);
+    if (status == CQ_OK && l->own[SKIP].is_read) {
+        made.items[0] = new_set(p, &l->own[SKIP], false, loop->at);
+        status        = made.items[0] ? CQ_OK : CQ_E_NO_MEMORY;
+    }
+    CQ_TRY(finish(p, &made, status, &loop->u.loop.body));
+    if (l->over) {
+        l->over->is_read   = true;
+        loop->u.loop.until = l->over->name;
+        if (loop->kind == CQ_S_FOR)
+            return ask_in_each_round(p, l, loop);
+    }
+    return CQ_OK;
+}
+
+static cq_status do_loop(pass *p, level *outer, const cq_ast_stmt *of, int depth, statements *out)
+{
+    level        l = { .outer = outer };
+    cq_ast_stmt *s = new_stmt(p, *of);
+    cq_status    status;
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    status = name_flags(p, &l, exits_in(&of->u.loop.body, false));
+    if (status == CQ_OK && l.own[OVER].name)
+        status = put(out, new_set(p, &l.own[OVER], false, of->at));
+    if (status == CQ_OK)
+        status = do_body(p, &l, s, depth);
+    for (size_t i = 0; i < 2; i++)
+        forget_unread(&l.own[i]);
+    return status == CQ_OK ? put(out, s) : status;
+}
+
+static cq_status do_with(pass *p, level *l, const cq_ast_stmt *of, int depth, statements *out)
+{
+    cq_ast_stmt *s = new_stmt(p, *of);
+
+    CQ_TRY(put(out, s));
+    return do_block(p, l, &of->u.with.body, depth, &s->u.with.body);
+}
+
+static cq_status do_stmt(pass *p, level *l, cq_ast_stmt *s, todo **t, int depth, statements *out)
+{
+    switch (s->kind) {
+    case CQ_S_RETURN: return leave_function(p, l, s, out);
+    case CQ_S_BREAK:
+    case CQ_S_CONTINUE: return leave_loop(p, l, s, out);
+    case CQ_S_DEF: CQ_TRY(desugar_def(p, s->u.def)); return put(out, s);
+    case CQ_S_CLASS: CQ_TRY(desugar_class(p, s->u.cls)); return put(out, s);
+    default: break;
+    }
+    if (!exits_in(&(cq_ast_block){ &s, 1 }, true))
+        return put(out, s); /* as it is */
+    switch (s->kind) {
+    case CQ_S_IF: return do_if(p, l, s, t, depth, out);
+    case CQ_S_WITH: return do_with(p, l, s, depth, out);
+    default: return do_loop(p, l, s, depth, out);
+    }
+}
+
+/* Does statements until there are none, or, if that is too deep in rests, until one may leave: then
+ * *t is what is left over for the caller to go on with. */
+static cq_status do_rest(pass *p, level *l, todo **t, int depth, bool is_base, statements *out)
+{
+    cq_ast_stmt *s;
+
+    while ((s = next(t))) {
+        const outcome o = stmt_outcome(s);
+
+        (*t)->at++;
+        CQ_TRY(do_stmt(p, l, s, t, depth, out));
+        if (!o.falls)
+            *t = NULL; /* nothing comes here */
+        if (!o.leaves)
+            continue;
+        if (depth >= MAX_RESTS && !is_base)
+            return CQ_OK;
+        while (next(t))
+            CQ_TRY(do_guarded(p, l, t, depth, out));
+    }
+    return CQ_OK;
+}
+
+/* ---- functions ---- */
+
+/* What its variables are at first. */
+static cq_status do_prologue(pass *p, level *l, cq_span at, statements *out)
+{
+    const char  *result  = cq_intern_text(p->unit->names, CQ_RESULT);
+    const char  *nothing = cq_intern_text(p->unit->names, "uninitialized");
+    cq_ast_expr *callee  = name_expr(p, nothing, at), *call;
+    cq_ast_arg  *arg     = cq_arena_zalloc(p->unit->arena, sizeof *arg);
+
+    if (l->own[OVER].is_read)
+        CQ_TRY(put(out, new_set(p, &l->own[OVER], false, at)));
+    if (!l->is_left)
+        return CQ_OK;
+    /* A loop hands it on from round to round, so that there must be something. */
+    if (arg)
+        arg->value = constant(p, CQ_X_NONE, at);
+    if (!callee || !arg || !arg->value)
+        return CQ_E_NO_MEMORY;
+    call = new_expr(p, (cq_ast_expr){ .kind   = CQ_X_CALL,
+                                      .at     = at,
+                                      .height = 2,
+                                      .u.call = { .function = callee, .args = arg, .n = 1 } });
+    return put(out, new_assign(p, name_expr(p, result, at), call, at));
+}
+
+static cq_status do_function(pass *p, cq_ast_def *def, level *l, statements *body)
+{
+    const outcome o   = block_outcome(&def->body);
+    cq_ast_stmt   end = { .kind = CQ_S_RETURN, .at = def->at }, *ends = &end;
+    cq_ast_block  last   = { &ends, 1 };
+    todo          at_end = { .block = &last };
+    todo          all = { .block = &def->body }, *t = &all;
+    statements    made = { 0 };
+    cq_status     status;
+
+    if (o.falls && o.leaves)
+        all.next = &at_end; /* a function that returns on some way returns None on the others */
+    status = do_rest(p, l, &t, 0, true, &made);
+    if (status == CQ_OK)
+        status = do_prologue(p, l, def->at, body);
+    for (size_t i = 0; i < made.n && status == CQ_OK; i++)
+        status = put(body, made.items[i]);
+    cq_vec_clear(&made);
+    return status;
+}
+
+static cq_status desugar_def(pass *p, cq_ast_def *def)
+{
+    level      l      = { 0 };
+    statements body   = { 0 };
+    cq_status  status = CQ_OK;
+
+    if (!exits_in(&def->body, true))
+        return CQ_OK;
+    l.own[OVER].name = cq_intern_text(p->unit->names, "%returned");
+    l.over = l.skip = &l.own[OVER];
+    if (!l.own[OVER].name)
+        status = CQ_E_NO_MEMORY;
+    if (status == CQ_OK)
+        status = do_function(p, def, &l, &body);
+    forget_unread(&l.own[OVER]);
+    return finish(p, &body, status, &def->body);
+}
+
+static cq_status desugar_class(pass *p, cq_ast_class *c)
+{
+    for (size_t i = 0; i < c->body.n; i++) {
+        const cq_ast_stmt *s = c->body.items[i];
+
+        if (s->kind == CQ_S_DEF)
+            CQ_TRY(desugar_def(p, s->u.def));
+        if (s->kind == CQ_S_CLASS)
+            CQ_TRY(desugar_class(p, s->u.cls));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_desugar(cq_unit *unit)
+{
+    pass      p      = { .unit = unit, .scratch = cq_arena_new() };
+    cq_status status = p.scratch ? CQ_OK : CQ_E_NO_MEMORY;
+
+    for (size_t i = 0; i < unit->n_defs && status == CQ_OK; i++)
+        status = desugar_def(&p, unit->defs[i]);
+    for (size_t i = 0; i < unit->n_classes && status == CQ_OK; i++)
+        status = desugar_class(&p, unit->classes[i]);
+    cq_arena_free(p.scratch);
+    return status;
+}

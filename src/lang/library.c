@@ -1,0 +1,535 @@
+/* The index of the library, see library.h. It is made by scanning lines, because parsing all files
+ * would take as long as exporting a small model. */
+#include "lang/library.h"
+#include "base/once.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cq_lib_file {
+    cq_arena *arena; /* the library's files share one */
+    bool      owns_arena;
+    cq_source source;
+    cq_intern names;   /* of syntax trees */
+    cq_map    imports; /* name -> dotted name, once one is looked up */
+    CQ_VEC(cq_span) import_texts;
+    atomic_bool has_imports;
+    CQ_VEC(cq_lib_function *) functions;
+    CQ_VEC(cq_decorator) decorators;
+};
+
+static struct {
+    cq_once       once;
+    cq_arena     *arena;
+    cq_lib_file **files;
+    size_t        n_files;
+} library = { .once = CQ_ONCE_INIT };
+
+static pthread_mutex_t parse_lock = PTHREAD_MUTEX_INITIALIZER;
+
+const char *cq_library_file_name(const cq_lib_file *file)
+{
+    return file->source.file;
+}
+
+/* ---- decorators ---- */
+
+typedef struct scan {
+    cq_lib_file *file;
+    const char  *at, *end;
+} scan;
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static void skip_blanks(scan *s)
+{
+    while (s->at < s->end && (isspace((unsigned char)*s->at) || *s->at == ','))
+        s->at++;
+}
+
+static bool accept(scan *s, char c)
+{
+    skip_blanks(s);
+    if (s->at == s->end || *s->at != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static const char *scan_word(scan *s)
+{
+    const char *start = s->at;
+
+    while (s->at < s->end && (is_word(*s->at) || *s->at == '.' || *s->at == '-'))
+        s->at++;
+    return cq_arena_strndup(s->file->arena, start, (size_t)(s->at - start));
+}
+
+/* One string, or several that are written next to each other; without escapes. */
+static const char *scan_string(scan *s)
+{
+    cq_str      text = { 0 };
+    const char *out;
+
+    for (skip_blanks(s); s->at < s->end && (*s->at == '"' || *s->at == '\''); skip_blanks(s)) {
+        const char *close = memchr(s->at + 1, *s->at, (size_t)(s->end - s->at - 1));
+
+        if (!close)
+            break;
+        cq_str_add_n(&text, s->at + 1, (size_t)(close - s->at - 1));
+        s->at = close + 1;
+        if (s->at < s->end && *s->at == ',')
+            break;
+    }
+    out = text.status == CQ_OK ? cq_arena_strdup(s->file->arena, cq_str_text(&text)) : NULL;
+    cq_str_clear(&text);
+    return out;
+}
+
+static cq_status bad_decorator(const scan *s)
+{
+    const uint32_t at = (uint32_t)(s->at - s->file->source.text);
+
+    return cq_source_fail(&s->file->source, (cq_span){ at, at + 1 }, CQ_E_SYNTAX, NULL,
+                          "a decorator has a string, then key=value, each a word or a string");
+}
+
+/* @name("text", key=value …), from the @ on. */
+static cq_status scan_decorator(scan *s, cq_lib_function *function)
+{
+    cq_decorator     d = { .text = "", .function = function };
+    cq_decorator_key keys[16];
+
+    s->at++;
+    d.name = scan_word(s);
+    if (accept(s, '(')) {
+        skip_blanks(s);
+        if (s->at < s->end && (*s->at == '"' || *s->at == '\''))
+            d.text = scan_string(s);
+        while (!accept(s, ')')) {
+            cq_decorator_key *key = &keys[d.n_keys];
+
+            if (s->at == s->end || !is_word(*s->at) || d.n_keys == sizeof keys / sizeof *keys)
+                return bad_decorator(s);
+            key->name = scan_word(s);
+            if (!accept(s, '='))
+                return bad_decorator(s);
+            skip_blanks(s);
+            key->value =
+                s->at < s->end && (*s->at == '"' || *s->at == '\'') ? scan_string(s) : scan_word(s);
+            if (!key->name || !key->value)
+                return CQ_E_NO_MEMORY;
+            d.n_keys++;
+        }
+    }
+    d.keys = cq_arena_copy(s->file->arena, keys, d.n_keys * sizeof *keys + 1);
+    if (!d.name || !d.text || !d.keys)
+        return CQ_E_NO_MEMORY;
+    return cq_vec_push(&s->file->decorators, d);
+}
+
+const char *cq_decorator_value(const cq_decorator *d, const char *key)
+{
+    for (size_t i = 0; i < d->n_keys; i++)
+        if (strcmp(d->keys[i].name, key) == 0)
+            return d->keys[i].value;
+    return NULL;
+}
+
+/* ---- files ---- */
+
+static bool begins(const char *at, const char *end, const char *word)
+{
+    size_t n = strlen(word);
+
+    return (size_t)(end - at) >= n && memcmp(at, word, n) == 0;
+}
+
+/* Other lines are empty, indented, comments, or the end of a statement in brackets. */
+static bool begins_statement(char first)
+{
+    switch (first) {
+    case ' ':
+    case '\t':
+    case '\r':
+    case '\n':
+    case '#':
+    case ')':
+    case ']':
+    case '}': return false;
+    default: return true;
+    }
+}
+
+/* The first byte of the next line that begins a top-level statement, from at on. */
+static const char *next_statement(const char *at, const char *end)
+{
+    while (at < end) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+
+        if (!line || line + 1 == end)
+            return end;
+        at = line + 1;
+        if (begins_statement(*at))
+            return at;
+    }
+    return end;
+}
+
+/* A function with its decorators. */
+static cq_status index_function(cq_lib_file *file, const char *start, const char *end)
+{
+    cq_lib_function *f = cq_arena_zalloc(file->arena, sizeof *f);
+    scan             s = { file, start, end };
+
+    if (!f)
+        return CQ_E_NO_MEMORY;
+    f->file = file;
+    f->text =
+        (cq_span){ (uint32_t)(start - file->source.text), (uint32_t)(end - file->source.text) };
+    for (; s.at < end && *s.at == '@'; skip_blanks(&s))
+        CQ_TRY(scan_decorator(&s, f));
+    if (!begins(s.at, end, "def "))
+        return bad_decorator(&s);
+    s.at += 4;
+    f->name = scan_word(&s);
+    if (!f->name)
+        return CQ_E_NO_MEMORY;
+    return cq_vec_push(&file->functions, f);
+}
+
+static cq_status index_file(cq_lib_file *file)
+{
+    const char *text = file->source.text, *end = text + file->source.len, *at = text, *next;
+
+    if (begins(at, end, "\"\"\"")) { /* the docstring */
+        const char *close = at + 3;
+
+        while (close < end && !begins(close, end, "\"\"\""))
+            close++;
+        at = next_statement(close, end);
+    } else if (at < end && !begins_statement(*at)) {
+        at = next_statement(at, end);
+    }
+    for (; at < end; at = next) {
+        const char *statement = at;
+
+        next = next_statement(at, end);
+        while (*statement == '@' && next < end) { /* decorators belong to what follows */
+            statement = next;
+            next      = next_statement(next, end);
+        }
+        if (*statement == '@' || begins(statement, end, "def "))
+            CQ_TRY(index_function(file, at, next));
+        else if (begins(at, end, "import ") || begins(at, end, "from "))
+            CQ_TRY(cq_vec_push(&file->import_texts,
+                               (cq_span){ (uint32_t)(at - text), (uint32_t)(next - text) }));
+        else
+            return cq_source_fail(
+                &file->source, (cq_span){ (uint32_t)(at - text), (uint32_t)(at - text) + 1 },
+                CQ_E_SYNTAX, NULL, "the library has imports and functions at its top level");
+    }
+    return CQ_OK;
+}
+
+void cq_lib_file_free(cq_lib_file *file)
+{
+    if (!file)
+        return;
+    for (size_t i = 0; i < file->functions.n; i++)
+        cq_unit_free(file->functions.items[i]->unit);
+    cq_map_clear(&file->imports);
+    cq_vec_clear(&file->import_texts);
+    cq_vec_clear(&file->functions);
+    cq_vec_clear(&file->decorators);
+    cq_intern_clear(&file->names);
+    if (file->owns_arena)
+        cq_arena_free(file->arena);
+}
+
+static cq_lib_file *new_file(cq_arena *arena)
+{
+    cq_lib_file *file = arena ? cq_arena_zalloc(arena, sizeof *file) : NULL;
+
+    if (file)
+        file->arena = arena;
+    return file;
+}
+
+cq_status cq_lib_file_open(cq_lib_file **out, const char *name, const char *text, size_t len)
+{
+    cq_arena    *arena  = cq_arena_new();
+    cq_lib_file *file   = new_file(arena);
+    cq_status    status = CQ_E_NO_MEMORY;
+
+    *out = NULL;
+    if (!file) {
+        cq_arena_free(arena);
+        return CQ_E_NO_MEMORY;
+    }
+    file->owns_arena = true;
+    cq_source_init(&file->source, cq_arena_strdup(file->arena, name),
+                   cq_arena_strndup(file->arena, text, len), len);
+    if (file->source.file && file->source.text)
+        status = index_file(file);
+    if (status == CQ_OK)
+        *out = file;
+    else
+        cq_lib_file_free(file);
+    return status;
+}
+
+cq_lib_function *cq_lib_file_at(const cq_lib_file *file, size_t index)
+{
+    return index < file->functions.n ? file->functions.items[index] : NULL;
+}
+
+/* ---- the library ---- */
+
+/* The file in the folder that CALQUE_LIB names. */
+static cq_status read_text(cq_lib_file *file, const char *folder, const char *name)
+{
+    char *path = cq_arena_printf(file->arena, "%s/%s", folder, name), *text = NULL;
+    FILE *stream;
+    long  size;
+
+    if (!path)
+        return CQ_E_NO_MEMORY;
+    stream = fopen(path, "rb");
+    if (!stream)
+        return cq_fail(CQ_E_IO, path, "CALQUE_LIB names the folder lib of calque's source",
+                       "the file cannot be opened");
+    size = fseek(stream, 0, SEEK_END) == 0 ? ftell(stream) : -1;
+    rewind(stream);
+    if (size >= 0)
+        text = cq_arena_zalloc(file->arena, (size_t)size + 1);
+    if (text)
+        size = (long)fread(text, 1, (size_t)size, stream);
+    fclose(stream);
+    if (!text)
+        return CQ_E_NO_MEMORY;
+    cq_source_init(&file->source, path, text, (size_t)size);
+    return CQ_OK;
+}
+
+static cq_status open_embedded(cq_lib_file **out, const cq_lib_text *embedded)
+{
+    const char  *folder = getenv("CALQUE_LIB");
+    cq_lib_file *file   = new_file(library.arena);
+    char        *name   = file ? cq_arena_printf(file->arena, "lib/%s", embedded->name) : NULL;
+    cq_status    status = name ? CQ_OK : CQ_E_NO_MEMORY;
+
+    if (status == CQ_OK)
+        cq_source_init(&file->source, name, embedded->text, embedded->len);
+    if (status == CQ_OK && folder && *folder)
+        status = read_text(file, folder, embedded->name);
+    if (status == CQ_OK)
+        status = index_file(file);
+    if (status != CQ_OK)
+        cq_lib_file_free(file);
+    *out = status == CQ_OK ? file : NULL;
+    return status;
+}
+
+static void forget(void)
+{
+    for (size_t i = 0; i < library.n_files; i++)
+        cq_lib_file_free(library.files[i]);
+    cq_free(library.files);
+    cq_arena_free(library.arena);
+    library.arena   = NULL;
+    library.files   = NULL;
+    library.n_files = 0;
+}
+
+static cq_status index_library(void)
+{
+    cq_status status = CQ_OK;
+    size_t    n      = 0;
+
+    while (cq_lib_texts[n].name)
+        n++;
+    library.arena = cq_arena_new();
+    library.files = cq_zalloc((n + 1) * sizeof *library.files);
+    if (!library.arena || !library.files) {
+        forget();
+        return CQ_E_NO_MEMORY;
+    }
+    for (; library.n_files < n && status == CQ_OK; library.n_files++)
+        status = open_embedded(&library.files[library.n_files], &cq_lib_texts[library.n_files]);
+    if (status != CQ_OK)
+        forget();
+    return status;
+}
+
+cq_status cq_library_ready(void)
+{
+    return cq_once_call(&library.once, index_library);
+}
+
+cq_status cq_lib_file_each(const cq_lib_file *file, const char                      *kind,
+                           cq_status (*fn)(const cq_decorator *d, void *user), void *user)
+{
+    for (size_t i = 0; i < file->decorators.n; i++)
+        if (file->decorators.items[i].name[0] == kind[0] &&
+            strcmp(file->decorators.items[i].name, kind) == 0)
+            CQ_TRY(fn(&file->decorators.items[i], user));
+    return CQ_OK;
+}
+
+cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *d, void *user),
+                          void       *user)
+{
+    CQ_TRY(cq_library_ready());
+    for (size_t i = 0; i < library.n_files; i++)
+        CQ_TRY(cq_lib_file_each(library.files[i], kind, fn, user));
+    return CQ_OK;
+}
+
+cq_lib_function *cq_library_at(size_t index)
+{
+    if (cq_library_ready() != CQ_OK)
+        return NULL;
+    for (size_t i = 0; i < library.n_files; i++) {
+        if (index < library.files[i]->functions.n)
+            return library.files[i]->functions.items[index];
+        index -= library.files[i]->functions.n;
+    }
+    return NULL;
+}
+
+/* ---- names ---- */
+
+static cq_status parse_import(cq_lib_file *file, cq_span text)
+{
+    cq_unit  *unit;
+    cq_status status = cq_parse_part(&unit, &file->names, &file->source, text);
+
+    for (size_t i = 0; status == CQ_OK && i < unit->n_imports; i++) {
+        const cq_ast_import *m    = &unit->imports[i];
+        const char          *name = m->alias ? m->alias : m->name ? m->name : m->module;
+        char *dotted = cq_arena_printf(file->arena, "%s%s%s", m->module, m->name ? "." : "",
+                                       m->name ? m->name : "");
+
+        status = dotted ? cq_map_set(&file->imports, name, dotted) : CQ_E_NO_MEMORY;
+    }
+    if (unit)
+        cq_unit_free(unit);
+    return status;
+}
+
+/* An error of an import shows as a name that is not defined; the test that links everything finds
+ * it. */
+static void parse_imports(cq_lib_file *file)
+{
+    pthread_mutex_lock(&parse_lock);
+    if (!atomic_load_explicit(&file->has_imports, memory_order_relaxed)) {
+        for (size_t i = 0; i < file->import_texts.n; i++)
+            if (parse_import(file, file->import_texts.items[i]) != CQ_OK)
+                break;
+        atomic_store_explicit(&file->has_imports, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&parse_lock);
+}
+
+const char *cq_library_import(cq_lib_file *file, const char *name)
+{
+    if (!atomic_load_explicit(&file->has_imports, memory_order_acquire))
+        parse_imports(file);
+    return cq_map_get(&file->imports, name);
+}
+
+static cq_lib_function *find_function(const cq_lib_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->functions.n; i++)
+        if (strcmp(file->functions.items[i]->name, name) == 0)
+            return file->functions.items[i];
+    return NULL;
+}
+
+/* The file of a module, "aten.windows" for aten/windows.py; NULL: it is not of the library. */
+static const cq_lib_file *file_of(const char *module, size_t len)
+{
+    for (size_t i = 0; i < library.n_files; i++) {
+        const char *name = cq_lib_texts[i].name;
+        size_t      k    = 0;
+
+        while (k < len && name[k] && (name[k] == module[k] || (name[k] == '/' && module[k] == '.')))
+            k++;
+        if (k == len && strcmp(name + k, ".py") == 0)
+            return library.files[i];
+    }
+    return NULL;
+}
+
+cq_lib_function *cq_library_find(cq_lib_file *file, const char *name)
+{
+    cq_lib_function   *own    = find_function(file, name);
+    const char        *dotted = own ? NULL : cq_library_import(file, name);
+    const char        *dot    = dotted ? strrchr(dotted, '.') : NULL;
+    const cq_lib_file *from   = dot ? file_of(dotted, (size_t)(dot - dotted)) : NULL;
+
+    return own ? own : from ? find_function(from, dot + 1) : NULL;
+}
+
+/* ---- parsing ---- */
+
+static cq_status parse(cq_lib_function *f)
+{
+    cq_unit *unit;
+
+    CQ_TRY(cq_parse_part(&unit, &f->file->names, &f->file->source, f->text));
+    f->def = cq_unit_def(unit, f->name);
+    atomic_store_explicit(&f->unit, unit, memory_order_release);
+    return CQ_OK;
+}
+
+cq_status cq_library_parse(cq_lib_function *f)
+{
+    cq_status status = CQ_OK;
+
+    if (atomic_load_explicit(&f->unit, memory_order_acquire))
+        return CQ_OK;
+    pthread_mutex_lock(&parse_lock);
+    if (!atomic_load_explicit(&f->unit, memory_order_relaxed))
+        status = parse(f);
+    pthread_mutex_unlock(&parse_lock);
+    return status;
+}
+
+/* The first line of the docstring, as the rest of a sentence: "Squared error." is "squared error".
+ */
+static const char *about_of(cq_lib_function *f)
+{
+    const cq_ast_block *body = &f->def->body;
+    const cq_ast_expr  *x =
+        body->n && body->items[0]->kind == CQ_S_EXPR ? body->items[0]->u.value : NULL;
+    const char *text = x && x->kind == CQ_X_STR ? x->u.str.text : "";
+    size_t      len  = strcspn(text, "\n");
+    char       *out;
+
+    while (len && (text[len - 1] == '.' || text[len - 1] == ' '))
+        len--;
+    out = cq_arena_strndup(f->file->arena, text, len);
+    if (out && isupper((unsigned char)out[0]) && islower((unsigned char)out[1]))
+        out[0] = (char)tolower((unsigned char)out[0]);
+    return out ? out : "";
+}
+
+const char *cq_library_about(cq_lib_function *f)
+{
+    if (cq_library_parse(f) != CQ_OK)
+        return "";
+    pthread_mutex_lock(&parse_lock);
+    if (!f->about)
+        f->about = about_of(f);
+    pthread_mutex_unlock(&parse_lock);
+    return f->about;
+}

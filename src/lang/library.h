@@ -1,0 +1,88 @@
+/* calque's own library: the Python files of lib/, embedded at build time.
+ *
+ * A file is indexed, not parsed, when the library is first used: the index knows where each
+ * top-level function begins and ends, its decorators and the imports. A function is parsed and
+ * linked when it is first called (link.c). CALQUE_LIB=DIR reads the files from a folder instead, so
+ * that a change of lib/ needs no compiler.
+ *
+ * Rules for files of lib/: top-level statements are a docstring, imports, functions and assignments
+ * of constants; text in column 0 begins a statement, so a string of several lines is indented. */
+#ifndef CQ_LANG_LIBRARY_H
+#define CQ_LANG_LIBRARY_H
+
+#include "lang/ast.h"
+
+#include <stdatomic.h>
+
+typedef struct cq_lib_file     cq_lib_file;
+typedef struct cq_lib_function cq_lib_function;
+
+/* @name("text", key=value …): a decorator that declares something about its function. */
+typedef struct cq_decorator_key {
+    const char *name, *value; /* the value as it is written, without quotes: "True", "9" */
+} cq_decorator_key;
+
+typedef struct cq_decorator {
+    const char       *name; /* "operator" */
+    const char       *text; /* the first argument; "" if there is none */
+    cq_decorator_key *keys;
+    size_t            n_keys;
+    cq_lib_function  *function;
+} cq_decorator;
+
+/* The value of a key; NULL if the decorator does not have it. */
+const char *cq_decorator_value(const cq_decorator *d, const char *key);
+
+struct cq_lib_function {
+    const char        *name;
+    cq_lib_file       *file;
+    cq_span            text; /* with its decorators */
+    _Atomic(cq_unit *) unit; /* NULL: not parsed yet */
+    const cq_ast_def  *def;
+    size_t             n_slots;
+    atomic_bool        is_linked;
+    const char        *about; /* once it was asked for */
+};
+
+/* A file of a user's, or of a test. Its functions live as long as it does. */
+cq_status cq_lib_file_open(cq_lib_file **out, const char *name, const char *text, size_t len);
+void      cq_lib_file_free(cq_lib_file *file);
+cq_lib_function *cq_lib_file_at(const cq_lib_file *file, size_t index);
+cq_status        cq_lib_file_each(const cq_lib_file *file, const char                      *kind,
+                                  cq_status (*fn)(const cq_decorator *d, void *user), void *user);
+
+/* Indexes the library, once. */
+cq_status cq_library_ready(void);
+
+/* All decorators of a kind, in the order of files and lines, until fn fails. */
+cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *d, void *user),
+                          void       *user);
+
+/* What a name means in a file: one of its functions, or one that it imports; NULL: neither. */
+cq_lib_function *cq_library_find(cq_lib_file *file, const char *name);
+
+/* The dotted name that an import gives to a name: "torch" for `import torch`, "math.sqrt" for
+ * `from math import sqrt`; NULL: it is not imported. */
+const char *cq_library_import(cq_lib_file *file, const char *name);
+
+/* The syntax tree of a function; parses it when it is first asked for. */
+cq_status cq_library_parse(cq_lib_function *f);
+
+/* What the first line of its docstring says, "" without one. */
+const char *cq_library_about(cq_lib_function *f);
+
+/* Every function, for tests: cq_library_at(0), … until NULL. */
+cq_lib_function *cq_library_at(size_t index);
+
+/* "lib/aten/loss.py" */
+const char *cq_library_file_name(const cq_lib_file *file);
+
+/* Embedded by cmake/embed.cmake, ended by an empty row. */
+typedef struct cq_lib_text {
+    const char *name, *text; /* "aten/loss.py" */
+    size_t      len;
+} cq_lib_text;
+
+extern const cq_lib_text cq_lib_texts[];
+
+#endif

@@ -11,13 +11,23 @@ cq_status cq_sym_fail(cq_sym *s, cq_status status)
     return s->status;
 }
 
+void cq_sym_missing(cq_sym *s, const char *function, const char *wanted)
+{
+    if (!s)
+        cq_argument_missing(function, "a symbolic");
+    else if (s->status == CQ_OK)
+        s->status = cq_argument_missing(function, wanted);
+}
+
 cq_status cq_sym_status(const cq_sym *s)
 {
+    CQ_NEED(s);
     return s->status;
 }
 
 cq_status cq_sym_no(cq_sym *s, int first_opset, const char *format, ...)
 {
+    CQ_SYM_NEED(s, format, CQ_E_ARGUMENT);
     va_list args;
 
     CQ_TRY(s->status);
@@ -31,6 +41,7 @@ cq_status cq_sym_no(cq_sym *s, int first_opset, const char *format, ...)
 
 int cq_sym_opset(const cq_sym *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return s->ex->options.opset;
 }
 
@@ -59,11 +70,13 @@ static const cq_operand *find(cq_sym *s, const char *arg)
 
 bool cq_sym_is_none(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, true);
     return find(s, arg)->kind == CQ_OPERAND_NONE;
 }
 
 bool cq_sym_is_tensor(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, false);
     return find(s, arg)->kind == CQ_OPERAND_VALUE;
 }
 
@@ -80,11 +93,13 @@ static cq_value *value_of_operand(cq_sym *s, const cq_operand *o)
 
 cq_value *cq_sym_in(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, NULL);
     return s->status == CQ_OK ? value_of_operand(s, find(s, arg)) : NULL;
 }
 
 cq_value *cq_sym_in_as(cq_sym *s, const char *arg, cq_dtype dtype)
 {
+    CQ_SYM_NEED(s, arg, NULL);
     const cq_operand *o = find(s, arg);
 
     if (s->status != CQ_OK)
@@ -136,6 +151,7 @@ cq_int cq_sym_int(cq_sym *s, const char *arg)
 
 int64_t cq_sym_i64(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, 0);
     cq_int i = cq_sym_int(s, arg);
 
     if (i.expr)
@@ -145,6 +161,7 @@ int64_t cq_sym_i64(cq_sym *s, const char *arg)
 
 double cq_sym_f64(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, 0);
     double f = 0;
 
     if (!cq_operand_number(find(s, arg), &f))
@@ -154,6 +171,7 @@ double cq_sym_f64(cq_sym *s, const char *arg)
 
 bool cq_sym_bool(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, false);
     double f = 0;
 
     if (find(s, arg)->kind != CQ_OPERAND_NONE && !cq_operand_number(find(s, arg), &f))
@@ -163,6 +181,7 @@ bool cq_sym_bool(cq_sym *s, const char *arg)
 
 const char *cq_sym_str(cq_sym *s, const char *arg, const char *otherwise)
 {
+    CQ_SYM_NEED(s, arg, otherwise);
     const cq_operand *o = find(s, arg);
 
     return o->kind == CQ_OPERAND_STR ? o->u.s : otherwise;
@@ -210,6 +229,7 @@ size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max)
 
 size_t cq_sym_i64s(cq_sym *s, const char *arg, int64_t *out, size_t max)
 {
+    CQ_SYM_NEED(s, arg && (out || !max), 0);
     cq_int ints[256];
     size_t n = cq_sym_ints(s, arg, ints, max < 256 ? max : 256);
 
@@ -223,6 +243,7 @@ size_t cq_sym_i64s(cq_sym *s, const char *arg, int64_t *out, size_t max)
 
 size_t cq_sym_f64s(cq_sym *s, const char *arg, double *out, size_t max)
 {
+    CQ_SYM_NEED(s, arg && (out || !max), 0);
     size_t            n;
     const cq_operand *items = items_of(s, arg, &n, max);
 
@@ -234,6 +255,7 @@ size_t cq_sym_f64s(cq_sym *s, const char *arg, double *out, size_t max)
 
 size_t cq_sym_n_list(cq_sym *s, const char *arg)
 {
+    CQ_SYM_NEED(s, arg, 0);
     size_t n;
 
     items_of(s, arg, &n, SIZE_MAX);
@@ -242,6 +264,7 @@ size_t cq_sym_n_list(cq_sym *s, const char *arg)
 
 cq_value *cq_sym_in_at(cq_sym *s, const char *arg, size_t i)
 {
+    CQ_SYM_NEED(s, arg, NULL);
     size_t            n;
     const cq_operand *items = items_of(s, arg, &n, SIZE_MAX);
 
@@ -252,6 +275,7 @@ cq_value *cq_sym_in_at(cq_sym *s, const char *arg, size_t i)
 
 size_t cq_sym_n_results(const cq_sym *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return s->node->n_outputs;
 }
 
@@ -267,6 +291,7 @@ bool cq_sym_result_used(const cq_sym *s, size_t i)
 
 int cq_sym_rank(cq_sym *s, const cq_value *v)
 {
+    CQ_NEED_ELSE(s, 0);
     if (s->status != CQ_OK || !v)
         return 0;
     if (v->type.kind == CQ_TYPE_INT || v->type.kind == CQ_TYPE_FLOAT ||
@@ -281,6 +306,7 @@ int cq_sym_rank(cq_sym *s, const cq_value *v)
 
 cq_dtype cq_sym_dtype(cq_sym *s, const cq_value *v)
 {
+    CQ_NEED_ELSE(s, CQ_DTYPE_F32);
     if (s->status != CQ_OK || !v)
         return CQ_DTYPE_F32;
     switch (v->type.kind) {
@@ -293,6 +319,7 @@ cq_dtype cq_sym_dtype(cq_sym *s, const cq_value *v)
 
 cq_int cq_sym_size(cq_sym *s, const cq_value *v, int axis)
 {
+    CQ_NEED_ELSE(s, cq_i(1));
     int rank = cq_sym_rank(s, v);
 
     if (axis < 0)
@@ -316,6 +343,7 @@ cq_tensor *cq_sym_data(const cq_value *v)
 
 void cq_sym_set_type(cq_sym *s, cq_value *v, cq_dtype dtype, size_t rank, const cq_int *sizes)
 {
+    CQ_SYM_NEED(s, rank <= CQ_MAX_RANK && (sizes || !rank), );
     if (v && s->status == CQ_OK)
         v->type = cq_ir_tensor_type(s->ex->graph, dtype, rank, sizes);
 }
@@ -340,6 +368,7 @@ void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype)
 /* A Constant is of floats until opset 8; initializers always had all types. */
 cq_value *cq_sym_const(cq_sym *s, cq_tensor *t)
 {
+    CQ_SYM_NEED(s, t, NULL);
     cq_value *v;
 
     if (s->status != CQ_OK)
@@ -379,16 +408,19 @@ static cq_value *const_of(cq_sym *s, cq_dtype dtype, size_t rank, int64_t n, con
 
 cq_value *cq_sym_const_i64(cq_sym *s, int64_t value)
 {
+    CQ_NEED_ELSE(s, NULL);
     return const_of(s, CQ_DTYPE_I64, 0, 1, &value, CQ_DTYPE_I64);
 }
 
 cq_value *cq_sym_const_i64s(cq_sym *s, const int64_t *values, size_t n)
 {
+    CQ_SYM_NEED(s, values || !n, NULL);
     return const_of(s, CQ_DTYPE_I64, 1, (int64_t)n, values, CQ_DTYPE_I64);
 }
 
 cq_value *cq_sym_const_f64(cq_sym *s, cq_dtype dtype, double value)
 {
+    CQ_NEED_ELSE(s, NULL);
     return const_of(s, dtype, 0, 1, &value, CQ_DTYPE_F64);
 }
 
@@ -401,6 +433,7 @@ cq_value *cq_sym_const_f32s(cq_sym *s, const float *values, size_t n)
 
 cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n)
 {
+    CQ_SYM_NEED(s, results || !n, CQ_E_ARGUMENT);
     CQ_TRY(s->status);
     if (s->n_open)
         return cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, s->node->op, "call cq_sym_graph_end for each",
@@ -427,5 +460,6 @@ cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n)
 
 cq_status cq_sym_done(cq_sym *s, cq_value *result)
 {
+    CQ_NEED(s);
     return cq_sym_done_n(s, &result, 1);
 }

@@ -1,5 +1,6 @@
 /* From aten nodes to onnx nodes, by the rows. An operator without a row is taken apart if it
  * is composed of others; what still has none is noted, and all of them are reported at once. */
+#include "aten/body.h"
 #include "aten/custom.h"
 #include "export/arith.h"
 #include "export/exporter.h"
@@ -140,16 +141,25 @@ static void count_use(cq_value *v, void *user)
     v->n_uses++;
 }
 
-/* What n consists of: as the table of symbolics says, or as that of operators does. */
+/* Whether the row leaves the node to the operator's decomposition in lib/aten. */
+static bool by_parts(const cq_symbolic *row, const cq_node *n)
+{
+    return row && row->parts && n->def && ((const cq_op *)n->def)->decomposition;
+}
+
+static cq_status decompose(cq_opcall *c)
+{
+    return cq_body_run(c->op->decomposition, c);
+}
+
+/* What n consists of: its decomposition for the export, or its body. */
 static cq_status parts_of(cq_block **out, cq_exporter *ex, const cq_node *n,
                           const cq_symbolic_found *found)
 {
     *out = cq_ir_block_new(ex->source, NULL);
     if (!*out)
         return CQ_E_NO_MEMORY;
-    if (found->row && found->row->parts)
-        return cq_capture_text(*out, n, found->parts, found->row->parts);
-    return cq_capture_parts(*out, n, cq_op_compose);
+    return cq_capture_parts(*out, n, by_parts(found->row, n) ? decompose : cq_op_compose);
 }
 
 static cq_status convert_parts(cq_exporter *ex, cq_node *n, cq_block *parts, cq_block *to)
@@ -309,7 +319,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
             cq_error_add_where(status, "line %d of the rules", row->line);
         return cq_error_add_where(status, "%s", n->op);
     }
-    if (status != CQ_OK && (can_take_apart || (row && row->parts))) {
+    if (status != CQ_OK && (can_take_apart || by_parts(row, n))) {
         cq_block *parts;
 
         status = parts_of(&parts, ex, n, &found);
@@ -694,6 +704,10 @@ static cq_status convert_input(cq_exporter *ex, cq_value *p)
     if (p->type.dtype == CQ_DTYPE_BF16 && ex->options.opset < 13)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
                        "input %s is of bfloat16, which came with opset 13", p->name ? p->name : "");
+    if (cq_dtype_since(p->type.dtype) > ex->options.opset)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "use a newer opset",
+                       "input %s is of %s, which came with opset %d", p->name ? p->name : "",
+                       cq_dtype_name(p->type.dtype), cq_dtype_since(p->type.dtype));
     v->name    = cq_ir_text(to, p->name);
     v->example = p->example; /* the source graph retains it */
     p->onnx    = v;

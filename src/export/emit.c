@@ -167,6 +167,27 @@ cq_value *cq_sym_op(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
     return s->status == CQ_OK ? out : NULL;
 }
 
+static bool has_items(const void *const *items, size_t n)
+{
+    for (size_t i = 0; i < n && items; i++)
+        if (!items[i])
+            return false;
+    return items || !n;
+}
+
+static bool has_value(const cq_sym_attr *a)
+{
+    switch (a->kind) {
+    case CQ_SYM_ATTR_STRING: return a->s;
+    case CQ_SYM_ATTR_TENSOR: return a->t;
+    case CQ_SYM_ATTR_INTS: return a->ints || !a->n;
+    case CQ_SYM_ATTR_FLOATS: return a->floats || !a->n;
+    case CQ_SYM_ATTR_STRINGS: return has_items((const void *const *)a->strings, a->n);
+    case CQ_SYM_ATTR_TENSORS: return has_items((const void *const *)a->tensors, a->n);
+    default: return true;
+    }
+}
+
 static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
 {
     switch (a->kind) {
@@ -187,15 +208,19 @@ static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
 void cq_sym_emit(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
                  const cq_sym_attr *attrs, size_t n_out, cq_value **out)
 {
+    CQ_SYM_NEED(s, op && (in || !n_in) && (attrs || !n_attrs) && out && n_out, );
     cq_sym_op_n(s, op, in, n_in, NULL, 0, out, n_out);
-    for (size_t i = 0; i < n_attrs && s->status == CQ_OK; i++)
+    for (size_t i = 0; i < n_attrs && s->status == CQ_OK; i++) {
+        CQ_SYM_NEED(s, attrs[i].name && has_value(&attrs[i]), );
         cq_sym_fail(s,
                     cq_ir_attr_set(out[0]->node, attrs[i].name, public_attr(s, &attrs[i]).value));
+    }
 }
 
 cq_value *cq_sym_emit1(cq_sym *s, const char *op, size_t n_in, cq_value *const *in, size_t n_attrs,
                        const cq_sym_attr *attrs)
 {
+    CQ_NEED_ELSE(s, NULL);
     cq_value *out = NULL;
 
     cq_sym_emit(s, op, n_in, in, n_attrs, attrs, 1, &out);
@@ -226,6 +251,7 @@ void cq_sym_pop_block(cq_sym *s, cq_value *const *returns, size_t n)
 
 void cq_sym_graph_begin(cq_sym *s, cq_value *result, const char *name)
 {
+    CQ_SYM_NEED(s, name, );
     cq_block *b;
 
     if (s->status != CQ_OK)
@@ -251,6 +277,7 @@ static bool is_open(cq_sym *s)
 
 cq_value *cq_sym_graph_input(cq_sym *s, cq_dtype dtype, int rank)
 {
+    CQ_NEED_ELSE(s, NULL);
     cq_graph *g = s->ex->graph;
     cq_int    sizes[CQ_MAX_RANK];
     cq_value *v;
@@ -276,8 +303,10 @@ cq_value *cq_sym_graph_input(cq_sym *s, cq_dtype dtype, int rank)
 
 void cq_sym_graph_end(cq_sym *s, size_t n_results, cq_value *const *results)
 {
+    CQ_SYM_NEED(s, results || !n_results, );
     if (!is_open(s))
         return;
+    CQ_SYM_NEED(s, has_items((const void *const *)results, n_results), );
     cq_sym_pop_block(s, results, n_results);
     s->n_open--;
 }

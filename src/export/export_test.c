@@ -74,7 +74,7 @@ TEST(export, too_many_names_are_refused_with_both_numbers)
     o.output_names   = names;
     o.n_output_names = 2;
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
-    CHECK_STR("2 output names were given, but there are 1 outputs", cq_last_error()->message);
+    CHECK_STR("2 output names were given, but the model has 1 output", cq_last_error()->message);
 }
 
 TEST(export, a_name_cannot_be_given_twice)

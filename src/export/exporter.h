@@ -67,7 +67,6 @@ struct cq_sym {
 typedef struct cq_symbolic_found {
     const cq_symbolic    *row; /* NULL: there is none */
     const struct cq_rule *rule;
-    struct cq_body_slot  *parts; /* where the row's parts are kept once they were parsed */
     int                   later; /* the first opset above it that has a row; 0: none */
 } cq_symbolic_found;
 

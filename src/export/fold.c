@@ -167,8 +167,16 @@ static cq_tensor *fold_concat(fold_call *f)
 
 static cq_tensor *fold_cast(fold_call *f)
 {
-    cq_dtype to = cq_dtype_from_onnx(attr_i(f, "to", 0));
+    cq_dtype   to = cq_dtype_from_onnx(attr_i(f, "to", 0)), from = f->in[0]->dtype;
+    cq_tensor *t = NULL;
 
+    /* A weight in 8 bits keeps them: as floats it would take four times the space. */
+    if (f->n->inputs[0].u.value->is_weight && cq_tensor_numel(f->in[0]) > SMALL &&
+        (from == CQ_DTYPE_I8 || cq_dtype_since(from) > 1) && cq_dtype_size(from) == 1 &&
+        cq_dtype_is_float(to) && cq_dtype_size(to) > 1)
+        return NULL;
+    if (to != CQ_DTYPE_NONE && cq_dtype_to_torch(to) < 0) /* int4: ATen has no such dtype */
+        return cq_tensor_clone(&t, f->in[0], to) == CQ_OK ? cq_ctx_own_tensor(f->cx, t) : NULL;
     return to == CQ_DTYPE_NONE ? NULL : CQ_OP(f->cx, "aten::to.dtype", TENSOR(f->in[0]), DTYPE(to));
 }
 

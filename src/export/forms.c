@@ -22,8 +22,33 @@ static bool ranked(const cq_value *x)
     return x && x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;
 }
 
+static bool has_dtype(const cq_sym *s, cq_dtype dtype)
+{
+    return cq_dtype_since(dtype) <= cq_sym_opset(s);
+}
+
+static cq_value *needs_dtype(cq_sym *s, cq_dtype dtype)
+{
+    cq_sym_no(s, cq_dtype_since(dtype), "%s needs opset %d", cq_dtype_name(dtype),
+              cq_dtype_since(dtype));
+    return NULL;
+}
+
+/* A constant of a dtype that the opset does not have, in one that it has. */
+static cq_value *converted(cq_sym *s, const cq_value *x, cq_dtype dtype)
+{
+    cq_tensor *t = NULL;
+    cq_value  *v = NULL;
+
+    if (cq_tensor_clone(&t, cq_sym_data(x), dtype) == CQ_OK)
+        v = cq_sym_const(s, t);
+    cq_tensor_release(t);
+    return v;
+}
+
 cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
 {
+    CQ_NEED_ELSE(s, NULL);
     cq_value *v;
 
     if (s->status != CQ_OK || !x || cq_sym_dtype(s, x) == dtype)
@@ -31,6 +56,10 @@ cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
     if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) &&
         !cq_sym_since(s, 13, "bfloat16 needs opset 13"))
         return NULL;
+    if (!has_dtype(s, dtype) || (!has_dtype(s, cq_sym_dtype(s, x)) && !cq_sym_data(x)))
+        return needs_dtype(s, has_dtype(s, dtype) ? cq_sym_dtype(s, x) : dtype);
+    if (!has_dtype(s, cq_sym_dtype(s, x)))
+        return converted(s, x, dtype);
     v = cq_sym_op(s, "Cast", CQ_IN(x), CQ_ATTR(cq_attr_i("to", cq_dtype_to_onnx(dtype))));
     if (v) {
         v->type = x->type;
@@ -420,11 +449,12 @@ cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pa
                       CQ_ATTR(cq_attr_s("mode", mode)));
     }
     if (v && ranked(x) && n == 2 * (size_t)x->type.rank) {
-        cq_int sizes[CQ_MAX_RANK];
+        cq_symbols *table = &s->ex->source->symbols;
+        cq_int      sizes[CQ_MAX_RANK];
 
         for (int i = 0; i < x->type.rank; i++)
-            sizes[i] = cq_int_add(&s->ex->source->symbols, x->type.sizes[i],
-                                  cq_i(pads[i] + pads[i + x->type.rank]));
+            sizes[i] = cq_int_add(table, cq_int_add(table, x->type.sizes[i], cq_i(pads[i])),
+                                  cq_i(pads[i + x->type.rank]));
         with_type(s, v, x, (size_t)x->type.rank, sizes);
     }
     return v;

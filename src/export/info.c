@@ -10,7 +10,7 @@ static bool has_gradient(const cq_op *op)
 {
     const cq_gradient *row = cq_gradient_find(op);
 
-    return row ? row->kind != CQ_GRADIENT_NONE : op->def->view && op->def->unview;
+    return row ? row->kind != CQ_GRADIENT_NONE : op->def->view && op->unview;
 }
 
 bool cq_op_info_at(size_t index, cq_op_info *out)
@@ -24,7 +24,7 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
         return false;
     *out = (cq_op_info){
         .schema       = op->def->schema,
-        .about        = op->def->about ? op->def->about : "",
+        .about        = cq_op_about(op),
         .composed     = cq_op_is_composed(op) && !(op->def->flags & CQ_OP_HOST),
         .obstacle     = "",
         .has_gradient = has_gradient(op),

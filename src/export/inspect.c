@@ -7,16 +7,19 @@
 
 const char *cq_sym_name(const cq_sym *s)
 {
+    CQ_NEED_ELSE(s, NULL);
     return s->node->op;
 }
 
 size_t cq_sym_n_args(const cq_sym *s)
 {
+    CQ_NEED_ELSE(s, 0);
     return s->op ? s->node->n_inputs : 0;
 }
 
 const char *cq_sym_arg_name(const cq_sym *s, size_t i)
 {
+    CQ_NEED_ELSE(s, NULL);
     return i < cq_sym_n_args(s) ? s->op->schema->args[i].name : NULL;
 }
 
@@ -59,6 +62,7 @@ static cq_sym_arg_kind kind_of_list(const cq_operand *items, size_t n)
 
 cq_sym_arg_kind cq_sym_kind(const cq_sym *s, const char *arg)
 {
+    CQ_NEED_ELSE(s && arg, CQ_SYM_ARG_NONE);
     const int         at = s->op ? cq_schema_find(s->op->schema, arg) : -1;
     const cq_operand *o;
 

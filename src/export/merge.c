@@ -396,6 +396,30 @@ static cq_status merge_transpose(cq_exporter *ex, cq_node *n)
                           (cq_operand){ .kind = CQ_OPERAND_LIST, .u.list = { axes, rank } });
 }
 
+/* The product of a transposed matrix and a vector is that of the vector and the matrix. Besides
+ * saving the Transpose, this avoids an error of ONNX Runtime (1.23 to 1.30), whose fusion of
+ * Transpose and MatMul gives wrong numbers for vectors. */
+static cq_status merge_matmul(cq_exporter *ex, cq_node *n)
+{
+    cq_value  *turned = input_of(n, 0), *vector = input_of(n, 1), *matrix;
+    int64_t    perm[CQ_MAX_RANK];
+    size_t     rank;
+    cq_operand inputs[2];
+
+    if (!turned || !vector || vector->type.rank != 1 || !read_perm(perm, &rank, turned->node) ||
+        rank < 2 || perm[rank - 1] != (int64_t)rank - 2 || perm[rank - 2] != (int64_t)rank - 1)
+        return CQ_OK;
+    for (size_t i = 0; i + 2 < rank; i++)
+        if (perm[i] != (int64_t)i)
+            return CQ_OK;
+    matrix    = input_of(turned->node, 0);
+    inputs[0] = CQ_OPERAND_OF(vector);
+    inputs[1] = CQ_OPERAND_OF(matrix);
+    matrix->n_uses++;
+    n->inputs = cq_arena_copy(ex->graph->arena, inputs, sizeof inputs);
+    return n->inputs ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
 /* Axes that are taken away need not be moved first, if the others stay in their order: NonZero of a
  * vector is a row, and nonzero() its column. */
 static cq_status merge_squeeze(cq_exporter *ex, cq_node *n)
@@ -531,7 +555,7 @@ static const struct merge_rule {
     { "onnx::Reshape", merge_reshape },     { "onnx::Unsqueeze", merge_unsqueeze },
     { "onnx::Transpose", merge_transpose }, { "onnx::Squeeze", merge_squeeze },
     { "onnx::Gather", merge_gather },       { "onnx::Mul", merge_mul },
-    { "onnx::If", cq_export_merge_if },
+    { "onnx::MatMul", merge_matmul },       { "onnx::If", cq_export_merge_if },
 };
 
 typedef struct merger {

@@ -101,8 +101,8 @@ static cq_status name_outputs(namer *n)
 
     if (o->n_output_names > n_outputs)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "%zu output names were given, but there are %zu outputs", o->n_output_names,
-                       n_outputs);
+                       "%zu output names were given, but the model has %zu output%s",
+                       o->n_output_names, n_outputs, n_outputs == 1 ? "" : "s");
     for (size_t i = 0; i < n_outputs; i++) {
         cq_value   *v = g->top->returns.items[i].u.value;
         const char *own;

@@ -106,15 +106,28 @@ static const cq_front_end programs = { NULL,       NULL, each_weight, call, CQ_P
 
 /* ---- its public calls ---- */
 
+CQ_API int32_t cq_pt2_default_opset(const cq_pt2 *model)
+{
+    const cq_pt2_graph *g     = model ? model->program->graph : NULL;
+    int32_t             opset = CQ_PT2_OPSET_DEFAULT;
+
+    for (size_t i = 0; g && i < g->n_slots; i++)
+        if (cq_dtype_since(g->metas[i].dtype) > opset)
+            opset = cq_dtype_since(g->metas[i].dtype);
+    return opset;
+}
+
 CQ_API cq_status cq_pt2_export(cq_onnx_model **out, cq_pt2 *model, cq_tensor *const *inputs,
                                size_t n_inputs, const cq_export_options *options)
 {
-    cq_status status;
+    cq_front_end as = programs;
+    cq_status    status;
 
     CQ_NEED_OUT(out, model && (inputs || !n_inputs));
-    status = cq_front_end_export(
-        out, &programs, &(pt2_call){ .model = model, .inputs = inputs, .n_inputs = n_inputs }, NULL,
-        options);
+    as.opset = cq_pt2_default_opset(model);
+    status   = cq_front_end_export(
+          out, &as, &(pt2_call){ .model = model, .inputs = inputs, .n_inputs = n_inputs }, NULL,
+          options);
     if (status == CQ_OK && *out)
         status = cq_pt2_add_metadata(*out, model);
     if (status != CQ_OK) {

@@ -21,6 +21,7 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_vision,    cq_symbolics_complex,
     cq_symbolics_gamma,     cq_symbolics_moe,
     cq_symbolics_attention, cq_symbolics_quantized_decomposed,
+    cq_symbolics_lowbit,    cq_symbolics_torchao,
 };
 
 const cq_symbolic *cq_symbolic_family(size_t i)
@@ -33,7 +34,6 @@ typedef struct entry entry;
 struct entry {
     const cq_symbolic *row;
     cq_rule           *rule;
-    cq_body_slot       parts;
     entry             *next; /* of the same name, in table order */
 };
 
@@ -108,8 +108,7 @@ static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const
     if (best && !best->rule && (best->row->as || best->row->each))
         CQ_TRY(cq_rule_parse(&best->rule, table.arena,
                              best->row->as ? best->row->as : best->row->each, NULL));
-    out->rule  = best ? best->rule : NULL;
-    out->parts = best ? &best->parts : NULL;
+    out->rule = best ? best->rule : NULL;
     return CQ_OK;
 }
 

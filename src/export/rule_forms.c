@@ -257,23 +257,52 @@ static bool constant_of_shape(const cq_rule_form_call *c)
     return true;
 }
 
-/* A size of -1 or 0 means what it means in ONNX. */
+static bool has_size(const cq_int *sizes, size_t n, int64_t value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cq_int_is(sizes[i], value))
+            return true;
+    return false;
+}
+
+static bool all_plain(const cq_int *sizes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (sizes[i].expr)
+            return false;
+    return true;
+}
+
+/* A size of -1 or 0 means what it means in ONNX; but a tensor that is always empty has its 0
+ * somewhere, so a 0 is a size then. */
 static bool reshape(const cq_rule_form_call *c)
 {
     cq_int    sizes[CQ_MAX_RANK];
     int64_t   plain[CQ_MAX_RANK];
     size_t    n;
-    bool      special = false;
-    cq_value *x       = tensor_and_ints(c, 2, sizes, &n, CQ_MAX_RANK);
+    cq_sym   *s = c->r->s;
+    cq_value *x = tensor_and_ints(c, 2, sizes, &n, CQ_MAX_RANK);
+    bool      empty, open;
 
     if (!x || c->e->n_attrs)
         return false;
+    open  = has_size(sizes, n, -1);
+    empty = !open && x->type.rank > 0 && has_size(x->type.sizes, (size_t)x->type.rank, 0);
     for (size_t i = 0; i < n; i++) {
-        plain[i] = sizes[i].value;
-        special |= !sizes[i].expr && sizes[i].value < 1;
+        if (cq_int_is(sizes[i], 0) && !empty && x->type.rank > (int)i)
+            sizes[i] = x->type.sizes[i];
+        plain[i] = sizes[i].expr && x->type.rank > (int)i && cq_int_same(sizes[i], x->type.sizes[i])
+                       ? 0
+                       : sizes[i].value;
+        if (plain[i] == 0 && open)
+            sizes[i] = cq_i(0);
     }
-    c->out[0] =
-        special ? cq_sym_reshape_i64(c->r->s, x, plain, n) : cq_sym_reshape(c->r->s, x, sizes, n);
+    if (!open)
+        c->out[0] = cq_sym_reshape(s, x, sizes, n);
+    else if (all_plain(sizes, n))
+        c->out[0] = cq_sym_reshape_i64(s, x, plain, n);
+    else
+        c->out[0] = cq_sym_op(s, "Reshape", CQ_IN(x, cq_sym_of_ints(s, sizes, n)), CQ_NO_ATTR);
     return true;
 }
 

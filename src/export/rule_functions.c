@@ -39,6 +39,79 @@ const cq_rule_function cq_rule_functions[] = {
     { "comparable", 1, 1, .parameters = "x",
       .text = "widen(x) if is_float(x) else cast(x, 'int64')" },
 
+    /* Matrices in groups along their rows (opset 21); small ones are int4. */
+    { "blocked", 5, 5, .parameters = "q step zero unit small",
+      .text = "DequantizeLinear<axis = 1, block_size = unit>(cast(q, 'int4') if small else q, step,"
+              " None if zero is None else cast(zero, 'int4') if small else zero)" },
+
+    /* ---- functions that ONNX Runtime has in float32 alone, for float64 ---- */
+
+    /* exp(-y * y) to the last digit: the square of the first four binary digits is exact. */
+    { "gaussian", 1, 1, .parameters = "y",
+      .text = "high = Floor(y * 16) / 16; Exp(-high * high) * Exp((high - y) * (high + y))" },
+    /* Cody's rational functions: of erf(x) / x below a half, of erfc(y) exp(y * y) up to 4, and of
+     * the rest of 1 / sqrt(pi) beyond. They are right to the last two digits. */
+    { "erf_near_zero", 1, 1, .parameters = "x",
+      .text = "s = x * x;"
+              "x * polynomial(s, [3209.37758913846947, 377.485237685302021, 113.864154151050156,"
+              " 3.16112374387056560, 0.185777706184603153])"
+              " / polynomial(s, [2844.23683343917062, 1282.61652607737228, 244.024637934444173,"
+              " 23.6012909523441209, 1])" },
+    { "erfc_of_positive", 1, 1, .parameters = "y",
+      .text = "near = Min(y, 4);"
+              "a = polynomial(near, [1230.33935479799725, 2051.07837782607147, 1712.04761263407058,"
+              " 881.952221241769090, 298.635138197400131, 66.1191906371416295, 8.88314979438837594,"
+              " 0.564188496988670089, 2.15311535474403846e-8])"
+              " / polynomial(near, [1230.33935480374942, 3439.36767414372164, 4362.61909014324716,"
+              " 3290.79923573345963, 1621.38957456669019, 537.181101862009858, 117.693950891312499,"
+              " 15.7449261107098347, 1]);"
+              "far = Max(y, 4); i = Reciprocal(far * far);"
+              "b = (0.56418958354775628695 - i * polynomial(i, [6.58749161529837803e-4,"
+              " 0.0160837851487422766, 0.125781726111229246, 0.360344899949804439,"
+              " 0.305326634961232344, 0.0163153871373020978])"
+              " / polynomial(i, [0.00233520497626869185, 0.0605183413124413191,"
+              " 0.527905102951428412, 1.87295284992346725, 2.56852019228982242, 1])) / far;"
+              "least = Min(y, 40);"
+              "gaussian(least) * Where(Greater(y, 4), b, a)" },
+    { "erf_of_double", 1, 1, .parameters = "x",
+      .text = "y = Abs(x);"
+              "Where(Less(y, 0.5), erf_near_zero(x), Sign(x) * (1 - erfc_of_positive(y)))" },
+    { "erfc_of_double", 1, 1, .parameters = "x",
+      .text = "tail = erfc_of_positive(Abs(x));"
+              "Where(Less(Abs(x), 0.5), 1 - erf_near_zero(x), Where(Less(x, 0), 2 - tail, tail))" },
+    { "erf", 1, 1, .parameters = "x",
+      .text = "erf_of_double(x) if dtype(x) == 'float64' and opset() >= 9 else Erf(x)" },
+
+    /* The angle of a slope, moved to where a rational function has it: past tan(3 pi / 8) it is
+     * that of -1 / x, past 0.66 that of (x - 1) / (x + 1). */
+    { "arctangent_near_zero", 1, 1, .parameters = "x",
+      .text = "s = x * x;"
+              "x + x * s * polynomial(s, [-64.85021904942025371773, -122.8866684490136173410,"
+              " -75.00855792314704667340, -16.15753718733365076637, -0.8750608600031904122785])"
+              " / polynomial(s, [194.5506571482613964425, 485.3903996359136964868,"
+              " 432.8810604912902668951, 165.0270098316988542046, 24.85846490142306297962, 1])" },
+    { "arctangent", 1, 1, .parameters = "x",
+      .text = "y = Abs(x); steep = Greater(y, 2.41421356237309504880); some = Greater(y, 0.66);"
+              "flat = Where(steep, 0, y);"
+              "at = Where(steep, -Reciprocal(Where(steep, y, 1)),"
+              " Where(some, (flat + -1) / (flat + 1), flat));"
+              "from = Where(steep, 1.57079632679489661923, Where(some, 0.78539816339744830962, 0));"
+              "Where(is_negative(x), -1, 1) * (from + arctangent_near_zero(at))"
+              " if dtype(x) == 'float64' and opset() >= 9 else Atan(x)" },
+    /* log(1 + x) and exp(x) - 1 without loss of digits near 0. 1 + x is rounded, and the logarithm
+     * is off by as much as x is off from what was added. */
+    { "log1p", 1, 1, .parameters = "x",
+      .text = "u = x + 1; one = And(LessOrEqual(u, 1), LessOrEqual(1, u));"
+              "small = Where(one, x, Log(u) * (x / (u + -1)));"
+              "Where(Less(Abs(x), 0.5), small, Log(u)) if dtype(x) == 'float64' and opset() >= 9"
+              " else Log(u)" },
+    { "expm1", 1, 1, .parameters = "x",
+      .text = "t = Tanh(x * 0.5); u = Exp(x) + -1;"
+              "Where(Less(Abs(x), 0.5), t * 2 / (1 - t), u)"
+              " if dtype(x) == 'float64' and opset() >= 9 else u" },
+    { "cosine", 1, 1, .parameters = "x",
+      .text = "half = Sin(x * 0.5); 1 - half * half * 2 if dtype(x) == 'float64' else Cos(x)" },
+
     /* ---- bits ---- */
 
     { "power", 1, 1, .parameters = "i", .text = "product([2 for k in range(i)])" },
@@ -113,10 +186,10 @@ const cq_rule_function cq_rule_functions[] = {
               " inf if is_float(x) else 2147483647 if dtype(x) == 'int32' else"
               " 9223372036854775807" },
 
-    /* What ONNX, and ONNX Runtime, reduce. */
+    /* What ONNX, and ONNX Runtime, reduce. ReduceSum and ReduceProd of int32 do not wrap around. */
     { "reducible", 2, 2, .parameters = "x like",
-      .text = "x if dtype(like) == 'float32' or dtype(like) == 'float64' or dtype(like) == 'int32'"
-              " or dtype(like) == 'int64' else cast(x, 'float32' if is_float(like) else 'int32')" },
+      .text = "x if dtype(like) == 'float32' or dtype(like) == 'float64' or dtype(like) == 'int64'"
+              " else cast(x, 'float32' if is_float(like) else 'int64')" },
 
     /* Before ScatterElements reduces, [lanes…, sources, places] says which source goes to which
      * place. The axis is last in the lanes. */
@@ -149,7 +222,9 @@ const cq_rule_function cq_rule_functions[] = {
      * is counted from. */
     { "first_place", 2, 2, .parameters = "start n",
       .text = "from = start + n if hint(start) < 0 else start;"
-              "0 if hint(from) < 0 else least(from, n)" },
+              "not_below_zero(from) if hint(start) < 0 and not fixed(from) and opset() >= 9 else"
+              " 0 if hint(from) < 0 else least(from, n)" },
+    { "not_below_zero", 1, 1, .parameters = "n", .text = "n - least(n, 0)" },
 
     /* x with a part of n places in the place of others: what lies before it, it, what lies behind
      * it. */

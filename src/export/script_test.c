@@ -546,6 +546,33 @@ TEST(script, a_normalization_that_a_branch_returns_is_merged)
     cq_script_free(s);
 }
 
+/* ONNX Runtime's fusion of Transpose and MatMul is wrong for vectors. */
+TEST(script, a_transposed_matrix_by_a_vector_is_the_vector_by_the_matrix)
+{
+    static const float       elements[] = { 1, 2, 3, 4 };
+    static const char *const texts[]    = { "def f(v, m):\n    return m.t() @ v\n",
+                                            "def f(v, m):\n    w = m.t()\n    return w @ v + w[0]\n" };
+    cq_export_options        o          = options_of(17);
+
+    for (size_t i = 0; i < 2; i++) {
+        cq_script     *s = compile(texts[i]);
+        cq_tensor     *v = vector(1, 10), *m = NULL;
+        cq_onnx_model *made = NULL;
+        cq_args       *args;
+
+        CHECK_OK(cq_tensor_new(&m, CQ_DTYPE_F32, 2, (int64_t[]){ 2, 2 }, elements));
+        CHECK_OK(cq_args_new(&args));
+        CHECK_OK(cq_args_add_tensor(args, v));
+        CHECK_OK(cq_args_add_tensor(args, m));
+        CHECK_OK(cq_script_export(&made, s, NULL, args, 0, &o));
+        CHECK_INT(i, count_ops(made, "Transpose")); /* the second text reads it elsewhere, too */
+        CHECK(run_model(made, v, m) == (i ? 45 : 42));
+        cq_onnx_model_free(made);
+        cq_args_free(args);
+        cq_script_free(s);
+    }
+}
+
 TEST(script, a_max_pool_is_kept_apart_from_zeros_around_an_image)
 {
     cq_script        *s = compile("def net(x):\n"
@@ -841,6 +868,7 @@ int main(void)
         TEST_OF(script, what_is_too_large_to_fold_is_left),
         TEST_OF(script, functions_run_on_tensors_and_numbers),
         TEST_OF(script, a_normalization_that_a_branch_returns_is_merged),
+        TEST_OF(script, a_transposed_matrix_by_a_vector_is_the_vector_by_the_matrix),
         TEST_OF(script, a_max_pool_is_kept_apart_from_zeros_around_an_image),
         TEST_OF(script, a_loop_on_data_is_exported_as_a_loop),
         TEST_OF(script, early_returns_are_exported_in_proportion),

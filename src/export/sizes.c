@@ -90,7 +90,9 @@ static cq_value *remainder_of(cq_sym *s, const cq_atom *atom, cq_value *a, cq_va
 
     if (cq_sym_opset(s) >= 10) /* Mod has the sign of the divisor, as Python's */
         return binary(s, "Mod", a, b);
-    many = is_of_naturals(atom) ? binary(s, "Div", a, b) : floored(s, a, b);
+    /* ONNX Runtime rewrites 1 / b * b as b / b, for integers too. */
+    many =
+        is_of_naturals(atom) && !cq_int_is(atom->a, 1) ? binary(s, "Div", a, b) : floored(s, a, b);
     return binary(s, "Sub", a, binary(s, "Mul", many, b));
 }
 

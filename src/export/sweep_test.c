@@ -100,6 +100,59 @@ TEST(sweep, from_source_text_to_bytes)
     cq_tensor_release(x);
 }
 
+static const char trained[] = "def forward(x, w):\n"
+                              "    y = [torch.matmul(x, w), torch.relu(x) * w[0]]\n"
+                              "    a, b = torch.cat(y, 0).chunk(2, 0)\n"
+                              "    z = torch.stack([a, b, a * b], 0)\n"
+                              "    z[0].add_(1.)\n"
+                              "    z = torch.index_put(z, [torch.tensor([0])], w)\n"
+                              "    c = torch.where(z.sum() > 0, z, -z).reshape([3, 4])\n"
+                              "    for i in range(3):\n"
+                              "        c = torch.layer_norm(c, [4]) + torch.softmax(c, 1)\n"
+                              "    return c.transpose(0, 1).sum(0), torch.max(c, 1)[0]\n";
+
+/* A tape notes each call: copies of arguments and results that hold lists, of views and of what
+ * changes in place. */
+static cq_status take_gradients(void *user)
+{
+    cq_tensor    **inputs = user, *out[2] = { NULL, NULL };
+    cq_script     *s    = NULL;
+    cq_args       *args = NULL;
+    cq_gradients  *g    = NULL;
+    cq_run_options options;
+    size_t         n;
+    cq_status      status = cq_script_compile(&s, trained, "sweep.py");
+
+    cq_run_options_init(&options);
+    if (status == CQ_OK)
+        status = cq_args_new(&args);
+    for (size_t i = 0; i < 2 && status == CQ_OK; i++)
+        status = cq_args_add_tensor(args, inputs[i]);
+    if (status == CQ_OK)
+        status = cq_gradients_new(&g, NULL, 0);
+    options.gradients = g;
+    if (status == CQ_OK)
+        status = cq_script_run_as(s, "forward", args, &options, out, 2, &n);
+    cq_gradients_free(g);
+    cq_tensor_release(out[0]);
+    cq_tensor_release(out[1]);
+    cq_args_free(args);
+    cq_script_free(s);
+    return status;
+}
+
+TEST(sweep, gradients_of_a_program)
+{
+    cq_tensor *inputs[2];
+
+    for (size_t i = 0; i < 2; i++)
+        CHECK_OK(cq_tensor_new(&inputs[i], CQ_DTYPE_F32, 2, (int64_t[]){ 2, 2 },
+                               (float[]){ 1, 2, (float)i, 4 }));
+    CHECK(sweep(take_gradients, inputs) > 300);
+    cq_tensor_release(inputs[0]);
+    cq_tensor_release(inputs[1]);
+}
+
 static cq_status load(void *path)
 {
     cq_script *s      = NULL;
@@ -187,4 +240,5 @@ TEST(sweep, whatever_is_done_with_a_model)
 }
 
 RUN_TESTS(TEST_OF(sweep, the_table_of_operators), TEST_OF(sweep, from_source_text_to_bytes),
-          TEST_OF(sweep, reading_an_archive), TEST_OF(sweep, whatever_is_done_with_a_model))
+          TEST_OF(sweep, gradients_of_a_program), TEST_OF(sweep, reading_an_archive),
+          TEST_OF(sweep, whatever_is_done_with_a_model))

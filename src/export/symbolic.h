@@ -5,7 +5,7 @@
  *     { "aten::silu",        7, .each = "self * Sigmoid(self)" },    an element-wise expression
  *     { "aten::mm",          7, .as = "MatMul(self, mat2)" },        any other one
  *     { "aten::softmax.int", 7, .fn = softmax_before_13 },           what needs thought
- *     { "aten::kron",        7, .parts = "…" },                      in terms of other operators
+ *     { "aten::kron",        7, .parts = true },                     in terms of other operators
  *     { "aten::nextafter",   7, .no = "ONNX has no such function" }  and why it cannot be
  *
  * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
@@ -17,9 +17,10 @@
  * what the operator was given. In .each, they come in the dtype that the operator computes in: that
  * of its result, or of both operands together if it is a comparison.
  *
- * .parts is text in the language of bodies (aten/body.h), for operators that calque has a kernel
- * for and ONNX has not: its calls are converted in the operator's place. Beside .fn, .as or .op it
- * is for what those decline. A name in such a row stands for that overload alone.
+ * .parts is for operators that calque has a kernel for and ONNX has not: the function of lib/aten
+ * that is decorated with @decomposition("aten::kron") is converted in the operator's place. Beside
+ * .fn, .as or .op it is for what those decline. A name in such a row stands for that overload
+ * alone.
  *
  * A function gets a cq_sym and builds nodes with it. The first failure stays in it and later
  * calls fall through (values are NULL then), so a function is a straight line that ends in
@@ -41,7 +42,7 @@ struct cq_symbolic {
     const char *as, *each;
     cq_status (*fn)(cq_sym *s);
     const char *no;
-    const char *parts;
+    bool        parts;
 
     /* A row that a user registered: fn is NULL then. */
     cq_symbolic_fn user_fn;
@@ -85,6 +86,8 @@ extern const cq_symbolic cq_symbolics_gamma[];
 extern const cq_symbolic cq_symbolics_moe[];
 extern const cq_symbolic cq_symbolics_attention[];
 extern const cq_symbolic cq_symbolics_quantized_decomposed[];
+extern const cq_symbolic cq_symbolics_lowbit[];
+extern const cq_symbolic cq_symbolics_torchao[];
 
 /* ---- what is asked for ---- */
 
@@ -171,5 +174,15 @@ cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pa
 
 /* A failure that is not the operator's (no memory, a bug). Returns the first one. */
 cq_status cq_sym_fail(cq_sym *s, cq_status status);
+
+/* For public functions: a missing argument is an error of the symbolic, which keeps its first. */
+void cq_sym_missing(cq_sym *s, const char *function, const char *wanted);
+#define CQ_SYM_NEED(s, condition, otherwise)                                                       \
+    do {                                                                                           \
+        if (!(s) || !(condition)) {                                                                \
+            cq_sym_missing(s, __func__, #condition);                                               \
+            return otherwise;                                                                      \
+        }                                                                                          \
+    } while (0)
 
 #endif

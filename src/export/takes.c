@@ -191,6 +191,15 @@ void cq_sym_set_broadcast(cq_sym *s, cq_value *out, cq_dtype dtype, cq_value *co
         cq_sym_set_dtype(s, out, dtype);
 }
 
+/* The first opset at which the operator takes float64; 0 if there is none. */
+static int first_of_doubles(const char *op)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].op, op) == 0 && (table[i].dtypes & BIT(F64)))
+            return table[i].since;
+    return 0;
+}
+
 cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
                        const cq_attr *attrs, size_t n_attrs)
 {
@@ -208,6 +217,11 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
     if (given == CQ_DTYPE_NONE) /* what a user's operator gives */
         return cq_sym_op(s, op, in, n_in, attrs, n_attrs);
     used = cq_sym_fit(s, op, given);
+    if (given == CQ_DTYPE_F64 && used == CQ_DTYPE_F32) {
+        cq_sym_no(s, first_of_doubles(op), "ONNX Runtime computes %s of float64 in float32 only",
+                  op);
+        return NULL;
+    }
     for (size_t i = 0; i < n_in && i < 2; i++)
         cast[i] = cq_sym_cast(s, in[i], used);
     out = cq_sym_op(s, op, cast, n_in, attrs, n_attrs);

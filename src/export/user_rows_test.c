@@ -176,6 +176,220 @@ TEST(symbolic, that_declines_says_why_and_which_opset_can)
     cq_module_free(net);
 }
 
+/* Each of these calls lacks something. */
+static void no_is_none(cq_sym *s)
+{
+    (void)cq_sym_is_none(s, NULL);
+}
+
+static void no_is_tensor(cq_sym *s)
+{
+    (void)cq_sym_is_tensor(s, NULL);
+}
+
+static void no_in(cq_sym *s)
+{
+    (void)cq_sym_in(s, NULL);
+}
+
+static void no_in_as(cq_sym *s)
+{
+    (void)cq_sym_in_as(s, NULL, CQ_DTYPE_F32);
+}
+
+static void no_i64(cq_sym *s)
+{
+    (void)cq_sym_i64(s, NULL);
+}
+
+static void no_f64(cq_sym *s)
+{
+    (void)cq_sym_f64(s, NULL);
+}
+
+static void no_bool(cq_sym *s)
+{
+    (void)cq_sym_bool(s, NULL);
+}
+
+static void no_str(cq_sym *s)
+{
+    (void)cq_sym_str(s, NULL, NULL);
+}
+
+static void no_i64s(cq_sym *s)
+{
+    (void)cq_sym_i64s(s, "self", NULL, 1);
+}
+
+static void no_f64s(cq_sym *s)
+{
+    (void)cq_sym_f64s(s, "self", NULL, 1);
+}
+
+static void no_n_list(cq_sym *s)
+{
+    (void)cq_sym_n_list(s, NULL);
+}
+
+static void no_in_at(cq_sym *s)
+{
+    (void)cq_sym_in_at(s, NULL, 0);
+}
+
+static void no_set_type(cq_sym *s)
+{
+    cq_sym_set_type(s, cq_sym_in(s, "self"), CQ_DTYPE_F32, 1, NULL);
+}
+
+static void no_no(cq_sym *s)
+{
+    (void)cq_sym_no(s, 0, NULL);
+}
+
+static void no_op(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, NULL, 0, NULL, 0, NULL);
+}
+
+static void no_inputs(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 1, NULL, 0, NULL);
+}
+
+static void no_attrs(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1, NULL);
+}
+
+static void no_out(cq_sym *s)
+{
+    cq_sym_emit(s, "Relu", 0, NULL, 0, NULL, 1, NULL);
+}
+
+static void no_attr_name(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1, &(cq_sym_attr){ 0 });
+}
+
+static void no_attr_string(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1,
+                       &(cq_sym_attr){ .name = "a", .kind = CQ_SYM_ATTR_STRING, .n = 1 });
+}
+
+static void no_attr_tensor(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1,
+                       &(cq_sym_attr){ .name = "a", .kind = CQ_SYM_ATTR_TENSOR, .n = 1 });
+}
+
+static void no_attr_ints(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1,
+                       &(cq_sym_attr){ .name = "a", .kind = CQ_SYM_ATTR_INTS, .n = 1 });
+}
+
+static void no_attr_floats(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1,
+                       &(cq_sym_attr){ .name = "a", .kind = CQ_SYM_ATTR_FLOATS, .n = 1 });
+}
+
+static void no_attr_strings(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1,
+                       &(cq_sym_attr){ .name = "a", .kind = CQ_SYM_ATTR_STRINGS, .n = 1 });
+}
+
+static void no_attr_tensors(cq_sym *s)
+{
+    (void)cq_sym_emit1(s, "Relu", 0, NULL, 1,
+                       &(cq_sym_attr){ .name = "a", .kind = CQ_SYM_ATTR_TENSORS, .n = 1 });
+}
+
+static void no_string_of_list(cq_sym *s)
+{
+    (void)cq_sym_emit1(
+        s, "Relu", 0, NULL, 1,
+        &(cq_sym_attr){
+            .name = "a", .kind = CQ_SYM_ATTR_STRINGS, .n = 1, .strings = &(const char *){ NULL } });
+}
+
+static void no_graph_name(cq_sym *s)
+{
+    cq_sym_graph_begin(s, cq_sym_emit1(s, "If", 0, NULL, 0, NULL), NULL);
+}
+
+static void no_graph_results(cq_sym *s)
+{
+    (cq_sym_graph_begin(s, cq_sym_emit1(s, "If", 0, NULL, 0, NULL), "a"),
+     cq_sym_graph_end(s, 1, NULL));
+}
+
+static void no_graph_result(cq_sym *s)
+{
+    (cq_sym_graph_begin(s, cq_sym_emit1(s, "If", 0, NULL, 0, NULL), "a"),
+     cq_sym_graph_end(s, 1, &(cq_value *){ NULL }));
+}
+
+static void no_const(cq_sym *s)
+{
+    (void)cq_sym_const(s, NULL);
+}
+
+static void no_const_i64s(cq_sym *s)
+{
+    (void)cq_sym_const_i64s(s, NULL, 1);
+}
+
+static void no_done(cq_sym *s)
+{
+    (void)cq_sym_done_n(s, NULL, 1);
+}
+
+static void (*const lacking[])(cq_sym *s) = {
+    no_is_none,      no_is_tensor,
+    no_in,           no_in_as,
+    no_i64,          no_f64,
+    no_bool,         no_str,
+    no_i64s,         no_f64s,
+    no_n_list,       no_in_at,
+    no_set_type,     no_no,
+    no_op,           no_inputs,
+    no_attrs,        no_out,
+    no_attr_name,    no_attr_string,
+    no_attr_tensor,  no_attr_ints,
+    no_attr_floats,  no_attr_strings,
+    no_attr_tensors, no_string_of_list,
+    no_graph_name,   no_graph_results,
+    no_graph_result, no_const,
+    no_const_i64s,   no_done,
+};
+
+static cq_status lacks(cq_sym *s, void *user)
+{
+    cq_value *x = cq_sym_in(s, "self");
+
+    lacking[*(size_t *)user](s);
+    return cq_sym_done(s, x);
+}
+
+TEST(symbolic, that_passes_null_fails_with_the_name_of_the_call)
+{
+    cq_module     *net = bare_net_new(&relu_class);
+    cq_onnx_model *m   = NULL;
+
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
+        CHECK_OK(cq_symbolic_register("aten::relu", 9, lacks, &i));
+        if (export_net(&m, net, NULL) != CQ_E_ARGUMENT || m ||
+            !strstr(cq_last_error()->where, "cq_sym_"))
+            fail_msg("call %zu: %s (%s)", i, cq_last_error()->message, cq_last_error()->where);
+        cq_symbolic_unregister("aten::relu", 9);
+    }
+    cq_module_free(net);
+}
+
 /* relu as an If on its sum: the tanh of x, or minus x. */
 static cq_status with_graphs(cq_sym *s, void *user)
 {
@@ -362,6 +576,7 @@ RUN_TESTS(TEST_OF(function, with_a_symbolic_becomes_what_that_says),
           TEST_OF(symbolic, registered_ones_hold_from_their_opset_on_and_the_last_counts),
           TEST_OF(symbolic, names_without_a_domain_and_onnx_itself_are_refused),
           TEST_OF(symbolic, that_declines_says_why_and_which_opset_can),
+          TEST_OF(symbolic, that_passes_null_fails_with_the_name_of_the_call),
           TEST_OF(symbolic, may_make_graphs_that_run),
           TEST_OF(symbolic, attributes_can_be_lists_of_graphs_and_of_tensors),
           TEST_OF(symbolic, graphs_that_are_not_ended_or_have_no_node_are_refused),

@@ -22,7 +22,8 @@ static cq_status read_head(head *out, const char *path)
 
     CQ_TRY(cq_mapping_open(&file, path));
     out->n = cq_mapping_size(file) < HEAD_SIZE ? cq_mapping_size(file) : HEAD_SIZE;
-    memcpy(out->bytes, cq_mapping_data(file), out->n);
+    if (out->n)
+        memcpy(out->bytes, cq_mapping_data(file), out->n);
     cq_mapping_release(file);
     return CQ_OK;
 }

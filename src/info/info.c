@@ -83,6 +83,26 @@ void cq_info_add_text(cq_info *info, const char *text)
         add(info, &info->tables.items[info->tables.n - 1], text_cell(info, text));
 }
 
+/* A text that could not be built is empty, and looks like one that says nothing. */
+static bool is_whole(cq_info *info, const cq_str *text)
+{
+    if (text->status != CQ_OK && info->status == CQ_OK)
+        fail(info, text->status);
+    return info->status == CQ_OK;
+}
+
+void cq_info_add_str(cq_info *info, const cq_str *text)
+{
+    if (is_whole(info, text))
+        cq_info_add_text(info, cq_str_text(text));
+}
+
+void cq_info_fact_str(cq_info *info, const char *name, const cq_str *text)
+{
+    if (is_whole(info, text))
+        cq_info_fact(info, name, cq_str_text(text));
+}
+
 void cq_info_add_number(cq_info *info, cq_info_kind kind, int64_t number)
 {
     if (info->status == CQ_OK)

@@ -3,6 +3,7 @@
 #ifndef CQ_INFO_INFO_H
 #define CQ_INFO_INFO_H
 
+#include "base/str.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -36,11 +37,13 @@ cq_status cq_info_done(cq_info **out);
 
 /* columns is static and ends with NULL. */
 void cq_info_begin(cq_info *info, const char *name, const char *const *columns);
-void cq_info_add_text(cq_info *info, const char *text); /* a copy; NULL is "" */
+void cq_info_add_text(cq_info *info, const char *text);  /* a copy; NULL is "" */
+void cq_info_add_str(cq_info *info, const cq_str *text); /* the same; it fails if text has */
 void cq_info_add_number(cq_info *info, cq_info_kind kind, int64_t number);
 
 /* Rows of the first table, at any time. */
 void cq_info_fact(cq_info *info, const char *name, const char *text);
+void cq_info_fact_str(cq_info *info, const char *name, const cq_str *text);
 void cq_info_fact_number(cq_info *info, const char *name, cq_info_kind kind, int64_t number);
 
 /* A table of tensors: name, dtype, shape, elements, bytes. */
@@ -95,6 +98,7 @@ void cq_info_module_begin(cq_info *info, cq_info_module *module, cq_info_module 
 void cq_info_module_tensor(cq_info *info, cq_info_weights *all, cq_info_module *module,
                            const char *name, const cq_tensor *t, bool is_parameter);
 void cq_info_module_end(cq_info *info, cq_info_module *module);
+void cq_info_module_drop(cq_info *info, const cq_info_module *module); /* instead: it has no row */
 
 /* The facts that weights give, and clears them. */
 void cq_info_add_weights(cq_info *info, cq_info_weights *all);

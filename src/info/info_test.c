@@ -48,6 +48,43 @@ TEST(info, methods_have_their_signature_and_an_input_to_begin_with)
     cq_script_free(s);
 }
 
+/* The size of an image that a Linear behind a flatten takes: (28 - 4) / 2 = 12. */
+TEST(info, inputs_to_begin_with_are_tried)
+{
+    static const char text[] =
+        "class Net(Module):\n"
+        "    kernel : Tensor\n"
+        "    weight : Tensor\n"
+        "    def forward(self, x: Tensor) -> Tensor:\n"
+        "        y = torch.max_pool2d(torch.conv2d(x, self.kernel), [2, 2])\n"
+        "        return torch.flatten(y, 1) @ self.weight.t()\n"
+        "    def never(self, x: Tensor) -> Tensor:\n"
+        "        raise ValueError('no')\n";
+    const struct {
+        const char *name;
+        size_t      rank;
+        int64_t     sizes[4];
+    } weights[] = { { "kernel", 4, { 2, 1, 5, 5 } }, { "weight", 2, { 10, 288 } } };
+    cq_script *s;
+    cq_info   *info;
+    cq_tensor *w;
+
+    CHECK_OK(cq_script_compile(&s, text, "net.py"));
+    CHECK_OK(cq_script_make_module(s, "Net"));
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(cq_tensor_new(&w, CQ_DTYPE_F32, weights[i].rank, weights[i].sizes, NULL));
+        CHECK_OK(cq_script_set_tensor(s, weights[i].name, w));
+        cq_tensor_release(w);
+    }
+    CHECK_OK(cq_script_info(&info, s));
+    CHECK_STR("--input 1x1x28x28", cq_info_cell_text(info, 1, 0, 2));
+    CHECK_STR("", cq_info_cell_text(info, 1, 1, 2));
+    CHECK_STR("never", cq_script_method_name(s, 1));
+    CHECK(cq_script_method_name(s, 2) == NULL);
+    cq_info_free(info);
+    cq_script_free(s);
+}
+
 TEST(info, a_shared_weight_counts_once_and_says_whose_it_is)
 {
     cq_script *s;
@@ -114,8 +151,40 @@ TEST(info, a_file_is_told_by_its_content)
     CHECK(!info);
 }
 
-RUN_TESTS(TEST_OF(info, a_file_is_told_by_its_content),
+/* Whichever allocation fails: there is an error, or nothing is missing but an input that info
+ * suggests, which is tried first and is a best effort. */
+TEST(info, nothing_is_left_out_without_memory)
+{
+    cq_script *s;
+    cq_info   *whole    = info_of_net(&s), *info;
+    size_t     n_failed = 0;
+
+    for (long n = 1; n < 2000; n++) {
+        cq_status status;
+
+        cq_alloc_fail_at(n);
+        status = cq_script_info(&info, s);
+        cq_alloc_fail_at(0);
+        n_failed += status != CQ_OK;
+        if (status != CQ_OK)
+            continue;
+        CHECK_INT(cq_info_n_tables(whole), cq_info_n_tables(info));
+        for (size_t t = 0; t < cq_info_n_tables(whole); t++)
+            for (size_t row = 0; row < cq_info_n_rows(whole, t); row++)
+                for (size_t c = 0; c < cq_info_n_columns(whole, t) && (t != 1 || c < 2); c++)
+                    CHECK_STR(cq_info_cell_text(whole, t, row, c),
+                              cq_info_cell_text(info, t, row, c));
+        cq_info_free(info);
+    }
+    CHECK(n_failed > 20);
+    cq_info_free(whole);
+    cq_script_free(s);
+}
+
+RUN_TESTS(TEST_OF(info, nothing_is_left_out_without_memory),
+          TEST_OF(info, a_file_is_told_by_its_content),
           TEST_OF(info, methods_have_their_signature_and_an_input_to_begin_with),
+          TEST_OF(info, inputs_to_begin_with_are_tried),
           TEST_OF(info, a_shared_weight_counts_once_and_says_whose_it_is),
           TEST_OF(info, what_is_not_there_is_empty),
           TEST_OF(info, parameters_are_told_by_name_and_type))

@@ -114,6 +114,12 @@ void cq_info_module_end(cq_info *info, cq_info_module *m)
     m->parent->dtypes |= m->dtypes;
 }
 
+void cq_info_module_drop(cq_info *info, const cq_info_module *m)
+{
+    if (info->status == CQ_OK)
+        last_table(info)->cells.n = m->row;
+}
+
 void cq_info_add_weights(cq_info *info, cq_info_weights *all)
 {
     cq_info_fact_number(info, "parameters", CQ_INFO_COUNT, all->n_parameters);

@@ -21,7 +21,9 @@ static void add_shape(cq_info *info, const cq_onnx_shape *shape)
         else
             cq_str_add(&s, d->dim_param && *d->dim_param ? d->dim_param : "?");
     }
-    cq_info_add_text(info, !shape ? "" : shape->dim.n ? cq_str_text(&s) : "scalar");
+    if (shape && !shape->dim.n)
+        cq_str_add(&s, "scalar");
+    cq_info_add_str(info, &s);
     cq_str_clear(&s);
 }
 
@@ -178,7 +180,7 @@ static void add_header(cq_info *info, const cq_onnx_model *m)
     cq_info_fact(info, "format", "ONNX model");
     cq_info_fact(info, "producer", text);
     cq_info_fact_number(info, "IR version", CQ_INFO_COUNT, m->ir_version);
-    cq_info_fact(info, "opsets", cq_str_text(&opsets));
+    cq_info_fact_str(info, "opsets", &opsets);
     cq_info_fact(info, "graph", m->graph->name);
     cq_info_fact_number(info, "nodes", CQ_INFO_COUNT, (int64_t)m->graph->node.n);
     if (m->functions.n)
@@ -201,8 +203,9 @@ static void add_metadata(cq_info *info, const cq_onnx_model *m)
 CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *m)
 {
     CQ_NEED_OUT(out, m);
-    cq_map initializers = { 0 };
-    double flops        = 0;
+    cq_map    initializers = { 0 };
+    double    flops        = 0;
+    cq_status counted;
 
     if (!m->graph)
         return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
@@ -215,7 +218,10 @@ CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *m)
     add_metadata(*out, m);
     cq_map_clear(&initializers);
     /* A model that is wrong has no such number, and still much to tell. */
-    if (cq_onnx_model_count_flops(&flops, m) == CQ_OK && flops > 0 && flops < 9e18)
+    counted = (*out)->status == CQ_OK ? cq_onnx_model_count_flops(&flops, m) : CQ_OK;
+    if (counted == CQ_E_NO_MEMORY)
+        (*out)->status = counted;
+    if (counted == CQ_OK && flops > 0 && flops < 9e18)
         cq_info_fact_number(*out, "FLOPs", CQ_INFO_COUNT, (int64_t)flops);
     return cq_info_done(out);
 }

@@ -41,7 +41,9 @@ static void add_shape(cq_info *info, const cq_pt2_meta *meta)
         else
             add_expr(&s, size->expr);
     }
-    cq_info_add_text(info, meta->rank ? cq_str_text(&s) : "scalar");
+    if (!meta->rank)
+        cq_str_add(&s, "scalar");
+    cq_info_add_str(info, &s);
     cq_str_clear(&s);
 }
 
@@ -115,9 +117,7 @@ static cq_status add_weight(void *user, const char *name, cq_tensor *t, bool is_
         cq_str_printf(&kind, "same as %s", none.shared);
     else
         cq_str_add(&kind, is_parameter ? "parameter" : "buffer");
-    cq_info_add_text(w->info, cq_str_text(&kind));
-    if (w->info->status == CQ_OK)
-        w->info->status = kind.status;
+    cq_info_add_str(w->info, &kind);
     cq_str_clear(&kind);
     return w->info->status;
 }

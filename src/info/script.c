@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "info/info.h"
 #include "script/script.h"
+#include "tensor/visit.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -12,7 +13,50 @@ typedef struct walk {
     cq_info        *info;
     cq_info_weights all;
     cq_ptr_map      seen; /* modules: a shared one has its own row, but its insides only once */
+    cq_val          constants; /* of the program */
 } walk;
+
+/* A tensor inside of a value: of packed weights, or of a constant. */
+typedef struct leaves {
+    walk           *walk;
+    cq_info_module *row;
+    const char     *name;
+} leaves;
+
+/* Numbers of the program are constants without dimensions, and no weights. */
+static cq_status add_leaf(cq_visit *v, cq_val leaf)
+{
+    const leaves    *l = v->user;
+    const cq_tensor *t = leaf.kind == CQ_VAL_TENSOR ? leaf.u.tensor : NULL;
+
+    if (t && t->rank && t->storage)
+        cq_info_module_tensor(l->walk->info, &l->walk->all, l->row, l->name, t,
+                              t->qparams || cq_dtype_is_float(t->dtype));
+    return l->walk->info->status;
+}
+
+static void add_leaves(walk *w, cq_info_module *row, const char *name, cq_val value)
+{
+    leaves   l = { w, row, name };
+    cq_visit v = { .each = add_leaf, .user = &l, .once = true };
+
+    (void)cq_val_each(&v, value);
+    cq_visit_clear(&v);
+}
+
+/* What freezing and optimize_for_mobile make of weights. */
+static void add_constants(walk *w, cq_info_module *root, cq_val constants)
+{
+    cq_info_module row;
+    const size_t   n = w->all.paths.n;
+
+    cq_info_module_begin(w->info, &row, root, "CONSTANTS", "");
+    add_leaves(w, &row, "", constants);
+    if (w->all.paths.n == n)
+        cq_info_module_drop(w->info, &row);
+    else
+        cq_info_module_end(w->info, &row);
+}
 
 static void visit(walk *w, cq_info_module *parent, cq_object *module, const char *name, int depth)
 {
@@ -32,7 +76,11 @@ static void visit(walk *w, cq_info_module *parent, cq_object *module, const char
                                   cq_script_is_parameter(module, a));
         else if (child && depth < MAX_DEPTH)
             visit(w, &row, child, a->name, depth + 1);
+        else if (cq_val_is_list(a->value))
+            add_leaves(w, &row, a->name, a->value);
     }
+    if (!parent)
+        add_constants(w, &row, w->constants);
     cq_info_module_end(w->info, &row);
 }
 
@@ -49,10 +97,8 @@ static void add_method(cq_info *info, cq_script *script, const cq_ast_def *def,
                       source->text + def->result->at.start);
     cq_script_suggest(&example, script, def, source, is_method);
     cq_info_add_text(info, def->name);
-    cq_info_add_text(info, cq_str_text(&signature));
-    cq_info_add_text(info, cq_str_text(&example));
-    if (info->status == CQ_OK && (signature.status != CQ_OK || example.status != CQ_OK))
-        info->status = CQ_E_NO_MEMORY;
+    cq_info_add_str(info, &signature);
+    cq_info_add_str(info, &example);
     cq_str_clear(&signature);
     cq_str_clear(&example);
 }
@@ -85,7 +131,8 @@ CQ_API cq_status cq_script_info(cq_info **out, cq_script *script)
     walk       w         = { 0 };
 
     CQ_TRY(cq_info_new(out));
-    w.info = *out;
+    w.info      = *out;
+    w.constants = script->program->constants;
     cq_info_fact(*out, "format", is_source ? "TorchScript source" : "TorchScript archive");
     if (!is_source) {
         cq_info_fact(*out, "producer",

@@ -1,5 +1,6 @@
 /* Convolutions, plain and transposed, of one to three dimensions. */
 #include "base/sized.h"
+#include "nn/check.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
@@ -51,42 +52,90 @@ static const cq_class classes[2][3] = {
         .forward = conv_transpose_forward } },
 };
 
-static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *given)
+static void set_defaults(cq_conv_spec *s, int n)
 {
-    cq_module          *m    = cq_module_new(&classes[transposed][n - 1]);
-    conv               *self = cq_module_self(m);
-    const cq_conv_spec *spec;
-    int64_t             sizes[5], fan_in;
-    double              bound;
-
-    if (!m)
-        return NULL;
-    self->n    = n;
-    self->spec = (cq_conv_spec){ CQ_SIZED(cq_conv_spec) };
-    if (cq_sized_take(&self->spec, given, "cq_conv_spec") != CQ_OK) {
-        cq_module_free(m);
-        return NULL;
-    }
-    spec = &self->spec;
-    if (!self->spec.groups)
-        self->spec.groups = 1;
-    sizes[0] = transposed ? spec->in : spec->out;
-    sizes[1] = (transposed ? spec->out : spec->in) / self->spec.groups;
-    fan_in   = sizes[1];
+    if (!s->groups)
+        s->groups = 1;
     for (int i = 0; i < n; i++) {
-        sizes[2 + i] = spec->kernel[i];
-        fan_in *= spec->kernel[i];
-        if (!self->spec.stride[i])
-            self->spec.stride[i] = 1;
-        if (!self->spec.dilation[i])
-            self->spec.dilation[i] = 1;
+        if (!s->stride[i])
+            s->stride[i] = 1;
+        if (!s->dilation[i])
+            s->dilation[i] = 1;
+    }
+}
+
+static bool check_output_padding(const char *layer, const cq_conv_spec *s, size_t n,
+                                 bool transposed)
+{
+    if (!cq_check_each(layer, "output_padding", n, s->output_padding, 0))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t pad = s->output_padding[i];
+
+        if (pad && !transposed)
+            return cq_check_failed(layer, "output_padding is for transposed convolutions");
+        if (pad && pad >= s->stride[i] && pad >= s->dilation[i])
+            return cq_check_failed(layer,
+                                   "expected output_padding[%zu] less than the stride or the "
+                                   "dilation, got %lld",
+                                   i, (long long)pad);
+    }
+    return true;
+}
+
+static bool check_spec(const char *layer, const cq_conv_spec *s, size_t n, bool transposed)
+{
+    return cq_check_least(layer, "in", s->in, 1) && cq_check_least(layer, "out", s->out, 1) &&
+           cq_check_each(layer, "kernel", n, s->kernel, 1) &&
+           cq_check_each(layer, "stride", n, s->stride, 1) &&
+           cq_check_each(layer, "padding", n, s->padding, 0) &&
+           cq_check_each(layer, "dilation", n, s->dilation, 1) &&
+           cq_check_least(layer, "groups", s->groups, 1) &&
+           cq_check_divisible(layer, "in", s->in, "groups", s->groups) &&
+           cq_check_divisible(layer, "out", s->out, "groups", s->groups) &&
+           check_output_padding(layer, s, n, transposed);
+}
+
+static bool add_weights(cq_module *m, conv *self, bool transposed)
+{
+    const cq_conv_spec *s = &self->spec;
+    int64_t             sizes[5];
+    double              fan_in, bound;
+
+    sizes[0] = transposed ? s->in : s->out;
+    sizes[1] = (transposed ? s->out : s->in) / s->groups;
+    fan_in   = (double)sizes[1];
+    for (int i = 0; i < self->n; i++) {
+        sizes[2 + i] = s->kernel[i];
+        fan_in *= (double)s->kernel[i];
     }
     bound = cq_init_bound(fan_in);
     self->weight =
-        cq_module_add_parameter(m, "weight", cq_init_uniform((size_t)n + 2, sizes, bound));
-    self->bias = cq_module_add_parameter(
-        m, "bias", spec->no_bias ? NULL : cq_init_uniform(1, &spec->out, bound));
-    return cq_module_or_free(m, self->weight && (spec->no_bias || self->bias));
+        cq_module_add_parameter(m, "weight", cq_init_uniform((size_t)self->n + 2, sizes, bound));
+    self->bias =
+        cq_module_add_parameter(m, "bias", s->no_bias ? NULL : cq_init_uniform(1, &s->out, bound));
+    return self->weight && (s->no_bias || self->bias);
+}
+
+static cq_module *conv_new(int n, bool transposed, const cq_conv_spec *given)
+{
+    const cq_class *cls  = &classes[transposed][n - 1];
+    cq_conv_spec    spec = { CQ_SIZED(cq_conv_spec) };
+    cq_module      *m;
+    conv           *self;
+
+    if (cq_sized_take(&spec, given, "cq_conv_spec") != CQ_OK)
+        return NULL;
+    set_defaults(&spec, n);
+    if (!check_spec(cls->name, &spec, (size_t)n, transposed))
+        return NULL;
+    m = cq_module_new(cls);
+    if (!m)
+        return NULL;
+    self       = cq_module_self(m);
+    self->n    = n;
+    self->spec = spec;
+    return cq_module_or_free(m, add_weights(m, self, transposed));
 }
 
 CQ_API cq_module *cq_conv1d_new(const cq_conv_spec *spec)

@@ -57,7 +57,7 @@ cq_tensor *cq_init_constant(cq_dtype dtype, size_t rank, const int64_t *sizes, d
     return t;
 }
 
-double cq_init_bound(int64_t fan_in)
+double cq_init_bound(double fan_in)
 {
-    return fan_in > 0 ? 1 / sqrt((double)fan_in) : 0;
+    return fan_in > 0 ? 1 / sqrt(fan_in) : 0;
 }

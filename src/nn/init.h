@@ -10,6 +10,6 @@ cq_tensor *cq_init_normal(size_t rank, const int64_t *sizes, double mean, double
 cq_tensor *cq_init_constant(cq_dtype dtype, size_t rank, const int64_t *sizes, double value);
 
 /* Of kaiming_uniform with a = sqrt(5), which Linear and Conv use: 1 / sqrt(fan_in). */
-double cq_init_bound(int64_t fan_in);
+double cq_init_bound(double fan_in);
 
 #endif

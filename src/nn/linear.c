@@ -1,4 +1,5 @@
 /* Linear, Bilinear, Embedding. */
+#include "nn/check.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
@@ -17,9 +18,9 @@ static cq_tensor *linear_forward(cq_ctx *cx, void *self, cq_tensor *x)
 /* A weight whose first size is out, and a bias for each of these. */
 static cq_module *linear_new(const cq_class *cls, size_t rank, const int64_t *sizes, bool bias)
 {
-    cq_module *m     = cq_module_new(cls);
-    linear    *self  = cq_module_self(m);
-    double     bound = cq_init_bound(sizes[1]);
+    const double bound = cq_init_bound((double)sizes[1]);
+    cq_module   *m     = cq_module_new(cls);
+    linear      *self  = cq_module_self(m);
 
     if (!m)
         return NULL;
@@ -33,6 +34,8 @@ CQ_API cq_module *cq_linear_new(int64_t in, int64_t out, bool bias)
     static const cq_class cls = { CQ_SIZED(cq_class), .name = "Linear", .self_size = sizeof(linear),
                                   .forward = linear_forward };
 
+    if (!cq_check_least("Linear", "in", in, 0) || !cq_check_least("Linear", "out", out, 0))
+        return NULL;
     return linear_new(&cls, 2, (int64_t[]){ out, in }, bias);
 }
 
@@ -51,6 +54,9 @@ CQ_API cq_module *cq_bilinear_new(int64_t in1, int64_t in2, int64_t out, bool bi
     static const cq_class cls = { CQ_SIZED(cq_class), .name = "Bilinear",
                                   .self_size = sizeof(linear), .forward_n = bilinear_forward };
 
+    if (!cq_check_least("Bilinear", "in1", in1, 1) || !cq_check_least("Bilinear", "in2", in2, 0) ||
+        !cq_check_least("Bilinear", "out", out, 0))
+        return NULL;
     return linear_new(&cls, 3, (int64_t[]){ out, in1, in2 }, bias);
 }
 
@@ -68,11 +74,22 @@ static cq_tensor *embedding_forward(cq_ctx *cx, void *self, cq_tensor *x)
 
 CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t padding_idx)
 {
-    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "Embedding",
-                                   .self_size = sizeof(embedding), .forward = embedding_forward };
-    cq_module            *m    = cq_module_new(&cls);
-    embedding            *self = cq_module_self(m);
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "Embedding",
+                                  .self_size = sizeof(embedding), .forward = embedding_forward };
+    cq_module            *m;
+    embedding            *self;
 
+    if (!cq_check_least("Embedding", "count", count, 0) ||
+        !cq_check_least("Embedding", "size", size, 0))
+        return NULL;
+    if (padding_idx < -1 || padding_idx >= count) {
+        cq_check_failed("Embedding",
+                        "expected padding_idx less than %lld, or -1 for none, got %lld",
+                        (long long)count, (long long)padding_idx);
+        return NULL;
+    }
+    m    = cq_module_new(&cls);
+    self = cq_module_self(m);
     if (!m)
         return NULL;
     self->padding_idx = padding_idx;
@@ -82,7 +99,7 @@ CQ_API cq_module *cq_embedding_new_padded(int64_t count, int64_t size, int64_t p
         cq_module_free(m);
         return NULL;
     }
-    if (padding_idx >= 0 && padding_idx < count)
+    if (padding_idx >= 0)
         memset(cq_tensor_bytes(self->weight) + padding_idx * size * 4, 0, (size_t)size * 4);
     return m;
 }

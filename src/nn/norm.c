@@ -1,7 +1,10 @@
 /* Batch, instance, layer and group normalisation. */
+#include "nn/check.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
+
+#include <math.h>
 
 typedef struct norm {
     cq_tensor *weight, *bias, *running_mean, *running_var, *tracked;
@@ -47,9 +50,16 @@ static cq_tensor *group_norm_forward(cq_ctx *cx, void *self, cq_tensor *x)
 static cq_module *norm_new(const cq_class *cls, size_t n, const int64_t *shape, double eps,
                            bool affine)
 {
-    cq_module *m    = cq_module_new(cls);
-    norm      *self = cq_module_self(m);
+    cq_module *m;
+    norm      *self;
 
+    for (size_t i = 0; i < n; i++)
+        if (!cq_check_least(cls->name, "features", shape[i], 0))
+            return NULL;
+    if (!cq_check_range(cls->name, "eps", eps, 0, INFINITY))
+        return NULL;
+    m    = cq_module_new(cls);
+    self = cq_module_self(m);
     if (!m)
         return NULL;
     self->eps = eps > 0 ? eps : 1e-5;
@@ -76,7 +86,11 @@ CQ_API cq_module *cq_batch_norm_new_with(int dims, int64_t features, double eps,
     norm      *self;
 
     if (dims < 1 || dims > 3) {
-        cq_fail(CQ_E_ARGUMENT, "BatchNorm", NULL, "there is none of %d dimensions", dims);
+        cq_check_failed("BatchNorm", "expected 1 to 3 dimensions, got %d", dims);
+        return NULL;
+    }
+    if (isnan(momentum)) {
+        cq_check_failed(classes[dims - 1].name, "momentum is not a number");
         return NULL;
     }
     m    = norm_new(&classes[dims - 1], 1, &features, eps, affine);
@@ -126,11 +140,18 @@ INSTANCE_NORM(3)
 
 CQ_API cq_module *cq_layer_norm_new(size_t n, const int64_t *shape, double eps)
 {
-    static const cq_class cls  = { CQ_SIZED(cq_class), .name = "LayerNorm",
-                                   .self_size = sizeof(norm), .forward = layer_norm_forward };
-    cq_module            *m    = n <= CQ_MAX_RANK ? norm_new(&cls, n, shape, eps, true) : NULL;
-    norm                 *self = cq_module_self(m);
+    CQ_NEED_ELSE(shape || !n, NULL);
+    static const cq_class cls = { CQ_SIZED(cq_class), .name = "LayerNorm",
+                                  .self_size = sizeof(norm), .forward = layer_norm_forward };
+    cq_module            *m;
+    norm                 *self;
 
+    if (n < 1 || n > CQ_MAX_RANK) {
+        cq_check_failed("LayerNorm", "expected a shape of 1 to %d sizes, got %zu", CQ_MAX_RANK, n);
+        return NULL;
+    }
+    m    = norm_new(&cls, n, shape, eps, true);
+    self = cq_module_self(m);
     if (!m)
         return NULL;
     self->n = n;
@@ -142,8 +163,12 @@ CQ_API cq_module *cq_group_norm_new(int64_t groups, int64_t channels, double eps
 {
     static const cq_class cls = { CQ_SIZED(cq_class), .name = "GroupNorm",
                                   .self_size = sizeof(norm), .forward = group_norm_forward };
-    cq_module            *m   = norm_new(&cls, 1, &channels, eps, true);
+    cq_module            *m;
 
+    if (!cq_check_least("GroupNorm", "groups", groups, 1) ||
+        !cq_check_divisible("GroupNorm", "channels", channels, "groups", groups))
+        return NULL;
+    m = norm_new(&cls, 1, &channels, eps, true);
     if (m)
         ((norm *)m->self)->groups = groups;
     return m;

@@ -1,5 +1,6 @@
 /* RNN, LSTM, GRU. */
 #include "base/sized.h"
+#include "nn/check.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
@@ -63,7 +64,7 @@ static bool add_param(cq_module *m, const char *kind, int64_t layer, bool revers
     snprintf(name, sizeof name, "%s_l%lld%s", kind, (long long)layer, reverse ? "_reverse" : "");
     t = cq_module_add_parameter(m, name,
                                 cq_init_uniform(columns ? 2 : 1, (int64_t[]){ rows, columns },
-                                                cq_init_bound(self->spec.hidden)));
+                                                cq_init_bound((double)self->spec.hidden)));
     return t && cq_vec_push(&self->params, t) == CQ_OK;
 }
 
@@ -81,20 +82,46 @@ static bool add_layer(cq_module *m, int gates, int64_t layer, bool reverse)
            (!s->projection || add_param(m, "weight_hr", layer, reverse, s->projection, s->hidden));
 }
 
+static bool check_spec(const char *layer, const cq_rnn_spec *s)
+{
+    const bool is_lstm = layer[0] == 'L', is_rnn = layer[0] == 'R';
+
+    if (!cq_check_least(layer, "input", s->input, 1) ||
+        !cq_check_least(layer, "hidden", s->hidden, 1) ||
+        !cq_check_least(layer, "layers", s->layers, 1) ||
+        !cq_check_least(layer, "projection", s->projection, 0) ||
+        !cq_check_range(layer, "dropout", s->dropout, 0, 1))
+        return false;
+    if (s->hidden > INT64_MAX / 4)
+        return cq_check_failed(layer, "hidden %lld is too large", (long long)s->hidden);
+    if (s->projection && !is_lstm)
+        return cq_check_failed(layer, "projection is for LSTM");
+    if (s->projection >= s->hidden)
+        return cq_check_failed(layer, "expected projection less than hidden %lld, got %lld",
+                               (long long)s->hidden, (long long)s->projection);
+    return !s->relu || is_rnn || cq_check_failed(layer, "relu is for RNN");
+}
+
 static cq_module *rnn_new(const cq_class *cls, const cq_rnn_spec *spec, int gates, const char *op)
 {
-    cq_module *m    = cq_module_new(cls);
-    rnn       *self = cq_module_self(m);
-    bool       fine;
+    cq_rnn_spec taken = { CQ_SIZED(cq_rnn_spec) };
+    cq_module  *m;
+    rnn        *self;
+    bool        fine = true;
 
+    if (cq_sized_take(&taken, spec, "cq_rnn_spec") != CQ_OK)
+        return NULL;
+    if (!taken.layers)
+        taken.layers = 1;
+    if (!check_spec(cls->name, &taken))
+        return NULL;
+    m = cq_module_new(cls);
     if (!m)
         return NULL;
-    self->spec    = (cq_rnn_spec){ CQ_SIZED(cq_rnn_spec) };
-    fine          = cq_sized_take(&self->spec, spec, "cq_rnn_spec") == CQ_OK;
-    self->op      = op;
+    self          = cq_module_self(m);
+    self->spec    = taken;
+    self->op      = taken.relu ? "aten::rnn_relu.input" : op;
     self->is_lstm = gates == 4;
-    if (!self->spec.layers)
-        self->spec.layers = 1;
     for (int64_t layer = 0; layer < self->spec.layers && fine; layer++)
         for (int direction = 0; direction <= self->spec.bidirectional && fine; direction++)
             fine = add_layer(m, gates, layer, direction);
@@ -113,7 +140,7 @@ CQ_API cq_module *cq_rnn_new(const cq_rnn_spec *spec)
     CQ_NEED_ELSE(spec, NULL);
     static const cq_class cls = RNN_CLASS("RNN", 2);
 
-    return rnn_new(&cls, spec, 1, spec->relu ? "aten::rnn_relu.input" : "aten::rnn_tanh.input");
+    return rnn_new(&cls, spec, 1, "aten::rnn_tanh.input");
 }
 
 CQ_API cq_module *cq_lstm_new(const cq_rnn_spec *spec)

@@ -1,8 +1,11 @@
 /* Layers without parameters of their own (and PReLU): activations, pools, shapes. They differ
  * in one call each, so they share one struct and a table of classes. */
+#include "nn/check.h"
 #include "nn/init.h"
 
 #include <calque/layers.h>
+
+#include <math.h>
 
 typedef struct simple {
     double     a, b;
@@ -129,15 +132,43 @@ PLAIN(hardsigmoid)
 PLAIN(identity)
 WITH_A(leaky_relu)
 WITH_A(elu)
-WITH_A(celu)
-WITH_A(dropout)
-WITH_A(dropout2d)
-WITH_AB(hardtanh)
 WITH_AB(softplus)
 WITH_AB(threshold)
 WITH_DIM(glu)
 WITH_DIM(softmax)
 WITH_DIM(log_softmax)
+
+CQ_API cq_module *cq_celu_new(double alpha)
+{
+    if (alpha == 0 || isnan(alpha)) {
+        cq_check_failed("CELU", "expected alpha other than 0, got %g", alpha);
+        return NULL;
+    }
+    return simple_new(&celu_class, &(simple){ .a = alpha });
+}
+
+CQ_API cq_module *cq_dropout_new(double p)
+{
+    if (!cq_check_range("Dropout", "p", p, 0, 1))
+        return NULL;
+    return simple_new(&dropout_class, &(simple){ .a = p });
+}
+
+CQ_API cq_module *cq_dropout2d_new(double p)
+{
+    if (!cq_check_range("Dropout2d", "p", p, 0, 1))
+        return NULL;
+    return simple_new(&dropout2d_class, &(simple){ .a = p });
+}
+
+CQ_API cq_module *cq_hardtanh_new(double low, double high)
+{
+    if (!(low < high)) {
+        cq_check_failed("Hardtanh", "expected low less than high, got %g and %g", low, high);
+        return NULL;
+    }
+    return simple_new(&hardtanh_class, &(simple){ .a = low, .b = high });
+}
 
 CQ_API cq_module *cq_gelu_new(bool tanh_approximation)
 {
@@ -146,8 +177,11 @@ CQ_API cq_module *cq_gelu_new(bool tanh_approximation)
 
 CQ_API cq_module *cq_prelu_new(int64_t parameters, double init)
 {
-    cq_module *m = simple_new(&prelu_class, NULL);
+    cq_module *m;
 
+    if (!cq_check_least("PReLU", "parameters", parameters, 1))
+        return NULL;
+    m = simple_new(&prelu_class, NULL);
     if (!m)
         return NULL;
     ((simple *)m->self)->weight =
@@ -155,26 +189,40 @@ CQ_API cq_module *cq_prelu_new(int64_t parameters, double init)
     return cq_module_or_free(m, ((simple *)m->self)->weight != NULL);
 }
 
-/* A layer of n dimensions with a list of sizes, at most 8. */
-static cq_module *sized_new(const cq_class *const *classes, size_t dims, size_t n,
-                            const int64_t *sizes, double value)
+/* A layer of 1 to 3 dimensions with a list of sizes for each. family is its name without these. */
+static cq_module *sized_new(const char *family, const cq_class *const *classes, size_t dims,
+                            size_t n, const int64_t *sizes, double value)
 {
     simple s = { .n = n, .a = value };
 
-    if (dims < 1 || dims > 3 || n > 8) {
-        cq_fail(CQ_E_ARGUMENT, classes[0]->name, NULL, "there is none of %zu dimensions", dims);
+    if (dims < 1 || dims > 3) {
+        cq_check_failed(family, "expected 1 to 3 dimensions, got %zu", dims);
         return NULL;
     }
     memcpy(s.sizes, sizes, n * sizeof *sizes);
     return simple_new(classes[dims - 1], &s);
 }
 
+/* The same for two pads a dimension. They may be negative, which crops. */
+static cq_module *pad_new(const char *family, const cq_class *const *classes, size_t n,
+                          const int64_t *pads, double value)
+{
+    if (n % 2) {
+        cq_check_failed(family, "expected two pads for each dimension, got %zu pads", n);
+        return NULL;
+    }
+    if (!cq_check_each(family, "pads", n <= 6 ? n : 0, pads, INT32_MIN))
+        return NULL;
+    return sized_new(family, classes, n / 2, n, pads, value);
+}
+
 CQ_API cq_module *cq_constant_pad_new(size_t n, const int64_t *pads, double value)
 {
+    CQ_NEED_ELSE(pads || !n, NULL);
     static const cq_class *const by_dims[] = { &constant_pad1d_class, &constant_pad2d_class,
                                                &constant_pad3d_class };
 
-    return sized_new(by_dims, n / 2, n, pads, value);
+    return pad_new("ConstantPad", by_dims, n, pads, value);
 }
 
 CQ_API cq_module *cq_zero_pad2d_new(const int64_t pads[4])
@@ -182,23 +230,25 @@ CQ_API cq_module *cq_zero_pad2d_new(const int64_t pads[4])
     CQ_NEED_ELSE(pads, NULL);
     static const cq_class *const by_dims[] = { NULL, &zero_pad2d_class, NULL };
 
-    return sized_new(by_dims, 2, 4, pads, 0);
+    return pad_new("ZeroPad2d", by_dims, 4, pads, 0);
 }
 
 CQ_API cq_module *cq_reflection_pad_new(size_t n, const int64_t *pads)
 {
+    CQ_NEED_ELSE(pads || !n, NULL);
     static const cq_class *const by_dims[] = { &reflection_pad1d_class, &reflection_pad2d_class,
                                                &reflection_pad3d_class };
 
-    return sized_new(by_dims, n / 2, n, pads, 0);
+    return pad_new("ReflectionPad", by_dims, n, pads, 0);
 }
 
 CQ_API cq_module *cq_replication_pad_new(size_t n, const int64_t *pads)
 {
+    CQ_NEED_ELSE(pads || !n, NULL);
     static const cq_class *const by_dims[] = { &replication_pad1d_class, &replication_pad2d_class,
                                                &replication_pad3d_class };
 
-    return sized_new(by_dims, n / 2, n, pads, 0);
+    return pad_new("ReplicationPad", by_dims, n, pads, 0);
 }
 
 CQ_API cq_module *cq_adaptive_avg_pool_new(size_t n, const int64_t *sizes)
@@ -208,7 +258,9 @@ CQ_API cq_module *cq_adaptive_avg_pool_new(size_t n, const int64_t *sizes)
                                                &adaptive_avg_pool2d_class,
                                                &adaptive_avg_pool3d_class };
 
-    return sized_new(by_dims, n, n, sizes, 0);
+    if (!cq_check_each("AdaptiveAvgPool", "sizes", n <= 3 ? n : 0, sizes, 0))
+        return NULL;
+    return sized_new("AdaptiveAvgPool", by_dims, n, n, sizes, 0);
 }
 
 CQ_API cq_module *cq_adaptive_max_pool_new(size_t n, const int64_t *sizes)
@@ -218,13 +270,37 @@ CQ_API cq_module *cq_adaptive_max_pool_new(size_t n, const int64_t *sizes)
                                                &adaptive_max_pool2d_class,
                                                &adaptive_max_pool3d_class };
 
-    return sized_new(by_dims, n, n, sizes, 0);
+    if (!cq_check_each("AdaptiveMaxPool", "sizes", n <= 3 ? n : 0, sizes, 0))
+        return NULL;
+    return sized_new("AdaptiveMaxPool", by_dims, n, n, sizes, 0);
+}
+
+/* A stride of 0 is the kernel, a dilation of 0 is 1. */
+static bool check_pool(const char *layer, size_t n, const int64_t *kernel, const int64_t *stride,
+                       const int64_t *padding, const int64_t *dilation)
+{
+    if (!cq_check_each(layer, "kernel", n, kernel, 1) ||
+        !cq_check_each(layer, "stride", n, stride, 0) ||
+        !cq_check_each(layer, "padding", n, padding, 0) ||
+        !cq_check_each(layer, "dilation", n, dilation, 0))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t window = (kernel[i] - 1) * (dilation[i] ? dilation[i] : 1) + 1;
+
+        if (padding[i] > window / 2)
+            return cq_check_failed(
+                layer, "expected padding[%zu] of at most half the window %lld, got %lld", i,
+                (long long)window, (long long)padding[i]);
+    }
+    return true;
 }
 
 #define POOL(id, dims, member)                                                                     \
     CQ_API cq_module *cq_##id##_new(const cq_pool##dims##d *o)                                     \
     {                                                                                              \
         CQ_NEED_ELSE(o, NULL);                                                                     \
+        if (!check_pool(id##_class.name, dims, o->kernel, o->stride, o->padding, o->dilation))     \
+            return NULL;                                                                           \
         return simple_new(&id##_class, &(simple){ .pool.member = *o });                            \
     }
 
@@ -237,7 +313,43 @@ POOL(avg_pool3d, 3, three)
 
 CQ_API cq_module *cq_pixel_shuffle_new(int64_t factor)
 {
+    if (!cq_check_least("PixelShuffle", "factor", factor, 1))
+        return NULL;
     return simple_new(&pixel_shuffle_class, &(simple){ .i = factor });
+}
+
+static bool check_upsample(size_t n, const int64_t *sizes, const double *scales, const char *mode,
+                           bool align_corners)
+{
+    static const struct {
+        const char *mode;
+        size_t      least, most; /* dimensions */
+    } modes[] = { { "nearest", 1, 3 },
+                  { "linear", 1, 1 },
+                  { "bilinear", 2, 2 },
+                  { "bicubic", 2, 2 },
+                  { "trilinear", 3, 3 } };
+    size_t at = 0;
+
+    while (at < sizeof modes / sizeof *modes && strcmp(modes[at].mode, mode) != 0)
+        at++;
+    if (at == sizeof modes / sizeof *modes)
+        return cq_check_failed(
+            "Upsample",
+            "unknown mode '%s'; expected nearest, linear, bilinear, bicubic or trilinear", mode);
+    if (n < modes[at].least || n > modes[at].most)
+        return cq_check_failed("Upsample", "mode '%s' does not support %zu dimensions", mode, n);
+    if (!sizes == !scales)
+        return cq_check_failed("Upsample", "expected either sizes or scales");
+    if (align_corners && at == 0)
+        return cq_check_failed("Upsample", "align_corners does not apply to mode 'nearest'");
+    if (sizes)
+        return cq_check_each("Upsample", "sizes", n, sizes, 1);
+    for (size_t i = 0; i < n; i++)
+        if (!(scales[i] > 0) || isinf(scales[i]))
+            return cq_check_failed("Upsample", "expected scales[%zu] greater than 0, got %g", i,
+                                   scales[i]);
+    return true;
 }
 
 CQ_API cq_module *cq_upsample_new(size_t n, const int64_t *sizes, const double *scales,
@@ -246,10 +358,8 @@ CQ_API cq_module *cq_upsample_new(size_t n, const int64_t *sizes, const double *
     CQ_NEED_ELSE(mode, NULL);
     simple s = { .n = n, .flag = align_corners, .has_scales = scales != NULL };
 
-    if (n < 1 || n > 3 || strlen(mode) >= sizeof s.mode || (!sizes && !scales)) {
-        cq_fail(CQ_E_ARGUMENT, "Upsample", NULL, "wants 1 to 3 sizes or scales and a mode");
+    if (!check_upsample(n, sizes, scales, mode, align_corners))
         return NULL;
-    }
     strcpy(s.mode, mode);
     if (scales)
         memcpy(s.scales, scales, n * sizeof *scales);
@@ -268,8 +378,18 @@ CQ_API cq_module *cq_unflatten_new(int dim, size_t n, const int64_t *sizes)
     CQ_NEED_ELSE(sizes || !n, NULL);
     simple s = { .i = dim, .n = n };
 
-    if (n > 8) {
-        cq_fail(CQ_E_ARGUMENT, "Unflatten", NULL, "takes at most 8 sizes, not %zu", n);
+    size_t n_open = 0;
+
+    if (n < 1 || n > 8) {
+        cq_check_failed("Unflatten", "expected 1 to 8 sizes, got %zu", n);
+        return NULL;
+    }
+    if (!cq_check_each("Unflatten", "sizes", n, sizes, -1))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        n_open += sizes[i] == -1;
+    if (n_open > 1) {
+        cq_check_failed("Unflatten", "expected at most one size of -1, got %zu", n_open);
         return NULL;
     }
     memcpy(s.sizes, sizes, n * sizeof *sizes);

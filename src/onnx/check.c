@@ -22,8 +22,6 @@ static int64_t version_in(const cq_onnx_check *c, const cq_map *opsets, const ch
 {
     const cq_onnx_opset *opset = cq_map_get(opsets, domain ? domain : "");
 
-    if (!opset && (!domain || !*domain))
-        opset = cq_map_get(opsets, "ai.onnx");
     if (opset)
         return opset->version;
     /* Before IR version 3 there was one opset, and it was not named. */
@@ -248,7 +246,10 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
     check_attributes(c, node, scope);
     version = cq_onnx_check_opset(c, node->domain);
     if (version == CQ_ONNX_NOT_IMPORTED) {
-        cq_onnx_report(c, CQ_ONNX_RULE_DOMAIN_NOT_IMPORTED, "domain \"%s\" is not imported",
+        cq_onnx_report(c, CQ_ONNX_RULE_DOMAIN_NOT_IMPORTED,
+                       !*text_of(node->domain) && cq_map_has(c->opsets, "ai.onnx")
+                           ? "domain \"%s\" is not imported; \"ai.onnx\" is"
+                           : "domain \"%s\" is not imported",
                        text_of(node->domain));
         return; /* no version, no schema */
     }

@@ -55,6 +55,9 @@ static void check_external(cq_onnx_check *c, const cq_onnx_tensor *tensor, int n
                        "data is in an external file and in the model too");
     if (fault)
         cq_onnx_report(c, CQ_ONNX_RULE_EXTERNAL_LOCATION, "external data %s", fault);
+    else if (cq_onnx_is_stripped(tensor))
+        cq_onnx_report(c, CQ_ONNX_RULE_EXTERNAL_FILE,
+                       "the data was stripped; calque unstrip fills it with random numbers");
     else if (cq_onnx_external_file_check(c->m, tensor) != CQ_OK)
         cq_onnx_report(c, CQ_ONNX_RULE_EXTERNAL_FILE, "%s: %s", cq_last_error()->where,
                        cq_last_error()->message);
@@ -95,6 +98,8 @@ static void check_elements(cq_onnx_check *c, const cq_onnx_tensor *tensor)
         cq_onnx_report(c, CQ_ONNX_RULE_TENSOR_DIMS_INVALID, "%s", cq_last_error()->message);
         return;
     }
+    if (!numel && tensor->tensor)
+        n_fields--; /* of a model in memory: it has no bytes to be stored in a field */
     if (n_fields != (numel ? 1 : 0)) {
         cq_onnx_report(c, CQ_ONNX_RULE_TENSOR_DATA_COUNT,
                        "%" PRId64 " elements are stored in %d fields", numel, n_fields);

@@ -98,10 +98,10 @@ TEST(check, types_of_the_main_graph_are_checked)
 
 TEST(check, domains_must_be_imported)
 {
-    m->opset_import.items[0]->domain = "ai.onnx"; /* the default one by its long name */
-    check_only(NULL, NULL);
+    m->opset_import.items[0]->domain = "ai.onnx"; /* the default one, but not by its name */
+    check_only("domain-not-imported", "graph g > node relu (Relu)");
     m->opset_import.items[0]->domain = "";
-    relu()->domain                   = "ai.onnx"; /* which onnx knows in imports alone */
+    relu()->domain                   = "ai.onnx";
     check_only("domain-not-imported", "graph g > node relu (Relu)");
     relu()->domain = "my.domain";
     check_only("domain-not-imported", "graph g > node relu (Relu)");
@@ -123,6 +123,17 @@ TEST(check, attributes_have_one_value_of_their_type)
     a->has &= ~(1u << CQ_ONNX_ATTRIBUTE_F);
     cq_onnx_attr_int(m, relu(), "k", 1);
     check_only("attribute-duplicate", "graph g > node relu (Relu) > attribute k");
+}
+
+TEST(check, tensors_in_memory_may_be_empty)
+{
+    const int64_t none = 0;
+    cq_tensor    *t;
+
+    CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_F32, 1, &none, NULL));
+    cq_onnx_list_push(m, &m->graph->initializer, cq_onnx_tensor_new(m, "w", t));
+    cq_tensor_release(t);
+    check_only(NULL, NULL);
 }
 
 TEST(check, tensors_keep_their_elements_in_one_right_field)
@@ -267,7 +278,7 @@ TEST(check, what_onnx_lets_pass_is_a_warning)
 
 RUN_TESTS(CASE(a_valid_model_has_no_findings), CASE(versions_are_checked), CASE(names_are_checked),
           CASE(types_of_the_main_graph_are_checked), CASE(domains_must_be_imported),
-          CASE(attributes_have_one_value_of_their_type),
+          CASE(attributes_have_one_value_of_their_type), CASE(tensors_in_memory_may_be_empty),
           CASE(tensors_keep_their_elements_in_one_right_field),
           CASE(inner_graphs_see_outer_names_and_must_not_repeat_them),
           CASE(functions_must_not_call_themselves),

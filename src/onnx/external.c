@@ -156,6 +156,20 @@ static cq_status entry_number(size_t *out, const cq_onnx_tensor *tensor, const c
     return CQ_OK;
 }
 
+bool cq_onnx_is_stripped(const cq_onnx_tensor *tensor)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+
+    return cq_onnx_is_external(tensor) && location &&
+           strncmp(location, STRIPPED, sizeof STRIPPED - 1) == 0;
+}
+
+static cq_status fail_stripped(const cq_onnx_tensor *tensor)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "calque unstrip fills it with random numbers",
+                   "the data of a tensor was stripped");
+}
+
 cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor, size_t want)
 {
@@ -167,10 +181,8 @@ cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
     *out = NULL;
     if (fault)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL, "external data %s", fault);
-    if (strncmp(location, STRIPPED, sizeof STRIPPED - 1) == 0)
-        return cq_fail(CQ_E_UNSUPPORTED, tensor->name,
-                       "calque unstrip fills it with random numbers",
-                       "the data of a tensor was stripped");
+    if (cq_onnx_is_stripped(tensor))
+        return fail_stripped(tensor);
     if (!m->files)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "load the model from its file",
                        "external data in \"%s\" cannot be found from a model in memory", location);
@@ -192,6 +204,8 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
     size_t      size;
     cq_status   status;
 
+    if (cq_onnx_is_stripped(tensor))
+        return fail_stripped(tensor);
     if (!m->files)
         return CQ_OK;
     CQ_TRY(get_file(&file, m->files, location));

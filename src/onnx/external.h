@@ -21,6 +21,9 @@ bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *ten
 
 bool cq_onnx_is_external(const cq_onnx_tensor *tensor);
 
+/* Whether calque strip, or pytorch-pfn-extras, removed its data. */
+bool cq_onnx_is_stripped(const cq_onnx_tensor *tensor);
+
 /* The value of an entry, or NULL. */
 const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key);
 

@@ -47,6 +47,13 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
     return CQ_OK;
 }
 
+/* No bytes at all are a message of protobuf without a field: what is left of a download, not a
+ * model. */
+cq_status cq_onnx_check_not_empty(const char *path, size_t size)
+{
+    return size ? CQ_OK : cq_fail(CQ_E_FORMAT, path, NULL, "the file is empty");
+}
+
 CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)
 {
     CQ_NEED_OUT(out, path);
@@ -56,6 +63,7 @@ CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)
 
     *out = NULL;
     CQ_TRY(cq_mapping_open(&file, path));
+    CQ_TRY_OR_DONE(cq_onnx_check_not_empty(path, cq_mapping_size(file)));
     CQ_TRY_OR_DONE(cq_storage_map(&source, file, 0, cq_mapping_size(file)));
     CQ_TRY_OR_DONE(decode(out, source, path));
     status = cq_onnx_files_new(&(*out)->files, path);

@@ -3,23 +3,21 @@
  * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
 #include "base/progress.h"
 #include "base/sized.h"
-#include "base/str.h"
 #include "onnx/external.h"
+#include "onnx/old_data.h"
 #include "onnx/tensor.h"
 #include "onnx/wire.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* In the data file a tensor begins at a multiple of its alignment, so that it can be
  * mapped and used in place: cache lines, and pages for those that are worth their own. */
 enum { ALIGN_SMALL = 64, ALIGN_PAGE = 4096, PAGE_WORTHY = 1 << 16 };
 
-enum { MAX_DATA_FILES = 100 };
+enum { MAX_TRIES = 4 /* when other programs take the name of the data file */ };
 
 /* A piece of the data file. */
 typedef struct piece {
@@ -180,40 +178,6 @@ static void write_pieces(const plan *p, cq_out *out)
     }
 }
 
-/* OUT.onnx.data, or OUT.onnx.data.1 … when it is there: the model that is there may need it until
- * it is replaced. */
-static cq_status choose_data_path(cq_str *out, const char *path)
-{
-    for (int n = 0; n < MAX_DATA_FILES; n++) {
-        cq_str_clear(out);
-        cq_str_printf(out, n ? "%s.data.%d" : "%s.data", path, n);
-        CQ_TRY(out->status);
-        if (access(out->text, F_OK) < 0 && errno == ENOENT)
-            return CQ_OK;
-    }
-    return cq_fail(CQ_E_IO, path, "delete those that no model needs",
-                   "there are %d files with external data already", MAX_DATA_FILES);
-}
-
-/* What a model at path had its weights in is deleted, but not what the one that is being saved was
- * read from, unless it was from path. */
-static cq_status delete_old_data(const plan *p, const char *path, const char *data_path)
-{
-    cq_str    name   = { 0 };
-    cq_status status = CQ_OK;
-
-    for (int n = 0; n < MAX_DATA_FILES && status == CQ_OK; n++) {
-        cq_str_clear(&name);
-        cq_str_printf(&name, n ? "%s.data.%d" : "%s.data", path, n);
-        status = name.status;
-        if (status == CQ_OK && strcmp(name.text, data_path) != 0 && access(name.text, F_OK) == 0 &&
-            (!cq_onnx_files_has(p->m->files, name.text) || cq_onnx_files_is_of(p->m->files, path)))
-            status = cq_batch_delete(name.text);
-    }
-    cq_str_clear(&name);
-    return status;
-}
-
 static cq_status write_data(const plan *p, const char *path, const char *data_path)
 {
     struct stat st;
@@ -221,11 +185,10 @@ static cq_status write_data(const plan *p, const char *path, const char *data_pa
 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return cq_fail(CQ_E_UNSUPPORTED, path, "write to a file",
-                       "external data has no place beside what is not a regular file");
-    CQ_TRY(cq_out_open(&data, data_path));
+                       "external data requires a regular output file");
+    CQ_TRY(cq_out_open_new(&data, data_path));
     write_pieces(p, data);
-    CQ_TRY(cq_out_commit(data));
-    return delete_old_data(p, path, data_path);
+    return cq_out_commit(data);
 }
 
 /* Both files or none. The data is put into place first, under a name that no model has: whenever
@@ -243,7 +206,11 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
         CQ_TRY_OR_DONE(write_data(p, path, data_path));
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     cq_onnx_encoding_write(e, out);
-    status = cq_out_commit(out);
+    CQ_TRY_OR_DONE(cq_out_commit(out));
+    if (!(p->flags & CQ_ONNX_SAVE_AS_IS)) { /* such a model may go on using it */
+        CQ_TRY_OR_DONE(cq_batch_sync());    /* which takes time: before the folder is locked */
+        status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);
+    }
 done:
     status = cq_batch_end(status);
     cq_progress_end();
@@ -263,41 +230,76 @@ static cq_status too_large(const char *where, uint64_t size)
                    CQ_ONNX_MAX_FILE);
 }
 
+/* What is too large for protobuf has external data, whether it was asked for or not. */
+static cq_status encode(cq_onnx_encoding **out, plan *p)
+{
+    CQ_TRY(plan_make(p));
+    CQ_TRY(cq_onnx_encoding_new(out, &cq_onnx_model_message, p->m, &p->instead));
+    if (cq_onnx_encoding_size(*out) <= CQ_ONNX_MAX_FILE ||
+        (p->flags & (CQ_ONNX_SAVE_EXTERNAL | CQ_ONNX_SAVE_AS_IS)))
+        return CQ_OK;
+    cq_onnx_encoding_free(*out);
+    *out = NULL;
+    plan_clear(p);
+    p->flags |= CQ_ONNX_SAVE_EXTERNAL;
+    CQ_TRY(plan_make(p));
+    return cq_onnx_encoding_new(out, &cq_onnx_model_message, p->m, &p->instead);
+}
+
+static cq_status give_data_path(const cq_onnx_save_options *options, const plan *p,
+                                const char *data_path)
+{
+    const char *text = p->pieces.n ? data_path : "";
+
+    if (!options->data_path)
+        return CQ_OK;
+    if (strlen(text) >= options->data_path_size)
+        return cq_fail(CQ_E_ARGUMENT, p->path, NULL,
+                       "data_path_size is %zu, but the path has %zu bytes", options->data_path_size,
+                       strlen(text) + 1);
+    strcpy(options->data_path, text);
+    return CQ_OK;
+}
+
+static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool preferred)
+{
+    const char       *path      = p->path, *slash;
+    cq_onnx_encoding *e         = NULL;
+    char             *data_path = NULL;
+    cq_status         status;
+
+    p->flags = options->flags;
+    CQ_TRY_OR_DONE(cq_onnx_data_path(&data_path, path, preferred));
+    slash        = strrchr(data_path, '/');
+    p->data_name = slash ? slash + 1 : data_path;
+    CQ_TRY_OR_DONE(encode(&e, p));
+    CQ_TRY_OR_DONE(give_data_path(options, p, data_path));
+    status = cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE ? too_large(path, cq_onnx_encoding_size(e))
+                                                         : write_files(p, e, path, data_path);
+done:
+    cq_onnx_encoding_free(e);
+    plan_clear(p);
+    cq_free(data_path);
+    return status;
+}
+
 CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
                                     const cq_onnx_save_options *given)
 {
     CQ_NEED(m && path);
-    const char          *slash = strrchr(path, '/');
-    cq_onnx_encoding    *e     = NULL;
     cq_onnx_save_options options;
-    plan                 p         = { .m = m, .path = path };
-    cq_str               data_path = { 0 };
-    cq_status            status;
+    plan                 p      = { .m = m, .path = path };
+    cq_status            status = CQ_OK;
 
     CQ_TRY(m->status);
     cq_onnx_save_options_init(&options);
     CQ_TRY(cq_sized_take(&options, given, "cq_onnx_save_options"));
-    CQ_TRY_OR_DONE(choose_data_path(&data_path, path));
-    p.data_name = data_path.text + (slash ? slash - path + 1 : 0);
-    p.flags     = options.flags;
     p.threshold = options.threshold;
-    CQ_TRY_OR_DONE(plan_make(&p));
-    CQ_TRY_OR_DONE(cq_onnx_encoding_new(&e, &cq_onnx_model_message, m, &p.instead));
-    if (cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE &&
-        !(p.flags & (CQ_ONNX_SAVE_EXTERNAL | CQ_ONNX_SAVE_AS_IS))) {
-        cq_onnx_encoding_free(e);
-        e = NULL;
-        plan_clear(&p);
-        p.flags |= CQ_ONNX_SAVE_EXTERNAL;
-        CQ_TRY_OR_DONE(plan_make(&p));
-        CQ_TRY_OR_DONE(cq_onnx_encoding_new(&e, &cq_onnx_model_message, m, &p.instead));
+    for (int i = 0; i < MAX_TRIES; i++) {
+        status = save_once(&p, &options, i == 0);
+        if (status != CQ_E_IO || !cq_batch_collided())
+            break;
     }
-    status = cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE ? too_large(path, cq_onnx_encoding_size(e))
-                                                         : write_files(&p, e, path, data_path.text);
-done:
-    cq_onnx_encoding_free(e);
-    plan_clear(&p);
-    cq_str_clear(&data_path);
     return status;
 }
 

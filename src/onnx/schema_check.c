@@ -23,7 +23,7 @@ typedef struct faults {
     cq_onnx_fault_sink sink;
     void              *user;
     bool               is_enough;
-    bool               is_lenient; /* lists may be empty, which onnx.checker does not take */
+    bool               is_lenient; /* a deprecated operator may be used if it is a function */
 } faults;
 
 static void fault(faults *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -59,22 +59,14 @@ static void check_present(faults *f, const char *op, const char *what, const cq_
 }
 
 /* Whether the field that the attribute's type names has a value. */
-static bool has_value(const faults *f, const cq_onnx_attribute *a)
+static bool has_value(const cq_onnx_attribute *a)
 {
-    bool empty = f->is_lenient;
-
     switch ((cq_onnx_attribute_type)a->type) {
     case CQ_ONNX_ATTR_TENSOR: return a->t != NULL;
     case CQ_ONNX_ATTR_GRAPH: return a->g != NULL;
     case CQ_ONNX_ATTR_SPARSE_TENSOR: return a->sparse_tensor != NULL;
     case CQ_ONNX_ATTR_TYPE_PROTO: return a->tp != NULL;
-    case CQ_ONNX_ATTR_FLOATS: return empty || a->floats.n != 0;
-    case CQ_ONNX_ATTR_INTS: return empty || a->ints.n != 0;
-    case CQ_ONNX_ATTR_STRINGS: return empty || a->strings.n != 0;
-    case CQ_ONNX_ATTR_TENSORS: return empty || a->tensors.n != 0;
-    case CQ_ONNX_ATTR_GRAPHS: return empty || a->graphs.n != 0;
-    case CQ_ONNX_ATTR_TYPE_PROTOS: return empty || a->type_protos.n != 0;
-    default: return true; /* a number or text that is not written is its default */
+    default: return true; /* a list may be empty; a number or text has a default */
     }
 }
 
@@ -90,7 +82,7 @@ static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_at
     else if (a->type != (int32_t)want->type)
         fault(f, "attribute %s of %s has type %d instead of %d", name, s->name, (int)a->type,
               (int)want->type);
-    else if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(f, a))
+    else if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(a))
         fault(f, "attribute %s of %s has no value of its type %d", name, s->name, (int)a->type);
 }
 
@@ -105,7 +97,7 @@ static void check_attributes(faults *f, const cq_onnx_schema *s, const cq_onnx_n
 
 static void check_against(faults *f, const cq_onnx_schema *s, const cq_onnx_node *node)
 {
-    if (s->is_deprecated) {
+    if (s->is_deprecated && !(f->is_lenient && s->is_function)) {
         fault(f, "%s is deprecated since version %d", s->name, s->since);
         return;
     }

@@ -43,4 +43,7 @@ void      cq_onnx_encoding_free(cq_onnx_encoding *e);
 size_t cq_onnx_elements_size(const cq_tensor *t);
 void   cq_onnx_write_elements(cq_out *out, const cq_tensor *t);
 
+/* Fails if a file that is to hold a message has no bytes. */
+cq_status cq_onnx_check_not_empty(const char *path, size_t size);
+
 #endif

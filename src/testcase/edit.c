@@ -82,6 +82,7 @@ static cq_status edit_tensor_file(cq_edit *edit, const char *path, const char *o
     cq_status       status;
 
     CQ_TRY_OR_DONE(cq_mapping_open(&file, path));
+    CQ_TRY_OR_DONE(cq_onnx_check_not_empty(path, cq_mapping_size(file)));
     CQ_TRY_OR_DONE(cq_onnx_model_new(&m, "file"));
     CQ_TRY_OR_DONE(cq_storage_map(&m->source, file, 0, cq_mapping_size(file)));
     tensor = cq_onnx_alloc(m, sizeof *tensor);

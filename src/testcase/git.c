@@ -3,6 +3,7 @@
  * files with another. */
 #include "testcase/git.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -252,16 +253,18 @@ static void hide_credentials(char *url)
 bool cq_git_read(cq_git *out)
 {
     static const cq_git nothing;
-    char                config[CONFIG_SIZE], objects[PATH_MAX];
+    char                objects[PATH_MAX], *config;
     repository          r;
 
     *out = nothing;
     if (!find(&r))
         return false;
     read_head(out, &r);
-    if (!read_text(config, sizeof config, r.common, "config") ||
+    config = cq_alloc(CONFIG_SIZE);
+    if (!config || !read_text(config, CONFIG_SIZE, r.common, "config") ||
         !find_url(out->remote, sizeof out->remote, config))
         strcpy(out->remote, "origin");
+    cq_free(config);
     hide_credentials(out->remote);
     if (*out->commit && join(objects, r.common, "objects"))
         cq_git_commit_date(out->commit_date, sizeof out->commit_date, objects, out->commit);

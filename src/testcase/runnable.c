@@ -193,6 +193,8 @@ static cq_status move_to_front(cq_onnx_model *m, cq_onnx_graph *graph, uint32_t 
 
     if (!old)
         return CQ_E_NO_MEMORY;
+    if (!n || !added)
+        return CQ_OK;
     memmove(items, items + n, added * sizeof *items);
     memcpy(items + added, old, n * sizeof *items);
     return CQ_OK;

@@ -21,9 +21,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { MAX_TRIES = 4 /* when another program creates the folder meanwhile */ };
+
 typedef struct unstrip {
     cq_edit  edit; /* first */
     uint64_t seed;
+    uint64_t n_filled; /* bytes of the tensors that were filled so far */
 } unstrip;
 
 /* Python's json also writes NaN, Infinity and -Infinity, which are no JSON: they become null. */
@@ -89,10 +92,13 @@ static cq_status read_stripped(bool *is, cq_stats *stats, const cq_onnx_tensor *
     return status;
 }
 
-/* Before there is memory for it: what was stripped came out of a file, so it fits in one. */
-static cq_status check_size(const cq_onnx_tensor *tensor)
+/* Before there is memory for it: what was stripped came out of a file, so it fits in one, and all
+ * of it is an output that the limit of outputs allows. Elements of less than 4 bytes take as long
+ * to make as floats and are counted as such. */
+static cq_status check_size(unstrip *u, const cq_onnx_tensor *tensor)
 {
     const char *length = cq_onnx_entry_get(&tensor->external_data, "length");
+    cq_dtype    dtype  = cq_dtype_from_onnx(tensor->data_type);
     size_t      size;
 
     CQ_TRY(cq_onnx_tensor_raw_size(&size, tensor));
@@ -104,34 +110,49 @@ static cq_status check_size(const cq_onnx_tensor *tensor)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
                        "a stripped tensor had %s bytes, its type and dimensions need %zu", length,
                        size);
-    if (tensor->dims.n > CQ_MAX_RANK || cq_dtype_from_onnx(tensor->data_type) == CQ_DTYPE_NONE)
+    if (tensor->dims.n > CQ_MAX_RANK || dtype == CQ_DTYPE_NONE)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, NULL,
                        "a stripped tensor has %u dimensions and data type %d", tensor->dims.n,
                        tensor->data_type);
-    return CQ_OK;
+    u->n_filled += cq_dtype_size(dtype) < 4 ? size / cq_dtype_size(dtype) * 4 : size;
+    return cq_out_allow(u->n_filled, tensor->name);
 }
 
-/* Integers are rounded, and kept within their type: a cast would wrap them around. */
-static cq_status fill_integers(cq_random *r, cq_tensor *t, cq_stats stats)
-{
-    int        bits = 8 * (int)cq_dtype_size(t->dtype);
-    bool       sign = cq_dtype_is_signed(t->dtype);
-    double     low  = sign ? -ldexp(1, bits - 1) : 0;
-    double     high = nextafter(ldexp(1, bits - sign), 0);
-    int64_t    n    = cq_tensor_numel(t);
-    cq_tensor *wide = NULL;
-    cq_status  status;
-    double    *x;
+enum { PIECE = 1 << 16 }; /* elements that are float64 at a time */
 
-    CQ_TRY(cq_tensor_clone(&wide, t, CQ_DTYPE_F64));
-    status = cq_random_fill_normal(r, wide, stats.mean, sqrt(stats.variance));
-    x      = cq_tensor_data(wide);
+/* Integers are rounded, and kept within their type: a cast would wrap them around. */
+static cq_status fill_piece(cq_random *r, cq_tensor *t, int64_t from, int64_t n, cq_stats stats)
+{
+    int           bits   = 8 * (int)cq_dtype_size(t->dtype);
+    bool          sign   = cq_dtype_is_signed(t->dtype);
+    double        low    = sign ? -ldexp(1, bits - 1) : 0;
+    double        high   = nextafter(ldexp(1, bits - sign), 0);
+    const int64_t stride = 1;
+    cq_tensor    *piece = NULL, *wide = NULL;
+    cq_status     status;
+    double       *x;
+
+    CQ_TRY_OR_DONE(cq_tensor_new_view(&piece, t, t->dtype, 1, &(cq_int){ .value = n }, &stride,
+                                      t->offset + from));
+    CQ_TRY_OR_DONE(cq_tensor_new(&wide, CQ_DTYPE_F64, 1, &n, NULL));
+    CQ_TRY_OR_DONE(cq_random_fill_normal(r, wide, stats.mean, sqrt(stats.variance)));
+    x = cq_tensor_data(wide);
     for (int64_t i = 0; i < n; i++)
         x[i] = fmin(fmax(nearbyint(x[i]), low), high);
-    if (status == CQ_OK)
-        status = cq_tensor_copy_into(t, wide);
+    status = cq_tensor_copy_into(piece, wide);
+done:
+    cq_tensor_release(piece);
     cq_tensor_release(wide);
     return status;
+}
+
+static cq_status fill_integers(cq_random *r, cq_tensor *t, cq_stats stats)
+{
+    const int64_t n = cq_tensor_numel(t);
+
+    for (int64_t i = 0; i < n; i += PIECE)
+        CQ_TRY(fill_piece(r, t, i, n - i < PIECE ? n - i : PIECE, stats));
+    return CQ_OK;
 }
 
 static cq_status make_tensor(cq_tensor **out, const cq_onnx_tensor *tensor, cq_stats stats,
@@ -167,7 +188,6 @@ static cq_status unstrip_tensor(unstrip *u, cq_onnx_model *m, cq_onnx_tensor *te
     CQ_TRY(read_stripped(&is, &stats, tensor));
     if (!is)
         return CQ_OK;
-    CQ_TRY(check_size(tensor));
     CQ_TRY(make_tensor(&t, tensor, stats, u->seed));
     full = cq_onnx_tensor_new(m, NULL, t); /* for its reference, which the model keeps */
     cq_tensor_release(t);
@@ -181,8 +201,17 @@ static cq_status unstrip_tensor(unstrip *u, cq_onnx_model *m, cq_onnx_tensor *te
     return CQ_OK;
 }
 
+/* All sizes are checked before the first tensor is filled. */
 static cq_status unstrip_graph(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *graph)
 {
+    cq_stats stats;
+    bool     is;
+
+    for (uint32_t i = 0; i < graph->initializer.n; i++) {
+        CQ_TRY(read_stripped(&is, &stats, graph->initializer.items[i]));
+        if (is)
+            CQ_TRY(check_size((unstrip *)edit, graph->initializer.items[i]));
+    }
     for (uint32_t i = 0; i < graph->initializer.n; i++)
         CQ_TRY(unstrip_tensor((unstrip *)edit, m, graph->initializer.items[i]));
     return CQ_OK;
@@ -265,8 +294,15 @@ CQ_API cq_status cq_unstrip(const char *path, const char *out, uint64_t seed)
     CQ_NEED(path);
     unstrip u = { .edit = { .graph = unstrip_graph }, .seed = seed };
 
+    cq_status status = CQ_OK;
+
     out = out ? out : path;
-    cq_batch_begin();
-    return cq_batch_end(is_folder(path) ? unstrip_case(&u, path, out)
-                                        : cq_edit_file(&u.edit, path, out));
+    for (int i = 0; i < MAX_TRIES; i++) {
+        cq_batch_begin();
+        status = cq_batch_end(is_folder(path) ? unstrip_case(&u, path, out)
+                                              : cq_edit_file(&u.edit, path, out));
+        if (status != CQ_E_IO || !cq_batch_collided())
+            break;
+    }
+    return status;
 }

@@ -12,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STEPS = 3 /* of a model with state: a set of data each */ };
+enum {
+    STEPS     = 3, /* of a model with state: a set of data each */
+    MAX_TRIES = 4  /* when another program creates the folder meanwhile */
+};
 
 /* A run: what the model began with besides its inputs, and what it gave. */
 typedef struct data_set {
@@ -203,7 +206,22 @@ static cq_status write_gradients(const writer *w, const char *set)
     return CQ_OK;
 }
 
-/* Those that nothing new takes the place of. */
+/* input_0.pb, output_0.pb, gradient_0.pb, gradient_input_0.pb: names that a test-case has. */
+static bool is_tensor_name(const char *name)
+{
+    static const char *const kinds[] = { "input_", "output_", "gradient_", "gradient_input_" };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char  *number = cq_starts_with(name, kinds[i]) ? name + strlen(kinds[i]) : "";
+        const size_t n      = strspn(number, "0123456789");
+
+        if (n && strcmp(number + n, ".pb") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those that nothing new takes the place of. Other files are the user's. */
 static cq_status delete_tensors(const char *set)
 {
     cq_names  names  = { 0 };
@@ -211,7 +229,7 @@ static cq_status delete_tensors(const char *set)
     cq_status status = cq_list_folder(&names, set);
 
     for (size_t i = 0; i < names.n && status == CQ_OK; i++)
-        if (cq_ends_with(names.items[i], ".pb")) {
+        if (is_tensor_name(names.items[i])) {
             if (!in_folder(&path, set, names.items[i]))
                 status = CQ_E_NO_MEMORY;
             else
@@ -303,7 +321,8 @@ static cq_status write_meta(const writer *w, const char *path)
     return CQ_OK;
 }
 
-/* Without a new model the files that are there stay, and a set is added. */
+/* Without a new model the files that are there stay, and a set is added; whether there is a model,
+ * and which number is free, must stay true until then. */
 static cq_status choose_place(writer *w, bool *is_new_model)
 {
     cq_str    path   = { 0 };
@@ -313,6 +332,8 @@ static cq_status choose_place(writer *w, bool *is_new_model)
         !wants(w, CQ_TESTCASE_KEEP_MODEL) || (status == CQ_OK && access(path.text, F_OK) != 0);
     cq_str_clear(&path);
     w->at = w->folder;
+    if (status == CQ_OK && !*is_new_model)
+        (void)cq_batch_lock(w->folder); /* without it cq_batch_collided tells */
     return status != CQ_OK || !*is_new_model ? status : cq_batch_folder(&w->at, w->folder);
 }
 
@@ -433,8 +454,13 @@ CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source 
     CQ_TRY_OR_DONE(want_gradients(&w));
     CQ_TRY_OR_DONE(run_all(&w, source));
     cq_trace_step(&w.trace, "run");
-    cq_batch_begin();
-    status = cq_batch_end(write_files(&w));
+    for (int i = 0; i < MAX_TRIES; i++) {
+        w.next_set = 0;
+        cq_batch_begin();
+        status = cq_batch_end(write_files(&w));
+        if (status != CQ_E_IO || !cq_batch_collided())
+            break;
+    }
 done:
     writer_clear(&w);
     return status;

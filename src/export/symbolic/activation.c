@@ -7,8 +7,8 @@
     "n = size(weight, -1) if rank(weight) > 0 else 1;"                                             \
     "w = Reshape(weight, [n if i == 0 else 1 for i in range(rank(self) - 1)])"                     \
     " if rank(self) > 2 and n != 1 else Reshape(weight, []) if rank(self) == 0 else weight;"       \
-    "PRelu(self, w) if fits('PRelu', self) or opset() < 9 else"                                    \
-    " Where(Greater(self, 0), self, self * w)"
+    "PRelu(self, w) if fits('PRelu', self) else"                                                   \
+    " Relu(self) - Relu(-self) * w if opset() < 9 else Where(Greater(self, 0), self, self * w)"
 
 /* log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)) */
 #define SOFTPLUS(x)                                                                                \
@@ -18,8 +18,11 @@
 #define GELU(newer)                                                                                \
     "inner = self / 1.41421356237309504880;"                                                       \
     "cubed = self * (self * self) * 0.044715;"                                                     \
-    "y = Erf(inner) if approximate == 'none'"                                                      \
-    " else Tanh((self + cubed) * 0.79788456080286535588);" newer "self * (y + 1) * 0.5"
+    "y = erf(inner) if approximate == 'none'"                                                      \
+    " else Tanh((self + cubed) * 0.79788456080286535588);"                                         \
+    "exact = self * 0.5 * erfc_of_double(-inner);" newer                                           \
+    "exact if approximate == 'none' and dtype(self) == 'float64' and opset() >= 9 else"            \
+    " self * (y + 1) * 0.5"
 
 #define HARD_SIGMOID                                                                               \
     "(HardSigmoid<alpha = 1 / 6, beta = 0.5>(self) if fits('HardSigmoid', self)"                   \
@@ -38,7 +41,9 @@ const cq_symbolic cq_symbolics_activation[] = {
     { "aten::relu", 7,
       .each = "Relu(self) if is_float(self) or fits('Relu', self) else Clip(self, 0, None)" },
     { "aten::hardtanh", 7, .each = "Clip(self, min_val, max_val)" },
-    { "aten::leaky_relu", 7, .each = LEAKY_RELU },
+    { "aten::leaky_relu", 7,
+      .each = LEAKY_RELU " if fits('LeakyRelu', self) else"
+                         " Relu(self) - Relu(-self) * negative_slope" },
     { "aten::leaky_relu", 9,
       .each = LEAKY_RELU " if fits('LeakyRelu', self)"
                          " else Where(Greater(self, 0), self, self * negative_slope)" },
@@ -75,7 +80,11 @@ const cq_symbolic cq_symbolics_activation[] = {
     /* max(x - lambd, 0) - max(-x - lambd, 0); NaN becomes 0. */
     { "aten::softshrink", 7,
       .each = "y = Relu(self + -lambd) - Relu(-self + -lambd); Where(IsNaN(self), 0, y)" },
-    { "aten::softshrink", 9, .each = "Shrink<lambd = lambd, bias = lambd>(self)" },
+    /* The attributes of Shrink are float32. */
+    { "aten::softshrink", 9,
+      .each = "y = Relu(self + -lambd) - Relu(-self + -lambd);"
+              "Where(IsNaN(self), 0, y) if dtype(self) == 'float64' else"
+              " Shrink<lambd = lambd, bias = lambd>(self)" },
     { "aten::hardshrink", 7, .each = "Where(LessOrEqual(Abs(self), lambd), 0, self)" },
     { "aten::dropout", 7, .each = DROPOUT("Dropout<ratio = p>(input)") },
     { "aten::dropout", 12,

@@ -1,6 +1,7 @@
-/* Attention as one node, since opset 23. ONNX Runtime gives a query that a mask of bools lets look
- * nowhere 0, as PyTorch does; but also one whose mask of floats is the least number throughout,
- * which PyTorch lets look everywhere. So a mask of floats is not for it. */
+/* Attention as one node, since opset 23. A query that a mask of bools lets look nowhere is 0 in
+ * PyTorch; ONNX Runtime 1.23 gives NaN and newer ones 0, so it is set to 0. A query whose mask of
+ * floats is the least number throughout is also 0 in ONNX Runtime, but PyTorch lets it look
+ * everywhere. So a mask of floats is not for it. */
 #include "export/symbolic.h"
 
 /* clang-format off */
@@ -16,8 +17,10 @@
     "all = [size(q, 2), size(k, 2)];" \
     "mask = None if m is None else deep if [size(deep, 2), size(deep, 3)] == all else" \
     " Expand(deep, [size(deep, 0), size(deep, 1)] + all);" \
-    "Attention<is_causal = 1 if is_causal else None, scale = scale>(q, k, v, mask)" \
-    " if direct and fits else no('it is decomposed')"
+    "y = Attention<is_causal = 1 if is_causal else None, scale = scale>(q, k, v, mask)" \
+    " if direct and fits else no('it is decomposed');" \
+    "y if m is None else" \
+    " Where(cast(ReduceMax(cast(mask, 'float32'), [3]), 'bool'), y, like(0, y))"
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_attention[] = {

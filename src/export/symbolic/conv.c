@@ -89,16 +89,16 @@ cq_value *cq_sym_unit_kernels(cq_sym *s, int64_t high, int64_t wide)
 #define PADDED OPERANDS "p = per_axis(padding, n);"
 #define PLAIN(op) \
     { "aten::" op, 7, .as = PADDED DONE(PLAIN_NODE), \
-      .parts = "convolved_either(" ITS_OWN ", dilation, False, [0], groups)" }
+      .parts = true }
 #define BY_WORD(op) \
     { "aten::" op, 7, .as = OPERANDS BY_WORD_NODE BY_WORD_DONE, \
-      .parts = "convolved_as(" ITS_OWN ", dilation, groups)" }
+      .parts = true }
 #define TRANSPOSED(op) \
     { "aten::" op, 7, .as = PADDED TRANSPOSED_NODE DONE("back"), \
-      .parts = "convolved_back(" ITS_OWN ", dilation, output_padding, groups)" }
+      .parts = true }
 #define EITHER(op) \
     { "aten::" op, 7, .as = PADDED TRANSPOSED_NODE DONE("back if transposed else " PLAIN_NODE), \
-      .parts = "convolved_either(" ITS_OWN ", dilation, transposed, output_padding, groups)" }
+      .parts = true }
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_conv[] = {

@@ -67,7 +67,7 @@
     "sum = Reciprocal(low) + Reciprocal(low + 1) + Reciprocal(low + 2) + Reciprocal(low + 3) +" \
     " Reciprocal(low + 4) + Reciprocal(low + 5) + Reciprocal(low + 6) + Reciprocal(low + 7);" \
     "y = y - Where(small, sum, 0);" \
-    "y = Where(mirrored, y - Cos(part * pi) / Sin(part * pi) * pi, y);" \
+    "y = Where(mirrored, y - cosine(part * pi) / Sin(part * pi) * pi, y);" \
     "y = Where(Equal(x, 0), -Reciprocal(x), y);" \
     "Where(And(Equal(part, 0), Less(x, 0)), NaN, y)"
 

@@ -63,29 +63,31 @@ static cq_status einsum(cq_sym *s)
     "return where(changes % 2 == 0, d, -d)"
 
 const cq_symbolic cq_symbolics_linalg[] = {
-    { "aten::linalg_det", 7, .parts = DETERMINANT },
+    { "aten::linalg_det", 7, .parts = true },
     { "aten::linalg_det", 11,
       .as    = "Det(A) if dtype(A) == 'float32' else"
                " no('ONNX Runtime has it for float32 only')",
-      .parts = DETERMINANT },
+      .parts = true },
     { "aten::mm", 7, .as = PRODUCT("self", "mat2") },
     { "aten::bmm", 7, .as = PRODUCT("self", "mat2") },
     { "aten::mv", 7, .as = PRODUCT("self", "vec") },
     { "aten::dot", 7, .as = PRODUCT("self", "tensor") },
     { "aten::matmul", 7, .as = PRODUCT("self", "other") },
     { "aten::addmm", 7,
-      .as = ADD_PRODUCT(
-          "mat1",
-          "mat2") "x = without_bfloat16(mat1);"
-                  "Gemm<alpha = alpha, beta = beta>(x, without_bfloat16(mat2), "
-                  "without_bfloat16(self))"
-                  " if is_float(x) and known(beta) and known(alpha) and beta != 0 else sum" },
+      .as = ADD_PRODUCT("mat1",
+                        "mat2") "x = without_bfloat16(mat1);"
+                                "Gemm<alpha = alpha, beta = beta>(x, without_bfloat16(mat2), "
+                                "without_bfloat16(self))"
+                                " if is_float(x) and known(beta) and known(alpha) and beta != 0 and"
+                                " (dtype(x) != 'float64' or alpha == 1 and beta == 1) else sum" },
     { "aten::baddbmm", 7, .as = ADD_PRODUCT("batch1", "batch2") "sum" },
     { "aten::linear", 7,
       .as = "x = without_bfloat16(input); w = without_bfloat16(weight);"
-            "v = MatMul(computable(x, 9), swap(computable(w, 9), 0, 1));"
+            "v = MatMul(computable(x, 9),"
+            " swap(computable(w, 9), 0, 1) if rank(w) == 2 else computable(w, 9));"
             "v if bias is None else"
-            " Gemm<transB = 1>(x, w, without_bfloat16(bias)) if rank(x) == 2 and is_float(x) else"
+            " Gemm<transB = 1>(x, w, without_bfloat16(bias))"
+            " if rank(x) == 2 and rank(w) == 2 and is_float(x) else"
             " Add(v, cast(without_bfloat16(bias), dtype(v)))" },
     { "aten::einsum", 12, .fn = einsum }, /* before, it is decomposed */
     { 0 },

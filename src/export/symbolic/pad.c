@@ -1,7 +1,7 @@
 /* Padding. Pad takes floats until opset 10 and ONNX Runtime not every type later; what it
  * does not take is put together from pieces, as is padding from the other side, which ONNX
- * does not know. Where one side is cut and the other grows, the edge that grows may be all that
- * there was; so an edge is repeated first, and what repeats no edge is cut first. */
+ * does not know. Where one side is cut and the other grows, PyTorch repeats or mirrors elements of
+ * the whole tensor, also those that are cut off; so it is padded first and cut afterwards. */
 #include "export/symbolic.h"
 
 /* clang-format off */
@@ -16,22 +16,19 @@
     "p = pads(padding); no('it cuts off') if len([i for i in p if fixed(i) and i < 0]) > 0 else" \
     " Pad<mode = '" mode "'>(paddable(), p)"
 
-#define REFLECTION(op) \
-    { "aten::" op, 7, .as = OWN("reflect"), \
-      .parts = op "(cropped(self, padding), [max(p, 0) for p in padding])" }
-#define REPLICATION(op) \
-    { "aten::" op, 7, .as = OWN("edge"), \
-      .parts = "cropped(" op "(self, [max(p, 0) for p in padding]), padding)" }
+#define ROW(op, mode) \
+    { "aten::" op, 7, .as = OWN(mode), \
+      .parts = true }
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_pad[] = {
-    { "aten::constant_pad_nd", 7, .as = CONSTANT, .parts = "padded_by_pieces(self, pad, value)" },
-    REFLECTION("reflection_pad1d"),
-    REFLECTION("reflection_pad2d"),
-    REFLECTION("reflection_pad3d"),
-    REPLICATION("replication_pad1d"),
-    REPLICATION("replication_pad2d"),
-    REPLICATION("replication_pad3d"),
-    { "aten::_pad_circular", 7, .parts = "padded_around(self, pad)" },
+    { "aten::constant_pad_nd", 7, .as = CONSTANT, .parts = true },
+    ROW("reflection_pad1d", "reflect"),
+    ROW("reflection_pad2d", "reflect"),
+    ROW("reflection_pad3d", "reflect"),
+    ROW("replication_pad1d", "edge"),
+    ROW("replication_pad2d", "edge"),
+    ROW("replication_pad3d", "edge"),
+    { "aten::_pad_circular", 7, .parts = true },
     { 0 },
 };

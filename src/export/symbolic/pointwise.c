@@ -65,7 +65,7 @@ const cq_symbolic cq_symbolics_pointwise[] = {
     /* The angle of y / x, moved by half a turn where x is negative. */
     { "aten::atan2", 7,
       .each = "zero = like(0, other); pi = 3.14159265358979323846;"
-              "angle = Where(Equal(other, zero), Sign(self) * (pi / 2), Atan(self / other));"
+              "angle = Where(Equal(other, zero), Sign(self) * (pi / 2), arctangent(self / other));"
               "turn = Where(is_negative(self), -pi, pi);"
               "angle + Where(Less(other, zero), turn, zero)" },
     /* Squares of large numbers are infinite: the less is divided by the greater. */

@@ -117,32 +117,23 @@
 
 #define MAX(op, n)                                                                                 \
     {                                                                                              \
-        "aten::" op, 7, .as = MAX_VALUES(#n, CROP_##n),                                            \
-                        .parts = "greatest(self, " #n                                              \
-                                 ", kernel_size, stride, padding, dilation, ceil_mode)[0]"         \
+        "aten::" op, 7, .as = MAX_VALUES(#n, CROP_##n), .parts = true                              \
     }
 #define MAX_INDICES(op, n)                                                                         \
     {                                                                                              \
-        "aten::" op, 7,                                                                            \
-            .as    = MAX_AND_PLACES(#n, CROP_##n),                                                 \
-            .parts = "greatest(self, " #n ", kernel_size, stride, padding, dilation, ceil_mode)"   \
+        "aten::" op, 7, .as = MAX_AND_PLACES(#n, CROP_##n), .parts = true                          \
     }
 #define AVERAGE(op, n, divisor)                                                                    \
     {                                                                                              \
-        "aten::" op, 7,                                                                            \
-            .as    = AVERAGE_POOL(#n, divisor, CROP_##n),                                          \
-            .parts = "averaged(self, " #n ", kernel_size, stride, padding, ceil_mode, "            \
-                     "count_include_pad, " divisor ")"                                             \
+        "aten::" op, 7, .as = AVERAGE_POOL(#n, divisor, CROP_##n), .parts = true                   \
     }
 #define ADAPTIVE_AVERAGE(op, n)                                                                    \
     {                                                                                              \
-        "aten::" op, 7, .as = ADAPTIVE_AVERAGE_POOL(n),                                            \
-                        .parts = "means_of_parts(self, " #n ", output_size)"                       \
+        "aten::" op, 7, .as = ADAPTIVE_AVERAGE_POOL(n), .parts = true                              \
     }
 #define ADAPTIVE_MAX(op, n)                                                                        \
     {                                                                                              \
-        "aten::" op, 7, .as = ADAPTIVE_MAX_POOL(n),                                                \
-                        .parts = "greatest_of_parts(self, " #n ", output_size)"                    \
+        "aten::" op, 7, .as = ADAPTIVE_MAX_POOL(n), .parts = true                                  \
     }
 
 const cq_symbolic cq_symbolics_pool[] = {

@@ -56,6 +56,6 @@ const cq_symbolic cq_symbolics_quantized[] = {
     { "aten::_make_per_channel_quantized_tensor", 7, .as = PER_CHANNEL("'float32'") FROM_GRID },
     { "aten::_make_per_channel_quantized_tensor", 13,
       .as = PER_CHANNEL(STORED_AS) UNLESS_INT32("DequantizeLinear<axis = at>(self, row, zeros)") },
-    { "aten::dequantize.self", 7, .as = "self" },
+    { "aten::dequantize.self", 7, .as = "cast(self, 'float32')" },
     { 0 },
 };

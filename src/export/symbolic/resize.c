@@ -118,13 +118,18 @@ static cq_value *indices_of(cq_sym *s, const resize *r, size_t i)
 static cq_value *matrix_of(cq_sym *s, const resize *r, size_t i, cq_dtype dtype)
 {
     int64_t    n = r->in[i].value, sizes[3] = { 1, n, n }, matrix[2] = { n, r->out[i].value };
+    bool       wide = dtype == CQ_DTYPE_F64;
     cq_tensor *t = NULL, *weights = NULL;
 
-    if (s->status != CQ_OK ||
-        cq_sym_fail(s, cq_tensor_new(&t, CQ_DTYPE_F32, 3, sizes, NULL)) != CQ_OK)
+    if (s->status != CQ_OK || cq_sym_fail(s, cq_tensor_new(&t, wide ? CQ_DTYPE_F64 : CQ_DTYPE_F32,
+                                                           3, sizes, NULL)) != CQ_OK)
         return NULL;
-    for (int64_t k = 0; k < n; k++)
-        ((float *)cq_tensor_data(t))[k * n + k] = 1;
+    for (int64_t k = 0; k < n; k++) {
+        if (wide)
+            ((double *)cq_tensor_data(t))[k * n + k] = 1;
+        else
+            ((float *)cq_tensor_data(t))[k * n + k] = 1;
+    }
     weights = kernel_on(s, r, i, t);
     cq_tensor_release(t);
     return cq_sym_cast(s, const_as(s, weights, 2, matrix), dtype);
@@ -289,7 +294,10 @@ static cq_status smooth(cq_sym *s)
                                : "sizes and factors that disagree need fixed sizes");
 }
 
+/* ONNX Runtime has no GridSample of float64. */
 #define GRID_SAMPLE(modes)                                                                         \
+    "no('ONNX Runtime has no GridSample of float64') if dtype(input) == 'float64' and"             \
+    " interpolation_mode != 2 else "                                                               \
     "GridSample<align_corners = align_corners, mode = " modes "[interpolation_mode],"              \
     "padding_mode = ['zeros', 'border', 'reflection'][padding_mode]>"                              \
     "(without_bfloat16(input), without_bfloat16(grid))"
@@ -303,12 +311,9 @@ static cq_status smooth(cq_sym *s)
     "raise NotImplementedError('cubic sampling needs GridSample, of opset 16')\n"                  \
     "return sampled(input, grid, interpolation_mode, padding_mode, align_corners)"
 #define AVERAGING(op, cubic)                                                                       \
-    { "aten::" op, 7, .fn = smooth,                                                                \
-      .parts = "averaged_to(self, output_size, scales_h, scales_w, align_corners, " cubic ")" },   \
+    { "aten::" op, 7, .fn = smooth, .parts = true },                                               \
     {                                                                                              \
-        "aten::" op ".vec", 7,                                                                     \
-            .fn    = smooth,                                                                       \
-            .parts = "averaged_by(input, output_size, scale_factors, align_corners, " cubic ")"    \
+        "aten::" op ".vec", 7, .fn = smooth, .parts = true                                         \
     }
 
 const cq_symbolic cq_symbolics_resize[] = {
@@ -324,15 +329,15 @@ const cq_symbolic cq_symbolics_resize[] = {
     { "aten::upsample_bicubic2d", 7, .fn = smooth },
     AVERAGING("_upsample_bilinear2d_aa", "False"),
     AVERAGING("_upsample_bicubic2d_aa", "True"),
-    { "aten::grid_sampler", 7, .parts = SAMPLED },
+    { "aten::grid_sampler", 7, .parts = true },
     { "aten::grid_sampler", 16, .as = GRID_SAMPLE_16 " if rank(input) == 4 else " OF_THREE_AXES,
-      .parts = SAMPLED },
-    { "aten::grid_sampler", 20, .as = GRID_SAMPLE_20 },
-    { "aten::grid_sampler_2d", 7, .parts = SAMPLED },
-    { "aten::grid_sampler_2d", 16, .as = GRID_SAMPLE_16 },
-    { "aten::grid_sampler_2d", 20, .as = GRID_SAMPLE_20 },
-    { "aten::grid_sampler_3d", 7, .parts = SAMPLED },
-    { "aten::grid_sampler_3d", 20, .as = GRID_SAMPLE_20 },
-    { "aten::affine_grid_generator", 7, .parts = "affine_places(theta, size, align_corners)" },
+      .parts = true },
+    { "aten::grid_sampler", 20, .as = GRID_SAMPLE_20, .parts = true },
+    { "aten::grid_sampler_2d", 7, .parts = true },
+    { "aten::grid_sampler_2d", 16, .as = GRID_SAMPLE_16, .parts = true },
+    { "aten::grid_sampler_2d", 20, .as = GRID_SAMPLE_20, .parts = true },
+    { "aten::grid_sampler_3d", 7, .parts = true },
+    { "aten::grid_sampler_3d", 20, .as = GRID_SAMPLE_20, .parts = true },
+    { "aten::affine_grid_generator", 7, .parts = true },
     { 0 },
 };

@@ -39,7 +39,8 @@ cq_value *cq_sym_corner(cq_sym *s, cq_value *src, cq_value *index)
     "begun = y if self_counts else" \
     " ScatterElements<axis = at>(y, places, expand(like(neutral(how, y), y), sizes(places)));" \
     "node = ScatterElements<axis = at, reduction = how>(begun, places, z);" \
-    "as_result(" last " table if covers else" \
+    "as_result(no('sums of integers wrap around before they are divided')" \
+    " if mean and not is_float(x) else " last " table if covers else" \
     " no('index is smaller than self beside dim', 0 if mean else 16 if how == 'add' or how == 'mul'" \
     " else 18))"
 #define NODE_16 "node if (kind == 'add' or kind == 'mul') and not mean else"
@@ -49,21 +50,11 @@ cq_value *cq_sym_corner(cq_sym *s, cq_value *src, cq_value *index)
     " 'mul' if reduce == 'multiply' or reduce == 'prod' else 'max' if reduce == 'amax' else" \
     " 'min' if reduce == 'amin' else 'mean' if reduce == 'mean' else no('such a reduction')"
 
-#define ROWS(op, reduction, source, with_self, mean) \
+#define ROWS(op, reduction, source, with_self, has_parts) \
     { "aten::" op, 7, .no = "it needs Where, of opset 9" }, \
-    { "aten::" op, 9, .as = BY_TABLE(reduction, source, with_self, "") }, \
-    { "aten::" op, 16, .as = BY_TABLE(reduction, source, with_self, NODE_16), .parts = mean }, \
-    { "aten::" op, 18, .as = BY_TABLE(reduction, source, with_self, NODE_18), .parts = mean }
-
-/* Of an index that is smaller than self beside dim; all other reductions are nodes then. */
-#define MEAN \
-    "if reduce != 'mean': raise NotImplementedError('index is smaller than self beside dim')\n" \
-    "zeros = zeros_like(index, dtype=self.dtype); n = ones_like(self)\n" \
-    "x = self if include_self else self.scatter(dim, index, zeros)\n" \
-    "if not include_self: n = n.scatter(dim, index, zeros)\n" \
-    "x = x.scatter_add(dim, index, src)\n" \
-    "n = n.scatter_add(dim, index, ones_like(src)).clamp(min=1)\n" \
-    "return x / n if x.is_floating_point() else x.div(n, rounding_mode='floor')"
+    { "aten::" op, 9, .as = BY_TABLE(reduction, source, with_self, ""), .parts = has_parts }, \
+    { "aten::" op, 16, .as = BY_TABLE(reduction, source, with_self, NODE_16), .parts = has_parts }, \
+    { "aten::" op, 18, .as = BY_TABLE(reduction, source, with_self, NODE_18), .parts = has_parts }
 /* clang-format on */
 
 const cq_symbolic cq_symbolics_scatter[] = {
@@ -72,9 +63,9 @@ const cq_symbolic cq_symbolics_scatter[] = {
     { "aten::scatter", 7, .no = "Scatter came with opset 9" },
     { "aten::scatter.src", 9, .as = SCATTER(CORNER) },
     { "aten::scatter.value", 9, .as = SCATTER(VALUES) },
-    ROWS("scatter.reduce", NAMED, CORNER, "True", NULL),
-    ROWS("scatter.value_reduce", NAMED, VALUES, "True", NULL),
-    ROWS("scatter_add", "'add'", CORNER, "True", NULL),
-    ROWS("scatter_reduce.two", NAMED, CORNER, "include_self", MEAN),
+    ROWS("scatter.reduce", NAMED, CORNER, "True", false),
+    ROWS("scatter.value_reduce", NAMED, VALUES, "True", false),
+    ROWS("scatter_add", "'add'", CORNER, "True", false),
+    ROWS("scatter_reduce.two", NAMED, CORNER, "include_self", true),
     { 0 },
 };

@@ -104,7 +104,7 @@ const cq_symbolic cq_symbolics_select[] = {
     { "aten::nonzero", 9,
       .as    = "Transpose<perm = [1, 0]>(NonZero(cast(self, 'bool'))) if rank(self) > 0"
                " else no('a number has no dimensions')",
-      .parts = "self.reshape([1]).nonzero().slice(1, 0, 0)" },
+      .parts = true },
     { "aten::masked_select", 7, .no = "ONNX selects by a mask since opset 9" },
     { "aten::masked_select", 9,
       .as = "x, m = spread(without_bfloat16(self), mask); Compress<axis = 0>(flat(x), flat(m))" },
@@ -126,7 +126,7 @@ const cq_symbolic cq_symbolics_select[] = {
     { "aten::unique_dim", 7, .no = "Unique came with opset 11" },
     { "aten::unique_dim", 11, .as = UNIQUE("axis = axis(dim, self), ") "back, many" },
     { "aten::unique_consecutive", 7, .no = "it needs CumSum, of opset 11" },
-    { "aten::unique_consecutive", 11, .as = UNIQUE_CONSECUTIVE, .parts = DIFFERENT_SLICES },
+    { "aten::unique_consecutive", 11, .as = UNIQUE_CONSECUTIVE, .parts = true },
     { "aten::unique_dim_consecutive", 7, .no = "slices are not compared as wholes" },
     { 0 },
 };

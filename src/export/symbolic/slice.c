@@ -155,9 +155,11 @@ static cq_status as_strided_scatter(cq_sym *s)
 const cq_symbolic cq_symbolics_slice[] = {
     { "aten::slice.Tensor", 7, .as = SLICE },
     { "aten::slice_scatter", 7,
-      .as = "at = axis(dim, self); part = cast(src, dtype(self));"
-            "first = first_place(given(start, 0), size(self, at));"
-            "replaced(self, part, at, first, size(part, at), step)" },
+      .as = "at = axis(dim, self); part = cast(src, dtype(self)); n = size(self, at);"
+            "first = first_place(given(start, 0), n); most = n - first; m = size(part, at);"
+            "short = not fixed(n) and fixed(m) and hint(given(start, 0)) < 0;"
+            "replaced(self, slice(part, at, 0, most) if short else part, at, first,"
+            " least(m, most) if short else m if fixed(m) else not_below_zero(m), step)" },
     { "aten::select.int", 7, .as = "item_at(self, axis(dim, self), index)" },
     { "aten::select_scatter", 7,
       .as = "at = axis(dim, self); part = Unsqueeze(cast(src, dtype(self)), [at]);"

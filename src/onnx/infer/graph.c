@@ -279,6 +279,11 @@ static cq_status apply(cq_rule *r)
         return apply_rule(r);
     }
     r->infer->has_unknown_operator |= !f;
+    if (!f && r->infer->flags & CQ_ONNX_INFER_KNOWN_ONLY)
+        return cq_rule_fail(r, "the operator %s%s%s is unknown, so its results have no type",
+                            r->node->domain ? r->node->domain : "",
+                            r->node->domain && *r->node->domain ? "." : "",
+                            r->node->op_type ? r->node->op_type : "");
     return f ? call_function(r, f) : CQ_OK;
 }
 

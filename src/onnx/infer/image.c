@@ -84,6 +84,8 @@ static cq_status resize(cq_rule *r)
 
     if (!x)
         return CQ_OK;
+    if (r->version >= 11)
+        CQ_TRY(cq_rule_need_list(r, 3));
     CQ_TRY(resize_axes(r, x->rank, axes, &n));
     cq_shape_of(&y, x);
     if (scales && scales->n == 0)

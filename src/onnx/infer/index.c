@@ -107,6 +107,8 @@ static int64_t plain_length(int64_t size, int64_t start, int64_t end, int64_t st
 {
     int64_t n;
 
+    if (size == 0)
+        return 0;
     start = start < 0 ? start + size : start;
     end   = end < -size ? -1 : end < 0 ? end + size : end;
     if (step > 0) {
@@ -338,10 +340,14 @@ static cq_status unique(cq_rule *r)
 static cq_status one_hot(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0), *values = cq_rule_shaped(r, 2);
+    const cq_itype *n = cq_rule_shaped(r, 1);
     cq_shape        y;
     size_t          axis;
     cq_ielem        depth;
 
+    if (n &&
+        (n->rank > 1 || (n->rank == 1 && cq_dim_is_plain(n->dims[0]) && !cq_dim_is(n->dims[0], 1))))
+        return cq_rule_fail(r, "depth is not one number");
     if (values && values->rank != 1)
         return cq_rule_fail(r, "values has rank %zu, wanted 1", values->rank);
     if (!x || x->rank >= CQ_MAX_RANK)

@@ -66,6 +66,20 @@ static cq_status det(cq_rule *r)
     return cq_rule_give_dims(r, 0, x->rank - 2, x->dims);
 }
 
+/* com.microsoft::Inverse */
+static cq_status inverse(cq_rule *r)
+{
+    const cq_itype *x = cq_rule_shaped(r, 0);
+    cq_dim          size;
+
+    if (!x)
+        return CQ_OK;
+    if (x->rank < 2)
+        return cq_rule_fail(r, "Inverse needs a matrix, not rank %zu", x->rank);
+    CQ_TRY(cq_dim_unify(&size, r, x->dims[x->rank - 2], x->dims[x->rank - 1]));
+    return cq_rule_give_dims(r, 0, x->rank, x->dims);
+}
+
 /* ---- Einsum ---- */
 
 /* "bij,bjk->bik": sizes by letter, and those that `...` stands for. */
@@ -187,7 +201,6 @@ static cq_status einsum_rule(cq_rule *r)
 }
 
 const cq_rule_row cq_rules_math[] = {
-    { "Det", 1, det, NULL },   { "Einsum", 1, einsum_rule, NULL },
-    { "Gemm", 1, gemm, NULL }, { "MatMul", 1, matmul, NULL },
-    { NULL, 0, NULL, NULL },
+    { "Det", 1, det, NULL },   { "Einsum", 1, einsum_rule, NULL }, { "Inverse", 1, inverse, NULL },
+    { "Gemm", 1, gemm, NULL }, { "MatMul", 1, matmul, NULL },      { NULL, 0, NULL, NULL },
 };

@@ -91,6 +91,10 @@ static cq_status reshape(cq_rule *r)
     bool            may_be_any = false;
     cq_shape        y;
 
+    if (r->version >= 5)
+        CQ_TRY(cq_rule_need_list(r, 1));
+    if (r->version >= 5)
+        CQ_TRY(cq_rule_need_list(r, 1));
     if (!reshape_target(r, &y))
         return CQ_OK;
     for (size_t i = 0; i < y.rank; i++) {
@@ -119,6 +123,24 @@ static cq_status reshape(cq_rule *r)
 
 /* ---- axes of size 1 ---- */
 
+/* Before opset 13 onnx ignores axes that are outside of the rank. */
+static cq_given squeezed_axes(cq_status *status, cq_rule *r, size_t rank, uint64_t *axes)
+{
+    const cq_onnx_ints *ints = r->version < 13 ? cq_rule_ints(r, "axes") : NULL;
+
+    if (!ints)
+        return cq_rule_axes(status, r, 1, rank, axes);
+    *status = CQ_OK;
+    *axes   = 0;
+    for (uint32_t i = 0; i < ints->n; i++) {
+        int64_t axis = ints->items[i] < 0 ? ints->items[i] + (int64_t)rank : ints->items[i];
+
+        if (axis >= 0 && axis < (int64_t)rank)
+            *axes |= (uint64_t)1 << axis;
+    }
+    return CQ_GIVEN;
+}
+
 static cq_status squeeze(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);
@@ -129,7 +151,7 @@ static cq_status squeeze(cq_rule *r)
 
     if (!x)
         return CQ_OK;
-    given = cq_rule_axes(&status, r, 1, x->rank, &axes);
+    given = squeezed_axes(&status, r, x->rank, &axes);
     CQ_TRY(status);
     if (given == CQ_GIVEN_UNKNOWN)
         return CQ_OK;

@@ -46,6 +46,15 @@ static void build_table(void)
                 table.status = cq_map_set(&table.rows, row->op, (void *)row);
 }
 
+cq_status cq_rule_need_list(cq_rule *r, size_t input)
+{
+    const cq_itype *list = cq_rule_has(r, input) ? cq_rule_shaped(r, input) : NULL;
+
+    if (!list || list->rank == 1 || cq_rule_data(r, input))
+        return CQ_OK;
+    return cq_rule_fail(r, "input %zu has rank %zu, expected a list of rank 1", input, list->rank);
+}
+
 cq_status cq_rule_find(const cq_rule_row **out, const cq_onnx_schema *schema, int64_t version)
 {
     const cq_rule_row *row;

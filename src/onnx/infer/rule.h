@@ -172,6 +172,9 @@ cq_status cq_rule_axis(size_t *out, const cq_rule *r, int64_t axis, size_t rank)
  * they are not given. */
 cq_given cq_rule_axes(cq_status *status, cq_rule *r, size_t input, size_t rank, uint64_t *out);
 
+/* Fails if an input that is to be a list of numbers has another rank than 1. */
+cq_status cq_rule_need_list(cq_rule *r, size_t input);
+
 /* ---- outputs ---- */
 
 cq_status cq_rule_give(cq_rule *r, size_t i, const cq_shape *shape);

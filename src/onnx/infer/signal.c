@@ -7,11 +7,14 @@ static cq_dim one_side(const cq_rule *r, cq_dim n)
     return cq_dim_add(r, cq_dim_floordiv(r, n, cq_dim_of(2)), cq_dim_of(1));
 }
 
-/* [batch, …, real or complex]; the axis is an attribute, since opset 20 an input. */
+/* [batch, …, real or complex]; the axis is an attribute, since opset 20 an input. The inverse of
+ * half a spectrum is real. */
 static cq_status dft(cq_rule *r)
 {
-    const cq_itype *x     = cq_rule_shaped(r, 0);
-    int64_t         given = cq_rule_int(r, "axis", 1);
+    const cq_itype *x        = cq_rule_shaped(r, 0);
+    int64_t         given    = cq_rule_int(r, "axis", 1);
+    bool            onesided = cq_rule_int(r, "onesided", 0);
+    bool            inverse  = cq_rule_int(r, "inverse", 0);
     cq_ielem        e;
     size_t          axis;
     cq_shape        y;
@@ -25,18 +28,22 @@ static cq_status dft(cq_rule *r)
         if (cq_rule_has(r, 2)) {
             bool is_known = cq_rule_scalar(r, 2, &e) && e.kind == CQ_INUM_INT && !e.i.expr;
 
-            if (!is_known && (cq_rule_has(r, 1) || cq_rule_int(r, "onesided", 0)))
+            if (!is_known && (cq_rule_has(r, 1) || onesided))
                 return CQ_OK;
             given = is_known ? e.i.value : -2; /* along any axis it stays as long as it is */
         }
     }
     CQ_TRY(cq_rule_axis(&axis, r, given, x->rank));
     cq_shape_of(&y, x);
+    if (onesided && inverse && cq_dim_is(x->dims[x->rank - 1], 1))
+        return cq_rule_fail(r, "an inverse onesided DFT expects complex numbers");
     if (cq_rule_has(r, 1))
         y.dims[axis] = cq_rule_scalar(r, 1, &e) ? cq_dim_of_ielem(e) : cq_dim_unknown();
-    if (cq_rule_int(r, "onesided", 0))
+    else if (onesided && inverse)
+        y.dims[axis] = cq_dim_mul(r, cq_dim_of(2), cq_dim_sub(r, y.dims[axis], cq_dim_of(1)));
+    if (onesided && !inverse)
         y.dims[axis] = one_side(r, y.dims[axis]);
-    y.dims[x->rank - 1] = cq_dim_of(2);
+    y.dims[x->rank - 1] = cq_dim_of(onesided && inverse ? 1 : 2);
     return cq_rule_give(r, 0, &y);
 }
 

@@ -108,6 +108,7 @@ static cq_status constant_of_shape(cq_rule *r)
     const cq_onnx_attribute *a = cq_rule_attr(r, "value");
 
     cq_rule_give_elem(r, 0, a && a->t ? a->t->data_type : CQ_ONNX_FLOAT);
+    CQ_TRY(cq_rule_need_list(r, 0));
     return give_sizes(r, 0, 0);
 }
 

@@ -29,6 +29,7 @@ const char *const cq_onnx_rows_microsoft[] = {
     "activation_axis:i activation_beta:f activation_gamma:f alpha:f=1 transA:i=0 transB:i=0 "
     "transBatchA:i=0 transBatchB:i=0 | T=ieee,bf16",
     "Gelu 1 open | X:T | Y:T |  | T=ieee,bf16",
+    "Inverse 1 open | X:T | Y:T |  | T=ieee",
     "GroupQueryAttention 1 open | query:T key?:T value?:T past_key?:T past_value?:T seqlens_k:i32 "
     "total_sequence_length:i32 cos_cache?:T sin_cache?:T position_ids?:i64 attention_bias?:T "
     "head_sink?:T | output:T present_key?:T present_value?:T output_qk?:T | do_rotary:i=0 "

@@ -43,14 +43,14 @@ const char *const cq_onnx_rows_ml[] = {
     "nodes_featureids!:is nodes_hitrates:t nodes_missing_value_tracks_true:is nodes_modes!:t "
     "nodes_splits!:t nodes_trueleafs!:is nodes_truenodeids!:is post_transform:i=0 "
     "tree_roots!:is | T=ieee",
-    "TreeEnsembleClassifier 1 | X:T1 | Y:T2 Z:f32 | base_values:fs class_ids:is "
+    "TreeEnsembleClassifier 1 uninferred | X:T1 | Y:T2 Z:f32 | base_values:fs class_ids:is "
     "class_nodeids:is class_treeids:is class_weights:fs classlabels_int64s:is "
     "classlabels_strings:ss nodes_falsenodeids:is nodes_featureids:is nodes_hitrates:fs "
     "nodes_missing_value_tracks_true:is nodes_modes:ss nodes_nodeids:is nodes_treeids:is "
     "nodes_truenodeids:is nodes_values:fs post_transform:s=NONE | T1=f32,f64,i64,i32 "
     "T2=str,i64",
-    "TreeEnsembleClassifier 3 | X:T1 | Y:T2 Z:f32 | base_values:fs base_values_as_tensor:t "
-    "class_ids:is class_nodeids:is class_treeids:is class_weights:fs "
+    "TreeEnsembleClassifier 3 uninferred | X:T1 | Y:T2 Z:f32 | base_values:fs "
+    "base_values_as_tensor:t class_ids:is class_nodeids:is class_treeids:is class_weights:fs "
     "class_weights_as_tensor:t classlabels_int64s:is classlabels_strings:ss "
     "nodes_falsenodeids:is nodes_featureids:is nodes_hitrates:fs nodes_hitrates_as_tensor:t "
     "nodes_missing_value_tracks_true:is nodes_modes:ss nodes_nodeids:is nodes_treeids:is "

@@ -73,7 +73,7 @@ const char *const cq_onnx_rows_nn[] = {
     "GlobalLpPool 22 | X:T | Y:T | p:i=2 | T=ieee,bf16",
     "GlobalMaxPool 1 | X:T | Y:T |  | T=ieee",
     "GlobalMaxPool 22 | X:T | Y:T |  | T=ieee,bf16",
-    "GroupNormalization 18 function | X:T scale:T bias:T | Y:T | epsilon:f=1e-05 "
+    "GroupNormalization 18 deprecated function | X:T scale:T bias:T | Y:T | epsilon:f=1e-05 "
     "num_groups!:i | T=ieee,bf16",
     "GroupNormalization 21 function | X:T scale:T bias:T | Y:T | epsilon:f=1e-05 "
     "num_groups!:i stash_type:i=1 | T=ieee,bf16",

@@ -8,25 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int hex_digit(char c)
-{
-    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
 /* One character behind a backslash. */
 static void take_escape(cq_text_parser *p)
 {
     static const char names[] = "n\nt\tr\r";
     const char       *name    = *p->at ? strchr(names, *p->at) : NULL;
 
-    if (*p->at == 'x' && p->end - p->at > 2 && hex_digit(p->at[1]) >= 0 &&
-        hex_digit(p->at[2]) >= 0) {
-        cq_str_add_char(&p->scratch, (char)(hex_digit(p->at[1]) * 16 + hex_digit(p->at[2])));
-        p->at += 3;
+    if (cq_text_take_byte(p))
         return;
-    }
     cq_str_add_char(&p->scratch, name && (name - names) % 2 == 0 ? name[1] : *p->at);
     p->at++;
 }
@@ -69,7 +58,7 @@ static bool take_bits(cq_text_parser *p, void *out, size_t size)
     if (p->end - at < (ptrdiff_t)(2 + 2 * size) || at[0] != '0' || at[1] != 'x')
         return false;
     for (size_t i = 0; i < 2 * size; i++) {
-        int digit = hex_digit(at[2 + i]);
+        int digit = cq_text_hex_digit(at[2 + i]);
 
         if (digit < 0)
             return false;

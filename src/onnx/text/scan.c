@@ -117,7 +117,28 @@ static cq_status keep(cq_text_parser *p, const char **out, const cq_text_literal
     return CQ_OK;
 }
 
-/* Between quotes; a backslash makes the next character mean itself. */
+int cq_text_hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char       *at       = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) % 16 : -1;
+}
+
+bool cq_text_take_byte(cq_text_parser *p)
+{
+    if (p->end - p->at < 3 || *p->at != 'x' || cq_text_hex_digit(p->at[1]) < 0 ||
+        cq_text_hex_digit(p->at[2]) < 0)
+        return false;
+    cq_str_add_char(&p->scratch,
+                    (char)(cq_text_hex_digit(p->at[1]) * 16 + cq_text_hex_digit(p->at[2])));
+    p->at += 3;
+    return true;
+}
+
+/* Between quotes; a backslash makes the next character mean itself. In a text that calque wrote,
+ * which has a backslash before quotes and backslashes alone, \xNN is a byte: that is how the
+ * command line shows bytes that a terminal might obey. */
 static cq_status want_quoted(cq_text_parser *p, cq_text_literal *out)
 {
     const char *from = cq_text_next(p);
@@ -126,8 +147,11 @@ static cq_status want_quoted(cq_text_parser *p, cq_text_literal *out)
     *out           = (cq_text_literal){ CQ_TEXT_STRING, from, p->at, 0 };
     p->scratch.len = 0;
     while (p->at < p->end && *p->at != '"') {
-        if (*p->at == '\\' && p->end - p->at > 1)
+        if (*p->at == '\\' && p->end - p->at > 1) {
             p->at++;
+            if (p->is_exact && cq_text_take_byte(p))
+                continue;
+        }
         cq_str_add_char(&p->scratch, *p->at++);
     }
     if (p->at == p->end)

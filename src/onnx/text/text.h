@@ -178,6 +178,8 @@ bool        cq_text_take_word(cq_text_parser *p, const char *word);
 cq_status   cq_text_want_id(cq_text_parser *p, const char **text, size_t *len);
 cq_status   cq_text_want_name(cq_text_parser *p, const char **out);   /* may be quoted */
 cq_status   cq_text_want_string(cq_text_parser *p, const char **out); /* is quoted */
+int         cq_text_hex_digit(char c);                                /* -1: it is none */
+bool        cq_text_take_byte(cq_text_parser *p); /* xNN, behind a backslash, into scratch */
 cq_status   cq_text_want_literal(cq_text_parser *p, cq_text_literal *out);
 bool        cq_text_next_is_number_word(const cq_text_parser *p);
 cq_status   cq_text_want_i64(cq_text_parser *p, int64_t *out);

@@ -119,3 +119,44 @@ int cli_export_read_axes(cli_export *e, const cli_args *args)
     json_decref(root);
     return code;
 }
+
+static const char *name_at(const cq_onnx_model *m, size_t i)
+{
+    const size_t n = cq_onnx_model_n_values(m, CQ_ONNX_INPUTS);
+
+    if (i < n)
+        return cq_onnx_model_value_name(m, CQ_ONNX_INPUTS, i);
+    return i - n < cq_onnx_model_n_values(m, CQ_ONNX_OUTPUTS)
+               ? cq_onnx_model_value_name(m, CQ_ONNX_OUTPUTS, i - n)
+               : NULL;
+}
+
+static bool is_name(const cli_export *e, const cq_onnx_model *m, const char *value)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = name_at(m, i)); i++)
+        if (strcmp(name, value) == 0)
+            return true;
+    for (size_t i = 0; i < e->options.n_input_names; i++) /* that were dropped */
+        if (strcmp(e->input_names[i], value) == 0)
+            return true;
+    return false;
+}
+
+int cli_export_check_axes(const cli_export *e, const cli_args *args, const cq_onnx_model *m)
+{
+    char        names[1024] = "";
+    const char *name;
+
+    for (size_t i = 0; i < e->options.n_dynamic_axes; i++) {
+        if (is_name(e, m, e->axes[i].value))
+            continue;
+        for (size_t k = 0, n = 0; (name = name_at(m, k)) && n < sizeof names; k++)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", k ? ", " : "", name);
+        return cli_misuse(args->verb,
+                          "--dynamic-axes: the model has no input or output '%s'; there are: %s",
+                          e->axes[i].value, names);
+    }
+    return CLI_DONE;
+}

@@ -193,7 +193,7 @@ static void results_clear(results *r)
         cq_tensor_release(r->wanted[i]);
         cq_tensor_release(r->got[i]);
     }
-    *r = (results){ .n_wanted = 0 };
+    memset(r, 0, sizeof *r); /* a compound literal would be a copy of 130 KB on the stack */
 }
 
 static cq_status get_results(results *r, const cli_compared *c, const cq_export_options *options)

@@ -40,12 +40,19 @@ typedef struct cli_option {
 
 typedef struct cli_args cli_args;
 
+/* Options that a help page shows together. Tables end with a row without a title. */
+typedef struct cli_group {
+    const char        *title;
+    const char *const *options; /* their names, which end with NULL */
+} cli_group;
+
 typedef struct cli_verb {
     const char       *name;
     const char       *operands; /* "MODEL [OUTDIR]", as in the usage line; "" for none */
     const char       *summary;  /* half a line for the list of verbs */
     const char       *about;    /* what the help of the verb begins with, ready-broken lines */
     const cli_option *options;  /* NULL: none */
+    const cli_group  *groups;   /* NULL: they are one list */
     size_t            min_operands, max_operands;
     size_t            n_read;         /* so many operands are files that are read; the others are
                                        * folders or words */
@@ -94,6 +101,12 @@ int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max,
 const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *table, size_t i),
                         const void *table);
 
+/* Whether one edit makes one name of the other. */
+bool cli_is_slip(const char *wrong, const char *right);
+
+/* Whether a verb has an option of that name. */
+bool cli_verb_has(const cli_verb *verb, const char *option);
+
 /* Prints the last failure of the library: message, place, excerpt, hint. Returns CLI_FAILED. */
 int cli_fail(void);
 
@@ -121,6 +134,9 @@ bool cli_ends_with(const char *text, const char *suffix);
 /* A text file into text, which has room for size bytes with the ending zero; its length. The exit
  * code, after saying what is wrong. */
 int cli_read_text(const char *path, char *text, size_t size, size_t *len);
+
+/* One more hint, below what a failure said. */
+void cli_say_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* To standard error: things that are worth knowing, and things that may be wrong. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -154,6 +170,10 @@ const char *cli_path_name(const char *path);
 
 /* The same as cli_put_text for a path, or a place that begins with one: the streams have names. */
 void cli_put_path(FILE *out, const char *path);
+
+/* Ends cq_outputs_begin. The outputs are put into place if code is CLI_DONE and what was printed so
+ * far has reached standard output; otherwise none is left. Returns code, or that this failed. */
+int cli_end_outputs(int code);
 
 /* As cq_onnx_model_save; to standard output it goes in one piece, without external data. */
 struct cq_onnx_model;

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "load.h"
 #include "model.h"
-#include "run_onnx.h"
+#include "onnx_inputs.h"
 
 #include <calque/session.h>
 #include <calque/threads.h>
@@ -34,7 +34,6 @@ typedef struct op_time {
 static struct job {
     cq_onnx_model *model;
     cq_session    *session;
-    cli_example    example;
     cq_onnx_value *inputs[MAX_INPUTS], *outputs[MAX_OUTPUTS];
     double         runs[MAX_RUNS]; /* milliseconds */
     size_t         n_runs;
@@ -63,51 +62,6 @@ static void note_node(void *user, const char *node, const char *op_type, int64_t
 
 /* ---- preparing ---- */
 
-/* What the model takes, for --input. */
-static int read_example(const cli_args *args)
-{
-    static cli_signature takes; /* too large for a stack frame */
-
-    takes.model = args->operands[0];
-    takes.n     = cq_session_n_inputs(job.session);
-    for (size_t i = 0; i < takes.n; i++)
-        if (!cq_session_input_is_optional(job.session, i))
-            takes.n_needed = i + 1;
-    return cli_example_read(&job.example, args, &takes);
-}
-
-static int make_inputs(const cli_args *args)
-{
-    size_t n = cq_session_n_inputs(job.session);
-
-    if (n > MAX_INPUTS || cq_session_n_outputs(job.session) > MAX_OUTPUTS)
-        return cli_fail_with("", "the model has more than %d inputs or outputs", MAX_INPUTS);
-    CLI_TRY(read_example(args));
-    for (size_t i = 0; i < n; i++) {
-        cq_tensor *tensor = NULL;
-        cli_input  input;
-        cq_status  status;
-
-        if (i < job.example.n)
-            input = job.example.inputs[i];
-        else if (cq_session_input_is_optional(job.session, i))
-            continue;
-        else
-            cli_declared_input(&input, job.model, i);
-        if (input.dtype == CQ_DTYPE_NONE && !input.path)
-            return cli_fail_with("", "input %s is not a tensor of numbers, so none can be made up",
-                                 cq_session_input_name(job.session, i));
-        CLI_TRY(cli_input_check_size(&input, cq_session_input_name(job.session, i)));
-        status = cli_input_tensor(&tensor, &input, i);
-        if (status == CQ_OK)
-            status = cq_onnx_value_new_tensor(&job.inputs[i], tensor);
-        cq_tensor_release(tensor);
-        if (status != CQ_OK)
-            return cli_fail();
-    }
-    return CLI_DONE;
-}
-
 static int prepare(const cli_args *args, bool by_operator)
 {
     const char        *path = args->operands[0];
@@ -125,7 +79,10 @@ static int prepare(const cli_args *args, bool by_operator)
     if (cli_load_onnx(&job.model, path) != CQ_OK ||
         cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
         return cli_fail();
-    return make_inputs(args);
+    if (cq_session_n_inputs(job.session) > MAX_INPUTS ||
+        cq_session_n_outputs(job.session) > MAX_OUTPUTS)
+        return cli_fail_with("", "the model has more than %d inputs or outputs", MAX_INPUTS);
+    return cli_onnx_inputs(job.inputs, args, job.model, job.session);
 }
 
 /* ---- measuring ---- */
@@ -260,7 +217,6 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_INPUT_OPTIONS,
-    { "entry", "NAME", NULL, 0 },
     { "threads", "N", "how many threads compute (one for each core)", 0 },
     { "repeat", "N", "how often it is run (for about two seconds)", 0 },
     { "operators", NULL, "also the time that each kind of operator takes in a run", 0 },

@@ -9,10 +9,15 @@
 
 #include <calque/testcase.h>
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 #define PATH_SIZE 4096
+
+enum { MAX_TRIES = 4 /* of saving, when another program creates a file of the same name */ };
 
 /* Where the model goes: -o, or a file in this folder that is named after the model. */
 static const char *output_path(const cli_args *args, const cli_model *model)
@@ -24,6 +29,25 @@ static const char *output_path(const cli_args *args, const cli_model *model)
     return given ? given : path;
 }
 
+/* ONNX goes into any file, but a name that promises another format is probably a mistake. Names of
+ * temporary files and copies promise nothing. */
+static void warn_of_suffix(const char *path)
+{
+    static const char *const fine[] = { "onnx", "tmp", "temp", "part", "new", "old", "bak", "bin" };
+    const char              *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char              *dot = strrchr(name, '.');
+    struct stat              st;
+
+    if (!dot || dot == name || !isalpha((unsigned char)dot[1]) ||
+        (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+        return;
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        if (strcasecmp(dot + 1, fine[i]) == 0)
+            return;
+    cli_warn_at(path, "the output is an ONNX model, whatever its name ends with; ONNX files are "
+                      "named .onnx");
+}
+
 /* How large a tensor is that leaves the model: to be stripped, in elements, or for a file beside
  * it, in bytes. */
 typedef struct limits {
@@ -32,7 +56,7 @@ typedef struct limits {
 
 /* What was stripped is external data that is nowhere: saved as it is. */
 static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *path,
-                      const limits *from)
+                      char data_path[PATH_SIZE], const limits *from)
 {
     cq_onnx_save_options options;
     cq_strip_options     strip;
@@ -40,8 +64,10 @@ static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *pat
 
     cq_onnx_save_options_init(&options);
     cq_strip_options_init(&strip);
-    strip.threshold   = from->stripped;
-    options.threshold = (uint64_t)from->external;
+    strip.threshold        = from->stripped;
+    options.threshold      = (uint64_t)from->external;
+    options.data_path      = data_path;
+    options.data_path_size = PATH_SIZE;
     if (cli_has(args, "strip-large-tensor-data")) {
         options.flags |= CQ_ONNX_SAVE_AS_IS;
         status = cq_onnx_model_strip(onnx, &strip);
@@ -51,59 +77,79 @@ static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *pat
     return status == CQ_OK ? cli_save_model(onnx, path, &options) : status;
 }
 
-static void say_success(const cli_args *args, const cq_onnx_model *onnx, const char *path)
+static void say_success(const cli_args *args, const cq_onnx_model *onnx, const char *path,
+                        const char *data_path)
 {
-    const cli_proof *proof       = cli_last_proof();
-    char             proved[128] = "";
+    char        proved[256] = "", data[PATH_SIZE + 64] = "", size[32];
+    struct stat st;
 
-    if (cli_has(args, "verify") && proof->n_steps)
-        snprintf(proved, sizeof proved,
-                 " %zu output%s verified over %zu steps (max |difference| %.2g),", proof->n_outputs,
-                 proof->n_outputs == 1 ? "" : "s", proof->n_steps, proof->largest);
-    else if (cli_has(args, "verify"))
-        snprintf(proved, sizeof proved,
-                 " %zu output%s verified on %zu input set%s (max |difference| %.2g),",
-                 proof->n_outputs, proof->n_outputs == 1 ? "" : "s", proof->n_runs,
-                 proof->n_runs == 1 ? "" : "s", proof->largest);
-    cli_wrote(args, path, " %zu node%s,%s", cq_onnx_model_n_nodes(onnx),
+    if (cli_has(args, "verify"))
+        cli_describe_proof(proved, sizeof proved);
+    if (*data_path && stat(data_path, &st) == 0) {
+        cli_size_text(size, sizeof size, (uint64_t)st.st_size);
+        snprintf(data, sizeof data, " weights in %s (%s),", data_path, size);
+    }
+    cli_wrote(args, path, "%s %zu node%s,%s", data, cq_onnx_model_n_nodes(onnx),
               cq_onnx_model_n_nodes(onnx) == 1 ? "" : "s", proved);
 }
 
-/* Export and save; what came of it goes into the report, if one is wanted. */
-static cq_status export_model(const cli_args *args, cli_model *model, cli_example *example,
-                              cli_export *job, const char *path, const limits *from)
+/* What an export makes: the model, where it goes, and what came of it. */
+typedef struct made {
+    cq_onnx_model *onnx;
+    const char    *path, *report;
+    char           data_path[PATH_SIZE];
+    cli_report     about;
+    int            misuse; /* the exit code, where options do not fit what was made */
+} made;
+
+static cq_status make_model(const cli_args *args, cli_model *model, cli_example *example,
+                            cli_export *job, made *m)
 {
-    cq_onnx_model *onnx = NULL;
-    cq_status      status =
-        model->front_end->export_to(&onnx, model, example->tensors, example->n, &job->options);
+    cq_status status =
+        model->front_end->export_to(&m->onnx, model, example->tensors, example->n, &job->options);
 
     cli_report_phase(CLI_PHASE_EXPORT);
-    if (status == CQ_OK && cli_has(args, "verify"))
-        status = cli_prove(model, onnx, example, &job->options);
+    if (status == CQ_OK)
+        m->misuse = cli_export_check_axes(job, args, m->onnx);
+    if (status == CQ_OK && !m->misuse && cli_has(args, "verify"))
+        status = cli_prove(model, m->onnx, example, &job->options);
     cli_report_phase(CLI_PHASE_VERIFY);
-    if (status == CQ_OK)
-        status = save(args, onnx, path, from);
-    cli_report_phase(CLI_PHASE_SAVE);
-    if (status == CQ_OK)
-        say_success(args, onnx, path);
-    cq_onnx_model_free(onnx);
     return status;
 }
 
-static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
-                             cli_export *job)
+/* The model, its data and the report: all of them or none. */
+static int save_all_once(const cli_args *args, made *m, const limits *from)
 {
-    const char *report = cli_value(args, "report");
-    const char *path   = output_path(args, model);
-    limits      from   = { CQ_STRIP_THRESHOLD, 1024 };
-    cq_status   status;
-    int         code, report_code = CLI_DONE;
+    int code;
 
+    cq_outputs_begin();
+    m->about.status = save(args, m->onnx, m->path, m->data_path, from);
+    cli_report_phase(CLI_PHASE_SAVE);
+    code = cli_result_of_call(m->about.status);
+    if (code == CLI_DONE && m->report)
+        code = cli_report_write(&m->about, m->report);
+    return cli_end_outputs(code);
+}
+
+/* Another program may create a file of the same name meanwhile. */
+static int save_all(const cli_args *args, made *m, const limits *from)
+{
+    int code = CLI_FAILED;
+
+    for (int i = 0; i < MAX_TRIES; i++) {
+        code = save_all_once(args, m, from);
+        if (code == CLI_DONE || !cq_outputs_collided())
+            break;
+    }
+    return code;
+}
+
+static int check_options(const cli_args *args, const cli_export *job, const char *path,
+                         const char *report)
+{
     if (cli_has(args, "verify") &&
         (job->options.training != CQ_TRAINING_EVAL || (job->options.flags & CQ_EXPORT_NO_PARAMS)))
         return cli_misuse(args->verb, "--verify needs a model in eval mode, with its weights");
-    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &from.stripped));
-    CLI_TRY(cli_number(args, "external-data-threshold", 0, INT64_MAX, &from.external));
     CLI_TRY(cli_keep_inputs(args, path));
     if (report)
         CLI_TRY(cli_keep_inputs(args, report));
@@ -113,17 +159,38 @@ static int export_and_report(const cli_args *args, cli_model *model, cli_example
         return cli_misuse(args->verb, "--verbose prints to standard output, where -o - writes");
     if (cli_has(args, "strip-large-tensor-data") && cli_has(args, "external-data"))
         return cli_misuse(args->verb, "what is stripped has no external data");
-    if (report && cq_export_report_new(&job->options.report) != CQ_OK)
+    return CLI_DONE;
+}
+
+static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
+                             cli_export *job)
+{
+    static made m;
+    limits      from = { CQ_STRIP_THRESHOLD, 1024 };
+    int         code;
+
+    m.path   = output_path(args, model);
+    m.report = cli_value(args, "report");
+    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &from.stripped));
+    CLI_TRY(cli_number(args, "external-data-threshold", 0, INT64_MAX, &from.external));
+    CLI_TRY(check_options(args, job, m.path, m.report));
+    warn_of_suffix(m.path);
+    if (m.report && cq_export_report_new(&job->options.report) != CQ_OK)
         return cli_fail();
-    status = export_model(args, model, example, job, path, &from);
-    code   = cli_result_of_call(status);
-    if (status == CQ_E_TYPE || status == CQ_E_ARGUMENT)
+    m.about        = (cli_report){ model->name, m.path, &job->options, CQ_OK };
+    m.about.status = make_model(args, model, example, job, &m);
+    code           = m.misuse ? m.misuse : cli_result_of_model(model, m.about.status);
+    if (code == CLI_DONE)
+        code = save_all(args, &m, &from);
+    if (code == CLI_DONE)
+        say_success(args, m.onnx, m.path, m.data_path);
+    if (m.about.status == CQ_E_TYPE || m.about.status == CQ_E_ARGUMENT)
         cli_example_explain(example);
-    if (report)
-        report_code =
-            cli_report_write(&(cli_report){ model->name, path, &job->options, status }, report);
+    if (m.report && m.about.status != CQ_OK)
+        cli_report_write(&m.about, m.report);
+    cq_onnx_model_free(m.onnx);
     cq_export_report_free(job->options.report);
-    return code ? code : report_code;
+    return code;
 }
 
 static int export_example(const cli_args *args, cli_model *model, cli_example *example)
@@ -171,6 +238,7 @@ const cli_verb cli_verb_export = {
         "says, or as in the model's own example, or 2. On failure no file is written, and an\n"
         "existing one is kept.",
     .options      = options,
+    .groups       = cli_export_groups,
     .min_operands = 1,
     .max_operands = 1,
     .n_read       = 1,

@@ -16,7 +16,8 @@ static int run(const cli_args *args)
     CLI_TRY(cli_need_onnx(args->operands[0]));
     status = cli_load_onnx(&model, args->operands[0]);
     if (status == CQ_OK)
-        status = cq_onnx_model_infer(model, cli_has(args, "strict") ? CQ_ONNX_INFER_STRICT : 0);
+        status = cq_onnx_model_infer(
+            model, cli_has(args, "strict") ? CQ_ONNX_INFER_STRICT | CQ_ONNX_INFER_KNOWN_ONLY : 0);
     if (status == CQ_OK)
         status = cli_save_model(model, to, NULL);
     if (status == CQ_OK)
@@ -28,7 +29,7 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     { "output", "OUT", "the file to write", 'o' },
-    { "strict", NULL, "fail when shapes contradict each other or what the model declares", 0 },
+    { "strict", NULL, "fail on contradictory shapes and on operators that are unknown", 0 },
     { 0 },
 };
 

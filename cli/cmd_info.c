@@ -1,5 +1,6 @@
 /* calque info: what is in a model and what it takes, on one screen. The library has it as tables;
  * this file lays them out. */
+#include "applies.h"
 #include "cli.h"
 #include "json.h"
 #include "model.h"
@@ -336,8 +337,8 @@ static int add_export(cq_info *info, const cli_args *args, cli_model *model)
         status = model->front_end->export_to(&onnx, model, example.tensors, example.n, &options);
     if (code == CLI_DONE && status == CQ_OK)
         status = cq_info_add_report(info, options.report);
-    if (code == CLI_DONE && status != CQ_OK && asked)
-        code = cli_result_of_call(status);
+    if (code == CLI_DONE && status != CQ_OK && (asked || status == CQ_E_NO_MEMORY))
+        code = cli_result_of_model(model, status);
     cq_export_report_free(options.report);
     cq_onnx_model_free(onnx);
     cli_example_clear(&example);
@@ -345,15 +346,15 @@ static int add_export(cq_info *info, const cli_args *args, cli_model *model)
 }
 
 /* By its format, the first fact of all. */
+static bool is_format(const cq_info *info, const char *format)
+{
+    return strcmp(cq_info_cell_text(info, 0, 0, 1), format) == 0;
+}
+
 static bool is_program(const cq_info *info)
 {
-    static const char *const others[] = { "ONNX model", "state dict", "torch.export programs" };
-    const char              *format   = cq_info_cell_text(info, 0, 0, 1);
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(format, others[i]) == 0)
-            return false;
-    return true;
+    return !is_format(info, "ONNX model") && !is_format(info, "state dict") &&
+           !is_format(info, "torch.export programs");
 }
 
 static int make_info(cq_info **out, const cli_args *args)
@@ -370,11 +371,14 @@ static int make_info(cq_info **out, const cli_args *args)
         if (code == CLI_DONE)
             code = add_export(*out, args, &model);
         cli_model_close(&model);
-    } else if (code == CLI_DONE &&
-               (cli_has(args, "input") || cli_has(args, "example") || cli_has(args, "entry"))) {
-        code = cli_misuse(args->verb,
-                          "--input, --example and --entry are for programs, which %s is not",
-                          cli_path_name(path));
+    } else if (code == CLI_DONE) {
+        code = cli_check_kind(args, is_format(*out, "torch.export programs") ? CLI_KIND_PT2
+                                    : is_format(*out, "ONNX model")          ? CLI_KIND_ONNX
+                                                                             : CLI_KIND_OTHER);
+        if (code == CLI_DONE && (cli_has(args, "input") || cli_has(args, "example")))
+            code =
+                cli_misuse(args->verb, "--input and --example are for programs, but %s is not one",
+                           cli_path_name(path));
     }
     return code;
 }

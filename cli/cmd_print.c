@@ -1,4 +1,5 @@
 /* calque print: what is in a file, as text; and text back into a file. */
+#include "applies.h"
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -180,8 +181,8 @@ static int print_captured(const cli_args *args, cli_model *model, cli_example *e
     cq_export_options_init(&options);
     options.flags |= CQ_EXPORT_PRINT_CAPTURED;
     options.print = cli_print_text;
-    code          = cli_result_of_call(
-                 model->front_end->export_to(&onnx, model, example->tensors, example->n, &options));
+    code          = cli_result_of_model(
+                 model, model->front_end->export_to(&onnx, model, example->tensors, example->n, &options));
     cq_onnx_model_free(onnx);
     return code;
 }
@@ -216,6 +217,13 @@ static int run(const cli_args *args)
     if ((tensor || program) && (cli_has(args, "text") || (to && !cli_is_stdout(to))))
         return cli_misuse(args->verb, "--text and -o are for ONNX models, and %s is a %s", path,
                           tensor ? "tensor" : "program");
+    if (!program)
+        CLI_TRY(cli_check_kind(args, tensor || parse ? CLI_KIND_OTHER : CLI_KIND_ONNX));
+    if (!program && !tensor && !parse && (cli_has(args, "input") || cli_has(args, "example")))
+        return cli_misuse(args->verb,
+                          "--input and --example are for programs, but %s is an ONNX "
+                          "model",
+                          path);
     return tensor    ? print_tensor(path)
            : program ? cli_with_example(args, NULL, print_captured)
                      : print_model(args);

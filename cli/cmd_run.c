@@ -8,21 +8,10 @@
 
 #include <calque/threads.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PATH_SIZE 4096
-
-static int make_folder(const char *folder, bool *is_new)
-{
-    *is_new = mkdir(folder, 0777) == 0;
-    if (*is_new || errno == EEXIST)
-        return CLI_DONE;
-    return cli_fail_with("", "cannot create the folder '%s': %s", folder, strerror(errno));
-}
 
 /* The names of a program's outputs are not known: they are numbered. */
 static const char *output_name(const cli_model *model, size_t i, char *buffer, size_t size)
@@ -55,11 +44,7 @@ static int give_outputs(const char *folder, bool npy, const cli_model *model,
     return CLI_DONE;
 }
 
-void cli_wrote_outputs(const cli_args *args, const char *folder, size_t n)
-{
-    if (folder)
-        cli_wrote(args, folder, " %zu output%s,", n, n == 1 ? "" : "s");
-}
+static size_t n_outputs; /* that were written */
 
 static int run_eagerly(const cli_args *args, cli_model *model, cli_example *example)
 {
@@ -68,16 +53,14 @@ static int run_eagerly(const cli_args *args, cli_model *model, cli_example *exam
     size_t      n                        = 0;
     int         code;
 
-    if (cli_has(args, "dump") || cli_has(args, "profile") || cli_has(args, "trap-nan") ||
-        cli_has(args, "no-constant-folding"))
-        return cli_misuse(args->verb, "--dump, --profile, --trap-nan and --no-constant-folding are "
-                                      "for ONNX models");
-    code = cli_result_of_call(
-        model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
+    if (cli_has(args, "no-constant-folding"))
+        return cli_misuse(args->verb, "--no-constant-folding is for ONNX models, but %s is not one",
+                          model->name);
+    code = cli_result_of_model(
+        model, model->front_end->run(model, example->tensors, example->n, NULL, outputs, &n));
     if (code == CLI_DONE)
         code = give_outputs(folder, cli_wants_npy(args), model, outputs, n);
-    if (code == CLI_DONE)
-        cli_wrote_outputs(args, folder, n);
+    n_outputs = n;
     for (size_t i = 0; i < CLI_MAX_OUTPUTS; i++)
         cq_tensor_release(outputs[i]);
     return code;
@@ -95,8 +78,7 @@ static int run(const cli_args *args)
     const char *format  = cli_value(args, "format");
     const char *folder  = cli_value(args, "output");
     int64_t     threads = 0;
-    bool        is_new  = false;
-    int         code;
+    int         code    = CLI_DONE;
 
     CLI_TRY(cli_number(args, "threads", 1, 64, &threads));
     if (format && strcmp(format, "npy") && strcmp(format, "pb"))
@@ -106,13 +88,16 @@ static int run(const cli_args *args)
     if (!folder && cli_has(args, "profile") && cli_is_stdout(cli_value(args, "profile")))
         return cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
                                       "--profile can be -");
-    if (folder)
-        CLI_TRY(make_folder(folder, &is_new));
     cq_set_threads((int)threads);
-    code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder)
-                                                : cli_with_example(args, NULL, run_eagerly);
-    if (code != CLI_DONE && is_new)
-        rmdir(folder); /* unless some outputs are there */
+    cq_outputs_begin();
+    if (folder)
+        code = cli_result(cq_outputs_folder(folder));
+    if (code == CLI_DONE)
+        code = cli_model_is_onnx(args->operands[0]) ? cli_run_onnx(args, folder, &n_outputs)
+                                                    : cli_with_example(args, NULL, run_eagerly);
+    code = cli_end_outputs(code);
+    if (code == CLI_DONE && folder)
+        cli_wrote(args, folder, " %zu output%s,", n_outputs, n_outputs == 1 ? "" : "s");
     return code;
 }
 

@@ -25,8 +25,13 @@ static int run(const cli_args *args)
     cq_strip_options_init(&options);
     out = out ? out : cli_value(args, "out_onnx_path");
     out = out ? out : cli_value(args, "out_path");
-    if (!out && cli_is_stdin(args->operands[0]))
-        return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
+    if (out && cli_has(args, "in-place"))
+        return cli_misuse(args->verb, "-o OUT and --in-place exclude each other");
+    if (!out && cli_has(args, "in-place") && cli_is_stdin(args->operands[0]))
+        return cli_misuse(args->verb, "--in-place requires a file, got standard input; use -o OUT");
+    if (!out && !cli_has(args, "in-place"))
+        return cli_misuse(args->verb, "-o OUT is missing: the file to write; --in-place replaces "
+                                      "FILE and its weights");
     CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold));
     CLI_TRY(cli_number(args, "large_tensor_threshold", 0, INT64_MAX, &options.threshold));
     CLI_TRY(note_order(args->operands[0]));
@@ -38,7 +43,8 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "output", "OUT", "the file to write (FILE itself)", 'o' },
+    { "output", "OUT", "the file to write", 'o' },
+    { "in-place", NULL, "replace FILE; its weights are lost", 0 },
     { "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0 },
     { "runnable", NULL, "nodes take the place of weights, so that the model still runs", 0 },
     { "out_onnx_path", "OUT", NULL, 0 },
@@ -49,7 +55,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_verb_strip = {
     .name     = "strip",
-    .operands = "FILE [-o OUT]",
+    .operands = "FILE -o OUT",
     .summary  = "take the data out of large tensors",
     .about =
         "Takes the data out of the large initializers of an ONNX model, or out of a tensor (.pb),\n"

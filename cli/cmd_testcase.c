@@ -11,22 +11,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MAX_TRIES = 4 };
+
 /* The model and its example; what a test-case has of it is flat, and not what the model is called
  * with. */
 typedef struct source {
     cli_model         *model;
     const cli_example *example;
     cli_tensors        flat;
+    const cli_args    *args;
+    const cli_export  *job;
+    int                misuse; /* the exit code, where options do not fit what was made */
 } source;
 
 static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
                            size_t n_inputs, const cq_export_options *options)
 {
-    const source *s = user;
+    source   *s = user;
+    cq_status status;
 
     (void)inputs, (void)n_inputs;
-    return s->model->front_end->export_to(out, s->model, s->example->tensors, s->example->n,
-                                          options);
+    status =
+        s->model->front_end->export_to(out, s->model, s->example->tensors, s->example->n, options);
+    if (status == CQ_OK)
+        s->misuse = cli_export_check_axes(s->job, s->args, *out);
+    return s->misuse ? CQ_E_ARGUMENT : status;
 }
 
 static cq_status run_model(void *user, cq_tensor *const *inputs, size_t n_inputs,
@@ -49,6 +58,30 @@ static cq_status write_flat(source *s, const char *folder, const cq_testcase_opt
         status = cq_testcase_write(folder, &from, s->flat.items, s->flat.n, options);
     cli_tensors_clear(&s->flat);
     return status;
+}
+
+/* Another program may create the folder meanwhile. */
+static int write_whole(cli_model *model, const cli_example *example, const cli_args *args,
+                       const cli_export *job, const cq_testcase_options *options)
+{
+    static source from; /* too large for a stack frame */
+    int           code = CLI_FAILED;
+
+    for (int i = 0; i < MAX_TRIES; i++) {
+        cq_status status;
+
+        memset(&from, 0, sizeof from); /* a compound literal would be a copy on the stack */
+        from.model   = model;
+        from.example = example;
+        from.args    = args;
+        from.job     = job;
+        cq_outputs_begin();
+        status = write_flat(&from, args->operands[1], options);
+        code   = cli_end_outputs(from.misuse ? from.misuse : cli_result_of_model(model, status));
+        if (code == CLI_DONE || !cq_outputs_collided())
+            break;
+    }
+    return code;
 }
 
 static const struct {
@@ -116,10 +149,8 @@ static int read_user_meta(const char **out, const cli_args *args)
 static int write_testcase(const cli_args *args, cli_model *model, const cli_example *example,
                           const cli_export *job)
 {
-    static source       from; /* too large for a stack frame */
     cq_testcase_options options;
     seeds               given = { .n = 0 };
-    cq_status           status;
     int                 code;
 
     cq_testcase_options_init(&options);
@@ -147,9 +178,7 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
     }
     options.output_gradients   = given.tensors;
     options.n_output_gradients = given.n;
-    from                       = (source){ .model = model, .example = example };
-    status                     = write_flat(&from, args->operands[1], &options);
-    code                       = cli_result_of_call(status);
+    code                       = write_whole(model, example, args, job, &options);
 done:
     clear_seeds(&given);
     return code;
@@ -219,6 +248,7 @@ const cli_verb cli_verb_testcase = {
         "they come from (gradient_input_0.pb, …).\n"
         "calque verify OUTDIR replays it. MODEL and its options are as for calque export.",
     .options      = options,
+    .groups       = cli_export_groups,
     .min_operands = 2,
     .max_operands = 2,
     .n_read       = 1,

@@ -159,11 +159,15 @@ static void name_by_params(cli_example *e, const cli_signature *s)
     cq_args           *args;
 
     for (size_t i = 0; i < s->n_params; i++)
-        params[i] = s->params[i].name;
+        params[i] = s->params[i].is_hidden ? "" : s->params[i].name;
     if (s->n_params && outline(&args, e) == CQ_OK)
         cq_args_each_name(args, params, s->n_params, keep_name, &(naming){ e, 0 });
     if (s->n_params)
         cq_args_free(args);
+    for (size_t i = 0; i < s->n_params; i++)
+        for (size_t k = 0; s->params[i].is_hidden && k < e->n; k++)
+            if (strcmp(e->names[k], s->params[i].name) == 0)
+                e->names[k][0] = '\0';
 }
 
 int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)

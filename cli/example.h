@@ -8,11 +8,12 @@
 #define CLI_MAX_INPUTS 256
 
 /* What a model takes. Large, as an example is: there is one at a time, and it is static. */
-#define CLI_NAME_SIZE 64
+#define CLI_NAME_SIZE 256
 
 /* A parameter of a program: what it is called, and its type, "" or as the source has it. */
 typedef struct cli_param {
     char name[CLI_NAME_SIZE], type[CLI_NAME_SIZE];
+    bool is_hidden; /* in the graph, its name is that of a weight */
 } cli_param;
 
 typedef struct cli_signature {
@@ -23,6 +24,8 @@ typedef struct cli_signature {
     const char *names[CLI_MAX_INPUTS];
     size_t      n_own; /* of its own example, which counts when no other is given */
     cli_input   own[CLI_MAX_INPUTS];
+    size_t      n_declared; /* inputs whose dtype and rank the model declares */
+    cli_input   declared[CLI_MAX_INPUTS];
     size_t      n_params; /* of a program; n does not tell how many there are */
     cli_param   params[CLI_MAX_INPUTS];
 } cli_signature;
@@ -38,9 +41,10 @@ typedef struct cli_example {
 /* Rows for the table of a verb that takes an example, of a program or of an ONNX model. */
 #define CLI_INPUT_OPTIONS                                                                          \
     { "input", "SPEC",                                                                             \
-      "an example input, repeatable: 1x3x224x224, batchx3xh=64xw=64, int64[2,3]=zeros, x.npy;\n"   \
-      "after = zeros, ones, range, a number, normal(0,1), uniform(0,1), FILE.npy; of programs\n"   \
-      "also 2.5, true, none, \"text\", [1x3, 1x4], (1x3, 2), {key: 1x3}",                          \
+      "an example input, repeatable: SPEC or NAME=SPEC. 1x3x224x224, batchx3xh=64xw=64,\n"         \
+      "int64[2,3]=zeros, x.npy, 3, 2.5, true; after = zeros, ones, range, a number,\n"             \
+      "normal(0,1), uniform(0,1), FILE.npy. Of TorchScript also none, \"text\",\n"                 \
+      "[1x3, 1x4], (1x3, 2), {key: 1x3}",                                                          \
       0 },                                                                                         \
     {                                                                                              \
         "example", "DIR",                                                                          \

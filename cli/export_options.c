@@ -8,6 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+const cli_group cli_export_groups[] = {
+    { "output", NAMES("output", "opset", "external-data", "external-data-threshold",
+                      "strip-large-tensor-data", "large-tensor-threshold", "verify", "report",
+                      "verbose", "keep-model", "no-metadata", "user-meta", "export-torch-script",
+                      "export-torch-trace", "trace-file", "no-trace") },
+    { "gradients", NAMES("grad", "grad-input") },
+    { "the model and its inputs",
+      NAMES("input", "example", "entry", "constant", "define", "quantized-engine", "weights",
+            "optional-inputs", "complex-as-pairs", "max-steps", "max-memory") },
+    { "names and dynamic sizes", NAMES("input-names", "output-names", "dynamic-axes", "names",
+                                       "static", "graph-name", "producer") },
+    { "weights and constants",
+      NAMES("no-constant-folding", "no-params", "keep-initializers-as-inputs",
+            "no-initializers-as-inputs", "drop-unused-inputs") },
+    { "control flow, modes and state",
+      NAMES("trace", "script", "training", "state", "keep-mutations", "keep-asserts") },
+    { "operators",
+      NAMES("operator-export-type", "custom-opset", "modules-as-functions", "symbolics") },
+    { "annotations", NAMES("annotate", "annotate-all", "anchor", "annotations", "as-output") },
+    { NULL, NULL },
+};
+
 char *cli_export_keep(cli_export *e, const char *text)
 {
     size_t len  = strlen(text) + 1;
@@ -142,7 +166,7 @@ static int read_opset(cli_export *e, const cli_args *args, const cli_model *mode
     const char *text   = cli_value(args, "opset");
     bool        latest = text && strcmp(text, "latest") == 0;
     int64_t     opset  = latest                                   ? CQ_OPSET_NEWEST
-                         : model->front_end == &cli_pt2_front_end ? CQ_PT2_OPSET_DEFAULT
+                         : model->front_end == &cli_pt2_front_end ? cq_pt2_default_opset(model->handle)
                                                                   : CQ_OPSET_DEFAULT;
     int         code   = CLI_DONE;
 
@@ -272,8 +296,6 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
     CLI_TRY(take_named_sizes(e, args, example));
     CLI_TRY(cli_export_read_axes(e, args));
     CLI_TRY(cli_export_read_marks(e, args));
-    if (cli_has(args, "script") && model->front_end != &cli_script_front_end)
-        return cli_misuse(args->verb, "--script is for TorchScript, which %s is not", model->name);
     if (cli_has(args, "script") && cli_has(args, "trace"))
         return cli_misuse(args->verb, "--trace and --script cannot be given together");
     if (cli_has(args, "keep-initializers-as-inputs") && cli_has(args, "no-initializers-as-inputs"))

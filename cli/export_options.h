@@ -59,6 +59,9 @@
         "script", NULL, "keep the branches and loops that depend on data (the default)", 0         \
     }
 
+/* The groups of a help page with these options. */
+extern const cli_group cli_export_groups[];
+
 /* For verbs that strip what they write. */
 #define CLI_STRIP_OPTIONS                                                                          \
     { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 }, \
@@ -97,6 +100,9 @@ char *cli_export_keep(cli_export *e, const char *text);
 
 /* axes.c: --dynamic-axes, added to e. */
 int cli_export_read_axes(cli_export *e, const cli_args *args);
+
+/* Whether all of them are of inputs and outputs of the model that was exported. */
+int cli_export_check_axes(const cli_export *e, const cli_args *args, const cq_onnx_model *model);
 
 /* marks.c: --annotate, --anchor and --as-output, into e. */
 int cli_export_read_marks(cli_export *e, const cli_args *args);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,16 +47,35 @@ static bool read_size(cli_axis *axis, const char *text)
     return axis->size >= 0 && !*end && !errno;
 }
 
+/* What is wrong with a spec, until the next one is read. */
+static const char *because(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static const char *because(const char *format, ...)
+{
+    static char text[512];
+    va_list     args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return text;
+}
+
+static const char *bad_size(const char *text, size_t len)
+{
+    return because("expected a size (a number or a name) but got '%.*s'; sizes are separated by x, "
+                   "as in 1x3x224x224",
+                   (int)(len < 64 ? len : 64), text);
+}
+
 /* SIZE, NAME or NAME=SIZE. */
 static const char *read_axis(cli_axis *axis, const char *text, size_t len)
 {
-    static const char wrong[] =
-        "a size is neither a number nor a name; there is an x between two, as in 1x3x224x224";
-    char *equals;
+    const char *wrong = bad_size(text, len);
+    char       *equals;
 
     *axis = (cli_axis){ .size = CLI_DYNAMIC_EXAMPLE };
     if (len == 0)
-        return "a size is missing";
+        return "a size is missing; sizes are separated by x, as in 1x3x224x224";
     if (len >= sizeof axis->name)
         return "a size is too long";
     memcpy(axis->name, text, len);
@@ -128,23 +148,94 @@ static bool read_numbers(cli_input *out, const char *text)
     return end != text && strcmp(end, ")") == 0 && isfinite(out->a) && isfinite(out->b);
 }
 
-bool cli_input_number(cli_input *out, const char *text)
+/* 0x8 is sizes, not a hexadecimal number. */
+bool cli_input_number(cli_input *out, const char *text, bool *is_whole)
 {
-    char *end;
+    double number;
+    char  *end;
 
-    if (!*text || isspace((unsigned char)*text))
+    if (!*text || isspace((unsigned char)*text) || strpbrk(text, "xX"))
         return false;
-    out->fill = CLI_CONSTANT;
-    out->a    = strtod(text, &end);
+    number = strtod(text, &end);
     if (*end)
         return false;
     errno      = 0;
     out->whole = strtoll(text, &end, 10);
-    return !*end && !errno ? true : (out->whole = 0, true);
+    *is_whole  = !*end;
+    if (*end || errno) /* 1e3 is a whole number, too */
+        out->whole = number == floor(number) && fabs(number) < 9e18 ? (int64_t)number : 0;
+    out->fill = CLI_CONSTANT;
+    out->a    = number;
+    return true;
+}
+
+bool cli_input_bool(cli_input *out, const char *text)
+{
+    static const char *const words[] = { "false", "true", "False", "True" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], text) == 0) {
+            out->fill  = CLI_CONSTANT;
+            out->whole = (int64_t)(i % 2);
+            out->a     = (double)out->whole;
+            return true;
+        }
+    return false;
+}
+
+/* The integers that a dtype holds; false: it holds fractions too. */
+static bool integer_range(cq_dtype dtype, double *min, double *max)
+{
+    static const struct {
+        cq_dtype dtype;
+        double   min, max;
+    } ranges[] = {
+        { CQ_DTYPE_U8, 0, 255 },
+        { CQ_DTYPE_I8, -128, 127 },
+        { CQ_DTYPE_U16, 0, 65535 },
+        { CQ_DTYPE_I16, -32768, 32767 },
+        { CQ_DTYPE_U32, 0, 4294967295.0 },
+        { CQ_DTYPE_I32, -2147483648.0, 2147483647.0 },
+        { CQ_DTYPE_U64, 0, 18446744073709551615.0 },
+        { CQ_DTYPE_I64, -9223372036854775808.0, 9223372036854775807.0 },
+        { CQ_DTYPE_BOOL, 0, 1 },
+        { CQ_DTYPE_U4, 0, 15 },
+        { CQ_DTYPE_I4, -8, 7 },
+        { CQ_DTYPE_U2, 0, 3 },
+        { CQ_DTYPE_I2, -2, 1 },
+    };
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (ranges[i].dtype == dtype) {
+            *min = ranges[i].min;
+            *max = ranges[i].max;
+            return true;
+        }
+    return false;
+}
+
+const char *cli_input_check_number(const cli_input *in)
+{
+    const char *dtype = cq_dtype_name(in->dtype);
+    double      min, max;
+
+    if (in->fill != CLI_CONSTANT || !integer_range(in->dtype, &min, &max))
+        return NULL;
+    if (in->dtype == CQ_DTYPE_BOOL && in->a != 0 && in->a != 1)
+        return because("expected true or false for bool, got %.17g", in->a);
+    if (in->a != floor(in->a))
+        return because("expected a whole number for %s, got %.17g", dtype, in->a);
+    if (in->a < min || in->a > max ||
+        (in->dtype == CQ_DTYPE_I64 && (double)in->whole != in->a)) /* max is rounded up */
+        return because("%.17g is out of range for %s, which holds %.17g to %.17g", in->a, dtype,
+                       min, max);
+    return NULL;
 }
 
 static const char *read_fill(cli_input *out, const char *text)
 {
+    bool is_whole;
+
     for (size_t i = 0; i < sizeof fill_words / sizeof fill_words[0]; i++) {
         const struct fill_word *w   = &fill_words[i];
         size_t                  len = strlen(w->name);
@@ -161,10 +252,25 @@ static const char *read_fill(cli_input *out, const char *text)
         out->path = text;
         return NULL;
     }
-    if (cli_input_number(out, text))
+    if (cli_input_number(out, text, &is_whole) || cli_input_bool(out, text))
         return NULL;
-    return "after = comes zeros, ones, range, random, normal(MEAN,DEVIATION), uniform(FROM,TO), a "
-           "number, or a file FILE.npy";
+    return because("expected zeros, ones, range, random, normal(MEAN,DEVIATION), uniform(FROM,TO), "
+                   "a number or FILE.npy after =, got '%.64s'",
+                   text);
+}
+
+static const char *unknown_dtype(const char *name, size_t len)
+{
+    char names[512] = "";
+
+    for (int d = 1; d < CQ_DTYPE_COUNT; d++) {
+        const size_t at = strlen(names);
+
+        snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "", cq_dtype_name((cq_dtype)d));
+    }
+    return len ? because("unknown dtype '%.*s'; expected one of %s", (int)(len < 32 ? len : 32),
+                         name, names)
+               : "a dtype is missing before [, as in int64[2,3]";
 }
 
 /* DTYPE[SIZE,…], where bracket is the opening one. */
@@ -178,9 +284,9 @@ static const char *read_bracketed(cli_input *out, const char *spec, const char *
         return "a ] is missing";
     if (len < sizeof name)
         memcpy(name, spec, len);
-    out->dtype = cq_dtype_from_name(name);
+    out->dtype = cq_dtype_from_name(name + (strncmp(name, "torch.", 6) == 0 ? 6 : 0));
     if (out->dtype == CQ_DTYPE_NONE)
-        return "there is no such dtype";
+        return unknown_dtype(spec, len);
     return bracket + 1 == end - 1 ? NULL : read_axes(out, bracket + 1, end - 1, ',');
 }
 
@@ -214,22 +320,63 @@ static const char *parse_made(cli_input *out, const char *spec)
     if (why)
         return why;
     bracket = memchr(spec, '[', (size_t)(end - spec));
-    return bracket ? read_bracketed(out, spec, bracket, end) : read_axes(out, spec, end, 'x');
+    why     = bracket ? read_bracketed(out, spec, bracket, end) : read_axes(out, spec, end, 'x');
+    return why ? why : cli_input_check_number(out);
+}
+
+/* A number, true or false on its own. A size of a vector is a number, too, unless the input has no
+ * dimensions. */
+static bool parse_scalar(cli_input *out, const char *spec, const cli_input *declared,
+                         const char **why)
+{
+    cli_input  in       = { .dtype = declared->dtype };
+    const bool is_truth = cli_input_bool(&in, spec);
+    bool       is_whole = false;
+    const bool is_size  = *spec && spec[strspn(spec, "0123456789")] == '\0';
+
+    if (!is_truth && !cli_input_number(&in, spec, &is_whole))
+        return false;
+    if (is_size && (declared->has_any_rank || declared->rank))
+        return false;
+    if (in.dtype == CQ_DTYPE_NONE)
+        in.dtype = is_truth ? CQ_DTYPE_BOOL : is_whole ? CQ_DTYPE_I64 : CQ_DTYPE_F32;
+    *why = cli_input_check_number(&in);
+    if (!*why && declared->rank)
+        *why =
+            because("expected a tensor of %zu dimension%s, got the number %s; %s=%s would fill one",
+                    declared->rank, declared->rank == 1 ? "" : "s", spec,
+                    declared->rank == 1   ? "3"
+                    : declared->rank == 2 ? "2x3"
+                                          : "1x3x4",
+                    spec);
+    *out = in;
+    return true;
+}
+
+const char *cli_input_parse_as(cli_input *out, const char *spec, const cli_input *declared)
+{
+    const cq_dtype dtype =
+        declared && declared->dtype != CQ_DTYPE_NONE ? declared->dtype : CQ_DTYPE_F32;
+    const char *why = NULL;
+
+    if (declared && parse_scalar(out, spec, declared, &why))
+        return why;
+    *out = (cli_input){ .dtype = dtype };
+    if (!cli_is_tensor_file(spec)) {
+        why = parse_made(out, spec);
+        return why && access(spec, R_OK) == 0
+                   ? "expected a file of numpy.save (.npy) or of a TensorProto (.pb)"
+                   : why;
+    }
+    why = access(spec, F_OK) == 0 ? "it is a file" : parse_made(out, spec);
+    if (why)
+        *out = (cli_input){ .dtype = dtype, .path = spec };
+    return NULL;
 }
 
 const char *cli_input_parse(cli_input *out, const char *spec)
 {
-    const char *why;
-
-    *out = (cli_input){ .dtype = CQ_DTYPE_F32 };
-    if (!cli_is_tensor_file(spec)) {
-        why = parse_made(out, spec);
-        return why && access(spec, R_OK) == 0 ? "of files .npy (numpy.save) and .pb are read" : why;
-    }
-    why = access(spec, F_OK) == 0 ? "it is a file" : parse_made(out, spec);
-    if (why)
-        *out = (cli_input){ .dtype = CQ_DTYPE_F32, .path = spec };
-    return NULL;
+    return cli_input_parse_as(out, spec, NULL);
 }
 
 /* SplitMix64: small, and good enough for numbers to look at. */
@@ -298,6 +445,16 @@ static cq_status convert(cq_tensor **out, cq_tensor *from, cq_dtype dtype)
     return status;
 }
 
+/* One int64 throughout, to its last digit, which a float64 does not hold. */
+static cq_status make_whole(cq_tensor **out, const cli_input *input, const int64_t *sizes)
+{
+    cq_status status = cq_tensor_new(out, CQ_DTYPE_I64, input->rank, sizes, NULL);
+
+    for (int64_t i = 0; status == CQ_OK && i < cq_tensor_numel(*out); i++)
+        ((int64_t *)cq_tensor_data(*out))[i] = input->whole;
+    return status;
+}
+
 static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 {
     int64_t    sizes[CQ_MAX_RANK];
@@ -307,8 +464,8 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 
     for (size_t i = 0; i < input->rank; i++)
         sizes[i] = input->axes[i].size;
-    if (input->rank == 0 && input->fill == CLI_CONSTANT && input->dtype == CQ_DTYPE_I64)
-        return cq_tensor_new(out, CQ_DTYPE_I64, 0, NULL, &input->whole); /* to the last digit */
+    if (input->fill == CLI_CONSTANT && input->dtype == CQ_DTYPE_I64)
+        return make_whole(out, input, sizes);
     status = cq_tensor_new(&wide, CQ_DTYPE_F64, input->rank, sizes, NULL);
     if (status != CQ_OK)
         return status;

@@ -9,7 +9,9 @@
  *     x.npy  x.pb            a file
  *     batchx3=x.npy          a file, whose first axis is dynamic
  *
- * Numbers, texts, lists and the like, which are for programs, are in value.h. */
+ * For an input that a model declares, the dtype is the declared one where SPEC has none, and a
+ * number, true or false is a scalar. Texts, lists and the like, which are for programs, are in
+ * value.h. */
 #ifndef CALQUE_CLI_INPUT_H
 #define CALQUE_CLI_INPUT_H
 
@@ -44,14 +46,25 @@ typedef struct cli_input {
     int64_t     whole; /* a, where it is a whole number */
     size_t      rank;
     cli_axis    axes[CQ_MAX_RANK];
-    bool        is_declared; /* its sizes are those that the model's file declares */
+    bool        is_declared;  /* its sizes are those that the model's file declares */
+    bool        has_any_rank; /* of a declared one: neither rank nor axes are known */
 } cli_input;
 
 /* Takes a SPEC apart. Returns NULL, or what is wrong with it, in a few words. */
 const char *cli_input_parse(cli_input *out, const char *spec);
 
-/* Whether text is a number, which out is filled with then. */
-bool cli_input_number(cli_input *out, const char *text);
+/* The same for an input that a model declares; NULL: for any. */
+const char *cli_input_parse_as(cli_input *out, const char *spec, const cli_input *declared);
+
+/* Whether text is a number, which out is filled with then; is_whole: it has neither point nor
+ * exponent. */
+bool cli_input_number(cli_input *out, const char *text, bool *is_whole);
+
+/* Whether text is true or false, in Python's spelling too. */
+bool cli_input_bool(cli_input *out, const char *text);
+
+/* NULL, or why the dtype cannot hold the number that the input is filled with. */
+const char *cli_input_check_number(const cli_input *input);
 
 /* Whether a name is that of a tensor file, and the tensor in it. */
 bool      cli_is_tensor_file(const char *path);

@@ -94,6 +94,11 @@ TEST(input, nonsense_is_refused)
         "2=normal(1,x)",
         "2=uniform(0,inf)",
         "2=onesy",
+        "int64[2,3]=7.5",
+        "uint8[2]=256",
+        "int8[]=-129",
+        "int64[]=9223372036854775808",
+        "bool[2]=0.5",
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -123,6 +128,62 @@ TEST(input, tensors_have_the_numbers_that_were_asked_for)
         CHECK(cq_tensor_get_f64(t, 5) == rows[i].last);
         cq_tensor_release(t);
     }
+}
+
+TEST(input, messages_name_what_was_found_and_what_is_expected)
+{
+    static const struct {
+        const char *spec, *why;
+    } rows[] = {
+        { "1,3,4",
+          "expected a size (a number or a name) but got '1,3,4'; sizes are separated by x, "
+          "as in 1x3x224x224" },
+        { "int64[2,3]=7.5", "expected a whole number for int64, got 7.5" },
+        { "uint8[2]=256", "256 is out of range for uint8, which holds 0 to 255" },
+        { "bool[]=2.5", "expected true or false for bool, got 2.5" },
+        { "[2,3]", "a dtype is missing before [, as in int64[2,3]" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_STR(rows[i].why, cli_input_parse(&in, rows[i].spec));
+    CHECK(strstr(cli_input_parse(&in, "flot[2]"),
+                 "unknown dtype 'flot'; expected one of bool, uint8"));
+}
+
+TEST(input, a_declared_input_gives_its_dtype_and_may_be_a_number)
+{
+    const cli_input vector = { .dtype = CQ_DTYPE_I64, .rank = 1 };
+    const cli_input scalar = { .dtype = CQ_DTYPE_F16 }, flag = { .dtype = CQ_DTYPE_BOOL };
+    const cli_input any = { .dtype = CQ_DTYPE_F32, .has_any_rank = true };
+
+    CHECK(cli_input_parse_as(&in, "2x3", &vector) == NULL);
+    CHECK(in.dtype == CQ_DTYPE_I64 && in.rank == 2);
+    CHECK(cli_input_parse_as(&in, "int32[3]=1", &vector) == NULL);
+    CHECK(in.dtype == CQ_DTYPE_I32);
+    CHECK(cli_input_parse_as(&in, "3", &vector) == NULL);
+    CHECK(in.rank == 1 && in.axes[0].size == 3);
+    CHECK_STR("expected a whole number for int64, got 2.5",
+              cli_input_parse_as(&in, "2.5", &vector));
+    CHECK_STR("expected a tensor of 1 dimension, got the number -3; 3=-3 would fill one",
+              cli_input_parse_as(&in, "-3", &vector));
+    CHECK(cli_input_parse_as(&in, "3", &scalar) == NULL);
+    CHECK(in.rank == 0 && in.dtype == CQ_DTYPE_F16 && in.fill == CLI_CONSTANT && in.a == 3);
+    CHECK(cli_input_parse_as(&in, "true", &flag) == NULL);
+    CHECK(in.rank == 0 && in.dtype == CQ_DTYPE_BOOL && in.a == 1);
+    CHECK(cli_input_parse_as(&in, "2.5", &any) == NULL);
+    CHECK(in.rank == 0 && in.dtype == CQ_DTYPE_F32);
+    CHECK(cli_input_parse_as(&in, "3", &any) == NULL);
+    CHECK(in.rank == 1);
+}
+
+TEST(input, whole_numbers_are_exact)
+{
+    cq_tensor *t;
+
+    CHECK(cli_input_parse(&in, "int64[2]=9007199254740993") == NULL);
+    CHECK_OK(cli_input_tensor(&t, &in, 0));
+    CHECK_INT(9007199254740993, cq_tensor_get_i64(t, 1));
+    cq_tensor_release(t);
 }
 
 TEST(input, random_numbers_depend_on_the_seed_alone)
@@ -199,6 +260,9 @@ RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
           TEST_OF(input, names_make_axes_dynamic), TEST_OF(input, a_name_may_come_with_its_size),
           TEST_OF(input, a_file_is_told_by_its_name), TEST_OF(input, nonsense_is_refused),
           TEST_OF(input, tensors_have_the_numbers_that_were_asked_for),
+          TEST_OF(input, messages_name_what_was_found_and_what_is_expected),
+          TEST_OF(input, a_declared_input_gives_its_dtype_and_may_be_a_number),
+          TEST_OF(input, whole_numbers_are_exact),
           TEST_OF(input, random_numbers_depend_on_the_seed_alone),
           TEST_OF(input, random_numbers_are_normal_unless_told_otherwise),
           TEST_OF(input, a_file_may_come_with_names_of_axes),

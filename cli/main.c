@@ -55,7 +55,7 @@ static void print_help(FILE *out)
     fprintf(out, "\ncalque help VERB says more; calque -V names the version.\n"
                  "-q after a verb: no line about what was written. - is standard input or output.\n"
                  "--no-sandbox after a verb: on Linux it otherwise starts no program, opens no\n"
-                 "connection, and writes only to the folder of its output.\n"
+                 "connection, and changes no file but its output.\n"
                  "--allow-large-output after a verb: write more than 64 MiB and 16 times what is\n"
                  "read (unstrip: 1 GiB); a small file may describe gigabytes.\n"
                  "Exit codes: 0 done, 1 the work failed, 2 wrong use of the command line.\n");

@@ -1,5 +1,6 @@
 /* Which kind of model an operand is. Files are told by their first bytes, never by their names. */
 #include "model.h"
+#include "applies.h"
 #include "cli.h"
 
 #include <calque/pt2.h>
@@ -31,7 +32,9 @@ static void zoo_describe(cli_model *model, const cq_zoo_model *zoo)
         }
         for (size_t k = 0; k < from->rank; k++)
             takes->own[i].axes[k].size = from->sizes[k];
+        takes->declared[i] = takes->own[i];
     }
+    takes->n_declared     = zoo->n_inputs;
     model->n_output_names = zoo->n_outputs;
     for (size_t i = 0; i < zoo->n_outputs; i++)
         model->output_names[i] = zoo->output_names[i];
@@ -89,8 +92,6 @@ static const struct kind {
     const char *magic;
     const char *is, *hint;
 } kinds[] = {
-    { "\x80", "a pickle of Python objects",
-      "save the model with torch.jit.save; torch.save keeps no program" },
     { "\x08", "an ONNX model already", "calque check, print, infer and run take it" },
     { "\x7f"
       "ELF",
@@ -108,7 +109,8 @@ static int look_at_file(const char *path, FILE *file)
         return cli_fail_with("", errno == EISDIR ? "'%s' is a folder" : "'%s' cannot be read",
                              name);
     if (n == 0)
-        return cli_fail_with("", "'%s' is empty", name);
+        return cli_fail_with("the file was not written or downloaded completely", "'%s' is empty",
+                             name);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const struct kind *k = &kinds[i];
 
@@ -160,6 +162,16 @@ bool cli_model_is_onnx(const char *operand)
     return read_head(operand, &first, 1) && (first == 0x08 || cli_ends_with(operand, ".onnx"));
 }
 
+/* Text that the reader of ONNX models knows better: JSON, HTML, a pointer of Git LFS. */
+static bool is_known_text(const char *operand)
+{
+    static const char lfs[] = "version https://git-lfs";
+    char              head[sizeof lfs - 1];
+    const size_t      n = read_head(operand, head, sizeof head);
+
+    return n && (*head == '{' || *head == '<' || (n == sizeof head && !memcmp(head, lfs, n)));
+}
+
 int cli_need_onnx(const char *operand)
 {
     if (cli_model_is_built_in(operand))
@@ -169,7 +181,7 @@ int cli_need_onnx(const char *operand)
         return cli_fail_with("calque export makes an ONNX model of it; calque info says what it is",
                              "'%s' is an archive of PyTorch, but this takes ONNX models",
                              cli_path_name(operand));
-    if (cli_model_is_text(operand))
+    if (cli_model_is_text(operand) && !is_known_text(operand))
         return cli_fail_with(
             "calque export makes one of TorchScript, calque print --parse of ONNX's "
             "text syntax",
@@ -212,9 +224,9 @@ static int open_any(cli_model *model, const char *operand)
 
     model->front_end      = NULL;
     model->takes.n        = 0;
-    model->takes.n_params = 0;
-    model->takes.is_flat  = false;
-    model->n_output_names = 0;
+    model->takes.n_params = model->takes.n_declared = 0;
+    model->takes.is_flat                            = false;
+    model->n_output_names                           = 0;
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;
         cli_allow_outputs(UINT64_MAX);
@@ -232,7 +244,7 @@ static int open_any(cli_model *model, const char *operand)
                            : &cli_script_front_end;
     code             = cli_result(model->front_end->open(model, operand));
     if (code == CLI_DONE && model->front_end == &cli_script_front_end)
-        code = cli_script_check_entry(model);
+        code = cli_script_check_entry(model, cli_model_is_archive(operand));
     return code;
 }
 
@@ -245,8 +257,6 @@ static int define(cli_model *model, const cli_args *args)
 
     if (!path)
         return CLI_DONE;
-    if (!model->front_end->define)
-        return cli_misuse(args->verb, "--define is for TorchScript");
     CLI_TRY(cli_read_text(path, text, sizeof text, &len));
     return cli_result(model->front_end->define(model, text, path));
 }
@@ -257,24 +267,28 @@ static int choose_engine(const cli_model *model, const cli_args *args)
 
     if (!name)
         return CLI_DONE;
-    if (model->front_end != &cli_script_front_end)
-        return cli_misuse(args->verb, "--quantized-engine is for TorchScript");
     return cli_result(cq_script_set_quantized_engine(model->handle, name));
 }
 
 /* A parameter that is given by --constant is none of those that inputs are for. */
 static int remove_param(cli_signature *takes, const cli_args *args, const char *name)
 {
+    char names[1024] = "";
+
     for (size_t i = 0; i < takes->n_params; i++) {
         if (strcmp(takes->params[i].name, name) != 0)
             continue;
         memmove(&takes->params[i], &takes->params[i + 1],
                 (takes->n_params - i - 1) * sizeof takes->params[0]);
         takes->n_params--;
+        takes->n_declared = 0; /* which are for all parameters */
         return CLI_DONE;
     }
-    return cli_misuse(args->verb, "--constant %s: %s has no parameter of that name", name,
-                      takes->model);
+    for (size_t i = 0, n = 0; i < takes->n_params && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "",
+                              takes->params[i].name);
+    return cli_misuse(args->verb, "--constant %s: %s has no parameter of that name; there are: %s",
+                      name, takes->model, *names ? names : "none");
 }
 
 /* The arguments of --constant NAME=VALUE. */
@@ -289,10 +303,8 @@ static int read_constants(cli_model *model, const cli_args *args)
         const char   *equals = strchr(spec, '=');
         cli_constant *c      = &model->constants[model->n_constants];
 
-        if (model->front_end != &cli_script_front_end)
-            return cli_misuse(args->verb, "--constant is for TorchScript");
         if (!equals || equals == spec || (size_t)(equals - spec) >= sizeof c->name)
-            return cli_misuse(args->verb, "--constant %s: NAME=VALUE is wanted", spec);
+            return cli_misuse(args->verb, "--constant: expected NAME=VALUE, got '%s'", spec);
         if (model->n_constants++ == CLI_MAX_CONSTANTS)
             return cli_misuse(args->verb, "more than %d constants", CLI_MAX_CONSTANTS);
         snprintf(c->name, sizeof c->name, "%.*s", (int)(equals - spec), spec);
@@ -309,8 +321,6 @@ static int load(cli_model *model, const cli_args *args)
 
     if (!path)
         return CLI_DONE;
-    if (!model->front_end->load)
-        return cli_misuse(args->verb, "--weights is for built-in models; TorchScript has its own");
     return cli_result(model->front_end->load(model, path));
 }
 
@@ -321,10 +331,10 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->call.entry = cli_value(args, "entry");
     CLI_TRY(cli_limits_read(&model->limits, args));
     CLI_TRY(open_any(model, args->operands[0]));
-    if (model->call.entry && model->front_end == &zoo_front_end)
-        return cli_misuse(args->verb,
-                          "--entry picks a method of TorchScript or a program of a .pt2; "
-                          "built-in models have one");
+    CLI_TRY(cli_check_kind(args, model->front_end == &zoo_front_end          ? CLI_KIND_BUILT_IN
+                                 : model->front_end == &cli_script_front_end ? CLI_KIND_SCRIPT
+                                                                             : CLI_KIND_PT2));
+    CLI_TRY(cli_check_pairs(args));
     CLI_TRY(read_constants(model, args));
     CLI_TRY(define(model, args));
     CLI_TRY(choose_engine(model, args));

@@ -76,7 +76,8 @@ typedef struct cli_limits {
 
 /* Rows for the table of a verb that runs or exports, and how they are read. */
 #define CLI_LIMIT_OPTIONS                                                                          \
-    { "max-steps", "N", "steps that a model may take (20 million or more, by its size)", 0 },      \
+    { "max-steps", "N",                                                                            \
+      "steps that a model may take (50 million, and 3 for each byte of the file)", 0 },            \
     {                                                                                              \
         "max-memory", "MB",                                                                        \
             "how much memory it may take, weights aside (1024 + 256 times the file)", 0            \
@@ -107,6 +108,10 @@ void cli_model_close(cli_model *model);
 typedef int (*cli_work)(const cli_args *args, cli_model *model, cli_example *example);
 int cli_with_example(const cli_args *args, const char *names, cli_work work);
 
+/* As cli_result_of_call; where TorchScript does not take its arguments, it also says which inputs
+ * it takes, if some are found. */
+int cli_result_of_model(const cli_model *model, cq_status status);
+
 /* How a model is run that options export. */
 cq_run_options cli_run_options(const cq_export_options *options);
 
@@ -134,7 +139,7 @@ const char *cli_model_name(const char *path);
 void cli_model_limit_outputs(size_t *n_outputs);
 
 /* Whether TorchScript has the method of --entry; else says which ones it has. */
-int cli_script_check_entry(const cli_model *model);
+int cli_script_check_entry(const cli_model *model, bool is_archive);
 
 extern const cli_front_end cli_script_front_end, cli_pt2_front_end;
 

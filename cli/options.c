@@ -67,6 +67,13 @@ const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *ta
     return nearest;
 }
 
+bool cli_is_slip(const char *wrong, const char *right)
+{
+    const size_t n = strlen(wrong), m = strlen(right);
+
+    return n <= SUGGEST_MAX_LEN && m <= SUGGEST_MAX_LEN && distance(wrong, n, right, m) == 1;
+}
+
 static const cli_option no_options[] = { { 0 } };
 
 static const cli_option *options_of(const cli_verb *verb)
@@ -85,6 +92,11 @@ static const cli_option *find_long(const cli_verb *verb, const char *name, size_
         if (strlen(o->name) == len && memcmp(o->name, name, len) == 0)
             return o;
     return NULL;
+}
+
+bool cli_verb_has(const cli_verb *verb, const char *option)
+{
+    return find_long(verb, option, strlen(option)) != NULL;
 }
 
 static const cli_option *find_letter(const cli_verb *verb, char letter)
@@ -184,15 +196,27 @@ static int read_letters(cli_reader *r, const char *text)
     return CLI_DONE;
 }
 
+/* "MODEL" for the first of "MODEL OUTDIR". */
+static const char *missing_operand(const cli_verb *verb, size_t i)
+{
+    const char *at = verb->operands;
+
+    for (; i && strchr(at, ' '); i--)
+        at = strchr(at, ' ') + 1;
+    return at;
+}
+
 static int check_operands(const cli_args *args)
 {
     const cli_verb *verb = args->verb;
 
     if (args->n_operands < verb->min_operands)
-        return cli_misuse(verb, "something is missing; the command is: calque %s %s", verb->name,
-                          verb->operands);
+        return cli_misuse(verb, "%.*s is missing; usage: calque %s %s",
+                          (int)strcspn(missing_operand(verb, args->n_operands), " "),
+                          missing_operand(verb, args->n_operands), verb->name, verb->operands);
     if (args->n_operands > verb->max_operands)
-        return cli_misuse(verb, "'%s' is one too many", args->operands[verb->max_operands]);
+        return cli_misuse(verb, "unexpected argument '%s'; usage: calque %s %s",
+                          args->operands[verb->max_operands], verb->name, verb->operands);
     return CLI_DONE;
 }
 
@@ -263,7 +287,7 @@ int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max,
     errno  = 0;
     number = strtoll(text, &end, 10);
     if (end == text || *end || errno)
-        return cli_misuse(args->verb, "--%s wants a whole number, not '%s'", name, text);
+        return cli_misuse(args->verb, "--%s: expected a whole number, got '%s'", name, text);
     if (number < min || number > max)
         return cli_misuse(args->verb, "--%s is %s, but must be from %lld to %lld", name, text,
                           (long long)min, (long long)max);

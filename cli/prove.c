@@ -7,6 +7,7 @@
 
 #include <calque/session.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,11 +49,42 @@ static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
     return status;
 }
 
-static cli_proof proof;
+/* What was compared. An output is compared if it had elements in one of the runs, and they did not
+ * depend on random numbers. */
+static struct proof {
+    size_t n_outputs, n_runs;
+    double largest;
+    size_t n_steps; /* of a model with state; else 0 */
+    bool   is_compared[CLI_MAX_OUTPUTS], is_random[CLI_MAX_OUTPUTS];
+} proof;
 
-const cli_proof *cli_last_proof(void)
+static const char *plural(size_t n)
 {
-    return &proof;
+    return n == 1 ? "" : "s";
+}
+
+void cli_describe_proof(char *out, size_t size)
+{
+    size_t n_compared = 0, n_random = 0, n_empty, at;
+
+    for (size_t i = 0; i < proof.n_outputs; i++) {
+        n_compared += proof.is_compared[i];
+        n_random += !proof.is_compared[i] && proof.is_random[i];
+    }
+    n_empty = proof.n_outputs - n_compared - n_random;
+    at      = (size_t)snprintf(out, size, " %zu output%s verified", n_compared, plural(n_compared));
+    if (n_compared && proof.n_steps)
+        at += (size_t)snprintf(out + at, size - at, " over %zu steps", proof.n_steps);
+    else if (n_compared)
+        at += (size_t)snprintf(out + at, size - at, " on %zu input set%s", proof.n_runs,
+                               plural(proof.n_runs));
+    if (n_compared)
+        at += (size_t)snprintf(out + at, size - at, " (max |difference| %.2g)", proof.largest);
+    at += (size_t)snprintf(out + at, size - at, ",");
+    if (n_random)
+        at += (size_t)snprintf(out + at, size - at, " %zu not compared (random),", n_random);
+    if (n_empty)
+        snprintf(out + at, size - at, " %zu not compared (empty),", n_empty);
 }
 
 /* ---- what differs ---- */
@@ -99,10 +131,12 @@ static cq_status compare(const trial *t, const pair *p, size_t *first)
                      "only its shape was compared",
                      name, t->random,
                      strcmp(t->random, "Dropout") ? "" : ", of a model in training mode");
+            proof.is_random[i] = true;
             continue;
         }
         explain(name, &j);
         *first = i;
+        proof.is_compared[i] |= j.n > 0;
         if (!cli_is_right(j.verdict))
             status = CQ_E_TYPE;
         else if (j.largest > proof.largest)

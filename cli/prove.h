@@ -12,13 +12,8 @@
 cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *example,
                     const cq_export_options *options);
 
-/* What was compared: how many outputs, on how many sets of inputs, and the largest difference. */
-typedef struct cli_proof {
-    size_t n_outputs, n_runs;
-    double largest;
-    size_t n_steps; /* of a model with state; else 0 */
-} cli_proof;
-
-const cli_proof *cli_last_proof(void);
+/* What cli_prove compared, and what it did not, for the line about success:
+ * " 1 output verified on 2 input sets (max |difference| 0), 1 output not compared (random)," */
+void cli_describe_proof(char *out, size_t size);
 
 #endif

@@ -5,6 +5,16 @@
 
 #include <calque/pt2.h>
 
+static void declare_input(cli_input *out, const cq_pt2 *program, size_t i)
+{
+    cq_tensor *example = NULL;
+
+    *out = (cli_input){ .has_any_rank = true };
+    if (cq_pt2_example_input(&example, program, i) == CQ_OK)
+        *out = (cli_input){ .dtype = cq_tensor_dtype(example), .rank = cq_tensor_rank(example) };
+    cq_tensor_release(example);
+}
+
 static cq_status pt2_open(cli_model *model, const char *operand)
 {
     cli_signature *takes   = &model->takes;
@@ -26,9 +36,12 @@ static cq_status pt2_open(cli_model *model, const char *operand)
     takes->is_flat = true;
     if (takes->n > CLI_MAX_INPUTS)
         takes->n = CLI_ANY_NUMBER;
-    takes->n_needed = takes->n == CLI_ANY_NUMBER ? 0 : takes->n;
-    for (size_t i = 0; i < takes->n_needed; i++)
+    takes->n_needed   = takes->n == CLI_ANY_NUMBER ? 0 : takes->n;
+    takes->n_declared = takes->n_needed;
+    for (size_t i = 0; i < takes->n_needed; i++) {
         takes->names[i] = cq_pt2_input_name(program, i);
+        declare_input(&takes->declared[i], program, i);
+    }
     for (size_t i = 0; i < CLI_MAX_OUTPUTS && cq_pt2_output_name(program, i); i++)
         model->output_names[model->n_output_names++] = cq_pt2_output_name(program, i);
     return CQ_OK;

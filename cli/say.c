@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { HELP_WIDTH = 100 };
+
 #define RED    "31"
 #define YELLOW "33"
 #define BLUE   "34"
@@ -29,8 +31,17 @@ static void say_label(const char *colour, const char *label)
         fprintf(stderr, "%s ", label);
 }
 
+/* Whether a character of three bytes changes the direction or the order of the text around it, so
+ * that it reads as another: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+static bool is_reordering(const unsigned char *p)
+{
+    return p[0] == 0xe2 &&
+           ((p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
 /* How many bytes may be shown as they are; 0: the first is escaped. U+0080 to U+009F, which some
- * terminals obey, and what is not UTF-8 are controls as well. */
+ * terminals obey, marks of direction, and what is not UTF-8 are controls as well. */
 static size_t shown(const char *text, size_t len)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -41,7 +52,13 @@ static size_t shown(const char *text, size_t len)
     for (size_t i = 1; i < n; i++)
         if (i >= len || (p[i] & 0xc0) != 0x80)
             return 0;
-    return n == 2 && p[0] == 0xc2 && p[1] < 0xa0 ? 0 : n;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90))
+        return 0; /* written too long, half of a pair, or beyond the last character */
+    if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (n == 2 && p[0] == 0xd8 && p[1] == 0x9c) ||
+        (n == 3 && is_reordering(p)))
+        return 0;
+    return n;
 }
 
 static void put_text_but(FILE *out, const char *text, size_t len, const char *but)
@@ -184,6 +201,17 @@ int cli_fail_with(const char *hint, const char *format, ...)
     return CLI_FAILED;
 }
 
+void cli_say_hint(const char *format, ...)
+{
+    char    text[8192];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    say_hint(text);
+}
+
 void cli_note(const char *format, ...)
 {
     va_list args;
@@ -221,15 +249,85 @@ static int option_head(char *out, size_t size, const cli_option *o)
                     o->value ? o->value : "");
 }
 
-/* The lines of a help text, below each other. */
-static void put_indented(const char *text, int column)
+/* How many columns a text of n bytes takes: continuation bytes of UTF-8 take none. */
+static int columns_of(const char *text, size_t n)
 {
-    for (const char *c = text; *c; c++)
-        if (*c == '\n')
+    int columns = 0;
+
+    for (size_t i = 0; i < n; i++)
+        columns += (text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* A help text from a column on, broken between words. */
+static void put_wrapped(const char *text, int column)
+{
+    int at = column;
+
+    while (*text) {
+        const size_t n     = strcspn(text, " \n");
+        const int    width = columns_of(text, n);
+
+        if (at > column && at + 1 + width > HELP_WIDTH) {
             printf("\n%*s", column, "");
-        else
-            putchar(*c);
+            at = column;
+        } else if (at > column) {
+            putchar(' ');
+            at++;
+        }
+        fwrite(text, 1, n, stdout);
+        at += width;
+        text += n + strspn(text + n, " \n");
+    }
     putchar('\n');
+}
+
+static void put_option(const cli_option *o, int width)
+{
+    char head[160];
+
+    option_head(head, sizeof head, o);
+    printf("  %-*s  ", width, head);
+    put_wrapped(o->help, width + 4);
+}
+
+static bool is_in(const cli_option *o, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(*names, o->name) == 0)
+            return true;
+    return false;
+}
+
+/* The options of each group, in the order of the table; those of none come last. */
+static void put_groups(const cli_verb *verb, int width)
+{
+    bool others = false;
+
+    for (const cli_group *g = verb->groups; g->title; g++) {
+        bool first = true;
+
+        for (const cli_option *o = verb->options; o->name; o++) {
+            if (!o->help || !is_in(o, g->options))
+                continue;
+            if (first)
+                printf("\n%s:\n", g->title);
+            first = false;
+            put_option(o, width);
+        }
+    }
+    for (const cli_option *o = verb->options; o->name; o++) {
+        const cli_group *g = verb->groups;
+
+        while (g->title && !is_in(o, g->options))
+            g++;
+        if (!o->help || g->title)
+            continue;
+        if (!others)
+            printf("\nother options:\n");
+        others = true;
+        put_option(o, width);
+    }
 }
 
 void cli_print_verb_help(const cli_verb *verb)
@@ -237,8 +335,9 @@ void cli_print_verb_help(const cli_verb *verb)
     char head[160];
     int  width = 0;
 
-    printf("usage: calque %s%s%s%s\n\n%s\n", verb->name, verb->options ? " [options]" : "",
-           *verb->operands ? " " : "", verb->operands, verb->about);
+    printf("usage: calque %s%s%s%s\n\n", verb->name, verb->options ? " [options]" : "",
+           *verb->operands ? " " : "", verb->operands);
+    put_wrapped(verb->about, 0);
     if (!verb->options)
         return;
     for (const cli_option *o = verb->options; o->name; o++) {
@@ -246,12 +345,12 @@ void cli_print_verb_help(const cli_verb *verb)
 
         width = len > width ? len : width;
     }
-    printf("\noptions:\n");
-    for (const cli_option *o = verb->options; o->name; o++) {
-        if (!o->help)
-            continue;
-        option_head(head, sizeof head, o);
-        printf("  %-*s  ", width, head);
-        put_indented(o->help, width + 4);
+    if (verb->groups) {
+        put_groups(verb, width);
+        return;
     }
+    printf("\noptions:\n");
+    for (const cli_option *o = verb->options; o->name; o++)
+        if (o->help)
+            put_option(o, width);
 }

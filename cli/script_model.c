@@ -42,9 +42,18 @@ static void describe_params(cli_signature *takes, cq_script *script, const char 
 
         if (cq_script_param(script, entry, i, p->name, p->type, CLI_NAME_SIZE) != CQ_OK)
             takes->n_params = i;
-        else if (cq_script_has_tensor(script, p->name))
-            p->name[0] = '\0'; /* in the graph that is the name of a weight */
+        p->is_hidden = cq_script_has_tensor(script, p->name);
     }
+}
+
+/* The tensors of a trace are the arguments of its forward. */
+static void declare_inputs(cli_signature *takes, const char *entry)
+{
+    takes->n_declared = 0;
+    if ((entry && strcmp(entry, "forward") != 0) || takes->n_own != takes->n_params)
+        return;
+    memcpy(takes->declared, takes->own, takes->n_own * sizeof *takes->own);
+    takes->n_declared = takes->n_own;
 }
 
 static cq_status script_open(cli_model *model, const char *operand)
@@ -60,54 +69,90 @@ static cq_status script_open(cli_model *model, const char *operand)
     if (status == CQ_OK) {
         describe_example(&model->takes, script);
         describe_params(&model->takes, script, model->call.entry);
+        declare_inputs(&model->takes, model->call.entry);
     }
     return status;
 }
 
 /* A class of Python's is not a program yet: its constructor is Python. */
-static int no_methods(const cli_model *model)
+static int no_methods(const cli_model *model, bool is_archive)
 {
+    if (is_archive)
+        return cli_fail_with(
+            "save the program in Python, torch.jit.script(model).save(\"net.pt\"), "
+            "or by torch.export.save",
+            "%s has weights but no methods, as torch::save of C++ writes it", model->name);
     return cli_fail_with("of a class of nn.Module Python makes an archive: "
                          "torch.jit.script(Net()).save(\"net.pt\"), or torch.export.save",
                          "%s defines no function that could be called", model->name);
 }
 
-/* Names of methods, apart by commas; whether entry is among them. */
-static bool list_methods(const cq_info *info, const char *entry, char *out, size_t size)
+static const char *method_at(const void *script, size_t i)
 {
-    size_t len = 0;
+    return cq_script_method_name(script, i);
+}
 
-    *out = '\0';
-    for (size_t i = 0; i < cq_info_n_rows(info, METHODS); i++) {
-        const char *name = cq_info_cell_text(info, METHODS, i, 0);
+static bool has_method(const cq_script *script, const char *wanted)
+{
+    const char *name;
 
-        if (strcmp(name, entry) == 0)
+    for (size_t i = 0; (name = cq_script_method_name(script, i)); i++)
+        if (strcmp(name, wanted) == 0)
             return true;
-        if (len < size)
-            len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "", name);
-    }
     return false;
 }
 
-int cli_script_check_entry(const cli_model *model)
+int cli_script_check_entry(const cli_model *model, bool is_archive)
 {
-    const char *entry = model->call.entry;
-    char        names[1024], hint[sizeof names + 32];
-    cq_info    *info = NULL;
-    bool        known, empty;
+    const cq_script *script     = model->handle;
+    const char      *entry      = model->call.entry, *name, *near;
+    char             hint[1024] = "its methods are: ";
+    size_t           len = strlen(hint), n = 0;
 
-    if (cq_script_info(&info, model->handle) != CQ_OK)
-        return CLI_DONE;
+    for (; (name = cq_script_method_name(script, n)); n++)
+        if (len < sizeof hint)
+            len += (size_t)snprintf(hint + len, sizeof hint - len, "%s%s", n ? ", " : "", name);
+    if (n == 0)
+        return no_methods(model, is_archive);
     /* A name that begins with _ may be one that the list leaves out. */
-    known = !entry || *entry == '_' || list_methods(info, entry, names, sizeof names);
-    empty = cq_info_n_rows(info, METHODS) == 0;
-    cq_info_free(info);
-    if (empty)
-        return no_methods(model);
-    if (known)
+    if (entry && (*entry == '_' || has_method(script, entry)))
         return CLI_DONE;
-    snprintf(hint, sizeof hint, "it has: %s", names);
-    return cli_fail_with(*names ? hint : "", "%s has no method '%s'", model->name, entry);
+    near = entry ? cli_suggest(entry, method_at, script) : NULL;
+    if (near && len < sizeof hint)
+        snprintf(hint + len, sizeof hint - len, "; did you mean %s?", near);
+    if (entry)
+        return cli_fail_with(hint, "%s has no method '%s'", model->name, entry);
+    if (n == 1 || has_method(script, "forward") || has_method(script, "forward__0"))
+        return CLI_DONE;
+    if (len < sizeof hint)
+        snprintf(hint + len, sizeof hint - len, "; choose one with --entry NAME");
+    return cli_fail_with(hint, "%s has no method 'forward'", model->name);
+}
+
+/* What the method takes to begin with; "": nothing was found. */
+static const char *suggested_inputs(const cq_info *info, const char *entry)
+{
+    for (size_t i = 0; i < cq_info_n_rows(info, METHODS); i++)
+        if (cq_info_n_rows(info, METHODS) == 1 ||
+            strcmp(cq_info_cell_text(info, METHODS, i, 0), entry ? entry : "forward") == 0)
+            return cq_info_cell_text(info, METHODS, i, 2);
+    return "";
+}
+
+int cli_result_of_model(const cli_model *model, cq_status status)
+{
+    const int  code    = cli_result_of_call(status);
+    const bool of_call = strncmp(cq_last_error()->hint, "the signature is", 16) == 0 ||
+                         *cq_last_error()->excerpt; /* else options are wrong, not inputs */
+    cq_info *info = NULL;
+
+    if (!of_call || (status != CQ_E_ARGUMENT && status != CQ_E_TYPE) ||
+        model->front_end != &cli_script_front_end || cq_script_info(&info, model->handle) != CQ_OK)
+        return code;
+    if (*suggested_inputs(info, model->call.entry))
+        cli_say_hint("inputs that fit: %s", suggested_inputs(info, model->call.entry));
+    cq_info_free(info);
+    return code;
 }
 
 static cq_status make_plain(cq_args **out, const cli_call *call, cq_tensor *const *inputs,

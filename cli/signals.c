@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,12 +14,17 @@ static void on_end(int number)
     raise(number); /* which now does what it does by default */
 }
 
+static atomic_flag is_ending = ATOMIC_FLAG_INIT;
+
 static void on_bus_error(int number)
 {
     static const char text[] = "error: a file became shorter while it was read\n"
                                "  hint: let whoever writes the file finish, and try again\n";
 
     (void)number;
+    if (atomic_flag_test_and_set(&is_ending))
+        for (;;)
+            pause(); /* the thread that came first ends the program */
     cq_discard_outputs();
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(CLI_FAILED);
@@ -36,6 +42,7 @@ void cli_catch_signals(void)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) /* nohup stays */
             sigaction(ends[i], &act, NULL);
+    act.sa_flags   = 0; /* a second thread may meet the end of the file before this one is done */
     act.sa_handler = on_bus_error;
     sigaction(SIGBUS, &act, NULL);
     signal(SIGXFSZ, SIG_IGN); /* then write says that the file is too large */

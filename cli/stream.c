@@ -175,6 +175,24 @@ cq_status cli_save_model(const cq_onnx_model *model, const char *path,
     return status;
 }
 
+/* A full disk shows itself only when the buffer is written. */
+static int flush_stdout(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_DONE;
+    return cli_fail_with("", "cannot write to standard output: %s", strerror(errno));
+}
+
+int cli_end_outputs(int code)
+{
+    cq_status status;
+
+    if (code == CLI_DONE)
+        code = flush_stdout();
+    status = cq_outputs_end(code == CLI_DONE ? CQ_OK : CQ_E_CANCELLED);
+    return code == CLI_DONE ? cli_result(status) : code;
+}
+
 /* ---- how much is written ---- */
 
 /* Weights that an archive shares, or keeps in 8 bits, are written out as floats. */

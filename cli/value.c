@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { JSON_SIZE = 1 << 20, TOKENS_SIZE = 1 << 20, MAX_DEPTH = 32 };
 
@@ -15,6 +16,7 @@ static struct reader {
     char                 json[JSON_SIZE], tokens[TOKENS_SIZE];
     size_t               n_json, n_tokens;
     bool                 is_nested; /* something is not a tensor, so that the JSON is needed */
+    const cli_input     *declared;  /* of the argument that is read, of a program; NULL: unknown */
     const char          *why;
 } reader;
 
@@ -49,11 +51,50 @@ static cli_input *new_input(struct reader *r)
     return &e->inputs[e->n++];
 }
 
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+static const char *without_optional(const char *type)
+{
+    return begins_with(type, "Optional[") ? type + strlen("Optional[") : type;
+}
+
 static bool is_type(const char *type, const char *word)
 {
-    if (strncmp(type, "Optional[", 9) == 0)
-        type += 9;
-    return strncmp(type, word, strlen(word)) == 0;
+    return begins_with(without_optional(type), word);
+}
+
+/* What an item of a list, tuple (its i-th) or dict is declared as, in out, which is as large as a
+ * type; "" if that is not known. */
+static void type_of_item(char *out, const char *type, size_t i)
+{
+    static const char *const containers[] = { "List[", "Tuple[", "Dict[" };
+    const char              *at           = NULL;
+    int                      open         = 0;
+    size_t                   len;
+
+    *out = '\0';
+    type = without_optional(type);
+    for (size_t k = 0; k < sizeof containers / sizeof *containers; k++)
+        if (begins_with(type, containers[k])) {
+            at = type + strlen(containers[k]);
+            i  = k == 0 ? 0 : k == 2 ? 1 : i;
+        }
+    for (; at && *at && i; at++) {
+        open += (*at == '[') - (*at == ']');
+        if (open < 0)
+            return;
+        i -= *at == ',' && !open;
+    }
+    if (!at)
+        return;
+    at += strspn(at, " ");
+    for (len = 0; at[len] && (open || !strchr(",]", at[len])); len++)
+        open += (at[len] == '[') - (at[len] == ']');
+    if (at[len]) /* else the type is cut off */
+        snprintf(out, CLI_NAME_SIZE, "%.*s", (int)len, at);
 }
 
 /* Only a program has parameters that are not tensors. */
@@ -74,63 +115,53 @@ static void add_number(struct reader *r, const cli_input *number, bool is_whole,
         in->dtype = is_whole && !is_type(type, "float") ? CQ_DTYPE_I64
                     : as_tensor                         ? CQ_DTYPE_F32
                                                         : CQ_DTYPE_F64;
+    r->why = cli_input_check_number(in);
     write_json(r, "{\"%s\": %zu}", as_tensor ? "tensor" : "scalar", r->e->n - 1);
     r->is_nested |= !as_tensor;
 }
 
+/* What the model declares of the next input; NULL: nothing. Inputs of a program are arguments. */
+static const cli_input *declared_input(const struct reader *r)
+{
+    const cli_signature *s = r->takes;
+
+    if (takes_numbers(r) && !s->is_flat)
+        return r->declared;
+    return r->e->n < s->n_declared ? &s->declared[r->e->n] : NULL;
+}
+
 static void add_tensor(struct reader *r, const char *spec)
 {
-    cli_input *in = new_input(r);
+    const cli_input *declared = declared_input(r);
+    cli_input       *in       = new_input(r);
 
     if (!in)
         return;
-    r->why = cli_input_parse(in, spec);
+    r->why = cli_input_parse_as(in, spec, declared);
     write_json(r, "{\"tensor\": %zu}", r->e->n - 1);
 }
 
-/* ---- words ---- */
-
-static const struct word {
-    const char *text;
-    enum { WORD_NONE, WORD_TRUE, WORD_FALSE } is;
-} words[] = {
-    { "none", WORD_NONE }, { "None", WORD_NONE },   { "true", WORD_TRUE },
-    { "True", WORD_TRUE }, { "false", WORD_FALSE }, { "False", WORD_FALSE },
-};
-
-static bool read_word(struct reader *r, const char *token, const char *type)
+/* A number of one digit or more is the size of a vector where only a tensor will do. What the model
+ * declares decides before that. */
+static void read_token(struct reader *r, const char *token, const char *type)
 {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        cli_input in = { .dtype = CQ_DTYPE_BOOL, .fill = CLI_CONSTANT };
+    cli_input  number   = { .dtype = CQ_DTYPE_NONE };
+    const bool is_size  = *token && token[strspn(token, "0123456789")] == '\0';
+    const bool declared = declared_input(r) != NULL;
+    bool       is_whole;
 
-        if (strcmp(words[i].text, token) != 0)
-            continue;
-        if (words[i].is == WORD_NONE) {
-            write_json(r, "null");
-            r->is_nested = true;
-            return true;
-        }
-        in.a = words[i].is == WORD_TRUE;
-        add_number(r, &in, false, type);
-        return true;
-    }
-    return false;
-}
-
-/* A number of one digit or more is the size of a vector where only a tensor will do. */
-static void read_token(struct reader *r, const char *token, const char *type, int depth)
-{
-    cli_input number   = { .dtype = CQ_DTYPE_NONE };
-    bool      is_size  = *token && token[strspn(token, "0123456789")] == '\0';
-    bool      is_whole = strspn(token, "+-0123456789") == strlen(token);
-
-    if (read_word(r, token, type))
-        return;
-    if (cli_input_number(&number, token) &&
-        !(is_size && depth == 0 && (!takes_numbers(r) || is_type(type, "Tensor"))))
+    if (strcmp(token, "none") == 0 || strcmp(token, "None") == 0) {
+        write_json(r, "null");
+        r->is_nested = true;
+    } else if (!declared && cli_input_bool(&number, token)) {
+        number.dtype = CQ_DTYPE_BOOL;
+        add_number(r, &number, false, type);
+    } else if (!declared && cli_input_number(&number, token, &is_whole) &&
+               !(is_size && (!takes_numbers(r) || is_type(type, "Tensor")))) {
         add_number(r, &number, is_whole, type);
-    else
+    } else {
         add_tensor(r, token);
+    }
 }
 
 /* ---- what nests ---- */
@@ -231,12 +262,15 @@ static const struct bracket *bracket_at(const char *at)
 }
 
 /* The items of a list or a tuple, or the pairs of a dict. */
-static const char *read_items(struct reader *r, const char *at, const struct bracket *b, int depth)
+static const char *read_items(struct reader *r, const char *at, const struct bracket *b,
+                              const char *type, int depth)
 {
     const bool has_keys = b->open == '{';
+    char       item_type[CLI_NAME_SIZE];
 
     write_json(r, "{\"%s\": [", b->json);
     r->is_nested = true;
+    r->declared  = NULL;
     at           = skip_space(at + 1);
     for (size_t i = 0; *at != b->close && !r->why; i++) {
         write_json(r, i ? ", " : "");
@@ -245,8 +279,9 @@ static const char *read_items(struct reader *r, const char *at, const struct bra
             at = read_key(r, at);
             write_json(r, ", ");
         }
+        type_of_item(item_type, type, i);
         if (!r->why)
-            at = skip_space(read_value(r, at, "", depth + 1));
+            at = skip_space(read_value(r, at, item_type, depth + 1));
         write_json(r, has_keys ? "]" : "");
         if (!r->why && *at != b->close && *at != ',')
             r->why = b->missing;
@@ -273,7 +308,7 @@ static const char *read_value(struct reader *r, const char *at, const char *type
         return at;
     }
     if (b)
-        return read_items(r, at, b, depth);
+        return read_items(r, at, b, type, depth);
     if (*at == '"' || *at == '\'')
         return read_text(r, at);
     end = token_end(at, depth);
@@ -283,11 +318,129 @@ static const char *read_value(struct reader *r, const char *at, const char *type
     if (token && !*token)
         r->why = "a value is missing";
     else if (token)
-        read_token(r, token, type, depth);
+        read_token(r, token, type);
     return end;
 }
 
+/* ---- names ---- */
+
+static const char *name_at(const void *signature, size_t i)
+{
+    const cli_signature *s = signature;
+
+    if (s->n_params)
+        return i < s->n_params ? s->params[i].name : NULL;
+    return s->n != CLI_ANY_NUMBER && i < s->n ? s->names[i] : NULL;
+}
+
+/* NAME=SPEC is for the input of that name: which one, and where SPEC begins. Of names that begin
+ * alike the longest counts. */
+static bool find_name(const cli_signature *s, const char *text, size_t *index, const char **spec)
+{
+    size_t      longest = 0;
+    const char *name;
+
+    for (size_t i = 0; (name = name_at(s, i)); i++) {
+        const size_t len = strlen(name);
+
+        if (len > longest && strncmp(name, text, len) == 0 && text[len] == '=') {
+            longest = len;
+            *index  = i;
+            *spec   = text + len + 1;
+        }
+    }
+    return longest > 0;
+}
+
+/* Whether what follows a name and = can be an input, but neither the size of a dynamic axis of that
+ * name nor what a vector of that size is filled with. */
+static bool is_input_only(const char *text, const char *spec)
+{
+    cli_input  in;
+    bool       is_whole;
+    const bool is_size = *spec && spec[strspn(spec, "0123456789")] == '\0';
+
+    if (!is_size && (cli_input_bool(&in, spec) || cli_input_number(&in, spec, &is_whole)))
+        return true;
+    if (cli_input_parse(&in, text) == NULL)
+        return false;
+    return bracket_at(spec) || *spec == '"' || *spec == '\'' || strcmp(spec, "none") == 0 ||
+           strcmp(spec, "None") == 0 || cli_input_parse(&in, spec) == NULL;
+}
+
+/* Sizes have names in verbs that export: there batch=2x3 is an input whose first size is dynamic.
+ * Elsewhere, and where it is nearly the name of an input, it is a name that the model has not. */
+int cli_check_input_name(const cli_args *args, const char *text, const char *model,
+                         const char *(*names)(const void *table, size_t i), const void *table)
+{
+    const size_t len       = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                "0123456789.");
+    const bool   has_sizes = cli_verb_has(args->verb, "dynamic-axes");
+    char         name[CLI_NAME_SIZE], list[1024] = "";
+    const char  *near = NULL, *one;
+
+    if (text[len] != '=' || !len || len >= sizeof name || isdigit((unsigned char)*text) ||
+        access(text, F_OK) == 0)
+        return CLI_DONE;
+    snprintf(name, sizeof name, "%.*s", (int)len, text);
+    for (size_t i = 0, n = 0; (one = names(table, i)) && n < sizeof list; i++) {
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", one);
+        near = len > 2 && cli_is_slip(name, one) ? one : near;
+    }
+    if (near)
+        return cli_misuse(args->verb, "--input %s: %s has no input '%s'; did you mean %s?", text,
+                          model, name, near);
+    if (!*list || (has_sizes && !is_input_only(text, text + len + 1)))
+        return CLI_DONE;
+    return cli_misuse(args->verb, "--input %s: %s has no input '%s'; its inputs are: %s", text,
+                      model, name, list);
+}
+
 /* ---- all of them ---- */
+
+/* What each parameter is given, in order; beyond the last one is what is too much. */
+typedef struct slots {
+    const char *specs[2 * CLI_MAX_INPUTS];
+    size_t      n;
+    bool        by_name;
+} slots;
+
+static int take_named(slots *to, const cli_args *args, const cli_signature *s)
+{
+    const char *text, *spec;
+    size_t      at = 0, i;
+
+    while ((text = cli_next_value(args, "input", &at))) {
+        if (!find_name(s, text, &i, &spec)) {
+            CLI_TRY(cli_check_input_name(args, text, s->model, name_at, s));
+            continue;
+        }
+        if (to->specs[i])
+            return cli_misuse(args->verb, "--input: %s is given twice", name_at(s, i));
+        to->specs[i] = spec;
+        to->by_name  = true;
+        to->n        = i + 1 > to->n ? i + 1 : to->n;
+    }
+    return CLI_DONE;
+}
+
+static int take_others(slots *to, const cli_args *args, const cli_signature *s)
+{
+    const char *text, *spec;
+    size_t      at = 0, next = 0, i;
+
+    while ((text = cli_next_value(args, "input", &at))) {
+        if (find_name(s, text, &i, &spec))
+            continue;
+        while (next < 2 * CLI_MAX_INPUTS && to->specs[next])
+            next++;
+        if (next == 2 * CLI_MAX_INPUTS)
+            return cli_misuse(args->verb, "more than %d inputs", CLI_MAX_INPUTS);
+        to->specs[next++] = text;
+        to->n             = next > to->n ? next : to->n;
+    }
+    return CLI_DONE;
+}
 
 static int read_one(struct reader *r, const cli_args *args, const char *spec, size_t i)
 {
@@ -297,32 +450,66 @@ static int read_one(struct reader *r, const cli_args *args, const char *spec, si
     if (param && !*type)
         type = "Tensor";
     r->why = NULL;
-    write_json(r, i ? ", " : "");
+    r->declared =
+        is_type(type, "Tensor") && i < r->takes->n_declared ? &r->takes->declared[i] : NULL;
     end = read_value(r, spec, type, 0);
     if (!r->why && *skip_space(end))
         r->why = "something is left behind its end";
     return r->why ? cli_misuse(args->verb, "--input %s: %s", spec, r->why) : CLI_DONE;
 }
 
+/* Arguments by position until one is left out; those behind it by name. */
+static int read_slots(struct reader *r, const cli_args *args, const slots *from)
+{
+    bool by_name = false;
+
+    for (size_t i = 0, n = 0; i < from->n; i++) {
+        if (!from->specs[i] && !by_name) {
+            write_json(r, "], \"kwargs\": {");
+            by_name      = true;
+            r->is_nested = true;
+            n            = 0;
+        }
+        if (!from->specs[i])
+            continue;
+        write_json(r, n++ ? ", " : "");
+        if (by_name)
+            write_json(r, "\"%s\": ", name_at(r->takes, i));
+        CLI_TRY(read_one(r, args, from->specs[i], i));
+    }
+    write_json(r, by_name ? "}}" : "]}");
+    return CLI_DONE;
+}
+
+/* Only a program has arguments that can be left out. */
+static int check_all_given(const cli_args *args, const cli_signature *s, const slots *given)
+{
+    for (size_t i = 0; given->by_name && s->n != CLI_ANY_NUMBER && i < s->n_needed; i++)
+        if (!given->specs[i])
+            return cli_misuse(args->verb, "input %s is not given; give it with --input %s=SPEC",
+                              s->names[i], s->names[i]);
+    return CLI_DONE;
+}
+
 int cli_values_read(cli_example *e, const cli_args *args, const cli_signature *s)
 {
+    static slots   given; /* too large for a stack frame */
     struct reader *r = &reader;
-    const char    *spec;
-    size_t         at = 0, i = 0;
-    int            code = CLI_DONE;
 
+    memset(&given, 0, sizeof given);
     r->e      = e;
     r->takes  = s;
     r->n_json = r->n_tokens = 0;
     r->is_nested            = false;
+    CLI_TRY(take_named(&given, args, s));
+    CLI_TRY(take_others(&given, args, s));
+    CLI_TRY(check_all_given(args, s, &given));
     write_json(r, "{\"args\": [");
-    while (code == CLI_DONE && (spec = cli_next_value(args, "input", &at)))
-        code = read_one(r, args, spec, i++);
-    write_json(r, "]}");
-    if (code == CLI_DONE && r->is_nested && !takes_numbers(r) && !s->is_flat)
+    CLI_TRY(read_slots(r, args, &given));
+    if (r->is_nested && !takes_numbers(r) && !s->is_flat)
         return cli_misuse(args->verb, "%s takes plain tensors, no lists, dicts, texts or None",
                           s->model);
     if (r->is_nested && !s->is_flat)
         e->structure = r->json;
-    return code;
+    return CLI_DONE;
 }

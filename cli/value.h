@@ -1,5 +1,6 @@
-/* Arguments of programs on the command line, besides tensors (input.h):
+/* Arguments on the command line, besides tensors (input.h):
  *
+ *     NAME=SPEC            for the input or parameter of that name
  *     2.5  3  -1           a number; of a parameter that is a Tensor, 3 is its size
  *     true  none           also True, False, None
  *     "text"  'text'       a text
@@ -15,5 +16,10 @@
 
 /* Reads all of --input. The exit code, after saying what is wrong. */
 int cli_values_read(cli_example *example, const cli_args *args, const cli_signature *signature);
+
+/* Whether a --input that names none of the inputs may be one without a name; else says which names
+ * there are. names(table, i) is the i-th of them, and NULL after the last. */
+int cli_check_input_name(const cli_args *args, const char *text, const char *model,
+                         const char *(*names)(const void *table, size_t i), const void *table);
 
 #endif

@@ -1,4 +1,4 @@
-"""Builds the shared library by CMake and puts it into the package. The rest is in pyproject.toml.
+"""Builds the shared library and the program by CMake and puts them into the package. The rest is in pyproject.toml.
 
 The environment variable CALQUE_BUILD names a folder that CMake built in before, to save the time.
 """
@@ -28,14 +28,14 @@ def version():
 
 
 class Build(build_py):
-    """The Python files as they are, and the library beside them."""
+    """The Python files as they are, the library beside them, and the program in bin."""
 
     def run(self):
         super().run()
         if not self.editable_mode:
-            self.build_library(pathlib.Path(self.build_lib) / "calque" / LIBRARY)
+            self.build_native(pathlib.Path(self.build_lib) / "calque")
 
-    def build_library(self, target):
+    def build_native(self, package):
         temporary = pathlib.Path(self.get_finalized_command("build").build_temp) / "cmake"
         folder = pathlib.Path(os.environ.get("CALQUE_BUILD", temporary)).resolve()
         if not shutil.which("cmake"):
@@ -46,10 +46,12 @@ class Build(build_py):
             subprocess.run(["cmake", "-S", SOURCES, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
                             *ninja], check=True, stdout=sys.stderr)
         subprocess.run(["cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1),
-                        "--target", "calque_shared"], check=True, stdout=sys.stderr)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile((folder / LIBRARY).resolve(), target)
-        subprocess.run(["strip", "--strip-unneeded", target], check=False)
+                        "--target", "calque_shared", "calque_cli"], check=True, stdout=sys.stderr)
+        for source, target in [(LIBRARY, package / LIBRARY), ("calque", package / "bin/calque")]:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile((folder / source).resolve(), target)
+            subprocess.run(["strip", "--strip-unneeded", target], check=False)
+            target.chmod(0o755)
 
 
 class Wheel(bdist_wheel):

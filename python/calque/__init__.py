@@ -1,4 +1,15 @@
-"""PyTorch models carried over to ONNX, and ONNX models read, checked, changed and run."""
+"""Exports PyTorch models to ONNX without PyTorch, and reads, checks, changes and runs ONNX models.
+
+    calque.export("model.pt", "model.onnx", inputs=[x])     TorchScript or a .pt2, as ONNX
+    calque.load("model.onnx")                               a Model: look into it, check it, change it
+    calque.Session("model.onnx").run(None, {"x": x})        run it, as onnxruntime does
+    calque.run("model.pt2", [x])                            run a file of any kind once
+    calque.inspect("model.pt")                              what is in a file
+    calque.onnx.export(module, args, "model.onnx")          a model in PyTorch; as torch.onnx.export
+
+help(calque.export) explains the options. Failures are calque.Error, with a message, a location and a
+hint. `python -m calque` is the command line.
+"""
 from __future__ import annotations
 
 from ._errors import (
@@ -15,22 +26,26 @@ from ._errors import (
     ScriptError,
     TypeMismatch,
     UnsupportedError,
+    VerificationError,
 )
 from ._export import export
 from ._graph import Function, Graph, Initializers, Node, Value
-from ._info import inspect
+from ._info import Info, inspect
 from ._lib import lib, text
 from ._model import Finding, Model, load
-from ._session import NodeArg, Session
+from ._providers import SessionOptions
+from ._run import Program, run
+from ._session import ModelMetadata, NodeArg, Session
 from ._tensor import Tensor, as_tensor
 from ._threads import get_threads, set_threads
+from ._verify import Verified
 
 __version__ = text(lib.cq_version_string())
 
 __all__ = [
     "ArgumentError", "CalqueWarning", "Cancelled", "Error", "FileError", "Finding", "FormatError",
-    "Function", "Graph", "Initializers", "InternalError", "InvalidModel", "Model", "Node", "NodeArg",
-    "NotFound", "OutOfMemory", "ScriptError", "Session", "Tensor", "TypeMismatch",
-    "UnsupportedError", "Value", "as_tensor", "export", "get_threads", "inspect", "load",
+    "Function", "Graph", "Info", "Initializers", "InternalError", "InvalidModel", "Model", "ModelMetadata", "Node", "NodeArg",
+    "NotFound", "OutOfMemory", "Program", "ScriptError", "Session", "SessionOptions", "Tensor", "TypeMismatch",
+    "UnsupportedError", "Value", "VerificationError", "Verified", "as_tensor", "export", "get_threads", "inspect", "load", "run",
     "set_threads",
 ]

@@ -112,6 +112,7 @@ CQ_ONNX_ATTR_TYPE_PROTOS = 14
 CQ_ONNX_ATTR_UNDEFINED = 0
 CQ_ONNX_INFER_CHECK_TYPES = 2
 CQ_ONNX_INFER_KEEP_MODEL = 4
+CQ_ONNX_INFER_KNOWN_ONLY = 8
 CQ_ONNX_INFER_STRICT = 1
 CQ_ONNX_INNER = 2
 CQ_ONNX_INPUTS = 0
@@ -272,6 +273,10 @@ class cq_op_info(Structure):
     pass
 
 
+class cq_sandbox_options(Structure):
+    pass
+
+
 class cq_session_options(Structure):
     pass
 
@@ -425,6 +430,8 @@ cq_onnx_save_options._fields_ = [
     ("struct_size", c_size_t),
     ("flags", c_uint32),
     ("threshold", c_uint64),
+    ("data_path", c_char_p),
+    ("data_path_size", c_size_t),
 ]
 
 cq_onnx_finding._fields_ = [
@@ -541,6 +548,14 @@ cq_op_info._fields_ = [
     ("composed", c_bool),
     ("obstacle", c_char_p),
     ("has_gradient", c_bool),
+]
+
+cq_sandbox_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("files", POINTER(c_char_p)),
+    ("n_files", c_size_t),
+    ("folders", POINTER(c_char_p)),
+    ("n_folders", c_size_t),
 ]
 
 cq_session_options._fields_ = [
@@ -971,6 +986,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_value_tensor": (c_void_p, [c_void_p]),
     "cq_onnx_verify": (c_int, [c_char_p, c_char_p, c_double, c_double, POINTER(cq_session_options)]),
     "cq_op_info_at": (c_bool, [c_size_t, POINTER(cq_op_info)]),
+    "cq_outputs_begin": (None, []),
+    "cq_outputs_collided": (c_bool, []),
+    "cq_outputs_end": (c_int, [c_int]),
+    "cq_outputs_folder": (c_int, [c_char_p]),
     "cq_pad": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_char_p, c_double]),
     "cq_permute": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64)]),
     "cq_pixel_shuffle": (c_void_p, [c_void_p, c_void_p, c_int64]),
@@ -984,6 +1003,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_profile_new": (c_int, [POINTER(c_void_p)]),
     "cq_profile_note": (None, [c_void_p, c_char_p, c_char_p, c_int64, c_int64]),
     "cq_profile_save": (c_int, [c_void_p, c_char_p, c_void_p]),
+    "cq_pt2_default_opset": (c_int32, [c_void_p]),
     "cq_pt2_define": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_pt2_example_input": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_pt2_export": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_export_options)]),
@@ -1018,6 +1038,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_round": (c_void_p, [c_void_p, c_void_p]),
     "cq_rsqrt": (c_void_p, [c_void_p, c_void_p]),
     "cq_run_options_init": (None, [POINTER(cq_run_options)]),
+    "cq_sandbox_enter": (c_int, [POINTER(cq_sandbox_options)]),
+    "cq_sandbox_options_init": (None, [POINTER(cq_sandbox_options)]),
     "cq_scatter": (c_void_p, [c_void_p, c_void_p, c_int, c_void_p, c_void_p]),
     "cq_scoped_anchor_begin": (None, [c_void_p, POINTER(cq_sym_attr), c_size_t]),
     "cq_scoped_anchor_end": (None, [c_void_p]),
@@ -1034,6 +1056,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_load_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_script_load_limited": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64]),
     "cq_script_make_module": (c_int, [c_void_p, c_char_p]),
+    "cq_script_method_name": (c_char_p, [c_void_p, c_size_t]),
     "cq_script_n_example_inputs": (c_size_t, [c_void_p]),
     "cq_script_n_params": (c_size_t, [c_void_p, c_char_p]),
     "cq_script_param": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p, c_char_p, c_size_t]),

@@ -1,31 +1,36 @@
-"""How the library is called: statuses become exceptions, warnings Python warnings, Ctrl-C a
-KeyboardInterrupt, and what a call hands over is freed with its last reference.
+"""How the library is called: statuses become exceptions, warnings Python warnings, and what a call
+hands over is freed with its last reference.
 
 While C works, the interpreter's lock is free. C asks twenty times a second whether to go on
 (`cq_set_cancel_handler`); that runs a Python function in the main thread, where Python handles its
-signals. Ours only notes the signal: an exception out of a callback would be lost.
+signals. What their handlers raise, such as KeyboardInterrupt, stops the call, which raises it again.
 """
 from __future__ import annotations
 
 import ctypes
+import json
 import os
-import signal
+import re
 import sys
 import threading
 import warnings
-from types import FrameType
-from typing import Any, Callable, ClassVar, Sequence
+from typing import Any, Callable, ClassVar, Iterable, Sequence
 
 from . import _abi
-from ._errors import CalqueWarning, last_error
-from ._lib import lib, text
+from ._errors import ArgumentError, CalqueWarning, last_error
+from ._lib import encoded, lib, text
 from ._words import in_python
 
 
 class Handle(ctypes.c_void_p):
-    """A pointer that a call hands over: pass `byref(handle)` to it. Subclasses say how it is freed."""
+    """A pointer that a call hands over: pass `byref(handle)` to it. Subclasses say how it is freed.
+    The object is the only owner, so it is never copied: ctypes would copy the pointer alone, which
+    would then be freed twice."""
 
     _free: ClassVar[Callable[[Any], None]]
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        raise TypeError(f"cannot copy or pickle a {type(self).__name__}: it owns memory of the library")
 
     def __del__(self) -> None:
         if self.value:
@@ -48,35 +53,9 @@ def _on_warning(_user: Any, message: bytes, where: bytes) -> None:
     _thread.warnings.append(f"{said}\n  in {place}" if place else said)
 
 
-class _Interrupt:
-    """Notes SIGINT while the main thread is in the library, and hands it on afterwards."""
-
-    def __init__(self) -> None:
-        self.seen: tuple[int, FrameType | None] | None = None
-
-    def note(self, number: int, frame: FrameType | None) -> None:
-        self.seen = number, frame
-
-    def begin(self) -> Any:
-        """Puts our handler in place and returns the one before; None: there is nothing to do."""
-        previous = signal.getsignal(signal.SIGINT)
-        if not callable(previous) or previous == self.note:
-            return None
-        signal.signal(signal.SIGINT, self.note)
-        return previous
-
-    def end(self, previous: Any) -> None:
-        signal.signal(signal.SIGINT, previous)
-        seen, self.seen = self.seen, None
-        if seen:
-            previous(*seen)
-
-
-_interrupt = _Interrupt()
-
-
 def _on_question(_user: Any) -> bool:
-    return _interrupt.seen is not None
+    """Whether to stop. Python runs the handlers of pending signals when it enters this function."""
+    return _thread.raised is not None
 
 
 # As C calls them. They live as long as the library.
@@ -98,21 +77,59 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a file belongs to the package."""
+    return os.path.dirname(path).startswith(_HERE) and path[len(_HERE)] == os.sep
+
+
+class _Unraisable:
+    """sys.unraisablehook while the main thread is in the library. ctypes drops what a callback raises,
+    and a handler of a signal may raise before the first line of a callback, where no `except` is.
+    The hook keeps such an exception for `call` to raise."""
+
+    def __init__(self) -> None:
+        self.previous: Callable[[Any], Any] = sys.__unraisablehook__
+
+    def begin(self) -> bool:
+        """False: a call that this one is inside of has begun it."""
+        if sys.unraisablehook == self.note:
+            return False
+        self.previous, sys.unraisablehook = sys.unraisablehook, self.note
+        return True
+
+    def end(self) -> None:
+        sys.unraisablehook = self.previous
+
+    def note(self, lost: Any) -> None:
+        trace = lost.exc_traceback
+        if _thread.has_signals and trace and _is_ours(trace.tb_frame.f_code.co_filename):
+            callback_raised(lost.exc_value)
+        else:
+            self.previous(lost)
+
+
+_unraisable = _Unraisable()
+
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
     """Calls a function that returns a status; a failure is raised as an Error. For work that may
     take long, warn, or call back."""
-    previous = _interrupt.begin() if _thread.has_signals else None
+    outer = _thread.warnings, _thread.raised  # of the call whose callback makes this one
+    _thread.warnings, _thread.raised = [], None
+    hooked = _thread.has_signals and _unraisable.begin()
     try:
         status = function(*arguments)
         error = last_error(status) if status else None
     finally:
-        heard, _thread.warnings = _thread.warnings, []
-        raised, _thread.raised = _thread.raised, None
-        if previous is not None:
-            _interrupt.end(previous)
+        if hooked:
+            _unraisable.end()
+        heard, raised = _thread.warnings, _thread.raised
+        _thread.warnings, _thread.raised = outer
     for message in heard:
-        warnings.warn(message, CalqueWarning, stacklevel=_caller())
+        warnings.warn(message, CalqueWarning, stacklevel=caller())
     if raised is not None:
         raise raised
     if error is not None:
@@ -133,21 +150,44 @@ def callback_raised(error: BaseException) -> int:
     return _abi.CQ_E_CANCELLED
 
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def _caller() -> int:
-    """How far up the first frame outside of the package is, seen from `call`."""
+def caller() -> int:
+    """How far up the first frame outside of the package is, seen from the function that asks."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and os.path.dirname(frame.f_code.co_filename).startswith(_HERE):
+    while frame.f_back and _is_ours(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     return level
 
 
-def texts(items: Sequence[str]) -> Any:
-    """An array of C strings."""
-    return (ctypes.c_char_p * len(items))(*(item.encode("utf-8", "surrogateescape")
-                                            for item in items))
+def texts(items: Iterable[str], what: str = "names") -> Any:
+    """An array of C strings. what they are is said to a caller who gives one text, or no texts."""
+    if isinstance(items, (str, bytes)):
+        raise TypeError(f"{what} must be a list of texts, not the text {items!r}")
+    given = list(items)
+    for item in given:
+        if not isinstance(item, str):
+            raise TypeError(f"{what} must be texts, not {type(item).__name__}")
+    return (ctypes.c_char_p * len(given))(*map(encoded, given))
+
+
+def as_json(value: Any, what: str) -> bytes:
+    """A value as JSON for the library, which has neither NUL nor NaN there."""
+    try:
+        data = json.dumps(value, allow_nan=False, default=_plain).encode()
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{what}: {error}") from None
+    if _NUL.search(data):
+        raise ArgumentError(f"{what} contains a NUL character")
+    return data
+
+
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's as one of Python's."""
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__} is neither a number, a text, None nor a list of such")
 
 
 def handles(items: Sequence[ctypes.c_void_p | None]) -> Any:

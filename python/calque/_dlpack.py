@@ -60,16 +60,13 @@ _dead_is_valid = _api("PyCapsule_IsValid", ctypes.c_int, c_void_p, c_char_p)
 _lent: dict[int, Any] = {}
 
 
-def _delete(managed: int) -> None:
-    _lent.pop(managed, None)
-
-
 def _destroy(capsule: int) -> None:
     if _dead_is_valid(capsule, NAME):  # nobody took it; else its name is another
-        _delete(_dead_pointer(capsule, NAME))
+        del _lent[_dead_pointer(capsule, NAME)]
 
 
-_c_delete = ctypes.CFUNCTYPE(None, c_void_p)(_delete)
+# A method of dict: in a function of Python a handler of a signal could raise before the first line.
+_c_delete = ctypes.CFUNCTYPE(None, c_void_p)(_lent.pop)
 _c_destroy = _Destructor(_destroy)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._errors import ArgumentError
-from ._lib import lib, text
+from ._lib import encoded, lib, text
 
 # numpy's or ml_dtypes' name of each.
 NAMES: dict[int, str] = {
@@ -66,7 +66,8 @@ def to_numpy(code: int) -> np.dtype[Any]:
     except TypeError:
         pass
     try:
-        return np.dtype(getattr(importlib.import_module("ml_dtypes"), wanted))
+        found: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), wanted))
+        return found
     except (ImportError, AttributeError):
         return np.dtype(f"uint{8 * size(code)}")
 
@@ -82,6 +83,6 @@ def from_numpy(dtype: np.dtype[Any]) -> int:
 
 def parse(wanted: str | np.dtype[Any] | type) -> int:
     """A dtype by any of its names: "float32", "f32", numpy.float32."""
-    if isinstance(wanted, str) and (code := int(lib.cq_dtype_from_name(wanted.encode()))):
+    if isinstance(wanted, str) and (code := int(lib.cq_dtype_from_name(encoded(wanted)))):
         return code
     return from_numpy(np.dtype(wanted))

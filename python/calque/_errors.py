@@ -72,6 +72,10 @@ class InvalidModel(Error, ValueError):
     """A model breaks the rules of ONNX."""
 
 
+class VerificationError(Error, AssertionError):
+    """An export computes something else than its source (`verify=True`)."""
+
+
 class NotFound(Error, LookupError, FileNotFoundError):
     """There is no file, or nothing else, of that name."""
 

@@ -1,39 +1,27 @@
-"""PyTorch models carried over to ONNX: TorchScript (archives and source) and programs of
-torch.export (`.pt2`)."""
+"""Exports of PyTorch models to ONNX: TorchScript (archives and source) and programs of torch.export
+(`.pt2`)."""
 from __future__ import annotations
 
-import ctypes
-import json
 import os
 from ctypes import byref
-from types import MappingProxyType
-from typing import Any, Callable, Iterable, Mapping, Sequence, TypeVar, Union
+from typing import AbstractSet as Set
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar, Union
 
-from . import _abi
-from ._call import Handle, call, check, handles, texts
+from . import _abi, _verify
+from ._call import Handle, check, texts
 from ._errors import ArgumentError, Error
 from ._lib import encoded, lib, text
 from ._model import Model, ModelHandle
+from ._programs import Pt2, Script, given_arguments, map_leaves
+from ._signature import is_tensor
 from ._source import Source, as_path
-from ._tensor import Tensor, TensorHandle, as_tensor
+from ._tensor import Tensor
 from ._words import in_python
 
 M = TypeVar("M", bound=Model)
 
 #: As of torch.onnx.export: {"x": {0: "batch"}}, {"x": [0, 2]}.
 DynamicAxes = Mapping[str, Union[Mapping[int, Union[str, None]], Sequence[int]]]
-
-
-class ScriptHandle(Handle):
-    _free = lib.cq_script_free
-
-
-class ProgramHandle(Handle):
-    _free = lib.cq_pt2_free
-
-
-class ArgsHandle(Handle):
-    _free = lib.cq_args_free
 
 
 class ReportHandle(Handle):
@@ -49,11 +37,19 @@ _REPORTS = {"operators": _abi.CQ_REPORT_OPERATORS, "missing": _abi.CQ_REPORT_MIS
             "baked": _abi.CQ_REPORT_BAKED}
 
 
+def _need_mapping(name: str, given: Any, such_as: str) -> None:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a dict such as {such_as}, not a {type(given).__name__}")
+
+
 def choice(name: str, table: Mapping[str, int], wanted: str) -> int:
     if wanted not in table:
         raise ArgumentError(f"{name} has no '{wanted}'", hint=f"there are {', '.join(table)}")
     return table[wanted]
 
+
+# What a field of the options is called in Python, if it is another name.
+_ARGUMENTS = {"function_classes": "modules_as_functions"}
 
 # Where a verbose export prints the graph.
 _print = _abi.cq_export_print_hook(lambda _user, graph: print(text(graph)))
@@ -72,8 +68,8 @@ class Options:
         self.c.report = self._report
 
     def set_names(self, field: str, names: Iterable[str]) -> None:
-        given = list(names)
-        setattr(self.c, field, texts(given))  # ctypes keeps the array
+        given = texts(names, _ARGUMENTS.get(field, field))
+        setattr(self.c, field, given)  # ctypes keeps the array
         setattr(self.c, f"n_{field}", len(given))
 
     def set_text(self, field: str, value: str | None) -> None:
@@ -89,6 +85,15 @@ class Options:
         self.set_flag(_abi.CQ_EXPORT_VERBOSE, prints or notes_places)
 
     def set_axes(self, axes: DynamicAxes) -> None:
+        _need_mapping("dynamic_axes", axes, '{"x": {0: "batch"}}')
+        for value, given in axes.items():
+            if isinstance(given, (str, bytes)) or not isinstance(given, (Mapping, Sequence, Set)):
+                raise TypeError(f"dynamic_axes of '{value}' must be a dict or a list of axes, not "
+                                f"{type(given).__name__}")
+            for axis in given:
+                if not hasattr(axis, "__index__"):
+                    raise TypeError(f"an axis of '{value}' in dynamic_axes must be an integer, not "
+                                    f"{axis!r}")
         rows = [_abi.cq_dynamic_axis(encoded(value), axis, encoded(name))
                 for value, given in axes.items()
                 for axis, name in (given.items() if isinstance(given, Mapping)
@@ -97,6 +102,7 @@ class Options:
         self.c.n_dynamic_axes = len(rows)
 
     def set_opsets(self, opsets: Mapping[str, int]) -> None:
+        _need_mapping("custom_opsets", opsets, '{"mydomain": 2}')
         rows = [_abi.cq_custom_opset(encoded(domain), version) for domain, version in opsets.items()]
         self.c.custom_opsets = (_abi.cq_custom_opset * len(rows))(*rows)
         self.c.n_custom_opsets = len(rows)
@@ -104,7 +110,7 @@ class Options:
     def run(self, export: Callable[[], ModelHandle], kind: type[M]) -> M:
         """The model that an export makes. What came of it is its report, or that of the error."""
         try:
-            made = kind(export())
+            made = kind._of(export())
         except Error as error:
             error.report = self.report()
             raise
@@ -123,86 +129,9 @@ class Options:
                 "why": in_python(text(entry.why)), "opset": entry.opset}
 
 
-def _structure(item: Any, tensors: list[Tensor]) -> Any:
-    """An argument as cq_args_from_json has it; its tensors are added to the list."""
-    if item is None:
-        return None
-    if isinstance(item, str):
-        return {"str": item}
-    if isinstance(item, (tuple, list)):
-        inner = [_structure(one, tensors) for one in item]
-        return {"tuple" if isinstance(item, tuple) else "list": inner}
-    if isinstance(item, Mapping):
-        return {"dict": [[key, _structure(value, tensors)] for key, value in item.items()]}
-    tensors.append(as_tensor(item))
-    return {"scalar" if isinstance(item, (bool, int, float)) else "tensor": len(tensors) - 1}
-
-
-class Script:
-    """TorchScript: an archive, or source text."""
-
-    def __init__(self, path: str, max_steps: int, max_memory: int) -> None:
-        self._handle = ScriptHandle()
-        call(lib.cq_script_load_limited, byref(self._handle), encoded(path), max_steps, max_memory)
-
-    def define(self, source: str) -> None:
-        call(lib.cq_script_define, self._handle, encoded(source), b"define")
-
-    def own_inputs(self) -> list[Tensor]:
-        """What newer archives say that they were traced with: tensors of ones."""
-        dtype, rank = ctypes.c_int(), ctypes.c_size_t()
-        sizes = (ctypes.c_int64 * _abi.CQ_MAX_RANK)()
-        found = []
-        for i in range(lib.cq_script_n_example_inputs(self._handle)):
-            check(lib.cq_script_example_input(self._handle, i, byref(dtype), byref(rank), sizes))
-            handle = TensorHandle()
-            check(lib.cq_tensor_new(byref(handle), dtype, rank, sizes, None))
-            found.append(Tensor._of(handle))
-        return found
-
-    def export(self, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any], options: Options,
-               entry: str | None, trace: bool,
-               constants: Mapping[str, Any] = MappingProxyType({})) -> ModelHandle:
-        tensors: list[Tensor] = []
-        if inputs is None and not kwargs:
-            inputs = self.own_inputs()
-        structure = {"args": [_structure(item, tensors) for item in inputs or ()],
-                     "kwargs": {name: _structure(item, tensors) for name, item in kwargs.items()}}
-        args, model = ArgsHandle(), ModelHandle()
-        pointers = handles([tensor.pointer for tensor in tensors])
-        call(lib.cq_args_from_json, byref(args), json.dumps(structure).encode(), pointers,
-             len(tensors))
-        for name, value in constants.items():
-            call(lib.cq_args_set_constant, args, self._handle, encoded(entry), encoded(name),
-                 json.dumps(value).encode())
-        call(lib.cq_script_export, byref(model), self._handle, encoded(entry), args,
-             _abi.CQ_SCRIPT_TRACE if trace else 0, byref(options.c))
-        return model
-
-
-class Program:
-    """A program of torch.export."""
-
-    def __init__(self, path: str, entry: str | None, max_steps: int, max_memory: int) -> None:
-        self._handle = ProgramHandle()
-        call(lib.cq_pt2_load, byref(self._handle), encoded(path), encoded(entry))
-        lib.cq_pt2_set_limits(self._handle, max_steps, max_memory)
-
-    def define(self, source: str) -> None:
-        call(lib.cq_pt2_define, self._handle, encoded(source), b"define")
-
-    def name_as(self, convention: str) -> None:
-        call(lib.cq_pt2_name_as, self._handle, encoded(convention))
-
-    def export(self, inputs: Sequence[Any] | None, options: Options) -> ModelHandle:
-        tensors, model = [as_tensor(item) for item in inputs or ()], ModelHandle()
-        call(lib.cq_pt2_export, byref(model), self._handle,
-             handles([tensor.pointer for tensor in tensors]), len(tensors), byref(options.c))
-        return model
-
-
 def export(model: Source, out: str | os.PathLike[str] | None = None,
-           inputs: Sequence[Any] | None = None, *, kwargs: Mapping[str, Any] | None = None,
+           inputs: Sequence[Any] | Mapping[str, Any] | Any = None, *,
+           kwargs: Mapping[str, Any] | None = None,
            entry: str | None = None, opset: int | str | None = None,
            input_names: Sequence[str] = (), output_names: Sequence[str] = (),
            dynamic_axes: DynamicAxes | None = None, trace: bool = False, training: str = "eval",
@@ -210,22 +139,62 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
            keep_initializers_as_inputs: bool | None = None,
            custom_opsets: Mapping[str, int] | None = None,
            modules_as_functions: bool | Sequence[str] = False, symbolics: str | None = None,
-           define: str | None = None, constants: Mapping[str, Any] | None = None, names: str | None = None, static: bool = False,
-           keep_mutations: bool = False, state: bool = False, complex_as_pairs: bool = False,
-           optional_inputs: bool = False, external_data: bool = False, verbose: bool = False, producer: str | None = None,
-           graph_name: str | None = None, max_steps: int = 0, max_memory: int = 0) -> Model:
-    """Carries a PyTorch model over to ONNX, and writes it to out if that is given.
+           define: str | None = None, constants: Mapping[str, Any] | None = None,
+           names: str | None = None, static: bool = False, keep_mutations: bool = False,
+           state: bool = False, complex_as_pairs: bool = False, optional_inputs: bool = False,
+           external_data: bool = False, verify: bool = False, verbose: bool = False,
+           producer: str | None = None, graph_name: str | None = None, max_steps: int = 0,
+           max_memory: int = 0) -> Model:
+    """Exports a PyTorch model to ONNX, and writes it to out if that is given. Returns the Model.
 
-    model is a path, the bytes of a file, or an open file: a TorchScript archive, TorchScript source,
-    or a `.pt2` of torch.export, told by its content. inputs is an example of the arguments, in order:
-    arrays, numbers, texts, None, and lists, tuples and dicts of such; kwargs those by name. A `.pt2`
-    needs none, nor does an archive that holds the sizes it was traced with. What the options mean is
-    in docs/python.md.
+    What is exported:
+        model: a path, the bytes of a file, or an open file: a TorchScript archive, TorchScript source,
+            or a `.pt2` of torch.export, told by its content.
+        inputs: an example of the arguments, in order: arrays, numbers, texts, None, and lists, tuples
+            and dicts of such. A dict has arguments by name, and a single array is one argument. A
+            `.pt2` needs no example, nor does an archive that holds the sizes it was traced with.
+        kwargs: arguments by name.
+        entry: a function or method; "forward", or the only one, if it is not given. Of a `.pt2` with
+            several programs: one of them.
+        constants: {"sr": 16000}: arguments of TorchScript that become a part of the program.
+        training: "eval", "train" or "preserve".
+        define: TorchScript that says what unknown operators compute.
+        max_steps, max_memory: limits for a program from an unknown source; 0: the default.
+
+    What the file looks like:
+        opset: 7 to the newest, or "latest".
+        input_names, output_names: names, in order; fewer than there are is fine.
+        dynamic_axes: {"x": {0: "batch"}}, or {"x": [0]} with generated names.
+        external_data: write the weights into a file beside out.
+        export_params: False leaves the weights out; they become inputs.
+        keep_initializers_as_inputs: whether weights are inputs, too; None: by the IR version.
+        producer, graph_name: texts of the model.
+        names: "hf" gives the inputs and outputs of a language model in a `.pt2` Hugging Face's names.
+
+    How operators are converted:
+        trace: the example decides every branch and loop.
+        operators: "onnx", "onnx_aten", "onnx_aten_fallback" or "onnx_fallthrough": what becomes of
+            operators that ONNX does not have.
+        symbolics: rules for operators, as text; see docs/rules.md.
+        custom_opsets: {"mydomain": 2}: versions of the domains that symbolics use.
+        constant_folding: compute in advance what does not depend on inputs.
+        modules_as_functions: True, or a list of classes, which become functions of the model.
+        static: of a `.pt2`: dynamic sizes become fixed.
+        keep_mutations: of a `.pt2`: what it changes becomes outputs.
+        state: what the model keeps from one call to the next becomes inputs and outputs.
+        complex_as_pairs: complex inputs and outputs become pairs of real numbers.
+        optional_inputs: an Optional[Tensor] is an input that a run may leave out (opset 15).
+
+    Checking and looking:
+        verify: run the model and its export on the example, and on larger dynamic sizes, and raise
+            VerificationError if they differ; then nothing is written. `Model.verification` says what
+            was compared.
+        verbose: print the graph.
 
     >>> import calque, numpy
     >>> source = b"def forward(x: Tensor) -> Tensor:\\n    return torch.relu(x)\\n"
     >>> model = calque.export(source, inputs=[numpy.zeros((2, 3), "float32")],
-    ...                       dynamic_axes={"x": {0: "batch"}})
+    ...                       dynamic_axes={"x": {0: "batch"}}, verify=True)
     >>> [node.op_type for node in model.graph.nodes], model.inputs
     (['Relu'], [Value(x: tensor(float)[batch, 3])])
     """
@@ -255,10 +224,20 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
     options.set_text("symbolics", symbolics)
     options.set_text("producer", producer)
     options.set_text("graph_name", graph_name)
+    given, named = given_arguments(inputs, kwargs)
 
-    with as_path(model) as path:
-        exported = options.run(lambda: _export(path, inputs, kwargs or {}, options, entry, trace, define,
-                                               constants or {}, names, max_steps, max_memory), Model)
+    with as_path(model, "exported") as path:
+        source: _Pt2Call | _ScriptCall
+        if lib.cq_pt2_is_archive_file(encoded(path)):
+            if constants:
+                raise ArgumentError("constants are for TorchScript; a .pt2 has its own")
+            source = _Pt2Call(Pt2(path, entry, max_steps, max_memory), define, names, given, named)
+        else:
+            source = _ScriptCall(Script(path, max_steps, max_memory), define, given, named, entry,
+                                 trace, constants or {})
+        exported = options.run(lambda: source.export(options.c), Model)
+        if verify:
+            exported.verification = _verify.verify(source, exported, options.c, dynamic_axes or {})
     if out is not None:
         exported.save(out, external_data=external_data)
     return exported
@@ -266,23 +245,79 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
 
 def _opset(wanted: int | str | None) -> int:
     if wanted is None:
-        return _abi.CQ_OPSET_DEFAULT
-    return _abi.CQ_OPSET_NEWEST if wanted == "latest" else int(wanted)
+        return 0  # the default of what is exported: 18 of a .pt2, otherwise 17
+    if wanted == "latest":
+        return _abi.CQ_OPSET_NEWEST
+    try:
+        return int(wanted)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"opset must be a number or \"latest\", not {wanted!r}") from None
 
 
-def _export(path: str, inputs: Sequence[Any] | None, kwargs: Mapping[str, Any], options: Options,
-            entry: str | None, trace: bool, define: str | None, constants: Mapping[str, Any],
-            names: str | None, max_steps: int, max_memory: int) -> ModelHandle:
-    if lib.cq_pt2_is_archive_file(encoded(path)):
-        program = Program(path, entry, max_steps, max_memory)
+class _ScriptCall:
+    """TorchScript with the arguments of an export, which may be run with others."""
+
+    def __init__(self, script: Script, define: str | None, inputs: list[Any] | None,
+                 kwargs: dict[str, Any], entry: str | None, trace: bool,
+                 constants: Mapping[str, Any]) -> None:
+        if define is not None:
+            script.define(define)
+        if inputs is None and not kwargs:
+            inputs = list(script.own_inputs())
+        else:
+            inputs, kwargs = script.bind(inputs or (), kwargs, entry, constants)
+        self._script, self._inputs, self._kwargs = script, inputs, kwargs
+        self._entry, self._trace, self._constants = entry, trace, constants
+
+    def _arguments(self, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+        return self._script.arguments(inputs, kwargs, self._entry, self._constants)
+
+    def export(self, options: Any) -> ModelHandle:
+        return self._script.export(self._arguments(self._inputs, self._kwargs), options, self._entry,
+                                   self._trace)
+
+    def examples(self, grow: Callable[[int, Any], Any]) -> Iterator[tuple[Any, list[Tensor]]]:
+        """Arguments to compare with, and the inputs of the export for them: the example, and what grow
+        makes of it by the number of the input."""
+        args = self._arguments(self._inputs, self._kwargs)
+        inputs = self._script.inputs(args)
+        yield args, inputs
+        leaves: list[Any] = []
+        larger: list[Any] = []
+
+        def change(item: Any) -> Any:
+            leaves.append(item)
+            larger.append(grow(len(leaves) - 1, item) if is_tensor(item) else item)
+            return larger[-1]
+
+        changed = map_leaves(change, [self._inputs, self._kwargs])
+        if len(leaves) == len(inputs) and any(one is not other for one, other in zip(leaves, larger)):
+            args = self._arguments(*changed)
+            yield args, self._script.inputs(args)
+
+    def run(self, args: Any, options: Any) -> list[Tensor]:
+        return self._script.run(args, self._entry, options)
+
+
+class _Pt2Call:
+    """The same for a program of torch.export."""
+
+    def __init__(self, program: Pt2, define: str | None, names: str | None, inputs: list[Any] | None,
+                 kwargs: dict[str, Any]) -> None:
         if define is not None:
             program.define(define)
         if names is not None:
             program.name_as(names)
-        if kwargs or constants:
-            raise ArgumentError("inputs of a .pt2 are given in order, without names")
-        return program.export(inputs, options)
-    script = Script(path, max_steps, max_memory)
-    if define is not None:
-        script.define(define)
-    return script.export(inputs, kwargs, options, entry, trace, constants)
+        self._program, self._args = program, program.arguments(inputs or (), kwargs)
+
+    def export(self, options: Any) -> ModelHandle:
+        return self._program.export(self._args, options)
+
+    def examples(self, _grow: Callable[[int, Any], Any]) -> Iterator[tuple[Any, list[Tensor]]]:
+        """The program knows which sizes it takes."""
+        yield self._args, self._program.inputs(self._args)
+        if not self._args and (larger := self._program.larger()):
+            yield larger, larger
+
+    def run(self, args: Any, options: Any) -> list[Tensor]:
+        return self._program.run(args, options)

@@ -2,14 +2,17 @@
 model alive and copy nothing."""
 from __future__ import annotations
 
+import collections
 import ctypes
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 
 from . import _abi, _dtypes
 from ._call import Buffer, check
+from ._errors import Error
+from ._html import ROWS, count, listed, table
 from ._lib import lib, text
 from ._tensor import Tensor, TensorHandle
 from ._values import ValueHandle, from_value
@@ -48,7 +51,40 @@ def array_of(model: Model, tensor: int) -> Any:
     return from_value(value, writable=False)
 
 
-class Value:
+V = TypeVar("V", bound="View")
+
+
+class View:
+    """A part of a model: an address inside of the model, which it keeps alive."""
+
+    _model: Model
+    _pointer: int
+
+    def __init__(self, *_arguments: Any) -> None:
+        raise TypeError(f"a {type(self).__name__} is a part of a model; Model.graph has them all")
+
+    @classmethod
+    def _of(cls: type[V], model: Model, pointer: int) -> V:
+        self = object.__new__(cls)
+        self._model, self._pointer = model, pointer
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both show the same part of the same model."""
+        return isinstance(other, View) and self._pointer == other._pointer
+
+    def __hash__(self) -> int:
+        return hash(self._pointer)
+
+    def __copy__(self: V) -> V:
+        return self
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        raise TypeError(f"cannot copy or pickle a {type(self).__name__}, which is a part of a model; "
+                        "copy or pickle its model instead")
+
+
+class Value(View):
     """An input, output or inner value: its name and type.
 
     >>> import calque
@@ -58,9 +94,6 @@ class Value:
     >>> model.graph.inputs[0]
     Value(x: tensor(float)[n, 3])
     """
-
-    def __init__(self, model: Model, pointer: int) -> None:
-        self._model, self._pointer = model, pointer
 
     @property
     def name(self) -> str:
@@ -95,8 +128,12 @@ class Value:
         sizes = "" if shape is None else f"[{', '.join(map(str, shape))}]"
         return f"Value({self.name}: {self.type}{sizes})"
 
+    def _row(self) -> tuple[str, str, str]:
+        shape = self.shape
+        return self.name, self.type, "" if shape is None else ", ".join(map(str, shape))
 
-class Initializers(Mapping[str, Any]):
+
+class Initializers(View, Mapping[str, Any]):
     """The weights of a graph by name, as arrays that show the memory of the file.
 
     >>> import calque
@@ -107,12 +144,15 @@ class Initializers(Mapping[str, Any]):
     array([1., 2.], dtype=float32)
     """
 
-    def __init__(self, model: Model, graph: int) -> None:
-        self._model = model
-        self._tensors: dict[str, int] = {}
-        for i in range(lib.cq_onnx_graph_n_initializers(graph)):
-            tensor = lib.cq_onnx_graph_initializer(graph, i)
-            self._tensors[text(lib.cq_onnx_tensor_name(tensor))] = tensor
+    _tensors: dict[str, int]
+
+    @classmethod
+    def _of(cls, model: Model, pointer: int) -> Initializers:
+        self = super()._of(model, pointer)
+        tensors = [lib.cq_onnx_graph_initializer(pointer, i)
+                   for i in range(lib.cq_onnx_graph_n_initializers(pointer))]
+        self._tensors = {text(lib.cq_onnx_tensor_name(tensor)): tensor for tensor in tensors}
+        return self
 
     def __getitem__(self, name: str) -> Any:
         return array_of(self._model, self._tensors[name])
@@ -124,10 +164,24 @@ class Initializers(Mapping[str, Any]):
         return len(self._tensors)
 
     def __repr__(self) -> str:
-        return f"Initializers({', '.join(self)})"
+        return f"Initializers({listed(list(self))})"
+
+    def _repr_html_(self) -> str:
+        arrays = [(name, *_described(self, name)) for name in list(self)[:ROWS + 1]]
+        rest = [("",) * 3] * (len(self) - len(arrays))
+        return table([*arrays, *rest], ("weight", "dtype", "shape"))
 
 
-class Node:
+def _described(initializers: Initializers, name: str) -> tuple[str, str]:
+    """The dtype and shape of a weight; of one that cannot be read, why."""
+    try:
+        array = initializers[name]
+    except Error as error:
+        return "?", error.message
+    return str(array.dtype), ", ".join(map(str, array.shape))
+
+
+class Node(View):
     """A node of a graph.
 
     >>> import calque
@@ -138,9 +192,6 @@ class Node:
     >>> node.op_type, node.inputs, node.outputs, node.attributes
     ('LeakyRelu', ['x'], ['y'], {'alpha': 0.5})
     """
-
-    def __init__(self, model: Model, pointer: int) -> None:
-        self._model, self._pointer = model, pointer
 
     @property
     def name(self) -> str:
@@ -182,7 +233,7 @@ class Node:
 
     def __repr__(self) -> str:
         kind = f"{self.domain}::{self.op_type}" if self.domain else self.op_type
-        return f"Node({', '.join(self.outputs)} = {kind}({', '.join(self.inputs)}))"
+        return f"Node({listed(self.outputs)} = {kind}({listed(self.inputs)}))"
 
 
 class Reference(str):
@@ -210,7 +261,7 @@ def _attribute_tensor(model: Model, pointer: int, index: int) -> Any:
 
 
 def _attribute_graph(model: Model, pointer: int, index: int) -> Graph:
-    return Graph(model, lib.cq_onnx_attribute_graph(pointer, index))
+    return Graph._of(model, lib.cq_onnx_attribute_graph(pointer, index))
 
 
 # How an item of an attribute is read, and whether there is a list of them.
@@ -241,7 +292,7 @@ def _attribute(model: Model, pointer: int) -> Any:
     return reader(model, pointer, 0)
 
 
-class Graph:
+class Graph(View):
     """A graph of a model: the main one, or one that is inside of a node.
 
     >>> import calque
@@ -252,20 +303,17 @@ class Graph:
     ('g', ['Neg', 'Relu'])
     """
 
-    def __init__(self, model: Model, pointer: int) -> None:
-        self._model, self._pointer = model, pointer
-
     @property
     def name(self) -> str:
         return text(lib.cq_onnx_graph_name(self._pointer))
 
     @property
     def nodes(self) -> list[Node]:
-        return [Node(self._model, lib.cq_onnx_graph_node(self._pointer, i))
+        return [Node._of(self._model, lib.cq_onnx_graph_node(self._pointer, i))
                 for i in range(lib.cq_onnx_graph_n_nodes(self._pointer))]
 
     def _values(self, side: int) -> list[Value]:
-        return [Value(self._model, lib.cq_onnx_graph_value(self._pointer, side, i))
+        return [Value._of(self._model, lib.cq_onnx_graph_value(self._pointer, side, i))
                 for i in range(lib.cq_onnx_graph_n_values(self._pointer, side))]
 
     @property
@@ -283,17 +331,21 @@ class Graph:
 
     @property
     def initializers(self) -> Initializers:
-        return Initializers(self._model, self._pointer)
+        return Initializers._of(self._model, self._pointer)
 
     def __repr__(self) -> str:
-        return f"Graph({self.name}: {lib.cq_onnx_graph_n_nodes(self._pointer)} nodes)"
+        return f"Graph({self.name}: {count(lib.cq_onnx_graph_n_nodes(self._pointer), 'node')})"
+
+    def _repr_html_(self) -> str:
+        ends = [(side, *value._row()) for side, values in (("input", self.inputs), ("output", self.outputs))
+                for value in values]
+        kinds = collections.Counter(node.op_type for node in self.nodes)
+        return table(ends, ("", "name", "type", "shape"), repr(self)) + \
+            table(kinds.most_common(), ("operator", "nodes"))
 
 
-class Function:
+class Function(View):
     """A function that a model brings with it."""
-
-    def __init__(self, model: Model, pointer: int) -> None:
-        self._model, self._pointer = model, pointer
 
     @property
     def name(self) -> str:
@@ -313,7 +365,7 @@ class Function:
 
     @property
     def nodes(self) -> list[Node]:
-        return [Node(self._model, lib.cq_onnx_function_node(self._pointer, i))
+        return [Node._of(self._model, lib.cq_onnx_function_node(self._pointer, i))
                 for i in range(lib.cq_onnx_function_n_nodes(self._pointer))]
 
     def __repr__(self) -> str:

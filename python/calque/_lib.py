@@ -51,6 +51,19 @@ def declare(found: ctypes.CDLL, path: str) -> None:
         function.restype, function.argtypes = result, arguments
 
 
+def refuse_subinterpreters() -> None:
+    """The library calls back into Python through functions that ctypes makes. ctypes runs them in the
+    main interpreter, and a sub-interpreter frees its own while the library still has them."""
+    current = ctypes.pythonapi.PyInterpreterState_Get
+    number = ctypes.pythonapi.PyInterpreterState_GetID
+    current.restype, number.restype, number.argtypes = ctypes.c_void_p, ctypes.c_int64, [ctypes.c_void_p]
+    if number(current()) != 0:
+        raise ImportError("calque does not support sub-interpreters; import it in the main interpreter, "
+                          "and use threads or processes")
+
+
+refuse_subinterpreters()
+
 # Calls through it give the interpreter's lock away, so that other threads run meanwhile.
 lib = load()
 
@@ -61,7 +74,11 @@ def text(value: bytes | None) -> str:
 
 
 def encoded(value: str | bytes | os.PathLike[str] | None) -> bytes | None:
-    """A text or path for the library; None is NULL."""
-    if value is None or isinstance(value, bytes):
-        return value
-    return os.fspath(value).encode("utf-8", "surrogateescape")
+    """A text or path for the library; None is NULL. C would take a NUL for the end of the text."""
+    if value is None:
+        return None
+    data = value if isinstance(value, bytes) else os.fspath(value).encode("utf-8", "surrogateescape")
+    if b"\0" in data:
+        from ._errors import ArgumentError
+        raise ArgumentError(f"{value!r} contains a NUL character")
+    return data

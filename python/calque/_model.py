@@ -3,17 +3,22 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 import weakref
 from ctypes import byref
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from . import _abi
 from ._call import Buffer, Handle, call
-from ._errors import ArgumentError, Error
+from ._errors import ArgumentError, Error, FormatError
 from ._graph import Function, Graph, Value, entries
+from ._html import count, facts
 from ._lib import encoded, lib, text
-from ._source import Source, bytes_of, path_of
+from ._source import Source, bytes_of, head_of, not_onnx, path_of
+
+
+M = TypeVar("M", bound="Model")
 
 
 class ModelHandle(Handle):
@@ -24,7 +29,7 @@ class FindingsHandle(Handle):
     _free = lib.cq_onnx_findings_free
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """What is wrong with a model, or differs between two."""
 
@@ -36,6 +41,9 @@ class Finding:
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.code, self.where, self.what) if part)
+
+    def __repr__(self) -> str:
+        return f"Finding({self})"
 
 
 def _findings(function: Any, *arguments: Any) -> list[Finding]:
@@ -56,39 +64,65 @@ class Model:
     ...     '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) '
     ...     '{ y = Relu(x) }')
     >>> model
-    Model(g: 1 nodes, opset 17)
+    Model(g: 1 node, opset 17)
     >>> model.check()
     []
     """
 
     #: Of an export: what came of it. See `calque.export`.
     report: dict[str, list[dict[str, Any]]]
+    #: Of an export with verify=True: what was compared, run by run; a list of `Verified`.
+    verification: list[Any]
 
-    def __init__(self, handle: ModelHandle) -> None:
-        self._handle = handle
-        self._sessions: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.report = {}
+    _handle: ModelHandle
+    _sessions: weakref.WeakSet[Any]
+
+    def __init__(self, source: Source) -> None:
+        """As `calque.load`; of another model, a copy."""
+        data = bytes_of(source)
+        handle, name = ModelHandle(), "<bytes>"
+        try:
+            if data is None:
+                name = path_of(source)
+                call(lib.cq_onnx_model_load, byref(handle), encoded(name))
+            else:
+                call(lib.cq_onnx_model_decode, byref(handle), data, len(data))
+        except FormatError as error:
+            raise not_onnx(head_of(source if data is None else data, 512), f"'{name}'") or error from None
+        if not lib.cq_onnx_model_graph(handle) and not (data if data is not None else head_of(source, 1)):
+            raise FormatError("the file is empty", name)
+        self._own(handle)
+
+    def _own(self, handle: ModelHandle) -> None:
+        self._handle, self._sessions, self.report = handle, weakref.WeakSet(), {}
+        self.verification = []
+
+    @classmethod
+    def _of(cls: type[M], handle: ModelHandle) -> M:
+        """Takes over a model of the library."""
+        self = object.__new__(cls)
+        self._own(handle)
+        return self
+
+    def __reduce__(self) -> Any:
+        """The file, and what else is known of the model; also for copies."""
+        own = ("_handle", "_sessions", "_session")
+        return type(self), (self.to_bytes(),), {name: value for name, value in vars(self).items()
+                                                if name not in own}
 
     # ---- reading and writing ----
 
     @classmethod
     def load(cls, source: Source) -> Model:
         """See `calque.load`."""
-        if isinstance(source, Model):
-            return source
-        handle, data = ModelHandle(), bytes_of(source)
-        if data is None:
-            call(lib.cq_onnx_model_load, byref(handle), encoded(path_of(source)))
-        else:
-            call(lib.cq_onnx_model_decode, byref(handle), data, len(data))
-        return cls(handle)
+        return source if isinstance(source, Model) else cls(source)
 
     @classmethod
-    def parse(cls, source: str, name: str = "<text>") -> Model:
+    def parse(cls, source: str | bytes, name: str = "<text>") -> Model:
         """A model from ONNX's text syntax; name is for messages."""
-        handle, data = ModelHandle(), source.encode()
+        handle, data = ModelHandle(), source if isinstance(source, bytes) else source.encode()
         call(lib.cq_onnx_model_parse, byref(handle), data, len(data), encoded(name))
-        return cls(handle)
+        return cls._of(handle)
 
     def save(self, path: str | os.PathLike[str] | IO[bytes], *, external_data: bool | None = False,
              threshold: int = 1024, as_is: bool = False) -> None:
@@ -96,6 +130,8 @@ class Model:
         more go into one file beside it, and always when it would be larger than 2 GB. as_is leaves
         references to external data as they are, as a stripped model needs it."""
         if not isinstance(path, (str, os.PathLike)):
+            if not hasattr(path, "write"):
+                raise TypeError(f"a model is saved to a path or an open file, not a {type(path).__name__}")
             if external_data:
                 raise ArgumentError("external data needs the path of a file to be beside")
             path.write(self.to_bytes())
@@ -110,10 +146,23 @@ class Model:
     _is_stripped = False
 
     def to_bytes(self) -> bytes:
-        """The bytes of a file."""
+        """The bytes of a file, with the weights that the model has in external files."""
         data, size = Buffer(), ctypes.c_size_t()
         call(lib.cq_onnx_model_encode, byref(data), byref(size), self._handle)
-        return data.bytes(size.value)
+        encoded_model = data.bytes(size.value)
+        refers = b"location" in encoded_model and b'"stripped"' not in encoded_model
+        return self._to_bytes_whole() if refers else encoded_model
+
+    def _to_bytes_whole(self) -> bytes:
+        """Only files take in external data."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.onnx")
+            call(lib.cq_onnx_model_save, self._handle, encoded(path), None)
+            if len(os.listdir(folder)) > 1:
+                raise ArgumentError("the model is larger than 2 GB with its external data",
+                                    hint="write it to a file: model.save(path)")
+            with open(path, "rb") as file:
+                return file.read()
 
     SerializeToString = to_bytes  # as messages of the onnx package have it
     __bytes__ = to_bytes
@@ -159,7 +208,7 @@ class Model:
 
     @property
     def graph(self) -> Graph:
-        return Graph(self, lib.cq_onnx_model_graph(self._handle))
+        return Graph._of(self, lib.cq_onnx_model_graph(self._handle))
 
     @property
     def inputs(self) -> list[Value]:
@@ -171,7 +220,7 @@ class Model:
 
     @property
     def functions(self) -> list[Function]:
-        return [Function(self, lib.cq_onnx_model_function(self._handle, i))
+        return [Function._of(self, lib.cq_onnx_model_function(self._handle, i))
                 for i in range(lib.cq_onnx_model_n_functions(self._handle))]
 
     @property
@@ -198,8 +247,14 @@ class Model:
         return entries(lib.cq_onnx_model_metadata, self._handle)
 
     def __repr__(self) -> str:
-        nodes = lib.cq_onnx_model_n_nodes(self._handle)
-        return f"Model({self.graph.name}: {nodes} nodes, opset {self.opset_import.get('', 0)})"
+        nodes = count(lib.cq_onnx_model_n_nodes(self._handle), "node")
+        return f"Model({self.graph.name}: {nodes}, opset {self.opset_import.get('', 0)})"
+
+    def _repr_html_(self) -> str:
+        opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in self.opset_import.items())
+        told = {"IR version": self.ir_version, "opsets": opsets, "producer": self.producer_name,
+                "weights": len(self.graph.initializers), "functions": len(self.functions) or ""}
+        return facts(told) + self.graph._repr_html_()
 
     # ---- checking ----
 

@@ -2,19 +2,23 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import time
 from ctypes import byref
+from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from . import _abi
 from ._call import Handle, call, handles, texts
-from ._errors import NotFound
+from ._errors import ArgumentError, NotFound, TypeMismatch
 from ._graph import Size
+from ._html import listed, table
 from ._lib import encoded, lib, text
 from ._model import Model
+from ._providers import CPU, Provider, check_providers, profile_of, threads_of
 from ._source import Source
-from ._values import ValueHandle, from_value, to_value
+from ._values import ValueHandle, declared_dtype, from_value, to_value
 
 
 class SessionHandle(Handle):
@@ -26,6 +30,15 @@ class SessionHandle(Handle):
 
 class ProfileHandle(Handle):
     _free = lib.cq_profile_free
+
+
+@dataclass(frozen=True)
+class ModelMetadata:
+    """What `Session.get_modelmeta` gives."""
+
+    producer_name: str
+    graph_name: str
+    custom_metadata_map: dict[str, str]
 
 
 class NodeArg:
@@ -53,15 +66,30 @@ class Session:
     [NodeArg(name='x', type='tensor(float)', shape=['n'])]
     """
 
-    def __init__(self, model: Source, *, threads: int = 0, fetch: Sequence[str] = (),
-                 profile: bool | str | os.PathLike[str] = False, max_memory: int = 0,
-                 max_steps: int = 0, trap_nan: bool = False) -> None:
-        """model is what `calque.load` takes, or a Model, which must not change as long as the
-        session lives. threads is how many compute (0: one for each core); fetch names inner values
-        that become outputs after the model's own; profile notes when each node ran (see
-        `end_profiling`), into the file of that name. max_memory and max_steps limit a run, which a
-        model from nowhere may need; trap_nan makes a node fail that computes NaN or infinity from
-        finite numbers."""
+    def __init__(self, model: Source, sess_options: Any = None,
+                 providers: Sequence[Provider] | None = None,
+                 provider_options: Sequence[Mapping[str, Any]] | None = None, *, threads: int = 0,
+                 fetch: Sequence[str] = (), profile: bool | str | os.PathLike[str] = False,
+                 max_memory: int = 0, max_steps: int = 0, trap_nan: bool = False) -> None:
+        """Prepares a model.
+
+        model: what `calque.load` takes, or a Model, which must not change as long as the session lives.
+        sess_options: a `SessionOptions`, or onnxruntime's; how many threads, and whether to profile.
+        providers, provider_options: onnxruntime's; there is only the CPU, others cause a warning.
+        threads: how many compute; 0: one for each core.
+        fetch: names of inner values, which become outputs after the model's own.
+        profile: note when each node ran, into the file of that name; see `end_profiling`.
+        max_memory, max_steps: limits of a run, for a model from an unknown source; 0: the default.
+        trap_nan: a node fails that computes NaN or infinity from finite numbers.
+        """
+        check_providers(providers)
+        for name, number in (("threads", threads), ("max_memory", max_memory), ("max_steps", max_steps)):
+            if operator.index(number) < 0:
+                raise ArgumentError(f"{name} must not be negative, got {number}")
+        if sess_options is not None:
+            threads, profile = threads or threads_of(sess_options), profile or profile_of(sess_options)
+        self._options = {"threads": threads, "fetch": fetch, "profile": profile,
+                         "max_memory": max_memory, "max_steps": max_steps, "trap_nan": trap_nan}
         self._model = model if isinstance(model, Model) else Model.load(model)
         if not isinstance(model, Model):
             self._model.sort()
@@ -71,8 +99,8 @@ class Session:
         lib.cq_session_options_init(byref(options))
         options.threads, options.max_memory, options.max_steps = threads, max_memory, max_steps
         options.flags = _abi.CQ_SESSION_TRAP_NAN if trap_nan else 0
-        names = texts(list(fetch))
-        options.fetch, options.n_fetch = names, len(fetch)
+        names = texts(fetch, "fetch")
+        options.fetch, options.n_fetch = names, len(names)
         if self._profile is not None:
             call(lib.cq_profile_new, byref(self._profile))
             options.hook = _abi.cq_session_hook(
@@ -83,6 +111,10 @@ class Session:
         call(lib.cq_session_prepare, byref(self._handle), self._model.pointer, byref(options))
         self._model._sessions.add(self)
         self._describe()
+
+    def __reduce__(self) -> Any:
+        """The model and the options; also for copies, which are prepared again."""
+        return _prepare, (type(self), self._model, self._options)
 
     def _describe(self) -> None:
         graph = self._model.graph
@@ -100,9 +132,14 @@ class Session:
         self._kinds = {given.name: given.type for given in self._inputs}
 
     def __repr__(self) -> str:
-        taken, given = (", ".join(arg.name for arg in args)
+        taken, given = (listed([arg.name for arg in args])
                         for args in (self.get_inputs(), self._outputs))
         return f"Session({taken} -> {given})"
+
+    def _repr_html_(self) -> str:
+        rows = [(side, arg.name, arg.type, ", ".join(map(str, arg.shape)))
+                for side, args in (("input", self.get_inputs()), ("output", self._outputs)) for arg in args]
+        return table(rows, ("", "name", "type", "shape"), f"Session of {self._model!r}")
 
     def get_inputs(self) -> list[NodeArg]:
         """What it takes, without what has a default."""
@@ -117,6 +154,15 @@ class Session:
     def get_outputs(self) -> list[NodeArg]:
         return list(self._outputs)
 
+    def get_providers(self) -> list[str]:
+        """What computes, under onnxruntime's name."""
+        return [CPU]
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """Texts and numbers of the model."""
+        model = self._model
+        return ModelMetadata(model.producer_name, model.graph.name, dict(model.metadata))
+
     @property
     def model(self) -> Model:
         return self._model
@@ -128,13 +174,25 @@ class Session:
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
             run_options: Any = None) -> list[Any]:
-        """Runs on inputs by name; the outputs of these names, in that order (None: all). Arrays go
-        in and come out without a copy; texts are arrays of objects, sequences lists, maps dicts,
-        and None an optional that is empty. run_options is there for onnxruntime's sake."""
+        """Runs the model and returns a list of its outputs.
+
+        output_names: the outputs that are wanted, in this order; None: all.
+        input_feed: the inputs by name. Arrays go in and come out without a copy; texts are arrays of
+            objects, sequences lists, maps dicts, and None an optional that is empty.
+        run_options: without effect; onnxruntime has it.
+        """
+        if not isinstance(input_feed, Mapping):
+            raise TypeError(f"input_feed must be a dict of inputs by name, not a "
+                            f"{type(input_feed).__name__}; run_in_order takes a list")
+        for name in input_feed:
+            if isinstance(name, str) and name not in self._kinds:
+                encoded(name)
+                raise NotFound(f"the model has no input '{name}'",
+                               hint=f"its inputs are {listed(list(self._kinds))}")
         places = self._places(output_names)
         given = {name: to_value(data, self._kinds.get(name, ""))
                  for name, data in input_feed.items()}
-        outputs = self._run(texts(list(given)), list(given.values()))
+        outputs = self._run(texts(given, "names of inputs"), list(given.values()))
         return [from_value(outputs[place]) for place in places]
 
     def run_in_order(self, inputs: Sequence[Any]) -> list[Any]:
@@ -148,6 +206,8 @@ class Session:
         names = [output.name for output in self._outputs]
         if output_names is None:
             return list(range(len(names)))
+        if isinstance(output_names, (str, bytes)):
+            raise TypeError(f"output_names must be a list of texts, not the text {output_names!r}")
         for name in output_names:
             if name not in names:
                 raise NotFound(f"the model has no output '{name}'",
@@ -159,6 +219,11 @@ class Session:
         outputs = (ctypes.c_void_p * len(self._outputs))()
         try:
             call(lib.cq_session_run, self._handle, names, handles(values), len(values), outputs)
+        except TypeMismatch as error:
+            dtype = declared_dtype(self._kinds.get(error.where, ""))
+            if dtype and not error.hint and "elements of type" in error.message:
+                error.hint = f'convert it: array.astype("{dtype}")'
+            raise
         finally:
             owned = [ValueHandle(output) for output in outputs]
         return owned
@@ -172,3 +237,7 @@ class Session:
             time.strftime("calque_profile__%Y-%m-%d_%H-%M-%S.json")
         call(lib.cq_profile_save, self._profile, encoded(path), self._handle)
         return path
+
+
+def _prepare(kind: type[Session], model: Model, options: dict[str, Any]) -> Session:
+    return kind(model, **options)

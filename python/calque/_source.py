@@ -6,7 +6,7 @@ import os
 import tempfile
 from typing import IO, Iterator, Protocol, Union
 
-from ._errors import Error
+from ._errors import Error, FormatError
 
 
 class Message(Protocol):
@@ -33,15 +33,51 @@ def bytes_of(source: Source) -> bytes | None:
 def path_of(source: Source) -> str:
     """The path, if that is what it is."""
     if not isinstance(source, (str, os.PathLike)):
-        raise TypeError(f"a model is a path, bytes or an open file, not a {type(source).__name__}; "
+        raise TypeError(f"a model must be a path, bytes or an open file, not a {type(source).__name__}; "
                         "calque.onnx.export takes models of PyTorch")
     return os.fspath(source)
 
 
-@contextlib.contextmanager
-def as_path(source: Source) -> Iterator[str]:
-    """A path that the library can open while this lasts; what it maps stays."""
+def head_of(source: Source, size: int) -> bytes:
+    """The first bytes of what is not an open file; empty if it cannot be read."""
     data = bytes_of(source)
+    if data is not None:
+        return data[:size]
+    try:
+        with open(path_of(source), "rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
+
+
+def holds_onnx(source: Source) -> bool:
+    """Whether it is an ONNX model, by the first byte or the name."""
+    named = isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".onnx")
+    return named or head_of(source, 1) == b"\x08"
+
+
+def not_onnx(head: bytes, name: str) -> Error | None:
+    """What to say of a file that should be an ONNX model, by its first bytes; None: nothing is known."""
+    if head.startswith(b"PK"):
+        return FormatError(f"{name} is an archive of PyTorch, but this takes ONNX models",
+                           hint="calque.export makes an ONNX model of it, calque.run runs it, and "
+                                "calque.inspect says what it is")
+    if head and all(byte >= 0x20 or byte in b"\n\t\r" for byte in head):
+        return FormatError(f"{name} is text, but this takes ONNX models",
+                           hint="calque.export makes one of TorchScript, calque.Model.parse of ONNX's "
+                                "text syntax")
+    return None
+
+
+@contextlib.contextmanager
+def as_path(source: Source, work: str = "") -> Iterator[str]:
+    """A path that the library can open while this lasts; what it maps stays. work is what is done with
+    programs of PyTorch only."""
+    data = bytes_of(source)
+    if work and head_of(source if data is None else data, 1) == b"\x08":
+        name = "<bytes>" if data is not None else path_of(source)
+        raise FormatError(f"'{name}' is an ONNX model already; only programs of PyTorch are {work}",
+                          hint="calque.load, calque.Session and calque.run take it")
     if data is None:
         yield path_of(source)
     elif hasattr(os, "memfd_create"):

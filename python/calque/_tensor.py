@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _abi, _dlpack, _dtypes
 from ._call import Handle, check
+from ._errors import ArgumentError
 from ._lib import lib
 
 
@@ -28,11 +29,8 @@ _owners: dict[int, Any] = {}
 _numbers = itertools.count(1)
 
 
-def _release(number: int) -> None:
-    _owners.pop(number, None)
-
-
-_c_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_release)
+# A method of dict: in a function of Python a handler of a signal could raise before the first line.
+_c_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_owners.pop)
 
 
 def keep(owner: Any) -> tuple[Any, int]:
@@ -72,7 +70,7 @@ class Tensor:
         return self
 
     @classmethod
-    def borrow(cls, pointer: int, writable: bool = True) -> Tensor:
+    def borrow(cls, pointer: int | TensorHandle, writable: bool = True) -> Tensor:
         """Takes a reference of its own to a tensor that somebody else has."""
         return cls._of(TensorHandle(lib.cq_tensor_retain(pointer)), writable)
 
@@ -106,6 +104,16 @@ class Tensor:
         strides = [lib.cq_tensor_stride(self._handle, i) for i in range(self.ndim)]
         return Tensor.from_pointer(lib.cq_tensor_data(self._handle), dtype, self.shape, strides,
                                    self, self._writable)
+
+    # ---- copies ----
+
+    def __copy__(self) -> Tensor:
+        """Another tensor on the same memory."""
+        return Tensor.borrow(self._handle, self._writable)
+
+    def __reduce__(self) -> Any:
+        """With the elements; also for copy.deepcopy."""
+        return _of_elements, (np.array(self.numpy()), self.code)
 
     # ---- what it is ----
 
@@ -203,6 +211,12 @@ class Tensor:
         return _dlpack.CPU, 0
 
 
+def _of_elements(array: np.ndarray[Any, Any], code: int) -> Tensor:
+    """What a pickle holds; the array has the bits if numpy lacks the dtype."""
+    made = _of_array(array)
+    return made if made.code == code else made.viewed(code)
+
+
 class _Interface:
     """Shows numpy the memory of a tensor. The array keeps it, and it keeps the tensor."""
 
@@ -231,8 +245,12 @@ def _wrap(data: Any) -> Tensor:
     if isinstance(data, np.ndarray):
         return _of_array(data)
     if hasattr(data, "__dlpack__"):
+        if getattr(data, "requires_grad", False) is True:
+            data = data.detach()  # PyTorch's, which only lends those
         code, address, shape, strides, capsule = _dlpack.read(data)
         return Tensor.from_pointer(address, code, shape, strides, capsule)
+    if type(data) is int and not -2 ** 63 <= data < 2 ** 63:
+        raise ArgumentError(f"the number {data} does not fit into 64 bits")
     return _of_array(np.asarray(data))
 
 

@@ -1,7 +1,12 @@
 """How many threads calque computes with."""
 from __future__ import annotations
 
+import operator
+
+from ._errors import ArgumentError
 from ._lib import lib
+
+MOST = 64
 
 
 def set_threads(n: int) -> None:
@@ -14,6 +19,8 @@ def set_threads(n: int) -> None:
     2
     >>> calque.set_threads(0)
     """
+    if not 0 <= operator.index(n) <= MOST:
+        raise ArgumentError(f"the number of threads must be from 0 to {MOST}, got {n}")
     lib.cq_set_threads(n)
 
 

@@ -35,8 +35,31 @@ def to_value(data: Any, kind: str = "") -> ValueHandle:
     elif isinstance(data, (np.ndarray, Tensor)) or hasattr(data, "__dlpack__"):
         return _of_array(data, kind)
     else:
-        return _of_array(np.asarray(data), kind)
+        return _of_array(_as_array(data, kind), kind)
     return handle
+
+
+def _as_array(data: Any, kind: str) -> np.ndarray[Any, Any]:
+    """An array of what has no dtype of its own: lists and numbers of Python get the model's. Floats do not
+    become integers."""
+    array = np.asarray(data)
+    code = _dtypes.CODES.get(_NUMPY_NAMES.get(kind, ""))
+    if code and isinstance(data, (list, tuple, bool, int, float)) and array.dtype.kind in "biufc":
+        wanted = _dtypes.to_numpy(code)
+        if array.dtype != wanted and (array.size == 0 or np.can_cast(array.dtype, wanted, "same_kind")):
+            return array.astype(wanted)
+    return array
+
+
+# ONNX's names of types that have other ones in numpy.
+_NUMPY_NAMES = {f"tensor({name})": {"float": "float32", "double": "float64"}.get(name, name)
+                for name in ("float", "double", "float16", "int8", "int16", "int32", "int64", "uint8",
+                             "uint16", "uint32", "uint64", "bool", "complex64", "complex128")}
+
+
+def declared_dtype(kind: str) -> str:
+    """numpy's name of the dtype of an input, "" if it has none."""
+    return _NUMPY_NAMES.get(kind, "")
 
 
 def _is_scalar(item: Any) -> bool:

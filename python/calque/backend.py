@@ -14,7 +14,7 @@ from typing import Any, Sequence
 from . import _abi
 from ._call import call, handles
 from ._errors import Error, NotFound
-from ._lib import lib
+from ._lib import encoded, lib
 from ._model import Model
 from ._session import Session
 from ._source import Source
@@ -50,7 +50,7 @@ def supports_device(device: str) -> bool:
     >>> calque.backend.supports_device("CPU"), calque.backend.supports_device("CUDA")
     (True, False)
     """
-    return bool(lib.cq_session_supports_device(device.encode()))
+    return bool(lib.cq_session_supports_device(encoded(device)))
 
 
 def _need_device(device: str) -> None:
@@ -103,7 +103,7 @@ def run_node(node: Any, inputs: Any, device: str = "CPU", outputs_info: Any = No
     outputs = (ctypes.c_void_p * len(names))()
     try:
         call(lib.cq_session_run_node, data, len(data), version, handles(values), len(values),
-             outputs, len(names), device.encode())
+             outputs, len(names), encoded(device))
     finally:
         owned = [ValueHandle(output) for output in outputs]
     return _named(names, [from_value(output) for output in owned])

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Mapping, Sequence
 import torch
 
 from ._capture import can_be_pointed_at, placeholder, split_arguments
-from ._program import Program
+from ._program import Pt2
 
 
 def program_of(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
@@ -74,9 +74,9 @@ def dump(program: Any, folder: str | os.PathLike[str]) -> None:
     torch.export.save(program, os.path.join(folder, time.strftime("onnx_export_%Y-%m-%d_%H-%M-%S.pt2")))
 
 
-def load(program: Any) -> Program:
+def load(program: Any) -> Pt2:
     """An ExportedProgram in the library, with PyTorch's own weights."""
     file = io.BytesIO()
     with _without_weights(program._state_dict) as weights:
         torch.export.save(program, file)
-    return Program(file.getvalue(), weights, type(program).__name__)
+    return Pt2(file.getvalue(), weights, type(program).__name__)

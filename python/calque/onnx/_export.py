@@ -3,20 +3,23 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import os
 import warnings
 from typing import IO, Any, Callable, Collection, Iterator, Mapping, Sequence, Union
 
 import torch
 
-from .. import _abi
-from .._errors import UnsupportedError
+from .. import _abi, _verify
+from .._errors import UnsupportedError, VerificationError
 from .._export import Options, choice
+from .._lib import text
 from .._model import Model as _Model
+from .._session import NodeArg, Session
 from .._tensor import Tensor
 from . import _capture, _dynamo, _functions, _loops, _marks, _state
 from ._onnx_program import ONNXProgram
-from ._program import Script, dtype_code, wrap_all
+from ._program import Script, dtype_code, wrap, wrap_all
 from ._state import OperatorExportTypes, TrainingMode
 from ._trace import trace
 
@@ -175,7 +178,9 @@ class Captured:
         self._program = program
         data, weights = _capture.code_and_weights(program)
         self._script = Script(data, weights, type(model).__name__)
-        self._args, self._kwargs = wrap_all(list(args)), wrap_all(named)
+        if self._trace is None:
+            args, named = self._script.bind(args, named, None)
+        self._args = self._script.arguments(wrap_all(list(args)), wrap_all(dict(named)))
         self.options: Options
 
     @property
@@ -194,7 +199,7 @@ class Captured:
     @property
     def inputs(self) -> list[Tensor]:
         """The tensors and numbers among the arguments, which are inputs of the graph."""
-        return self._script.inputs(self._args, self._kwargs)
+        return self._script.inputs(self._args)
 
     def close(self) -> None:
         """Nothing is asked of it any more, but for results."""
@@ -202,12 +207,32 @@ class Captured:
             self._trace.close()
 
     def export(self) -> _Model:
-        return self.options.run(lambda: self._script.export(self._args, self._kwargs, self.options, None,
-                                                            False), _Model)
+        return self.options.run(lambda: self._script.export(self._args, self.options.c, None, False), _Model)
+
+    def verify(self, exported: _Model) -> None:
+        """Compares what PyTorch computed with what the export does."""
+        session = Session(exported)
+        names = self._script.input_names(self._args)
+        given = [text(name) for name in self.options.c.input_names[:self.options.c.n_input_names]]
+        known = dict(zip(given + names[len(given):], self.inputs))
+        feeds = {value.name: _feed(value, known) for value in session.get_inputs()}
+        wanted = _capture.flatten_results(self.results) + [value for _, value in self.named_outputs]
+        exported.verification = _verify.compare_all(exported, session.run(None, feeds),
+                                                    [wrap(value) for value in wanted])
 
     def export_to(self, out: Any, options: Any) -> int:
         """The same through pointers of the library; returns its status."""
-        return self._script.export_to(out, self._args, self._kwargs, options)
+        return self._script.export_to(out, self._args, options)
+
+
+def _feed(value: NodeArg, known: Mapping[str, Tensor]) -> Any:
+    """What the input of a session gets, of the example; a sequence has its items one by one."""
+    if value.name in known:
+        return known[value.name]
+    items = itertools.takewhile(known.__contains__, (f"{value.name}_{i}" for i in itertools.count()))
+    if value.type.startswith("seq("):
+        return [known[name] for name in items]
+    raise UnsupportedError(f"verify=True cannot tell which argument is the input {value.name}")
 
 
 class _Callable(torch.nn.Module):  # type: ignore[misc]
@@ -256,7 +281,8 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
                     opset_version: int | None = None,
                     dynamic_axes: Mapping[str, Any] | None = None,
                     input_names: Sequence[str] | None = None,
-                    output_names: Sequence[str] | None = None, **options: Any) -> ONNXProgram:
+                    output_names: Sequence[str] | None = None, verify: bool = False,
+                    **options: Any) -> ONNXProgram:
     """The same through torch.export."""
     opset = DYNAMO_OPSET if opset_version is None else opset_version
     inputs, outputs = list(input_names or ()), list(output_names or ())
@@ -266,25 +292,41 @@ def _export_program(model: Model, args: Any, *, kwargs: Mapping[str, Any] | None
     with select_model_mode_for_export(model, training), _state.exporting(opset):
         program = _dynamo.program_of(model, args, kwargs, dynamic_shapes)
         loaded, given = _dynamo.load(program), _options(opset, inputs, outputs, {}, **options)
-        made = given.run(lambda: loaded.export(None, given), ONNXProgram)
+        made = given.run(lambda: loaded.export([], given.c), ONNXProgram)
     made.exported_program = program
+    if verify:
+        _verify_program(made, args, kwargs)
     return made
 
 
+def _verify_program(made: ONNXProgram, args: Any, kwargs: Mapping[str, Any] | None) -> None:
+    args, named = _capture.split_arguments(args, kwargs)
+    if not args and not named and made.exported_program.example_inputs:
+        args, named = made.exported_program.example_inputs
+    wanted = _capture.flatten_results(made.exported_program.module()(*args, **named))
+    made.verification = _verify.compare_all(made, [value.numpy() for value in made(*args, **named)],
+                                            [wrap(value) for value in wanted])
+
+
 def export_model(model: Model, args: Any, *, dynamo: bool = False, dynamic_shapes: Any = None,
-                 fallback: bool = False, **options: Any) -> _Model:
+                 fallback: bool = False, verify: bool = False, **options: Any) -> _Model:
     """The model of ONNX, in memory; its weights are the model's. fallback: what cannot go through
     torch.export is traced."""
     if dynamo or type(model).__name__ == "ExportedProgram":
         of_program = {name: value for name, value in options.items() if name != "autograd_inlining"}
         try:
-            return _export_program(model, args, dynamic_shapes=dynamic_shapes, **of_program)
+            return _export_program(model, args, dynamic_shapes=dynamic_shapes, verify=verify, **of_program)
+        except VerificationError:
+            raise
         except Exception as error:
             if not fallback or type(model).__name__ == "ExportedProgram":
                 raise
             warnings.warn(f"torch.export does not take the model, which is traced instead: {error}")
     with captured(model, args, **options) as made:
-        return made.export()
+        exported = made.export()
+        if verify:
+            made.verify(exported)
+        return exported
 
 
 def export(model: Model, args: Any = (), f: File | None = None, export_params: bool = True,
@@ -301,9 +343,42 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
            report: bool = False, optimize: bool = True, verify: bool = False,
            profile: bool = False, fallback: bool = False, dump_exported_program: bool = False,
            artifacts_dir: str | os.PathLike[str] = ".") -> _Model | None:
-    """Exports a model to ONNX by calling it once on the example args; with dynamo, through
-    torch.export. The arguments are torch.onnx.export's, see docs/python.md. Without a file to write
-    to, and with dynamo, the model is returned.
+    """Exports a model to ONNX by calling it once on the example args. The arguments are those of
+    torch.onnx.export; docs/python.md has a table of the differences. Without f, and with dynamo, it
+    returns the `calque.Model`.
+
+    What is exported:
+        model: a torch.nn.Module, which is traced; TorchScript; a function; an ExportedProgram.
+        args: a tensor, a tuple of arguments, or a tuple that ends in a dict of arguments by name.
+        kwargs: arguments by name.
+        f: a path or an open file.
+        training: a TrainingMode; the modes of all modules are restored afterwards.
+
+    What the file looks like:
+        opset_version: 7 to 24; 14, or 18 with dynamo, if it is not given.
+        input_names, output_names: names, in order; further input names go to the weights.
+        dynamic_axes: {"x": {0: "batch"}}, or {"x": [0]} with generated names.
+        export_params: False leaves the weights out; they become inputs.
+        keep_initializers_as_inputs: whether weights are inputs, too.
+        external_data: write the weights into a file beside f.
+        verbose: print the graph.
+
+    How operators are converted:
+        operator_export_type: an OperatorExportTypes: what becomes of operators that ONNX lacks.
+        do_constant_folding: compute in advance what does not depend on inputs.
+        custom_opsets: {"mydomain": 2}: versions of the domains that custom symbolics use.
+        export_modules_as_functions: True, or a set of classes, which become functions of the model.
+        autograd_inlining: False keeps functions of torch.autograd as nodes.
+
+    Through torch.export (PyTorch 2.1 and newer):
+        dynamo: True uses torch.export instead of a trace.
+        dynamic_shapes: torch.export's; sizes may be names.
+        fallback: trace what torch.export does not take, with a warning.
+        dump_exported_program, artifacts_dir: write the ExportedProgram into that folder.
+
+    verify: compare the export with what PyTorch computed, and raise calque.VerificationError if they
+        differ; then nothing is written.
+    report, optimize, profile: without effect.
 
     >>> import io, torch, calque.onnx
     >>> file = io.BytesIO()
@@ -311,7 +386,7 @@ def export(model: Model, args: Any = (), f: File | None = None, export_params: b
     """
     made = export_model(
         model, args, kwargs=kwargs, training=training, opset_version=opset_version,
-        dynamo=dynamo, dynamic_shapes=dynamic_shapes, fallback=fallback,
+        dynamo=dynamo, dynamic_shapes=dynamic_shapes, fallback=fallback, verify=verify,
         export_params=export_params, verbose=bool(verbose) or _state.is_onnx_log_enabled(),
         input_names=input_names,
         output_names=output_names, operator_export_type=operator_export_type,

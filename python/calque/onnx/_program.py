@@ -1,17 +1,15 @@
 """Programs of the library from torch's bytes, with weights that stay where PyTorch has them."""
 from __future__ import annotations
 
-import ctypes
-import json
 from ctypes import byref
 from typing import Any, Mapping, Sequence
 
 import torch
 
-from .. import _abi, _dtypes, _export
-from .._call import call, check, handles, texts
+from .. import _abi, _dtypes, _programs
+from .._call import as_json, call, check, handles, texts
 from .._lib import encoded, lib, text
-from .._tensor import Tensor, TensorHandle, keep
+from .._tensor import Tensor, keep
 
 
 def dtype_code(dtype: torch.dtype) -> int:
@@ -53,58 +51,47 @@ def _set_weights(function: Any, handle: Any, weights: Mapping[str, torch.Tensor]
     for path, tensor in weights.items():
         if id(tensor) not in wrapped:
             wrapped[id(tensor)] = wrap(tensor)
-        check(function(handle, path.encode(), wrapped[id(tensor)].pointer))
+        check(function(handle, encoded(path), wrapped[id(tensor)].pointer))
 
 
 def names_of(tree: Mapping[str, Any], parameters: Sequence[str]) -> list[str]:
     """What the inputs are called for arguments that nest so, if they are given to these parameters."""
-    handle, found = _export.ArgsHandle(), []
+    handle = _programs.ArgsHandle()
     number = Tensor(0)
-    check(lib.cq_args_from_json(byref(handle), json.dumps(tree).encode(), handles([number.pointer]), 1))
+    check(lib.cq_args_from_json(byref(handle), as_json(tree, "args"), handles([number.pointer]), 1))
+    return _each_name(handle, parameters)
+
+
+def _each_name(args: _programs.ArgsHandle, parameters: Sequence[str]) -> list[str]:
+    found: list[str] = []
     each = _abi.cq_input_name_fn(lambda _user, name: found.append(text(name)))
-    check(lib.cq_args_each_name(handle, texts(parameters), len(parameters), each, None))
+    check(lib.cq_args_each_name(args, texts(parameters), len(parameters), each, None))
     return found
 
 
-class Script(_export.Script):
+class Script(_programs.Script):
     """What torch.jit.save gives, with other weights in place of its own."""
 
     def __init__(self, data: bytes, weights: Mapping[str, torch.Tensor], name: str) -> None:
-        self._handle = _export.ScriptHandle()
+        self._open()
         call(lib.cq_script_load_bytes, byref(self._handle), data, len(data), encoded(name),
              *keep(data))
         _set_weights(lib.cq_script_set_tensor, self._handle, weights)
 
+    def input_names(self, args: _programs.ArgsHandle) -> list[str]:
+        """What the inputs of a graph are called for these arguments, unless options say otherwise."""
+        return _each_name(args, [name for name, _ in self.params(None)])
 
-    def inputs(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-        """The inputs of the graph: tensors, and numbers as tensors."""
-        given = self._arguments(args, kwargs)
-        count = lib.cq_args_n_inputs(given)
-        found = (ctypes.c_void_p * count)()
-        check(lib.cq_args_inputs(given, found, count))
-        return [Tensor._of(TensorHandle(pointer)) for pointer in found]
-
-    def export_to(self, out: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
-                  options: Any) -> int:
+    def export_to(self, out: Any, args: _programs.ArgsHandle, options: Any) -> int:
         """Exports into a pointer of the library's, with options of the library's."""
-        return int(lib.cq_script_export(out, self._handle, None, self._arguments(args, kwargs), 0,
-                                        options))
-
-    def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _export.ArgsHandle:
-        tensors: list[Tensor] = []
-        handle = _export.ArgsHandle()
-        tree = {"args": [_export._structure(item, tensors) for item in args],
-                "kwargs": {name: _export._structure(item, tensors) for name, item in kwargs.items()}}
-        check(lib.cq_args_from_json(byref(handle), json.dumps(tree).encode(),
-                                    handles([tensor.pointer for tensor in tensors]), len(tensors)))
-        return handle
+        return int(lib.cq_script_export(out, self._handle, None, args, 0, options))
 
 
-class Program(_export.Program):
+class Pt2(_programs.Pt2):
     """What torch.export.save gives, likewise."""
 
     def __init__(self, data: bytes, weights: Mapping[str, torch.Tensor], name: str) -> None:
-        self._handle = _export.ProgramHandle()
+        self._open()
         call(lib.cq_pt2_load_bytes, byref(self._handle), data, len(data), encoded(name), None,
              *keep(data))
         _set_weights(lib.cq_pt2_set_tensor, self._handle, weights)

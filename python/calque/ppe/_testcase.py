@@ -170,14 +170,27 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
                     large_tensor_threshold: int = _abi.CQ_STRIP_THRESHOLD,
                     return_output: bool = False, user_meta: Mapping[str, Any] | None = None,
                     export_torch_script: bool = False, export_torch_trace: bool = False,
-                    export_chrome_tracing: bool = True, out_grad: Any = None,
+                    export_chrome_tracing: bool = False, out_grad: Any = None,
                     inline_gradients: bool = False, **kwargs: Any) -> Any:
-    """Writes a model with its inputs and outputs, and with output_grad their gradients, into a
-    folder: model.onnx, meta.json, test_data_set_0/input_0.pb and so on.
+    """Writes a model with its inputs and outputs into a folder: model.onnx, meta.json,
+    test_data_set_0/input_0.pb, output_0.pb and so on.
+
+    output_grad: True, or a tensor or list of tensors for the outputs: the gradients of the parameters are
+        written, too. out_grad is another name of it.
+    metadata, user_meta: whether to write meta.json, and a dict to include in it.
+    model_overwrite: False keeps a model.onnx that is there and adds the next test_data_set.
+    strip_large_tensor_data, large_tensor_threshold: leave out the data of tensors with more elements.
+    return_output: return what the model gave.
+    export_torch_script, export_torch_trace: write the model as TorchScript, too.
+    export_chrome_tracing: write export_trace.json.gz, which says how long the export took.
+    inline_gradients: see `calque.ppe.grad`.
+    kwargs: as of `calque.onnx.export`.
 
     >>> import os, tempfile, torch, calque.ppe
     >>> folder = tempfile.mkdtemp()
     >>> calque.ppe.export_testcase(torch.nn.Linear(3, 2), torch.ones(1, 3), folder)
+    >>> sorted(os.listdir(folder))
+    ['meta.json', 'model.onnx', 'test_data_set_0']
     >>> sorted(os.listdir(os.path.join(folder, "test_data_set_0")))
     ['input_0.pb', 'output_0.pb']
     """

@@ -1,16 +1,20 @@
 # The short way: set up, build, show, test. The build itself is CMake's, in build/.
+# `make help` prints the lines that begin with `#     make`.
 #
 #     make demo    install what is missing, build, export the built-in AlexNet and run it
 #     make test    install what is missing, build with sanitizers, run every test
 #     make check   the quick part of it, in a minute: one plain build, no peers
+#     make test-compilers  unit tests with the compilers of newer Debians, where `tools/setup.sh modern` made their folders
 #     make test-modern   with today's PyTorch, where `tools/setup.sh modern` made its folders
 #     make test-operators  the same for PyTorch's operator database: what fails, by operator
 #     make tsan    sessions and the pool of threads under ThreadSanitizer; some minutes
 #     make bench-export   what exporting costs, against cp and PyTorch
 #     make docs    rewrite what is printed from the code
 #     make bench-run  calque against ONNX Runtime, latency of whole models
+#     make install  into PREFIX (/usr/local), below DESTDIR if that is set
+#     make help    this list
 #     make         build/calque
-.PHONY: all build demo test test-modern test-operators check tsan docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -20,6 +24,15 @@ build:
 	@tools/setup.sh build
 	@cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCALQUE_SANITIZE=OFF $(CMAKE_FLAGS) >/dev/null
 	@ninja -C build --quiet
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+install: build
+	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
+
+help:
+	@sed -n 's/^#     //p' Makefile
 
 demo: build
 	@tools/demo.sh build/calque
@@ -54,6 +67,15 @@ test-modern: build
 check:
 	@tools/setup.sh build test
 	@/usr/bin/python3 tools/run_tests.py --quick
+
+# Results must not depend on the compiler: optimised unit tests, and the quick tests as a user of that
+# Debian would run them.
+SUITES ?= trixie sid
+test-compilers:
+	@tools/setup.sh modern
+	@for suite in $(SUITES); do echo "==== $$suite"; \
+	   tools/modern.sh $$suite /usr/bin/python3 tools/run_tests.py --release --folder build/$$suite || exit 1; \
+	   tools/modern.sh $$suite /usr/bin/python3 tools/run_tests.py --quick --folder build/$$suite-quick || exit 1; done
 
 # Every model of ONNX's test data in one session that eight threads run at once.
 TSAN_DATA = $(wildcard /usr/include/onnx/backend/test/data/node/* /usr/include/onnx/backend/test/data/simple/*)

@@ -1,4 +1,4 @@
-/* TorchScript source: whatever parses prints, what was printed parses again, and prints the
+/* Python source: whatever parses prints, what was printed parses again, and prints the
  * same. */
 #include "base/alloc.h"
 #include "script_unparse.h"

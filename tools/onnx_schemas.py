@@ -86,7 +86,8 @@ SETS = {
     "int4": "u4 i4".split(),
 }
 # What onnx.defs does not tell, found by asking the checker.
-FLAGS = {"BatchNormalization": "one-or-all", "LayerNormalization": "open"}
+FLAGS = {"BatchNormalization": "one-or-all", "LayerNormalization": "open",
+         "TreeEnsembleClassifier": "uninferred"}
 ATTRIBUTE_TYPES = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "fs", 7: "is", 8: "ss", 9: "ts",
                    10: "gs", 11: "sp", 12: "sps", 13: "tp", 14: "tps"}
 

@@ -1,20 +1,25 @@
 #!/usr/bin/python3
 """Runs the tests of calque and counts them: the one program behind `make test` and `make check`.
 
-    run_tests.py [--quick] [--only GROUP,…] [--jobs N]
+    run_tests.py [--quick | --release] [--folder DIR] [--only GROUP,…] [--jobs N]
 
-Groups, in the order they run:
+Groups:
 
-    build    Release, sanitized and clang builds, warnings as errors; a build counts as one test
-    ctest    under ASan and UBSan: every cmocka test function; every case of every operator
-             (tests/ops), and that every row has one; every file of the fuzz corpora
+    build    Release, sanitized, Debug and clang builds, warnings as errors; a build counts as one test
+    ctest    under ASan and UBSan, and again in Release: every cmocka test function; every case of every
+             operator (tests/ops), and that every row has one; every file of the fuzz corpora. In Debug,
+             without an optimizer, the kernels with the largest stack frames
     repo     tests/repo/*.py     rules about the repository itself
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
     python   tests/python/*.py   the Python package, with the Release library
     peer     tests/peer/*.py     PyTorch, onnx and ONNX Runtime, with the Release binary
 
+The scripts of all groups share one queue, the longest first, so that no processor waits for a group
+to end.
+
 --quick makes one build instead, not optimised and without sanitizers, which a minute is enough
-for, runs everything on it, and leaves out the peers. A script is a test when it begins with `#!`; it prints
+for, runs everything on it, and leaves out the peers; --release does so with an optimised build and its
+unit tests alone. --folder is where that one build goes: `make test-compilers` has one for each compiler. A script is a test when it begins with `#!`; it prints
 what it likes, ends with a line `N passed, M failed` (and `, K skipped` if any are), and fails
 by a non-zero exit. One that dies without that line counts as one failure. The last line
 printed here is the sum of all.
@@ -22,6 +27,7 @@ printed here is the sum of all.
 import argparse
 import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -36,24 +42,34 @@ PYTHON = "/usr/bin/python3"
 SCRIPT_TIMEOUT = 40 * 60
 UNIT_TIMEOUT = 300
 HEARTBEAT = 30
+TIMES = ROOT / "build" / "test_times.json"
 
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 TAP = re.compile(r"^(not )?ok \d+(?: -)? ?(.*)$")
 
 # build/ keeps the compiler that it was first configured with: to name another makes CMake drop all
 # its settings, CALQUE_TESTS included.
-Build = collections.namedtuple("Build", "name folder options")
+Build = collections.namedtuple("Build", "name folder options tests")  # tests: of ctest; None: not run
+ALL_TESTS, LARGE_FRAMES = ".", "^unit/kernel/(qconv|quantize|bconv|packed|chain)$"
 BUILDS = [
-    Build("Release", "build", ["-DCMAKE_BUILD_TYPE=Release", "-DCALQUE_SANITIZE=OFF"]),
-    Build("gcc, ASan and UBSan", "build/asan",
-          ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_COMPILER=gcc", "-DCALQUE_SANITIZE=ON"]),
+    Build("Release", "build", ["-DCMAKE_BUILD_TYPE=Release", "-DCALQUE_SANITIZE=OFF"], ALL_TESTS),
+    Build("ASan and UBSan", "build/asan",
+          ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_COMPILER=gcc", "-DCALQUE_SANITIZE=ON"], ALL_TESTS),
+    Build("Debug", "build/debug", ["-DCMAKE_BUILD_TYPE=Debug", "-DCALQUE_SANITIZE=OFF"], LARGE_FRAMES),
     Build("clang, Release", "build/clang",
-          ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang", "-DCALQUE_SANITIZE=OFF"]),
+          ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang", "-DCALQUE_SANITIZE=OFF"], None),
 ]
-QUICK_BUILDS = [
-    Build("not optimised", "build/quick",
-          ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCALQUE_SANITIZE=OFF"]),
-]
+QUICK_BUILD = Build("not optimised", "build/quick",
+                    ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCALQUE_SANITIZE=OFF"], ALL_TESTS)
+TARGETS = {LARGE_FRAMES: ["unit_kernel_qconv", "unit_kernel_quantize", "unit_kernel_bconv",
+                          "unit_kernel_packed", "unit_kernel_chain"]}  # all, if it is not there
+
+
+def builds_of(options):
+    if not options.quick and not options.release:
+        return BUILDS
+    build = QUICK_BUILD if options.quick else BUILDS[0]
+    return [build._replace(folder=options.folder or build.folder)]
 
 
 class Count:
@@ -83,25 +99,40 @@ def indent(text):
 # ---- builds ---------------------------------------------------------------------------
 
 
+def run_step(step, title):
+    """Runs a command; says every HEARTBEAT seconds how far ninja is. Returns exit code and output."""
+    process = subprocess.Popen(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               errors="replace")
+    started = said = time.monotonic()
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        match = re.match(r"\[(\d+)/(\d+)\]", line)
+        if match and time.monotonic() - said >= HEARTBEAT:
+            said = time.monotonic()
+            say(f"  …    {title}, {said - started:.0f} s: {match[1]} of {match[2]} steps")
+    return process.wait(), "".join(lines)
+
+
 def configure_and_build(build, jobs):
     folder = ROOT / build.folder
     steps = [
         ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCALQUE_TESTS=ON",
          "-DCALQUE_WERROR=ON", "--log-level=WARNING", *build.options],
-        ["ninja", "-C", folder, "-j", str(jobs)],
+        ["ninja", "-C", folder, "-j", str(jobs), *TARGETS.get(build.tests, [])],
     ]
     for step in steps:
-        done = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            first = max(done.stdout.find("FAILED:"), 0)
-            say(indent(done.stdout[first:first + 6000]))
+        code, output = run_step(step, build.name)
+        if code != 0:
+            first = max(output.find("FAILED:"), 0)
+            say(indent(output[first:first + 6000]))
             return False
     return True
 
 
 def run_builds(options):
     count = Count()
-    for build in QUICK_BUILDS if options.quick else BUILDS:
+    for build in builds_of(options):
         started = time.monotonic()
         ok = configure_and_build(build, options.jobs)
         count.add(Count(passed=1) if ok else Count(failed=1))
@@ -146,16 +177,24 @@ def with_asan(**variables):
 
 
 def folder_of(options, folder):
-    return ROOT / (QUICK_BUILDS[0].folder if options.quick else folder)
+    return ROOT / (builds_of(options)[0].folder if options.quick or options.release else folder)
 
 
 def run_ctest(options):
-    folder = folder_of(options, "build/asan")
+    total = Count()
+    for build in builds_of(options):
+        if build.tests:
+            total.add(run_ctest_of(build, options))
+    return total
+
+
+def run_ctest_of(build, options):
+    folder = ROOT / build.folder
     report = folder / "ctest.xml"
     report.unlink(missing_ok=True)
     env = with_asan(CMOCKA_MESSAGE_OUTPUT="TAP")
     command = ["ctest", "--test-dir", folder, "-j", str(options.jobs), "--timeout",
-               str(UNIT_TIMEOUT), "--output-junit", report,
+               str(UNIT_TIMEOUT), "-R", build.tests, "--output-junit", report,
                "--test-output-size-passed", "100000000", "--test-output-size-failed", "100000000"]
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace")
@@ -168,7 +207,7 @@ def run_ctest(options):
         parts[name.split("/")[0]].add(count_tap(name, output, case.get("status") == "run"))
     total = Count()
     for name, count in sorted(parts.items()):
-        say(f"  {'FAIL' if count.failed else 'ok  '} {name}: {count}")
+        say(f"  {'FAIL' if count.failed else 'ok  '} {build.name}, {name}: {count}")
         total.add(count)
     return total
 
@@ -225,80 +264,105 @@ def is_script(path):
         return file.read(2) == b"#!"
 
 
-def run_scripts(options, paths, env):
-    count, running, finished = Count(), [], threading.Event()
+def environment(options, build):
+    folder = folder_of(options, build)
+    return with_asan(CALQUE=str(folder / "calque"), CALQUE_BUILD=str(folder),
+                     CALQUE_JOBS=str(options.jobs), PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")
 
-    def one(path):
-        script = Running(path, env)
+
+def read_times():
+    """How long scripts took the last time, in seconds by name."""
+    try:
+        return json.loads(TIMES.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def queue_of(groups):
+    """(group, path) of all scripts, those first that took longest the last time or are not known."""
+    times = read_times()
+    found = [(group, path) for group in groups for path in sorted((ROOT / group.folder).glob("*.py"))
+             if is_script(path)]
+    return sorted(found, key=lambda one: -times.get(str(one[1].relative_to(ROOT)), 1e9))
+
+
+def run_scripts(options, groups):
+    """Runs the scripts of all these groups, options.jobs at a time; returns a Count and seconds by group."""
+    counts, seconds = {group.name: Count() for group in groups}, collections.Counter()
+    running, finished, times = [], threading.Event(), read_times()
+
+    def one(group, path):
+        script = Running(path, environment(options, group.build))
         running.append(script)
         script.wait()
         running.remove(script)
-        return script
+        return group, script, time.monotonic() - script.started
 
     threading.Thread(target=heartbeat, args=(running, finished), daemon=True).start()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        jobs = [pool.submit(one, path) for path in paths]
+        jobs = [pool.submit(one, *item) for item in queue_of(groups)]
         for job in concurrent.futures.as_completed(jobs):
-            script = job.result()
+            group, script, took = job.result()
             part = script.count()
             said = script.lines[:-1] if script.lines and SUMMARY.match(script.lines[-1]) \
                 else script.lines
             if said:
                 say(indent("\n".join(said)))
-            count.add(part)
-            say(f"  {'FAIL' if part.failed else 'ok  '} {script.name}: {part} "
-                f"({time.monotonic() - script.started:.1f} s)")
+            counts[group.name].add(part)
+            seconds[group.name] += took
+            times[script.name] = round(took, 1)
+            say(f"  {'FAIL' if part.failed else 'ok  '} {script.name}: {part} ({took:.1f} s)")
     finished.set()
-    return count
-
-
-def scripts_of(folder):
-    return lambda: [path for path in sorted((ROOT / folder).glob("*.py")) if is_script(path)]
-
-
-def script_group(find, build):
-    def run(options):
-        folder = folder_of(options, build)
-        env = with_asan(CALQUE=str(folder / "calque"), CALQUE_BUILD=str(folder),
-                        CALQUE_JOBS=str(options.jobs), PYTHONDONTWRITEBYTECODE="1",
-                        PYTHONUNBUFFERED="1")
-        return run_scripts(options, find(), env)
-
-    return run
+    TIMES.write_text(json.dumps(times, indent=1))
+    return counts, seconds
 
 
 # ---- all of it ------------------------------------------------------------------------
 
 Group = collections.namedtuple("Group", "name quick run")
-GROUPS = [
-    Group("build", True, run_builds),
-    Group("ctest", True, run_ctest),
-    Group("repo", True, script_group(scripts_of("tests/repo"), "build")),
-    Group("golden", True, script_group(scripts_of("tests/golden"), "build/asan")),
-    Group("python", True, script_group(scripts_of("tests/python"), "build")),
-    Group("peer", False, script_group(scripts_of("tests/peer"), "build")),
+GROUPS = [Group("build", True, run_builds), Group("ctest", True, run_ctest)]
+ScriptGroup = collections.namedtuple("ScriptGroup", "name quick folder build")
+SCRIPT_GROUPS = [
+    ScriptGroup("peer", False, "tests/peer", "build"),
+    ScriptGroup("python", True, "tests/python", "build"),
+    ScriptGroup("golden", True, "tests/golden", "build/asan"),
+    ScriptGroup("repo", True, "tests/repo", "build"),
 ]
 
 
 def main():
+    names = [group.name for group in GROUPS + SCRIPT_GROUPS]
     parser = argparse.ArgumentParser(description="Runs the tests of calque and counts them.")
     parser.add_argument("--quick", action="store_true", help="one quick build, no peers")
-    parser.add_argument("--only", default="", help="groups to run: build,ctest,repo,golden,python,peer")
+    parser.add_argument("--release", action="store_true", help="one optimised build and its unit tests")
+    parser.add_argument("--folder", help="where the build of --quick or --release goes")
+    parser.add_argument("--only", default="", help=f"groups to run: {','.join(names)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     only = set(filter(None, options.only.split(",")))
-    if unknown := only - {group.name for group in GROUPS}:
+    if unknown := only - set(names):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
 
+    def is_chosen(group):
+        if only or options.release:
+            return group.name in (only or {"build", "ctest"})
+        return group.quick or not options.quick
+
     total, table, started = Count(), [], time.monotonic()
-    for group in GROUPS:
-        if only and group.name not in only or not only and options.quick and not group.quick:
-            continue
+    for group in filter(is_chosen, GROUPS):
         say(f"== {group.name}")
         began = time.monotonic()
         count = group.run(options)
         total.add(count)
         table.append(f"{group.name:8} {time.monotonic() - began:7.1f} s   {count}")
+    if scripts := list(filter(is_chosen, SCRIPT_GROUPS)):
+        say("== " + ", ".join(group.name for group in scripts))
+        began = time.monotonic()
+        counts, seconds = run_scripts(options, scripts)
+        for group in scripts:
+            total.add(counts[group.name])
+            table.append(f"{group.name:8} {seconds[group.name]:7.1f} s   {counts[group.name]}")
+        table.append(f"scripts  {time.monotonic() - began:7.1f} s   of the clock")
     say("==")
     for line in table:
         say(line)

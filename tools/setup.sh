@@ -4,7 +4,7 @@
 #     tools/setup.sh build          compiler, CMake, the libraries calque links
 #     tools/setup.sh build test     and what the tests need: cmocka, clang, python
 #     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
-#     tools/setup.sh modern         today's PyTorch, in folders of their own (6 GB); as root
+#     tools/setup.sh modern         today's PyTorch and compilers, in folders of their own (8 GB); as root
 #     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
 # For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
@@ -16,16 +16,16 @@ readonly ORT_VERSION=1.30.0
 readonly CACHE=${CALQUE_CACHE:-$PWD/.cache}
 
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config libjansson-dev zlib1g-dev)
-packages_test=(g++ clang clang-format binutils libcmocka-dev python3 qemu-user zsh fish
+packages_test=(git g++ clang clang-format binutils libcmocka-dev python3 qemu-user zsh fish
     python3-numpy python3-setuptools python3-wheel python3-pip mypy)
 packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
 
-# Debian's suites with newer peers, each installed into a folder of its own. tools/modern.sh runs
-# programs there.
+# Debian's suites with newer peers and compilers, each installed into a folder of its own.
+# tools/modern.sh runs programs there; make test-compilers builds and tests there.
 readonly MODERN=$CACHE/modern
 declare -A packages_modern=(
-    [trixie]=python3-torch,python3-torchvision,python3-onnx,python3-onnxruntime
-    [sid]=python3-torch,python3-torchvision,python3-onnx,python3-onnxruntime,python3-transformers
+    [trixie]="python3-torch python3-torchvision python3-onnx python3-onnxruntime"
+    [sid]="python3-torch python3-torchvision python3-onnx python3-onnxruntime python3-transformers"
 )
 
 fail() {
@@ -89,10 +89,35 @@ debian_mirror() {
         awk '$1 == "Debian" && $2 !~ /security/ && !found++ { print $3 }'
 }
 
-need_suite() {
-    local suite=$1 folder=$MODERN/$1 mirror
+# A folder that an older version of this script made lacks some packages.
+need_suite_packages() {
+    local suite=$1 folder=$MODERN/$1 missing=() name
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Check-Valid-Until=false)
 
-    [ -e "$folder/.complete" ] && return 0
+    shift
+    for name in "$@"; do
+        [[ $(dpkg-query --admindir="$folder/var/lib/dpkg" -W -f '${Status}' "$name" 2>/dev/null) \
+            == *" installed" ]] || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    is_root || fail "folders of other suites are made and entered as root"
+    echo "setup: installing into $folder: ${missing[*]}"
+    tools/modern.sh "$suite" "${apt[@]}" install -y --no-install-recommends "${missing[@]}" \
+        >/dev/null 2>&1 && return 0
+    tools/modern.sh "$suite" "${apt[@]}" update >/dev/null || fail "apt-get update failed in $folder"
+    tools/modern.sh "$suite" "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
+        fail "apt-get could not install into $folder: ${missing[*]}"
+}
+
+need_suite() {
+    local suite=$1 folder=$MODERN/$1 mirror packages
+
+    read -r -a packages <<<"${packages_modern[$suite]}"
+    packages+=("${packages_build[@]}" "${packages_test[@]}" make)
+    if [ -e "$folder/.complete" ]; then
+        need_suite_packages "$suite" "${packages[@]}"
+        return
+    fi
     is_root || fail "folders of other suites are made and entered as root"
     need_packages mmdebstrap
     mirror=$(debian_mirror)
@@ -101,7 +126,7 @@ need_suite() {
     rm -rf --one-file-system "$folder"
     mkdir -p "$MODERN"
     # A mirror may be a snapshot: what sid says of its own freshness is then long past.
-    mmdebstrap --quiet --variant=apt --include="${packages_modern[$suite]}" \
+    mmdebstrap --quiet --variant=apt --include="${packages[*]}" \
         --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$folder" "$mirror" ||
         fail "mmdebstrap could not install Debian $suite"
     touch "$folder/.complete"

@@ -20,11 +20,15 @@ sys.path.insert(0, str(HERE.parent / "peer"))
 from files import SANITIZED, field, value_info  # noqa: E402
 from peers import CALQUE, Report  # noqa: E402
 
-SECONDS = 80 if SANITIZED else 20  # of a slow machine; here each takes less than 5
+SECONDS = 80 if SANITIZED else 10
 MEGABYTES = 1500
 
 
 def run(*args, cwd):
+    return run_within(MEGABYTES, *args, cwd=cwd)
+
+
+def run_within(megabytes, *args, cwd):
     """Exit code, output and errors of calque, which is killed after SECONDS of processor time."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -38,7 +42,7 @@ def run(*args, cwd):
         err.seek(0)
         text, errors = out.read(1 << 16), err.read(1 << 16).decode(errors="replace")
     assert child.returncode in (0, 1), f"exit {child.returncode} after {usage.ru_utime:.1f} s: {errors[-300:]}"
-    assert SANITIZED or usage.ru_maxrss < MEGABYTES << 10, f"{usage.ru_maxrss >> 10} MB"
+    assert SANITIZED or usage.ru_maxrss < megabytes << 10, f"{usage.ru_maxrss >> 10} MB"
     return child.returncode, text, errors
 
 
@@ -51,6 +55,7 @@ def done(*args, cwd):
 def refused(*args, cwd, says):
     code, _, errors = run(*args, cwd=cwd)
     assert code == 1 and says in errors, f"exit {code}: {errors[-500:]}"
+    return errors
 
 
 # ---- programs of torch.export ----------------------------------------------------------
@@ -146,6 +151,11 @@ def check_programs(report, folder):
                                           node("relu.default", {"self": tensor("y")}, "z")],
                 {"x": sized("s0", 3), "y": sized(sums, 3)})
         refused("export", path, "-o", out, cwd=folder, says="more than 1000 of them")
+    with report.case("an unknown operator has a result of a data-dependent size"):
+        program(path, ["x"], ["y"], [dict(node("f", {"x": tensor("x")}, "y"), target="torch.ops.foo.bar.default")],
+                {"x": sized(2, 3), "y": sized("u0", "2*u0 + 1")})
+        done("export", path, "-o", out, "--operator-export-type", "onnx_fallthrough", cwd=folder)
+        refused("run", path, cwd=folder, says="foo::bar is not known")
     with report.case("an example that is made up is no measure of the memory that a call may take"):
         program(path, ["x"], ["o0"], [node("chunk.default", {"self": tensor("x"), "chunks": {"as_int": 2 ** 62},
                                                              "dim": {"as_int": 0}},
@@ -209,8 +219,19 @@ def check_models(report, folder):
     with report.case("nor of the time"):
         nodes, ends = chain("Tan", 2000)
         onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)
-        refused("run", path, cwd=folder, says="more steps than its limit")
+        errors = refused("run", path, cwd=folder, says="more steps than its limit")
+        assert "--max-steps" in errors and "loop" not in errors, errors
         refused("bench", path, cwd=folder, says="more steps than its limit")
+    with report.case("convolutions of large images follow from the declared sizes"):
+        names = ["x", *[f"v{i}" for i in range(6)]]
+        nodes = [node for i in range(0, 6, 2) for node in (
+            ("ConvInteger", [names[i], "w"], [names[i + 1]],
+             field(5, field(1, "pads") + b"".join(field(8, 1) for _ in range(4)) + field(20, 7))),
+            ("Cast", [names[i + 1]], [names[i + 2]], field(5, field(1, "to") + field(3, 2) + field(20, 2))))]
+        weight = field(5, b"".join(field(1, n) for n in (64, 64, 3, 3)) + field(2, 3) + field(8, "w") +
+                       field(9, bytes(64 * 64 * 9)))
+        onnx(path, nodes, [value_info("x", 1, 64, 192, 192, kind=2)], [open_value("v5", 2)], weight)
+        done("run", path, cwd=folder)
     with report.case("a table of labels is paid for each time that it is looked into"):
         table = b"".join(field(5, field(1, name) + b"".join(field(8, i) for i in range(100000)) + field(20, 7))
                          for name in ("keys_int64s", "values_int64s"))
@@ -223,7 +244,7 @@ def check_models(report, folder):
         onnx(path, [("Loop", ["n", "", "x"], ["y"], field(5, field(1, "body") + field(6, body) + field(20, 5)))],
              [value_info("x", 6, kind=7)], [open_value("y", 7)], often)
         path.write_bytes(path.read_bytes() + field(8, field(1, "ai.onnx.ml") + field(2, 2)))
-        refused("run", path, cwd=folder, says="more steps than its limit")
+        assert "does a loop" in refused("run", path, cwd=folder, says="more steps than its limit")
     with report.case("a long graph, with long names, is printed"):
         nodes, ends = chain("Relu", 60000)
         onnx(path, nodes + [("Relu", ["x"], ["y" * (1 << 20)], b"")], [value_info("x", 6)], ends)
@@ -239,6 +260,33 @@ def check_models(report, folder):
         with report.case(f"what is no model is called what it is: {name}"):
             path.write_bytes(head + bytes(100))
             refused("check", path, cwd=folder, says=says)
+    with report.case("a graph of a stripped weight and no node becomes runnable"):
+        weight = field(5, field(1, 1000) + field(2, 1) + field(8, "w") + field(9, os.urandom(4000)))
+        onnx(path, [], [], [open_value("w")], weight)
+        done("strip", "--runnable", path, "-o", folder / "o.onnx", cwd=folder)
+    with report.case("a stripped tensor is not filled if the output would be too large"):
+        stripped = field(13, field(1, "location") + field(2, '{"type": "stripped", "average": 0, "variance": 1}'))
+        onnx(path, [], [], [], b"".join(field(5, field(1, 200 << 20) + field(2, 1) + field(8, f"w{i}") + stripped +
+                                              field(14, 1)) for i in range(10)))
+        refused("unstrip", path, "-o", folder / "o.onnx", cwd=folder, says="--allow-large-output")
+    for kind in (9, 10, 3):  # bool, float16, int8
+        with report.case(f"filling a tensor takes no more memory than the tensor: type {kind}"):
+            onnx(path, [], [], [], field(5, field(1, 100 << 20) + field(2, kind) + field(8, "w") + stripped + field(14, 1)))
+            assert run_within(400, "unstrip", path, "-o", folder / "o.onnx", cwd=folder)[0] == 0
+    with report.case("a file of no bytes is no model"):
+        path.write_bytes(b"")
+        (folder / "e.pb").write_bytes(b"")
+        for words in (["info"], ["print"], ["check"], ["infer", "-o", "o.onnx"], ["strip", "-o", "o.onnx"], ["run"],
+                      ["unstrip", "-o", "o.onnx"], ["diff", path], ["bench"]):
+            refused(*words, path, cwd=folder, says="empty")
+        for verb in ("strip", "unstrip"):
+            refused(verb, "e.pb", "-o", "o.pb", cwd=folder, says="empty")
+    for op, more in (("CumSum", ["i"]), ("Trilu", []), ("Softmax", []), ("Transpose", [])):
+        with report.case(f"a tensor without elements has 2^40 rows: {op}"):
+            empty = field(5, field(1, 1 << 40) + field(1, 0) + field(2, 1) + field(8, "x")) + \
+                field(5, field(2, 7) + field(8, "i") + field(9, bytes(8)))
+            onnx(path, [(op, ["x", *more], ["y"], b"")], [], [open_value("y")], empty)
+            run("run", path, cwd=folder)
     with report.case("a folder is called a folder"):
         refused("check", folder, cwd=folder, says="this is a folder")
     with report.case("a small one is"):
@@ -249,6 +297,76 @@ def check_models(report, folder):
 # ---- TorchScript ------------------------------------------------------------------------
 
 
+def instance(name, attributes):
+    """The pickle of an object; attributes are pairs of a name and a pickle."""
+    return (b"c__torch__\n" + name.encode() + b"\n)\x81}(" +
+            b"".join(text(key) + value for key, value in attributes) + b"ub")
+
+
+def text(value):
+    value = value.encode()
+    return b"X" + len(value).to_bytes(4, "little") + value
+
+
+def put(i):
+    return b"r" + i.to_bytes(4, "little")
+
+
+def get(i):
+    return b"j" + i.to_bytes(4, "little")
+
+
+def archive(path, pickled, code):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("m/data.pkl", b"\x80\x02" + pickled + b".")
+        z.writestr("m/code/__torch__.py", code)
+        z.writestr("m/constants.pkl", b"\x80\x02).")
+        z.writestr("m/version", "3\n")
+    return path
+
+
+def module_class(name, fields, body="return x"):
+    return (f"class {name}(Module):\n  __parameters__ = []\n  __buffers__ = []\n" +
+            "".join(f"  {field} : {kind}\n" for field, kind in fields) +
+            f"  def forward(self: __torch__.{name},\n    x: Tensor) -> Tensor:\n    {body}\n")
+
+
+def check_archives(report, folder):
+    path, out = folder / "a.pt", folder / "o.onnx"
+
+    def used(name):
+        with report.case(name):
+            done("info", path, cwd=folder)
+            done("run", path, "--input", "2x3", cwd=folder)
+            done("export", path, "--input", "2x3", "-o", out, cwd=folder)
+            done("testcase", path, folder / "case", "--grad", "--input", "2x3", cwd=folder)
+
+    for depth, width in ((40, 2), (6, 300)):
+        pickled, code = instance("N0", []) + put(0) + b"0", module_class("N0", [])
+        for i in range(1, depth + 1):
+            children = [f"a{k}" for k in range(width)]
+            pickled += instance(f"N{i}", [(child, get(i - 1)) for child in children]) + put(i) + b"0"
+            code += module_class(f"N{i}", [(child, f"__torch__.N{i - 1}") for child in children])
+        archive(path, pickled + get(depth), code)
+        used(f"modules are shared by {width} others, {depth} deep")
+
+    long = text("a" * 100000) + put(0)
+    many = b"](" + long + get(0) * 200000 + b"e"
+    archive(path, instance("M", [("s", many)]), module_class("M", [("s", "List[str]")]))
+    used("a list has one long text many times")
+
+    n = 3000
+    items = b"](" + b"K\x01" * 10000 + b"e" + put(0)
+    archive(path, instance("M", [("s0", items), *[(f"s{i}", get(0)) for i in range(1, n)]]),
+            module_class("M", [(f"s{i}", "List[int]") for i in range(n)]))
+    used("attributes share one long list")
+
+    archive(path, instance("M", [(f"s{i}", b"](K\x01e") for i in range(n)]),
+            module_class("M", [(f"s{i}", "List[int]") for i in range(n)],
+                         "\n    ".join(["_0 = 0", *[f"_1 = torch.append(self.s{i}, 2)" for i in range(n)], "return x"])))
+    used("every list of many is changed")
+
+
 def check_sources(report, folder):
     path = folder / "long.py"
     for name, line, end in (("views of views are changed", "y = y.t()", "y.add_(1)"),
@@ -257,6 +375,25 @@ def check_sources(report, folder):
         with report.case(name):
             path.write_text("def f(x: Tensor):\n    y = x * 1\n" + f"    {line}\n" * 20000 + f"    {end}\n    return y\n")
             run("export", path, "--input", "2x3", "-q", "-o", folder / "o.onnx", cwd=folder)
+    for call in ("cumsum(0)", "tril()", "softmax(1)", "sort(1)[0]", "flip([0])"):
+        with report.case(f"a tensor without elements has 2^40 rows: {call}"):
+            path.write_text(f"def f(x: Tensor):\n    return torch.zeros([{1 << 40}, 0]).{call}.sum() + x\n")
+            run("run", path, "--input", "2x3", cwd=folder)
+    most = 2 ** 63 - 1
+    for name, line, says in (
+            ("pads", f"y = torch.constant_pad_nd(x, [{most}, {most}])", "too large"),
+            ("repeats", f"y = torch.repeat_interleave(torch.tensor([{most}, {most}]))", "cannot be repeated"),
+            ("views", f"y = torch.view(torch.zeros([0]), [{most}, 0, {most}])", "does not fit in memory")):
+        with report.case(f"sizes overflow: {name}"):
+            path.write_text(f"def f(x: Tensor):\n    {line}\n    return y.sum() + x.sum()\n")
+            for verb in ("run", "export"):
+                refused(verb, path, "--input", "2x3", *(["-o", folder / "o.onnx"] if verb == "export" else []),
+                        cwd=folder, says=says)
+    with report.case("a run with gradients reaches a limit"):
+        path.write_text("def f(x: Tensor):\n    y = x\n    for i in range(3000000):\n        y = torch.reshape(y, [3, 2])\n"
+                        "    return y\n")
+        refused("testcase", path, folder / "case", "--grad", "--input", "2x3", "--max-memory", "50", cwd=folder,
+                says="bytes that are allowed")
     with report.case("one result is many outputs"):
         path.write_text("def f(x: Tensor):\n    y = x * 2\n    return (" + "y, " * 4000 + ")\n")
         run("export", path, "--input", "2x3", "-q", "-o", folder / "o.onnx", cwd=folder)
@@ -264,7 +401,7 @@ def check_sources(report, folder):
 
 def main():
     report = Report(__file__)
-    for check in (check_programs, check_models, check_sources):
+    for check in (check_programs, check_models, check_archives, check_sources):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))
     return report.finish()

@@ -88,6 +88,9 @@ REFUSED = [
     (["run", "net.onnx", "--example", "-"], "folder"),
     (["testcase", "net.py", "-"], "folder"),
     (["strip", "-"], "-o OUT"),
+    (["strip", "-", "--in-place"], "standard input"),
+    (["strip", "net.onnx"], "-o OUT"),
+    (["strip", "net.onnx", "-o", "out", "--in-place"], "exclude"),
     (["unstrip", "-"], "-o OUT"),
 ]
 

@@ -86,8 +86,9 @@ def run_transcript(report, path, bless):
         for comment, nearly, command, want in entries:
             with report.case(f"{path.name}: {command}"):
                 got = replay(command, folder)
-                blessed += [*comment, f"${nearly} {command}", *got, ""]
-                assert bless or is_same(want, got, nearly), show_difference(want, got)
+                same = is_same(want, got, nearly)
+                blessed += [*comment, f"${nearly} {command}", *(want if same else got), ""]
+                assert bless or same, show_difference(want, got)
     if bless and report.n_failed == failed_before:
         path.write_text("\n".join(blessed + rest).rstrip("\n") + "\n")
 

@@ -66,6 +66,13 @@ for op in ["left", "right"]:
         case(f"aten::bitwise_{op}_shift.Tensor", of(2, 3), of(3, low=0, high=3))
         case(f"aten::bitwise_{op}_shift.Tensor_Scalar", of(4), 2)
     case(f"aten::bitwise_{op}_shift.Scalar_Tensor", 100, i64(4, low=0, high=3))
+for op in ["__iand__", "__ior__", "__ixor__"]:
+    case(f"aten::{op}.Tensor", i64(2, 3), i64(3))
+    case(f"aten::{op}.Tensor", boolean(2, 3), boolean(3))
+    case(f"aten::{op}.Scalar", i32(2, 3), 5)
+for op in ["__ilshift__", "__irshift__"]:
+    case(f"aten::{op}.Tensor", i64(2, 3), t([1, 0, 3], torch.int64))
+    case(f"aten::{op}.Scalar", i64(2, 3), 2)
 for op in ["__lshift__", "__rshift__"]:
     case(f"aten::{op}.Tensor", i64(4), i64(4, low=0, high=3))
     case(f"aten::{op}.Scalar", i64(4), 2)

@@ -8,6 +8,7 @@ DOMAINS = {"asin": (-1, 1), "acos": (-1, 1), "atanh": (-0.99, 0.99), "acosh": (1
            "lgamma": (0.1, 5), "digamma": (0.1, 5)}
 FLOAT = ("sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
          "asinh acosh atanh sigmoid erf erfc erfinv lgamma digamma reciprocal").split()
+PIECEWISE = ["erfinv", "lgamma", "digamma"]  # fitted, and less exact
 SAME = "neg abs floor ceil round trunc frac sign".split()
 
 for name in FLOAT + SAME + ["signbit"]:
@@ -27,6 +28,15 @@ for name in FLOAT + SAME + ["signbit"]:
         fails(f"aten::{name}_", i64(3))
     if name != "signbit":
         case(f"aten::{name}_", f32(3, 4, low=low, high=high).t())
+# Float64 to its last digits: where forms change over, near 0, in the tails, and at the ends.
+for name in FLOAT:
+    low, high = DOMAINS.get(name, (-8, 8))
+    case(f"aten::{name}", f64(40, low=low, high=high), tol=(1e-12, 1e-14) if name not in PIECEWISE else None)
+    if low < 0:
+        case(f"aten::{name}", t([1e-3, -1e-5, 1e-9, -1e-12], torch.float64),
+             tol=(1e-12, 1e-16) if name not in PIECEWISE else None, ort=name not in PIECEWISE)
+    if name not in PIECEWISE:
+        case(f"aten::{name}", special.double())
 for name in ["floor", "ceil", "round", "trunc"]:
     case(f"aten::{name}", t([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 1e10, 0.49999997]))
 for alias in ("negative absolute arcsin arccos arctan arcsinh arccosh arctanh special_expit fix "
@@ -46,6 +56,7 @@ case("aten::nan_to_num_", special, nan=2.0)
 for x in [f32(2, 3, low=0.01, high=0.99), f64(3, low=0.01, high=0.99), special]:
     case("aten::logit", x)
     case("aten::logit", x, 0.1)
+    case("aten::logit", x, 0.6)
 case("aten::logit", t([0, 1], torch.int64), 0.2)
 for name in ["deg2rad", "rad2deg"]:
     case(f"aten::{name}", f32(2, 3))

@@ -135,5 +135,13 @@ for name in ["amax", "amin", "mean", "sum", "prod"]:
                 case("aten::scatter_reduce.two", x, 0, ix(0, 2, 2, 0, 1, 1, 0, 0).reshape(2, 4), x[:2].flip(0), name,
                      include_self=self)
 case("aten::index_add", f16(3, 2), 0, ix(0, 2), f16(2, 2))
+# Sums of small integers wrap around before they are divided by the count.
+for x in [t([200, 100, 250, 7], torch.uint8), t([100, 120, -128, -3], torch.int8), t([30000, 30000, -9, 4], torch.int16),
+          t([2000000000, 2000000000, -9, 4], torch.int32)]:
+    for self in [True, False]:
+        case("aten::scatter_reduce.two", x, 0, ix(0, 0, 1, 1), x.flip(0), "mean", include_self=self)
+        case("aten::scatter_reduce.two", x, 0, ix(3, 3, 3), x[:3], "mean", include_self=self)
+        # Before opset 16 a product is ReduceProd, which ONNX Runtime computes in float64.
+        case("aten::scatter_reduce.two", x, 0, ix(3, 3, 3), x[:3], "prod", include_self=self, ort=x.dtype != torch.int32)
 case("aten::index_put", f16(3, 2), [ix(0, 2)], f16(2, 2), True)
 case("aten::index_add", f16(), 0, ix(0), f16())

@@ -87,3 +87,9 @@ for reduction in ("mean", "sum"):
              False, False)
 case(name + "_no_reduction", x, w, y, None, None, -100, 2, "compact", torch.float32)
 case(name + "_no_reduction", x, w, y, f32(4), f32(4, low=0.1, high=1), -100, 2, "compact", torch.float32)
+
+for truths in ([[1, 1], [1, 1]], [[1, 0], [1, 1]], [[0, 0], [0, 0]]):
+    case("aten::_is_all_true", t(truths, torch.bool))
+    case("aten::_is_any_true", t(truths, torch.bool))
+case("aten::_is_all_true", t([], torch.bool))
+case("aten::_is_any_true", t([], torch.bool))

@@ -35,6 +35,8 @@ fails("aten::block_diag", [f32(2, 3, 1)])
 for x, by in [(f32(2, 3), [2, 1]), (f32(2, 3), [2, 1, 3]), (f32(3), [0]), (f32(), [2]), (f32(), []), (i64(3, 2).t(), [1, 2]),
               (f32(0, 2), [2, 2])]:
     case("aten::repeat", x, by)
+case("aten::repeat", f32(3, 0, 1), [2, 1, 1, 1])
+case("aten::repeat", f32(3, 0), [2, 1, 1, 2])
 fails("aten::repeat", f32(2, 3), [2])
 fails("aten::repeat", f32(2), [-1])
 for x, by in [(f32(2, 3), [2]), (f32(2, 3), [2, 1, 3]), (f32(3), [])]:

@@ -68,7 +68,7 @@ def encode_tensor(tensor):
     """A tensor. One that is not contiguous comes with its strides, offset and whole storage."""
     if tensor.is_quantized:
         return {**encode_tensor(tensor.dequantize().contiguous()), "q": encode_grid(tensor)}
-    out = {"t": str(tensor.dtype)[6:], "s": list(tensor.shape)}
+    out = {"t": str(tensor.dtype)[6:].replace("float8_", "float8"), "s": list(tensor.shape)}
     if tensor.is_contiguous() and not tensor.is_conj():
         return {**out, "v": elements(tensor)}
     last = tensor.storage_offset() + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride()))

@@ -32,6 +32,13 @@ for shape in ([4], [3, 4], [2, 3, 4]):
     case("aten::native_layer_norm", f32(2, 3, 4), shape, f32(n).reshape(shape), None, 1e-5)
 case("aten::layer_norm", f32(4, 3).t(), [4], f32(4), f32(4))
 case("aten::layer_norm", f64(2, 4), [4], f64(4), f64(4))
+# An epsilon that float32 rounds.
+case("aten::layer_norm", f64(2, 4), [4], f64(4), f64(4), 0.1)
+case("aten::native_layer_norm", f64(2, 4), [4], f64(4), f64(4), 0.1)
+case("aten::group_norm", f64(2, 4, 3), 2, f64(4), f64(4), 0.1)
+case("aten::instance_norm", f64(2, 4, 3), f64(4), f64(4), None, None, True, 0.1, 0.1, True)
+for training in [False, True]:
+    case("aten::batch_norm", f64(4, 3), f64(3), f64(3), f64(3), f64(3, low=1), training, 0.1, 0.1, True)
 case("aten::layer_norm", bf16(2, 4), [4], bf16(4), bf16(4), tol=(2e-2, 2e-2))
 case("aten::layer_norm", f32(0, 4), [4])
 fails("aten::layer_norm", f32(2, 4), [3])

@@ -56,6 +56,11 @@ for op in ["add", "sub", "rsub"]:
     case(f"aten::{op}.Scalar", i32(4), 7, 2)
     case(f"aten::{op}.Scalar", i32(4), 7.5, 2)
     fails(f"aten::{op}.Tensor", i64(2), i64(2), alpha=1.5)
+    for x in [boolean(4), u8(4), i8(4), i16(4), i64(4)]:
+        for number in [0.001, -0.5, 1e-20] + ([] if x.dtype == torch.bool else [3]):
+            if not (x.dtype == torch.bool and op != "add"):
+                case(f"aten::{op}.Scalar", x, number)
+                case(f"aten::{op}.Tensor", x, t(number, torch.float32))
 case("aten::add_.Tensor", f32(3), i64(3))
 fails("aten::add_.Tensor", i64(3), f32(3))
 fails("aten::add_.Tensor", f32(3), f32(2, 3))

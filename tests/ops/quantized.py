@@ -48,6 +48,9 @@ case("aten::quantize_per_channel", f32(3, 4), t([0.1, 0.2, 0.05]), t([0, 9, 3], 
 case("aten::quantize_per_channel", f32(3, 4), t([0.1, 0.2, 0.05, 0.7]),
      t([0, 9, 3, 0], torch.int64), 1, qs8)
 case("aten::dequantize.tensor", qx(3))
+for x in [boolean(3), u8(3), i64(3), f16(3), f32(3), f64(3)]:  # not quantized: float32
+    case("aten::dequantize.self", x, alias=False)
+    case("aten::dequantize.tensors", [x, qx(2)], alias=False)
 case("aten::dequantize.tensors", [qx(3), qx(2)])
 case("aten::dequantize.list", [qx(3), qx(2)])
 case("aten::_make_per_tensor_quantized_tensor", u8(2, 3), 0.3, 4)

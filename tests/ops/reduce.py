@@ -138,6 +138,11 @@ case("aten::norm.ScalarOpt_dtype", f16(2, 3), None, dtype=torch.float32)
 case("aten::linalg_vector_norm", f32(2, 3))
 case("aten::linalg_vector_norm", f64(2, 3), 2, None, False, dtype=torch.float64)
 case("aten::linalg_vector_norm", f32(0), 2)
+for factor in [1e30, 1e-30]:  # squares overflow, or are 0
+    for p in [1, 2, 3]:
+        case("aten::norm.Scalar", f32(2, 3) * factor, p)
+        case("aten::linalg_vector_norm", f32(2, 40) * factor, p, [1])
+        case("aten::linalg_vector_norm", f64(2, 3) * factor ** 7, p, [0])
 fails("aten::linalg_vector_norm", i64(2, 3))
 fails("aten::linalg_vector_norm", f32(0, 2), inf, [0])
 for size in [[3], [1, 3], [2, 1], [2, 3], []]:

@@ -26,6 +26,12 @@ for op, n in smooth.items():
 case("aten::upsample_nearest2d.vec", f64(1, 1, 2, 2), None, [2.0, 3.0])
 case("aten::upsample_nearest2d.vec", u8(1, 1, 2, 2), None, [2.0, 3.0])
 case("aten::upsample_bilinear2d.vec", f64(2, 1, 3, 2), [4, 4], False, None)
+for corners in [False, True]:  # float64 to its last digits
+    case("aten::upsample_linear1d.vec", f64(2, 3, 5), [8], corners, None)
+    case("aten::upsample_linear1d.vec", f64(2, 3, 5), None, corners, [1.7])
+    case("aten::upsample_bilinear2d.vec", f64(1, 2, 4, 5), None, corners, [2.0, 1.5])
+    case("aten::upsample_bicubic2d.vec", f64(1, 2, 4, 5), [7, 9], corners, None)
+    case("aten::upsample_trilinear3d.vec", f64(1, 1, 2, 3, 4), [3, 5, 6], corners, None)
 case("aten::upsample_bilinear2d.vec", f32(1, 1, 1, 1), [2, 2], True, None)
 fails("aten::upsample_nearest2d.vec", f32(1, 2, 4), [2, 2], None)
 fails("aten::upsample_nearest2d.vec", f32(1, 1, 2, 2), [2, 0], None)

@@ -223,7 +223,7 @@ def check_errors(report, folder):
                            (["--annotate", "conv2"], "wants PATH:NAME=VALUE"),
                            (["--annotate", "conv2:=1"], "wants PATH:NAME=VALUE"),
                            (["--as-output", "conv"], "wants NAME=PATH"),
-                           (["--annotations", "both"], "--annotations has no 'both'")):
+                           (["--annotate", "fc:key=1", "--annotations", "both"], "--annotations has no 'both'")):
         with report.case(f"refused: {' '.join(options)}"):
             (folder / "traced.onnx").unlink(missing_ok=True)
             out, errors = export(folder, "traced", *options, fails=2)

@@ -30,7 +30,7 @@ def missing_operator():
             if sr == 16000:
                 y = x * 2
             else:
-                y = torch.linalg.eigvalsh(torch.outer(x, x))
+                y = torch.linalg.ldl_factor_ex(torch.outer(x, x))[0][0]
             return y + 1
     return Net()
 
@@ -43,7 +43,7 @@ def missing_operator_of_another_rank():
     class Net(nn.Module):
         def forward(self, x: torch.Tensor, sr: int):
             if sr != 16000:
-                y = torch.linalg.eigh(x.view(2, -1) @ x.view(-1, 2))[0]
+                y = torch.linalg.ldl_factor_ex(x.view(2, -1) @ x.view(-1, 2))[0]
             else:
                 y = x * 2
             return y

@@ -8,6 +8,11 @@ from torch import Tensor
 
 from language_models import ROWS, program
 
+try:
+    import torchvision  # registers its operators
+except ImportError:
+    torchvision = None
+
 
 def with_numbers(*numbers):
     return lambda: [torch.randn(2, 3, 3), *(torch.tensor(n) for n in numbers)]
@@ -260,3 +265,34 @@ def groups_of_no_images(x):
 def layers_of_doubles(x):
     slopes = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64)
     return F.leaky_relu(x, 0.2), F.prelu(x, slopes), F.adaptive_max_pool2d(x, 1)
+
+
+# ---- numbers that may be negative, scales that follow sizes ---------------------------------
+
+
+def a_box(*box):
+    return lambda: [torch.randn(box[3] - box[1], box[2] - box[0]), torch.tensor(box), torch.zeros(9, 12)]
+
+
+@program(a_box(1, 2, 5, 6), a_box(-1, -2, 8, 9), a_box(3, -1, 15, 4),
+         axes={"in_0": [0, 1], "in_2": [0, 1]})
+def paste_in_image(mask, box, image):
+    low, left = max(int(box[1]), 0), max(int(box[0]), 0)
+    high, right = min(int(box[3]), image.shape[0]), min(int(box[2]), image.shape[1])
+    out = image.clone()
+    out[low:high, left:right] = mask[low - int(box[1]):high - int(box[1]), left - int(box[0]):right - int(box[0])]
+    return out, max(int(box[0]), -1), min(int(box[1]), 0)
+
+
+def an_image(height, width):
+    boxes = torch.tensor([[0, 1.0, 2, 9, 8], [0, 3, 1, 6, 7.5]])
+    return lambda: [torch.randn(1, 2, height // 2, width // 2), boxes, torch.zeros(height, width)]
+
+
+if torchvision:
+    @program(an_image(16, 12), an_image(10, 20), axes={"in_0": [2, 3], "in_2": [0, 1]}, kinds=("script",))
+    def regions_of_any_scale(features, boxes, image):
+        scale = float(features.shape[2]) / float(image.shape[0])
+        a = torch.ops.torchvision.roi_align(features, boxes, scale, 3, 2, 2, False)
+        b = torch.ops.torchvision.roi_align(features, boxes, scale, 2, 2, 2, True)
+        return a, b, torch.ops.torchvision.roi_pool(features, boxes, scale, 3, 2)[0]

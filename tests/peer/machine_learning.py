@@ -5,11 +5,11 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
 
 import ort
 import peers
+
+onnx, helper, numpy_helper = map(peers.optional, ("onnx", "onnx.helper", "onnx.numpy_helper"))
 
 RANDOM = np.random.default_rng(3)
 SAMPLES = []  # (operator, inputs, types of the outputs, attributes)
@@ -131,6 +131,11 @@ sample("TreeEnsembleClassifier", F(6, 4), outputs=(INT64, FLOAT), classlabels_in
        **forest("class", 3, [[0, 1]], signs=(1,)))
 sample("TreeEnsembleClassifier", F(6, 4), outputs=(INT64, FLOAT), classlabels_int64s=[0, 1, 2],
        base_values=[0.1, 0.2, 0.3], **forest("class", 3, [[0], [1], [2]], signs=(1,)))
+for signs in [(1,), (-1,), (-1, 1)]:  # no leaf is of the other classes
+    sample("TreeEnsembleClassifier", F(6, 4), outputs=(INT64, FLOAT), classlabels_int64s=[3, 4, 5],
+           **forest("class", 3, [[0]], signs=signs))
+    sample("TreeEnsembleClassifier", F(6, 4), outputs=(INT64, FLOAT), classlabels_int64s=[3, 4, 5],
+           **forest("class", 3, [[2], [1]], signs=signs))
 MISSING = F(6, 4)
 MISSING[::2, ::3] = np.nan
 sample("TreeEnsembleRegressor", MISSING, n_targets=1, nodes_missing_value_tracks_true=[1, 0, 1, 0, 0, 0, 0] * 3,

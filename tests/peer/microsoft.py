@@ -8,11 +8,11 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
 
 import ort
 import peers
+
+onnx, helper, numpy_helper = map(peers.optional, ("onnx", "onnx.helper", "onnx.numpy_helper"))
 
 RANDOM = np.random.default_rng(7)
 SAMPLES = []  # (operator, inputs, number of outputs, initializers, domain, attributes, outputs compared)
@@ -60,6 +60,10 @@ sample("Gelu", F(3, 4))
 sample("FastGelu", F(3, 4))
 sample("FastGelu", F(2, 3, 4), F(4))
 sample("BiasGelu", F(2, 3, 4), F(4))
+sample("Inverse", F(4, 4))
+sample("Inverse", F(2, 3, 5, 5))
+sample("Inverse", np.array([[0, 2], [4, 0]], np.float32))
+sample("Inverse", np.zeros((2, 0, 0), np.float32))
 sample("QuickGelu", F(3, 4))
 sample("QuickGelu", F(3, 4), alpha=1.0)
 for activation, parameters in [("Relu", None), ("Tanh", None), ("Sigmoid", None), ("LeakyRelu", [0.2]),

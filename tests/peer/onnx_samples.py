@@ -190,6 +190,9 @@ sample("Slice", V(4, 5), starts=[1, 0], ends=[3, -1], until=9)
 sample("Slice", V(4, 5), N([1, -1]), N([3, -5]), N([0, 1]), N([1, -2]), since=10)
 sample("Slice", V(4, 5), N([-1]), N([-100]), N([-2]), N([-3]), since=10)
 sample("Slice", V(4, 5), N([3]), N([1]), since=10)
+sample("Slice", V(4, 5), N([-9]), N([-100]), N([1]), N([-1]), since=10)  # starts at element 0
+sample("Slice", V(4, 5), N([-9]), N([-5]), N([1]), N([-2]), since=10)
+sample("Slice", V(0, 5), N([-1]), N([-100]), N([0]), N([-1]), since=10)
 sample("Pad", V(2, 3), pads=[1, 0, 0, 2], value=1.5, until=10)
 sample("Pad", V(2, 3), N([1, 0, 0, 2]), np.array(2.), since=11)
 for mode in ["reflect", "edge"]:
@@ -338,6 +341,8 @@ sample("GroupNormalization", V(2, 4, 3), V(2), V(2, seed=1), num_groups=2, until
 sample("GroupNormalization", V(2, 4, 3), V(4), V(4, seed=1), num_groups=2, since=21)
 sample("LpNormalization", V(2, 3, 4))
 sample("LpNormalization", V(2, 3, 4), p=1, axis=1)
+sample("LpNormalization", np.array([[0., 0., 0.], [3., 0., 0.]]))  # zeros stay zeros
+sample("LpNormalization", np.array([[0., 0., 0.], [3., 0., 0.]]), p=1, axis=0)
 sample("MeanVarianceNormalization", V(2, 3, 2, 2))
 sample("MeanVarianceNormalization", V(2, 3, 2, 2), axes=[3])
 sample("Dropout", V(3, 4))
@@ -507,6 +512,8 @@ sample("DFT", V(1, 6, 4, 2), np.array(8), np.array(1), since=20, inverse=1)
 sample("DFT", V(1, 6, 4, 1), None, np.array(-2), since=20, onesided=1)
 sample("STFT", V(1, 16, 1), np.array(4), np.array([1., 0.5, 0.25, 1, 1, 1, 0.5, 0.25]))
 sample("STFT", V(1, 16, 1), np.array(4), None, np.array(8), onesided=0)
+sample("STFT", V(2, 16), np.array(4), np.array([1., 0.5, 0.25, 1, 1, 1, 0.5, 0.25]))  # as PyTorch writes it
+sample("STFT", V(2, 16), np.array(3), None, np.array(7))
 sample("MelWeightMatrix", np.array(4), np.array(16), np.array(8192), np.array(0.), np.array(4096.),
        prefers={"T3": "float"}, without={"bfloat16"})
 

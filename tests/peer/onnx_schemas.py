@@ -5,6 +5,7 @@ ONNX Runtime: for each parameter all element types, and for each attribute its n
 accepted or refused as the row says."""
 import collections
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -243,8 +244,10 @@ def compare_verdicts(schemas, report):
                     path.write_bytes(model.SerializeToString())
                     print("node", path, "-", file=tool.stdin, flush=True)
                     got = tool.stdout.readline().strip()
-                    # Fields that hold no value are also a rule of their own in check.c.
-                    if value_missing and (got == "ok") == (want is None or "value field" in want):
+                    # Fields that hold no value are also a rule of their own in check.c. A list without
+                    # items is a value since onnx 1.13.
+                    if value_missing and (got == "ok") == (
+                            want is None or "value field" in want or re.search("field '(ints|floats|strings|graphs|tensors)'", want) is not None):
                         continue
                     assert (got == "ok") == (want is None), f"{what}: {got}, onnx: {want}"
 

@@ -33,6 +33,9 @@ ONNX_TEST_DATA = pathlib.Path("/usr/include/onnx/backend/test/data")
 
 SHOWN_FAILURES = 50
 
+# Modules of peers: where one is missing, what needs it is skipped.
+MODULES = {"numpy", "onnx", "onnxruntime", "PIL", "torch", "torchvision"}
+
 # Relative and absolute tolerance for results of one operator, by element type. Whole models,
 # whose errors add up, pass their own and say why.
 TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
@@ -101,6 +104,12 @@ class Report:
             yield
         except Skip as why:
             self.skipped(name, why)
+        except ModuleNotFoundError as error:
+            missing = str(error.name).split(".")[0]
+            if missing not in MODULES or IN_CI:
+                self.failed(name, f"{type(error).__name__}: {error}")
+            else:
+                self.skipped(name, f"*** {missing} IS MISSING ***")
         except AssertionError as error:
             self.failed(name, str(error) or traceback.format_exc(limit=-1).strip())
         except Exception as error:  # a test that breaks is a test that fails
@@ -122,6 +131,14 @@ class Report:
         skipped = f", {self.n_skipped} skipped" if self.n_skipped else ""
         print(f"{self.n_passed} passed, {self.n_failed} failed{skipped}", flush=True)
         return 1 if self.n_failed else 0
+
+
+def optional(name):
+    """A module of a peer for a script that says later what it needs; None if it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None
 
 
 def run_cases(title, cases, check):

@@ -72,7 +72,7 @@ def check_format(report, folder):
                 want = model_of(array, raw)
                 path = folder / "a.onnx"
                 onnx.save(want, str(path))
-                run("strip", path)
+                run("strip", "--in-place", path)
                 ppe_strip(want.graph.initializer[0])
                 got = load(path).graph.initializer[0]
                 assert got == want.graph.initializer[0], f"{got}, want {want.graph.initializer[0]}"
@@ -85,7 +85,7 @@ def check_float16(report, folder):
     with report.case("float16"):
         array = np.random.default_rng(3).normal(0.5, 0.1, (300, 301)).astype(np.float16)
         onnx.save(model_of(array), str(folder / "h.onnx"))
-        run("strip", folder / "h.onnx")
+        run("strip", "--in-place", folder / "h.onnx")
         tensor = load(folder / "h.onnx").graph.initializer[0]
         location = json.loads(tensor.external_data[0].value)
         wide = array.astype(np.float32)
@@ -171,7 +171,7 @@ def check_unstrip(report, folder):
     with report.case("NaN"):
         array = np.full(200, np.nan, np.float32)
         (folder / "n.pb").write_bytes(onnx.numpy_helper.from_array(array, "n").SerializeToString())
-        run("strip", folder / "n.pb")
+        run("strip", "--in-place", folder / "n.pb")
         assert b"NaN" in (folder / "n.pb").read_bytes()
         run("unstrip", folder / "n.pb")
         assert np.isnan(peers.load_pb(folder / "n.pb")).all()
@@ -207,7 +207,7 @@ def check_folder(report, folder):
     with report.case("a tensor file there and back"):
         path = folder / "t.pb"
         path.write_bytes(onnx.numpy_helper.from_array(array, "t").SerializeToString())
-        run("strip", path)
+        run("strip", "--in-place", path)
         stripped = onnx.TensorProto.FromString(path.read_bytes())
         want = onnx.numpy_helper.from_array(array, "t")
         ppe_strip(want)
@@ -228,7 +228,7 @@ def check_runnable(report, folder):
                 array = draw.normal(0.25, 0.5, shape).astype(np.float32)
                 path = folder / "run.onnx"
                 onnx.save(model_of(array, opset=opset), str(path))
-                run("strip", "--runnable", path)
+                run("strip", "--runnable", "--in-place", path)
                 assert not load(path).graph.initializer
                 peers.check_onnx(path)
                 first, second = (peers.run_ort(path.read_bytes(), {})[0] for _ in range(2))
@@ -240,7 +240,7 @@ def check_runnable(report, folder):
         with report.case(f"runnable {kind.__name__}"):
             array = draw.normal(0.25, 0.5, (30, 40)).astype(kind)
             onnx.save(model_of(array), str(folder / "run.onnx"))
-            run("strip", "--runnable", folder / "run.onnx")
+            run("strip", "--runnable", "--in-place", folder / "run.onnx")
             got = peers.run_ort((folder / "run.onnx").read_bytes(), {})[0]
             assert got.dtype == kind
             assert abs(got.mean() - array.mean()) < 1e-3

@@ -281,14 +281,14 @@ def strip_which(case):
                               [large[2], typed, there])
     path = case.folder / "m.onnx"
     onnx.save(helper.make_model(graph), str(path))
-    case.run("strip", path)
+    case.run("strip", path, "--in-place")
     got = onnx.load(str(path), load_external_data=False).graph
     assert [entries(t)["location"][:9] for t in got.initializer] == ['{"type": '] * 2 + ["weights.b"]
     assert not got.initializer[1].int64_data
     assert got.node[0].attribute[0].g.initializer[0].external_data
     assert not got.node[1].attribute[0].t.external_data
     before = path.read_bytes()
-    case.run("strip", path)
+    case.run("strip", path, "--in-place")
     assert path.read_bytes() == before
 
 

@@ -146,10 +146,11 @@ def check_programs():
     assert "If" in operators(model) and model.check(full=True) == []
     assert calque.export(path.read_bytes()).diff(model) == []
     dynamic = calque.export(DATA / "pt2/archive28.dynamic.26.pt2")
+    assert dynamic.opset_import == {"": 18}, dynamic.opset_import  # as on the command line
+    assert calque.export(SOURCE, inputs=[X, X]).opset_import == {"": 17}
     assert any(isinstance(size, str) for value in dynamic.inputs for size in value.shape)
     static = calque.export(DATA / "pt2/archive28.dynamic.26.pt2", static=True)
     assert all(isinstance(size, int) for value in static.inputs for size in value.shape)
-    raises(calque.ArgumentError, calque.export, path, kwargs={"x": X})
 
 
 def texts_of_the_library():
@@ -182,13 +183,13 @@ def check_hints_are_of_python():
     assert _words.in_python("my--model.pt has no --entry") == "my--model.pt has no entry=…"
     error = raises(calque.Error, calque.export, b"def forward(x: Tensor, n: int, more: Optional[Tensor]):\n"
                                                 b"    return x * n\n")
-    assert error.hint.endswith('such as inputs=[numpy.zeros((1, 3, 224, 224), "float32"), 1, None]')
+    assert error.hint.endswith('inputs that fit: inputs=[numpy.zeros((1, 3, 224, 224), "float32"), 1, None]')
     missing = b"def forward(x: Tensor):\n    return torch.ops.mine.it(x)\n"
     assert "(define=…), write a rule (symbolics=…)" in raises(
         calque.Error, calque.export, missing, inputs=[X]).hint
     several = b"def a(x: Tensor):\n    return x\n\ndef b(x: Tensor):\n    return x\n"
     assert raises(calque.NotFound, calque.export, several, inputs=[X]).hint == \
-        "name the function with entry=…"
+        "its methods are: a, b; choose one with entry=…"
     endless = b"def forward(x: Tensor):\n    i = 0\n    while i >= 0:\n        i += 1\n    return x\n"
     assert "max_steps=… allows" in raises(calque.Error, calque.export, endless, inputs=[X],
                                           max_steps=1000).hint

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Ctrl-C during a long call raises KeyboardInterrupt, soon; handlers of the program are called as if
 nothing was in between; and what was under way leaves nothing behind."""
+import importlib.util
+import os
 import pathlib
 import signal
 import subprocess
@@ -8,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from package import ENVIRONMENT, Report
+from package import ENVIRONMENT, Report, Skip, run
 
 SETUP = '''
 import signal, sys, time
@@ -64,6 +66,64 @@ print("again", y.shape, flush=True)
 """
 
 
+# A handler of any signal may raise what it likes, as in a program that sets an alarm.
+ALARM = """
+class Late(Exception):
+    pass
+def handle(number, frame):
+    raise Late(number)
+signal.signal(signal.SIGALRM, handle)
+def late(work):
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        work()
+    except Late as error:
+        assert error.__context__ is None, error.__context__
+        print("late", *error.args, flush=True)
+late(run)
+late(export)
+late(lambda: calque.Session(calque.Model.parse(loop), max_steps=2 ** 63).run_in_order([x]))
+y, = calque.Session(calque.Model.parse(loop.replace("1000000000", "3"))).run(None, {"x": x})
+print("again", y.shape, flush=True)
+"""
+# One that returns interrupts nothing, but may use calque itself.
+RETURNS = """
+model = calque.Model.parse(loop.replace("1000000000", "3"))
+def handle(number, frame):
+    print("handled", calque.Session(model).run(None, {"x": x})[0].shape, flush=True)
+signal.signal(signal.SIGALRM, handle)
+signal.signal(signal.SIGINT, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+y, = calque.Session(calque.Model.parse(loop.replace("1000000000", ROUNDS)), threads=1, max_steps=2 ** 63).run(None, {"x": x})
+print("ended", y.shape, flush=True)
+"""
+# While C calls back: the exception is what the symbolic function, or the handler in it, raised.
+SYMBOLIC = """
+import torch, calque.onnx
+def handle(number, frame):
+    raise ZeroDivisionError
+signal.signal(signal.SIGALRM, handle)
+def slow(g, x):
+    time.sleep(0.002)
+    return g.op("HardSwish", x)
+calque.onnx.register_custom_op_symbolic("aten::hardswish", slow, 14)
+model = torch.nn.Sequential(*[torch.nn.Hardswish() for _ in range(300)])
+signal.setitimer(signal.ITIMER_REAL, 1.0)
+try:
+    for _ in range(100):
+        calque.onnx.export(model, torch.ones(2), opset_version=14)
+except ZeroDivisionError:
+    print("raised", flush=True)
+"""
+
+
+def finished(program):
+    """What a program prints that runs to its end."""
+    code, out, err = run([sys.executable, "-c", SETUP + program, os.devnull], env=ENVIRONMENT, timeout=120)
+    assert code == 0 and not err, (code, out, err)
+    return out
+
+
 def interrupted(program, out):
     """Runs a program, presses Ctrl-C half a second after it is ready: (exit code, output, seconds)."""
     process = subprocess.Popen([sys.executable, "-c", SETUP + program, str(out)], env=ENVIRONMENT,
@@ -98,6 +158,16 @@ def main():
         with report.case("the next call works"):
             code, said, _ = interrupted(AGAIN, out)
             assert (code, said) == (0, "again (64, 64)\n"), (code, said)
+        with report.case("what a handler raises comes out of the call"):
+            said = finished(ALARM)
+            assert said == "late 14\n" * 3 + "again (64, 64)\n", said
+        with report.case("a handler that returns interrupts nothing"):
+            said = finished(RETURNS.replace("ROUNDS", "'30000'"))
+            assert said == "handled (64, 64)\nended (64, 64)\n", said
+        with report.case("what a handler raises during a symbolic function comes out of the export"):
+            if not importlib.util.find_spec("torch"):
+                raise Skip("PyTorch is not installed")
+            assert finished(SYMBOLIC) == "raised\n"
     return report.finish()
 
 

@@ -8,11 +8,10 @@ import importlib.util
 import io
 import os
 import random
-import subprocess
 import sys
 import warnings
 
-from package import BUILD, DATA, ENVIRONMENT, ROOT, Report, Skip, run
+from package import BUILD, DATA, ENVIRONMENT, Report, Skip, run, sanitized
 
 # How many exports; those with PyTorch take longer.
 EXPORTS = {kind: int(os.environ.get("CALQUE_EXPORTS", number))
@@ -169,26 +168,7 @@ def check_growth(kind):
 
 
 def check_sanitized(kind):
-    build = ROOT / "build/asan"
-    library = build / "libcalque.so"
-    if not library.exists() or BUILD.name == "quick":
-        raise Skip("there is no build with AddressSanitizer")
-    # The sanitizer looks for C++'s exceptions, which PyTorch throws, before PyTorch is loaded.
-    preload = " ".join(
-        subprocess.run(["gcc", f"-print-file-name={name}"], text=True, check=True,
-                       stdout=subprocess.PIPE).stdout.strip()
-        for name in ("libasan.so", "libstdc++.so.6"))
-    # Python itself leaves memory behind at its end: a leak of calque's is one with its frames. With
-    # Python's own allocator the sanitizer would not see objects being freed.
-    environment = dict(ENVIRONMENT, CALQUE_BUILD=str(build), LD_PRELOAD=preload,
-                       PYTHONMALLOC="malloc",
-                       ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=0:"
-                                    "alloc_dealloc_mismatch=0",  # PyTorch mixes them
-                       LSAN_OPTIONS="exitcode=0")
-    code, out, err = run([sys.executable, __file__, kind], env=environment, timeout=2400)
-    assert code == 0 and "ERROR: AddressSanitizer" not in err, err[:3000]
-    leaks = [leak for leak in err.split("\n\n") if " leak of " in leak and "libcalque" in leak]
-    assert not leaks, "\n\n".join(leaks[:3])
+    out = sanitized([__file__, kind])
     assert out.startswith("grown asan"), out
 
 

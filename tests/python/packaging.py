@@ -93,20 +93,39 @@ def check_pip(folder):
     assert wheel.name.startswith(f"calque-{calque.__version__}-py3-none-"), wheel.name
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        assert {"calque/libcalque.so.0", "calque/py.typed", "calque/_abi.py"} <= set(names), names
-        archive.extractall(target)
+        assert {"calque/libcalque.so.0", "calque/py.typed", "calque/_abi.py",
+                "calque/bin/calque"} <= set(names), names
+        entry, = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+        assert "calque = calque.__main__:main" in archive.read(entry).decode()
+    code, out, err = run([sys.executable, "-m", "pip", "install", "--no-deps", "--target", target, wheel],
+                         env=environment, timeout=300)
+    assert code == 0, out + err
+    check_commands([target / "bin/calque"], [sys.executable, "-m", "calque"], library=str(target))
     result, library = python(PROGRAM, target)
     assert result == "[0.0, 2.0]" and library == str(target / "calque/libcalque.so.0"), library
+
+
+def check_commands(*commands, library):
+    """They are the program: its output, its exit codes, standard input."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("CALQUE_LIBRARY", "PYTHONPATH", "CALQUE", "CALQUE_BUILD")}
+    environment.update(PATH="/usr/bin:/bin", PYTHONPATH=library)
+    for command in commands:
+        code, out, err = run([*command, "--version"], env=environment, cwd="/")
+        assert (code, out.strip()) == (0, f"calque {calque.__version__}"), (command, out, err)
+        code, out, err = run([*command, "check", "nothing.onnx"], env=environment, cwd="/")
+        assert code == 1 and err.startswith("error: "), (command, out, err)
 
 
 def check_cmake(folder):
     prefix = folder / "prefix"
     code, out, err = run(["cmake", "--install", BUILD, "--prefix", prefix], timeout=300)
     assert code == 0, out + err
-    package = prefix / "lib/python3/dist-packages"
+    package, = prefix.glob("lib/python3*/*-packages")
     result, library = python(PROGRAM, package)
     assert result == "[0.0, 2.0]", result
     assert prefix / "lib" in pathlib.Path(library).parents, library
+    check_commands([prefix / "bin/calque"], [sys.executable, "-m", "calque"], library=str(package))
 
 
 def check_wrong_library(folder):

@@ -68,7 +68,8 @@ def testcase(*args, **options):
 def check_testcase_with_gradients(folder):
     model, x = net(), torch.randn(X)
     got, = testcase(model, x, folder / "a", output_grad=True, return_output=True,
-                   training=torch.onnx.TrainingMode.TRAINING, user_meta={"who": "me"})
+                   training=torch.onnx.TrainingMode.TRAINING, user_meta={"who": "me"},
+                   export_chrome_tracing=True)
     data = tensors(folder / "a/test_data_set_0")
     assert sorted(data) == [*(f"gradient_{i}" for i in range(8)), "gradient_input_0", "input_0",
                             "output_0"]
@@ -86,7 +87,7 @@ def check_testcase_with_gradients(folder):
 def check_gradients_of_the_caller(folder):
     model, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
     seed = torch.randn(4, 2)
-    testcase(model, x, folder / "b", out_grad=seed, metadata=False, export_chrome_tracing=False)
+    testcase(model, x, folder / "b", out_grad=seed, metadata=False)
     data = tensors(folder / "b/test_data_set_0")
     np.testing.assert_array_equal(data["gradient_input_0"], seed.numpy())
     np.testing.assert_allclose(data["gradient_0"], (seed.t() @ x).numpy(), rtol=1e-5)
@@ -97,6 +98,7 @@ def check_further_data_sets(folder):
     model = torch.nn.Linear(3, 2)
     for _ in range(3):
         testcase(model, torch.randn(1, 3), folder / "c", model_overwrite=False)
+    assert not (folder / "c/export_trace.json.gz").exists(), "nobody asked for it"
     assert {f"test_data_set_{i}" for i in range(3)} <= set(os.listdir(folder / "c"))
 
 

@@ -2,11 +2,14 @@
 """Sessions run models on arrays, texts, sequences, maps and optionals, from any thread; the backend
 interface is onnx's."""
 import json
+import os
 import pathlib
+import signal
 import sys
 import tempfile
 import threading
 import time
+import warnings
 
 from package import RELU, Report, Skip, raises
 
@@ -54,6 +57,63 @@ def check_no_copy():
     wide = session("g (float[2, 3] x) => (float[2, 3] y) { y = Neg(x) }")
     x = np.arange(6, dtype="float32").reshape(3, 2)
     assert (wide.run(None, {"x": x.T})[0] == -x.T).all(), "strides"
+
+
+def check_feeds_of_python():
+    """Lists and numbers of Python have the dtype that the model declares; arrays have their own."""
+    s = session("g (float[n] x, int64[n] i, bool b) => (float[n] y, int64[n] j, bool c) "
+                "{ y = Neg(x) j = Neg(i) c = Not(b) }")
+    y, j, c = s.run(None, {"x": [1, 2.5], "i": (1, 2), "b": True})
+    assert y.tolist() == [-1, -2.5] and j.tolist() == [-1, -2] and not c
+    assert s.run(None, {"x": [], "i": [], "b": False})[0].shape == (0,)
+    error = raises(calque.TypeMismatch, s.run, None, {"x": [1.0], "i": [1.5], "b": True})
+    assert "float64" in error.message and error.hint == 'convert it: array.astype("int64")', error
+    error = raises(calque.NotFound, s.run, None, {"X": [1.0]})
+    assert error.hint == "its inputs are x, i, b", error
+
+
+def check_numbers():
+    model = calque.Model.parse(RELU)
+    for name in ("threads", "max_memory", "max_steps"):
+        assert name in raises(calque.ArgumentError, calque.Session, model, **{name: -1}).message
+        raises(TypeError, calque.Session, model, **{name: "2"})
+    for number in (-1, 65):
+        assert "0 to 64" in raises(calque.ArgumentError, calque.set_threads, number).message
+    raises(TypeError, calque.set_threads, "a")
+
+
+def check_fork():
+    """A child has sessions of its parent, even if threads of that are computing."""
+    s = session(SLOW.replace("ROUNDS", "20"), threads=3)
+    x = np.eye(200, dtype="float32")
+    want, stop = s.run(None, {"x": x})[0], threading.Event()
+
+    def work():
+        while not stop.is_set():
+            s.run(None, {"x": x})
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    codes = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(120)
+            os._exit(0 if (s.run(None, {"x": x})[0] == want).all() else 1)
+        codes.append(os.waitpid(child, 0)[1])
+    stop.set()
+    worker.join()
+    assert codes == [0, 0, 0], codes
+
+
+def check_torch():
+    try:
+        import torch
+    except ImportError:
+        raise Skip("PyTorch is not installed") from None
+    s = calque.Session(calque.Model.parse(RELU))
+    for given in (torch.tensor([-1.0, 2.0]), torch.nn.Parameter(torch.tensor([-1.0, 2.0]))):
+        assert s.run(None, {"x": given})[0].tolist() == [0, 2]
 
 
 def check_sequences():
@@ -151,6 +211,50 @@ def check_threads():
         worker.join()
     assert ticks > 5, f"Python ran {ticks} times while C worked"
     assert len(results) == 2 and all((got == want).all() for _, got in results)
+
+
+def check_onnxruntimes_arguments(folder):
+    """Programs that say onnxruntime.InferenceSession need another name and nothing else."""
+    path, x = folder / "relu.onnx", np.array([-1, 2], "float32")
+    calque.Model.parse(RELU).save(path)
+    options = calque.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    options.enable_profiling, options.profile_file_prefix = True, str(folder / "prefix")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        s = calque.Session(str(path), options, ["CPUExecutionProvider"], [{}])
+        assert calque.Session(path, sess_options=None, providers=None).get_providers() == \
+            ["CPUExecutionProvider"] == s.get_providers()
+    assert s.run(["y"], {"x": x}, None)[0].tolist() == [0, 2]
+    assert pathlib.Path(s.end_profiling()).name.startswith("prefix_")
+    assert (s.get_modelmeta().graph_name, s.get_modelmeta().custom_metadata_map) == ("relu", {})
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        s = calque.Session(path, providers=[("CUDAExecutionProvider", {"device_id": 0}), "CPUExecutionProvider"])
+    assert len(heard) == 1 and "CUDAExecutionProvider" in str(heard[0].message), heard
+    assert heard[0].filename == __file__ and s.run(None, {"x": x})[0].tolist() == [0, 2]
+    raises(TypeError, calque.Session, path, providers="CPUExecutionProvider")
+
+
+def check_reprs():
+    """Short, whatever the model is; and tables in a notebook."""
+    names = [f"x{i}" for i in range(300)]
+    s = session(f"g ({', '.join(f'float[n] {name}' for name in names)}) => (float[n] y) "
+                f"{{ y = Sum({', '.join(names)}) }}")
+    for shown in (s, s.model, s.model.graph, s.model.graph.nodes[0], s.get_inputs()[0],
+                  calque.inspect(s.model.to_bytes())):
+        assert len(repr(shown)) < 120, repr(shown)
+    assert repr(s) == "Session(x0, x1, x2, x3, x4, x5, … 300 in all -> y)"
+    assert "<td style='text-align:left'>x1</td>" in s._repr_html_() and "300 in all" not in repr(s.model)
+    wild = session("g (float[n] x) => (float[n] y) { y = Relu(x) }")
+    wild.get_outputs()[0].name = "<script>"
+    assert "&lt;script&gt;" in wild._repr_html_() and "<script>" not in wild._repr_html_()
+    for shown in (s, s.model, s.model.graph, s.model.graph.initializers, calque.inspect(s.model.to_bytes())):
+        page = shown._repr_html_()
+        assert page.startswith("<table>") and page.count("<tr") < 100, page
+    assert str(calque.inspect(s.model.to_bytes())).startswith("format: ONNX model")
+    assert len(str(calque.inspect(s.model.to_bytes()))) < 3000
 
 
 def check_backend():

@@ -207,7 +207,7 @@ def check_hints_are_of_its_arguments():
             return torch.fft.fft(x) + y
 
     error = raises(calque.Error, export, torch.jit.script(Net()), torch.ones(2))
-    assert "such as args=(torch.zeros(" in error.hint, error.hint
+    assert "inputs that fit: args=(torch.zeros(" in error.hint, error.hint
     library = torch.library.Library("calque_hinted", "DEF")
     library.define("one(Tensor x) -> Tensor")
     library.impl("one", lambda x: x.clone(), "CompositeExplicitAutograd")

@@ -63,6 +63,28 @@ def check_shell(complete):
     assert "alexnet" in complete(["calque", "export", "al"])
 
 
+VALUES = {  # of options that take one of a few words, with the verb that has them
+    ("export", "--training"): {"eval", "train", "preserve"},
+    ("export", "--operator-export-type"): {"onnx", "onnx_aten", "onnx_aten_fallback", "onnx_fallthrough"},
+    ("export", "--annotations"): {"attribute", "metadata"},
+    ("export", "--quantized-engine"): {"fbgemm", "onednn", "x86", "qnnpack"},
+    ("run", "--format"): {"pb", "npy"},
+    ("export", "--names"): {"hf"},
+    ("export", "--modules-as-functions"): {"all"},
+    ("export", "--opset"): {"latest", *map(str, range(7, 25))},
+}
+
+
+def check_values(complete):
+    """Values of options, which the help page names as well."""
+    for (verb, option), want in VALUES.items():
+        found = complete(["calque", verb, option, ""])
+        assert want <= found, f"{verb} {option}: {sorted(found)}"
+        page = " ".join(calque(verb, "--help")[1].split())
+        for value in want if option != "--opset" else {"latest"}:
+            assert value in page.split(option + " ", 1)[1][:160], f"{verb} {option} {value} is not in the help"
+
+
 def check_accepted():
     """Every option that is offered is one that the program takes."""
     for verb in verbs():
@@ -78,6 +100,7 @@ def main():
             if not shutil.which(name):
                 raise Skip(f"there is no {name}")
             check_shell(complete)
+            check_values(complete)
     with report.case("options that are listed are taken"):
         check_accepted()
     return report.finish()

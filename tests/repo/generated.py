@@ -42,7 +42,7 @@ def check_man_options():
         described = options(part) - {"--input", "--example", "--verify", "--out_path",
                                      "--out_onnx_path", "--large_tensor_threshold"}
         if verb == "testcase":  # it refers to export
-            listed &= options("\n".join(re.findall(r"^  --.*", out.split("--input")[0], re.M)))
+            listed -= options(calque("export", "--help")[1])
         missing = listed - options(part) - {"--entry", "--define", "--weights", "--max-steps",
                                             "--max-memory", "--example", "--input"}
         assert not missing, f"{verb}: {sorted(missing)} is missing"

@@ -16,7 +16,8 @@ USES = {
     "tensor": ["base"],
     "kernel": ["tensor"],
     "image": ["base"],
-    "aten": ["kernel"],
+    "lang": ["tensor"],
+    "aten": ["kernel", "lang"],
     "autograd": ["aten"],
     "nn": ["autograd", "archive"],  # archive: weights from files of torch.save
     "ir": ["tensor"],
@@ -34,7 +35,7 @@ USES = {
     "cli": [],
 }
 # Which public headers a part may see; a part that is not listed may see all.
-GROUND = {"version", "status", "threads"}
+GROUND = {"version", "status", "threads", "sandbox"}
 PUBLIC = {
     "base": GROUND,
     "tensor": GROUND | {"tensor"},

@@ -13,9 +13,6 @@ from repo import BUILD, ROOT, Report, code, files, run
 
 DECLARATION = re.compile(r"\bCQ_API\b([^;({]*?)(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)[^;]*;")
 
-# The handle of a rule is calque's own, given to the rule for the time of its call: nobody else has one.
-RULES = "cq_sym_"
-
 # NULL is a module whose constructor failed: the status is why.
 FAILED = {"cq_module_status"}
 
@@ -106,9 +103,7 @@ def call_of(name, result, given, way):
 def program(way):
     calls, rows = [], []
     for name, result, parameters in declared():
-        if parameters.endswith("...") or name.startswith(RULES):
-            continue  # a format that is NULL is the caller's undefined behaviour
-        given = [] if parameters in ("", "void") else parameters.split(", ")
+        given = [] if parameters in ("", "void") else parameters.removesuffix(", ...").split(", ")
         calls.append(f"static int call_{name}(void) {{ {call_of(name, result, given, way)} }}")
         rows.append(f'    {{ "{name}", call_{name} }},\n')
     return MAIN % {"calls": "\n".join(calls), "rows": "".join(rows)}

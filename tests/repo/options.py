@@ -84,6 +84,12 @@ OPTIONS = {
     },
     "cq_onnx_save_options": {
         "threshold": "export --external-data-threshold",
+        "data_path": "(the line after an export names it)",
+        "data_path_size": "(the line after an export names it)",
+    },
+    "cq_sandbox_options": {
+        "files": "(outputs of the command)",
+        "folders": "(outputs of the command)",
     },
     "CQ_ONNX_SAVE": {
         "EXTERNAL": "export --external-data",
@@ -91,6 +97,7 @@ OPTIONS = {
     },
     "CQ_ONNX_INFER": {
         "STRICT": "infer --strict",
+        "KNOWN_ONLY": "infer --strict",
         "CHECK_TYPES": "check --full",
         "KEEP_MODEL": "(of those that only want to know whether shapes fit)",
     },

@@ -1,4 +1,6 @@
 """What the checks of the repository share: its files, its sources without comments, and Report."""
+import fnmatch
+import os
 import pathlib
 import re
 import subprocess
@@ -10,10 +12,21 @@ from peers import BUILD, ROOT, Report, Skip, calque, has_verb, run  # noqa: E402
 COMMENT_OR_TEXT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
 
 
+def all_files():
+    """Every file, where there is no git, or no repository around the sources: build/ and the like aside."""
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in ("build", "__pycache__") and name[0] != "."]
+        yield from (str(pathlib.Path(folder, name).relative_to(ROOT)) for name in names)
+
+
 def files(*patterns):
     """The files that git has or would add, as paths relative to the root."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z",
-                             *patterns], cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    try:
+        listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *patterns],
+                                cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return sorted(name for name in all_files()
+                      if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns))
     names = [name.decode() for name in listed.stdout.split(b"\0") if name]
     return sorted({name for name in names if (ROOT / name).is_file()})
 

@@ -11,13 +11,13 @@ from repo import BUILD, ROOT, Report, Skip, run
 # What exists so that tests and fuzz targets can look inside, and why.
 FOR_TESTS = {
     "cq_alloc_fail_at": "makes an allocation fail",
-    "cq_body_check_functions": "resolves every body that rows share",
-    "cq_body_slot_clear": "forgets a body that a test made",
-    "cq_complex_check_texts": "resolves every body for complex numbers",
+    "cq_body_check_all": "links every function of lib/aten",
     "cq_ew_find": "walks all element-wise kernels",
     "cq_ew_name": "names them in messages of tests",
     "cq_gradient_at": "walks the table of gradients",
     "cq_isa_use": "runs the kernels of each instruction set",
+    "cq_lib_file_at": "finds the functions of a test's file",
+    "cq_lib_file_open": "reads the file of a test",
     "cq_onnx_attr_ref": "builds functions with attributes of their own",
     "cq_onnx_schema_at": "walks the table of schemas",
     "cq_onnx_schema_check": "asks for the first fault alone",

@@ -261,6 +261,138 @@ class AnyLength(nn.Module):
                 torch.nn.functional.pdist(x))
 
 
+class PaddedLength(nn.Module):
+    """A long convolution by transforms of twice as many points as there are."""
+    def forward(self, x):
+        n = x.shape[-1]
+        kernel = torch.exp(-0.1 * torch.arange(n))
+        y = torch.fft.irfft(torch.fft.rfft(x, n=2 * n) * torch.fft.rfft(kernel, n=2 * n), n=2 * n)
+        fixed = torch.fft.rfft(torch.ones(3), n=n + 2).abs()
+        return y[..., :n], fixed, torch.fft.irfft(torch.fft.rfft(x), n=n + 3)
+
+
+class Points(nn.Module):
+    """Factors and solutions of as many equations as there are points."""
+    def forward(self, x):
+        d = x[:, None] - x[None]
+        k = torch.exp(-d.square().sum(-1)) + 0.5 * torch.eye(x.shape[0])
+        low = torch.linalg.cholesky(k)
+        both = torch.stack([k, k + torch.eye(x.shape[0])])
+        return (low, torch.cholesky_solve(x, low), torch.cholesky_inverse(low), torch.linalg.inv(both),
+                torch.linalg.solve(k, x[:, 0]), torch.linalg.solve(both, x), torch.linalg.solve(k, x.T, left=False),
+                torch.linalg.solve_triangular(low.T, x, upper=True),
+                torch.linalg.solve_triangular(low, x, upper=False, unitriangular=True))
+
+
+class ComplexParts(nn.Module):
+    """Complex tensors that are created, filled by parts, copied into and multiplied by numbers."""
+    def forward(self, x):
+        z = torch.zeros(x.shape[0], 5, dtype=torch.complex64)
+        z[:, :3] = torch.view_as_complex(torch.stack([x, 2 * x], -1))
+        z.imag[:, 1] = 7
+        w = torch.empty_like(z)
+        w.copy_(z.real)
+        e = torch.exp(1j * x) / (2 + 1j) + 0.5j - x
+        return (torch.view_as_real(z), torch.view_as_real(w), torch.view_as_real(e),
+                torch.view_as_real(torch.full_like(z, 2 - 1j)), torch.zeros_like(z, dtype=torch.float32))
+
+
+class SignsInPlace(nn.Module):
+    """`a |= b` and its siblings; weights of one dimension; truths of all."""
+    def forward(self, x):
+        a = x > 0
+        a |= x < -1
+        a &= x < 2
+        a ^= x > 1
+        i = (x * 8).to(torch.int64).abs()
+        i <<= 2
+        i >>= 1
+        i |= 1
+        return a, i, nn.functional.linear(x, torch.arange(3.0)), torch.ops.aten._is_all_true(a)
+
+
+class VmapAny(nn.Module):
+    """Products with weights of the batch, and operators that are called for each of its elements."""
+    def __init__(self):
+        super().__init__()
+        self.w, self.b = nn.Parameter(torch.randn(2, 5, 3)), nn.Parameter(torch.randn(2, 5))
+
+    def forward(self, x, i):
+        return (torch.vmap(nn.functional.linear)(x, self.w, self.b), torch.vmap(lambda p: p.T @ p)(x),
+                torch.vmap(lambda p, w: torch.addmm(p @ p.T, p, w[:4].T, alpha=2))(x, self.w),
+                torch.vmap(lambda p: torch.einsum("ij,kj->ki", p, p))(x), torch.vmap(lambda p, k: p[k])(x, i),
+                torch.vmap(lambda p: p.mT.amax())(x), torch.vmap(lambda w: nn.functional.linear(x[0], w))(self.w))
+
+
+class Wrapper(torch.Tensor):
+    """A tensor subclass that wraps others, as quantized weights of torchao do."""
+    INNER = ()
+
+    def __new__(cls, *inner):
+        first = inner[0]
+        return torch.Tensor._make_wrapper_subclass(cls, first.shape, dtype=torch.float32, requires_grad=False)
+
+    def __init__(self, *inner):
+        for name, tensor in zip(self.INNER, inner):
+            setattr(self, name, tensor)
+
+    def __tensor_flatten__(self):
+        return list(self.INNER), None
+
+    @classmethod
+    def __tensor_unflatten__(cls, inner, meta, size, stride):
+        return cls(*[inner[name] for name in cls.INNER])
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func is nn.functional.linear:
+            return nn.functional.linear(args[0], args[1].plain(), *args[2:])
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args, kwargs=None):
+        if func in (torch.ops.aten.detach.default, torch.ops.aten.alias.default, torch.ops.aten.clone.default):
+            return cls(*[func(getattr(args[0], name)) for name in cls.INNER])
+        raise NotImplementedError(func)
+
+
+class Rows(Wrapper):
+    """int8, with a scale for each row."""
+    INNER = ("qdata", "scale")
+
+    def plain(self):
+        return self.qdata.to(torch.float32) * self.scale[:, None]
+
+
+class Nest(Wrapper):
+    """A subclass inside of another."""
+    INNER = ("impl",)
+
+    def plain(self):
+        return self.impl.plain()
+
+
+class Subclass(nn.Module):
+    def __init__(self):
+        super().__init__()
+        q = [torch.randint(-100, 100, (n, 3), dtype=torch.int8) for n in (4, 2)]
+        self.a, self.b = nn.Linear(3, 4), nn.Linear(3, 2)
+        self.a.weight = nn.Parameter(Rows(q[0], torch.rand(4)), requires_grad=False)
+        self.b.weight = nn.Parameter(Nest(Rows(q[1], torch.rand(2))), requires_grad=False)
+
+    def forward(self, x):
+        return self.a(x), self.b(x)
+
+
+class Multiple(nn.Module):
+    """A size that is a multiple of four, split and joined."""
+    def forward(self, x):
+        n, m = x.shape
+        y = x.view(n // 4, 4, m).transpose(0, 1)
+        return y, torch.roll(y, (1, 1), (0, 1)).reshape(n, m) + n // 4
+
+
 class ShapesInPlace(nn.Module):
     """Tensors that show their memory in another shape, while others show it in the old one."""
     def forward(self, x):
@@ -311,6 +443,13 @@ CASES = {  # name: model, args, kwargs, dynamic_shapes
     "custom": (Custom(), (x(3),), {}, None),
     "custom_in_place": (CustomInPlace(), (x(3),), {}, None),
     "any_length": (AnyLength(), (torch.sin(x(4, 7) + 1),), {}, {"x": {0: Dim.AUTO, 1: Dim.AUTO}}),
+    "padded_length": (PaddedLength(), (torch.sin(x(4, 7) + 1),), {}, {"x": {0: Dim.AUTO, 1: Dim.AUTO}}),
+    "points": (Points(), (torch.sin(x(4, 2) + 1),), {}, {"x": {0: Dim.AUTO}}),
+    "complex_parts": (ComplexParts(), (torch.sin(x(4, 3) + 1),), {}, {"x": {0: Dim.AUTO}}),
+    "signs_in_place": (SignsInPlace(), (2 * torch.sin(x(4, 3) + 1),), {}, {"x": {0: Dim.AUTO}}),
+    "vmap_any": (VmapAny(), (torch.sin(x(2, 4, 3)), torch.tensor([[0, 2], [1, 1]])), {}, None),
+    "subclass": (Subclass(), (x(5, 3),), {}, {"x": {0: Dim.AUTO}}),
+    "multiple": (Multiple(), (x(8, 3),), {}, {"x": {0: 4 * Dim("n", max=9), 1: Dim.AUTO}}),
     "shapes_in_place": (ShapesInPlace(), (x(3, 4),), {}, None),
     "dataclass": (DataClass(), (Pair(x(2), x(2)),), {}, None),
 }

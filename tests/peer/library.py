@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+"""lib/aten is Python: every composed operator is run by the real PyTorch, as it stands in the file,
+and compared with ATen's own operator.
+
+The cases are those of tests/ops. `calque` and `aten` are modules that this script makes: the first
+has the decorators and what only calque knows of tensors, the second the files themselves.
+"""
+import importlib.util
+import math
+import pathlib
+import runpy
+import sys
+import types
+
+import peers
+import torch
+
+sys.path.insert(0, str(peers.ROOT / "tests/ops"))
+sys.dont_write_bytecode = True
+sys.argv = sys.argv[:1]
+import cases  # noqa: E402
+import make  # noqa: E402
+
+LIB = peers.ROOT / "lib"
+
+# Operators whose bodies call natives that need calque's own tensors: constants that calque computes,
+# quantization parameters, or several random numbers in PyTorch's order.
+NATIVE = {"waves", "kaiser", "einsum_labels", "floats", "quantized", "regrid", "grid_dtype", "qparams",
+          "narrow_range", "bias_on_grid"}
+
+
+class NeedsNative(Exception):
+    pass
+
+
+def native(name):
+    def refuse(*args):
+        raise NeedsNative(name)
+    return refuse
+
+
+def wrap_dim(dim, rank):
+    most = max(rank, 1)
+    if not -most <= dim < most:
+        raise IndexError(f"dim {dim} is out of range")
+    return dim % most
+
+
+def sizes_of(x):
+    return list(x.shape) if isinstance(x, torch.Tensor) else list(x)
+
+
+def broadcast_shapes(*items):
+    items = items[0] if len(items) == 1 and not isinstance(items[0], torch.Tensor) else items
+    return list(torch.broadcast_shapes(*[sizes_of(item) for item in items]))
+
+
+def result_type(*items):
+    items = items[0] if len(items) == 1 and isinstance(items[0], (list, tuple)) else items
+    items = [item for item in items if item is not None]
+    out = items[0].dtype if isinstance(items[0], torch.Tensor) else torch.result_type(torch.tensor(items[0]), 0)
+    so_far = items[0]
+    for item in items[1:]:
+        out = torch.result_type(so_far, item)
+        so_far = torch.zeros(so_far.shape if isinstance(so_far, torch.Tensor) else (), dtype=out)
+    return out
+
+
+def make_calque(table):
+    """The module `calque` of lib/: decorators, and natives that plain tensors are enough for."""
+    def decorator(kind):
+        def declare(text, **keys):
+            def keep(function):
+                table.setdefault(kind, {})[text.split("(")[0]] = (text, function)
+                return function
+            return keep
+        return declare
+
+    module = types.ModuleType("calque")
+    for kind in ("operator", "unview", "complex_rule", "gradient", "gradient_of", "decomposition"):
+        setattr(module, kind, decorator(kind))
+    for name in NATIVE:
+        setattr(module, name, native(name))
+    module.is_known = lambda number: not isinstance(number, torch.Tensor)
+    module.size_hint = int
+    module.wrap_dim = wrap_dim
+    module.wrap_dims = lambda dims, rank: [wrap_dim(dim, rank) for dim in dims]
+    module.dtype_name = lambda dtype: str(dtype)[6:]
+    module.is_complex = lambda x: x.is_complex() if isinstance(x, torch.Tensor) else isinstance(x, complex)
+    module.broadcast_shapes = broadcast_shapes
+    module.result_type = result_type
+    return module
+
+
+def load_library():
+    table = {}
+    package = types.ModuleType("aten")
+    package.__path__ = [str(LIB / "aten")]
+    sys.modules["aten"], sys.modules["calque"] = package, make_calque(table)
+    for path in sorted((LIB / "aten").glob("*.py")):
+        importlib.import_module(f"aten.{path.stem}")
+    return table
+
+
+def results_of(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def compare(got, want, tolerance):
+    got, want = results_of(got), results_of(want)
+    assert len(got) == len(want), f"{len(got)} results instead of {len(want)}"
+    for a, b in zip(got, want):
+        if isinstance(b, (list, tuple)):
+            compare(a, b, tolerance)
+        elif isinstance(b, torch.Tensor):
+            assert a.dtype == b.dtype, f"{a.dtype} instead of {b.dtype}"
+            assert a.shape == b.shape, f"sizes {list(a.shape)} instead of {list(b.shape)}"
+            if a.is_complex():
+                a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
+            rtol, atol = tolerance or peers.TOLERANCES.get(str(b.dtype)[6:], (0, 0))
+            assert torch.allclose(a.double(), b.double(), rtol=rtol, atol=atol, equal_nan=True), \
+                f"{a.flatten()[:4].tolist()} instead of {b.flatten()[:4].tolist()}"
+        else:
+            assert a == b or a != a and b != b or math.isclose(a, b, rel_tol=1e-6), f"{a} instead of {b}"
+
+
+class Function:
+    """A function that make.call can call again in float32 where PyTorch lacks half precision."""
+    class _schema:
+        is_mutable = False
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args):
+        return self.function(*args)
+
+
+def has_complex(value):
+    if isinstance(value, (list, tuple)):
+        return any(map(has_complex, value))
+    return isinstance(value, torch.Tensor) and value.is_complex()
+
+
+def check(one, function):
+    op = make.overload_of(one["op"])
+    if any("q" in str(getattr(arg, "dtype", "")) for arg in one["args"]) or \
+            any(isinstance(arg, cases.packed) for arg in one["args"]):
+        raise NeedsNative("quantized arguments")
+    args = make.arguments(op._schema, one["args"], one["kwargs"])
+    for arg in op._schema.arguments[len(args):]:
+        args.append(arg.default_value if arg.has_default_value() else None)
+    fresh = [arg.clone() if isinstance(arg, torch.Tensor)
+             else [arg] if isinstance(arg, int) and "List[int]" in str(schema.type) else arg
+             for arg, schema in zip(args, op._schema.arguments)]
+    n_by_place = len(one["args"])
+    names = [arg.name for arg in op._schema.arguments]
+    want = make.call(op, args[:n_by_place], dict(zip(names[n_by_place:], args[n_by_place:])))
+    fresh += [None] * (function.__code__.co_argcount - len(fresh))  # arguments of newer versions
+    compare(make.call(Function(function), fresh, {}), want, one["tol"])
+
+
+def main():
+    report = peers.Report(__file__)
+    if not report.needs("torch"):
+        return report.finish()
+    table = load_library()
+    functions, of_complex = table["operator"], table["complex_rule"]
+    for family in make.families():
+        cases.CASES.clear()
+        runpy.run_path(str(make.HERE / f"{family}.py"))
+        for i, one in enumerate(list(cases.CASES)):
+            if one["op"] not in functions or one["fails"] or not one["values"] or one["op"] in make.BY_NAME:
+                continue
+            rule = of_complex if has_complex(one["args"]) and one["op"] in of_complex else functions
+            with report.case(f"{family} {i}: {one['op']}"):
+                try:
+                    check(one, rule[one["op"]][1])
+                except NeedsNative as why:
+                    raise peers.Skip(f"calls {why}")
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+#!/usr/bin/python3
+"""lib/ is valid Python, laid out so that its index can be made by lines (src/lang/library.h)."""
+import ast
+import sys
+
+from repo import ROOT, Report, files
+
+ALLOWED = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+
+
+def first_line(node):
+    return min([node.lineno] + [d.lineno for d in getattr(node, "decorator_list", [])])
+
+
+def complaints(name):
+    text = (ROOT / name).read_text()
+    try:
+        body = ast.parse(text, name).body
+    except SyntaxError as error:
+        return [f"line {error.lineno}: {error.msg}"]
+    out = []
+    if not (body and isinstance(body[0], ast.Expr) and ast.get_docstring(ast.Module(body, []))):
+        out.append("begins without a docstring")
+    out += [f"line {node.lineno}: only imports and functions stand at the top level"
+            for node in body[1:] if not isinstance(node, ALLOWED)]
+    lines = text.splitlines()
+    starts = {first_line(node) for node in body} | {
+        d.lineno for node in body for d in getattr(node, "decorator_list", [])} | {
+        node.lineno for node in body}
+    end_of_docstring = body[0].end_lineno if body else 0
+    out += [f"line {i}: text in column 0 inside of a statement" for i, line in enumerate(lines, 1)
+            if i > end_of_docstring and line and line[0] not in " #)]}" and i not in starts]
+    out += [f"line {i} has {len(line)} characters" for i, line in enumerate(lines, 1) if len(line) > 100]
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    out += [f"{n} is defined twice" for n in sorted(set(names)) if names.count(n) > 1]
+    return out
+
+
+report = Report(__file__)
+for name in files("lib/*.py"):
+    found = complaints(name)
+    report.check(name, not found, "; ".join(found[:5]))
+sys.exit(report.finish())

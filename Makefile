@@ -82,8 +82,8 @@ TSAN_DATA = $(wildcard /usr/include/onnx/backend/test/data/node/* /usr/include/o
 tsan:
 	@tools/setup.sh build test
 	@cmake -S . -B build/tsan -G Ninja -DCMAKE_BUILD_TYPE=None -DCALQUE_TSAN=ON -DCALQUE_TESTS=ON >/dev/null
-	@ninja -C build/tsan --quiet rerun unit_base_thread unit_runtime_session unit_runtime_memory
-	@build/tsan/tests/unit_base_thread && build/tsan/tests/unit_runtime_session && build/tsan/tests/unit_runtime_memory
+	@ninja -C build/tsan --quiet rerun unit_base_thread unit_runtime_session unit_runtime_plan_memory
+	@build/tsan/tests/unit_base_thread && build/tsan/tests/unit_runtime_session && build/tsan/tests/unit_runtime_plan_memory
 	@build/tsan/tests/rerun --at-once 8 $(TSAN_DATA) >build/tsan/rerun.log && \
 	 echo "$$(grep -c '^ok ' build/tsan/rerun.log) models give the same bits from eight threads at once"
 

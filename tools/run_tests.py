@@ -50,7 +50,7 @@ TAP = re.compile(r"^(not )?ok \d+(?: -)? ?(.*)$")
 # build/ keeps the compiler that it was first configured with: to name another makes CMake drop all
 # its settings, CALQUE_TESTS included.
 Build = collections.namedtuple("Build", "name folder options tests")  # tests: of ctest; None: not run
-ALL_TESTS, LARGE_FRAMES = ".", "^unit/kernel/(qconv|quantize|bconv|packed|chain)$"
+ALL_TESTS, LARGE_FRAMES = ".", "^unit/kernel/(conv/qconv|quantize|conv/bconv|matrix/packed|chain)$"
 BUILDS = [
     Build("Release", "build", ["-DCMAKE_BUILD_TYPE=Release", "-DCALQUE_SANITIZE=OFF"], ALL_TESTS),
     Build("ASan and UBSan", "build/asan",
@@ -61,8 +61,8 @@ BUILDS = [
 ]
 QUICK_BUILD = Build("not optimised", "build/quick",
                     ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCALQUE_SANITIZE=OFF"], ALL_TESTS)
-TARGETS = {LARGE_FRAMES: ["unit_kernel_qconv", "unit_kernel_quantize", "unit_kernel_bconv",
-                          "unit_kernel_packed", "unit_kernel_chain"]}  # all, if it is not there
+TARGETS = {LARGE_FRAMES: ["unit_kernel_conv_qconv", "unit_kernel_quantize", "unit_kernel_conv_bconv",
+                          "unit_kernel_matrix_packed", "unit_kernel_chain"]}  # all, if it is not there
 
 
 def builds_of(options):

@@ -20,8 +20,8 @@
 #ifndef CQ_AUTOGRAD_GRADIENT_H
 #define CQ_AUTOGRAD_GRADIENT_H
 
-#include "aten/body.h"
-#include "aten/geometry.h"
+#include "aten/core/body.h"
+#include "aten/ops/geometry.h"
 
 typedef struct cq_grad     cq_grad;
 typedef struct cq_gradient cq_gradient;

@@ -1,7 +1,7 @@
 /* All gradients by operator: rows in C, whose families are listed here and nowhere else, and
  * functions of lib/aten. */
-#include "aten/body.h"
-#include "aten/custom.h"
+#include "aten/core/body.h"
+#include "aten/core/custom.h"
 #include "autograd/gradient.h"
 #include "base/map.h"
 

@@ -1,7 +1,7 @@
 /* Writes the tape: a listener that notes each call with its arguments and results as they are at
  * that moment. Tensors are computed for real, and changes in place reach their memory; so what a
  * change would spoil is copied first, if a call on the tape reads it. How values follow from each
- * other through views and changes is the business of aten/track.c. */
+ * other through views and changes is the business of aten/core/track.c. */
 #include "autograd/tape.h"
 #include "base/str.h"
 

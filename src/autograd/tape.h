@@ -3,7 +3,7 @@
 #ifndef CQ_AUTOGRAD_TAPE_H
 #define CQ_AUTOGRAD_TAPE_H
 
-#include "aten/track.h"
+#include "aten/core/track.h"
 #include "autograd/gradient.h"
 
 #include <calque/autograd.h>

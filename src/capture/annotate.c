@@ -1,5 +1,5 @@
 /* What model code says about its parts, written into the graph: marks on nodes, anchors, named
- * outputs. Which ONNX nodes a mark is for is known only at export (export/annotate.c). */
+ * outputs. Which ONNX nodes a mark is for is known only at export (export/passes/annotate.c). */
 #include "capture/capture.h"
 
 #include "base/warn.h"

@@ -10,12 +10,12 @@
  *     graph = cq_capture_take(cap);
  *
  * Graphs are functional: an in-place operator makes a new value, which is written back
- * through the views that its tensor was taken by (aten/track.h). */
+ * through the views that its tensor was taken by (aten/core/track.h). */
 #ifndef CQ_CAPTURE_CAPTURE_H
 #define CQ_CAPTURE_CAPTURE_H
 
-#include "aten/observe.h"
-#include "aten/track.h"
+#include "aten/core/observe.h"
+#include "aten/core/track.h"
 #include "ir/graph.h"
 
 typedef struct cq_capture cq_capture;

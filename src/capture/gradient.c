@@ -4,7 +4,7 @@
  * say what gradients are (autograd/rows) call operators, which the capture writes down like any
  * others. So a gradient of a gradient needs nothing more. What has no row but consists of operators
  * that do is replaced by those, where it stands. */
-#include "aten/body.h"
+#include "aten/core/body.h"
 #include "autograd/gradient.h"
 #include "base/map.h"
 #include "capture/capture.h"

@@ -1,11 +1,11 @@
 /* From aten nodes to onnx nodes, by the rows. An operator without a row is taken apart if it
  * is composed of others; what still has none is noted, and all of them are reported at once. */
-#include "aten/body.h"
-#include "aten/custom.h"
-#include "export/arith.h"
+#include "aten/core/body.h"
+#include "aten/core/custom.h"
+#include "export/symbolic/arith.h"
 #include "export/exporter.h"
 #include "tensor/convert.h"
-#include "export/rule.h"
+#include "export/symbolic/rule.h"
 #include "base/cancel.h"
 #include "base/progress.h"
 #include "base/warn.h"

@@ -1,6 +1,6 @@
 /* The options of an export, one by one, on a small model. What the exported models compute is
  * checked by tests/peer. */
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "models.h"

@@ -4,7 +4,7 @@
 #define CQ_EXPORT_EXPORTER_H
 
 #include "capture/capture.h"
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 #include "onnx/model.h"
 
 #include <calque/export.h>

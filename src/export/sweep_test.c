@@ -1,7 +1,7 @@
 /* Every allocation of a whole journey fails once: from source text or an archive through a capture
  * and an export to bytes, and from those through all that is done with a model. Each step says that
  * there is no memory, or manages without; the sanitized build sees that nothing is lost. */
-#include "aten/op.h"
+#include "aten/core/op.h"
 #include "base/alloc.h"
 #include "onnx/model.h"
 

@@ -2,14 +2,14 @@
 #ifndef CQ_KERNEL_ISA_H
 #define CQ_KERNEL_ISA_H
 
-#include "kernel/attention_core.h"
-#include "kernel/blocked_core.h"
-#include "kernel/conv_types.h"
+#include "kernel/matrix/attention_core.h"
+#include "kernel/conv/blocked_core.h"
+#include "kernel/conv/conv_types.h"
 #include "kernel/elementwise_ops.h"
-#include "kernel/gemm_types.h"
-#include "kernel/norm_types.h"
+#include "kernel/matrix/gemm_types.h"
+#include "kernel/matrix/norm_types.h"
 #include "kernel/quant_core.h"
-#include "kernel/softmax_rows.h"
+#include "kernel/matrix/softmax_rows.h"
 
 typedef void cq_gelu_fn(float *x, int64_t n); /* in place */
 

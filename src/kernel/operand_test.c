@@ -1,12 +1,12 @@
 #include "kernel/operand.h"
 
 #include "base/thread.h"
-#include "kernel/conv.h"
-#include "kernel/matmul.h"
-#include "kernel/norm.h"
-#include "kernel/pool.h"
-#include "kernel/resize.h"
-#include "kernel/rnn.h"
+#include "kernel/conv/conv.h"
+#include "kernel/matrix/matmul.h"
+#include "kernel/matrix/norm.h"
+#include "kernel/conv/pool.h"
+#include "kernel/conv/resize.h"
+#include "kernel/matrix/rnn.h"
 #include "tensors.h"
 
 TEST(operand, data_that_fits_is_used_in_place)

@@ -2,8 +2,8 @@
  *
  * What Python itself defines is here: variables, numbers, lists, dicts, text, branches and loops.
  * What a call of anything else means is the host's: operators of PyTorch for bodies and gradients
- * (aten/body.c). Names, slots and targets of calls are found once, when a function is first called
- * (link.c), so that a wrong name is an error even on a line that is never reached.
+ * (aten/core/body.c). Names, slots and targets of calls are found once, when a function is first
+ * called (link.c), so that a wrong name is an error even on a line that is never reached.
  *
  * Errors are sticky: the first one is in *status, and every expression is None after it. Values
  * belong to the host (own), as in all compositions of operators: nothing is released here. */

@@ -1,5 +1,5 @@
 /* The calls of <calque/nn.h>: each is one operator of the table. */
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The calls of <calque/nn.h> on shapes, indices, sums and orders. */
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 
 /* The tensors of a list result, at most max of them into out. */
 static size_t list_op(cq_ctx *cx, const char *name, const cq_val *args, size_t n_args,

@@ -1,6 +1,6 @@
 /* Modules: the tree, its state, and calls. */
 #include "nn/module.h"
-#include "aten/observe.h"
+#include "aten/core/observe.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "nn/nest.h"

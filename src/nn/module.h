@@ -2,7 +2,7 @@
 #ifndef CQ_NN_MODULE_H
 #define CQ_NN_MODULE_H
 
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 #include "base/vec.h"
 
 #include <calque/module.h>

@@ -1,6 +1,6 @@
 /* Nests: building them in a context, walking them. What they mean to a module is module.c's. */
 #include "nn/nest.h"
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 #include "base/arena.h"
 
 static const cq_nest none = { 0 };

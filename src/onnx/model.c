@@ -2,7 +2,7 @@
  * allocate is NULL, and NULL is carried on quietly: the reason is in m->status. */
 #include "onnx/model.h"
 
-#include "onnx/external.h"
+#include "onnx/file/external.h"
 
 #include <string.h>
 

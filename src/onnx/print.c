@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/printable.h"
 #include "base/pytext.h"
-#include "onnx/fields.h"
+#include "onnx/file/fields.h"
 #include "onnx/tensor.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  * the typed field that the spec gives to their data type. */
 #include "onnx/tensor.h"
 
-#include "onnx/external.h"
-#include "onnx/fields.h"
+#include "onnx/file/external.h"
+#include "onnx/file/fields.h"
 
 #include <inttypes.h>
 #include <string.h>

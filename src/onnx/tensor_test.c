@@ -1,7 +1,7 @@
 /* TensorProto to cq_tensor and back, and where external data may lie. */
-#include "onnx/external.h"
+#include "onnx/file/external.h"
 #include "onnx/tensor.h"
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 
 #include "test.h"
 

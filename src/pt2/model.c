@@ -3,7 +3,7 @@
 #include "pt2/model.h"
 
 #include "pt2/modules.h"
-#include "script/builtin.h"
+#include "script/builtins/builtin.h"
 
 #include <stdio.h>
 

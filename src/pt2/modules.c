@@ -4,7 +4,7 @@
  * as for any other model. */
 #include "pt2/modules.h"
 
-#include "aten/observe.h"
+#include "aten/core/observe.h"
 #include "base/str.h"
 
 enum { CALL_TENSORS = 16 };

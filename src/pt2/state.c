@@ -4,7 +4,7 @@
 #include "pt2/model.h"
 
 #include "base/str.h"
-#include "script/state.h"
+#include "script/flow/state.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Arguments of kernels. Views are in view.c; who calls kernels is run.c. */
 #include "runtime/call.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -21,8 +21,8 @@
 
 #include "kernel/elementwise.h"
 #include "kernel/operand.h"
-#include "runtime/memory.h"
-#include "runtime/plan.h"
+#include "runtime/plan/memory.h"
+#include "runtime/plan/plan.h"
 
 /* One run of a model: what all its frames share. */
 typedef struct cq_rt_run {

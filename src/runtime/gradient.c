@@ -1,7 +1,7 @@
 /* Gradient of ai.onnx.preview.training: when a plan is made, the node becomes the nodes that
  * compute it. From y back to the xs, each node that lies between them adds what its rule says.
  * What was broadcast is summed. */
-#include "runtime/build.h"
+#include "runtime/fuse/build.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "runtime/run.h"
 #include "base/clock.h"
 #include "base/progress.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include <string.h>
 

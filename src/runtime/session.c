@@ -3,10 +3,10 @@
 
 #include "base/sized.h"
 #include "base/thread.h"
-#include "onnx/wire.h"
-#include "runtime/pool.h"
+#include "onnx/file/wire.h"
+#include "runtime/plan/workspace.h"
 #include "runtime/run.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include <inttypes.h>
 #include <string.h>

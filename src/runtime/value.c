@@ -2,7 +2,7 @@
 #include "runtime/value.h"
 
 #include "onnx/tensor.h"
-#include "onnx/value_file.h"
+#include "onnx/file/value_file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/warn.h"
 #include "onnx/tensor.h"
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 #include "runtime/value.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
 #include "script/call.h"
-#include "script/sequence.h"
+#include "script/values/sequence.h"
 #include "base/str.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #ifndef CQ_SCRIPT_EVAL_H
 #define CQ_SCRIPT_EVAL_H
 
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "lang/ast.h"

@@ -1,5 +1,5 @@
 /* The evaluator, run: small programs of an int, and what they give. Programs that become graphs are
- * in src/export/script_test.c. */
+ * in src/export/front/script_test.c. */
 #include "script/script.h"
 
 #include "test.h"

@@ -1,11 +1,11 @@
 /* The arguments of a call as the inputs of a graph, or of a run. */
 #include "base/map.h"
 #include "base/str.h"
-#include "script/builtin.h"
-#include "script/join.h"
+#include "script/builtins/builtin.h"
+#include "script/flow/join.h"
 #include "script/script.h"
-#include "script/sequence.h"
-#include "script/state.h"
+#include "script/values/sequence.h"
+#include "script/flow/state.h"
 
 /* The number of the argument that a place is in. */
 static size_t argument_of(const cq_visit_place *place)

@@ -1,7 +1,7 @@
 /* What a program may use: steps, levels of values inside of values, and memory. An archive from
  * nowhere can make the evaluator work, but not without end. How deep functions call each other is
  * call.c's business, how long lists and texts get is that of the builtins. */
-#include "script/builtin.h"
+#include "script/builtins/builtin.h"
 
 #include "base/cancel.h"
 

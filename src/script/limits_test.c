@@ -1,7 +1,7 @@
 /* What a program may use: each limit of the evaluator, reached and passed by one. */
 #include "base/alloc.h"
 #include "base/str.h"
-#include "aten/work.h"
+#include "aten/core/work.h"
 #include "script/eval.h"
 #include "script/script.h"
 

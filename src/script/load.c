@@ -3,9 +3,9 @@
 #include "archive/object.h"
 #include "archive/archive.h"
 #include "archive/torchscript.h"
-#include "aten/quantized.h"
+#include "aten/ops/quantized.h"
 #include "base/str.h"
-#include "script/builtin.h"
+#include "script/builtins/builtin.h"
 #include "base/signature.h"
 #include "script/script.h"
 

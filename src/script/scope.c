@@ -2,7 +2,7 @@
  * among its arguments and results, however deep they lie. */
 #include "script/eval.h"
 
-#include "aten/observe.h"
+#include "aten/core/observe.h"
 
 /* Lists and tuples inside of each other that are looked into. */
 enum { NESTING = CQ_EVAL_MAX_LEVELS };

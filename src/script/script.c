@@ -1,12 +1,12 @@
 /* Calling programs: for real, or into a graph. */
 #include "script/script.h"
-#include "aten/work.h"
+#include "aten/core/work.h"
 #include "base/steps.h"
 #include "base/warn.h"
-#include "script/builtin.h"
-#include "script/sequence.h"
-#include "script/share.h"
-#include "script/state.h"
+#include "script/builtins/builtin.h"
+#include "script/values/sequence.h"
+#include "script/flow/aliases.h"
+#include "script/flow/state.h"
 #include "tensor/qparams.h"
 
 #include <stdio.h>

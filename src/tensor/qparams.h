@@ -1,7 +1,7 @@
 /* Quantized tensors. Here, as in an ONNX file made of QuantizeLinear and DequantizeLinear, a
  * quantized tensor is a tensor of floats whose numbers all lie on a grid: (q - zero point) * scale
  * for some small integer q. The grid goes with the handle. A tensor of integers with a grid is the
- * q themselves, as an archive holds them; operators see its floats (aten/quantized.c). */
+ * q themselves, as an archive holds them; operators see its floats (aten/ops/quantized.c). */
 #ifndef CQ_TENSOR_QPARAMS_H
 #define CQ_TENSOR_QPARAMS_H
 

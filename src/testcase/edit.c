@@ -3,7 +3,7 @@
 #include "testcase/edit.h"
 
 #include "base/str.h"
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 #include "testcase/folder.h"
 
 #include <string.h>

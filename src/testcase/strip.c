@@ -4,7 +4,7 @@
 
 #include "base/pytext.h"
 #include "base/sized.h"
-#include "onnx/external.h"
+#include "onnx/file/external.h"
 #include "onnx/tensor.h"
 
 #include <math.h>

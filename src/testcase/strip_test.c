@@ -1,7 +1,7 @@
 #define _DEFAULT_SOURCE /* mkstemps */
 #include "testcase/strip.h"
 
-#include "onnx/external.h"
+#include "onnx/file/external.h"
 #include "onnx/tensor.h"
 #include "tensors.h"
 

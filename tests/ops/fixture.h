@@ -3,7 +3,7 @@
 #ifndef CQ_TESTS_OPS_FIXTURE_H
 #define CQ_TESTS_OPS_FIXTURE_H
 
-#include "aten/ctx.h"
+#include "aten/core/ctx.h"
 #include "base/str.h"
 
 #include <jansson.h>

@@ -36,8 +36,8 @@ def check_examples(report, folder):
 
 def check_table(report):
     page = (ROOT / "docs/rules.md").read_text()
-    names = FUNCTION.findall((ROOT / "src/export/rule_words.c").read_text())
-    assert len(names) > 30, "src/export/rule_words.c has no functions"
+    names = FUNCTION.findall((ROOT / "src/export/symbolic/rule_words.c").read_text())
+    assert len(names) > 30, "src/export/symbolic/rule_words.c has no functions"
     for name in names:
         report.check(f"docs/rules.md has {name}", f"`{name}(" in page, "it is missing")
 

@@ -5,7 +5,7 @@
  *     check FILE OUT        tensor IN OUT           sequence IN OUT      optional IN OUT
  *
  * and answers each by a line, "ok" or the error. File names hold no spaces. */
-#include "onnx/value_file.h"
+#include "onnx/file/value_file.h"
 
 #include <calque/onnx.h>
 

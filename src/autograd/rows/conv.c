@@ -1,10 +1,10 @@
 /* Convolutions and pools. A convolution's gradients are convolutions; every pool has a kernel for
  * its own, and is something else in a graph: a maximum's gradient goes to where the maximum was, a
  * mean's is spread by a transposed convolution. */
-#include "aten/conv.h"
-#include "aten/pool.h"
+#include "aten/ops/conv.h"
+#include "aten/ops/pool.h"
 #include "autograd/gradient.h"
-#include "kernel/conv.h"
+#include "kernel/conv/conv.h"
 
 /* A tensor of t's sizes and dtype, with a batch axis, and in flat as it is without. */
 static cq_tensor *new_like(cq_grad *g, const cq_tensor *t, size_t n, cq_tensor **flat)

@@ -1,5 +1,5 @@
 /* Resizing and sampling images. */
-#include "aten/resize.h"
+#include "aten/ops/resize.h"
 #include "autograd/gradient.h"
 
 /* What an axis of n pixels becomes is linear in them: the weights, [n, new size], are what the

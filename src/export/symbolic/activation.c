@@ -1,6 +1,6 @@
 /* Activations and dropout. Where ONNX Runtime has a function only in float32, doubles are
  * computed from its parts. */
-#include "export/arith.h"
+#include "export/symbolic/arith.h"
 
 /* One slope, or one per channel, which is axis 1; PRelu lines them up from the right. */
 #define PRELU                                                                                      \

@@ -2,7 +2,7 @@
  * PyTorch; ONNX Runtime 1.23 gives NaN and newer ones 0, so it is set to 0. A query whose mask of
  * floats is the least number throughout is also 0 in ONNX Runtime, but PyTorch lets it look
  * everywhere. So a mask of floats is not for it. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

@@ -1,5 +1,5 @@
 /* The same numbers in another dtype or handle: Cast, or nothing at all. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 const cq_symbolic cq_symbolics_cast[] = {
     { "aten::to.dtype", 7, .as = "cast(self, result_dtype())" },

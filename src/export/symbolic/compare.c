@@ -1,5 +1,5 @@
 /* Comparisons, logic, bits and choices. */
-#include "export/arith.h"
+#include "export/symbolic/arith.h"
 
 /* ---- bits ---- */
 

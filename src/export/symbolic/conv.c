@@ -1,6 +1,6 @@
 /* Convolutions, and images as columns. */
 #include "export/symbolic/common.h"
-#include "kernel/window.h"
+#include "kernel/conv/window.h"
 
 cq_value *cq_sym_unit_kernels(cq_sym *s, int64_t high, int64_t wide)
 {

@@ -1,6 +1,6 @@
 /* Tensors from nothing. What is fixed when the model is exported becomes a constant, made by
  * the operator itself; the rest follows the sizes of the running model. */
-#include "export/arith.h"
+#include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 #include "export/symbolic/places.h"
 

@@ -1,6 +1,6 @@
 /* Functions of one number. Those that ONNX has only since opset 9, or that ONNX Runtime has
  * only in float32, are put together from others when need be. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* The operator if it takes the dtype as it is, or else what it is made of. */
 #define OR(op, parts) op "(self) if fits('" op "', self) else " parts

@@ -2,7 +2,7 @@
  * logarithm of the gamma function and its derivative. All of it is computed in float64. Errors are
  * those of the series: below 1e-12 of the gamma functions, 3e-10 of erfinv, which float32 does not
  * see. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

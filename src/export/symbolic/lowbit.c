@@ -1,6 +1,6 @@
 /* Products of matrices in few bits: weights keep their bits, DequantizeLinear gives them their
  * scales. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 #define DECOMPOSED "no('it is decomposed')"
 

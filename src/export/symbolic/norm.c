@@ -1,7 +1,7 @@
 /* Normalisations. LayerNormalization exists since opset 17, training mode of
  * BatchNormalization in its present form since 14; before, and where ONNX Runtime lacks a
  * dtype, they are written out. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

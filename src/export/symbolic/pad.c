@@ -2,7 +2,7 @@
  * does not take is put together from pieces, as is padding from the other side, which ONNX
  * does not know. Where one side is cut and the other grows, PyTorch repeats or mirrors elements of
  * the whole tensor, also those that are cut off; so it is padded first and cut afterwards. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 #define CONSTANT \

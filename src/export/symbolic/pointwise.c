@@ -1,5 +1,5 @@
 /* Arithmetic of two and three operands. How dtypes are met is in arith.h. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* Among integers, 0 to a negative power is 0 in PyTorch. ONNX Runtime goes by way of an infinity,
  * so it is shown a 1, and what comes of that is taken off again. */

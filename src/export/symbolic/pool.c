@@ -2,7 +2,7 @@
  * average counts the padding that was asked for but not what ceil mode adds. ONNX says
  * neither (and runtimes differ), so where sizes are fixed ceil mode becomes padding behind
  * the image. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

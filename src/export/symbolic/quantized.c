@@ -1,7 +1,7 @@
 /* Quantized tensors, as pairs of QuantizeLinear and DequantizeLinear: what runtimes look for, and
  * what is rounded as PyTorch rounds. Those exist since opset 10, with a scale for each channel
  * since 13, in 8 bits; all else is written out. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

@@ -1,7 +1,7 @@
 /* Quantization as plain tensors: QuantizeLinear and DequantizeLinear where they know the dtype, 8
  * bits since opset 10 and 16 since 21; with a grid for each channel since 13. Else, and for half
  * precision, it is decomposed. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

@@ -1,5 +1,5 @@
 /* Random numbers: drawn anew whenever the model runs. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 #define DRAWN "'float64' if result_dtype() == 'float64' else 'float32'"

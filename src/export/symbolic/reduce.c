@@ -1,7 +1,7 @@
 /* Reductions. ONNX Runtime reduces float32, float64, int32 and int64; others are converted
  * and back. Variances are computed by their definition, with the number of elements read off
  * the shape when it is not fixed. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* clang-format off */
 

@@ -6,8 +6,8 @@
  * and a product with a constant matrix of weights for each axis for the smooth ones. Both
  * come from the very kernel that runs the operator. */
 #include "export/symbolic/common.h"
-#include "kernel/resize.h"
-#include "kernel/window.h"
+#include "kernel/conv/resize.h"
+#include "kernel/conv/window.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* LSTM layers whose output is projected to another size than their cells have. ONNX's LSTM has no
  * projection, so each direction of a layer is a Scan over the steps. What does not depend on the
  * step before, the product of the input, is made for all steps at once. */
-#include "export/arith.h"
+#include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 
 typedef struct projected {

@@ -1,5 +1,5 @@
 /* Lists of data-dependent length: sequences of tensors. The nodes come from the evaluator
- * (script/sequence.c) and not from operators of the table, so their inputs go by number. */
+ * (script/values/sequence.c) and not from operators of the table, so their inputs go by number. */
 #include "export/exporter.h"
 
 /* Two ways to a value that may be missing: one has it, or may; the other, maybe, a placeholder. */

@@ -1,5 +1,5 @@
 /* Softmax and its logarithm. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* A number is a row of one. */
 #define ROW(op)                                                                                    \

@@ -4,7 +4,7 @@
  * ones gives the first first, as PyTorch's stable sort. Where NaN goes, which PyTorch takes
  * for the greatest, ONNX leaves open. Running operators that ONNX has not
  * (all but CumSum) reduce a table whose row i has the elements up to i. */
-#include "export/arith.h"
+#include "export/symbolic/arith.h"
 #include "export/symbolic/places.h"
 
 /* The dtype that TopK is given for elements of d; NONE if order would suffer. */

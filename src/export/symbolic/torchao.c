@@ -2,7 +2,7 @@
  * elements that follow one another are rows of a matrix, so groups need no more; since opset 21
  * DequantizeLinear knows groups, and weights of 4 bits and fewer are stored as int4. Other blocks
  * are decomposed. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 #define DECOMPOSED "no('it is decomposed')"
 

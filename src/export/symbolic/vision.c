@@ -1,5 +1,5 @@
 /* Operators of torchvision. Detection came to ONNX with opset 10; aligned regions with 16. */
-#include "export/symbolic.h"
+#include "export/symbolic/symbolic.h"
 
 /* spatial_scale is an attribute. A scale that depends on data, such as the size of a feature map
  * divided by that of the image, is multiplied into the boxes instead. */

@@ -3,10 +3,10 @@
  * same, then what is left by operator, in order. Then each pair is compared (diff.c): attributes,
  * weights by value (value.c), and whether inputs come from nodes that are a pair too. So a change
  * is reported where it is, and not at all that follows. */
-#ifndef CQ_ONNX_DIFF_H
-#define CQ_ONNX_DIFF_H
+#ifndef CQ_ONNX_DIFF_DIFF_H
+#define CQ_ONNX_DIFF_DIFF_H
 
-#include "onnx/check.h"
+#include "onnx/check/check.h"
 
 typedef struct cq_diff_value cq_diff_value;
 struct cq_diff_value {

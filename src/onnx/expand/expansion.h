@@ -12,8 +12,8 @@
  *
  * A row is such a text, or a function that says it line by line: C decides what depends on
  * attributes; what depends on shapes is up to the nodes, for ranks are not known here. */
-#ifndef CQ_ONNX_EXPANSION_H
-#define CQ_ONNX_EXPANSION_H
+#ifndef CQ_ONNX_EXPAND_EXPANSION_H
+#define CQ_ONNX_EXPAND_EXPANSION_H
 
 #include "base/str.h"
 #include "onnx/schema.h"

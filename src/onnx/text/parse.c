@@ -3,8 +3,8 @@
 #include "onnx/text/text.h"
 
 #include "base/file.h"
-#include "onnx/external.h"
-#include "onnx/wire.h"
+#include "onnx/file/external.h"
+#include "onnx/file/wire.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * that the syntax has no form for. The other way is print_fields.c. */
 #include "onnx/text/text.h"
 
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Types, values and tensors of the text syntax. */
 #include "onnx/text/text.h"
 
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 
 #include <string.h>
 

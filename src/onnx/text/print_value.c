@@ -3,7 +3,7 @@
 
 #include "onnx/schema.h"
 #include "onnx/tensor.h"
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -23,12 +23,12 @@
  * Two things are beyond ONNX's grammar. Domains, operators and attributes may be quoted when
  * their names are not identifiers, and where a value is wanted that the syntax has no form for,
  * such as a sparse tensor, { fields } stands for it, as in a note. */
-#ifndef CQ_ONNX_TEXT_H
-#define CQ_ONNX_TEXT_H
+#ifndef CQ_ONNX_TEXT_TEXT_H
+#define CQ_ONNX_TEXT_TEXT_H
 
 #include "base/source.h"
 #include "base/str.h"
-#include "onnx/fields.h"
+#include "onnx/file/fields.h"
 
 /* The kinds of messages that may have a note: a word, and the table of its fields. */
 typedef enum cq_text_kind {

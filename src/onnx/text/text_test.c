@@ -1,7 +1,7 @@
 /* The text syntax: what is read, what is printed, and that the one gives the other back. */
 #include "onnx/text/text.h"
 
-#include "onnx/wire.h"
+#include "onnx/file/wire.h"
 
 #include "test.h"
 

@@ -2,7 +2,7 @@
 #include "runtime/kernels/attention.h"
 
 #include "runtime/run.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 bool cq_rt_attention_in(cq_attention_in *out, const cq_tensor *t, const int64_t sizes[4])
 {

@@ -5,7 +5,7 @@
 #include "runtime/kernels/join.h"
 #include "runtime/kernels/map.h"
 
-#include "kernel/matmul.h"
+#include "kernel/matrix/matmul.h"
 #include "kernel/reduce.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef CQ_RUNTIME_KERNELS_ATTENTION_H
 #define CQ_RUNTIME_KERNELS_ATTENTION_H
 
-#include "kernel/attention.h"
+#include "kernel/matrix/attention.h"
 #include "runtime/call.h"
 
 /* A part has three inputs at most, one of them another part's result. */

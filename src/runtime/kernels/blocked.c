@@ -1,7 +1,7 @@
 /* Steps on blocked images. Attributes are still those of the model's node, whose sizes are
  * worked out as if the image were plain. */
 #include "runtime/kernels/blocked.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include "base/thread.h"
 #include "runtime/kernels/window.h"

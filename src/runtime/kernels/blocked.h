@@ -1,10 +1,10 @@
-/* Steps on blocked images (kernel/bconv.h), which no model has: images.c puts them in the place
- * of a model's own. What they were prepared with is in step->prepared. */
+/* Steps on blocked images (kernel/conv/bconv.h), which no model has: images.c puts them in the
+ * place of a model's own. What they were prepared with is in step->prepared. */
 #ifndef CQ_RUNTIME_KERNELS_BLOCKED_H
 #define CQ_RUNTIME_KERNELS_BLOCKED_H
 
-#include "kernel/btranspose.h"
-#include "kernel/blocked.h"
+#include "kernel/conv/btranspose.h"
+#include "kernel/conv/blocked.h"
 #include "runtime/call.h"
 
 /* A tensor of which only the sizes count, of four dimensions. */

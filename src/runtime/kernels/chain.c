@@ -2,7 +2,7 @@
 
 #include "kernel/chain.h"
 #include "runtime/run.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 enum { MAX_VALUES = CQ_RT_CHAIN_INPUTS + CQ_RT_CHAIN_PARTS };
 

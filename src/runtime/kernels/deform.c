@@ -4,7 +4,7 @@
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/window.h"
 
-#include "kernel/matmul.h"
+#include "kernel/matrix/matmul.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
  * where each letter still occurs: in both and later on (batch), in both and no more (summed by
  * the product), in one of them only (rows and columns). */
 #include "runtime/kernels/families.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
-#include "kernel/matmul.h"
+#include "kernel/matrix/matmul.h"
 #include "kernel/reduce.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "runtime/kernels/gelu.h"
 
-#include "kernel/gelu.h"
+#include "kernel/matrix/gelu.h"
 
 const cq_ew_op cq_rt_gelu_ops[2] = { CQ_EW_GELU, CQ_EW_GELU_TANH };
 

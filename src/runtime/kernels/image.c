@@ -2,11 +2,11 @@
 #include "runtime/kernels/families.h"
 
 #include "image/image.h"
-#include "kernel/conv.h"
-#include "kernel/grid.h"
-#include "kernel/pad.h"
-#include "kernel/regions.h"
-#include "runtime/work.h"
+#include "kernel/conv/conv.h"
+#include "kernel/conv/grid.h"
+#include "kernel/conv/pad.h"
+#include "kernel/conv/regions.h"
+#include "runtime/plan/work.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "runtime/kernels/linear.h"
 
-#include "kernel/gemm.h"
-#include "runtime/work.h"
+#include "kernel/matrix/gemm.h"
+#include "runtime/plan/work.h"
 
 cq_status cq_rt_linear_new(cq_rt_linear **out, cq_tensor *b, bool transposed)
 {

@@ -3,7 +3,7 @@
 #ifndef CQ_RUNTIME_KERNELS_LINEAR_H
 #define CQ_RUNTIME_KERNELS_LINEAR_H
 
-#include "kernel/packed.h"
+#include "kernel/matrix/packed.h"
 #include "runtime/call.h"
 
 #include <pthread.h>

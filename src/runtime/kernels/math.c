@@ -1,8 +1,8 @@
 /* Products of matrices, running sums, softmax, determinants. */
 #include "runtime/kernels/families.h"
 
-#include "kernel/det.h"
-#include "kernel/matmul.h"
+#include "kernel/matrix/det.h"
+#include "kernel/matrix/matmul.h"
 #include "kernel/reduce.h"
 
 /* ---- products ---- */

@@ -4,7 +4,7 @@
 #include "kernel/index.h"
 #include "onnx/tensor.h"
 #include "runtime/kernels/map.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include <inttypes.h>
 #include <math.h>

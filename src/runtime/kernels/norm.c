@@ -2,7 +2,7 @@
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/norm.h"
 
-#include "kernel/norm.h"
+#include "kernel/matrix/norm.h"
 #include "kernel/reduce.h"
 #include "tensor/random.h"
 

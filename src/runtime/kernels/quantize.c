@@ -2,8 +2,8 @@
  * exact, in integers; scales are applied in float32, and halves are rounded to even. */
 #include "runtime/kernels/families.h"
 
-#include "kernel/conv.h"
-#include "kernel/matmul.h"
+#include "kernel/conv/conv.h"
+#include "kernel/matrix/matmul.h"
 #include "runtime/kernels/map.h"
 #include "runtime/kernels/window.h"
 

@@ -3,7 +3,7 @@
 #include "base/thread.h"
 #include "runtime/kernels/blocked.h"
 #include "runtime/kernels/window.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include <math.h>
 

@@ -1,10 +1,11 @@
-/* Steps on quantized images and matrices (kernel/qconv.h), which no model has: runtime/quantized.c
- * puts them in the place of what stands between DequantizeLinear and QuantizeLinear. */
+/* Steps on quantized images and matrices (kernel/conv/qconv.h), which no model has:
+ * runtime/fuse/quantized.c puts them in the place of what stands between DequantizeLinear and
+ * QuantizeLinear. */
 #ifndef CQ_RUNTIME_KERNELS_QUANTIZED_H
 #define CQ_RUNTIME_KERNELS_QUANTIZED_H
 
-#include "kernel/qconv.h"
-#include "kernel/qimage.h"
+#include "kernel/conv/qconv.h"
+#include "kernel/conv/qimage.h"
 #include "runtime/call.h"
 
 /* How something that is quantized lies. */

@@ -2,7 +2,7 @@
 #ifndef CQ_RUNTIME_KERNELS_RECURRENT_H
 #define CQ_RUNTIME_KERNELS_RECURRENT_H
 
-#include "kernel/rnn.h"
+#include "kernel/matrix/rnn.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Resize and its forerunner Upsample. Axes are resized one by one; what happens to an axis is a
  * table of old places and weights, which is filled in here by ONNX's rules and applied by
- * kernel/resize.h. */
-#include "kernel/resize.h"
+ * kernel/conv/resize.h. */
+#include "kernel/conv/resize.h"
 
 #include "runtime/kernels/families.h"
 #include "tensor/convert.h"

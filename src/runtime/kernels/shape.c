@@ -1,7 +1,7 @@
 /* Operators that only move elements: most of them are views, and copy nothing. */
 #include "runtime/kernels/families.h"
 
-#include "kernel/pad.h"
+#include "kernel/conv/pad.h"
 #include "runtime/kernels/join.h"
 
 #include <inttypes.h>

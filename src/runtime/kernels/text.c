@@ -1,6 +1,6 @@
 /* Operators on strings. */
 #include "runtime/kernels/families.h"
-#include "runtime/work.h"
+#include "runtime/plan/work.h"
 
 #include "base/regex.h"
 #include "base/str.h"

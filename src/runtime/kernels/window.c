@@ -1,8 +1,8 @@
 /* Convolutions and pools. */
 #include "runtime/kernels/window.h"
 
-#include "kernel/conv.h"
-#include "kernel/pool.h"
+#include "kernel/conv/conv.h"
+#include "kernel/conv/pool.h"
 #include "runtime/kernels/families.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef CQ_RUNTIME_KERNELS_WINDOW_H
 #define CQ_RUNTIME_KERNELS_WINDOW_H
 
-#include "kernel/window.h"
+#include "kernel/conv/window.h"
 #include "runtime/call.h"
 
 typedef struct cq_rt_window {

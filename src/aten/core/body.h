@@ -1,0 +1,69 @@
+/* Operators as Python: what other operators express has a function in lib/aten instead of code.
+ *
+ *     @operator("aten::relu6(Tensor self) -> Tensor")
+ *     def relu6(self):
+ *         return torch.hardtanh(self, 0, 6)
+ *
+ * The function has the parameters of the schema, in its order. lang/eval.h runs it; this file says
+ * what its calls mean:
+ *
+ *   torch.sum(x, 1, keepdim=True) or x.sum(1, keepdim=True) calls the first overload of aten::sum
+ *   that takes such arguments, torch.ops.aten.sum.dim_IntList(x, [1]) that one, and
+ *   torch.ops.quantized.add(…) an operator of another namespace. Signs between tensors call
+ *   operators, too. Dtypes are torch.float32 and so on.
+ *   x.shape, x.ndim, x.dtype, x.size(i), x.numel(), torch.result_type(a, b) … are known without the
+ *   data of a tensor; `from calque import …` has functions that only calque knows (natives).
+ *
+ * Sizes stay symbolic through + - * // %, min, max and lists. A branch on one, int(n) or a float
+ * made of one takes what it is on the example, and the listener is told; an assert only compares.
+ */
+#ifndef CQ_ATEN_CORE_BODY_H
+#define CQ_ATEN_CORE_BODY_H
+
+#include "aten/core/ctx.h"
+#include "lang/eval.h"
+
+/* One evaluation for a call of an operator. */
+typedef struct cq_body {
+    cq_lang    lang; /* first */
+    cq_opcall *c;
+    void      *user; /* of whoever needs more parameters or asks for a dict */
+} cq_body;
+
+/* Runs a function that returns what c's operator does, and sets the results. */
+cq_status cq_body_run(cq_lib_function *f, cq_opcall *c);
+
+/* Runs a function for a call that was made: its parameters are arguments of the operator, and names
+ * for which value has a value. The result belongs to the context; None after a failure. */
+typedef bool cq_body_names(const cq_body *b, const char *name, cq_val *out);
+cq_val       cq_body_eval(cq_lib_function *f, cq_opcall *c, cq_body_names *value,
+                          bool (*needs)(cq_lang *l, const char *key), void *user);
+
+/* Links every function of lib/aten: the error names the file and the line. For tests. */
+cq_status cq_body_check_all(void);
+
+extern const cq_lang_host cq_body_host;
+
+/* ---- natives: functions in C that bodies call ---- */
+
+typedef cq_val cq_native_fn(cq_body *b, const cq_val *args, size_t n);
+
+typedef struct cq_native {
+    const char   *name; /* "calque.qparams", ".shape", or "numel" for a method */
+    size_t        min, max;
+    uint32_t      takes; /* bits of cq_val_kind, as the first argument; else it is an operator */
+    cq_native_fn *fn;
+} cq_native;
+
+extern const cq_native cq_natives[]; /* body_native.c */
+
+/* Constants of numbers that no operator computes (fft.c, window.c), the equation of einsum
+ * (contract.c), and the quantization parameters of a tensor (quantized.c). */
+cq_native_fn cq_native_waves, cq_native_kaiser, cq_native_einsum_labels;
+cq_native_fn cq_native_floats, cq_native_quantized, cq_native_regrid, cq_native_grid_dtype,
+    cq_native_qparams, cq_native_narrow_range, cq_native_bias_on_grid;
+
+/* A constant of doubles, as another dtype; releases wide. */
+cq_val cq_native_constant(cq_body *b, cq_tensor *wide, cq_dtype dtype);
+
+#endif

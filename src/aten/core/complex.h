@@ -1,0 +1,14 @@
+/* Complex numbers, which are pairs of real ones to every operator but a few. */
+#ifndef CQ_ATEN_CORE_COMPLEX_H
+#define CQ_ATEN_CORE_COMPLEX_H
+
+#include "aten/core/ctx.h"
+
+/* How a call with complex tensors among its arguments is made; NULL: it cannot be. */
+typedef cq_status cq_complex_rule(cq_opcall *c);
+cq_complex_rule  *cq_complex_rule_of(const cq_op *op);
+
+/* Whether a row takes them as they are: it shows the same memory, or asks for no element. */
+bool cq_takes_complex(const cq_op *op);
+
+#endif

@@ -1,0 +1,103 @@
+/* What a listener knows of tensors: which of its values a handle holds now, and how views hang
+ * together. A capture's values are those of a graph, a gradient tape's are its own.
+ *
+ * Listeners are functional: an in-place operator makes a new value, which is written back through
+ * the views that its tensor was taken by. */
+#ifndef CQ_ATEN_CORE_TRACK_H
+#define CQ_ATEN_CORE_TRACK_H
+
+#include "aten/core/ctx.h"
+
+typedef struct cq_track  cq_track;
+typedef struct cq_tracks cq_tracks;
+typedef struct cq_share  cq_share; /* share.c */
+typedef CQ_VEC(cq_track *) cq_track_list;
+
+/* One tensor handle. */
+struct cq_track {
+    void    *value; /* the listener's; holds the contents as of version */
+    uint32_t version;
+    void    *taken; /* a capture's: the node that took the tensor out of a sequence, or NULL */
+    void *home; /* a capture's: the block that the handle was made in; NULL: it came from outside */
+
+    /* A view: the call that made it from base, and which of its results it is. */
+    cq_track    *base;
+    cq_track    *root; /* where the chain of bases ends */
+    const cq_op *op;
+    cq_val      *args; /* retained by the tracks; args[0] is the base's tensor */
+    size_t       result;
+
+    /* The handle to take views by, once its own shows something else (unsqueeze_); or NULL. */
+    cq_tensor *moved;
+
+    /* Of the root of a chain of views: */
+    uint32_t    current; /* the version of its memory */
+    cq_track   *stale;   /* whose change may have changed it too (share.c); itself: several */
+    cq_share   *sources, *joins; /* what it may be, depending on data; and what may be it */
+    cq_place    stale_at;        /* where that was */
+    const void *group; /* sources do not relate those of one group: each says what it may be */
+    uint32_t    visited, marked; /* by a walk, and by who compares two of them */
+};
+
+/* The first member of a listener's own struct. */
+struct cq_tracks {
+    void      *id;      /* what marks a handle as one of these; never used again by others */
+    cq_arena  *arena;   /* borrowed */
+    cq_ptr_map outside; /* tensors that were there before: handle -> track */
+    CQ_VEC(cq_val) retained;
+    uint32_t visits;
+    bool     any_stale;
+
+    /* The value of a tensor that is seen for the first time; NULL after a failure, which is the
+     * context's. */
+    void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
+
+    /* Whoever explores a branch hears of every track before it changes, to take it back. */
+    cq_status (*will_change)(void *user, cq_track *track);
+    void *will_change_user;
+};
+
+void cq_tracks_init(cq_tracks *tracks, cq_arena *arena,
+                    void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t));
+void cq_tracks_clear(cq_tracks *tracks);
+
+/* The track of a tensor that was made meanwhile; NULL: it came from outside. Its tag leads to it;
+ * tensors from outside are found by their address, so that several can read the same parameters at
+ * once. */
+static inline cq_track *cq_track_of_new(const cq_tracks *tracks, const cq_tensor *t)
+{
+    return t->tag.owner == tracks->id ? t->tag.what : NULL;
+}
+
+/* The track of any tensor; NULL after a failure, which is the context's. */
+cq_track *cq_track_of(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
+bool      cq_is_tracked(const cq_tracks *tracks, const cq_tensor *t);
+
+/* Whether the memory of a tensor was written to, through it or a view of it. */
+bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t);
+
+/* A track for a tensor that was just made; NULL: no memory. */
+cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value);
+
+/* Of the tensor whose memory a view shows, through all views in between. */
+cq_track *cq_track_root(cq_track *t);
+
+/* view, already bound, is a result of c, a call of a view operator. */
+cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t result);
+
+/* Before anyone changes a track. */
+cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
+
+/* share.c: joined may be source, depending on data; all that t may be, and t itself; those that
+ * may be changed with a root are stale; using a stale one is an error. */
+cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *source);
+cq_status cq_track_sources(cq_tracks *tracks, cq_track *t, cq_track_list *found);
+cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place at);
+cq_status cq_track_set_stale(cq_tracks *tracks, cq_track *t, cq_track *by);
+cq_status cq_track_check(cq_track *t);
+
+/* For the listener's own functions of these names; self is the tracks. */
+cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *changed);
+cq_status cq_track_refresh(void *self, cq_ctx *cx, cq_tensor *t);
+
+#endif

@@ -1,0 +1,20 @@
+/* What a call of an operator costs, in steps: about a tenth of a microsecond each. Programs from
+ * anywhere may take only so many of them, whether they use many small operators or a large one. */
+#ifndef CQ_ATEN_CORE_WORK_H
+#define CQ_ATEN_CORE_WORK_H
+
+#include "aten/core/op.h"
+
+enum {
+    CQ_WORK_CALL     = 8,    /* steps of any call */
+    CQ_WORK_ELEMENTS = 64,   /* read or written in a step */
+    CQ_WORK_BYTES    = 128,  /* of new memory in a step */
+    CQ_WORK_PRODUCTS = 2048, /* of float32, multiplied and added in a step */
+    CQ_WORK_DOUBLE   = 4,    /* times as long for products of float64 */
+    CQ_WORK_SLOW     = 16    /* times as long for products of other types */
+};
+
+/* Of a call whose arguments, and results unless their sizes depend on the data, are there. */
+uint64_t cq_op_work(const cq_opcall *c);
+
+#endif

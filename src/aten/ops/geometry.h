@@ -1,0 +1,53 @@
+/* How a view looks at its memory: sizes, strides and offset, before there is a tensor. View
+ * rows compute one and make their result of it; rows that write into a part of a tensor
+ * (slice_scatter) compute the same one and copy through it. */
+#ifndef CQ_ATEN_OPS_GEOMETRY_H
+#define CQ_ATEN_OPS_GEOMETRY_H
+
+#include "aten/core/ctx.h"
+
+typedef struct cq_geometry {
+    size_t  rank;
+    int64_t offset;
+    cq_int  sizes[CQ_MAX_RANK];
+    int64_t strides[CQ_MAX_RANK];
+} cq_geometry;
+
+cq_geometry cq_geometry_of(const cq_tensor *t);
+
+/* Dimension at goes away, or comes in with the given size and stride. */
+void cq_geometry_drop(cq_geometry *g, size_t at);
+void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride);
+
+/* t looked at through g, as result 0 of the call. */
+cq_status cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
+
+/* Copies src to where g looks in out. */
+cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tensor *src);
+
+/* Strides that show t in other sizes without moving an element; false if there are none.
+ * Sizes count by their example values and have t's number of elements. */
+bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const cq_int *sizes);
+
+/* The size of t along dim after slice's rules: start and end count from the end when they
+ * are negative, and are clamped. Both come back as places in 0 … size. */
+cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end, cq_int step);
+
+/* A list argument of sizes for t's elements in which one may be -1: all of them, checked
+ * against the number of elements. */
+cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_t *rank,
+                       cq_int *sizes);
+
+/* A list with the sizes of t, to call other operators with. */
+cq_val cq_sizes_of(cq_ctx *cx, const cq_tensor *t);
+
+/* A stride of every step-th element. One that overflows is that of a dimension of at most one
+ * element, where no stride matters, and stays what it was. */
+static inline int64_t cq_stride_times(int64_t stride, int64_t step)
+{
+    int64_t product;
+
+    return __builtin_mul_overflow(stride, step, &product) ? stride : product;
+}
+
+#endif

@@ -1,0 +1,538 @@
+/* Quantized tensors: to the grid and back, and what the operators of other files do with them.
+ * Layers that exist for quantized tensors alone are in quantized_layers.c. */
+#include "aten/ops/quantized.h"
+#include "aten/core/body.h"
+#include "kernel/quantize.h"
+
+#include <math.h>
+
+/* ---- which operators know quantized tensors ---- */
+
+/* A name that ends in * stands for all that begin so. Views need no row: they keep. */
+static const struct {
+    const char  *name;
+    cq_grid_rule rule;
+} rules[] = {
+    { "aten::_make_per_*", CQ_GRID_PLAIN },
+    { "aten::_reshape_alias", CQ_GRID_KEEP },
+    { "aten::_unsafe_view", CQ_GRID_KEEP },
+    { "aten::adaptive_avg_pool*", CQ_GRID_MEAN },
+    { "aten::adaptive_max_pool*", CQ_GRID_KEEP },
+    { "aten::avg_pool*", CQ_GRID_MEAN },
+    { "aten::cat", CQ_GRID_ROUND },
+    { "aten::channel_shuffle", CQ_GRID_KEEP },
+    { "aten::chunk", CQ_GRID_KEEP },
+    { "aten::clamp*", CQ_GRID_ROUND },
+    { "aten::clone", CQ_GRID_KEEP },
+    { "aten::concat", CQ_GRID_ROUND },
+    { "aten::contiguous", CQ_GRID_KEEP },
+    { "aten::constant_pad_nd", CQ_GRID_ROUND },
+    { "aten::copy", CQ_GRID_ROUND },
+    { "aten::dequantize", CQ_GRID_PLAIN },
+    { "aten::detach", CQ_GRID_KEEP },
+    { "aten::dropout", CQ_GRID_KEEP },
+    { "aten::eq", CQ_GRID_PLAIN },
+    { "aten::expand_as", CQ_GRID_KEEP },
+    { "aten::feature_dropout", CQ_GRID_KEEP },
+    { "aten::flatten", CQ_GRID_KEEP },
+    { "aten::flip", CQ_GRID_KEEP },
+    { "aten::ge", CQ_GRID_PLAIN },
+    { "aten::gelu", CQ_GRID_ROUND },
+    { "aten::gt", CQ_GRID_PLAIN },
+    { "aten::hardsigmoid", CQ_GRID_UNIT },
+    { "aten::hardtanh", CQ_GRID_ROUND },
+    { "aten::index", CQ_GRID_KEEP },
+    { "aten::index_select", CQ_GRID_KEEP },
+    { "aten::int_repr", CQ_GRID_PLAIN },
+    { "aten::le", CQ_GRID_PLAIN },
+    { "aten::leaky_relu", CQ_GRID_ROUND },
+    { "aten::lt", CQ_GRID_PLAIN },
+    { "aten::masked_fill", CQ_GRID_ROUND },
+    { "aten::max", CQ_GRID_KEEP },
+    { "aten::max_pool*", CQ_GRID_KEEP },
+    { "aten::mean", CQ_GRID_ROUND },
+    { "aten::min", CQ_GRID_KEEP },
+    { "aten::narrow", CQ_GRID_KEEP },
+    { "aten::ne", CQ_GRID_PLAIN },
+    { "aten::pad", CQ_GRID_ROUND },
+    { "aten::pixel_shuffle", CQ_GRID_KEEP },
+    { "aten::pixel_unshuffle", CQ_GRID_KEEP },
+    { "aten::prelu", CQ_GRID_ROUND },
+    { "aten::q_*", CQ_GRID_PLAIN },
+    { "aten::quantized_gru", CQ_GRID_PLAIN },
+    { "aten::quantized_lstm", CQ_GRID_PLAIN },
+    { "aten::quantized_max_pool*", CQ_GRID_KEEP },
+    { "aten::reflection_pad*", CQ_GRID_KEEP },
+    { "aten::relu", CQ_GRID_KEEP },
+    { "aten::relu6", CQ_GRID_ROUND },
+    { "aten::replication_pad*", CQ_GRID_KEEP },
+    { "aten::reshape*", CQ_GRID_KEEP },
+    { "aten::sigmoid", CQ_GRID_UNIT },
+    { "aten::sort", CQ_GRID_KEEP },
+    { "aten::split*", CQ_GRID_KEEP },
+    { "aten::stack", CQ_GRID_ROUND },
+    { "aten::tanh", CQ_GRID_SIGNED },
+    { "aten::threshold", CQ_GRID_ROUND },
+    { "aten::topk", CQ_GRID_KEEP },
+    { "aten::unflatten", CQ_GRID_KEEP },
+    { "aten::upsample_bilinear2d", CQ_GRID_ROUND },
+    { "aten::upsample_nearest*", CQ_GRID_KEEP },
+    { "aten::_upsample_nearest*", CQ_GRID_KEEP },
+    { "quantized::conv1d_prepack", CQ_GRID_STORED },
+    { "quantized::conv2d_prepack", CQ_GRID_STORED },
+    { "quantized::conv3d_prepack", CQ_GRID_STORED },
+    { "quantized::conv_transpose1d_prepack", CQ_GRID_STORED },
+    { "quantized::conv_transpose2d_prepack", CQ_GRID_STORED },
+    { "quantized::conv_transpose3d_prepack", CQ_GRID_STORED },
+    { "quantized::linear_prepack", CQ_GRID_STORED },
+    { "quantized::*", CQ_GRID_PLAIN },
+};
+
+static bool names(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern);
+
+    return pattern[n - 1] == '*' ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
+}
+
+static cq_grid_rule rule_of(const cq_op *op)
+{
+    if (op->def->flags & CQ_OP_HOST)
+        return CQ_GRID_PLAIN;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (names(rules[i].name, op->schema->name))
+            return rules[i].rule;
+    return op->def->view ? CQ_GRID_KEEP : CQ_GRID_NO;
+}
+
+/* ---- calls ---- */
+
+cq_tensor *cq_from_stored(cq_ctx *cx, cq_tensor *t)
+{
+    cq_qparams *q = t->qparams;
+    cq_tensor  *plain;
+
+    if (!q || cq_dtype_is_float(t->dtype))
+        return t;
+    /* The same integers without their grid, or the call would come back here. */
+    if (cq_tensor_new_view(&plain, t, t->dtype, t->rank, t->sizes, t->strides, t->offset) !=
+        CQ_OK) {
+        cq_ctx_fail(cx, cq_last_error()->status);
+        return NULL;
+    }
+    plain = cq_ctx_own_tensor(cx, plain);
+    if (!plain)
+        return NULL;
+    plain = q->scales ? CQ_OP(cx, "aten::_make_per_channel_quantized_tensor", TENSOR(plain),
+                              TENSOR(q->scales), TENSOR(q->zero_points), INT(q->axis))
+                      : CQ_OP(cx, "aten::_make_per_tensor_quantized_tensor", TENSOR(plain),
+                              FLOAT(q->scale), INT(q->zero_point));
+    if (plain)
+        cq_tensor_set_qparams(plain, q);
+    return plain;
+}
+
+cq_tensor *cq_to_grid(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
+{
+    cq_dtype stored;
+    int64_t  low, high;
+
+    if (!t || !q || !cq_qparams_range(q->torch_dtype, &stored, &low, &high))
+        return NULL;
+    t = q->scales
+            ? CQ_OP(cx, "aten::fake_quantize_per_channel_affine", TENSOR(t), TENSOR(q->scales),
+                    TENSOR(q->zero_points), INT(q->axis), INT(low), INT(high))
+            : CQ_OP(cx, "aten::fake_quantize_per_tensor_affine", TENSOR(t), FLOAT(q->scale),
+                    INT(q->zero_point), INT(low), INT(high));
+    if (t)
+        cq_tensor_set_qparams(t, q);
+    return t;
+}
+
+static cq_qparams *first_grid(const cq_val *args, size_t n)
+{
+    cq_qparams *q = NULL;
+
+    for (size_t i = 0; i < n && !q; i++) {
+        if (args[i].kind == CQ_VAL_TENSOR)
+            q = args[i].u.tensor->qparams;
+        else if (args[i].kind == CQ_VAL_LIST)
+            q = first_grid(args[i].u.list->items, args[i].u.list->n);
+    }
+    return q;
+}
+
+/* ---- means ---- */
+
+/* Floats have no middle between two steps of most grids, and every fourth mean of four integers is
+ * one. So means are those of the integers, without their zero point, which floats hold exactly. */
+static bool has_exact_means(const cq_qparams *q)
+{
+    return !q->scales && q->torch_dtype != CQ_TORCH_QINT32;
+}
+
+static cq_tensor *in_steps(cq_ctx *cx, cq_tensor *t, const cq_qparams *q)
+{
+    t = CQ_OP(cx, "aten::div.Scalar", TENSOR(t), FLOAT(q->scale));
+    return t ? CQ_OP(cx, "aten::round", TENSOR(t)) : NULL;
+}
+
+static cq_tensor *from_steps(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
+{
+    cq_qparams *steps;
+
+    if (cq_qparams_new(&steps, q->torch_dtype, 1, q->zero_point) != CQ_OK) {
+        cq_ctx_fail(cx, CQ_E_NO_MEMORY);
+        return NULL;
+    }
+    t = cq_to_grid(cx, t, steps);
+    cq_qparams_release(steps);
+    if (t)
+        t = CQ_OP(cx, "aten::mul.Scalar", TENSOR(t), FLOAT(q->scale));
+    if (t)
+        cq_tensor_set_qparams(t, q);
+    return t;
+}
+
+cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **like)
+{
+    size_t n = c->op->schema->n_args;
+
+    *rule = rule_of(c->op);
+    *like = first_grid(c->args, n);
+    if (*rule == CQ_GRID_NO)
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "dequantize the tensor before it",
+                       "it does not work on quantized tensors");
+    for (size_t i = 0; i < n && *rule != CQ_GRID_STORED; i++)
+        if (c->args[i].kind == CQ_VAL_TENSOR)
+            c->args[i] = TENSOR(cq_from_stored(c->cx, c->args[i].u.tensor));
+    CQ_TRY(c->cx->status);
+    if (*rule == CQ_GRID_MEAN && !has_exact_means(*like))
+        *rule = CQ_GRID_ROUND;
+    if (*rule == CQ_GRID_MEAN)
+        c->args[0] = TENSOR(in_steps(c->cx, c->args[0].u.tensor, *like));
+    return c->cx->status;
+}
+
+/* The grids of sigmoid and tanh: all 256 numbers between the ends. */
+static cq_status fixed_grid(cq_qparams **out, const cq_qparams *like, bool is_signed)
+{
+    bool    quint8 = like->torch_dtype == CQ_TORCH_QUINT8;
+    int64_t zero   = is_signed ? (quint8 ? 128 : 0) : (quint8 ? 0 : -128);
+
+    if (like->torch_dtype == CQ_TORCH_QINT32)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                       "quantized tensors of 32 bits have no such function");
+    return cq_qparams_new(out, like->torch_dtype, (is_signed ? 2.0 : 1.0) / 256, zero);
+}
+
+static void settle(cq_opcall *c, cq_val *v, cq_grid_rule rule, cq_qparams *q)
+{
+    if (v->kind == CQ_VAL_LIST)
+        for (size_t i = 0; i < v->u.list->n; i++)
+            settle(c, &v->u.list->items[i], CQ_GRID_KEEP, q);
+    if (v->kind != CQ_VAL_TENSOR || !cq_dtype_is_float(v->u.tensor->dtype))
+        return;
+    if (rule == CQ_GRID_KEEP)
+        cq_tensor_set_qparams(v->u.tensor, q);
+    else if (rule == CQ_GRID_MEAN)
+        *v = TENSOR(from_steps(c->cx, v->u.tensor, q));
+    else
+        *v = TENSOR(cq_to_grid(c->cx, v->u.tensor, q));
+}
+
+cq_status cq_quantized_after(cq_opcall *c, cq_grid_rule rule, cq_qparams *like)
+{
+    cq_qparams *q = NULL;
+
+    if (rule == CQ_GRID_PLAIN || rule == CQ_GRID_STORED)
+        return CQ_OK;
+    if (like->scales)
+        return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "dequantize the tensor before it",
+                       "it does not work on tensors with a grid for each channel");
+    if (rule == CQ_GRID_UNIT || rule == CQ_GRID_SIGNED)
+        CQ_TRY(fixed_grid(&q, like, rule == CQ_GRID_SIGNED));
+    for (size_t i = 0; i < c->n_results; i++)
+        settle(c, &c->results[i], rule, q ? q : like);
+    cq_qparams_release(q);
+    return c->cx->status;
+}
+
+/* ---- numbers of a grid ---- */
+
+/* A row of one number, or the tensor that was given. */
+static cq_status params_of(cq_opcall *c, const char *name, cq_dtype dtype, cq_tensor **out)
+{
+    cq_val    v   = cq_arg_val(c, name);
+    int64_t   one = 1;
+    cq_status status;
+
+    if (v.kind == CQ_VAL_TENSOR)
+        return cq_tensor_clone(out, v.u.tensor, dtype);
+    CQ_TRY(cq_tensor_new_uninit(out, dtype, 1, &one));
+    if (dtype == CQ_DTYPE_F32)
+        *(float *)cq_tensor_bytes(*out) = (float)cq_arg_f64(c, name);
+    else
+        *(int32_t *)cq_tensor_bytes(*out) = (int32_t)cq_arg_i64(c, name);
+    status = c->cx->status;
+    if (status != CQ_OK)
+        cq_tensor_release(*out);
+    return status;
+}
+
+static int axis_of(const cq_opcall *c)
+{
+    return cq_schema_find(c->op->schema, "axis") < 0
+               ? 0
+               : cq_arg_dim(c, "axis", cq_arg_tensor(c, "self")->rank);
+}
+
+/* Both numbers as tensors, for a kernel. */
+static cq_status with_params(cq_opcall *c,
+                             cq_status (*run)(cq_opcall *c, cq_tensor *scale, cq_tensor *zero))
+{
+    cq_tensor *scale = NULL, *zero = NULL;
+    cq_status  status = params_of(c, "scale", CQ_DTYPE_F32, &scale);
+
+    if (status == CQ_OK)
+        status = params_of(c, "zero_point", CQ_DTYPE_I32, &zero);
+    if (status == CQ_OK)
+        status = run(c, scale, zero);
+    cq_tensor_release(scale);
+    cq_tensor_release(zero);
+    return status;
+}
+
+static cq_status check_params(const cq_opcall *c)
+{
+    cq_val     scale = cq_arg_val(c, "scale");
+    cq_tensor *self  = cq_arg_tensor(c, "self");
+    int64_t    want  = 1;
+
+    if (scale.kind != CQ_VAL_TENSOR) {
+        if (!(cq_arg_f64(c, "scale") > 0))
+            return cq_call_fail(c, CQ_E_ARGUMENT, "the scale should be above 0, not %g",
+                                cq_arg_f64(c, "scale"));
+        return c->cx->status;
+    }
+    if (cq_schema_find(c->op->schema, "axis") >= 0)
+        want = self->rank ? self->sizes[axis_of(c)].value : 1;
+    if (cq_tensor_numel(scale.u.tensor) != want ||
+        cq_tensor_numel(cq_arg_tensor(c, "zero_point")) != want)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld scales and %lld zero points, want %lld each",
+                            (long long)cq_tensor_numel(scale.u.tensor),
+                            (long long)cq_tensor_numel(cq_arg_tensor(c, "zero_point")),
+                            (long long)want);
+    return c->cx->status;
+}
+
+/* ---- rounded to a grid, without being quantized ---- */
+
+static cq_status fake_quantize_shape(cq_opcall *c)
+{
+    int64_t low = cq_arg_i64(c, "quant_min"), high = cq_arg_i64(c, "quant_max");
+    cq_val  zero = cq_arg_val(c, "zero_point");
+
+    CQ_TRY(check_params(c));
+    if (!cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "works on floats only");
+    if (low > high)
+        return cq_call_fail(c, CQ_E_ARGUMENT, "there is nothing from %lld to %lld", (long long)low,
+                            (long long)high);
+    if (zero.kind == CQ_VAL_INT && (zero.u.i.value < low || zero.u.i.value > high))
+        return cq_call_fail(c, CQ_E_ARGUMENT, "zero point %lld is not in %lld … %lld",
+                            (long long)zero.u.i.value, (long long)low, (long long)high);
+    return cq_shape_of_self(c);
+}
+
+static cq_status to_grid(cq_opcall *c, cq_tensor *scale, cq_tensor *zero)
+{
+    return cq_kernel_to_grid(cq_result_tensor(c, 0), cq_arg_tensor(c, "self"), scale, zero,
+                             axis_of(c), cq_arg_i64(c, "quant_min"), cq_arg_i64(c, "quant_max"));
+}
+
+static cq_status fake_quantize_run(cq_opcall *c)
+{
+    return with_params(c, to_grid);
+}
+
+/* ---- what bodies ask ---- */
+
+cq_val cq_native_floats(cq_body *b, const cq_val *args, size_t n)
+{
+    (void)n;
+    return TENSOR(cq_from_stored(b->c->cx, args[0].u.tensor));
+}
+
+/* quantized(x, scale, zero_point, dtype), with an axis behind them if there is a scale for each of
+ * its slices. Numbers in tensors are fixed from here on. */
+cq_val cq_native_quantized(cq_body *b, const cq_val *args, size_t n)
+{
+    cq_ctx     *cx    = b->c->cx;
+    int         dtype = (int)cq_lang_i64(&b->lang, args[3]);
+    cq_qparams *q     = NULL;
+    cq_tensor  *t     = NULL;
+    cq_status   status;
+
+    if (n == 5)
+        status = cq_qparams_new_per_channel(&q, dtype, args[1].u.tensor, args[2].u.tensor,
+                                            (int)cq_lang_i64(&b->lang, args[4]));
+    else
+        status = cq_qparams_new(&q, dtype, cq_lang_f64(&b->lang, args[1]),
+                                cq_lang_i64(&b->lang, args[2]));
+    if (cq_ctx_fail(cx, status) == CQ_OK)
+        t = cq_to_grid(cx, args[0].u.tensor, q);
+    cq_qparams_release(q);
+    return TENSOR(t);
+}
+
+/* regrid(x, like): on the grid that like has. */
+cq_val cq_native_regrid(cq_body *b, const cq_val *args, size_t n)
+{
+    cq_qparams *q = args[1].u.tensor->qparams;
+
+    (void)n;
+    return q ? TENSOR(cq_to_grid(b->c->cx, args[0].u.tensor, q)) : args[0];
+}
+
+/* A tensor that came from outside has no grid; most are of uint8. */
+cq_val cq_native_grid_dtype(cq_body *b, const cq_val *args, size_t n)
+{
+    const cq_qparams *q = args[0].u.tensor->qparams;
+
+    (void)b, (void)n;
+    return INT(q ? q->torch_dtype : CQ_TORCH_QUINT8);
+}
+
+/* qparams(x): scale and zero point, which are tensors if there is an axis; the least and the
+ * greatest integer, the axis, and what the integers are stored as. None for a tensor without a
+ * grid. */
+cq_val cq_native_qparams(cq_body *b, const cq_val *args, size_t n)
+{
+    const cq_qparams *q = args[0].u.tensor->qparams;
+    cq_dtype          stored;
+    int64_t           low, high;
+
+    (void)n;
+    if (!q || !cq_qparams_range(q->torch_dtype, &stored, &low, &high))
+        return CQ_NONE;
+    return cq_lang_list(&b->lang,
+                        (cq_val[]){ q->scales ? TENSOR(q->scales) : FLOAT(q->scale),
+                                    q->scales ? TENSOR(q->zero_points) : INT(q->zero_point),
+                                    INT(low), INT(high), q->scales ? INT(q->axis) : CQ_NONE,
+                                    DTYPE(stored) },
+                        6);
+}
+
+/* Whether a range that is to be reduced is. */
+cq_val cq_native_narrow_range(cq_body *b, const cq_val *args, size_t n)
+{
+    (void)n;
+    return BOOL(cq_lang_truth(&b->lang, args[0]) && !b->c->cx->whole_range);
+}
+
+/* bias_on_grid(bias, x, weight): sums are made in integers of scale(x) * scale(weight), and so is
+ * the bias. */
+cq_val cq_native_bias_on_grid(cq_body *b, const cq_val *args, size_t n)
+{
+    const cq_qparams *qx = args[1].u.tensor->qparams, *qw = args[2].u.tensor->qparams;
+    cq_tensor        *t = args[0].kind == CQ_VAL_TENSOR ? args[0].u.tensor : NULL, *out;
+
+    n = t ? (size_t)cq_tensor_numel(t) : 0;
+    if (!t || !qx || !qw || qx->scales || cq_tensor_is_fake(t) ||
+        (qw->scales && (cq_tensor_is_fake(qw->scales) || (size_t)cq_tensor_numel(qw->scales) != n)))
+        return args[0];
+    if (cq_ctx_fail(b->c->cx, cq_tensor_clone(&out, t, CQ_DTYPE_F32)) != CQ_OK)
+        return CQ_NONE;
+    for (size_t i = 0; i < n; i++) {
+        double scale =
+            qx->scale * (qw->scales ? cq_tensor_get_f64(qw->scales, (int64_t)i) : qw->scale);
+
+        ((float *)cq_tensor_bytes(out))[i] =
+            (float)(nearbyint(cq_tensor_get_f64(t, (int64_t)i) / scale) * scale);
+    }
+    return cq_ctx_own(b->c->cx, cq_val_of_tensor(out));
+}
+
+/* ---- from stored integers ---- */
+
+static int torch_dtype_of(cq_dtype stored)
+{
+    return stored == CQ_DTYPE_I8    ? CQ_TORCH_QINT8
+           : stored == CQ_DTYPE_U8  ? CQ_TORCH_QUINT8
+           : stored == CQ_DTYPE_I32 ? CQ_TORCH_QINT32
+                                    : 0;
+}
+
+static cq_status make_quantized_shape(cq_opcall *c)
+{
+    cq_tensor  *self = cq_arg_tensor(c, "self"), *out;
+    cq_qparams *q;
+
+    CQ_TRY(check_params(c));
+    if (!torch_dtype_of(self->dtype))
+        return cq_call_fail(c, CQ_E_TYPE, "wants int8, uint8 or int32, not %s",
+                            cq_dtype_name(self->dtype));
+    CQ_TRY(cq_result_like(c, 0, self, CQ_DTYPE_F32));
+    out = cq_result_tensor(c, 0);
+    if (cq_schema_find(c->op->schema, "axis") >= 0)
+        CQ_TRY(cq_qparams_new_per_channel(&q, torch_dtype_of(self->dtype),
+                                          cq_arg_tensor(c, "scale"), cq_arg_tensor(c, "zero_point"),
+                                          axis_of(c)));
+    else
+        CQ_TRY(cq_qparams_new(&q, torch_dtype_of(self->dtype), cq_arg_f64(c, "scale"),
+                              cq_arg_i64(c, "zero_point")));
+    cq_tensor_set_qparams(out, q);
+    cq_qparams_release(q);
+    return CQ_OK;
+}
+
+static cq_status dequantize_stored(cq_opcall *c, cq_tensor *scale, cq_tensor *zero)
+{
+    return cq_kernel_dequantize(cq_result_tensor(c, 0), cq_arg_tensor(c, "self"), scale, zero,
+                                axis_of(c));
+}
+
+static cq_status make_quantized_run(cq_opcall *c)
+{
+    return with_params(c, dequantize_stored);
+}
+
+/* ---- plain again ---- */
+
+/* A tensor that is not quantized is converted to float32 too. */
+static cq_status dequantize_shape(cq_opcall *c)
+{
+    return cq_result_like(c, 0, c->args[0].u.tensor, CQ_DTYPE_F32);
+}
+
+static cq_status dequantize_run(cq_opcall *c)
+{
+    return cq_tensor_copy_into(cq_result_tensor(c, 0), c->args[0].u.tensor);
+}
+
+#define FAKE(text_of_schema, text)                                                                 \
+    {                                                                                              \
+        .schema = "aten::" text_of_schema ", int quant_min, int quant_max) -> Tensor",             \
+        .about = text, .shape = fake_quantize_shape, .run = fake_quantize_run                      \
+    }
+
+const cq_op_def cq_ops_quantized[] = {
+    FAKE("fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point",
+         "rounded as a quantized tensor would be"),
+    FAKE("fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor "
+         "zero_point",
+         "rounded as a quantized tensor would be"),
+    FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
+         "rounded with a scale for each channel"),
+    CQ_KERNEL("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
+              "-> Tensor",
+              "integers as a quantized tensor", make_quantized_shape, make_quantized_run),
+    CQ_KERNEL("aten::_make_per_channel_quantized_tensor(Tensor self, Tensor scale, "
+              "Tensor zero_point, int axis) -> Tensor",
+              "integers as a quantized tensor with a scale for each channel", make_quantized_shape,
+              make_quantized_run),
+    CQ_KERNEL("aten::dequantize.self(Tensor self) -> Tensor", "a quantized tensor as floats",
+              dequantize_shape, dequantize_run),
+    { 0 },
+};

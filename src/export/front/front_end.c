@@ -1,0 +1,351 @@
+/* One call of a model, into a graph or for its numbers, whatever the model is made of. */
+#include "export/front/front_end.h"
+
+#include "base/sized.h"
+#include "base/warn.h"
+
+#include <stdio.h>
+
+CQ_API void cq_run_options_init(cq_run_options *options)
+{
+    CQ_NEED_ELSE(options, );
+    *options = (cq_run_options){ .struct_size = sizeof *options };
+}
+
+/* ---- inputs and outputs ---- */
+
+const char *cq_port_next_name(cq_port *p, const char *own)
+{
+    const cq_export_options *o = p->options;
+    size_t                   i = p->n_inputs++;
+    char                     made_up[32];
+
+    if (i < o->n_input_names && o->input_names[i])
+        return o->input_names[i];
+    snprintf(made_up, sizeof made_up, "input_%zu", i);
+    return cq_ir_text(p->capture->graph, own ? own : made_up);
+}
+
+/* The names of the dynamic axes of one input, into axes (NULL where the size is fixed). Made-up
+ * names live in the graph. */
+static cq_status input_axes(cq_graph *g, const cq_export_options *o, const char *name,
+                            const cq_tensor *t, const char **axes)
+{
+    size_t made_up = 0;
+
+    for (size_t i = 0; i < t->rank; i++)
+        axes[i] = NULL;
+    for (size_t i = 0; i < o->n_dynamic_axes; i++) {
+        const cq_dynamic_axis *d    = &o->dynamic_axes[i];
+        int64_t                axis = d->axis < 0 ? d->axis + (int64_t)t->rank : d->axis;
+
+        if (strcmp(d->value, name) != 0)
+            continue;
+        if (axis < 0 || axis >= (int64_t)t->rank)
+            return cq_fail(CQ_E_ARGUMENT, name, NULL,
+                           "dynamic axis %d is out of range: the input has %u dimensions", d->axis,
+                           t->rank);
+        made_up++;
+        axes[axis] =
+            d->name
+                ? d->name
+                : cq_ir_text(g, cq_arena_printf(g->arena, "%s_dynamic_axes_%zu", name, made_up));
+    }
+    return CQ_OK;
+}
+
+/* Whether the user or an earlier input has the name. */
+static bool is_taken(const cq_port *p, const char *name)
+{
+    const cq_export_options *o   = p->options;
+    const cq_block          *top = p->capture->graph->top;
+
+    for (size_t i = 0; i < o->n_input_names; i++)
+        if (o->input_names[i] && strcmp(o->input_names[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < o->n_output_names; i++)
+        if (o->output_names[i] && strcmp(o->output_names[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < top->params.n; i++)
+        if (strcmp(top->params.items[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static cq_tensor *graph_input(cq_port *p, cq_tensor *example, const char *own)
+{
+    const char *axes[CQ_MAX_RANK];
+    const char *name = cq_port_next_name(p, own && !is_taken(p, own) ? own : NULL);
+    cq_status   status;
+
+    status = input_axes(p->capture->graph, p->options, name, example, axes);
+    if (status != CQ_OK) {
+        cq_ctx_fail(p->cx, status);
+        return NULL;
+    }
+    return cq_capture_input(p->capture, p->cx, example, name, axes);
+}
+
+cq_tensor *cq_port_input(cq_port *p, cq_tensor *example, const char *own)
+{
+    cq_status status = CQ_OK;
+
+    if (p->cx->status != CQ_OK)
+        return NULL;
+    if (p->capture)
+        return graph_input(p, example, own);
+    p->n_inputs++;
+    if (p->gradients)
+        status = cq_gradients_add_input(p->gradients, example);
+    if (status != CQ_OK) {
+        cq_ctx_fail(p->cx, status);
+        return NULL;
+    }
+    return cq_clone(p->cx, example);
+}
+
+void cq_port_sequence(cq_port *p, cq_dtype dtype, const char *own)
+{
+    cq_graph *g = p->capture->graph;
+    cq_value *v;
+
+    if (p->cx->status != CQ_OK)
+        return;
+    own = cq_port_next_name(p, own && !is_taken(p, own) ? own : NULL);
+    v   = cq_ir_param_new(g->top, (cq_type){ .kind = CQ_TYPE_LIST, .dtype = dtype, .rank = -1 });
+    if (v)
+        v->name = cq_ir_text(g, own);
+    else
+        cq_ctx_fail(p->cx, CQ_E_NO_MEMORY);
+}
+
+cq_status cq_port_output(cq_port *p, cq_tensor *t)
+{
+    if (p->capture)
+        cq_capture_output(p->capture, p->cx, t);
+    else if (p->n_outputs < p->max)
+        p->outputs[p->n_outputs] = cq_tensor_retain(t);
+    p->n_outputs++;
+    return p->cx->status;
+}
+
+cq_status cq_port_extra(cq_port *p, const char *name, cq_tensor *t)
+{
+    cq_graph *g = p->capture ? p->capture->graph : NULL;
+
+    CQ_TRY(cq_port_output(p, t));
+    return g ? cq_vec_push(&g->named_outputs, cq_ir_text(g, name)) : CQ_OK;
+}
+
+bool cq_port_has_rule(void *port, const char *op)
+{
+    const cq_port *p = port;
+
+    return p->options && cq_symbolics_has(p->options, op);
+}
+
+/* ---- modes ---- */
+
+static cq_status set_mode(const cq_front_end *f, void *self, cq_training training, void **saved)
+{
+    *saved = NULL;
+    if (!f->set_training && training == CQ_TRAINING_TRAIN)
+        cq_warn(NULL,
+                "training mode changes nothing: a program of torch.export keeps the mode that "
+                "it was made in");
+    if (!f->set_training || training == CQ_TRAINING_PRESERVE)
+        return CQ_OK;
+    return f->set_training(self, training == CQ_TRAINING_TRAIN, saved);
+}
+
+static void restore_mode(const cq_front_end *f, void *self, void *saved)
+{
+    if (f->restore)
+        f->restore(self, saved);
+}
+
+/* ---- capturing ---- */
+
+static cq_status name_weight(void *user, const char *name, cq_tensor *t, bool is_parameter)
+{
+    (void)is_parameter;
+    return cq_capture_weight(user, t, name);
+}
+
+static cq_status record(const cq_front_end *f, void *self, cq_port *port)
+{
+    cq_capture *cap = port->capture;
+    cq_status   status;
+
+    CQ_TRY(f->each_weight(self, name_weight, cap));
+    cq_capture_start(cap, port->cx);
+    status = f->call(self, port);
+    cq_capture_stop(cap, port->cx);
+    CQ_TRY(status);
+    CQ_TRY(cq_ctx_status(port->cx));
+    CQ_TRY(cq_capture_add_checks(cap));
+    CQ_TRY(cq_capture_add_outputs(cap));
+    CQ_TRY(cq_symbols_check(&cap->graph->symbols));
+    CQ_TRY(cap->graph->status);
+    if (!cap->graph->top->returns.n)
+        return cq_fail(CQ_E_UNSUPPORTED, port->options->graph_name, NULL,
+                       "the model returns no tensor");
+    return CQ_OK;
+}
+
+/* One call of the model, as an aten graph. */
+static cq_status capture(cq_graph **out, const cq_front_end *f, void *self,
+                         const cq_export_options *options)
+{
+    cq_port    port    = { .options = options, .flags = options->flags };
+    cq_marking marking = { 0 };
+    cq_status  status;
+
+    CQ_TRY_OR_DONE(cq_marking_init(&marking, options->marks, options->n_marks));
+    CQ_TRY_OR_DONE(cq_capture_new(&port.capture));
+    CQ_TRY_OR_DONE(cq_ctx_new(&port.cx));
+    port.cx->marking = options->n_marks ? &marking : NULL;
+    CQ_TRY_OR_DONE(record(f, self, &port));
+    CQ_TRY_OR_DONE(cq_marking_check(&marking));
+    *out = cq_capture_take(port.capture);
+done:
+    cq_ctx_free(port.cx);
+    cq_capture_free(port.capture);
+    cq_marking_clear(&marking);
+    return status;
+}
+
+/* ---- running ---- */
+
+static cq_status add_parameter(void *user, const char *name, cq_tensor *t, bool is_parameter)
+{
+    return is_parameter ? cq_gradients_add_parameter(user, name, t) : CQ_OK;
+}
+
+static cq_status run(const cq_front_end *f, void *self, cq_port *port, size_t *n_outputs)
+{
+    cq_named_outputs named = { 0 };
+    cq_status        status;
+
+    cq_named_outputs_listen(&named, port->cx);
+    status = f->call(self, port);
+    if (status == CQ_OK)
+        status = cq_ctx_status(port->cx);
+    if (status == CQ_OK)
+        *n_outputs = cq_named_outputs_take(&named, port->outputs, port->n_outputs, port->max);
+    if (status == CQ_OK && port->gradients)
+        status = cq_gradients_go_back(port->gradients, port->outputs,
+                                      *n_outputs < port->max ? *n_outputs : port->max);
+    cq_named_outputs_clear(&named);
+    return status;
+}
+
+/* In the mode that the model is in. */
+static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
+                            cq_tensor **outputs, size_t max, size_t *n_outputs)
+{
+    cq_port port = {
+        .run = o, .flags = o->flags, .gradients = o->gradients, .outputs = outputs, .max = max
+    };
+    cq_marking marking = { 0 };
+    cq_status  status;
+
+    *n_outputs = 0;
+    for (size_t i = 0; i < max; i++)
+        outputs[i] = NULL;
+    CQ_TRY_OR_DONE(cq_marking_init(&marking, o->marks, o->n_marks));
+    CQ_TRY_OR_DONE(o->gradients ? cq_gradients_start(o->gradients, &port.cx)
+                                : cq_ctx_new(&port.cx));
+    if (o->gradients)
+        CQ_TRY_OR_DONE(f->each_weight(self, add_parameter, o->gradients));
+    port.cx->marking = o->n_marks ? &marking : NULL;
+    status           = run(f, self, &port, n_outputs);
+    for (size_t i = 0; i < max && status != CQ_OK; i++) {
+        cq_tensor_release(outputs[i]);
+        outputs[i] = NULL;
+    }
+done:
+    cq_marking_clear(&marking);
+    if (!o->gradients) /* else it is the gradients' */
+        cq_ctx_free(port.cx);
+    return status;
+}
+
+cq_status cq_front_end_run(const cq_front_end *f, void *self, const cq_run_options *given,
+                           cq_tensor **outputs, size_t max, size_t *n_outputs)
+{
+    cq_run_options o;
+    void          *modes;
+    cq_status      status;
+
+    *n_outputs = 0;
+    cq_run_options_init(&o);
+    CQ_TRY(cq_sized_take(&o, given, "cq_run_options"));
+    CQ_TRY(set_mode(f, self, o.training, &modes));
+    status = run_marked(f, self, &o, outputs, max, n_outputs);
+    restore_mode(f, self, modes);
+    return status;
+}
+
+/* ---- exporting ---- */
+
+/* A capture with all of the state that it finds. */
+static cq_status capture_settled(cq_graph **out, const cq_front_end *f, void *self,
+                                 const cq_export_options *o)
+{
+    enum { MAX_ROUNDS = 16 };
+
+    for (int i = 0; i < MAX_ROUNDS; i++) {
+        CQ_TRY(capture(out, f, self, o));
+        if (!f->must_repeat || !f->must_repeat(self))
+            return CQ_OK;
+        cq_graph_free(*out);
+    }
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, "export without --state",
+                   "what the model changes is something else in every capture");
+}
+
+static cq_status export_as_it_is(cq_onnx_model **out, const cq_front_end *f, void *self,
+                                 const cq_export_options *o)
+{
+    const cq_run_options run_options = { .struct_size = sizeof run_options,
+                                         .marks       = o->marks,
+                                         .n_marks     = o->n_marks,
+                                         .flags       = o->flags | CQ_RUN_RESTORE };
+    cq_graph            *graph;
+    cq_status            status;
+
+    CQ_TRY(capture_settled(&graph, f, self, o));
+    status = cq_export_graph(out, graph, o);
+    cq_graph_free(graph);
+    if (status == CQ_OK && o->outputs)
+        status = run_marked(f, self, &run_options, o->outputs, o->n_outputs, &(size_t){ 0 });
+    return status;
+}
+
+cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *self,
+                              const char *name, const cq_export_options *options)
+{
+    cq_export_options o;
+    void             *modes;
+    cq_dtype          before;
+    cq_status         status;
+
+    *out = NULL;
+    CQ_TRY(cq_export_options_take(&o, options));
+    if (!o.opset)
+        o.opset = f->opset;
+    CQ_TRY(cq_export_check_options(&o));
+    if (!o.graph_name)
+        o.graph_name = name;
+    CQ_TRY(set_mode(f, self, o.training, &modes));
+    before = cq_set_default_float(o.default_dtype);
+    status = export_as_it_is(out, f, self, &o);
+    cq_set_default_float(before);
+    restore_mode(f, self, modes);
+    if (status != CQ_OK) {
+        cq_onnx_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,55 @@
+/* Patterns of nodes that become one (fuse.c), and what they become (fuse_layers.c). */
+#ifndef CQ_EXPORT_PASSES_FUSE_H
+#define CQ_EXPORT_PASSES_FUSE_H
+
+#include "export/exporter.h"
+
+enum { CQ_FUSE_MAX_BOUND = 16 };
+
+/* The values that the names of a pattern stand for. */
+typedef struct cq_fuse_match {
+    cq_node *root; /* the outermost node */
+    struct {
+        const char *name;
+        size_t      len;
+        cq_value   *value;
+    } bound[CQ_FUSE_MAX_BOUND];
+    size_t n;
+} cq_fuse_match;
+
+typedef struct cq_fuser cq_fuser;
+
+typedef struct cq_fusion {
+    int         stage;
+    int         since; /* opset */
+    const char *pattern;
+    cq_status (*make)(cq_fuser *f, const cq_fuse_match *m); /* may find that it does not fit */
+} cq_fusion;
+
+struct cq_fuser {
+    cq_exporter *ex;
+    int          stage;
+    bool         changed;
+    cq_ptr_map   halves; /* a table of angles to its first half */
+};
+
+/* What a name of the pattern stands for; NULL: nothing. */
+cq_value *cq_fuse_bound(const cq_fuse_match *m, const char *name);
+
+/* An input of a node as of now; NULL: there is none. */
+cq_value *cq_fuse_input(const cq_node *n, size_t i);
+
+/* A new node before another, in its place in the source. */
+cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *const *in,
+                      size_t n_in, size_t n_out);
+
+cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_grouped(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_bias(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m);
+
+#endif

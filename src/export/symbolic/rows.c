@@ -1,0 +1,131 @@
+/* Finding the row of an operator. The families are listed here and nowhere else. */
+#include "aten/core/body.h"
+#include "export/symbolic/rule.h"
+
+#include <pthread.h>
+
+static const cq_symbolic *const families[] = {
+    cq_symbolics_number,    cq_symbolics_sequence,
+    cq_symbolics_linalg,    cq_symbolics_reduce,
+    cq_symbolics_softmax,   cq_symbolics_norm,
+    cq_symbolics_conv,      cq_symbolics_pool,
+    cq_symbolics_rnn,       cq_symbolics_resize,
+    cq_symbolics_view,      cq_symbolics_slice,
+    cq_symbolics_pointwise, cq_symbolics_functions,
+    cq_symbolics_compare,   cq_symbolics_activation,
+    cq_symbolics_creation,  cq_symbolics_cast,
+    cq_symbolics_random,    cq_symbolics_join,
+    cq_symbolics_pad,       cq_symbolics_index,
+    cq_symbolics_scatter,   cq_symbolics_select,
+    cq_symbolics_sort,      cq_symbolics_quantized,
+    cq_symbolics_vision,    cq_symbolics_complex,
+    cq_symbolics_gamma,     cq_symbolics_moe,
+    cq_symbolics_attention, cq_symbolics_quantized_decomposed,
+    cq_symbolics_lowbit,    cq_symbolics_torchao,
+};
+
+const cq_symbolic *cq_symbolic_family(size_t i)
+{
+    return i < sizeof families / sizeof *families ? families[i] : NULL;
+}
+
+/* A row of the table, and its rule once it was needed. */
+typedef struct entry entry;
+struct entry {
+    const cq_symbolic *row;
+    cq_rule           *rule;
+    entry             *next; /* of the same name, in table order */
+};
+
+/* Built when it is first asked for; if memory was short, the next one to ask tries again. */
+static struct {
+    pthread_mutex_t lock;
+    bool            is_ready;
+    cq_arena       *arena;
+    cq_map          by_name;
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static cq_status add(const cq_symbolic *row)
+{
+    entry *e = cq_arena_zalloc(table.arena, sizeof *e), *last;
+
+    if (!e)
+        return CQ_E_NO_MEMORY;
+    e->row = row;
+    last   = cq_map_get(&table.by_name, row->name);
+    if (!last)
+        return cq_map_set(&table.by_name, row->name, e);
+    while (last->next)
+        last = last->next;
+    last->next = e;
+    return CQ_OK;
+}
+
+static cq_status build(void)
+{
+    cq_status status = (table.arena = cq_arena_new()) ? CQ_OK : CQ_E_NO_MEMORY;
+
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (const cq_symbolic *row = families[f]; row->name && status == CQ_OK; row++)
+            status = add(row);
+    table.is_ready = status == CQ_OK;
+    if (status != CQ_OK) {
+        cq_map_clear(&table.by_name);
+        cq_arena_free(table.arena);
+        table.arena = NULL;
+    }
+    return status;
+}
+
+/* Whether a row is better than what was found: newer, and not above the opset. */
+static bool is_better(const cq_symbolic *row, int opset, cq_symbolic_found *found)
+{
+    if (row->since <= opset)
+        return !found->row || row->since >= found->row->since;
+    if (!row->no && (!found->later || row->since < found->later))
+        found->later = row->since;
+    return false;
+}
+
+static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const char *name,
+                            size_t len, int opset)
+{
+    entry *best = NULL;
+
+    for (const cq_symbolic *row = cq_map_get_n(&ex->user_rows_by_name, name, len); row;
+         row                    = row->next)
+        if (is_better(row, opset, out)) {
+                               out->row  = row;
+                               out->rule = row->rule;
+        }
+    if (out->row)
+        return CQ_OK;
+    for (entry *e = cq_map_get_n(&table.by_name, name, len); e; e = e->next)
+        if (is_better(e->row, opset, out)) {
+            out->row = e->row;
+            best     = e;
+        }
+    if (best && !best->rule && (best->row->as || best->row->each))
+        CQ_TRY(cq_rule_parse(&best->rule, table.arena,
+                             best->row->as ? best->row->as : best->row->each, NULL));
+    out->rule = best ? best->rule : NULL;
+    return CQ_OK;
+}
+
+cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const char *full_name,
+                           int opset)
+{
+    const char *dot    = strchr(full_name, '.');
+    cq_status   status = CQ_OK;
+
+    *out = (cq_symbolic_found){ 0 };
+    pthread_mutex_lock(&table.lock);
+    if (!table.is_ready)
+        status = build();
+    if (status == CQ_OK)
+        status = find_named(out, ex, full_name, strlen(full_name), opset);
+    if (status == CQ_OK && !out->row && dot)
+        status = find_named(out, ex, full_name, (size_t)(dot - full_name), opset);
+    pthread_mutex_unlock(&table.lock);
+    return status;
+}

@@ -1,0 +1,188 @@
+/* Symbolics: how an ATen operator becomes ONNX. One row per operator and opset, grouped by
+ * family in symbolic/; look-up takes the newest row that is not above the target opset.
+ *
+ *     { "aten::relu",        7, .op = "Relu" },                      a plain rename
+ *     { "aten::silu",        7, .each = "self * Sigmoid(self)" },    an element-wise expression
+ *     { "aten::mm",          7, .as = "MatMul(self, mat2)" },        any other one
+ *     { "aten::softmax.int", 7, .fn = softmax_before_13 },           what needs thought
+ *     { "aten::kron",        7, .parts = true },                     in terms of other operators
+ *     { "aten::nextafter",   7, .no = "ONNX has no such function" }  and why it cannot be
+ *
+ * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
+ * it. .op passes on the tensors among the arguments, in order; the operands of element-wise
+ * operators are cast to what they take (arith.h). An operator without a row is decomposed if
+ * it is composed of others.
+ *
+ * .as and .each are rules, whose grammar is in docs/rules.md (rule.h). In .as, arguments are
+ * what the operator was given. In .each, they come in the dtype that the operator computes in: that
+ * of its result, or of both operands together if it is a comparison.
+ *
+ * .parts is for operators that calque has a kernel for and ONNX has not: the function of lib/aten
+ * that is decorated with @decomposition("aten::kron") is converted in the operator's place. Beside
+ * .fn, .as or .op it is for what those decline. A name in such a row stands for that overload
+ * alone.
+ *
+ * A function gets a cq_sym and builds nodes with it. The first failure stays in it and later
+ * calls fall through (values are NULL then), so a function is a straight line that ends in
+ * `return cq_sym_done(s, result)`. */
+#ifndef CQ_EXPORT_SYMBOLIC_SYMBOLIC_H
+#define CQ_EXPORT_SYMBOLIC_SYMBOLIC_H
+
+#include "aten/core/op.h"
+#include "ir/graph.h"
+
+#include <calque/symbolic.h> /* what users may call too: arguments, constants, the ending */
+
+typedef struct cq_symbolic cq_symbolic;
+
+struct cq_symbolic {
+    const char *name;  /* "aten::softmax.int" or "aten::softmax" */
+    int         since; /* the first opset it holds for */
+    const char *op;
+    const char *as, *each;
+    cq_status (*fn)(cq_sym *s);
+    const char *no;
+    bool        parts;
+
+    /* A row that a user registered: fn is NULL then. */
+    cq_symbolic_fn user_fn;
+    void          *user;
+    int            line; /* of a rule in text that a user gave; 0: none */
+
+    struct cq_rule    *rule; /* as or each, parsed: of a user's row */
+    const cq_symbolic *next; /* the next of the same name: of a user's row */
+};
+
+/* The families, ended by an empty row (rows.c lists them). */
+extern const cq_symbolic cq_symbolics_number[];
+extern const cq_symbolic cq_symbolics_sequence[];
+extern const cq_symbolic cq_symbolics_linalg[];
+extern const cq_symbolic cq_symbolics_reduce[];
+extern const cq_symbolic cq_symbolics_softmax[];
+extern const cq_symbolic cq_symbolics_norm[];
+extern const cq_symbolic cq_symbolics_conv[];
+extern const cq_symbolic cq_symbolics_pool[];
+extern const cq_symbolic cq_symbolics_rnn[];
+extern const cq_symbolic cq_symbolics_resize[];
+extern const cq_symbolic cq_symbolics_view[];
+extern const cq_symbolic cq_symbolics_slice[];
+extern const cq_symbolic cq_symbolics_pointwise[];
+extern const cq_symbolic cq_symbolics_functions[];
+extern const cq_symbolic cq_symbolics_compare[];
+extern const cq_symbolic cq_symbolics_activation[];
+extern const cq_symbolic cq_symbolics_creation[];
+extern const cq_symbolic cq_symbolics_cast[];
+extern const cq_symbolic cq_symbolics_random[];
+extern const cq_symbolic cq_symbolics_join[];
+extern const cq_symbolic cq_symbolics_pad[];
+extern const cq_symbolic cq_symbolics_index[];
+extern const cq_symbolic cq_symbolics_scatter[];
+extern const cq_symbolic cq_symbolics_select[];
+extern const cq_symbolic cq_symbolics_sort[];
+extern const cq_symbolic cq_symbolics_quantized[];
+extern const cq_symbolic cq_symbolics_vision[];
+extern const cq_symbolic cq_symbolics_complex[];
+extern const cq_symbolic cq_symbolics_gamma[];
+extern const cq_symbolic cq_symbolics_moe[];
+extern const cq_symbolic cq_symbolics_attention[];
+extern const cq_symbolic cq_symbolics_quantized_decomposed[];
+extern const cq_symbolic cq_symbolics_lowbit[];
+extern const cq_symbolic cq_symbolics_torchao[];
+
+/* ---- what is asked for ---- */
+
+/* Whether the opset is that one or newer; if not, the operator is declined for this reason. */
+bool cq_sym_since(cq_sym *s, int opset, const char *why);
+
+/* Arguments, by their name in the operator's schema. */
+cq_int cq_sym_int(cq_sym *s, const char *arg);
+int    cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
+size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
+
+/* The results that the operator should give. */
+cq_type cq_sym_result_type(const cq_sym *s, size_t i);
+bool    cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
+
+/* Types of values. Those of arguments and results are always known; those of values in
+ * between only if the helper that made them says so. */
+void cq_sym_set_type_of(cq_value *v, const cq_value *like);    /* v has the type of like */
+void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
+
+/* ---- building ---- */
+
+#define CQ_IN(...)                                                                                 \
+    ((cq_value *[]){ __VA_ARGS__ }), sizeof((cq_value *[]){ __VA_ARGS__ }) / sizeof(cq_value *)
+#define CQ_ATTR(...)                                                                               \
+    ((cq_attr[]){ __VA_ARGS__ }), sizeof((cq_attr[]){ __VA_ARGS__ }) / sizeof(cq_attr)
+#define CQ_NO_IN   NULL, 0
+#define CQ_NO_ATTR NULL, 0
+
+cq_attr cq_attr_i(const char *name, int64_t value);
+cq_attr cq_attr_f(const char *name, double value);
+cq_attr cq_attr_s(const char *name, const char *value);
+cq_attr cq_attr_t(const char *name, cq_tensor *value);
+cq_attr cq_attr_is(cq_sym *s, const char *name, const int64_t *values, size_t n);
+cq_attr cq_attr_fs(cq_sym *s, const char *name, const double *values, size_t n);
+cq_attr cq_attr_ts(cq_sym *s, const char *name, cq_tensor *const *values, size_t n);
+cq_attr cq_attr_ss(cq_sym *s, const char *name, const char *const *values, size_t n);
+
+/* A node with one output: cq_sym_op(s, "Softmax", CQ_IN(x), CQ_ATTR(cq_attr_i("axis", 1))).
+ * A NULL input is an optional one left out (unless the cq_sym has failed). The name may have
+ * a domain: "com.example::Op". Element-wise operators with one typed input give their output
+ * the same type. Attributes with a NULL name are left out. */
+cq_value *cq_sym_op(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
+                    const cq_attr *attrs, size_t n_attrs);
+/* The same with n outputs, into out. */
+void cq_sym_op_n(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, const cq_attr *attrs,
+                 size_t n_attrs, cq_value **out, size_t n_out);
+
+/* A node with blocks (If, Loop): make it, then fill its blocks between push and pop. */
+cq_node  *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in, size_t n_out);
+cq_block *cq_sym_push_block(cq_sym *s, cq_node *node); /* attribute order: then, else */
+void      cq_sym_pop_block(cq_sym *s, cq_value *const *returns, size_t n);
+
+/* Constants. */
+cq_value *cq_sym_const_f32s(cq_sym *s, const float *values, size_t n); /* 1-d */
+
+/* Sizes that may be symbolic, as int64 values: 0-d, 1-d of one, 1-d of all. */
+cq_value *cq_sym_of_int(cq_sym *s, cq_int i);
+cq_value *cq_sym_of_int_1d(cq_sym *s, cq_int i);
+cq_value *cq_sym_of_ints(cq_sym *s, const cq_int *items, size_t n);
+
+/* Operators whose form depends on the opset. They know the types of their outputs if they
+ * know those of their inputs. Axes are in 0 … rank-1 unless said otherwise. */
+cq_value *cq_sym_unsqueeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
+cq_value *cq_sym_squeeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
+cq_value *cq_sym_reduce(cq_sym *s, const char *op, cq_value *x, const int64_t *axes, size_t n,
+                        bool keepdims); /* n 0: all */
+cq_value *cq_sym_transpose(cq_sym *s, cq_value *x, const int64_t *perm, size_t n);
+cq_value *cq_sym_swap_dims(cq_sym *s, cq_value *x, int a, int b); /* x itself if a == b */
+cq_value *cq_sym_reshape(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n);
+cq_value *cq_sym_reshape_i64(cq_sym *s, cq_value *x, const int64_t *shape, size_t n); /* 0 and -1
+                                                              as in ONNX; type stays unknown */
+cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n);
+cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int end, int64_t step);
+cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis);
+cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis);
+void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n, cq_value **out);
+/* The k greatest or least of floats (since opset 11 also integers), in order, and their places. */
+void      cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
+cq_value *cq_sym_shape(cq_sym *s, cq_value *x);
+cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* either NULL */
+cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pads, size_t n,
+                     cq_value *value); /* ONNX order: begins, then ends; value 0-d or NULL */
+
+/* A failure that is not the operator's (no memory, a bug). Returns the first one. */
+cq_status cq_sym_fail(cq_sym *s, cq_status status);
+
+/* For public functions: a missing argument is an error of the symbolic, which keeps its first. */
+void cq_sym_missing(cq_sym *s, const char *function, const char *wanted);
+#define CQ_SYM_NEED(s, condition, otherwise)                                                       \
+    do {                                                                                           \
+        if (!(s) || !(condition)) {                                                                \
+            cq_sym_missing(s, __func__, #condition);                                               \
+            return otherwise;                                                                      \
+        }                                                                                          \
+    } while (0)
+
+#endif

@@ -1,0 +1,55 @@
+/* Convolutions of blocked images, float32, two spatial axes. A blocked image is
+ * [n, c / b rounded up, h, w, b]: b channels side by side make a vector. What is behind the last
+ * channel is finite and meets weights that are zero.
+ *
+ * A convolution is prepared once: its weights are packed for the way it will go, which
+ * is decided by its shape: Winograd's for small square windows, channel by channel for depthwise
+ * ones, and products of pixels and weights for all others. */
+#ifndef CQ_KERNEL_CONV_BCONV_H
+#define CQ_KERNEL_CONV_BCONV_H
+
+#include "kernel/elementwise.h"
+
+typedef struct cq_bconv cq_bconv;
+
+typedef struct cq_bconv_spec {
+    const cq_tensor *w;     /* [o, c / groups, kh, kw], float32; contiguous if there are groups */
+    bool             flips; /* the last tap of w is the first of the window */
+    const float     *bias;  /* o numbers, or NULL */
+    int64_t          groups, stride[2], dilation[2];
+    bool             plain_input; /* x is [n, c, h, w]; for few channels */
+    bool             clamps;      /* results are limited to lo … hi */
+    float            lo, hi;
+    bool             activates; /* instead: act of every result, an operation on one operand */
+    cq_ew_op         act;
+    cq_params        act_params;
+    int64_t          places[2]; /* the size that the output is expected to have; 0: not known */
+} cq_bconv_spec;
+
+/* Whether there is a way for such a weight. plain_input asks for that too. */
+bool cq_bconv_supports(const cq_bconv_spec *spec);
+
+/* The weight is not needed any more then. */
+cq_status cq_bconv_new(cq_bconv **out, const cq_bconv_spec *spec);
+void      cq_bconv_free(cq_bconv *c); /* NULL is fine */
+
+int64_t cq_bconv_channels(const cq_bconv *c, bool out); /* what x must have, what comes out */
+
+bool cq_bconv_adds_in_place(const cq_bconv *c);
+
+/* One run. Sizes fit: the caller has worked out the output's. */
+typedef struct cq_bconv_call {
+    int64_t      batch, in[2], out_size[2], padding[2]; /* padding before the image */
+    const float *x, *add; /* add: another image of the output's shape, added; or NULL */
+                          /* it may be out itself if cq_bconv_adds_in_place */
+    bool   unlimited;     /* neither limited nor activated, though the convolution says so */
+    float *out;
+    int    lanes; /* threads that may take part at most */
+    float *scratch;
+} cq_bconv_call;
+
+/* Floats of scratch that a call needs; CQ_E_NO_MEMORY when that overflows. */
+cq_status cq_bconv_scratch(int64_t *out, const cq_bconv *c, const cq_bconv_call *call);
+cq_status cq_bconv_run(const cq_bconv *c, const cq_bconv_call *call);
+
+#endif

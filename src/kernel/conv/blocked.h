@@ -1,0 +1,51 @@
+/* Blocked images, [n, c / b rounded up, h, w, b], where b is cq_block_channels(): to and from plain
+ * ones, and the kernels beside convolutions (bconv.h) that a network of them needs. Float32,
+ * contiguous. What is element-wise takes blocked images as they are. */
+#ifndef CQ_KERNEL_CONV_BLOCKED_H
+#define CQ_KERNEL_CONV_BLOCKED_H
+
+#include "kernel/conv/window.h"
+
+int cq_block_channels(void); /* as many as a vector has, of the instruction set in use */
+
+/* Channels behind the last are zero. */
+cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain);
+cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x);
+
+enum { CQ_BLOCKED_POOL_TAPS = 256 }; /* that a window may have */
+
+/* Pools. NaN is the greatest. Padding does not count for the greatest; of averages it does if
+ * count_padding, as far as behind goes. A window with nothing in it gives -infinity, or NaN. */
+cq_status cq_blocked_max_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window);
+cq_status cq_blocked_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,
+                              const int64_t *behind, bool count_padding);
+cq_status cq_blocked_mean(cq_tensor *out, const cq_tensor *x); /* out [n, blocks, 1, 1, b] */
+
+/* x * scale + shift by channel, of b numbers for each block, limited if clamps. */
+typedef struct cq_blocked_affine {
+    const float *scale, *shift;
+    bool         clamps;
+    float        lo, hi;
+} cq_blocked_affine;
+
+cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blocked_affine *a);
+
+/* Images whose channels are those of others, in any order. Moves: vectors that are read for the
+ * vectors that are written, altogether. */
+typedef struct cq_blocked_channel {
+    int64_t image, channel;
+} cq_blocked_channel;
+
+typedef struct cq_blocked_pick cq_blocked_pick;
+
+int64_t   cq_blocked_moves(const cq_blocked_channel *channels, int64_t n);
+cq_status cq_blocked_pick_new(cq_blocked_pick **out, const cq_blocked_channel *channels, int64_t n);
+void      cq_blocked_pick_free(cq_blocked_pick *p);
+
+/* All images have the sizes of out, but for its blocks. */
+cq_status cq_blocked_pick_run(cq_tensor *out, const cq_blocked_pick *p, const cq_tensor *const *x);
+
+/* x times by, [n, blocks, 1, 1, b]. */
+cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *by);
+
+#endif

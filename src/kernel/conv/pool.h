@@ -1,0 +1,40 @@
+/* Pooling over windows of any number of spatial axes. Images are [batch, channel, in...],
+ * outputs preallocated; their sizes say how many places the window has, so ceil_mode is
+ * the caller's (cq_window_places). Windows that reach out of the image are clipped.
+ * Floats and integers; half precision is computed in float32. */
+#ifndef CQ_KERNEL_CONV_POOL_H
+#define CQ_KERNEL_CONV_POOL_H
+
+#include "kernel/conv/window.h"
+
+/* indices, int64 or NULL, gets where in its plane each maximum was found first. A NaN wins. */
+cq_status cq_kernel_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x,
+                             const cq_window *window);
+
+typedef struct cq_avg_pool {
+    const int64_t *padding_after;     /* NULL: as much as before the image */
+    bool           count_include_pad; /* divide by what lies in the padding as well */
+    int64_t        divisor;           /* instead of a count, if not 0 */
+} cq_avg_pool;
+
+cq_status cq_kernel_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,
+                             const cq_avg_pool *options);
+
+/* The p-th root of the sum of |x|^p over the window (ONNX's LpPool). */
+cq_status cq_kernel_lp_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window, double p);
+
+/* Place i of o covers [floor(i * in / o), ceil((i + 1) * in / o)). */
+cq_status cq_kernel_adaptive_avg_pool(cq_tensor *out, const cq_tensor *x);
+cq_status cq_kernel_adaptive_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x);
+
+/* Puts the elements of x where indices says, in planes of zeros. */
+cq_status cq_kernel_max_unpool(cq_tensor *out, const cq_tensor *x, const cq_tensor *indices);
+
+/* The same, adding up: the gradient of a max pool. */
+cq_status cq_kernel_max_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out,
+                                  const cq_tensor *indices);
+cq_status cq_kernel_avg_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out,
+                                  const cq_window *window, const cq_avg_pool *options);
+cq_status cq_kernel_adaptive_avg_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out);
+
+#endif

@@ -1,0 +1,50 @@
+/* Convolutions and products of quantized numbers by a constant weight of int8, summed exactly.
+ *
+ * An image is [n, h, w, c], its channels padded to a multiple of CQ_QUANT_UNIT, in the element type
+ * of the instruction set (quant_core.h); a matrix is an image of one row. What is behind the last
+ * channel meets weights that are zero. */
+#ifndef CQ_KERNEL_CONV_QCONV_H
+#define CQ_KERNEL_CONV_QCONV_H
+
+#include "kernel/quant_core.h"
+#include "tensor/tensor.h"
+
+typedef struct cq_qconv cq_qconv;
+
+typedef struct cq_qconv_spec {
+    const int8_t *w; /* element (o, i, y, x) of [out, in / groups, kh, kw] at … */
+    int64_t       step[4];
+    int64_t       out, in, groups, kernel[2], stride[2], dilation[2];
+} cq_qconv_spec;
+
+/* Whether there is a way: one group, or channel by channel; and the sum of as many products as one
+ * result has fits into 32 bits. */
+bool cq_qconv_supports(const cq_qconv_spec *spec);
+
+/* The weight is not needed any more then. */
+cq_status cq_qconv_new(cq_qconv **out, const cq_qconv_spec *spec);
+void      cq_qconv_free(cq_qconv *c); /* NULL is fine */
+
+/* Numbers of each output channel, padded to whole vectors. */
+int64_t cq_qconv_padded(const cq_qconv *c);
+
+/* start[o] = -zero * the sum of o's weights, which makes up for an input that is not centred. */
+void cq_qconv_start(int32_t *start, const cq_qconv *c, int32_t zero);
+
+typedef struct cq_qconv_call {
+    int64_t         batch, in[2], out_size[2], padding[2]; /* padding before the image */
+    const void     *x;
+    int64_t         channels; /* that a pixel of x takes, padded */
+    int32_t         zero;     /* of x: what padding is */
+    void           *out;
+    int64_t         out_channels; /* that a pixel takes, padded; or floats */
+    cq_quant_finish finish;       /* numbers are padded */
+    int             lanes;        /* threads that may take part at most */
+    void           *scratch;
+} cq_qconv_call;
+
+/* Bytes of scratch that a call needs; CQ_E_NO_MEMORY when that overflows. */
+cq_status cq_qconv_scratch(int64_t *out, const cq_qconv *c, const cq_qconv_call *call);
+cq_status cq_qconv_run(const cq_qconv *c, const cq_qconv_call *call);
+
+#endif

@@ -1,0 +1,40 @@
+/* Parts of images: sampled in regions, and chosen among boxes. */
+#ifndef CQ_KERNEL_CONV_REGIONS_H
+#define CQ_KERNEL_CONV_REGIONS_H
+
+#include "tensor/tensor.h"
+
+typedef struct cq_regions {
+    double  scale;   /* of the corners */
+    int64_t ratio;   /* samples along a bin; 0: as many as it has pixels */
+    bool half_pixel; /* corners are shifted by half a pixel; else regions are at least one large */
+    bool is_max;     /* the greatest sample instead of the mean */
+} cq_regions;
+
+/* x [n, channels, h, w], boxes [k, 4] (left, top, right, bottom), batch k images, out [k, channels,
+ * bins, bins]. */
+cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tensor *boxes,
+                              const cq_tensor *batch, const cq_regions *how);
+
+/* How many points of a channel that looks at, with bins of h by w: boxes may be larger than the
+ * image. */
+double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int64_t h, int64_t w);
+
+/* rois [k, 5]: the image, and corners that are rounded to whole pixels. places (int32, of out's
+ * sizes) may be NULL: where in its plane each greatest element lies, -1 in an empty bin. */
+cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *places, const cq_tensor *x,
+                             const cq_tensor *rois, double scale);
+
+/* Non-maximum suppression: of boxes that share more than max_overlap of their union, the one with
+ * the best score. */
+typedef struct cq_nms {
+    int64_t       n_boxes, limit;
+    double        max_overlap, min_score;
+    bool          has_min_score, is_centre; /* boxes are a centre and sizes, not two corners */
+    const double *boxes, *scores;           /* 4 and 1 of each */
+} cq_nms;
+
+/* The best first; chosen has room for n_boxes. */
+cq_status cq_kernel_nms(int64_t *chosen, int64_t *n_chosen, const cq_nms *m);
+
+#endif

@@ -1,0 +1,36 @@
+/* Resizing: every axis on its own. What an axis does is a table: for each new place, which old
+ * ones with which weights. PyTorch's modes fill it in here; others can bring theirs. */
+#ifndef CQ_KERNEL_CONV_RESIZE_H
+#define CQ_KERNEL_CONV_RESIZE_H
+
+#include "tensor/tensor.h"
+
+typedef struct cq_resize_axis {
+    int64_t  n_out, n_taps; /* n_taps for each place; 0: the axis stays as it is */
+    int64_t *index;         /* n_out * n_taps places of the old axis */
+    double  *weight;        /* as many; NULL: copies (n_taps is 1), whatever the dtype */
+} cq_resize_axis;
+
+cq_status cq_resize_axis_init(cq_resize_axis *a, int64_t n_out, int64_t n_taps, bool is_copy);
+void      cq_resize_axis_clear(cq_resize_axis *a);
+
+/* axes has an entry for each axis of x. Indices are checked. Floats are summed in float32 or
+ * float64; integers that are not just copied go through float32 and are cut off. */
+cq_status cq_kernel_resize(cq_tensor *out, const cq_tensor *x, const cq_resize_axis *axes);
+
+typedef enum cq_resize_mode {
+    CQ_RESIZE_NEAREST,       /* floor(i * scale) */
+    CQ_RESIZE_NEAREST_EXACT, /* the middle of a pixel counts */
+    CQ_RESIZE_LINEAR,        /* of any number of axes: bilinear, trilinear */
+    CQ_RESIZE_CUBIC,
+    CQ_RESIZE_LINEAR_ANTIALIAS,
+    CQ_RESIZE_CUBIC_ANTIALIAS
+} cq_resize_mode;
+
+/* PyTorch's upsample and interpolate: x [n, c, in...], out [n, c, out...]. scales has the
+ * factor the user gave for each spatial axis, 0 or NULL where there was none: it, and not the
+ * sizes, decides where pixels are taken from. */
+cq_status cq_kernel_upsample(cq_tensor *out, const cq_tensor *x, cq_resize_mode mode,
+                             bool align_corners, const double *scales);
+
+#endif

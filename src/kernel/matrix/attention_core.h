@@ -1,0 +1,28 @@
+/* The loops of attention on rows of scores: kernel/wide/attention.c, compiled for each instruction
+ * set. Rows have room for whole vectors. Private to kernel/matrix/attention.c. */
+#ifndef CQ_KERNEL_MATRIX_ATTENTION_CORE_H
+#define CQ_KERNEL_MATRIX_ATTENTION_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is known of a row of scores while its keys come block by block. */
+typedef struct cq_attention_row {
+    float  top;  /* the largest so far; -INFINITY: none yet */
+    float  fade; /* what results so far are to be multiplied by */
+    double sum;  /* of the powers so far */
+} cq_attention_row;
+
+typedef struct cq_attention_core {
+    /* out[i * panel + j] = x[i * row + j * col] for i < rows and j < cols; 0 for j < panel behind
+     * them, where panel is two vectors. */
+    void (*pack)(float *out, const float *x, int64_t row, int64_t col, int64_t rows, int64_t cols);
+    void (*cap)(float *s, int64_t n, float cap);
+    void (*add)(float *s, int64_t n, const float *bias, int64_t step);
+    void (*hide)(float *s, int64_t n, const uint8_t *hides, int64_t step, bool shown, float hidden);
+    /* n scores become powers of e, less the largest; sum and top grow. */
+    void (*soften)(float *s, int64_t n, cq_attention_row *row);
+    void (*times)(float *x, int64_t n, float factor);
+} cq_attention_core;
+
+#endif

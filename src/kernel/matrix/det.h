@@ -1,0 +1,13 @@
+/* Determinants and inverses. */
+#ifndef CQ_KERNEL_MATRIX_DET_H
+#define CQ_KERNEL_MATRIX_DET_H
+
+#include "tensor/tensor.h"
+
+/* Of the matrices in x's last two dimensions, in double. */
+cq_status cq_kernel_det(cq_tensor *out, const cq_tensor *x);
+
+/* The inverses of those matrices, in double; a matrix that has none gives infinities and NaN. */
+cq_status cq_kernel_inverse(cq_tensor *out, const cq_tensor *x);
+
+#endif

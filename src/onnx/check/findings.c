@@ -1,0 +1,156 @@
+/* The list that the checker fills, and the places that its entries name. */
+#include "onnx/check/check.h"
+
+#include "base/str.h"
+
+struct cq_onnx_findings {
+    cq_arena *arena;
+    CQ_VEC(cq_onnx_finding) list;
+};
+
+static const struct {
+    const char *code, *hint;
+} rules[] = {
+#define RULE_ROW(name, code, hint) [CQ_ONNX_RULE_##name] = { code, hint },
+    CQ_ONNX_RULES(RULE_ROW)
+#undef RULE_ROW
+};
+
+cq_status cq_onnx_findings_new(cq_onnx_findings **out)
+{
+    cq_onnx_findings *findings = *out = cq_zalloc(sizeof *findings);
+
+    if (findings)
+        findings->arena = cq_arena_new();
+    if (findings && findings->arena)
+        return CQ_OK;
+    cq_onnx_findings_free(findings);
+    *out = NULL;
+    return CQ_E_NO_MEMORY;
+}
+
+CQ_API void cq_onnx_findings_free(cq_onnx_findings *findings)
+{
+    if (!findings)
+        return;
+    cq_vec_clear(&findings->list);
+    cq_arena_free(findings->arena);
+    cq_free(findings);
+}
+
+CQ_API size_t cq_onnx_findings_count(const cq_onnx_findings *findings)
+{
+    CQ_NEED_ELSE(findings, 0);
+    return findings->list.n;
+}
+
+CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findings, size_t index)
+{
+    CQ_NEED_ELSE(findings, NULL);
+    return index < findings->list.n ? &findings->list.items[index] : NULL;
+}
+
+void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, const char *name,
+                   size_t index)
+{
+    *place   = (cq_onnx_place){ .parent = c->place, .kind = kind, .name = name, .index = index };
+    c->place = place;
+}
+
+void cq_onnx_leave(cq_onnx_check *c)
+{
+    c->place = c->place->parent;
+}
+
+/* Outermost first: "graph main > node /conv/Conv (Conv)". The chain is as deep as messages
+ * may be nested, so recursion is fine. */
+static void add_place(cq_str *s, const cq_onnx_place *place)
+{
+    if (place->parent) {
+        add_place(s, place->parent);
+        cq_str_add(s, " > ");
+    }
+    if (place->name && *place->name)
+        cq_str_printf(s, "%s %s", place->kind, place->name);
+    else
+        cq_str_printf(s, "%s #%zu", place->kind, place->index);
+    if (place->extra && *place->extra)
+        cq_str_printf(s, " (%s)", place->extra);
+}
+
+/* A line of the listing stays a line, whatever a name holds. */
+static const char *in_arena(cq_onnx_check *c, cq_str *s)
+{
+    char *copy = cq_arena_strdup(c->findings->arena, cq_str_text(s));
+
+    for (char *p = copy; p && *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    if (s->status != CQ_OK || !copy)
+        c->status = CQ_E_NO_MEMORY;
+    cq_str_clear(s);
+    return copy;
+}
+
+/* Rules that onnx.checker 1.12 does not have; later versions have some of them. A model that breaks
+ * no other is valid by it, so they are warnings. */
+static bool is_newer(cq_onnx_rule rule)
+{
+    switch (rule) {
+    case CQ_ONNX_RULE_OUTPUT_UNDEFINED:
+    case CQ_ONNX_RULE_TENSOR_DATA_SIZE:
+    case CQ_ONNX_RULE_TENSOR_DIMS_INVALID:
+    case CQ_ONNX_RULE_TENSOR_TYPE_UNKNOWN:
+    case CQ_ONNX_RULE_FUNCTION_DUPLICATE:
+    case CQ_ONNX_RULE_FUNCTION_RECURSIVE: return true;
+    default: return false;
+    }
+}
+
+static void add_finding(cq_onnx_check *c, cq_onnx_rule rule, bool is_warning, const char *format,
+                        va_list args) __attribute__((format(printf, 4, 0)));
+
+static void add_finding(cq_onnx_check *c, cq_onnx_rule rule, bool is_warning, const char *format,
+                        va_list args)
+{
+    bool            is_last = c->findings->list.n == CQ_ONNX_MAX_FINDINGS;
+    cq_onnx_finding finding;
+    cq_str          where = { 0 }, what = { 0 };
+
+    if (c->status != CQ_OK || c->findings->list.n > CQ_ONNX_MAX_FINDINGS)
+        return;
+    rule = is_last ? CQ_ONNX_RULE_TOO_MANY : rule;
+    if (c->place)
+        add_place(&where, c->place);
+    else
+        cq_str_add(&where, "model");
+    if (is_last)
+        cq_str_printf(&what, "more than %d findings", CQ_ONNX_MAX_FINDINGS);
+    else
+        cq_str_vprintf(&what, format, args);
+    finding = (cq_onnx_finding){ .code       = rules[rule].code,
+                                 .where      = in_arena(c, &where),
+                                 .what       = in_arena(c, &what),
+                                 .hint       = rules[rule].hint,
+                                 .is_warning = is_warning };
+    if (c->status == CQ_OK)
+        c->status = cq_vec_push(&c->findings->list, finding);
+}
+
+void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(c, rule, is_newer(rule), format, args);
+    va_end(args);
+}
+
+void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(c, rule, true, format, args);
+    va_end(args);
+}

@@ -1,0 +1,250 @@
+/* Finding the bytes of external tensors. A location comes from a file, so it may only
+ * lead to a regular file inside the model's own folder: it is relative, has no "..", and
+ * is opened from a handle of the folder, part by part (base/file.c). */
+#include "onnx/file/external.h"
+
+#include "base/map.h"
+#include "onnx/tensor.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What a location begins with when it is not a file at all (testcase/strip.c). */
+#define STRIPPED "{\"type\": \"stripped\""
+
+struct cq_onnx_files {
+    pthread_mutex_t lock;
+    cq_map          open;     /* location to cq_mapping */
+    const char     *path;     /* of the model, behind folder */
+    char            folder[]; /* "" or ending in / */
+};
+
+cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path)
+{
+    const char    *slash = strrchr(path, '/');
+    size_t         len = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(path) + 1;
+    cq_onnx_files *files = *out = cq_zalloc(sizeof *files + len + 1 + size);
+
+    if (!files)
+        return CQ_E_NO_MEMORY;
+    pthread_mutex_init(&files->lock, NULL);
+    memcpy(files->folder, path, len);
+    files->path = memcpy(files->folder + len + 1, path, size);
+    return CQ_OK;
+}
+
+void cq_onnx_files_free(cq_onnx_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->open.n; i++)
+        cq_mapping_release(files->open.entries[i].value);
+    cq_map_clear(&files->open);
+    pthread_mutex_destroy(&files->lock);
+    cq_free(files);
+}
+
+bool cq_onnx_files_has(const cq_onnx_files *files, const char *path)
+{
+    for (size_t i = 0; files && i < files->open.n; i++)
+        if (cq_mapping_is_of(files->open.entries[i].value, path))
+            return true;
+    return false;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path)
+{
+    return files && is_same_file(files->path, path);
+}
+
+bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
+                           const char *path)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+    char        own[PATH_MAX];
+
+    return files && location &&
+           snprintf(own, sizeof own, "%s%s", files->folder, location) < (int)sizeof own &&
+           is_same_file(own, path);
+}
+
+bool cq_onnx_is_external(const cq_onnx_tensor *tensor)
+{
+    return tensor->data_location == CQ_ONNX_LOCATION_EXTERNAL;
+}
+
+const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key)
+{
+    for (uint32_t i = 0; i < entries->n; i++)
+        if (entries->items[i]->key && strcmp(entries->items[i]->key, key) == 0)
+            return entries->items[i]->value;
+    return NULL;
+}
+
+const char *cq_onnx_location_fault(const char *location)
+{
+    if (!location || !*location)
+        return "has no location";
+    if (*location == '/')
+        return "has an absolute location";
+    for (const char *p = location; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || !p[2]))
+            return "has a location that leads out of the model's folder";
+    }
+    return NULL;
+}
+
+static cq_status open_file(cq_mapping **out, cq_onnx_files *files, const char *location)
+{
+    cq_status status = cq_mapping_open_in(out, files->folder, location);
+
+    if (status == CQ_E_NOT_FOUND)
+        return cq_fail(status, location, "external data belongs beside the model file",
+                       "cannot find the file with external data: No such file or directory");
+    CQ_TRY(status);
+    status = cq_map_set(&files->open, location, *out);
+    if (status != CQ_OK)
+        cq_mapping_release(*out);
+    return status;
+}
+
+static cq_status get_file(cq_mapping **out, cq_onnx_files *files, const char *location)
+{
+    cq_status status = CQ_OK;
+
+    pthread_mutex_lock(&files->lock);
+    *out = cq_map_get(&files->open, location);
+    if (!*out)
+        status = open_file(out, files, location);
+    pthread_mutex_unlock(&files->lock);
+    return status;
+}
+
+/* A decimal number of an entry; absent is fallback. */
+static cq_status entry_number(size_t *out, const cq_onnx_tensor *tensor, const char *key,
+                              size_t fallback)
+{
+    const char *text = cq_onnx_entry_get(&tensor->external_data, key);
+    uint64_t    n    = 0;
+    bool        bad  = text && !*text;
+
+    *out = fallback;
+    if (!text)
+        return CQ_OK;
+    for (const char *p = text; *p; p++) {
+        bad |= *p < '0' || *p > '9';
+        bad |= __builtin_mul_overflow(n, (uint64_t)10, &n);
+        bad |= __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n);
+    }
+    if (bad || n > SIZE_MAX)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
+                       "%s of external data is \"%s\", which is not a number of bytes", key, text);
+    *out = (size_t)n;
+    return CQ_OK;
+}
+
+bool cq_onnx_is_stripped(const cq_onnx_tensor *tensor)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+
+    return cq_onnx_is_external(tensor) && location &&
+           strncmp(location, STRIPPED, sizeof STRIPPED - 1) == 0;
+}
+
+static cq_status fail_stripped(const cq_onnx_tensor *tensor)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "calque unstrip fills it with random numbers",
+                   "the data of a tensor was stripped");
+}
+
+cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
+                                   const cq_onnx_tensor *tensor, size_t want)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+    const char *fault    = cq_onnx_location_fault(location);
+    size_t      offset, length;
+    cq_mapping *file;
+
+    *out = NULL;
+    if (fault)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL, "external data %s", fault);
+    if (cq_onnx_is_stripped(tensor))
+        return fail_stripped(tensor);
+    if (!m->files)
+        return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "load the model from its file",
+                       "external data in \"%s\" cannot be found from a model in memory", location);
+    CQ_TRY(entry_number(&offset, tensor, "offset", 0));
+    CQ_TRY(entry_number(&length, tensor, "length", want));
+    if (length != want)
+        return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
+                       "external data has %zu bytes, its dtype and dimensions need %zu", length,
+                       want);
+    CQ_TRY(get_file(&file, m->files, location));
+    return cq_storage_map(out, file, offset, want);
+}
+
+cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tensor *tensor)
+{
+    const char *location = cq_onnx_entry_get(&tensor->external_data, "location");
+    cq_mapping *file;
+    cq_storage *bytes = NULL;
+    size_t      size;
+    cq_status   status;
+
+    if (cq_onnx_is_stripped(tensor))
+        return fail_stripped(tensor);
+    if (!m->files)
+        return CQ_OK;
+    CQ_TRY(get_file(&file, m->files, location));
+    if (cq_onnx_tensor_raw_size(&size, tensor) != CQ_OK)
+        return CQ_OK; /* that is another rule's business */
+    status = cq_onnx_external_storage(&bytes, m, tensor, size);
+    cq_storage_release(bytes);
+    return status;
+}
+
+/* Names may spell one file in many ways: what is counted is the file. */
+static cq_status count_file(cq_map *counted, const cq_mapping *file, double *bytes)
+{
+    char key[64];
+
+    cq_mapping_identity(file, key, sizeof key);
+    if (cq_map_has(counted, key))
+        return CQ_OK;
+    *bytes += (double)cq_mapping_size(file);
+    return cq_map_set(counted, key, NULL);
+}
+
+double cq_onnx_external_bytes(const cq_onnx_model *m)
+{
+    const cq_onnx_graph *g       = m->graph;
+    cq_map               counted = { 0 };
+    double               bytes   = 0;
+    cq_mapping          *file;
+
+    for (uint32_t i = 0; m->files && g && i < g->initializer.n; i++) {
+        const cq_onnx_tensor *t        = g->initializer.items[i];
+        const char           *location = cq_onnx_entry_get(&t->external_data, "location");
+
+        if (cq_onnx_is_external(t) && !cq_onnx_location_fault(location) &&
+            strncmp(location, STRIPPED, sizeof STRIPPED - 1) != 0 &&
+            get_file(&file, m->files, location) == CQ_OK &&
+            count_file(&counted, file, &bytes) != CQ_OK)
+            break;
+    }
+    cq_map_clear(&counted);
+    return bytes;
+}

@@ -1,0 +1,44 @@
+/* External data: weights that lie in files beside the model's. Files are opened when a
+ * tensor in them is first asked for, and stay open with the model. */
+#ifndef CQ_ONNX_FILE_EXTERNAL_H
+#define CQ_ONNX_FILE_EXTERNAL_H
+
+#include "onnx/model.h"
+
+typedef struct cq_onnx_files cq_onnx_files;
+
+/* Files are looked for in the folder of the model file at path. */
+cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path);
+void      cq_onnx_files_free(cq_onnx_files *files); /* NULL is fine */
+
+/* Whether a path leads to one of the files that are open, or to the model itself. NULL is fine. */
+bool cq_onnx_files_has(const cq_onnx_files *files, const char *path);
+bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path);
+
+/* Whether a path leads to the file that an external tensor names. */
+bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
+                           const char *path);
+
+bool cq_onnx_is_external(const cq_onnx_tensor *tensor);
+
+/* Whether calque strip, or pytorch-pfn-extras, removed its data. */
+bool cq_onnx_is_stripped(const cq_onnx_tensor *tensor);
+
+/* The value of an entry, or NULL. */
+const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key);
+
+/* Why a location may not be used: absolute, or leading out of the folder; NULL if it is fine. */
+const char *cq_onnx_location_fault(const char *location);
+
+/* The bytes of a tensor that is external, want of them. Threads may share a model. */
+cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
+                                   const cq_onnx_tensor *tensor, size_t want);
+
+/* How large the files are that initializers of the graph name, each counted once however many
+ * tensors share its bytes. Those that cannot be read count nothing. */
+double cq_onnx_external_bytes(const cq_onnx_model *m);
+
+/* Whether its file is there and may be read; fine for a model in memory. */
+cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tensor *tensor);
+
+#endif

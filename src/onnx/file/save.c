@@ -1,0 +1,330 @@
+/* Writing models. What is in external files of the model that was read comes along: a plan
+ * names, for every tensor that will be written otherwise than it is in memory, a stand-in,
+ * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
+#include "base/progress.h"
+#include "base/sized.h"
+#include "onnx/file/external.h"
+#include "onnx/file/old_data.h"
+#include "onnx/tensor.h"
+#include "onnx/file/wire.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* In the data file a tensor begins at a multiple of its alignment, so that it can be
+ * mapped and used in place: cache lines, and pages for those that are worth their own. */
+enum { ALIGN_SMALL = 64, ALIGN_PAGE = 4096, PAGE_WORTHY = 1 << 16 };
+
+enum { MAX_TRIES = 4 /* when other programs take the name of the data file */ };
+
+/* A piece of the data file. */
+typedef struct piece {
+    const cq_onnx_tensor *from; /* its tensor, or raw_data */
+    uint64_t              offset;
+} piece;
+
+typedef struct plan {
+    const cq_onnx_model *m;
+    const char          *path;      /* of the model */
+    const char          *data_name; /* of the data file, as the model refers to it */
+    uint32_t             flags;
+    uint64_t             threshold, offset;
+    cq_onnx_model       *scratch; /* owns the stand-ins */
+    cq_ptr_map           instead;
+    CQ_VEC(piece) pieces;
+    CQ_VEC(cq_storage *) loaded; /* what was external */
+} plan;
+
+static void plan_clear(plan *p)
+{
+    for (size_t i = 0; i < p->loaded.n; i++)
+        cq_storage_release(p->loaded.items[i]);
+    cq_vec_clear(&p->loaded);
+    cq_vec_clear(&p->pieces);
+    cq_ptr_map_clear(&p->instead);
+    cq_onnx_model_free(p->scratch);
+    p->scratch = NULL;
+    p->offset  = 0;
+}
+
+/* A copy of tensor to be written in its place, without its data. */
+static cq_onnx_tensor *stand_in(plan *p, const cq_onnx_tensor *tensor)
+{
+    cq_onnx_tensor *copy = cq_onnx_alloc(p->scratch, sizeof *copy);
+
+    if (!copy || cq_ptr_map_set(&p->instead, tensor, copy) != CQ_OK)
+        return NULL;
+    *copy               = *tensor;
+    copy->tensor        = NULL;
+    copy->raw_data.data = NULL;
+    copy->raw_data.size = 0;
+    copy->data_location = CQ_ONNX_LOCATION_DEFAULT;
+    copy->has &= ~(1u << CQ_ONNX_TENSOR_DATA_LOCATION);
+    memset(&copy->external_data, 0, sizeof copy->external_data);
+    return copy;
+}
+
+/* A stand-in with the bytes of an external tensor in raw_data. */
+static cq_status load_external(plan *p, const cq_onnx_tensor *tensor, cq_onnx_tensor **out)
+{
+    cq_storage *bytes;
+    size_t      size;
+
+    CQ_TRY(cq_onnx_tensor_raw_size(&size, tensor));
+    CQ_TRY(cq_vec_reserve(&p->loaded, p->loaded.n + 1));
+    CQ_TRY(cq_onnx_external_storage(&bytes, p->m, tensor, size));
+    p->loaded.items[p->loaded.n++] = bytes;
+    *out                           = stand_in(p, tensor);
+    if (!*out)
+        return CQ_E_NO_MEMORY;
+    (*out)->raw_data = (cq_onnx_bytes){ size ? bytes->data : "", size };
+    return CQ_OK;
+}
+
+static uint64_t bytes_of(const cq_onnx_tensor *tensor)
+{
+    const cq_tensor *t = tensor->tensor;
+
+    return t ? cq_onnx_elements_size(t) : tensor->raw_data.size;
+}
+
+/* A stand-in that refers to the data file, where from's bytes will be. */
+static cq_status make_external(plan *p, const cq_onnx_tensor *tensor, const cq_onnx_tensor *from)
+{
+    uint64_t        size = bytes_of(from), align = size < PAGE_WORTHY ? ALIGN_SMALL : ALIGN_PAGE;
+    cq_onnx_tensor *copy = stand_in(p, tensor);
+    char            number[24];
+
+    if (!copy)
+        return CQ_E_NO_MEMORY;
+    p->offset = (p->offset + align - 1) / align * align;
+    cq_onnx_add_entry(p->scratch, &copy->external_data, "location", p->data_name);
+    snprintf(number, sizeof number, "%" PRIu64, p->offset);
+    cq_onnx_add_entry(p->scratch, &copy->external_data, "offset", number);
+    snprintf(number, sizeof number, "%" PRIu64, size);
+    cq_onnx_add_entry(p->scratch, &copy->external_data, "length", number);
+    copy->data_location = CQ_ONNX_LOCATION_EXTERNAL;
+    cq_onnx_set_has(copy, CQ_ONNX_TENSOR_DATA_LOCATION);
+    CQ_TRY(cq_vec_push(&p->pieces, (piece){ from, p->offset }));
+    p->offset += size;
+    return p->scratch->status;
+}
+
+static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_initializer)
+{
+    const cq_onnx_tensor *from = tensor;
+    cq_onnx_tensor       *loaded;
+
+    if (cq_onnx_is_external(tensor) && cq_onnx_files_is_data(p->m->files, tensor, p->path))
+        return cq_fail(CQ_E_ARGUMENT, p->path, "choose another name for the output",
+                       "the file holds weights of the model that is being saved");
+    if (p->flags & CQ_ONNX_SAVE_AS_IS)
+        return CQ_OK;
+    if (cq_onnx_is_external(tensor)) {
+        CQ_TRY(load_external(p, tensor, &loaded));
+        from = loaded;
+    }
+    if (!(p->flags & CQ_ONNX_SAVE_EXTERNAL) || !is_initializer || bytes_of(from) < p->threshold)
+        return CQ_OK;
+    return make_external(p, tensor, from);
+}
+
+/* Visits the tensors of a message, however deep. Only initializers may be put into the data
+ * file: few programs look for the value of an attribute there. */
+static cq_status plan_message(plan *p, const cq_onnx_message *message, const void *from,
+                              bool is_initializer)
+{
+    if (message == &cq_onnx_tensor_message)
+        return plan_tensor(p, from, is_initializer);
+    for (uint32_t i = 1; i < message->n_fields; i++) {
+        const cq_onnx_field *field = &message->fields[i];
+        const char          *at    = (const char *)from + field->offset;
+        cq_onnx_any_list     list  = { .items = (void *)at, .n = 1 };
+        const void          *item;
+
+        if (field->kind != CQ_ONNX_KIND_MESSAGE)
+            continue;
+        if (field->repeated)
+            memcpy(&list, at, sizeof list);
+        for (uint32_t k = 0; k < list.n; k++) {
+            memcpy(&item, (char *)list.items + k * sizeof item, sizeof item);
+            if (item)
+                CQ_TRY(plan_message(p, field->message, item, message == &cq_onnx_graph_message));
+        }
+    }
+    return CQ_OK;
+}
+
+static cq_status plan_make(plan *p)
+{
+    CQ_TRY(cq_onnx_model_new(&p->scratch, NULL));
+    return plan_message(p, &cq_onnx_model_message, p->m, false);
+}
+
+static void write_pieces(const plan *p, cq_out *out)
+{
+    static const char zeros[ALIGN_PAGE];
+
+    for (size_t i = 0; i < p->pieces.n; i++) {
+        const piece *next = &p->pieces.items[i];
+
+        cq_out_write(out, zeros, (size_t)(next->offset - cq_out_offset(out)));
+        if (next->from->tensor)
+            cq_onnx_write_elements(out, next->from->tensor);
+        else
+            cq_out_write(out, next->from->raw_data.data, next->from->raw_data.size);
+    }
+}
+
+static cq_status write_data(const plan *p, const char *path, const char *data_path)
+{
+    struct stat st;
+    cq_out     *data;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return cq_fail(CQ_E_UNSUPPORTED, path, "write to a file",
+                       "external data requires a regular output file");
+    CQ_TRY(cq_out_open_new(&data, data_path));
+    write_pieces(p, data);
+    return cq_out_commit(data);
+}
+
+/* Both files or none. The data is put into place first, under a name that no model has: whenever
+ * this is interrupted, a model and what it refers to are there. */
+static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *path,
+                             const char *data_path)
+{
+    cq_out   *out;
+    cq_status status;
+
+    CQ_TRY(cq_out_allow(cq_onnx_encoding_size(e) + p->offset, path));
+    cq_progress_begin("writing", cq_onnx_encoding_size(e) + p->offset);
+    cq_batch_begin();
+    if (p->pieces.n)
+        CQ_TRY_OR_DONE(write_data(p, path, data_path));
+    CQ_TRY_OR_DONE(cq_out_open(&out, path));
+    cq_onnx_encoding_write(e, out);
+    CQ_TRY_OR_DONE(cq_out_commit(out));
+    if (!(p->flags & CQ_ONNX_SAVE_AS_IS)) { /* such a model may go on using it */
+        CQ_TRY_OR_DONE(cq_batch_sync());    /* which takes time: before the folder is locked */
+        status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);
+    }
+done:
+    status = cq_batch_end(status);
+    cq_progress_end();
+    return status;
+}
+
+CQ_API void cq_onnx_save_options_init(cq_onnx_save_options *opts)
+{
+    CQ_NEED_ELSE(opts, );
+    *opts = (cq_onnx_save_options){ .struct_size = sizeof *opts, .threshold = 1024 };
+}
+
+static cq_status too_large(const char *where, uint64_t size)
+{
+    return cq_fail(CQ_E_UNSUPPORTED, where, "save it with external data",
+                   "the model takes %" PRIu64 " bytes but protobuf stops at %d", size,
+                   CQ_ONNX_MAX_FILE);
+}
+
+/* What is too large for protobuf has external data, whether it was asked for or not. */
+static cq_status encode(cq_onnx_encoding **out, plan *p)
+{
+    CQ_TRY(plan_make(p));
+    CQ_TRY(cq_onnx_encoding_new(out, &cq_onnx_model_message, p->m, &p->instead));
+    if (cq_onnx_encoding_size(*out) <= CQ_ONNX_MAX_FILE ||
+        (p->flags & (CQ_ONNX_SAVE_EXTERNAL | CQ_ONNX_SAVE_AS_IS)))
+        return CQ_OK;
+    cq_onnx_encoding_free(*out);
+    *out = NULL;
+    plan_clear(p);
+    p->flags |= CQ_ONNX_SAVE_EXTERNAL;
+    CQ_TRY(plan_make(p));
+    return cq_onnx_encoding_new(out, &cq_onnx_model_message, p->m, &p->instead);
+}
+
+static cq_status give_data_path(const cq_onnx_save_options *options, const plan *p,
+                                const char *data_path)
+{
+    const char *text = p->pieces.n ? data_path : "";
+
+    if (!options->data_path)
+        return CQ_OK;
+    if (strlen(text) >= options->data_path_size)
+        return cq_fail(CQ_E_ARGUMENT, p->path, NULL,
+                       "data_path_size is %zu, but the path has %zu bytes", options->data_path_size,
+                       strlen(text) + 1);
+    strcpy(options->data_path, text);
+    return CQ_OK;
+}
+
+static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool preferred)
+{
+    const char       *path      = p->path, *slash;
+    cq_onnx_encoding *e         = NULL;
+    char             *data_path = NULL;
+    cq_status         status;
+
+    p->flags = options->flags;
+    CQ_TRY_OR_DONE(cq_onnx_data_path(&data_path, path, preferred));
+    slash        = strrchr(data_path, '/');
+    p->data_name = slash ? slash + 1 : data_path;
+    CQ_TRY_OR_DONE(encode(&e, p));
+    CQ_TRY_OR_DONE(give_data_path(options, p, data_path));
+    status = cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE ? too_large(path, cq_onnx_encoding_size(e))
+                                                         : write_files(p, e, path, data_path);
+done:
+    cq_onnx_encoding_free(e);
+    plan_clear(p);
+    cq_free(data_path);
+    return status;
+}
+
+CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
+                                    const cq_onnx_save_options *given)
+{
+    CQ_NEED(m && path);
+    cq_onnx_save_options options;
+    plan                 p      = { .m = m, .path = path };
+    cq_status            status = CQ_OK;
+
+    CQ_TRY(m->status);
+    cq_onnx_save_options_init(&options);
+    CQ_TRY(cq_sized_take(&options, given, "cq_onnx_save_options"));
+    p.threshold = options.threshold;
+    for (int i = 0; i < MAX_TRIES; i++) {
+        status = save_once(&p, &options, i == 0);
+        if (status != CQ_E_IO || !cq_batch_collided())
+            break;
+    }
+    return status;
+}
+
+CQ_API cq_status cq_onnx_model_encode(void **data, size_t *size, const cq_onnx_model *m)
+{
+    CQ_NEED_OUT(data, size && m);
+    cq_onnx_encoding *e;
+    cq_out           *out;
+    cq_status         status;
+
+    *data = NULL;
+    *size = 0;
+    CQ_TRY(m->status);
+    CQ_TRY(cq_onnx_encoding_new(&e, &cq_onnx_model_message, m, NULL));
+    if (cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE) {
+        status = too_large(NULL, cq_onnx_encoding_size(e));
+    } else {
+        status = cq_out_allow(cq_onnx_encoding_size(e), NULL);
+        if (status == CQ_OK)
+            status = cq_out_open_memory(&out);
+        if (status == CQ_OK) {
+            cq_onnx_encoding_write(e, out);
+            status = cq_out_take_memory(out, data, size);
+        }
+    }
+    cq_onnx_encoding_free(e);
+    return status;
+}

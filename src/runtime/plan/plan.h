@@ -1,0 +1,94 @@
+/* A graph made ready to run: names are slots, nodes are steps with their kernel, attributes
+ * and schema at hand, values die after the step that reads them last.
+ *
+ * Slots come in this order: constants (initializers, and what was computed of them),
+ * captures (values of the graph around this one), inputs, everything else. A frame is an
+ * array with a value for each; it owns all but the first two kinds, and its inputs. Functions
+ * of the model are taken apart into their nodes. */
+#ifndef CQ_RUNTIME_PLAN_PLAN_H
+#define CQ_RUNTIME_PLAN_PLAN_H
+
+#include "onnx/model.h"
+#include "onnx/schema.h"
+#include "runtime/rows.h"
+#include "tensor/text.h"
+
+/* Graphs inside graphs, and functions that call functions. */
+enum { CQ_RT_MAX_DEPTH = 64 };
+
+/* Steps of a model with all its functions taken apart. */
+enum { CQ_RT_MAX_STEPS = 1 << 20 };
+
+/* Bytes that constants computed before the first run may take, each. */
+enum { CQ_RT_MAX_FOLDED = 64 << 20 };
+
+typedef struct cq_rt_plan cq_rt_plan;
+
+/* An attribute of the schema: what the node says, or the default. */
+typedef struct cq_rt_attr {
+    const cq_onnx_attribute *given; /* NULL: nothing; then the default is below */
+    int64_t                  i;
+    double                   f;
+    const char              *s;    /* terminated; NULL when it is not a string */
+    cq_rt_plan              *plan; /* of a graph */
+} cq_rt_attr;
+
+typedef struct cq_rt_work cq_rt_work; /* work.c */
+
+typedef struct cq_rt_step {
+    const cq_rt_row      *row;
+    const cq_rt_work     *work;
+    const cq_onnx_node   *node;
+    const cq_onnx_schema *schema;
+    cq_rt_attr           *attrs; /* one for each of the schema's */
+    const cq_onnx_model  *model; /* that tensors of attributes belong to */
+    uint32_t              n_in, n_out, n_dead;
+    int32_t              *in, *out; /* slots; -1: left out */
+    int32_t              *dead;     /* slots that nobody reads after this step */
+    const void           *prepared; /* of a row of our own; the plan's */
+    const char           *label;    /* what runs, in place of op_type: "Conv+Relu"; or NULL */
+} cq_rt_step;
+
+/* Something to be freed with the plan. */
+typedef struct cq_rt_owned cq_rt_owned;
+struct cq_rt_owned {
+    void *what;
+    void (*free)(void *what);
+    cq_rt_owned *next;
+};
+
+struct cq_rt_plan {
+    uint32_t     n_constants, n_captures, n_inputs, n_outputs, n_slots, n_steps;
+    uint32_t     max_in, max_out; /* of any step */
+    bool         is_random;       /* some step, here or in a graph inside, draws numbers */
+    cq_val      *constants;       /* owned */
+    int32_t     *captures;        /* slots of the graph around */
+    int32_t     *outputs;         /* slots */
+    cq_rt_step  *steps;
+    const char **names;    /* of slots */
+    cq_val      *defaults; /* of inputs, owned; NULL: they have none */
+    cq_rt_plan  *next;     /* all plans of a session, for freeing */
+    cq_rt_owned *owned;    /* what its steps were prepared with */
+};
+
+typedef struct cq_rt_plan_options {
+    const char *const *fetch; /* more outputs */
+    size_t             n_fetch;
+    cq_onnx_model    **expansions; /* gets functions that must live as long as the plan */
+    bool               fold;
+    bool               optimize; /* replace steps by faster ones */
+} cq_rt_plan_options;
+
+/* Everything lies in arena but constants and defaults. *all gets every plan that was made,
+ * also on failure, to be cleared. */
+cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **all, cq_arena *arena,
+                         const cq_onnx_model *m, const cq_rt_plan_options *options);
+void      cq_rt_plans_clear(cq_rt_plan *all);
+
+/* Its name, or that of its first output. */
+const char *cq_rt_step_name(const cq_rt_step *step);
+
+/* Its label, or the operator. */
+const char *cq_rt_step_op(const cq_rt_step *step);
+
+#endif

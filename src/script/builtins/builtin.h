@@ -1,0 +1,93 @@
+/* Builtin functions: those of Python and TorchScript that are not tensor operators, or that mean
+ * something else on numbers, lists, dicts and texts. Each file has a table of them. */
+#ifndef CQ_SCRIPT_BUILTINS_BUILTIN_H
+#define CQ_SCRIPT_BUILTINS_BUILTIN_H
+
+#include "script/call.h"
+
+/* Several rows may have one name: the first that does not decline counts. A row is asked only if
+ * the call fits its signature: a parameter may have a type, which the argument must be of
+ * ("sequence" is a list of unknown length); those
+ * with a ? may be left out; only a signature that ends in ... takes more. fn finds arguments by
+ * position, also those that were given by name. */
+typedef struct cq_builtin {
+    const char *signature; /* "pop(list self, idx?)"; the name is without "aten::" or "prim::" */
+    cq_status (*fn)(cq_fncall *c);
+
+    bool of_all_lists; /* it takes lists of unknown length as well */
+
+    /* What the rows of one function differ in, if they do. */
+    int         how;
+    const char *op; /* on tensors */
+    cq_int (*ints)(cq_symbols *symbols, cq_int a, cq_int b);
+    double (*reals)(double a, double b);
+    double (*real)(double);
+    int (*letter)(int);
+} cq_builtin;
+
+extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */
+extern const cq_builtin cq_builtins_sequence[];
+extern const cq_builtin cq_builtins_number[];
+extern const cq_builtin cq_builtins_compare[];
+extern const cq_builtin cq_builtins_math[];
+extern const cq_builtin cq_builtins_item[];  /* those that need not go through all of a list */
+extern const cq_builtin cq_builtins_entry[]; /* the same of a dict */
+extern const cq_builtin cq_builtins_list[];
+extern const cq_builtin cq_builtins_dict[];
+extern const cq_builtin cq_builtins_text[];
+extern const cq_builtin cq_builtins_tensor[];
+extern const cq_builtin cq_builtins_python[];
+extern const cq_builtin cq_builtins_marks[]; /* "calque::…" */
+
+/* An argument that may be left out: None then. */
+static inline cq_val cq_builtin_arg(const cq_fncall *c, size_t i)
+{
+    return i < c->n ? c->args[i] : CQ_NONE;
+}
+
+/* A key of a dict: a known value, or it fails. */
+cq_status cq_builtin_key(cq_eval *ev, cq_val *key);
+
+cq_status cq_builtin_open_text(const char *what); /* fails */
+cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out);
+
+static inline bool cq_val_is_number(cq_val v)
+{
+    return v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL ||
+           v.kind == CQ_VAL_COMPLEX;
+}
+
+/* A data-dependent number, or a size. */
+static inline bool cq_val_is_symbolic(cq_val v)
+{
+    return (v.kind == CQ_VAL_INT && v.u.i.expr) || (v.kind == CQ_VAL_FLOAT && v.u.f.origin) ||
+           (v.kind == CQ_VAL_BOOL && v.u.b.origin);
+}
+
+/* Whether any (or all) of these numbers equals its partner, as a truth of the graph. step 0: all
+ * have the same partner. */
+cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
+                               bool all, cq_val *out);
+
+/* Where an index leads to among n items; fails if it is out of range. */
+cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out);
+
+/* start:stop:step of n items, each of which may be None, as Python counts. */
+typedef struct cq_bounds {
+    int64_t start, stop, step;
+} cq_bounds;
+cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds *out);
+
+/* Whether a and b are equal; *known is false if a symbol decides. */
+cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
+
+/* The operator on 0-d tensors, and its result as a number of the graph. */
+cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind);
+
+/* The tensor holds that integer, which may be a size: it is one again when it is read. */
+cq_status cq_builtin_set_known(cq_tensor *t, cq_int i);
+
+/* A number of the graph: the tensor's element, as int, float or bool. */
+cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out);
+
+#endif

@@ -1,0 +1,454 @@
+/* Finding the overload of an operator for the arguments of a call, as PyTorch does: overloads
+ * in the order of its registry, first without and then with implicit conversions. The last but one
+ * of the resolvers (resolve.c). */
+#include "script/builtins/builtin.h"
+
+#include <stdio.h>
+
+/* ---- does a value fit an argument ---- */
+
+static bool fits(const cq_val *v, const cq_schema_type *want, bool convert);
+
+static bool items_fit(const cq_val *v, const cq_schema_type *want, bool convert)
+{
+    cq_schema_type element = *want;
+
+    element.list_depth--;
+    element.list_size = 0;
+    element.optional  = want->element_optional;
+    for (size_t i = 0; i < v->u.list->n; i++)
+        if (!fits(&v->u.list->items[i], &element, convert))
+            return false;
+    return true;
+}
+
+static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
+{
+    if (v->kind == CQ_VAL_NONE)
+        return want->optional || want->base == CQ_SCHEMA_ANY || want->base == CQ_SCHEMA_NONE;
+    if (want->list_depth) {
+        if (cq_val_is_list(*v))
+            return items_fit(v, want, convert);
+        /* One number for a list of fixed size. */
+        return want->list_size > 0 && ((want->base == CQ_SCHEMA_INT && v->kind == CQ_VAL_INT) ||
+                                       (want->base == CQ_SCHEMA_FLOAT && v->kind == CQ_VAL_FLOAT));
+    }
+    switch (want->base) {
+    case CQ_SCHEMA_TENSOR: return v->kind == CQ_VAL_TENSOR;
+    case CQ_SCHEMA_INT:
+        return v->kind == CQ_VAL_INT ||
+               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_BOOL));
+    case CQ_SCHEMA_FLOAT:
+        return v->kind == CQ_VAL_FLOAT ||
+               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_INT));
+    case CQ_SCHEMA_BOOL: return v->kind == CQ_VAL_BOOL || (convert && v->kind == CQ_VAL_INT);
+    case CQ_SCHEMA_COMPLEX: return v->kind == CQ_VAL_COMPLEX;
+    case CQ_SCHEMA_SCALAR:
+        return v->kind == CQ_VAL_INT || v->kind == CQ_VAL_FLOAT || v->kind == CQ_VAL_COMPLEX ||
+               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_BOOL));
+    case CQ_SCHEMA_STR: return v->kind == CQ_VAL_STR;
+    case CQ_SCHEMA_DEVICE: return v->kind == CQ_VAL_DEVICE || (convert && v->kind == CQ_VAL_STR);
+    case CQ_SCHEMA_GENERATOR: return false;
+    case CQ_SCHEMA_DICT: return v->kind == CQ_VAL_DICT;
+    default: return true;
+    }
+}
+
+/* ---- matching a whole call ---- */
+
+/* torch.zeros(2, 3): trailing ints stand for a list of them. */
+static bool takes_rest(const cq_schema_arg *a, const cq_fncall *c, size_t from)
+{
+    if (a->type.base != CQ_SCHEMA_INT || a->type.list_depth != 1 || a->keyword_only)
+        return false;
+    for (size_t i = from; i < c->n; i++)
+        if (c->args[i].kind != CQ_VAL_INT)
+            return false;
+    return c->n > from;
+}
+
+static const cq_val *by_name(const cq_fncall *c, const char *name, size_t *used)
+{
+    for (size_t i = 0; i < c->n_kw; i++)
+        if (strcmp(c->names[i], name) == 0 ||
+            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0) ||
+            (strcmp(name, "input") == 0 && strcmp(c->names[i], "self") == 0)) {
+            (*used)++;
+            return &c->kw[i];
+        }
+    return NULL;
+}
+
+static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *out)
+{
+    size_t next = 0, used = 0;
+
+    for (size_t i = 0; i < s->n_args; i++) {
+        const cq_schema_arg *a     = &s->args[i];
+        const cq_val        *given = NULL;
+
+        if (!a->keyword_only && next < c->n) {
+            given = &c->args[next];
+            if (!fits(given, &a->type, convert) && takes_rest(a, c, next)) {
+                if (cq_eval_list(c->ev, c->args + next, c->n - next, CQ_VAL_LIST, &out[i]) != CQ_OK)
+                    return false;
+                next = c->n;
+                continue;
+            }
+            next++;
+        } else {
+            given = by_name(c, a->name, &used);
+        }
+        if (given) {
+            if (!fits(given, &a->type, convert))
+                return false;
+            out[i] = *given;
+        } else if (a->has_default) {
+            out[i] = a->default_value;
+        } else if (c->ev->results_of && a->type.optional) { /* newer schemas have a default */
+            out[i] = CQ_NONE;
+        } else {
+            return false;
+        }
+    }
+    return next == c->n && used == c->n_kw;
+}
+
+/* The builtin that makes what an argument's type wants of a value; NULL: it fits as it is. */
+static const char *conversion(const cq_val *v, const cq_schema_type *want)
+{
+    if (want->list_depth)
+        return NULL;
+    switch (v->kind) {
+    case CQ_VAL_TENSOR:
+        return want->base == CQ_SCHEMA_TENSOR || want->base == CQ_SCHEMA_ANY ? NULL
+               : want->base == CQ_SCHEMA_INT                                 ? "aten::Int"
+               : want->base == CQ_SCHEMA_FLOAT                               ? "aten::Float"
+                                                                             : "aten::item";
+    case CQ_VAL_INT: return want->base == CQ_SCHEMA_FLOAT ? "aten::Float" : NULL;
+    case CQ_VAL_BOOL: return want->base == CQ_SCHEMA_INT ? "aten::Int" : NULL;
+    default: return NULL;
+    }
+}
+
+/* Implicit conversions, once the overload is chosen. */
+static cq_status convert_args(cq_eval *ev, const cq_schema *s, cq_val *args)
+{
+    for (size_t i = 0; i < s->n_args; i++) {
+        const char *builtin = conversion(&args[i], &s->args[i].type);
+
+        if (builtin)
+            CQ_TRY(cq_eval_call_name(ev, builtin, &args[i], 1, &args[i]));
+    }
+    return CQ_OK;
+}
+
+/* ---- integers that shape tensors hold ---- */
+
+static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
+{
+    if (v.kind == CQ_VAL_INT) {
+        *out = v.u.i;
+        return true;
+    }
+    if (v.kind != CQ_VAL_TENSOR || cq_tensor_numel(v.u.tensor) != 1 ||
+        cq_dtype_is_float(v.u.tensor->dtype))
+        return false;
+    if (v.u.tensor->known) {
+        *out = v.u.tensor->known[0];
+        return true;
+    }
+    if (!cq_capture_has_data(ev->capture, ev->cx, v.u.tensor))
+        return false;
+    *out = cq_i(cq_tensor_get_i64(v.u.tensor, 0));
+    return true;
+}
+
+/* Traced programs compute with sizes in tensors: the arithmetic is repeated on the integers
+ * that they stand for, so that a size is still a size when it comes out again. Asked before the
+ * call, which may change its arguments in place. */
+static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_int *out)
+{
+    static const char *const copies[] = { "aten::to", "aten::clone", "aten::detach",
+                                          "prim::NumToTensor", "aten::contiguous" };
+    static const struct {
+        const char *op;
+        cq_int (*on_ints)(cq_symbols *symbols, cq_int a, cq_int b);
+    } rows[]       = { { "aten::add", cq_int_add },      { "aten::sub", cq_int_sub },
+                       { "aten::mul", cq_int_mul },      { "aten::floor_divide", cq_int_floordiv },
+                       { "aten::div", cq_int_floordiv }, { "aten::remainder", cq_int_mod } };
+    cq_symbols *st = ev->cx->symbols;
+    cq_int      a, b = cq_i(0);
+
+    if (!st || !n || !known_of(ev, args[0], &a))
+        return false;
+    *out = a;
+    if (CQ_IS_AMONG(name, copies))
+        return true;
+    if (n < 2 || !known_of(ev, args[1], &b))
+        return false;
+    if (n > 2 && args[2].kind == CQ_VAL_INT && !cq_int_is(args[2].u.i, 1))
+        return false; /* add with another alpha */
+    if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
+        return false; /* div may round up; of sizes it does not */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name, rows[i].op) == 0) {
+            *out = rows[i].on_ints(st, a, b);
+            return true;
+        }
+    return false;
+}
+
+/* A tensor that a path changed in place holds something else when the path is taken back. */
+static void set_size(cq_eval *ev, const cq_val *args, cq_val result, cq_int i)
+{
+    cq_tensor *t = result.kind == CQ_VAL_TENSOR ? result.u.tensor : NULL;
+
+    if (!t || t->rank || cq_dtype_is_float(t->dtype) || t->storage ||
+        (ev->journaling && args[0].kind == CQ_VAL_TENSOR && args[0].u.tensor == t))
+        return;
+    if (cq_builtin_set_known(t, i) != CQ_OK)
+        cq_ctx_fail(ev->cx, CQ_E_NO_MEMORY);
+}
+
+/* ---- the call ---- */
+
+static cq_status no_overload(const cq_fncall *c)
+{
+    char   text[512];
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < c->n + c->n_kw && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
+                               i < c->n ? "" : c->names[i - c->n], i < c->n ? "" : "=",
+                               cq_eval_type_name(i < c->n ? c->args[i] : c->kw[i - c->n]));
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "no overload of %s takes (%s)", c->name, text);
+}
+
+/* name is the operator without its overload, and without the _ of one that changes in place. */
+static cq_status call_overload(cq_fncall *c, const cq_op *op, const char *name, cq_val *args)
+{
+    cq_eval  *ev = c->ev;
+    cq_val    results[CQ_MAX_RESULTS];
+    size_t    n = op->schema->n_results;
+    cq_int    size;
+    bool      is_size;
+    cq_status status;
+
+    CQ_TRY(convert_args(ev, op->schema, args));
+    is_size = size_after(ev, name, args, op->schema->n_args, &size);
+    status  = cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS);
+    if (status == CQ_E_ARGUMENT)
+        return CQ_E_TYPE; /* the program calls it wrongly, not the user of the program */
+    CQ_TRY(status);
+    if (n == 1)
+        c->result = results[0];
+    else if (n)
+        CQ_TRY(cq_eval_list(ev, results, n, CQ_VAL_TUPLE, &c->result));
+    if (is_size)
+        set_size(ev, args, c->result, size);
+    return CQ_OK;
+}
+
+/* Scalar-first arithmetic: 1 - x is not an operator of the table. */
+static cq_status scalar_first(cq_fncall *c, const char *name)
+{
+    static const struct {
+        const char *name, *swapped;
+    } rows[] = {
+        { "aten::add", "aten::add" }, { "aten::mul", "aten::mul" }, { "aten::eq", "aten::eq" },
+        { "aten::ne", "aten::ne" },   { "aten::lt", "aten::gt" },   { "aten::le", "aten::ge" },
+        { "aten::gt", "aten::lt" },   { "aten::ge", "aten::le" },   { "aten::sub", "aten::rsub" },
+    };
+    cq_val inverse;
+    bool   wraps;
+
+    if (c->n != 2 || c->n_kw || c->args[0].kind == CQ_VAL_TENSOR ||
+        c->args[1].kind != CQ_VAL_TENSOR)
+        return cq_fncall_decline(c);
+    /* TorchScript compiles 0.5 - x to neg(x) + 0.5, and the negative of an integer wraps around. */
+    wraps = c->args[0].kind == CQ_VAL_FLOAT && cq_dtype_is_integer(c->args[1].u.tensor->dtype);
+    if (wraps && strcmp(name, "aten::sub") == 0) {
+        CQ_TRY(CQ_CALL_OPERATOR(c->ev, &inverse, "aten::neg", c->args[1]));
+        return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::add", inverse, c->args[0]);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name, rows[i].name) == 0)
+            return CQ_CALL_OPERATOR(c->ev, &c->result, rows[i].swapped, c->args[1], c->args[0]);
+    if (strcmp(name, "aten::div") != 0)
+        return cq_fncall_decline(c);
+    CQ_TRY(CQ_CALL_OPERATOR(c->ev, &inverse, "aten::reciprocal", c->args[1]));
+    return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::mul", inverse, c->args[0]);
+}
+
+/* What out= does to its tensor: it holds the result, in its own dtype. Where the sizes are others
+ * than before, the tensor is another one from now on. */
+static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
+{
+    cq_ctx *cx   = ev->cx;
+    bool    same = to->rank == result->rank;
+
+    for (size_t i = 0; same && i < to->rank; i++)
+        same = cq_int_same(to->sizes[i], result->sizes[i]);
+    if (same) {
+        CQ_OP(cx, "aten::copy_", TENSOR(to), TENSOR(result));
+        return cx->status;
+    }
+    result = CQ_OP(cx, "aten::to.dtype", TENSOR(result), DTYPE(to->dtype));
+    CQ_TRY(cx->status);
+    return cq_eval_rebind(ev, to, result);
+}
+
+/* A call with out=: the operator without it, then the result is put there. */
+static cq_status call_with_out(const cq_fncall *c, size_t at, cq_val *out)
+{
+    const char *names[CQ_EVAL_MAX_OPERANDS];
+    cq_val      kw[CQ_EVAL_MAX_OPERANDS];
+    cq_fncall   plain = *c;
+
+    if (c->n_kw > CQ_EVAL_MAX_OPERANDS)
+        return no_overload(c);
+    plain.names = names;
+    plain.kw    = kw;
+    plain.n_kw  = 0;
+    for (size_t i = 0; i < c->n_kw; i++)
+        if (i != at) {
+            names[plain.n_kw] = c->names[i];
+            kw[plain.n_kw++]  = c->kw[i];
+        }
+    CQ_TRY(cq_fncall_run_operator(&plain));
+    if (plain.result.kind != CQ_VAL_TENSOR)
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
+                       "out= is for operators with one tensor as result");
+    *out = c->kw[at];
+    return write_out(c->ev, out->u.tensor, plain.result.u.tensor);
+}
+
+cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
+{
+    const cq_ctx *cx = ev->cx;
+
+    if (cx->listener && (!t->tag.owner || t->tag.owner != to->tag.owner))
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
+                       "a weight of the model cannot become another tensor");
+    /* A handle of its own cannot be taken back: on a path, only what the path made may change. */
+    if (ev->journaling && cq_track_of_new(&ev->capture->tracks, t)->home != ev->capture->block)
+        return cq_fail(
+            CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
+            "a tensor cannot become another one in a branch or loop that depends on data");
+    return cq_tensor_become(t, to);
+}
+
+/* Traces hold numbers of Python as constants of float64 without dimensions. PyTorch makes them
+ * numbers again before it adds, subtracts, multiplies or divides by one, so that integers times 0.5
+ * are float32. Where that makes no difference they stay tensors. */
+static bool is_number_of_trace(const cq_fncall *c)
+{
+    static const char *const ops[] = { "aten::add", "aten::sub", "aten::mul", "aten::div" };
+    const cq_val            *all   = &c->ev->program->constants;
+    const cq_tensor         *x, *number;
+
+    if (!CQ_IS_AMONG(c->name, ops) || c->n != 2 || c->args[0].kind != CQ_VAL_TENSOR ||
+        c->args[1].kind != CQ_VAL_TENSOR || (all->kind != CQ_VAL_TUPLE && all->kind != CQ_VAL_LIST))
+        return false;
+    x      = c->args[0].u.tensor;
+    number = c->args[1].u.tensor;
+    if (number->rank || number->dtype != CQ_DTYPE_F64 || cq_tensor_is_fake(number) ||
+        (x->rank && cq_dtype_is_float(x->dtype)) || cq_dtype_is_complex(x->dtype))
+        return false;
+    for (size_t i = 0; i < all->u.list->n; i++)
+        if (all->u.list->items[i].kind == CQ_VAL_TENSOR && all->u.list->items[i].u.tensor == number)
+            return true;
+    return false;
+}
+
+cq_status cq_resolve_operands(cq_fncall *c)
+{
+    CQ_TRY(cq_fncall_unwrap(c));
+    if (is_number_of_trace(c)) {
+        const double *number = (const double *)cq_tensor_bytes(c->args[1].u.tensor);
+
+        CQ_TRY(cq_fncall_set_args(c, (cq_val[]){ c->args[0], cq_val_of_f64(*number) }, 2));
+    }
+    CQ_TRY(cq_eval_spend_on_operator(c->ev));
+    return cq_fncall_decline(c);
+}
+
+/* The first overload that takes the arguments; declines if there is none. */
+static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *name,
+                               const char *suffix, bool convert)
+{
+    cq_val filled[CQ_EVAL_MAX_OPERANDS];
+    char   full[512];
+
+    for (const cq_op *op = first; op; op = op->next) {
+        const cq_op *target = op;
+
+        if (!match(op->schema, c, convert, filled))
+            continue;
+        if (suffix) {
+            snprintf(full, sizeof full, op->schema->overload[0] ? "%s%s.%s" : "%s%s", name, suffix,
+                     op->schema->overload);
+            target = cq_op_find(full);
+        }
+        if (target)
+            return call_overload(c, target, name, filled);
+    }
+    return cq_fncall_decline(c);
+}
+
+/* Overloads in the order of PyTorch's registry, first without and then with implicit
+ * conversions. */
+static cq_status call_by_arguments(cq_fncall *c)
+{
+    char         plain[256];
+    size_t       len = strcspn(c->name, ".");
+    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
+    const cq_op *first, *twin;
+    const char  *suffix, *sign;
+
+    if (len >= sizeof plain)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", c->name);
+    memcpy(plain, c->name, len);
+    plain[len] = '\0';
+    sign       = cq_op_in_place_sign(plain);
+    if (sign != plain)
+        snprintf(plain, sizeof plain, "%s", sign);
+    len    = strlen(plain);
+    first  = cq_op_overloads(plain);
+    suffix = first ? NULL : cq_op_suffix(plain, len);
+    if (suffix) {
+        twin = cq_op_find(plain); /* normal_ is not one of normal's */
+        if (twin && match(twin->schema, c, false, filled))
+            return call_overload(c, twin, plain, filled);
+        plain[len - strlen(suffix)] = '\0';
+        first                       = cq_op_overloads(plain);
+    }
+    if (!first)
+        return cq_fncall_decline(c);
+    CQ_TRY(try_overloads(c, first, plain, suffix, false));
+    if (c->declined && !suffix) {
+        c->declined = false;
+        CQ_TRY(scalar_first(c, plain));
+    }
+    if (c->declined) {
+        c->declined = false;
+        CQ_TRY(try_overloads(c, first, plain, suffix, true));
+    }
+    return c->declined && !c->ev->results_of ? no_overload(c) : CQ_OK;
+}
+
+cq_status cq_resolve_operator(cq_fncall *c)
+{
+    const cq_op *named = strchr(c->name, '.') ? cq_op_find(c->name) : NULL;
+    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
+
+    for (size_t i = 0; i < c->n_kw; i++)
+        if (strcmp(c->names[i], "out") == 0 && c->kw[i].kind == CQ_VAL_TENSOR)
+            return call_with_out(c, i, &c->result);
+    if (named && match(named->schema, c, true, filled))
+        return call_overload(c, named, c->name, filled);
+    /* A program of torch.export has numbers where tensors are meant. */
+    return named && !c->ev->results_of ? no_overload(c) : call_by_arguments(c);
+}

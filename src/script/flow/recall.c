@@ -1,0 +1,343 @@
+/* What loops inside of loops carried the last time.
+ *
+ * The body of a loop is explored again and again until what it carries has settled, and each time
+ * the loops in it would begin anew: three explorations for each become 3^n for n of them inside of
+ * each other. So a loop that has settled leaves a note with the one around it, and begins with that
+ * the next time. A note is a guess: what it lacks is found as ever, and places that are not there
+ * any more are passed over.
+ *
+ * Places are noted by the variables that lead to them, for lists and tensors that the outer body
+ * makes are others each time. Nothing here refers to a list of the program: who else has one
+ * decides what may be done with it. */
+#include "script/flow/carry.h"
+#include "script/values/form.h"
+#include "script/flow/join.h"
+#include "script/flow/aliases.h"
+
+typedef struct noted_place {
+    int         kind; /* of cq_change */
+    const char *name; /* of the variable */
+    size_t      index;
+    cq_track   *track; /* of a tensor without a name */
+    cq_val      form;  /* that it starts in; retained */
+} noted_place;
+
+typedef struct noted_item {
+    cq_val_kind  kind;
+    cq_item_type type;
+    bool         is_open; /* the length of a list */
+} noted_item;
+
+typedef struct noted_share {
+    size_t      item;
+    noted_place with;  /* a tensor that it may be */
+    size_t      first; /* or n: what the item n - 1 starts with */
+} noted_share;
+
+struct cq_carry_note {
+    const cq_ast_expr *loop; /* what its statement is known by: the test */
+    CQ_VEC(noted_place) places;
+    CQ_VEC(noted_place) lost, stale;
+    CQ_VEC(noted_item) items;
+    CQ_VEC(bool) aliased;
+    CQ_VEC(noted_share) shares;
+    cq_carry_notes inner;
+};
+
+/* ---- variables that lead to places ---- */
+
+/* NULL: it came from outside. */
+static cq_track *root_of(const cq_eval *ev, const cq_tensor *t)
+{
+    cq_track *track = cq_track_of_new(&ev->capture->tracks, t);
+
+    return track ? cq_track_root(track) : NULL;
+}
+
+static bool leads_to(cq_eval *ev, cq_val v, const cq_change *place)
+{
+    switch (place->kind) {
+    case CQ_CHANGE_LIST:
+    case CQ_CHANGE_DICT: return cq_val_container(v) == place->where;
+    case CQ_CHANGE_ATTRIBUTE: return cq_object_of(v) == place->where;
+    case CQ_CHANGE_TRACK: return v.kind == CQ_VAL_TENSOR && root_of(ev, v.u.tensor) == place->where;
+    default: return false;
+    }
+}
+
+static const char *name_of(cq_eval *ev, const cq_change *place)
+{
+    const cq_ptr_map *slots = &ev->frame->slots;
+
+    for (size_t i = 0; i < slots->cap; i++) {
+        const size_t at = (size_t)(uintptr_t)slots->slots[i].value;
+
+        if (!slots->slots[i].key)
+            continue;
+        if (place->kind == CQ_CHANGE_SLOT ? place->where == ev->frame && at == place->index + 1
+                                          : leads_to(ev, ev->frame->values.items[at - 1], place))
+            return slots->slots[i].key;
+    }
+    return NULL;
+}
+
+/* The place that a note means now; false: there is none. */
+static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
+{
+    const cq_val *v = p->name ? cq_frame_own(ev->frame, p->name) : NULL;
+    cq_object    *object;
+
+    *out = (cq_change){ .kind = p->kind, .index = p->index };
+    if (!v) {
+        out->where = p->track;
+        return p->track != NULL;
+    }
+    switch (out->kind) {
+    case CQ_CHANGE_SLOT:
+        out->where = ev->frame;
+        out->index = (size_t)(v - ev->frame->values.items);
+        return true;
+    case CQ_CHANGE_LIST: out->where = v->kind == CQ_VAL_LIST ? v->u.list : NULL; break;
+    case CQ_CHANGE_DICT: out->where = v->kind == CQ_VAL_DICT ? v->u.dict : NULL; break;
+    case CQ_CHANGE_ATTRIBUTE:
+        object     = cq_object_as(*v, CQ_OBJECT_INSTANCE);
+        out->where = object && p->index < object->attributes.n ? object : NULL;
+        break;
+    case CQ_CHANGE_TRACK:
+        out->where = v->kind == CQ_VAL_TENSOR ? root_of(ev, v->u.tensor) : NULL;
+        break;
+    }
+    return out->where != NULL;
+}
+
+/* ---- forms ---- */
+
+/* A value of the same form that shares no list with it; None if there is no such. */
+static cq_val form_of(cq_eval *ev, cq_val v, int levels)
+{
+    cq_object *t = cq_object_of(v);
+    cq_val     copy, self;
+
+    if (levels == 0 || v.kind == CQ_VAL_DICT)
+        return CQ_NONE;
+    if (t) {
+        self = t->kind == CQ_OBJECT_OPTIONAL || t->kind == CQ_OBJECT_NAMED
+                   ? form_of(ev, t->self, levels - 1)
+                   : CQ_NONE;
+        if (self.kind == CQ_VAL_NONE)
+            return CQ_NONE;
+        if (t->kind == CQ_OBJECT_NAMED)
+            return cq_eval_new_named(ev, t, self, &copy) == CQ_OK ? copy : CQ_NONE;
+        return cq_eval_new_optional(ev, t->has, self, &copy) == CQ_OK ? copy : CQ_NONE;
+    }
+    if (v.kind != CQ_VAL_LIST && v.kind != CQ_VAL_TUPLE)
+        return v;
+    if (cq_eval_list(ev, NULL, 0, v.kind, &copy) != CQ_OK)
+        return CQ_NONE;
+    copy.u.list->origin = v.u.list->origin;
+    for (size_t i = 0; i < v.u.list->n; i++) {
+        cq_val item = form_of(ev, v.u.list->items[i], levels - 1);
+
+        if (item.kind == CQ_VAL_NONE || cq_list_push(copy.u.list, item) != CQ_OK)
+            return CQ_NONE;
+    }
+    return copy;
+}
+
+/* ---- noting ---- */
+
+static void note_free(cq_carry_note *n)
+{
+    if (!n)
+        return;
+    for (size_t i = 0; i < n->places.n; i++)
+        cq_val_release(n->places.items[i].form);
+    cq_vec_clear(&n->places);
+    cq_vec_clear(&n->lost);
+    cq_vec_clear(&n->stale);
+    cq_vec_clear(&n->items);
+    cq_vec_clear(&n->aliased);
+    cq_vec_clear(&n->shares);
+    cq_carry_notes_clear(&n->inner);
+    cq_free(n);
+}
+
+void cq_carry_notes_clear(cq_carry_notes *notes)
+{
+    for (size_t i = 0; i < notes->n; i++)
+        note_free(notes->items[i]);
+    cq_vec_clear(notes);
+}
+
+static noted_place note_of_track(cq_eval *ev, cq_track *t)
+{
+    const cq_change place = { .kind = CQ_CHANGE_TRACK, .where = t };
+
+    return (noted_place){ .kind = place.kind, .name = name_of(ev, &place), .track = t };
+}
+
+static cq_status note_places(cq_carry *c, cq_carry_note *n)
+{
+    for (size_t i = 0; i < c->places.n; i++) {
+        const cq_change *p    = &c->places.items[i].place;
+        noted_place      to   = { .kind = p->kind, .index = p->index };
+        cq_val           form = form_of(c->ev, c->places.items[i].start, 8);
+
+        to.name = name_of(c->ev, p);
+        if (!to.name || form.kind == CQ_VAL_NONE)
+            continue;
+        to.form = form;
+        CQ_TRY(cq_vec_push(&n->places, to));
+        cq_val_retain(form);
+    }
+    for (size_t i = 0; i < c->tracks.n; i++)
+        CQ_TRY(cq_vec_push(&n->places, note_of_track(c->ev, c->tracks.items[i])));
+    for (size_t i = 0; i < c->stale.n; i++)
+        CQ_TRY(cq_vec_push(&n->stale, note_of_track(c->ev, c->stale.items[i])));
+    for (size_t i = 0; i < c->lost.n; i++)
+        CQ_TRY(cq_vec_push(&n->lost, (noted_place){ .kind = CQ_CHANGE_SLOT,
+                                                    .name = name_of(c->ev, &c->lost.items[i]) }));
+    return CQ_OK;
+}
+
+static cq_status note_items(cq_carry *c, cq_carry_note *n)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const cq_carried *x = &c->items[i];
+
+        CQ_TRY(cq_vec_push(&n->items, (noted_item){ x->kind, x->type, cq_int_is_open(x->length) }));
+    }
+    for (size_t i = 0; c->aliased && i < c->n * c->n; i++)
+        CQ_TRY(cq_vec_push(&n->aliased, c->aliased[i / c->n * CQ_MAX_CARRIED + i % c->n]));
+    for (size_t i = 0; i < c->shares.n; i++) {
+        cq_track   *t  = c->shares.items[i].track;
+        noted_share to = { c->shares.items[i].item, note_of_track(c->ev, t), 0 };
+
+        for (size_t k = 0; k < c->n && !to.with.name; k++)
+            if (c->items[k].first && cq_track_root(c->items[k].first) == t)
+                to.first = k + 1;
+        CQ_TRY(cq_vec_push(&n->shares, to));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_carry_remember(cq_carry *c, const cq_ast_expr *loop)
+{
+    cq_carry_note *n;
+    cq_status      status;
+
+    if (!c->outer)
+        return CQ_OK;
+    n = cq_zalloc(sizeof *n);
+    if (!n)
+        return CQ_E_NO_MEMORY;
+    n->loop  = loop;
+    n->inner = c->noted;
+    c->noted = (cq_carry_notes){ 0 };
+    status   = note_places(c, n);
+    status   = status == CQ_OK ? note_items(c, n) : status;
+    status   = status == CQ_OK ? cq_vec_push(&c->outer->noted, n) : status;
+    if (status != CQ_OK)
+        note_free(n);
+    return status;
+}
+
+/* ---- recalling ---- */
+
+/* The note that the same loop left, in the order in which loops come. */
+static cq_carry_note *take_note(cq_carry *outer, const cq_ast_expr *loop)
+{
+    for (size_t i = outer->n_recalled; i < outer->recalled.n; i++)
+        if (outer->recalled.items[i]->loop == loop) {
+            outer->n_recalled = i + 1;
+            return outer->recalled.items[i];
+        }
+    return NULL;
+}
+
+static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
+{
+    for (size_t i = 0; i < n->places.n; i++) {
+        const noted_place *p = &n->places.items[i];
+        cq_change          place;
+
+        if (!find_place(c->ev, p, &place))
+            continue;
+        if (place.kind != CQ_CHANGE_TRACK)
+            CQ_TRY(cq_carry_hold(c, &place, p->form));
+        else if (cq_track_is_visible(place.where, c->node->block))
+            CQ_TRY(cq_vec_push(&c->tracks, place.where));
+    }
+    return CQ_OK;
+}
+
+/* What a round leaves stale, or without its list. */
+static cq_status recall_losses(cq_carry *c, const cq_carry_note *n)
+{
+    cq_change place;
+
+    for (size_t i = 0; i < n->stale.n; i++)
+        if (find_place(c->ev, &n->stale.items[i], &place) &&
+            cq_track_is_visible(place.where, c->node->block))
+            CQ_TRY(cq_vec_push(&c->stale, place.where));
+    for (size_t i = 0; i < n->lost.n; i++)
+        if (find_place(c->ev, &n->lost.items[i], &place) &&
+            !cq_val_is_undefined(cq_place_value(&place)))
+            CQ_TRY(cq_vec_push(&c->lost, place));
+    return CQ_OK;
+}
+
+static cq_status recall_shares(cq_carry *c, const cq_carry_note *n)
+{
+    for (size_t i = 0; i < n->shares.n; i++) {
+        const noted_share *s = &n->shares.items[i];
+        cq_change          with;
+
+        if (s->first)
+            with.where = c->items[s->first - 1].first;
+        else if (!find_place(c->ev, &s->with, &with))
+            continue;
+        if (with.where && cq_track_is_visible(with.where, c->node->block))
+            CQ_TRY(cq_vec_push(&c->shares, (cq_carry_share){ s->item, cq_track_root(with.where) }));
+    }
+    return CQ_OK;
+}
+
+/* Sizes that changed from round to round do so again, and so does what shares memory. */
+static cq_status recall_items(cq_carry *c, const cq_carry_note *n)
+{
+    bool same = c->n == n->items.n;
+
+    for (size_t i = 0; i < c->n && same; i++)
+        same = c->items[i].kind == n->items.items[i].kind;
+    for (size_t i = 0; i < c->n && same; i++) {
+        cq_carried         *x = &c->items[i];
+        const cq_item_type *t = &n->items.items[i].type;
+
+        if (x->kind == CQ_VAL_LIST && n->items.items[i].is_open)
+            x->length = cq_i(-1);
+        for (int k = 0; x->type.rank == t->rank && k < t->rank; k++)
+            if (cq_int_is_open(t->sizes[k]))
+                x->type.sizes[k] = cq_i(-1);
+        if (x->kind == CQ_VAL_TENSOR && !x->track)
+            CQ_TRY(cq_carry_promote(c, x, t->dtype));
+        for (size_t k = 0; n->aliased.n && k < i; k++)
+            if (n->aliased.items[i * c->n + k])
+                CQ_TRY(cq_carry_add_alias(c, i, k));
+    }
+    return same ? recall_shares(c, n) : CQ_OK;
+}
+
+cq_status cq_carry_recall(cq_carry *c, const cq_ast_expr *loop)
+{
+    cq_carry_note *n = c->outer ? take_note(c->outer, loop) : NULL;
+
+    if (!n)
+        return CQ_OK;
+    c->noted = n->inner;
+    n->inner = (cq_carry_notes){ 0 };
+    CQ_TRY(recall_places(c, n));
+    CQ_TRY(recall_losses(c, n));
+    CQ_TRY(cq_carry_start(c));
+    return recall_items(c, n);
+}

@@ -1,0 +1,280 @@
+/* Before and after a call. The memory of a tensor is copied when it is about to be written to, and
+ * not before: weights are large, and hardly any model changes them. */
+#include "script/flow/snapshot.h"
+#include "script/flow/aliases.h"
+
+#include <stdio.h>
+
+enum { MAX_DEPTH = 64 };
+
+static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix, int depth);
+static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same, bool *by_parts);
+
+/* ---- before ---- */
+
+/* With each address comes the number of containers before it, and one more. */
+static bool is_new(cq_guard *g, const void *p, cq_status *status)
+{
+    if (cq_ptr_map_get(&g->seen, p))
+        return false;
+    *status = cq_ptr_map_set(&g->seen, p, (void *)(uintptr_t)(g->containers.n + 1));
+    return *status == CQ_OK;
+}
+
+/* What a list or dict held; NULL: the guard does not have it. */
+static const cq_change *container_at(const cq_guard *g, const void *p)
+{
+    const uintptr_t n = (uintptr_t)cq_ptr_map_get(&g->seen, p);
+
+    if (!n || n > g->containers.n || g->containers.items[n - 1].where != p)
+        return NULL;
+    return &g->containers.items[n - 1];
+}
+
+typedef struct saving {
+    cq_guard   *g;
+    const char *path;
+    int         depth; /* of objects */
+} saving;
+
+static cq_status save_leaf(cq_visit *w, cq_val v)
+{
+    const saving *s      = w->user;
+    cq_object    *object = cq_object_as(v, CQ_OBJECT_INSTANCE);
+    cq_status     status = CQ_OK;
+
+    if (object)
+        return save_object(s->g, object, s->path, s->depth + 1);
+    if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage)
+        is_new(s->g, v.u.tensor->storage, &status);
+    return status;
+}
+
+static cq_status save_container(cq_visit *w, cq_val v)
+{
+    const saving   *s      = w->user;
+    const cq_change place  = { .kind  = v.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
+                               .where = (void *)cq_val_container(v) };
+    cq_status       status = CQ_OK;
+
+    return is_new(s->g, place.where, &status) ? cq_changes_add(&s->g->containers, &place) : status;
+}
+
+static cq_status save_value(cq_guard *g, cq_val v, const char *path, int depth)
+{
+    saving         s     = { g, path, depth };
+    const cq_visit outer = g->walk;
+    cq_status      status;
+
+    g->walk.user   = &s;
+    g->walk.place  = NULL;
+    g->walk.levels = 0;
+    status         = cq_val_each(&g->walk, v);
+    g->walk.user   = outer.user;
+    g->walk.place  = outer.place;
+    g->walk.levels = outer.levels;
+    return status;
+}
+
+/* A module's own attributes come first, then its children, as in a state_dict. */
+static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix, int depth)
+{
+    cq_status status = CQ_OK;
+    char      path[512];
+
+    if (depth > MAX_DEPTH)
+        return cq_fail(CQ_E_UNSUPPORTED, prefix, NULL, "modules are nested too deep");
+    if (!is_new(g, object, &status))
+        return status;
+    for (int children = 0; children < 2; children++)
+        for (size_t i = 0; i < object->attributes.n; i++) {
+            const cq_attribute *a = &object->attributes.items[i];
+
+            if ((cq_object_as(a->value, CQ_OBJECT_INSTANCE) != NULL) != children)
+                continue;
+            snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
+            CQ_TRY(cq_vec_push(&g->places, (cq_guard_place){ cq_name(g->ev->program, path), object,
+                                                             i, a->value }));
+            cq_val_retain(a->value);
+            CQ_TRY(save_value(g, a->value, path, depth));
+        }
+    return CQ_OK;
+}
+
+/* ---- meanwhile ---- */
+
+/* A tensor is about to be written to. */
+static cq_status will_write(void *user, const cq_tensor *t)
+{
+    cq_guard   *g = user;
+    cq_storage *s = t->storage;
+    void       *bytes;
+
+    if (!s || !cq_ptr_map_get(&g->seen, s))
+        return CQ_OK;
+    for (size_t i = 0; i < g->memory.n; i++)
+        if (g->memory.items[i].storage == s)
+            return CQ_OK;
+    CQ_TRY(cq_vec_reserve(&g->memory, g->memory.n + 1));
+    bytes = cq_alloc(s->size);
+    if (!bytes)
+        return CQ_E_NO_MEMORY;
+    memcpy(bytes, s->data, s->size);
+    g->memory.items[g->memory.n].storage = cq_storage_retain(s);
+    g->memory.items[g->memory.n++].bytes = bytes;
+    return CQ_OK;
+}
+
+cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
+{
+    cq_object *root = cq_object_as(s->root, CQ_OBJECT_INSTANCE);
+
+    *g            = (cq_guard){ .ev = ev, .walk = cq_eval_visit(ev, NULL) };
+    g->walk.each  = save_leaf;
+    g->walk.enter = save_container;
+    g->walk.once  = true;
+    if (root)
+        CQ_TRY(save_object(g, root, "", 0));
+    cq_visit_clear(&g->walk);
+    g->walk.pair            = same_as_before;
+    g->walk.enter           = NULL;
+    g->walk.user            = g;
+    ev->guard               = g;
+    ev->cx->will_write      = will_write;
+    ev->cx->will_write_user = g;
+    return CQ_OK;
+}
+
+/* ---- after ---- */
+
+static void put_back(cq_guard *g)
+{
+    for (size_t i = 0; i < g->places.n; i++) {
+        const cq_guard_place *p = &g->places.items[i];
+
+        cq_place_restore(&(cq_change){
+            .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
+    }
+    /* Memory for as many items is there: a container never gives it back. */
+    for (size_t i = 0; i < g->containers.n; i++)
+        cq_place_restore(&g->containers.items[i]);
+    for (size_t i = 0; i < g->memory.n; i++)
+        memcpy(g->memory.items[i].storage->data, g->memory.items[i].bytes,
+               g->memory.items[i].storage->size);
+}
+
+void cq_guard_end(cq_guard *g, bool restore)
+{
+    g->ev->guard          = NULL;
+    g->ev->cx->will_write = NULL;
+    if (restore)
+        put_back(g);
+    for (size_t i = 0; i < g->places.n; i++)
+        cq_val_release(g->places.items[i].old);
+    for (size_t i = 0; i < g->containers.n; i++)
+        cq_change_release(&g->containers.items[i]);
+    for (size_t i = 0; i < g->memory.n; i++) {
+        cq_storage_release(g->memory.items[i].storage);
+        cq_free(g->memory.items[i].bytes);
+    }
+    cq_vec_clear(&g->places);
+    cq_vec_clear(&g->containers);
+    cq_vec_clear(&g->memory);
+    cq_ptr_map_clear(&g->seen);
+    cq_visit_clear(&g->walk);
+}
+
+cq_val cq_guard_old(const cq_guard *g, cq_val v)
+{
+    const void      *p = cq_val_container(v);
+    const cq_change *c = p ? container_at(g, p) : NULL;
+
+    if (!c)
+        return v;
+    return v.kind == CQ_VAL_TUPLE ? (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = c->old.u.list }
+                                  : c->old;
+}
+
+static int count_in_copy(const cq_change *c, const void *container)
+{
+    int n = c->where == container;
+
+    if (c->kind == CQ_CHANGE_DICT)
+        for (size_t i = 0; i < c->old.u.dict->n; i++)
+            n += cq_val_container(c->old.u.dict->entries[i].value) == container;
+    else
+        for (size_t i = 0; i < c->old.u.list->n; i++)
+            n += cq_val_container(c->old.u.list->items[i]) == container;
+    return n;
+}
+
+int cq_guard_refs(const cq_guard *g, const void *container)
+{
+    int n = 0;
+
+    if (!cq_ptr_map_get(&g->seen, container))
+        return 0;
+    for (size_t i = 0; i < g->places.n; i++)
+        n += cq_val_container(g->places.items[i].old) == container;
+    for (size_t i = 0; i < g->containers.n; i++)
+        n += count_in_copy(&g->containers.items[i], container);
+    return n;
+}
+
+/* ---- what is different ---- */
+
+static cq_status same_tensor(const cq_guard *g, cq_tensor *old, cq_tensor *now, bool *same)
+{
+    cq_capture *cap = g->ev->capture;
+
+    *same = !cq_track_is_written(&cap->tracks, old);
+    if (old != now)
+        *same = !cq_track_is_written(&cap->tracks, now) &&
+                cq_capture_value(cap, g->ev->cx, old) == cq_capture_value(cap, g->ev->cx, now);
+    return g->ev->cx->status;
+}
+
+static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same, bool *by_parts)
+{
+    const cq_guard *g   = w->user;
+    const cq_val    was = cq_guard_old(g, old);
+
+    if (cq_val_container(was) != cq_val_container(old))
+        return cq_val_pair(w, was, now, same);
+    *same = old.kind == now.kind;
+    if (!*same)
+        return CQ_OK;
+    switch (old.kind) {
+    case CQ_VAL_TENSOR: return same_tensor(g, old.u.tensor, now.u.tensor, same);
+    case CQ_VAL_INT: *same = !now.u.i.expr && old.u.i.value == now.u.i.value; break;
+    case CQ_VAL_FLOAT:
+        *same = !now.u.f.origin && memcmp(&old.u.f.value, &now.u.f.value, sizeof(double)) == 0;
+        break;
+    case CQ_VAL_BOOL: *same = !now.u.b.origin && old.u.b.value == now.u.b.value; break;
+    case CQ_VAL_COMPLEX: *same = old.u.c.re == now.u.c.re && old.u.c.im == now.u.c.im; break;
+    case CQ_VAL_STR:
+    case CQ_VAL_DEVICE: *same = cq_text_is_same(old.u.text, now.u.text); break;
+    case CQ_VAL_LIST:
+    case CQ_VAL_TUPLE:
+        *same     = old.u.list->origin == now.u.list->origin;
+        *by_parts = *same;
+        break;
+    case CQ_VAL_DICT: *by_parts = true; break;
+    case CQ_VAL_OBJECT:
+        *by_parts = cq_object_as(old, CQ_OBJECT_NAMED) && cq_object_as(now, CQ_OBJECT_NAMED);
+        *same     = *by_parts || old.u.box == now.u.box;
+        break;
+    case CQ_VAL_NONE: break;
+    }
+    return CQ_OK;
+}
+
+cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *p, bool *changed)
+{
+    bool      same = true;
+    cq_status status =
+        cq_val_pair(&g->walk, p->old, p->object->attributes.items[p->index].value, &same);
+
+    *changed = !same;
+    return status;
+}

@@ -1,0 +1,44 @@
+/* What the modules of a program hold before a call, so that it can be told what the call changed,
+ * and taken back: attributes, the lists and dicts in them, and the memory of their tensors. */
+#ifndef CQ_SCRIPT_FLOW_SNAPSHOT_H
+#define CQ_SCRIPT_FLOW_SNAPSHOT_H
+
+#include "script/script.h"
+
+/* An attribute of a module, or of an object that one holds. */
+typedef struct cq_guard_place {
+    const char *path; /* from the root, "encoder.h"; interned by the program */
+    cq_object  *object;
+    size_t      index;
+    cq_val      old; /* retained; what lists and dicts held is in the guard */
+} cq_guard_place;
+
+typedef struct cq_guard {
+    cq_eval *ev;
+    CQ_VEC(cq_guard_place) places; /* in the order of the modules' tree */
+    cq_changes containers;         /* what every list and dict among them held */
+    cq_ptr_map seen;               /* objects and containers; storages of tensors */
+    cq_visit   walk;               /* over all of it, then over what is there after the call */
+    CQ_VEC(struct {
+        cq_storage *storage;
+        void       *bytes;
+    })
+    memory; /* that was written to */
+} cq_guard;
+
+/* Begins to watch. cq_guard_end takes the changes back if asked to, and frees what the guard has;
+ * it is called even if begin has failed. */
+cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *script);
+void      cq_guard_end(cq_guard *g, bool restore);
+
+/* What the place held before: a list or dict of those times, or the value itself. Borrowed. */
+cq_val cq_guard_old(const cq_guard *g, cq_val v);
+
+/* Whether a place of a capture holds something else than before. The capture is over: what was
+ * found of a container is not found again. */
+cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *place, bool *changed);
+
+/* References to a list or dict that the guard has. */
+int cq_guard_refs(const cq_guard *g, const void *container);
+
+#endif

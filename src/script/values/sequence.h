@@ -1,0 +1,89 @@
+/* Lists of data-dependent length: in the graph they are sequences of tensors.
+ *
+ * Such a list is still a cq_list, so that all who share it see its changes; but instead of items
+ * it has a cq_sequence: the graph value that holds the items now. The pointer is exchanged on
+ * every change and what it points to never changes, so a change is taken back like any other.
+ *
+ * Numbers are kept as 0-d tensors. Items of a sequence are of one dtype; where their sizes
+ * differ, the size of an item is read when it is taken. */
+#ifndef CQ_SCRIPT_VALUES_SEQUENCE_H
+#define CQ_SCRIPT_VALUES_SEQUENCE_H
+
+#include "script/eval.h"
+
+enum { CQ_ITEM_MAX_RANK = 8 };
+
+typedef struct cq_item_type {
+    cq_val_kind kind; /* TENSOR, INT, FLOAT or BOOL; NONE: no item was seen yet */
+    cq_dtype    dtype;
+    int         rank;                    /* -1: it differs */
+    cq_int      sizes[CQ_ITEM_MAX_RANK]; /* plain -1: it differs */
+} cq_item_type;
+
+typedef struct cq_sequence {
+    cq_value    *value; /* of the graph, a LIST */
+    cq_item_type item;
+    cq_int       length; /* plain -1: unknown */
+} cq_sequence;
+
+static inline const cq_sequence *cq_sequence_of(cq_val v)
+{
+    return v.kind == CQ_VAL_LIST ? v.u.list->origin : NULL;
+}
+
+static inline bool cq_int_is_open(cq_int i)
+{
+    return i.value < 0 && !i.expr;
+}
+
+/* Widens t so that it describes the item, or other's items, too. */
+cq_status cq_item_type_add(cq_item_type *t, cq_val item);
+cq_status cq_item_type_join(cq_item_type *t, const cq_item_type *other);
+bool      cq_item_type_same(const cq_item_type *a, const cq_item_type *b);
+
+/* The items' type of any list, added to t. */
+cq_status cq_item_type_of_list(cq_item_type *t, cq_val list);
+
+/* t without the sizes that cannot be computed in block. */
+void cq_item_type_limit(cq_item_type *t, const cq_block *block);
+
+/* How long a list is, as far as that is known: plain -1 if it is not. */
+cq_int cq_sequence_known_length(cq_val list);
+
+/* The graph value of any list as a sequence of such items, in the block of now. */
+cq_status cq_sequence_value(cq_eval *ev, cq_val list, const cq_item_type *item, cq_value **out);
+
+/* A new list of the context's that is this value. */
+cq_status cq_sequence_list(cq_eval *ev, cq_value *v, const cq_item_type *item, cq_int length,
+                           cq_val *out);
+
+/* Makes a list a sequence from now on, or gives a sequence its new value. */
+cq_status cq_sequence_become(cq_eval *ev, cq_list *list, cq_value *v, const cq_item_type *item,
+                             cq_int length);
+cq_status cq_sequence_convert(cq_eval *ev, cq_list *list);
+
+/* What there is to ask of a sequence. */
+cq_status cq_sequence_length(cq_eval *ev, const cq_sequence *seq, cq_int *out);
+cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_val *out);
+
+/* A value that stands where there is none: zeros, empty lists, in the form of like. */
+cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out);
+
+/* x.unbind(dim) or x.split(size, dim) when their number is data-dependent. */
+cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size, bool keep_dim,
+                            cq_val *out);
+
+/* All items along one axis: cat, or stack if is_new. */
+cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, bool is_new,
+                             cq_tensor **out);
+
+/* Appends count items of from (start, start + step, …) to the sequence onto. */
+cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *from, cq_int start,
+                             cq_int step, cq_int count, cq_value **out);
+
+/* A sequence with one item more, before position (NULL: at the end) or less. */
+cq_status cq_sequence_inserted(cq_eval *ev, cq_value *seq, const cq_item_type *item, cq_val v,
+                               const cq_int *position, cq_value **out);
+cq_status cq_sequence_erased(cq_eval *ev, cq_value *seq, cq_int position, cq_value **out);
+
+#endif

@@ -91,6 +91,7 @@ static const struct {
     { "no-metadata", CQ_TESTCASE_NO_METADATA },
     { "keep-model", CQ_TESTCASE_KEEP_MODEL },
     { "strip-large-tensor-data", CQ_TESTCASE_STRIP },
+    { "export-chrome-tracing", CQ_TESTCASE_TRACE },
     { "no-trace", CQ_TESTCASE_NO_TRACE },
     { "grad", CQ_TESTCASE_GRADIENTS },
 };
@@ -228,7 +229,8 @@ static const cli_option options[] = {
     { "user-meta", "JSON", "an object that is put into meta.json, or @FILE", 0 },
     { "export-torch-script", NULL, "the archive beside it, as model_script.pt", 0 },
     { "export-torch-trace", NULL, "the archive beside it, as model_trace.pt", 0 },
-    { "no-trace", NULL, "no export_trace.json.gz", 0 },
+    { "export-chrome-tracing", NULL, "export_trace.json.gz, the duration of each step", 0 },
+    { "no-trace", NULL, "no export_trace.json.gz (the default)", 0 },
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
@@ -240,7 +242,7 @@ const cli_verb cli_verb_testcase = {
     .operands = "MODEL OUTDIR",
     .summary  = "export a model with inputs and outputs",
     .about =
-        "Writes OUTDIR/model.onnx, meta.json, export_trace.json.gz, and test_data_set_N with the\n"
+        "Writes OUTDIR/model.onnx, meta.json, and test_data_set_N with the\n"
         "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …); with "
         "--grad\n"
         "also the gradients of its parameters (gradient_0.pb, …, by name) and those of the outputs "

@@ -14,7 +14,7 @@ const cli_group cli_export_groups[] = {
     { "output", NAMES("output", "opset", "external-data", "external-data-threshold",
                       "strip-large-tensor-data", "large-tensor-threshold", "verify", "report",
                       "verbose", "keep-model", "no-metadata", "user-meta", "export-torch-script",
-                      "export-torch-trace", "trace-file", "no-trace") },
+                      "export-torch-trace", "export-chrome-tracing", "no-trace") },
     { "gradients", NAMES("grad", "grad-input") },
     { "the model and its inputs",
       NAMES("input", "example", "entry", "constant", "define", "quantized-engine", "weights",

@@ -49,8 +49,9 @@ enum {
     CQ_TESTCASE_KEEP_MODEL  = 1 << 1, /* a model.onnx that is there stays, and the data goes to the
                                        * next test_data_set_N that is not there yet */
     CQ_TESTCASE_STRIP     = 1 << 2,   /* strip the model and the data */
-    CQ_TESTCASE_NO_TRACE  = 1 << 3,   /* no export_trace.json.gz */
-    CQ_TESTCASE_GRADIENTS = 1 << 4    /* gradient_i.pb and gradient_input_i.pb */
+    CQ_TESTCASE_NO_TRACE  = 1 << 3,   /* no effect: the trace is off by default */
+    CQ_TESTCASE_GRADIENTS = 1 << 4,   /* gradient_i.pb and gradient_input_i.pb */
+    CQ_TESTCASE_TRACE     = 1 << 5    /* export_trace.json.gz: duration of each step */
 };
 
 /* Set the defaults with cq_testcase_options_init. All pointers are borrowed during the call. */
@@ -85,14 +86,14 @@ typedef struct cq_testcase_source {
                      const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs);
 } cq_testcase_source;
 
-/* Writes model.onnx, meta.json, export_trace.json.gz and test_data_set_N/input_i.pb, output_i.pb
- * into folder, which is made if need be. N is 0 when the model was written; *.pb files in that
- * set are deleted first. Inputs without a name in the options are called input_0, input_1, …; those
- * that the model does not use are left out, of the model and of the data. Outputs without a name of
- * their own have none in the data. With CQ_TESTCASE_GRADIENTS there are gradient_i.pb for the i-th
- * parameter, by its name, and gradient_input_i.pb with the gradient of output i that they come
- * from; a parameter without one leaves its number free, with a warning. Nothing is written if the
- * export or the run fails. */
+/* Writes model.onnx, meta.json and test_data_set_N/input_i.pb, output_i.pb into folder, which is
+ * made if need be. N is 0 when the model was written; *.pb files in that set are deleted first.
+ * Inputs without a name in the options are called input_0, input_1, …; those that the model does
+ * not use are left out, of the model and of the data. Outputs without a name of their own have none
+ * in the data. With CQ_TESTCASE_GRADIENTS there are gradient_i.pb for the i-th parameter, by its
+ * name, and gradient_input_i.pb with the gradient of output i that they come from; a parameter
+ * without one leaves its number free, with a warning. Nothing is written if the export or the run
+ * fails. */
 CQ_API cq_status cq_testcase_write(const char *folder, const cq_testcase_source *source,
                                    cq_tensor *const *inputs, size_t n_inputs,
                                    const cq_testcase_options *options);

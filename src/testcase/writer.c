@@ -355,7 +355,7 @@ static cq_status write_files(writer *w)
         CQ_TRY_OR_DONE(write_program(w));
     }
     cq_trace_step(&w->trace, "write");
-    if (!wants(w, CQ_TESTCASE_NO_TRACE))
+    if (wants(w, CQ_TESTCASE_TRACE))
         status = in_folder(&path, w->at, "export_trace.json.gz")
                      ? cq_trace_write(&w->trace, path.text)
                      : CQ_E_NO_MEMORY;

@@ -48,7 +48,7 @@ static cq_status write_bc(void *user, const char *to)
     for (size_t i = 0; i < 3; i++)
         inputs[i] = tensor_of(CQ_DTYPE_F32, SIZES(2), (float[]){ (float)i, (float)i + 0.5f });
     cq_testcase_options_init(&options);
-    options.flags = CQ_TESTCASE_NO_METADATA | CQ_TESTCASE_NO_TRACE;
+    options.flags = CQ_TESTCASE_NO_METADATA;
     status        = cq_testcase_write(to, &source, inputs, 3, &options);
     release_all(inputs[0], inputs[1], inputs[2], NULL);
     return status;

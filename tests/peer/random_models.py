@@ -267,8 +267,7 @@ def check_gradients(folder, model, x):
         return
     names, params = zip(*model.named_parameters())
     wanted = torch.autograd.grad(sum(outputs), params, allow_unused=True)
-    code, _, error = calque("testcase", folder / "model.pt", folder / "case", "--input", folder / "x.npy", "--grad",
-                            "--no-trace")
+    code, _, error = calque("testcase", folder / "model.pt", folder / "case", "--input", folder / "x.npy", "--grad")
     assert code == 0, "testcase: " + " ".join(error.split())
     got = {}
     for path in (folder / "case/test_data_set_0").glob("gradient_[0-9]*.pb"):

@@ -135,10 +135,11 @@ def check_meta(report, folder):
         assert not (case / "meta.json").exists()
         assert errors.count("metadata is off") == 2, errors
     with report.case("trace"):
+        run(*command, "--export-chrome-tracing")
         events = json.loads(gzip.decompress((case / "export_trace.json.gz").read_bytes()))
         assert [e["name"] for e in events["traceEvents"]] == ["export", "run", "write"]
         (case / "export_trace.json.gz").unlink()
-        run(*command, "--no-trace")
+        run(*command)
         assert not (case / "export_trace.json.gz").exists()
 
 

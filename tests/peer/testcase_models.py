@@ -74,7 +74,7 @@ def replay(case):
 def check(report, folder, name, model, *options):
     case = folder / name.replace("-", "_")
     with report.case(name):
-        code, _, errors = peers.calque("testcase", model, case, "--no-trace", *options)
+        code, _, errors = peers.calque("testcase", model, case, *options)
         assert code == 0, errors
         code, out, errors = peers.calque("verify", case, "--rtol", str(RTOL), "--atol", str(ATOL))
         assert code == 0, out + errors

@@ -69,7 +69,7 @@ class Case:
 def made(case):
     case.write()
     assert sorted(p.name for p in case.out.iterdir()) == [
-        "export_trace.json.gz", "meta.json", "model.onnx", "test_data_set_0"]
+        "meta.json", "model.onnx", "test_data_set_0"]
 
 
 @rule("inputs are called input_0, input_1, … unless they have names")
@@ -105,14 +105,15 @@ def meta_overwritten(case):
     assert case.meta()["user_meta"] == {"n": 2}
 
 
-@rule("export_trace.json.gz is a chrome trace, is there unless it is not wanted")
+@rule("export_trace.json.gz is a chrome trace and is written only when it is asked for")
 def trace(case):
-    case.write()
+    case.write("--export-chrome-tracing")
     events = json.loads(gzip.decompress((case.out / "export_trace.json.gz").read_bytes()))
     assert all({"name", "ph", "ts", "dur", "pid", "tid"} <= set(e) for e in events["traceEvents"])
     (case.out / "export_trace.json.gz").unlink()
-    case.write("--no-trace")
-    assert not (case.out / "export_trace.json.gz").exists()
+    for options in [], ["--no-trace"]:
+        case.write(*options)
+        assert not (case.out / "export_trace.json.gz").exists()
 
 
 @rule("model_script.pt and model_trace.pt when asked for, by the rule of model.onnx")

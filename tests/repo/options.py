@@ -75,6 +75,7 @@ OPTIONS = {
         "STRIP": "testcase --strip-large-tensor-data",
         "NO_TRACE": "testcase --no-trace",
         "GRADIENTS": "testcase --grad",
+        "TRACE": "testcase --export-chrome-tracing",
     },
     "cq_strip_options": {
         "threshold": "strip --large-tensor-threshold",

@@ -214,7 +214,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
         for flag, wanted in [(_abi.CQ_TESTCASE_NO_METADATA, not metadata),
                              (_abi.CQ_TESTCASE_KEEP_MODEL, not model_overwrite),
                              (_abi.CQ_TESTCASE_STRIP, strip_large_tensor_data),
-                             (_abi.CQ_TESTCASE_NO_TRACE, not export_chrome_tracing),
+                             (_abi.CQ_TESTCASE_TRACE, export_chrome_tracing),
                              (_abi.CQ_TESTCASE_GRADIENTS, wants_gradients)]:
             options.flags |= flag if wanted else 0
         call(lib.cq_testcase_write, encoded(out_dir), byref(source.c),

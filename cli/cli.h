@@ -147,7 +147,8 @@ void cli_warn_at(const char *where, const char *message); /* of the library; whe
 void cli_catch_signals(void);
 
 /* stream.c. Time is counted from here. */
-void cli_start_clock(void);
+void   cli_start_clock(void);
+double cli_elapsed(void); /* seconds */
 
 /* Says on standard error what was written: "wrote PATH: 46.7 MB, 49 nodes, 0.31 s". format is what
  * comes between the size and the time, with a space before and a comma behind it; it may be empty.

@@ -20,6 +20,11 @@ void cli_start_clock(void)
     began = cli_now();
 }
 
+double cli_elapsed(void)
+{
+    return cli_now() - began;
+}
+
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
 {
     struct stat st;
@@ -43,7 +48,7 @@ void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
     va_start(more, format);
     vfprintf(stderr, format, more);
     va_end(more);
-    fprintf(stderr, " %.2f s\n", cli_now() - began);
+    fprintf(stderr, " %.2f s\n", cli_elapsed());
 }
 
 bool cli_is_stdout(const char *path)

@@ -4,6 +4,7 @@
 
 #include <calque/annotate.h>
 #include <calque/autograd.h>
+#include <calque/edit.h>
 #include <calque/export.h>
 #include <calque/function.h>
 #include <calque/graph.h>

@@ -6,6 +6,7 @@ from ctypes import (
     POINTER,
     Structure,
     c_bool,
+    c_char,
     c_char_p,
     c_double,
     c_int,
@@ -131,6 +132,8 @@ CQ_OPERATORS_ONNX_FALLTHROUGH = 3
 CQ_OPSET_DEFAULT = 17
 CQ_OPSET_NEWEST = 24
 CQ_OPSET_OLDEST = 7
+CQ_PROOF_FORCE = 2
+CQ_PROOF_LOSSY = 1
 CQ_PT2_OPSET_DEFAULT = 18
 CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
@@ -218,6 +221,22 @@ class cq_module_mark(Structure):
     pass
 
 
+class cq_onnx_save_options(Structure):
+    pass
+
+
+class cq_onnx_finding(Structure):
+    pass
+
+
+class cq_proof_options(Structure):
+    pass
+
+
+class cq_proof(Structure):
+    pass
+
+
 class cq_nest(Structure):
     pass
 
@@ -227,14 +246,6 @@ class cq_class(Structure):
 
 
 class cq_state_entry(Structure):
-    pass
-
-
-class cq_onnx_save_options(Structure):
-    pass
-
-
-class cq_onnx_finding(Structure):
     pass
 
 
@@ -402,6 +413,40 @@ cq_module_mark._fields_ = [
     ("index", c_size_t),
 ]
 
+cq_onnx_save_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("flags", c_uint32),
+    ("threshold", c_uint64),
+    ("data_path", c_char_p),
+    ("data_path_size", c_size_t),
+]
+
+cq_onnx_finding._fields_ = [
+    ("code", c_char_p),
+    ("where", c_char_p),
+    ("what", c_char_p),
+    ("hint", c_char_p),
+    ("is_warning", c_bool),
+]
+
+cq_proof_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("flags", c_uint32),
+    ("rtol", c_double),
+    ("atol", c_double),
+    ("example", c_char_p),
+    ("seed", c_uint64),
+    ("max_weights", c_uint64),
+    ("what", c_char_p),
+]
+
+cq_proof._fields_ = [
+    ("n_runs", c_size_t),
+    ("n_outputs", c_size_t),
+    ("largest", c_double),
+    ("skipped", c_char * 512),
+]
+
 cq_nest._fields_ = [
     ("kind", c_int),
     ("tensor", c_void_p),
@@ -425,22 +470,6 @@ cq_state_entry._fields_ = [
     ("name", c_char_p),
     ("tensor", c_void_p),
     ("is_buffer", c_bool),
-]
-
-cq_onnx_save_options._fields_ = [
-    ("struct_size", c_size_t),
-    ("flags", c_uint32),
-    ("threshold", c_uint64),
-    ("data_path", c_char_p),
-    ("data_path_size", c_size_t),
-]
-
-cq_onnx_finding._fields_ = [
-    ("code", c_char_p),
-    ("where", c_char_p),
-    ("what", c_char_p),
-    ("hint", c_char_p),
-    ("is_warning", c_bool),
 ]
 
 cq_dynamic_axis._fields_ = [
@@ -916,6 +945,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_function": (c_void_p, [c_void_p, c_size_t]),
     "cq_onnx_model_graph": (c_void_p, [c_void_p]),
     "cq_onnx_model_graph_name": (c_char_p, [c_void_p]),
+    "cq_onnx_model_has_external_data": (c_bool, [c_void_p]),
     "cq_onnx_model_has_initializer": (c_bool, [c_void_p, c_char_p]),
     "cq_onnx_model_has_node": (c_bool, [c_void_p, c_char_p]),
     "cq_onnx_model_infer": (c_int, [c_void_p, c_uint32]),
@@ -958,6 +988,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_node_name": (c_char_p, [c_void_p]),
     "cq_onnx_node_op_type": (c_char_p, [c_void_p]),
     "cq_onnx_node_output": (c_char_p, [c_void_p, c_size_t]),
+    "cq_onnx_prove": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
     "cq_onnx_tensor_in_place": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_tensor_name": (c_char_p, [c_void_p]),
@@ -1004,6 +1035,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_profile_new": (c_int, [POINTER(c_void_p)]),
     "cq_profile_note": (None, [c_void_p, c_char_p, c_char_p, c_int64, c_int64]),
     "cq_profile_save": (c_int, [c_void_p, c_char_p, c_void_p]),
+    "cq_proof_options_init": (None, [POINTER(cq_proof_options)]),
     "cq_pt2_default_opset": (c_int32, [c_void_p]),
     "cq_pt2_define": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_pt2_example_input": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),

@@ -29,6 +29,7 @@ USES = {
     "onnx": ["tensor"],
     "runtime": ["onnx", "kernel", "image"],
     "export": ["nn", "pass", "pt2", "runtime"],
+    "edit": ["export"],
     "testcase": ["onnx"],
     "info": ["nn", "pt2", "onnx"],
     "zoo": [],

@@ -115,6 +115,18 @@ OPTIONS = {
         "TRAP_NAN": "run --trap-nan",
         "NO_FOLDING": "run --no-constant-folding",
     },
+    "cq_proof_options": {
+        "rtol": "(each verb that changes a model has its own)",
+        "atol": "(each verb that changes a model has its own)",
+        "example": "(--example of the verbs that change a model)",
+        "seed": "(random inputs of a command are always the same)",
+        "max_weights": "(--verify of the verbs that change a model)",
+        "what": "(the name of the verb)",
+    },
+    "CQ_PROOF": {
+        "LOSSY": "(the verbs that round weights)",
+        "FORCE": "(--verify of the verbs that change a model)",
+    },
     "CQ_SCRIPT": {
         "TRACE": "export --trace",
     },

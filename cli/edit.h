@@ -1,0 +1,40 @@
+/* The frame of verbs that change an ONNX model (optimize, convert, …): the model is read twice,
+ * changed, proved against the original, and written.
+ *
+ *     static cli_edit edit;
+ *     CLI_TRY(cli_edit_open(&edit, args));
+ *     code = … change edit.after …
+ *     return cli_edit_close(&edit, args, "optimized", code);
+ */
+#ifndef CALQUE_CLI_EDIT_H
+#define CALQUE_CLI_EDIT_H
+
+#include "cli.h"
+
+#include <calque/edit.h>
+
+typedef struct cli_edit {
+    cq_onnx_model       *before, *after;
+    cq_proof_options     proof; /* a verb may change the tolerances */
+    cq_onnx_save_options save;
+    bool                 is_verified;
+    char                 detail[256]; /* for the final line; "": the number of nodes */
+} cli_edit;
+
+/* The rows that such a verb has in its table of options. */
+#define CLI_EDIT_OPTIONS                                                                           \
+    { "output", "OUT", "the file to write", 'o' },                                                 \
+        { "no-verify", NULL, "do not run both models to compare their results", 0 },               \
+        { "verify", NULL, "run both models even if their weights exceed 2 GB", 0 },                \
+    {                                                                                              \
+        "example", "DIR", "inputs for the comparison: input_0.pb or input_0.npy, …", 0             \
+    }
+
+/* Reads the first operand. */
+int cli_edit_open(cli_edit *e, const cli_args *args);
+
+/* If code is CLI_DONE: proves, writes, and says so on standard error ("optimized net.onnx: …").
+ * Frees both models. */
+int cli_edit_close(cli_edit *e, const cli_args *args, const char *done, int code);
+
+#endif

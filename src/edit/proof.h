@@ -1,0 +1,56 @@
+/* The parts of a proof: inputs that a model accepts, and the comparison of results. */
+#ifndef CQ_EDIT_PROOF_H
+#define CQ_EDIT_PROOF_H
+
+#include "onnx/model.h"
+
+#include <calque/edit.h>
+#include <calque/session.h>
+
+/* How random inputs are chosen. Models may refuse inputs: an index can be too large, and two
+ * sizes of different names may have to be equal. */
+typedef struct cq_input_choice {
+    int64_t size;     /* of dynamic axes */
+    bool    distinct; /* axes of different names get size, size + 1, … */
+    int64_t below;    /* integers are from 0 to below - 1 */
+} cq_input_choice;
+
+/* One value for each input of a model; NULL: its initializer is the default. */
+typedef struct cq_input_set {
+    cq_onnx_value **items;
+    size_t          n;
+} cq_input_set;
+
+void cq_input_set_clear(cq_input_set *set);
+
+/* Random inputs of before. A size that only after declares as a number is that number. */
+cq_status cq_input_set_random(cq_input_set *out, const cq_onnx_model *before,
+                              const cq_onnx_model *after, const cq_input_choice *choice,
+                              uint64_t seed);
+
+/* From the files of a folder. */
+cq_status cq_input_set_load(cq_input_set *out, const cq_onnx_model *m, const char *folder);
+
+/* The same inputs in the order of another model, which may declare other element types. */
+cq_status cq_input_set_map(cq_input_set *out, const cq_input_set *in, const cq_onnx_model *from,
+                           const cq_onnx_model *to);
+
+/* Whether an input has an axis without a number in both models. */
+bool cq_inputs_are_dynamic(const cq_onnx_model *before, const cq_onnx_model *after);
+
+typedef struct cq_tolerance {
+    double rtol, atol;
+    bool   is_lossy, is_quantized;
+} cq_tolerance;
+
+typedef struct cq_difference {
+    bool    is_equal;
+    double  largest;
+    int64_t n_off, n; /* elements beyond the tolerance, all elements */
+    char    why[160]; /* shapes or kinds differ; "" if only numbers do */
+} cq_difference;
+
+void cq_compare_values(cq_difference *out, const cq_onnx_value *got, const cq_onnx_value *want,
+                       const cq_tolerance *tolerance);
+
+#endif

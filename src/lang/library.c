@@ -11,11 +11,12 @@
 #include <string.h>
 
 struct cq_lib_file {
-    cq_arena *arena; /* the library's files share one */
-    bool      owns_arena;
-    cq_source source;
-    cq_intern names;   /* of syntax trees */
-    cq_map    imports; /* name -> dotted name, once one is looked up */
+    cq_arena   *arena; /* the library's files share one */
+    bool        owns_arena;
+    cq_source   source;
+    const char *path;    /* of a file of the library: "aten/loss.py" */
+    cq_intern   names;   /* of syntax trees */
+    cq_map      imports; /* name -> dotted name, once one is looked up */
     CQ_VEC(cq_span) import_texts;
     atomic_bool has_imports;
     CQ_VEC(cq_lib_function *) functions;
@@ -294,9 +295,9 @@ cq_lib_function *cq_lib_file_at(const cq_lib_file *file, size_t index)
 /* ---- the library ---- */
 
 /* The file in the folder that CALQUE_LIB names. */
-static cq_status read_text(cq_lib_file *file, const char *folder, const char *name)
+static cq_status read_text(cq_source *out, cq_arena *arena, const char *folder, const char *name)
 {
-    char *path = cq_arena_printf(file->arena, "%s/%s", folder, name), *text = NULL;
+    char *path = cq_arena_printf(arena, "%s/%s", folder, name), *text = NULL;
     FILE *stream;
     long  size;
 
@@ -309,29 +310,58 @@ static cq_status read_text(cq_lib_file *file, const char *folder, const char *na
     size = fseek(stream, 0, SEEK_END) == 0 ? ftell(stream) : -1;
     rewind(stream);
     if (size >= 0)
-        text = cq_arena_zalloc(file->arena, (size_t)size + 1);
+        text = cq_arena_zalloc(arena, (size_t)size + 1);
     if (text)
         size = (long)fread(text, 1, (size_t)size, stream);
     fclose(stream);
     if (!text)
         return CQ_E_NO_MEMORY;
-    cq_source_init(&file->source, path, text, (size_t)size);
+    cq_source_init(out, path, text, (size_t)size);
     return CQ_OK;
+}
+
+static cq_status source_of(cq_source *out, cq_arena *arena, const cq_lib_text *embedded)
+{
+    const char *folder = getenv("CALQUE_LIB");
+    char       *name;
+
+    if (folder && *folder)
+        return read_text(out, arena, folder, embedded->name);
+    name = cq_arena_printf(arena, "lib/%s", embedded->name);
+    if (!name)
+        return CQ_E_NO_MEMORY;
+    cq_source_init(out, name, embedded->text, embedded->len);
+    return CQ_OK;
+}
+
+cq_status cq_library_source(cq_source *out, bool *found, cq_arena *arena, const char *path)
+{
+    *found = false;
+    for (const cq_lib_text *t = cq_lib_texts; t->name; t++)
+        if (strcmp(t->name, path) == 0) {
+            *found = true;
+            return source_of(out, arena, t);
+        }
+    return CQ_OK;
+}
+
+/* Whether the file declares operators or symbolic functions. */
+static bool is_indexed(const cq_lib_text *embedded)
+{
+    return strncmp(embedded->name, "aten/", 5) == 0 || strncmp(embedded->name, "onnx/", 5) == 0;
 }
 
 static cq_status open_embedded(cq_lib_file **out, const cq_lib_text *embedded)
 {
-    const char  *folder = getenv("CALQUE_LIB");
     cq_lib_file *file   = new_file(library.arena);
-    char        *name   = file ? cq_arena_printf(file->arena, "lib/%s", embedded->name) : NULL;
-    cq_status    status = name ? CQ_OK : CQ_E_NO_MEMORY;
+    cq_status    status = file ? CQ_OK : CQ_E_NO_MEMORY;
 
     if (status == CQ_OK)
-        cq_source_init(&file->source, name, embedded->text, embedded->len);
-    if (status == CQ_OK && folder && *folder)
-        status = read_text(file, folder, embedded->name);
-    if (status == CQ_OK)
-        status = index_file(file);
+        status = source_of(&file->source, file->arena, embedded);
+    if (status == CQ_OK) {
+        file->path = embedded->name;
+        status     = index_file(file);
+    }
     if (status != CQ_OK)
         cq_lib_file_free(file);
     *out = status == CQ_OK ? file : NULL;
@@ -362,8 +392,9 @@ static cq_status index_library(void)
         forget();
         return CQ_E_NO_MEMORY;
     }
-    for (; library.n_files < n && status == CQ_OK; library.n_files++)
-        status = open_embedded(&library.files[library.n_files], &cq_lib_texts[library.n_files]);
+    for (const cq_lib_text *t = cq_lib_texts; t->name && status == CQ_OK; t++)
+        if (is_indexed(t))
+            status = open_embedded(&library.files[library.n_files++], t);
     if (status != CQ_OK)
         forget();
     return status;
@@ -458,7 +489,7 @@ static cq_lib_function *find_function(const cq_lib_file *file, const char *name)
 static const cq_lib_file *file_of(const char *module, size_t len)
 {
     for (size_t i = 0; i < library.n_files; i++) {
-        const char *name = cq_lib_texts[i].name;
+        const char *name = library.files[i]->path;
         size_t      k    = 0;
 
         while (k < len && name[k] && (name[k] == module[k] || (name[k] == '/' && module[k] == '.')))

@@ -5,8 +5,10 @@
  * linked when it is first called (link.c). CALQUE_LIB=DIR reads the files from a folder instead, so
  * that a change of lib/ needs no compiler.
  *
- * Rules for files of lib/: top-level statements are a docstring, imports, functions and assignments
- * of constants; text in column 0 begins a statement, so a string of several lines is indented. */
+ * Rules for files of the index, lib/aten and lib/onnx: top-level statements are a docstring,
+ * imports, functions and assignments of constants; text in column 0 begins a statement, so a string
+ * of several lines is indented. Other files are ordinary modules of Python (lib/torch, lib/python):
+ * they are not indexed, and a program that imports one gets its text from cq_library_source. */
 #ifndef CQ_LANG_LIBRARY_H
 #define CQ_LANG_LIBRARY_H
 
@@ -74,10 +76,14 @@ const char *cq_library_about(cq_lib_function *f);
 /* Every function, for tests: cq_library_at(0), … until NULL. */
 cq_lib_function *cq_library_at(size_t index);
 
+/* The text of a file of the library by its path, "torch/nn/__init__.py"; *found is false if the
+ * library does not have it. With CALQUE_LIB the arena owns the text. */
+cq_status cq_library_source(cq_source *out, bool *found, cq_arena *arena, const char *path);
+
 /* "lib/aten/loss.py" */
 const char *cq_library_file_name(const cq_lib_file *file);
 
-/* Embedded by cmake/embed.cmake, ended by an empty row. */
+/* Embedded by cmake/embed.cmake, in the order of strcmp, ended by an empty row. */
 typedef struct cq_lib_text {
     const char *name, *text; /* "aten/loss.py" */
     size_t      len;

@@ -160,10 +160,11 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 /* foreign.c: warns once of functions among the definitions that were never called. */
 void cq_program_check_definitions(cq_program *p);
 
-/* functional.c: the text of a unit that PyTorch has in Python, by its name; NULL for any other. */
+/* functional.c: the text of a unit that PyTorch has in Python, by its name; *found is false for any
+ * other. The arena owns what is not embedded. */
 #define CQ_FUNCTIONAL "torch.nn.functional"
 #define CQ_TORCH      "torch"
-const char *cq_functional_text(const char *qualifier);
+cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, const char *qualifier);
 
 /* What a dotted name of an archive means: a class, a function or a namespace, of the program's. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);

@@ -259,15 +259,16 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 /* The unit of a qualifier; *out is NULL if there is no such code. */
 static cq_status unit_of(cq_program *p, const char *qualifier, cq_unit **out)
 {
-    const char *text = cq_functional_text(qualifier);
-    cq_source   code = { 0 };
-    cq_status   status;
+    cq_source code = { 0 };
+    cq_status status;
+    bool      found;
 
     *out = cq_map_get(&p->units, qualifier);
     if (*out || cq_map_has(&p->units, qualifier))
         return CQ_OK;
-    if (text)
-        return add_unit(p, qualifier, qualifier, text, strlen(text), out);
+    CQ_TRY(cq_functional_source(&code, &found, p->arena, qualifier));
+    if (found)
+        return add_unit(p, qualifier, code.file, code.text, code.len, out);
     if (!p->load_code)
         return CQ_OK;
     status = p->load_code(p, qualifier, &code);

@@ -126,8 +126,8 @@ void cli_put_lines(FILE *out, const char *text, size_t len);
 /* "44.7 MB" */
 void cli_size_text(char *out, size_t size, uint64_t bytes);
 
-/* Seconds, of a clock that only goes forward. */
-double cli_now(void);
+/* Equality without regard to the case of ASCII letters. */
+bool cli_is_same_word(const char *a, const char *b);
 
 bool cli_ends_with(const char *text, const char *suffix);
 
@@ -142,9 +142,6 @@ void cli_say_hint(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
-
-/* From now on, signals that end the program delete its temporary files first. */
-void cli_catch_signals(void);
 
 /* stream.c. Time is counted from here. */
 void   cli_start_clock(void);

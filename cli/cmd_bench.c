@@ -7,6 +7,7 @@
 #include "onnx_inputs.h"
 
 #include <calque/session.h>
+#include <calque/system.h>
 #include <calque/threads.h>
 
 #include <inttypes.h>
@@ -90,11 +91,11 @@ static int prepare(const cli_args *args, bool by_operator)
 static int run_once(double *milliseconds)
 {
     size_t    n      = cq_session_n_outputs(job.session);
-    double    begin  = cli_now();
+    double    begin  = cq_seconds();
     cq_status status = cq_session_run(job.session, NULL, job.inputs,
                                       cq_session_n_inputs(job.session), job.outputs);
 
-    *milliseconds = (cli_now() - begin) * 1e3;
+    *milliseconds = (cq_seconds() - begin) * 1e3;
     for (size_t i = 0; status == CQ_OK && i < n; i++)
         cq_onnx_value_release(job.outputs[i]);
     return cli_result(status);
@@ -109,18 +110,18 @@ static int compare_times(const void *a, const void *b)
 
 static int measure(int64_t repeat)
 {
-    double begin = cli_now(), time;
+    double begin = cq_seconds(), time;
     int    code;
 
     do
         code = run_once(&time);
-    while (code == CLI_DONE && cli_now() - begin < WARM_UP_SECONDS);
+    while (code == CLI_DONE && cq_seconds() - begin < WARM_UP_SECONDS);
     job.n_ops = 0;
-    begin     = cli_now();
+    begin     = cq_seconds();
     while (code == CLI_DONE && job.n_runs < MAX_RUNS &&
            (repeat ? job.n_runs < (size_t)repeat
                    : job.n_runs < LEAST_RUNS ||
-                         (job.n_runs < MOST_RUNS && cli_now() - begin < ENOUGH_SECONDS)))
+                         (job.n_runs < MOST_RUNS && cq_seconds() - begin < ENOUGH_SECONDS)))
         code = run_once(&job.runs[job.n_runs++]);
     qsort(job.runs, job.n_runs, sizeof *job.runs, compare_times);
     return code;

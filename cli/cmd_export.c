@@ -7,13 +7,12 @@
 #include "prove.h"
 #include "report.h"
 
+#include <calque/system.h>
 #include <calque/testcase.h>
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #define PATH_SIZE 4096
 
@@ -34,15 +33,14 @@ static const char *output_path(const cli_args *args, const cli_model *model)
 static void warn_of_suffix(const char *path)
 {
     static const char *const fine[] = { "onnx", "tmp", "temp", "part", "new", "old", "bak", "bin" };
-    const char              *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char              *dot = strrchr(name, '.');
-    struct stat              st;
+    const char              *name = cq_path_name(path), *dot = strrchr(name, '.');
+    const cq_path_kind       kind = cq_path_look_up(path, NULL);
 
     if (!dot || dot == name || !isalpha((unsigned char)dot[1]) ||
-        (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+        (kind != CQ_PATH_MISSING && kind != CQ_PATH_FILE))
         return;
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
-        if (strcasecmp(dot + 1, fine[i]) == 0)
+        if (cli_is_same_word(dot + 1, fine[i]))
             return;
     cli_warn_at(path, "the output is an ONNX model, whatever its name ends with; ONNX files are "
                       "named .onnx");
@@ -80,13 +78,13 @@ static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *pat
 static void say_success(const cli_args *args, const cq_onnx_model *onnx, const char *path,
                         const char *data_path)
 {
-    char        proved[256] = "", data[PATH_SIZE + 64] = "", size[32];
-    struct stat st;
+    char     proved[256] = "", data[PATH_SIZE + 64] = "", size[32];
+    uint64_t bytes;
 
     if (cli_has(args, "verify"))
         cli_describe_proof(proved, sizeof proved);
-    if (*data_path && stat(data_path, &st) == 0) {
-        cli_size_text(size, sizeof size, (uint64_t)st.st_size);
+    if (*data_path && cq_path_look_up(data_path, &bytes) != CQ_PATH_MISSING) {
+        cli_size_text(size, sizeof size, bytes);
         snprintf(data, sizeof data, " weights in %s (%s),", data_path, size);
     }
     cli_wrote(args, path, "%s %zu node%s,%s", data, cq_onnx_model_n_nodes(onnx),

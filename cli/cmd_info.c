@@ -6,11 +6,11 @@
 #include "model.h"
 
 #include <calque/info.h>
+#include <calque/system.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     MAX_ROWS  = 40, /* of a table, unless --all asks for more */
@@ -363,7 +363,7 @@ static int make_info(cq_info **out, const cli_args *args)
     const char      *path = args->operands[0];
     int              code;
 
-    if (!cli_model_is_built_in(path) && access(path, F_OK) != 0)
+    if (!cli_model_is_built_in(path) && !cq_path_exists(path))
         return cli_no_such_model(path);
     code = cli_result(cq_model_info(out, path, cli_value(args, "entry")));
     if (code == CLI_DONE && is_program(*out)) {

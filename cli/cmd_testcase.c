@@ -4,12 +4,11 @@
 #include "export_options.h"
 #include "model.h"
 
+#include <calque/system.h>
 #include <calque/testcase.h>
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MAX_TRIES = 4 };
 
@@ -116,7 +115,7 @@ static cq_status read_seeds(seeds *s, const char *folder)
             cq_status status;
 
             snprintf(path, sizeof path, "%s/gradient_input_%zu.%s", folder, i, kinds[k].ending);
-            if (access(path, F_OK) != 0)
+            if (!cq_path_exists(path))
                 continue;
             status = kinds[k].load(&s->tensors[i], path);
             if (status != CQ_OK)
@@ -188,11 +187,11 @@ done:
 static void say_success(const cli_args *args, const char *path)
 {
     cq_onnx_model *onnx = NULL;
-    struct stat    st;
+    uint64_t       bytes;
     char           size[32] = "";
 
-    if (stat(path, &st) == 0)
-        cli_size_text(size, sizeof size, (uint64_t)st.st_size);
+    if (cq_path_look_up(path, &bytes) != CQ_PATH_MISSING)
+        cli_size_text(size, sizeof size, bytes);
     if (cq_onnx_model_load(&onnx, path) == CQ_OK)
         cli_wrote(args, args->operands[1], " a model of %s, %zu node%s,", size,
                   cq_onnx_model_n_nodes(onnx), cq_onnx_model_n_nodes(onnx) == 1 ? "" : "s");

@@ -3,10 +3,10 @@
 #include "value.h"
 
 #include <calque/script.h>
+#include <calque/system.h>
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PATH_SIZE      4096
 #define STRUCTURE_SIZE (1 << 20)
@@ -54,7 +54,7 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
         found = false;
         for (size_t i = 0; i < sizeof endings / sizeof endings[0] && !found; i++) {
             snprintf(path, PATH_SIZE, "%s/input_%zu.%s", folder, e->n, endings[i]);
-            found = access(path, F_OK) == 0;
+            found = cq_path_exists(path);
         }
         if (found && e->n == CLI_MAX_INPUTS)
             return cli_fail_with("", "'%s' has more than %d inputs", folder, CLI_MAX_INPUTS);
@@ -62,7 +62,7 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
             e->inputs[e->n++] = (cli_input){ .path = path };
     }
     if (e->n == 0 && !e->structure)
-        return access(folder, F_OK) < 0
+        return !cq_path_exists(folder)
                    ? cli_fail_with("", "there is no folder '%s'", folder)
                    : cli_fail_with("", "'%s' has neither input_0.pb nor input_0.npy", folder);
     return CLI_DONE;

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <calque/nn.h>
+#include <calque/system.h>
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_MADE_UP = 256 << 20 }; /* bytes, for what a file declares */
 
@@ -364,11 +364,11 @@ const char *cli_input_parse_as(cli_input *out, const char *spec, const cli_input
     *out = (cli_input){ .dtype = dtype };
     if (!cli_is_tensor_file(spec)) {
         why = parse_made(out, spec);
-        return why && access(spec, R_OK) == 0
+        return why && cq_path_is_readable(spec)
                    ? "expected a file of numpy.save (.npy) or of a TensorProto (.pb)"
                    : why;
     }
-    why = access(spec, F_OK) == 0 ? "it is a file" : parse_made(out, spec);
+    why = cq_path_exists(spec) ? "it is a file" : parse_made(out, spec);
     if (why)
         *out = (cli_input){ .dtype = dtype, .path = spec };
     return NULL;

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "sandbox.h"
 
+#include <calque/system.h>
 #include <calque/version.h>
 
 #include <stdio.h>
@@ -142,8 +143,8 @@ int main(int argc, char **argv)
 {
     int code;
 
+    cq_program_begin(&argc, &argv, CLI_FAILED);
     cli_start_clock();
-    cli_catch_signals();
     cli_show_progress();
     code = dispatch(argc, argv);
 

@@ -5,9 +5,10 @@
 #include "model.h"
 #include "value.h"
 
+#include <calque/system.h>
+
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PATH_SIZE 4096
 
@@ -187,13 +188,13 @@ static int take_folder(const target *t, const cli_args *args, const char *folder
 
     if (strlen(folder) > PATH_SIZE - 32)
         return cli_misuse(args->verb, "--example: the path is too long");
-    if (access(folder, F_OK) != 0)
+    if (!cq_path_exists(folder))
         return cli_fail_with("", "there is no folder '%s'", folder);
     for (; i < cq_session_n_inputs(t->session); i++) {
         snprintf(path, sizeof path, "%s/input_%zu.pb", folder, i);
-        if (access(path, F_OK) != 0)
+        if (!cq_path_exists(path))
             snprintf(path, sizeof path, "%s/input_%zu.npy", folder, i);
-        if (access(path, F_OK) != 0)
+        if (!cq_path_exists(path))
             break;
         if (make_value(t, &(cli_input){ .path = path }, cq_session_input_at(t->session, i)) !=
             CQ_OK)

@@ -3,11 +3,12 @@
  * moved to the front of argv, so nothing is copied. What a value means is the verb's business. */
 #include "cli.h"
 
+#include <calque/system.h>
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SUGGEST_MAX_LEN 64
 
@@ -313,28 +314,24 @@ int cli_read_text(const char *path, char *text, size_t size, size_t *len)
     return CLI_DONE;
 }
 
-static bool is_same_file(const char *path, const struct stat *st)
+static bool is_same_file(const char *path, const char *output)
 {
-    struct stat other;
-
-    return path && stat(path, &other) == 0 && S_ISREG(other.st_mode) &&
-           other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+    return path && cq_path_look_up(path, NULL) == CQ_PATH_FILE && cq_path_is_same(path, output);
 }
 
 int cli_keep_inputs(const cli_args *args, const char *output)
 {
     const char *same = NULL;
-    struct stat st;
 
-    if (stat(output, &st) != 0 || !S_ISREG(st.st_mode))
+    if (cq_path_look_up(output, NULL) != CQ_PATH_FILE)
         return CLI_DONE;
     for (size_t i = 0; i < args->n_operands && !same; i++)
-        if (is_same_file(args->operands[i], &st))
+        if (is_same_file(args->operands[i], output))
             same = args->operands[i];
     for (size_t i = 0; i < args->n_given && !same; i++) {
         const cli_given *given = &args->given[i];
 
-        if (given->value != output && is_same_file(given->value, &st))
+        if (given->value != output && is_same_file(given->value, output))
             same = given->value;
     }
     if (!same)

@@ -2,9 +2,10 @@
  * commands never show one. It is on one line of standard error, which is cleared at the end. */
 #include "cli.h"
 
+#include <calque/system.h>
+
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define PATIENCE 1.0  /* seconds before the bar appears */
 #define REDRAW   0.05 /* seconds between two pictures of it */
@@ -29,7 +30,7 @@ void cli_progress_bar(char *out, size_t size, int width, const char *what, uint6
 static void show(void *user, const char *what, uint64_t done, uint64_t total)
 {
     bar   *b = user;
-    double t = cli_now();
+    double t = cq_seconds();
     char   text[160];
 
     if (!what) {
@@ -52,6 +53,6 @@ void cli_show_progress(void)
 {
     static bar b;
 
-    if (isatty(STDERR_FILENO))
+    if (cq_stderr_is_terminal())
         cq_set_progress_handler(show, &b);
 }

@@ -3,6 +3,8 @@
 #include "cli.h"
 #include "json.h"
 
+#include <calque/system.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,12 +41,12 @@ static void keep_warning(void *user, const char *message, const char *where)
 void cli_report_begin(void)
 {
     cq_set_warning_handler(keep_warning, NULL);
-    phase_began = cli_now();
+    phase_began = cq_seconds();
 }
 
 void cli_report_phase(cli_phase phase)
 {
-    double ended = cli_now();
+    double ended = cq_seconds();
 
     seconds[phase] = ended - phase_began;
     phase_began    = ended;

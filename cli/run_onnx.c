@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_VALUES (1 << 16) /* inputs; outputs and dumped values */
 #define PATH_SIZE  4096

@@ -4,10 +4,10 @@
 #include "model.h"
 
 #include <calque/sandbox.h>
+#include <calque/system.h>
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PATH_SIZE 4096
 
@@ -21,9 +21,7 @@ typedef struct outputs {
 
 static bool is_folder(const char *path)
 {
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return cq_path_look_up(path, NULL) == CQ_PATH_FOLDER;
 }
 
 static void add_file(outputs *o, const char *path)

@@ -2,12 +2,12 @@
  * standard output; the rest goes to standard error, in colour on a terminal only. */
 #include "cli.h"
 
+#include <calque/system.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { HELP_WIDTH = 100 };
 
@@ -15,17 +15,9 @@ enum { HELP_WIDTH = 100 };
 #define YELLOW "33"
 #define BLUE   "34"
 
-static bool has_colour(void)
-{
-    const char *term = getenv("TERM");
-    const char *off  = getenv("NO_COLOR");
-
-    return isatty(STDERR_FILENO) && !(off && *off) && term && strcmp(term, "dumb") != 0;
-}
-
 static void say_label(const char *colour, const char *label)
 {
-    if (has_colour())
+    if (cq_stderr_has_colour())
         fprintf(stderr, "\033[1;%sm%s\033[0m ", colour, label);
     else
         fprintf(stderr, "%s ", label);
@@ -82,12 +74,17 @@ void cli_put_lines(FILE *out, const char *text, size_t len)
     put_text_but(out, text, len, "\n\t");
 }
 
-double cli_now(void)
+/* ASCII only, whatever the locale. */
+static char in_lower_case(char c)
 {
-    struct timespec t;
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+bool cli_is_same_word(const char *a, const char *b)
+{
+    while (*a && in_lower_case(*a) == in_lower_case(*b))
+        a++, b++;
+    return in_lower_case(*a) == in_lower_case(*b);
 }
 
 bool cli_ends_with(const char *text, const char *suffix)

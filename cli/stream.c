@@ -2,13 +2,12 @@
 #include "cli.h"
 
 #include <calque/onnx.h>
+#include <calque/system.h>
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define STDOUT_PATH "/dev/stdout"
 
@@ -17,27 +16,26 @@ static size_t n_streamed; /* bytes of a model that went to standard output */
 
 void cli_start_clock(void)
 {
-    began = cli_now();
+    began = cq_seconds();
 }
 
 double cli_elapsed(void)
 {
-    return cli_now() - began;
+    return cq_seconds() - began;
 }
 
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
 {
-    struct stat st;
-    uint64_t    bytes = 0;
-    char        size[32];
-    va_list     more;
+    uint64_t bytes = 0;
+    char     size[32];
+    va_list  more;
 
     if (args->quiet)
         return;
     if (cli_is_stdout(path))
         bytes = n_streamed;
-    else if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        bytes = (uint64_t)st.st_size;
+    else
+        cq_path_look_up(path, &bytes);
     fputs("wrote ", stderr);
     cli_put_path(stderr, path);
     fputc(':', stderr);
@@ -59,26 +57,15 @@ bool cli_is_stdout(const char *path)
 /* ---- - in place of a file ---- */
 
 /* Where the copy of standard input is, and "@" before it; empty: it was not read. */
-static char spooled[64];
+static char spooled[4096];
 
 #define SPOOL_PATH (spooled + 1)
 
-/* Readers want to seek and to map, so standard input is copied to a file without a name first. */
+/* Readers seek and map, so standard input is copied to a temporary file first. */
 static int spool(void)
 {
-    static char buffer[1 << 16];
-    FILE       *copy = tmpfile(); /* stays open until the end */
-    size_t      n;
-
-    if (!copy)
-        return cli_fail_with("", "there is no room for standard input: %s", strerror(errno));
-    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-        if (fwrite(buffer, 1, n, copy) != n)
-            return cli_fail_with("", "cannot copy standard input: %s", strerror(errno));
-    if (ferror(stdin) || fflush(copy) != 0)
-        return cli_fail_with("", "cannot copy standard input: %s", strerror(errno));
-    snprintf(spooled, sizeof spooled, "@/dev/fd/%d", fileno(copy));
-    return CLI_DONE;
+    *spooled = '@';
+    return cli_result(cq_stdin_spool(SPOOL_PATH, sizeof spooled - 1));
 }
 
 bool cli_is_stdin(const char *path)

@@ -1,11 +1,12 @@
 /* Reading arguments. A value is read where it stands, and written down as JSON at once. */
 #include "value.h"
 
+#include <calque/system.h>
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { JSON_SIZE = 1 << 20, TOKENS_SIZE = 1 << 20, MAX_DEPTH = 32 };
 
@@ -380,7 +381,7 @@ int cli_check_input_name(const cli_args *args, const char *text, const char *mod
     const char  *near = NULL, *one;
 
     if (text[len] != '=' || !len || len >= sizeof name || isdigit((unsigned char)*text) ||
-        access(text, F_OK) == 0)
+        cq_path_exists(text))
         return CLI_DONE;
     snprintf(name, sizeof name, "%.*s", (int)len, text);
     for (size_t i = 0, n = 0; (one = names(table, i)) && n < sizeof list; i++) {

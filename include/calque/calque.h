@@ -22,6 +22,7 @@
 #include <calque/status.h>
 #include <calque/tensor.h>
 #include <calque/symbolic.h>
+#include <calque/system.h>
 #include <calque/testcase.h>
 #include <calque/threads.h>
 #include <calque/version.h>

@@ -132,6 +132,10 @@ CQ_OPERATORS_ONNX_FALLTHROUGH = 3
 CQ_OPSET_DEFAULT = 17
 CQ_OPSET_NEWEST = 24
 CQ_OPSET_OLDEST = 7
+CQ_PATH_FILE = 1
+CQ_PATH_FOLDER = 2
+CQ_PATH_MISSING = 0
+CQ_PATH_OTHER = 3
 CQ_PROOF_FORCE = 2
 CQ_PROOF_LOSSY = 1
 CQ_PT2_OPSET_DEFAULT = 18
@@ -1023,6 +1027,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_outputs_end": (c_int, [c_int]),
     "cq_outputs_folder": (c_int, [c_char_p]),
     "cq_pad": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_char_p, c_double]),
+    "cq_path_exists": (c_bool, [c_char_p]),
+    "cq_path_is_readable": (c_bool, [c_char_p]),
+    "cq_path_is_same": (c_bool, [c_char_p, c_char_p]),
+    "cq_path_look_up": (c_int, [c_char_p, POINTER(c_uint64)]),
+    "cq_path_name": (c_char_p, [c_char_p]),
+    "cq_path_separator": (c_char_p, [c_char_p]),
     "cq_permute": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64)]),
     "cq_pixel_shuffle": (c_void_p, [c_void_p, c_void_p, c_int64]),
     "cq_pixel_shuffle_new": (c_void_p, [c_int64]),
@@ -1035,6 +1045,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_profile_new": (c_int, [POINTER(c_void_p)]),
     "cq_profile_note": (None, [c_void_p, c_char_p, c_char_p, c_int64, c_int64]),
     "cq_profile_save": (c_int, [c_void_p, c_char_p, c_void_p]),
+    "cq_program_begin": (None, [POINTER(c_int), POINTER(POINTER(c_void_p)), c_int]),
     "cq_proof_options_init": (None, [POINTER(cq_proof_options)]),
     "cq_pt2_default_opset": (c_int32, [c_void_p]),
     "cq_pt2_define": (c_int, [c_void_p, c_char_p, c_char_p]),
@@ -1101,6 +1112,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
     "cq_script_set_quantized_engine": (c_int, [c_void_p, c_char_p]),
     "cq_script_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),
+    "cq_seconds": (c_double, []),
     "cq_select": (c_void_p, [c_void_p, c_void_p, c_int, cq_int]),
     "cq_selu": (c_void_p, [c_void_p, c_void_p]),
     "cq_selu_new": (c_void_p, []),
@@ -1150,6 +1162,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_state_dict_info": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_status_name": (c_char_p, [c_int]),
     "cq_std": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_bool, c_bool]),
+    "cq_stderr_has_colour": (c_bool, []),
+    "cq_stderr_is_terminal": (c_bool, []),
+    "cq_stdin_spool": (c_int, [c_char_p, c_size_t]),
     "cq_strip_file": (c_int, [c_char_p, c_char_p, POINTER(cq_strip_options)]),
     "cq_strip_options_init": (None, [POINTER(cq_strip_options)]),
     "cq_sub": (c_void_p, [c_void_p, c_void_p, c_void_p]),

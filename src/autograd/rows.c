@@ -3,9 +3,8 @@
 #include "aten/core/body.h"
 #include "aten/core/custom.h"
 #include "autograd/gradient.h"
+#include "base/lock.h"
 #include "base/map.h"
-
-#include <pthread.h>
 
 static const cq_gradient *const families[] = {
     cq_gradients_pointwise, cq_gradients_functions, cq_gradients_cast,   cq_gradients_creation,
@@ -15,11 +14,11 @@ static const cq_gradient *const families[] = {
 };
 
 static struct {
-    pthread_once_t once;
-    cq_arena      *arena;
-    cq_ptr_map     by_op;
+    cq_once_flag once;
+    cq_arena    *arena;
+    cq_ptr_map   by_op;
     CQ_VEC(const cq_gradient *) of_library; /* rows for functions of lib/aten that have none in C */
-} table = { .once = PTHREAD_ONCE_INIT };
+} table = { .once = CQ_ONCE_FLAG_INIT };
 
 static cq_status add(const cq_gradient *row)
 {
@@ -60,13 +59,13 @@ static void build(void)
 
 static const cq_gradient *row_of(const cq_op *op)
 {
-    pthread_once(&table.once, build);
+    cq_once_do(&table.once, build);
     return cq_ptr_map_get(&table.by_op, op);
 }
 
 const cq_gradient *cq_gradient_at(size_t index)
 {
-    pthread_once(&table.once, build);
+    cq_once_do(&table.once, build);
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const cq_gradient *row = families[f]; row->op; row++)
             if (index-- == 0)

@@ -9,13 +9,13 @@ cq_status cq_once_call(cq_once *once, cq_status (*make)(void))
 
     if (atomic_load_explicit(&once->done, memory_order_acquire))
         return CQ_OK;
-    pthread_mutex_lock(&once->lock);
+    cq_mutex_lock(&once->lock);
     if (!atomic_load_explicit(&once->done, memory_order_relaxed)) {
         outer  = cq_alloc_set_budget((cq_alloc_budget){ 0 });
         status = make();
         cq_alloc_set_budget(outer);
         atomic_store_explicit(&once->done, status == CQ_OK, memory_order_release);
     }
-    pthread_mutex_unlock(&once->lock);
+    cq_mutex_unlock(&once->lock);
     return status;
 }

@@ -4,18 +4,18 @@
 #define CQ_BASE_ONCE_H
 
 #include "base/error.h"
+#include "base/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct cq_once {
-    pthread_mutex_t lock;
-    atomic_bool     done;
+    cq_mutex    lock;
+    atomic_bool done;
 } cq_once;
 
 #define CQ_ONCE_INIT                                                                               \
     {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+        .lock = CQ_MUTEX_INIT                                                                      \
     }
 
 /* make leaves nothing behind when it fails. It is not charged to anybody's memory. */

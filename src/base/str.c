@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -94,4 +95,28 @@ bool cq_is_among(const char *s, const char *const *words, size_t n)
         if (cq_is(s, words[i]))
             return true;
     return false;
+}
+
+/* Not tolower, which follows the locale. */
+static char in_lower_case(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool cq_starts_with_word(const char *s, const char *prefix)
+{
+    for (; *prefix; s++, prefix++)
+        if (in_lower_case(*s) != in_lower_case(*prefix))
+            return false;
+    return true;
+}
+
+bool cq_is_same_word(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) && cq_starts_with_word(a, b);
+}
+
+const char *cq_find_bytes(const char *in, size_t size, const char *bytes, size_t n)
+{
+    return memmem(in, size, bytes, n);
 }

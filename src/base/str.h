@@ -36,6 +36,13 @@ static inline bool cq_starts_with(const char *s, const char *prefix)
 
 bool cq_ends_with(const char *s, const char *suffix);
 
+/* The same, and equality, without regard to the case of ASCII letters. */
+bool cq_starts_with_word(const char *s, const char *prefix);
+bool cq_is_same_word(const char *a, const char *b);
+
+/* The first occurrence of bytes in others, in linear time; NULL: none. */
+const char *cq_find_bytes(const char *in, size_t size, const char *bytes, size_t n);
+
 /* Equality, for the rows of a table: most differ in the first letter. */
 static inline bool cq_is(const char *a, const char *b)
 {

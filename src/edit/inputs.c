@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "tensor/dtype.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_ELEMENTS = 1 << 26, MAX_PATH = 4096 };
 
@@ -232,7 +232,7 @@ static cq_status load_input(cq_onnx_value **out, const cq_onnx_model *m, size_t 
     cq_status  status;
 
     snprintf(path, sizeof path, "%.4000s/input_%zu.pb", folder, number);
-    if (access(path, F_OK) == 0)
+    if (cq_path_exists(path))
         return cq_onnx_value_load_for(out, path, m, CQ_ONNX_INPUTS, index);
     snprintf(path, sizeof path, "%.4000s/input_%zu.npy", folder, number);
     CQ_TRY(cq_tensor_load_npy(&t, path));

@@ -30,7 +30,7 @@ static struct {
     size_t        n_files;
 } library = { .once = CQ_ONCE_INIT };
 
-static pthread_mutex_t parse_lock = PTHREAD_MUTEX_INITIALIZER;
+static cq_mutex parse_lock = CQ_MUTEX_INIT;
 
 const char *cq_library_file_name(const cq_lib_file *file)
 {
@@ -460,14 +460,14 @@ static cq_status parse_import(cq_lib_file *file, cq_span text)
  * it. */
 static void parse_imports(cq_lib_file *file)
 {
-    pthread_mutex_lock(&parse_lock);
+    cq_mutex_lock(&parse_lock);
     if (!atomic_load_explicit(&file->has_imports, memory_order_relaxed)) {
         for (size_t i = 0; i < file->import_texts.n; i++)
             if (parse_import(file, file->import_texts.items[i]) != CQ_OK)
                 break;
         atomic_store_explicit(&file->has_imports, true, memory_order_release);
     }
-    pthread_mutex_unlock(&parse_lock);
+    cq_mutex_unlock(&parse_lock);
 }
 
 const char *cq_library_import(cq_lib_file *file, const char *name)
@@ -528,10 +528,10 @@ cq_status cq_library_parse(cq_lib_function *f)
 
     if (atomic_load_explicit(&f->unit, memory_order_acquire))
         return CQ_OK;
-    pthread_mutex_lock(&parse_lock);
+    cq_mutex_lock(&parse_lock);
     if (!atomic_load_explicit(&f->unit, memory_order_relaxed))
         status = parse(f);
-    pthread_mutex_unlock(&parse_lock);
+    cq_mutex_unlock(&parse_lock);
     return status;
 }
 
@@ -558,9 +558,9 @@ const char *cq_library_about(cq_lib_function *f)
 {
     if (cq_library_parse(f) != CQ_OK)
         return "";
-    pthread_mutex_lock(&parse_lock);
+    cq_mutex_lock(&parse_lock);
     if (!f->about)
         f->about = about_of(f);
-    pthread_mutex_unlock(&parse_lock);
+    cq_mutex_unlock(&parse_lock);
     return f->about;
 }

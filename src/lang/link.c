@@ -1,10 +1,10 @@
 /* Linking a function of the library before its first call: local variables get slots, calls get
  * their targets, constants of the host become literals. */
 #include "lang/eval.h"
+#include "base/lock.h"
 #include "base/str.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -477,18 +477,18 @@ static cq_status link_whole(cq_lib_function *f, const cq_lang_host *host)
 
 cq_status cq_lang_link(cq_lib_function *f, const cq_lang_host *host)
 {
-    static pthread_mutex_t lock   = PTHREAD_MUTEX_INITIALIZER;
-    cq_status              status = CQ_OK;
+    static cq_mutex lock   = CQ_MUTEX_INIT;
+    cq_status       status = CQ_OK;
 
     if (atomic_load_explicit(&f->is_linked, memory_order_acquire))
         return CQ_OK;
     CQ_TRY(cq_library_parse(f));
-    pthread_mutex_lock(&lock);
+    cq_mutex_lock(&lock);
     if (!atomic_load_explicit(&f->is_linked, memory_order_relaxed)) {
         status = link_whole(f, host);
         if (status == CQ_OK)
             atomic_store_explicit(&f->is_linked, true, memory_order_release);
     }
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
     return status;
 }

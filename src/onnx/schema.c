@@ -2,10 +2,10 @@
  * their first two words; a row is parsed when it is first wanted, and kept. What a node must
  * satisfy is in schema_check.c. */
 #include "onnx/schema.h"
+#include "base/lock.h"
 #include "base/map.h"
 #include "onnx/ops/rows.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +43,15 @@ typedef struct entry {
 } entry;
 
 static struct {
-    pthread_once_t once;
-    cq_status      status;
-    cq_arena      *arena;
-    cq_map         newest; /* "domain:name" to entry */
-    entry         *entries;
-    size_t         n;
-} table = { .once = PTHREAD_ONCE_INIT };
+    cq_once_flag once;
+    cq_status    status;
+    cq_arena    *arena;
+    cq_map       newest; /* "domain:name" to entry */
+    entry       *entries;
+    size_t       n;
+} table = { .once = CQ_ONCE_FLAG_INIT };
 
-static pthread_mutex_t parse_lock = PTHREAD_MUTEX_INITIALIZER;
+static cq_mutex parse_lock = CQ_MUTEX_INIT;
 
 /* ---- types ---- */
 
@@ -444,17 +444,17 @@ static cq_status parsed(const cq_onnx_schema **out, entry *e)
 {
     cq_status status = CQ_OK;
 
-    pthread_mutex_lock(&parse_lock);
+    cq_mutex_lock(&parse_lock);
     if (!e->schema)
         status = parse_row(e);
     *out = e->schema;
-    pthread_mutex_unlock(&parse_lock);
+    cq_mutex_unlock(&parse_lock);
     return status;
 }
 
 static cq_status open_table(void)
 {
-    pthread_once(&table.once, build_index);
+    cq_once_do(&table.once, build_index);
     return table.status == CQ_OK ? CQ_OK : cq_no_memory();
 }
 

@@ -2,13 +2,13 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/str.h"
 #include "base/vec.h"
 
 #include <calque/session.h>
 
 #include <inttypes.h>
-#include <pthread.h>
 
 typedef struct event {
     const char *node, *op_type;
@@ -17,11 +17,11 @@ typedef struct event {
 } event;
 
 struct cq_profile {
-    pthread_mutex_t mutex;
-    cq_arena       *arena; /* of names: they may outlive the session */
-    cq_status       status;
+    cq_mutex  mutex;
+    cq_arena *arena; /* of names: they may outlive the session */
+    cq_status status;
     CQ_VEC(event) events;
-    CQ_VEC(pthread_t) threads;
+    CQ_VEC(cq_thread_id) threads;
 };
 
 CQ_API cq_status cq_profile_new(cq_profile **out)
@@ -36,7 +36,7 @@ CQ_API cq_status cq_profile_new(cq_profile **out)
         cq_free(p);
         return CQ_E_NO_MEMORY;
     }
-    pthread_mutex_init(&p->mutex, NULL);
+    cq_mutex_init(&p->mutex);
     *out = p;
     return CQ_OK;
 }
@@ -45,7 +45,7 @@ CQ_API void cq_profile_free(cq_profile *p)
 {
     if (!p)
         return;
-    pthread_mutex_destroy(&p->mutex);
+    cq_mutex_clear(&p->mutex);
     cq_vec_clear(&p->events);
     cq_vec_clear(&p->threads);
     cq_arena_free(p->arena);
@@ -55,12 +55,12 @@ CQ_API void cq_profile_free(cq_profile *p)
 static cq_status number_of_thread(uint32_t *out, cq_profile *p)
 {
     for (size_t i = 0; i < p->threads.n; i++)
-        if (pthread_equal(p->threads.items[i], pthread_self())) {
+        if (cq_thread_is(p->threads.items[i], cq_thread_self())) {
             *out = (uint32_t)i;
             return CQ_OK;
         }
     *out = (uint32_t)p->threads.n;
-    return cq_vec_push(&p->threads, pthread_self());
+    return cq_vec_push(&p->threads, cq_thread_self());
 }
 
 static cq_status note(cq_profile *p, event e)
@@ -77,10 +77,10 @@ CQ_API void cq_profile_note(void *profile, const char *node, const char *op_type
     CQ_NEED_ELSE(profile && node && op_type, );
     cq_profile *p = profile;
 
-    pthread_mutex_lock(&p->mutex);
+    cq_mutex_lock(&p->mutex);
     if (p->status == CQ_OK)
         p->status = note(p, (event){ node, op_type, begin, end, 0 });
-    pthread_mutex_unlock(&p->mutex);
+    cq_mutex_unlock(&p->mutex);
 }
 
 static int add_piece(const char *text, size_t size, void *s)
@@ -136,9 +136,9 @@ CQ_API cq_status cq_profile_save(cq_profile *p, const char *path, const cq_sessi
     CQ_NEED(p && path);
     cq_status status;
 
-    pthread_mutex_lock(&p->mutex);
+    cq_mutex_lock(&p->mutex);
     status = save(p, path, session ? cq_session_peak_memory(session) : 0);
     cq_vec_clear(&p->events);
-    pthread_mutex_unlock(&p->mutex);
+    cq_mutex_unlock(&p->mutex);
     return status;
 }

@@ -1,10 +1,10 @@
 /* The index of kernel rows, built when it is first asked for. */
 #include "runtime/rows.h"
 
+#include "base/lock.h"
 #include "base/map.h"
 #include "runtime/kernels/families.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,9 +53,9 @@ static const char *own_domain(const char *domain)
 /* "domain:op" to the first row of an operator; rows of one operator are neighbours, oldest
  * first. */
 static struct {
-    pthread_once_t once;
-    cq_map         first;
-} table = { .once = PTHREAD_ONCE_INIT };
+    cq_once_flag once;
+    cq_map       first;
+} table = { .once = CQ_ONCE_FLAG_INIT };
 
 static void make_key(char *key, size_t size, const char *domain, const char *op)
 {
@@ -81,7 +81,7 @@ const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t vers
     const cq_rt_row *best = NULL, *row;
     char             key[KEY_SIZE];
 
-    pthread_once(&table.once, build);
+    cq_once_do(&table.once, build);
     make_key(key, sizeof key, own_domain(domain), op);
     row = cq_map_get(&table.first, key);
     for (; row && row->op && !strcmp(row->op, op); row++)

@@ -3,14 +3,13 @@
 #include "runtime/gradients.h"
 #include "runtime/value.h"
 
+#include "base/path.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef CQ_VEC(cq_onnx_value *) values;
 
@@ -50,7 +49,7 @@ static cq_status load_all(values *out, const char *set, const cq_session *s, cq_
 
         cq_str_printf(&path, "%s/%s_%zu.pb", set, what, i);
         status = path.status;
-        if (status == CQ_OK && access(cq_str_text(&path), F_OK) != 0)
+        if (status == CQ_OK && !cq_path_exists(cq_str_text(&path)))
             last = true;
         else if (status == CQ_OK)
             status = cq_onnx_value_load_for(&v, cq_str_text(&path), m, side, at);
@@ -132,33 +131,40 @@ static int by_number(const void *a, const void *b)
 
 static const char set_prefix[] = "test_data_set_";
 
+typedef CQ_VEC(long) set_numbers;
+
+static cq_status add_set(void *user, const char *name)
+{
+    set_numbers *found = user;
+    const char  *text  = name + strlen(set_prefix);
+    char        *end;
+    long         number;
+
+    if (!cq_starts_with(name, set_prefix))
+        return CQ_OK;
+    number = strtol(text, &end, 10);
+    return *end == '\0' && end != text ? cq_vec_push(found, number) : CQ_OK;
+}
+
 /* The numbers of the data sets in folder, in order. */
 static cq_status list_sets(long **out, size_t *n, const char *folder)
 {
-    CQ_VEC(long) found    = { 0 };
-    DIR           *dir    = opendir(folder);
-    cq_status      status = CQ_OK;
-    struct dirent *entry;
+    set_numbers found  = { 0 };
+    cq_status   status = CQ_OK;
+    bool        opened;
 
-    *out = NULL;
-    *n   = 0;
-    if (!dir)
+    *out   = NULL;
+    *n     = 0;
+    status = cq_folder_each(folder, add_set, &found, &opened);
+    if (!opened) {
+        const int code = errno;
+
         return cq_fail(CQ_E_IO, folder,
-                       errno == ENOTDIR ? "a test-case is a folder with model.onnx and "
-                                          "test_data_set_0; calque run runs a model"
-                                        : NULL,
-                       "cannot read the folder: %s", strerror(errno));
-    while (status == CQ_OK && (entry = readdir(dir))) {
-        char *end;
-        long  number;
-
-        if (!cq_starts_with(entry->d_name, set_prefix))
-            continue;
-        number = strtol(entry->d_name + strlen(set_prefix), &end, 10);
-        if (*end == '\0' && end != entry->d_name + strlen(set_prefix))
-            status = cq_vec_push(&found, number);
+                       code == ENOTDIR ? "a test-case is a folder with model.onnx and "
+                                         "test_data_set_0; calque run runs a model"
+                                       : NULL,
+                       "cannot read the folder: %s", strerror(code));
     }
-    closedir(dir);
     if (status == CQ_OK && !found.n)
         status = cq_fail(CQ_E_NOT_FOUND, folder, NULL, "there is no test_data_set_0");
     if (status != CQ_OK) {

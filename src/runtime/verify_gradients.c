@@ -5,17 +5,16 @@
  * next term of the series and most kinks do not show. */
 #include "runtime/gradients.h"
 
+#include "base/path.h"
 #include "base/str.h"
 #include "base/warn.h"
 #include "onnx/tensor.h"
 #include "onnx/file/wire.h"
 #include "runtime/value.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define STEP         1e-6 /* of a parameter's own size */
 #define N_DIRECTIONS 2
@@ -174,24 +173,28 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+typedef CQ_VEC(long) param_numbers;
+
+static cq_status add_param(void *user, const char *name)
+{
+    param_numbers *found = user;
+    long           number;
+    int            end = 0;
+
+    if (sscanf(name, "gradient_%ld.pb%n", &number, &end) == 1 && end && !name[end])
+        return cq_vec_push(found, number);
+    return CQ_OK;
+}
+
 /* Numbers may be missing: a parameter without a gradient leaves its own free. */
 static cq_status read_params(check *c)
 {
-    CQ_VEC(long) found    = { 0 };
-    DIR           *folder = opendir(c->set);
-    cq_status      status = CQ_OK;
-    struct dirent *entry;
+    param_numbers found = { 0 };
+    bool          opened;
+    cq_status     status = cq_folder_each(c->set, add_param, &found, &opened);
 
-    while (folder && status == CQ_OK && (entry = readdir(folder))) {
-        long number;
-        int  end = 0;
-
-        if (sscanf(entry->d_name, "gradient_%ld.pb%n", &number, &end) == 1 && end &&
-            !entry->d_name[end])
-            status = cq_vec_push(&found, number);
-    }
-    if (folder)
-        closedir(folder);
+    if (!opened)
+        status = CQ_OK;
     if (found.n)
         qsort(found.items, found.n, sizeof *found.items, by_number);
     for (size_t i = 0; i < found.n && status == CQ_OK; i++) {
@@ -327,7 +330,7 @@ static cq_status take_seeds(check *c)
 
         cq_str_printf(&path, "%s/gradient_input_%zu.pb", c->set, i);
         status = path.status;
-        if (status == CQ_OK && access(cq_str_text(&path), F_OK) == 0)
+        if (status == CQ_OK && cq_path_exists(cq_str_text(&path)))
             status = load(&seed, &name, c->m, cq_str_text(&path));
         cq_str_clear(&path);
         if (status == CQ_OK)
@@ -565,7 +568,7 @@ static bool has_gradients(const char *set)
     bool   has;
 
     cq_str_printf(&path, "%s/gradient_input_0.pb", set);
-    has = path.status == CQ_OK && access(cq_str_text(&path), F_OK) == 0;
+    has = path.status == CQ_OK && cq_path_exists(cq_str_text(&path));
     cq_str_clear(&path);
     return has;
 }

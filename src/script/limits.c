@@ -6,7 +6,6 @@
 #include "base/cancel.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 /* ---- steps ---- */
 

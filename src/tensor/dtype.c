@@ -2,8 +2,7 @@
 #include "tensor/dtype.h"
 
 #include "base/error.h"
-
-#include <strings.h>
+#include "base/str.h"
 
 typedef enum kind { K_NONE, K_BOOL, K_INT, K_FLOAT, K_COMPLEX } kind;
 
@@ -98,8 +97,8 @@ cq_dtype cq_dtype_from_name(const char *name)
 {
     CQ_NEED_ELSE(name, CQ_DTYPE_NONE);
     for (int d = 1; d < CQ_DTYPE_COUNT; d++)
-        if (*name && (!strcasecmp(name, rows[d].name) || !strcasecmp(name, rows[d].alias) ||
-                      !strcasecmp(name, rows[d].alias2)))
+        if (*name && (cq_is_same_word(name, rows[d].name) || cq_is_same_word(name, rows[d].alias) ||
+                      cq_is_same_word(name, rows[d].alias2)))
             return (cq_dtype)d;
     return CQ_DTYPE_NONE;
 }

@@ -2,7 +2,8 @@
  * files in npy.c. */
 #include "tensor/qparams.h"
 
-#include <pthread.h>
+#include "base/lock.h"
+
 #include <stdio.h>
 
 /* ---- storage ---- */
@@ -123,12 +124,12 @@ cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker)
 /* One at a time; what is made of others that are still to be made comes here again. */
 void cq_storage_make(cq_storage *s)
 {
-    static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
+    static cq_mutex           lock = CQ_MUTEX_INIT;
     static _Thread_local bool has_lock;
     const bool                takes = !has_lock;
 
     if (takes)
-        pthread_mutex_lock(&lock);
+        cq_mutex_lock(&lock);
     has_lock = true;
     if (atomic_load(&s->is_pending))
         s->maker.make(s->maker.user, s->data, 0, s->size);
@@ -136,7 +137,7 @@ void cq_storage_make(cq_storage *s)
     if (!takes)
         return;
     has_lock = false;
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
 }
 
 cq_storage *cq_storage_retain(cq_storage *s)

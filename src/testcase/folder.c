@@ -1,7 +1,7 @@
 #include "testcase/folder.h"
 
-#include <dirent.h>
-#include <errno.h>
+#include "base/path.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,25 +10,24 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static cq_status add_name(void *user, const char *name)
+{
+    cq_names *names = user;
+    char     *copy  = *name == '.' ? NULL : cq_strdup(name);
+    cq_status status;
+
+    if (*name == '.')
+        return CQ_OK;
+    status = copy ? cq_vec_push(names, copy) : CQ_E_NO_MEMORY;
+    if (status != CQ_OK)
+        cq_free(copy);
+    return status;
+}
+
 cq_status cq_list_folder(cq_names *out, const char *folder)
 {
-    DIR                 *dir = opendir(folder);
-    const struct dirent *entry;
-    cq_status            status = CQ_OK;
+    const cq_status status = cq_folder_each(folder, add_name, out, NULL);
 
-    if (!dir)
-        return cq_fail(errno == ENOENT ? CQ_E_NOT_FOUND : CQ_E_IO, folder, NULL,
-                       "cannot open the folder: %s", strerror(errno));
-    while (status == CQ_OK && (entry = readdir(dir))) {
-        char *name = *entry->d_name == '.' ? NULL : cq_strdup(entry->d_name);
-
-        if (*entry->d_name == '.')
-            continue;
-        status = name ? cq_vec_push(out, name) : CQ_E_NO_MEMORY;
-        if (status != CQ_OK)
-            cq_free(name);
-    }
-    closedir(dir);
     if (out->n)
         qsort(out->items, out->n, sizeof *out->items, by_text);
     return status;

@@ -5,46 +5,40 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/path.h"
+#include "base/str.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { MAX_REFS = 5, MAX_PARENTS = 256, CONFIG_SIZE = 1 << 16, LINE_SIZE = 1024 };
+enum {
+    MAX_REFS      = 5,
+    MAX_PARENTS   = 256,
+    CONFIG_SIZE   = 1 << 16,
+    LINE_SIZE     = 1024,
+    MAX_PATH_SIZE = 4096
+};
 
 typedef struct repository {
-    char own[PATH_MAX];    /* HEAD, and refs of this work tree */
-    char common[PATH_MAX]; /* everything else */
+    char own[MAX_PATH_SIZE];    /* HEAD, and refs of this work tree */
+    char common[MAX_PATH_SIZE]; /* everything else */
 } repository;
 
 static bool join(char *out, const char *folder, const char *name)
 {
-    int n = snprintf(out, PATH_MAX, "%s%s%s", *name == '/' ? "" : folder, *name == '/' ? "" : "/",
-                     name);
+    const bool absolute = cq_path_is_absolute(name);
+    const int  n =
+        snprintf(out, MAX_PATH_SIZE, "%s%s%s", absolute ? "" : folder, absolute ? "" : "/", name);
 
-    return n > 0 && n < PATH_MAX;
+    return n > 0 && n < MAX_PATH_SIZE;
 }
 
 /* A whole small text file; false if it is none. */
 static bool read_text(char *text, size_t size, const char *folder, const char *name)
 {
-    char        path[PATH_MAX];
-    struct stat st;
-    ssize_t     n = -1;
-    int         fd =
-        join(path, folder, name) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    char path[MAX_PATH_SIZE];
 
-    if (fd < 0)
-        return false;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size < size)
-        n = read(fd, text, size - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n >= 0 && !memchr(text, '\0', (size_t)n);
+    return join(path, folder, name) && cq_path_read_text(text, size, path);
 }
 
 static bool read_line(char *line, size_t size, const char *folder, const char *name)
@@ -57,9 +51,7 @@ static bool read_line(char *line, size_t size, const char *folder, const char *n
 
 static bool is_folder(const char *path)
 {
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return cq_path_look_up(path, NULL) == CQ_PATH_FOLDER;
 }
 
 /* ---- where it is ---- */
@@ -67,7 +59,7 @@ static bool is_folder(const char *path)
 /* A .git of a folder: itself, or the folder that it names. */
 static bool open_at(repository *r, const char *folder)
 {
-    char line[PATH_MAX], head[LINE_SIZE];
+    char line[MAX_PATH_SIZE], head[LINE_SIZE];
 
     if (!join(r->own, folder, ".git"))
         return false;
@@ -86,9 +78,9 @@ static bool open_at(repository *r, const char *folder)
 
 static bool find(repository *r)
 {
-    char folder[PATH_MAX];
+    char folder[MAX_PATH_SIZE];
 
-    if (!getcwd(folder, sizeof folder))
+    if (!cq_path_working_folder(folder, sizeof folder))
         return false;
     for (int i = 0; i < MAX_PARENTS; i++) {
         char *slash = strrchr(folder, '/');
@@ -120,7 +112,7 @@ static bool is_ref(const char *name)
 /* Lines of packed-refs are "HASH NAME". */
 static bool find_packed(char *hash, size_t size, const repository *r, const char *name)
 {
-    char        path[PATH_MAX];
+    char        path[MAX_PATH_SIZE];
     cq_mapping *file;
     bool        found = false;
 
@@ -208,12 +200,12 @@ static bool find_url(char *out, size_t size, const char *config)
     for (const char *p = config; *p; p += *p == '\n') {
         p += strspn(p, " \t\r");
         if (*p == '[') {
-            here = strncasecmp(p, "[remote \"origin\"]", 17) == 0;
+            here = cq_starts_with_word(p, "[remote \"origin\"]");
             p += strcspn(p, "]\n");
             p += *p == ']';
             continue;
         }
-        if (here && strncasecmp(p, "url", 3) == 0) {
+        if (here && cq_starts_with_word(p, "url")) {
             const char *value = p + 3 + strspn(p + 3, " \t");
 
             if (*value == '=') {
@@ -253,7 +245,7 @@ static void hide_credentials(char *url)
 bool cq_git_read(cq_git *out)
 {
     static const cq_git nothing;
-    char                objects[PATH_MAX], *config;
+    char                objects[MAX_PATH_SIZE], *config;
     repository          r;
 
     *out = nothing;

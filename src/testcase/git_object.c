@@ -3,6 +3,7 @@
 #include "testcase/git.h"
 
 #include "base/file.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "testcase/folder.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zlib.h>
 
 enum { MAX_COMMIT = 1 << 20, MAX_DELTAS = 64, HASH_SIZE = 20 };
@@ -270,18 +270,14 @@ static void write_date(char *out, size_t size, const char *text)
     char        zone[6];
     int64_t     seconds;
     int         hhmm;
-    struct tm   t;
-    time_t      local;
-    size_t      n;
 
     if (!mail || sscanf(mail, "> %" SCNd64 " %5[-+0-9]", &seconds, zone) != 2 ||
         sscanf(zone, "%d", &hhmm) != 1 || llabs(seconds) > (int64_t)1 << 40)
         return;
-    local = (time_t)(seconds + (hhmm / 100 * 60 + hhmm % 100) * 60);
-    if (!gmtime_r(&local, &t))
+    seconds += (hhmm / 100 * 60 + hhmm % 100) * 60;
+    if (!cq_time_utc_text(out, size, seconds))
         return;
-    n = strftime(out, size, "%Y-%m-%d %H:%M:%S ", &t);
-    snprintf(out + n, size - n, "%s", zone);
+    snprintf(out + strlen(out), size - strlen(out), " %s", zone);
 }
 
 void cq_git_commit_date(char *out, size_t size, const char *objects, const char *commit)

@@ -3,12 +3,12 @@
 #include "testcase/meta.h"
 
 #include "base/json.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "testcase/git.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static int add_text(const char *text, size_t size, void *to)
 {
@@ -31,17 +31,9 @@ static cq_status write_json(const json_t *json, const char *path)
 /* 2022-03-04T05:06:07.123456, local time, as datetime.isoformat has it. */
 static json_t *now(void)
 {
-    char            text[40];
-    struct timespec t;
-    struct tm       local;
-    size_t          n;
+    char text[40];
 
-    clock_gettime(CLOCK_REALTIME, &t);
-    if (!localtime_r(&t.tv_sec, &local))
-        return NULL;
-    n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
-    snprintf(text + n, sizeof text - n, ".%06ld", t.tv_nsec / 1000);
-    return json_string(text);
+    return cq_time_local_text(text, sizeof text) ? json_string(text) : NULL;
 }
 
 /* Text that may be in any encoding; what is not UTF-8 is left out. */

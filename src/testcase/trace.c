@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/path.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 #include <zlib.h>
 
 void cq_trace_begin(cq_trace *trace)
@@ -20,7 +20,7 @@ void cq_trace_step(cq_trace *trace, const char *name)
                   "%s\n{\"name\": \"%s\", \"cat\": \"export\", \"ph\": \"X\", \"ts\": %" PRId64
                   ", \"dur\": %" PRId64 ", \"pid\": %ld, \"tid\": 0}",
                   trace->events.len ? "," : "", name, trace->began, end - trace->began,
-                  (long)getpid());
+                  cq_process_id());
     trace->began = end;
 }
 

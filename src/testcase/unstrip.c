@@ -2,6 +2,7 @@
  * The other half of strip.c. */
 #include "base/json.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "onnx/file/external.h"
 #include "onnx/tensor.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_TRIES = 4 /* when another program creates the folder meanwhile */ };
 
@@ -222,32 +222,28 @@ static cq_status unstrip_graph(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *g
 /* A file of a test-case; whatever it is, it gets to out. */
 static cq_status unstrip_entry(unstrip *u, const char *path, const char *out)
 {
-    const char *slash = strrchr(path, '/');
-
     if (cq_ends_with(path, ".onnx") || cq_ends_with(path, ".pb"))
         return cq_edit_file(&u->edit, path, out);
-    if (strcmp(slash ? slash + 1 : path, "meta.json") == 0)
+    if (strcmp(cq_path_name(path), "meta.json") == 0)
         return cq_meta_set_unstripped(path, out);
     return cq_copy_file(path, out);
 }
 
 static bool is_folder(const char *path)
 {
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return cq_path_look_up(path, NULL) == CQ_PATH_FOLDER;
 }
 
 /* What is in a test-case is somebody else's: a link in it could lead to any file of the user's,
  * FIFOs are waited for. */
-static cq_status check_entry(const char *path, struct stat *st)
+static cq_status check_entry(const char *path, cq_entry_kind kind)
 {
-    if (lstat(path, st) < 0)
+    if (kind == CQ_ENTRY_MISSING)
         return cq_fail(CQ_E_IO, path, NULL, "cannot look at the file");
-    if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+    if (kind != CQ_ENTRY_FILE && kind != CQ_ENTRY_FOLDER)
         return cq_fail(CQ_E_FORMAT, path, "put a copy of the file itself into the folder",
-                       S_ISLNK(st->st_mode) ? "a link in a test-case is not followed"
-                                            : "this is not a regular file");
+                       kind == CQ_ENTRY_LINK ? "a link in a test-case is not followed"
+                                             : "this is not a regular file");
     return CQ_OK;
 }
 
@@ -260,16 +256,16 @@ static cq_status unstrip_folder(unstrip *u, const char *folder, const char *out,
     if (status == CQ_OK)
         status = cq_dir_make(out);
     for (size_t i = 0; i < names.n && status == CQ_OK; i++) {
-        cq_str      from = { 0 }, to = { 0 };
-        struct stat st;
+        cq_str        from = { 0 }, to = { 0 };
+        cq_entry_kind kind = CQ_ENTRY_MISSING;
 
         cq_str_printf(&from, "%s/%s", folder, names.items[i]);
         cq_str_printf(&to, "%s/%s", out, names.items[i]);
         if (from.status != CQ_OK || to.status != CQ_OK)
             status = CQ_E_NO_MEMORY;
-        else if ((status = check_entry(from.text, &st)) != CQ_OK)
+        else if ((status = check_entry(from.text, kind = cq_path_entry(from.text, NULL))) != CQ_OK)
             ;
-        else if (!S_ISDIR(st.st_mode))
+        else if (kind != CQ_ENTRY_FOLDER)
             status = unstrip_entry(u, from.text, to.text);
         else if (nested && cq_starts_with(names.items[i], "test_data_set_"))
             status = unstrip_folder(u, from.text, to.text, false);

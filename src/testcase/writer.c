@@ -1,6 +1,7 @@
 /* Writes test-cases. Everything is computed before the first file is touched, and all files are put
  * into place together: a failure leaves what was there. */
 #include "base/sized.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/warn.h"
 #include "testcase/folder.h"
@@ -10,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     STEPS     = 3, /* of a model with state: a set of data each */
@@ -247,7 +247,7 @@ static const char *choose_set(writer *w, cq_str *path, bool is_new_model)
         char name[40];
 
         snprintf(name, sizeof name, "test_data_set_%zu", w->next_set++);
-        if (!in_folder(path, w->at, name) || is_new_model || access(path->text, F_OK) != 0)
+        if (!in_folder(path, w->at, name) || is_new_model || !cq_path_exists(path->text))
             return path->status == CQ_OK ? path->text : NULL;
     }
 }
@@ -329,7 +329,7 @@ static cq_status choose_place(writer *w, bool *is_new_model)
     cq_status status = in_folder(&path, w->folder, "model.onnx") ? CQ_OK : CQ_E_NO_MEMORY;
 
     *is_new_model =
-        !wants(w, CQ_TESTCASE_KEEP_MODEL) || (status == CQ_OK && access(path.text, F_OK) != 0);
+        !wants(w, CQ_TESTCASE_KEEP_MODEL) || (status == CQ_OK && !cq_path_exists(path.text));
     cq_str_clear(&path);
     w->at = w->folder;
     if (status == CQ_OK && !*is_new_model)

@@ -36,7 +36,7 @@ USES = {
     "cli": [],
 }
 # Which public headers a part may see; a part that is not listed may see all.
-GROUND = {"version", "status", "threads", "sandbox"}
+GROUND = {"version", "status", "threads", "sandbox", "system"}
 PUBLIC = {
     "base": GROUND,
     "tensor": GROUND | {"tensor"},

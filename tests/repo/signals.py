@@ -9,7 +9,8 @@ from repo import ROOT, Report, run
 
 MAIN = r"""
 #define _DEFAULT_SOURCE
-#include "cli.h"
+#include <calque/system.h>
+#include <stdio.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,11 +36,10 @@ int main(int argc, char **argv)
     FILE *file = fopen(argv[1], "w+b");
     pthread_t threads[2];
 
-    (void)argc;
     (void)!ftruncate(fileno(file), 8192);
     mapped = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fileno(file), 0);
     (void)!ftruncate(fileno(file), 0);
-    cli_catch_signals();
+    cq_program_begin(&argc, &argv, 1);
     pthread_barrier_init(&together, NULL, 2);
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, read_it, NULL);
@@ -55,8 +55,8 @@ def main():
     with report.case("two threads meet the end of a file at once"), tempfile.TemporaryDirectory() as folder:
         source, binary = Path(folder) / "main.c", Path(folder) / "main"
         source.write_text(MAIN)
-        status, _, err = run(["cc", "-w", "-pthread", "-I", ROOT / "include", "-I", ROOT / "cli", source,
-                              ROOT / "cli" / "signals.c", "-o", binary])
+        status, _, err = run(["cc", "-w", "-pthread", "-I", ROOT / "include", source,
+                              ROOT / "src" / "base" / "signals.c", "-o", binary])
         assert status == 0, err
         status, _, err = run([binary, Path(folder) / "file"])
         assert status == 1, f"exit {status}: {err}"

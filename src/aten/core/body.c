@@ -1,8 +1,8 @@
 /* The host of bodies and gradients, see body.h: what names, calls and signs mean in lib/aten. */
 #include "aten/core/body.h"
+#include "base/lock.h"
 #include "base/warn.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 static cq_body *body_of(cq_lang *l)
@@ -218,10 +218,10 @@ static const struct sign {
 enum { N_SIGNS = sizeof signs / sizeof *signs };
 
 static struct {
-    pthread_once_t once;
-    cq_arena      *arena;
-    const target  *plain[N_SIGNS], *mirrored[N_SIGNS];
-} sign_targets = { .once = PTHREAD_ONCE_INIT };
+    cq_once_flag  once;
+    cq_arena     *arena;
+    const target *plain[N_SIGNS], *mirrored[N_SIGNS];
+} sign_targets = { .once = CQ_ONCE_FLAG_INIT };
 
 static void link_signs(void)
 {
@@ -240,7 +240,7 @@ static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     cq_body *body = body_of(l);
     size_t   i    = 0;
 
-    pthread_once(&sign_targets.once, link_signs);
+    cq_once_do(&sign_targets.once, link_signs);
     while (i < N_SIGNS && signs[i].op != op)
         i++;
     if (i == N_SIGNS || !sign_targets.plain[i])

@@ -2,10 +2,9 @@
  * be captured whole, taken apart, and given a symbolic. */
 #include "aten/core/ctx.h"
 #include "aten/core/custom.h"
+#include "base/lock.h"
 #include "base/sized.h"
 #include "base/str.h"
-
-#include <pthread.h>
 
 typedef struct custom {
     cq_op_def   def; /* first: an operator's def leads back here */
@@ -13,9 +12,9 @@ typedef struct custom {
     cq_function function;
 } custom;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cq_ptr_map      known; /* function -> custom; lives as long as the program */
-static cq_arena       *arena;
+static cq_mutex   lock = CQ_MUTEX_INIT;
+static cq_ptr_map known; /* function -> custom; lives as long as the program */
+static cq_arena  *arena;
 
 static cq_status compose(cq_opcall *c)
 {
@@ -102,11 +101,11 @@ CQ_API void cq_apply(cq_ctx *cx, const cq_function *f, cq_tensor *const *in, cq_
         out[i] = NULL;
     if (cx->status != CQ_OK)
         return;
-    pthread_mutex_lock(&lock);
+    cq_mutex_lock(&lock);
     c = cq_ptr_map_get(&known, f);
     if (!c)
         status = make(&c, f);
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
     if (status != CQ_OK) {
         cq_ctx_fail(cx, status);
         return;

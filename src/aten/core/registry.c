@@ -25,7 +25,7 @@ static struct {
     size_t    n;
 } table = { .once = CQ_ONCE_INIT };
 
-static pthread_mutex_t derived_lock = PTHREAD_MUTEX_INITIALIZER;
+static cq_mutex derived_lock = CQ_MUTEX_INIT;
 
 static cq_status add(cq_op *op, const cq_op_def *def)
 {
@@ -257,7 +257,7 @@ static const cq_op *derive(const char *full_name)
 
     if (!of || !can_derive(of, copy))
         return NULL;
-    pthread_mutex_lock(&derived_lock);
+    cq_mutex_lock(&derived_lock);
     op = cq_map_get(&table.by_full, full_name);
     if (!op) {
         op     = cq_arena_copy(table.arena, of, sizeof *op);
@@ -273,7 +273,7 @@ static const cq_op *derive(const char *full_name)
                 op = NULL;
         }
     }
-    pthread_mutex_unlock(&derived_lock);
+    cq_mutex_unlock(&derived_lock);
     return op;
 }
 
@@ -283,9 +283,9 @@ const cq_op *cq_op_find(const char *full_name)
 
     if (cq_ops_ready() != CQ_OK)
         return NULL;
-    pthread_mutex_lock(&derived_lock);
+    cq_mutex_lock(&derived_lock);
     op = cq_map_get(&table.by_full, full_name);
-    pthread_mutex_unlock(&derived_lock);
+    cq_mutex_unlock(&derived_lock);
     return op ? op : derive(full_name);
 }
 

@@ -1,8 +1,8 @@
 /* Finding the row of an operator. The families are listed here and nowhere else. */
 #include "aten/core/body.h"
-#include "export/symbolic/rule.h"
 
-#include <pthread.h>
+#include "base/lock.h"
+#include "export/symbolic/rule.h"
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_number,    cq_symbolics_sequence,
@@ -39,11 +39,11 @@ struct entry {
 
 /* Built when it is first asked for; if memory was short, the next one to ask tries again. */
 static struct {
-    pthread_mutex_t lock;
-    bool            is_ready;
-    cq_arena       *arena;
-    cq_map          by_name;
-} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    cq_mutex  lock;
+    bool      is_ready;
+    cq_arena *arena;
+    cq_map    by_name;
+} table = { .lock = CQ_MUTEX_INIT };
 
 static cq_status add(const cq_symbolic *row)
 {
@@ -119,13 +119,13 @@ cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const 
     cq_status   status = CQ_OK;
 
     *out = (cq_symbolic_found){ 0 };
-    pthread_mutex_lock(&table.lock);
+    cq_mutex_lock(&table.lock);
     if (!table.is_ready)
         status = build();
     if (status == CQ_OK)
         status = find_named(out, ex, full_name, strlen(full_name), opset);
     if (status == CQ_OK && !out->row && dot)
         status = find_named(out, ex, full_name, (size_t)(dot - full_name), opset);
-    pthread_mutex_unlock(&table.lock);
+    cq_mutex_unlock(&table.lock);
     return status;
 }

@@ -7,10 +7,10 @@
  * docs/rules.md is their grammar. A rule may go on over several lines if those after the first are
  * indented. */
 #include "export/symbolic/rule.h"
+#include "base/lock.h"
 #include "base/str.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { MAX_NAME = 200 };
@@ -24,7 +24,7 @@ typedef struct registration {
     void          *user;
 } registration;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cq_mutex lock = CQ_MUTEX_INIT;
 static CQ_VEC(registration) registered;
 
 /* "::silu" is aten's. The domain onnx is not for rules: its operators are the results. */
@@ -61,9 +61,9 @@ CQ_API cq_status cq_symbolic_register(const char *name, int32_t opset, cq_symbol
     full = full_name(name);
     if (!full)
         return CQ_E_NO_MEMORY;
-    pthread_mutex_lock(&lock);
+    cq_mutex_lock(&lock);
     status = cq_vec_push(&registered, (registration){ full, opset, fn, user });
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
     if (status != CQ_OK)
         cq_free(full);
     return status;
@@ -73,7 +73,7 @@ CQ_API void cq_symbolic_unregister(const char *name, int32_t opset)
 {
     size_t kept = 0;
 
-    pthread_mutex_lock(&lock);
+    cq_mutex_lock(&lock);
     for (size_t i = 0; i < registered.n; i++) {
         registration *r    = &registered.items[i];
         bool          gone = r->since == opset &&
@@ -87,14 +87,14 @@ CQ_API void cq_symbolic_unregister(const char *name, int32_t opset)
     registered.n = kept;
     if (!kept)
         cq_vec_clear(&registered);
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
 }
 
 static cq_status collect_registered(cq_exporter *ex)
 {
     cq_status status = CQ_OK;
 
-    pthread_mutex_lock(&lock);
+    cq_mutex_lock(&lock);
     for (size_t i = 0; i < registered.n && status == CQ_OK; i++) {
         const registration *r = &registered.items[i];
 
@@ -103,7 +103,7 @@ static cq_status collect_registered(cq_exporter *ex)
                                                             .user_fn = r->fn,
                                                             .user    = r->user });
     }
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
     return status;
 }
 
@@ -205,10 +205,10 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op)
         found = len && names_op(at, len, op);
         at += strcspn(at, "\n");
     }
-    pthread_mutex_lock(&lock);
+    cq_mutex_lock(&lock);
     for (size_t i = 0; i < registered.n && !found; i++)
         found = names_op(registered.items[i].name, strlen(registered.items[i].name), op);
-    pthread_mutex_unlock(&lock);
+    cq_mutex_unlock(&lock);
     return found;
 }
 

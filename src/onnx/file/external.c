@@ -3,35 +3,35 @@
  * is opened from a handle of the folder, part by part (base/file.c). */
 #include "onnx/file/external.h"
 
+#include "base/lock.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "onnx/tensor.h"
 
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* What a location begins with when it is not a file at all (testcase/strip.c). */
 #define STRIPPED "{\"type\": \"stripped\""
 
 struct cq_onnx_files {
-    pthread_mutex_t lock;
-    cq_map          open;     /* location to cq_mapping */
-    const char     *path;     /* of the model, behind folder */
-    char            folder[]; /* "" or ending in / */
+    cq_mutex    lock;
+    cq_map      open;     /* location to cq_mapping */
+    const char *path;     /* of the model, behind folder */
+    char        folder[]; /* "" or ending in / */
 };
 
 cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path)
 {
-    const char    *slash = strrchr(path, '/');
+    const char    *slash = cq_path_separator(path);
     size_t         len = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(path) + 1;
     cq_onnx_files *files = *out = cq_zalloc(sizeof *files + len + 1 + size);
 
     if (!files)
         return CQ_E_NO_MEMORY;
-    pthread_mutex_init(&files->lock, NULL);
+    cq_mutex_init(&files->lock);
     memcpy(files->folder, path, len);
     files->path = memcpy(files->folder + len + 1, path, size);
     return CQ_OK;
@@ -44,7 +44,7 @@ void cq_onnx_files_free(cq_onnx_files *files)
     for (size_t i = 0; i < files->open.n; i++)
         cq_mapping_release(files->open.entries[i].value);
     cq_map_clear(&files->open);
-    pthread_mutex_destroy(&files->lock);
+    cq_mutex_clear(&files->lock);
     cq_free(files);
 }
 
@@ -56,17 +56,9 @@ bool cq_onnx_files_has(const cq_onnx_files *files, const char *path)
     return false;
 }
 
-static bool is_same_file(const char *one, const char *other)
-{
-    struct stat a, b;
-
-    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
 bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path)
 {
-    return files && is_same_file(files->path, path);
+    return files && cq_path_is_same(files->path, path);
 }
 
 bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
@@ -77,7 +69,7 @@ bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *ten
 
     return files && location &&
            snprintf(own, sizeof own, "%s%s", files->folder, location) < (int)sizeof own &&
-           is_same_file(own, path);
+           cq_path_is_same(own, path);
 }
 
 bool cq_onnx_is_external(const cq_onnx_tensor *tensor)
@@ -125,11 +117,11 @@ static cq_status get_file(cq_mapping **out, cq_onnx_files *files, const char *lo
 {
     cq_status status = CQ_OK;
 
-    pthread_mutex_lock(&files->lock);
+    cq_mutex_lock(&files->lock);
     *out = cq_map_get(&files->open, location);
     if (!*out)
         status = open_file(out, files, location);
-    pthread_mutex_unlock(&files->lock);
+    cq_mutex_unlock(&files->lock);
     return status;
 }
 

@@ -8,16 +8,14 @@
  * deleted only if no other file in the folder contains its name. In doubt it stays. */
 #include "onnx/file/old_data.h"
 
+#include "base/path.h"
 #include "base/str.h"
 #include "onnx/file/wire.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* How much is searched for names before the old data is kept. A file beyond LARGE is searched only
  * where ONNX has names. */
@@ -44,7 +42,7 @@ cq_status cq_onnx_data_path(char **out, const char *path, bool preferred)
     cq_str name = { 0 };
 
     cq_str_printf(&name, "%s.data", path);
-    if (name.status == CQ_OK && (!preferred || access(name.text, F_OK) == 0 || errno != ENOENT))
+    if (name.status == CQ_OK && (!preferred || cq_path_exists(name.text) || errno != ENOENT))
         cq_str_printf(&name, ".%016" PRIx64, cq_random_bits());
     *out = cq_str_take(&name);
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
@@ -54,9 +52,7 @@ cq_status cq_onnx_data_path(char **out, const char *path, bool preferred)
 
 static const char *without_folder(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
+    return cq_path_name(path);
 }
 
 /* NAME.data, NAME.data.12 (of older versions) or NAME.data.0123456789abcdef. */
@@ -129,9 +125,8 @@ static void visit_model(search *s, const char *path,
 {
     cq_onnx_model  *m;
     cq_error_record record;
-    struct stat     st;
 
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+    if (cq_path_look_up(path, NULL) != CQ_PATH_FILE)
         return;
     cq_error_save(&record);
     if (cq_onnx_model_load(&m, path) == CQ_OK) {
@@ -215,43 +210,52 @@ static void search_bytes(search *s, const char *path)
 
 static void search_file(search *s, const char *path)
 {
-    struct stat st;
+    uint64_t size;
 
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+    if (cq_path_look_up(path, &size) != CQ_PATH_FILE || size == 0)
         return;
-    s->n_bytes += (uint64_t)st.st_size < LARGE ? (uint64_t)st.st_size : 0;
+    s->n_bytes += size < LARGE ? size : 0;
     if (++s->n_files > MAX_FILES || s->n_bytes > MAX_BYTES)
         keep_all(s);
-    else if ((uint64_t)st.st_size < LARGE)
+    else if (size < LARGE)
         search_bytes(s, path);
     else
         visit_model(s, path, note_used);
 }
 
+typedef struct file_visit {
+    search *s;
+    bool    temporary;
+    void (*visit)(search *, const char *path);
+} file_visit;
+
+static cq_status visit_name(void *user, const char *name)
+{
+    const file_visit *v    = user;
+    search           *s    = v->s;
+    cq_str            path = { 0 };
+
+    if (strcmp(name, s->name) == 0 || is_data_name(s, name) || is_temporary(name) != v->temporary)
+        return CQ_OK;
+    cq_str_printf(&path, "%s%s", s->folder, name);
+    if (path.status == CQ_OK)
+        v->visit(s, path.text);
+    else
+        keep_all(s);
+    cq_str_clear(&path);
+    return CQ_OK;
+}
+
 /* Calls visit for the files of the folder that are temporary, or for the others. */
 static void each_file(search *s, bool temporary, void (*visit)(search *, const char *path))
 {
-    DIR                 *dir = opendir(*s->folder ? s->folder : ".");
-    const struct dirent *entry;
+    file_visit      v = { s, temporary, visit };
+    cq_error_record record;
 
-    if (!dir) {
+    cq_error_save(&record);
+    if (cq_folder_each(*s->folder ? s->folder : ".", visit_name, &v, NULL) != CQ_OK)
         keep_all(s);
-        return;
-    }
-    while ((entry = readdir(dir))) {
-        const char *name = entry->d_name;
-        cq_str      path = { 0 };
-
-        if (strcmp(name, s->name) == 0 || is_data_name(s, name) || is_temporary(name) != temporary)
-            continue;
-        cq_str_printf(&path, "%s%s", s->folder, name);
-        if (path.status == CQ_OK)
-            visit(s, path.text);
-        else
-            keep_all(s);
-        cq_str_clear(&path);
-    }
-    closedir(dir);
+    cq_error_restore(&record);
 }
 
 static void visit_temporary(search *s, const char *path)
@@ -263,11 +267,11 @@ static void visit_temporary(search *s, const char *path)
 
 static bool is_unneeded(const old_file *f, const char *path)
 {
-    struct stat st;
+    uint64_t size;
 
-    if (f->used || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+    if (f->used || cq_path_entry(path, &size) != CQ_ENTRY_FILE)
         return false;
-    return f->replaced || (f->interrupted && (uint64_t)st.st_size == f->end);
+    return f->replaced || (f->interrupted && size == f->end);
 }
 
 static cq_status delete_unneeded(const search *s, const cq_onnx_files *files)

@@ -2,6 +2,7 @@
  * names, for every tensor that will be written otherwise than it is in memory, a stand-in,
  * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
 #include "base/progress.h"
+#include "base/path.h"
 #include "base/sized.h"
 #include "onnx/file/external.h"
 #include "onnx/file/old_data.h"
@@ -11,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* In the data file a tensor begins at a multiple of its alignment, so that it can be
  * mapped and used in place: cache lines, and pages for those that are worth their own. */
@@ -180,10 +180,9 @@ static void write_pieces(const plan *p, cq_out *out)
 
 static cq_status write_data(const plan *p, const char *path, const char *data_path)
 {
-    struct stat st;
-    cq_out     *data;
+    cq_out *data;
 
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (cq_path_look_up(path, NULL) == CQ_PATH_OTHER)
         return cq_fail(CQ_E_UNSUPPORTED, path, "write to a file",
                        "external data requires a regular output file");
     CQ_TRY(cq_out_open_new(&data, data_path));
@@ -270,7 +269,7 @@ static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool pr
 
     p->flags = options->flags;
     CQ_TRY_OR_DONE(cq_onnx_data_path(&data_path, path, preferred));
-    slash        = strrchr(data_path, '/');
+    slash        = cq_path_separator(data_path);
     p->data_name = slash ? slash + 1 : data_path;
     CQ_TRY_OR_DONE(encode(&e, p));
     CQ_TRY_OR_DONE(give_data_path(options, p, data_path));

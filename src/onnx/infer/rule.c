@@ -2,7 +2,8 @@
  * and found by name. */
 #include "onnx/infer/internal.h"
 
-#include <pthread.h>
+#include "base/lock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +34,10 @@ static const struct {
 };
 
 static struct {
-    pthread_once_t once;
-    cq_status      status;
-    cq_map         rows; /* name to its oldest row; the others follow it */
-} table = { .once = PTHREAD_ONCE_INIT };
+    cq_once_flag once;
+    cq_status    status;
+    cq_map       rows; /* name to its oldest row; the others follow it */
+} table = { .once = CQ_ONCE_FLAG_INIT };
 
 static void build_table(void)
 {
@@ -60,7 +61,7 @@ cq_status cq_rule_find(const cq_rule_row **out, const cq_onnx_schema *schema, in
     const cq_rule_row *row;
 
     *out = NULL;
-    pthread_once(&table.once, build_table);
+    cq_once_do(&table.once, build_table);
     if (table.status != CQ_OK)
         return cq_no_memory();
     if (!schema)

@@ -9,7 +9,7 @@ cq_status cq_rt_linear_new(cq_rt_linear **out, cq_tensor *b, bool transposed)
 
     if (!l)
         return CQ_E_NO_MEMORY;
-    pthread_mutex_init(&l->lock, NULL);
+    cq_mutex_init(&l->lock);
     l->b   = cq_tensor_retain(b);
     l->k   = cq_size_of(b, transposed ? 1 : 0);
     l->n   = cq_size_of(b, transposed ? 0 : 1);
@@ -31,7 +31,7 @@ void cq_rt_linear_free(void *linear)
     cq_tensor_release(l->b);
     cq_tensor_release(l->shape);
     cq_packed_free(atomic_load(&l->packed));
-    pthread_mutex_destroy(&l->lock);
+    cq_mutex_clear(&l->lock);
     cq_free(l->bias);
     cq_free(l);
 }
@@ -86,7 +86,7 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
     *out = atomic_load(&l->packed);
     if (*out)
         return CQ_OK;
-    pthread_mutex_lock(&l->lock);
+    cq_mutex_lock(&l->lock);
     *out = atomic_load(&l->packed);
     if (!*out) {
         status = pack(out, l);
@@ -99,7 +99,7 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
             }
         }
     }
-    pthread_mutex_unlock(&l->lock);
+    cq_mutex_unlock(&l->lock);
     return status;
 }
 
@@ -118,10 +118,10 @@ static cq_tensor *plain_of(cq_rt_linear *l, bool could_not_pack)
 {
     cq_tensor *b = NULL;
 
-    pthread_mutex_lock(&l->lock);
+    cq_mutex_lock(&l->lock);
     if (l->b && (could_not_pack || !packs(l)))
         b = cq_tensor_retain(l->b);
-    pthread_mutex_unlock(&l->lock);
+    cq_mutex_unlock(&l->lock);
     return b;
 }
 

@@ -3,10 +3,10 @@
 #ifndef CQ_RUNTIME_KERNELS_LINEAR_H
 #define CQ_RUNTIME_KERNELS_LINEAR_H
 
+#include "base/lock.h"
 #include "kernel/matrix/packed.h"
 #include "runtime/call.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct cq_rt_linear {
@@ -20,7 +20,7 @@ typedef struct cq_rt_linear {
     cq_params  act_params;
 
     /* Packed when it is first multiplied by more than one row, or by some that come alone. */
-    pthread_mutex_t      lock;
+    cq_mutex             lock;
     cq_tensor           *b; /* element (i, j) is at i * row + j * col; NULL: only packed */
     uint32_t             n_alone;
     _Atomic(cq_packed *) packed;

@@ -2,15 +2,15 @@
 #ifndef CQ_RUNTIME_KERNELS_RECURRENT_H
 #define CQ_RUNTIME_KERNELS_RECURRENT_H
 
+#include "base/lock.h"
 #include "kernel/matrix/rnn.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 /* What is prepared for an RNN, GRU or LSTM whose W and R are constants of float32: nothing at
  * first, each direction when it is first run. */
 typedef struct cq_rt_recurrent {
-    pthread_mutex_t          lock;
+    cq_mutex                 lock;
     _Atomic(cq_rnn_packed *) of[2];
 } cq_rt_recurrent;
 

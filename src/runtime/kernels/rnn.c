@@ -2,10 +2,11 @@
  * output. */
 #include "runtime/kernels/families.h"
 
+#include "base/str.h"
+
 #include "runtime/kernels/recurrent.h"
 
 #include <inttypes.h>
-#include <strings.h>
 
 /* ---- activations ---- */
 
@@ -34,7 +35,7 @@ static size_t find_function(const cq_onnx_bytes *name)
 {
     for (size_t i = 0; i < N_FUNCTIONS; i++)
         if (strlen(functions[i].name) == name->size &&
-            !strncasecmp(functions[i].name, name->data, name->size))
+            cq_starts_with_word(name->data, functions[i].name))
             return i;
     return N_FUNCTIONS;
 }
@@ -138,7 +139,7 @@ cq_status cq_rt_recurrent_new(cq_rt_recurrent **out)
     *out = cq_zalloc(sizeof **out);
     if (!*out)
         return CQ_E_NO_MEMORY;
-    pthread_mutex_init(&(*out)->lock, NULL);
+    cq_mutex_init(&(*out)->lock);
     return CQ_OK;
 }
 
@@ -150,7 +151,7 @@ void cq_rt_recurrent_free(void *recurrent)
         return;
     for (int i = 0; i < 2; i++)
         cq_rnn_packed_free(atomic_load(&r->of[i]));
-    pthread_mutex_destroy(&r->lock);
+    cq_mutex_clear(&r->lock);
     cq_free(r);
 }
 
@@ -169,13 +170,13 @@ static cq_status packed_of(const cq_rnn_packed **out, const cq_rt *rt, const lay
     *out = atomic_load(&r->of[direction]);
     if (*out)
         return CQ_OK;
-    pthread_mutex_lock(&r->lock);
+    cq_mutex_lock(&r->lock);
     packed = atomic_load(&r->of[direction]);
     if (!packed)
         status = cq_rnn_packed_new(&packed, p->w, p->r);
     if (status == CQ_OK)
         atomic_store(&r->of[direction], packed);
-    pthread_mutex_unlock(&r->lock);
+    cq_mutex_unlock(&r->lock);
     *out = packed;
     return status;
 }

@@ -1,9 +1,9 @@
 #include "runtime/plan/memory.h"
 
 #include "base/file.h"
+#include "base/lock.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 
 /* Under a sanitizer blocks are not used again, and what is not in use of an arena is marked, so
  * that it sees what is read too late. */
@@ -49,10 +49,10 @@ typedef struct block {
 } block;
 
 struct cq_rt_workspace {
-    pthread_mutex_t lock;
-    uint64_t        limit, used, peak; /* used: the arena, and blocks of this run outside of it */
-    uint64_t        kept;              /* in idle blocks */
-    size_t          refs;              /* of its holder, and one for each tensor */
+    cq_mutex lock;
+    uint64_t limit, used, peak; /* used: the arena, and blocks of this run outside of it */
+    uint64_t kept;              /* in idle blocks */
+    size_t   refs;              /* of its holder, and one for each tensor */
     CQ_VEC(block *) idle;
 
     uint64_t             run;
@@ -179,14 +179,14 @@ static void let_go(cq_rt_workspace *w) /* locked; unlocks */
 {
     bool last = --w->refs == 0;
 
-    pthread_mutex_unlock(&w->lock);
+    cq_mutex_unlock(&w->lock);
     if (!last)
         return;
     drop_idle(w);
     leave_arena(w);
     cq_vec_clear(&w->idle);
     cq_rt_placing_free(w->writes);
-    pthread_mutex_destroy(&w->lock);
+    cq_mutex_clear(&w->lock);
     cq_free(w);
 }
 
@@ -196,7 +196,7 @@ static void block_release(void *user)
     block           *b = user;
     cq_rt_workspace *w = b->owner;
 
-    pthread_mutex_lock(&w->lock);
+    cq_mutex_lock(&w->lock);
     if (b->run == w->run && b->span && w->writes)
         w->writes->spans.items[b->span - 1].to = w->tick++;
     if (b->run == w->run && !b->in)
@@ -312,7 +312,7 @@ static cq_status block_get(block **out, cq_rt_workspace *w, size_t size)
     cq_status status;
     block    *b;
 
-    pthread_mutex_lock(&w->lock);
+    cq_mutex_lock(&w->lock);
     status = block_in_arena(&b, w, size);
     if (status == CQ_OK && !b)
         status = block_on_heap(&b, w, size);
@@ -323,7 +323,7 @@ static cq_status block_get(block **out, cq_rt_workspace *w, size_t size)
         status = write_down(w, b, size);
         *out   = b;
     }
-    pthread_mutex_unlock(&w->lock);
+    cq_mutex_unlock(&w->lock);
     if (status != CQ_OK && b)
         block_release(b);
     return status;
@@ -337,7 +337,7 @@ cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit)
 
     if (!w)
         return CQ_E_NO_MEMORY;
-    pthread_mutex_init(&w->lock, NULL);
+    cq_mutex_init(&w->lock);
     w->limit = limit;
     w->refs  = 1;
     return CQ_OK;
@@ -352,7 +352,7 @@ void cq_rt_workspace_release(cq_rt_workspace *w)
 {
     if (!w)
         return;
-    pthread_mutex_lock(&w->lock);
+    cq_mutex_lock(&w->lock);
     let_go(w);
 }
 
@@ -376,7 +376,7 @@ cq_status cq_rt_workspace_begin(cq_rt_workspace *w, const cq_rt_placing *placing
 {
     cq_status status = CQ_OK;
 
-    pthread_mutex_lock(&w->lock);
+    cq_mutex_lock(&w->lock);
     w->run++;
     w->tick = w->next = w->step_end = 0;
     if (placing) {
@@ -387,7 +387,7 @@ cq_status cq_rt_workspace_begin(cq_rt_workspace *w, const cq_rt_placing *placing
         status    = w->writes ? CQ_OK : CQ_E_NO_MEMORY;
     }
     w->used = w->peak = w->arena ? w->arena->size : 0;
-    pthread_mutex_unlock(&w->lock);
+    cq_mutex_unlock(&w->lock);
     return status;
 }
 
@@ -395,14 +395,14 @@ cq_status cq_rt_workspace_step(cq_rt_workspace *w, uint32_t step)
 {
     cq_status status = CQ_OK;
 
-    pthread_mutex_lock(&w->lock);
+    cq_mutex_lock(&w->lock);
     if (w->writes)
         status = cq_vec_push(&w->writes->first, (uint32_t)w->writes->spans.n);
     if (w->follows) {
         w->next     = w->follows->first.items[step];
         w->step_end = w->follows->first.items[step + 1];
     }
-    pthread_mutex_unlock(&w->lock);
+    cq_mutex_unlock(&w->lock);
     return status;
 }
 
@@ -411,7 +411,7 @@ uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written)
     cq_rt_placing *p;
     uint64_t       peak;
 
-    pthread_mutex_lock(&w->lock);
+    cq_mutex_lock(&w->lock);
     p = w->writes;
     if (p && cq_vec_push(&p->first, (uint32_t)p->spans.n) != CQ_OK) {
         cq_rt_placing_free(p);
@@ -424,7 +424,7 @@ uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written)
     w->writes  = NULL;
     w->follows = NULL;
     w->run++; /* what is released from here on does not belong to that run */
-    pthread_mutex_unlock(&w->lock);
+    cq_mutex_unlock(&w->lock);
     return peak;
 }
 

@@ -26,7 +26,7 @@ static void seen_free(cq_rt_seen *s)
 void cq_rt_pool_init(cq_rt_pool *p)
 {
     *p = (cq_rt_pool){ 0 };
-    pthread_mutex_init(&p->lock, NULL);
+    cq_mutex_init(&p->lock);
 }
 
 void cq_rt_pool_clear(cq_rt_pool *p)
@@ -37,7 +37,7 @@ void cq_rt_pool_clear(cq_rt_pool *p)
         seen_free(p->seen.items[i]);
     cq_vec_clear(&p->idle);
     cq_vec_clear(&p->seen);
-    pthread_mutex_destroy(&p->lock);
+    cq_mutex_clear(&p->lock);
 }
 
 /* ---- shapes ---- */
@@ -123,7 +123,7 @@ cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs,
 
     *out = (cq_rt_lease){ 0 };
     sign(&out->signature, inputs, n);
-    pthread_mutex_lock(&p->lock);
+    cq_mutex_lock(&p->lock);
     if (p->idle.n)
         out->workspace = p->idle.items[--p->idle.n];
     out->seen = find(p, &out->signature);
@@ -132,7 +132,7 @@ cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs,
         out->seen->last = ++p->clock;
         status          = cq_rt_placing_lay_out(out->seen->placing);
     }
-    pthread_mutex_unlock(&p->lock);
+    cq_mutex_unlock(&p->lock);
     if (status == CQ_OK && !out->workspace)
         status = cq_rt_workspace_new(&out->workspace, limit);
     if (status == CQ_OK) {
@@ -152,7 +152,7 @@ void cq_rt_pool_give_back(cq_rt_pool *p, cq_rt_lease *lease, bool ok)
 
     if (lease->workspace)
         peak = cq_rt_workspace_end(lease->workspace, &written);
-    pthread_mutex_lock(&p->lock);
+    cq_mutex_lock(&p->lock);
     p->peak = peak > p->peak ? peak : p->peak;
     if (lease->seen)
         lease->seen->n_users--;
@@ -160,7 +160,7 @@ void cq_rt_pool_give_back(cq_rt_pool *p, cq_rt_lease *lease, bool ok)
         remember(p, &lease->signature, written);
     kept = lease->workspace && p->idle.n < MAX_IDLE &&
            cq_vec_push(&p->idle, lease->workspace) == CQ_OK;
-    pthread_mutex_unlock(&p->lock);
+    cq_mutex_unlock(&p->lock);
     if (!ok)
         cq_rt_placing_free(written);
     if (!kept)
@@ -172,8 +172,8 @@ uint64_t cq_rt_pool_peak(cq_rt_pool *p)
 {
     uint64_t peak;
 
-    pthread_mutex_lock(&p->lock);
+    cq_mutex_lock(&p->lock);
     peak = p->peak;
-    pthread_mutex_unlock(&p->lock);
+    cq_mutex_unlock(&p->lock);
     return peak;
 }

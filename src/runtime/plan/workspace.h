@@ -3,10 +3,9 @@
 #ifndef CQ_RUNTIME_PLAN_WORKSPACE_H
 #define CQ_RUNTIME_PLAN_WORKSPACE_H
 
+#include "base/lock.h"
 #include "runtime/plan/memory.h"
 #include "tensor/value.h"
-
-#include <pthread.h>
 
 /* Types and shapes of a run's inputs. */
 enum { CQ_RT_MAX_SIGNATURE = 64 };
@@ -18,8 +17,8 @@ typedef struct cq_rt_signature {
 typedef struct cq_rt_seen cq_rt_seen;
 
 typedef struct cq_rt_pool {
-    pthread_mutex_t lock;
-    uint64_t        peak, clock;
+    cq_mutex lock;
+    uint64_t peak, clock;
     CQ_VEC(cq_rt_workspace *) idle;
     CQ_VEC(cq_rt_seen *) seen;
 } cq_rt_pool;

@@ -1,10 +1,10 @@
 /* Looking builtins up, and what they share. */
 #include "script/builtins/builtin.h"
 #include "script/values/sequence.h"
+#include "base/lock.h"
 #include "base/str.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,9 +42,9 @@ typedef struct entry {
     struct entry     *next; /* of the same name, in the order of the families */
 } entry;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static entry          entries[MAX_ENTRIES];
-static entry         *slots[N_SLOTS]; /* by the hash of the name, the first of each */
+static cq_once_flag once = CQ_ONCE_FLAG_INIT;
+static entry        entries[MAX_ENTRIES];
+static entry       *slots[N_SLOTS]; /* by the hash of the name, the first of each */
 
 static entry **slot_of(const char *name, size_t len)
 {
@@ -297,7 +297,7 @@ cq_status cq_resolve_builtin(cq_fncall *c)
     bool        open_ended, open_text;
     entry      *first;
 
-    pthread_once(&once, build);
+    cq_once_do(&once, build);
     if (cq_starts_with(key, "aten::") || cq_starts_with(key, "prim::"))
         key += 6;
     if (!asks_for_none(key))

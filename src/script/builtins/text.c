@@ -1,5 +1,4 @@
 /* Methods of texts. */
-#define _GNU_SOURCE /* memmem */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
 
@@ -290,7 +289,7 @@ static cq_status text_find(cq_fncall *c)
     if (c->row->how & RIGHT)
         CQ_TRY(find_last(c, &hit, text, len));
     else
-        hit = memmem(text, len, part->text, part->len); /* in linear time */
+        hit = cq_find_bytes(text, len, part->text, part->len);
     if (hit)
         found = hit - self(c)->text;
     if (found < 0 && c->row->how & MUST)
@@ -335,7 +334,7 @@ static cq_status text_count(cq_fncall *c)
         return cq_fncall_decline(c);
     CQ_TRY(part_of(c, 2, &text, &len));
     end = text + len;
-    for (; (hit = memmem(text, (size_t)(end - text), part->text, part->len)); n++)
+    for (; (hit = cq_find_bytes(text, (size_t)(end - text), part->text, part->len)); n++)
         text = hit + part->len;
     c->result = cq_val_of_i64(n);
     return CQ_OK;

@@ -1,12 +1,14 @@
-/* What ends the program before its time leaves no temporary files. A file that is cut short while
- * it is mapped is an error like any other. */
+/* The beginning of a program on POSIX: signals that end it leave no temporary files, and a file
+ * that is truncated while it is mapped is an error like any other. */
 #define _XOPEN_SOURCE 700
-#include "cli.h"
+#include <calque/system.h>
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
+
+static int exit_code_of_shrunk_file;
 
 static void on_end(int number)
 {
@@ -27,14 +29,17 @@ static void on_bus_error(int number)
             pause(); /* the thread that came first ends the program */
     cq_discard_outputs();
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(CLI_FAILED);
+    _exit(exit_code_of_shrunk_file);
 }
 
-void cli_catch_signals(void)
+CQ_API void cq_program_begin(int *argc, char ***argv, int exit_code)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU };
     struct sigaction act, old;
 
+    (void)argc;
+    (void)argv;
+    exit_code_of_shrunk_file = exit_code;
     memset(&act, 0, sizeof act);
     sigfillset(&act.sa_mask);
     act.sa_flags   = (int)SA_RESETHAND;

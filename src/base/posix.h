@@ -1,0 +1,18 @@
+/* The calls of POSIX that base is written on. Every other folder uses base's own interfaces.
+ * Windows lacks most of them, and base/windows implements those that are used here. */
+#ifndef CQ_BASE_POSIX_H
+#define CQ_BASE_POSIX_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define CQ_IS_SEPARATOR(c) ((c) == '/')
+#define CQ_HAS_DRIVE(path) ((void)(path), 0) /* C: */
+#define O_BINARY           0                 /* no translation of line ends */
+
+#endif

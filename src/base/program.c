@@ -1,0 +1,57 @@
+/* The terminal, the clock and standard input (<calque/system.h>). */
+#include <calque/system.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/posix.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+CQ_API double cq_seconds(void)
+{
+    return (double)cq_now() / 1e9;
+}
+
+CQ_API bool cq_stderr_is_terminal(void)
+{
+    return isatty(STDERR_FILENO);
+}
+
+CQ_API bool cq_stderr_has_colour(void)
+{
+    const char *term = getenv("TERM");
+    const char *off  = getenv("NO_COLOR");
+
+    return cq_stderr_is_terminal() && !(off && *off) && term && strcmp(term, "dumb") != 0;
+}
+
+/* ---- standard input ---- */
+
+static cq_status copy_stdin(FILE *copy)
+{
+    static char buffer[1 << 16];
+    size_t      n;
+
+    while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+        if (fwrite(buffer, 1, n, copy) != n)
+            return cq_fail(CQ_E_IO, NULL, NULL, "cannot copy standard input: %s", strerror(errno));
+    if (ferror(stdin) || fflush(copy) != 0)
+        return cq_fail(CQ_E_IO, NULL, NULL, "cannot copy standard input: %s", strerror(errno));
+    return CQ_OK;
+}
+
+/* A file without a name, which stays open until the end. */
+CQ_API cq_status cq_stdin_spool(char *path, size_t size)
+{
+    CQ_NEED(path && size);
+    FILE *copy = tmpfile();
+
+    if (!copy)
+        return cq_fail(CQ_E_IO, NULL, NULL, "there is no room for standard input: %s",
+                       strerror(errno));
+    snprintf(path, size, "/dev/fd/%d", fileno(copy));
+    return copy_stdin(copy);
+}

@@ -55,6 +55,7 @@ test-operators: build
 # Language models go on with a prompt as they do in PyTorch, token for token, in ONNX Runtime; and
 # weights are streamed: 7 billion in float16, holes in a file, are exported with at most 200 MB of memory.
 test-modern: build
+	@tools/modern.sh sid python3 tests/peer/torch_library.py
 	@mkdir -p build/modern
 	@tools/modern.sh sid python3 tests/modern/language_models.py make build/modern/18
 	@/usr/bin/python3 tests/modern/export_all.py build/calque build/modern/18 18 23

@@ -13,13 +13,17 @@
 
 #include <calque/edit.h>
 
-typedef struct cli_edit {
+typedef struct cli_edit cli_edit;
+
+struct cli_edit {
     cq_onnx_model       *before, *after;
     cq_proof_options     proof; /* a verb may change the tolerances */
     cq_onnx_save_options save;
     bool                 is_verified;
     char                 detail[256]; /* for the final line; "": the number of nodes */
-} cli_edit;
+    /* Compares before and after; NULL: cq_onnx_prove. */
+    cq_status (*prove)(const cli_edit *e, cq_proof *proof);
+};
 
 /* The rows that such a verb has in its table of options. */
 #define CLI_EDIT_OPTIONS                                                                           \

@@ -14,6 +14,7 @@
 #include <calque/nest.h>
 #include <calque/nn.h>
 #include <calque/onnx.h>
+#include <calque/part.h>
 #include <calque/ops.h>
 #include <calque/pt2.h>
 #include <calque/sandbox.h>

@@ -148,6 +148,9 @@ CQ_RUN_STATE = 16384
 CQ_SCRIPT_TRACE = 1
 CQ_SESSION_NO_FOLDING = 2
 CQ_SESSION_TRAP_NAN = 1
+CQ_STEP_AFTER = 1
+CQ_STEP_BEFORE = 0
+CQ_STEP_CONNECTIONS = 2
 CQ_STRIP_RUNNABLE = 1
 CQ_STRIP_THRESHOLD = 100
 CQ_SYM_ARG_BOOL = 4
@@ -282,6 +285,22 @@ class cq_conv_spec(Structure):
 
 
 class cq_rnn_spec(Structure):
+    pass
+
+
+class cq_cut_options(Structure):
+    pass
+
+
+class cq_connection(Structure):
+    pass
+
+
+class cq_join_options(Structure):
+    pass
+
+
+class cq_step(Structure):
     pass
 
 
@@ -575,6 +594,32 @@ cq_rnn_spec._fields_ = [
     ("dropout", c_double),
 ]
 
+cq_cut_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("inputs", POINTER(c_char_p)),
+    ("n_inputs", c_size_t),
+    ("outputs", POINTER(c_char_p)),
+    ("n_outputs", c_size_t),
+    ("module", c_char_p),
+]
+
+cq_connection._fields_ = [
+    ("output", c_char_p),
+    ("input", c_char_p),
+]
+
+cq_join_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("connections", POINTER(cq_connection)),
+    ("n_connections", c_size_t),
+]
+
+cq_step._fields_ = [
+    ("model", c_void_p),
+    ("connections", cq_connection * 2),
+    ("n_connections", c_size_t),
+]
+
 cq_op_info._fields_ = [
     ("schema", c_char_p),
     ("about", c_char_p),
@@ -734,6 +779,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_ctx_seed": (None, [c_void_p, c_uint64]),
     "cq_ctx_status": (c_int, [c_void_p]),
     "cq_cumsum": (c_void_p, [c_void_p, c_void_p, c_int]),
+    "cq_cut_options_init": (None, [POINTER(cq_cut_options)]),
     "cq_detach": (c_void_p, [c_void_p, c_void_p]),
     "cq_discard_outputs": (None, []),
     "cq_div": (c_void_p, [c_void_p, c_void_p, c_void_p]),
@@ -823,6 +869,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_is_training": (c_bool, [c_void_p]),
     "cq_item": (c_double, [c_void_p, c_void_p]),
     "cq_item_i64": (c_int64, [c_void_p, c_void_p]),
+    "cq_join_options_init": (None, [POINTER(cq_join_options)]),
     "cq_keep": (c_void_p, [c_void_p, c_void_p]),
     "cq_last_error": (POINTER(cq_error), []),
     "cq_layer_norm": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_void_p, c_void_p, c_double]),
@@ -942,6 +989,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_graph_value": (c_void_p, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_check": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_count_flops": (c_int, [POINTER(c_double), c_void_p]),
+    "cq_onnx_model_cut": (c_int, [c_void_p, POINTER(cq_cut_options)]),
     "cq_onnx_model_decode": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_onnx_model_diff": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_double, c_double]),
     "cq_onnx_model_encode": (c_int, [POINTER(c_void_p), POINTER(c_size_t), c_void_p]),
@@ -956,6 +1004,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_info": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_initializer": (c_int, [POINTER(c_void_p), POINTER(c_char_p), c_void_p, c_size_t]),
     "cq_onnx_model_ir_version": (c_int64, [c_void_p]),
+    "cq_onnx_model_join": (c_int, [c_void_p, c_void_p, POINTER(cq_join_options)]),
     "cq_onnx_model_load": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_onnx_model_load_text": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_onnx_model_metadata": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
@@ -993,7 +1042,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_node_op_type": (c_char_p, [c_void_p]),
     "cq_onnx_node_output": (c_char_p, [c_void_p, c_size_t]),
     "cq_onnx_prove": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
+    "cq_onnx_prove_cut": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
+    "cq_onnx_prove_join": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, c_void_p, POINTER(cq_join_options), POINTER(cq_proof_options)]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
+    "cq_onnx_step_new": (c_int, [POINTER(cq_step), c_void_p, c_int, c_char_p]),
     "cq_onnx_tensor_in_place": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "cq_onnx_tensor_name": (c_char_p, [c_void_p]),
     "cq_onnx_value_compare": (c_int, [c_void_p, c_void_p, c_double, c_double]),

@@ -7,9 +7,9 @@ import tempfile
 import weakref
 from ctypes import byref
 from dataclasses import dataclass
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Mapping, Sequence, TypeVar
 
-from . import _abi
+from . import _abi, _parts
 from ._call import Buffer, Handle, call
 from ._errors import ArgumentError, Error, FormatError
 from ._graph import Function, Graph, Value, entries
@@ -314,6 +314,41 @@ class Model:
         options.flags = _abi.CQ_STRIP_RUNNABLE if runnable else 0
         call(lib.cq_onnx_model_strip, self._change(), byref(options))
         self._is_stripped = self._is_stripped or not runnable
+        return self
+
+    def cut(self, inputs: Sequence[str] = (), outputs: Sequence[str] = (), *,
+            module: str | None = None) -> Model:
+        """Reduces the model to the nodes between the values inputs and outputs (default: those of
+        the model), or to a module by its scope, and returns it.
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[n, 3] x) => (float[n, 3] y) { t = Neg(x) y = Relu(t) }')
+        >>> model.cut(inputs=["t"]).inputs
+        [Value(t: tensor(float)[n, 3])]
+        """
+        _parts.cut(self._change(), inputs, outputs, module)
+        return self
+
+    def join(self, second: Source, connect: Mapping[str, str] | None = None) -> Model:
+        """Appends another model, and returns this one. connect has outputs of this model by inputs of the
+        other, {"x": "y"}; default: the only output to the only input. Names that collide get a number."""
+        other = Model(second)
+        _parts.join(self._change(), other._handle, connect or {})
+        return self
+
+    def before(self, step: str) -> Model:
+        """Adds pre-processing: "image:mean=0.485,0.456,0.406:std=0.229,0.224,0.225:layout=NHWC"."""
+        made, connect = _parts.step(self._change(), _abi.CQ_STEP_BEFORE, step)
+        first, second = ModelHandle(made.value), self._handle
+        self._handle = first
+        _parts.join(first, second, connect)
+        return self
+
+    def after(self, step: str) -> Model:
+        """Adds post-processing: "softmax", "argmax:axis=1", "topk:5", "nms:iou=0.5:score=0.25:max=100"."""
+        made, connect = _parts.step(self._change(), _abi.CQ_STEP_AFTER, step)
+        _parts.join(self._handle, ModelHandle(made.value), connect)
         return self
 
     def sort(self) -> bool:

@@ -15,6 +15,13 @@ typedef struct cq_input_choice {
     int64_t below;    /* integers are from 0 to below - 1 */
 } cq_input_choice;
 
+/* In the order in which they are tried. */
+enum { CQ_N_INPUT_CHOICES = 9 };
+extern const cq_input_choice cq_input_choices[CQ_N_INPUT_CHOICES];
+
+/* Bytes of the initializers of a model. */
+uint64_t cq_proof_weight_bytes(const cq_onnx_model *m);
+
 /* One value for each input of a model; NULL: its initializer is the default. */
 typedef struct cq_input_set {
     cq_onnx_value **items;

@@ -18,13 +18,11 @@ enum { MAX_RUNS = 2, MAX_FETCHED = 20000 };
 
 #define SECONDS 3.0 /* after which no further inputs are tried */
 
-/* In the order in which they are tried. Different sizes show axes that were mixed up. */
-static const cq_input_choice choices[] = {
+/* Different sizes show axes that were mixed up. */
+const cq_input_choice cq_input_choices[CQ_N_INPUT_CHOICES] = {
     { 2, true, 10 }, { 2, true, 1 },    { 3, false, 10 }, { 1, false, 10 },  { 1, false, 1 },
     { 4, false, 2 }, { 16, false, 10 }, { 32, false, 2 }, { 224, false, 2 },
 };
-
-enum { N_CHOICES = sizeof choices / sizeof *choices };
 
 /* One set of inputs, and what the model gave for it before the change. */
 typedef struct run {
@@ -75,7 +73,7 @@ static cq_status skip(proof *p, const char *reason, const char *detail)
     return CQ_OK;
 }
 
-static uint64_t weight_bytes(const cq_onnx_model *m)
+uint64_t cq_proof_weight_bytes(const cq_onnx_model *m)
 {
     uint64_t total = 0;
     size_t   size;
@@ -142,8 +140,9 @@ static cq_status run_before(proof *p)
     if (status != CQ_OK)
         return skip(p, "the model does not run in calque: ", cq_last_error()->message);
     p->n_outputs = cq_session_n_outputs(s);
-    for (size_t i = 0; i < N_CHOICES && p->result->n_runs < wanted && status == CQ_OK; i++) {
-        const cq_input_choice *c = &choices[i];
+    for (size_t i = 0; i < CQ_N_INPUT_CHOICES && p->result->n_runs < wanted && status == CQ_OK;
+         i++) {
+        const cq_input_choice *c = &cq_input_choices[i];
 
         if (c->size == used || (i && p->options.example) ||
             (p->result->n_runs && (double)cq_now() * 1e-9 > end))
@@ -318,7 +317,8 @@ CQ_API cq_status cq_onnx_prove(cq_proof *result, const cq_onnx_model *before,
     random      = cq_onnx_model_random_node(before);
     if (random)
         return skip(&p, "results are random numbers of node ", random);
-    if (weight_bytes(before) > p.options.max_weights && !(p.options.flags & CQ_PROOF_FORCE))
+    if (cq_proof_weight_bytes(before) > p.options.max_weights &&
+        !(p.options.flags & CQ_PROOF_FORCE))
         return skip(&p, "the weights exceed 2 GB; --verify runs the models", "");
     status = run_before(&p);
     if (status == CQ_OK && result->n_runs)

@@ -95,10 +95,21 @@ void cq_onnx_model_free(cq_onnx_model *m)
     for (size_t i = 0; i < m->tensors.n; i++)
         cq_tensor_release(m->tensors.items[i]);
     cq_vec_clear(&m->tensors);
+    for (size_t i = 0; i < m->joined.n; i++)
+        cq_onnx_model_free(m->joined.items[i]);
+    cq_vec_clear(&m->joined);
+    cq_ptr_map_clear(&m->homes);
     cq_onnx_files_free(m->files);
     cq_storage_release(m->source);
     cq_arena_free(m->arena);
     cq_free(m);
+}
+
+const cq_onnx_model *cq_onnx_tensor_home(const cq_onnx_model *m, const cq_onnx_tensor *tensor)
+{
+    const cq_onnx_model *home = cq_ptr_map_get(&m->homes, tensor);
+
+    return home ? home : m;
 }
 
 const char *cq_onnx_text(cq_onnx_model *m, const char *text)

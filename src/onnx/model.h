@@ -16,6 +16,7 @@
 #define CQ_ONNX_MODEL_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "tensor/tensor.h"
 
@@ -392,7 +393,15 @@ struct cq_onnx_model { /* ModelProto, and what owns all of the above */
     cq_storage *source;          /* what bytes point into; NULL when built */
     CQ_VEC(cq_tensor *) tensors; /* references held for cq_onnx_tensor.tensor */
     struct cq_onnx_files *files; /* external data; NULL when not read from a file */
+
+    /* Of a model that was joined from several (part/join.c): the others, whose messages are in this
+     * one, and for each tensor of theirs the model that it was read with. */
+    CQ_VEC(cq_onnx_model *) joined;
+    cq_ptr_map homes;
 };
+
+/* The model whose file holds the bytes of a tensor of m: m, or one that was joined to it. */
+const cq_onnx_model *cq_onnx_tensor_home(const cq_onnx_model *m, const cq_onnx_tensor *tensor);
 
 /* ---- Building ---- */
 

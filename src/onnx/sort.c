@@ -2,103 +2,32 @@
  * order stay where they are; one that is read too early moves up to its first reader. */
 #include "base/map.h"
 #include "base/vec.h"
-#include "onnx/model.h"
+#include "onnx/reads.h"
 
 #include <string.h>
-
-/* The names that a graph inside a node has of its own. */
-typedef struct inner inner;
-struct inner {
-    cq_map       names;
-    const inner *outer;
-};
 
 typedef struct sorter {
     cq_map         makers; /* name to index + 1 of the node that makes it */
     cq_onnx_node **from, **to;
     uint8_t       *state; /* of each node: 0 waits, 1 waits for what it reads, 2 is in to */
     uint32_t       n, n_done;
-    const inner   *inner; /* while names in graphs of a node are visited */
     CQ_VEC(uint32_t) stack;
 } sorter;
 
-/* What a visitor does with a name that a node reads. */
-typedef cq_status (*on_name)(sorter *s, const char *name);
-
-static cq_status each_read(sorter *s, const cq_onnx_node *node, on_name visit);
-
-static bool is_inner(const sorter *s, const char *name)
-{
-    for (const inner *scope = s->inner; scope; scope = scope->outer)
-        if (cq_map_has(&scope->names, name))
-            return true;
-    return false;
-}
-
-static cq_status add_names(cq_map *names, const cq_onnx_graph *g)
-{
-    for (uint32_t i = 0; i < g->input.n; i++)
-        if (g->input.items[i]->name)
-            CQ_TRY(cq_map_set(names, g->input.items[i]->name, names));
-    for (uint32_t i = 0; i < g->initializer.n; i++)
-        if (g->initializer.items[i]->name)
-            CQ_TRY(cq_map_set(names, g->initializer.items[i]->name, names));
-    for (uint32_t i = 0; i < g->node.n; i++)
-        for (uint32_t k = 0; k < g->node.items[i]->output.n; k++)
-            CQ_TRY(cq_map_set(names, g->node.items[i]->output.items[k], names));
-    return CQ_OK;
-}
-
-/* A graph sees what is around it, and hides what it has a name of its own for. The depth of graphs
- * is bounded by the decoder. */
-static cq_status each_read_in_graph(sorter *s, const cq_onnx_graph *g, on_name visit)
-{
-    inner     own = { .outer = s->inner };
-    cq_status status;
-
-    s->inner = &own;
-    CQ_TRY_OR_DONE(add_names(&own.names, g));
-    for (uint32_t i = 0; i < g->node.n; i++)
-        CQ_TRY_OR_DONE(each_read(s, g->node.items[i], visit));
-    for (uint32_t i = 0; i < g->output.n; i++)
-        if (g->output.items[i]->name && !is_inner(s, g->output.items[i]->name))
-            CQ_TRY_OR_DONE(visit(s, g->output.items[i]->name));
-    status = CQ_OK;
-done:
-    s->inner = own.outer;
-    cq_map_clear(&own.names);
-    return status;
-}
-
-/* The names that a node reads, those that its graphs read from around them too. */
-static cq_status each_read(sorter *s, const cq_onnx_node *node, on_name visit)
-{
-    for (uint32_t i = 0; i < node->input.n; i++)
-        if (!is_inner(s, node->input.items[i]))
-            CQ_TRY(visit(s, node->input.items[i]));
-    for (uint32_t i = 0; i < node->attribute.n; i++) {
-        const cq_onnx_attribute *a = node->attribute.items[i];
-
-        if (a->g)
-            CQ_TRY(each_read_in_graph(s, a->g, visit));
-        for (uint32_t k = 0; k < a->graphs.n; k++)
-            CQ_TRY(each_read_in_graph(s, a->graphs.items[k], visit));
-    }
-    return CQ_OK;
-}
-
 /* CQ_E_NOT_FOUND, unrecorded: it is made later. */
-static cq_status expect_made(sorter *s, const char *name)
+static cq_status expect_made(void *sorter_, const char *name)
 {
-    size_t maker = (uintptr_t)cq_map_get(&s->makers, name);
+    sorter *s     = sorter_;
+    size_t  maker = (uintptr_t)cq_map_get(&s->makers, name);
 
     return maker && s->state[maker - 1] != 2 ? CQ_E_NOT_FOUND : CQ_OK;
 }
 
 /* CQ_E_INVALID, unrecorded: they wait for each other. */
-static cq_status wait_for(sorter *s, const char *name)
+static cq_status wait_for(void *sorter_, const char *name)
 {
-    size_t maker = (uintptr_t)cq_map_get(&s->makers, name);
+    sorter *s     = sorter_;
+    size_t  maker = (uintptr_t)cq_map_get(&s->makers, name);
 
     if (!maker || s->state[maker - 1] == 2)
         return CQ_OK;
@@ -115,7 +44,7 @@ static cq_status place(sorter *s, uint32_t first)
 
         if (s->state[at] == 0) {
             s->state[at] = 1;
-            CQ_TRY(each_read(s, s->from[at], wait_for));
+            CQ_TRY(cq_onnx_each_read(s->from[at], wait_for, s));
             continue;
         }
         if (s->state[at] == 1)
@@ -131,7 +60,7 @@ static cq_status is_in_order(bool *out, sorter *s)
     cq_status status = CQ_OK;
 
     for (uint32_t i = 0; i < s->n && status == CQ_OK; i++) {
-        status      = each_read(s, s->from[i], expect_made);
+        status      = cq_onnx_each_read(s->from[i], expect_made, s);
         s->state[i] = 2;
     }
     memset(s->state, 0, s->n);

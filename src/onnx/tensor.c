@@ -224,6 +224,7 @@ static cq_status find_bytes(cq_storage **out, const cq_onnx_model *m, const cq_o
     if (raw->size != want)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
                        "raw_data has %zu bytes, its type and dimensions need %zu", raw->size, want);
+    m = cq_onnx_tensor_home(m, tensor);
     if (is_in_source(m, raw)) {
         CQ_TRY(cq_storage_wrap(out, (void *)raw->data, want, m->source->mapped, release_storage,
                                m->source));

@@ -146,6 +146,21 @@ def check_sort():
     assert [node.op_type for node in model.graph.nodes] == ["Neg", "Relu"]
 
 
+def check_parts():
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float[n, 3, 4, 4] x) => (float[n, 3, 4, 4] y) ' \
+           '{ t = Neg(x) y = Relu(t) }'
+    model = calque.Model.parse(text).cut(outputs=["t"])
+    assert [node.op_type for node in model.graph.nodes] == ["Neg"]
+    model.join(calque.Model.parse(text), {"x": "t"}).before("image:scale=2").after("argmax:axis=1")
+    ops = [node.op_type for node in model.graph.nodes]
+    assert ops == ["Transpose", "Cast", "Div", "Sub", "Div", "Neg", "Neg", "Relu", "ArgMax"], ops
+    assert model.check(full=True) == [], model.check(full=True)
+    assert model.inputs[0].dtype == "uint8" and model.outputs[0].name == "classes"
+    raises(calque.ArgumentError, calque.Model.parse(text).cut, ["nope"])
+    raises(calque.ArgumentError, calque.Model.parse(text).after, "topk")
+    raises(TypeError, calque.Model.parse(text).cut, "t")
+
+
 def check_model_in_use():
     model = calque.Model.parse(RELU)
     session = calque.Session(model)

@@ -41,7 +41,7 @@ PUBLIC = {
     "base": GROUND,
     "tensor": GROUND | {"tensor"},
     "kernel": GROUND | {"tensor"},
-    "onnx": GROUND | {"tensor", "onnx", "graph"},
+    "onnx": GROUND | {"tensor", "onnx", "graph", "part", "edit"},
     "runtime": GROUND | {"tensor", "onnx", "graph", "session"},
 }
 PUBLIC_STRUCTS = {"cq_module"}  # opaque to all, in <calque/module.h>

@@ -115,6 +115,19 @@ OPTIONS = {
         "TRAP_NAN": "run --trap-nan",
         "NO_FOLDING": "run --no-constant-folding",
     },
+    "cq_cut_options": {
+        "inputs": "cut --inputs",
+        "outputs": "cut --outputs",
+        "module": "cut --module",
+    },
+    "cq_join_options": {
+        "connections": "join --connect",
+    },
+    "CQ_STEP": {
+        "BEFORE": "join --before",
+        "AFTER": "join --after",
+        "CONNECTIONS": "(how many values a step connects to)",
+    },
     "cq_proof_options": {
         "rtol": "(each verb that changes a model has its own)",
         "atol": "(each verb that changes a model has its own)",

@@ -171,6 +171,7 @@ cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
     cq_mapping *file;
 
     *out = NULL;
+    m    = cq_onnx_tensor_home(m, tensor);
     if (fault)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL, "external data %s", fault);
     if (cq_onnx_is_stripped(tensor))
@@ -198,6 +199,7 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
 
     if (cq_onnx_is_stripped(tensor))
         return fail_stripped(tensor);
+    m = cq_onnx_tensor_home(m, tensor);
     if (!m->files)
         return CQ_OK;
     CQ_TRY(get_file(&file, m->files, location));
@@ -227,13 +229,14 @@ double cq_onnx_external_bytes(const cq_onnx_model *m)
     double               bytes   = 0;
     cq_mapping          *file;
 
-    for (uint32_t i = 0; m->files && g && i < g->initializer.n; i++) {
+    for (uint32_t i = 0; g && i < g->initializer.n; i++) {
         const cq_onnx_tensor *t        = g->initializer.items[i];
+        cq_onnx_files        *files    = cq_onnx_tensor_home(m, t)->files;
         const char           *location = cq_onnx_entry_get(&t->external_data, "location");
 
-        if (cq_onnx_is_external(t) && !cq_onnx_location_fault(location) &&
+        if (files && cq_onnx_is_external(t) && !cq_onnx_location_fault(location) &&
             strncmp(location, STRIPPED, sizeof STRIPPED - 1) != 0 &&
-            get_file(&file, m->files, location) == CQ_OK &&
+            get_file(&file, files, location) == CQ_OK &&
             count_file(&counted, file, &bytes) != CQ_OK)
             break;
     }

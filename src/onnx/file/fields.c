@@ -1,6 +1,8 @@
 /* The tables of fields.h. Order and grouping follow the structs in model.h. */
 #include "onnx/file/fields.h"
 
+#include <string.h>
+
 #define FIELD(type, member, k, ...)                                                                \
     {                                                                                              \
         .name = #member, .kind = CQ_ONNX_KIND_##k, .offset = offsetof(type, member), __VA_ARGS__   \
@@ -56,7 +58,7 @@ static const cq_onnx_field sparse_fields[] = {
     [2] = ONE_OF(cq_onnx_sparse_tensor, indices, cq_onnx_tensor_message),
     [3] = MANY(cq_onnx_sparse_tensor, dims, I64),
 };
-static const cq_onnx_message sparse =
+const cq_onnx_message cq_onnx_sparse_message =
     MESSAGE("SparseTensorProto", cq_onnx_sparse_tensor, sparse_fields);
 
 static const cq_onnx_field dim_fields[] = {
@@ -64,10 +66,10 @@ static const cq_onnx_field dim_fields[] = {
     [2] = EITHER(cq_onnx_dim, dim_param, TEXT),
     [3] = ONE(cq_onnx_dim, denotation, TEXT),
 };
-static const cq_onnx_message dim = MESSAGE("Dimension", cq_onnx_dim, dim_fields);
+const cq_onnx_message cq_onnx_dim_message = MESSAGE("Dimension", cq_onnx_dim, dim_fields);
 
 static const cq_onnx_field shape_fields[] = {
-    [1] = MANY_OF(cq_onnx_shape, dim, dim),
+    [1] = MANY_OF(cq_onnx_shape, dim, cq_onnx_dim_message),
 };
 static const cq_onnx_message shape = MESSAGE("TensorShapeProto", cq_onnx_shape, shape_fields);
 
@@ -134,8 +136,8 @@ static const cq_onnx_field attribute_fields[] = {
     [15] = MANY_OF(cq_onnx_attribute, type_protos, cq_onnx_type_message),
     [20] = ONE(cq_onnx_attribute, type, I32),
     [21] = ONE(cq_onnx_attribute, ref_attr_name, TEXT),
-    [22] = ONE_OF(cq_onnx_attribute, sparse_tensor, sparse),
-    [23] = MANY_OF(cq_onnx_attribute, sparse_tensors, sparse),
+    [22] = ONE_OF(cq_onnx_attribute, sparse_tensor, cq_onnx_sparse_message),
+    [23] = MANY_OF(cq_onnx_attribute, sparse_tensors, cq_onnx_sparse_message),
 };
 const cq_onnx_message cq_onnx_attribute_message =
     MESSAGE("AttributeProto", cq_onnx_attribute, attribute_fields);
@@ -205,7 +207,7 @@ static const cq_onnx_field annotation_fields[] = {
     [1] = ONE(cq_onnx_annotation, tensor_name, TEXT),
     [2] = MANY_OF(cq_onnx_annotation, quant_parameter_tensor_names, entry),
 };
-static const cq_onnx_message annotation =
+const cq_onnx_message cq_onnx_annotation_message =
     MESSAGE("TensorAnnotation", cq_onnx_annotation, annotation_fields);
 
 static const cq_onnx_field graph_fields[] = {
@@ -216,8 +218,8 @@ static const cq_onnx_field graph_fields[] = {
     [11] = MANY_OF(cq_onnx_graph, input, cq_onnx_value_info_message),
     [12] = MANY_OF(cq_onnx_graph, output, cq_onnx_value_info_message),
     [13] = MANY_OF(cq_onnx_graph, value_info, cq_onnx_value_info_message),
-    [14] = MANY_OF(cq_onnx_graph, quantization_annotation, annotation),
-    [15] = MANY_OF(cq_onnx_graph, sparse_initializer, sparse),
+    [14] = MANY_OF(cq_onnx_graph, quantization_annotation, cq_onnx_annotation_message),
+    [15] = MANY_OF(cq_onnx_graph, sparse_initializer, cq_onnx_sparse_message),
     [16] = MANY_OF(cq_onnx_graph, metadata_props, entry),
 };
 const cq_onnx_message cq_onnx_graph_message = MESSAGE("GraphProto", cq_onnx_graph, graph_fields);
@@ -284,7 +286,7 @@ static const cq_onnx_field sequence_fields[] = {
     [1] = ONE(cq_onnx_sequence, name, TEXT),
     [2] = ONE(cq_onnx_sequence, elem_type, I32),
     [3] = MANY_OF(cq_onnx_sequence, tensor_values, cq_onnx_tensor_message),
-    [4] = MANY_OF(cq_onnx_sequence, sparse_tensor_values, sparse),
+    [4] = MANY_OF(cq_onnx_sequence, sparse_tensor_values, cq_onnx_sparse_message),
     [5] = MANY_OF(cq_onnx_sequence, sequence_values, cq_onnx_sequence_message),
     [6] = MANY_OF(cq_onnx_sequence, map_values, cq_onnx_map_message),
     [7] = MANY_OF(cq_onnx_sequence, optional_values, cq_onnx_optional_message),
@@ -296,7 +298,7 @@ static const cq_onnx_field optional_fields[] = {
     [1] = ONE(cq_onnx_optional, name, TEXT),
     [2] = ONE(cq_onnx_optional, elem_type, I32),
     [3] = ONE_OF(cq_onnx_optional, tensor_value, cq_onnx_tensor_message),
-    [4] = ONE_OF(cq_onnx_optional, sparse_tensor_value, sparse),
+    [4] = ONE_OF(cq_onnx_optional, sparse_tensor_value, cq_onnx_sparse_message),
     [5] = ONE_OF(cq_onnx_optional, sequence_value, cq_onnx_sequence_message),
     [6] = ONE_OF(cq_onnx_optional, map_value, cq_onnx_map_message),
     [7] = ONE_OF(cq_onnx_optional, optional_value, cq_onnx_optional_message),
@@ -315,3 +317,32 @@ const struct cq_onnx_kind_row cq_onnx_kinds[] = {
     [CQ_ONNX_KIND_RAW]     = { CQ_ONNX_WIRE_BYTES, sizeof(cq_onnx_bytes) },
     [CQ_ONNX_KIND_MESSAGE] = { CQ_ONNX_WIRE_BYTES, sizeof(void *) },
 };
+
+static cq_status each_message(const cq_onnx_message *message, void *at,
+                              const cq_onnx_message *parent, cq_onnx_on_message visit, void *user)
+{
+    CQ_TRY(visit(user, message, at, parent));
+    for (uint32_t i = 1; i < message->n_fields; i++) {
+        const cq_onnx_field *field = &message->fields[i];
+        char                *where = (char *)at + field->offset;
+        cq_onnx_any_list     list  = { .items = where, .n = 1 };
+        void                *item;
+
+        if (field->kind != CQ_ONNX_KIND_MESSAGE)
+            continue;
+        if (field->repeated)
+            memcpy(&list, where, sizeof list);
+        for (uint32_t k = 0; k < list.n; k++) {
+            memcpy(&item, (char *)list.items + k * sizeof item, sizeof item);
+            if (item)
+                CQ_TRY(each_message(field->message, item, message, visit, user));
+        }
+    }
+    return CQ_OK;
+}
+
+cq_status cq_onnx_each_message(const cq_onnx_message *message, void *at, cq_onnx_on_message visit,
+                               void *user)
+{
+    return each_message(message, at, NULL, visit, user);
+}

@@ -41,7 +41,8 @@ struct cq_onnx_message {
 extern const cq_onnx_message cq_onnx_model_message, cq_onnx_tensor_message, cq_onnx_graph_message,
     cq_onnx_type_message, cq_onnx_sequence_message, cq_onnx_optional_message, cq_onnx_map_message,
     cq_onnx_attribute_message, cq_onnx_value_info_message, cq_onnx_node_message,
-    cq_onnx_function_message;
+    cq_onnx_function_message, cq_onnx_sparse_message, cq_onnx_annotation_message,
+    cq_onnx_dim_message;
 
 /* What every message begins with, and what every CQ_ONNX_LIST looks like. */
 typedef struct cq_onnx_any {
@@ -77,5 +78,14 @@ static inline size_t cq_onnx_kind_size(int kind)
 {
     return cq_onnx_kinds[kind].size;
 }
+
+/* Calls visit for a message, and then for all messages inside it, however deep; parent is the kind
+ * of message that holds it, NULL for the first. The decoder bounds the depth. Stops at the first
+ * failure and returns it. */
+typedef cq_status (*cq_onnx_on_message)(void *user, const cq_onnx_message *message, void *at,
+                                        const cq_onnx_message *parent);
+
+cq_status cq_onnx_each_message(const cq_onnx_message *message, void *at, cq_onnx_on_message visit,
+                               void *user);
 
 #endif

@@ -117,7 +117,8 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
     const cq_onnx_tensor *from = tensor;
     cq_onnx_tensor       *loaded;
 
-    if (cq_onnx_is_external(tensor) && cq_onnx_files_is_data(p->m->files, tensor, p->path))
+    if (cq_onnx_is_external(tensor) &&
+        cq_onnx_files_is_data(cq_onnx_tensor_home(p->m, tensor)->files, tensor, p->path))
         return cq_fail(CQ_E_ARGUMENT, p->path, "choose another name for the output",
                        "the file holds weights of the model that is being saved");
     if (p->flags & CQ_ONNX_SAVE_AS_IS)
@@ -131,36 +132,20 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
     return make_external(p, tensor, from);
 }
 
-/* Visits the tensors of a message, however deep. Only initializers may be put into the data
- * file: few programs look for the value of an attribute there. */
-static cq_status plan_message(plan *p, const cq_onnx_message *message, const void *from,
-                              bool is_initializer)
+/* Only initializers may be put into the data file: few programs look for the value of an attribute
+ * there. */
+static cq_status plan_message(void *p, const cq_onnx_message *message, void *at,
+                              const cq_onnx_message *parent)
 {
-    if (message == &cq_onnx_tensor_message)
-        return plan_tensor(p, from, is_initializer);
-    for (uint32_t i = 1; i < message->n_fields; i++) {
-        const cq_onnx_field *field = &message->fields[i];
-        const char          *at    = (const char *)from + field->offset;
-        cq_onnx_any_list     list  = { .items = (void *)at, .n = 1 };
-        const void          *item;
-
-        if (field->kind != CQ_ONNX_KIND_MESSAGE)
-            continue;
-        if (field->repeated)
-            memcpy(&list, at, sizeof list);
-        for (uint32_t k = 0; k < list.n; k++) {
-            memcpy(&item, (char *)list.items + k * sizeof item, sizeof item);
-            if (item)
-                CQ_TRY(plan_message(p, field->message, item, message == &cq_onnx_graph_message));
-        }
-    }
-    return CQ_OK;
+    if (message != &cq_onnx_tensor_message)
+        return CQ_OK;
+    return plan_tensor(p, at, parent == &cq_onnx_graph_message);
 }
 
 static cq_status plan_make(plan *p)
 {
     CQ_TRY(cq_onnx_model_new(&p->scratch, NULL));
-    return plan_message(p, &cq_onnx_model_message, p->m, false);
+    return cq_onnx_each_message(&cq_onnx_model_message, (void *)p->m, plan_message, p);
 }
 
 static void write_pieces(const plan *p, cq_out *out)

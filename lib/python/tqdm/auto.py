@@ -1,0 +1,2 @@
+"""tqdm.auto."""
+from . import tqdm, trange

@@ -1,0 +1,2 @@
+"""typing_extensions: the names of typing."""
+from typing import *

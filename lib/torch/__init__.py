@@ -1,0 +1,327 @@
+"""torch: what is not an operator of the table.
+
+A name that is not defined here is an operator (`torch.cat`), a dtype, or a submodule.
+"""
+from calque import (
+    Parameter, Size, Tensor, default_dtype as get_default_dtype, device, dtype as _dtype,
+    manual_seed as _seed, operator as _operator, set_default_dtype)
+from .autograd_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .functional import norm, stft, tensordot, unique, unique_consecutive
+
+__version__ = "2.6.0"
+
+float32 = float = _dtype("float32")
+float64 = double = _dtype("float64")
+float16 = half = _dtype("float16")
+bfloat16 = _dtype("bfloat16")
+float8_e4m3fn = _dtype("float8_e4m3fn")
+float8_e5m2 = _dtype("float8_e5m2")
+complex64 = cfloat = _dtype("complex64")
+complex128 = cdouble = _dtype("complex128")
+uint8 = _dtype("uint8")
+int8 = _dtype("int8")
+int16 = short = _dtype("int16")
+int32 = int = _dtype("int32")
+int64 = long = _dtype("int64")
+bool = _dtype("bool")
+qint8 = _dtype("qint8")
+quint8 = _dtype("quint8")
+qint32 = _dtype("qint32")
+
+pi = 3.141592653589793
+e = 2.718281828459045
+tau = 6.283185307179586
+inf = 1e999
+nan = inf - inf
+newaxis = None
+
+strided = "strided"
+contiguous_format = 0
+preserve_format = 1
+channels_last = 2
+channels_last_3d = 3
+per_tensor_affine = 0
+per_channel_affine = 1
+
+
+class dtype:
+    """The class of dtypes, for isinstance."""
+
+    __natives__ = ["dtype"]
+
+
+def __getattr__(name):
+    return _operator("aten::" + name)
+
+
+# ---- tensors ----
+
+
+def is_tensor(obj):
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    return input.is_complex()
+
+
+def is_storage(obj):
+    return False
+
+
+def numel(input):
+    return input.numel()
+
+
+def _tensor_of(kind):
+    """torch.FloatTensor and the like: sizes, or one list of elements."""
+
+    def make(*args):
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            return _operator("aten::tensor")(args[0], dtype=kind)
+        return _operator("aten::empty")(list(args), dtype=kind)
+
+    return make
+
+
+FloatTensor = _tensor_of(float32)
+DoubleTensor = _tensor_of(float64)
+HalfTensor = _tensor_of(float16)
+BFloat16Tensor = _tensor_of(bfloat16)
+LongTensor = _tensor_of(int64)
+IntTensor = _tensor_of(int32)
+ShortTensor = _tensor_of(int16)
+ByteTensor = _tensor_of(uint8)
+BoolTensor = _tensor_of(bool)
+
+
+def from_numpy(ndarray):
+    return ndarray.tensor if hasattr(ndarray, "tensor") else ndarray
+
+
+def set_default_tensor_type(t):
+    raise NotImplementedError("torch.set_default_tensor_type is not implemented; "
+                              "use torch.set_default_dtype")
+
+
+def broadcast_shapes(*shapes):
+    result = []
+    for shape in shapes:
+        shape = [shape] if isinstance(shape, type(0)) else list(shape)
+        n = max(len(result), len(shape))
+        a = [1] * (n - len(result)) + result
+        b = [1] * (n - len(shape)) + shape
+        result = []
+        for x, y in zip(a, b):
+            if x != y and x != 1 and y != 1:
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            result.append(y if x == 1 else x)
+    return Size(result)
+
+
+def meshgrid(*tensors, indexing="ij"):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return tuple(_operator("aten::meshgrid")(list(tensors), indexing=indexing))
+
+
+def broadcast_tensors(*tensors):
+    return tuple(_operator("aten::broadcast_tensors")(_items(tensors)))
+
+
+def atleast_1d(*tensors):
+    return _each("aten::atleast_1d", tensors)
+
+
+def atleast_2d(*tensors):
+    return _each("aten::atleast_2d", tensors)
+
+
+def atleast_3d(*tensors):
+    return _each("aten::atleast_3d", tensors)
+
+
+def block_diag(*tensors):
+    return _operator("aten::block_diag")(_items(tensors))
+
+
+def cartesian_prod(*tensors):
+    return _operator("aten::cartesian_prod")(_items(tensors))
+
+
+def chain_matmul(*matrices):
+    return _operator("aten::chain_matmul")(_items(matrices))
+
+
+def einsum(equation, *operands):
+    return _operator("aten::einsum")(equation, _items(operands))
+
+
+def _items(args):
+    if len(args) == 1 and isinstance(args[0], (list, tuple)):
+        return list(args[0])
+    return list(args)
+
+
+def _each(name, tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return _operator(name)(tensors[0])
+    return tuple(_operator(name)(_items(tensors)))
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    return tensor.split(split_size_or_sections, dim)
+
+
+# ---- random numbers ----
+
+
+class Generator:
+    """Draws come from one generator, which manual_seed sets."""
+
+    def __init__(self, device="cpu"):
+        self.device = device
+
+    def manual_seed(self, seed):
+        _seed(seed)
+        return self
+
+    def initial_seed(self):
+        return initial_seed()
+
+
+_initial = [0]
+
+
+def manual_seed(seed):
+    _initial[0] = seed
+    _seed(seed)
+    return default_generator
+
+
+def seed():
+    """A fixed seed: the same input gives the same bytes."""
+    manual_seed(0)
+    return 0
+
+
+def initial_seed():
+    return _initial[0]
+
+
+default_generator = Generator()
+
+
+# ---- modes and settings ----
+
+
+def is_grad_enabled():
+    return False
+
+
+def is_inference_mode_enabled():
+    return True
+
+
+def is_autocast_enabled(device_type=None):
+    return False
+
+
+def is_autocast_cache_enabled():
+    return False
+
+
+def get_autocast_gpu_dtype():
+    return float16
+
+
+def clear_autocast_cache():
+    return None
+
+
+def get_num_threads():
+    return 1
+
+
+def set_num_threads(n):
+    return None
+
+
+def get_num_interop_threads():
+    return 1
+
+
+def set_num_interop_threads(n):
+    return None
+
+
+def set_printoptions(**options):
+    return None
+
+
+def set_default_device(device):
+    return None
+
+
+def get_default_device():
+    return device("cpu")
+
+
+def set_float32_matmul_precision(precision):
+    return None
+
+
+def get_float32_matmul_precision():
+    return "highest"
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    return None
+
+
+def are_deterministic_algorithms_enabled():
+    return True
+
+
+def set_flush_denormal(mode):
+    return True
+
+
+def compile(model=None, **options):
+    """The exporter sees the same operators with and without compilation."""
+    if model is None:
+        return lambda fn: fn
+    return model
+
+
+def autocast(device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
+    from .amp import autocast as mode
+    return mode(device_type, dtype, enabled, cache_enabled)
+
+
+# ---- files ----
+
+
+def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
+    from calque import save as native
+    return native(obj, f)
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None,
+         **pickle_load_args):
+    from calque import load as native
+    return native(f)
+
+
+def _assert(condition, message):
+    assert condition, message
+
+
+def typename(o):
+    if isinstance(o, Tensor):
+        return "torch.Tensor"
+    return type(o).__name__

@@ -1,0 +1,2 @@
+"""torch.amp.autocast_mode."""
+from . import autocast

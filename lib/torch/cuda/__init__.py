@@ -1,0 +1,58 @@
+"""torch.cuda: there is no device of that kind; the processor is used instead."""
+from . import amp
+
+
+def is_available():
+    return False
+
+
+def device_count():
+    return 0
+
+
+def is_initialized():
+    return False
+
+
+def is_bf16_supported(including_emulation=True):
+    return False
+
+
+def current_device():
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def get_device_name(device=None):
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def get_device_capability(device=None):
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def empty_cache():
+    return None
+
+
+def synchronize(device=None):
+    return None
+
+
+def set_device(device):
+    return None
+
+
+def manual_seed(seed):
+    return None
+
+
+def manual_seed_all(seed):
+    return None
+
+
+def memory_allocated(device=None):
+    return 0
+
+
+def max_memory_allocated(device=None):
+    return 0

@@ -1,0 +1,2 @@
+"""torch.utils."""
+from . import checkpoint, data

@@ -1,0 +1,9 @@
+"""torch.xpu: there is no device of that kind."""
+
+
+def is_available():
+    return False
+
+
+def device_count():
+    return 0

@@ -53,6 +53,47 @@ CQ_API cq_status cq_onnx_prove(cq_proof *proof, const cq_onnx_model *before,
 /* Whether some initializer of the model lies in an external file. */
 CQ_API bool cq_onnx_model_has_external_data(const cq_onnx_model *model);
 
+/* ---- optimizing ---- */
+
+typedef enum cq_optimize_flags {
+    CQ_OPTIMIZE_FOR_ORT = 1, /* fusions into operators of com.microsoft, for ONNX Runtime */
+    CQ_OPTIMIZE_INLINE  = 2  /* calls of the model's functions become their nodes */
+} cq_optimize_flags;
+
+typedef struct cq_optimize_options {
+    size_t             struct_size; /* set by cq_optimize_options_init, never by hand */
+    uint32_t           flags;       /* CQ_OPTIMIZE_*; default 0 */
+    const char *const *only;        /* names of passes; NULL: all */
+    size_t             n_only;
+    const char *const *skip; /* names of passes that do not run */
+    size_t             n_skip;
+} cq_optimize_options;
+
+CQ_API void cq_optimize_options_init(cq_optimize_options *options);
+
+/* What a pass did: nodes that were there before it and not after it, of all its runs. */
+typedef struct cq_pass_result {
+    const char *name;
+    int64_t     removed;
+} cq_pass_result;
+
+typedef struct cq_optimize_report {
+    size_t         n_passes;
+    cq_pass_result passes[32];
+    size_t         n_before, n_after; /* nodes of the top graph */
+} cq_optimize_report;
+
+/* Makes the model smaller without changing what it computes. Inputs, outputs, metadata, functions
+ * and the names of values that remain are kept. report and options may be NULL. */
+CQ_API cq_status cq_onnx_model_optimize(cq_onnx_model *model, cq_optimize_report *report,
+                                        const cq_optimize_options *options);
+
+/* The name of a pass by index, and what it does; NULL past the last one. */
+CQ_API const char *cq_optimize_pass(size_t index, const char **about);
+
+/* Calls of the model's functions become their nodes, and the functions are removed. */
+CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *model);
+
 #ifdef __cplusplus
 }
 #endif

@@ -132,6 +132,8 @@ CQ_OPERATORS_ONNX_FALLTHROUGH = 3
 CQ_OPSET_DEFAULT = 17
 CQ_OPSET_NEWEST = 24
 CQ_OPSET_OLDEST = 7
+CQ_OPTIMIZE_FOR_ORT = 1
+CQ_OPTIMIZE_INLINE = 2
 CQ_PATH_FILE = 1
 CQ_PATH_FOLDER = 2
 CQ_PATH_MISSING = 0
@@ -241,6 +243,18 @@ class cq_proof_options(Structure):
 
 
 class cq_proof(Structure):
+    pass
+
+
+class cq_optimize_options(Structure):
+    pass
+
+
+class cq_pass_result(Structure):
+    pass
+
+
+class cq_optimize_report(Structure):
     pass
 
 
@@ -468,6 +482,27 @@ cq_proof._fields_ = [
     ("n_outputs", c_size_t),
     ("largest", c_double),
     ("skipped", c_char * 512),
+]
+
+cq_optimize_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("flags", c_uint32),
+    ("only", POINTER(c_char_p)),
+    ("n_only", c_size_t),
+    ("skip", POINTER(c_char_p)),
+    ("n_skip", c_size_t),
+]
+
+cq_pass_result._fields_ = [
+    ("name", c_char_p),
+    ("removed", c_int64),
+]
+
+cq_optimize_report._fields_ = [
+    ("n_passes", c_size_t),
+    ("passes", cq_pass_result * 32),
+    ("n_before", c_size_t),
+    ("n_after", c_size_t),
 ]
 
 cq_nest._fields_ = [
@@ -1003,6 +1038,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_infer": (c_int, [c_void_p, c_uint32]),
     "cq_onnx_model_info": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_initializer": (c_int, [POINTER(c_void_p), POINTER(c_char_p), c_void_p, c_size_t]),
+    "cq_onnx_model_inline": (c_int, [c_void_p]),
     "cq_onnx_model_ir_version": (c_int64, [c_void_p]),
     "cq_onnx_model_join": (c_int, [c_void_p, c_void_p, POINTER(cq_join_options)]),
     "cq_onnx_model_load": (c_int, [POINTER(c_void_p), c_char_p]),
@@ -1015,6 +1051,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_n_values": (c_size_t, [c_void_p, c_int]),
     "cq_onnx_model_opset": (c_int64, [c_void_p, c_char_p]),
     "cq_onnx_model_opset_at": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_int64)]),
+    "cq_onnx_model_optimize": (c_int, [c_void_p, POINTER(cq_optimize_report), POINTER(cq_optimize_options)]),
     "cq_onnx_model_parse": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p]),
     "cq_onnx_model_print": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_producer": (c_char_p, [c_void_p]),
@@ -1074,6 +1111,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_value_tensor": (c_void_p, [c_void_p]),
     "cq_onnx_verify": (c_int, [c_char_p, c_char_p, c_double, c_double, POINTER(cq_session_options)]),
     "cq_op_info_at": (c_bool, [c_size_t, POINTER(cq_op_info)]),
+    "cq_optimize_options_init": (None, [POINTER(cq_optimize_options)]),
+    "cq_optimize_pass": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "cq_outputs_begin": (None, []),
     "cq_outputs_collided": (c_bool, []),
     "cq_outputs_end": (c_int, [c_int]),

@@ -32,12 +32,15 @@ typedef struct cq_export_function {
 
 typedef struct cq_exporter {
     cq_export_options options;
-    cq_graph         *source;  /* aten, borrowed */
-    cq_graph         *graph;   /* onnx */
-    bool             *is_read; /* by input: an operator of the source takes it */
-    bool              is_open; /* lowered: not all is known of every value */
-    cq_map            sizes;   /* "block expr" -> 0-d value, so that a size is computed once */
-    cq_ptr_map        origins; /* source origin -> origin in graph */
+    cq_graph         *source;    /* aten, borrowed */
+    cq_graph         *graph;     /* onnx */
+    bool             *is_read;   /* by input: an operator of the source takes it */
+    bool              is_open;   /* lowered: not all is known of every value */
+    bool              optimizes; /* the graph was an ONNX file: names need not stay, and any two
+                                    equal nodes are one */
+    bool       for_ort;          /* fusions into operators of com.microsoft are welcome */
+    cq_map     sizes;            /* "block expr" -> 0-d value, so that a size is computed once */
+    cq_ptr_map origins;          /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;
     cq_map missing_by_name;                 /* index + 1 */
     cq_map guessed;                         /* operators of CQ_OP_GUESSED that were warned of */
@@ -130,6 +133,7 @@ bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, 
 /* merge.c: a Constant in front of a node; or one of n integers. NULL: no memory. */
 cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const int64_t *sizes,
                              const void *values);
+cq_value *cq_export_constant_of(cq_node *before, const cq_tensor *t);
 cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n);
 bool      cq_export_is_returned(const cq_value *v); /* by its block */
 
@@ -144,6 +148,17 @@ cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
 cq_status cq_export_merge(cq_exporter *ex);
 cq_status cq_export_share(cq_exporter *ex);
+cq_status cq_export_neutral(cq_exporter *ex); /* neutral.c: nodes that change nothing */
+cq_status cq_export_absorb(cq_exporter *ex);  /* absorb.c: nodes that a neighbour can do as well */
+cq_status cq_export_choose(cq_exporter *ex);  /* choose.c: an If with a known condition */
+
+/* neutral.c: whoever reads v reads x, if that is possible. */
+bool cq_export_replace(cq_node *n, cq_value *x);
+
+/* compute.c: the results of a node on constants, by the runtime. *done is false if they are better
+ * left to the runtime of the user. The caller releases them. */
+cq_status cq_export_compute(cq_exporter *ex, const cq_node *n, cq_tensor *const *in,
+                            cq_tensor **out, bool *done);
 cq_status cq_export_remove_dead(cq_exporter *ex);
 
 /* symbolic/complex.c: the real numbers that a complex value stands for; NULL: it is of a node that
@@ -166,6 +181,7 @@ cq_status cq_export_name(cq_exporter *ex);
 
 /* lower.c: the onnx graph as a model. */
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
+void      cq_export_add_attribute(cq_onnx_model *m, cq_onnx_node *node, const cq_attr *a);
 
 /* The user's names for axes of outputs, after inference, which has numbers for some. */
 void cq_export_name_output_axes(cq_exporter *ex, cq_onnx_model *m);

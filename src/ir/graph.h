@@ -88,7 +88,8 @@ typedef enum cq_operand_kind {
     CQ_OPERAND_STR,
     CQ_OPERAND_LIST,
     CQ_OPERAND_TENSOR, /* attributes only: a small constant tensor */
-    CQ_OPERAND_BLOCK   /* attributes only */
+    CQ_OPERAND_BLOCK,  /* attributes only */
+    CQ_OPERAND_OPAQUE  /* attributes only: one that passes leave alone */
 } cq_operand_kind;
 
 struct cq_operand {
@@ -106,8 +107,9 @@ struct cq_operand {
             cq_operand *items;
             size_t      n;
         } list;
-        cq_tensor *tensor;
-        cq_block  *block;
+        cq_tensor  *tensor;
+        cq_block   *block;
+        const void *opaque; /* of the front end that made the node */
     } u;
 };
 

@@ -108,6 +108,7 @@ static void print_operand(printer *p, const cq_operand *o)
     char buffer[24];
 
     switch (o->kind) {
+    case CQ_OPERAND_OPAQUE: cq_str_add(&p->out, "..."); break;
     case CQ_OPERAND_NONE: cq_str_add(&p->out, "None"); break;
     case CQ_OPERAND_VALUE: print_value(p, o->u.value); break;
     case CQ_OPERAND_INT: cq_str_add(&p->out, cq_int_text(o->u.i, buffer)); break;

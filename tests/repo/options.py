@@ -131,14 +131,22 @@ OPTIONS = {
     "cq_proof_options": {
         "rtol": "(each verb that changes a model has its own)",
         "atol": "(each verb that changes a model has its own)",
-        "example": "(--example of the verbs that change a model)",
+        "example": "optimize --example",
         "seed": "(random inputs of a command are always the same)",
-        "max_weights": "(--verify of the verbs that change a model)",
+        "max_weights": "optimize --verify",
         "what": "(the name of the verb)",
     },
     "CQ_PROOF": {
         "LOSSY": "(the verbs that round weights)",
-        "FORCE": "(--verify of the verbs that change a model)",
+        "FORCE": "optimize --verify",
+    },
+    "cq_optimize_options": {
+        "only": "optimize --only",
+        "skip": "optimize --skip",
+    },
+    "CQ_OPTIMIZE": {
+        "FOR_ORT": "optimize --for",
+        "INLINE": "optimize --inline",
     },
     "CQ_SCRIPT": {
         "TRACE": "export --trace",

@@ -134,6 +134,12 @@ static bool is_expression(const cq_node *n)
     return CQ_IS_AMONG(n->op, ops) && !n->is_anchor && !n->n_notes;
 }
 
+/* Whether equal inputs give equal results, so that one node can stand for two. */
+static bool is_pure(const cq_node *n)
+{
+    return !n->n_blocks && !n->is_anchor && !n->n_notes && !is_random(n->op) && n->n_inputs;
+}
+
 /* What a block gives stays as it is: runtimes lose one of two outputs that are the same value. */
 static cq_status find_returned(cq_ptr_map *returned, const cq_block *b)
 {
@@ -146,7 +152,7 @@ static cq_status find_returned(cq_ptr_map *returned, const cq_block *b)
     return CQ_OK;
 }
 
-static cq_status share_block(cq_block *b)
+static cq_status share_block(cq_block *b, bool all)
 {
     cq_ptr_map seen = { 0 }, returned = { 0 };
     cq_status  status = find_returned(&returned, b);
@@ -158,8 +164,8 @@ static cq_status share_block(cq_block *b)
         cq_export_follow_inputs(n);
         n->mark = is_fixed(n);
         for (size_t i = 0; i < n->n_blocks && status == CQ_OK; i++)
-            status = share_block(n->blocks[i]);
-        if (status != CQ_OK || (!n->mark && !is_expression(n)))
+            status = share_block(n->blocks[i], all);
+        if (status != CQ_OK || (!n->mark && !is_expression(n) && !(all && is_pure(n))))
             continue;
         key   = (const void *)(uintptr_t)hash_of(n);
         first = cq_ptr_map_get(&seen, key);
@@ -190,7 +196,9 @@ static cq_value *initializer_of(cq_graph *g, const cq_node *n)
     cq_value   *v    = cq_ir_constant_new(g, n->attrs[0].value.u.tensor, false);
 
     if (v)
-        v->name = cq_arena_printf(g->arena, "%s%sconstant", path, *path ? "." : "");
+        v->name = n->outputs[0]->name
+                      ? n->outputs[0]->name
+                      : cq_arena_printf(g->arena, "%s%sconstant", path, *path ? "." : "");
     return v && v->name ? v : NULL;
 }
 
@@ -244,7 +252,7 @@ static cq_status unmark(cq_node *n, void *user)
 
 cq_status cq_export_share(cq_exporter *ex)
 {
-    CQ_TRY(share_block(ex->graph->top));
+    CQ_TRY(share_block(ex->graph->top, ex->optimizes));
     CQ_TRY(share_constants(ex));
     CQ_TRY(cq_ir_each_node(ex->graph->top, unmark, NULL));
     CQ_TRY(cq_export_follow(ex));

@@ -488,6 +488,44 @@ static cq_status fold_outputs(folder *f, cq_node *n, const struct fold_rule *rul
     return CQ_OK;
 }
 
+/* What no rule computes, the runtime does. */
+static cq_status fold_by_runtime(folder *f, cq_node *n, const fold_call *c)
+{
+    cq_tensor *made[CQ_MAX_RANK] = { NULL };
+    bool       done              = false;
+    cq_status  status            = CQ_OK;
+
+    if (!f->ex->optimizes || n->is_anchor || n->n_blocks || n->n_outputs > CQ_MAX_RANK ||
+        !n->n_inputs || strncmp(n->op, "onnx::", 6) != 0)
+        return CQ_OK;
+    CQ_TRY(cq_export_compute(f->ex, n, c->in, made, &done));
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        if (done && status == CQ_OK && made[i])
+            status = replace(f, n, i, made[i]);
+        cq_tensor_release(made[i]);
+    }
+    return status;
+}
+
+/* Views of a file may lie at any address, which operators that compute do not take. */
+static cq_tensor *aligned(const folder *f, const cq_node *n, cq_tensor *t)
+{
+    static const char *const views[] = { "onnx::Transpose", "onnx::Reshape", "onnx::Unsqueeze",
+                                         "onnx::Squeeze",   "onnx::Slice",   "onnx::Split",
+                                         "onnx::Identity",  "onnx::Flatten" };
+    cq_tensor               *copy    = NULL;
+
+    if (!f->ex->optimizes || !t || !cq_tensor_has_data(t) || CQ_IS_AMONG(n->op, views) ||
+        (uintptr_t)cq_tensor_bytes(t) % cq_dtype_size(t->dtype) == 0)
+        return t;
+    return cq_tensor_clone(&copy, t, t->dtype) == CQ_OK ? cq_ctx_own_tensor(f->cx, copy) : NULL;
+}
+
+static bool is_folded(const cq_node *n)
+{
+    return strcmp(n->op, "onnx::Constant") == 0 || (n->n_outputs && n->outputs[0]->instead);
+}
+
 static cq_status fold_node(cq_node *n, void *user)
 {
     folder                 *f = user;
@@ -501,18 +539,21 @@ static cq_status fold_node(cq_node *n, void *user)
         return fold_shape(f, n);
     CQ_TRY(fold_uniform(f, n));
     rule = rule_of(n);
-    if (!rule || n->is_anchor || n->n_inputs < rule->needs || n->n_inputs > 16)
+    if ((!rule && !f->ex->optimizes) || n->is_anchor || n->n_inputs > 16 ||
+        (rule && n->n_inputs < rule->needs))
         return CQ_OK;
     for (size_t i = 0; i < n->n_inputs; i++) {
         if (n->inputs[i].kind == CQ_OPERAND_NONE)
             continue;
-        c.in[i] = cq_sym_data(n->inputs[i].u.value);
+        c.in[i] = aligned(f, n, cq_sym_data(n->inputs[i].u.value));
         if (!c.in[i])
             return CQ_OK;
     }
-    c.aten        = rule->aten;
-    status        = fold_outputs(f, n, rule, &c);
+    c.aten        = rule ? rule->aten : NULL;
+    status        = rule ? fold_outputs(f, n, rule, &c) : CQ_OK;
     f->cx->status = CQ_OK;
+    if (status == CQ_OK && !is_folded(n))
+        status = fold_by_runtime(f, n, &c);
     cq_ctx_pop(f->cx, 0, NULL, 0);
     return status;
 }

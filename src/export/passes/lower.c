@@ -105,15 +105,15 @@ static void spread_varying_ranks(const cq_block *b)
 }
 
 /* A list attribute is of the type of its items; an empty one is a list of ints. */
-static void list_attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
+static void list_attribute(cq_onnx_model *m, cq_onnx_node *node, const cq_attr *a)
 {
     const cq_operand *items   = a->value.u.list.items;
     size_t            n       = a->value.u.list.n;
     cq_operand_kind   kind    = n ? items[0].kind : CQ_OPERAND_INT;
-    int64_t          *ints    = cq_onnx_alloc(l->model, n * sizeof *ints);
-    float            *floats  = cq_onnx_alloc(l->model, n * sizeof *floats);
-    const char      **strings = cq_onnx_alloc(l->model, n * sizeof *strings);
-    cq_tensor       **tensors = cq_onnx_alloc(l->model, n * sizeof *tensors);
+    int64_t          *ints    = cq_onnx_alloc(m, n * sizeof *ints);
+    float            *floats  = cq_onnx_alloc(m, n * sizeof *floats);
+    const char      **strings = cq_onnx_alloc(m, n * sizeof *strings);
+    cq_tensor       **tensors = cq_onnx_alloc(m, n * sizeof *tensors);
 
     if (!ints || !floats || !strings || !tensors)
         return;
@@ -124,24 +124,24 @@ static void list_attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
         tensors[i] = kind == CQ_OPERAND_TENSOR ? items[i].u.tensor : NULL;
     }
     if (kind == CQ_OPERAND_FLOAT)
-        cq_onnx_attr_floats(l->model, node, a->name, floats, n);
+        cq_onnx_attr_floats(m, node, a->name, floats, n);
     else if (kind == CQ_OPERAND_STR)
-        cq_onnx_attr_strings(l->model, node, a->name, strings, n);
+        cq_onnx_attr_strings(m, node, a->name, strings, n);
     else if (kind == CQ_OPERAND_TENSOR)
-        cq_onnx_attr_tensors(l->model, node, a->name, tensors, n);
+        cq_onnx_attr_tensors(m, node, a->name, tensors, n);
     else
-        cq_onnx_attr_ints(l->model, node, a->name, ints, n);
+        cq_onnx_attr_ints(m, node, a->name, ints, n);
 }
 
-static void attribute(lowering *l, cq_onnx_node *node, const cq_attr *a)
+void cq_export_add_attribute(cq_onnx_model *m, cq_onnx_node *node, const cq_attr *a)
 {
     switch (a->value.kind) {
-    case CQ_OPERAND_INT: cq_onnx_attr_int(l->model, node, a->name, a->value.u.i.value); break;
-    case CQ_OPERAND_BOOL: cq_onnx_attr_int(l->model, node, a->name, a->value.u.b); break;
-    case CQ_OPERAND_FLOAT: cq_onnx_attr_float(l->model, node, a->name, (float)a->value.u.f); break;
-    case CQ_OPERAND_STR: cq_onnx_attr_string(l->model, node, a->name, a->value.u.s); break;
-    case CQ_OPERAND_TENSOR: cq_onnx_attr_tensor(l->model, node, a->name, a->value.u.tensor); break;
-    case CQ_OPERAND_LIST: list_attribute(l, node, a); break;
+    case CQ_OPERAND_INT: cq_onnx_attr_int(m, node, a->name, a->value.u.i.value); break;
+    case CQ_OPERAND_BOOL: cq_onnx_attr_int(m, node, a->name, a->value.u.b); break;
+    case CQ_OPERAND_FLOAT: cq_onnx_attr_float(m, node, a->name, (float)a->value.u.f); break;
+    case CQ_OPERAND_STR: cq_onnx_attr_string(m, node, a->name, a->value.u.s); break;
+    case CQ_OPERAND_TENSOR: cq_onnx_attr_tensor(m, node, a->name, a->value.u.tensor); break;
+    case CQ_OPERAND_LIST: list_attribute(m, node, a); break;
     default: break;
     }
 }
@@ -235,7 +235,7 @@ static void annotations(lowering *l, cq_onnx_node *node, const cq_node *n)
         if (as_metadata)
             note_as_metadata(l, node, &n->notes[i]);
         else
-            attribute(l, node, &n->notes[i]);
+            cq_export_add_attribute(l->model, node, &n->notes[i]);
     l->has_foreign_attributes |= n->n_notes && !as_metadata;
 }
 
@@ -285,7 +285,7 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
         if (names_inputs(n, &n->attrs[i]))
             gradient_inputs(l, node, n, &n->attrs[i]);
         else
-            attribute(l, node, &n->attrs[i]);
+            cq_export_add_attribute(l->model, node, &n->attrs[i]);
     if (strcmp(n->op, "onnx::Optional") == 0 && !n->n_inputs) /* an empty one: of what type */
         cq_onnx_attr_type(l->model, node, "type", type_of(l, element_of(n->outputs[0]->type)));
     for (size_t i = 0; i < n->n_blocks;)

@@ -598,6 +598,15 @@ cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const
     return node ? node->outputs[0] : NULL;
 }
 
+cq_value *cq_export_constant_of(cq_node *before, const cq_tensor *t)
+{
+    int64_t sizes[CQ_MAX_RANK];
+
+    for (size_t i = 0; i < t->rank; i++)
+        sizes[i] = t->sizes[i].value;
+    return cq_export_constant(before, t->dtype, t->rank, sizes, cq_tensor_bytes(t));
+}
+
 cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n)
 {
     return cq_export_constant(before, CQ_DTYPE_I64, 1, &n, values);

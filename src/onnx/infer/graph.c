@@ -502,6 +502,16 @@ static cq_status write_scope(cq_infer *in, cq_scope *s)
     return CQ_OK;
 }
 
+/* Tells of the values of a scope and of those inside. */
+static cq_status tell_scope(cq_infer *in, cq_scope *s)
+{
+    for (size_t i = 0; s->graph && i < s->values.n; i++)
+        CQ_TRY(in->each(in->user, s->graph, s->values.entries[i].value));
+    for (size_t i = 0; s->graph && i < s->kept.n; i++)
+        CQ_TRY(tell_scope(in, s->kept.items[i]));
+    return CQ_OK;
+}
+
 /* ---- the whole ---- */
 
 /* Names like ours that the model has already must not be given again. */
@@ -547,34 +557,46 @@ static cq_status infer_model(cq_infer *in)
     CQ_TRY(bind_inputs(in, s, 0, NULL));
     CQ_TRY(infer_nodes(in, s, s->graph->node.items, s->graph->node.n));
     CQ_TRY(cq_symbols_check(&in->symbols));
+    if (in->each)
+        return tell_scope(in, s);
     return in->flags & CQ_ONNX_INFER_KEEP_MODEL ? CQ_OK : write_scope(in, s);
+}
+
+static cq_status run(cq_infer *in)
+{
+    cq_status status;
+
+    if (!in->model->graph)
+        return CQ_OK;
+    in->arena = cq_arena_new();
+    if (!in->arena)
+        return CQ_E_NO_MEMORY;
+    cq_symbols_init(&in->symbols, in->arena);
+    status = infer_model(in);
+    if (status == CQ_OK)
+        status = cq_symbols_check(&in->symbols);
+    for (size_t i = 0; i < in->scopes.n; i++) {
+        cq_map_clear(&in->scopes.items[i]->values);
+        cq_map_clear(&in->scopes.items[i]->declared);
+        cq_vec_clear(&in->scopes.items[i]->kept);
+    }
+    cq_vec_clear(&in->scopes);
+    cq_map_clear(&in->functions);
+    cq_ptr_map_clear(&in->visited);
+    cq_symbols_clear(&in->symbols);
+    cq_onnx_model_free(in->expansions);
+    cq_arena_free(in->arena);
+    return status;
 }
 
 CQ_API cq_status cq_onnx_model_infer(cq_onnx_model *m, uint32_t flags)
 {
     CQ_NEED(m);
-    cq_infer  in = { .model = m, .flags = flags };
-    cq_status status;
+    return run(&(cq_infer){ .model = m, .flags = flags });
+}
 
-    if (!m->graph)
-        return CQ_OK;
-    in.arena = cq_arena_new();
-    if (!in.arena)
-        return CQ_E_NO_MEMORY;
-    cq_symbols_init(&in.symbols, in.arena);
-    status = infer_model(&in);
-    if (status == CQ_OK)
-        status = cq_symbols_check(&in.symbols);
-    for (size_t i = 0; i < in.scopes.n; i++) {
-        cq_map_clear(&in.scopes.items[i]->values);
-        cq_map_clear(&in.scopes.items[i]->declared);
-        cq_vec_clear(&in.scopes.items[i]->kept);
-    }
-    cq_vec_clear(&in.scopes);
-    cq_map_clear(&in.functions);
-    cq_ptr_map_clear(&in.visited);
-    cq_symbols_clear(&in.symbols);
-    cq_onnx_model_free(in.expansions);
-    cq_arena_free(in.arena);
-    return status;
+cq_status cq_onnx_model_each_value(cq_onnx_model *m, cq_onnx_value_fn fn, void *user)
+{
+    return run(
+        &(cq_infer){ .model = m, .flags = CQ_ONNX_INFER_KEEP_MODEL, .each = fn, .user = user });
 }

@@ -2,7 +2,7 @@
 #ifndef CQ_ONNX_INFER_INTERNAL_H
 #define CQ_ONNX_INFER_INTERNAL_H
 
-#include "onnx/infer/rule.h"
+#include "onnx/infer/values.h"
 
 /* A call of a model's function: where attribute references of its body lead. */
 typedef struct cq_frame cq_frame;
@@ -37,11 +37,9 @@ struct cq_infer {
     uint32_t       revisits;
     bool           has_unknown_operator; /* seen so far: what it gives has no type */
     CQ_VEC(cq_scope *) scopes;           /* all, to be cleared */
+    cq_onnx_value_fn each;               /* NULL: nobody asks for values */
+    void            *user;
 };
-
-/* dim_text.c: `2*batch+1` becomes an expression again if it prints the same, else it is the
- * name of a symbol. */
-cq_int cq_dim_parse(cq_symbols *symbols, const char *text);
 
 /* type.c */
 cq_status     cq_itype_from_onnx(cq_itype *out, cq_infer *in, const cq_onnx_type *type);

@@ -1,0 +1,211 @@
+#include "onnx/model.h"
+
+#include "test.h"
+
+#include <calque/edit.h>
+
+#define HEAD "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+
+static cq_onnx_model *parse(const char *text)
+{
+    cq_onnx_model *m = NULL;
+
+    CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "<test>"));
+    return m;
+}
+
+/* Optimizes, proves, and gives the model. */
+static cq_onnx_model *optimized(const char *text, const cq_optimize_options *options)
+{
+    cq_onnx_model *before = parse(text), *after = parse(text);
+    cq_proof       proof;
+
+    CHECK_OK(cq_onnx_model_optimize(after, NULL, options));
+    CHECK_OK(cq_onnx_prove(&proof, before, after, NULL));
+    CHECK(proof.n_runs > 0);
+    cq_onnx_model_free(before);
+    return after;
+}
+
+static void check_nodes(const char *text, const char *ops)
+{
+    cq_onnx_model *m        = optimized(text, NULL);
+    char           got[512] = "";
+
+    for (size_t i = 0; i < m->graph->node.n; i++) {
+        if (i)
+            strcat(got, " ");
+        strcat(got, m->graph->node.items[i]->op_type);
+    }
+    CHECK_STR(ops, got);
+    cq_onnx_model_free(m);
+}
+
+static void identity_and_dropout_go(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[n] x) => (float[n] y) {\n"
+                     "a = Identity (x)\n b = Dropout (a)\n c = Relu (b)\n y = Identity (c) }",
+                "Relu");
+}
+
+static void an_output_that_is_an_input_stays(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[n] x) => (float[n] y) { y = Identity (x) }", "Identity");
+}
+
+static void constants_are_computed(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[2] x) => (float[2] y) <float[2] a = {1, 2}, float[2] b = {3, 4}> {\n"
+                     "c = Mul (a, b)\n d = HardSwish (c)\n y = Add (x, d) }",
+                "Add");
+}
+
+static void shapes_are_computed(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[n, 4, 6] x) => (float[n, 24] y) <int64[1] last = {24},\n"
+                     "int64 zero = {0}, int64[1] axis = {0}> {\n"
+                     "s = Shape (x)\n i = Gather (s, zero)\n u = Unsqueeze (i, axis)\n"
+                     "t = Concat <axis = 0> (u, last)\n y = Reshape (x, t) }",
+                "Reshape");
+}
+
+static void a_known_branch_is_taken(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[3] x) => (float[3] y) <bool c = {1}> {\n"
+                     "y = If (c) <then_branch = a () => (float[3] p) { p = Neg (x) },\n"
+                     "else_branch = b () => (float[3] q) { q = Abs (x) }> }",
+                "Neg");
+}
+
+static void branches_on_data_stay(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[3] x, bool c) => (float[3] y) {\n"
+                     "y = If (c) <then_branch = a () => (float[3] p) { i = Identity (x)\n"
+                     "p = Neg (i) }, else_branch = b () => (float[3] p) { p = Abs (x) }> }",
+                "If");
+}
+
+static void equal_nodes_are_one(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[3] x) => (float[3] y) { a = Sigmoid (x)\n b = Sigmoid (x)\n"
+                     "y = Mul (a, b) }",
+                "Sigmoid Mul");
+}
+
+static void sums_and_transposes_become_gemm(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[n, 2] x, float[3, 2] w, float[3] b) => (float[n, 3] y) {\n"
+                     "t = Transpose <perm = [1, 0]> (w)\n p = MatMul (x, t)\n y = Add (b, p) }",
+                "Gemm");
+}
+
+static void padding_goes_into_the_convolution(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[1, 1, 4, 4] x) => (float[1, 1, 4, 4] y)\n"
+                     "<float[1, 1, 3, 3] w = {1,2,3,4,5,6,7,8,9}, float[1, 1, 1] b = {2},\n"
+                     "int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> {\n"
+                     "a = Pad (x, p)\n c = Conv (a, w)\n y = Add (c, b) }",
+                "Conv");
+}
+
+static void defaults_of_inputs_are_not_constants(void **state)
+{
+    (void)state;
+    check_nodes(HEAD "g (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> {\n"
+                     "a = Neg (w)\n y = Add (x, a) }",
+                "Neg Add");
+}
+
+static void functions_are_inlined_on_request(void **state)
+{
+    static const char   text[] = "<ir_version: 8, opset_import: [\"\" : 17, \"my\" : 1]>\n"
+                                 "g (float[3] x) => (float[3] y) { y = my.twice <k = 2.0> (x) }\n"
+                                 "<domain: \"my\", opset_import: [\"\" : 17]>\n"
+                                 "twice <k> (a) => (b) { c = Constant <value_float: float = @k> ()\n"
+                                 "b = Mul (a, c) }";
+    cq_optimize_options options;
+    cq_onnx_model      *m;
+
+    (void)state;
+    cq_optimize_options_init(&options);
+    m = optimized(text, &options);
+    CHECK_STR("twice", m->graph->node.items[0]->op_type);
+    CHECK_INT(1, m->functions.n);
+    cq_onnx_model_free(m);
+    options.flags = CQ_OPTIMIZE_INLINE;
+    m             = optimized(text, &options);
+    CHECK_INT(1, m->graph->node.n);
+    CHECK_STR("Mul", m->graph->node.items[0]->op_type);
+    CHECK_INT(0, m->functions.n);
+    cq_onnx_model_free(m);
+}
+
+static void passes_can_be_chosen(void **state)
+{
+    static const char   text[] = HEAD "g (float[n] x) => (float[n] y) { a = Identity (x)\n"
+                                      "b = Relu (a)\n y = Relu (b)\n c = Neg (x) }";
+    const char         *only[] = { "dead" };
+    cq_optimize_options options;
+    cq_onnx_model      *m;
+
+    (void)state;
+    cq_optimize_options_init(&options);
+    options.only   = only;
+    options.n_only = 1;
+    m              = optimized(text, &options);
+    CHECK_INT(3, m->graph->node.n);
+    cq_onnx_model_free(m);
+    only[0] = "nothing";
+    m       = parse(text);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_model_optimize(m, NULL, &options));
+    cq_onnx_model_free(m);
+}
+
+static void metadata_and_documentation_stay(void **state)
+{
+    cq_onnx_model *m = parse(HEAD "g (float[n] x) => (float[n] y) { a = Identity (x)\n"
+                                  "y = Relu (a) }");
+
+    (void)state;
+    m->graph->node.items[1]->doc_string = "the layer";
+    m->graph->node.items[1]->name       = "layer";
+    m->doc_string                       = "the model";
+    cq_onnx_add_entry(m, &m->metadata_props, "author", "someone");
+    CHECK_OK(cq_onnx_model_optimize(m, NULL, NULL));
+    CHECK_INT(1, m->graph->node.n);
+    CHECK_STR("the layer", m->graph->node.items[0]->doc_string);
+    CHECK_STR("layer", m->graph->node.items[0]->name);
+    CHECK_STR("the model", m->doc_string);
+    CHECK_INT(1, m->metadata_props.n);
+    cq_onnx_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identity_and_dropout_go),
+        cmocka_unit_test(an_output_that_is_an_input_stays),
+        cmocka_unit_test(constants_are_computed),
+        cmocka_unit_test(shapes_are_computed),
+        cmocka_unit_test(a_known_branch_is_taken),
+        cmocka_unit_test(branches_on_data_stay),
+        cmocka_unit_test(equal_nodes_are_one),
+        cmocka_unit_test(sums_and_transposes_become_gemm),
+        cmocka_unit_test(padding_goes_into_the_convolution),
+        cmocka_unit_test(defaults_of_inputs_are_not_constants),
+        cmocka_unit_test(functions_are_inlined_on_request),
+        cmocka_unit_test(passes_can_be_chosen),
+        cmocka_unit_test(metadata_and_documentation_stay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -407,11 +407,7 @@ cq_run_options cli_run_options(const cq_export_options *options)
 {
     cq_run_options run;
 
-    cq_run_options_init(&run);
-    run.training = options->training;
-    run.marks    = options->marks;
-    run.n_marks  = options->n_marks;
-    run.flags    = CQ_RUN_RESTORE | (options->flags & (CQ_EXPORT_KEEP_MUTATIONS | CQ_EXPORT_STATE));
+    cq_run_options_like_export(&run, options);
     return run;
 }
 

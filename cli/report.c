@@ -83,11 +83,11 @@ static void put_entries(FILE *out, const char *key, const cq_export_report *repo
         fprintf(out, "%s{", separator(i));
         put_text(out, "name", e->name);
         fprintf(out, ", \"%s\": %" PRId64 ", ", kind == CQ_REPORT_BAKED ? "value" : "count",
-                e->count);
+                kind == CQ_REPORT_BAKED ? e->value : e->count);
         put_text(out, "where", e->where);
         if (kind == CQ_REPORT_MISSING) {
             fputs(", ", out);
-            put_text(out, "why", e->why);
+            put_text(out, "why", e->reason);
             fprintf(out, ", \"opset\": %d", (int)e->opset);
         }
         fputc('}', out);

@@ -1,6 +1,6 @@
-/* Saying things about parts of a model that an export writes down: annotations on nodes, anchors
- * around modules, intermediate values as outputs. They are for forward functions, or by the path
- * of a module for any model (cq_module_mark). Outside of an export none of them does anything.
+/* Annotations on nodes, anchors around modules, and intermediate values as outputs of an export.
+ * Forward functions call them, or cq_module_mark selects a module of any model by its path. Outside
+ * of an export they have no effect.
  *
  *     cq_annotate_begin(cx, 0, &(cq_sym_attr){ .name = "key", .kind = CQ_SYM_ATTR_STRING,
  *                                              .s = "value" }, 1);
@@ -8,9 +8,9 @@
  *     h = cq_call(cx, m->linear, h);
  *     cq_annotate_end(cx);
  *
- * What becomes of them: constant folding leaves nothing to annotate of what is computed at export;
- * a node that takes another in, Conv with BatchNormalization, takes its annotations over unless it
- * has them already; a module that becomes a function keeps them in the function's body. */
+ * Passes treat them as follows. A constant-folded node loses its annotations. A fused node, such as
+ * Conv with BatchNormalization, inherits the annotations of its parts unless it has its own. A
+ * module that becomes a function keeps them in the function's body. */
 #ifndef CALQUE_ANNOTATE_H
 #define CALQUE_ANNOTATE_H
 
@@ -22,35 +22,35 @@ extern "C" {
 #endif
 
 enum {
-    /* Annotate operators, those that are called without a module too; not only modules. */
+    /* Annotate operators as well as modules, including operators called outside of a module. */
     CQ_ANNOTATE_OPERATORS = 1 << 0,
 
     /* Annotate every node of a module or operator, not only the first. */
     CQ_ANNOTATE_ALL = 1 << 1
 };
 
-/* From begin to end, the first node of each module that is called gets attrs: of a Linear with
- * bias on a 4-D input the MatMul, not the Add. Nodes that only depend on weights do not count.
- * Scopes nest, in modules of modules too; the innermost value of a name counts. attrs may not be
- * tensors, and are copied. */
+/* Between begin and end, the first node of each called module gets attrs: for a Linear with bias on
+ * a 4-D input the MatMul, not the Add. Nodes that depend only on weights are skipped. Scopes nest,
+ * also across nested modules; the innermost value of a name wins. attrs must not be tensors; they
+ * are copied. */
 CQ_API void cq_annotate_begin(cq_ctx *cx, uint32_t flags, const cq_sym_attr *attrs, size_t n);
 CQ_API void cq_annotate_end(cq_ctx *cx);
 
 typedef void (*cq_annotated_fn)(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
                                 cq_tensor **out, size_t n_out);
 
-/* Calls fn, and annotates all operators it calls, as CQ_ANNOTATE_OPERATORS. */
+/* Calls fn and annotates all operators that it calls, as with CQ_ANNOTATE_OPERATORS. */
 CQ_API void cq_apply_annotation(cq_ctx *cx, cq_annotated_fn fn, void *self, cq_tensor *const *in,
                                 size_t n_in, cq_tensor **out, size_t n_out, uint32_t flags,
                                 const cq_sym_attr *attrs, size_t n);
 
-/* From begin to end: an Identity Anchor_N_start at the first tensor that the first module called
- * takes, and Anchor_N_end at the first tensor that the last one returns. N counts these scopes and
- * those of cq_annotate_begin, from 0. Modules without tensors get none. attrs may be none. */
+/* Between begin and end, inserts an Identity Anchor_N_start at the first input tensor of the first
+ * called module, and Anchor_N_end at the first output tensor of the last one. N counts these scopes
+ * and those of cq_annotate_begin, from 0. Modules without tensors get no anchor. n may be 0. */
 CQ_API void cq_scoped_anchor_begin(cq_ctx *cx, const cq_sym_attr *attrs, size_t n);
 CQ_API void cq_scoped_anchor_end(cq_ctx *cx);
 
-/* An Identity called Anchor (Anchor_1, …) at x; what it returns is x, with the anchor behind it. */
+/* Inserts an Identity called Anchor (Anchor_1, …) after x and returns its output. */
 CQ_API cq_tensor *cq_anchor(cq_ctx *cx, cq_tensor *x, const cq_sym_attr *attrs, size_t n);
 
 /* Makes x an output called name, after those that the model returns. Returns x. */
@@ -62,7 +62,7 @@ typedef enum cq_mark_kind {
     CQ_MARK_OUTPUT   = 2
 } cq_mark_kind;
 
-/* The same for a module by its path, around each call of it. */
+/* The same by module path, for every call of the module. */
 typedef struct cq_module_mark {
     size_t             struct_size; /* sizeof(cq_module_mark), the same in all of an array */
     cq_mark_kind       kind;

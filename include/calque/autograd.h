@@ -1,4 +1,4 @@
-/* Gradients: what a model computes is written down on a tape, which is then read backwards.
+/* Gradients: a tape records the operators that a model runs; backward reads it in reverse.
  *
  *     cq_tape_new(&tape);
  *     cq_ctx_new(&cx);
@@ -7,8 +7,8 @@
  *     cq_tape_backward(tape, cx, &y, NULL, 1);
  *     g = cq_tape_gradient(tape, cq_module_find(model, "fc.weight"));
  *
- * Parameters of modules have gradients, and what cq_tape_watch was told of. For one run of a whole
- * model there is cq_gradients. */
+ * Parameters of modules and tensors passed to cq_tape_watch get gradients. cq_gradients is simpler
+ * for a single run of a whole model. */
 #ifndef CALQUE_AUTOGRAD_H
 #define CALQUE_AUTOGRAD_H
 
@@ -23,29 +23,29 @@ typedef struct cq_tape cq_tape;
 CQ_API cq_status cq_tape_new(cq_tape **out);
 CQ_API void      cq_tape_free(cq_tape *tape);
 
-/* From start to stop the tape notes what the context computes. */
+/* Between start and stop the tape records the operators of the context. */
 CQ_API void cq_tape_start(cq_tape *tape, cq_ctx *cx);
 CQ_API void cq_tape_stop(cq_tape *tape, cq_ctx *cx);
 
-/* t, a tensor of floats, gets a gradient. Before it is used. */
+/* Requests a gradient for t, a floating-point tensor. Call it before t is used. */
 CQ_API cq_status cq_tape_watch(cq_tape *tape, cq_tensor *t);
 
-/* Between the two nothing is noted, as in `with torch.no_grad()`. Returns what was before. */
+/* Turns recording off and on, like `with torch.no_grad()`. Returns the previous setting. */
 CQ_API bool cq_set_grad_enabled(cq_ctx *cx, bool enabled);
 
-/* Goes back from outputs, whose gradients are seeds (NULL, or NULL for one of them: ones). It
- * stops the tape and can be done once, for it frees what was kept of the run on its way. If
- * operators have no gradient, nothing is computed and the error names them all. */
+/* Runs the backward pass from outputs. seeds are the gradients of the outputs; NULL, for all or one
+ * of them, means ones. It stops the tape and frees recorded values as it goes, so it can be called
+ * once. If operators lack gradients, nothing is computed and the error lists all of them. */
 CQ_API cq_status cq_tape_backward(cq_tape *tape, cq_ctx *cx, cq_tensor *const *outputs,
                                   cq_tensor *const *seeds, size_t n);
 
-/* The gradient of a parameter or of a tensor that was watched; NULL when none of the outputs
- * depends on it. It is the tape's. */
+/* The gradient of a parameter or watched tensor, borrowed from the tape; NULL if no output depends
+ * on it. */
 CQ_API cq_tensor *cq_tape_gradient(const cq_tape *tape, const cq_tensor *t);
 
 /* ---- One run of a model ---- */
 
-/* The gradients of a model that is run as it is exported:
+/* Gradients of one run of a model:
  *
  *     cq_gradients_new(&g, NULL, 0);
  *     options.gradients = g; // of cq_run_options
@@ -53,29 +53,29 @@ CQ_API cq_tensor *cq_tape_gradient(const cq_tape *tape, const cq_tensor *t);
  *     w = cq_gradients_find(g, "fc.weight");
  *     cq_gradients_free(g);
  *
- * It serves for one run. */
+ * An object serves for one run. */
 typedef struct cq_gradients cq_gradients;
 
-/* seeds are the gradients of the outputs, in order; where there is none, or it is NULL, it is
- * ones. They are retained. */
+/* seeds are the gradients of the outputs, in order; missing ones and NULL mean ones. They are
+ * retained. */
 CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds);
 CQ_API void      cq_gradients_free(cq_gradients *g);
 
-/* The gradients that the way back began with, one per output. NULL after the last, and for an
- * output that is not of floats. */
+/* The seed that the backward pass used for an output. NULL past the last output, and for outputs
+ * that are not floating-point. */
 CQ_API cq_tensor *cq_gradients_seed(const cq_gradients *g, size_t index);
 
-/* Parameters in the order of the model, a shared one once, under its first name; the name is NULL
- * after the last. The gradient is NULL when no output depends on the parameter. */
+/* Parameters in the order of the model; a shared parameter appears once, under its first name. The
+ * name is NULL past the last one. The gradient is NULL if no output depends on the parameter. */
 CQ_API const char *cq_gradients_name(const cq_gradients *g, size_t index);
 CQ_API cq_tensor  *cq_gradients_parameter(const cq_gradients *g, size_t index);
 CQ_API cq_tensor  *cq_gradients_find(const cq_gradients *g, const char *name);
 
-/* Adds a parameter of a run that is not calque's, with the gradient that was found there, which is
- * retained; NULL: it has none. */
+/* Adds a parameter of a run outside of calque, with its gradient, which is retained; NULL if it
+ * has none. */
 CQ_API cq_status cq_gradients_add(cq_gradients *g, const char *name, cq_tensor *gradient);
 
-/* Of an input; NULL when it is not of floats, or no output depends on it. */
+/* The gradient of an input; NULL if it is not floating-point, or if no output depends on it. */
 CQ_API cq_tensor *cq_gradients_input(const cq_gradients *g, size_t index);
 
 #ifdef __cplusplus

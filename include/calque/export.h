@@ -1,4 +1,5 @@
-/* Exporting to ONNX: the options, and everything around torch.onnx.export's arguments. */
+/* Export to ONNX: options, reports, and the calls for modules in C. The options cover the
+ * arguments of torch.onnx.export. */
 #ifndef CALQUE_EXPORT_H
 #define CALQUE_EXPORT_H
 
@@ -24,15 +25,15 @@ typedef enum cq_training {
 typedef enum cq_operator_export_type {
     CQ_OPERATORS_ONNX          = 0,   /* all operators must become ONNX */
     CQ_OPERATORS_ONNX_ATEN     = 1,   /* ATen operators stay, as nodes of domain org.pytorch.aten */
-    CQ_OPERATORS_ATEN_FALLBACK = 2,   /* those stay that have no other form */
+    CQ_OPERATORS_ATEN_FALLBACK = 2,   /* operators without a symbolic function stay ATen nodes */
     CQ_OPERATORS_ONNX_FALLTHROUGH = 3 /* the same, under their own names */
 } cq_operator_export_type;
 
-/* An axis whose size is not fixed. */
+/* An axis of dynamic size. */
 typedef struct cq_dynamic_axis {
     const char *value; /* the name of an input or output */
     int32_t     axis;  /* negative: from the end */
-    const char *name;  /* NULL: a name is made up, `<value>_dynamic_axes_<n>` */
+    const char *name;  /* NULL: `<value>_dynamic_axes_<n>` */
 } cq_dynamic_axis;
 
 typedef struct cq_custom_opset {
@@ -51,77 +52,80 @@ enum {
     CQ_EXPORT_NO_PARAMS                   = 1 << 0, /* weights become inputs */
     CQ_EXPORT_NO_CONSTANT_FOLDING         = 1 << 1,
     CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS = 1 << 2,
-    CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS   = 1 << 3, /* neither: by IR version */
-    CQ_EXPORT_VERBOSE                     = 1 << 4, /* the graph goes to options.print */
+    CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS   = 1 << 3, /* without either, the IR version decides */
+    CQ_EXPORT_VERBOSE                     = 1 << 4, /* print the graph by options.print */
     CQ_EXPORT_EXTERNAL_DATA               = 1 << 5, /* weights into a file beside the model */
     CQ_EXPORT_ALL_MODULES_AS_FUNCTIONS    = 1 << 6,
     CQ_EXPORT_NO_AUTOGRAD_INLINING        = 1 << 7,
-    CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8, /* as PyTorch does; else they stay inputs */
-    CQ_EXPORT_PRINT_CAPTURED              = 1 << 9, /* the captured one does; no model is made */
-    CQ_EXPORT_STATIC         = 1 << 10, /* of a program of torch.export: all sizes are fixed */
-    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11, /* the same: what it changes becomes outputs, x_out */
-    CQ_EXPORT_KEEP_ASSERTS   = 1 << 12, /* the same: what it asserts of data does, assert_0 */
+    CQ_EXPORT_DROP_UNUSED_INPUTS          = 1 << 8,  /* as PyTorch does; default: keep them */
+    CQ_EXPORT_PRINT_CAPTURED              = 1 << 9,  /* print the captured graph, then stop */
+    CQ_EXPORT_STATIC                      = 1 << 10, /* .pt2: fix all dynamic sizes */
+    CQ_EXPORT_KEEP_MUTATIONS = 1 << 11, /* .pt2: return mutated inputs and buffers as NAME_out */
+    CQ_EXPORT_KEEP_ASSERTS   = 1 << 12, /* .pt2: return asserted conditions as assert_0 … */
 
-    /* Inputs of which nothing but the sizes is asked are dropped. Unlike with DROP_UNUSED_INPUTS,
-     * one that an operator takes stays, though the model turned out not to need it. */
+    /* Drop inputs of which only the sizes are read. Unlike with DROP_UNUSED_INPUTS, an input that
+     * an operator takes is kept even if its result is unused. */
     CQ_EXPORT_DROP_UNREAD_INPUTS = 1 << 13,
 
-    /* Of TorchScript and programs of torch.export: buffers and attributes that a call changes are
-     * inputs, `state.NAME_in`, and outputs, `state.NAME_out`, behind all others; an input that it
-     * changes has an output `state.NAME_out`. What they begin with is in the metadata
+    /* TorchScript and .pt2: buffers and attributes that a call changes become inputs
+     * `state.NAME_in` and outputs `state.NAME_out`, after all others; an input that the call
+     * changes gets an output `state.NAME_out`. The initial values are in the metadata
      * (cq_onnx_model_state). */
     CQ_EXPORT_STATE = 1 << 14,
 
-    /* Inputs and outputs of complex numbers, which ONNX has no operators for, become pairs of real
-     * ones, as cq_tensor_pairs makes them. Else they are an error. */
+    /* Complex inputs and outputs become pairs of real numbers (cq_tensor_pairs), because ONNX has
+     * no operators for complex tensors. By default they are an error. */
     CQ_EXPORT_COMPLEX_AS_PAIRS = 1 << 16,
 
-    /* Of TorchScript: a quantized tensor among the results is three outputs, its integers, scale
-     * and zero point, as PyTorch has it. Else it is one, of floats. */
+    /* TorchScript: a quantized result becomes three outputs, as in PyTorch: integers, scale and
+     * zero point. By default it is one output of floats. */
     CQ_EXPORT_QUANTIZED_PARTS = 1 << 17,
 
-    /* Of TorchScript: a list of tensors of one dtype or of integers among the arguments is one
-     * input, a sequence, as PyTorch has it; the model wants it as long as the example's. Else, and
-     * before opset 11, which brought sequences, each of its items is an input. */
+    /* TorchScript: an argument that is a list of tensors of one dtype, or of integers, becomes one
+     * sequence input, as in PyTorch; the model expects the length of the example. By default, and
+     * below opset 11, which introduced sequences, each item is an input. */
     CQ_EXPORT_LISTS_AS_SEQUENCES = 1 << 18,
 
-    /* Of TorchScript: a tensor for what is declared as Optional[Tensor] is an optional input, as
-     * PyTorch has it: a run may leave it empty, and branches that ask for it stay. Else, and before
-     * opset 15, which brought optionals, it is a plain input, which is always there. */
+    /* TorchScript: a tensor argument declared as Optional[Tensor] becomes an optional input, as in
+     * PyTorch: a run may omit it, and branches that test for None are kept. By default, and below
+     * opset 15, which introduced optionals, it is a required input. */
     CQ_EXPORT_OPTIONAL_INPUTS = 1 << 19
 };
 
-/* What came of an export: what is in the model, and what a user should know about it. It is filled
- * whether the export succeeds or not. Texts belong to the report. */
+/* The report of an export: the contents of the model, and findings for the user. It is filled
+ * whether the export succeeds or not. The report owns its strings. */
 typedef struct cq_export_report cq_export_report;
 
 typedef enum cq_report_kind {
     CQ_REPORT_OPERATORS = 0, /* of the model: "Conv", or "mydomain::Op" */
     CQ_REPORT_MISSING   = 1, /* operators that could not be exported: "aten::foo" */
-    CQ_REPORT_BAKED     = 2, /* sizes and numbers that were read, and do not follow other inputs */
-    CQ_REPORT_MODULES   = 3  /* that were called, in order: name is the path, count the operations
-                              * (FLOPs) of the nodes in it, as cq_onnx_model_count_flops has them,
-                              * where the class, why what it returned first: "float32 1x64x55x55" */
+    CQ_REPORT_BAKED     = 2, /* sizes and numbers fixed to their value on the example */
+    CQ_REPORT_MODULES   = 3  /* modules in the order of their calls */
 } cq_report_kind;
 
+/* Strings are never NULL; fields that a kind does not use are 0 or "". */
 typedef struct cq_report_entry {
-    const char *name;  /* of the operator; what was read */
-    int64_t     count; /* how often; the number that was read */
-    const char *where; /* path of the module, or place in the source, of the first; may be "" */
-    const char *why;   /* why it could not be exported; may be "" */
-    int32_t     opset; /* the first that can; 0: none */
+    const char *name;       /* operator; BAKED: the expression; MODULES: the module path */
+    const char *where;      /* module path or source location of the first occurrence */
+    int64_t     count;      /* OPERATORS, MISSING: occurrences */
+    const char *reason;     /* MISSING: why it cannot be exported */
+    int32_t     opset;      /* MISSING: the lowest opset that can express it; 0: none */
+    int64_t     value;      /* BAKED: the value on the example */
+    const char *class_name; /* MODULES */
+    const char *result;     /* MODULES: the first tensor that it returned, "float32 1x64x55x55" */
+    int64_t     flops;      /* MODULES: operations of its nodes (cq_onnx_model_count_flops) */
 } cq_report_entry;
 
 CQ_API cq_status cq_export_report_new(cq_export_report **out);
 CQ_API void      cq_export_report_free(cq_export_report *report); /* NULL is fine */
 
-/* Entries are in the order they were met. */
+/* Entries are in the order of their first occurrence. */
 CQ_API size_t cq_export_report_count(const cq_export_report *report, cq_report_kind kind);
 CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *report,
                                                   cq_report_kind kind, size_t index);
 
-/* A value of the model, with the node that makes it, and what the source computes in its place on
- * the example; all borrowed during the call. */
+/* A value of the model, the node that produces it, and the source's value for it on the example.
+ * All are borrowed during the call. */
 typedef void (*cq_export_value_hook)(void *user, const char *value, const char *node,
                                      const char *op_type, cq_tensor *result);
 
@@ -132,7 +136,7 @@ typedef void (*cq_export_print_hook)(void *user, const char *text);
  * borrowed during the call. */
 typedef struct cq_export_options {
     size_t                  struct_size; /* set by cq_export_options_init, never by hand */
-    int32_t                 opset;       /* default 0: that of what is exported */
+    int32_t                 opset;       /* default 0: chosen by the kind of source */
     uint32_t                flags;       /* CQ_EXPORT_*; default 0 */
     cq_training             training;
     cq_operator_export_type operators;
@@ -146,15 +150,14 @@ typedef struct cq_export_options {
     size_t                  n_custom_opsets;
     const char *const      *function_classes; /* modules of these classes become functions */
     size_t                  n_function_classes;
-    const char             *symbolics;  /* text of operator rules, read after the built-in ones */
-    const char             *producer;   /* NULL: "calque" */
-    const char             *graph_name; /* NULL: "main_graph" */
-    cq_export_report       *report;     /* filled; NULL: none is wanted */
+    const char       *symbolics;  /* text of symbolic functions, preferred over built-in ones */
+    const char       *producer;   /* NULL: "calque" */
+    const char       *graph_name; /* NULL: "main_graph" */
+    cq_export_report *report;     /* filled; may be NULL */
 
-    /* The results of the model for the example, flattened, as a run of it gives them in the mode
-     * that is exported, and then the outputs that were named (cq_as_output); those beyond n_outputs
-     * are left out, those that are not there are NULL. They are the caller's to release. NULL: the
-     * model is not run. */
+    /* Receives the results of the model for the example, flattened, in the exported training mode,
+     * followed by the outputs that cq_as_output named. Results beyond n_outputs are dropped,
+     * missing ones are NULL. The caller releases them. NULL: the model is not run. */
     cq_tensor **outputs;
     size_t      n_outputs;
 
@@ -162,17 +165,17 @@ typedef struct cq_export_options {
     const cq_module_mark *marks; /* annotations, anchors and outputs by path */
     size_t                n_marks;
 
-    /* Called after an export for each value of the model that an operator of the source computes
-     * too, in its order, if the examples have data. What is inside of a branch or loop, or behind
-     * one, is left out. NULL: the source is not run. */
+    /* Called after an export, in execution order, for each value of the model that an operator of
+     * the source also computes, if the examples have data. Values inside of branches and loops, and
+     * values that depend on them, are skipped. NULL: the source is not run. */
     cq_export_value_hook each_value;
     void                *each_value_user;
 
-    /* Where CQ_EXPORT_VERBOSE and CQ_EXPORT_PRINT_CAPTURED print; they need it. */
+    /* Required by CQ_EXPORT_VERBOSE and CQ_EXPORT_PRINT_CAPTURED. */
     cq_export_print_hook print;
     void                *print_user;
 
-    /* What floats of the program are as tensors, as torch.set_default_dtype has it; CQ_DTYPE_NONE:
+    /* The dtype of tensors made of Python floats (torch.set_default_dtype); CQ_DTYPE_NONE:
      * float32. */
     cq_dtype default_dtype;
 } cq_export_options;
@@ -200,32 +203,43 @@ CQ_API cq_status cq_module_run(cq_module *module, cq_tensor *const *inputs, size
                                cq_tensor **outputs, size_t n_outputs);
 
 enum {
-    /* What the run changes of the model, buffers and attributes, is taken back; else the next run
-     * finds it, as in PyTorch. */
-    CQ_RUN_RESTORE = 1 << 15,
+    /* Undo changes of buffers and attributes after the run. By default they stay, as in PyTorch. */
+    CQ_RUN_RESTORE = 1 << 0,
 
-    /* With the state that the last export with CQ_EXPORT_STATE found: it begins with that of the
-     * options, and what it becomes comes behind the outputs. It is taken back, too. */
-    CQ_RUN_STATE = CQ_EXPORT_STATE
+    /* Run with the state that the last export with CQ_EXPORT_STATE found: it starts with the state
+     * of the options, and its final values follow the outputs. The changes are undone. */
+    CQ_RUN_STATE = 1 << 1,
+
+    /* .pt2: the inputs and buffers that the run mutates follow the outputs, as with
+     * CQ_EXPORT_KEEP_MUTATIONS. */
+    CQ_RUN_KEEP_MUTATIONS = 1 << 2,
+
+    /* .pt2: the asserted conditions follow the outputs, as with CQ_EXPORT_KEEP_ASSERTS. */
+    CQ_RUN_KEEP_ASSERTS = 1 << 3
 };
 
 /* How a model is run. Set the defaults with cq_run_options_init. */
 typedef struct cq_run_options {
     size_t                struct_size; /* set by cq_run_options_init, never by hand */
     cq_training           training;
-    const cq_module_mark *marks; /* outputs by path, as of an export */
+    const cq_module_mark *marks; /* named outputs by module path, as in an export */
     size_t                n_marks;
-    cq_gradients         *gradients; /* gets those of the run; NULL: none are wanted */
-    uint32_t              flags;     /* CQ_RUN_*, CQ_EXPORT_KEEP_MUTATIONS; default 0 */
-    cq_tensor *const     *state;     /* of CQ_RUN_STATE, in the order of the export's inputs; those
-                                      * beyond n_state begin with what the model holds */
+    cq_gradients         *gradients; /* receives the gradients of the run; may be NULL */
+    uint32_t              flags;     /* CQ_RUN_*; default 0 */
+    cq_tensor *const     *state;     /* for CQ_RUN_STATE, in the order of the export's inputs; the
+                                      * rest starts with the values that the model holds */
     size_t n_state;
 } cq_run_options;
 
 CQ_API void cq_run_options_init(cq_run_options *options);
 
-/* The same in a mode, with the outputs that were named after the others. *n_outputs is how many
- * there are; those beyond max are left out. options may be NULL. */
+/* Options of a run that gives what an export with these options gives: the same training mode,
+ * marks, state, mutations and asserts. Changes of the model are undone. */
+CQ_API void cq_run_options_like_export(cq_run_options          *options,
+                                       const cq_export_options *export_options);
+
+/* The same with options, which may be NULL. Named outputs follow the others. *n_outputs receives
+ * the number of all outputs; those beyond max are dropped. */
 CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, size_t n_inputs,
                                   const cq_run_options *options, cq_tensor **outputs, size_t max,
                                   size_t *n_outputs);

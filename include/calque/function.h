@@ -1,5 +1,5 @@
-/* Custom functions: computations with a forward, a backward and a symbolic of their own, like
- * subclasses of torch.autograd.Function. */
+/* Custom functions with forward, backward and symbolic, like subclasses of
+ * torch.autograd.Function. */
 #ifndef CALQUE_FUNCTION_H
 #define CALQUE_FUNCTION_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 enum { CQ_FUNCTION_MAX_TENSORS = 8 };
 
-/* Must live as long as the program: it becomes an operator of its name. */
+/* Registered as an operator under its name, so it must outlive all uses of the library. */
 typedef struct cq_function {
     size_t      struct_size; /* sizeof(cq_function) */
     const char *name;        /* "mydomain::my_function" */
@@ -21,13 +21,13 @@ typedef struct cq_function {
     /* Computes out from in with other operators. */
     void (*forward)(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor **out);
 
-    /* Gradients of the inputs from those of the outputs; NULL: taken from the operators that
-     * forward calls. */
+    /* Computes the gradients of the inputs from those of the outputs; NULL: differentiate the
+     * operators that forward calls. */
     void (*backward)(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor *const *out,
                      cq_tensor *const *grad_out, cq_tensor **grad_in);
 
-    /* Its form in ONNX; the arguments are called x0, x1, …. NULL: it is exported as the
-     * operators that forward calls (unless CQ_EXPORT_NO_AUTOGRAD_INLINING). */
+    /* Emits ONNX; the arguments are called x0, x1, …. NULL: export the operators that forward
+     * calls (unless CQ_EXPORT_NO_AUTOGRAD_INLINING). */
     cq_symbolic_fn symbolic;
     void          *user;
 } cq_function;

@@ -1,6 +1,6 @@
-/* Looking into an ONNX model: its nodes and their attributes, values, initializers, graphs inside
- * of nodes, and functions. What is returned is borrowed from the model, and valid until it is freed
- * or changed. Past the end, and of NULL, texts are "" and handles NULL. */
+/* Read access to an ONNX model: nodes, attributes, values, initializers, subgraphs and functions.
+ * Results are borrowed from the model and valid until it is freed or changed. For an index past the
+ * end, and for NULL handles, strings are "" and handles are NULL. */
 #ifndef CALQUE_GRAPH_H
 #define CALQUE_GRAPH_H
 
@@ -35,7 +35,7 @@ CQ_API const char         *cq_onnx_graph_name(const cq_onnx_graph *graph);
 CQ_API size_t              cq_onnx_graph_n_nodes(const cq_onnx_graph *graph);
 CQ_API const cq_onnx_node *cq_onnx_graph_node(const cq_onnx_graph *graph, size_t index);
 
-/* side may be CQ_ONNX_INNER: values inside whose types the graph declares. */
+/* side may be CQ_ONNX_INNER: intermediate values whose types the graph declares (value_info). */
 CQ_API size_t cq_onnx_graph_n_values(const cq_onnx_graph *graph, cq_onnx_side side);
 CQ_API const cq_onnx_value_info *cq_onnx_graph_value(const cq_onnx_graph *graph, cq_onnx_side side,
                                                      size_t index);
@@ -44,10 +44,10 @@ CQ_API size_t                cq_onnx_graph_n_initializers(const cq_onnx_graph *g
 CQ_API const cq_onnx_tensor *cq_onnx_graph_initializer(const cq_onnx_graph *graph, size_t index);
 CQ_API const char           *cq_onnx_tensor_name(const cq_onnx_tensor *tensor);
 
-/* Its elements where they lie in the file, also where they are not aligned for their type: for
- * those who read memory of any alignment, as numpy does. Functions that compute want
- * cq_onnx_value_of instead. What a file has as a list of numbers, or several in a byte, is a copy.
- * CQ_E_UNSUPPORTED: calque has no dtype for them, as for strings. */
+/* A view of the elements in the mapped file, which may be unaligned: for readers that accept any
+ * alignment, such as numpy. Code that computes should call cq_onnx_value_of. Elements that the file
+ * stores as a list of numbers, or packed into bytes, are copied. CQ_E_UNSUPPORTED: calque has no
+ * dtype for them (strings). */
 CQ_API cq_status cq_onnx_tensor_in_place(cq_tensor **out, const cq_onnx_model *model,
                                          const cq_onnx_tensor *tensor);
 
@@ -55,14 +55,14 @@ CQ_API cq_status cq_onnx_tensor_in_place(cq_tensor **out, const cq_onnx_model *m
 
 CQ_API const char *cq_onnx_value_info_name(const cq_onnx_value_info *value);
 
-/* As of cq_onnx_model_value_dtype and the others. */
+/* Like cq_onnx_model_value_dtype and its companions. */
 CQ_API cq_dtype    cq_onnx_value_info_dtype(const cq_onnx_value_info *value);
 CQ_API int32_t     cq_onnx_value_info_rank(const cq_onnx_value_info *value);
 CQ_API int64_t     cq_onnx_value_info_size(const cq_onnx_value_info *value, size_t axis);
 CQ_API const char *cq_onnx_value_info_axis(const cq_onnx_value_info *value, size_t axis);
 
 /* "tensor(float)", "seq(tensor(int64))", "optional(tensor(float))", "map(int64,tensor(float))"; ""
- * when it is not known. Free *text with cq_buffer_free. */
+ * if it is unknown. Free *text with cq_buffer_free. */
 CQ_API cq_status cq_onnx_value_info_type(char **text, const cq_onnx_value_info *value);
 
 /* ---- nodes ---- */
@@ -72,7 +72,7 @@ CQ_API const char *cq_onnx_node_op_type(const cq_onnx_node *node);
 CQ_API const char *cq_onnx_node_domain(const cq_onnx_node *node);
 CQ_API const char *cq_onnx_node_doc_string(const cq_onnx_node *node);
 CQ_API size_t      cq_onnx_node_n_inputs(const cq_onnx_node *node);
-CQ_API const char *cq_onnx_node_input(const cq_onnx_node *node, size_t index); /* "": left out */
+CQ_API const char *cq_onnx_node_input(const cq_onnx_node *node, size_t index); /* "": omitted */
 CQ_API size_t      cq_onnx_node_n_outputs(const cq_onnx_node *node);
 CQ_API const char *cq_onnx_node_output(const cq_onnx_node *node, size_t index);
 CQ_API size_t      cq_onnx_node_n_attributes(const cq_onnx_node *node);
@@ -105,11 +105,11 @@ typedef enum cq_onnx_attribute_type {
 CQ_API const char            *cq_onnx_attribute_name(const cq_onnx_attribute *attribute);
 CQ_API cq_onnx_attribute_type cq_onnx_attribute_kind(const cq_onnx_attribute *attribute);
 
-/* In the body of a function: the attribute of the function that it stands for; else "". */
+/* In a function body: the function attribute that it refers to; otherwise "". */
 CQ_API const char *cq_onnx_attribute_refers_to(const cq_onnx_attribute *attribute);
 
-/* How many items there are: 1 unless it is a list. Each has one of the forms below, by its kind;
- * those of another kind are 0, NULL or "". */
+/* The number of items: 1 unless it is a list. The kind selects the accessor; the others return 0,
+ * NULL or "". */
 CQ_API size_t      cq_onnx_attribute_count(const cq_onnx_attribute *attribute);
 CQ_API int64_t     cq_onnx_attribute_int(const cq_onnx_attribute *attribute, size_t index);
 CQ_API double      cq_onnx_attribute_float(const cq_onnx_attribute *attribute, size_t index);
@@ -120,7 +120,7 @@ CQ_API const cq_onnx_tensor *cq_onnx_attribute_tensor(const cq_onnx_attribute *a
 CQ_API const cq_onnx_graph  *cq_onnx_attribute_graph(const cq_onnx_attribute *attribute,
                                                      size_t                   index);
 
-/* Of types: the text of cq_onnx_value_info_type. */
+/* For types: the text of cq_onnx_value_info_type. */
 CQ_API cq_status cq_onnx_attribute_type_text(char **text, const cq_onnx_attribute *attribute,
                                              size_t index);
 

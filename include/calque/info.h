@@ -1,5 +1,5 @@
-/* What is in a model and what it takes, as tables: of methods, inputs, modules, operators, and so
- * on. `calque info` prints them. */
+/* The contents of a model as tables: methods, inputs, modules, operators and so on. `calque info`
+ * prints them. */
 #ifndef CALQUE_INFO_H
 #define CALQUE_INFO_H
 
@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct cq_info cq_info;
 
-/* Free *out with cq_info_free. It outlives what it was made of. */
+/* Free *out with cq_info_free. It does not refer to its source. */
 CQ_API cq_status cq_script_info(cq_info **out, cq_script *script);
 CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *program);
 
@@ -27,20 +27,20 @@ CQ_API cq_status cq_module_info(cq_info **out, cq_module *module);
 /* A built-in model (<calque/zoo.h>), by its name. */
 CQ_API cq_status cq_zoo_info(cq_info **out, const char *name);
 
-/* It counts operations as cq_onnx_model_count_flops does: open sizes of the inputs become 1 in the
- * model, for good; in the tables they are what they were. */
+/* Counts operations with cq_onnx_model_count_flops, which permanently sets dynamic sizes of the
+ * inputs to 1 in the model; the tables show the original sizes. */
 CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *model);
 
-/* The tensors in a file of torch.save(model.state_dict(), path), or in a checkpoint that holds
- * one. */
+/* The tensors in a file of torch.save(model.state_dict(), path), or in a checkpoint that contains
+ * a state dict. */
 CQ_API cq_status cq_state_dict_info(cq_info **out, const char *path);
 
-/* Any of the above: of a file, which is told by its content, or of a built-in model by its name.
- * entry names one of several programs of a .pt2; NULL: the only one, or a list of them. */
+/* Any of the above: a file, recognised by its content, or a built-in model by its name. entry
+ * selects one of several programs of a .pt2; NULL: the only one, or a list of them. */
 CQ_API cq_status cq_model_info(cq_info **out, const char *model, const char *entry);
 
-/* Adds to the table of modules what an export found of them: what they return, and how many
- * operations (FLOPs) their nodes are. report is one that the export of that model has filled. */
+/* Adds the results and the operations (FLOPs) of each module to the table of modules. report comes
+ * from an export of the same model. */
 CQ_API cq_status cq_info_add_report(cq_info *info, const cq_export_report *report);
 
 CQ_API void cq_info_free(cq_info *info);
@@ -54,13 +54,13 @@ CQ_API const char *cq_info_column_name(const cq_info *info, size_t table, size_t
 CQ_API size_t      cq_info_n_rows(const cq_info *info, size_t table);
 
 typedef enum cq_info_kind {
-    CQ_INFO_TEXT  = 0, /* of the file: it may hold any bytes */
+    CQ_INFO_TEXT  = 0, /* from the file: may contain any bytes */
     CQ_INFO_COUNT = 1, /* a number of something */
     CQ_INFO_BYTES = 2, /* of bytes */
-    CQ_INFO_NONE  = 3  /* a number that is not known */
+    CQ_INFO_NONE  = 3  /* an unknown number */
 } cq_info_kind;
 
-/* A cell: its text, or its number, by its kind. */
+/* A cell has a text or a number, depending on its kind. */
 CQ_API cq_info_kind cq_info_cell_kind(const cq_info *info, size_t table, size_t row, size_t column);
 CQ_API const char  *cq_info_cell_text(const cq_info *info, size_t table, size_t row, size_t column);
 CQ_API int64_t cq_info_cell_number(const cq_info *info, size_t table, size_t row, size_t column);

@@ -1,7 +1,7 @@
 /* The layers of torch.nn as modules, with PyTorch's names for their parameters and its default
- * initial values. All constructors return NULL on failure (see <calque/module.h>). In the
- * structs, zeros mean PyTorch's defaults; what has no default there, such as a kernel, must be set.
- * Arguments that torch.nn refuses, when the layer is made or run, are CQ_E_ARGUMENT. */
+ * initial values. All constructors return NULL on failure (see <calque/module.h>). In the structs,
+ * zeros mean PyTorch's defaults; arguments without a default, such as the kernel size, are
+ * required. Arguments that torch.nn refuses, at construction or in a call, are CQ_E_ARGUMENT. */
 #ifndef CALQUE_LAYERS_H
 #define CALQUE_LAYERS_H
 

@@ -1,14 +1,13 @@
-/* Nested arguments and results: a tensor, or a tuple, list or dict of such.
+/* Nested arguments and results: a tensor, or a tuple, list or dict of nests.
  *
- * A nest is a plain struct that borrows what it points to, so one can be written where it is
- * needed:
+ * A nest is a plain struct with borrowed pointers, so it can be written as a literal:
  *
  *     cq_nest image = { .tensor = x };
  *     cq_nest pair  = { CQ_NEST_TUPLE, .n = 2, .items = (cq_nest[]){ image, { .tensor = y } } };
  *
- * Inside of a forward, cq_nest_tuple and its sisters make nests that live as long as the
- * context: what a forward returns must be made by them. Exported, a nest is its tensors in
- * order; those that are NULL (None) are left out. */
+ * Inside of a forward function, cq_nest_tuple, cq_nest_list and cq_nest_dict make nests that live
+ * as long as the context; a forward function must return such a nest. In an export, a nest is
+ * flattened to its tensors in order, without None. */
 #ifndef CALQUE_NEST_H
 #define CALQUE_NEST_H
 
@@ -39,13 +38,13 @@ CQ_API cq_nest cq_nest_tuple(cq_ctx *cx, size_t n, const cq_nest *items);
 CQ_API cq_nest cq_nest_list(cq_ctx *cx, size_t n, const cq_nest *items);
 CQ_API cq_nest cq_nest_dict(cq_ctx *cx, size_t n, const char *const *keys, const cq_nest *items);
 
-/* An item by its place, or by its key in a dict. One that is not there is the context's failure,
- * and None. */
+/* An item by index, or by its key in a dict. A missing item sets the context's error and returns
+ * None. */
 CQ_API cq_nest cq_nest_at(cq_ctx *cx, const cq_nest *nest, size_t index);
 CQ_API cq_nest cq_nest_get(cq_ctx *cx, const cq_nest *nest, const char *key);
 
-/* The tensors of a nest in order, without None: writes the first max of them to out, and returns
- * how many there are. They are borrowed. */
+/* The tensors of a nest in order, without None: writes the first max of them, borrowed, to out and
+ * returns the number of all. */
 CQ_API size_t cq_nest_flatten(const cq_nest *nest, cq_tensor **out, size_t max);
 
 #ifdef __cplusplus

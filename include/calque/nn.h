@@ -1,9 +1,9 @@
-/* Computing with tensors, in the way model code reads (see <calque/module.h> for layers).
+/* Operators on tensors for model code (see <calque/module.h> for layers).
  *
  * Calls take a context, borrow their arguments and return tensors that the context owns.
- * The first error stays in the context and later calls fall through and return NULL, so
- * nothing is checked or freed between two layers; whoever opened the context asks for the
- * status at the end and keeps what it retains (cq_tensor_retain). */
+ * The first error stays in the context; later calls do nothing and return NULL, so model code
+ * neither checks nor frees between layers. The caller that created the context checks the status at
+ * the end and retains the tensors that it needs (cq_tensor_retain). */
 #ifndef CALQUE_NN_H
 #define CALQUE_NN_H
 
@@ -25,7 +25,7 @@ CQ_API cq_status cq_ctx_status(const cq_ctx *cx);
  * machine. A new context has seed 0. */
 CQ_API void cq_ctx_seed(cq_ctx *cx, uint64_t seed);
 
-/* Lets the context own one more reference to t. Returns t. */
+/* Retains t for the lifetime of the context. Returns t. */
 CQ_API cq_tensor *cq_keep(cq_ctx *cx, cq_tensor *t);
 
 /* ---- sizes ---- */
@@ -39,11 +39,11 @@ CQ_API cq_int cq_int_minus(cq_ctx *cx, cq_int a, cq_int b);
 CQ_API cq_int cq_int_times(cq_ctx *cx, cq_int a, cq_int b);
 CQ_API cq_int cq_int_over(cq_ctx *cx, cq_int a, cq_int b); /* rounds down */
 
-/* The plain number, for loops and branches of C. If it was symbolic, it is now baked into the
- * graph, and a warning says where. */
+/* The plain number, for loops and branches of C code. A symbolic number is fixed to its value on
+ * the example, with a warning. */
 CQ_API int64_t cq_int_value(cq_ctx *cx, cq_int a);
 
-/* The number in a tensor of one element. Baked in, like cq_int_value. */
+/* The number in a tensor of one element. Fixed to the example, like cq_int_value. */
 CQ_API double  cq_item(cq_ctx *cx, cq_tensor *x);
 CQ_API int64_t cq_item_i64(cq_ctx *cx, cq_tensor *x);
 
@@ -131,7 +131,7 @@ CQ_API cq_tensor *cq_reciprocal(cq_ctx *cx, cq_tensor *x);
 CQ_API cq_tensor *cq_clamp(cq_ctx *cx, cq_tensor *x, double low,
                            double high); /* ±INFINITY: no bound */
 
-/* In place: x changes, and so does every view of the same memory. They return x. */
+/* In-place operators change x and every view of the same memory. They return x. */
 CQ_API cq_tensor *cq_add_(cq_ctx *cx, cq_tensor *x, cq_tensor *other);
 CQ_API cq_tensor *cq_mul_(cq_ctx *cx, cq_tensor *x, cq_tensor *other);
 CQ_API cq_tensor *cq_relu_(cq_ctx *cx, cq_tensor *x);
@@ -170,11 +170,12 @@ CQ_API cq_tensor *cq_permute(cq_ctx *cx, cq_tensor *x, size_t rank, const int64_
 CQ_API cq_tensor *cq_squeeze(cq_ctx *cx, cq_tensor *x, int dim);
 CQ_API cq_tensor *cq_unsqueeze(cq_ctx *cx, cq_tensor *x, int dim);
 CQ_API cq_tensor *cq_expand(cq_ctx *cx, cq_tensor *x, size_t rank,
-                            const cq_int *sizes); /* -1: as it is */
+                            const cq_int *sizes); /* -1: unchanged */
 CQ_API cq_tensor *cq_repeat(cq_ctx *cx, cq_tensor *x, size_t rank, const cq_int *times);
 CQ_API cq_tensor *cq_cat(cq_ctx *cx, size_t n, cq_tensor *const *xs, int dim);
 CQ_API cq_tensor *cq_stack(cq_ctx *cx, size_t n, cq_tensor *const *xs, int dim);
-/* Into pieces of size (the last may be smaller), or n_chunks of equal size; the number made. */
+/* Splits into pieces of size (the last may be smaller), or into n_chunks of equal size. Returns the
+ * number of pieces. */
 CQ_API size_t cq_split(cq_ctx *cx, cq_tensor *x, cq_int size, int dim, cq_tensor **out, size_t max);
 CQ_API size_t cq_chunk(cq_ctx *cx, cq_tensor *x, int64_t n_chunks, int dim, cq_tensor **out,
                        size_t max);
@@ -189,7 +190,7 @@ CQ_API cq_tensor *cq_slice(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_i
                            int64_t step);
 CQ_API cq_tensor *cq_select(cq_ctx *cx, cq_tensor *x, int dim, cq_int index);
 CQ_API cq_tensor *cq_narrow(cq_ctx *cx, cq_tensor *x, int dim, cq_int start, cq_int length);
-/* x[i0, i1, …] with int64 or bool tensors; NULL stands for a whole dimension. */
+/* x[i0, i1, …] with int64 or bool tensors; NULL selects a whole dimension. */
 CQ_API cq_tensor *cq_index(cq_ctx *cx, cq_tensor *x, size_t n, cq_tensor *const *indices);
 CQ_API cq_tensor *cq_index_put_(cq_ctx *cx, cq_tensor *x, size_t n, cq_tensor *const *indices,
                                 cq_tensor *values, bool accumulate);
@@ -231,12 +232,12 @@ CQ_API cq_tensor *cq_addmm(cq_ctx *cx, cq_tensor *bias, cq_tensor *a, cq_tensor 
                            double alpha);
 CQ_API cq_tensor *cq_linear(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias);
 
-/* ---- convolution and pooling. Zeros mean the defaults: stride 1 (of a pool: the kernel),
+/* ---- convolution and pooling. Zeros mean the defaults: stride 1 (for pooling the kernel size),
  * dilation 1, groups 1 ---- */
 
 #define CQ_CONV_FIELDS(n)                                                                          \
     int64_t stride[n], padding[n], dilation[n], groups;                                            \
-    int64_t output_padding[n] /* of transposed ones */
+    int64_t output_padding[n] /* transposed convolution only */
 typedef struct cq_conv1d_options {
     CQ_CONV_FIELDS(1);
 } cq_conv1d_options;
@@ -262,7 +263,7 @@ CQ_API cq_tensor *cq_conv_transpose3d(cq_ctx *cx, cq_tensor *x, cq_tensor *weigh
 
 #define CQ_POOL_FIELDS(n)                                                                          \
     int64_t kernel[n], stride[n], padding[n], dilation[n];                                         \
-    bool    ceil_mode, exclude_pad /* of averages: do not count padding */
+    bool    ceil_mode, exclude_pad /* average pooling: do not count padding */
 typedef struct cq_pool1d {
     CQ_POOL_FIELDS(1);
 } cq_pool1d;
@@ -279,20 +280,20 @@ CQ_API cq_tensor *cq_max_pool3d(cq_ctx *cx, cq_tensor *x, const cq_pool3d *o);
 CQ_API cq_tensor *cq_avg_pool1d(cq_ctx *cx, cq_tensor *x, const cq_pool1d *o);
 CQ_API cq_tensor *cq_avg_pool2d(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o);
 CQ_API cq_tensor *cq_avg_pool3d(cq_ctx *cx, cq_tensor *x, const cq_pool3d *o);
-/* To n sizes: adaptive pools over the last n dimensions, n 1 to 3. */
+/* Adaptive pooling of the last n dimensions, 1 to 3, to the given sizes. */
 CQ_API cq_tensor *cq_adaptive_avg_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes);
 CQ_API cq_tensor *cq_adaptive_max_pool(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes);
-/* Patches as columns (im2col): kernel, dilation, padding and stride of o. */
+/* im2col with kernel, dilation, padding and stride of o. */
 CQ_API cq_tensor *cq_unfold(cq_ctx *cx, cq_tensor *x, const cq_pool2d *o);
 
-/* mode: "nearest", "linear", "bilinear", "bicubic", "trilinear". sizes or scales, n of them;
- * the other one is NULL. */
+/* mode: "nearest", "linear", "bilinear", "bicubic", "trilinear". Either sizes or scales has n
+ * items, the other one is NULL. */
 CQ_API cq_tensor *cq_interpolate(cq_ctx *cx, cq_tensor *x, size_t n, const int64_t *sizes,
                                  const double *scales, const char *mode, bool align_corners);
 
 /* ---- normalisation, dropout ---- */
 
-/* running statistics may be NULL in training; with training they are updated. */
+/* Running statistics may be NULL if training is true; training updates them. */
 CQ_API cq_tensor *cq_batch_norm(cq_ctx *cx, cq_tensor *x, cq_tensor *weight, cq_tensor *bias,
                                 cq_tensor *running_mean, cq_tensor *running_var, bool training,
                                 double momentum, double eps);

@@ -1,5 +1,4 @@
-/* The operator table, for looking at: which of PyTorch's operators calque knows, and what it
- * can do with them. */
+/* The operator table: which operators of PyTorch calque supports, and how. */
 #ifndef CALQUE_OPS_H
 #define CALQUE_OPS_H
 
@@ -12,19 +11,19 @@
 extern "C" {
 #endif
 
-/* Texts are borrowed from the table, which lives as long as the program. */
+/* Strings are static. */
 typedef struct cq_op_info {
     const char *schema;       /* as PyTorch writes it */
     const char *about;        /* a few words, may be empty */
-    int32_t     first_opset;  /* of ONNX, that has a form for it; 0: none has */
-    bool        composed;     /* of other operators, which it is taken apart into when no opset
-                                 has a form for it */
-    const char *obstacle;     /* why it cannot be exported; empty if it can, or if nobody tried */
-    bool        has_gradient; /* of its own; one that is composed has that of its parts */
+    int32_t     first_opset;  /* lowest opset with a symbolic function; 0: none */
+    bool        composed;     /* a function of other operators; the exporter decomposes it if the
+                                 opset has no symbolic function */
+    const char *obstacle;     /* why it cannot be exported; empty if it can, or if unknown */
+    bool        has_gradient; /* defined for the operator itself; a composed operator inherits it */
 } cq_op_info;
 
-/* The operator at index, in the order of the table; false after the last. In-place twins
- * (`relu_`) are known too but not listed. */
+/* The operator at index, in the order of the table; false past the end. In-place variants (`relu_`)
+ * are supported but not listed. */
 CQ_API bool cq_op_info_at(size_t index, cq_op_info *out);
 
 #ifdef __cplusplus

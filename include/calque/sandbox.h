@@ -1,4 +1,4 @@
-/* A process that reads files of others can give up, before it does, what it does not need. */
+/* A sandbox for processes that read untrusted files. */
 #ifndef CALQUE_SANDBOX_H
 #define CALQUE_SANDBOX_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What may still be written. */
+/* The files that the process may still write. */
 typedef struct cq_sandbox_options {
     size_t             struct_size; /* set by cq_sandbox_options_init, never by hand */
     const char *const *files;       /* each with its external data and temporary files */
@@ -24,10 +24,10 @@ CQ_API void cq_sandbox_options_init(cq_sandbox_options *options);
  * the named ones. It can still read all files. A second process, which this call starts, creates
  * and renames the named files.
  *
- * It holds for the calling thread and those that it starts; so it is called before there are
- * others. It cannot be undone. CQ_E_UNSUPPORTED says that the system or the build has no sandbox
- * (it is not Linux, or there is a sanitizer): then everything works as before. A kernel that has
- * only a part of what is used (seccomp, and Landlock of any version) gives that part, and CQ_OK. */
+ * The restriction applies to the calling thread and the threads that it starts, so call it before
+ * starting threads. It cannot be undone. CQ_E_UNSUPPORTED: the system or the build has no sandbox
+ * (not Linux, or a sanitizer build), and nothing changes. A kernel that supports only a part of it
+ * (seccomp, or an older Landlock) enforces that part, and the call returns CQ_OK. */
 CQ_API cq_status cq_sandbox_enter(const cq_sandbox_options *options);
 
 #ifdef __cplusplus

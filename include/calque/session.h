@@ -8,8 +8,8 @@
  *     cq_session_free(session);
  *
  * The calls have the shape of ONNX's backend interface: prepare, run, run_model, run_node,
- * supports_device. A session never changes once it is prepared: several threads can run it
- * at once, and a run that fails leaves it as it was. */
+ * supports_device. A prepared session is immutable: several threads can run it concurrently, and a
+ * failing run does not affect it. */
 #ifndef CALQUE_SESSION_H
 #define CALQUE_SESSION_H
 
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* ---- values: what a model takes and gives ---- */
+/* ---- values: inputs and outputs ---- */
 
 typedef enum cq_onnx_kind_of_value {
     CQ_ONNX_VALUE_NONE     = 0, /* an empty optional */
@@ -29,15 +29,15 @@ typedef enum cq_onnx_kind_of_value {
     CQ_ONNX_VALUE_MAP      = 4 /* two items: a tensor of its keys, and one of their values */
 } cq_onnx_kind_of_value;
 
-/* A refcounted handle, and what it holds does not change. */
+/* A refcounted handle of an immutable value. */
 typedef struct cq_onnx_value cq_onnx_value;
 
-/* A tensor that is in a model, an initializer or an attribute: a view of the file where its layout
- * allows, which stays valid when the model is freed. */
+/* A tensor of a model, an initializer or an attribute: a view of the file if the layout allows. It
+ * stays valid after the model is freed. */
 CQ_API cq_status cq_onnx_value_of(cq_onnx_value **out, const cq_onnx_model *model,
                                   const cq_onnx_tensor *tensor);
 
-/* Values are retained, strings copied; lengths NULL: they end with a 0. */
+/* Values are retained, strings are copied; lengths NULL: strings are NUL-terminated. */
 CQ_API cq_status cq_onnx_value_new_none(cq_onnx_value **out);
 CQ_API cq_status cq_onnx_value_new_tensor(cq_onnx_value **out, cq_tensor *tensor);
 CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, const int64_t *sizes,
@@ -45,7 +45,7 @@ CQ_API cq_status cq_onnx_value_new_strings(cq_onnx_value **out, size_t rank, con
 CQ_API cq_status cq_onnx_value_new_sequence(cq_onnx_value **out, cq_onnx_value *const *items,
                                             size_t n);
 
-/* keys are a tensor of int64 or of strings, values one with as many elements. */
+/* keys is a tensor of int64 or strings, values a tensor with as many elements. */
 CQ_API cq_status cq_onnx_value_new_map(cq_onnx_value **out, cq_onnx_value *keys,
                                        cq_onnx_value *values);
 
@@ -54,7 +54,7 @@ CQ_API void           cq_onnx_value_release(cq_onnx_value *value); /* NULL is fi
 
 CQ_API cq_onnx_kind_of_value cq_onnx_value_kind(const cq_onnx_value *value);
 
-/* The tensor, borrowed; NULL when it is none. */
+/* The tensor, borrowed; NULL if it is not a tensor. */
 CQ_API cq_tensor *cq_onnx_value_tensor(const cq_onnx_value *value);
 
 /* Of a tensor of strings: elements in row-major order. */
@@ -62,12 +62,12 @@ CQ_API size_t      cq_onnx_value_rank(const cq_onnx_value *value);
 CQ_API int64_t     cq_onnx_value_size(const cq_onnx_value *value, size_t axis);
 CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index, size_t *length);
 
-/* Items of a sequence or map, elements of a tensor of strings; else 0. */
+/* The number of items of a sequence or map, or of elements of a string tensor; otherwise 0. */
 CQ_API size_t    cq_onnx_value_count(const cq_onnx_value *value);
 CQ_API cq_status cq_onnx_value_item(cq_onnx_value **out, const cq_onnx_value *value, size_t index);
 
-/* Files of ONNX's test data. They do not say what they hold: the type of a model's input or
- * output does. */
+/* Files of ONNX's test data. They do not contain their type, so it is taken from an input or output
+ * of the model. */
 CQ_API cq_status cq_onnx_value_load_for(cq_onnx_value **out, const char *path,
                                         const cq_onnx_model *model, cq_onnx_side side,
                                         size_t index);
@@ -75,9 +75,9 @@ CQ_API cq_status cq_onnx_value_save_for(const cq_onnx_value *value, const char *
                                         const cq_onnx_model *model, cq_onnx_side side,
                                         size_t index);
 
-/* CQ_OK when got has the type, shape and, within tolerance, the elements of want:
- * |got - want| <= atol + rtol * |want|, and NaN equals NaN. Else CQ_E_TYPE, and the message
- * says what differs. */
+/* CQ_OK if both have the same type, shape and, within tolerance, elements:
+ * |got - want| <= atol + rtol * |want|; NaN equals NaN. Otherwise CQ_E_TYPE with a message about
+ * the difference. */
 CQ_API cq_status cq_onnx_value_compare(const cq_onnx_value *got, const cq_onnx_value *want,
                                        double rtol, double atol);
 
@@ -86,11 +86,11 @@ CQ_API cq_status cq_onnx_value_compare(const cq_onnx_value *got, const cq_onnx_v
 typedef struct cq_session cq_session;
 
 enum {
-    CQ_SESSION_TRAP_NAN   = 1, /* a node that makes NaN or infinity of finite numbers fails */
-    CQ_SESSION_NO_FOLDING = 2  /* nothing is computed before the first run */
+    CQ_SESSION_TRAP_NAN   = 1, /* fail if a node turns finite numbers into NaN or infinity */
+    CQ_SESSION_NO_FOLDING = 2  /* compute nothing before the first run */
 };
 
-/* A node that has run; times in nanoseconds. Called by the thread that runs. */
+/* Called after each node, in the thread of the run; times are in nanoseconds. */
 typedef void (*cq_session_hook)(void *user, const char *node, const char *op_type, int64_t begin,
                                 int64_t end);
 
@@ -98,27 +98,27 @@ typedef struct cq_session_options {
     size_t             struct_size; /* set by cq_session_options_init, never by hand */
     uint32_t           flags;       /* CQ_SESSION_*; default 0 */
     const char        *device;      /* "CPU", the default, or "CPU:0" */
-    const char *const *fetch;       /* names of inner values, which become outputs after the */
-    size_t             n_fetch;     /* model's own */
-    uint64_t           max_memory;  /* bytes of tensors that a run may hold; nodes may need as
-                                     * much again beside them. 0: 1 GiB and 256 times what weights
-                                     * and given inputs take, or three quarters of what is available,
-                                     * and a quarter of it beside them; UINT64_MAX: no limit */
-    /* Steps that a run may take. A step is about a tenth of a microsecond: a node is eight, 64
-     * elements that are read or written are one, and 2048 products of float32. 0: 50 million, and
-     * for each byte of weights and given inputs 3, or 10 for those beyond 10 MiB: a loop in a file
-     * from nowhere that never ends is refused after seconds. UINT64_MAX: no limit. */
+    const char *const *fetch;       /* intermediate values that become additional outputs */
+    size_t             n_fetch;
+    /* Limit in bytes for the tensors of a run; temporary memory of nodes may take as much again. 0:
+     * 1 GiB plus 256 times the size of weights and given inputs, or three quarters of the available
+     * memory (and a quarter of it for temporary memory). UINT64_MAX: no limit. */
+    uint64_t max_memory;
+    /* Limit for the steps of a run, of about 0.1 µs each: a node costs eight steps; 64 elements
+     * read or written, or 2048 float32 multiplications, cost one. 0: 50 million plus 3 for each
+     * byte of weights and given inputs (10 for bytes beyond 10 MiB), so that an infinite loop in an
+     * untrusted file is refused after seconds. UINT64_MAX: no limit. */
     uint64_t        max_steps;
     cq_session_hook hook; /* NULL: none */
     void           *hook_user;
-    int32_t         threads; /* that a run computes with; 0: as many as cq_set_threads says */
+    int32_t         threads; /* 0: the number set by cq_set_threads */
 } cq_session_options;
 
 CQ_API void cq_session_options_init(cq_session_options *options);
 
-/* Prepares a model to be run; options may be NULL. Weights are used where they lie in the
- * file, which must not change. Free *out with cq_session_free. model is borrowed and must
- * live, unchanged, as long as the session. */
+/* Prepares a model for running; options may be NULL. Weights are read from the mapped file, which
+ * must not change. The model must outlive the session unchanged. Free *out with
+ * cq_session_free. */
 CQ_API cq_status cq_session_prepare(cq_session **out, const cq_onnx_model *model,
                                     const cq_session_options *options);
 CQ_API cq_status cq_session_prepare_file(cq_session **out, const char *path,
@@ -133,21 +133,20 @@ CQ_API size_t               cq_session_n_outputs(const cq_session *session);
 CQ_API const char          *cq_session_input_name(const cq_session *session, size_t index);
 CQ_API const char          *cq_session_output_name(const cq_session *session, size_t index);
 
-/* Whether an input need not be given. */
+/* Whether an input may be omitted. */
 CQ_API bool cq_session_input_is_optional(const cq_session *session, size_t index);
 
-/* Which input a person means by its position: those without a default count first, in the model's
- * order, then those that have one, which many files have for every weight. */
+/* The input at a position of the command line: required inputs come first, in the model's order,
+ * then optional ones. Many files list every weight as an optional input. */
 CQ_API size_t cq_session_input_at(const cq_session *session, size_t position);
 
-/* Runs. names NULL: inputs are in the model's order; NULL among them is an input left out.
- * outputs gets cq_session_n_outputs values that are the caller's to release. */
+/* Runs the model. names NULL: inputs are in the model's order; a NULL input is omitted. outputs
+ * receives cq_session_n_outputs values, which the caller releases. */
 CQ_API cq_status cq_session_run(const cq_session *session, const char *const *names,
                                 cq_onnx_value *const *inputs, size_t n_inputs,
                                 cq_onnx_value **outputs);
 
-/* The same for models that know tensors only; of more outputs than n_outputs the rest is
- * dropped. */
+/* The same for models with tensors only; outputs beyond n_outputs are dropped. */
 CQ_API cq_status cq_session_run_tensors(const cq_session *session, cq_tensor *const *inputs,
                                         size_t n_inputs, cq_tensor **outputs, size_t n_outputs);
 
@@ -158,18 +157,17 @@ typedef struct cq_profile cq_profile;
 CQ_API cq_status cq_profile_new(cq_profile **out);
 CQ_API void      cq_profile_free(cq_profile *profile); /* NULL is fine */
 
-/* The hook of cq_session_options that notes nodes, with the profile as hook_user; also of several
- * threads at once. A session that has it must not outlive the profile. */
+/* A hook for cq_session_options that records nodes, with the profile as hook_user. It is
+ * thread-safe. The session must not outlive the profile. */
 CQ_API void cq_profile_note(void *profile, const char *node, const char *op_type, int64_t begin,
                             int64_t end);
 
-/* Writes what was noted, and forgets it: a trace for chrome://tracing, with cq_session_peak_memory
- * of the session, which may be NULL. */
+/* Writes the recorded nodes as a trace for chrome://tracing and clears them. If session is not
+ * NULL, the trace contains its cq_session_peak_memory. */
 CQ_API cq_status cq_profile_save(cq_profile *profile, const char *path, const cq_session *session);
 
-/* The most bytes that the tensors of one run have taken so far, weights not among them. From the
- * second run on inputs of the same shapes on, tensors lie in one piece of memory that was planned
- * for that. */
+/* Peak memory of the tensors of a run so far in bytes, without weights. From the second run with
+ * the same input shapes on, all tensors are in one planned arena. */
 CQ_API uint64_t cq_session_peak_memory(const cq_session *session);
 
 /* Prepare and run at once. */
@@ -177,17 +175,16 @@ CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value 
                                       size_t n_inputs, cq_onnx_value **outputs, size_t n_outputs,
                                       const char *device);
 
-/* Runs one node: a NodeProto in its bytes, of that version of its domain. */
+/* Runs one node, an encoded NodeProto, with that version of its domain. */
 CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t version,
                                      cq_onnx_value *const *inputs, size_t n_inputs,
                                      cq_onnx_value **outputs, size_t n_outputs, const char *device);
 
 CQ_API bool cq_session_supports_device(const char *device);
 
-/* Replays a folder of ONNX's test data: runs model (NULL: folder/model.onnx) on the inputs of
- * each test_data_set_N, and compares; gradients of parameters too, if there are some, with how the
- * outputs change when the parameters do. CQ_OK when all agree; else the message says what does not.
- * options may be NULL. */
+/* Verifies a folder of ONNX test data: runs model (NULL: folder/model.onnx) on the inputs of each
+ * test_data_set_N and compares the outputs. Gradients of parameters, if present, are compared with
+ * numerical derivatives. The error message describes the first difference. options may be NULL. */
 CQ_API cq_status cq_onnx_verify(const char *folder, const char *model, double rtol, double atol,
                                 const cq_session_options *options);
 

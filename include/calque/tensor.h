@@ -34,8 +34,8 @@ typedef enum cq_dtype {
     CQ_DTYPE_U32  = 14,
     CQ_DTYPE_U64  = 15,
 
-    /* What ONNX has to store weights in. Each element takes a byte, also one of four or two
-     * bits; files have two or four of those in a byte. */
+    /* Storage types of ONNX. In memory each element takes a byte, also elements of four or two
+     * bits; files pack two or four of them into a byte. */
     CQ_DTYPE_F8E4M3FN   = 16,
     CQ_DTYPE_F8E4M3FNUZ = 17,
     CQ_DTYPE_F8E5M2     = 18,
@@ -47,7 +47,7 @@ typedef enum cq_dtype {
     CQ_DTYPE_U2         = 24,
     CQ_DTYPE_I2         = 25,
 
-    CQ_DTYPE_C32 = 26, /* two float16; files of ONNX have no such type */
+    CQ_DTYPE_C32 = 26, /* two float16; not an ONNX type */
     CQ_DTYPE_COUNT
 } cq_dtype;
 
@@ -56,9 +56,9 @@ typedef enum cq_dtype {
 typedef struct cq_tensor cq_tensor;
 typedef struct cq_expr   cq_expr; /* a symbolic integer, 2*batch+1 */
 
-/* An integer that knows where it came from. Make plain ones with cq_i; in a capture,
- * sizes of dynamic axes carry an expression, and arithmetic on them stays symbolic.
- * To turn one into a plain number use cq_int_value, which says that it is baked in. */
+/* An integer, possibly symbolic. cq_i makes plain ones; in a capture, sizes of dynamic axes carry
+ * an expression, and arithmetic on them stays symbolic. cq_int_value converts one to a plain
+ * number and records that the number is fixed to the example. */
 typedef struct cq_int {
     int64_t        value; /* the number, or its value on the example */
     const cq_expr *expr;  /* NULL: just the number */
@@ -71,17 +71,16 @@ CQ_API size_t      cq_dtype_size(cq_dtype dtype); /* bytes of an element */
 CQ_API cq_dtype
 cq_dtype_from_name(const char *name); /* "float32", "f32", "float", …; NONE: unknown */
 
-/* New tensors. Data is copied from data when it is not NULL, else zero. */
+/* A new tensor with a copy of data, or zeros if data is NULL. */
 CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                const void *data);
 
-/* Wraps memory of the caller's. release, if not NULL, is called with user when the last
- * tensor that uses it is gone. */
+/* Wraps the caller's memory. release, if not NULL, is called with user when the last tensor that
+ * uses the memory is released. */
 CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                 void *data, void (*release)(void *user), void *user);
 
-/* The same for memory whose elements lie strides apart, counted in elements; none may be negative.
- */
+/* The same with strides, counted in elements, none negative. */
 CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t rank,
                                         const int64_t *sizes, const int64_t *strides, void *data,
                                         void (*release)(void *user), void *user);
@@ -97,23 +96,22 @@ CQ_API int64_t  cq_tensor_numel(const cq_tensor *t);
 CQ_API bool     cq_tensor_is_contiguous(const cq_tensor *t);
 CQ_API bool     cq_tensor_has_data(const cq_tensor *t);
 
-/* Says that the tensor was made up, for sizes that a file from anywhere declares. What a run may
- * take grows with the inputs that it is given, but not with those. */
+/* Marks a tensor as generated from sizes that an untrusted file declares. The limits of a run grow
+ * with the size of given inputs, but not with generated ones. */
 CQ_API void cq_tensor_set_made_up(cq_tensor *t);
 
-/* Whether its memory is also somebody else's: of whoever else holds a reference, another tensor's,
- * a file's, or a caller's that was wrapped. Who changes it then changes more than this tensor. */
+/* Whether writing to the tensor would be visible elsewhere: another reference or tensor shares the
+ * memory, it is mapped from a file, or it wraps memory of the caller. */
 CQ_API bool cq_tensor_is_shared(const cq_tensor *t);
 
-/* The first element; NULL when fake. Elements lie strides apart. */
+/* The first element; NULL for a fake tensor. Strides separate the elements. */
 CQ_API void *cq_tensor_data(const cq_tensor *t);
 
-/* A tensor with the same values in one contiguous piece; t itself, retained, if it is so
- * already. */
+/* A contiguous tensor with the same values; t itself, retained, if it is contiguous already. */
 CQ_API cq_status cq_tensor_contiguous(cq_tensor **out, const cq_tensor *t);
 
-/* Complex numbers as pairs of real ones: the same memory with one more dimension, of 2. A tensor of
- * others is itself, retained. */
+/* A view of a complex tensor as real numbers with one more dimension, of size 2. Any other tensor
+ * is returned itself, retained. */
 CQ_API cq_status cq_tensor_pairs(cq_tensor **out, cq_tensor *t);
 
 /* One element as a number; index is the position in row-major order. */

@@ -1,4 +1,4 @@
-/* How many threads calque computes with. */
+/* The number of threads. */
 #ifndef CALQUE_THREADS_H
 #define CALQUE_THREADS_H
 
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Threads that work on a job, the caller's included; 1 to 64. 0 means one for each core, and
- * is the default. Counts from the next job on. Results do not depend on it. */
+/* Sets the number of threads for the following computations, including the caller's: 1 to 64. The
+ * default, 0, is one per core. Results do not depend on it. */
 CQ_API void cq_set_threads(int n);
 CQ_API int  cq_threads(void);
 

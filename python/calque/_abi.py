@@ -145,8 +145,10 @@ CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
 CQ_REPORT_MODULES = 3
 CQ_REPORT_OPERATORS = 0
-CQ_RUN_RESTORE = 32768
-CQ_RUN_STATE = 16384
+CQ_RUN_KEEP_ASSERTS = 8
+CQ_RUN_KEEP_MUTATIONS = 4
+CQ_RUN_RESTORE = 1
+CQ_RUN_STATE = 2
 CQ_SCRIPT_TRACE = 1
 CQ_SESSION_NO_FOLDING = 2
 CQ_SESSION_TRAP_NAN = 1
@@ -543,10 +545,14 @@ cq_custom_opset._fields_ = [
 
 cq_report_entry._fields_ = [
     ("name", c_char_p),
-    ("count", c_int64),
     ("where", c_char_p),
-    ("why", c_char_p),
+    ("count", c_int64),
+    ("reason", c_char_p),
     ("opset", c_int32),
+    ("value", c_int64),
+    ("class_name", c_char_p),
+    ("result", c_char_p),
+    ("flops", c_int64),
 ]
 
 cq_export_options._fields_ = [
@@ -1173,6 +1179,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_round": (c_void_p, [c_void_p, c_void_p]),
     "cq_rsqrt": (c_void_p, [c_void_p, c_void_p]),
     "cq_run_options_init": (None, [POINTER(cq_run_options)]),
+    "cq_run_options_like_export": (None, [POINTER(cq_run_options), POINTER(cq_export_options)]),
     "cq_sandbox_enter": (c_int, [POINTER(cq_sandbox_options)]),
     "cq_sandbox_options_init": (None, [POINTER(cq_sandbox_options)]),
     "cq_scatter": (c_void_p, [c_void_p, c_void_p, c_int, c_void_p, c_void_p]),

@@ -125,8 +125,9 @@ class Options:
 
     def _entry(self, kind: int, index: int) -> dict[str, Any]:
         entry = lib.cq_export_report_at(self._report, kind, index).contents
-        return {"name": text(entry.name), "count": entry.count, "where": text(entry.where),
-                "why": in_python(text(entry.why)), "opset": entry.opset}
+        count = entry.value if kind == _abi.CQ_REPORT_BAKED else entry.count
+        return {"name": text(entry.name), "count": count, "where": text(entry.where),
+                "why": in_python(text(entry.reason)), "opset": entry.opset}
 
 
 def export(model: Source, out: str | os.PathLike[str] | None = None,

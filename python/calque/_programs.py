@@ -87,7 +87,11 @@ def run_options(training: int, flags: int) -> Any:
     options = _abi.cq_run_options()
     lib.cq_run_options_init(byref(options))
     options.training = training
-    options.flags = _abi.CQ_RUN_RESTORE | flags & (_abi.CQ_EXPORT_KEEP_MUTATIONS | _abi.CQ_EXPORT_STATE)
+    options.flags = _abi.CQ_RUN_RESTORE
+    if flags & _abi.CQ_EXPORT_KEEP_MUTATIONS:
+        options.flags |= _abi.CQ_RUN_KEEP_MUTATIONS
+    if flags & _abi.CQ_EXPORT_STATE:
+        options.flags |= _abi.CQ_RUN_STATE
     return options
 
 

@@ -151,7 +151,7 @@ static void make_modules(cq_info *info, const cq_export_report *report)
         const cq_report_entry *e = cq_export_report_at(report, CQ_REPORT_MODULES, i);
 
         root = (cq_info_module){ .path = "" };
-        cq_info_module_begin(info, &row, &root, e->name, e->where);
+        cq_info_module_begin(info, &row, &root, e->name, e->class_name);
     }
 }
 
@@ -208,12 +208,12 @@ static cq_status fill_rows(cq_info *info, const cq_map *rows, const cq_export_re
 
         if (!row)
             continue;
-        row[COLUMN_OUTPUT].text = cq_arena_strdup(info->arena, e->why);
+        row[COLUMN_OUTPUT].text = cq_arena_strdup(info->arena, e->result);
         if (!row[COLUMN_OUTPUT].text)
             return CQ_E_NO_MEMORY;
-        row[COLUMN_FLOPS] = (cq_info_cell){ CQ_INFO_COUNT, "", e->count };
+        row[COLUMN_FLOPS] = (cq_info_cell){ CQ_INFO_COUNT, "", e->flops };
         if (!*e->name)
-            cq_info_fact_number(info, "FLOPs", CQ_INFO_COUNT, e->count);
+            cq_info_fact_number(info, "FLOPs", CQ_INFO_COUNT, e->flops);
     }
     return CQ_OK;
 }

@@ -401,12 +401,8 @@ static cq_status run_once(const writer *w, const cq_testcase_source *source, dat
 {
     cq_run_options o;
 
-    cq_run_options_init(&o);
-    o.training  = w->export_options.training;
-    o.marks     = w->export_options.marks;
-    o.n_marks   = w->export_options.n_marks;
+    cq_run_options_like_export(&o, &w->export_options);
     o.gradients = w->gradients;
-    o.flags     = CQ_RUN_RESTORE | (w->export_options.flags & CQ_EXPORT_STATE ? CQ_RUN_STATE : 0u);
     o.state     = data->states;
     o.n_state   = w->n_states;
     CQ_TRY(source->run(source->user, w->inputs, w->n_inputs, &o, data->outputs, &data->n_outputs));

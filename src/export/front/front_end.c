@@ -12,6 +12,27 @@ CQ_API void cq_run_options_init(cq_run_options *options)
     *options = (cq_run_options){ .struct_size = sizeof *options };
 }
 
+CQ_API void cq_run_options_like_export(cq_run_options *options, const cq_export_options *o)
+{
+    static const struct {
+        uint32_t exported, run;
+    } pairs[] = {
+        { CQ_EXPORT_STATE, CQ_RUN_STATE },
+        { CQ_EXPORT_KEEP_MUTATIONS, CQ_RUN_KEEP_MUTATIONS },
+        { CQ_EXPORT_KEEP_ASSERTS, CQ_RUN_KEEP_ASSERTS },
+    };
+
+    CQ_NEED_ELSE(options && o, );
+    cq_run_options_init(options);
+    options->training = o->training;
+    options->marks    = o->marks;
+    options->n_marks  = o->n_marks;
+    options->flags    = CQ_RUN_RESTORE;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (o->flags & pairs[i].exported)
+            options->flags |= pairs[i].run;
+}
+
 /* ---- inputs and outputs ---- */
 
 const char *cq_port_next_name(cq_port *p, const char *own)
@@ -197,7 +218,7 @@ static cq_status record(const cq_front_end *f, void *self, cq_port *port)
 static cq_status capture(cq_graph **out, const cq_front_end *f, void *self,
                          const cq_export_options *options)
 {
-    cq_port    port    = { .options = options, .flags = options->flags };
+    cq_port    port    = { .options = options };
     cq_marking marking = { 0 };
     cq_status  status;
 
@@ -244,9 +265,7 @@ static cq_status run(const cq_front_end *f, void *self, cq_port *port, size_t *n
 static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
                             cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
-    cq_port port = {
-        .run = o, .flags = o->flags, .gradients = o->gradients, .outputs = outputs, .max = max
-    };
+    cq_port    port    = { .run = o, .gradients = o->gradients, .outputs = outputs, .max = max };
     cq_marking marking = { 0 };
     cq_status  status;
 
@@ -308,13 +327,11 @@ static cq_status capture_settled(cq_graph **out, const cq_front_end *f, void *se
 static cq_status export_as_it_is(cq_onnx_model **out, const cq_front_end *f, void *self,
                                  const cq_export_options *o)
 {
-    const cq_run_options run_options = { .struct_size = sizeof run_options,
-                                         .marks       = o->marks,
-                                         .n_marks     = o->n_marks,
-                                         .flags       = o->flags | CQ_RUN_RESTORE };
-    cq_graph            *graph;
-    cq_status            status;
+    cq_run_options run_options;
+    cq_graph      *graph;
+    cq_status      status;
 
+    cq_run_options_like_export(&run_options, o);
     CQ_TRY(capture_settled(&graph, f, self, o));
     status = cq_export_graph(out, graph, o);
     cq_graph_free(graph);

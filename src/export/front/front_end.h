@@ -12,7 +12,6 @@ typedef struct cq_port {
     cq_ctx                  *cx;
     cq_capture              *capture; /* NULL: the model is run */
     const cq_export_options *options; /* of a capture */
-    uint32_t                 flags;   /* CQ_EXPORT_* of either */
     const cq_run_options    *run;     /* of a run */
     cq_gradients            *gradients;
     size_t                   n_inputs, n_outputs; /* so far */

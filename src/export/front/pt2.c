@@ -64,26 +64,30 @@ static cq_status name_outputs(const cq_pt2 *model, cq_graph *g)
 
 static cq_status call(void *self, cq_port *port)
 {
-    pt2_call      *c     = self;
-    const uint32_t flags = port->flags;
-    cq_pt2_ends    ends  = { .name           = input_name,
-                             .axis_name      = axis_name,
-                             .input          = copy_input,
-                             .output         = give_output,
-                             .extra          = give_extra,
-                             .has_rule       = cq_port_has_rule,
-                             .user           = port,
-                             .is_static      = flags & CQ_EXPORT_STATIC,
-                             .keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS,
-                             .keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS,
-                             .state          = flags & CQ_EXPORT_STATE };
+    pt2_call   *c    = self;
+    cq_pt2_ends ends = { .name      = input_name,
+                         .axis_name = axis_name,
+                         .input     = copy_input,
+                         .output    = give_output,
+                         .extra     = give_extra,
+                         .has_rule  = cq_port_has_rule,
+                         .user      = port };
 
-    c->keeps_mutations = ends.keep_mutations;
     if (port->run) {
-        ends.state   = port->run->flags & CQ_RUN_STATE && c->model->has_state;
-        ends.given   = port->run->state;
-        ends.n_given = port->run->n_state;
+        ends.keep_mutations = port->run->flags & CQ_RUN_KEEP_MUTATIONS;
+        ends.keep_asserts   = port->run->flags & CQ_RUN_KEEP_ASSERTS;
+        ends.state          = port->run->flags & CQ_RUN_STATE && c->model->has_state;
+        ends.given          = port->run->state;
+        ends.n_given        = port->run->n_state;
+    } else {
+        const uint32_t flags = port->options->flags;
+
+        ends.is_static      = flags & CQ_EXPORT_STATIC;
+        ends.keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS;
+        ends.keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS;
+        ends.state          = flags & CQ_EXPORT_STATE;
     }
+    c->keeps_mutations = ends.keep_mutations;
     if (c->n_captures++ == 0 && (port->capture || !c->model->is_state.n))
         CQ_TRY(cq_pt2_forget_state(c->model));
     CQ_TRY(cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends));

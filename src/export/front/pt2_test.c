@@ -328,7 +328,7 @@ static void check_changes(const char *name, size_t n_own, const char *changed)
 {
     cq_pt2           *p           = load(name, NULL);
     cq_run_options    run_options = { .struct_size = sizeof run_options,
-                                      .flags       = CQ_EXPORT_KEEP_MUTATIONS };
+                                      .flags       = CQ_RUN_KEEP_MUTATIONS };
     cq_export_options options;
     cq_onnx_model    *m;
     cq_tensor        *out[MAX_OUTPUTS], *ran[MAX_OUTPUTS];

@@ -44,10 +44,12 @@ CQ_API const cq_report_entry *cq_export_report_at(const cq_export_report *r, cq_
 
 static cq_status add(cq_export_report *r, cq_report_kind kind, cq_report_entry e)
 {
-    e.name  = cq_intern_text(&r->texts, e.name);
-    e.where = cq_intern_text(&r->texts, e.where ? e.where : "");
-    e.why   = cq_intern_text(&r->texts, e.why ? e.why : "");
-    if (!e.name || !e.where || !e.why)
+    e.name       = cq_intern_text(&r->texts, e.name);
+    e.where      = cq_intern_text(&r->texts, e.where ? e.where : "");
+    e.reason     = cq_intern_text(&r->texts, e.reason ? e.reason : "");
+    e.class_name = cq_intern_text(&r->texts, e.class_name ? e.class_name : "");
+    e.result     = cq_intern_text(&r->texts, e.result ? e.result : "");
+    if (!e.name || !e.where || !e.reason || !e.class_name || !e.result)
         return CQ_E_NO_MEMORY;
     return cq_vec_push(&r->entries[kind], e);
 }
@@ -104,11 +106,11 @@ static cq_status add_module(cq_export_report *r, const cq_called *c, const cq_ty
     cq_status status;
 
     describe_result(&result, type);
-    status = result.status == CQ_OK
-                 ? add(r, CQ_REPORT_MODULES,
-                       (cq_report_entry){
-                           .name = c->path, .where = c->class_name, .why = cq_str_text(&result) })
-                 : result.status;
+    status = result.status == CQ_OK ? add(r, CQ_REPORT_MODULES,
+                                          (cq_report_entry){ .name       = c->path,
+                                                             .class_name = c->class_name,
+                                                             .result     = cq_str_text(&result) })
+                                    : result.status;
     cq_str_clear(&result);
     return status;
 }
@@ -140,7 +142,7 @@ static cq_status add_flops(void *user, const cq_onnx_node *node, double n)
         size_t at = (size_t)(uintptr_t)cq_map_get(&f->rows, o->path);
 
         if (at)
-            f->report->entries[CQ_REPORT_MODULES].items[at - 1].count += (int64_t)n;
+            f->report->entries[CQ_REPORT_MODULES].items[at - 1].flops += (int64_t)n;
     }
     return CQ_OK;
 }
@@ -184,17 +186,17 @@ cq_status cq_export_record(cq_exporter *ex, cq_onnx_model *model)
         const cq_missing *m = &ex->missing.items[i];
 
         CQ_TRY(add(r, CQ_REPORT_MISSING,
-                   (cq_report_entry){ .name  = m->op,
-                                      .count = (int64_t)m->count,
-                                      .where = m->source && m->source[0] ? m->source : m->path,
-                                      .why   = m->reason,
-                                      .opset = m->first_opset }));
+                   (cq_report_entry){ .name   = m->op,
+                                      .count  = (int64_t)m->count,
+                                      .where  = m->source && m->source[0] ? m->source : m->path,
+                                      .reason = m->reason,
+                                      .opset  = m->first_opset }));
     }
     for (size_t i = 0; i < ex->source->baked.n; i++) {
         const cq_baked *b = &ex->source->baked.items[i];
 
         CQ_TRY(add(r, CQ_REPORT_BAKED,
-                   (cq_report_entry){ .name = b->what, .count = b->value, .where = b->where }));
+                   (cq_report_entry){ .name = b->what, .value = b->value, .where = b->where }));
     }
     return CQ_OK;
 }

@@ -76,7 +76,7 @@ TEST(record, operators_are_counted_and_baked_numbers_are_kept)
     CHECK_INT(0, cq_export_report_count(r, CQ_REPORT_MISSING));
     CHECK_INT(1, cq_export_report_count(r, CQ_REPORT_BAKED));
     e = cq_export_report_at(r, CQ_REPORT_BAKED, 0);
-    CHECK_INT(3, e->count);
+    CHECK_INT(3, e->value);
     CHECK(e->name[0]);
     CHECK(!cq_export_report_at(r, CQ_REPORT_BAKED, 1));
     cq_export_report_free(r);

@@ -60,6 +60,8 @@ OPTIONS = {
     "CQ_RUN": {
         "RESTORE": "(a verb runs a model once, or from what the file holds)",
         "STATE": "testcase --state",
+        "KEEP_MUTATIONS": "export --keep-mutations --verify",
+        "KEEP_ASSERTS": "export --keep-asserts --verify",
     },
     "cq_testcase_options": {
         "threshold": "testcase --large-tensor-threshold",

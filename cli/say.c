@@ -23,40 +23,10 @@ static void say_label(const char *colour, const char *label)
         fprintf(stderr, "%s ", label);
 }
 
-/* Whether a character of three bytes changes the direction or the order of the text around it, so
- * that it reads as another: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
-static bool is_reordering(const unsigned char *p)
-{
-    return p[0] == 0xe2 &&
-           ((p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
-            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
-}
-
-/* How many bytes may be shown as they are; 0: the first is escaped. U+0080 to U+009F, which some
- * terminals obey, marks of direction, and what is not UTF-8 are controls as well. */
-static size_t shown(const char *text, size_t len)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-
-    if (n == 1)
-        return *p >= 0x20 && *p != 0x7f;
-    for (size_t i = 1; i < n; i++)
-        if (i >= len || (p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90))
-        return 0; /* written too long, half of a pair, or beyond the last character */
-    if ((n == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (n == 2 && p[0] == 0xd8 && p[1] == 0x9c) ||
-        (n == 3 && is_reordering(p)))
-        return 0;
-    return n;
-}
-
 static void put_text_but(FILE *out, const char *text, size_t len, const char *but)
 {
     for (size_t i = 0, n; i < len; i += n ? n : 1) {
-        n = text[i] && strchr(but, text[i]) ? 1 : shown(text + i, len - i);
+        n = text[i] && strchr(but, text[i]) ? 1 : cq_visible_bytes(text + i, len - i);
         if (n)
             fwrite(text + i, 1, n, out);
         else

@@ -102,6 +102,11 @@ CQ_API void cq_limit_outputs(uint64_t bytes, uint32_t times);
 /* Frees text or bytes that a call returned; accepts NULL. */
 CQ_API void cq_buffer_free(void *buffer);
 
+/* The number of bytes of the UTF-8 character at text, which has size bytes, if a terminal shows it.
+ * 0 for control characters, characters that change the direction of text or are invisible, and
+ * invalid UTF-8: text from files should be printed with the first byte of those escaped. */
+CQ_API size_t cq_visible_bytes(const char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1365,6 +1365,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_version": (c_int32, []),
     "cq_version_string": (c_char_p, []),
     "cq_view": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(cq_int)]),
+    "cq_visible_bytes": (c_size_t, [c_char_p, c_size_t]),
     "cq_where": (c_void_p, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "cq_zero_pad2d_new": (c_void_p, [POINTER(c_int64)]),
     "cq_zeros": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),

@@ -2,17 +2,37 @@
 #include "base/printable.h"
 
 #include "base/pytext.h"
+#include "calque/status.h"
 
 #include <string.h>
 
-/* The bytes of the character at p that may be shown as they are; 0: its first byte is escaped.
- * Characters that change the direction of text, or show nothing, make it read as another. */
-static size_t shown(const char *text)
+/* Characters that Python prints and that show nothing: Unicode's Default_Ignorable_Code_Point
+ * beside the format characters, and the empty pattern of Braille. */
+static bool is_ignorable(uint32_t c)
+{
+    static const uint32_t ranges[][2] = { { 0x034f, 0x034f },  { 0x115f, 0x1160 },
+                                          { 0x17b4, 0x17b5 },  { 0x180b, 0x180f },
+                                          { 0x2800, 0x2800 },  { 0x3164, 0x3164 },
+                                          { 0xfe00, 0xfe0f },  { 0xffa0, 0xffa0 },
+                                          { 0xe0100, 0xe01ef } };
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return true;
+    return false;
+}
+
+size_t cq_visible_bytes(const char *text, size_t size)
 {
     uint32_t c;
-    size_t   n = cq_utf8_next(text, strnlen(text, 4), &c);
+    size_t   n = cq_utf8_next(text, size, &c);
 
-    return n && cq_is_printable(c) ? n : 0;
+    return n && cq_is_printable(c) && !is_ignorable(c) ? n : 0;
+}
+
+static size_t shown(const char *text)
+{
+    return cq_visible_bytes(text, strnlen(text, 4));
 }
 
 static void add(cq_str *s, const char *text, const char *also)

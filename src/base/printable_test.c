@@ -34,6 +34,11 @@ TEST(printable, characters_that_turn_text_around_or_show_nothing_are_escaped)
     check_name("\\xe2\\x81\\xa6", "\xe2\x81\xa6");          /* U+2066 */
     check_name("\\xe2\\x80\\x8b", "\xe2\x80\x8b");          /* U+200B */
     check_name("\\xe2\\x80\\xa8", "\xe2\x80\xa8");          /* U+2028 */
+    check_name("\\xe2\\x81\\xa0", "\xe2\x81\xa0");          /* U+2060 */
+    check_name("\\xef\\xbb\\xbf", "\xef\xbb\xbf");          /* U+FEFF */
+    check_name("\\xe3\\x85\\xa4", "\xe3\x85\xa4");          /* U+3164 */
+    check_name("\\xef\\xb8\\x8f", "\xef\xb8\x8f");          /* U+FE0F */
+    check_name("\\xf3\\xa0\\x81\\x81", "\xf3\xa0\x81\x81"); /* U+E0041 */
     check_name("\\xd8\\x9c", "\xd8\x9c");                   /* U+061C */
     check_name("\\xef\\xbb\\xbf", "\xef\xbb\xbf");          /* U+FEFF */
     check_name("\\xf3\\xa0\\x81\\x81", "\xf3\xa0\x81\x81"); /* U+E0041 */

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Every byte string survives `print --text | print --parse`: names, operators, documentation, attributes and
 tensors of strings, drawn at random from bytes that terminals obey, from what is not UTF-8, and from
-marks that change the direction of text. What is printed has no such byte in it.
+marks that change the direction of text or show nothing. What is printed has no such byte in it.
 
     text.py [SEED …]
 """
@@ -19,7 +19,8 @@ N_MODELS = 40
 PIECES = [b"\\", b'"', b"\\x", b"\\x41", b"\\\\x41", b"x41", b"\n", b"\t", b"\r", b"\0", b"\x1b[31m", b"\x7f", b"\xc2\x81",
           b"\xc2\xa0", "\u202e".encode(), "\u2066".encode(), "\u061c".encode(), "\u00e9".encode(), "\u65e5".encode(),
           b"\xff", b"\xe2\x80", b"\xed\xa0\x80", b"\xf5", b"#@ node", b"}", b">", b"a"]
-HIDDEN = ["\u202e".encode(), "\u2066".encode(), "\u061c".encode(), b"\xc2\x81"]
+HIDDEN = [b"\xc2\x81"] + [c.encode() for c in "\u202e\u2066\u061c\u200b\u200d\u2060\ufeff\u00ad\u034f\u3164\u2800\ufe0f\U000e0041"]
+PIECES += HIDDEN
 
 
 def message(*fields):

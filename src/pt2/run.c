@@ -265,8 +265,6 @@ static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
         o.args[0] = cq_val_of_tensor(number);
     }
     CQ_TRY(cq_pt2_line_up(r, n, &o, out, &done));
-    if (!done)
-        CQ_TRY(cq_pt2_matrices(r, n, &o, out, &done));
     if (done)
         return CQ_OK;
     if (r->autocast != CQ_DTYPE_NONE)

@@ -68,11 +68,6 @@ cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o
  * results, of which there are so many; the outcome is a tuple. */
 cq_status cq_pt2_map(cq_pt2_run *r, cq_val body, cq_val xs, size_t n_results, cq_val *out);
 
-/* matrices.c: factors and solutions of matrices of a dynamic size, as loops; *done is false for
- * other calls. */
-cq_status cq_pt2_matrices(cq_pt2_run *r, const cq_pt2_node *n, const cq_pt2_operands *o,
-                          cq_val *out, bool *done);
-
 /* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
 

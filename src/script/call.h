@@ -55,6 +55,7 @@ cq_status cq_resolve_builtin(cq_fncall *c);  /* builtin.c */
 cq_status cq_resolve_upgrade(cq_fncall *c);  /* upgrade.c: the meaning when the file was written */
 cq_status cq_resolve_operands(cq_fncall *c); /* overload.c: only prepares the arguments */
 cq_status cq_resolve_defined(cq_fncall *c);  /* foreign.c: a user's definition of an operator */
+cq_status cq_resolve_matrices(cq_fncall *c); /* matrices.c: factors of dynamic sizes as loops */
 cq_status cq_resolve_operator(cq_fncall *c); /* overload.c: an overload of the table */
 cq_status cq_resolve_foreign(cq_fncall *c);  /* foreign.c: a node with a guessed result */
 

@@ -164,6 +164,7 @@ void cq_program_check_definitions(cq_program *p);
  * other. The arena owns what is not embedded. */
 #define CQ_FUNCTIONAL "torch.nn.functional"
 #define CQ_TORCH      "torch"
+#define CQ_MATRICES   "<matrices>" /* of calque, for matrices.c */
 cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, const char *qualifier);
 
 /* What a dotted name of an archive means: a class, a function or a namespace, of the program's. */

@@ -127,6 +127,7 @@ enum {
     UPGRADE,
     OPERANDS,
     DEFINED,
+    MATRICES,
     OPERATOR,
     FOREIGN
 };
@@ -142,6 +143,7 @@ static cq_status (*const resolvers[])(cq_fncall *c) = {
     [UPGRADE]  = cq_resolve_upgrade,  /* as it was meant when the file was written */
     [OPERANDS] = cq_resolve_operands, /* from here on a call is one of an operator */
     [DEFINED]  = cq_resolve_defined,  /* by the user (--define) */
+    [MATRICES] = cq_resolve_matrices, /* of a dynamic size */
     [OPERATOR] = cq_resolve_operator, /* of the table (src/aten) */
     [FOREIGN]  = cq_resolve_foreign,  /* of an extension, or one that calque lacks */
 };

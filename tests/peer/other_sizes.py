@@ -101,6 +101,15 @@ CASES = [
     ("number_minus_bytes", "return 0.5 - x.abs().to(torch.uint8)", "n", [3], [[5]]),
     ("ifftshift", "return torch.fft.ifftshift(x)", "nx3", [4], [[5], [1], [2]]),
     ("fftshift", "return torch.fft.fftshift(x)", "nx3", [4], [[5], [1], [2]]),
+    ("lu", "return torch.linalg.lu(x)", "nxm", [3, 3], [[4, 4], [2, 5], [5, 2], [1, 1]]),
+    ("lu_of_batches", "return torch.linalg.lu(x)", "2xnxn", [3], [[4], [1]]),
+    ("lu_factor", "a, p = torch.linalg.lu_factor(x)\n    return a, p, torch.lu_unpack(a, p)[0]", "nxm", [3, 4],
+     [[4, 4], [2, 5], [5, 2]]),
+    ("lu_solve", "a, p = torch.linalg.lu_factor(x @ x.t() + torch.eye(x.size(0)))\n    return torch.lu_solve(x, a, p)", "nxm",
+     [3, 2], [[4, 1], [1, 3]]),
+    ("inverse", "return torch.linalg.inv(x @ x.t() + torch.eye(x.size(0)))", "nx3", [3], [[4], [1], [6]]),
+    ("solve", "return torch.linalg.solve(x @ x.t() + torch.eye(x.size(0)), x)", "nx3", [3], [[4], [1], [6]]),
+    ("cholesky", "return torch.linalg.cholesky(x @ x.t() + torch.eye(x.size(0)))", "nx3", [3], [[4], [1], [6]]),
 ]
 
 

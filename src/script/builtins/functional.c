@@ -9,6 +9,7 @@ static const struct {
 } units[] = {
     { CQ_FUNCTIONAL, "torch/nn/functional.py" },
     { CQ_TORCH, "torch/functional.py" },
+    { CQ_MATRICES, "torch/dynamic_matrices.py" },
 };
 
 cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, const char *qualifier)

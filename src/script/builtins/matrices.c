@@ -1,0 +1,138 @@
+/* Factors and solutions of matrices whose size is dynamic. The bodies of the operators write one
+ * step for each row, so they need a fixed size; lib/torch/dynamic_matrices.py has the steps as a
+ * loop, which the evaluator keeps as a Loop of the graph. One of the resolvers (resolve.c). */
+#include "script/call.h"
+
+#include <stdio.h>
+
+enum { MAX_PARAMETERS = 5 };
+
+static const struct row {
+    const char *op, *function;
+    size_t      matrix;                     /* the index of its parameter */
+    const char *parameters[MAX_PARAMETERS]; /* of the function, as the schema names them */
+    bool        defaults[MAX_PARAMETERS];   /* of those that the call or the schema lacks */
+} rows[] = {
+    { "aten::linalg_cholesky", "cholesky", 0, { "self", "upper" }, { 0 } },
+    { "aten::linalg_cholesky_ex", "cholesky_ex", 0, { "self", "upper" }, { 0 } },
+    { "aten::cholesky", "cholesky", 0, { "self", "upper" }, { 0 } },
+    { "aten::cholesky_solve", "by_factor", 1, { "self", "input2", "upper" }, { 0 } },
+    { "aten::cholesky_inverse", "inverse_by_factor", 0, { "self", "upper" }, { 0 } },
+    { "aten::linalg_inv", "inverse", 0, { "A" }, { 0 } },
+    { "aten::linalg_inv_ex", "inverse_ex", 0, { "A" }, { 0 } },
+    { "aten::inverse", "inverse", 0, { "self" }, { 0 } },
+    { "aten::linalg_solve", "solve", 0, { "A", "B", "left", "vector" }, { 0, 0, 1, 0 } },
+    { "aten::linalg_solve_ex", "solve_ex", 0, { "A", "B", "left", "vector" }, { 0, 0, 1, 0 } },
+    { "aten::_linalg_solve_ex",
+      "solve_and_factors",
+      0,
+      { "A", "B", "left", "vector" },
+      { 0, 0, 1, 0 } },
+    { "aten::linalg_solve_triangular",
+      "solve_triangular",
+      0,
+      { "self", "B", "upper", "left", "unitriangular" },
+      { 0, 0, 0, 1, 0 } },
+    { "aten::linalg_lu", "lu", 0, { "A", "pivot" }, { 0, 1 } },
+    { "aten::linalg_lu_factor", "lu_factor", 0, { "A", "pivot" }, { 0, 1 } },
+    { "aten::linalg_lu_factor_ex", "lu_factor_ex", 0, { "A", "pivot" }, { 0, 1 } },
+    { "aten::_lu_with_info", "lu_factor_ex", 0, { "self", "pivot" }, { 0, 1 } },
+    { "aten::lu_unpack",
+      "lu_unpack",
+      0,
+      { "LU_data", "LU_pivots", "unpack_data", "unpack_pivots" },
+      { 0, 0, 1, 1 } },
+    { "aten::linalg_lu_solve",
+      "lu_solve",
+      1,
+      { "B", "LU", "pivots", "left", "adjoint" },
+      { 0, 0, 0, 1, 0 } },
+    { "aten::lu_solve",
+      "lu_solve",
+      1,
+      { "self", "LU_data", "LU_pivots", "left", "adjoint" },
+      { 0, 0, 0, 1, 0 } },
+};
+
+/* Complex matrices keep the bodies of the operators. */
+static bool is_dynamic(cq_val v)
+{
+    const cq_tensor *t = v.kind == CQ_VAL_TENSOR ? v.u.tensor : NULL;
+
+    return t && t->rank >= 2 && !cq_dtype_is_complex(t->dtype) &&
+           (t->sizes[t->rank - 1].expr || t->sizes[t->rank - 2].expr);
+}
+
+/* Whether the right side is a vector for each matrix, as PyTorch decides it. */
+static bool is_vector(const cq_tensor *a, const cq_tensor *b)
+{
+    if (b->rank == 1)
+        return true;
+    if (b->rank + 1 != a->rank)
+        return false;
+    for (size_t i = 0; i < b->rank; i++)
+        if (b->sizes[i].value != a->sizes[i].value)
+            return false;
+    return true;
+}
+
+static const struct row *find_row(const char *name)
+{
+    const size_t len = strcspn(name, ".");
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strlen(rows[i].op) == len && strncmp(rows[i].op, name, len) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* The arguments of the row's function; returns how many. */
+static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
+{
+    const cq_op *op = cq_op_find(row->op);
+    size_t       n  = 0;
+
+    for (; op && n < MAX_PARAMETERS && row->parameters[n]; n++) {
+        const int at = cq_schema_find(op->schema, row->parameters[n]);
+        /* The pseudo-parameter "vector" is in no schema. */
+        const cq_val *given = cq_fncall_find(c, at < 0 ? SIZE_MAX : (size_t)at, row->parameters[n]);
+
+        args[n] = given ? *given : cq_val_of_bool(row->defaults[n]);
+    }
+    return n;
+}
+
+/* The loops depend on sizes, not on the example: tracing keeps them, too. */
+static cq_status call_function(cq_fncall *c, const char *function, const cq_val *args, size_t n)
+{
+    const bool tracing = c->ev->tracing;
+    char       name[64];
+    cq_val     callee;
+    cq_status  status;
+
+    snprintf(name, sizeof name, CQ_MATRICES ".%s", function);
+    CQ_TRY(cq_program_find(c->ev->program, name, &callee));
+    c->ev->tracing = false;
+    status         = cq_eval_call(c->ev, callee, args, n, &c->result);
+    c->ev->tracing = tracing;
+    return status;
+}
+
+cq_status cq_resolve_matrices(cq_fncall *c)
+{
+    const struct row *row = c->ev->capture ? find_row(c->name) : NULL;
+    cq_val            args[MAX_PARAMETERS];
+    size_t            n;
+
+    if (!row)
+        return cq_fncall_decline(c);
+    n = find_args(c, row, args);
+    if (n <= row->matrix || !is_dynamic(args[row->matrix]))
+        return cq_fncall_decline(c);
+    if (n == 4 && strcmp(row->parameters[3], "vector") == 0) {
+        if (args[1].kind != CQ_VAL_TENSOR)
+            return cq_fncall_decline(c);
+        args[3] = cq_val_of_bool(is_vector(args[0].u.tensor, args[1].u.tensor));
+    }
+    return call_function(c, row->function, args, n);
+}

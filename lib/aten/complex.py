@@ -9,6 +9,8 @@ import torch
 from calque import complex_rule, dtype_name, is_complex, operator, unview, wrap_dim, wrap_dims
 from aten.common import before, behind
 from aten.fft import complex_of, fourier_1, fourier_n
+from aten.matrix import square_matrix
+from aten.solve import triangles
 
 
 # Means of neighbours times their distance, one for each gap.
@@ -93,6 +95,15 @@ def product(x, y, u, v):
 
 def as_complex(x):
     return x if x.is_complex() else torch.complex(x, torch.zeros_like(x))
+
+
+# x as a complex tensor like other.
+def beside_complex(x, other):
+    if is_complex(x):
+        return x
+    if x.ndim > 0 and x.dtype != part_dtype(other.dtype):
+        raise NotImplementedError("complex numbers beside real ones of another dtype")
+    return x.to(other.dtype)
 
 
 @operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
@@ -474,6 +485,16 @@ def cumprod_complex(self, dim, dtype):
     return torch.stack(all, d)
 
 
+@complex_rule("aten::cumsum")
+def cumsum_complex(self, dim, dtype):
+    y = self if dtype is None else self.to(dtype)
+    d = wrap_dim(dim, y.ndim)
+    if y.ndim == 0:
+        return y.clone()
+    return from_pairs(torch.cumsum(torch.view_as_real(y), d)) if y.is_complex() else torch.cumsum(y, d)
+
+
+
 @complex_rule("aten::diag")
 def diag_complex(self, diagonal):
     return torch.complex(
@@ -487,6 +508,24 @@ def diag_embed_complex(self, offset, dim1, dim2):
         torch.diag_embed(torch.real(self), offset, dim1, dim2),
         torch.diag_embed(torch.imag(self), offset, dim1, dim2),
     )
+
+
+@complex_rule("aten::diagonal")
+def diagonal_complex(self, offset, dim1, dim2):
+    a = wrap_dim(dim1, self.ndim)
+    b = wrap_dim(dim2, self.ndim)
+    pairs = torch.diagonal(torch.view_as_real(self), offset, a, b)
+    return torch.view_as_complex(pairs.transpose(-1, -2))
+
+
+@complex_rule("aten::diagonal_scatter")
+def diagonal_scatter_complex(self, src, offset, dim1, dim2):
+    t = part_dtype(self.dtype)
+    return complex_of(
+        torch.diagonal_scatter(torch.real(self), real_part(src, t), offset, dim1, dim2),
+        torch.diagonal_scatter(torch.imag(self), imag_part(src, t), offset, dim1, dim2),
+    )
+
 
 
 @complex_rule("aten::div.Scalar")
@@ -651,6 +690,25 @@ def lerp_Scalar_complex(self, end, weight):
     return self + (end - self) * weight
 
 
+@complex_rule("aten::linalg_det")
+def linalg_det_complex(A):
+    lu, pivots, order = triangles(square_matrix(A), True)
+    changes = (pivots != torch.arange(1, A.shape[-1] + 1)).sum([-1])
+    d = lu.diagonal(0, -2, -1).prod(-1)
+    return times_real(d, (1 - 2 * (changes % 2)).to(part_dtype(A.dtype)))
+
+
+# The logarithms are summed: a product of pivots overflows where PyTorch's result is finite.
+@complex_rule("aten::linalg_slogdet")
+def linalg_slogdet_complex(A):
+    lu, pivots, order = triangles(square_matrix(A), True)
+    changes = (pivots != torch.arange(1, A.shape[-1] + 1)).sum([-1])
+    d = lu.diagonal(0, -2, -1)
+    sign = times_real(torch.sgn(d).prod(-1), (1 - 2 * (changes % 2)).to(part_dtype(A.dtype)))
+    return (sign, torch.abs(d).log().sum(-1))
+
+
+
 @complex_rule("aten::linalg_vecdot")
 def linalg_vecdot_complex(x, y, dim):
     return torch.sum(torch.conj(x) * y, [dim])
@@ -690,6 +748,22 @@ def log2_complex(self):
 @complex_rule("aten::logaddexp")
 def logaddexp_complex(self, other):
     return torch.log(torch.exp(self) + torch.exp(other))
+
+
+# Relative to the largest real part, as in logsumexp.
+@complex_rule("aten::logcumsumexp")
+def logcumsumexp_complex(self, dim):
+    if self.ndim == 0:
+        return self.clone()
+    m = torch.amax(torch.real(self), dim, True)
+    return torch.log(torch.cumsum(torch.exp(self - m), dim)) + m
+
+
+@complex_rule("aten::logdet")
+def logdet_complex(self):
+    sign, logarithm = torch.ops.aten.linalg_slogdet(self)
+    return complex_of(logarithm, torch.angle(sign))
+
 
 
 @complex_rule("aten::logical_and")
@@ -1257,11 +1331,11 @@ def vdot_complex(self, other):
 
 @complex_rule("aten::where.self")
 def where_self_complex(condition, self, other):
-    if not both_complex(self, other):
-        raise NotImplementedError("complex numbers beside real ones")
+    x = beside_complex(self, other)
+    y = beside_complex(other, self)
     return from_pairs(
         torch.ops.aten.where.self(
-            condition.unsqueeze(-1), torch.view_as_real(self), torch.view_as_real(other)
+            condition.unsqueeze(-1), torch.view_as_real(x), torch.view_as_real(y)
         )
     )
 

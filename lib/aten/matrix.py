@@ -182,7 +182,7 @@ def logdet(self):
     return torch.ops.aten.linalg_det(self).log()
 
 
-@operator("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)")
+@operator("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", complex=True)
 def slogdet(self):
     """Signs and logarithms of determinants."""
     return torch.ops.aten.linalg_slogdet(self)

@@ -74,14 +74,20 @@ def by_factor(factor, b, upper):
     return solved(low.transpose(-2, -1), solved(low, b, True), True)
 
 
+# What LAPACK compares to choose a pivot.
+def magnitude(x):
+    return torch.real(x).abs() + torch.imag(x).abs() if x.is_complex() else x.abs()
+
+
 # Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the rows
 # are in. In step i the row with the largest number in column i changes places with row i; what is
-# divided by it stays below it. The order is one more column.
+# divided by it stays below it; a column of zeros stays as it is. The order is one more column.
 def triangles(a, pivot):
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
     k = min(rows, columns)
-    assert a.is_floating_point(), "wants floats"
+    assert a.is_floating_point() or a.is_complex(), "expected a tensor of floats"
+    zero = torch.zeros([1], dtype=a.dtype) if a.is_complex() else 0.0
     r = torch.arange(rows).unsqueeze(-1)
     c = torch.arange(columns + 1)
     order = r.to(a.dtype).expand(list(a.shape[:-1]) + [1])
@@ -90,19 +96,20 @@ def triangles(a, pivot):
     for i in range(k):
         column = torch.ops.aten.slice(m, -1, i, i + 1)
         at = (
-            column.abs().masked_fill(r < i, -1.0).argmax(-2, True)
+            magnitude(column).masked_fill(r < i, -1.0).argmax(-2, True)
             if pivot
             else torch.full(list(a.shape[:-2]) + [1, 1], i, dtype=torch.int64)
         )
-        top = torch.where(r == at, m, 0.0).sum(-2, True)
+        top = torch.where(r == at, m, zero).sum(-2, True)
         m = torch.where(r == at, torch.ops.aten.slice(m, -2, i, i + 1), m)
         m = torch.where(r == i, top, m)
+        largest = torch.ops.aten.slice(top, -1, i, i + 1)
         part = torch.where(
-            r > i,
-            torch.ops.aten.slice(m, -1, i, i + 1) / torch.ops.aten.slice(top, -1, i, i + 1),
-            0.0,
+            (r > i).logical_and((magnitude(largest) if a.is_complex() else largest) != 0),
+            torch.ops.aten.slice(m, -1, i, i + 1) / largest,
+            zero,
         )
-        m = m - part * torch.where((c > i).logical_and(c < columns), top, 0.0)
+        m = m - part * torch.where((c > i).logical_and(c < columns), top, zero)
         m = torch.where((r > i).logical_and(c == i), part, m)
         pivots = pivots + [(at.squeeze(-1) + 1).to(torch.int32)]
     return (
@@ -129,7 +136,9 @@ def permutation(order, dtype):
 
 def lower_part(lu):
     k = min(lu.shape[-2], lu.shape[-1])
-    return torch.ops.aten.slice(lu, -1, 0, k).tril(-1) + torch.eye(lu.shape[-2], k, dtype=lu.dtype)
+    ones = torch.eye(lu.shape[-2], k, dtype=torch.float32 if lu.is_complex() else lu.dtype)
+    low = torch.ops.aten.slice(lu, -1, 0, k).tril(-1)
+    return low + (ones.to(lu.dtype) if lu.is_complex() else ones)
 
 
 def upper_part(lu):
@@ -281,7 +290,8 @@ def cholesky_inverse(self, upper):
 
 @operator(
     "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) "
-    "-> (Tensor LU, Tensor pivots, Tensor info)"
+    "-> (Tensor LU, Tensor pivots, Tensor info)",
+    complex=True,
 )
 def linalg_lu_factor_ex(A, pivot, check_errors):
     """Triangular factors in one matrix, and which rows changed places."""
@@ -289,7 +299,7 @@ def linalg_lu_factor_ex(A, pivot, check_errors):
     return (lu, pivots, torch.zeros(A.shape[:-2], dtype=torch.int32))
 
 
-@operator("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
+@operator("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", complex=True)
 def linalg_lu_factor(A, pivot):
     """Triangular factors in one matrix, and which rows changed places."""
     lu, pivots, order = triangles(A, pivot)
@@ -298,14 +308,15 @@ def linalg_lu_factor(A, pivot):
 
 @operator(
     "aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) "
-    "-> (Tensor LU, Tensor pivots, Tensor info)"
+    "-> (Tensor LU, Tensor pivots, Tensor info)",
+    complex=True,
 )
 def _lu_with_info(self, pivot, check_errors):
     """Linalg_lu_factor_ex under its older name."""
     return torch.ops.aten.linalg_lu_factor_ex(self, pivot=pivot)
 
 
-@operator("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")
+@operator("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", complex=True)
 def linalg_lu(A, pivot):
     """A permutation and triangular factors."""
     lu, pivots, order = triangles(A, pivot)
@@ -315,7 +326,8 @@ def linalg_lu(A, pivot):
 
 @operator(
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
-    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"
+    "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
+    complex=True,
 )
 def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
     """A permutation and triangular factors, of those in one matrix."""
@@ -357,7 +369,7 @@ def lu_solve(self, LU_data, LU_pivots):
 
 
 # PyTorch factors the transpose of a matrix whose rows lie one after another.
-@operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)")
+@operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", complex=True)
 def _linalg_det(A):
     """Determinants, and the triangular factors."""
     lu, pivots, order = triangles(A.transpose(-2, -1), True)
@@ -366,7 +378,8 @@ def _linalg_det(A):
 
 @operator(
     "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, "
-    "Tensor pivots)"
+    "Tensor pivots)",
+    complex=True,
 )
 def _linalg_slogdet(A):
     """Signs and logarithms of determinants, and the triangular factors."""

@@ -98,3 +98,24 @@ for name in ("var", "std", "var_mean", "std_mean"):
     case(f"aten::{name}", x, tol=NEAR)
     case(f"aten::{name}.dim", x, [1], tol=NEAR)
     case(f"aten::{name}.correction", x, [1], correction=0, keepdim=True, tol=NEAR)
+m = c64(2, 4, 4)
+diagonal = torch.complex(f32(2, 4), f32(2, 4))
+case("aten::diagonal", c64(2, 3, 4), 1, 0, -1)
+case("aten::diagonal_scatter", m, diagonal, 0, 1, 2)
+case("aten::diagonal_scatter", c64(3, 4), c64(3), 1)
+case("aten::diagonal_scatter", c64(2, 3, 4), c64(3, 2), 0, 0, -1)
+for dtype in (torch.complex64, torch.complex128):
+    case("aten::cumsum", c64(2, 3), 0, dtype=dtype)
+case("aten::cumsum", c64(), 0)
+case("aten::logcumsumexp", c64(2, 3), 1, tol=NEAR)
+case("aten::logcumsumexp", c64(), 0)
+for matrix in (c64(3, 3), m, c64(1, 1), torch.zeros(2, 2, dtype=torch.complex64)):
+    case("aten::linalg_det", matrix, tol=NEAR)
+    case("aten::linalg_slogdet", matrix, tol=NEAR)
+    case("aten::slogdet", matrix, tol=NEAR)
+for matrix in (c64(3, 3), m):
+    case("aten::logdet", matrix, tol=NEAR)
+for matrix in (c64(3, 3), c64(2, 4, 3), c64(3, 5)):
+    case("aten::linalg_lu", matrix, tol=NEAR)
+    case("aten::linalg_lu_factor", matrix, tol=NEAR)
+case("aten::where.self", boolean(2, 3), x, f32(3))

@@ -210,23 +210,14 @@ static cq_status on_pairs(cq_opcall *c)
  */
 
 static const char *const rules[] = {
-    "aten::_unsafe_view", "aten::alias",
-    "aten::cat",          "aten::clone",
-    "aten::contiguous",   "aten::cumsum",
-    "aten::detach",       "aten::diagonal_scatter",
-    "aten::expand",       "aten::flatten.using_ints",
-    "aten::flip",         "aten::index.Tensor",
-    "aten::index_select", "aten::neg",
-    "aten::permute",      "aten::repeat",
-    "aten::reshape",      "aten::roll",
-    "aten::select.int",   "aten::select_scatter",
-    "aten::slice.Tensor", "aten::slice_scatter",
-    "aten::split",        "aten::split.Tensor",
-    "aten::split.sizes",  "aten::split_with_sizes",
-    "aten::squeeze",      "aten::squeeze.dim",
-    "aten::stack",        "aten::transpose.int",
-    "aten::unbind.int",   "aten::unsqueeze",
-    "aten::view",
+    "aten::_unsafe_view", "aten::alias",          "aten::cat",          "aten::clone",
+    "aten::contiguous",   "aten::detach",         "aten::expand",       "aten::flatten.using_ints",
+    "aten::flip",         "aten::index.Tensor",   "aten::index_select", "aten::neg",
+    "aten::permute",      "aten::repeat",         "aten::reshape",      "aten::roll",
+    "aten::select.int",   "aten::select_scatter", "aten::slice.Tensor", "aten::slice_scatter",
+    "aten::split",        "aten::split.Tensor",   "aten::split.sizes",  "aten::split_with_sizes",
+    "aten::squeeze",      "aten::squeeze.dim",    "aten::stack",        "aten::transpose.int",
+    "aten::unbind.int",   "aten::unsqueeze",      "aten::view",
 };
 
 static int compare(const void *name, const void *rule)

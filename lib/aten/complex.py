@@ -6,7 +6,7 @@ operator computes on complex tensors, in terms of real parts and imaginary parts
 import math
 import torch
 
-from calque import complex_rule, dtype_name, is_complex, operator, unview, wrap_dim, wrap_dims
+from calque import complex_rule, dtype_name, is_complex, operator, size_hint, unview, wrap_dim, wrap_dims
 from aten.common import before, behind
 from aten.fft import complex_of, fourier_1, fourier_n
 from aten.matrix import square_matrix
@@ -965,6 +965,8 @@ def pow_Tensor_Tensor_complex(self, exponent):
 @complex_rule("aten::prod")
 def prod_complex(self, dtype):
     y = self.reshape([-1])
+    if size_hint(y.shape[0]) == 0:
+        return torch.ones([], dtype=self.dtype)
     z = y.select(0, 0)
     for i in range(1, int(y.shape[0])):
         z = z * y.select(0, i)
@@ -974,6 +976,9 @@ def prod_complex(self, dtype):
 @complex_rule("aten::prod.dim_int")
 def prod_dim_int_complex(self, dim, keepdim, dtype):
     d = wrap_dim(dim, self.ndim)
+    if size_hint(self.shape[d]) == 0:
+        rest = [1 if i == d else self.shape[i] for i in range(self.ndim) if keepdim or i != d]
+        return torch.ones(rest, dtype=self.dtype)
     y = self.select(d, 0)
     for i in range(1, int(self.shape[d])):
         y = y * self.select(d, i)

@@ -119,6 +119,15 @@ def triangles(a, pivot):
     )
 
 
+# As LAPACK counts it, from 1; 0 if there is none.
+def first_zero_pivot(lu):
+    if min(size_hint(lu.shape[-2]), size_hint(lu.shape[-1])) == 0:
+        return torch.zeros(lu.shape[:-2], dtype=torch.int32)
+    d = lu.diagonal(0, -2, -1)
+    is_zero = ((magnitude(d) if lu.is_complex() else d) == 0).to(torch.int64)
+    return ((is_zero.argmax(-1) + 1) * is_zero.amax(-1)).to(torch.int32)
+
+
 # Rows in the order that pivots leave them in.
 def order_of(pivots, rows):
     r = torch.arange(rows)
@@ -296,7 +305,7 @@ def cholesky_inverse(self, upper):
 def linalg_lu_factor_ex(A, pivot, check_errors):
     """Triangular factors in one matrix, and which rows changed places."""
     lu, pivots, order = triangles(A, pivot)
-    return (lu, pivots, torch.zeros(A.shape[:-2], dtype=torch.int32))
+    return (lu, pivots, first_zero_pivot(lu))
 
 
 @operator("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", complex=True)

@@ -23,8 +23,8 @@ def eliminated(a, b):
 
 
 def solved(a, b):
-    batch = torch.zeros_like(a.slice(-1, 0, 1).slice(-2, 0, 1))
-    batch = batch + torch.zeros_like(b.slice(-1, 0, 1).slice(-2, 0, 1))
+    batch = torch.zeros_like(a[..., :1, :1])
+    batch = batch + torch.zeros_like(b[..., :1, :1])
     return eliminated(a + batch, b + batch)
 
 
@@ -137,7 +137,7 @@ def order_of(pivots, rows: int):
 
 
 def permutation(order, like):
-torch.arange(order.size(-1)).unsqueeze(-1)).to(like.dtype)
+    return (order.unsqueeze(-2) == torch.arange(order.size(-1)).unsqueeze(-1)).to(like.dtype)
 
 
 def factors(lu):
@@ -153,7 +153,9 @@ def lu_factor(a, pivot: bool):
 
 def lu_factor_ex(a, pivot: bool):
     lu, pivots, order = triangles(a, pivot)
-    return lu, pivots, info_of(a)
+    zeros = (torch.diagonal(lu, 0, -2, -1) == 0).to(torch.int64)
+    info = (zeros.argmax(-1) + 1) * zeros.sum([-1]).clamp(max=1)
+    return lu, pivots, info.to(torch.int32)
 
 
 def lu(a, pivot: bool):

@@ -109,7 +109,7 @@ for dtype in (torch.complex64, torch.complex128):
 case("aten::cumsum", c64(), 0)
 case("aten::logcumsumexp", c64(2, 3), 1, tol=NEAR)
 case("aten::logcumsumexp", c64(), 0)
-for matrix in (c64(3, 3), m, c64(1, 1), torch.zeros(2, 2, dtype=torch.complex64)):
+for matrix in (c64(3, 3), m, c64(1, 1), c64(0, 0), c64(2, 0, 0), torch.zeros(2, 2, dtype=torch.complex64)):
     case("aten::linalg_det", matrix, tol=NEAR)
     case("aten::linalg_slogdet", matrix, tol=NEAR)
     case("aten::slogdet", matrix, tol=NEAR)
@@ -119,3 +119,5 @@ for matrix in (c64(3, 3), c64(2, 4, 3), c64(3, 5)):
     case("aten::linalg_lu", matrix, tol=NEAR)
     case("aten::linalg_lu_factor", matrix, tol=NEAR)
 case("aten::where.self", boolean(2, 3), x, f32(3))
+case("aten::prod", c64(0, 2))
+case("aten::prod.dim_int", c64(0, 2), 0, True)

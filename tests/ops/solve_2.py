@@ -48,3 +48,6 @@ for a in (f32(3, 4), f64(2, 5, 3), torch.zeros(2, 3), f32(3, 1) @ f32(1, 4)):
     case("aten::nuclear_norm", a, True, tol=NEAR)
 case("aten::nuclear_norm.dim", f32(3, 2, 4), [2, 0], tol=NEAR)
 case("aten::linalg_matrix_norm", f32(3, 2, 4), 2, [0, 2], True, tol=NEAR)
+for singular in (torch.zeros(2, 2), torch.ones(3, 3), t([[[1, 2], [2, 4]], [[0, 1], [1, 0]]]), torch.zeros(2, 3, 4), f32(0, 0)):
+    case("aten::linalg_lu_factor_ex", singular)
+    case("aten::linalg_lu", singular)

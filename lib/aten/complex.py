@@ -6,7 +6,8 @@ operator computes on complex tensors, in terms of real parts and imaginary parts
 import math
 import torch
 
-from calque import complex_rule, dtype_name, is_complex, operator, size_hint, unview, wrap_dim, wrap_dims
+from calque import complex_rule, dtype_name, is_complex, operator, size_hint, unview
+from calque import wrap_dim, wrap_dims
 from aten.common import before, behind
 from aten.fft import complex_of, fourier_1, fourier_n
 from aten.matrix import square_matrix
@@ -491,7 +492,9 @@ def cumsum_complex(self, dim, dtype):
     d = wrap_dim(dim, y.ndim)
     if y.ndim == 0:
         return y.clone()
-    return from_pairs(torch.cumsum(torch.view_as_real(y), d)) if y.is_complex() else torch.cumsum(y, d)
+    if not y.is_complex():
+        return torch.cumsum(y, d)
+    return from_pairs(torch.cumsum(torch.view_as_real(y), d))
 
 
 

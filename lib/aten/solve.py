@@ -308,7 +308,10 @@ def linalg_lu_factor_ex(A, pivot, check_errors):
     return (lu, pivots, first_zero_pivot(lu))
 
 
-@operator("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", complex=True)
+@operator(
+    "aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
+    complex=True,
+)
 def linalg_lu_factor(A, pivot):
     """Triangular factors in one matrix, and which rows changed places."""
     lu, pivots, order = triangles(A, pivot)
@@ -325,7 +328,10 @@ def _lu_with_info(self, pivot, check_errors):
     return torch.ops.aten.linalg_lu_factor_ex(self, pivot=pivot)
 
 
-@operator("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", complex=True)
+@operator(
+    "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    complex=True,
+)
 def linalg_lu(A, pivot):
     """A permutation and triangular factors."""
     lu, pivots, order = triangles(A, pivot)

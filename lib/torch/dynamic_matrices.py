@@ -1,5 +1,5 @@
-"""Factors and solutions of matrices of a dynamic size: a loop over the rows, as in lib/aten/solve.py
-where the steps of a fixed size are written out."""
+"""Factors and solutions of matrices of a dynamic size: a loop over the rows. The steps of a fixed
+size are written out in lib/aten/solve.py."""
 import torch
 
 

@@ -2,7 +2,7 @@
 #include "base/printable.h"
 
 #include "base/pytext.h"
-#include "calque/status.h"
+#include <calque/status.h>
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool is_ignorable(uint32_t c)
 size_t cq_visible_bytes(const char *text, size_t size)
 {
     uint32_t c;
-    size_t   n = cq_utf8_next(text, size, &c);
+    size_t   n = text ? cq_utf8_next(text, size, &c) : 0;
 
     return n && cq_is_printable(c) && !is_ignorable(c) ? n : 0;
 }

@@ -94,6 +94,18 @@ CQ_API const char *cq_optimize_pass(size_t index, const char **about);
 /* Calls of the model's functions become their nodes, and the functions are removed. */
 CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *model);
 
+/* ---- converting ---- */
+
+/* Changes the version of ONNX's own operator set, up or down. What the target cannot express is one
+ * error that lists all such nodes and the lowest opset that can; the model is useless then. */
+CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *model, int64_t opset);
+
+/* Renames a value wherever it occurs: an input, an output, an initializer or an inner value. */
+CQ_API cq_status cq_onnx_model_rename(cq_onnx_model *model, const char *from, const char *to);
+
+/* Sets the IR version; one that is older than the model's opset needs is an error. */
+CQ_API cq_status cq_onnx_model_convert_ir(cq_onnx_model *model, int64_t version);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,87 @@
+/* calque convert: an ONNX model in another form: opset, names, IR version, where weights lie. */
+#include "edit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NAME = 1024 };
+
+static int rename_values(cli_edit *e, const cli_args *args)
+{
+    const char *value;
+    size_t      at = 0;
+
+    while ((value = cli_next_value(args, "rename", &at))) {
+        const char *equals = strchr(value, '=');
+        char        from[MAX_NAME];
+
+        if (!equals || equals == value || !equals[1] || equals - value >= MAX_NAME)
+            return cli_misuse(args->verb, "--rename: expected OLD=NEW, got '%s'", value);
+        snprintf(from, sizeof from, "%.*s", (int)(equals - value), value);
+        CLI_TRY(cli_result_of_call(cq_onnx_model_rename(e->after, from, equals + 1)));
+    }
+    return CLI_DONE;
+}
+
+static int place_weights(cli_edit *e, const cli_args *args)
+{
+    if (cli_has(args, "external-data") && cli_has(args, "embed"))
+        return cli_misuse(args->verb, "--external-data and --embed exclude each other");
+    if (cli_has(args, "external-data"))
+        e->save.flags |= CQ_ONNX_SAVE_EXTERNAL;
+    if (cli_has(args, "embed"))
+        e->save.flags &= ~(uint32_t)CQ_ONNX_SAVE_EXTERNAL;
+    return CLI_DONE;
+}
+
+static int convert(cli_edit *e, const cli_args *args)
+{
+    const int64_t was   = cq_onnx_model_opset(e->after, "");
+    int64_t       opset = 0, ir = 0;
+
+    CLI_TRY(cli_number(args, "opset", 7, 1000, &opset));
+    CLI_TRY(cli_number(args, "ir-version", 1, 1000, &ir));
+    CLI_TRY(place_weights(e, args));
+    if (opset) {
+        CLI_TRY(cli_result(cq_onnx_model_convert_opset(e->after, opset)));
+        snprintf(e->detail, sizeof e->detail, "opset %lld -> %lld", (long long)was,
+                 (long long)opset);
+    }
+    if (ir)
+        CLI_TRY(cli_result_of_call(cq_onnx_model_convert_ir(e->after, ir)));
+    return rename_values(e, args);
+}
+
+static int run(const cli_args *args)
+{
+    static cli_edit edit;
+
+    CLI_TRY(cli_edit_open(&edit, args));
+    return cli_edit_close(&edit, args, "converted", convert(&edit, args));
+}
+
+static const cli_option options[] = {
+    CLI_EDIT_OPTIONS,
+    { "opset", "N", "the version of ONNX's operators, 7 to the newest, up or down", 0 },
+    { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
+    { "ir-version", "N", "the version of the file format", 0 },
+    { "external-data", NULL, "write weights to OUT.data", 0 },
+    { "embed", NULL, "write weights into OUT", 0 },
+    { 0 },
+};
+
+const cli_verb cli_verb_convert = {
+    .name     = "convert",
+    .operands = "IN -o OUT",
+    .summary  = "change the opset, names or storage of an ONNX model",
+    .about =
+        "Writes the ONNX model IN to OUT in another form. Nodes that the opset cannot express\n"
+        "are listed in one error. OUT.onnxtxt and OUT.txt are written in ONNX's text syntax.\n"
+        "Both models are run on the same inputs; a difference is an error that names the\n"
+        "first node, and OUT is not written.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .n_read       = 1,
+    .run          = run,
+};

@@ -101,8 +101,9 @@ typedef struct cq_session_options {
     const char *const *fetch;       /* intermediate values that become additional outputs */
     size_t             n_fetch;
     /* Limit in bytes for the tensors of a run; temporary memory of nodes may take as much again. 0:
-     * 1 GiB plus 256 times the size of weights and given inputs, or three quarters of the available
-     * memory (and a quarter of it for temporary memory). UINT64_MAX: no limit. */
+     * 1 GiB plus 4 times the first 10 MiB of the weights plus 256 times the rest of them and the
+     * given inputs, or three quarters of the available memory (and a quarter of it for temporary
+     * memory). UINT64_MAX: no limit. */
     uint64_t max_memory;
     /* Limit for the steps of a run, of about 0.1 µs each: a node costs eight steps; 64 elements
      * read or written, or 2048 float32 multiplications, cost one. 0: 50 million plus 3 for each

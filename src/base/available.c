@@ -2,6 +2,7 @@
  * container has a limit of its own that the system's word does not know; elsewhere it is all that
  * is installed. */
 #include "base/alloc.h"
+#include "base/steps.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -46,10 +47,13 @@ uint64_t cq_alloc_available(void)
     return limit < bytes ? limit : bytes;
 }
 
-int64_t cq_default_bytes(double bytes, uint64_t available)
+/* A session adds a quarter for its kernels: with 4 times the first 10 MiB, no file of that size
+ * takes more than 1.5 GB. */
+int64_t cq_default_bytes(double file_bytes, double input_bytes, uint64_t available)
 {
     const double most    = (double)(available / 4 * 3);
-    const double allowed = 0x1p30 + 256 * bytes;
+    const double small   = file_bytes < CQ_STEPS_SMALL ? file_bytes : CQ_STEPS_SMALL;
+    const double allowed = 0x1p30 + 4 * small + 256 * (file_bytes - small + input_bytes);
 
     return (int64_t)(allowed < most ? allowed : most < 0x1p62 ? most : 0x1p62);
 }

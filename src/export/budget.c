@@ -29,16 +29,16 @@ static cq_status bytes_of_constants(double *bytes, const cq_graph *g)
  * holds already is not held twice. */
 cq_status cq_export_convert_within_limits(cq_exporter *ex)
 {
-    enum { NODE_BYTES = 64 }; /* 256 times that are allowed, see cq_default_bytes */
+    enum { NODE_BYTES = 8 }; /* 256 times that are allowed, see cq_default_bytes */
     cq_alloc_budget before;
     cq_status       status;
-    double          bytes;
+    double          bytes, node_bytes = 0;
 
     CQ_TRY(bytes_of_constants(&bytes, ex->source));
     for (const cq_node *n = ex->source->top->first; n; n = n->next)
-        bytes += NODE_BYTES;
+        node_bytes += NODE_BYTES;
     before = cq_alloc_set_budget(
-        (cq_alloc_budget){ .limit = cq_default_bytes(bytes, cq_alloc_available()) });
+        (cq_alloc_budget){ .limit = cq_default_bytes(bytes, node_bytes, cq_alloc_available()) });
     status = cq_export_convert(ex);
     cq_alloc_set_budget(before);
     return status;

@@ -58,11 +58,11 @@ typedef struct limits {
     int64_t  heap;
 } limits;
 
-static limits limits_for(const cq_session *s, double bytes)
+static limits limits_for(const cq_session *s, double input_bytes)
 {
     enum { HOUSEKEEPING = 1 << 20 };
     const uint64_t given = s->options.max_memory;
-    const int64_t  most  = cq_default_bytes(bytes, s->available);
+    const int64_t  most  = cq_default_bytes(s->weight_bytes, input_bytes, s->available);
 
     if (given >= INT64_MAX / 4)
         return (limits){ 0 };
@@ -74,8 +74,8 @@ static limits limits_for(const cq_session *s, double bytes)
 /* The user's limit is for runs: a smaller one than the default does not hold here. */
 static int64_t limit_of_preparing(const cq_session *s)
 {
-    const int64_t most  = cq_default_bytes(s->weight_bytes, s->available);
-    const limits  given = limits_for(s, s->weight_bytes);
+    const int64_t most  = cq_default_bytes(s->weight_bytes, 0, s->available);
+    const limits  given = limits_for(s, 0);
 
     return !given.heap || given.heap > most + most / 4 ? given.heap : most + most / 4;
 }
@@ -388,7 +388,7 @@ static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val
                                .hook      = s->options.hook,
                                .hook_user = s->options.hook_user };
     const double    bytes  = cq_rt_bytes(NULL, inputs, s->plan->n_inputs) + s->weight_bytes;
-    const limits    most   = limits_for(s, bytes);
+    const limits    most   = limits_for(s, bytes - s->weight_bytes);
     cq_alloc_budget before = { 0 };
     cq_rt_lease     lease;
     cq_status       status;

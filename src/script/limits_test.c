@@ -376,10 +376,14 @@ TEST(limits, the_tests_of_a_loop_do_not_add_up)
 
 TEST(limits, by_default_a_program_leaves_the_machine_some_memory)
 {
-    CHECK_INT(INT64_C(1) << 30, cq_default_bytes(0, INT64_C(8) << 30));
-    CHECK_INT((INT64_C(1) << 30) + 256, cq_default_bytes(1, INT64_C(8) << 30));
-    CHECK_INT(INT64_C(6) << 30, cq_default_bytes(1e30, INT64_C(8) << 30));
-    CHECK_INT(3 << 20, cq_default_bytes(1e30, 4 << 20));
+    const int64_t gib = 1 << 30;
+
+    CHECK_INT(gib, cq_default_bytes(0, 0, 8 * gib));
+    CHECK_INT(gib + 4, cq_default_bytes(1, 0, 8 * gib));
+    CHECK_INT(gib + 256, cq_default_bytes(0, 1, 8 * gib));
+    CHECK_INT(gib + 4 * (10 << 20) + 256, cq_default_bytes((10 << 20) + 1, 0, 8 * gib));
+    CHECK_INT(6 * gib, cq_default_bytes(1e30, 0, 8 * gib));
+    CHECK_INT(3 << 20, cq_default_bytes(1e30, 0, 4 << 20));
 }
 
 /* before, then n times part, then after. */

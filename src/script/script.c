@@ -461,7 +461,7 @@ done:
 int64_t cq_script_max_bytes(const cq_script *s, double input_bytes)
 {
     return s->program->max_bytes ? s->program->max_bytes
-                                 : cq_default_bytes((double)s->program->file_bytes + input_bytes,
+                                 : cq_default_bytes((double)s->program->file_bytes, input_bytes,
                                                     s->program->available);
 }
 

@@ -101,7 +101,7 @@ typedef struct cq_session_options {
     const char *const *fetch;       /* intermediate values that become additional outputs */
     size_t             n_fetch;
     /* Limit in bytes for the tensors of a run; temporary memory of nodes may take as much again. 0:
-     * 1 GiB plus 4 times the first 10 MiB of the weights plus 256 times the rest of them and the
+     * 1 GiB plus 2 times the first 10 MiB of the weights plus 256 times the rest of them and the
      * given inputs, or three quarters of the available memory (and a quarter of it for temporary
      * memory). UINT64_MAX: no limit. */
     uint64_t max_memory;

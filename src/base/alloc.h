@@ -43,7 +43,7 @@ cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget budget);
 uint64_t cq_alloc_available(void);
 
 /* What work for so many bytes, of a file and of the inputs that came with it, may hold unless the
- * user says otherwise: 1 GiB, 4 times the first 10 MiB of the file and 256 times the rest, or three
+ * user says otherwise: 1 GiB, 2 times the first 10 MiB of the file and 256 times the rest, or three
  * quarters of what is (or was)
  * available. So a small file cannot take a machine down, and images have room for their layers. */
 int64_t cq_default_bytes(double file_bytes, double input_bytes, uint64_t available);

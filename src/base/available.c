@@ -47,13 +47,13 @@ uint64_t cq_alloc_available(void)
     return limit < bytes ? limit : bytes;
 }
 
-/* A session adds a quarter for its kernels: with 4 times the first 10 MiB, no file of that size
+/* A session adds a quarter for its kernels: with 2 times the first 10 MiB, no file of that size
  * takes more than 1.5 GB. */
 int64_t cq_default_bytes(double file_bytes, double input_bytes, uint64_t available)
 {
     const double most    = (double)(available / 4 * 3);
     const double small   = file_bytes < CQ_STEPS_SMALL ? file_bytes : CQ_STEPS_SMALL;
-    const double allowed = 0x1p30 + 4 * small + 256 * (file_bytes - small + input_bytes);
+    const double allowed = 0x1p30 + 2 * small + 256 * (file_bytes - small + input_bytes);
 
     return (int64_t)(allowed < most ? allowed : most < 0x1p62 ? most : 0x1p62);
 }

@@ -9,10 +9,14 @@
  * What is larger is not taken for a cycle. */
 enum { MAX_SEARCH = 128 };
 
+/* To enter a container takes as long as to inspect so many items. */
+enum { CONTAINER_ITEMS = 4 };
+
 typedef struct search {
     CQ_VEC(cq_val) left; /* containers, borrowed */
     cq_ptr_map seen;
     size_t     n;
+    uint64_t   items; /* that were inspected */
 } search;
 
 static bool is_container(cq_val v)
@@ -32,22 +36,24 @@ static void look_at(search *s, cq_val v)
 static void look_inside(search *s, cq_val v)
 {
     cq_object *t = cq_object_of(v);
+    size_t     i = 0;
 
     if (t) {
         look_at(s, t->self);
-        for (size_t i = 0; i < t->attributes.n; i++)
+        for (; i < t->attributes.n && s->n < MAX_SEARCH; i++)
             look_at(s, t->attributes.items[i].value);
     } else if (v.kind == CQ_VAL_DICT) {
-        for (size_t i = 0; i < v.u.dict->n; i++)
+        for (; i < v.u.dict->n && s->n < MAX_SEARCH; i++)
             look_at(s, v.u.dict->entries[i].value);
     } else {
-        for (size_t i = 0; i < v.u.list->n; i++)
+        for (; i < v.u.list->n && s->n < MAX_SEARCH; i++)
             look_at(s, v.u.list->items[i]);
     }
+    s->items += i + CONTAINER_ITEMS;
 }
 
-/* Whether the container is v, or somewhere inside of it. */
-static bool holds(cq_val v, cq_val container)
+/* Whether the container is v, or somewhere inside of it. *items: how many were inspected. */
+static bool holds(cq_val v, cq_val container, uint64_t *items)
 {
     search s = { 0 };
     bool   found;
@@ -55,7 +61,8 @@ static bool holds(cq_val v, cq_val container)
     look_at(&s, v);
     while (s.left.n && !cq_ptr_map_get(&s.seen, container.u.box))
         look_inside(&s, s.left.items[--s.left.n]);
-    found = cq_ptr_map_get(&s.seen, container.u.box) != NULL;
+    found  = cq_ptr_map_get(&s.seen, container.u.box) != NULL;
+    *items = s.items;
     cq_vec_clear(&s.left);
     cq_ptr_map_clear(&s.seen);
     return found;
@@ -64,8 +71,14 @@ static bool holds(cq_val v, cq_val container)
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
 {
     cq_status status;
+    uint64_t  items;
+    bool      found;
 
-    if (!is_container(v) || !holds(v, container))
+    if (!is_container(v))
+        return CQ_OK;
+    found = holds(v, container, &items);
+    CQ_TRY(cq_eval_spend(ev, items));
+    if (!found)
         return CQ_OK;
     status = cq_vec_push(&ev->cycles, container);
     if (status == CQ_OK)
@@ -90,8 +103,10 @@ static void empty(cq_val v)
 
 void cq_eval_open_cycles(cq_eval *ev, cq_val root)
 {
+    uint64_t items;
+
     for (size_t i = 0; i < ev->cycles.n; i++) {
-        if (!holds(root, ev->cycles.items[i]))
+        if (!holds(root, ev->cycles.items[i], &items))
             empty(ev->cycles.items[i]);
         cq_val_release(ev->cycles.items[i]);
     }

@@ -23,6 +23,40 @@ static int rename_values(cli_edit *e, const cli_args *args)
     return CLI_DONE;
 }
 
+static int convert_type(cli_edit *e, const cli_args *args)
+{
+    static char          text[4096];
+    static const char   *keep[256];
+    const char          *to    = cli_value(args, "to"), *value;
+    const cq_dtype       dtype = to ? cq_dtype_from_name(to) : CQ_DTYPE_NONE;
+    size_t               at = 0, used = 0;
+    cq_precision_options options;
+
+    cq_precision_options_init(&options);
+    options.keep = keep;
+    if (!to)
+        return cli_has(args, "keep") ? cli_misuse(args->verb, "--keep is for --to") : CLI_DONE;
+    if (dtype != CQ_DTYPE_F16 && dtype != CQ_DTYPE_BF16 && dtype != CQ_DTYPE_F32)
+        return cli_misuse(args->verb, "--to: expected float16, bfloat16 or float32, got '%s'", to);
+    while ((value = cli_next_value(args, "keep", &at))) {
+        const size_t len = strlen(value) + 1;
+
+        if (used + len > sizeof text)
+            return cli_misuse(args->verb, "--keep: the list is too long");
+        memcpy(text + used, value, len);
+        for (char *name = strtok(text + used, ","); name; name = strtok(NULL, ","))
+            if (options.n_keep < sizeof keep / sizeof *keep)
+                keep[options.n_keep++] = name;
+        used += len;
+    }
+    options.flags |= cli_has(args, "no-verify") ? CQ_PRECISION_NO_RUN : 0;
+    e->proof.flags |= CQ_PROOF_LOSSY;
+    e->proof.rtol = dtype == CQ_DTYPE_BF16 ? 0.1 : 0.02;
+    e->proof.atol = dtype == CQ_DTYPE_BF16 ? 0.08 : 0.01;
+    snprintf(e->detail, sizeof e->detail, "%s", cq_dtype_name(dtype));
+    return cli_result(cq_onnx_model_convert_float(e->after, dtype, &options));
+}
+
 static int place_weights(cli_edit *e, const cli_args *args)
 {
     if (cli_has(args, "external-data") && cli_has(args, "embed"))
@@ -47,6 +81,7 @@ static int convert(cli_edit *e, const cli_args *args)
         snprintf(e->detail, sizeof e->detail, "opset %lld -> %lld", (long long)was,
                  (long long)opset);
     }
+    CLI_TRY(convert_type(e, args));
     if (ir)
         CLI_TRY(cli_result_of_call(cq_onnx_model_convert_ir(e->after, ir)));
     return rename_values(e, args);
@@ -63,6 +98,8 @@ static int run(const cli_args *args)
 static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
     { "opset", "N", "the version of ONNX's operators, 7 to the newest, up or down", 0 },
+    { "to", "TYPE", "compute in float16, bfloat16 or float32; inputs and outputs stay", 0 },
+    { "keep", "A,B", "operators and nodes that --to leaves as they are; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
     { "ir-version", "N", "the version of the file format", 0 },
     { "external-data", NULL, "write weights to OUT.data", 0 },
@@ -73,7 +110,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_convert = {
     .name     = "convert",
     .operands = "IN -o OUT",
-    .summary  = "change the opset, names or storage of an ONNX model",
+    .summary  = "change the opset, type, names or storage of an ONNX model",
     .about =
         "Writes the ONNX model IN to OUT in another form. Nodes that the opset cannot express\n"
         "are listed in one error. OUT.onnxtxt and OUT.txt are written in ONNX's text syntax.\n"

@@ -100,6 +100,25 @@ CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *model);
  * error that lists all such nodes and the lowest opset that can; the model is useless then. */
 CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *model, int64_t opset);
 
+typedef enum cq_precision_flags {
+    CQ_PRECISION_NO_RUN = 1 /* do not run the model to find values that overflow */
+} cq_precision_flags;
+
+typedef struct cq_precision_options {
+    size_t             struct_size; /* set by cq_precision_options_init, never by hand */
+    uint32_t           flags;       /* CQ_PRECISION_*; default 0 */
+    const char *const *keep;        /* names of operators and nodes that keep their type */
+    size_t             n_keep;
+} cq_precision_options;
+
+CQ_API void cq_precision_options_init(cq_precision_options *options);
+
+/* Computes in float16, bfloat16 or float32. Casts stand only where types meet; inputs and outputs
+ * keep their types. Values that float16 cannot hold are found by running the model on random
+ * inputs, and stay in float32. options may be NULL. */
+CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *model, cq_dtype to,
+                                             const cq_precision_options *options);
+
 /* Renames a value wherever it occurs: an input, an output, an initializer or an inner value. */
 CQ_API cq_status cq_onnx_model_rename(cq_onnx_model *model, const char *from, const char *to);
 

@@ -138,6 +138,7 @@ CQ_PATH_FILE = 1
 CQ_PATH_FOLDER = 2
 CQ_PATH_MISSING = 0
 CQ_PATH_OTHER = 3
+CQ_PRECISION_NO_RUN = 1
 CQ_PROOF_FORCE = 2
 CQ_PROOF_LOSSY = 1
 CQ_PT2_OPSET_DEFAULT = 18
@@ -257,6 +258,10 @@ class cq_pass_result(Structure):
 
 
 class cq_optimize_report(Structure):
+    pass
+
+
+class cq_precision_options(Structure):
     pass
 
 
@@ -505,6 +510,13 @@ cq_optimize_report._fields_ = [
     ("passes", cq_pass_result * 32),
     ("n_before", c_size_t),
     ("n_after", c_size_t),
+]
+
+cq_precision_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("flags", c_uint32),
+    ("keep", POINTER(c_char_p)),
+    ("n_keep", c_size_t),
 ]
 
 cq_nest._fields_ = [
@@ -1029,6 +1041,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_graph_node": (c_void_p, [c_void_p, c_size_t]),
     "cq_onnx_graph_value": (c_void_p, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_check": (c_int, [POINTER(c_void_p), c_void_p]),
+    "cq_onnx_model_convert_float": (c_int, [c_void_p, c_int, POINTER(cq_precision_options)]),
     "cq_onnx_model_convert_ir": (c_int, [c_void_p, c_int64]),
     "cq_onnx_model_convert_opset": (c_int, [c_void_p, c_int64]),
     "cq_onnx_model_count_flops": (c_int, [POINTER(c_double), c_void_p]),
@@ -1138,6 +1151,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pixel_shuffle_new": (c_void_p, [c_int64]),
     "cq_pow": (c_void_p, [c_void_p, c_void_p, c_void_p]),
     "cq_pow_scalar": (c_void_p, [c_void_p, c_void_p, c_double]),
+    "cq_precision_options_init": (None, [POINTER(cq_precision_options)]),
     "cq_prelu": (c_void_p, [c_void_p, c_void_p, c_void_p]),
     "cq_prelu_new": (c_void_p, [c_int64, c_double]),
     "cq_prod": (c_void_p, [c_void_p, c_void_p]),

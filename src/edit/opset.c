@@ -373,9 +373,33 @@ static cq_status learn(void *user, const cq_onnx_graph *graph, const cq_ivalue *
                    seen ? NULL : (void *)(uintptr_t)(1 + v->type.elem + 256 * (int)v->type.kind)));
     if (seen && (uintptr_t)cq_map_get(&c->ranks, v->name) != rank)
         return cq_map_set(&c->ranks, v->name, NULL);
-    if (v->tensor && !seen)
-        CQ_TRY(cq_map_set(&c->constants, v->name, (void *)v->tensor));
     return cq_map_set(&c->ranks, v->name, (void *)rank);
+}
+
+/* A name that two graphs have is in doubt, and not a constant. */
+static cq_status add_constant(cq_map *out, const char *name, cq_onnx_tensor *t)
+{
+    return cq_map_set(out, name, cq_map_has(out, name) ? NULL : t);
+}
+
+cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_graph *g, int depth)
+{
+    if (!g || depth > MAX_DEPTH)
+        return CQ_OK;
+    for (size_t i = 0; i < g->initializer.n; i++)
+        if (g->initializer.items[i]->name)
+            CQ_TRY(add_constant(out, g->initializer.items[i]->name, g->initializer.items[i]));
+    for (size_t i = 0; i < g->node.n; i++) {
+        const cq_onnx_node      *n = g->node.items[i];
+        const cq_onnx_attribute *a = cq_onnx_node_attr(n, "value");
+
+        if (n->op_type && strcmp(n->op_type, "Constant") == 0 && is_own_domain(n->domain) && a &&
+            a->t && n->output.n)
+            CQ_TRY(add_constant(out, n->output.items[0], a->t));
+        for (size_t k = 0; k < n->attribute.n; k++)
+            CQ_TRY(cq_onnx_find_constants(out, n->attribute.items[k]->g, depth + 1));
+    }
+    return CQ_OK;
 }
 
 static void set_opset(cq_onnx_model *m, int64_t version)
@@ -432,6 +456,8 @@ CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "calque optimize --inline removes functions",
                        "the opset of a model with functions cannot be changed");
     status = cq_onnx_model_each_value(m, learn, &c);
+    if (status == CQ_OK)
+        status = cq_onnx_find_constants(&c.constants, m->graph, 0);
     if (status == CQ_OK)
         status = convert_graph(&c, &t, m->graph, 0);
     if (status == CQ_OK)

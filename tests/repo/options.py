@@ -142,6 +142,12 @@ OPTIONS = {
         "LOSSY": "(the verbs that round weights)",
         "FORCE": "optimize --verify",
     },
+    "cq_precision_options": {
+        "keep": "convert --keep",
+    },
+    "CQ_PRECISION": {
+        "NO_RUN": "convert --no-verify",
+    },
     "cq_optimize_options": {
         "only": "optimize --only",
         "skip": "optimize --skip",

@@ -1,0 +1,148 @@
+#include "onnx/model.h"
+
+#include "test.h"
+
+#include <calque/edit.h>
+
+static cq_onnx_model *parse(const char *text)
+{
+    cq_onnx_model *m = NULL;
+
+    CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "<test>"));
+    return m;
+}
+
+static void check_ops(const cq_onnx_model *m, const char *ops)
+{
+    char got[512] = "";
+
+    for (size_t i = 0; i < m->graph->node.n; i++) {
+        if (i)
+            strcat(got, " ");
+        strcat(got, m->graph->node.items[i]->op_type);
+    }
+    CHECK_STR(ops, got);
+}
+
+static void prove(const char *text, const cq_onnx_model *after, uint32_t flags, double tolerance)
+{
+    cq_onnx_model   *before = parse(text);
+    cq_proof_options options;
+    cq_proof         proof;
+
+    cq_proof_options_init(&options);
+    options.flags = flags;
+    options.rtol = options.atol = tolerance;
+    CHECK_OK(cq_onnx_prove(&proof, before, after, &options));
+    CHECK(proof.n_runs > 0);
+    cq_onnx_model_free(before);
+}
+
+static const char old_net[] = "<ir_version: 6, opset_import: [\"\" : 11]>\n"
+                              "g (float[2, 3, 4] x) => (float[2, 1, 3, 4] y) {\n"
+                              "a = Softmax <axis = 1> (x)\n y = Unsqueeze <axes = [1]> (a) }";
+
+static void an_opset_rises(void **state)
+{
+    cq_onnx_model *m = parse(old_net);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_convert_opset(m, 21));
+    CHECK_INT(21, cq_onnx_model_opset(m, ""));
+    CHECK(m->ir_version >= 10);
+    check_ops(m, "Shape Flatten Softmax Reshape Unsqueeze");
+    prove(old_net, m, 0, 1e-5);
+    cq_onnx_model_free(m);
+}
+
+static void an_opset_falls(void **state)
+{
+    static const char text[] =
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+        "g (float[2, 3, 4] x) => (float[2, 1] y) <int64[2] a = {-1, -2}> {\n"
+        "s = Softmax <axis = 1> (x)\n t = HardSwish (s)\n"
+        "u = ReduceSum <keepdims = 0> (t, a)\n o = Constant <value = int64[1] {1}> ()\n"
+        "y = Unsqueeze (u, o) }";
+    cq_onnx_model *m = parse(text);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_convert_opset(m, 10));
+    prove(text, m, 0, 1e-5);
+    cq_onnx_model_free(m);
+}
+
+static void all_nodes_that_cannot_be_said_are_listed(void **state)
+{
+    static const char text[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                               "g (float[3] x) => (float[3] y) { [one] a = Trilu (x)\n"
+                               "[two] y = LayerNormalization (a, x) }";
+    cq_onnx_model    *m      = parse(text);
+
+    (void)state;
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_model_convert_opset(m, 11));
+    CHECK(strstr(cq_last_error()->message, "one (Trilu)"));
+    CHECK(strstr(cq_last_error()->message, "two (LayerNormalization)"));
+    CHECK(strstr(cq_last_error()->message, "the lowest opset that can is 17"));
+    cq_onnx_model_free(m);
+}
+
+static const char float_net[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                                "g (float[2, 3] x) => (float[2, 3] y)\n"
+                                "<float[3, 3] w = {1,2,3,4,5,6,7,8,9}, float big = {100000}> {\n"
+                                "a = MatMul (x, w)\n b = Mul (a, big)\n c = Div (b, big)\n"
+                                "y = Tanh (c) }";
+
+static void large_values_stay_float32(void **state)
+{
+    cq_onnx_model *m = parse(float_net);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_convert_float(m, CQ_DTYPE_F16, NULL));
+    check_ops(m, "Cast MatMul Cast Mul Div Cast Tanh Cast");
+    prove(float_net, m, CQ_PROOF_LOSSY, 0.02);
+    CHECK_OK(cq_onnx_model_convert_float(m, CQ_DTYPE_F32, NULL));
+    prove(float_net, m, CQ_PROOF_LOSSY, 0.02);
+    cq_onnx_model_free(m);
+}
+
+static void kept_operators_keep_their_type(void **state)
+{
+    const char          *keep[] = { "MatMul", "Tanh" };
+    cq_precision_options options;
+    cq_onnx_model       *m = parse(float_net);
+
+    (void)state;
+    cq_precision_options_init(&options);
+    options.keep   = keep;
+    options.n_keep = 2;
+    CHECK_OK(cq_onnx_model_convert_float(m, CQ_DTYPE_F16, &options));
+    check_ops(m, "MatMul Mul Div Tanh");
+    cq_onnx_model_free(m);
+}
+
+static void values_are_renamed(void **state)
+{
+    cq_onnx_model *m = parse(old_net);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_rename(m, "x", "image"));
+    CHECK_STR("image", m->graph->input.items[0]->name);
+    CHECK_STR("image", m->graph->node.items[0]->input.items[0]);
+    CHECK_STATUS(CQ_E_NOT_FOUND, cq_onnx_model_rename(m, "nothing", "z"));
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_model_rename(m, "image", "y"));
+    cq_onnx_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_opset_rises),
+        cmocka_unit_test(an_opset_falls),
+        cmocka_unit_test(all_nodes_that_cannot_be_said_are_listed),
+        cmocka_unit_test(large_values_stay_float32),
+        cmocka_unit_test(kept_operators_keep_their_type),
+        cmocka_unit_test(values_are_renamed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

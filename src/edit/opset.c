@@ -382,7 +382,7 @@ static cq_status add_constant(cq_map *out, const char *name, cq_onnx_tensor *t)
     return cq_map_set(out, name, cq_map_has(out, name) ? NULL : t);
 }
 
-cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_graph *g, int depth)
+static cq_status find_constants(cq_map *out, const cq_onnx_graph *g, int depth)
 {
     if (!g || depth > MAX_DEPTH)
         return CQ_OK;
@@ -397,8 +397,18 @@ cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_graph *g, int depth)
             a->t && n->output.n)
             CQ_TRY(add_constant(out, n->output.items[0], a->t));
         for (size_t k = 0; k < n->attribute.n; k++)
-            CQ_TRY(cq_onnx_find_constants(out, n->attribute.items[k]->g, depth + 1));
+            CQ_TRY(find_constants(out, n->attribute.items[k]->g, depth + 1));
     }
+    return CQ_OK;
+}
+
+/* A caller may replace the default of an input; before IR version 4 an input is no default. */
+cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m)
+{
+    CQ_TRY(find_constants(out, m->graph, 0));
+    for (size_t i = 0; i < m->graph->input.n && m->ir_version >= 4; i++)
+        if (m->graph->input.items[i]->name)
+            CQ_TRY(cq_map_set(out, m->graph->input.items[i]->name, NULL));
     return CQ_OK;
 }
 
@@ -457,7 +467,7 @@ CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
                        "the opset of a model with functions cannot be changed");
     status = cq_onnx_model_each_value(m, learn, &c);
     if (status == CQ_OK)
-        status = cq_onnx_find_constants(&c.constants, m->graph, 0);
+        status = cq_onnx_find_constants(&c.constants, m);
     if (status == CQ_OK)
         status = convert_graph(&c, &t, m->graph, 0);
     if (status == CQ_OK)

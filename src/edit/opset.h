@@ -34,7 +34,7 @@ extern const cq_opset_row cq_opset_rows[];
 extern const size_t       cq_opset_n_rows;
 
 /* opset.c: initializers and Constant nodes by the names of their values: cq_onnx_tensor. */
-cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_graph *g, int depth);
+cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m);
 
 /* ---- the vocabulary of adapters ---- */
 

@@ -473,7 +473,7 @@ static cq_status convert(precision *p)
     cq_onnx_graph *g = p->m->graph;
 
     CQ_TRY(cq_onnx_model_each_value(p->m, learn, p));
-    CQ_TRY(cq_onnx_find_constants(&p->constants, g, 0));
+    CQ_TRY(cq_onnx_find_constants(&p->constants, p->m));
     CQ_TRY(find_large_weights(p));
     if (isfinite(limit_of(p->to)) && !(p->options->flags & CQ_PRECISION_NO_RUN))
         CQ_TRY(find_large(p));

@@ -29,6 +29,7 @@ static const struct applies {
     { "quantized-engine", CLI_KIND_SCRIPT, "TorchScript", NULL },
     { "define", PROGRAMS, "TorchScript and .pt2 files", NULL },
     { "entry", PROGRAMS, "TorchScript (a method) and .pt2 files (one of several programs)", NULL },
+    { "path", CLI_KIND_SCRIPT, "Python source", NULL },
     { "weights", CLI_KIND_BUILT_IN, "built-in models", "the file has its own weights" },
     { "input", ALL_MODELS, "models", NULL },
     { "example", ALL_MODELS, "models", NULL },

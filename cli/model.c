@@ -314,6 +314,21 @@ static int read_constants(cli_model *model, const cli_args *args)
     return code;
 }
 
+/* --path, as often as there are folders. */
+static int read_paths(cli_model *model, const cli_args *args)
+{
+    const char *path;
+    size_t      at = 0;
+
+    model->n_paths = 0;
+    while ((path = cli_next_value(args, "path", &at))) {
+        if (model->n_paths == CLI_MAX_PATHS)
+            return cli_misuse(args->verb, "more than %d times --path", CLI_MAX_PATHS);
+        model->paths[model->n_paths++] = path;
+    }
+    return CLI_DONE;
+}
+
 /* The weights of --weights, instead of random ones. */
 static int load(cli_model *model, const cli_args *args)
 {
@@ -330,6 +345,7 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->handle     = NULL;
     model->call.entry = cli_value(args, "entry");
     CLI_TRY(cli_limits_read(&model->limits, args));
+    CLI_TRY(read_paths(model, args));
     CLI_TRY(open_any(model, args->operands[0]));
     CLI_TRY(cli_check_kind(args, model->front_end == &zoo_front_end          ? CLI_KIND_BUILT_IN
                                  : model->front_end == &cli_script_front_end ? CLI_KIND_SCRIPT

@@ -67,7 +67,7 @@ typedef struct cli_constant {
     const char *value;
 } cli_constant;
 
-enum { CLI_MAX_CONSTANTS = 32 };
+enum { CLI_MAX_CONSTANTS = 32, CLI_MAX_PATHS = 16 };
 
 /* What a program from anywhere may use. 0: as the library has it. */
 typedef struct cli_limits {
@@ -97,6 +97,8 @@ struct cli_model {
     cli_signature        takes;
     size_t               n_output_names;
     const char          *output_names[CLI_MAX_OUTPUTS];
+    size_t               n_paths;
+    const char          *paths[CLI_MAX_PATHS]; /* --path: where Python source finds modules */
 };
 
 /* The exit code, after saying what is wrong. Close the model in any case. */

@@ -56,6 +56,22 @@ static void declare_inputs(cli_signature *takes, const char *entry)
     takes->n_declared = takes->n_own;
 }
 
+/* Python source: its entry is an expression, which makes the module or function that is called. */
+static cq_status make_python(cli_model *model, cq_script *script)
+{
+    for (size_t i = 0; i < model->n_paths; i++) {
+        cq_status status = cq_script_add_path(script, model->paths[i]);
+
+        if (status != CQ_OK)
+            return status;
+    }
+    cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
+    cq_status status = cq_script_make(script, model->call.entry);
+
+    model->call.entry = NULL;
+    return status;
+}
+
 static cq_status script_open(cli_model *model, const char *operand)
 {
     cq_script *script = NULL;
@@ -66,6 +82,8 @@ static cq_status script_open(cli_model *model, const char *operand)
     model->takes.model = model->name;
     model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
     model->handle      = script;
+    if (status == CQ_OK && cq_script_is_python(script))
+        status = make_python(model, script);
     if (status == CQ_OK) {
         describe_example(&model->takes, script);
         describe_params(&model->takes, script, model->call.entry);

@@ -376,3 +376,12 @@ cq_status cq_file_read(char **out, size_t *size, const char *path)
     cq_mapping_release(m);
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
 }
+
+cq_file_type cq_file_type_of(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return CQ_FILE_NONE;
+    return S_ISDIR(st.st_mode) ? CQ_FILE_FOLDER : S_ISREG(st.st_mode) ? CQ_FILE_REGULAR : CQ_FILE_NONE;
+}

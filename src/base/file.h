@@ -54,6 +54,10 @@ void cq_mapping_identity(const cq_mapping *m, char *out, size_t size);
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
 cq_status cq_file_read(char **out, size_t *size, const char *path);
 
+/* What a path leads to, symbolic links followed. */
+typedef enum cq_file_type { CQ_FILE_NONE, CQ_FILE_REGULAR, CQ_FILE_FOLDER } cq_file_type;
+cq_file_type cq_file_type_of(const char *path);
+
 /* Writes bytes to path, through a temporary name. */
 cq_status cq_file_write(const char *path, const void *data, size_t size);
 

@@ -469,6 +469,8 @@ typedef struct cq_unit {
     cq_ast_block   body; /* all statements in order; the lists above are views of the top level */
     cq_ast_expr   *expr; /* CQ_PARSE_EXPR */
     cq_map         classes_by_name, defs_by_name;
+
+    struct cq_frame *globals; /* the evaluator's: the variables of a Python module; NULL: none */
 } cq_unit;
 
 typedef enum cq_parse_what {

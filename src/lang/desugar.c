@@ -24,8 +24,8 @@
  * True after; the evaluator knows which of them it is unless a condition was data-dependent, and an
  * if on a known flag costs nothing. On the two sides of an if that asks for a flag it is known.
  *
- * Statements that the evaluator does not support (try, match, a loop with an else part) stay as
- * they are, with what is in them.
+ * The parts of a try or match statement are blocks like those of an if. The else part of a loop
+ * becomes an if behind it that asks for the flag of the loop.
  *
  * Rests inside of rests would make the tree as deep as the source is long. So a rest that is
  * MAX_RESTS deep ends at the next statement that may leave, and the block around it goes on with
@@ -99,7 +99,19 @@ bool cq_ast_raises(const cq_ast_block *b)
     return false;
 }
 
-enum { BREAKS = 1, CONTINUES = 2, RETURNS = 4, DEFINES = 8 };
+enum { BREAKS = 1, CONTINUES = 2, RETURNS = 4, DEFINES = 8, LOOP_ELSE = 16 };
+
+static unsigned exits_in(const cq_ast_block *b, bool all);
+
+static unsigned exits_in_try(const cq_ast_try *t, bool all)
+{
+    unsigned found =
+        exits_in(&t->body, all) | exits_in(&t->other, all) | exits_in(&t->finally, all);
+
+    for (size_t i = 0; i < t->n_handlers; i++)
+        found |= exits_in(&t->handlers[i].body, all);
+    return found;
+}
 
 /* Which of them are in a block; of loops inside of it, what leaves the block too, unless all. */
 static unsigned exits_in(const cq_ast_block *b, bool all)
@@ -119,9 +131,18 @@ static unsigned exits_in(const cq_ast_block *b, bool all)
             found |= exits_in(&s->u.branch.then, all) | exits_in(&s->u.branch.other, all);
             break;
         case CQ_S_WITH: found |= exits_in(&s->u.with.body, all); break;
+        case CQ_S_TRY: found |= exits_in_try(s->u.attempt, all); break;
+        case CQ_S_MATCH:
+            for (size_t k = 0; k < s->u.match.n; k++)
+                found |= exits_in(&s->u.match.cases[k].body, all);
+            break;
+        case CQ_S_LOOP_ELSE:
+            found |= LOOP_ELSE | exits_in(&s->u.loop_else.other, all) |
+                     exits_in(&(cq_ast_block){ (cq_ast_stmt **)&s->u.loop_else.loop, 1 }, all);
+            break;
         case CQ_S_WHILE:
         case CQ_S_FOR:
-            found |= exits_in(&s->u.loop.body, all) & (all ? ~0u : (unsigned)(RETURNS | DEFINES));
+            found |= exits_in(&s->u.loop.body, all) & (all ? ~0u : (unsigned)(RETURNS | DEFINES | LOOP_ELSE));
             break;
         default: break;
         }
@@ -130,6 +151,22 @@ static unsigned exits_in(const cq_ast_block *b, bool all)
 }
 
 static outcome block_outcome(const cq_ast_block *b);
+
+static outcome try_outcome(const cq_ast_try *t)
+{
+    const outcome body = block_outcome(&t->body), other = block_outcome(&t->other),
+                  end = block_outcome(&t->finally);
+    outcome all       = { (body.falls && other.falls), body.leaves || other.leaves || end.leaves };
+
+    for (size_t i = 0; i < t->n_handlers; i++) {
+        const outcome o = block_outcome(&t->handlers[i].body);
+
+        all.falls |= o.falls;
+        all.leaves |= o.leaves;
+    }
+    all.falls &= end.falls;
+    return all;
+}
 
 static outcome stmt_outcome(const cq_ast_stmt *s)
 {
@@ -143,6 +180,14 @@ static outcome stmt_outcome(const cq_ast_stmt *s)
     case CQ_S_RAISE: return (outcome){ .falls = false };
     case CQ_S_EXPR: return (outcome){ .falls = !is_raise_call(s->u.value) };
     case CQ_S_WITH: return block_outcome(&s->u.with.body);
+    case CQ_S_TRY: return try_outcome(s->u.attempt);
+    case CQ_S_MATCH:
+    case CQ_S_LOOP_ELSE: {
+        const cq_ast_stmt *const items[] = { s };
+
+        exits = exits_in(&(cq_ast_block){ (cq_ast_stmt **)(void *)items, 1 }, false);
+        return (outcome){ .falls = true, .leaves = exits & (RETURNS | BREAKS | CONTINUES) };
+    }
     case CQ_S_IF:
         a = block_outcome(&s->u.branch.then);
         b = block_outcome(&s->u.branch.other);
@@ -457,7 +502,9 @@ static cq_status do_body(pass *p, level *l, cq_ast_stmt *loop, int depth)
     return CQ_OK;
 }
 
-static cq_status do_loop(pass *p, level *outer, const cq_ast_stmt *of, int depth, statements *out)
+/* *over, unless it is NULL, is the flag that a break sets; it stays NULL if nothing leaves. */
+static cq_status do_loop(pass *p, level *outer, const cq_ast_stmt *of, int depth, statements *out,
+                         const char **over)
 {
     level        l = { .outer = outer };
     cq_ast_stmt *s = new_stmt(p, *of);
@@ -470,6 +517,10 @@ static cq_status do_loop(pass *p, level *outer, const cq_ast_stmt *of, int depth
         status = put(out, new_set(p, &l.own[OVER], false, of->at));
     if (status == CQ_OK)
         status = do_body(p, &l, s, depth);
+    if (over && l.over) {
+        l.over->is_read = true;
+        *over           = l.over->name;
+    }
     for (size_t i = 0; i < 2; i++)
         forget_unread(&l.own[i]);
     return status == CQ_OK ? put(out, s) : status;
@@ -481,6 +532,75 @@ static cq_status do_with(pass *p, level *l, const cq_ast_stmt *of, int depth, st
 
     CQ_TRY(put(out, s));
     return do_block(p, l, &of->u.with.body, depth, &s->u.with.body);
+}
+
+static cq_status do_try(pass *p, level *l, const cq_ast_stmt *of, int depth, statements *out)
+{
+    const cq_ast_try *from = of->u.attempt;
+    cq_ast_stmt      *s    = new_stmt(p, *of);
+    cq_ast_try       *t    = cq_arena_copy(p->unit->arena, from, sizeof *from);
+
+    CQ_TRY(put(out, s));
+    if (!t)
+        return CQ_E_NO_MEMORY;
+    s->u.attempt = t;
+    if (from->n_handlers) {
+        t->handlers = cq_arena_copy(p->unit->arena, from->handlers,
+                                    from->n_handlers * sizeof *from->handlers);
+        if (!t->handlers)
+            return CQ_E_NO_MEMORY;
+    }
+    CQ_TRY(do_block(p, l, &from->body, depth, &t->body));
+    CQ_TRY(do_block(p, l, &from->other, depth, &t->other));
+    CQ_TRY(do_block(p, l, &from->finally, depth, &t->finally));
+    for (size_t i = 0; i < from->n_handlers; i++)
+        CQ_TRY(do_block(p, l, &from->handlers[i].body, depth, &t->handlers[i].body));
+    /* The else part is not run if the body left. */
+    if (t->other.n && l->skip && block_outcome(&from->body).leaves) {
+        cq_ast_stmt **only = cq_arena_array(p->unit->arena, 1, sizeof *only);
+
+        l->skip->is_read = true;
+        if (!only || !(only[0] = new_unless(p, l->skip, false, t->other, of->at)))
+            return CQ_E_NO_MEMORY;
+        t->other = (cq_ast_block){ only, 1 };
+    }
+    return CQ_OK;
+}
+
+static cq_status do_match(pass *p, level *l, const cq_ast_stmt *of, int depth, statements *out)
+{
+    cq_ast_stmt *s = new_stmt(p, *of);
+    cq_ast_case *c =
+        cq_arena_copy(p->unit->arena, of->u.match.cases, of->u.match.n * sizeof *c);
+
+    CQ_TRY(put(out, s));
+    if (!c)
+        return CQ_E_NO_MEMORY;
+    s->u.match.cases = c;
+    for (size_t i = 0; i < of->u.match.n; i++)
+        CQ_TRY(do_block(p, l, &of->u.match.cases[i].body, depth, &c[i].body));
+    return CQ_OK;
+}
+
+/* The else part is run unless the loop was left. */
+static cq_status do_loop_else(pass *p, level *l, const cq_ast_stmt *of, int depth, statements *out)
+{
+    const char  *over = NULL;
+    cq_ast_block other;
+    cq_ast_stmt *s;
+
+    CQ_TRY(do_loop(p, l, of->u.loop_else.loop, depth, out, &over));
+    CQ_TRY(do_block(p, l, &of->u.loop_else.other, depth, &other));
+    if (!over) {
+        for (size_t i = 0; i < other.n; i++)
+            CQ_TRY(put(out, other.items[i]));
+        return CQ_OK;
+    }
+    s = new_stmt(p, (cq_ast_stmt){ .kind     = CQ_S_IF,
+                                   .at       = of->at,
+                                   .u.branch = { .test  = name_expr(p, over, of->at),
+                                                 .other = other } });
+    return s && s->u.branch.test ? put(out, s) : CQ_E_NO_MEMORY;
 }
 
 static cq_status do_stmt(pass *p, level *l, cq_ast_stmt *s, todo **t, int depth, statements *out)
@@ -498,7 +618,10 @@ static cq_status do_stmt(pass *p, level *l, cq_ast_stmt *s, todo **t, int depth,
     switch (s->kind) {
     case CQ_S_IF: return do_if(p, l, s, t, depth, out);
     case CQ_S_WITH: return do_with(p, l, s, depth, out);
-    default: return do_loop(p, l, s, depth, out);
+    case CQ_S_TRY: return do_try(p, l, s, depth, out);
+    case CQ_S_MATCH: return do_match(p, l, s, depth, out);
+    case CQ_S_LOOP_ELSE: return do_loop_else(p, l, s, depth, out);
+    default: return do_loop(p, l, s, depth, out, NULL);
     }
 }
 
@@ -590,17 +713,27 @@ static cq_status desugar_def(pass *p, cq_ast_def *def)
     return finish(p, &body, status, &def->body);
 }
 
+/* The body of a class or a file: like that of a function, without returns. */
+static cq_status desugar_body(pass *p, cq_ast_block *b)
+{
+    level        l = { 0 };
+    cq_ast_block made;
+    cq_status    status;
+
+    if (!exits_in(b, true))
+        return CQ_OK;
+    l.own[OVER].name = cq_intern_text(p->unit->names, "%returned");
+    l.over = l.skip = &l.own[OVER];
+    status          = l.own[OVER].name ? do_block(p, &l, b, 0, &made) : CQ_E_NO_MEMORY;
+    forget_unread(&l.own[OVER]);
+    CQ_TRY(status);
+    *b = made;
+    return CQ_OK;
+}
+
 static cq_status desugar_class(pass *p, cq_ast_class *c)
 {
-    for (size_t i = 0; i < c->body.n; i++) {
-        const cq_ast_stmt *s = c->body.items[i];
-
-        if (s->kind == CQ_S_DEF)
-            CQ_TRY(desugar_def(p, s->u.def));
-        if (s->kind == CQ_S_CLASS)
-            CQ_TRY(desugar_class(p, s->u.cls));
-    }
-    return CQ_OK;
+    return desugar_body(p, &c->body);
 }
 
 cq_status cq_desugar(cq_unit *unit)
@@ -612,6 +745,18 @@ cq_status cq_desugar(cq_unit *unit)
         status = desugar_def(&p, unit->defs[i]);
     for (size_t i = 0; i < unit->n_classes && status == CQ_OK; i++)
         status = desugar_class(&p, unit->classes[i]);
+    cq_arena_free(p.scratch);
+    return status;
+}
+
+cq_status cq_desugar_module(cq_unit *unit)
+{
+    pass      p = { .unit = unit, .scratch = cq_arena_new() };
+    cq_status status;
+
+    if (!p.scratch)
+        return CQ_E_NO_MEMORY;
+    status = desugar_body(&p, &unit->body);
     cq_arena_free(p.scratch);
     return status;
 }

@@ -12,6 +12,9 @@
 
 cq_status cq_desugar(cq_unit *unit);
 
+/* The same for a file of Python whose statements are evaluated too: unit->body is what remains. */
+cq_status cq_desugar_module(cq_unit *unit);
+
 /* Whether a block ends in an exception, whatever happens in it. */
 bool cq_ast_raises(const cq_ast_block *b);
 

@@ -2,7 +2,7 @@
  * classes of the program, and the calls whose arguments are types. What else a call can mean,
  * resolve.c says. */
 #include "base/str.h"
-#include "script/call.h"
+#include "script/python/python.h"
 #include "lang/desugar.h"
 #include "script/script.h"
 
@@ -40,9 +40,34 @@ static cq_status unpack_list(cq_eval *ev, cq_val v, arguments *a)
     return CQ_OK;
 }
 
+/* The dict of an instance that is one, or that has keys() and items. */
+static cq_status mapping_of(cq_eval *ev, cq_val v, cq_val *out)
+{
+    cq_val   keys, method;
+    cq_list *items;
+
+    *out = cq_python_native(v);
+    if (out->kind == CQ_VAL_DICT || !cq_object_as(v, CQ_OBJECT_INSTANCE) ||
+        !cq_python_has_special(ev, v, "keys"))
+        return CQ_OK;
+    CQ_TRY(cq_eval_attribute(ev, v, cq_name(ev->program, "keys"), &method));
+    CQ_TRY(cq_eval_call(ev, method, NULL, 0, &keys));
+    CQ_TRY(cq_eval_known_items(ev, keys, NULL, &items));
+    CQ_TRY(cq_eval_new_dict(ev, out));
+    for (size_t i = 0; i < items->n; i++) {
+        cq_val item;
+
+        CQ_TRY(cq_eval_get_item(ev, v, items->items[i], &item));
+        CQ_TRY(cq_dict_set(out->u.dict, items->items[i], item));
+    }
+    return CQ_OK;
+}
+
 /* f(**keywords) */
 static cq_status unpack_dict(cq_eval *ev, const cq_ast_expr *x, cq_val v, arguments *a)
 {
+    if (ev->program->python)
+        CQ_TRY(mapping_of(ev, v, &v));
     if (v.kind != CQ_VAL_DICT)
         return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict, got %s",
                             cq_eval_type_name(v));
@@ -131,14 +156,43 @@ static cq_status check_number(const cq_fncall *c, const cq_ast_def *def, size_t 
                    n - n_self == 1 ? "" : "s", c->n - n_self);
 }
 
+static bool takes_keywords(const cq_ast_def *def)
+{
+    return def->n_params && def->params[def->n_params - 1].stars == 2;
+}
+
+/* **kwargs: the keywords that no parameter has. */
+static cq_status bind_keywords(cq_fncall *c, const cq_ast_def *def, cq_val *out)
+{
+    CQ_TRY(cq_eval_new_dict(c->ev, out));
+    for (size_t k = 0; k < c->n_kw; k++) {
+        cq_text *text;
+        cq_val   key;
+        size_t   i = 0;
+
+        while (i < def->n_params &&
+               (def->params[i].stars || strcmp(def->params[i].name, c->names[k]) != 0))
+            i++;
+        if (i < def->n_params)
+            continue;
+        CQ_TRY(cq_text_new(&text, c->names[k], strlen(c->names[k])));
+        CQ_TRY(cq_eval_own(c->ev, cq_val_of_text(text), &key));
+        CQ_TRY(cq_dict_set(out->u.dict, key, c->kw[k]));
+    }
+    return CQ_OK;
+}
+
 /* Before a parameter is missed that one of them was meant for. */
 static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
 {
     for (size_t k = 0; k < c->n_kw; k++) {
         size_t i = 0;
 
-        while (i < def->n_params && strcmp(def->params[i].name, c->names[k]) != 0)
+        while (i < def->n_params &&
+               (strcmp(def->params[i].name, c->names[k]) != 0 || def->params[i].stars))
             i++;
+        if (i == def->n_params && takes_keywords(def))
+            continue;
         if (i == def->n_params)
             return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "there is no argument \"%s\"",
                            c->names[k]);
@@ -157,11 +211,19 @@ static cq_status accept(cq_eval *ev, const cq_ast_param *p, cq_val v, cq_val *ou
     return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "argument \"%s\"", p->name);
 }
 
-/* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
-static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
+static cq_status missing(cq_eval *ev, const cq_ast_def *def, const cq_ast_param *p)
 {
-    cq_eval *ev   = c->ev;
-    size_t   next = 0;
+    if (ev->program->python)
+        ev->raised_class = "TypeError";
+    return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
+}
+
+/* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
+static cq_status bind(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_self)
+{
+    const cq_ast_def *def  = fn->def;
+    cq_eval          *ev   = c->ev;
+    size_t            next = 0;
 
     CQ_TRY(cq_eval_spend(ev, c->n + c->n_kw * def->n_params)); /* each is looked for */
     CQ_TRY(check_number(c, def, n_self));
@@ -175,19 +237,24 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n
             CQ_TRY(cq_eval_list(ev, c->args + next, c->n - next, CQ_VAL_TUPLE, &v));
             next  = c->n;
             given = &v;
+        } else if (p->stars == 2) {
+            CQ_TRY(bind_keywords(c, def, &v));
+            given = &v;
         } else if (!p->kw_only && next < c->n) {
             given = &c->args[next++];
         } else {
             given = cq_fncall_find(c, SIZE_MAX, p->name);
         }
-        if (!given && p->value) {
+        if (!given && p->value && fn->defaults.kind == CQ_VAL_TUPLE) {
+            given = &fn->defaults.u.list->items[i];
+        } else if (!given && p->value) {
             CQ_TRY(eval_default(ev, f, p, &v));
             given = &v;
         }
         if (!given)
-            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
+            return missing(ev, def, p);
         v = *given;
-        if (p->type && !p->stars) /* no frame: the call comes from outside */
+        if (p->type && !p->stars && (!ev->program->python || !ev->frame)) /* no frame: the call comes from outside */
             CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v) : accept(ev, p, v, &v));
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
@@ -232,17 +299,39 @@ static cq_status check_function(const cq_source *source, const cq_ast_def *def)
     return CQ_OK;
 }
 
-static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_ast_def *def, size_t n_self)
+/* The values that a generator yields. */
+static cq_status run_generator(cq_fncall *c, cq_frame *f, const cq_ast_def *def)
 {
     cq_eval  *ev    = c->ev;
     cq_frame *outer = ev->frame;
-    cq_val   *result;
+    cq_val    list;
     cq_status status;
 
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list));
+    f->yielded = list.u.list;
+    ev->frame  = f;
+    status     = cq_eval_block(ev, &def->body);
+    ev->frame  = outer;
+    f->yielded = NULL;
+    CQ_TRY(status);
+    return cq_python_new_iterator(ev, list, &c->result);
+}
+
+static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_self)
+{
+    const cq_ast_def *def   = fn->def;
+    cq_eval          *ev    = c->ev;
+    cq_frame         *outer = ev->frame;
+    cq_val           *result;
+    cq_status         status;
+
     CQ_TRY(check_function(&f->unit->source, def));
-    CQ_TRY(add_wanted(bind(c, f, def, n_self), ev, f, def));
+    CQ_TRY(add_wanted(bind(c, f, fn, n_self), ev, f, def));
+    if (def->is_generator && ev->program->python)
+        return run_generator(c, f, def);
     ev->frame = f;
-    status    = cq_eval_block(ev, &def->body);
+    status    = def->value ? cq_eval_expr(ev, def->value, &c->result)
+                           : cq_eval_block(ev, &def->body);
     ev->frame = outer;
     result    = cq_frame_own(f, cq_name(ev->program, CQ_RESULT));
     if (status == CQ_OK && result)
@@ -259,21 +348,27 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     size_t     mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
     cq_scope   scope  = { 0 };
     cq_object *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
-    bool       scoped = self && self->text && is_forward(fn->def->name);
+    bool       scoped = self && self->text && !self->type && is_forward(fn->def->name);
     cq_status  status;
+    const cq_val kept = cq_val_retain(c->callee); /* what is called may let go of itself */
 
-    if (ev->depth >= CQ_EVAL_MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
-                       "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
-    CQ_TRY(cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS));
-    CQ_TRY(cq_frame_new(&f, fn));
+    status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);
+    if (status == CQ_OK && ev->depth >= CQ_EVAL_MAX_DEPTH)
+        status = cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
+                         "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
+    if (status == CQ_OK)
+        status = cq_frame_new(&f, fn);
+    if (status != CQ_OK) {
+        cq_val_release(kept);
+        return status;
+    }
     status = copy_arguments(c, fn->self, &args);
     if (status == CQ_OK && scoped)
         status = cq_eval_enter(ev, &scope, self, args + 1, c->n - 1);
     scoped &= args != NULL;
     ev->depth++;
     if (status == CQ_OK)
-        status = run_body(c, f, fn->def, n_self);
+        status = run_body(c, f, fn, n_self);
     if (scoped) {
         cq_status left = cq_eval_leave(ev, &scope, &c->result);
 
@@ -282,6 +377,7 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     cq_ctx_pop(ev->cx, mark, &c->result, 1);
     cq_frame_end(ev, f);
     cq_free(args);
+    cq_val_release(kept);
     ev->depth--;
     return status;
 }
@@ -335,6 +431,8 @@ cq_status cq_resolve_class(cq_fncall *c)
 
     if (!cls)
         return cq_fncall_decline(c);
+    if (cls->mro.n)
+        return cq_resolve_python_class(c, cls);
     CQ_TRY(check_class(cls));
     if (cls->cls->kind == CQ_CLASS_NAMED_TUPLE)
         return new_named_tuple(c, cls);
@@ -380,6 +478,10 @@ static cq_status eval_type_call(cq_eval *ev, const cq_ast_expr *x, cq_val *out, 
     cq_val             v;
 
     *done = true;
+    if (ev->program->python && !is_syntax(f, "uninitialized")) {
+        *done = false;
+        return CQ_OK;
+    }
     if (x->u.call.n == 2 && (is_syntax(f, "annotate") || is_syntax(f, "unchecked_cast") ||
                              (f->kind == CQ_X_ATTR && strcmp(f->u.attr.name, "annotate") == 0))) {
         CQ_TRY(cq_eval_expr(ev, a[1].value, &v));

@@ -2,7 +2,7 @@
  * in call.c. Values in flight belong to the context; what a variable
  * or a container holds is retained by it. After every statement the context lets go of what
  * nobody kept. */
-#include "script/call.h"
+#include "script/python/python.h"
 #include "script/values/sequence.h"
 #include "base/str.h"
 
@@ -69,6 +69,20 @@ static const char *const functions[]  = {
 };
 /* clang-format on */
 
+/* The builtins of Python that are in C; others are in lib/python/builtins.py. */
+/* clang-format off */
+static const char *const python_functions[] = {
+    "int",     "float",    "bool",       "str",       "complex",      "len",         "range",
+    "print",   "min",      "max",        "abs",       "round",        "sum",         "any",
+    "all",     "zip",      "enumerate",  "list",      "tuple",        "dict",        "isinstance",
+    "getattr", "hasattr",  "setattr",    "delattr",   "ord",          "chr",         "hex",
+    "oct",     "bin",      "divmod",     "reversed",  "pow",          "type",        "super",
+    "id",      "hash",     "callable",   "issubclass","iter",         "next",        "repr",
+    "object",  "property", "staticmethod", "classmethod", "slice",    "vars",        "dir",
+    "globals", "locals",   "NotImplemented", "uninitialized", "format", "Ellipsis", "__import__",
+};
+/* clang-format on */
+
 static cq_status look_up_import(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
                                 bool *found)
 {
@@ -132,6 +146,41 @@ static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *n
     return status;
 }
 
+/* A variable of Python source. The context keeps it, for what the rest of the expression does may
+ * replace it. What was imported is looked up now that it is used. */
+static cq_status keep_variable(cq_eval *ev, const cq_ast_expr *x, cq_val *slot, cq_val *out)
+{
+    if (slot->kind == CQ_VAL_OBJECT && cq_object_as(*slot, CQ_OBJECT_LAZY)) {
+        CQ_TRY(cq_lazy_resolve(ev, *slot, out));
+        slot = cq_frame_find(ev->frame, x->u.name);
+        if (!slot)
+            slot = cq_frame_own(ev->frame->unit->globals, x->u.name);
+        if (slot && cq_object_as(*slot, CQ_OBJECT_LAZY))
+            cq_val_set(slot, *out);
+        return CQ_OK;
+    }
+    CQ_TRY(value_of_variable(ev, x, *slot, out));
+    return cq_eval_own(ev, cq_val_retain(*out), out);
+}
+
+/* Of Python source: the variables of the module, then builtins. */
+static cq_status look_up_global(cq_eval *ev, const cq_ast_expr *x, cq_val *out, bool *found)
+{
+    cq_frame *globals = ev->frame->unit->globals;
+    cq_val   *v       = globals ? cq_frame_own(globals, x->u.name) : NULL;
+
+    *found = v != NULL;
+    if (v)
+        return keep_variable(ev, x, v, out);
+    return CQ_OK;
+}
+
+static cq_status not_defined(cq_eval *ev, const cq_ast_expr *x)
+{
+    ev->raised_class = "NameError";
+    return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", x->u.name);
+}
+
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const char *name  = x->u.name;
@@ -140,14 +189,25 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     cq_unit    *unit  = ev->frame ? ev->frame->unit : ev->program->main;
 
     if (v)
-        return value_of_variable(ev, x, *v, out);
-    if (unit)
+        return ev->program->python ? keep_variable(ev, x, v, out)
+                                   : value_of_variable(ev, x, *v, out);
+    if (ev->program->python)
+        CQ_TRY(look_up_global(ev, x, out, &found));
+    else if (unit)
         CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
     if (found)
         return CQ_OK;
     *out = cq_val_of_object(cq_ptr_map_get(&ev->program->globals, name));
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
+    if (ev->program->python) {
+        CQ_TRY(cq_python_builtin(ev, name, out, &found));
+        if (!found && CQ_IS_AMONG(name, python_functions)) {
+            CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out));
+            return cq_ptr_map_set(&ev->program->globals, name, cq_object_of(*out));
+        }
+        return found ? CQ_OK : not_defined(ev, x);
+    }
     if ((strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0) && cq_eval_real_constant(name, out))
         return CQ_OK;
     if (strcmp(name, "infj") == 0 || strcmp(name, "nanj") == 0) {
@@ -166,8 +226,26 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 /* ---- truth ---- */
 
+/* __bool__, else __len__. */
+static cq_status truth_of_instance(cq_eval *ev, cq_val v, cq_val *out)
+{
+    bool found;
+
+    CQ_TRY(cq_python_special(ev, v, "__bool__", NULL, 0, out, &found));
+    if (!found)
+        CQ_TRY(cq_python_special(ev, v, "__len__", NULL, 0, out, &found));
+    if (found)
+        return cq_eval_truth(ev, *out, out);
+    if (cq_object_as(v, CQ_OBJECT_INSTANCE) && cq_object_of(v)->self.kind != CQ_VAL_NONE)
+        return cq_eval_truth(ev, cq_object_of(v)->self, out);
+    *out = cq_val_of_bool(true);
+    return CQ_OK;
+}
+
 cq_status cq_eval_truth(cq_eval *ev, cq_val v, cq_val *out)
 {
+    if (v.kind == CQ_VAL_OBJECT && ev->program->python && cq_object_of(v)->type)
+        return truth_of_instance(ev, v, out);
     *out = cq_val_of_bool(true);
     switch (v.kind) {
     case CQ_VAL_NONE: out->u.b.value = false; return CQ_OK;
@@ -192,7 +270,14 @@ cq_status cq_eval_truth(cq_eval *ev, cq_val v, cq_val *out)
 static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out)
 {
     const char *name = cq_ast_op_aten(op);
+    bool        found;
 
+    if (ev->program->python && (a.kind == CQ_VAL_OBJECT || b.kind == CQ_VAL_OBJECT) &&
+        op != CQ_AST_IS && op != CQ_AST_IS_NOT) {
+        CQ_TRY(cq_python_binary(ev, op, a, b, out, &found));
+        if (found)
+            return CQ_OK;
+    }
     if (op != CQ_AST_IN && op != CQ_AST_NOT_IN)
         return CQ_CALL(ev, out, name, a, b);
     CQ_TRY(CQ_CALL(ev, out, name, b, a));
@@ -207,11 +292,10 @@ static cq_status eval_and_or(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     const bool is_and = x->kind == CQ_X_AND;
     cq_val     a, b;
 
-    CQ_TRY(cq_eval_expr(ev, x->u.binary.left, &a));
-    CQ_TRY(cq_eval_truth(ev, a, &a));
-    *out = a;
+    CQ_TRY(cq_eval_expr(ev, x->u.binary.left, out));
+    CQ_TRY(cq_eval_truth(ev, *out, &a));
     if (!a.u.b.origin && a.u.b.value != is_and)
-        return CQ_OK;
+        return CQ_OK; /* the operand itself */
     CQ_TRY(cq_eval_expr(ev, x->u.binary.right, &b));
     *out = b;
     return a.u.b.origin ? CQ_CALL(ev, out, is_and ? "aten::__and__" : "aten::__or__", a, b) : CQ_OK;
@@ -229,6 +313,9 @@ static cq_status eval_compare(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
             *out = part;
         else
             CQ_TRY(CQ_CALL(ev, out, "aten::__and__", *out, part));
+        if (ev->program->python && i + 1 < x->u.compare.n && out->kind == CQ_VAL_BOOL &&
+            !out->u.b.origin && !out->u.b.value)
+            return CQ_OK; /* the rest is not evaluated */
         left = right;
     }
     return CQ_OK;
@@ -247,10 +334,115 @@ static cq_status eval_choice(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
+    cq_val v;
+    bool   found;
+
     CQ_TRY(cq_eval_expr(ev, x->u.unary.operand, out));
+    if (ev->program->python && x->u.unary.op == CQ_AST_NOT) {
+        CQ_TRY(cq_eval_truth(ev, *out, out));
+    } else if (ev->program->python && out->kind == CQ_VAL_OBJECT) {
+        v = *out;
+        CQ_TRY(cq_python_binary(ev, x->u.unary.op, v, CQ_NONE, out, &found));
+        if (found)
+            return CQ_OK;
+        *out = v;
+    }
     if (x->u.unary.op == CQ_AST_POS)
         return CQ_OK;
     return cq_eval_call_name(ev, cq_ast_op_aten(x->u.unary.op), out, 1, out);
+}
+
+/* A set, by the class of builtins.py. */
+static cq_status eval_set(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_val cls, items;
+    bool   found;
+
+    CQ_TRY(x->kind == CQ_X_SET ? cq_eval_items_of(ev, &x->u.items, CQ_VAL_LIST, &items)
+                               : cq_eval_comp(ev, x, &items));
+    CQ_TRY(cq_python_builtin(ev, cq_name(ev->program, "set"), &cls, &found));
+    if (!found)
+        return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
+    return cq_eval_call(ev, cls, &items, 1, out);
+}
+
+cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out)
+{
+    cq_frame  *f = ev->frame;
+    cq_object *t;
+
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_FUNCTION));
+    t->unit = f->unit;
+    t->def  = def;
+    while (f && f->is_class) /* methods do not see the variables of the class */
+        f = f->outer;
+    t->closure = f && f != f->unit->globals ? cq_frame_retain(f) : NULL;
+    CQ_TRY(cq_eval_own(ev, cq_val_of_object(t), out));
+    for (size_t i = 0; i < def->n_params; i++) {
+        cq_val v = CQ_NONE;
+
+        if (!def->params[i].value)
+            continue;
+        CQ_TRY(cq_eval_expr(ev, def->params[i].value, &v));
+        if (t->defaults.kind == CQ_VAL_NONE) {
+            cq_list *list;
+
+            CQ_TRY(cq_list_new(&list, def->n_params));
+            t->defaults = (cq_val){ .kind = CQ_VAL_TUPLE, .u.list = list };
+        }
+        cq_val_set(&t->defaults.u.list->items[i], v);
+    }
+    return CQ_OK;
+}
+
+/* What a generator yields is collected: see python/iterate.c. */
+static cq_status eval_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_frame *f = ev->frame;
+    cq_list  *items;
+    cq_val    v = CQ_NONE;
+
+    while (f && f->is_comprehension)
+        f = f->outer;
+    if (x->u.operand)
+        CQ_TRY(cq_eval_expr(ev, x->u.operand, &v));
+    *out = CQ_NONE;
+    if (!f || !f->yielded)
+        return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
+    if (f->yielded->n >= CQ_EVAL_MAX_ITEMS)
+        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
+                            "the generator yields more than %d values: calque collects all of them "
+                            "before the first is used",
+                            CQ_EVAL_MAX_ITEMS);
+    CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(f->yielded)));
+    if (x->kind == CQ_X_YIELD)
+        return cq_list_push(f->yielded, v);
+    CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
+    return cq_list_add(f->yielded, items);
+}
+
+static cq_status eval_python_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_frame *f = ev->frame;
+    cq_text  *text;
+
+    switch (x->kind) {
+    case CQ_X_ELLIPSIS: return cq_eval_new_object(ev, CQ_OBJECT_ELLIPSIS, "...", out);
+    case CQ_X_SET:
+    case CQ_X_SET_COMP: return eval_set(ev, x, out);
+    case CQ_X_LAMBDA: return cq_eval_new_function(ev, x->u.lambda, out);
+    case CQ_X_NAMED:
+        CQ_TRY(cq_eval_expr(ev, x->u.named.value, out));
+        while (f->is_comprehension && f->outer)
+            f = f->outer;
+        return cq_frame_set(ev, f, x->u.named.target->u.name, *out);
+    case CQ_X_YIELD:
+    case CQ_X_YIELD_FROM: return eval_yield(ev, x, out);
+    case CQ_X_BYTES:
+        CQ_TRY(cq_text_new(&text, x->u.str.text, x->u.str.len));
+        return cq_eval_own(ev, cq_val_of_text(text), out);
+    default: return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
+    }
 }
 
 static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -305,7 +497,8 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     case CQ_X_GENERATOR: return cq_eval_comp(ev, x, out);
     default: break;
     }
-    return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
+    return ev->program->python ? eval_python_expr(ev, x, out)
+                               : cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
 }
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
@@ -397,8 +590,15 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     cq_val             old, value, result;
     char               in_place[64];
 
+    bool               found = false;
+
     CQ_TRY(cq_eval_expr(ev, target, &old));
     CQ_TRY(cq_eval_expr(ev, s->u.augment.value, &value));
+    if (ev->program->python && old.kind == CQ_VAL_OBJECT) {
+        CQ_TRY(cq_python_in_place(ev, s->u.augment.op, old, value, &result, &found));
+        if (found)
+            return cq_eval_assign(ev, target, result);
+    }
     /* Tensors and lists change in place; for everything else x += y is x = x + y. */
     if (old.kind == CQ_VAL_TENSOR || (old.kind == CQ_VAL_LIST && s->u.augment.op == CQ_AST_ADD)) {
         snprintf(in_place, sizeof in_place, "%s_", cq_ast_op_aten(s->u.augment.op));
@@ -415,6 +615,8 @@ static cq_status eval_raise(cq_eval *ev, const cq_ast_stmt *s)
     cq_status status;
     cq_val    v;
 
+    if (ev->program->python)
+        return cq_eval_raise(ev, s);
     if (!s->u.raise.value)
         return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the model raises an exception");
     CQ_TRY(cq_eval_expr(ev, s->u.raise.value, &v));
@@ -437,6 +639,8 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
         return CQ_OK;
     if (s->u.assertion.message)
         CQ_TRY(cq_eval_expr(ev, s->u.assertion.message, &message));
+    if (ev->program->python)
+        ev->raised_class = "AssertionError";
     return cq_eval_fail(ev, s->at, CQ_E_UNSUPPORTED, "the model's assertion fails%s%s",
                         message.kind == CQ_VAL_STR ? ": " : "",
                         message.kind == CQ_VAL_STR ? message.u.text->text : "");
@@ -452,6 +656,8 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
     bool      no_grad = ev->cx->no_grad;
     cq_status status;
 
+    if (ev->program->python)
+        return cq_eval_python_with(ev, s);
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &contexts));
     for (size_t i = 0; i < s->u.with.n; i++) {
         const cq_ast_with_item *item = &s->u.with.items[i];
@@ -479,11 +685,97 @@ static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
     return status;
 }
 
+static cq_status eval_python_def(cq_eval *ev, cq_ast_def *def)
+{
+    cq_val v, decorators;
+
+    CQ_TRY(cq_eval_items_of(ev, &def->decorators, CQ_VAL_LIST, &decorators));
+    CQ_TRY(cq_eval_new_function(ev, def, &v));
+    for (size_t i = def->decorators.n; i-- > 0;)
+        CQ_TRY(cq_eval_call(ev, decorators.u.list->items[i], &v, 1, &v));
+    return cq_frame_set(ev, ev->frame, def->name, v);
+}
+
+/* A variable that is deleted has no value from then on. */
+static cq_status eval_del_name(cq_eval *ev, const char *name)
+{
+    cq_object *t;
+    cq_val     v;
+
+    if (!cq_frame_own(ev->frame, name))
+        return CQ_OK;
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_UNDEFINED));
+    t->text = name;
+    CQ_TRY(cq_eval_own(ev, cq_val_of_object(t), &v));
+    return cq_frame_set(ev, ev->frame, name, v);
+}
+
+static cq_status eval_python_del(cq_eval *ev, const cq_ast_expr *x)
+{
+    cq_val object, index, ignored;
+    bool   found = false;
+
+    switch (x->kind) {
+    case CQ_X_NAME: return eval_del_name(ev, x->u.name);
+    case CQ_X_ATTR:
+        CQ_TRY(cq_eval_expr(ev, x->u.attr.object, &object));
+        return cq_python_del_attribute(ev, object, x->u.attr.name);
+    case CQ_X_INDEX:
+        CQ_TRY(cq_eval_expr(ev, x->u.index.object, &object));
+        CQ_TRY(cq_eval_index_value(ev, x->u.index.index, &index));
+        CQ_TRY(cq_python_special(ev, object, "__delitem__", &index, 1, &ignored, &found));
+        return found ? CQ_OK
+                     : CQ_CALL(ev, &ignored, "aten::Delete", cq_python_native(object), index);
+    case CQ_X_TUPLE:
+    case CQ_X_LIST:
+        for (size_t i = 0; i < x->u.items.n; i++)
+            CQ_TRY(eval_python_del(ev, x->u.items.items[i]));
+        return CQ_OK;
+    default: return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
+    }
+}
+
+/* global x, nonlocal x: assignments go to the frame that the variable is in. */
+static cq_status eval_foreign_names(cq_eval *ev, const cq_ast_stmt *s)
+{
+    for (size_t i = 0; i < s->u.names.n; i++) {
+        cq_frame *f = ev->frame->unit->globals;
+
+        if (s->kind == CQ_S_NONLOCAL) {
+            f = ev->frame->outer;
+            while (f && !cq_frame_own(f, s->u.names.items[i]))
+                f = f->outer;
+        }
+        if (!f)
+            return cq_eval_fail(ev, s->at, CQ_E_SYNTAX, "no binding for nonlocal '%s' found",
+                                s->u.names.items[i]);
+        if (f != ev->frame)
+            CQ_TRY(cq_ptr_map_set(&ev->frame->foreign, s->u.names.items[i], f));
+    }
+    return CQ_OK;
+}
+
+static cq_status eval_python_stmt(cq_eval *ev, const cq_ast_stmt *s)
+{
+    switch (s->kind) {
+    case CQ_S_CLASS: return cq_eval_class(ev, s->u.cls);
+    case CQ_S_IMPORT: return cq_eval_import(ev, s);
+    case CQ_S_TRY: return cq_eval_try(ev, s);
+    case CQ_S_MATCH: return cq_eval_match(ev, s);
+    case CQ_S_GLOBAL:
+    case CQ_S_NONLOCAL: return eval_foreign_names(ev, s);
+    case CQ_S_TYPE: return cq_frame_set(ev, ev->frame, s->u.alias->name->u.name, CQ_NONE);
+    default: return cq_eval_unsupported(ev, s->at, cq_ast_stmt_text(s));
+    }
+}
+
 static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_object *t;
     cq_val     v;
 
+    if (ev->program->python)
+        return eval_python_def(ev, s->u.def);
     if (s->u.def->decorators.n)
         return cq_eval_unsupported(ev, s->u.def->decorators.items[0]->at,
                                    "a decorator of a function in a function");
@@ -502,6 +794,10 @@ static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
         const cq_ast_expr *x = s->u.targets.items[i];
         cq_val             object, index, ignored;
 
+        if (ev->program->python) {
+            CQ_TRY(eval_python_del(ev, x));
+            continue;
+        }
         if (x->kind != CQ_X_INDEX)
             continue;
         CQ_TRY(cq_eval_expr(ev, x->u.index.object, &object));
@@ -511,14 +807,39 @@ static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
     return CQ_OK;
 }
 
+/* name: type in the body of a class: the name is a field, and the type is kept as its text. */
+static cq_status note_annotation(cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_ast_expr *target = s->u.assign.targets.items[0];
+    const cq_span      at     = s->u.assign.type->at;
+    const char        *name   = cq_name(ev->program, "__annotations__");
+    cq_val            *slot   = cq_frame_own(ev->frame, name), notes, key;
+    cq_text           *text;
+
+    if (target->kind != CQ_X_NAME)
+        return CQ_OK;
+    if (slot) {
+        notes = *slot;
+    } else {
+        CQ_TRY(cq_eval_new_dict(ev, &notes));
+        CQ_TRY(cq_frame_set(ev, ev->frame, name, notes));
+    }
+    CQ_TRY(cq_text_new(&text, target->u.name, strlen(target->u.name)));
+    CQ_TRY(cq_eval_own(ev, cq_val_of_text(text), &key));
+    CQ_TRY(cq_text_new(&text, ev->frame->unit->source.text + at.start, at.end - at.start));
+    return cq_dict_set(notes.u.dict, key, cq_ctx_own(ev->cx, cq_val_of_text(text)));
+}
+
 static cq_status eval_assign(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val v;
 
+    if (s->u.assign.type && ev->frame->is_class)
+        CQ_TRY(note_annotation(ev, s));
     if (!s->u.assign.value)
         return CQ_OK;
     CQ_TRY(cq_eval_expr(ev, s->u.assign.value, &v));
-    if (s->u.assign.type)
+    if (s->u.assign.type && !ev->program->python)
         CQ_TRY(cq_eval_annotate(ev, s->u.assign.type, v, &v));
     for (size_t i = 0; i < s->u.assign.targets.n; i++)
         CQ_TRY(cq_eval_assign(ev, s->u.assign.targets.items[i], v));
@@ -559,7 +880,9 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
     case CQ_S_BREAK:
     case CQ_S_CONTINUE:
         return cq_eval_fail(ev, s->at, CQ_E_INTERNAL, "a statement was left that leaves its block");
-    default: return cq_eval_unsupported(ev, s->at, cq_ast_stmt_text(s));
+    default:
+        return ev->program->python ? eval_python_stmt(ev, s)
+                                   : cq_eval_unsupported(ev, s->at, cq_ast_stmt_text(s));
     }
 }
 

@@ -55,8 +55,20 @@ typedef enum cq_object_kind {
     CQ_OBJECT_NAMED,    /* a NamedTuple */
     CQ_OBJECT_RANGE,
     CQ_OBJECT_ZIP,      /* several iterables side by side, one of them of unknown length */
-    CQ_OBJECT_OPTIONAL, /* a value or None, data-dependent */
-    CQ_OBJECT_UNDEFINED /* no value on some path; using it is the error `text` */
+    CQ_OBJECT_OPTIONAL,  /* a value or None, data-dependent */
+    CQ_OBJECT_UNDEFINED, /* no value on some path; using it is the error `text` */
+
+    /* Of Python source (python/python.h). */
+    CQ_OBJECT_MODULE,      /* a source file: text is its dotted name */
+    CQ_OBJECT_LAZY,        /* what an import binds until it is used: text of module self */
+    CQ_OBJECT_PROPERTY,    /* self is a tuple: getter, setter, deleter */
+    CQ_OBJECT_STATIC,      /* a static method: self is the function */
+    CQ_OBJECT_CLASSMETHOD, /* self is the function */
+    CQ_OBJECT_SUPER,       /* self is bound; type is the class behind which the search begins */
+    CQ_OBJECT_ITERATOR,    /* self is a list; attribute 0 is the index of the next item */
+    CQ_OBJECT_SLICE,       /* self is a tuple: start, stop, step */
+    CQ_OBJECT_ELLIPSIS,
+    CQ_OBJECT_DTYPE /* self is its number */
 } cq_object_kind;
 
 /* The text of an UNDEFINED object that archives put where a value is never used. It may be handed
@@ -89,6 +101,17 @@ struct cq_object {
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
     void     *native_user; /* of a NATIVE */
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
+
+    /* Of Python source. Classes live as long as the program, so pointers to them are borrowed. */
+    cq_object *type;           /* of an INSTANCE or NAMED, the metaclass of a CLASS; NULL: none */
+    cq_object *owner;          /* of a FUNCTION: the class whose body defines it; NULL: none */
+    CQ_VEC(cq_object *) mro;   /* of a CLASS, itself first */
+    const char *native_base;   /* of a CLASS: "dict", the builtin type that it extends; NULL: none */
+    cq_val      defaults;      /* of a FUNCTION: a tuple with the values of parameters */
+    cq_frame   *globals;       /* of a MODULE, once it was run */
+    struct cq_source_file *file; /* of a MODULE: where its text is; NULL: it was not found */
+    cq_object *previous, *next;  /* instances, for the end of the program */
+    cq_object **instances;       /* the list that it is in; NULL: none */
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
@@ -147,6 +170,8 @@ struct cq_program {
     bool        reads_mode;    /* a module has been asked whether it is in training mode */
     bool        needs_tape;    /* it calls torch.autograd.grad */
     bool        whole_range;   /* as qnnpack has it (cq_ctx) */
+
+    struct cq_python *python; /* modules and classes of Python source; NULL: TorchScript */
 };
 
 cq_status cq_program_new(cq_program **out);
@@ -182,6 +207,12 @@ struct cq_frame {
     cq_ast_def *def;
     cq_ptr_map  slots; /* name -> index + 1 */
     CQ_VEC(cq_val) values;
+
+    /* Of Python source. */
+    cq_object *owner;   /* the class whose method is called */
+    cq_ptr_map foreign; /* name -> the frame that it is declared to be in: global, nonlocal */
+    cq_list   *yielded; /* of a generator */
+    bool       is_class, is_comprehension;
 };
 
 cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of it */
@@ -275,6 +306,13 @@ struct cq_eval {
     cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
     struct cq_carry *carry;       /* of the innermost loop that is explored */
     struct cq_guard *guard;       /* knows what modules held before the call; NULL: nobody does */
+
+    /* Of Python source: the exception that is being raised, or the class of the one that a failure
+     * in C means; and try statements around. */
+    cq_val      raised; /* retained */
+    const char *raised_class;
+    cq_val      handled; /* the exception of the except clause that is run; retained */
+    unsigned    n_tries;
 };
 
 /* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the
@@ -298,6 +336,9 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* 
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b);
+
+/* A function of Python source, whose defaults are evaluated now. */
+cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out);
 cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
 
 /* The value as a condition, a bool: it is known unless it has an origin. */
@@ -389,6 +430,7 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
 /* index.c: x[index] on tensors, lists, tuples, dicts, texts; and its assignment. */
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v);
+cq_status cq_eval_index_value(cq_eval *ev, const cq_ast_expr *index, cq_val *out); /* a slice too */
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out);
 bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* it is data-dependent */
 

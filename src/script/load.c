@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "script/builtins/builtin.h"
 #include "base/signature.h"
+#include "script/python/python.h"
 #include "script/script.h"
 
 #include <stdio.h>
@@ -318,6 +319,35 @@ static bool looks_like_text(const cq_storage *bytes)
     return text;
 }
 
+/* A line that begins with import or from, wherever it is: TorchScript has none, and Python that uses
+ * torch has one. */
+static bool imports_something(const char *text)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += strspn(line, " \t\r\n");
+        if (cq_starts_with(line, "import ") || cq_starts_with(line, "from "))
+            return true;
+    }
+    return false;
+}
+
+static cq_status compile_python(cq_script **out, const char *text, size_t len, const char *path)
+{
+    cq_script *s = *out = cq_zalloc(sizeof *s);
+    cq_status  status;
+
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    status = cq_program_new(&s->program);
+    if (status == CQ_OK)
+        status = cq_python_new(s->program, path, text, len);
+    if (status != CQ_OK) {
+        cq_script_free(s);
+        *out = NULL;
+    }
+    return status;
+}
+
 static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const char *path)
 {
     char     *text;
@@ -327,7 +357,8 @@ static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const c
     text = cq_strndup(bytes->data, bytes->size);
     if (!text)
         return CQ_E_NO_MEMORY;
-    status = cq_script_compile(out, text, path);
+    status = imports_something(text) ? compile_python(out, text, bytes->size, path)
+                                     : cq_script_compile(out, text, path);
     if (status != CQ_OK && !cq_ends_with(path, ".py"))
         status =
             cq_error_add_hint(status, "the file is text, and was read as TorchScript; an archive "

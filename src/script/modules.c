@@ -1,4 +1,5 @@
 /* The modules of an archive as a tree: their weights by path, who has a gradient, and modes. */
+#include "script/python/python.h"
 #include "script/script.h"
 
 #include <stdio.h>
@@ -10,6 +11,25 @@ typedef struct module_walk {
     void               *user;
     cq_ptr_map          seen; /* modules */
 } module_walk;
+
+static cq_status visit(module_walk *w, cq_object *module, const char *path, int depth);
+
+/* Modules of Python source have their children in a dict. */
+static cq_status visit_children(module_walk *w, cq_object *module, const char *path, int depth)
+{
+    const cq_dict *children = cq_python_children(module);
+    char           inner[512];
+
+    for (size_t i = 0; children && i < children->n; i++) {
+        const struct cq_dict_entry *e = &children->entries[i];
+
+        if (!cq_python_is_module(e->value) || e->key.kind != CQ_VAL_STR)
+            continue;
+        snprintf(inner, sizeof inner, path[0] ? "%s.%s" : "%s%s", path, e->key.u.text->text);
+        CQ_TRY(visit(w, cq_object_of(e->value), inner, depth + 1));
+    }
+    return CQ_OK;
+}
 
 /* A module that several others hold is visited once, by its first path, as named_modules does: the
  * number of paths can grow exponentially with the depth. */
@@ -23,6 +43,8 @@ static cq_status visit(module_walk *w, cq_object *module, const char *path, int 
         return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "modules are nested too deep");
     CQ_TRY(cq_ptr_map_set(&w->seen, module, module));
     CQ_TRY(w->fn(w->user, module, path));
+    if (module->type)
+        return visit_children(w, module, path, depth);
     for (size_t i = 0; i < module->attributes.n; i++) {
         cq_attribute *a     = &module->attributes.items[i];
         cq_object    *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
@@ -61,11 +83,33 @@ typedef struct walk {
     void               *user;
 } walk;
 
+static cq_status visit_python_tensors(const walk *w, cq_object *module, const char *prefix)
+{
+    char path[512];
+
+    for (int parameters = 1; parameters >= 0; parameters--) {
+        const cq_dict *group = cq_python_tensors(module, parameters);
+
+        for (size_t i = 0; group && i < group->n; i++) {
+            const struct cq_dict_entry *e = &group->entries[i];
+
+            if (e->value.kind != CQ_VAL_TENSOR || !e->value.u.tensor->storage ||
+                e->key.kind != CQ_VAL_STR)
+                continue;
+            snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, e->key.u.text->text);
+            CQ_TRY(w->fn(w->user, path, e->value.u.tensor, parameters));
+        }
+    }
+    return CQ_OK;
+}
+
 static cq_status visit_tensors(void *user, cq_object *module, const char *prefix)
 {
     const walk *w = user;
     char        path[512];
 
+    if (module->type)
+        return visit_python_tensors(w, module, prefix);
     for (int parameters = 1; parameters >= 0; parameters--)
         for (size_t i = 0; i < module->attributes.n; i++) {
             cq_attribute *a = &module->attributes.items[i];
@@ -98,8 +142,18 @@ struct cq_script_modes {
 static cq_status set_mode(void *user, cq_object *module, const char *path)
 {
     cq_script_modes *saved = user;
+    cq_dict         *own   = module->type ? cq_instance_dict(module) : NULL;
+    cq_val          *mode  = own ? cq_dict_get_text(own, "training") : NULL;
 
     (void)path;
+    if (mode && mode->kind == CQ_VAL_BOOL) {
+        CQ_TRY(cq_vec_reserve(&saved->modes, saved->modes.n + 1));
+        saved->modes.items[saved->modes.n].where = mode;
+        saved->modes.items[saved->modes.n++].was = mode->u.b.value;
+        mode->u.b.value                          = saved->training;
+    }
+    if (module->type)
+        return CQ_OK;
     for (size_t i = 0; i < module->attributes.n; i++) {
         cq_attribute *a = &module->attributes.items[i];
 

@@ -1,6 +1,6 @@
 /* Who knows what a call means: the table of resolvers, in the order in which they are asked, and
  * the calls that begin in C. What the resolvers do is in the files of each. */
-#include "script/call.h"
+#include "script/python/python.h"
 
 /* ---- the call itself ---- */
 
@@ -44,19 +44,43 @@ static cq_status prepend(cq_fncall *c, cq_val self)
     return CQ_OK;
 }
 
+/* An OPTIONAL, a dtype, an instance of a class that extends a builtin type: builtins and operators
+ * take what is inside. */
+static bool is_wrapped(cq_val v)
+{
+    const cq_object *t = v.kind == CQ_VAL_OBJECT ? cq_object_of(v) : NULL;
+
+    return t && (t->kind == CQ_OBJECT_OPTIONAL || t->kind == CQ_OBJECT_DTYPE ||
+                 (t->kind == CQ_OBJECT_INSTANCE && t->type && t->self.kind != CQ_VAL_NONE));
+}
+
+static cq_val unwrapped(cq_val v)
+{
+    return is_wrapped(v) ? cq_object_of(v)->self : v;
+}
+
 cq_status cq_fncall_unwrap(cq_fncall *c)
 {
     cq_val list;
     size_t i = 0;
 
-    while (i < c->n && !cq_object_as(c->args[i], CQ_OBJECT_OPTIONAL))
+    while (i < c->n && !is_wrapped(c->args[i]))
         i++;
-    if (i == c->n)
-        return CQ_OK;
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
-    for (i = 0; i < c->n; i++)
-        CQ_TRY(cq_list_push(list.u.list, cq_val_unwrap(c->args[i])));
-    c->args = list.u.list->items;
+    if (i < c->n) {
+        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
+        for (i = 0; i < c->n; i++)
+            CQ_TRY(cq_list_push(list.u.list, unwrapped(c->args[i])));
+        c->args = list.u.list->items;
+    }
+    i = 0;
+    while (i < c->n_kw && !is_wrapped(c->kw[i]))
+        i++;
+    if (i < c->n_kw && c->ev->program->python) {
+        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
+        for (i = 0; i < c->n_kw; i++)
+            CQ_TRY(cq_list_push(list.u.list, unwrapped(c->kw[i])));
+        c->kw = list.u.list->items;
+    }
     return CQ_OK;
 }
 
@@ -74,13 +98,34 @@ static cq_status resolve_fork(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
+/* The __call__ of a class, with the object in front of the arguments. */
+static cq_status call_with_self(cq_fncall *c, cq_val self)
+{
+    if (cq_object_as(c->callee, CQ_OBJECT_INSTANCE)) /* a __call__ that is an object itself */
+        return cq_fncall_run(c);
+    CQ_TRY(prepend(c, self));
+    return cq_fncall_decline(c);
+}
+
 /* An object that is called like a function: a module, or one of a class with __call__. */
 static cq_status resolve_instance(cq_fncall *c)
 {
     cq_program *p = c->ev->program;
     cq_object  *t = cq_object_as(c->callee, CQ_OBJECT_INSTANCE);
     const char *call;
+    cq_object  *lazy = cq_object_as(c->callee, CQ_OBJECT_LAZY);
 
+    if (lazy) {
+        CQ_TRY(cq_lazy_resolve(c->ev, c->callee, &c->callee));
+        t = cq_object_as(c->callee, CQ_OBJECT_INSTANCE);
+    }
+    if (t && t->type) {
+        if (!cq_python_has_special(c->ev, c->callee, "__call__"))
+            return cq_python_raise(c->ev, "TypeError", "'%s' object is not callable",
+                                   cq_eval_type_name(c->callee));
+        CQ_TRY(cq_eval_attribute(c->ev, cq_val_of_object(t->type), cq_name(p, "__call__"), &c->callee));
+        return call_with_self(c, cq_val_of_object(t));
+    }
     if (t) {
         call = cq_name(p, "__call__");
         if (!t->cls || !cq_ast_class_method(t->cls, call))
@@ -95,6 +140,12 @@ static cq_status resolve_native(cq_fncall *c)
 {
     const cq_object *t = cq_object_as(c->callee, CQ_OBJECT_NATIVE);
 
+    /* @staticmethod in the body of a class, called there. */
+    if (cq_object_as(c->callee, CQ_OBJECT_STATIC) ||
+        cq_object_as(c->callee, CQ_OBJECT_CLASSMETHOD)) {
+        c->callee = cq_object_of(c->callee)->self;
+        return cq_fncall_run(c);
+    }
     return t ? t->native(c->ev, t->native_user, c->args, c->n, &c->result) : cq_fncall_decline(c);
 }
 

@@ -7,6 +7,7 @@
 #include "script/values/sequence.h"
 #include "script/flow/aliases.h"
 #include "script/flow/state.h"
+#include "script/python/python.h"
 #include "tensor/qparams.h"
 
 #include <stdio.h>
@@ -106,6 +107,15 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
 {
     cq_unit *main = s->program->main;
 
+    if (s->program->python && s->root.kind == CQ_VAL_NONE)
+        return cq_fail(CQ_E_ARGUMENT, main->source.file, "call cq_script_make first",
+                       "no model was made of the file");
+    if (s->program->python) {
+        *out = s->root;
+        return method && strcmp(method, "forward") != 0 && cq_python_is_module(s->root)
+                   ? cq_eval_attribute(ev, s->root, cq_name(s->program, method), out)
+                   : CQ_OK;
+    }
     /* A module of source text has functions beside it. */
     if (s->root.kind != CQ_VAL_NONE &&
         !(main && method && cq_unit_def(main, cq_name(s->program, method)))) {
@@ -316,6 +326,8 @@ static cq_status each_leaf(cq_eval *ev, cq_val v, leaves to)
 
 static void eval_clear(cq_eval *ev, cq_val root)
 {
+    cq_val_set(&ev->raised, CQ_NONE);
+    cq_val_set(&ev->handled, CQ_NONE);
     cq_eval_end_frames(ev);
     cq_eval_open_cycles(ev, root);
     for (size_t i = 0; i < ev->journal.n; i++)

@@ -68,6 +68,7 @@ struct cq_tensor {
     cq_storage *storage; /* NULL: fake */
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
+    bool        is_parameter; /* an nn.Parameter of Python source */
     bool        is_made_up; /* for sizes that a file declares: no measure of what a run may take */
 
     cq_tag tag;

@@ -1,5 +1,6 @@
 /* Looking builtins up, and what they share. */
 #include "script/builtins/builtin.h"
+#include "script/python/python.h"
 #include "script/values/sequence.h"
 #include "base/lock.h"
 #include "base/str.h"
@@ -14,12 +15,13 @@ static const cq_builtin *const families[] = {
     cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
     cq_builtins_math,         cq_builtins_item,     cq_builtins_entry,  cq_builtins_list,
     cq_builtins_dict,         cq_builtins_text,     cq_builtins_tensor, cq_builtins_python,
-    cq_builtins_marks
+    cq_builtins_marks,        cq_builtins_objects
 };
 enum {
     OF_SEQUENCES = 0,
     OF_ITEMS     = 5,
     OF_ENTRIES   = 6,
+    OF_OBJECTS   = 13,
     N_FAMILIES   = sizeof families / sizeof *families
 };
 
@@ -31,7 +33,7 @@ typedef struct parameter {
     bool        is_optional, is_sequence;
 } parameter;
 
-enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 512, N_SLOTS = 1024 };
+enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 640, N_SLOTS = 1024 };
 
 /* A row, with what its signature says. */
 typedef struct entry {
@@ -280,7 +282,8 @@ static cq_status call_with_keywords(cq_fncall *c, const entry *e)
 static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
 {
     for (; e; e = e->next) {
-        if ((e->family == OF_SEQUENCES) != open_ended && !e->row->of_all_lists)
+        if (((e->family == OF_SEQUENCES) != open_ended && !e->row->of_all_lists) ||
+            e->family == OF_OBJECTS)
             continue;
         c->declined = false;
         c->result   = CQ_NONE;
@@ -289,6 +292,28 @@ static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
             return CQ_OK;
     }
     return cq_fncall_decline(c);
+}
+
+bool cq_builtin_exists(const char *name)
+{
+    pthread_once(&once, build);
+    return *slot_of(name, strlen(name)) != NULL;
+}
+
+/* Rows for Python source. */
+static cq_status call_object_rows(cq_fncall *c, const entry *e)
+{
+    c->declined = true;
+    for (; e && c->declined; e = e->next) {
+        if (e->family != OF_OBJECTS ||
+            ((has_sequence(c->args, c->n) || has_sequence(c->kw, c->n_kw)) &&
+             !e->row->of_all_lists))
+            continue;
+        c->declined = false;
+        c->result   = CQ_NONE;
+        CQ_TRY(c->n_kw && !e->takes_more ? call_with_keywords(c, e) : call_row(c, e));
+    }
+    return CQ_OK;
 }
 
 cq_status cq_resolve_builtin(cq_fncall *c)
@@ -300,6 +325,11 @@ cq_status cq_resolve_builtin(cq_fncall *c)
     cq_once_do(&once, build);
     if (cq_starts_with(key, "aten::") || cq_starts_with(key, "prim::"))
         key += 6;
+    if (c->ev->program->python) {
+        CQ_TRY(call_object_rows(c, *slot_of(key, strlen(key))));
+        if (!c->declined)
+            return CQ_OK;
+    }
     if (!asks_for_none(key))
         CQ_TRY(cq_fncall_unwrap(c));
     first      = *slot_of(key, strlen(key));
@@ -357,6 +387,13 @@ static cq_status items_of_object(cq_eval *ev, cq_val object, cq_val *list, bool 
     cq_object *t = cq_object_of(object);
 
     *list = object;
+    if (t && ev->program->python && t->kind == CQ_OBJECT_LAZY) {
+        CQ_TRY(cq_lazy_resolve(ev, object, &object));
+        return cq_eval_items(ev, object, list, known);
+    }
+    if (t && (t->kind == CQ_OBJECT_ITERATOR || (t->type && t->kind != CQ_OBJECT_NAMED) ||
+              (t->type && cq_python_has_special(ev, object, "__iter__"))))
+        return cq_python_items(ev, object, list);
     switch (t ? t->kind : CQ_OBJECT_UNDEFINED) {
     case CQ_OBJECT_NAMED: *list = t->self; return CQ_OK;
     case CQ_OBJECT_ZIP: *known = false; return CQ_OK;
@@ -502,6 +539,13 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
 {
     char       buffer[CQ_DESCRIBE_SIZE];
     cq_object *t;
+    bool       found;
+
+    if (v.kind == CQ_VAL_OBJECT && ev->program->python) {
+        CQ_TRY(cq_python_format(ev, s, v, quoted, &found));
+        if (found)
+            return s->status;
+    }
 
     if (ev->capture && !ev->tracing && (cq_val_is_symbolic(v) || v.kind == CQ_VAL_TENSOR))
         ev->text_is_open = true;

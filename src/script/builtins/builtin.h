@@ -38,6 +38,9 @@ extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
 extern const cq_builtin cq_builtins_marks[]; /* "calque::…" */
+extern const cq_builtin cq_builtins_objects[]; /* of Python source, asked before all others */
+
+bool cq_builtin_exists(const char *name); /* some row has that name */
 
 /* An argument that may be left out: None then. */
 static inline cq_val cq_builtin_arg(const cq_fncall *c, size_t i)

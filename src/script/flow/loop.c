@@ -7,6 +7,7 @@
  * (carry.c), and sizes that change are left open. */
 #include "script/flow/carry.h"
 #include "script/builtins/builtin.h"
+#include "script/python/python.h"
 #include "script/flow/join.h"
 
 enum { MAX_ROUNDS = 12 };
@@ -308,6 +309,30 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object 
     return CQ_OK;
 }
 
+/* An instance with __next__ may be endless: it is asked for one item after another. */
+static cq_status eval_lazy_rounds(cq_eval *ev, const cq_ast_stmt *s, cq_val iterable)
+{
+    cq_val iterator;
+
+    CQ_TRY(cq_python_iter(ev, iterable, &iterator));
+    for (;;) {
+        const cq_val over = is_over(ev, s);
+        const size_t mark = cq_ctx_mark(ev->cx);
+        cq_val       item;
+        bool         ended;
+
+        if (over.u.b.value && !over.u.b.origin)
+            return CQ_OK;
+        CQ_TRY(cq_python_next(ev, iterator, &item, &ended));
+        if (ended)
+            return CQ_OK;
+        CQ_TRY(cq_eval_assign(ev, s->u.loop.target, item));
+        cq_ctx_pop(ev->cx, mark, NULL, 0);
+        CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
+        CQ_TRY(cq_eval_step(ev));
+    }
+}
+
 /* The numbers of the example, plain from now on. */
 static cq_status bake_range(cq_eval *ev, cq_object *range)
 {
@@ -333,6 +358,8 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &iterable));
     iterable = cq_val_unwrap(iterable);
     items    = iterable;
+    if (ev->program->python && cq_python_is_lazy_iterable(ev, iterable))
+        return eval_lazy_rounds(ev, s, iterable);
     range    = cq_object_as(iterable, CQ_OBJECT_RANGE);
     if (range && ev->tracing) /* the example decides */
         CQ_TRY(bake_range(ev, range));

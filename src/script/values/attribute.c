@@ -2,6 +2,7 @@
 #include "script/eval.h"
 #include "base/str.h"
 #include "script/builtins/builtin.h"
+#include "script/python/python.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ static const struct {
     { "per_channel_affine", 1 },
     /* clang-format on */
 };
+
+enum { N_DTYPES = 24 /* of those; the others are layouts and the like */ };
 
 static const char *const torch_namespaces[] = { "nn",     "jit",       "ops",      "_C",
                                                 "linalg", "fft",       "special",  "autograd",
@@ -94,6 +97,8 @@ static cq_status torch_member(cq_eval *ev, const char *name, cq_val *out)
 {
     for (size_t i = 0; i < sizeof torch_numbers / sizeof *torch_numbers; i++)
         if (cq_is(name, torch_numbers[i].name)) {
+            if (ev->program->python && i < N_DTYPES)
+                return cq_python_dtype(ev, torch_numbers[i].value, out);
             *out = cq_val_of_i64(torch_numbers[i].value);
             return CQ_OK;
         }
@@ -142,6 +147,9 @@ static cq_status find_member(cq_eval *ev, const char *path, const char *name, cq
         return torch_member(ev, name, out);
     if (strcmp(path, "math") == 0 && cq_eval_real_constant(name, out))
         return CQ_OK;
+    if (strcmp(path, "calque") == 0)
+        return cq_python_is_type_name(name) ? new_builtin(ev, "", name, out)
+                                            : new_builtin(ev, "calque::", name, out);
     if (strcmp(path, "CONSTANTS") == 0)
         return constant(ev, name, out);
     if (cq_starts_with(path, "__torch__")) {
@@ -302,6 +310,13 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
 {
     char cast[16];
 
+    if (ev->program->python) {
+        bool found;
+
+        CQ_TRY(cq_python_tensor_member(ev, v, name, out, &found));
+        if (found)
+            return CQ_OK;
+    }
     for (size_t i = 0; i < sizeof tensor_attributes / sizeof *tensor_attributes; i++)
         if (strcmp(name, tensor_attributes[i].name) == 0)
             return CQ_CALL(ev, out, tensor_attributes[i].builtin, v);
@@ -334,6 +349,13 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
 {
     cq_object *t = cq_object_of(object);
     char       full[256];
+    bool       found;
+
+    if (t && ev->program->python) {
+        CQ_TRY(cq_python_attribute(ev, object, cq_name(ev->program, name), out, &found));
+        if (found)
+            return CQ_OK;
+    }
 
     if (object.kind == CQ_VAL_TENSOR)
         return tensor_member(ev, object, name, out);
@@ -362,11 +384,35 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
                    name);
 }
 
+/* p.requires_grad = False, p.data = x: of a tensor there is nothing else to set. */
+static cq_status set_tensor_attribute(cq_eval *ev, cq_tensor *t, const char *name, cq_val v)
+{
+    if (strcmp(name, "requires_grad") == 0) {
+        CQ_TRY(cq_eval_truth(ev, v, &v));
+        t->requires_grad = v.u.b.value;
+        return CQ_OK;
+    }
+    if (strcmp(name, "data") == 0 && v.kind == CQ_VAL_TENSOR)
+        return cq_eval_rebind(ev, t, v.u.tensor);
+    if (strcmp(name, "grad") == 0 && v.kind == CQ_VAL_NONE)
+        return CQ_OK;
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "attribute %s of a tensor cannot be set", name);
+}
+
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v)
 {
     cq_object  *t        = cq_object_as(object, CQ_OBJECT_INSTANCE);
     const char *interned = cq_name(ev->program, name);
     size_t      at;
+    bool        done;
+
+    if (ev->program->python) {
+        CQ_TRY(cq_python_set_attribute(ev, object, interned, v, &done));
+        if (done)
+            return CQ_OK;
+        if (object.kind == CQ_VAL_TENSOR)
+            return set_tensor_attribute(ev, object.u.tensor, name, v);
+    }
 
     if (!t)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "attributes of %s cannot be set",

@@ -1,7 +1,7 @@
 /* Values that contain themselves, as d["self"] = d makes them. Counting references never frees such
  * a cycle, so that whoever puts a container into another asks here first: the cycles are kept in
  * mind, and those that the program's module does not hold are opened when the call is over. */
-#include "script/eval.h"
+#include "script/python/python.h"
 
 #include "base/map.h"
 
@@ -38,7 +38,9 @@ static void look_inside(search *s, cq_val v)
     cq_object *t = cq_object_of(v);
     size_t     i = 0;
 
-    if (t) {
+    if (t && t->instances) {
+        return;
+    } else if (t) {
         look_at(s, t->self);
         for (; i < t->attributes.n && s->n < MAX_SEARCH; i++)
             look_at(s, t->attributes.items[i].value);
@@ -68,12 +70,28 @@ static bool holds(cq_val v, cq_val container, uint64_t *items)
     return found;
 }
 
+/* Instances of Python source are emptied at the end of the program, so cycles through them need no
+ * search; and what modules define outlives the call. */
+static cq_status python_will_hold(cq_python *py, cq_val container, cq_val v)
+{
+    cq_status status;
+
+    if (cq_object_of(v) || cq_object_of(container) || !is_container(v) || !holds(v, container))
+        return CQ_OK;
+    status = cq_vec_push(&py->cycles, container);
+    if (status == CQ_OK)
+        cq_val_retain(container);
+    return status;
+}
+
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
 {
     cq_status status;
     uint64_t  items;
     bool      found;
 
+    if (ev->program->python)
+        return python_will_hold(ev->program->python, container, v);
     if (!is_container(v))
         return CQ_OK;
     found = holds(v, container, &items);
@@ -99,6 +117,15 @@ static void empty(cq_val v)
     } else {
         cq_list_clear(v.u.list);
     }
+}
+
+void cq_python_open_cycles(cq_python *py)
+{
+    for (size_t i = 0; i < py->cycles.n; i++) {
+        empty(py->cycles.items[i]);
+        cq_val_release(py->cycles.items[i]);
+    }
+    cq_vec_clear(&py->cycles);
 }
 
 void cq_eval_open_cycles(cq_eval *ev, cq_val root)

@@ -1,5 +1,6 @@
 /* Displays: lists, tuples, dicts and f-strings that are written out, and comprehensions. */
 #include "script/builtins/builtin.h"
+#include "script/python/python.h"
 #include "base/str.h"
 
 cq_status cq_eval_items_of(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind kind, cq_val *out)
@@ -33,6 +34,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
             continue;
         }
         CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
+        value = cq_python_native(value);
         if (value.kind != CQ_VAL_DICT)
             return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** wants a dict, not %s",
                                 cq_eval_type_name(value));
@@ -41,9 +43,36 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     return CQ_OK;
 }
 
+/* {value!r:spec} */
+static cq_status eval_python_field(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_str    s = { 0 };
+    cq_val    spec;
+    cq_status status = CQ_OK;
+
+    CQ_TRY(cq_eval_expr(ev, x->u.field.value, out));
+    if (x->u.field.conversion) {
+        status = cq_eval_format(ev, &s, *out, x->u.field.conversion != 's');
+        if (status == CQ_OK)
+            status = cq_builtin_text(ev, cq_str_text(&s), s.len, out);
+        cq_str_clear(&s);
+        CQ_TRY(status);
+    }
+    if (!x->u.field.spec)
+        return CQ_OK;
+    CQ_TRY(cq_eval_expr(ev, x->u.field.spec, &spec));
+    status = cq_python_format_spec(ev, &s, *out, spec.u.text->text, spec.u.text->len);
+    if (status == CQ_OK)
+        status = cq_builtin_text(ev, cq_str_text(&s), s.len, out);
+    cq_str_clear(&s);
+    return status;
+}
+
 /* A field of an f-string, formatted as by str(). */
 static cq_status eval_field(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
+    if (x->kind == CQ_X_FIELD && ev->program->python)
+        return eval_python_field(ev, x, out);
     if (x->kind == CQ_X_FIELD && !x->u.field.spec && !x->u.field.conversion)
         return cq_eval_expr(ev, x->u.field.value, out);
     return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
@@ -154,8 +183,32 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
     return CQ_OK;
 }
 
+/* The variables of a comprehension of Python source are its own. */
+static cq_status eval_python_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_frame *outer = ev->frame, *f;
+    cq_status status;
+
+    CQ_TRY(cq_frame_new(
+        &f, &(cq_object){ .unit = outer->unit, .def = outer->def, .closure = outer }));
+    f->is_comprehension = true;
+    f->owner            = outer->owner;
+    ev->frame           = f;
+    status              = eval_comp_loop(ev, x, 0, *out);
+    ev->frame           = outer;
+    cq_frame_end(ev, f);
+    if (status == CQ_OK && x->kind == CQ_X_GENERATOR && !out->u.list->origin)
+        return cq_python_new_iterator(ev, *out, out);
+    return status;
+}
+
 cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
+    if (ev->program->python) {
+        CQ_TRY(x->u.comp.key ? cq_eval_new_dict(ev, out)
+                             : cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, out));
+        return eval_python_comp(ev, x, out);
+    }
     CQ_TRY(x->u.comp.key ? cq_eval_new_dict(ev, out) : cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, out));
     return eval_comp_loop(ev, x, 0, *out);
 }

@@ -1,6 +1,6 @@
 /* Frames: the variables of a call. Functions that are defined in it see them, and may be returned
  * and called when it is over, so that a frame lives as long as somebody refers to it. */
-#include "script/eval.h"
+#include "script/python/python.h"
 
 cq_status cq_frame_new(cq_frame **out, cq_object *function)
 {
@@ -11,6 +11,7 @@ cq_status cq_frame_new(cq_frame **out, cq_object *function)
     f->refs  = 1;
     f->unit  = function->unit;
     f->def   = function->def;
+    f->owner = function->owner;
     f->outer = cq_frame_retain(function->closure);
     return CQ_OK;
 }
@@ -37,6 +38,7 @@ void cq_frame_release(cq_frame *f)
         cq_frame *outer = f->outer;
 
         forget_all(f);
+        cq_ptr_map_clear(&f->foreign);
         cq_free(f);
         f = outer;
     }
@@ -60,6 +62,9 @@ void cq_frame_end(cq_eval *ev, cq_frame *f)
     for (size_t i = 0; i < ev->journal.n; i++)
         if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == f)
             ev->journal.items[i].where = NULL; /* a variable that is gone */
+    if (ev->program->python && f->refs > 1 && !is_its_own(f) &&
+        cq_vec_push(&ev->program->python->frames, f) == CQ_OK)
+        return; /* until the program is over */
     if (f->refs > 1 && (is_its_own(f) || cq_vec_push(&ev->frames, f) != CQ_OK)) {
         f->refs++; /* a function of it that goes away does not take it along */
         forget_all(f);

@@ -1,6 +1,7 @@
 /* x[index]. On tensors, what Python's indexing means becomes select, slice, unsqueeze and
  * index; an assignment writes through the same views. */
 #include "script/builtins/builtin.h"
+#include "script/python/python.h"
 #include "script/values/sequence.h"
 
 enum { MAX_PARTS = 64 };
@@ -93,7 +94,8 @@ static cq_status count_used(cq_eval *ev, cq_val x, parts *p, size_t *out)
                         p->values[i].kind == CQ_VAL_NONE);
 
         CQ_TRY(list_to_tensor(ev, &p->values[i]));
-        if (p->x[i]->kind != CQ_X_ELLIPSIS && !is_none && p->values[i].kind != CQ_VAL_BOOL)
+        if (p->x[i]->kind != CQ_X_ELLIPSIS && !is_none && p->values[i].kind != CQ_VAL_BOOL &&
+            !cq_object_as(p->values[i], CQ_OBJECT_ELLIPSIS))
             used += p->x[i]->kind == CQ_X_SLICE ? 1 : dims_used(p->values[i]);
     }
     if (used > x.u.tensor->rank)
@@ -129,11 +131,20 @@ static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_va
         const cq_ast_expr *part = p->x[i];
         cq_val             v    = p->values[i];
 
-        if (part->kind == CQ_X_ELLIPSIS) {
+        if (part->kind == CQ_X_ELLIPSIS || cq_object_as(v, CQ_OBJECT_ELLIPSIS)) {
             for (size_t k = used; k < x.u.tensor->rank; k++, dim++)
                 indices[(*n_indices)++] = CQ_NONE;
         } else if (part->kind == CQ_X_SLICE) {
             CQ_TRY(take_slice(ev, part, dim, view));
+            indices[(*n_indices)++] = CQ_NONE;
+            dim++;
+        } else if (cq_object_as(v, CQ_OBJECT_SLICE)) {
+            const cq_val *s = cq_object_of(v)->self.u.list->items;
+
+            CQ_TRY(call_op(ev, "aten::slice.Tensor",
+                           (cq_val[]){ *view, cq_val_of_i64((int64_t)dim), s[0], s[1],
+                                       s[2].kind == CQ_VAL_NONE ? cq_val_of_i64(1) : s[2] },
+                           5, view));
             indices[(*n_indices)++] = CQ_NONE;
             dim++;
         } else if (v.kind == CQ_VAL_NONE) {
@@ -229,6 +240,8 @@ static cq_status get_key(cq_eval *ev, const cq_dict *dict, cq_val key, cq_val *o
     CQ_TRY(cq_builtin_key(ev, &key));
     found = cq_dict_get(dict, key);
     if (!found)
+        ev->raised_class = ev->program->python ? "KeyError" : NULL;
+    if (!found)
         return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the dict has no such key%s%s",
                        key.kind == CQ_VAL_STR ? ": " : "",
                        key.kind == CQ_VAL_STR ? key.u.text->text : "");
@@ -265,6 +278,96 @@ static cq_status get_member(cq_eval *ev, cq_val object, const cq_object *t, cq_v
     return cq_eval_get_item(ev, v, index, out);
 }
 
+/* An index as a value: a slice is an object. */
+cq_status cq_eval_index_value(cq_eval *ev, const cq_ast_expr *index, cq_val *out)
+{
+    cq_val     ends[3], tuple;
+    cq_object *t;
+
+    if (index->kind == CQ_X_TUPLE) {
+        CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_TUPLE, out));
+        for (size_t i = 0; i < index->u.items.n; i++) {
+            if (index->u.items.items[i]->kind == CQ_X_STARRED) {
+                cq_list *items;
+
+                CQ_TRY(cq_eval_expr(ev, index->u.items.items[i]->u.operand, &tuple));
+                CQ_TRY(cq_eval_known_items(ev, tuple, NULL, &items));
+                CQ_TRY(cq_list_add(out->u.list, items));
+                continue;
+            }
+            CQ_TRY(cq_eval_index_value(ev, index->u.items.items[i], &tuple));
+            CQ_TRY(cq_list_push(out->u.list, tuple));
+        }
+        return CQ_OK;
+    }
+    if (index->kind != CQ_X_SLICE)
+        return cq_eval_expr(ev, index, out);
+    CQ_TRY(eval_slice(ev, index, ends));
+    CQ_TRY(cq_eval_list(ev, ends, 3, CQ_VAL_TUPLE, &tuple));
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_SLICE));
+    t->self = cq_val_retain(tuple);
+    return cq_eval_own(ev, cq_val_of_object(t), out);
+}
+
+/* List[int], Generic[T]: what a type is indexed by does not matter. */
+static cq_status index_type(cq_eval *ev, cq_val type, const cq_ast_expr *index, cq_val *out)
+{
+    const cq_object *t = cq_object_of(type);
+    cq_val           item;
+    bool             found;
+
+    *out = type;
+    if (t->kind != CQ_OBJECT_CLASS)
+        return CQ_OK;
+    if (t->type && cq_python_has_special(ev, type, "__getitem__")) {
+        CQ_TRY(cq_eval_index_value(ev, index, &item));
+        return cq_python_special(ev, type, "__getitem__", &item, 1, out, &found);
+    }
+    if (!cq_class_find((cq_object *)t, cq_name(ev->program, "__class_getitem__"), NULL))
+        return CQ_OK;
+    CQ_TRY(cq_eval_index_value(ev, index, &item));
+    CQ_TRY(cq_eval_attribute(ev, type, "__class_getitem__", &type));
+    return cq_eval_call(ev, type, &item, 1, out);
+}
+
+/* An object of Python source: __getitem__, or what a class that extends a builtin type holds. */
+static cq_status index_object(cq_eval *ev, cq_val object, cq_object *t, const cq_ast_expr *index,
+                              cq_val *out, bool *found)
+{
+    cq_val item;
+
+    *found = true;
+    if (t->kind == CQ_OBJECT_LAZY) {
+        CQ_TRY(cq_lazy_resolve(ev, object, &object));
+        return cq_eval_index(ev, object, index, out);
+    }
+    if (t->kind == CQ_OBJECT_CLASS || t->kind == CQ_OBJECT_BUILTIN)
+        return index_type(ev, object, index, out);
+    if (t->kind == CQ_OBJECT_RANGE) {
+        cq_list *items;
+
+        CQ_TRY(cq_eval_known_items(ev, object, "range", &items));
+        return cq_eval_index(ev, cq_val_of_list(items), index, out);
+    }
+    if (t->kind != CQ_OBJECT_INSTANCE && t->kind != CQ_OBJECT_NAMED) {
+        *found = false;
+        return CQ_OK;
+    }
+    if (cq_python_has_special(ev, object, "__getitem__")) {
+        CQ_TRY(cq_eval_index_value(ev, index, &item));
+        return cq_python_special(ev, object, "__getitem__", &item, 1, out, found);
+    }
+    *found = t->kind == CQ_OBJECT_INSTANCE && t->self.kind != CQ_VAL_NONE;
+    if (!*found)
+        return CQ_OK;
+    if (t->self.kind == CQ_VAL_DICT && cq_python_has_special(ev, object, "__missing__")) {
+        CQ_TRY(cq_eval_index_value(ev, index, &item));
+        if (!cq_dict_get(t->self.u.dict, item))
+            return cq_python_special(ev, object, "__missing__", &item, 1, out, found);
+    }
+    return cq_eval_index(ev, t->self, index, out);
+}
+
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out)
 {
     const cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
@@ -272,8 +375,23 @@ cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out
     size_t at;
 
     index = cq_val_unwrap(index);
+    if (t && t->type) {
+        cq_val key = index;
+        bool   found;
+
+        CQ_TRY(cq_python_special(ev, object, "__getitem__", &key, 1, out, &found));
+        if (found)
+            return CQ_OK;
+        if (t->self.kind != CQ_VAL_NONE)
+            return cq_eval_get_item(ev, t->self, index, out);
+    }
     if (named)
         object = named->self;
+    if (ev->program->python && cq_object_as(index, CQ_OBJECT_SLICE)) {
+        const cq_val *s = cq_object_of(index)->self.u.list->items;
+
+        return CQ_CALL(ev, out, "aten::slice", object, s[0], s[1], s[2]);
+    }
     switch (object.kind) {
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
@@ -301,6 +419,11 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     cq_object *named = cq_object_as(object, CQ_OBJECT_NAMED),
               *t     = cq_object_as(object, CQ_OBJECT_INSTANCE);
 
+    if (ev->program->python && object.kind == CQ_VAL_OBJECT) {
+        CQ_TRY(index_object(ev, object, cq_object_of(object), index, out, &known));
+        if (known)
+            return CQ_OK;
+    }
     if (cq_object_as(object, CQ_OBJECT_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);
     if (index->kind == CQ_X_INT) /* of a tuple, for all that is known */
@@ -318,7 +441,7 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
         CQ_TRY(eval_slice(ev, index, slice));
         return CQ_CALL(ev, out, "aten::slice", object, slice[0], slice[1], slice[2]);
     }
-    CQ_TRY(cq_eval_expr(ev, index, &v));
+    CQ_TRY(cq_eval_index_value(ev, index, &v));
     return cq_eval_get_item(ev, object, v, out);
 }
 
@@ -355,8 +478,20 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v)
 {
     cq_val at, ignored;
+    bool   found;
 
     object = cq_val_unwrap(object);
+    if (ev->program->python && object.kind == CQ_VAL_OBJECT) {
+        CQ_TRY(cq_eval_index_value(ev, index, &at));
+        CQ_TRY(cq_python_special(ev, object, "__setitem__", (cq_val[]){ at, v }, 2, &ignored,
+                                 &found));
+        if (found)
+            return CQ_OK;
+        object = cq_python_native(object);
+        if (object.kind == CQ_VAL_LIST && index->kind == CQ_X_SLICE)
+            return set_slice(ev, object.u.list, index, v);
+        return CQ_CALL(ev, &ignored, "aten::_set_item", object, at, v);
+    }
     if (object.kind == CQ_VAL_TENSOR)
         return set_tensor(ev, object, index, v);
     if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST)

@@ -2,6 +2,7 @@
 #include "script/eval.h"
 #include "lang/desugar.h"
 #include "script/flow/aliases.h"
+#include "script/python/python.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -12,7 +13,17 @@ static void object_free(cq_box *box)
 {
     cq_object *t = (cq_object *)box;
 
+    if (t->instances) {
+        if (t->previous)
+            t->previous->next = t->next;
+        else
+            *t->instances = t->next;
+        if (t->next)
+            t->next->previous = t->previous;
+    }
     cq_val_release(t->self);
+    cq_val_release(t->defaults);
+    cq_vec_clear(&t->mro);
     for (size_t i = 0; i < t->attributes.n; i++)
         cq_val_release(t->attributes.items[i].value);
     cq_vec_clear(&t->attributes);
@@ -94,6 +105,16 @@ const char *cq_eval_type_name(cq_val v)
         [CQ_OBJECT_ZIP]       = "zip",
         [CQ_OBJECT_OPTIONAL]  = "Optional",
         [CQ_OBJECT_UNDEFINED] = "undefined",
+        [CQ_OBJECT_MODULE]    = "module",
+        [CQ_OBJECT_LAZY]      = "module",
+        [CQ_OBJECT_PROPERTY]  = "property",
+        [CQ_OBJECT_STATIC]    = "staticmethod",
+        [CQ_OBJECT_CLASSMETHOD] = "classmethod",
+        [CQ_OBJECT_SUPER]     = "super",
+        [CQ_OBJECT_ITERATOR]  = "iterator",
+        [CQ_OBJECT_SLICE]     = "slice",
+        [CQ_OBJECT_ELLIPSIS]  = "ellipsis",
+        [CQ_OBJECT_DTYPE]     = "dtype",
     };
     cq_object *t = cq_object_of(v);
 
@@ -150,8 +171,17 @@ cq_val *cq_frame_find(cq_frame *f, const char *name)
     return NULL;
 }
 
-cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v)
+/* A variable that is declared global or nonlocal is set where it belongs. */
+static cq_frame *home_of(cq_frame *f, const char *name)
 {
+    cq_frame *declared = f->foreign.n ? cq_ptr_map_get(&f->foreign, name) : NULL;
+
+    return declared ? declared : f;
+}
+
+cq_status cq_frame_set(cq_eval *ev, cq_frame *frame, const char *name, cq_val v)
+{
+    cq_frame *f = home_of(frame, name);
     size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
 
     if (!at) {
@@ -200,6 +230,7 @@ void cq_program_free(cq_program *p)
 {
     if (!p)
         return;
+    cq_python_free(p);
     cq_val_release(p->constants);
     cq_map_clear(&p->used_definitions);
     for (size_t i = 0; i < p->classes.n; i++)

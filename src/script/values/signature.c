@@ -1,4 +1,5 @@
 /* What a program's functions and methods take, by their source. */
+#include "script/python/python.h"
 #include "script/script.h"
 
 #include "base/str.h"
@@ -27,6 +28,13 @@ static signature find(cq_script *s, const char *method)
     const cq_object *root  = cq_object_of(s->root);
     signature        found = { 0 };
 
+    if (s->program->python) {
+        const cq_object *fn = cq_python_entry_function(s, &found.n_self);
+
+        if (fn)
+            found = (signature){ fn->def, &fn->unit->source, found.n_self };
+        return found;
+    }
     if (root && root->cls && root->unit)
         found = (signature){ find_method(s, root, method), &root->unit->source, 1 };
     if (found.def || !main)
@@ -44,7 +52,10 @@ CQ_API const char *cq_script_method_name(const cq_script *s, size_t i)
     CQ_NEED_ELSE(s, NULL);
     const cq_unit   *main = s->program->main;
     const cq_object *root = cq_object_of(s->root);
+    size_t           n_self;
 
+    if (s->program->python)
+        return i == 0 && cq_python_entry_function((cq_script *)s, &n_self) ? "forward" : NULL;
     for (size_t k = 0; root && root->cls && k < root->cls->n_methods; k++)
         if (!cq_starts_with(root->cls->methods[k]->name, "__") && i-- == 0)
             return root->cls->methods[k]->name;

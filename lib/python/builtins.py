@@ -1,0 +1,345 @@
+"""Builtins of Python that are written in Python: exceptions, sets, and functions that call others.
+
+Builtins in C are in src/script/builtins. A name is looked for there first, except that this file
+defines classes.
+"""
+
+
+class BaseException:
+    def __init__(self, *args):
+        self.args = args
+
+    def __str__(self):
+        if len(self.args) == 0:
+            return ""
+        return str(self.args[0]) if len(self.args) == 1 else str(self.args)
+
+    def __repr__(self):
+        return type(self).__name__ + "(" + ", ".join([repr(a) for a in self.args]) + ")"
+
+    def with_traceback(self, traceback):
+        return self
+
+
+class Exception(BaseException):
+    pass
+
+
+class SystemExit(BaseException):
+    pass
+
+
+class KeyboardInterrupt(BaseException):
+    pass
+
+
+class StopIteration(Exception):
+    pass
+
+
+class ArithmeticError(Exception):
+    pass
+
+
+class OverflowError(ArithmeticError):
+    pass
+
+
+class ZeroDivisionError(ArithmeticError):
+    pass
+
+
+class FloatingPointError(ArithmeticError):
+    pass
+
+
+class AssertionError(Exception):
+    pass
+
+
+class AttributeError(Exception):
+    pass
+
+
+class ImportError(Exception):
+    pass
+
+
+class ModuleNotFoundError(ImportError):
+    pass
+
+
+class LookupError(Exception):
+    pass
+
+
+class IndexError(LookupError):
+    pass
+
+
+class KeyError(LookupError):
+    def __str__(self):
+        return repr(self.args[0]) if len(self.args) == 1 else BaseException.__str__(self)
+
+
+class NameError(Exception):
+    pass
+
+
+class UnboundLocalError(NameError):
+    pass
+
+
+class OSError(Exception):
+    pass
+
+
+IOError = OSError
+EnvironmentError = OSError
+
+
+class FileNotFoundError(OSError):
+    pass
+
+
+class FileExistsError(OSError):
+    pass
+
+
+class PermissionError(OSError):
+    pass
+
+
+class TimeoutError(OSError):
+    pass
+
+
+class RuntimeError(Exception):
+    pass
+
+
+class NotImplementedError(RuntimeError):
+    pass
+
+
+class RecursionError(RuntimeError):
+    pass
+
+
+class SyntaxError(Exception):
+    pass
+
+
+class TypeError(Exception):
+    pass
+
+
+class ValueError(Exception):
+    pass
+
+
+class UnicodeError(ValueError):
+    pass
+
+
+class MemoryError(Exception):
+    pass
+
+
+class Warning(Exception):
+    pass
+
+
+class UserWarning(Warning):
+    pass
+
+
+class DeprecationWarning(Warning):
+    pass
+
+
+class PendingDeprecationWarning(Warning):
+    pass
+
+
+class RuntimeWarning(Warning):
+    pass
+
+
+class FutureWarning(Warning):
+    pass
+
+
+class ImportWarning(Warning):
+    pass
+
+
+class _Set:
+    """The keys of a dict, in the order in which they came."""
+
+    def __init__(self, iterable=()):
+        self._items = dict.fromkeys(iterable)
+
+    def __iter__(self):
+        return iter(list(self._items))
+
+    def __len__(self):
+        return len(self._items)
+
+    def __contains__(self, item):
+        return item in self._items
+
+    def __eq__(self, other):
+        if not isinstance(other, _Set):
+            return False
+        return len(self) == len(other) and all([item in other for item in self])
+
+    def __le__(self, other):
+        return self.issubset(other)
+
+    def __lt__(self, other):
+        return len(self) < len(other) and self.issubset(other)
+
+    def __ge__(self, other):
+        return other.issubset(self)
+
+    def __gt__(self, other):
+        return len(self) > len(other) and other.issubset(self)
+
+    def __repr__(self):
+        if len(self) == 0:
+            return type(self).__name__ + "()"
+        return "{" + ", ".join([repr(item) for item in self]) + "}"
+
+    def __or__(self, other):
+        return self.union(other)
+
+    def __and__(self, other):
+        return self.intersection(other)
+
+    def __sub__(self, other):
+        return self.difference(other)
+
+    def __xor__(self, other):
+        return self.symmetric_difference(other)
+
+    def copy(self):
+        return type(self)(self)
+
+    def union(self, *others):
+        items = list(self)
+        for other in others:
+            items = items + list(other)
+        return type(self)(items)
+
+    def intersection(self, *others):
+        items = list(self)
+        for other in others:
+            other = _Set(other)
+            items = [item for item in items if item in other]
+        return type(self)(items)
+
+    def difference(self, *others):
+        items = list(self)
+        for other in others:
+            other = _Set(other)
+            items = [item for item in items if item not in other]
+        return type(self)(items)
+
+    def symmetric_difference(self, other):
+        other = _Set(other)
+        return type(self)([item for item in self if item not in other]
+                          + [item for item in other if item not in self])
+
+    def issubset(self, other):
+        other = _Set(other)
+        return all([item in other for item in self])
+
+    def issuperset(self, other):
+        return all([item in self for item in other])
+
+    def isdisjoint(self, other):
+        return not any([item in self for item in other])
+
+
+class frozenset(_Set):
+    def __hash__(self):
+        return hash(tuple(self))
+
+
+class set(_Set):
+    def add(self, item):
+        self._items[item] = None
+
+    def discard(self, item):
+        if item in self._items:
+            del self._items[item]
+
+    def remove(self, item):
+        if item not in self._items:
+            raise KeyError(item)
+        del self._items[item]
+
+    def pop(self):
+        for item in self._items:
+            del self._items[item]
+            return item
+        raise KeyError("pop from an empty set")
+
+    def clear(self):
+        self._items = {}
+
+    def update(self, *others):
+        for other in others:
+            for item in other:
+                self._items[item] = None
+
+    def intersection_update(self, *others):
+        self._items = dict.fromkeys(self.intersection(*others))
+
+    def difference_update(self, *others):
+        self._items = dict.fromkeys(self.difference(*others))
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def __iand__(self, other):
+        self.intersection_update(other)
+        return self
+
+    def __isub__(self, other):
+        self.difference_update(other)
+        return self
+
+
+def map(function, *iterables):
+    if len(iterables) == 1:
+        return iter([function(item) for item in iterables[0]])
+    return iter([function(*items) for items in zip(*iterables)])
+
+
+def filter(function, iterable):
+    if function is None:
+        return iter([item for item in iterable if item])
+    return iter([item for item in iterable if function(item)])
+
+
+def exit(code=None):
+    raise SystemExit(code)
+
+
+def open(*args, **kwargs):
+    raise PermissionError("files cannot be opened: calque evaluates programs without access to them")
+
+
+def eval(*args):
+    raise NotImplementedError("eval is not supported")
+
+
+def exec(*args):
+    raise NotImplementedError("exec is not supported")
+
+
+def input(*args):
+    raise NotImplementedError("input is not supported")

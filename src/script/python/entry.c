@@ -1,0 +1,320 @@
+/* The model of Python source: the value of an entry expression, or the only module class or builder
+ * function of the file. */
+#include "script/python/python.h"
+#include "script/script.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+/* ---- the tree of modules ---- */
+
+static cq_dict *group_of(cq_object *module, const char *name)
+{
+    cq_dict *own = cq_instance_dict(module);
+    cq_val  *v   = own ? cq_dict_get_text(own, name) : NULL;
+
+    return v ? cq_python_dict_of(*v) : NULL;
+}
+
+bool cq_python_is_module(cq_val v)
+{
+    cq_object *t = cq_object_as(v, CQ_OBJECT_INSTANCE);
+
+    return t && t->type && group_of(t, "_modules");
+}
+
+cq_dict *cq_python_children(cq_object *module)
+{
+    return group_of(module, "_modules");
+}
+
+cq_dict *cq_python_tensors(cq_object *module, bool parameters)
+{
+    return group_of(module, parameters ? "_parameters" : "_buffers");
+}
+
+static cq_status set_path(void *user, cq_object *module, const char *path)
+{
+    if (module->type && group_of(module, "_modules"))
+        module->text = cq_name(user, path);
+    return CQ_OK;
+}
+
+/* ---- what the file offers ---- */
+
+static cq_status find_class(cq_eval *ev, const char *module, const char *name, cq_object **out)
+{
+    cq_object *torch = NULL;
+    cq_val     v;
+
+    *out = NULL;
+    CQ_TRY(cq_python_module(ev->program, module, &torch));
+    if (!torch)
+        return CQ_OK;
+    CQ_TRY(cq_python_member(ev, torch, name, &v));
+    *out = cq_object_as(v, CQ_OBJECT_CLASS);
+    return CQ_OK;
+}
+
+static bool is_own(const cq_object *t, const cq_unit *unit)
+{
+    return t && t->unit == unit;
+}
+
+static cq_status list_candidates(cq_eval *ev, cq_val *classes, cq_val *functions)
+{
+    const cq_python *py = ev->program->python;
+    const cq_frame  *f  = py->main->globals;
+    cq_object       *base;
+
+    CQ_TRY(find_class(ev, "torch.nn", "Module", &base));
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, classes));
+    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, functions));
+    for (size_t i = 0; i < f->values.n; i++) {
+        const cq_val v = f->values.items[i];
+        cq_object   *t = cq_object_of(v);
+
+        if (!is_own(t, py->main->unit))
+            continue;
+        if (t->kind == CQ_OBJECT_CLASS && base && cq_class_is_a(t, base))
+            CQ_TRY(cq_list_push(classes->u.list, v));
+        if (t->kind == CQ_OBJECT_FUNCTION && t->def->name && t->def->name[0] != '_')
+            CQ_TRY(cq_list_push(functions->u.list, v));
+    }
+    return CQ_OK;
+}
+
+/* A class that no other class of the file extends or holds is the outermost: with one such class,
+ * that is the model. Whether a class uses another is seen by its name in the text of the other. */
+static bool is_used_in(const cq_object *cls, const cq_object *other)
+{
+    const char  *name = cls->cls->name;
+    const size_t len  = strlen(name);
+
+    if (cq_class_is_a(other, cls))
+        return true;
+    for (size_t i = 0; i < other->cls->body.n; i++) {
+        const cq_ast_stmt *s = other->cls->body.items[i];
+        const char        *text, *end, *p;
+
+        if (s->kind != CQ_S_DEF || i + 1 > other->cls->body.n)
+            continue;
+        text = other->unit->source.text + s->at.start;
+        end  = i + 1 < other->cls->body.n
+                   ? other->unit->source.text + other->cls->body.items[i + 1]->at.start
+                   : text + strcspn(text, "\0");
+        if (i + 1 == other->cls->body.n) { /* to the next text in column 0 */
+            for (end = text; *end && !(end[0] == '\n' && end[1] && !strchr(" \t\n#)", end[1])); end++)
+                ;
+        }
+        for (p = text; (p = strstr(p, name)) && p + len <= end; p += len)
+            if ((p == text || !(p[-1] == '_' || (p[-1] >= 'a' && p[-1] <= 'z') ||
+                                (p[-1] >= 'A' && p[-1] <= 'Z'))) &&
+                !(p[len] == '_' || (p[len] >= '0' && p[len] <= '9') ||
+                  (p[len] >= 'a' && p[len] <= 'z') || (p[len] >= 'A' && p[len] <= 'Z')))
+                return true;
+    }
+    return false;
+}
+
+static void keep_outermost(cq_list *classes)
+{
+    for (size_t i = classes->n; i-- > 0;) {
+        bool used = false;
+
+        for (size_t k = 0; k < classes->n && !used; k++)
+            used = k != i && is_used_in(cq_object_of(classes->items[i]),
+                                        cq_object_of(classes->items[k]));
+        if (!used || classes->n == 1)
+            continue;
+        cq_val_release(classes->items[i]);
+        memmove(classes->items + i, classes->items + i + 1,
+                (classes->n - i - 1) * sizeof *classes->items);
+        classes->n--;
+    }
+}
+
+static void add_names(cq_str *s, const cq_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const cq_object *t = cq_object_of(list->items[i]);
+
+        cq_str_printf(s, "%s%s", s->len ? ", " : "", t->cls ? t->cls->name : t->def->name);
+    }
+}
+
+static cq_status choose(cq_eval *ev, cq_val *out)
+{
+    cq_val    classes, functions;
+    cq_str    names = { 0 };
+    cq_status status;
+
+    CQ_TRY(list_candidates(ev, &classes, &functions));
+    for (size_t i = 0; i < functions.u.list->n; i++)
+        if (strcmp(cq_object_of(functions.u.list->items[i])->def->name, "forward") == 0 &&
+            !classes.u.list->n) {
+            *out = functions.u.list->items[i];
+            return CQ_OK;
+        }
+    if (classes.u.list->n > 1)
+        keep_outermost(classes.u.list);
+    if (classes.u.list->n == 1 || (!classes.u.list->n && functions.u.list->n == 1)) {
+        *out = classes.u.list->n ? classes.u.list->items[0] : functions.u.list->items[0];
+        return CQ_OK;
+    }
+    add_names(&names, classes.u.list);
+    add_names(&names, functions.u.list);
+    status = cq_fail(CQ_E_NOT_FOUND, ev->program->main->source.file,
+                     "choose one with --entry, for example --entry 'Net(num_classes=10)'",
+                     names.len ? "the file defines several models and functions: %s"
+                               : "the file defines no module class and no function%s",
+                     cq_str_text(&names));
+    cq_str_clear(&names);
+    return status;
+}
+
+/* ---- the entry ---- */
+
+static cq_status eval_text(cq_eval *ev, const char *text, cq_val *out)
+{
+    cq_program *p = ev->program;
+    cq_unit    *unit;
+
+    CQ_TRY(cq_parse(&unit, &p->names, "--entry", text, strlen(text), CQ_PARSE_EXPR));
+    if (cq_vec_push(&p->all_units, unit) != CQ_OK) {
+        cq_unit_free(unit);
+        return CQ_E_NO_MEMORY;
+    }
+    unit->qualifier = p->python->main->text;
+    unit->globals   = p->python->main->globals;
+    {
+        cq_frame *outer = ev->frame, *f;
+        cq_status status;
+
+        CQ_TRY(cq_frame_new(&f, &(cq_object){ .unit = unit }));
+        ev->frame = f;
+        status    = cq_eval_expr(ev, unit->expr, out);
+        ev->frame = outer;
+        cq_frame_end(ev, f);
+        return status;
+    }
+}
+
+/* The constructor of a class that is chosen without arguments: an error shows what it takes. */
+static cq_status construct(cq_eval *ev, cq_val *v)
+{
+    cq_object *cls  = cq_object_as(*v, CQ_OBJECT_CLASS);
+    cq_val    *init = cls ? cq_class_find(cls, cq_name(ev->program, "__init__"), NULL) : NULL;
+    cq_object *fn   = init ? cq_object_as(*init, CQ_OBJECT_FUNCTION) : NULL;
+    cq_str     text = { 0 };
+    cq_status  status;
+
+    for (size_t i = 1; fn && i < fn->def->n_params; i++) {
+        const cq_ast_param *p = &fn->def->params[i];
+
+        if (p->value || p->stars)
+            continue;
+        cq_script_describe(&text, fn->def, &fn->unit->source, true);
+        status = cq_fail(CQ_E_ARGUMENT, cls->cls->name,
+                         "give the arguments: --entry 'NAME(ARGUMENTS)'",
+                         "the constructor of %s needs arguments: %s", cls->cls->name,
+                         cq_str_text(&text));
+        cq_str_clear(&text);
+        return status;
+    }
+    return cls ? cq_eval_call(ev, *v, NULL, 0, v) : CQ_OK;
+}
+
+typedef struct making {
+    cq_script  *script;
+    cq_eval    *ev;
+    const char *entry;
+    cq_val      made; /* retained */
+} making;
+
+static bool is_builder(cq_val v)
+{
+    const cq_object *t = cq_object_as(v, CQ_OBJECT_FUNCTION);
+
+    for (size_t i = 0; t && i < t->def->n_params; i++)
+        if (!t->def->params[i].value && !t->def->params[i].stars)
+            return false;
+    return t != NULL;
+}
+
+static cq_status make(void *user)
+{
+    making *m  = user;
+    cq_eval *ev = m->ev;
+    cq_val   v, made;
+
+    CQ_TRY(cq_python_run(ev, ev->program->python->main));
+    ev->frame = ev->program->python->main->globals;
+    if (m->entry)
+        CQ_TRY(eval_text(ev, m->entry, &v));
+    else
+        CQ_TRY(choose(ev, &v));
+    CQ_TRY(construct(ev, &v));
+    /* A function whose arguments all have defaults may build the model. */
+    if (!cq_python_is_module(v) && is_builder(v)) {
+        CQ_TRY(cq_eval_call(ev, v, NULL, 0, &made));
+        if (cq_python_is_module(made))
+            v = made;
+    }
+    if (!cq_python_is_module(v) && !cq_object_as(v, CQ_OBJECT_FUNCTION) &&
+        !(cq_object_as(v, CQ_OBJECT_INSTANCE) && cq_python_has_special(ev, v, "__call__")))
+        return cq_fail(CQ_E_TYPE, "--entry", "expected a module, a class of modules or a function",
+                       "the entry is %s", cq_eval_type_name(v));
+    m->made = cq_val_retain(v);
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
+{
+    CQ_NEED(s);
+    cq_eval   ev = { .program = s->program, .script = s };
+    making    m  = { .script = s, .ev = &ev, .entry = entry };
+    cq_status status;
+
+    if (!s->program->python)
+        return cq_fail(CQ_E_ARGUMENT, entry, NULL,
+                       "an entry expression is for Python source, which imports torch");
+    CQ_TRY(cq_eval_new_context(&ev));
+    status = cq_script_with_limits(&ev, s, 0, make, &m);
+    cq_ctx_free(ev.cx);
+    cq_val_release(ev.raised);
+    cq_val_release(ev.handled);
+    CQ_TRY(status);
+    cq_val_release(s->root);
+    s->root = m.made;
+    return cq_script_each_module(s, set_path, s->program);
+}
+
+CQ_API cq_status cq_script_add_path(cq_script *s, const char *folder)
+{
+    CQ_NEED(s && folder);
+    if (!s->program->python)
+        return cq_fail(CQ_E_ARGUMENT, folder, NULL, "--path is for Python source");
+    return cq_python_add_path(s->program, folder);
+}
+
+CQ_API bool cq_script_is_python(const cq_script *s)
+{
+    CQ_NEED_ELSE(s, false);
+    return s->program->python != NULL;
+}
+
+/* ---- what the entry takes ---- */
+
+const cq_object *cq_python_entry_function(cq_script *s, size_t *n_self)
+{
+    cq_object *root = cq_object_of(s->root);
+    cq_val    *v    = root && root->kind == CQ_OBJECT_INSTANCE && root->type
+                          ? cq_class_find(root->type, cq_name(s->program, "forward"), NULL)
+                          : NULL;
+
+    *n_self = v != NULL;
+    return v ? cq_object_as(*v, CQ_OBJECT_FUNCTION)
+             : root && root->kind == CQ_OBJECT_FUNCTION ? root
+                                                        : NULL;
+}

@@ -1,0 +1,154 @@
+/* Python beyond TorchScript: modules that are imported, classes with inheritance, exceptions,
+ * iterators. A program of Python source has cq_program.python; archives and TorchScript text do
+ * not, and the functions here are not called for them.
+ *
+ * The text of a program is Python if it imports something: without an import it could not use
+ * torch. See docs/from-source.md for what is supported. */
+#ifndef CQ_SCRIPT_PYTHON_PYTHON_H
+#define CQ_SCRIPT_PYTHON_PYTHON_H
+
+#include "script/call.h"
+
+typedef struct cq_source_file {
+    char             *path;    /* for messages and for reading */
+    const char       *text;    /* of the embedded library; NULL: the file is read */
+    size_t            len;
+    bool              is_package, is_folder; /* a folder without __init__.py has no text */
+    enum { CQ_MODULE_NEW, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
+} cq_source_file;
+
+typedef struct cq_python {
+    cq_map modules; /* dotted name -> cq_object (MODULE), retained */
+    CQ_VEC(char *) roots;   /* folders of the main file, searched before the library */
+    CQ_VEC(char *) paths;   /* --path, searched after the library */
+    CQ_VEC(cq_frame *) frames;   /* of calls that are over but have closures; and of modules */
+    CQ_VEC(cq_object *) classes; /* retained */
+    CQ_VEC(cq_val) cycles;       /* containers that hold themselves; retained (cycle.c) */
+    cq_object *instances;        /* all that are alive, for the end of the program */
+    cq_object *builtins;         /* the module of lib/python/builtins.py */
+    cq_object *main;
+    cq_val     dtypes[64];  /* DTYPE objects by number; retained */
+    bool       is_script;   /* calque py: __name__ is "__main__", prints go to standard output */
+} cq_python;
+
+/* ---- modules: module.c ---- */
+
+/* A program of Python source; path is the file's. */
+cq_status cq_python_new(cq_program *p, const char *path, const char *text, size_t len);
+void      cq_python_free(cq_program *p);
+cq_status cq_python_add_path(cq_program *p, const char *folder);
+
+/* The module of a dotted name; NULL if no file has it. */
+cq_status cq_python_module(cq_program *p, const char *name, cq_object **out);
+
+/* Runs its text unless that has begun. */
+cq_status cq_python_run(cq_eval *ev, cq_object *module);
+
+cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out);
+cq_status cq_eval_import(cq_eval *ev, const cq_ast_stmt *s);
+
+/* What an import bound, now that it is used. */
+cq_status cq_lazy_resolve(cq_eval *ev, cq_val lazy, cq_val *out);
+
+/* A name that is neither a variable nor a builtin in C: of builtins.py. */
+cq_status cq_python_builtin(cq_eval *ev, const char *name, cq_val *out, bool *found);
+
+/* ---- classes: class.c, attribute.c ---- */
+
+cq_status cq_eval_class(cq_eval *ev, const cq_ast_class *c);
+cq_status cq_class_new(cq_eval *ev, const char *name, const cq_val *bases, size_t n,
+                       cq_object **out);
+cq_val   *cq_class_find(cq_object *cls, const char *interned, cq_object **where);
+cq_status cq_class_set(cq_eval *ev, cq_object *cls, const char *interned, cq_val v);
+bool      cq_class_is_a(const cq_object *cls, const cq_object *base);
+cq_status cq_resolve_python_class(cq_fncall *c, cq_object *cls);
+cq_status cq_python_construct(cq_fncall *c, cq_object *cls); /* without its metaclass */
+
+/* The dict of attributes of an instance; made when it is first needed. */
+cq_dict *cq_instance_dict(cq_object *t);          /* NULL: none yet */
+cq_status cq_instance_make_dict(cq_object *t, cq_dict **out);
+
+/* The dict that a dict, or an instance of a class that extends dict, is; NULL: neither. */
+cq_dict *cq_python_dict_of(cq_val v);
+cq_val   cq_python_native(cq_val v); /* what an instance of an extended builtin type holds */
+
+cq_status cq_python_new_instance(cq_eval *ev, cq_object *cls, cq_val *out);
+cq_status cq_python_attribute(cq_eval *ev, cq_val object, const char *interned, cq_val *out,
+                              bool *found);
+cq_status cq_python_set_attribute(cq_eval *ev, cq_val object, const char *interned, cq_val v,
+                                  bool *done);
+cq_status cq_python_del_attribute(cq_eval *ev, cq_val object, const char *interned);
+
+/* Attributes without __getattr__ and __setattr__ of the class, as object has them. */
+cq_status cq_object_get(cq_eval *ev, cq_val object, const char *interned, cq_val *out, bool *found);
+cq_status cq_object_set(cq_eval *ev, cq_val object, const char *interned, cq_val v);
+cq_status cq_object_del(cq_eval *ev, cq_val object, const char *interned);
+
+/* object.__name__(…) of an instance's class, if it has that method. */
+cq_status cq_python_special(cq_eval *ev, cq_val object, const char *name, const cq_val *args,
+                            size_t n, cq_val *out, bool *found);
+bool      cq_python_has_special(cq_eval *ev, cq_val object, const char *name);
+
+cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out, bool *found);
+/* a += b by __iadd__ and the like. */
+cq_status cq_python_in_place(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out,
+                             bool *found);
+
+/* The object of a dtype's number; and what a tensor has otherwise than in TorchScript. */
+cq_status cq_python_dtype(cq_eval *ev, int64_t number, cq_val *out);
+cq_status cq_python_tensor_member(cq_eval *ev, cq_val tensor, const char *name, cq_val *out,
+                                  bool *found);
+
+/* isinstance and type with values, not syntax. */
+cq_status cq_python_is_instance(cq_eval *ev, cq_val v, cq_val type, bool *out);
+cq_status cq_python_is_subclass(cq_eval *ev, cq_val cls, cq_val type, bool *out);
+cq_status cq_python_type(cq_eval *ev, cq_val v, cq_val *out);
+bool      cq_python_is_type_name(const char *name); /* of a builtin that is a type */
+
+/* str() or repr() of an object. */
+struct cq_str;
+cq_status cq_python_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted, bool *found);
+
+/* format(v, spec): "8.3f". */
+cq_status cq_python_format_spec(cq_eval *ev, struct cq_str *s, cq_val v, const char *spec,
+                                size_t len);
+
+/* ---- exceptions: raise.c ---- */
+
+/* Fails with an exception of a class of builtins.py: "KeyError". */
+cq_status cq_python_raise(cq_eval *ev, const char *class_name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s);
+cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s);
+void      cq_eval_forget_failure(cq_eval *ev);
+
+/* If the failure is an exception of that class, forgets it. */
+bool cq_eval_catch(cq_eval *ev, cq_status status, const char *class_name);
+
+cq_status cq_eval_python_with(cq_eval *ev, const cq_ast_stmt *s);
+cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s);
+
+/* ---- iterators: iterate.c ---- */
+
+cq_status cq_python_iter(cq_eval *ev, cq_val v, cq_val *out);
+/* The next item of an iterator; *over if there is none. */
+cq_status cq_python_next(cq_eval *ev, cq_val iterator, cq_val *out, bool *over);
+cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list); /* of an instance or ITERATOR */
+cq_status cq_python_new_iterator(cq_eval *ev, cq_val list, cq_val *out);
+bool      cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* it must be stepped through */
+
+/* ---- models: entry.c ---- */
+
+/* nn.Module by what it has: dicts of children, parameters and buffers, which may be NULL. */
+bool     cq_python_is_module(cq_val v);
+cq_dict *cq_python_children(cq_object *module);
+cq_dict *cq_python_tensors(cq_object *module, bool parameters);
+
+/* The function that a call of the model runs: forward, or the entry itself; NULL: neither. */
+const cq_object *cq_python_entry_function(struct cq_script *s, size_t *n_self);
+
+/* ---- the end ---- */
+
+void cq_python_open_cycles(cq_python *py); /* cycle.c */
+
+#endif

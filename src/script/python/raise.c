@@ -1,0 +1,300 @@
+/* Exceptions of Python source. While one is raised, functions return a failure, and the evaluator
+ * has the exception: an instance that a raise statement made, or the class that a failure in C
+ * means, of which an instance is made if an except clause asks for it.
+ *
+ * Not every failure is an exception. Limits of steps and memory, and whatever calque does not
+ * support, cannot be caught: a model that went on without it would compute something else. */
+#include "script/python/python.h"
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+cq_status cq_python_raise(cq_eval *ev, const char *class_name, const char *format, ...)
+{
+    char    message[CQ_ERROR_MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    ev->raised_class = class_name;
+    return cq_fail(strcmp(class_name, "TypeError") == 0 ? CQ_E_TYPE : CQ_E_NOT_FOUND, NULL, NULL,
+                   "%s", message);
+}
+
+void cq_eval_forget_failure(cq_eval *ev)
+{
+    cq_val_set(&ev->raised, CQ_NONE);
+    ev->raised_class = NULL;
+    ev->cx->status   = CQ_OK;
+}
+
+/* The class of the exception that a failure in C is; NULL: it cannot be caught. */
+static const char *class_of(const cq_eval *ev, cq_status status)
+{
+    if (ev->raised_class)
+        return ev->raised_class;
+    switch (status) {
+    case CQ_E_TYPE: return "TypeError";
+    case CQ_E_NOT_FOUND: return "AttributeError";
+    case CQ_E_ARGUMENT: return "RuntimeError";
+    default: return NULL;
+    }
+}
+
+static cq_status builtin_class(cq_eval *ev, const char *name, cq_val *out)
+{
+    bool found;
+
+    CQ_TRY(cq_python_builtin(ev, cq_name(ev->program, name), out, &found));
+    return found ? CQ_OK : cq_fail(CQ_E_INTERNAL, name, NULL, "builtins.py lacks the class");
+}
+
+/* The exception that a failure is, an instance; None: it cannot be caught. */
+static cq_status exception_of(cq_eval *ev, cq_status status, cq_val *out)
+{
+    const char *name = class_of(ev, status);
+    cq_text    *text;
+    cq_val      cls, message;
+    char        copy[CQ_ERROR_MESSAGE_SIZE];
+
+    *out = CQ_NONE;
+    if (ev->raised.kind != CQ_VAL_NONE) {
+        *out = cq_ctx_own(ev->cx, cq_val_retain(ev->raised));
+        return CQ_OK;
+    }
+    if (!name)
+        return CQ_OK;
+    snprintf(copy, sizeof copy, "%s", cq_last_error()->message);
+    ev->cx->status = CQ_OK;
+    CQ_TRY(builtin_class(ev, name, &cls));
+    CQ_TRY(cq_text_new(&text, copy, strlen(copy)));
+    CQ_TRY(cq_eval_own(ev, cq_val_of_text(text), &message));
+    return cq_eval_call(ev, cls, &message, 1, out);
+}
+
+/* ---- raise ---- */
+
+static cq_status fail_with(cq_eval *ev, cq_span at, cq_val exception)
+{
+    cq_str    text = { 0 };
+    cq_status status;
+    cq_val    kept = cq_val_retain(exception);
+
+    status = cq_eval_format(ev, &text, exception, false);
+    if (status == CQ_OK)
+        status = cq_eval_fail(ev, at, CQ_E_UNSUPPORTED, "the model raises %s%s%s",
+                              cq_eval_type_name(exception), text.len ? ": " : "",
+                              cq_str_text(&text));
+    cq_str_clear(&text);
+    cq_val_set(&ev->raised, kept);
+    cq_val_release(kept);
+    ev->raised_class = NULL;
+    return status;
+}
+
+cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s)
+{
+    cq_val v;
+
+    if (!s->u.raise.value) {
+        if (ev->handled.kind == CQ_VAL_NONE)
+            return cq_python_raise(ev, "RuntimeError", "No active exception to reraise");
+        return fail_with(ev, s->at, ev->handled);
+    }
+    CQ_TRY(cq_eval_expr(ev, s->u.raise.value, &v));
+    if (cq_object_as(v, CQ_OBJECT_CLASS))
+        CQ_TRY(cq_eval_call(ev, v, NULL, 0, &v));
+    return fail_with(ev, s->at, v);
+}
+
+/* ---- try ---- */
+
+static cq_status matches(cq_eval *ev, const cq_ast_handler *h, cq_val exception, bool *out)
+{
+    cq_val type;
+
+    *out = true;
+    if (!h->type)
+        return CQ_OK;
+    CQ_TRY(cq_eval_expr(ev, h->type, &type));
+    return cq_python_is_instance(ev, exception, type, out);
+}
+
+static cq_status run_handler(cq_eval *ev, const cq_ast_handler *h, cq_val exception)
+{
+    cq_val    outer = ev->handled;
+    cq_status status;
+
+    ev->handled = cq_val_retain(exception);
+    status      = h->name ? cq_frame_set(ev, ev->frame, h->name, exception) : CQ_OK;
+    if (status == CQ_OK)
+        status = cq_eval_block(ev, &h->body);
+    cq_val_release(ev->handled);
+    ev->handled = outer;
+    return status;
+}
+
+/* Runs the except clause for a failure of the body; *handled: there is one. */
+static cq_status handle(cq_eval *ev, const cq_ast_try *t, cq_status failure, bool *handled)
+{
+    cq_error_record saved;
+    cq_val        exception;
+
+    *handled = false;
+    cq_error_save(&saved);
+    CQ_TRY(exception_of(ev, failure, &exception));
+    if (exception.kind == CQ_VAL_NONE)
+        return failure;
+    for (size_t i = 0; i < t->n_handlers; i++) {
+        bool is_it;
+
+        CQ_TRY(matches(ev, &t->handlers[i], exception, &is_it));
+        if (!is_it)
+            continue;
+        *handled = true;
+        cq_eval_forget_failure(ev);
+        return run_handler(ev, &t->handlers[i], exception);
+    }
+    cq_val_set(&ev->raised, exception);
+    cq_error_restore(&saved);
+    return failure;
+}
+
+static cq_status run_try(cq_eval *ev, const cq_ast_try *t)
+{
+    cq_status status;
+    bool      handled = false;
+
+    ev->n_tries += t->n_handlers != 0;
+    status = cq_eval_block(ev, &t->body);
+    ev->n_tries -= t->n_handlers != 0;
+    if (status != CQ_OK && t->n_handlers)
+        return handle(ev, t, status, &handled);
+    return status == CQ_OK ? cq_eval_block(ev, &t->other) : status;
+}
+
+cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_ast_try *t = s->u.attempt;
+    cq_status         status, last;
+    cq_error_record   saved;
+    cq_val            raised;
+    const char       *raised_class;
+
+    if (t->is_star)
+        return cq_eval_unsupported(ev, s->at, "except*");
+    status = run_try(ev, t);
+    if (!t->finally.n)
+        return status;
+    cq_error_save(&saved);
+    raised           = ev->raised;
+    raised_class     = ev->raised_class;
+    ev->raised       = CQ_NONE;
+    ev->raised_class = NULL;
+    if (status != CQ_OK)
+        ev->cx->status = CQ_OK;
+    last = cq_eval_block(ev, &t->finally);
+    if (last != CQ_OK) {
+        cq_val_release(raised);
+        return last;
+    }
+    cq_val_release(ev->raised);
+    ev->raised       = raised;
+    ev->raised_class = raised_class;
+    if (status != CQ_OK)
+        cq_error_restore(&saved);
+    return status;
+}
+
+bool cq_eval_catch(cq_eval *ev, cq_status status, const char *class_name)
+{
+    cq_val exception, type;
+    bool   is_it = false;
+
+    if (ev->raised.kind == CQ_VAL_NONE) {
+        const char *name = class_of(ev, status);
+
+        if (!name || strcmp(name, class_name) != 0)
+            return false;
+        cq_eval_forget_failure(ev);
+        return true;
+    }
+    exception = ev->raised;
+    if (builtin_class(ev, class_name, &type) != CQ_OK ||
+        cq_python_is_instance(ev, exception, type, &is_it) != CQ_OK || !is_it)
+        return false;
+    cq_eval_forget_failure(ev);
+    return true;
+}
+
+/* ---- with ---- */
+
+static cq_status leave(cq_eval *ev, cq_val context, cq_val type, cq_val exception, bool *swallowed)
+{
+    cq_val args[3] = { type, exception, CQ_NONE }, answer = CQ_NONE;
+    bool   found;
+
+    CQ_TRY(cq_python_special(ev, context, "__exit__", args, 3, &answer, &found));
+    CQ_TRY(cq_eval_truth(ev, answer, &answer));
+    *swallowed = answer.u.b.value && !answer.u.b.origin;
+    return CQ_OK;
+}
+
+static cq_status leave_failed(cq_eval *ev, cq_val context, cq_status status)
+{
+    cq_val        exception, type = CQ_NONE;
+    cq_error_record saved;
+    bool          swallowed = false;
+
+    cq_error_save(&saved);
+    CQ_TRY(exception_of(ev, status, &exception));
+    if (exception.kind == CQ_VAL_NONE)
+        return status;
+    CQ_TRY(cq_python_type(ev, exception, &type));
+    cq_eval_forget_failure(ev);
+    CQ_TRY(leave(ev, context, type, exception, &swallowed));
+    if (swallowed)
+        return CQ_OK;
+    cq_val_set(&ev->raised, exception);
+    cq_error_restore(&saved);
+    return status;
+}
+
+static cq_status with_items(cq_eval *ev, const cq_ast_stmt *s, size_t i)
+{
+    const cq_ast_with_item *item = &s->u.with.items[i];
+    cq_val                  context, entered = CQ_NONE, kept;
+    bool                    found, swallowed;
+    cq_status               status;
+
+    if (i == s->u.with.n)
+        return cq_eval_block(ev, &s->u.with.body);
+    CQ_TRY(cq_eval_expr(ev, item->context, &context));
+    kept   = cq_val_retain(context);
+    status = cq_python_special(ev, context, "__enter__", NULL, 0, &entered, &found);
+    if (status == CQ_OK && !found && cq_object_as(context, CQ_OBJECT_INSTANCE))
+        status = cq_python_raise(ev, "TypeError", "'%s' object is not a context manager",
+                                 cq_eval_type_name(context));
+    if (status == CQ_OK && item->target)
+        status = cq_eval_assign(ev, item->target, entered);
+    if (status == CQ_OK) {
+        status = with_items(ev, s, i + 1);
+        if (found && status == CQ_OK)
+            status = leave(ev, context, CQ_NONE, CQ_NONE, &swallowed);
+        else if (found)
+            status = leave_failed(ev, context, status);
+    }
+    cq_val_release(kept);
+    return status;
+}
+
+cq_status cq_eval_python_with(cq_eval *ev, const cq_ast_stmt *s)
+{
+    const bool no_grad = ev->cx->no_grad;
+    cq_status  status  = with_items(ev, s, 0);
+
+    ev->cx->no_grad = no_grad;
+    return status;
+}

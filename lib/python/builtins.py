@@ -343,3 +343,64 @@ def exec(*args):
 
 def input(*args):
     raise NotImplementedError("input is not supported")
+
+
+def _native_namedtuple(typename, field_names, *, rename=False, defaults=None, module=None):
+    from calque import new_named_class
+    if isinstance(field_names, str):
+        field_names = field_names.replace(",", " ").split()
+    return new_named_class(typename, list(field_names), None if defaults is None else list(defaults))
+
+
+class _native_EnumMeta(type):
+    """Makes members of the attributes of a class; a class is iterated, indexed and called."""
+
+    def __init__(cls, name, bases, attributes):
+        cls._member_map_ = {}
+        last = 0
+        plain = (type(lambda: 0), property, staticmethod, classmethod)
+        for key, value in attributes.items():
+            if key.startswith("_") or isinstance(value, plain) or isinstance(value, type):
+                continue
+            if type(value).__name__ == "auto":
+                value = last + 1
+            if isinstance(value, int):
+                last = value
+            member = None
+            for other in cls._member_map_.values():
+                if other.value == value:
+                    member = other
+            if member is None:
+                member = object.__new__(cls, value)
+                object.__setattr__(member, "name", key)
+                object.__setattr__(member, "value", value)
+                object.__setattr__(member, "_name_", key)
+                object.__setattr__(member, "_value_", value)
+                if isinstance(value, tuple) and "__init__" in attributes:
+                    member.__init__(*value)
+            cls._member_map_[key] = member
+            setattr(cls, key, member)
+
+    @property
+    def __members__(cls):
+        return cls._member_map_
+
+    def __iter__(cls):
+        return iter(list(cls._member_map_.values()))
+
+    def __len__(cls):
+        return len(cls._member_map_)
+
+    def __contains__(cls, item):
+        return any([member is item or member.value == item for member in cls._member_map_.values()])
+
+    def __getitem__(cls, name):
+        if name not in cls._member_map_:
+            raise KeyError(name)
+        return cls._member_map_[name]
+
+    def __call__(cls, value):
+        for member in cls._member_map_.values():
+            if member is value or member.value == value:
+                return member
+        raise ValueError(f"{value!r} is not a valid {cls.__name__}")

@@ -15,7 +15,7 @@ static const cq_builtin *const families[] = {
     cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number, cq_builtins_compare,
     cq_builtins_math,         cq_builtins_item,     cq_builtins_entry,  cq_builtins_list,
     cq_builtins_dict,         cq_builtins_text,     cq_builtins_tensor, cq_builtins_python,
-    cq_builtins_marks,        cq_builtins_objects
+    cq_builtins_marks,        cq_builtins_objects,  cq_builtins_natives
 };
 enum {
     OF_SEQUENCES = 0,
@@ -283,7 +283,7 @@ static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
 {
     for (; e; e = e->next) {
         if (((e->family == OF_SEQUENCES) != open_ended && !e->row->of_all_lists) ||
-            e->family == OF_OBJECTS)
+            e->family >= OF_OBJECTS)
             continue;
         c->declined = false;
         c->result   = CQ_NONE;
@@ -305,7 +305,7 @@ static cq_status call_object_rows(cq_fncall *c, const entry *e)
 {
     c->declined = true;
     for (; e && c->declined; e = e->next) {
-        if (e->family != OF_OBJECTS ||
+        if (e->family < OF_OBJECTS ||
             ((has_sequence(c->args, c->n) || has_sequence(c->kw, c->n_kw)) &&
              !e->row->of_all_lists))
             continue;

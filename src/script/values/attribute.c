@@ -147,8 +147,16 @@ static cq_status find_member(cq_eval *ev, const char *path, const char *name, cq
         return torch_member(ev, name, out);
     if (strcmp(path, "math") == 0 && cq_eval_real_constant(name, out))
         return CQ_OK;
+    if (strcmp(path, "calque") == 0 && ev->program->python) {
+        bool found;
+
+        snprintf(full, sizeof full, "_native_%s", name);
+        CQ_TRY(cq_python_builtin(ev, cq_name(ev->program, full), out, &found));
+        if (found)
+            return CQ_OK;
+    }
     if (strcmp(path, "calque") == 0)
-        return cq_python_is_type_name(name) ? new_builtin(ev, "", name, out)
+        return cq_python_is_type_name(name) && strcmp(name, "dtype") != 0 ? new_builtin(ev, "", name, out)
                                             : new_builtin(ev, "calque::", name, out);
     if (strcmp(path, "CONSTANTS") == 0)
         return constant(ev, name, out);

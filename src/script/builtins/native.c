@@ -1,0 +1,152 @@
+/* What lib/torch and lib/python import from `calque`: functions that Python cannot say. Those that
+ * Python can say are in lib/python/builtins.py, with names that begin with _native_. */
+#include "script/builtins/builtin.h"
+#include "base/str.h"
+#include "script/python/python.h"
+
+static cq_status native_dtype(cq_fncall *c)
+{
+    static const struct {
+        const char *name;
+        int64_t     number;
+    } dtypes[] = {
+        { "uint8", 0 },      { "int8", 1 },       { "int16", 2 },     { "int32", 3 },
+        { "int64", 4 },      { "float16", 5 },    { "float32", 6 },   { "float64", 7 },
+        { "complex32", 8 },  { "complex64", 9 },  { "complex128", 10 }, { "bool", 11 },
+        { "qint8", 12 },     { "quint8", 13 },    { "qint32", 14 },   { "bfloat16", 15 },
+        { "float8_e5m2", 23 }, { "float8_e4m3fn", 24 },
+    };
+
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strcmp(c->args[0].u.text->text, dtypes[i].name) == 0)
+            return cq_python_dtype(c->ev, dtypes[i].number, &c->result);
+    return cq_python_raise(c->ev, "ValueError", "unknown dtype '%s'", c->args[0].u.text->text);
+}
+
+static cq_status default_dtype(cq_fncall *c)
+{
+    return cq_python_dtype(c->ev, 6, &c->result);
+}
+
+static cq_status set_default_dtype(cq_fncall *c)
+{
+    const cq_object *t = cq_object_as(c->args[0], CQ_OBJECT_DTYPE);
+
+    return t && t->self.u.i.value == 6
+               ? CQ_OK
+               : cq_fail(CQ_E_UNSUPPORTED, "set_default_dtype", NULL,
+                         "the default dtype is float32");
+}
+
+/* The builtin function of an operator's name. */
+static cq_status native_operator(cq_fncall *c)
+{
+    return cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN, c->args[0].u.text->text, &c->result);
+}
+
+static cq_status class_annotations(cq_fncall *c)
+{
+    const cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
+    const char      *name = cq_name(c->ev->program, "__annotations__");
+    const size_t     at = cls ? (size_t)(uintptr_t)cq_ptr_map_get(&cls->members, name) : 0;
+
+    if (!at)
+        return cq_eval_new_dict(c->ev, &c->result);
+    c->result = cls->attributes.items[at - 1].value;
+    return CQ_OK;
+}
+
+/* A new instance of the class of x, with what function makes of each attribute. The copy is in memo
+ * before its attributes are made: they may refer to it. */
+static cq_status copy_dict_of(cq_fncall *c)
+{
+    cq_object    *t = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
+    const cq_dict *from;
+    cq_dict       *to;
+    cq_val         key, v;
+
+    if (!t || !t->type) {
+        c->result = c->args[0];
+        return CQ_OK;
+    }
+    CQ_TRY(cq_python_new_instance(c->ev, t->type, &c->result));
+    if (c->n > 2 && c->args[2].kind == CQ_VAL_DICT) {
+        key = cq_val_of_i64((int64_t)((uintptr_t)t & INT64_MAX));
+        CQ_TRY(cq_dict_set(c->args[2].u.dict, key, c->result));
+    }
+    if (t->self.kind != CQ_VAL_NONE) {
+        CQ_TRY(cq_eval_call(c->ev, c->args[1], &t->self, 1, &v));
+        if (v.kind == CQ_VAL_DICT && v.u.dict == t->self.u.dict) { /* a shallow copy */
+            CQ_TRY(cq_eval_new_dict(c->ev, &v));
+            CQ_TRY(cq_dict_add(v.u.dict, t->self.u.dict));
+        }
+        cq_val_set(&cq_object_of(c->result)->self, v);
+    }
+    from = cq_instance_dict(t);
+    if (!from)
+        return CQ_OK;
+    CQ_TRY(cq_instance_make_dict(cq_object_of(c->result), &to));
+    for (size_t i = 0; i < from->n; i++) {
+        key = from->entries[i].key;
+        CQ_TRY(cq_eval_call(c->ev, c->args[1], &from->entries[i].value, 1, &v));
+        CQ_TRY(cq_dict_set(to, key, v));
+    }
+    return CQ_OK;
+}
+
+static cq_status arguments(cq_fncall *c)
+{
+    cq_val path;
+
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
+    CQ_TRY(cq_builtin_text(c->ev, c->ev->program->main->source.file,
+                           strlen(c->ev->program->main->source.file), &path));
+    return cq_list_push(c->result.u.list, path);
+}
+
+static cq_status is_tracing(cq_fncall *c)
+{
+    c->result = cq_val_of_bool(c->ev->tracing);
+    return CQ_OK;
+}
+
+static cq_status nothing(cq_fncall *c)
+{
+    c->result = CQ_NONE;
+    return CQ_OK;
+}
+
+/* Size(list) is a tuple. */
+static cq_status new_size(cq_fncall *c)
+{
+    cq_list *items;
+
+    if (!c->n)
+        return cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &c->result);
+    CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "Size", &items));
+    return cq_eval_list(c->ev, items->items, items->n, CQ_VAL_TUPLE, &c->result);
+}
+
+/* call_function(cls, run, args): of an autograd.Function, what forward computes. */
+static cq_status call_function(cq_fncall *c)
+{
+    cq_list *items;
+
+    CQ_TRY(cq_eval_known_items(c->ev, c->args[2], "call_function", &items));
+    return cq_eval_call(c->ev, c->args[1], items->items, items->n, &c->result);
+}
+
+const cq_builtin cq_builtins_natives[] = {
+    { "calque::dtype(str name)", .fn = native_dtype },
+    { "calque::default_dtype()", .fn = default_dtype },
+    { "calque::set_default_dtype(dtype)", .fn = set_default_dtype },
+    { "calque::operator(str name)", .fn = native_operator },
+    { "calque::class_annotations(cls)", .fn = class_annotations },
+    { "calque::copy_dict_of(object, function, memo?)", .fn = copy_dict_of },
+    { "calque::arguments()", .fn = arguments },
+    { "calque::is_tracing()", .fn = is_tracing },
+    { "calque::manual_seed(seed)", .fn = nothing },
+    { "calque::call_function(cls, run, args)", .fn = call_function },
+    { "Size(iterable?)", .fn = new_size },
+    { 0 },
+};

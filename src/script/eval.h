@@ -112,6 +112,7 @@ struct cq_object {
     struct cq_source_file *file; /* of a MODULE: where its text is; NULL: it was not found */
     cq_object *previous, *next;  /* instances, for the end of the program */
     cq_object **instances;       /* the list that it is in; NULL: none */
+    bool        is_resolving;    /* of a LAZY */
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);

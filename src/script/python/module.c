@@ -367,6 +367,9 @@ cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_
 
     CQ_TRY(cq_python_run(ev, module));
     v = module->globals ? cq_frame_own(module->globals, cq_name(ev->program, name)) : NULL;
+    /* from . import x in a package leads back to the name that it binds: x is a submodule. */
+    if (v && cq_object_as(*v, CQ_OBJECT_LAZY) && cq_object_of(*v)->is_resolving)
+        v = NULL;
     if (v && cq_object_as(*v, CQ_OBJECT_LAZY)) {
         CQ_TRY(cq_lazy_resolve(ev, *v, out));
         v = cq_frame_own(module->globals, cq_name(ev->program, name));
@@ -397,8 +400,9 @@ cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_
 
 cq_status cq_lazy_resolve(cq_eval *ev, cq_val v, cq_val *out)
 {
-    const cq_object *t      = cq_object_of(v);
-    cq_object       *module = cq_object_as(t->self, CQ_OBJECT_MODULE);
+    cq_object *t      = cq_object_of(v);
+    cq_object *module = cq_object_as(t->self, CQ_OBJECT_MODULE);
+    cq_status  status;
 
     if (!module)
         return not_found(ev, t->qualified);
@@ -406,7 +410,12 @@ cq_status cq_lazy_resolve(cq_eval *ev, cq_val v, cq_val *out)
         *out = t->self;
         return CQ_OK;
     }
-    return cq_python_member(ev, module, t->text, out);
+    cq_val_retain(v); /* its variable may be set meanwhile */
+    t->is_resolving = true;
+    status          = cq_python_member(ev, module, t->text, out);
+    t->is_resolving = false;
+    cq_val_release(v);
+    return status;
 }
 
 cq_status cq_python_builtin(cq_eval *ev, const char *name, cq_val *out, bool *found)

@@ -470,7 +470,7 @@ typedef struct cq_unit {
     cq_ast_expr   *expr; /* CQ_PARSE_EXPR */
     cq_map         classes_by_name, defs_by_name;
 
-    struct cq_frame *globals; /* the evaluator's: the variables of a Python module; NULL: none */
+    void *globals; /* the evaluator's: the frame of a Python module, which src/lang does not know */
 } cq_unit;
 
 typedef enum cq_parse_what {

@@ -59,8 +59,6 @@ CQ_API cq_status cq_script_set_i64(cq_script *script, const char *path, int64_t 
 CQ_API cq_status cq_script_set_f64(cq_script *script, const char *path, double value);
 CQ_API cq_status cq_script_set_bool(cq_script *script, const char *path, bool value);
 
-/* Defines operators that calque does not know, such as those of extensions, by TorchScript
- * functions. The function for mylib::scale is called mylib__scale.
 /* Python source, which is text that imports something: cq_script_load reads it, and
  * cq_script_is_python tells. cq_script_add_path adds a folder in which imported modules are found,
  * after those beside the file and in calque's library. cq_script_make evaluates the file and then
@@ -70,8 +68,8 @@ CQ_API bool      cq_script_is_python(const cq_script *script);
 CQ_API cq_status cq_script_add_path(cq_script *script, const char *folder);
 CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
 
-/* What operators compute that calque does not know, such as those of extensions, as TorchScript
- * functions: mylib::scale is called mylib__scale.
+/* Defines operators that calque does not know, such as those of extensions, by TorchScript
+ * functions. The function for mylib::scale is called mylib__scale.
  *
  *     cq_script_define(script, "def mylib__scale(x: Tensor, by: float = 1.0) -> Tensor:\n"
  *                              "    return x * by\n", "scale.py");

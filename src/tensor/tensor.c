@@ -121,6 +121,15 @@ cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker)
     return CQ_OK;
 }
 
+void cq_storage_make_later(cq_storage *s, cq_maker maker)
+{
+    if (s->maker.release)
+        s->maker.release(s->maker.user);
+    s->zeros = false;
+    s->maker = maker;
+    atomic_store(&s->is_pending, true);
+}
+
 /* One at a time; what is made of others that are still to be made comes here again. */
 void cq_storage_make(cq_storage *s)
 {

@@ -45,7 +45,9 @@ cq_status cq_storage_align(cq_storage **s);
 cq_status cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
 /* Made when they are read, and never if they are only written to a file; takes no memory before.
  * The maker is released in any case. */
-cq_status   cq_storage_later(cq_storage **out, size_t size, cq_maker maker);
+cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker);
+/* Replaces the contents of a storage by those of a maker, as above. Nothing reads it meanwhile. */
+void        cq_storage_make_later(cq_storage *s, cq_maker maker);
 void        cq_storage_make(cq_storage *s);
 cq_storage *cq_storage_retain(cq_storage *s);
 void        cq_storage_release(cq_storage *s);

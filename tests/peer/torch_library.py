@@ -26,10 +26,6 @@ SAME_TEXT = (2, 4) <= VERSION < (2, 9)  # later versions print the bias of norma
 LATER = {"Container", "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"}  # not in 2.0 to 2.8
 
 
-def trunc_normal_(t, mean, std, a, b):
-    return torch.nn.init.trunc_normal_(t, mean, std, a, b)
-
-
 def load_into(t, value):
     with torch.no_grad():
         t.copy_(value)
@@ -41,7 +37,6 @@ def natives():
     module.Tensor = torch.Tensor
     module.call_module = lambda owner, forward, args, kwargs: forward(*args, **kwargs)
     module.load_into = load_into
-    module.trunc_normal_ = trunc_normal_
     return module
 
 

@@ -6,7 +6,6 @@ import math
 import warnings
 
 import torch
-from calque import trunc_normal_ as _fill_trunc_normal
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -58,8 +57,18 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
                       "The distribution of values may be incorrect.")
+    low, high = _normal_cdf((a - mean) / std), _normal_cdf((b - mean) / std)
     with torch.no_grad():
-        return _fill_trunc_normal(tensor, mean, std, a, b)
+        tensor.uniform_(2 * low - 1, 2 * high - 1)
+        tensor.erfinv_()
+        tensor.mul_(std * math.sqrt(2.0))
+        tensor.add_(mean)
+        tensor.clamp_(min=a, max=b)
+    return tensor
+
+
+def _normal_cdf(x):
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
 def constant_(tensor, val):

@@ -37,9 +37,10 @@ extern const cq_builtin cq_builtins_dict[];
 extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
-extern const cq_builtin cq_builtins_marks[]; /* "calque::…" */
+extern const cq_builtin cq_builtins_marks[];   /* "calque::…" */
 extern const cq_builtin cq_builtins_objects[]; /* of Python source, asked before all others */
 extern const cq_builtin cq_builtins_natives[]; /* of lib/torch and lib/python, likewise */
+extern const cq_builtin cq_builtins_random[];  /* of model source */
 
 bool cq_builtin_exists(const char *name); /* some row has that name */
 

@@ -10,10 +10,10 @@ static cq_status native_dtype(cq_fncall *c)
         const char *name;
         int64_t     number;
     } dtypes[] = {
-        { "uint8", 0 },      { "int8", 1 },       { "int16", 2 },     { "int32", 3 },
-        { "int64", 4 },      { "float16", 5 },    { "float32", 6 },   { "float64", 7 },
-        { "complex32", 8 },  { "complex64", 9 },  { "complex128", 10 }, { "bool", 11 },
-        { "qint8", 12 },     { "quint8", 13 },    { "qint32", 14 },   { "bfloat16", 15 },
+        { "uint8", 0 },        { "int8", 1 },           { "int16", 2 },       { "int32", 3 },
+        { "int64", 4 },        { "float16", 5 },        { "float32", 6 },     { "float64", 7 },
+        { "complex32", 8 },    { "complex64", 9 },      { "complex128", 10 }, { "bool", 11 },
+        { "qint8", 12 },       { "quint8", 13 },        { "qint32", 14 },     { "bfloat16", 15 },
         { "float8_e5m2", 23 }, { "float8_e4m3fn", 24 },
     };
 
@@ -32,10 +32,9 @@ static cq_status set_default_dtype(cq_fncall *c)
 {
     const cq_object *t = cq_object_as(c->args[0], CQ_OBJECT_DTYPE);
 
-    return t && t->self.u.i.value == 6
-               ? CQ_OK
-               : cq_fail(CQ_E_UNSUPPORTED, "set_default_dtype", NULL,
-                         "the default dtype is float32");
+    return t && t->self.u.i.value == 6 ? CQ_OK
+                                       : cq_fail(CQ_E_UNSUPPORTED, "set_default_dtype", NULL,
+                                                 "the default dtype is float32");
 }
 
 /* The builtin function of an operator's name. */
@@ -46,9 +45,9 @@ static cq_status native_operator(cq_fncall *c)
 
 static cq_status class_annotations(cq_fncall *c)
 {
-    const cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
+    const cq_object *cls  = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
     const char      *name = cq_name(c->ev->program, "__annotations__");
-    const size_t     at = cls ? (size_t)(uintptr_t)cq_ptr_map_get(&cls->members, name) : 0;
+    const size_t     at   = cls ? (size_t)(uintptr_t)cq_ptr_map_get(&cls->members, name) : 0;
 
     if (!at)
         return cq_eval_new_dict(c->ev, &c->result);
@@ -60,7 +59,7 @@ static cq_status class_annotations(cq_fncall *c)
  * before its attributes are made: they may refer to it. */
 static cq_status copy_dict_of(cq_fncall *c)
 {
-    cq_object    *t = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
+    cq_object     *t = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
     const cq_dict *from;
     cq_dict       *to;
     cq_val         key, v;
@@ -110,12 +109,6 @@ static cq_status is_tracing(cq_fncall *c)
     return CQ_OK;
 }
 
-static cq_status nothing(cq_fncall *c)
-{
-    c->result = CQ_NONE;
-    return CQ_OK;
-}
-
 /* Size(list) is a tuple. */
 static cq_status new_size(cq_fncall *c)
 {
@@ -145,7 +138,6 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::copy_dict_of(object, function, memo?)", .fn = copy_dict_of },
     { "calque::arguments()", .fn = arguments },
     { "calque::is_tracing()", .fn = is_tracing },
-    { "calque::manual_seed(seed)", .fn = nothing },
     { "calque::call_function(cls, run, args)", .fn = call_function },
     { "Size(iterable?)", .fn = new_size },
     { 0 },

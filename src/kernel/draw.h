@@ -1,0 +1,35 @@
+/* Random tensors as PyTorch's CPU generator makes them: MT19937, and the distributions bit for bit,
+ * so that freshly initialised weights are those of PyTorch for the same seed.
+ *
+ * Draws are lazy. A draw joins a queue; its numbers are computed when something reads them, and
+ * those of a tensor that dies first, or is drawn again, never are: then the generator only moves
+ * on. So a model whose weights come from a file costs nothing. */
+#ifndef CQ_KERNEL_DRAW_H
+#define CQ_KERNEL_DRAW_H
+
+#include "tensor/tensor.h"
+
+/* There is one generator, as in PyTorch. Seeding it does not change what was drawn before. */
+void cq_draw_seed(uint64_t seed);
+
+/* The whole storage is drawn anew, of elements of the dtype, float32 or float64: uniform in [a, b),
+ * or normal of mean a and standard deviation b. */
+cq_status cq_draw_uniform(cq_storage *s, cq_dtype dtype, double a, double b);
+cq_status cq_draw_normal(cq_storage *s, cq_dtype dtype, double a, double b);
+
+/* What happens to each element behind the draw: the in-place operators of trunc_normal_. */
+typedef enum cq_draw_step {
+    CQ_DRAW_ERFINV,
+    CQ_DRAW_MUL,  /* by x */
+    CQ_DRAW_ADD,  /* x */
+    CQ_DRAW_CLAMP /* from x to y */
+} cq_draw_step;
+
+/* Adds a step to a draw that nothing has read; false: the storage is not one, or has many steps. */
+bool cq_draw_then(cq_storage *s, cq_draw_step step, double x, double y);
+
+/* The next numbers at once, for what is not a whole tensor: 32 bits, 64 bits. */
+uint32_t cq_draw_u32(void);
+uint64_t cq_draw_u64(void);
+
+#endif

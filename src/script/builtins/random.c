@@ -1,0 +1,148 @@
+/* Random numbers of Python source, while a model is built: those of PyTorch's generator, drawn
+ * lazily (kernel/draw.h). In a capture the operators of the table are recorded instead. */
+#include "kernel/draw.h"
+#include "script/builtins/number.h"
+
+static bool is_building(const cq_eval *ev)
+{
+    return ev->program->python && !ev->capture;
+}
+
+/* The storage of a tensor of float32 or float64 that covers all of it; NULL: it does not. */
+static cq_storage *whole_storage(const cq_tensor *t)
+{
+    const size_t size = cq_dtype_size(t->dtype);
+
+    if ((t->dtype != CQ_DTYPE_F32 && t->dtype != CQ_DTYPE_F64) || !t->storage || t->offset ||
+        t->storage->is_caller || !cq_tensor_is_contiguous(t) ||
+        (size_t)cq_tensor_numel(t) * size != t->storage->size)
+        return NULL;
+    return t->storage;
+}
+
+static double real_arg(const cq_fncall *c, size_t i, double missing)
+{
+    const cq_val v = cq_builtin_arg(c, i);
+
+    return v.kind == CQ_VAL_NONE ? missing : cq_val_real(v);
+}
+
+/* uniform_ and normal_ of a tensor of which a part is drawn, or of another dtype: by way of a whole
+ * tensor of float32. */
+static cq_status draw_part(cq_fncall *c, cq_tensor *t, double a, double b)
+{
+    int64_t    sizes[CQ_MAX_RANK];
+    cq_tensor *whole;
+    cq_status  status;
+
+    for (size_t i = 0; i < t->rank; i++)
+        sizes[i] = t->sizes[i].value;
+    CQ_TRY(cq_tensor_new_uninit(&whole, t->dtype == CQ_DTYPE_F64 ? CQ_DTYPE_F64 : CQ_DTYPE_F32,
+                                t->rank, sizes));
+    status = (c->row->how ? cq_draw_normal : cq_draw_uniform)(whole->storage, whole->dtype, a, b);
+    if (status == CQ_OK)
+        status = cq_tensor_copy_into(t, whole);
+    cq_tensor_release(whole);
+    return status;
+}
+
+static cq_status draw_in_place(cq_fncall *c)
+{
+    cq_tensor   *t = c->args[0].u.tensor;
+    cq_storage  *s;
+    const double a = real_arg(c, 1, 0), b = real_arg(c, 2, 1);
+
+    if (!is_building(c->ev) || cq_tensor_is_fake(t) || !cq_dtype_is_float(t->dtype))
+        return cq_fncall_decline(c);
+    c->result = c->args[0];
+    if (c->row->how && b < 0)
+        return cq_fail(CQ_E_ARGUMENT, "normal_", NULL, "expected a standard deviation >= 0, got %g",
+                       b);
+    s = whole_storage(t);
+    if (!s)
+        return draw_part(c, t, a, b);
+    return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, t->dtype, a, b);
+}
+
+/* An in-place operator on a draw that nothing has read becomes a step of it. */
+static cq_status step_in_place(cq_fncall *c)
+{
+    const cq_tensor *t = c->args[0].u.tensor;
+    const cq_val     x = cq_builtin_arg(c, 1), y = cq_builtin_arg(c, 2);
+    cq_storage      *s = is_building(c->ev) ? whole_storage(t) : NULL;
+
+    if (!s || (x.kind != CQ_VAL_NONE && !cq_val_is_number(x)) ||
+        (y.kind != CQ_VAL_NONE && !cq_val_is_number(y)) ||
+        (c->row->how == CQ_DRAW_CLAMP && (x.kind == CQ_VAL_NONE || y.kind == CQ_VAL_NONE)) ||
+        (c->row->how == CQ_DRAW_ADD && y.kind != CQ_VAL_NONE) ||
+        !cq_draw_then(s, (cq_draw_step)c->row->how, real_arg(c, 1, 0), real_arg(c, 2, 0)))
+        return cq_fncall_decline(c);
+    c->result = c->args[0];
+    return CQ_OK;
+}
+
+static cq_status manual_seed(cq_fncall *c)
+{
+    if (c->args[0].kind != CQ_VAL_INT)
+        return cq_fail(CQ_E_TYPE, "manual_seed", NULL, "expected an integer");
+    cq_draw_seed((uint64_t)c->args[0].u.i.value);
+    c->result = CQ_NONE;
+    return CQ_OK;
+}
+
+/* rand(sizes), randn(sizes): zeros of the operator, then drawn. */
+static cq_status draw_new(cq_fncall *c)
+{
+    cq_val      out;
+    cq_storage *s;
+    cq_fncall   zeros = *c;
+
+    if (!is_building(c->ev))
+        return cq_fncall_decline(c);
+    zeros.callee = CQ_NONE;
+    zeros.name   = "aten::zeros";
+    CQ_TRY(cq_fncall_run(&zeros));
+    out = zeros.result;
+    s   = out.kind == CQ_VAL_TENSOR ? whole_storage(out.u.tensor) : NULL;
+    if (!s)
+        return cq_fail(CQ_E_UNSUPPORTED, c->row->how ? "randn" : "rand", NULL,
+                       "expected float32 or float64");
+    c->result = out;
+    return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, out.u.tensor->dtype, 0, 1);
+}
+
+/* randperm(n): PyTorch swaps each element with one at or behind it. */
+static cq_status permutation(cq_fncall *c)
+{
+    const int64_t n = c->args[0].kind == CQ_VAL_INT ? c->args[0].u.i.value : -1;
+    cq_tensor    *t;
+    int64_t      *p;
+
+    if (!is_building(c->ev) || n < 0 || c->n_kw)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_tensor_new_uninit(&t, CQ_DTYPE_I64, 1, &n));
+    p = (int64_t *)cq_tensor_bytes(t);
+    for (int64_t i = 0; i < n; i++)
+        p[i] = i;
+    for (int64_t i = 0; i < n - 1; i++) {
+        const int64_t j = i + (int64_t)(cq_draw_u32() % (uint64_t)(n - i)), kept = p[i];
+
+        p[i] = p[j];
+        p[j] = kept;
+    }
+    return cq_eval_own(c->ev, cq_val_of_tensor(t), &c->result);
+}
+
+const cq_builtin cq_builtins_random[] = {
+    { "calque::manual_seed(seed)", .fn = manual_seed },
+    { "uniform_(Tensor self, from?, to?, generator?)", .fn = draw_in_place, .how = 0 },
+    { "normal_(Tensor self, mean?, std?, generator?)", .fn = draw_in_place, .how = 1 },
+    { "erfinv_(Tensor self)", .fn = step_in_place, .how = CQ_DRAW_ERFINV },
+    { "mul_(Tensor self, other)", .fn = step_in_place, .how = CQ_DRAW_MUL },
+    { "add_(Tensor self, other)", .fn = step_in_place, .how = CQ_DRAW_ADD },
+    { "clamp_(Tensor self, min?, max?)", .fn = step_in_place, .how = CQ_DRAW_CLAMP },
+    { "rand(...)", .fn = draw_new, .how = 0 },
+    { "randn(...)", .fn = draw_new, .how = 1 },
+    { "randperm(n)", .fn = permutation },
+    { 0 },
+};

@@ -57,8 +57,7 @@ typedef struct cli_example {
           "the method of TorchScript to call (forward); of Python source an expression,\n"         \
           "'Net(num_classes=10)'; one of several programs of a .pt2",                              \
           0 },                                                                                     \
-        { "path", "DIR",                                                                           \
-          "where modules are found that Python source imports; repeatable", 0 },                   \
+        { "path", "DIR", "where modules are found that Python source imports; repeatable", 0 },    \
         { "constant", "NAME=VALUE",                                                                \
           "an argument of TorchScript that is part of the program, no input; repeatable", 0 },     \
         { "define", "FILE",                                                                        \

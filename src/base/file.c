@@ -383,5 +383,7 @@ cq_file_type cq_file_type_of(const char *path)
 
     if (stat(path, &st) != 0)
         return CQ_FILE_NONE;
-    return S_ISDIR(st.st_mode) ? CQ_FILE_FOLDER : S_ISREG(st.st_mode) ? CQ_FILE_REGULAR : CQ_FILE_NONE;
+    return S_ISDIR(st.st_mode)   ? CQ_FILE_FOLDER
+           : S_ISREG(st.st_mode) ? CQ_FILE_REGULAR
+                                 : CQ_FILE_NONE;
 }

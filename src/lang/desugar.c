@@ -142,7 +142,8 @@ static unsigned exits_in(const cq_ast_block *b, bool all)
             break;
         case CQ_S_WHILE:
         case CQ_S_FOR:
-            found |= exits_in(&s->u.loop.body, all) & (all ? ~0u : (unsigned)(RETURNS | DEFINES | LOOP_ELSE));
+            found |= exits_in(&s->u.loop.body, all) &
+                     (all ? ~0u : (unsigned)(RETURNS | DEFINES | LOOP_ELSE));
             break;
         default: break;
         }
@@ -570,8 +571,7 @@ static cq_status do_try(pass *p, level *l, const cq_ast_stmt *of, int depth, sta
 static cq_status do_match(pass *p, level *l, const cq_ast_stmt *of, int depth, statements *out)
 {
     cq_ast_stmt *s = new_stmt(p, *of);
-    cq_ast_case *c =
-        cq_arena_copy(p->unit->arena, of->u.match.cases, of->u.match.n * sizeof *c);
+    cq_ast_case *c = cq_arena_copy(p->unit->arena, of->u.match.cases, of->u.match.n * sizeof *c);
 
     CQ_TRY(put(out, s));
     if (!c)
@@ -596,10 +596,10 @@ static cq_status do_loop_else(pass *p, level *l, const cq_ast_stmt *of, int dept
             CQ_TRY(put(out, other.items[i]));
         return CQ_OK;
     }
-    s = new_stmt(p, (cq_ast_stmt){ .kind     = CQ_S_IF,
-                                   .at       = of->at,
-                                   .u.branch = { .test  = name_expr(p, over, of->at),
-                                                 .other = other } });
+    s = new_stmt(
+        p, (cq_ast_stmt){ .kind     = CQ_S_IF,
+                          .at       = of->at,
+                          .u.branch = { .test = name_expr(p, over, of->at), .other = other } });
     return s && s->u.branch.test ? put(out, s) : CQ_E_NO_MEMORY;
 }
 

@@ -254,7 +254,8 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_s
         if (!given)
             return missing(ev, def, p);
         v = *given;
-        if (p->type && !p->stars && (!ev->program->python || !ev->frame)) /* no frame: the call comes from outside */
+        if (p->type && !p->stars &&
+            (!ev->program->python || !ev->frame)) /* no frame: the call comes from outside */
             CQ_TRY(ev->frame ? cq_eval_annotate(ev, p->type, v, &v) : accept(ev, p, v, &v));
         CQ_TRY(cq_frame_set(ev, f, p->name, v));
     }
@@ -330,8 +331,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
     if (def->is_generator && ev->program->python)
         return run_generator(c, f, def);
     ev->frame = f;
-    status    = def->value ? cq_eval_expr(ev, def->value, &c->result)
-                           : cq_eval_block(ev, &def->body);
+    status = def->value ? cq_eval_expr(ev, def->value, &c->result) : cq_eval_block(ev, &def->body);
     ev->frame = outer;
     result    = cq_frame_own(f, cq_name(ev->program, CQ_RESULT));
     if (status == CQ_OK && result)
@@ -342,14 +342,14 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
 /* The scope of a method of a module: its path is the attribute path it was reached by. */
 static cq_status call_function(cq_fncall *c, cq_object *fn)
 {
-    cq_eval   *ev   = c->ev;
-    cq_frame  *f    = NULL;
-    cq_val    *args = NULL;
-    size_t     mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
-    cq_scope   scope  = { 0 };
-    cq_object *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
-    bool       scoped = self && self->text && !self->type && is_forward(fn->def->name);
-    cq_status  status;
+    cq_eval     *ev   = c->ev;
+    cq_frame    *f    = NULL;
+    cq_val      *args = NULL;
+    size_t       mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
+    cq_scope     scope  = { 0 };
+    cq_object   *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
+    bool         scoped = self && self->text && !self->type && is_forward(fn->def->name);
+    cq_status    status;
     const cq_val kept = cq_val_retain(c->callee); /* what is called may let go of itself */
 
     status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);

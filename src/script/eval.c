@@ -590,7 +590,7 @@ static cq_status eval_augment(cq_eval *ev, const cq_ast_stmt *s)
     cq_val             old, value, result;
     char               in_place[64];
 
-    bool               found = false;
+    bool found = false;
 
     CQ_TRY(cq_eval_expr(ev, target, &old));
     CQ_TRY(cq_eval_expr(ev, s->u.augment.value, &value));

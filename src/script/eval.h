@@ -54,7 +54,7 @@ typedef enum cq_object_kind {
     CQ_OBJECT_ENUM,     /* a member */
     CQ_OBJECT_NAMED,    /* a NamedTuple */
     CQ_OBJECT_RANGE,
-    CQ_OBJECT_ZIP,      /* several iterables side by side, one of them of unknown length */
+    CQ_OBJECT_ZIP,       /* several iterables side by side, one of them of unknown length */
     CQ_OBJECT_OPTIONAL,  /* a value or None, data-dependent */
     CQ_OBJECT_UNDEFINED, /* no value on some path; using it is the error `text` */
 
@@ -103,16 +103,16 @@ struct cq_object {
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 
     /* Of Python source. Classes live as long as the program, so pointers to them are borrowed. */
-    cq_object *type;           /* of an INSTANCE or NAMED, the metaclass of a CLASS; NULL: none */
-    cq_object *owner;          /* of a FUNCTION: the class whose body defines it; NULL: none */
-    CQ_VEC(cq_object *) mro;   /* of a CLASS, itself first */
-    const char *native_base;   /* of a CLASS: "dict", the builtin type that it extends; NULL: none */
-    cq_val      defaults;      /* of a FUNCTION: a tuple with the values of parameters */
-    cq_frame   *globals;       /* of a MODULE, once it was run */
+    cq_object *type;         /* of an INSTANCE or NAMED, the metaclass of a CLASS; NULL: none */
+    cq_object *owner;        /* of a FUNCTION: the class whose body defines it; NULL: none */
+    CQ_VEC(cq_object *) mro; /* of a CLASS, itself first */
+    const char *native_base; /* of a CLASS: "dict", the builtin type that it extends; NULL: none */
+    cq_val      defaults;    /* of a FUNCTION: a tuple with the values of parameters */
+    cq_frame   *globals;     /* of a MODULE, once it was run */
     struct cq_source_file *file; /* of a MODULE: where its text is; NULL: it was not found */
-    cq_object *previous, *next;  /* instances, for the end of the program */
-    cq_object **instances;       /* the list that it is in; NULL: none */
-    bool        is_resolving;    /* of a LAZY */
+    cq_object             *previous, *next; /* instances, for the end of the program */
+    cq_object            **instances;       /* the list that it is in; NULL: none */
+    bool                   is_resolving;    /* of a LAZY */
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);

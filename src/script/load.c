@@ -319,8 +319,8 @@ static bool looks_like_text(const cq_storage *bytes)
     return text;
 }
 
-/* A line that begins with import or from, wherever it is: TorchScript has none, and Python that uses
- * torch has one. */
+/* A line that begins with import or from, wherever it is: TorchScript has none, and Python that
+ * uses torch has one. */
 static bool imports_something(const char *text)
 {
     for (const char *line = text; line; line = strchr(line, '\n')) {

@@ -123,7 +123,8 @@ static cq_status resolve_instance(cq_fncall *c)
         if (!cq_python_has_special(c->ev, c->callee, "__call__"))
             return cq_python_raise(c->ev, "TypeError", "'%s' object is not callable",
                                    cq_eval_type_name(c->callee));
-        CQ_TRY(cq_eval_attribute(c->ev, cq_val_of_object(t->type), cq_name(p, "__call__"), &c->callee));
+        CQ_TRY(cq_eval_attribute(c->ev, cq_val_of_object(t->type), cq_name(p, "__call__"),
+                                 &c->callee));
         return call_with_self(c, cq_val_of_object(t));
     }
     if (t) {

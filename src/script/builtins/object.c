@@ -80,11 +80,10 @@ static cq_status any_callable(cq_fncall *c)
     const cq_object *t = cq_object_of(c->args[0]);
 
     c->result = cq_val_of_bool(
-        t && (t->kind == CQ_OBJECT_FUNCTION || t->kind == CQ_OBJECT_BUILTIN ||
-              t->kind == CQ_OBJECT_METHOD || t->kind == CQ_OBJECT_CLASS ||
-              t->kind == CQ_OBJECT_NATIVE ||
-              (t->kind == CQ_OBJECT_INSTANCE &&
-               cq_python_has_special(c->ev, c->args[0], "__call__"))));
+        t &&
+        (t->kind == CQ_OBJECT_FUNCTION || t->kind == CQ_OBJECT_BUILTIN ||
+         t->kind == CQ_OBJECT_METHOD || t->kind == CQ_OBJECT_CLASS || t->kind == CQ_OBJECT_NATIVE ||
+         (t->kind == CQ_OBJECT_INSTANCE && cq_python_has_special(c->ev, c->args[0], "__call__"))));
     return CQ_OK;
 }
 
@@ -141,7 +140,7 @@ static bool has_plain(cq_eval *ev, cq_val v, const char *name)
                v.kind == CQ_VAL_STR || v.kind == CQ_VAL_TENSOR;
     snprintf(full, sizeof full, "aten::%.100s", name);
     if (v.kind == CQ_VAL_TENSOR) {
-        static const char *const plain[] = { "shape", "dtype", "device", "ndim", "requires_grad",
+        static const char *const plain[] = { "shape", "dtype", "device",  "ndim", "requires_grad",
                                              "grad",  "data",  "is_cuda", "T" };
 
         return CQ_IS_AMONG(name, plain) || cq_builtin_exists(name) || cq_op_overloads(full) != NULL;
@@ -156,8 +155,7 @@ static cq_status any_hasattr(cq_fncall *c)
     bool   found;
 
     if (!is_object(c->args[0])) {
-        c->result =
-            cq_val_of_bool(has_plain(c->ev, c->args[0], c->args[1].u.text->text));
+        c->result = cq_val_of_bool(has_plain(c->ev, c->args[0], c->args[1].u.text->text));
         return CQ_OK;
     }
     CQ_TRY(catch_attribute(
@@ -206,16 +204,15 @@ static bool is_instance(cq_val v)
 static cq_status object_setattr(cq_fncall *c)
 {
     return is_instance(c->args[0])
-               ? cq_object_set(c->ev, c->args[0],
-                               cq_name(c->ev->program, c->args[1].u.text->text), c->args[2])
+               ? cq_object_set(c->ev, c->args[0], cq_name(c->ev->program, c->args[1].u.text->text),
+                               c->args[2])
                : cq_eval_set_attribute(c->ev, c->args[0], c->args[1].u.text->text, c->args[2]);
 }
 
 static cq_status object_delattr(cq_fncall *c)
 {
     return is_instance(c->args[0])
-               ? cq_object_del(c->ev, c->args[0],
-                               cq_name(c->ev->program, c->args[1].u.text->text))
+               ? cq_object_del(c->ev, c->args[0], cq_name(c->ev->program, c->args[1].u.text->text))
                : cq_fncall_decline(c);
 }
 
@@ -249,8 +246,8 @@ static cq_status native_init(cq_fncall *c)
     make.args++;
     make.n--;
     make.name = NULL;
-    CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN, t->self.kind == CQ_VAL_DICT ? "dict" : "list",
-                              &make.callee));
+    CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN,
+                              t->self.kind == CQ_VAL_DICT ? "dict" : "list", &make.callee));
     CQ_TRY(cq_fncall_run(&make));
     CQ_TRY(cq_eval_will_change(c->ev, t->self));
     if (t->self.kind == CQ_VAL_DICT)
@@ -272,8 +269,8 @@ static cq_status object_repr(cq_fncall *c)
 
 static cq_status object_eq(cq_fncall *c)
 {
-    const bool same = is_object(c->args[0]) && is_object(c->args[1]) &&
-                      c->args[0].u.box == c->args[1].u.box;
+    const bool same =
+        is_object(c->args[0]) && is_object(c->args[1]) && c->args[0].u.box == c->args[1].u.box;
 
     c->result = cq_val_of_bool(same != (c->row->how != 0));
     return CQ_OK;
@@ -336,8 +333,8 @@ static cq_status any_dir(cq_fncall *c)
 
 static cq_status any_globals(cq_fncall *c)
 {
-    const cq_frame *f = strcmp(c->row->signature, "globals()") == 0 ? c->ev->frame->unit->globals
-                                                                    : c->ev->frame;
+    const cq_frame *f =
+        strcmp(c->row->signature, "globals()") == 0 ? c->ev->frame->unit->globals : c->ev->frame;
 
     CQ_TRY(cq_eval_new_dict(c->ev, &c->result));
     for (size_t i = 0; f && i < f->slots.cap; i++) {
@@ -549,8 +546,8 @@ static cq_status any_all(cq_fncall *c)
             c->result = truth;
             return CQ_OK;
         }
-        CQ_TRY(CQ_CALL(c->ev, &c->result, all ? "aten::__and__" : "aten::__or__", c->result,
-                       truth));
+        CQ_TRY(
+            CQ_CALL(c->ev, &c->result, all ? "aten::__and__" : "aten::__or__", c->result, truth));
     }
     return CQ_OK;
 }
@@ -583,7 +580,8 @@ static cq_status less(cq_eval *ev, cq_val a, cq_val b, bool *out)
     CQ_TRY(cq_eval_truth(ev, v, &v));
     *out = v.u.b.value;
     return v.u.b.origin && !ev->tracing
-               ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "an order that is data-dependent cannot be exported")
+               ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                         "an order that is data-dependent cannot be exported")
                : CQ_OK;
 }
 
@@ -603,12 +601,12 @@ static cq_status keys_of(cq_fncall *c, const cq_list *items, cq_val key, cq_val 
 /* min and max of anything that has an order, with key and default. */
 static cq_status extreme(cq_fncall *c)
 {
-    const cq_val *key = cq_fncall_find(c, SIZE_MAX, "key"),
+    const cq_val *key      = cq_fncall_find(c, SIZE_MAX, "key"),
                  *fallback = cq_fncall_find(c, SIZE_MAX, "default");
-    cq_list      *items, given = { .n = c->n, .items = (cq_val *)c->args };
-    cq_val        keys;
-    size_t        best = 0;
-    bool          is_less, numbers = !key && c->n > 1;
+    cq_list *items, given = { .n = c->n, .items = (cq_val *)c->args };
+    cq_val   keys;
+    size_t   best = 0;
+    bool     is_less, numbers = !key && c->n > 1;
 
     if (c->n == 0 || c->args[0].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
@@ -666,9 +664,8 @@ static cq_status merge_sort(sort_state *s, size_t from, size_t to)
         bool second = a == middle;
 
         if (a < middle && b < to)
-            CQ_TRY(s->reverse
-                       ? less(s->ev, s->keys[s->order[a]], s->keys[s->order[b]], &second)
-                       : less(s->ev, s->keys[s->order[b]], s->keys[s->order[a]], &second));
+            CQ_TRY(s->reverse ? less(s->ev, s->keys[s->order[a]], s->keys[s->order[b]], &second)
+                              : less(s->ev, s->keys[s->order[b]], s->keys[s->order[a]], &second));
         s->other[n++] = second ? s->order[b++] : s->order[a++];
     }
     memcpy(s->order + from, s->other + from, (to - from) * sizeof *s->order);
@@ -686,7 +683,7 @@ static cq_status sort_items(cq_fncall *c, const cq_list *items, cq_val key, bool
     if (status == CQ_OK) {
         for (size_t i = 0; i < items->n; i++)
             order[i] = i;
-        s = (sort_state){ c->ev, keys.u.list->items, order, order + items->n, reverse };
+        s      = (sort_state){ c->ev, keys.u.list->items, order, order + items->n, reverse };
         status = merge_sort(&s, 0, items->n);
     }
     if (status == CQ_OK)
@@ -699,7 +696,7 @@ static cq_status sort_items(cq_fncall *c, const cq_list *items, cq_val key, bool
 
 static cq_status any_sorted(cq_fncall *c)
 {
-    const cq_val key = cq_fncall_arg(c, SIZE_MAX, "key");
+    const cq_val key     = cq_fncall_arg(c, SIZE_MAX, "key");
     cq_val       reverse = cq_fncall_arg(c, SIZE_MAX, "reverse");
     cq_list     *items;
 
@@ -712,8 +709,8 @@ static cq_status any_sorted(cq_fncall *c)
 
 static cq_status list_sort(cq_fncall *c)
 {
-    cq_val   v = cq_python_native(c->args[0]), sorted;
-    cq_val   reverse = cq_fncall_arg(c, SIZE_MAX, "reverse");
+    cq_val v       = cq_python_native(c->args[0]), sorted;
+    cq_val reverse = cq_fncall_arg(c, SIZE_MAX, "reverse");
 
     if (!cq_val_is_list(v) || v.kind != CQ_VAL_LIST)
         return cq_fncall_decline(c);
@@ -728,7 +725,7 @@ static cq_status list_sort(cq_fncall *c)
 /* x in items, by identity or ==. */
 static cq_status any_contains(cq_fncall *c)
 {
-    const cq_val  whole = cq_python_native(c->args[0]), item = c->args[1];
+    const cq_val   whole = cq_python_native(c->args[0]), item = c->args[1];
     const cq_list *list = cq_val_is_list(whole) ? whole.u.list : NULL;
     bool           found;
 
@@ -792,7 +789,8 @@ static cq_status add_pairs(cq_fncall *c, cq_dict *dict, cq_val from)
     for (size_t i = 0; i < items->n; i++) {
         CQ_TRY(cq_eval_known_items(c->ev, items->items[i], "dict", &pair));
         if (pair->n != 2)
-            return cq_python_raise(c->ev, "ValueError", "an item of a dict has %zu values", pair->n);
+            return cq_python_raise(c->ev, "ValueError", "an item of a dict has %zu values",
+                                   pair->n);
         CQ_TRY(cq_builtin_key(c->ev, &pair->items[0]));
         CQ_TRY(cq_dict_set(dict, pair->items[0], pair->items[1]));
     }
@@ -1000,7 +998,8 @@ static cq_status named_asdict(cq_fncall *c)
     for (size_t i = 0; i < t->cls->n_fields; i++) {
         cq_val key;
 
-        CQ_TRY(cq_builtin_text(c->ev, t->cls->fields[i].name, strlen(t->cls->fields[i].name), &key));
+        CQ_TRY(
+            cq_builtin_text(c->ev, t->cls->fields[i].name, strlen(t->cls->fields[i].name), &key));
         CQ_TRY(cq_dict_set(c->result.u.dict, key, t->self.u.list->items[i]));
     }
     return CQ_OK;
@@ -1030,14 +1029,15 @@ static cq_status named_replace(cq_fncall *c)
 /* Parameter(data, requires_grad): a handle of its own on the memory. */
 static cq_status new_parameter(cq_fncall *c)
 {
-    const cq_tensor *t = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;
+    const cq_tensor *t    = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;
     cq_val           grad = cq_builtin_arg(c, 1);
     cq_tensor       *made;
 
     if (!t)
         return cq_python_raise(c->ev, "TypeError", "Parameter expects a tensor, got %s",
                                c->n ? cq_eval_type_name(c->args[0]) : "nothing");
-    CQ_TRY(cq_tensor_new_view(&made, (cq_tensor *)t, t->dtype, t->rank, t->sizes, t->strides, t->offset));
+    CQ_TRY(cq_tensor_new_view(&made, (cq_tensor *)t, t->dtype, t->rank, t->sizes, t->strides,
+                              t->offset));
     made->is_parameter  = true;
     made->requires_grad = c->n < 2;
     if (c->n > 1) {
@@ -1050,8 +1050,8 @@ static cq_status new_parameter(cq_fncall *c)
 /* call_module(module, function, args, kwargs): the call, with the scope of the module. */
 static cq_status call_module(cq_fncall *c)
 {
-    cq_object    *module = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
-    const cq_dict *named = cq_python_dict_of(c->args[3]);
+    cq_object     *module = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
+    const cq_dict *named  = cq_python_dict_of(c->args[3]);
     cq_list       *args, *values;
     cq_scope       scope = { 0 };
     const char   **names;
@@ -1106,7 +1106,6 @@ static cq_status load_into(cq_fncall *c)
     to->is_parameter  = parameter;
     return do_nothing(c);
 }
-
 
 const cq_builtin cq_builtins_objects[] = {
     { "isinstance(object, type)", .fn = any_isinstance, .of_all_lists = true },

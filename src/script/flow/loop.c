@@ -360,7 +360,7 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     items    = iterable;
     if (ev->program->python && cq_python_is_lazy_iterable(ev, iterable))
         return eval_lazy_rounds(ev, s, iterable);
-    range    = cq_object_as(iterable, CQ_OBJECT_RANGE);
+    range = cq_object_as(iterable, CQ_OBJECT_RANGE);
     if (range && ev->tracing) /* the example decides */
         CQ_TRY(bake_range(ev, range));
     if (range) {

@@ -147,8 +147,9 @@ static cq_status object_method(cq_eval *ev, cq_val object, const char *native, c
 {
     static const char *const methods[] = { "__init__",    "__setattr__",       "__getattribute__",
                                            "__delattr__", "__init_subclass__", "__repr__",
-                                           "__str__",     "__hash__",          "__eq__", "__ne__",
-                                           "__getstate__", "__dir__", "__format__" };
+                                           "__str__",     "__hash__",          "__eq__",
+                                           "__ne__",      "__getstate__",      "__dir__",
+                                           "__format__" };
     char                     full[64];
     cq_object               *m;
 
@@ -183,9 +184,10 @@ static cq_status slow_member(cq_eval *ev, cq_val object, cq_object *t, const cha
         if (t->self.kind != CQ_VAL_NONE && !cq_python_has_special(ev, object, "__getattr__"))
             CQ_TRY(native_method(ev, t, name, out, found));
         else if (t->self.kind == CQ_VAL_DICT) {
-            static const char *const of_dicts[] = { "keys",   "values", "items",  "get",  "pop",
-                                                    "update", "copy",   "clear",  "setdefault",
-                                                    "popitem", "__getitem__", "__setitem__",
+            static const char *const of_dicts[] = { "keys",         "values",      "items",
+                                                    "get",          "pop",         "update",
+                                                    "copy",         "clear",       "setdefault",
+                                                    "popitem",      "__getitem__", "__setitem__",
                                                     "__contains__", "__len__" };
 
             if (CQ_IS_AMONG(name, of_dicts))
@@ -223,8 +225,8 @@ static cq_status no_attribute(cq_eval *ev, cq_val object, const char *name)
 static cq_status instance_member(cq_eval *ev, cq_val object, cq_object *t, const char *name,
                                  cq_val *out)
 {
-    cq_val text;
-    bool   found;
+    cq_val  text;
+    bool    found;
     cq_val *hook = cq_class_find(t->type, cq_name(ev->program, "__getattribute__"), NULL);
 
     ev->program->reads_mode |= strcmp(name, "training") == 0;
@@ -372,9 +374,8 @@ static cq_status super_member(cq_eval *ev, const cq_object *t, const char *name,
             const cq_val v = cls->mro.items[i]->attributes.items[at - 1].value;
             cq_object   *f = cq_object_as(v, CQ_OBJECT_FUNCTION);
 
-            if (strcmp(name, "__new__") == 0 ||
-                (self->kind == CQ_OBJECT_CLASS && cls == self && f &&
-                 strcmp(name, "__init_subclass__") != 0)) {
+            if (strcmp(name, "__new__") == 0 || (self->kind == CQ_OBJECT_CLASS && cls == self &&
+                                                 f && strcmp(name, "__init_subclass__") != 0)) {
                 *out = v;
                 return CQ_OK;
             }
@@ -518,12 +519,18 @@ static cq_status builtin_member(cq_eval *ev, const cq_object *t, const char *nam
         return text_of(ev, colon ? colon + 1 : t->text, out);
     }
     if (strcmp(name, "__module__") == 0)
-        return text_of(ev, strchr(t->text, ':') || !cq_python_is_type_name(t->text) ? "torch" : "builtins", out);
+        return text_of(
+            ev, strchr(t->text, ':') || !cq_python_is_type_name(t->text) ? "torch" : "builtins",
+            out);
     if (cq_python_is_type_name(t->text)) {
         /* str.lower(x): the method as a function; object.__setattr__ */
         if (cq_starts_with(name, "__") || strcmp(name, "fromkeys") == 0)
             snprintf(full, sizeof full, "%.100s.%.100s",
-                     strcmp(name, "fromkeys") == 0 || strcmp(t->text, "type") == 0 || strcmp(name, "__init__") == 0 ? t->text : "object", name);
+                     strcmp(name, "fromkeys") == 0 || strcmp(t->text, "type") == 0 ||
+                             strcmp(name, "__init__") == 0
+                         ? t->text
+                         : "object",
+                     name);
         else
             snprintf(full, sizeof full, "aten::%.200s", name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
@@ -708,31 +715,31 @@ cq_status cq_python_special(cq_eval *ev, cq_val object, const char *name, const 
 }
 
 static const char *const dunders[][2] = {
-    [CQ_AST_ADD] = { "__add__", "__radd__" },
-    [CQ_AST_SUB] = { "__sub__", "__rsub__" },
-    [CQ_AST_MUL] = { "__mul__", "__rmul__" },
-    [CQ_AST_DIV] = { "__truediv__", "__rtruediv__" },
-    [CQ_AST_FLOOR_DIV] = { "__floordiv__", "__rfloordiv__" },
-    [CQ_AST_MOD] = { "__mod__", "__rmod__" },
-    [CQ_AST_POW] = { "__pow__", "__rpow__" },
-    [CQ_AST_MATMUL] = { "__matmul__", "__rmatmul__" },
-    [CQ_AST_SHIFT_LEFT] = { "__lshift__", "__rlshift__" },
+    [CQ_AST_ADD]         = { "__add__", "__radd__" },
+    [CQ_AST_SUB]         = { "__sub__", "__rsub__" },
+    [CQ_AST_MUL]         = { "__mul__", "__rmul__" },
+    [CQ_AST_DIV]         = { "__truediv__", "__rtruediv__" },
+    [CQ_AST_FLOOR_DIV]   = { "__floordiv__", "__rfloordiv__" },
+    [CQ_AST_MOD]         = { "__mod__", "__rmod__" },
+    [CQ_AST_POW]         = { "__pow__", "__rpow__" },
+    [CQ_AST_MATMUL]      = { "__matmul__", "__rmatmul__" },
+    [CQ_AST_SHIFT_LEFT]  = { "__lshift__", "__rlshift__" },
     [CQ_AST_SHIFT_RIGHT] = { "__rshift__", "__rrshift__" },
-    [CQ_AST_BIT_AND] = { "__and__", "__rand__" },
-    [CQ_AST_BIT_OR] = { "__or__", "__ror__" },
-    [CQ_AST_BIT_XOR] = { "__xor__", "__rxor__" },
-    [CQ_AST_EQ] = { "__eq__", "__eq__" },
-    [CQ_AST_NE] = { "__ne__", "__ne__" },
-    [CQ_AST_LT] = { "__lt__", "__gt__" },
-    [CQ_AST_LE] = { "__le__", "__ge__" },
-    [CQ_AST_GT] = { "__gt__", "__lt__" },
-    [CQ_AST_GE] = { "__ge__", "__le__" },
-    [CQ_AST_IN] = { NULL, "__contains__" },
-    [CQ_AST_NOT_IN] = { NULL, "__contains__" },
-    [CQ_AST_NEG] = { "__neg__", NULL },
-    [CQ_AST_POS] = { "__pos__", NULL },
-    [CQ_AST_BIT_NOT] = { "__invert__", NULL },
-    [CQ_AST_NOT] = { NULL, NULL },
+    [CQ_AST_BIT_AND]     = { "__and__", "__rand__" },
+    [CQ_AST_BIT_OR]      = { "__or__", "__ror__" },
+    [CQ_AST_BIT_XOR]     = { "__xor__", "__rxor__" },
+    [CQ_AST_EQ]          = { "__eq__", "__eq__" },
+    [CQ_AST_NE]          = { "__ne__", "__ne__" },
+    [CQ_AST_LT]          = { "__lt__", "__gt__" },
+    [CQ_AST_LE]          = { "__le__", "__ge__" },
+    [CQ_AST_GT]          = { "__gt__", "__lt__" },
+    [CQ_AST_GE]          = { "__ge__", "__le__" },
+    [CQ_AST_IN]          = { NULL, "__contains__" },
+    [CQ_AST_NOT_IN]      = { NULL, "__contains__" },
+    [CQ_AST_NEG]         = { "__neg__", NULL },
+    [CQ_AST_POS]         = { "__pos__", NULL },
+    [CQ_AST_BIT_NOT]     = { "__invert__", NULL },
+    [CQ_AST_NOT]         = { NULL, NULL },
 };
 
 static bool is_not_implemented(cq_val v)
@@ -755,8 +762,9 @@ static bool is_type(cq_val v)
 {
     const cq_object *t = cq_object_of(v);
 
-    return v.kind == CQ_VAL_NONE || (t && (t->kind == CQ_OBJECT_CLASS ||
-                 (t->kind == CQ_OBJECT_BUILTIN && cq_python_is_type_name(t->text))));
+    return v.kind == CQ_VAL_NONE ||
+           (t && (t->kind == CQ_OBJECT_CLASS ||
+                  (t->kind == CQ_OBJECT_BUILTIN && cq_python_is_type_name(t->text))));
 }
 
 /* int | None: the types of isinstance are a tuple. */
@@ -789,7 +797,8 @@ cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val
     if (!*found && op == CQ_AST_NE)
         return negate_eq(ev, a, b, out, found);
     if (!*found && op == CQ_AST_BIT_OR &&
-        ((is_type(a) && (is_type(b) || b.kind == CQ_VAL_TUPLE)) || (is_type(b) && a.kind == CQ_VAL_TUPLE))) {
+        ((is_type(a) && (is_type(b) || b.kind == CQ_VAL_TUPLE)) ||
+         (is_type(b) && a.kind == CQ_VAL_TUPLE))) {
         *found = true;
         return join_types(ev, a, b, out);
     }

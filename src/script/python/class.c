@@ -47,13 +47,14 @@ cq_status cq_class_set(cq_eval *ev, cq_object *cls, const char *interned, cq_val
         CQ_TRY(cq_ptr_map_set(&cls->members, interned, (void *)(uintptr_t)cls->attributes.n));
         slot = &cls->attributes.items[cls->attributes.n - 1].value;
     }
-    return cq_place_set(ev,
-                        &(cq_change){ .kind  = CQ_CHANGE_ATTRIBUTE,
-                                      .where = cls,
-                                      .index = (size_t)((cq_attribute *)(void *)((char *)slot -
-                                                        offsetof(cq_attribute, value)) -
-                                                        cls->attributes.items) },
-                        v);
+    return cq_place_set(
+        ev,
+        &(cq_change){ .kind  = CQ_CHANGE_ATTRIBUTE,
+                      .where = cls,
+                      .index = (size_t)((cq_attribute *)(void *)((char *)slot -
+                                                                 offsetof(cq_attribute, value)) -
+                                        cls->attributes.items) },
+        v);
 }
 
 /* ---- the method resolution order ---- */
@@ -229,7 +230,7 @@ static cq_status eval_bases(cq_eval *ev, const cq_ast_class *c, cq_val *out)
 /* What the body assigns are the attributes; functions know their class, for super(). */
 static cq_status take_members(cq_eval *ev, cq_object *cls, const cq_frame *f)
 {
-    const char **names = cq_alloc_array(f->values.n + 1, sizeof *names);
+    const char **names  = cq_alloc_array(f->values.n + 1, sizeof *names);
     cq_status    status = CQ_OK;
 
     if (!names)
@@ -265,7 +266,8 @@ static cq_status run_class_body(cq_eval *ev, cq_object *cls, const cq_ast_class 
     cq_frame *outer = ev->frame, *f;
     cq_status status;
 
-    CQ_TRY(cq_frame_new(&f, &(cq_object){ .unit = outer->unit, .def = outer->def, .closure = outer }));
+    CQ_TRY(
+        cq_frame_new(&f, &(cq_object){ .unit = outer->unit, .def = outer->def, .closure = outer }));
     f->is_class = true;
     f->owner    = cls;
     ev->frame   = f;
@@ -310,9 +312,9 @@ static cq_status init_subclass(cq_eval *ev, cq_object *cls, const class_keywords
     const char *name = cq_name(ev->program, "__init_subclass__");
 
     for (size_t i = 1; i < cls->mro.n; i++) {
-        cq_val   *v  = own_attribute(cls->mro.items[i], name), self = cq_val_of_object(cls);
+        cq_val    *v = own_attribute(cls->mro.items[i], name), self = cq_val_of_object(cls);
         cq_object *t = v ? cq_object_of(*v) : NULL;
-        cq_fncall c  = { .ev    = ev,
+        cq_fncall  c = { .ev    = ev,
                          .args  = &self,
                          .n     = 1,
                          .kw    = k->values.u.list->items,
@@ -330,8 +332,8 @@ static cq_status init_subclass(cq_eval *ev, cq_object *cls, const class_keywords
 /* __set_name__ of attributes, then the __init__ of a metaclass that has one. */
 static cq_status finish_class(cq_eval *ev, cq_object *cls, const class_keywords *k, cq_val bases)
 {
-    cq_val args[4] = { cq_val_of_object(cls) }, out;
-    cq_val *init;
+    cq_val   args[4] = { cq_val_of_object(cls) }, out;
+    cq_val  *init;
     cq_text *text;
 
     for (size_t i = 0; i < cls->attributes.n; i++) {
@@ -412,7 +414,7 @@ static cq_status fill_native(cq_fncall *c, const cq_object *cls, cq_val object)
     cq_object *t = cq_object_of(object);
     const bool is_mutable =
         strcmp(cls->native_base, "dict") == 0 || strcmp(cls->native_base, "list") == 0;
-    cq_fncall  make = { .ev = c->ev };
+    cq_fncall make = { .ev = c->ev };
 
     /* Lists and dicts are filled by __init__, others are made whole. */
     if (!is_mutable) {

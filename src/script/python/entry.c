@@ -104,7 +104,8 @@ static bool is_used_in(const cq_object *cls, const cq_object *other)
                    ? other->unit->source.text + other->cls->body.items[i + 1]->at.start
                    : text + strcspn(text, "\0");
         if (i + 1 == other->cls->body.n) { /* to the next text in column 0 */
-            for (end = text; *end && !(end[0] == '\n' && end[1] && !strchr(" \t\n#)", end[1])); end++)
+            for (end = text; *end && !(end[0] == '\n' && end[1] && !strchr(" \t\n#)", end[1]));
+                 end++)
                 ;
         }
         for (p = text; (p = strstr(p, name)) && p + len <= end; p += len)
@@ -123,8 +124,8 @@ static void keep_outermost(cq_list *classes)
         bool used = false;
 
         for (size_t k = 0; k < classes->n && !used; k++)
-            used = k != i && is_used_in(cq_object_of(classes->items[i]),
-                                        cq_object_of(classes->items[k]));
+            used = k != i &&
+                   is_used_in(cq_object_of(classes->items[i]), cq_object_of(classes->items[k]));
         if (!used || classes->n == 1)
             continue;
         cq_val_release(classes->items[i]);
@@ -215,10 +216,9 @@ static cq_status construct(cq_eval *ev, cq_val *v)
         if (p->value || p->stars)
             continue;
         cq_script_describe(&text, fn->def, &fn->unit->source, true);
-        status = cq_fail(CQ_E_ARGUMENT, cls->cls->name,
-                         "give the arguments: --entry 'NAME(ARGUMENTS)'",
-                         "the constructor of %s needs arguments: %s", cls->cls->name,
-                         cq_str_text(&text));
+        status = cq_fail(
+            CQ_E_ARGUMENT, cls->cls->name, "give the arguments: --entry 'NAME(ARGUMENTS)'",
+            "the constructor of %s needs arguments: %s", cls->cls->name, cq_str_text(&text));
         cq_str_clear(&text);
         return status;
     }
@@ -244,7 +244,7 @@ static bool is_builder(cq_val v)
 
 static cq_status make(void *user)
 {
-    making *m  = user;
+    making  *m  = user;
     cq_eval *ev = m->ev;
     cq_val   v, made;
 
@@ -314,7 +314,7 @@ const cq_object *cq_python_entry_function(cq_script *s, size_t *n_self)
                           : NULL;
 
     *n_self = v != NULL;
-    return v ? cq_object_as(*v, CQ_OBJECT_FUNCTION)
-             : root && root->kind == CQ_OBJECT_FUNCTION ? root
-                                                        : NULL;
+    return v                                          ? cq_object_as(*v, CQ_OBJECT_FUNCTION)
+           : root && root->kind == CQ_OBJECT_FUNCTION ? root
+                                                      : NULL;
 }

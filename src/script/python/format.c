@@ -12,10 +12,10 @@
 
 static const char *dtype_name(int64_t n)
 {
-    static const char *const names[] = { "uint8",     "int8",    "int16",     "int32",
-                                         "int64",     "float16", "float32",   "float64",
+    static const char *const names[] = { "uint8",     "int8",      "int16",      "int32",
+                                         "int64",     "float16",   "float32",    "float64",
                                          "complex32", "complex64", "complex128", "bool",
-                                         "qint8",     "quint8",  "qint32",    "bfloat16" };
+                                         "qint8",     "quint8",    "qint32",     "bfloat16" };
 
     return n >= 0 && n < 16 ? names[n] : "dtype";
 }
@@ -69,7 +69,8 @@ cq_status cq_python_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted, bool *
         cq_str_printf(s, "<class '%s'>", t->qualified ? t->qualified : t->cls->name);
         break;
     case CQ_OBJECT_BUILTIN:
-        cq_str_printf(s, cq_python_is_type_name(t->text) ? "<class '%s'>" : "<built-in function %s>",
+        cq_str_printf(s,
+                      cq_python_is_type_name(t->text) ? "<class '%s'>" : "<built-in function %s>",
                       t->text);
         break;
     case CQ_OBJECT_FUNCTION:
@@ -83,9 +84,7 @@ cq_status cq_python_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted, bool *
         cq_str_printf(s, "range(%s, %s", cq_int_text(t->start, a), cq_int_text(t->stop, b));
         cq_str_printf(s, cq_int_is(t->step, 1) ? ")" : ", %s)", cq_int_text(t->step, c));
         break;
-    case CQ_OBJECT_SLICE:
-        cq_str_add(s, "slice");
-        return cq_eval_format(ev, s, t->self, true);
+    case CQ_OBJECT_SLICE: cq_str_add(s, "slice"); return cq_eval_format(ev, s, t->self, true);
     default: *found = false; break;
     }
     return s->status;

@@ -41,7 +41,7 @@ static cq_status match_sequence(cq_eval *ev, const cq_ast_pattern *p, cq_val v, 
                                 bool *out)
 {
     const cq_object *named = cq_object_as(v, CQ_OBJECT_NAMED);
-    size_t           star = p->n, n;
+    size_t           star  = p->n, n;
     cq_val           rest;
 
     *out = false;

@@ -5,9 +5,9 @@
  * in the folders of --path. The library comes before --path, because that may be a folder of
  * installed packages with the real torch and numpy in it.
  *
- * An import binds a name without running anything: the module is run when the name is first used. So
- * an unused `import matplotlib` does not matter, and modules may import each other. Inside of a try
- * statement an import is resolved at once, for its failure decides what is done. */
+ * An import binds a name without running anything: the module is run when the name is first used.
+ * So an unused `import matplotlib` does not matter, and modules may import each other. Inside of a
+ * try statement an import is resolved at once, for its failure decides what is done. */
 #include "script/python/python.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -47,7 +47,7 @@ static cq_status file_new(cq_source_file **out, const char *path)
 static bool as_path(char *out, size_t size, const char *folder, const char *name,
                     const char *suffix)
 {
-    const int n = snprintf(out, size, "%s%s%s%s", folder, *folder ? "/" : "", name, suffix);
+    const int    n    = snprintf(out, size, "%s%s%s%s", folder, *folder ? "/" : "", name, suffix);
     const size_t skip = strlen(folder) + (*folder != '\0');
 
     if (n < 0 || (size_t)n >= size)
@@ -93,7 +93,8 @@ static cq_status find_in_library(const char *name, cq_source_file **out)
         for (const cq_lib_text *t = cq_lib_texts; t->name; t++) {
             if (strcmp(t->name, path) != 0)
                 continue;
-            snprintf(shown, sizeof shown, "%.500s/%.3000s", folder && *folder ? folder : "lib", path);
+            snprintf(shown, sizeof shown, "%.500s/%.3000s", folder && *folder ? folder : "lib",
+                     path);
             CQ_TRY(file_new(out, shown));
             (*out)->is_package = package;
             (*out)->text       = folder && *folder ? NULL : t->text;
@@ -183,7 +184,7 @@ static void package_of(const cq_object *module, char *out, size_t size)
     snprintf(out, size, "%s", module->text);
     if (module->file && module->file->is_package)
         return;
-    dot = strrchr(out, '.');
+    dot                = strrchr(out, '.');
     *(dot ? dot : out) = '\0';
 }
 
@@ -330,7 +331,7 @@ static cq_status not_found(cq_eval *ev, const char *module)
     cq_str_add(&hint, "--path DIR names the folder of a package");
     add_missing(ev, ev->frame ? ev->frame->unit : NULL, module, &hint);
     ev->raised_class = "ModuleNotFoundError";
-    status           = cq_fail(CQ_E_NOT_FOUND, NULL, cq_str_text(&hint), "no module named '%s'", module);
+    status = cq_fail(CQ_E_NOT_FOUND, NULL, cq_str_text(&hint), "no module named '%s'", module);
     cq_str_clear(&hint);
     return status;
 }
@@ -350,7 +351,8 @@ static cq_status submodule(cq_eval *ev, const cq_object *module, const char *nam
     return CQ_OK;
 }
 
-/* torch.relu is an operator unless lib/torch defines it; torch.ops.aten.relu, torch.inf likewise. */
+/* torch.relu is an operator unless lib/torch defines it; torch.ops.aten.relu, torch.inf likewise.
+ */
 static cq_status torch_fallback(cq_eval *ev, const cq_object *module, const char *name, cq_val *out)
 {
     cq_val space;
@@ -545,7 +547,8 @@ static cq_status import_name(cq_eval *ev, const cq_ast_import *m)
     if (!*name) { /* from . import x, beside the main file */
         CQ_TRY(cq_python_module(ev->program, full, &sub));
         if (sub)
-            return cq_frame_set(ev, ev->frame, m->alias ? m->alias : m->name, cq_val_of_object(sub));
+            return cq_frame_set(ev, ev->frame, m->alias ? m->alias : m->name,
+                                cq_val_of_object(sub));
     }
     if (!module && ev->n_tries)
         return not_found(ev, name);
@@ -606,7 +609,7 @@ cq_status cq_python_add_path(cq_program *p, const char *folder)
 static cq_status name_main(cq_program *p, const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t      end   = slash ? (size_t)(slash - path) : 0, at;
+    size_t      end = slash ? (size_t)(slash - path) : 0, at;
     char        init[PATH_SIZE];
 
     CQ_TRY(add_folder(p, true, path, slash && !end ? 1 : end));
@@ -620,7 +623,8 @@ static cq_status name_main(cq_program *p, const char *path, char *name, size_t s
             from--;
         if (cq_file_type_of(init) != CQ_FILE_REGULAR || path[from] == '.')
             break;
-        snprintf(longer, sizeof longer, "%.*s.%.*s", (int)(at - from), path + from, NAME_SIZE / 2, name);
+        snprintf(longer, sizeof longer, "%.*s.%.*s", (int)(at - from), path + from, NAME_SIZE / 2,
+                 name);
         snprintf(name, size, "%s", longer);
         end = from ? from - 1 : 0;
     }

@@ -10,25 +10,25 @@
 #include "script/call.h"
 
 typedef struct cq_source_file {
-    char             *path;    /* for messages and for reading */
-    const char       *text;    /* of the embedded library; NULL: the file is read */
-    size_t            len;
-    bool              is_package, is_folder; /* a folder without __init__.py has no text */
+    char       *path; /* for messages and for reading */
+    const char *text; /* of the embedded library; NULL: the file is read */
+    size_t      len;
+    bool        is_package, is_folder; /* a folder without __init__.py has no text */
     enum { CQ_MODULE_NEW, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
 } cq_source_file;
 
 typedef struct cq_python {
-    cq_map modules; /* dotted name -> cq_object (MODULE), retained */
-    CQ_VEC(char *) roots;   /* folders of the main file, searched before the library */
-    CQ_VEC(char *) paths;   /* --path, searched after the library */
+    cq_map modules;              /* dotted name -> cq_object (MODULE), retained */
+    CQ_VEC(char *) roots;        /* folders of the main file, searched before the library */
+    CQ_VEC(char *) paths;        /* --path, searched after the library */
     CQ_VEC(cq_frame *) frames;   /* of calls that are over but have closures; and of modules */
     CQ_VEC(cq_object *) classes; /* retained */
     CQ_VEC(cq_val) cycles;       /* containers that hold themselves; retained (cycle.c) */
     cq_object *instances;        /* all that are alive, for the end of the program */
     cq_object *builtins;         /* the module of lib/python/builtins.py */
     cq_object *main;
-    cq_val     dtypes[64];  /* DTYPE objects by number; retained */
-    bool       is_script;   /* calque py: __name__ is "__main__", prints go to standard output */
+    cq_val     dtypes[64]; /* DTYPE objects by number; retained */
+    bool       is_script;  /* calque py: __name__ is "__main__", prints go to standard output */
 } cq_python;
 
 /* ---- modules: module.c ---- */
@@ -65,7 +65,7 @@ cq_status cq_resolve_python_class(cq_fncall *c, cq_object *cls);
 cq_status cq_python_construct(cq_fncall *c, cq_object *cls); /* without its metaclass */
 
 /* The dict of attributes of an instance; made when it is first needed. */
-cq_dict *cq_instance_dict(cq_object *t);          /* NULL: none yet */
+cq_dict  *cq_instance_dict(cq_object *t); /* NULL: none yet */
 cq_status cq_instance_make_dict(cq_object *t, cq_dict **out);
 
 /* The dict that a dict, or an instance of a class that extends dict, is; NULL: neither. */

@@ -84,9 +84,9 @@ static cq_status fail_with(cq_eval *ev, cq_span at, cq_val exception)
 
     status = cq_eval_format(ev, &text, exception, false);
     if (status == CQ_OK)
-        status = cq_eval_fail(ev, at, CQ_E_UNSUPPORTED, "the model raises %s%s%s",
-                              cq_eval_type_name(exception), text.len ? ": " : "",
-                              cq_str_text(&text));
+        status =
+            cq_eval_fail(ev, at, CQ_E_UNSUPPORTED, "the model raises %s%s%s",
+                         cq_eval_type_name(exception), text.len ? ": " : "", cq_str_text(&text));
     cq_str_clear(&text);
     cq_val_set(&ev->raised, kept);
     cq_val_release(kept);
@@ -140,7 +140,7 @@ static cq_status run_handler(cq_eval *ev, const cq_ast_handler *h, cq_val except
 static cq_status handle(cq_eval *ev, const cq_ast_try *t, cq_status failure, bool *handled)
 {
     cq_error_record saved;
-    cq_val        exception;
+    cq_val          exception;
 
     *handled = false;
     cq_error_save(&saved);
@@ -244,9 +244,9 @@ static cq_status leave(cq_eval *ev, cq_val context, cq_val type, cq_val exceptio
 
 static cq_status leave_failed(cq_eval *ev, cq_val context, cq_status status)
 {
-    cq_val        exception, type = CQ_NONE;
+    cq_val          exception, type = CQ_NONE;
     cq_error_record saved;
-    bool          swallowed = false;
+    bool            swallowed = false;
 
     cq_error_save(&saved);
     CQ_TRY(exception_of(ev, status, &exception));

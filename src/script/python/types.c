@@ -3,12 +3,20 @@
 #include "script/python/python.h"
 #include "base/str.h"
 
-static const char *const type_names[] = {
-    "int",   "float", "bool",  "str",    "list",   "tuple",     "dict",   "complex",  "object",
-    "type",  "range", "slice", "bytes",  "Tensor", "Parameter", "device", "NoneType", "function",
-    "dtype", "Size",  "Generator", "builtin_function_or_method", "ellipsis", "iterator", "module",
-    "property", "staticmethod", "classmethod"
-};
+static const char *const type_names[] = { "int",          "float",
+                                          "bool",         "str",
+                                          "list",         "tuple",
+                                          "dict",         "complex",
+                                          "object",       "type",
+                                          "range",        "slice",
+                                          "bytes",        "Tensor",
+                                          "Parameter",    "device",
+                                          "NoneType",     "function",
+                                          "dtype",        "Size",
+                                          "Generator",    "builtin_function_or_method",
+                                          "ellipsis",     "iterator",
+                                          "module",       "property",
+                                          "staticmethod", "classmethod" };
 
 bool cq_python_is_type_name(const char *name)
 {
@@ -19,9 +27,9 @@ bool cq_python_is_type_name(const char *name)
 static const char *native_type(cq_val v)
 {
     static const char *const names[] = {
-        [CQ_VAL_NONE] = "NoneType", [CQ_VAL_TENSOR] = "Tensor",   [CQ_VAL_INT] = "int",
-        [CQ_VAL_FLOAT] = "float",   [CQ_VAL_BOOL] = "bool",       [CQ_VAL_COMPLEX] = "complex",
-        [CQ_VAL_STR] = "str",       [CQ_VAL_LIST] = "list",       [CQ_VAL_TUPLE] = "tuple",
+        [CQ_VAL_NONE] = "NoneType", [CQ_VAL_TENSOR] = "Tensor", [CQ_VAL_INT] = "int",
+        [CQ_VAL_FLOAT] = "float",   [CQ_VAL_BOOL] = "bool",     [CQ_VAL_COMPLEX] = "complex",
+        [CQ_VAL_STR] = "str",       [CQ_VAL_LIST] = "list",     [CQ_VAL_TUPLE] = "tuple",
         [CQ_VAL_DICT] = "dict",     [CQ_VAL_DEVICE] = "device",
     };
     const cq_object *t = cq_object_of(v);
@@ -128,8 +136,9 @@ static cq_status is_a(cq_eval *ev, cq_object *cls, const char *native, cq_val ty
         *out = true;
         return CQ_OK;
     }
-    *out = cls ? has_methods(ev, t, cls) || (cls->native_base && stands_for(ev, t, cls->native_base))
-               : stands_for(ev, t, native);
+    *out =
+        cls ? has_methods(ev, t, cls) || (cls->native_base && stands_for(ev, t, cls->native_base))
+            : stands_for(ev, t, native);
     return CQ_OK;
 }
 

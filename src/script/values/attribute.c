@@ -156,8 +156,9 @@ static cq_status find_member(cq_eval *ev, const char *path, const char *name, cq
             return CQ_OK;
     }
     if (strcmp(path, "calque") == 0)
-        return cq_python_is_type_name(name) && strcmp(name, "dtype") != 0 ? new_builtin(ev, "", name, out)
-                                            : new_builtin(ev, "calque::", name, out);
+        return cq_python_is_type_name(name) && strcmp(name, "dtype") != 0
+                   ? new_builtin(ev, "", name, out)
+                   : new_builtin(ev, "calque::", name, out);
     if (strcmp(path, "CONSTANTS") == 0)
         return constant(ev, name, out);
     if (cq_starts_with(path, "__torch__")) {

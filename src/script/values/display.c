@@ -189,8 +189,8 @@ static cq_status eval_python_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out
     cq_frame *outer = ev->frame, *f;
     cq_status status;
 
-    CQ_TRY(cq_frame_new(
-        &f, &(cq_object){ .unit = outer->unit, .def = outer->def, .closure = outer }));
+    CQ_TRY(
+        cq_frame_new(&f, &(cq_object){ .unit = outer->unit, .def = outer->def, .closure = outer }));
     f->is_comprehension = true;
     f->owner            = outer->owner;
     ev->frame           = f;

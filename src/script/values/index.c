@@ -483,8 +483,8 @@ cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index
     object = cq_val_unwrap(object);
     if (ev->program->python && object.kind == CQ_VAL_OBJECT) {
         CQ_TRY(cq_eval_index_value(ev, index, &at));
-        CQ_TRY(cq_python_special(ev, object, "__setitem__", (cq_val[]){ at, v }, 2, &ignored,
-                                 &found));
+        CQ_TRY(
+            cq_python_special(ev, object, "__setitem__", (cq_val[]){ at, v }, 2, &ignored, &found));
         if (found)
             return CQ_OK;
         object = cq_python_native(object);

@@ -92,29 +92,29 @@ cq_val *cq_object_attribute(cq_object *object, const char *interned)
 const char *cq_eval_type_name(cq_val v)
 {
     static const char *const kinds[] = {
-        [CQ_OBJECT_NAMESPACE] = "module",
-        [CQ_OBJECT_BUILTIN]   = "function",
-        [CQ_OBJECT_FUNCTION]  = "function",
-        [CQ_OBJECT_NATIVE]    = "function",
-        [CQ_OBJECT_METHOD]    = "method",
-        [CQ_OBJECT_CLASS]     = "class",
-        [CQ_OBJECT_INSTANCE]  = "object",
-        [CQ_OBJECT_ENUM]      = "enum",
-        [CQ_OBJECT_NAMED]     = "NamedTuple",
-        [CQ_OBJECT_RANGE]     = "range",
-        [CQ_OBJECT_ZIP]       = "zip",
-        [CQ_OBJECT_OPTIONAL]  = "Optional",
-        [CQ_OBJECT_UNDEFINED] = "undefined",
-        [CQ_OBJECT_MODULE]    = "module",
-        [CQ_OBJECT_LAZY]      = "module",
-        [CQ_OBJECT_PROPERTY]  = "property",
-        [CQ_OBJECT_STATIC]    = "staticmethod",
+        [CQ_OBJECT_NAMESPACE]   = "module",
+        [CQ_OBJECT_BUILTIN]     = "function",
+        [CQ_OBJECT_FUNCTION]    = "function",
+        [CQ_OBJECT_NATIVE]      = "function",
+        [CQ_OBJECT_METHOD]      = "method",
+        [CQ_OBJECT_CLASS]       = "class",
+        [CQ_OBJECT_INSTANCE]    = "object",
+        [CQ_OBJECT_ENUM]        = "enum",
+        [CQ_OBJECT_NAMED]       = "NamedTuple",
+        [CQ_OBJECT_RANGE]       = "range",
+        [CQ_OBJECT_ZIP]         = "zip",
+        [CQ_OBJECT_OPTIONAL]    = "Optional",
+        [CQ_OBJECT_UNDEFINED]   = "undefined",
+        [CQ_OBJECT_MODULE]      = "module",
+        [CQ_OBJECT_LAZY]        = "module",
+        [CQ_OBJECT_PROPERTY]    = "property",
+        [CQ_OBJECT_STATIC]      = "staticmethod",
         [CQ_OBJECT_CLASSMETHOD] = "classmethod",
-        [CQ_OBJECT_SUPER]     = "super",
-        [CQ_OBJECT_ITERATOR]  = "iterator",
-        [CQ_OBJECT_SLICE]     = "slice",
-        [CQ_OBJECT_ELLIPSIS]  = "ellipsis",
-        [CQ_OBJECT_DTYPE]     = "dtype",
+        [CQ_OBJECT_SUPER]       = "super",
+        [CQ_OBJECT_ITERATOR]    = "iterator",
+        [CQ_OBJECT_SLICE]       = "slice",
+        [CQ_OBJECT_ELLIPSIS]    = "ellipsis",
+        [CQ_OBJECT_DTYPE]       = "dtype",
     };
     cq_object *t = cq_object_of(v);
 
@@ -181,8 +181,8 @@ static cq_frame *home_of(cq_frame *f, const char *name)
 
 cq_status cq_frame_set(cq_eval *ev, cq_frame *frame, const char *name, cq_val v)
 {
-    cq_frame *f = home_of(frame, name);
-    size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
+    cq_frame *f  = home_of(frame, name);
+    size_t    at = (size_t)(uintptr_t)cq_ptr_map_get(&f->slots, name);
 
     if (!at) {
         cq_object *undefined = NULL;

@@ -9,20 +9,20 @@
 
 enum { MAX_STEPS = 8 };
 
-typedef enum law { LAW_UNIFORM, LAW_NORMAL, LAW_SEED } law;
+typedef enum draw_law { LAW_UNIFORM, LAW_NORMAL, LAW_SEED } draw_law;
 
-typedef struct step {
+typedef struct draw_step {
     cq_draw_step kind;
     double       x, y;
-} step;
+} draw_step;
 
 typedef struct draw {
-    law          law;
+    draw_law     law;
     cq_dtype     dtype;
     int64_t      n;
     double       a, b;
     uint64_t     seed;
-    step         steps[MAX_STEPS];
+    draw_step    steps[MAX_STEPS];
     size_t       n_steps;
     bool         is_queued, is_dead;
     cq_mersenne *start;  /* once it is settled */
@@ -70,7 +70,7 @@ static void make_block(const draw *d, cq_mersenne *e, int64_t i, double *to)
 static float stepped(const draw *d, float v)
 {
     for (size_t i = 0; i < d->n_steps; i++) {
-        const step *s = &d->steps[i];
+        const draw_step *s = &d->steps[i];
 
         switch (s->kind) {
         case CQ_DRAW_ERFINV: v = cq_mersenne_erfinv(v); break;
@@ -252,7 +252,7 @@ static void draw_make(void *user, void *to, size_t from, size_t n)
     cq_mutex_unlock(&generator.lock);
 }
 
-static cq_status start_draw(cq_storage *s, cq_dtype dtype, law law, double a, double b)
+static cq_status start_draw(cq_storage *s, cq_dtype dtype, draw_law law, double a, double b)
 {
     draw *d = cq_zalloc(sizeof *d);
 
@@ -294,6 +294,6 @@ bool cq_draw_then(cq_storage *s, cq_draw_step kind, double x, double y)
     if (!atomic_load(&s->is_pending) || s->maker.make != draw_make || d->dtype != CQ_DTYPE_F32 ||
         d->n_steps == MAX_STEPS)
         return false;
-    d->steps[d->n_steps++] = (step){ kind, x, y };
+    d->steps[d->n_steps++] = (draw_step){ kind, x, y };
     return true;
 }

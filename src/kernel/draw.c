@@ -213,13 +213,6 @@ uint32_t cq_draw_u32(void)
     return word;
 }
 
-uint64_t cq_draw_u64(void)
-{
-    const uint64_t high = cq_draw_u32();
-
-    return high << 32 | cq_draw_u32();
-}
-
 /* ---- storages ---- */
 
 static void draw_release(void *user)

@@ -28,8 +28,7 @@ typedef enum cq_draw_step {
 /* Adds a step to a draw that nothing has read; false: the storage is not one, or has many steps. */
 bool cq_draw_then(cq_storage *s, cq_draw_step step, double x, double y);
 
-/* The next numbers at once, for what is not a whole tensor: 32 bits, 64 bits. */
+/* The next 32 bits at once, for what is not a whole tensor. */
 uint32_t cq_draw_u32(void);
-uint64_t cq_draw_u64(void);
 
 #endif

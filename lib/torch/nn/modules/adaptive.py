@@ -17,8 +17,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                  device=None, dtype=None):
         super().__init__()
         cutoffs = list(cutoffs)
-        if (len(cutoffs) == 0 or cutoffs != sorted(cutoffs) or cutoffs[0] <= 0
-                or cutoffs[-1] > n_classes - 1 or len(set(cutoffs)) != len(cutoffs)):
+        if (len(cutoffs) == 0 or any(a >= b for a, b in zip(cutoffs, cutoffs[1:]))
+                or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1):
             raise ValueError("cutoffs should be a sequence of unique, positive integers sorted in "
                              "an increasing order, where each value is between 1 and n_classes-1")
         self.in_features = in_features

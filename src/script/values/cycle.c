@@ -72,13 +72,19 @@ static bool holds(cq_val v, cq_val container, uint64_t *items)
 
 /* Instances of Python source are emptied at the end of the program, so cycles through them need no
  * search; and what modules define outlives the call. */
-static cq_status python_will_hold(cq_python *py, cq_val container, cq_val v)
+static cq_status python_will_hold(cq_eval *ev, cq_val container, cq_val v)
 {
     cq_status status;
+    uint64_t  items;
+    bool      found;
 
-    if (cq_object_of(v) || cq_object_of(container) || !is_container(v) || !holds(v, container))
+    if (cq_object_of(v) || cq_object_of(container) || !is_container(v))
         return CQ_OK;
-    status = cq_vec_push(&py->cycles, container);
+    found = holds(v, container, &items);
+    CQ_TRY(cq_eval_spend(ev, items));
+    if (!found)
+        return CQ_OK;
+    status = cq_vec_push(&ev->program->python->cycles, container);
     if (status == CQ_OK)
         cq_val_retain(container);
     return status;
@@ -91,7 +97,7 @@ cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
     bool      found;
 
     if (ev->program->python)
-        return python_will_hold(ev->program->python, container, v);
+        return python_will_hold(ev, container, v);
     if (!is_container(v))
         return CQ_OK;
     found = holds(v, container, &items);

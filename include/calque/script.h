@@ -68,6 +68,9 @@ CQ_API bool      cq_script_is_python(const cq_script *script);
 CQ_API cq_status cq_script_add_path(cq_script *script, const char *folder);
 CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
 
+/* Runs the file as a script: __name__ is "__main__", and print writes to standard output. */
+CQ_API cq_status cq_script_run_main(cq_script *script);
+
 /* Defines operators that calque does not know, such as those of extensions, by TorchScript
  * functions. The function for mylib::scale is called mylib__scale.
  *

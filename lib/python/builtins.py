@@ -330,8 +330,7 @@ def exit(code=None):
 
 
 def open(*args, **kwargs):
-    raise PermissionError("files cannot be opened: calque evaluates programs without access to "
-                          "them")
+    raise PermissionError("files cannot be opened: programs are evaluated without access to them")
 
 
 def eval(*args):
@@ -350,8 +349,7 @@ def _native_namedtuple(typename, field_names, *, rename=False, defaults=None, mo
     from calque import new_named_class
     if isinstance(field_names, str):
         field_names = field_names.replace(",", " ").split()
-    defaults = None if defaults is None else list(defaults)
-    return new_named_class(typename, list(field_names), defaults)
+    return new_named_class(typename, list(field_names), list(defaults or []))
 
 
 class _native_EnumMeta(type):

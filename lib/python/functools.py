@@ -44,7 +44,12 @@ def update_wrapper(wrapper, wrapped, assigned=None, updated=None):
 
 
 def wraps(wrapped, assigned=None, updated=None):
-    return lambda wrapper: wrapper
+    def name(wrapper):
+        wrapper.__name__ = wrapped.__name__
+        wrapper.__wrapped__ = wrapped
+        return wrapper
+
+    return name if hasattr(wrapped, "__name__") else lambda wrapper: wrapper
 
 
 def lru_cache(maxsize=128, typed=False):

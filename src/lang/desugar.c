@@ -180,7 +180,10 @@ static outcome stmt_outcome(const cq_ast_stmt *s)
     case CQ_S_RETURN: return (outcome){ .leaves = true };
     case CQ_S_RAISE: return (outcome){ .falls = false };
     case CQ_S_EXPR: return (outcome){ .falls = !is_raise_call(s->u.value) };
-    case CQ_S_WITH: return block_outcome(&s->u.with.body);
+    case CQ_S_WITH:
+        a = block_outcome(&s->u.with.body);
+        a.falls |= !a.leaves; /* a context manager may end an exception */
+        return a;
     case CQ_S_TRY: return try_outcome(s->u.attempt);
     case CQ_S_MATCH:
     case CQ_S_LOOP_ELSE: {

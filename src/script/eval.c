@@ -73,7 +73,7 @@ static const char *const functions[]  = {
 /* clang-format off */
 static const char *const python_functions[] = {
     "int",     "float",    "bool",       "str",       "complex",      "len",         "range",
-    "print",   "min",      "max",        "abs",       "round",        "sum",         "any",
+    "print",   "sorted",   "min",      "max",        "abs",       "round",        "sum",         "any",
     "all",     "zip",      "enumerate",  "list",      "tuple",        "dict",        "isinstance",
     "getattr", "hasattr",  "setattr",    "delattr",   "ord",          "chr",         "hex",
     "oct",     "bin",      "divmod",     "reversed",  "pow",          "type",        "super",

@@ -31,7 +31,23 @@ cq_status cq_dict_new(cq_dict **out)
 
 /* ---- keys ---- */
 
-static uint64_t hash_of(cq_val key)
+enum { MAX_KEY_DEPTH = 16 }; /* of tuples in tuples; deeper ones are never found */
+
+static uint64_t hash_at(cq_val key, int depth);
+
+static uint64_t hash_of_tuple(const cq_list *items, int depth)
+{
+    uint64_t hash = items->n;
+
+    for (size_t i = 0; i < items->n; i++) {
+        const uint64_t parts[2] = { hash, hash_at(items->items[i], depth + 1) };
+
+        hash = cq_hash_bytes(parts, sizeof parts);
+    }
+    return hash;
+}
+
+static uint64_t hash_at(cq_val key, int depth)
 {
     double f;
 
@@ -47,11 +63,17 @@ static uint64_t hash_of(cq_val key)
     case CQ_VAL_BOOL: return key.u.b.value;
     case CQ_VAL_TENSOR: return cq_hash_bytes(&key.u.tensor, sizeof key.u.tensor);
     case CQ_VAL_OBJECT: return cq_hash_bytes(&key.u.box, sizeof key.u.box);
-    default: return 0; /* of those below */
+    case CQ_VAL_TUPLE: return depth < MAX_KEY_DEPTH ? hash_of_tuple(key.u.list, depth) : 0;
+    default: return 0; /* None, and those below */
     }
 }
 
-/* NaN, tuples and the like are equal to nothing: they are never found, and any slot will do. With
+static uint64_t hash_of(cq_val key)
+{
+    return hash_at(key, 0);
+}
+
+/* NaN, lists and the like are equal to nothing: they are never found, and any slot will do. With
  * one hash for all of them a dict of many would be searched from end to end for each. */
 static bool is_never_found(cq_val key)
 {
@@ -61,6 +83,8 @@ static bool is_never_found(cq_val key)
     case CQ_VAL_INT:
     case CQ_VAL_BOOL:
     case CQ_VAL_TENSOR:
+    case CQ_VAL_NONE:
+    case CQ_VAL_TUPLE:
     case CQ_VAL_OBJECT: return false;
     case CQ_VAL_FLOAT: return key.u.f.value != key.u.f.value;
     default: return true;
@@ -72,11 +96,24 @@ static bool is_text(cq_val key, const char *text, size_t len)
     return key.u.text->len == len && memcmp(key.u.text->text, text, len) == 0;
 }
 
-static bool is_same_key(cq_val a, cq_val b)
+static bool is_same_at(cq_val a, cq_val b, int depth);
+
+static bool is_same_tuple(const cq_list *a, const cq_list *b, int depth)
+{
+    bool same = a->n == b->n && !a->origin && !b->origin && depth < MAX_KEY_DEPTH;
+
+    for (size_t i = 0; same && i < a->n; i++)
+        same = is_same_at(a->items[i], b->items[i], depth + 1);
+    return same;
+}
+
+static bool is_same_at(cq_val a, cq_val b, int depth)
 {
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
+    case CQ_VAL_NONE: return true;
+    case CQ_VAL_TUPLE: return is_same_tuple(a.u.list, b.u.list, depth);
     case CQ_VAL_STR:
     case CQ_VAL_DEVICE: return is_text(a, b.u.text->text, b.u.text->len);
     case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
@@ -86,6 +123,11 @@ static bool is_same_key(cq_val a, cq_val b)
     case CQ_VAL_OBJECT: return a.u.box == b.u.box;
     default: return false;
     }
+}
+
+static bool is_same_key(cq_val a, cq_val b)
+{
+    return is_same_at(a, b, 0);
 }
 
 /* ---- the table ---- */

@@ -96,3 +96,12 @@ def save(m, f, _extra_files=None):
 def load(f, map_location=None, _extra_files=None):
     from calque import jit_load
     return jit_load(f)
+
+
+def _overload_method(fn):
+    """A signature for the compiler of TorchScript; the last definition is the method."""
+    return fn
+
+
+def _overload(fn):
+    return fn

@@ -32,9 +32,11 @@ cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out)
     CQ_TRY(cq_eval_plain(ev, index, &i));
     if (i < 0)
         i += (int64_t)n;
-    if (i < 0 || i >= (int64_t)n)
+    if (i < 0 || i >= (int64_t)n) {
+        ev->raised_class = "IndexError";
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "index %lld is out of range for %zu items",
                        (long long)i, n);
+    }
     *out = (size_t)i;
     return CQ_OK;
 }

@@ -109,6 +109,41 @@ static cq_status is_tracing(cq_fncall *c)
     return CQ_OK;
 }
 
+/* What a function takes: tuples of name, kind (as inspect.Parameter counts), whether it has a
+ * default, and that. */
+static cq_status parameters_of(cq_fncall *c)
+{
+    cq_object *t    = cq_object_of(c->args[0]);
+    cq_val    *init = t && t->kind == CQ_OBJECT_CLASS
+                          ? cq_class_find(t, cq_name(c->ev->program, "__init__"), NULL)
+                          : NULL;
+    size_t     from = init != NULL;
+
+    if (init)
+        t = cq_object_of(*init);
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
+    if (!t || t->kind != CQ_OBJECT_FUNCTION)
+        return CQ_OK;
+    from += t->self.kind != CQ_VAL_NONE;
+    for (size_t i = from; i < t->def->n_params; i++) {
+        const cq_ast_param *p    = &t->def->params[i];
+        cq_val              v[4] = { CQ_NONE }, tuple;
+
+        CQ_TRY(cq_builtin_text(c->ev, p->name, strlen(p->name), &v[0]));
+        v[1] = cq_val_of_i64(p->stars == 1   ? 2
+                             : p->stars == 2 ? 4
+                             : p->kw_only    ? 3
+                             : p->pos_only   ? 0
+                                             : 1);
+        v[2] = cq_val_of_bool(p->value != NULL);
+        if (p->value && t->defaults.kind == CQ_VAL_TUPLE)
+            v[3] = t->defaults.u.list->items[i];
+        CQ_TRY(cq_eval_list(c->ev, v, 4, CQ_VAL_TUPLE, &tuple));
+        CQ_TRY(cq_list_push(c->result.u.list, tuple));
+    }
+    return CQ_OK;
+}
+
 /* Size(list) is a tuple. */
 static cq_status new_size(cq_fncall *c)
 {
@@ -139,6 +174,7 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::arguments()", .fn = arguments },
     { "calque::is_tracing()", .fn = is_tracing },
     { "calque::call_function(cls, run, args)", .fn = call_function },
+    { "calque::parameters_of(function)", .fn = parameters_of },
     { "Size(iterable?)", .fn = new_size },
     { 0 },
 };

@@ -229,8 +229,10 @@ static cq_status arithmetic(cq_fncall *c)
     if (cq_builtin_needs_tensors(c, !row->ints))
         return cq_builtin_by_tensors(c, row->op, CQ_VAL_FLOAT);
     if (of_ints ? row->how == '%' && cq_int_is(cq_val_int(c->args[1]), 0)
-                : row->how == '/' && cq_val_real(c->args[1]) == 0)
+                : row->how == '/' && cq_val_real(c->args[1]) == 0) {
+        c->ev->raised_class = "ZeroDivisionError";
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "division by zero");
+    }
     c->result = of_ints
                     ? cq_val_of_int(row->ints(c->ev->cx->symbols, cq_val_int(c->args[0]),
                                               cq_val_int(c->args[1])))

@@ -6,6 +6,7 @@
 #include "script/flow/join.h"
 #include "script/python/python.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static bool is_object(cq_val v)
@@ -764,6 +765,44 @@ static cq_status any_contains(cq_fncall *c)
     return CQ_OK;
 }
 
+/* ---- numbers ---- */
+
+/* An integer to the power of another is an integer; in TorchScript it is a float. */
+static cq_status int_pow(cq_fncall *c)
+{
+    int64_t base, result = 1, left;
+
+    if (c->args[0].u.i.expr || c->args[1].u.i.expr || c->args[1].u.i.value < 0)
+        return cq_fncall_decline(c);
+    base = c->args[0].u.i.value;
+    for (left = c->args[1].u.i.value; left > 0; left >>= 1) {
+        if ((left & 1) && __builtin_mul_overflow(result, base, &result))
+            return cq_fail(CQ_E_UNSUPPORTED, "pow", NULL, "the number does not fit in 64 bits");
+        if (left > 1 && __builtin_mul_overflow(base, base, &base))
+            return cq_fail(CQ_E_UNSUPPORTED, "pow", NULL, "the number does not fit in 64 bits");
+    }
+    c->result = cq_val_of_i64(result);
+    return CQ_OK;
+}
+
+/* round(x) is an integer. */
+static cq_status round_to_int(cq_fncall *c)
+{
+    if (c->n != 1 || c->args[0].kind != CQ_VAL_FLOAT || c->args[0].u.f.origin ||
+        !(fabs(c->args[0].u.f.value) < 9e18))
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_i64((int64_t)rint(c->args[0].u.f.value));
+    return CQ_OK;
+}
+
+static cq_status int_invert(cq_fncall *c)
+{
+    if (c->args[0].u.i.expr)
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_i64(~c->args[0].u.i.value);
+    return CQ_OK;
+}
+
 /* ---- dicts ---- */
 
 static cq_status add_pairs(cq_fncall *c, cq_dict *dict, cq_val from)
@@ -1168,6 +1207,9 @@ const cq_builtin cq_builtins_objects[] = {
     { "extend(self, iterable)", .fn = with_lists, .how = 1 },
     { "join(self, iterable)", .fn = with_lists, .how = 1 },
     { "__contains__(self, item)", .fn = any_contains },
+    { "pow(int base, int exponent)", .fn = int_pow },
+    { "round(num x)", .fn = round_to_int },
+    { "bitwise_not(int x)", .fn = int_invert },
     { "dict(...)", .fn = new_dict },
     { "update(self, ...)", .fn = dict_update },
     { "dict.fromkeys(iterable, value?)", .fn = dict_fromkeys },

@@ -3,6 +3,7 @@
 #include "base/printable.h"
 #include "base/str.h"
 #include "script/flow/join.h"
+#include "script/python/python.h"
 #include "script/flow/aliases.h"
 
 #include <stdio.h>
@@ -213,20 +214,31 @@ static cq_status new_object(cq_fncall *c)
  * fill a disk before it is stopped. */
 enum { LINE_STEPS = 64 };
 
+/* A text among the keywords of print(); None and everything else: the default. */
+static const char *print_option(const cq_fncall *c, const char *name, const char *otherwise)
+{
+    const cq_val v = cq_fncall_arg(c, SIZE_MAX, name);
+
+    return v.kind == CQ_VAL_STR ? v.u.text->text : otherwise;
+}
+
 static cq_status print_values(cq_fncall *c)
 {
-    cq_str    s      = { 0 };
-    cq_status status = CQ_OK;
+    const cq_python *py      = c->ev->program->python;
+    const char      *between = print_option(c, "sep", " "), *end = print_option(c, "end", "\n");
+    FILE            *to     = py && py->is_script ? stdout : stderr;
+    cq_str           s      = { 0 };
+    cq_status        status = CQ_OK;
 
     for (size_t i = 0; i < c->n && status == CQ_OK; i++) {
-        cq_str_add(&s, i ? " " : "");
+        cq_str_add(&s, i ? between : "");
         status = cq_eval_format(c->ev, &s, c->args[i], false);
     }
     if (status == CQ_OK)
         status = cq_eval_spend(c->ev, (LINE_STEPS + s.len) * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && !c->ev->capture) {
-        cq_put_lines(stderr, cq_str_text(&s));
-        fputc('\n', stderr);
+        cq_put_lines(to, cq_str_text(&s));
+        cq_put_lines(to, end);
     }
     cq_str_clear(&s);
     return status;

@@ -1,6 +1,7 @@
 /* Methods of texts. */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
+#include "script/python/python.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -107,8 +108,38 @@ static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
     else if ((v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_INT) && strchr("eE", how))
         cq_str_printf(s, how == 'e' ? "%e" : "%E", f);
     else
-        return cq_eval_format(ev, s, v, false);
+        return cq_eval_format(ev, s, v, how == 'r' && ev->program->python);
     return s->status;
+}
+
+/* "%-5d", "%.2f": the same as a format specification. */
+static cq_status format_wide(cq_eval *ev, cq_str *s, const char *flags, size_t len, char how,
+                             cq_val v)
+{
+    const bool is_text = how == 's' || how == 'r' || !cq_val_is_number(v);
+    char       spec[64];
+    size_t     n      = 0;
+    cq_str     text   = { 0 };
+    cq_status  status = CQ_OK;
+
+    if (len + 4 > sizeof spec)
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the width of a format is too long");
+    if (memchr(flags, '-', len))
+        spec[n++] = '<';
+    else if (is_text)
+        spec[n++] = '>';
+    for (size_t i = 0; i < len; i++)
+        if (flags[i] != '-')
+            spec[n++] = flags[i];
+    if (!is_text)
+        spec[n++] = strchr("iu", how) ? 'd' : how;
+    if (!is_text)
+        return cq_python_format_spec(ev, s, v, spec, n);
+    status = cq_eval_format(ev, &text, v, how == 'r');
+    if (status == CQ_OK)
+        status = cq_builtin_text(ev, cq_str_text(&text), text.len, &v);
+    cq_str_clear(&text);
+    return status == CQ_OK ? cq_python_format_spec(ev, s, v, spec, n) : status;
 }
 
 /* "%d of %s" % (…) */
@@ -127,9 +158,20 @@ static cq_status text_percent(cq_fncall *c)
         } else if (p[1] == '%') {
             cq_str_add_char(&s, *p++);
         } else {
-            p += 1 + strspn(p + 1, "0123456789.-+ ");
+            const char  *from = p + 1;
+            const size_t len  = strspn(from, "0123456789.-+ ");
+
+            p = from + len;
             if (!*p)
                 break;
+            if (c->ev->program->python && len) {
+                const cq_val v = arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n
+                                     ? arg.u.list->items[next++]
+                                     : arg;
+
+                status = format_wide(c->ev, &s, from, len, *p, v);
+                continue;
+            }
             if (arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n)
                 status = format_as(c->ev, &s, *p, arg.u.list->items[next++]);
             else

@@ -415,7 +415,7 @@ static cq_status function_member(cq_eval *ev, cq_object *t, const char *name, cq
         *out = t->self;
         return CQ_OK;
     }
-    if (strcmp(name, "__func__") == 0 || strcmp(name, "__wrapped__") == 0) {
+    if (strcmp(name, "__func__") == 0) {
         CQ_TRY(bind_function(ev, t, CQ_NONE, out));
         return CQ_OK;
     }

@@ -290,6 +290,29 @@ CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
     return cq_script_each_module(s, set_path, s->program);
 }
 
+static cq_status run_main(void *user)
+{
+    cq_eval *ev = user;
+
+    return cq_python_run(ev, ev->program->python->main);
+}
+
+CQ_API cq_status cq_script_run_main(cq_script *s)
+{
+    CQ_NEED(s);
+    cq_eval   ev = { .program = s->program, .script = s };
+    cq_status status;
+
+    if (!s->program->python)
+        return cq_fail(CQ_E_ARGUMENT, NULL, "a script of Python imports something",
+                       "the file is TorchScript, not a script");
+    s->program->python->is_script = true;
+    CQ_TRY(cq_eval_new_context(&ev));
+    status = cq_script_with_limits(&ev, s, 0, run_main, &ev);
+    cq_ctx_free(ev.cx);
+    return status;
+}
+
 CQ_API cq_status cq_script_add_path(cq_script *s, const char *folder)
 {
     CQ_NEED(s && folder);

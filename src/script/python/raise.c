@@ -35,6 +35,8 @@ static const char *class_of(const cq_eval *ev, cq_status status)
 {
     if (ev->raised_class)
         return ev->raised_class;
+    if (status == CQ_E_ARGUMENT && cq_ends_with(cq_last_error()->message, "is not a number"))
+        return "ValueError"; /* int("x") */
     switch (status) {
     case CQ_E_TYPE: return "TypeError";
     case CQ_E_NOT_FOUND: return "AttributeError";

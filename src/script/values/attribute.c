@@ -342,6 +342,8 @@ static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *o
     const char *colon = v.kind == CQ_VAL_DEVICE ? strchr(v.u.text->text, ':') : NULL;
 
     if (v.kind == CQ_VAL_NONE)
+        ev->raised_class = "AttributeError";
+    if (v.kind == CQ_VAL_NONE)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "None has no attribute %s", name);
     if (v.kind == CQ_VAL_DEVICE && strcmp(name, "type") == 0)
         return cq_builtin_text(ev, v.u.text->text, strcspn(v.u.text->text, ":"), out);

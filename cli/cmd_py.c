@@ -1,0 +1,49 @@
+/* calque py: runs a script of Python, which may build models and export them. */
+#include "cli.h"
+#include "model.h"
+
+#include <calque/script.h>
+
+static cq_status run_script(const cli_args *args, const cli_limits *limits)
+{
+    cq_script *script = NULL;
+    cq_status  status =
+        cq_script_load_limited(&script, args->operands[0], limits->steps, limits->bytes);
+    const char *path;
+    size_t      at = 0;
+
+    while (status == CQ_OK && (path = cli_next_value(args, "path", &at)))
+        status = cq_script_add_path(script, path);
+    if (status == CQ_OK)
+        status = cq_script_run_main(script);
+    cq_script_free(script);
+    return status;
+}
+
+static int run(const cli_args *args)
+{
+    cli_limits limits = { 0 };
+
+    CLI_TRY(cli_limits_read(&limits, args));
+    return cli_result(run_script(args, &limits));
+}
+
+static const cli_option options[] = {
+    { "path", "DIR", "where modules are found that the script imports; repeatable", 0 },
+    CLI_LIMIT_OPTIONS,
+    { 0 },
+};
+
+const cli_verb cli_verb_py = {
+    .name     = "py",
+    .operands = "SCRIPT",
+    .summary  = "run a Python script without Python",
+    .about =
+        "Evaluates SCRIPT with calque's own torch (docs/from-source.md says what is supported).\n"
+        "print writes to standard output. There are no files, processes or networks.",
+    .options      = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .n_read       = 1,
+    .run          = run,
+};

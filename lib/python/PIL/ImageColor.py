@@ -1,0 +1,1 @@
+"""PIL.ImageColor: not implemented."""

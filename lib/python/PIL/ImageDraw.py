@@ -1,0 +1,1 @@
+"""PIL.ImageDraw: not implemented."""

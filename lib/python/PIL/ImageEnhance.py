@@ -1,0 +1,1 @@
+"""PIL.ImageEnhance: not implemented."""

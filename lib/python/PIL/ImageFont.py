@@ -1,0 +1,1 @@
+"""PIL.ImageFont: not implemented."""

@@ -1,0 +1,1 @@
+"""PIL.ImageOps: not implemented."""

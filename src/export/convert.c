@@ -5,6 +5,7 @@
 #include "export/symbolic/arith.h"
 #include "export/exporter.h"
 #include "tensor/convert.h"
+#include "export/symbolic/host.h"
 #include "export/symbolic/rule.h"
 #include "base/cancel.h"
 #include "base/progress.h"
@@ -193,7 +194,7 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rul
 
     if (row->no)
         return cq_sym_no(s, 0, "%s", row->no);
-    if (row->parts && !row->fn && !rule && !row->op) {
+    if (row->parts && !row->fn && !rule && !row->op && !row->function) {
         s->declined = true; /* for its parts */
         return CQ_E_UNSUPPORTED;
     }
@@ -201,6 +202,8 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rul
         return row->user_fn(s, row->user);
     if (row->fn)
         return row->fn(s);
+    if (row->function)
+        return cq_sym_run_function(s, row->function, row->promotes);
     if (rule)
         return cq_rule_apply(s, rule, row->each != NULL);
     if (s->op && cq_sym_arity(row->op))

@@ -139,6 +139,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_map_clear(&ex.function_bodies);
     cq_map_clear(&ex.function_names);
     cq_arena_free(ex.scratch);
+    cq_vec_clear(&ex.owned);
     cq_graph_free(ex.graph);
     return status;
 }

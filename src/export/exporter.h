@@ -48,7 +48,8 @@ typedef struct cq_exporter {
     cq_map user_rows_by_name;               /* the first row of each name */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
     cq_map    function_bodies, function_names;
-    cq_arena *scratch;    /* of the rule that is being applied */
+    cq_arena *scratch;    /* of the symbolic function that is being run */
+    CQ_VEC(cq_val) owned; /* lists and texts that it made */
     uint64_t  steps_left; /* for computing constants (budget.c) */
     int64_t   bytes_left;
 } cq_exporter;

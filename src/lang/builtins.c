@@ -144,7 +144,7 @@ static cq_val repeat(cq_lang *l, cq_val list, int64_t times)
 {
     cq_val out = cq_lang_list(l, NULL, 0);
 
-    for (; times > 0 && !cq_lang_failed(l); times--)
+    for (; times > 0 && cq_lang_step(l, 1) && !cq_lang_failed(l); times--)
         out = concatenate(l, out, list);
     return out;
 }
@@ -195,6 +195,9 @@ static cq_val compare(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
                                 cq_val_kind_name(a.kind), cq_val_kind_name(b.kind));
         return cq_val_of_bool(cq_lang_equal(a, b) == (op == CQ_AST_EQ));
     }
+    if (l->host->compares_symbols && (op == CQ_AST_EQ || op == CQ_AST_NE) &&
+        a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT)
+        return cq_val_of_bool(cq_int_same(a.u.i, b.u.i) == (op == CQ_AST_EQ));
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && is_decided(op, a.u.i, b.u.i)) {
         x = plain(a);
         y = plain(b);
@@ -379,6 +382,8 @@ static cq_val range(cq_lang *l, const cq_val *args, size_t n)
         return cq_lang_fail(l, CQ_E_ARGUMENT, "the step of a range is 0");
     count = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
     count = count > 0 ? count : 0;
+    if (!cq_lang_step(l, (size_t)count))
+        return CQ_NONE;
     out   = cq_lang_list(l, NULL, (size_t)count);
     for (int64_t i = 0; i < count && out.kind == CQ_VAL_LIST; i++)
         out.u.list->items[i] = cq_val_of_i64(start + i * step);

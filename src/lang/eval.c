@@ -30,15 +30,34 @@ cq_val cq_lang_fail(cq_lang *l, cq_status status, const char *format, ...)
     return CQ_NONE;
 }
 
+bool cq_lang_step(cq_lang *l, size_t n)
+{
+    if (l->max_steps && n > l->max_steps - l->n_steps) {
+        cq_lang_fail(l, CQ_E_ARGUMENT, "the function takes more than %u steps", l->max_steps);
+        return false;
+    }
+    l->n_steps += (uint32_t)n;
+    return true;
+}
+
 static bool failed(const frame *fr)
 {
     return cq_lang_failed(fr->l);
 }
 
+static cq_val variable(frame *fr, const cq_ast_expr *x)
+{
+    cq_val v = fr->slots[x->u.variable.slot - 1];
+
+    if (v.kind == CQ_VAL_OBJECT && fr->l->host->touch)
+        fr->l->host->touch(fr->l, v);
+    return v;
+}
+
 /* Most expressions are variables and numbers. */
 static inline cq_val eval(frame *fr, const cq_ast_expr *x)
 {
-    return x->kind == CQ_X_NAME  ? fr->slots[x->u.variable.slot - 1]
+    return x->kind == CQ_X_NAME  ? variable(fr, x)
            : x->kind == CQ_X_INT ? cq_val_of_i64(x->u.i)
                                  : eval_other(fr, x);
 }
@@ -187,7 +206,7 @@ static void eval_loops(frame *fr, const cq_ast_expr *x, size_t level, cq_list *o
     loop  = &x->u.comp.loops[level];
     over  = eval(fr, loop->iter);
     items = cq_lang_items(&over, &n);
-    for (size_t i = 0; i < n && !failed(fr); i++) {
+    for (size_t i = 0; i < n && cq_lang_step(fr->l, 1) && !failed(fr); i++) {
         bool holds = true;
 
         fr->slots[loop->target->u.variable.slot - 1] = items[i];
@@ -360,7 +379,7 @@ static void run_for(frame *fr, const cq_ast_stmt *s)
     size_t        n;
     const cq_val *items = cq_lang_items(&over, &n);
 
-    for (size_t i = 0; i < n && fr->state == RUNNING && !failed(fr); i++) {
+    for (size_t i = 0; i < n && fr->state == RUNNING && !failed(fr) && cq_lang_step(fr->l, 1); i++) {
         assign(fr, s->u.loop.target, items[i]);
         run_block(fr, &s->u.loop.body);
         if (fr->state == CONTINUING)
@@ -372,7 +391,8 @@ static void run_for(frame *fr, const cq_ast_stmt *s)
 
 static void run_while(frame *fr, const cq_ast_stmt *s)
 {
-    while (fr->state == RUNNING && !failed(fr) && truth(fr, s->u.loop.test)) {
+    while (fr->state == RUNNING && !failed(fr) && cq_lang_step(fr->l, 1) &&
+           truth(fr, s->u.loop.test)) {
         run_block(fr, &s->u.loop.body);
         if (fr->state == CONTINUING)
             fr->state = RUNNING;
@@ -426,6 +446,8 @@ static void run_raise(frame *fr, const cq_ast_stmt *s)
 
 static void run_stmt(frame *fr, const cq_ast_stmt *s)
 {
+    fr->l->in = fr->f;
+    fr->l->at = s->at;
     switch (s->kind) {
     case CQ_S_EXPR: eval(fr, s->u.value); break;
     case CQ_S_ASSIGN: {
@@ -469,7 +491,11 @@ static cq_val call_function(cq_lang *l, cq_lib_function *f, const uint8_t *param
     uint64_t          given = 0;
     cq_status         status;
     frame             fr;
+    const cq_lib_function *caller = l->in;
+    const cq_span          at     = l->at;
 
+    if (!cq_lang_step(l, 1))
+        return CQ_NONE;
     if (l->depth == CQ_LANG_MAX_DEPTH)
         return cq_lang_fail(l, CQ_E_INTERNAL, "functions call each other more than %d deep",
                             CQ_LANG_MAX_DEPTH);
@@ -495,10 +521,20 @@ static cq_val call_function(cq_lang *l, cq_lib_function *f, const uint8_t *param
             fr.slots[i] = def->params[i].value ? eval(&fr, def->params[i].value) : CQ_NONE;
     run_block(&fr, &def->body);
     l->depth--;
+    if (!failed(&fr)) { /* else in and at tell where it failed */
+        l->in = caller;
+        l->at = at;
+    }
     return failed(&fr) ? CQ_NONE : fr.result;
 }
 
 cq_val cq_lang_call(cq_lang *l, cq_lib_function *f, const cq_val *args, size_t n)
 {
     return call_function(l, f, NULL, args, n);
+}
+
+cq_val cq_lang_call_by(cq_lang *l, cq_lib_function *f, const uint8_t *params, const cq_val *args,
+                       size_t n)
+{
+    return call_function(l, f, params, args, n);
 }

@@ -25,6 +25,12 @@ struct cq_lang_host {
      * takes no such arguments. */
     const void *(*link)(cq_arena *arena, const char *name, const char *const *keywords, size_t n);
 
+    /* Whether plain names that are neither functions of the file nor imported are the host's. */
+    bool has_plain_names;
+
+    /* A function of the library that every file of the host may call; NULL: none. Optional. */
+    cq_lib_function *(*function)(const char *name);
+
     /* A dotted name that is a constant: torch.float32. */
     bool (*constant)(const char *name, cq_val *out);
 
@@ -37,6 +43,13 @@ struct cq_lang_host {
     /* A number that is a symbol, or a value of the host that holds one number: what it is on the
      * example. The host notes that it is fixed from here on, unless l->is_asserting. */
     cq_val (*fix)(cq_lang *l, cq_val v);
+
+    /* Whether a symbol may be compared by == and !=: it differs from all numbers but itself, and is
+     * not fixed. */
+    bool compares_symbols;
+
+    /* Tells that a variable with an object was read. Optional. */
+    void (*touch)(cq_lang *l, cq_val v);
 
     cq_val (*own)(cq_lang *l, cq_val v); /* keeps v until the evaluation ends */
     void (*warn)(cq_lang *l, const char *message);
@@ -53,6 +66,12 @@ struct cq_lang {
     cq_symbols         *symbols; /* of sizes; NULL when all are plain */
     unsigned            depth;
     bool                is_asserting;
+    uint32_t            n_steps;   /* iterations and calls so far */
+    uint32_t            max_steps; /* for functions that a user wrote; 0: no limit */
+
+    /* The statement that is being run, for messages. */
+    const cq_lib_function *in;
+    cq_span                at;
 
     /* Whether an entry of the dict that the outermost function returns is needed; others are not
      * evaluated. NULL: all are. */
@@ -61,6 +80,9 @@ struct cq_lang {
 
 /* Calls f with arguments by position; missing ones take their defaults. */
 cq_val cq_lang_call(cq_lang *l, cq_lib_function *f, const cq_val *args, size_t n);
+/* The same, with the parameter of each argument. */
+cq_val cq_lang_call_by(cq_lang *l, cq_lib_function *f, const uint8_t *params, const cq_val *args,
+                       size_t n);
 
 cq_val cq_lang_fail(cq_lang *l, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -69,6 +91,9 @@ static inline bool cq_lang_failed(const cq_lang *l)
 {
     return *l->status != CQ_OK;
 }
+
+/* Counts n iterations; false: the limit is reached, and the evaluation has failed. */
+bool cq_lang_step(cq_lang *l, size_t n);
 
 /* ---- link.c ---- */
 

@@ -37,6 +37,11 @@ const char *cq_library_file_name(const cq_lib_file *file)
     return file->source.file;
 }
 
+bool cq_library_is_users(const cq_lib_file *file)
+{
+    return file->owns_arena;
+}
+
 /* ---- decorators ---- */
 
 typedef struct scan {
@@ -99,37 +104,50 @@ static cq_status bad_decorator(const scan *s)
     const uint32_t at = (uint32_t)(s->at - s->file->source.text);
 
     return cq_source_fail(&s->file->source, (cq_span){ at, at + 1 }, CQ_E_SYNTAX, NULL,
-                          "a decorator has a string, then key=value, each a word or a string");
+                          "expected a string, a word or key=value in a decorator");
 }
 
-/* @name("text", key=value …), from the @ on. */
+static bool at_string(const scan *s)
+{
+    return s->at < s->end && (*s->at == '"' || *s->at == '\'');
+}
+
+/* name=value, or a value by position. */
+static cq_status scan_key(scan *s, cq_decorator_key *key)
+{
+    key->name  = "";
+    key->value = at_string(s) ? scan_string(s) : is_word(*s->at) || *s->at == '-' ? scan_word(s) : "";
+    if (!key->value)
+        return CQ_E_NO_MEMORY;
+    if (!*key->value)
+        return bad_decorator(s);
+    if (!accept(s, '='))
+        return CQ_OK;
+    skip_blanks(s);
+    key->name  = key->value;
+    key->value = at_string(s) ? scan_string(s) : scan_word(s);
+    return key->value ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+/* name("text", key=value …) of a decorator or a declaration. */
 static cq_status scan_decorator(scan *s, cq_lib_function *function)
 {
-    cq_decorator     d = { .text = "", .function = function };
+    cq_decorator     d = { .text = "", .function = function, .file = s->file };
     cq_decorator_key keys[16];
 
-    s->at++;
-    d.name = scan_word(s);
+    d.at.start = (uint32_t)(s->at - s->file->source.text);
+    d.name     = scan_word(s);
     if (accept(s, '(')) {
         skip_blanks(s);
-        if (s->at < s->end && (*s->at == '"' || *s->at == '\''))
+        if (at_string(s))
             d.text = scan_string(s);
         while (!accept(s, ')')) {
-            cq_decorator_key *key = &keys[d.n_keys];
-
-            if (s->at == s->end || !is_word(*s->at) || d.n_keys == sizeof keys / sizeof *keys)
+            if (s->at == s->end || d.n_keys == sizeof keys / sizeof *keys)
                 return bad_decorator(s);
-            key->name = scan_word(s);
-            if (!accept(s, '='))
-                return bad_decorator(s);
-            skip_blanks(s);
-            key->value =
-                s->at < s->end && (*s->at == '"' || *s->at == '\'') ? scan_string(s) : scan_word(s);
-            if (!key->name || !key->value)
-                return CQ_E_NO_MEMORY;
-            d.n_keys++;
+            CQ_TRY(scan_key(s, &keys[d.n_keys++]));
         }
     }
+    d.at.end = (uint32_t)(s->at - s->file->source.text);
     d.keys = cq_arena_copy(s->file->arena, keys, d.n_keys * sizeof *keys + 1);
     if (!d.name || !d.text || !d.keys)
         return CQ_E_NO_MEMORY;
@@ -142,6 +160,16 @@ const char *cq_decorator_value(const cq_decorator *d, const char *key)
         if (strcmp(d->keys[i].name, key) == 0)
             return d->keys[i].value;
     return NULL;
+}
+
+const char *cq_decorator_at(const cq_decorator *d, size_t i)
+{
+    return i < d->n_keys && !*d->keys[i].name ? d->keys[i].value : NULL;
+}
+
+cq_status cq_decorator_fail(const cq_decorator *d, const char *message)
+{
+    return cq_source_fail(&d->file->source, d->at, CQ_E_SYNTAX, NULL, "%s", message);
 }
 
 /* ---- files ---- */
@@ -195,8 +223,10 @@ static cq_status index_function(cq_lib_file *file, const char *start, const char
     f->file = file;
     f->text =
         (cq_span){ (uint32_t)(start - file->source.text), (uint32_t)(end - file->source.text) };
-    for (; s.at < end && *s.at == '@'; skip_blanks(&s))
+    for (; s.at < end && *s.at == '@'; skip_blanks(&s)) {
+        s.at++;
         CQ_TRY(scan_decorator(&s, f));
+    }
     if (!begins(s.at, end, "def "))
         return bad_decorator(&s);
     s.at += 4;
@@ -204,6 +234,16 @@ static cq_status index_function(cq_lib_file *file, const char *start, const char
     if (!f->name)
         return CQ_E_NO_MEMORY;
     return cq_vec_push(&file->functions, f);
+}
+
+/* name(…) on its own; false: it is something else. */
+static bool is_declaration(const char *at, const char *end)
+{
+    const char *open = at;
+
+    while (open < end && (is_word(*open) || *open == '.'))
+        open++;
+    return open > at && open < end && *open == '(';
 }
 
 static cq_status index_file(cq_lib_file *file)
@@ -232,10 +272,12 @@ static cq_status index_file(cq_lib_file *file)
         else if (begins(at, end, "import ") || begins(at, end, "from "))
             CQ_TRY(cq_vec_push(&file->import_texts,
                                (cq_span){ (uint32_t)(at - text), (uint32_t)(next - text) }));
+        else if (is_declaration(at, next))
+            CQ_TRY(scan_decorator(&(scan){ file, at, next }, NULL));
         else
             return cq_source_fail(
                 &file->source, (cq_span){ (uint32_t)(at - text), (uint32_t)(at - text) + 1 },
-                CQ_E_SYNTAX, NULL, "the library has imports and functions at its top level");
+                CQ_E_SYNTAX, NULL, "expected an import, a function or a declaration");
     }
     return CQ_OK;
 }
@@ -498,6 +540,13 @@ static const cq_lib_file *file_of(const char *module, size_t len)
             return library.files[i];
     }
     return NULL;
+}
+
+cq_lib_function *cq_library_function(const char *module, const char *name)
+{
+    const cq_lib_file *file = cq_library_ready() == CQ_OK ? file_of(module, strlen(module)) : NULL;
+
+    return file ? find_function(file, name) : NULL;
 }
 
 cq_lib_function *cq_library_find(cq_lib_file *file, const char *name)

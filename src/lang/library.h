@@ -6,9 +6,10 @@
  * that a change of lib/ needs no compiler.
  *
  * Rules for files of the index, lib/aten and lib/onnx: top-level statements are a docstring,
- * imports, functions and assignments of constants; text in column 0 begins a statement, so a string
- * of several lines is indented. Other files are ordinary modules of Python (lib/torch, lib/python):
- * they are not indexed, and a program that imports one gets its text from cq_library_source. */
+ * imports, functions and declarations; text in column 0 begins a statement, so a string of several
+ * lines is indented. A declaration is a call that stands alone: symbolic("aten::relu", "Relu",
+ * opset=7). Other files are ordinary modules of Python (lib/torch, lib/python): they are not
+ * indexed, and a program that imports one gets its text from cq_library_source. */
 #ifndef CQ_LANG_LIBRARY_H
 #define CQ_LANG_LIBRARY_H
 
@@ -21,7 +22,8 @@ typedef struct cq_lib_function cq_lib_function;
 
 /* @name("text", key=value …): a decorator that declares something about its function. */
 typedef struct cq_decorator_key {
-    const char *name, *value; /* the value as it is written, without quotes: "True", "9" */
+    const char *name;  /* "": an argument by position, behind the first */
+    const char *value; /* as it is written, without quotes: "True", "9" */
 } cq_decorator_key;
 
 typedef struct cq_decorator {
@@ -29,11 +31,17 @@ typedef struct cq_decorator {
     const char       *text; /* the first argument; "" if there is none */
     cq_decorator_key *keys;
     size_t            n_keys;
-    cq_lib_function  *function;
+    cq_lib_function  *function; /* NULL: a declaration */
+    cq_lib_file      *file;
+    cq_span           at;
 } cq_decorator;
 
 /* The value of a key; NULL if the decorator does not have it. */
 const char *cq_decorator_value(const cq_decorator *d, const char *key);
+/* Argument i by position, the text not counted; NULL if there are fewer. */
+const char *cq_decorator_at(const cq_decorator *d, size_t i);
+/* An error in the line of the decorator. */
+cq_status cq_decorator_fail(const cq_decorator *d, const char *message);
 
 struct cq_lib_function {
     const char        *name;
@@ -62,6 +70,8 @@ cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *
 
 /* What a name means in a file: one of its functions, or one that it imports; NULL: neither. */
 cq_lib_function *cq_library_find(cq_lib_file *file, const char *name);
+/* A function of a module of the library: "onnx.common", "given". */
+cq_lib_function *cq_library_function(const char *module, const char *name);
 
 /* The dotted name that an import gives to a name: "torch" for `import torch`, "math.sqrt" for
  * `from math import sqrt`; NULL: it is not imported. */
@@ -82,6 +92,8 @@ cq_status cq_library_source(cq_source *out, bool *found, cq_arena *arena, const 
 
 /* "lib/aten/loss.py" */
 const char *cq_library_file_name(const cq_lib_file *file);
+/* Whether it was opened by cq_lib_file_open: errors in it are the user's. */
+bool cq_library_is_users(const cq_lib_file *file);
 
 /* Embedded by cmake/embed.cmake, in the order of strcmp, ended by an empty row. */
 typedef struct cq_lib_text {

@@ -31,7 +31,9 @@ static void fail(linker *k, cq_span at, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    k->status = cq_source_fail(&k->unit->source, at, CQ_E_INTERNAL, NULL, "%s", message);
+    k->status = cq_source_fail(&k->unit->source, at,
+                               cq_library_is_users(k->f->file) ? CQ_E_SYNTAX : CQ_E_INTERNAL, NULL,
+                               "%s", message);
 }
 
 /* ---- variables ---- */
@@ -171,9 +173,12 @@ static cq_lang_target *link_call(linker *k, const char *plain, const char *name,
         return t;
     }
     t->builtin = find_builtin(name, n);
-    if (!*plain || strcmp(plain, name) != 0) /* a plain name that is not imported is Python's */
+    /* A plain name that is not imported is Python's. */
+    if (!*plain || strcmp(plain, name) != 0 || (k->host->has_plain_names && !t->builtin))
         t->host = k->host->link(k->unit->arena, name, keywords, n);
-    if (!t->builtin && !t->host)
+    if (!t->builtin && !t->host && k->host->function && (t->function = k->host->function(name)))
+        link_function(k, t, keywords, n, at);
+    if (!t->builtin && !t->host && !t->function)
         fail(k, at, "there is no function %s that takes these arguments", name);
     return t;
 }

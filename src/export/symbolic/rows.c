@@ -1,8 +1,10 @@
 /* Finding the row of an operator. The families are listed here and nowhere else. */
 #include "aten/core/body.h"
-
 #include "base/lock.h"
+#include "export/symbolic/host.h"
 #include "export/symbolic/rule.h"
+
+#include <stdlib.h>
 
 static const cq_symbolic *const families[] = {
     cq_symbolics_number,    cq_symbolics_sequence,
@@ -11,8 +13,8 @@ static const cq_symbolic *const families[] = {
     cq_symbolics_conv,      cq_symbolics_pool,
     cq_symbolics_rnn,       cq_symbolics_resize,
     cq_symbolics_view,      cq_symbolics_slice,
-    cq_symbolics_pointwise, cq_symbolics_functions,
-    cq_symbolics_compare,   cq_symbolics_activation,
+    cq_symbolics_pointwise,
+    cq_symbolics_compare,
     cq_symbolics_creation,  cq_symbolics_cast,
     cq_symbolics_random,    cq_symbolics_join,
     cq_symbolics_pad,       cq_symbolics_index,
@@ -61,6 +63,50 @@ static cq_status add(const cq_symbolic *row)
     return CQ_OK;
 }
 
+/* @symbolic("aten::silu", opset=7, promote=True) of a function, or of lines without one:
+ * symbolic("aten::relu", "Relu", opset=7) and symbolic("aten::kron", opset=7, decompose=True). */
+cq_status cq_symbolic_of_decorator(cq_symbolic *out, const cq_decorator *d)
+{
+    const char *opset = cq_decorator_value(d, "opset");
+
+    *out = (cq_symbolic){ .name     = d->text,
+                          .since    = opset ? atoi(opset) : 0,
+                          .op       = cq_decorator_at(d, 0),
+                          .function = d->function,
+                          .promotes = cq_decorator_value(d, "promote") != NULL,
+                          .parts    = cq_decorator_value(d, "decompose") != NULL };
+    if (!strstr(d->text, "::") || out->since < 1)
+        return cq_decorator_fail(d, "expected symbolic(\"domain::operator\", opset=N)");
+    if (!out->function && !out->op && !out->parts)
+        return cq_decorator_fail(d, "expected an ONNX operator or a function");
+    return CQ_OK;
+}
+
+static cq_status add_symbolic(const cq_decorator *d, void *user)
+{
+    cq_symbolic *row = cq_arena_zalloc(table.arena, sizeof *row);
+
+    (void)user;
+    if (!row)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_symbolic_of_decorator(row, d));
+    return add(row);
+}
+
+/* unsupported("aten::nextafter", "ONNX has no such function", opset=7) */
+static cq_status add_unsupported(const cq_decorator *d, void *user)
+{
+    cq_symbolic *row = cq_arena_zalloc(table.arena, sizeof *row);
+
+    (void)user;
+    if (!row)
+        return CQ_E_NO_MEMORY;
+    CQ_TRY(cq_symbolic_of_decorator(row, d));
+    row->no = row->op;
+    row->op = NULL;
+    return add(row);
+}
+
 static cq_status build(void)
 {
     cq_status status = (table.arena = cq_arena_new()) ? CQ_OK : CQ_E_NO_MEMORY;
@@ -68,6 +114,10 @@ static cq_status build(void)
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const cq_symbolic *row = families[f]; row->name && status == CQ_OK; row++)
             status = add(row);
+    if (status == CQ_OK)
+        status = cq_library_each("symbolic", add_symbolic, NULL);
+    if (status == CQ_OK)
+        status = cq_library_each("unsupported", add_unsupported, NULL);
     table.is_ready = status == CQ_OK;
     if (status != CQ_OK) {
         cq_map_clear(&table.by_name);

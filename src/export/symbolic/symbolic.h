@@ -44,6 +44,10 @@ struct cq_symbolic {
     const char *no;
     bool        parts;
 
+    /* A function of lib/onnx, or of a user's file (host.h). */
+    struct cq_lib_function *function;
+    bool                    promotes; /* its arguments come in the dtype it computes in */
+
     /* A row that a user registered: fn is NULL then. */
     cq_symbolic_fn user_fn;
     void          *user;
@@ -67,9 +71,7 @@ extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
 extern const cq_symbolic cq_symbolics_pointwise[];
-extern const cq_symbolic cq_symbolics_functions[];
 extern const cq_symbolic cq_symbolics_compare[];
-extern const cq_symbolic cq_symbolics_activation[];
 extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_cast[];
 extern const cq_symbolic cq_symbolics_random[];

@@ -1,0 +1,205 @@
+/* ONNX nodes of symbolic functions: Conv(x, w, b, strides=s), and g.op("Conv", x, w, b, strides_i=s)
+ * as PyTorch writes it. */
+#include "export/symbolic/arith.h"
+#include "export/symbolic/host.h"
+#include "onnx/schema.h"
+
+enum { MAX_INPUTS = 256, MAX_LIST = 256 };
+
+static const cq_onnx_schema *schema_of(cq_sym_run *r, const char *op)
+{
+    const cq_onnx_schema *schema = NULL;
+
+    if (!strstr(op, "::"))
+        cq_sym_fail(r->s, cq_onnx_schema_find(&schema, "", op, cq_sym_opset(r->s)));
+    return schema;
+}
+
+/* ---- attributes ---- */
+
+static cq_attr unknown_attribute(cq_sym_run *r, const char *name)
+{
+    cq_sym_no(r->s, 0, "attribute \"%s\" must be known when the model is exported", name);
+    return (cq_attr){ 0 };
+}
+
+static cq_attr list_attribute(cq_sym_run *r, const char *name, cq_val v, bool floats)
+{
+    int64_t     ints[MAX_LIST];
+    double      numbers[MAX_LIST];
+    const char *texts[MAX_LIST];
+    size_t      n, n_texts = 0;
+    const cq_val *items   = cq_lang_items(&v, &n);
+    bool          numeric = n <= MAX_LIST;
+
+    for (size_t i = 0; i < n && n <= MAX_LIST; i++) {
+        if (items[i].kind == CQ_VAL_STR)
+            texts[n_texts++] = items[i].u.text->text;
+        numeric &= cq_sym_number_of(items[i], &numbers[i]);
+        floats |= items[i].kind == CQ_VAL_FLOAT;
+        ints[i] = numeric ? (int64_t)numbers[i] : 0;
+    }
+    if (n && n_texts == n)
+        return cq_attr_ss(r->s, name, texts, n);
+    if (!numeric)
+        return unknown_attribute(r, name);
+    if (r->s->status != CQ_OK)
+        return (cq_attr){ 0 };
+    return floats ? cq_attr_fs(r->s, name, numbers, n) : cq_attr_is(r->s, name, ints, n);
+}
+
+/* Attributes that hold the number of a dtype. */
+static bool is_dtype_attribute(const char *name)
+{
+    return strcmp(name, "to") == 0 || strcmp(name, "dtype") == 0 ||
+           strcmp(name, "output_dtype") == 0;
+}
+
+/* The tensor of value_t=torch.tensor(…), or a constant of the graph. */
+static cq_attr tensor_attribute(cq_sym_run *r, const char *name, cq_val v)
+{
+    cq_tensor *t = v.kind == CQ_VAL_TENSOR ? v.u.tensor : cq_sym_data(cq_sym_input_of(r, v, NULL));
+
+    return t ? cq_attr_t(name, t) : unknown_attribute(r, name);
+}
+
+/* suffix: 'f' of alpha_f, 0 for none. Without one the schema's type decides where it is known, else
+ * how the value is written. */
+static cq_attr attribute(const cq_sym_call *c, const cq_onnx_schema *schema, const char *name,
+                         char suffix, cq_val v)
+{
+    const cq_onnx_schema_attribute *a = schema && !suffix ? cq_onnx_schema_attr(schema, name) : NULL;
+    bool   is_float = suffix ? suffix == 'f'
+                      : a    ? a->type == CQ_ONNX_ATTR_FLOAT || a->type == CQ_ONNX_ATTR_FLOATS
+                             : v.kind == CQ_VAL_FLOAT;
+    double f;
+
+    if (v.kind == CQ_VAL_NONE || c->r->s->status != CQ_OK)
+        return (cq_attr){ 0 };
+    if (suffix == 't' || v.kind == CQ_VAL_TENSOR)
+        return tensor_attribute(c->r, name, v);
+    if (v.kind == CQ_VAL_INT && a && a->type == CQ_ONNX_ATTR_INT && is_dtype_attribute(name) &&
+        !c->has_onnx_dtypes)
+        return cq_attr_i(name, cq_dtype_to_onnx(cq_sym_dtype_of(c->r, v)));
+    if (v.kind == CQ_VAL_STR)
+        return cq_attr_s(name, v.u.text->text);
+    if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
+        return list_attribute(c->r, name, v, is_float);
+    if (!cq_sym_number_of(v, &f))
+        return unknown_attribute(c->r, name);
+    if (is_float)
+        return cq_attr_f(name, f);
+    return cq_attr_i(name, v.kind == CQ_VAL_INT ? v.u.i.value : (int64_t)f);
+}
+
+/* alpha_f is attribute alpha, a float. */
+static char suffix_of(const cq_sym_call *c, const char *name)
+{
+    size_t n = strlen(name);
+
+    return c->has_onnx_dtypes && n > 2 && name[n - 2] == '_' && strchr("fistgz", name[n - 1])
+               ? name[n - 1]
+               : 0;
+}
+
+static cq_attr keyword_attribute(const cq_sym_call *c, const cq_onnx_schema *schema, size_t i)
+{
+    const char *name   = c->attr_names[i];
+    char        suffix = suffix_of(c, name);
+
+    if (suffix) {
+        name = cq_arena_strndup(c->r->s->ex->scratch, name, strlen(name) - 2);
+        if (!name) {
+            cq_sym_fail(c->r->s, CQ_E_NO_MEMORY);
+            return (cq_attr){ 0 };
+        }
+    }
+    return attribute(c, schema, name, suffix, c->attrs[i]);
+}
+
+/* ---- nodes ---- */
+
+/* Gives outputs the dtypes that the schema says: one of their own, or that of an input. */
+static void set_dtypes(cq_sym_run *r, const cq_onnx_schema *schema, cq_value *const *in,
+                       size_t n_in, cq_value *const *out, size_t n_out)
+{
+    for (size_t k = 0; schema && k < n_out; k++) {
+        const cq_onnx_parameter *p = cq_onnx_parameter_at(schema->outputs, schema->n_outputs, k);
+
+        if (!p || !out[k] || out[k]->type.kind != CQ_TYPE_UNKNOWN)
+            continue;
+        if (p->constraint < 0 && strcmp(p->type, "i64") == 0)
+            cq_sym_set_dtype(r->s, out[k], CQ_DTYPE_I64);
+        if (p->constraint < 0 && strcmp(p->type, "bool") == 0)
+            cq_sym_set_dtype(r->s, out[k], CQ_DTYPE_BOOL);
+        for (size_t i = 0; i < n_in && p->constraint >= 0; i++) {
+            const cq_onnx_parameter *q = cq_onnx_parameter_at(schema->inputs, schema->n_inputs, i);
+
+            if (in[i] && q && q->constraint == p->constraint) {
+                cq_sym_set_dtype(r->s, out[k], cq_sym_dtype(r->s, in[i]));
+                break;
+            }
+        }
+    }
+}
+
+/* Numbers among the inputs take the dtype of the first tensor beside them in element-wise
+ * operators, and that of the operator's first tensor elsewhere. */
+static void plain_node(const cq_sym_call *c)
+{
+    cq_sym_run           *r      = c->r;
+    const cq_onnx_schema *schema = NULL;
+    bool                  fits   = c->n && (int)c->n == cq_sym_arity(c->op) && c->n_out == 1;
+    cq_value             *values[MAX_INPUTS], *like = NULL;
+    cq_attr               attrs[CQ_LANG_MAX_ITEMS];
+
+    if (!fits || c->n_attrs)
+        schema = schema_of(r, c->op);
+    for (size_t i = 0; i < c->n && fits && !like; i++)
+        like = cq_sym_graph_of(r, c->in[i]);
+    for (size_t i = 0; i < c->n; i++)
+        values[i] = cq_sym_input_of(r, c->in[i], like);
+    for (size_t i = 0; i < c->n_attrs; i++)
+        attrs[i] = keyword_attribute(c, schema, i);
+    if (r->s->status != CQ_OK)
+        return;
+    if (fits) {
+        c->out[0] = cq_sym_apply(r->s, c->op, values, c->n, attrs, c->n_attrs);
+        return;
+    }
+    cq_sym_op_n(r->s, c->op, values, c->n, attrs, c->n_attrs, c->out, c->n_out);
+    set_dtypes(r, schema, values, c->n, c->out, c->n_out);
+}
+
+/* A list of tensors among the inputs is as many inputs. */
+static bool unpack(cq_sym_call *c, cq_val *in)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        size_t        many;
+        const cq_val *items = cq_lang_items(&c->in[i], &many);
+        const bool    plain = items == &c->in[i] || !many || !cq_sym_is_graph(items[0]);
+
+        many = plain ? 1 : many;
+        if (n + many > MAX_INPUTS) {
+            cq_sym_no(c->r->s, 0, "it would be a node with more than %d inputs", MAX_INPUTS);
+            return false;
+        }
+        for (size_t k = 0; k < many; k++)
+            in[n++] = plain ? c->in[i] : items[k];
+    }
+    c->in = in;
+    c->n  = n;
+    return true;
+}
+
+void cq_sym_call_op(cq_sym_call *c, const cq_node_form *form)
+{
+    cq_val in[MAX_INPUTS];
+
+    if (!unpack(c, in))
+        return;
+    if (!form || !cq_node_form_apply(c, form))
+        plain_node(c);
+}

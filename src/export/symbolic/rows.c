@@ -6,16 +6,12 @@
 
 #include <stdlib.h>
 
-static const cq_symbolic *const families[] = {
-    cq_symbolics_number,    cq_symbolics_sequence,
-    cq_symbolics_linalg,    cq_symbolics_reduce,
-    cq_symbolics_softmax,   cq_symbolics_norm,
+static const cq_symbolic *const families[] = {    cq_symbolics_sequence,
+    cq_symbolics_linalg,
     cq_symbolics_conv,      cq_symbolics_pool,
     cq_symbolics_rnn,       cq_symbolics_resize,
     cq_symbolics_view,      cq_symbolics_slice,
-    cq_symbolics_pointwise,
-    cq_symbolics_compare,
-    cq_symbolics_creation,  cq_symbolics_cast,
+    cq_symbolics_creation,
     cq_symbolics_random,    cq_symbolics_join,
     cq_symbolics_pad,       cq_symbolics_index,
     cq_symbolics_scatter,   cq_symbolics_select,

@@ -58,22 +58,15 @@ struct cq_symbolic {
 };
 
 /* The families, ended by an empty row (rows.c lists them). */
-extern const cq_symbolic cq_symbolics_number[];
 extern const cq_symbolic cq_symbolics_sequence[];
 extern const cq_symbolic cq_symbolics_linalg[];
-extern const cq_symbolic cq_symbolics_reduce[];
-extern const cq_symbolic cq_symbolics_softmax[];
-extern const cq_symbolic cq_symbolics_norm[];
 extern const cq_symbolic cq_symbolics_conv[];
 extern const cq_symbolic cq_symbolics_pool[];
 extern const cq_symbolic cq_symbolics_rnn[];
 extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
-extern const cq_symbolic cq_symbolics_pointwise[];
-extern const cq_symbolic cq_symbolics_compare[];
 extern const cq_symbolic cq_symbolics_creation[];
-extern const cq_symbolic cq_symbolics_cast[];
 extern const cq_symbolic cq_symbolics_random[];
 extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_pad[];

@@ -142,7 +142,7 @@ def max_dim(self, dim, keepdim):
         return self, cast(0, torch.int64)
     x = comparable(self)
     values = reduce_dims("ReduceMax", x, dim, keepdim) if is_used(0) else None
-    return values, ArgMax(arg_operand(x), axis=axis(dim, self), keepdims=keepdim)
+    return values, ArgMax(arg_operand(x), axis=axis_of(dim, self), keepdims=keepdim)
 
 
 @symbolic("aten::min.dim", opset=7)
@@ -151,7 +151,7 @@ def min_dim(self, dim, keepdim):
         return self, cast(0, torch.int64)
     x = comparable(self)
     values = reduce_dims("ReduceMin", x, dim, keepdim) if is_used(0) else None
-    return values, ArgMin(arg_operand(x), axis=axis(dim, self), keepdims=keepdim)
+    return values, ArgMin(arg_operand(x), axis=axis_of(dim, self), keepdims=keepdim)
 
 
 @symbolic("aten::argmax", opset=7)
@@ -160,7 +160,7 @@ def argmax(self, dim, keepdim):
         return cast(0, torch.int64)
     x = comparable(self)
     if dim is not None:
-        return ArgMax(arg_operand(x), axis=axis(dim, self), keepdims=keepdim)
+        return ArgMax(arg_operand(x), axis=axis_of(dim, self), keepdims=keepdim)
     first = ArgMax(arg_operand(Reshape(x, [-1])), axis=0, keepdims=0)
     return as_result(first) if keepdim else first
 
@@ -171,7 +171,7 @@ def argmin(self, dim, keepdim):
         return cast(0, torch.int64)
     x = comparable(self)
     if dim is not None:
-        return ArgMin(arg_operand(x), axis=axis(dim, self), keepdims=keepdim)
+        return ArgMin(arg_operand(x), axis=axis_of(dim, self), keepdims=keepdim)
     first = ArgMin(arg_operand(Reshape(x, [-1])), axis=0, keepdims=0)
     return as_result(first) if keepdim else first
 

@@ -21,7 +21,7 @@ def softmax_of(row, dim):
     They agree on the last axis, so dim is moved there and back.
     """
     if opset() >= 13:
-        return Softmax(row, axis=axis(dim, row))
+        return Softmax(row, axis=axis_of(dim, row))
     return swap_dims(Softmax(swap_dims(row, dim, -1), axis=row.ndim - 1), dim, -1)
 
 
@@ -34,7 +34,7 @@ def softmax(self, dim):
 def log_softmax(self, dim):
     row = as_row(self)
     if opset() >= 13:
-        return without_row(LogSoftmax(row, axis=axis(dim, row)), self)
+        return without_row(LogSoftmax(row, axis=axis_of(dim, row)), self)
     y = swap_dims(LogSoftmax(swap_dims(row, dim, -1), axis=row.ndim - 1), dim, -1)
     return without_row(y, self)
 
@@ -47,7 +47,7 @@ def safe_softmax(self, dim):
     which ONNX Runtime ignores.
     """
     row = as_row(self)
-    axes = [axis(dim, row)]
+    axes = [axis_of(dim, row)]
     is_lowest = Equal(ReduceMax(row, axes, keepdims=1), -math.inf)
     is_empty = And(is_lowest, Equal(ReduceSum(row, axes, keepdims=1), -math.inf))
     return without_row(Where(is_empty, 0, softmax_of(row, dim)), self)

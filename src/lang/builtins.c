@@ -185,19 +185,35 @@ static bool is_decided(cq_ast_op op, cq_int a, cq_int b)
            (cq_int_is_natural(a) && !b.expr && (b.value < 0 || (b.value == 0 && at_zero)));
 }
 
+/* As cq_lang_equal, but symbols are equal only to themselves. */
+static bool is_same(cq_val a, cq_val b)
+{
+    size_t        n_a, n_b;
+    const cq_val *left = cq_lang_items(&a, &n_a), *right = cq_lang_items(&b, &n_b);
+
+    if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT)
+        return cq_int_same(a.u.i, b.u.i);
+    if (left == &a || right == &b || n_a != n_b)
+        return cq_lang_equal(a, b);
+    for (size_t i = 0; i < n_a; i++)
+        if (!is_same(left[i], right[i]))
+            return false;
+    return true;
+}
+
 static cq_val compare(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
 {
     double x, y;
 
+    if (l->host->compares_symbols && (op == CQ_AST_EQ || op == CQ_AST_NE) &&
+        (a.kind == b.kind || !cq_lang_is_number(a)))
+        return cq_val_of_bool(is_same(a, b) == (op == CQ_AST_EQ));
     if (!cq_lang_is_number(a) || !cq_lang_is_number(b)) {
         if (op != CQ_AST_EQ && op != CQ_AST_NE)
             return cq_lang_fail(l, CQ_E_TYPE, "%s and %s cannot be compared",
                                 cq_val_kind_name(a.kind), cq_val_kind_name(b.kind));
         return cq_val_of_bool(cq_lang_equal(a, b) == (op == CQ_AST_EQ));
     }
-    if (l->host->compares_symbols && (op == CQ_AST_EQ || op == CQ_AST_NE) &&
-        a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT)
-        return cq_val_of_bool(cq_int_same(a.u.i, b.u.i) == (op == CQ_AST_EQ));
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT && is_decided(op, a.u.i, b.u.i)) {
         x = plain(a);
         y = plain(b);

@@ -284,59 +284,11 @@ static cq_status list(cq_sym *s)
     return cq_sym_done(s, want.rank == 1 ? x : cq_sym_reshape(s, x, want.sizes, (size_t)want.rank));
 }
 
-/* clang-format off */
-
-/* start + i * (end - start) / (steps - 1) */
-#define LINSPACE \
-    "n = result_sizes()[0]; first = cast(start, 'float64');" \
-    "gaps = Max(cast(cast(n, 'int64'), 'float64') - 1, 1);" \
-    "y = cast(iota(n), 'float64') * ((cast(end, 'float64') - first) / gaps) + first;" \
-    "known = constant(); y if known is None else known"
-
-/* Without a number of classes, it is one more than the highest. */
-#define ONE_HOT \
-    "n = [num_classes] if not fixed(num_classes) or num_classes >= 0 else" \
-    " Unsqueeze(ReduceMax<keepdims = 0>(self) + 1, [0]);" \
-    "OneHot<axis = -1>(self, n, [0, 1]) if rank(self) > 0 else" \
-    " no('ONNX has none for single numbers')"
-/* clang-format on */
-
 const cq_symbolic cq_symbolics_creation[] = {
-    { "aten::zeros", 7, .as = "full(0)" },
-    { "aten::ones", 7, .as = "full(1)" },
-    { "aten::full", 7, .each = "full(fill_value)" },
-    { "aten::empty", 7, .as = "full(0)" },
-    { "aten::zeros_like", 7, .as = "full(0)" },
-    { "aten::ones_like", 7, .as = "full(1)" },
-    { "aten::full_like", 7, .each = "full(fill_value)" },
-    { "aten::empty_like", 7, .as = "full(0)" },
-    { "aten::new_zeros", 7, .as = "full(0)" },
-    { "aten::new_ones", 7, .as = "full(1)" },
-    { "aten::new_full", 7, .each = "full(fill_value)" },
-    { "aten::new_empty", 7, .as = "full(0)" },
-    { "aten::fill", 7, .each = "full(value)" },
-    { "aten::zero", 7, .as = "full(0)" },
     { "aten::copy", 7, .fn = copy },
     { "aten::arange", 7, .fn = arange },
-    { "aten::range", 7,
-      .as = "known = constant(); known if known is not None else"
-            " no('its arguments must be known when the model is exported')" },
-    { "aten::linspace", 7, .as = LINSPACE },
     { "aten::eye", 7, .fn = eye },
-    { "aten::tril", 7, .as = "Where(Less(columns_past_row(self), diagonal + 1), self, 0)" },
-    { "aten::tril", 14, .each = "Trilu<upper = 0>(fit('Trilu', self), cast(diagonal, 'int64'))" },
-    { "aten::triu", 7, .as = "Where(Greater(columns_past_row(self), diagonal - 1), self, 0)" },
-    { "aten::triu", 14, .each = "Trilu<upper = 1>(fit('Trilu', self), cast(diagonal, 'int64'))" },
-    { "aten::scalar_tensor", 7, .each = "s" },
-    { "aten::tensor.float", 7, .each = "t" },
-    { "aten::tensor.int", 7, .each = "t" },
-    { "aten::tensor.bool", 7, .each = "t" },
     { "aten::tensor", 7, .fn = list },
     { "aten::as_tensor.list", 7, .fn = list },
-    { "aten::as_tensor.float", 7, .each = "t" },
-    { "aten::as_tensor.int", 7, .each = "t" },
-    { "aten::as_tensor.bool", 7, .each = "t" },
-    { "aten::one_hot", 7, .as = "no('OneHot came with opset 9', 9)" },
-    { "aten::one_hot", 9, .as = ONE_HOT },
     { 0 },
 };

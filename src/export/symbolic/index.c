@@ -448,29 +448,10 @@ static cq_status index_add(cq_sym *s)
     return cq_sym_done(s, cq_sym_from_front(s, v, &axis, 1));
 }
 
-/* clang-format off */
-#define X_AND_INDEX \
-    "x = with_dims(self); at = axis(dim, x); rows = with_dims(cast(index, 'int64'));"
-#define INDEX_FILL \
-    X_AND_INDEX \
-    "all = expand(cast(value, dtype(x))," \
-    " [size(rows, 0) if i == at else size(x, i) for i in range(rank(x))]);" \
-    "as_result(write_slices(x, at, rows, all))"
-/* clang-format on */
-
 const cq_symbolic cq_symbolics_index[] = {
     { "aten::index", 7, .fn = index_tensor },
-    { "aten::index_put", 7, .no = "elements can be set since opset 9" },
     { "aten::index_put", 9, .fn = index_put },
-    { "aten::_index_put_impl", 7, .no = "elements can be set since opset 9" },
     { "aten::_index_put_impl", 9, .fn = index_put },
-    { "aten::index_select", 7,
-      .as = "self if rank(self) == 0 else Gather<axis = axis(dim, self)>(self, with_dims(index))" },
-    { "aten::index_fill", 7, .as = INDEX_FILL },
-    { "aten::index_copy", 7,
-      .as = X_AND_INDEX "as_result(write_slices(x, at, rows, with_dims(source)))" },
     { "aten::index_add", 7, .fn = index_add },
-    { "aten::take", 7, .as = "Gather<axis = 0>(flat(self), from_begin(index, numel(self)))" },
-    { "aten::embedding", 7, .as = "Gather(weight, indices)" },
     { 0 },
 };

@@ -34,29 +34,7 @@ static cq_status flip(cq_sym *s)
     return cq_sym_done(s, x);
 }
 
-/* Tensors of shape [0] do not count, as in PyTorch. */
-#define CAT                                                                                        \
-    "parts = [cast(x, result_dtype()) for x in tensors if rank(x) != 1 or size(x, 0) != 0];"       \
-    "cast(tensors[0], result_dtype()) if len(parts) == 0 else parts[0] if len(parts) == 1 else"    \
-    " Concat<axis = axis(dim, parts[0])>(parts)"
-
-/* ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves. */
-#define REPEAT                                                                                     \
-    "lead = len(repeats) - rank(self);"                                                            \
-    "x = Reshape(self, [1 for i in range(lead)] + sizes(self)) if lead > 0 else self;"             \
-    "y = cast(x, 'int32') if dtype(x) == 'int16' else widen(x);"                                   \
-    "x if len([i for i in repeats if i != 1]) == 0 else Tile(y, repeats)"
-
 const cq_symbolic cq_symbolics_join[] = {
-    { "aten::cat", 7, .as = CAT },
-    { "aten::repeat", 7, .as = REPEAT },
     { "aten::flip", 7, .fn = flip },
-    /* DepthToSpace has PyTorch's order of channels since opset 11. */
-    { "aten::pixel_shuffle", 11,
-      .as = "DepthToSpace<blocksize = upscale_factor, mode = 'CRD'>(self)"
-            " if rank(self) == 4 and (dtype(self) == 'float32' or dtype(self) == 'float64')"
-            " else no('DepthToSpace takes images of floats')" },
-    { "aten::tril_indices", 7, .as = "constant()" },
-    { "aten::triu_indices", 7, .as = "constant()" },
     { 0 },
 };

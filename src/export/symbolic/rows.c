@@ -8,16 +8,13 @@
 
 static const cq_symbolic *const families[] = {    cq_symbolics_sequence,
     cq_symbolics_linalg,
-    cq_symbolics_conv,      cq_symbolics_pool,
+
     cq_symbolics_rnn,       cq_symbolics_resize,
     cq_symbolics_view,      cq_symbolics_slice,
-    cq_symbolics_creation,
-    cq_symbolics_random,    cq_symbolics_join,
-    cq_symbolics_pad,       cq_symbolics_index,
-    cq_symbolics_scatter,   cq_symbolics_select,
+    cq_symbolics_creation,    cq_symbolics_join,       cq_symbolics_index,
+   cq_symbolics_select,
     cq_symbolics_sort,      cq_symbolics_quantized,
-    cq_symbolics_vision,    cq_symbolics_complex,
-    cq_symbolics_gamma,     cq_symbolics_moe,
+    cq_symbolics_vision,    cq_symbolics_complex,     cq_symbolics_moe,
     cq_symbolics_attention, cq_symbolics_quantized_decomposed,
     cq_symbolics_lowbit,    cq_symbolics_torchao,
 };

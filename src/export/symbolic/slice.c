@@ -124,56 +124,9 @@ static cq_status as_strided_scatter(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, v, type.sizes, (size_t)type.rank));
 }
 
-/* clang-format off */
-
-/* Slice has no steps before opset 10, and its bounds are fixed; Gather can do both. */
-#define SLICE \
-    "at = axis(dim, self); first = given(start, 0);" \
-    "self if step == 1 and result_sizes() == sizes(self) else" \
-    " slice(self, at, first, end, step) if opset() >= 10 or" \
-    " step == 1 and fixed(first) and (end is None or fixed(end)) else" \
-    " Gather<axis = at>(self," \
-    " places(first_place(first, size(self, at)), result_sizes()[at], step))"
-
-#define DIAGONAL_SCATTER \
-    "order = diagonal_order(); n = rank(self); part = cast(src, dtype(self));" \
-    "y = write_slices(joined_diagonal(), n - 2, diagonal_places(size(part, -1)), part);" \
-    "Transpose<perm = [[k for k in range(n) if order[k] == i][0] for i in range(n)]>" \
-    "(Reshape(y, [size(self, i) for i in order]))"
-
-/* Windows: Gather with a table of places; its second dimension goes last. A number has a window of
- * one element, or of none. */
-#define UNFOLD \
-    "one = Reshape(self, [1]); n = rank(self); at = axis(dimension, self);" \
-    "many = result_sizes()[at];" \
-    "table = sized(Unsqueeze(places(0, many, step), [1]) + places(0, size, 1), [many, size]);" \
-    "order = [i if i <= at else at + 1 if i == n else i + 1 for i in range(n + 1)];" \
-    "(one if size > 0 else slice(one, 0, 0, 0)) if n == 0 else" \
-    " Transpose<perm = order>(Gather<axis = at>(self, table))"
-/* clang-format on */
-
 const cq_symbolic cq_symbolics_slice[] = {
-    { "aten::slice.Tensor", 7, .as = SLICE },
-    { "aten::slice_scatter", 7,
-      .as = "at = axis(dim, self); part = cast(src, dtype(self)); n = size(self, at);"
-            "first = first_place(given(start, 0), n); most = n - first; m = size(part, at);"
-            "short = not fixed(n) and fixed(m) and hint(given(start, 0)) < 0;"
-            "replaced(self, slice(part, at, 0, most) if short else part, at, first,"
-            " least(m, most) if short else m if fixed(m) else not_below_zero(m), step)" },
-    { "aten::select.int", 7, .as = "item_at(self, axis(dim, self), index)" },
-    { "aten::select_scatter", 7,
-      .as = "at = axis(dim, self); part = Unsqueeze(cast(src, dtype(self)), [at]);"
-            "replaced(self, part, at, first_place(index, size(self, at)), 1, 1)" },
     { "aten::split", 7, .fn = split },
     { "aten::split_with_sizes", 7, .fn = split },
-    { "aten::unbind.int", 7,
-      .as = "at = axis(dim, self); Squeeze(self, [at]) if results() == 1 else"
-            " [item_at(self, at, i) for i in range(results())]" },
-    { "aten::diagonal", 7,
-      .as =
-          "Gather<axis = rank(self) - 2>(joined_diagonal(), diagonal_places(result_sizes()[-1]))" },
-    { "aten::diagonal_scatter", 7, .as = DIAGONAL_SCATTER },
-    { "aten::unfold", 7, .as = UNFOLD },
     { "aten::as_strided", 7, .fn = as_strided },
     { "aten::as_strided_scatter", 7, .fn = as_strided_scatter },
     { 0 },

@@ -60,24 +60,18 @@ struct cq_symbolic {
 /* The families, ended by an empty row (rows.c lists them). */
 extern const cq_symbolic cq_symbolics_sequence[];
 extern const cq_symbolic cq_symbolics_linalg[];
-extern const cq_symbolic cq_symbolics_conv[];
-extern const cq_symbolic cq_symbolics_pool[];
 extern const cq_symbolic cq_symbolics_rnn[];
 extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
 extern const cq_symbolic cq_symbolics_creation[];
-extern const cq_symbolic cq_symbolics_random[];
 extern const cq_symbolic cq_symbolics_join[];
-extern const cq_symbolic cq_symbolics_pad[];
 extern const cq_symbolic cq_symbolics_index[];
-extern const cq_symbolic cq_symbolics_scatter[];
 extern const cq_symbolic cq_symbolics_select[];
 extern const cq_symbolic cq_symbolics_sort[];
 extern const cq_symbolic cq_symbolics_quantized[];
 extern const cq_symbolic cq_symbolics_vision[];
 extern const cq_symbolic cq_symbolics_complex[];
-extern const cq_symbolic cq_symbolics_gamma[];
 extern const cq_symbolic cq_symbolics_moe[];
 extern const cq_symbolic cq_symbolics_attention[];
 extern const cq_symbolic cq_symbolics_quantized_decomposed[];

@@ -101,26 +101,9 @@ static cq_status unsqueeze(cq_sym *s)
                     : cq_sym_unsqueeze(s, x, &dim.value, 1));
 }
 
-/* Flatten makes two dimensions of all; the usual case is all but the batch. */
-#define IS_FLATTEN                                                                                 \
-    "rank(self) > 2 and axis(start_dim, self) == 1 and axis(end_dim, self) == rank(self) - 1"
-
 const cq_symbolic cq_symbolics_view[] = {
-    { "aten::t", 7, .as = "swap(self, 0, 1) if rank(self) == 2 else self" },
-    { "aten::transpose.int", 7, .as = "swap(self, dim0, dim1)" },
-    { "aten::permute", 7, .as = "Transpose<perm = dims>(self)" },
-    { "aten::view.dtype", 7, .no = "ONNX cannot read the bytes of a tensor as another type" },
-    { "aten::view", 7, .as = "as_result(self)" },
-    { "aten::reshape", 7, .as = "as_result(self)" },
-    { "aten::_unsafe_view", 7, .as = "as_result(self)" },
-    { "aten::_reshape_alias", 7, .as = "as_result(self)" },
-    { "aten::flatten", 7,
-      .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " and is_float(self) else as_result(self)" },
-    { "aten::flatten", 9, .as = "Flatten<axis = 1>(self) if " IS_FLATTEN " else as_result(self)" },
     { "aten::squeeze", 7, .fn = squeeze },
     { "aten::squeeze.dim", 7, .fn = squeeze_dim },
     { "aten::unsqueeze", 7, .fn = unsqueeze },
-    { "aten::expand", 7, .as = "expand(self, result_sizes())" },
-    { "aten::_shape_as_tensor", 7, .as = "Shape(self)" },
     { 0 },
 };

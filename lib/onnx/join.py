@@ -1,0 +1,41 @@
+"""Tensors joined or repeated.
+
+Most operators of these families are composed of cat, views and flip, and are decomposed.
+"""
+
+import torch
+
+from calque.onnx import *
+
+
+@symbolic("aten::cat", opset=7)
+def cat(tensors, dim):
+    """Tensors of shape [0] do not count, as in PyTorch."""
+    parts = [cast(x, result_dtype()) for x in tensors if x.ndim != 1 or x.size(0) != 0]
+    if len(parts) == 0:
+        return cast(tensors[0], result_dtype())
+    return parts[0] if len(parts) == 1 else Concat(parts, axis=axis_of(dim, parts[0]))
+
+
+@symbolic("aten::repeat", opset=7)
+def repeat(self, repeats):
+    """ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves."""
+    lead = len(repeats) - self.ndim
+    x = Reshape(self, [1] * lead + self.shape) if lead > 0 else self
+    if len([i for i in repeats if i != 1]) == 0:
+        return x
+    return Tile(cast(x, torch.int32) if x.dtype == torch.int16 else widen(x), repeats)
+
+
+@symbolic("aten::pixel_shuffle", opset=11)
+def pixel_shuffle(self, upscale_factor):
+    """DepthToSpace has PyTorch's order of channels since opset 11."""
+    if self.ndim != 4 or self.dtype not in (torch.float32, torch.float64):
+        return unsupported("DepthToSpace takes images of floats")
+    return DepthToSpace(self, blocksize=upscale_factor, mode="CRD")
+
+
+@symbolic("aten::tril_indices", opset=7)
+@symbolic("aten::triu_indices", opset=7)
+def triangle_indices():
+    return computed()

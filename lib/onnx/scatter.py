@@ -158,11 +158,9 @@ def reduced_by_table(x, index, src, at, kind, is_mean, with_self):
     return swap_dims(with_shape(total, y), at, last)
 
 
-def reduced_by_node(y, index, source, at, kind, with_self):
-    if not with_self:
-        start = expand(like(neutral(kind, y), y), index.shape)
-        y = ScatterElements(y, index, start, axis=at)
-    return ScatterElements(y, index, source, axis=at, reduction=kind)
+def without_written(y, index, at, kind):
+    """y with the neutral number at every index that is written."""
+    return ScatterElements(y, index, expand(like(neutral(kind, y), y), index.shape), axis=at)
 
 
 def first_opset_of(kind, is_mean):
@@ -184,8 +182,11 @@ def scatter_reduced(self, dim, index, src, value, reduction, with_self):
     if first > 0 and opset() >= first:
         y = reducible(x, x)
         index = at_least_1d(index)
+        y = y if with_self else without_written(y, index, at, kind)
         source = values_of(self, index, value) if src is None else source_of(self, index, src)
-        return as_result(reduced_by_node(y, index, reducible(source, x), at, kind, with_self))
+        return as_result(
+            ScatterElements(y, index, reducible(source, x), axis=at, reduction=kind)
+        )
     # Index must have the sizes of x in all dimensions but the axis: a table does no less.
     index = at_least_1d(index)
     others = [i for i in range(x.ndim) if i != at]

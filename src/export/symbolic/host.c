@@ -137,7 +137,9 @@ bool cq_sym_axes_of(cq_val v, int64_t *out, size_t *n, size_t max)
 
 cq_dtype cq_sym_dtype_of(cq_sym_run *r, cq_val v)
 {
-    cq_dtype d = v.kind == CQ_VAL_INT ? cq_dtype_from_torch(v.u.i.value) : CQ_DTYPE_NONE;
+    cq_dtype d = v.kind == CQ_VAL_INT   ? cq_dtype_from_torch(v.u.i.value)
+                 : v.kind == CQ_VAL_STR ? cq_dtype_from_name(v.u.text->text)
+                                        : CQ_DTYPE_NONE;
 
     if (d == CQ_DTYPE_NONE)
         cq_sym_wrong(r, "expected a dtype, as in torch.float32, got %s", cq_val_kind_name(v.kind));

@@ -294,22 +294,6 @@ static cq_status smooth(cq_sym *s)
                                : "sizes and factors that disagree need fixed sizes");
 }
 
-/* ONNX Runtime has no GridSample of float64. */
-#define GRID_SAMPLE(modes)                                                                         \
-    "no('ONNX Runtime has no GridSample of float64') if dtype(input) == 'float64' and"             \
-    " interpolation_mode != 2 else "                                                               \
-    "GridSample<align_corners = align_corners, mode = " modes "[interpolation_mode],"              \
-    "padding_mode = ['zeros', 'border', 'reflection'][padding_mode]>"                              \
-    "(without_bfloat16(input), without_bfloat16(grid))"
-#define GRID_SAMPLE_16 GRID_SAMPLE("['bilinear', 'nearest', 'bicubic']")
-/* Opset 20 gave the modes the names that they have for any number of axes. */
-#define GRID_SAMPLE_20 GRID_SAMPLE("['linear', 'nearest', 'cubic']")
-#define OF_THREE_AXES  "no('GridSample of three axes came with opset 20', 20)"
-/* Sixteen pixels for each place would be hundreds of nodes. */
-#define SAMPLED                                                                                    \
-    "if interpolation_mode == 2: "                                                                 \
-    "raise NotImplementedError('cubic sampling needs GridSample, of opset 16')\n"                  \
-    "return sampled(input, grid, interpolation_mode, padding_mode, align_corners)"
 #define AVERAGING(op, cubic)                                                                       \
     { "aten::" op, 7, .fn = smooth, .parts = true },                                               \
     {                                                                                              \
@@ -329,15 +313,5 @@ const cq_symbolic cq_symbolics_resize[] = {
     { "aten::upsample_bicubic2d", 7, .fn = smooth },
     AVERAGING("_upsample_bilinear2d_aa", "False"),
     AVERAGING("_upsample_bicubic2d_aa", "True"),
-    { "aten::grid_sampler", 7, .parts = true },
-    { "aten::grid_sampler", 16, .as = GRID_SAMPLE_16 " if rank(input) == 4 else " OF_THREE_AXES,
-      .parts = true },
-    { "aten::grid_sampler", 20, .as = GRID_SAMPLE_20, .parts = true },
-    { "aten::grid_sampler_2d", 7, .parts = true },
-    { "aten::grid_sampler_2d", 16, .as = GRID_SAMPLE_16, .parts = true },
-    { "aten::grid_sampler_2d", 20, .as = GRID_SAMPLE_20, .parts = true },
-    { "aten::grid_sampler_3d", 7, .parts = true },
-    { "aten::grid_sampler_3d", 20, .as = GRID_SAMPLE_20, .parts = true },
-    { "aten::affine_grid_generator", 7, .parts = true },
     { 0 },
 };

@@ -153,33 +153,9 @@ static cq_status joined(cq_sym *s)
     return cq_sym_done(s, cq_sym_reshape(s, x, sizes, rank - 1));
 }
 
-#define TOO_EARLY "a list of data-dependent length is a sequence, which came with opset 11"
-
 const cq_symbolic cq_symbolics_sequence[] = {
-    { "sequence::empty", 7, .no = TOO_EARLY },
-    { "sequence::empty", 11, .as = "SequenceEmpty<dtype = result_dtype()>()" },
-    { "sequence::construct", 7, .no = TOO_EARLY },
-    { "sequence::construct", 11, .as = "SequenceConstruct(arguments())" },
-    { "sequence::insert", 7, .no = TOO_EARLY },
-    { "sequence::insert", 11, .as = "SequenceInsert(arguments())" },
-    { "sequence::erase", 7, .no = TOO_EARLY },
-    { "sequence::erase", 11, .as = "SequenceErase(arguments())" },
-    { "sequence::at", 7, .no = TOO_EARLY },
-    { "sequence::at", 11, .as = "SequenceAt(arguments())" },
-    { "sequence::length", 7, .no = TOO_EARLY },
-    { "sequence::length", 11, .as = "SequenceLength(arguments())" },
-    { "sequence::concat", 7, .no = TOO_EARLY },
-    { "sequence::concat", 11, .as = "ConcatFromSequence<axis = x1, new_axis = x2>(x0)" },
     { "sequence::joined", 7, .fn = joined },
-    { "sequence::split", 7, .no = TOO_EARLY },
-    /* Without sizes SplitToSequence takes single slices, and keepdims counts; with them it does
-       not. */
-    { "sequence::split", 11,
-      .as = "SplitToSequence<axis = x1, keepdims = x3>(x0, cast(x2, 'int64') if x3 else None)" },
-    { "optional::make", 7,
-      .no = "a result that may be None is an optional, which came with opset 15" },
     { "optional::make", 15, .fn = optional },
-    { "optional::has", 15, .as = "OptionalHasElement(arguments())" },
     { "optional::get", 15, .fn = optional_get },
     { 0 },
 };

@@ -67,16 +67,8 @@ extern const cq_symbolic cq_symbolics_slice[];
 extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_index[];
-extern const cq_symbolic cq_symbolics_select[];
-extern const cq_symbolic cq_symbolics_sort[];
-extern const cq_symbolic cq_symbolics_quantized[];
-extern const cq_symbolic cq_symbolics_vision[];
 extern const cq_symbolic cq_symbolics_complex[];
 extern const cq_symbolic cq_symbolics_moe[];
-extern const cq_symbolic cq_symbolics_attention[];
-extern const cq_symbolic cq_symbolics_quantized_decomposed[];
-extern const cq_symbolic cq_symbolics_lowbit[];
-extern const cq_symbolic cq_symbolics_torchao[];
 
 /* ---- what is asked for ---- */
 

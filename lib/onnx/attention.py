@@ -1,0 +1,45 @@
+"""Attention as one node, since opset 23.
+
+A query that a mask of bools lets attend to nothing is 0 in PyTorch; ONNX Runtime 1.23 gives NaN and
+newer ones 0, so it is set to 0. A query whose mask of floats is the least number throughout is also
+0 in ONNX Runtime, but attends to everything in PyTorch. So a mask of floats is decomposed.
+"""
+
+import torch
+
+from calque.onnx import *
+
+
+def is_direct(q, k, v):
+    return (
+        q.ndim == 4
+        and k.ndim == 4
+        and v.ndim == 4
+        and q.dtype in (torch.float32, torch.float16)
+        and q.size(0) == k.size(0)
+        and k.size(1) == v.size(1)
+    )
+
+
+def whole_mask(mask, q, k):
+    """The mask with all queries and keys: those are not broadcast."""
+    deep = Unsqueeze(mask, range(4 - mask.ndim)) if mask.ndim < 4 else mask
+    sizes = [q.size(2), k.size(2)]
+    if [deep.size(2), deep.size(3)] == sizes:
+        return deep
+    return Expand(deep, [deep.size(0), deep.size(1)] + sizes)
+
+
+@symbolic("aten::scaled_dot_product_attention", opset=23)
+def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale):
+    causal = 1 if is_causal else None
+    if not is_direct(query, key, value) or not is_known(dropout_p) or dropout_p != 0:
+        return unsupported("it is decomposed")
+    if attn_mask is None:
+        return Attention(query, key, value, None, is_causal=causal, scale=scale)
+    if attn_mask.dtype != torch.bool or attn_mask.ndim < 2:
+        return unsupported("it is decomposed")
+    mask = whole_mask(attn_mask, query, key)
+    attends = cast(ReduceMax(cast(mask, torch.float32), [3]), torch.bool)
+    y = Attention(query, key, value, mask, is_causal=causal, scale=scale)
+    return Where(attends, y, like(0, y))

@@ -1,0 +1,22 @@
+"""Products of matrices in few bits: weights keep their bits, DequantizeLinear applies the scales."""
+
+import torch
+
+from calque.onnx import *
+
+
+@symbolic("aten::_int_mm", opset=7)
+def int_mm(self, mat2):
+    if opset() < 10:
+        return unsupported("it is decomposed")
+    return MatMulInteger(self, mat2)
+
+
+@symbolic("aten::_weight_int8pack_mm", opset=7)
+def weight_int8pack_mm(self, mat2, scales):
+    if opset() < 13:
+        return unsupported("it is decomposed")
+    x = cast(self, torch.float32)
+    columns = swap_dims(mat2, 0, 1)
+    w = DequantizeLinear(columns, cast(scales, torch.float32), axis=1)
+    return cast(MatMul(x, w), self.dtype)

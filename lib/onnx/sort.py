@@ -23,7 +23,7 @@ unsupported(
 
 
 def as_results(values, indices):
-    first = as_result(values)
+    first = as_result(values) if is_used(0) else None
     return first, as_result(indices, 1)
 
 

@@ -50,8 +50,8 @@ typedef struct cq_exporter {
     cq_map    function_bodies, function_names;
     cq_arena *scratch;    /* of the symbolic function that is being run */
     CQ_VEC(cq_val) owned; /* lists and texts that it made */
-    uint64_t  steps_left; /* for computing constants (budget.c) */
-    int64_t   bytes_left;
+    uint64_t steps_left;  /* for computing constants (budget.c) */
+    int64_t  bytes_left;
 } cq_exporter;
 
 struct cq_sym {

@@ -400,7 +400,7 @@ static cq_val range(cq_lang *l, const cq_val *args, size_t n)
     count = count > 0 ? count : 0;
     if (!cq_lang_step(l, (size_t)count))
         return CQ_NONE;
-    out   = cq_lang_list(l, NULL, (size_t)count);
+    out = cq_lang_list(l, NULL, (size_t)count);
     for (int64_t i = 0; i < count && out.kind == CQ_VAL_LIST; i++)
         out.u.list->items[i] = cq_val_of_i64(start + i * step);
     return out;

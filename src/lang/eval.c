@@ -379,7 +379,8 @@ static void run_for(frame *fr, const cq_ast_stmt *s)
     size_t        n;
     const cq_val *items = cq_lang_items(&over, &n);
 
-    for (size_t i = 0; i < n && fr->state == RUNNING && !failed(fr) && cq_lang_step(fr->l, 1); i++) {
+    for (size_t i = 0; i < n && fr->state == RUNNING && !failed(fr) && cq_lang_step(fr->l, 1);
+         i++) {
         assign(fr, s->u.loop.target, items[i]);
         run_block(fr, &s->u.loop.body);
         if (fr->state == CONTINUING)
@@ -487,10 +488,10 @@ static void run_block(frame *fr, const cq_ast_block *b)
 static cq_val call_function(cq_lang *l, cq_lib_function *f, const uint8_t *params,
                             const cq_val *args, size_t n)
 {
-    const cq_ast_def *def;
-    uint64_t          given = 0;
-    cq_status         status;
-    frame             fr;
+    const cq_ast_def      *def;
+    uint64_t               given = 0;
+    cq_status              status;
+    frame                  fr;
     const cq_lib_function *caller = l->in;
     const cq_span          at     = l->at;
 

@@ -116,7 +116,9 @@ static bool at_string(const scan *s)
 static cq_status scan_key(scan *s, cq_decorator_key *key)
 {
     key->name  = "";
-    key->value = at_string(s) ? scan_string(s) : is_word(*s->at) || *s->at == '-' ? scan_word(s) : "";
+    key->value = at_string(s)                       ? scan_string(s)
+                 : is_word(*s->at) || *s->at == '-' ? scan_word(s)
+                                                    : "";
     if (!key->value)
         return CQ_E_NO_MEMORY;
     if (!*key->value)
@@ -148,7 +150,7 @@ static cq_status scan_decorator(scan *s, cq_lib_function *function)
         }
     }
     d.at.end = (uint32_t)(s->at - s->file->source.text);
-    d.keys = cq_arena_copy(s->file->arena, keys, d.n_keys * sizeof *keys + 1);
+    d.keys   = cq_arena_copy(s->file->arena, keys, d.n_keys * sizeof *keys + 1);
     if (!d.name || !d.text || !d.keys)
         return CQ_E_NO_MEMORY;
     return cq_vec_push(&s->file->decorators, d);

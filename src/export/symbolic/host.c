@@ -276,8 +276,14 @@ static cq_val call_op(cq_sym_run *r, const target *t, const cq_val *args, size_t
     cq_val      in[CQ_LANG_MAX_ITEMS], attrs[CQ_LANG_MAX_ITEMS], items[CQ_LANG_MAX_ITEMS];
     const char *names[CQ_LANG_MAX_ITEMS];
     cq_value   *out[CQ_LANG_MAX_ITEMS] = { NULL };
-    cq_sym_call c = { .r = r, .op = t->op, .in = in, .attrs = attrs, .attr_names = names,
-                      .out = out, .n_out = 1, .has_onnx_dtypes = t->has_suffixes };
+    cq_sym_call c                      = { .r               = r,
+                                           .op              = t->op,
+                                           .in              = in,
+                                           .attrs           = attrs,
+                                           .attr_names      = names,
+                                           .out             = out,
+                                           .n_out           = 1,
+                                           .has_onnx_dtypes = t->has_suffixes };
     double      many;
 
     if (!t->op && !(c.op = text_of(args[1])))
@@ -352,12 +358,14 @@ static cq_val unchanged(cq_ast_op op, cq_val a, cq_val b)
 
 static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
 {
-    static const char *const ops[] = { [CQ_AST_ADD] = "Add", [CQ_AST_SUB] = "Sub",
-                                       [CQ_AST_MUL] = "Mul", [CQ_AST_DIV] = "Div",
+    static const char *const ops[] = { [CQ_AST_ADD] = "Add",
+                                       [CQ_AST_SUB] = "Sub",
+                                       [CQ_AST_MUL] = "Mul",
+                                       [CQ_AST_DIV] = "Div",
                                        [CQ_AST_POW] = "Pow" };
-    cq_sym_run *r                  = cq_sym_run_of(l);
-    cq_val      same               = unchanged(op, a, b);
-    cq_value   *like, *x, *y;
+    cq_sym_run              *r     = cq_sym_run_of(l);
+    cq_val                   same  = unchanged(op, a, b);
+    cq_value                *like, *x, *y;
 
     if (op >= CQ_AST_EQ && op <= CQ_AST_GE)
         return compare(r, op, a, b);

@@ -32,10 +32,11 @@ static cq_value *value(cq_sym_run *r, const cq_sym_args *e, size_t i)
 static double number(cq_sym_run *r, const cq_sym_args *e, size_t i, double otherwise)
 {
     cq_val t = item(e, i);
-    double       f = otherwise;
+    double f = otherwise;
 
     if (i < e->n && !cq_sym_number_of(t, &f) && r->s->status == CQ_OK)
-        cq_sym_no(r->s, 0, "a number in %s must be known when the model is exported", e->function->name);
+        cq_sym_no(r->s, 0, "a number in %s must be known when the model is exported",
+                  e->function->name);
     return f;
 }
 
@@ -208,8 +209,8 @@ static cq_val cast(cq_sym_run *r, const cq_sym_args *e)
     }
     if (t.kind == CQ_VAL_LIST)
         return cq_val_of_graph(r, row_of(r, &t, cq_sym_dtype_of(r, to)));
-    return cq_val_of_graph(r, 
-        cq_sym_cast(r->s, cq_sym_input_of(r, t, NULL), cq_sym_dtype_of(r, to)));
+    return cq_val_of_graph(r,
+                           cq_sym_cast(r->s, cq_sym_input_of(r, t, NULL), cq_sym_dtype_of(r, to)));
 }
 
 /* A number as a tensor, of the dtype of another. */
@@ -225,7 +226,7 @@ static cq_val full(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_type        type = cq_sym_result_type(r->s, 0);
     const cq_value as   = { .type = { .kind = CQ_TYPE_TENSOR, .dtype = type.dtype } };
-    cq_val   t    = item(e, 0);
+    cq_val         t    = item(e, 0);
 
     if (r->promotes) { /* computed in another dtype than that of the result, perhaps */
         cq_value *v = cq_sym_input_of(r, t, NULL);
@@ -246,8 +247,8 @@ static cq_val fit(cq_sym_run *r, const cq_sym_args *e)
     const char *op = text(r, e, 0);
     cq_value   *x  = value(r, e, 1);
 
-    return cq_val_of_graph(r, 
-        x ? cq_sym_cast(r->s, x, cq_sym_fit(r->s, op, cq_sym_dtype(r->s, x))) : NULL);
+    return cq_val_of_graph(r, x ? cq_sym_cast(r->s, x, cq_sym_fit(r->s, op, cq_sym_dtype(r->s, x)))
+                                : NULL);
 }
 
 /* All arguments, in order; sizes as tensors. */
@@ -261,8 +262,8 @@ static cq_val arguments(cq_sym_run *r, const cq_sym_args *e)
 
         t.u.list->items[i] =
             cq_val_of_graph(r, o->kind == CQ_OPERAND_VALUE ? cq_sym_value(r->s, o->u.value)
-                                  : o->kind == CQ_OPERAND_INT ? cq_sym_of_int(r->s, o->u.i)
-                                                              : NULL);
+                               : o->kind == CQ_OPERAND_INT ? cq_sym_of_int(r->s, o->u.i)
+                                                           : NULL);
     }
     return t;
 }
@@ -271,8 +272,8 @@ static cq_val without_bfloat16(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_value *x = value(r, e, 0);
 
-    return cq_val_of_graph(r, 
-        x && cq_sym_dtype(r->s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(r->s, x, CQ_DTYPE_F32) : x);
+    return cq_val_of_graph(
+        r, x && cq_sym_dtype(r->s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(r->s, x, CQ_DTYPE_F32) : x);
 }
 
 /* ONNX Runtime makes one node of a Pad with zeros and a pool: a MaxPool then pads with -inf, and an
@@ -293,7 +294,7 @@ static cq_val computable(cq_sym_run *r, const cq_sym_args *e)
 static cq_val trunc_of(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_val t = item(e, 0);
-    double       f;
+    double f;
 
     if (!cq_sym_is_graph(t) && cq_sym_number_of(t, &f))
         return cq_val_of_f64(trunc(f));
@@ -303,21 +304,21 @@ static cq_val trunc_of(cq_sym_run *r, const cq_sym_args *e)
 /* The highest finite number of a dtype of floats. */
 static cq_val highest(cq_sym_run *r, const cq_sym_args *e)
 {
-    cq_val t = item(e, 0);
-    cq_dtype     d = cq_sym_dtype_of(r, t);
+    cq_val   t = item(e, 0);
+    cq_dtype d = cq_sym_dtype_of(r, t);
 
     return cq_val_of_f64(d == CQ_DTYPE_F16   ? 65504
-                     : d == CQ_DTYPE_F64 ? DBL_MAX
-                     : d == CQ_DTYPE_F32 ? FLT_MAX
-                                         : 3.3895313892515355e38);
+                         : d == CQ_DTYPE_F64 ? DBL_MAX
+                         : d == CQ_DTYPE_F32 ? FLT_MAX
+                                             : 3.3895313892515355e38);
 }
 
 static cq_val expand(cq_sym_run *r, const cq_sym_args *e)
 {
-    cq_value    *x = value(r, e, 0);
-    cq_val t = item(e, 1);
-    cq_int       to[CQ_MAX_RANK];
-    size_t       n;
+    cq_value *x = value(r, e, 0);
+    cq_val    t = item(e, 1);
+    cq_int    to[CQ_MAX_RANK];
+    size_t    n;
 
     if (cq_sym_ints_of(r, t, to, &n, CQ_MAX_RANK))
         return cq_val_of_graph(r, cq_sym_expand_any(r->s, x, to, n));
@@ -332,26 +333,24 @@ static cq_val swap_dims(cq_sym_run *r, const cq_sym_args *e)
     cq_value *x = value(r, e, 0);
     int       n = cq_sym_rank(r->s, x);
 
-    return cq_val_of_graph(r, 
-        cq_sym_swap_dims(r->s, x, axis_of(r, e, 1, n), axis_of(r, e, 2, n)));
+    return cq_val_of_graph(r, cq_sym_swap_dims(r->s, x, axis_of(r, e, 1, n), axis_of(r, e, 2, n)));
 }
 
 static cq_val as_result(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_value *x = value(r, e, 0);
 
-    return cq_val_of_graph(r, x ? cq_sym_in_sizes_of(r->s, x, (size_t)number(r, e, 1, 0))
-                                   : NULL);
+    return cq_val_of_graph(r, x ? cq_sym_in_sizes_of(r->s, x, (size_t)number(r, e, 1, 0)) : NULL);
 }
 
 /* A tensor that is known to have the sizes of another, or of a list. */
 static cq_val with_shape(cq_sym_run *r, const cq_sym_args *e)
 {
-    cq_value    *x    = value(r, e, 0);
-    cq_val like = item(e, 1);
-    cq_dtype     d    = cq_sym_dtype(r->s, x);
-    cq_int       to[CQ_MAX_RANK];
-    size_t       n;
+    cq_value *x    = value(r, e, 0);
+    cq_val    like = item(e, 1);
+    cq_dtype  d    = cq_sym_dtype(r->s, x);
+    cq_int    to[CQ_MAX_RANK];
+    size_t    n;
 
     if (!x)
         return CQ_NONE;
@@ -366,8 +365,8 @@ static cq_val with_shape(cq_sym_run *r, const cq_sym_args *e)
 /* A tensor that is known to be of a dtype. */
 static cq_val with_dtype(cq_sym_run *r, const cq_sym_args *e)
 {
-    cq_value    *x = value(r, e, 0);
-    cq_val t = item(e, 1);
+    cq_value *x = value(r, e, 0);
+    cq_val    t = item(e, 1);
 
     cq_sym_set_dtype(r->s, x, cq_sym_dtype_of(r, t));
     return cq_val_of_graph(r, x);
@@ -375,12 +374,12 @@ static cq_val with_dtype(cq_sym_run *r, const cq_sym_args *e)
 
 static cq_val slice(cq_sym_run *r, const cq_sym_args *e)
 {
-    cq_value    *x         = value(r, e, 0);
-    bool         is_ranked = x && x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;
-    int          at        = axis_of(r, e, 1, is_ranked ? x->type.rank : CQ_MAX_RANK);
-    cq_val from = item(e, 2), to = item(e, 3);
-    cq_int       start, end;
-    size_t       n;
+    cq_value *x         = value(r, e, 0);
+    bool      is_ranked = x && x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;
+    int       at        = axis_of(r, e, 1, is_ranked ? x->type.rank : CQ_MAX_RANK);
+    cq_val    from = item(e, 2), to = item(e, 3);
+    cq_int    start, end;
+    size_t    n;
 
     if (to.kind == CQ_VAL_NONE)
         to = cq_val_of_i64(INT64_MAX);
@@ -388,8 +387,7 @@ static cq_val slice(cq_sym_run *r, const cq_sym_args *e)
         wrong(r, e, "integers for the bounds");
         return CQ_NONE;
     }
-    return cq_val_of_graph(r, 
-        cq_sym_slice(r->s, x, at, start, end, (int64_t)number(r, e, 4, 1)));
+    return cq_val_of_graph(r, cq_sym_slice(r->s, x, at, start, end, (int64_t)number(r, e, 4, 1)));
 }
 
 /* Over some axes; over all of them without any. */
@@ -408,8 +406,8 @@ static cq_val reduce(cq_sym_run *r, const cq_sym_args *e)
 static cq_int whole(cq_sym_run *r, const cq_sym_args *e, size_t i)
 {
     cq_val t = item(e, i);
-    cq_int       n = cq_i(0);
-    size_t       one;
+    cq_int n = cq_i(0);
+    size_t one;
 
     if (!cq_sym_ints_of(r, t, &n, &one, 1))
         wrong(r, e, "an integer");
@@ -466,8 +464,8 @@ static cq_val write_slices(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_value *x = value(r, e, 0), *index = value(r, e, 2), *source = value(r, e, 3);
 
-    return cq_val_of_graph(r, 
-        cq_sym_write_slices(r->s, x, axis_of(r, e, 1, cq_sym_rank(r->s, x)), index, source));
+    return cq_val_of_graph(
+        r, cq_sym_write_slices(r->s, x, axis_of(r, e, 1, cq_sym_rank(r->s, x)), index, source));
 }
 
 static cq_val unit_kernels(cq_sym_run *r, const cq_sym_args *e)
@@ -476,8 +474,8 @@ static cq_val unit_kernels(cq_sym_run *r, const cq_sym_args *e)
 
     if (!(high > 0 && wide > 0 && high * wide < MAX_WINDOW))
         wrong(r, e, "a window");
-    return cq_val_of_graph(r, 
-        r->s->status == CQ_OK ? cq_sym_unit_kernels(r->s, (int64_t)high, (int64_t)wide) : NULL);
+    return cq_val_of_graph(
+        r, r->s->status == CQ_OK ? cq_sym_unit_kernels(r->s, (int64_t)high, (int64_t)wide) : NULL);
 }
 
 static cq_val sort(cq_sym_run *r, const cq_sym_args *e)
@@ -501,8 +499,8 @@ static cq_val unsupported(cq_sym_run *r, const cq_sym_args *e)
  * tensor beside them. */
 static cq_val of_tensors(cq_sym_run *r, const cq_sym_args *e)
 {
-    const cq_sym_native *f  = e->function;
-    cq_val               a  = item(e, 0), b = item(e, 1);
+    const cq_sym_native *f = e->function;
+    cq_val               a = item(e, 0), b = item(e, 1);
     const cq_value      *as = cq_sym_is_graph(a) ? cq_sym_graph_of(r, a) : cq_sym_graph_of(r, b);
     cq_value            *x  = cq_sym_input_of(r, a, as);
     cq_value            *y  = cq_sym_input_of(r, b, as);

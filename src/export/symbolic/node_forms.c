@@ -13,7 +13,7 @@ enum { MAX_PARTS = 256 };
 static bool operands(const cq_sym_call *c, size_t from, size_t n, cq_value **out)
 {
     const cq_val   *in   = c->in + from;
-    const cq_value     *like = NULL;
+    const cq_value *like = NULL;
 
     for (size_t i = 0; i < n && !like; i++)
         like = cq_sym_graph_of(c->r, in[i]);
@@ -154,10 +154,10 @@ static bool reduce(const cq_sym_call *c)
 /* Dimensions may be counted from the back; in their own order there is nothing to do. */
 static bool transpose(const cq_sym_call *c)
 {
-    cq_value    *x = tensor(c, 1, 1);
-    int64_t      perm[CQ_MAX_RANK];
-    bool         same = true;
-    size_t       n;
+    cq_value *x = tensor(c, 1, 1);
+    int64_t   perm[CQ_MAX_RANK];
+    bool      same = true;
+    size_t    n;
 
     if (!x || c->n_attrs != 1 || strcmp(c->attr_names[0], "perm") != 0)
         return false;
@@ -227,10 +227,7 @@ static cq_value *tensor_and_ints(const cq_sym_call *c, size_t most, cq_int *ints
 {
     cq_value *x = tensor(c, 2, most);
 
-    return x && is_list(c->in[1]) &&
-                   cq_sym_ints_of(c->r, c->in[1], ints, n, max)
-               ? x
-               : NULL;
+    return x && is_list(c->in[1]) && cq_sym_ints_of(c->r, c->in[1], ints, n, max) ? x : NULL;
 }
 
 static bool expand(const cq_sym_call *c)

@@ -1,5 +1,5 @@
-/* ONNX nodes of symbolic functions: Conv(x, w, b, strides=s), and g.op("Conv", x, w, b, strides_i=s)
- * as PyTorch writes it. */
+/* ONNX nodes of symbolic functions: Conv(x, w, b, strides=s), and g.op("Conv", x, w, b,
+ * strides_i=s) as PyTorch writes it. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/host.h"
 #include "onnx/schema.h"
@@ -25,10 +25,10 @@ static cq_attr unknown_attribute(cq_sym_run *r, const char *name)
 
 static cq_attr list_attribute(cq_sym_run *r, const char *name, cq_val v, bool floats)
 {
-    int64_t     ints[MAX_LIST];
-    double      numbers[MAX_LIST];
-    const char *texts[MAX_LIST];
-    size_t      n, n_texts = 0;
+    int64_t       ints[MAX_LIST];
+    double        numbers[MAX_LIST];
+    const char   *texts[MAX_LIST];
+    size_t        n, n_texts = 0;
     const cq_val *items   = cq_lang_items(&v, &n);
     bool          numeric = n <= MAX_LIST;
 
@@ -68,7 +68,8 @@ static cq_attr tensor_attribute(cq_sym_run *r, const char *name, cq_val v)
 static cq_attr attribute(const cq_sym_call *c, const cq_onnx_schema *schema, const char *name,
                          char suffix, cq_val v)
 {
-    const cq_onnx_schema_attribute *a = schema && !suffix ? cq_onnx_schema_attr(schema, name) : NULL;
+    const cq_onnx_schema_attribute *a =
+        schema && !suffix ? cq_onnx_schema_attr(schema, name) : NULL;
     bool   is_float = suffix ? suffix == 'f'
                       : a    ? a->type == CQ_ONNX_ATTR_FLOAT || a->type == CQ_ONNX_ATTR_FLOATS
                              : v.kind == CQ_VAL_FLOAT;

@@ -1,7 +1,7 @@
 """The inverse of Erf, the logarithm of the gamma function and its derivative.
 
-ONNX has none of them, so they are composed of others. All of it is computed in float64. Errors are
-those of the series: below 1e-12 of the gamma functions, 3e-10 of erfinv, which float32 does not see.
+ONNX has none of them, so they are composed of others, in float64. Errors are those of the series:
+below 1e-12 of the gamma functions, 3e-10 of erfinv, which float32 does not see.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Products of matrices in few bits: weights keep their bits, DequantizeLinear applies the scales."""
+"""Products of matrices in few bits: weights stay small, DequantizeLinear applies the scales."""
 
 import torch
 

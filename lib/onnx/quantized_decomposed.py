@@ -1,7 +1,7 @@
 """Quantization as plain tensors.
 
-QuantizeLinear and DequantizeLinear where they have the dtype, 8 bits since opset 10 and 16 since 21;
-with a scale for each channel since 13. Otherwise, and for half precision, it is decomposed.
+QuantizeLinear and DequantizeLinear where they have the dtype: 8 bits since opset 10 and 16 since
+21, with a scale for each channel since 13. Otherwise, and for half precision, it is decomposed.
 """
 
 import torch

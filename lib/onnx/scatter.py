@@ -124,7 +124,10 @@ def reduction_of(kind):
 
 
 def destinations(x, index, at, last):
-    """[lanes…, sources, indices]: which source goes to which index. The axis is last in the lanes."""
+    """[lanes…, sources, indices]: which source goes to which index.
+
+    The axis is last in the lanes.
+    """
     index = Unsqueeze(swap_dims(index, at, last), [last + 1])
     return Equal(index, iota(x.size(at)))
 

@@ -50,7 +50,7 @@ def concat(tensors, dim, is_new_axis):
 
 @symbolic("sequence::split", opset=7)
 def split(x, dim, sizes, keepdims):
-    """Without sizes SplitToSequence takes single slices, and keepdims counts; with them it does not."""
+    """Without sizes SplitToSequence takes single slices, and only then keepdims counts."""
     if opset() < 11:
         return too_early()
     return SplitToSequence(

@@ -2,8 +2,8 @@
 
 Everything with an order is TopK, which also returns the indices of the elements, and of equal ones
 the first first, as PyTorch's stable sort. ONNX does not specify the position of NaN, which PyTorch
-takes for the greatest. Running operators that ONNX lacks (all but CumSum) reduce a table whose row i
-has the elements up to i.
+takes for the greatest. Running operators that ONNX lacks (all but CumSum) reduce a table whose row
+i has the elements up to i.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Views of whole tensors.
 
-ONNX has no views: a view of PyTorch is a tensor of its own there. The sizes of the result are known,
-so a view, or flatten, is one Reshape.
+ONNX has no views: a view of PyTorch is a tensor of its own there. The sizes of the result are
+known, so a view, or flatten, is one Reshape.
 """
 
 import torch

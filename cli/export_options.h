@@ -35,7 +35,7 @@
           "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                   \
         { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },      \
         { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 }, \
-        { "symbolics", "FILE", "rules for operators, a line each: aten::silu 7: Mul(self, …)",     \
+        { "symbolics", "FILE", "Python file of symbolic functions: how operators become ONNX",     \
           0 },                                                                                     \
         { "annotate", "PATH:NAME=VALUE", "mark the first node of a module, repeatable", 0 },       \
         { "annotate-all", NULL, "mark all nodes of these modules", 0 },                            \

@@ -150,10 +150,10 @@ typedef struct cq_export_options {
     size_t                  n_custom_opsets;
     const char *const      *function_classes; /* modules of these classes become functions */
     size_t                  n_function_classes;
-    const char       *symbolics;  /* text of symbolic functions, preferred over built-in ones */
-    const char       *producer;   /* NULL: "calque" */
-    const char       *graph_name; /* NULL: "main_graph" */
-    cq_export_report *report;     /* filled; may be NULL */
+    const char             *symbolics;  /* a Python file of symbolic functions, as text */
+    const char             *producer;   /* NULL: "calque" */
+    const char             *graph_name; /* NULL: "main_graph" */
+    cq_export_report       *report;     /* filled; may be NULL */
 
     /* Receives the results of the model for the example, flattened, in the exported training mode,
      * followed by the outputs that cq_as_output named. Results beyond n_outputs are dropped,

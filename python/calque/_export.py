@@ -176,7 +176,7 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
         trace: the example decides every branch and loop.
         operators: "onnx", "onnx_aten", "onnx_aten_fallback" or "onnx_fallthrough": what becomes of
             operators that ONNX does not have.
-        symbolics: rules for operators, as text; see docs/rules.md.
+        symbolics: symbolic functions, as the text of a Python file; see docs/symbolic-functions.md.
         custom_opsets: {"mydomain": 2}: versions of the domains that symbolics use.
         constant_folding: compute in advance what does not depend on inputs.
         modules_as_functions: True, or a list of classes, which become functions of the model.

@@ -1,5 +1,5 @@
-"""What the library says, in the words of Python. It speaks to users of the command line: "write a rule
-(--symbolics)". An option is an argument of calque.export here, of the same name unless ARGUMENTS has
+"""What the library says, in the words of Python. It speaks to users of the command line: "write a
+symbolic function (--symbolics)". An option is an argument of calque.export here, of the same name unless ARGUMENTS has
 another; models in PyTorch have other arguments (calque.onnx), and whatever else is left of an option
 is one of calque.export."""
 from __future__ import annotations
@@ -89,8 +89,8 @@ def in_python(said: str) -> str:
     """A text of the library with arguments in place of options.
 
     >>> from calque._words import in_python
-    >>> in_python("write a rule (--symbolics), or keep them with --operator-export-type onnx_fallthrough")
-    'write a rule (symbolics=…), or keep them with operators="onnx_fallthrough"'
+    >>> in_python("write a symbolic function (--symbolics), or keep them with --operator-export-type onnx_fallthrough")
+    'write a symbolic function (symbolics=…), or keep them with operators="onnx_fallthrough"'
     """
     if "--" not in said:
         return said

@@ -6,7 +6,6 @@
 #include "export/exporter.h"
 #include "tensor/convert.h"
 #include "export/symbolic/host.h"
-#include "export/symbolic/rule.h"
 #include "base/cancel.h"
 #include "base/progress.h"
 #include "base/warn.h"
@@ -187,14 +186,14 @@ static cq_status convert_parts(cq_exporter *ex, cq_node *n, cq_block *parts, cq_
 
 /* ---- one node ---- */
 
-static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rule)
+static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
 {
     cq_value **in;
     size_t     n = 0;
 
     if (row->no)
         return cq_sym_no(s, 0, "%s", row->no);
-    if (row->parts && !row->fn && !rule && !row->op && !row->function) {
+    if (row->parts && !row->fn && !row->op && !row->function) {
         s->declined = true; /* for its parts */
         return CQ_E_UNSUPPORTED;
     }
@@ -204,8 +203,6 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row, const cq_rule *rul
         return row->fn(s);
     if (row->function)
         return cq_sym_run_function(s, row->function, row->promotes);
-    if (rule)
-        return cq_rule_apply(s, rule, row->each != NULL);
     if (s->op && cq_sym_arity(row->op))
         return cq_sym_elementwise(s, row->op);
     in = cq_arena_array(s->ex->graph->arena, s->node->n_inputs, sizeof *in);
@@ -281,7 +278,7 @@ static cq_status refuse_complex(cq_sym *s, char reason[CQ_ERROR_MESSAGE_SIZE])
 static cq_status convert_by(const cq_symbolic *row, cq_sym *s, cq_symbolic_found *found,
                             char reason[CQ_ERROR_MESSAGE_SIZE])
 {
-    cq_status status = apply_row(s, row, found->rule);
+    cq_status status = apply_row(s, row);
 
     if (status != CQ_OK && s->declined) {
         snprintf(reason, CQ_ERROR_MESSAGE_SIZE, "%s", cq_last_error()->message);
@@ -317,11 +314,8 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
         status = refuse_complex(&s, reason);
     else
         status = row ? convert_by(row, &s, &found, reason) : CQ_E_UNSUPPORTED;
-    if (status != CQ_OK && row && !s.declined) {
-        if (row->line)
-            cq_error_add_where(status, "line %d of the rules", row->line);
+    if (status != CQ_OK && row && !s.declined)
         return cq_error_add_where(status, "%s", n->op);
-    }
     if (status != CQ_OK && (can_take_apart || by_parts(row, n))) {
         cq_block *parts;
 

@@ -2,6 +2,7 @@
  * order they come in, and the checks of the options. */
 #include "base/sized.h"
 #include "export/exporter.h"
+#include "lang/library.h"
 
 #include "base/printable.h"
 
@@ -140,6 +141,7 @@ cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export
     cq_map_clear(&ex.function_names);
     cq_arena_free(ex.scratch);
     cq_vec_clear(&ex.owned);
+    cq_lib_file_free(ex.user_file);
     cq_graph_free(ex.graph);
     return status;
 }

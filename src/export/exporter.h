@@ -45,7 +45,8 @@ typedef struct cq_exporter {
     cq_map missing_by_name;                 /* index + 1 */
     cq_map guessed;                         /* operators of CQ_OP_GUESSED that were warned of */
     CQ_VEC(cq_symbolic) user_rows;          /* the last that fits counts */
-    cq_map user_rows_by_name;               /* the first row of each name */
+    struct cq_lib_file *user_file;          /* with the functions of the options' symbolics */
+    cq_map              user_rows_by_name;  /* the first row of each name */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
     cq_map    function_bodies, function_names;
     cq_arena *scratch;    /* of the symbolic function that is being run */
@@ -67,11 +68,10 @@ struct cq_sym {
     cq_value     **done; /* arena; n_done of them */
 };
 
-/* rows.c: the newest row for an operator at an opset, and its rule if it is text. */
+/* rows.c: the newest row for an operator at an opset. */
 typedef struct cq_symbolic_found {
-    const cq_symbolic    *row; /* NULL: there is none */
-    const struct cq_rule *rule;
-    int                   later; /* the first opset above it that has a row; 0: none */
+    const cq_symbolic *row;   /* NULL: there is none */
+    int                later; /* the first opset above it that has a row; 0: none */
 } cq_symbolic_found;
 
 cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const char *full_name,
@@ -80,7 +80,7 @@ cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const 
 /* The families, for tests: NULL past the last one. */
 const cq_symbolic *cq_symbolic_family(size_t i);
 
-/* user_rows.c: what users registered, and the rules in the options' text, into user_rows. */
+/* user_rows.c: functions that users registered, and those of the options' file, into user_rows. */
 cq_status cq_symbolics_collect(cq_exporter *ex);
 bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether there is one for op */
 

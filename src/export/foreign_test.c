@@ -120,12 +120,14 @@ TEST(foreign, a_definition_is_run_and_exported_as_what_it_calls)
     tear_down(&f);
 }
 
-TEST(foreign, a_definition_with_a_rule_stays_one_node_with_the_names_of_its_parameters)
+TEST(foreign, a_definition_with_a_symbolic_stays_one_node_with_the_names_of_its_parameters)
 {
     fixture f;
 
     set_up(&f, PROGRAM);
-    f.options.symbolics = "mylib::scale 9: com.example::Scale<by = by, bias = bias>(x)\n";
+    f.options.symbolics = "@symbolic('mylib::scale', opset=9)\n"
+                          "def f(x, by, bias):\n"
+                          "    return op('com.example::Scale', x, by=by, bias=bias)\n";
     CHECK_OK(cq_script_define(f.script, DEFINITIONS, "ops.py"));
     CHECK_OK(export(&f));
     CHECK_STR("Scale", node_at(&f, 0)->op_type);
@@ -229,12 +231,17 @@ TEST(foreign, results_that_are_unpacked_are_outputs_of_the_node)
     cq_onnx_model_free(f.model);
     f.model             = NULL;
     f.options.operators = CQ_OPERATORS_ONNX;
-    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = x1>(x0)\n";
+    f.options.symbolics = "@symbolic('mylib::pair', opset=9)\n"
+                          "def f(x, n):\n"
+                          "    return op('com.example::Pair', x, n=n, outputs=2)\n";
     CHECK_OK(export(&f));
     check_pair(&f, "Pair");
     cq_onnx_model_free(f.model);
     f.model             = NULL;
-    f.options.symbolics = "mylib::pair 9: a, b, c = com.example::Three(x0); Neg(a), c\n";
+    f.options.symbolics = "@symbolic('mylib::pair', opset=9)\n"
+                          "def pair(x, n):\n"
+                          "    a, b, c = op('com.example::Three', x, outputs=3)\n"
+                          "    return Neg(a), c\n";
     CHECK_OK(export(&f));
     CHECK_STR("Three", node_at(&f, 0)->op_type);
     CHECK_INT(3, node_at(&f, 0)->output.n);
@@ -253,7 +260,9 @@ TEST(foreign, results_can_be_unpacked_when_the_arguments_are_gone)
            "    x = x.relu()\n"
            "    a, b, c = both\n"
            "    return a - b + c + x\n");
-    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = n>(x0, x1, by)\n";
+    f.options.symbolics = "@symbolic('mylib::pair', opset=9)\n"
+                          "def f(x, others, by, n):\n"
+                          "    return op('com.example::Pair', x, others, by, n=n, outputs=3)\n";
     CHECK_OK(export(&f));
     for (size_t i = 0; i < f.model->graph->node.n; i++)
         if (strcmp(node_at(&f, i)->op_type, "Pair") == 0) {
@@ -265,7 +274,7 @@ TEST(foreign, results_can_be_unpacked_when_the_arguments_are_gone)
     tear_down(&f);
 }
 
-TEST(foreign, a_definition_with_several_results_and_a_rule_is_one_node)
+TEST(foreign, a_definition_with_several_results_and_a_symbolic_is_one_node)
 {
     fixture f;
 
@@ -274,7 +283,9 @@ TEST(foreign, a_definition_with_several_results_and_a_rule_is_one_node)
                               "def mylib__pair(x: Tensor, n: int) -> Tuple[Tensor, Tensor]:\n"
                               "    return x + n, x - n\n",
                               NULL));
-    f.options.symbolics = "mylib::pair 9: com.example::Pair<n = n>(x)\n";
+    f.options.symbolics = "@symbolic('mylib::pair', opset=9)\n"
+                          "def f(x, n):\n"
+                          "    return op('com.example::Pair', x, n=n, outputs=2)\n";
     CHECK_OK(export(&f));
     check_pair(&f, "Pair");
     tear_down(&f);
@@ -311,7 +322,7 @@ TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
 }
 
 /* What is inside of a function says what its results look like, and is not a part of the model. */
-TEST(foreign, a_function_of_its_own_is_a_node_for_a_rule)
+TEST(foreign, a_function_of_its_own_is_a_node_for_a_symbolic)
 {
     fixture f;
 
@@ -319,7 +330,9 @@ TEST(foreign, a_function_of_its_own_is_a_node_for_a_rule)
            "def net(x):\n"
            "    a, = torch.ops.calque.function(\"my::half\", [x], [torch.stack([x.neg(), x])])\n"
            "    return a.abs()\n");
-    f.options.symbolics = "my::half 7: com.example::Half(x0)\n";
+    f.options.symbolics = "@symbolic('my::half', opset=7)\n"
+                          "def f(x):\n"
+                          "    return op('com.example::Half', x)\n";
     CHECK_OK(export(&f));
     CHECK_INT(2, f.model->graph->node.n);
     CHECK_STR("Half", node_at(&f, 0)->op_type);
@@ -451,7 +464,8 @@ int main(void)
         TEST_OF(foreign, an_unknown_operator_that_changes_in_place_is_not_forgotten),
         TEST_OF(foreign, what_nobody_knows_cannot_be_run),
         TEST_OF(foreign, a_definition_is_run_and_exported_as_what_it_calls),
-        TEST_OF(foreign, a_definition_with_a_rule_stays_one_node_with_the_names_of_its_parameters),
+        TEST_OF(foreign,
+                a_definition_with_a_symbolic_stays_one_node_with_the_names_of_its_parameters),
         TEST_OF(foreign, the_last_definition_counts_and_goes_before_the_table),
         TEST_OF(foreign,
                 an_operator_that_is_kept_is_taken_to_return_what_it_gets_and_a_warning_says_so),
@@ -459,10 +473,10 @@ int main(void)
         TEST_OF(foreign, a_failure_after_a_guess_names_the_operator_that_was_guessed),
         TEST_OF(foreign, results_that_are_unpacked_are_outputs_of_the_node),
         TEST_OF(foreign, results_can_be_unpacked_when_the_arguments_are_gone),
-        TEST_OF(foreign, a_definition_with_several_results_and_a_rule_is_one_node),
+        TEST_OF(foreign, a_definition_with_several_results_and_a_symbolic_is_one_node),
         TEST_OF(foreign, an_item_of_what_nobody_knows_is_refused),
         TEST_OF(foreign, a_definition_that_is_no_torchscript_is_refused),
-        TEST_OF(foreign, a_function_of_its_own_is_a_node_for_a_rule),
+        TEST_OF(foreign, a_function_of_its_own_is_a_node_for_a_symbolic),
         TEST_OF(foreign, a_program_marks_its_own_parts),
         TEST_OF(foreign, an_identity_stays_while_it_is_used),
         TEST_OF(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given),

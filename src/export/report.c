@@ -72,23 +72,24 @@ cq_status cq_export_report_missing(const cq_exporter *ex)
         if (!maker && ex->missing.items[i].is_unknown)
             maker = cq_foreign_maker_hint(ex->missing.items[i].op);
     }
-    status =
-        cq_fail(CQ_E_UNSUPPORTED, NULL,
-                maker       ? maker
-                : in_branch ? "where a branch is not needed, make the argument that selects it a "
-                              "part of the program (--constant NAME=VALUE) or let the example "
-                              "decide (--trace); else say what they compute (--define), write a "
-                              "rule (--symbolics), or keep them with --operator-export-type "
-                              "onnx_fallthrough"
-                : unknown   ? "say what they compute, in TorchScript (--define), write a rule "
-                              "(--symbolics), or keep them with --operator-export-type "
-                              "onnx_fallthrough"
-                : newest ? "try a newer opset, write a rule (--symbolics), or keep the operators "
-                           "with --operator-export-type onnx_aten_fallback"
-                         : "write a rule for them (--symbolics), or keep them with "
-                           "--operator-export-type onnx_aten_fallback",
-                "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
-                ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
+    status = cq_fail(
+        CQ_E_UNSUPPORTED, NULL,
+        maker       ? maker
+        : in_branch ? "where a branch is not needed, make the argument that selects it a "
+                      "part of the program (--constant NAME=VALUE) or let the example "
+                      "decide (--trace); else say what they compute (--define), write a "
+                      "symbolic function (--symbolics), or keep them with --operator-export-type "
+                      "onnx_fallthrough"
+        : unknown   ? "say what they compute, in TorchScript (--define), write a "
+                      "symbolic function (--symbolics), or keep them with --operator-export-type "
+                      "onnx_fallthrough"
+        : newest
+            ? "try a newer opset, write a symbolic function (--symbolics), or keep the operators "
+              "with --operator-export-type onnx_aten_fallback"
+            : "write a symbolic function (--symbolics), or keep them with "
+              "--operator-export-type onnx_aten_fallback",
+        "%zu operator%s cannot be exported to opset %d:%s", ex->missing.n,
+        ex->missing.n == 1 ? "" : "s", ex->options.opset, cq_str_text(&s));
     cq_str_clear(&s);
     return status;
 }

@@ -259,6 +259,31 @@ static bool math_constant(const char *name, cq_val *out)
     return f == f || strcmp(name, "math.nan") == 0;
 }
 
+/* A table of the host, as in cast_pytorch_to_onnx["Float"]: a function without parameters, called
+ * by its name. */
+static bool link_table(linker *k, cq_ast_expr *x, const char *name)
+{
+    cq_lib_function *f = k->host->function ? k->host->function(name) : NULL;
+    cq_ast_expr     *callee;
+    cq_lang_target  *t;
+
+    if (!f || cq_library_parse(f) != CQ_OK || f->def->n_params)
+        return false;
+    callee = cq_arena_copy(k->unit->arena, x, sizeof *x);
+    t      = cq_arena_zalloc(k->unit->arena, sizeof *t);
+    if (!callee || !t) {
+        k->status = CQ_E_NO_MEMORY;
+        return true;
+    }
+    t->function        = f;
+    x->kind            = CQ_X_CALL;
+    x->u.call.function = callee;
+    x->u.call.args     = NULL;
+    x->u.call.n        = 0;
+    x->u.call.target   = t;
+    return true;
+}
+
 /* A name that is not local and not called: a constant of the host, or of Python. */
 static void link_constant(linker *k, cq_ast_expr *x, const char *name)
 {
@@ -267,6 +292,8 @@ static void link_constant(linker *k, cq_ast_expr *x, const char *name)
     if (k->status != CQ_OK)
         return;
     if (!type_constant(name, &v) && !math_constant(name, &v) && !k->host->constant(name, &v)) {
+        if (link_table(k, x, name))
+            return;
         fail(k, x->at, "%s is not defined", name);
         return;
     }

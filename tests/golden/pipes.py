@@ -12,7 +12,7 @@ from peers import CALQUE, Report  # noqa: E402
 
 NET = "def forward(x: Tensor) -> Tensor:\n  return torch.ops.mine.twice(x)\n"
 DEFINE = "def mine__twice(x: Tensor) -> Tensor:\n  return x + x\n"
-RULE = "mine::twice 9: x0 + x0\n"
+SYMBOLIC = '@symbolic("mine::twice", opset=9)\ndef twice(x):\n    return x + x\n'
 
 
 def calque(*args, given=b"", code=0, cwd=None):
@@ -28,7 +28,7 @@ class Folder:
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
-        for name, text in [("net.py", NET), ("ops.py", DEFINE), ("rules.txt", RULE)]:
+        for name, text in [("net.py", NET), ("ops.py", DEFINE), ("symbolics.py", SYMBOLIC)]:
             (self.path / name).write_text(text)
         self("export", "net.py", "--define", "ops.py", "--input", "2x3", "-o", "net.onnx")
         self("testcase", "net.py", "case", "--define", "ops.py", "--input", "2x3")
@@ -60,7 +60,7 @@ READ = [
     (["infer", "-", "-o", "-"], "net.onnx"),
     (["export", "-", "--define", "ops.py", "--input", "2x3", "-o", "-"], "net.py"),
     (EXPORT + ["--define", "-", "-o", "-"], "ops.py"),
-    (EXPORT + ["--symbolics", "-", "-o", "-"], "rules.txt"),
+    (EXPORT + ["--symbolics", "-", "-o", "-"], "symbolics.py"),
     (EXPORT + ["--define", "ops.py", "--dynamic-axes", "@-", "-o", "-"], "axes.json"),
     (["verify", "case", "--model", "-"], "net.onnx"),
     (["bench", "-", "--repeat", "1"], "net.onnx"),

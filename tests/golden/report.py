@@ -32,7 +32,7 @@ def main():
             assert set(got["seconds"]) == {"load", "export", "verify", "save"}
             assert 0 < sum(got["seconds"].values()) < 100
         with report.case("a model that is not"):
-            code, got = export(folder, "--symbolics", f"{HERE}/data/bad.rules", "-o", "never.onnx")
+            code, got = export(folder, "--symbolics", f"{HERE}/data/bad_symbolics.py", "-o", "never.onnx")
             assert code == 1 and not got["ok"]
             assert got["error"]["status"] == "syntax" and got["error"]["where"]
             assert not (pathlib.Path(folder) / "never.onnx").exists()

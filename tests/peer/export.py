@@ -395,22 +395,21 @@ def registered_symbolics_are_used():
 
 
 @test
-def rules_as_text_are_used():
+def symbolic_functions_are_used():
     import capi
     net = capi.module("Net", lambda cx, x: cx.silu(x))
     x = images(3, 2)
-    rules = ("# another silu, made of two nodes\n\naten::silu 9: Mul(self,\n"
-             "    HardSigmoid<alpha = 0.25, beta = 0.5>(self))\n")
-    model = net.export([x], opset=11, symbolics=rules)
+    head = '@symbolic("aten::silu", opset=9)\ndef silu(self):\n'
+    symbolics = f'"""Another silu, of two nodes."""\n{head}    return Mul(self, HardSigmoid(self, alpha=0.25, beta=0.5))\n'
+    model = net.export([x], opset=11, symbolics=symbolics)
     check_bytes(model)
     assert ops_of(model) == ["HardSigmoid", "Mul"], ops_of(model)
     expect_close(peers.run_ort(model, {"input_0": x})[0],
                  x * (x * 0.25 + 0.5).clip(0, 1))
-    for text, where in (("aten::silu\n", "line 1"), ("# x\naten::silu 9 Mul(self)\n", "line 2"),
-                        ("\n\nsilu 9: Relu(self)\n", "line 3"),
-                        ("aten::silu 9: Mul(self, nobody)\n", "line 1"),
-                        ("aten::silu 9: Mul(self\n", "line 1"),
-                        ("aten::relu 9: Relu(self)\naten::silu 9: Mul<axis = >(self)\n", "line 2")):
+    for text, where in (("aten::silu 9: Mul(self)\n", "line 1"), ("# x\naten::silu 9 Mul(self)\n", "line 2"),
+                        ('symbolic("silu", "Relu", opset=9)\n', ":1:"), ('symbolic("aten::silu", "Relu")\n', ":1:"),
+                        (head + "    return Mul(self, nobody)\n", ":3:"), (head + "    return Mul(self\n", ":3:"),
+                        ("x = 1\n", ":1:")):
         try:
             net.export([x], opset=11, symbolics=text)
             raise AssertionError(f"{text!r} was accepted")

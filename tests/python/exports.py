@@ -116,8 +116,9 @@ def check_report():
 
 def check_own_operators():
     source = b"def forward(x: Tensor):\n    return torch.ops.mylib.scale(x, 2.5)\n"
-    rule = "mylib::scale 9: mylib::Scale<by = x1>(x0)\n"
-    model = calque.export(source, inputs=[X], symbolics=rule, custom_opsets={"mylib": 3})
+    function = ('@symbolic("mylib::scale", opset=9)\ndef scale(x, by):\n'
+                '    return op("mylib::Scale", x, by=by)\n')
+    model = calque.export(source, inputs=[X], symbolics=function, custom_opsets={"mylib": 3})
     assert model.opset_import["mylib"] == 3 and model.graph.nodes[0].attributes == {"by": 2.5}
     body = "def mylib__scale(x: Tensor, by: float) -> Tensor:\n    return x * by\n"
     assert operators(calque.export(source, inputs=[X], define=body))[-1] == "Mul"
@@ -185,7 +186,7 @@ def check_hints_are_of_python():
                                                 b"    return x * n\n")
     assert error.hint.endswith('inputs that fit: inputs=[numpy.zeros((1, 3, 224, 224), "float32"), 1, None]')
     missing = b"def forward(x: Tensor):\n    return torch.ops.mine.it(x)\n"
-    assert "(define=…), write a rule (symbolics=…)" in raises(
+    assert "(define=…), write a symbolic function (symbolics=…)" in raises(
         calque.Error, calque.export, missing, inputs=[X]).hint
     several = b"def a(x: Tensor):\n    return x\n\ndef b(x: Tensor):\n    return x\n"
     assert raises(calque.NotFound, calque.export, several, inputs=[X]).hint == \

@@ -109,7 +109,7 @@ def check_verify(folder):
 
 def check_verify_finds_differences(folder):
     out = folder / "wrong.onnx"
-    wrong = {"symbolics": "aten::relu 7: Neg(x0)\n"}
+    wrong = {"symbolics": 'symbolic("aten::relu", "Neg", opset=7)\n'}
     source = b"def forward(x: Tensor):\n    return torch.relu(x)\n"
     error = raises(calque.VerificationError, calque.export, source, out, [X], verify=True, **wrong)
     assert isinstance(error, AssertionError) and "5 of 6 elements" in error.message, error
@@ -117,7 +117,8 @@ def check_verify_finds_differences(folder):
     calque.export(source, out, [X], **wrong)
     # A size of the example that is wrong for others.
     baked = b"def forward(x: Tensor):\n    return x * x.size(0)\n"
-    rule = {"symbolics": "aten::mul.Tensor 7: Mul(x0, 2.0)\naten::mul.Scalar 7: Mul(x0, 2.0)\n"}
+    rule = {"symbolics": '@symbolic("aten::mul.Tensor", opset=7)\n@symbolic("aten::mul.Scalar", opset=7)\n'
+                         "def twice(self):\n    return Mul(self, 2.0)\n"}
     assert verified(baked, inputs=[X], **rule)
     raises(calque.VerificationError, verified, baked, inputs=[X], dynamic_axes={"x": {0: "n"}}, **rule)
 

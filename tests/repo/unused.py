@@ -17,12 +17,11 @@ FOR_TESTS = {
     "cq_gradient_at": "walks the table of gradients",
     "cq_isa_use": "runs the kernels of each instruction set",
     "cq_lib_file_at": "finds the functions of a test's file",
-    "cq_lib_file_open": "reads the file of a test",
     "cq_onnx_attr_ref": "builds functions with attributes of their own",
     "cq_onnx_schema_at": "walks the table of schemas",
     "cq_onnx_schema_check": "asks for the first fault alone",
-    "cq_rule_each": "walks the expressions of a rule",
     "cq_state_dict_open_bytes": "fuzzing without files",
+    "cq_sym_check_library": "links every function of lib/onnx",
     "cq_symbolic_family": "walks the table of symbolics",
     "cq_torchscript_code_at": "lists the files of an archive",
 }

@@ -248,13 +248,13 @@ static const char *const wrong[] = {
     "x[0] = 1\nreturn x",
 };
 
-TEST(body, a_wrong_name_is_an_internal_error_with_its_line)
+TEST(body, a_wrong_name_is_an_error_with_its_line)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         fixture f;
 
         open_with(&f, SCHEMA "Tensor", wrong[i]);
-        if (run(&f) != CQ_E_INTERNAL || !strstr(cq_last_error()->where, "test.py:"))
+        if (run(&f) != CQ_E_SYNTAX || !strstr(cq_last_error()->where, "test.py:"))
             fail_msg("\"%s\": %s, %s", wrong[i], cq_last_error()->where, cq_last_error()->message);
         close_fixture(&f);
     }
@@ -322,7 +322,7 @@ RUN_TESTS(TEST_OF(body, numbers_and_branches_mean_what_python_means),
           TEST_OF(body, tensors_are_computed_by_operators),
           TEST_OF(body, several_results_are_returned_or_passed_on),
           TEST_OF(body, a_check_that_fails_says_why),
-          TEST_OF(body, a_wrong_name_is_an_internal_error_with_its_line),
+          TEST_OF(body, a_wrong_name_is_an_error_with_its_line),
           TEST_OF(body, every_function_of_the_library_links),
           TEST_OF(body, functions_have_the_parameters_of_their_schemas),
           TEST_OF(body, sizes_stay_symbolic))

@@ -34,7 +34,7 @@ cq_status cq_port_extra(cq_port *port, const char *name, cq_tensor *t);
 /* The name of the next input of a capture: the user's, or own; NULL: it is numbered. */
 const char *cq_port_next_name(cq_port *port, const char *own);
 
-/* Whether the user has a rule for exporting this operator. port is a cq_port. */
+/* Whether the user has a symbolic function for this operator. port is a cq_port. */
 bool cq_port_has_rule(void *port, const char *op);
 
 typedef cq_status (*cq_weight_fn)(void *user, const char *name, cq_tensor *t, bool is_parameter);

@@ -122,9 +122,15 @@ TEST(merge, nodes_of_users_may_lack_inputs)
 {
     cq_export_options o = options_of(17);
 
-    o.symbolics = "aten::relu 7: Reshape(self)\n"
-                  "aten::sigmoid 7: Unsqueeze()\n"
-                  "aten::tanh 7: Add(MatMul(self), self)\n";
+    o.symbolics = "@symbolic('aten::relu', opset=7)\n"
+                  "def relu(self):\n"
+                  "    return Reshape(self)\n"
+                  "@symbolic('aten::sigmoid', opset=7)\n"
+                  "def sigmoid():\n"
+                  "    return Unsqueeze()\n"
+                  "@symbolic('aten::tanh', opset=7)\n"
+                  "def tanh(self):\n"
+                  "    return Add(MatMul(self), self)\n";
     check_as("Reshape Neg", 0, "-torch.relu(x)", &o);
     check_as("Unsqueeze Neg", 0, "-torch.sigmoid(x)", &o);
     check_as("MatMul Add Neg", 0, "-torch.tanh(x)", &o);

@@ -192,9 +192,8 @@ cq_value *cq_sym_input_of(cq_sym_run *r, cq_val v, const cq_value *like)
 /* What a call means: a native function, or else an operator of ONNX. */
 typedef struct target {
     const cq_sym_native *native;
-    const char          *op; /* NULL: of the call's first argument, g.op("Conv", …) */
+    const char          *op; /* NULL: an argument names it: g.op("Conv", …), op("Conv", …) */
     const cq_node_form  *form;
-    size_t               n_skipped; /* g and the name of the operator */
     bool                 has_suffixes;
     const char         **keywords; /* by argument; NULL: an input. Copies that live as long */
 } target;
@@ -217,13 +216,15 @@ static const char **copy_keywords(cq_arena *arena, const char *const *keywords, 
 static const void *link_target(cq_arena *arena, const char *name, const char *const *keywords,
                                size_t n)
 {
-    const bool is_graph_op = strcmp(name, "op") == 0 && n >= 2 && !keywords[0];
-    target    *t           = cq_arena_zalloc(arena, sizeof *t);
+    static const char prefix[]    = "calque.onnx.";
+    const bool        is_graph_op = strcmp(name, "op") == 0 && n >= 1 && !keywords[0];
+    target           *t           = cq_arena_zalloc(arena, sizeof *t);
 
+    if (strncmp(name, prefix, sizeof prefix - 1) == 0)
+        name += sizeof prefix - 1;
     if (!t || !(t->keywords = copy_keywords(arena, keywords, n)))
         return NULL;
     if (is_graph_op) {
-        t->n_skipped    = 2;
         t->has_suffixes = true;
         return t;
     }
@@ -285,11 +286,13 @@ static cq_val call_op(cq_sym_run *r, const target *t, const cq_val *args, size_t
                                            .n_out           = 1,
                                            .has_onnx_dtypes = t->has_suffixes };
     double      many;
+    size_t      first = 0;
 
-    if (!t->op && !(c.op = text_of(args[1])))
-        return cq_sym_wrong(r, "expected the name of an operator in g.op, got %s",
-                            cq_val_kind_name(args[1].kind));
-    for (size_t i = t->n_skipped; i < n; i++) {
+    while (!c.op && first < n && first < 2)
+        c.op = text_of(args[first++]);
+    if (!c.op)
+        return cq_sym_wrong(r, "op expects the name of an ONNX operator");
+    for (size_t i = first; i < n; i++) {
         const char *keyword = t->keywords[i];
 
         if (!keyword) {
@@ -441,6 +444,8 @@ static void fail(cq_lang *l, cq_status status, const char *message)
         cq_sym_no(s, 0, "%s", message);
         return;
     }
+    if (status != CQ_E_NO_MEMORY && message)
+        status = l->in && cq_library_is_users(l->in->file) ? CQ_E_SYNTAX : CQ_E_INTERNAL;
     if (message && l->in)
         status = cq_source_fail(&l->in->unit->source, l->at, status, NULL, "%s", message);
     cq_sym_fail(s, status);
@@ -530,6 +535,20 @@ static bool is_graph_parameter(const cq_ast_def *def, size_t i)
     return i == 0 && def->n_params && strcmp(def->params[0].name, "g") == 0;
 }
 
+/* Whether argument i has its default, so that a function written for fewer arguments is right. */
+static bool has_default(const cq_sym *s, size_t i)
+{
+    const cq_schema *schema = s->op ? s->op->schema : NULL;
+    double           given, otherwise;
+
+    if (!schema || i >= schema->n_args || !schema->args[i].has_default)
+        return false;
+    if (s->node->inputs[i].kind == CQ_OPERAND_NONE)
+        return schema->args[i].default_value.kind == CQ_VAL_NONE;
+    return cq_operand_number(&s->node->inputs[i], &given) &&
+           cq_sym_number_of(schema->args[i].default_value, &otherwise) && given == otherwise;
+}
+
 static size_t bind(cq_sym_run *r, cq_lib_function *f, cq_val *args, uint8_t *params)
 {
     const cq_ast_def *def     = f->def;
@@ -549,8 +568,9 @@ static size_t bind(cq_sym_run *r, cq_lib_function *f, cq_val *args, uint8_t *par
             wrong_arguments(r->s, f);
         }
     }
-    if (!by_name && next < r->s->node->n_inputs)
-        wrong_arguments(r->s, f);
+    for (; !by_name && next < r->s->node->n_inputs && r->s->status == CQ_OK; next++)
+        if (!has_default(r->s, next))
+            wrong_arguments(r->s, f);
     return n;
 }
 

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MAX_WINDOW = 1 << 20 };
+enum { MAX_WINDOW = 1 << 20, MAX_TENSOR = 256 };
 
 /* ---- arguments of a function ---- */
 
@@ -487,6 +487,65 @@ static cq_val sort(cq_sym_run *r, const cq_sym_args *e)
     return of_pair(r, both);
 }
 
+/* ---- names that PyTorch's symbolic functions use ---- */
+
+/* A number that must be known. */
+static cq_val number_of(cq_sym_run *r, const cq_sym_args *e)
+{
+    cq_val v = item(e, 0);
+
+    return cq_sym_is_graph(v) ? cq_val_of_f64(number(r, e, 0, 0)) : v;
+}
+
+/* x.type() is x: it has the methods of the type. */
+static cq_val type(cq_sym_run *r, const cq_sym_args *e)
+{
+    (void)r;
+    return e->items[0];
+}
+
+/* "Float", as the types of TorchScript are called. */
+static cq_val scalar_type(cq_sym_run *r, const cq_sym_args *e)
+{
+    static const char *const names[] = { "Byte",        "Char",         "Short",         "Int",
+                                         "Long",        "Half",         "Float",         "Double",
+                                         "ComplexHalf", "ComplexFloat", "ComplexDouble", "Bool" };
+    int                      at      = cq_dtype_to_torch(cq_sym_dtype(r->s, value(r, e, 0)));
+
+    return cq_lang_text(&r->lang, at == 15 ? "BFloat16"
+                                  : at >= 0 && at < (int)(sizeof names / sizeof *names)
+                                      ? names[at]
+                                      : "Undefined");
+}
+
+/* torch.tensor of a number or a list: int64, or float32 if one is a float. */
+static cq_val new_tensor(cq_sym_run *r, const cq_sym_args *e)
+{
+    size_t        n;
+    cq_val        v      = item(e, 0);
+    const cq_val *items  = cq_lang_items(&v, &n);
+    bool          floats = false;
+    int64_t       whole[MAX_TENSOR];
+    float         real[MAX_TENSOR];
+
+    for (size_t i = 0; i < n && n <= MAX_TENSOR; i++) {
+        double f;
+
+        if (!cq_sym_number_of(items[i], &f))
+            return wrong(r, e, "numbers");
+        floats |= items[i].kind == CQ_VAL_FLOAT;
+        whole[i] = (int64_t)f;
+        real[i]  = (float)f;
+    }
+    if (n > MAX_TENSOR)
+        return wrong(r, e, "fewer numbers");
+    if (items == &v)
+        return cq_val_of_graph(r, floats ? cq_sym_const_f64(r->s, CQ_DTYPE_F32, real[0])
+                                         : cq_sym_const_i64(r->s, whole[0]));
+    return cq_val_of_graph(r, floats ? cq_sym_const_f32s(r->s, real, n)
+                                     : cq_sym_const_i64s(r->s, whole, n));
+}
+
 /* ---- the other ending ---- */
 
 static cq_val unsupported(cq_sym_run *r, const cq_sym_args *e)
@@ -575,6 +634,12 @@ static const cq_sym_native natives[] = {
     { "write_slices", 4, 4, .fn = write_slices },
     { "unit_kernels", 2, 2, .fn = unit_kernels },
     { "unsupported", 1, 2, .fn = unsupported },
+    { "number", 1, 1, .fn = number_of },
+    { "type", 1, 1, .fn = type },
+    { "scalarType", 1, 1, .fn = scalar_type },
+    { "sizes", 1, 1, .fn = shape },
+    { "dim", 1, 1, .fn = ndim },
+    { "torch.tensor", 1, 1, .fn = new_tensor },
 };
 
 const cq_sym_native *cq_sym_native_find(const char *name, size_t n)

@@ -2,7 +2,6 @@
 #include "aten/core/body.h"
 #include "base/lock.h"
 #include "export/symbolic/host.h"
-#include "export/symbolic/rule.h"
 
 #include <stdlib.h>
 
@@ -19,11 +18,9 @@ const cq_symbolic *cq_symbolic_family(size_t i)
     return i < sizeof families / sizeof *families ? families[i] : NULL;
 }
 
-/* A row of the table, and its rule once it was needed. */
 typedef struct entry entry;
 struct entry {
     const cq_symbolic *row;
-    cq_rule           *rule;
     entry             *next; /* of the same name, in table order */
 };
 
@@ -128,25 +125,17 @@ static bool is_better(const cq_symbolic *row, int opset, cq_symbolic_found *foun
 static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const char *name,
                             size_t len, int opset)
 {
-    entry *best = NULL;
-
     for (const cq_symbolic *row = cq_map_get_n(&ex->user_rows_by_name, name, len); row;
          row                    = row->next)
         if (is_better(row, opset, out)) {
-                               out->row  = row;
-                               out->rule = row->rule;
+                               out->row = row;
         }
     if (out->row)
         return CQ_OK;
     for (entry *e = cq_map_get_n(&table.by_name, name, len); e; e = e->next)
         if (is_better(e->row, opset, out)) {
             out->row = e->row;
-            best     = e;
         }
-    if (best && !best->rule && (best->row->as || best->row->each))
-        CQ_TRY(cq_rule_parse(&best->rule, table.arena,
-                             best->row->as ? best->row->as : best->row->each, NULL));
-    out->rule = best ? best->rule : NULL;
     return CQ_OK;
 }
 

@@ -1,28 +1,22 @@
-/* Symbolics: how an ATen operator becomes ONNX. One row per operator and opset, grouped by
- * family in symbolic/; look-up takes the newest row that is not above the target opset.
+/* Symbolics: how an ATen operator becomes ONNX, one row per operator and opset. Look-up takes the
+ * newest row that is not above the target opset.
  *
- *     { "aten::relu",        7, .op = "Relu" },                      a plain rename
- *     { "aten::silu",        7, .each = "self * Sigmoid(self)" },    an element-wise expression
- *     { "aten::mm",          7, .as = "MatMul(self, mat2)" },        any other one
- *     { "aten::softmax.int", 7, .fn = softmax_before_13 },           what needs thought
- *     { "aten::kron",        7, .parts = true },                     in terms of other operators
- *     { "aten::nextafter",   7, .no = "ONNX has no such function" }  and why it cannot be
+ * Most rows are functions of lib/onnx (host.h, docs/symbolic-functions.md). A row is in C where it
+ * computes a constant tensor, fills the blocks of an If or Loop, or goes from layer to layer:
  *
- * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before
- * it. .op passes on the tensors among the arguments, in order; the operands of element-wise
- * operators are cast to what they take (arith.h). An operator without a row is decomposed if
- * it is composed of others.
+ *     { "aten::einsum", 12, .fn = einsum },
  *
- * .as and .each are rules, whose grammar is in docs/rules.md (rule.h). In .as, arguments are
- * what the operator was given. In .each, they come in the dtype that the operator computes in: that
- * of its result, or of both operands together if it is a comparison.
+ * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before it. .op
+ * passes on the tensors among the arguments, in order; the operands of element-wise operators are
+ * cast to dtypes that they take (arith.h). An operator without a row is decomposed if it is
+ * composed of others.
  *
- * .parts is for operators that calque has a kernel for and ONNX has not: the function of lib/aten
+ * .parts is for operators that calque has a kernel for and ONNX lacks: the function of lib/aten
  * that is decorated with @decomposition("aten::kron") is converted in the operator's place. Beside
- * .fn, .as or .op it is for what those decline. A name in such a row stands for that overload
- * alone.
+ * .fn, .function or .op it is for calls that those decline. A name in such a row stands for that
+ * overload alone.
  *
- * A function gets a cq_sym and builds nodes with it. The first failure stays in it and later
+ * A function in C gets a cq_sym and builds nodes with it. The first failure stays in it and later
  * calls fall through (values are NULL then), so a function is a straight line that ends in
  * `return cq_sym_done(s, result)`. */
 #ifndef CQ_EXPORT_SYMBOLIC_SYMBOLIC_H
@@ -39,7 +33,6 @@ struct cq_symbolic {
     const char *name;  /* "aten::softmax.int" or "aten::softmax" */
     int         since; /* the first opset it holds for */
     const char *op;
-    const char *as, *each;
     cq_status (*fn)(cq_sym *s);
     const char *no;
     bool        parts;
@@ -51,9 +44,7 @@ struct cq_symbolic {
     /* A row that a user registered: fn is NULL then. */
     cq_symbolic_fn user_fn;
     void          *user;
-    int            line; /* of a rule in text that a user gave; 0: none */
 
-    struct cq_rule    *rule; /* as or each, parsed: of a user's row */
     const cq_symbolic *next; /* the next of the same name: of a user's row */
 };
 

@@ -1,12 +1,11 @@
-/* Rows that users add: functions that they registered, and rules as text:
+/* Symbolic functions that users add: in C, by cq_symbolic_register, and in a Python file:
  *
- *     # from opset 7 on
- *     aten::silu 7: Mul(self, Sigmoid(self))
- *     my::scale  9: com.example::Scale<factor = x1>(x0)
+ *     @symbolic("aten::silu", opset=7)
+ *     def silu(self):
+ *         return self * Sigmoid(self)
  *
- * docs/rules.md is their grammar. A rule may go on over several lines if those after the first are
- * indented. */
-#include "export/symbolic/rule.h"
+ * docs/symbolic-functions.md is the reference. */
+#include "export/symbolic/host.h"
 #include "base/lock.h"
 #include "base/str.h"
 
@@ -107,89 +106,100 @@ static cq_status collect_registered(cq_exporter *ex)
     return status;
 }
 
-/* ---- rules as text ---- */
+/* ---- functions in a file ---- */
 
-static cq_status bad_rule(int line, const char *wanted)
+static const char new_form[] = "a symbolic function reads: @symbolic(\"aten::silu\", opset=9) and "
+                               "below it def silu(self): return self * Sigmoid(self)";
+
+/* aten::silu 9: self * Sigmoid(self), as older versions had it. */
+static bool is_old_rule(const char *line)
 {
-    cq_status status =
-        cq_fail(CQ_E_SYNTAX, NULL, "a rule reads: aten::silu 7: Mul(self, Sigmoid(self))",
-                "a rule for operators wants %s", wanted);
+    size_t n = strcspn(line, " \t\n\"'(#");
 
-    return cq_error_add_where(status, "line %d of the rules", line);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (line[i] == ':' && line[i + 1] == ':')
+            return line[n] == ' ' || line[n] == '\t' || line[n] == '\n' || !line[n];
+    return false;
 }
 
-/* One rule, without comments, continuation lines joined. */
-static cq_status read_rule(cq_exporter *ex, const char *text, size_t len, int line)
+static cq_status check_form(const char *text)
 {
-    char       *copy = cq_arena_strndup(ex->graph->arena, text, len), *at = copy, *end, *name;
-    cq_symbolic row = { .line = line };
-    bool        is_each;
-    cq_status   status;
+    for (int line = 1; *text; line++) {
+        if (is_old_rule(text))
+            return cq_error_add_where(
+                cq_fail(CQ_E_SYNTAX, NULL, new_form,
+                        "rules of one line are replaced by functions in Python"),
+                "line %d of the symbolics", line);
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return CQ_OK;
+}
 
-    if (!copy)
-        return CQ_E_NO_MEMORY;
-    while (isspace((unsigned char)*at))
-        at++;
-    name = at;
-    while (*at && !isspace((unsigned char)*at))
-        at++;
-    if (*at)
-        *at++ = '\0';
-    status = check_name(name);
-    if (status != CQ_OK)
-        return cq_error_add_where(status, "line %d of the rules", line);
-    row.since = (int)strtol(at, &end, 10);
-    if (end == at || row.since < 1)
-        return bad_rule(line, "an opset after the name");
-    at = end;
-    while (isspace((unsigned char)*at))
-        at++;
-    is_each = strncmp(at, "each:", 5) == 0;
-    at += is_each ? 4 : 0;
-    if (*at != ':')
-        return bad_rule(line, "a colon after the opset");
-    row.name                         = cq_ir_text(ex->graph, name);
-    *(is_each ? &row.each : &row.as) = at + 1;
-    status                           = cq_rule_parse(&row.rule, ex->graph->arena, at + 1, NULL);
-    if (status != CQ_OK)
-        return cq_error_add_where(status, "line %d of the rules", line);
+static cq_status add_row(cq_exporter *ex, const cq_decorator *d, cq_symbolic row)
+{
+    char     *full   = full_name(row.name);
+    cq_status status = full ? check_name(full) : CQ_E_NO_MEMORY;
+
+    row.name = status == CQ_OK ? cq_ir_text(ex->graph, full) : NULL;
+    cq_free(full);
+    if (status == CQ_E_ARGUMENT)
+        return cq_decorator_fail(d, "expected the name of an operator with its domain, as in "
+                                    "\"aten::silu\"");
+    CQ_TRY(status);
     return cq_vec_push(&ex->user_rows, row);
 }
 
-static cq_status collect_text(cq_exporter *ex, const char *text)
+static cq_status collect_symbolic(const cq_decorator *d, void *user)
 {
-    cq_str    rule = { 0 };
-    int       line = 0, first = 0;
-    cq_status status = CQ_OK;
+    cq_symbolic row;
 
-    while (*text && status == CQ_OK) {
-        size_t len = strcspn(text, "\n"), used = strcspn(text, "#\n");
-        bool   goes_on = text[0] == ' ' || text[0] == '\t';
-
-        line++;
-        if (rule.len && !goes_on && used) {
-            status   = read_rule(ex, rule.text, rule.len, first);
-            rule.len = 0;
-        }
-        while (used && isspace((unsigned char)text[used - 1]))
-            used--;
-        if (used) {
-            if (!rule.len)
-                first = line;
-            cq_str_add_n(&rule, text, used);
-            cq_str_add_char(&rule, ' ');
-        }
-        text += len + (text[len] == '\n');
-    }
-    if (status == CQ_OK && rule.len)
-        status = read_rule(ex, rule.text, rule.len, first);
-    if (status == CQ_OK)
-        status = rule.status;
-    cq_str_clear(&rule);
-    return status;
+    CQ_TRY(cq_symbolic_of_decorator(&row, d));
+    return add_row(user, d, row);
 }
 
-/* Whether a rule's name, the first len bytes of it, is op's, or that of all its overloads. */
+/* register_custom_op_symbolic("mylib::scale", scale, 9), as PyTorch has it. */
+static cq_status collect_registration(const cq_decorator *d, void *user)
+{
+    const char *function = cq_decorator_at(d, 0), *opset = cq_decorator_at(d, 1);
+    cq_symbolic row = { .name = d->text };
+
+    function     = function ? function : cq_decorator_value(d, "symbolic_fn");
+    opset        = opset ? opset : cq_decorator_value(d, "opset_version");
+    row.function = function ? cq_library_find(d->file, function) : NULL;
+    row.since    = opset ? atoi(opset) : 0;
+    if (!row.function || row.since < 1)
+        return cq_decorator_fail(d, "expected an operator, a function of this file and an opset");
+    return add_row(user, d, row);
+}
+
+static cq_status collect_file(cq_exporter *ex, const char *text)
+{
+    static const char *const registrations[] = { "register_custom_op_symbolic",
+                                                 "torch.onnx.register_custom_op_symbolic",
+                                                 "torch.onnx.utils.register_custom_op_symbolic",
+                                                 "onnx.register_custom_op_symbolic" };
+
+    CQ_TRY(check_form(text));
+    CQ_TRY(cq_library_ready());
+    CQ_TRY(cq_lib_file_open(&ex->user_file, "<symbolics>", text, strlen(text)));
+    CQ_TRY(cq_lib_file_each(ex->user_file, "symbolic", collect_symbolic, ex));
+    for (size_t i = 0; i < sizeof registrations / sizeof *registrations; i++)
+        CQ_TRY(cq_lib_file_each(ex->user_file, registrations[i], collect_registration, ex));
+    return CQ_OK;
+}
+
+/* Whether a text has the first len bytes of a name in quotes. */
+static bool has_quoted(const char *text, const char *name, size_t len)
+{
+    for (const char *at = text; (at = strchr(at, name[0])); at++)
+        if (at > text && (at[-1] == '"' || at[-1] == '\'') && strncmp(at, name, len) == 0 &&
+            at[len] == at[-1])
+            return true;
+    return false;
+}
+
+/* Whether a registered name, the first len bytes of it, is op's, or that of all its overloads. */
 static bool names_op(const char *name, size_t len, const char *op)
 {
     return strncmp(name, op, len) == 0 && (!op[len] || op[len] == '.');
@@ -197,14 +207,9 @@ static bool names_op(const char *name, size_t len, const char *op)
 
 bool cq_symbolics_has(const cq_export_options *o, const char *op)
 {
-    bool found = false;
+    bool found = o->symbolics && (has_quoted(o->symbolics, op, strlen(op)) ||
+                                  has_quoted(o->symbolics, op, strcspn(op, ".")));
 
-    for (const char *at = o->symbolics; at && *at && !found; at += strspn(at, "\n")) {
-        size_t len = strcspn(at, " \t\n");
-
-        found = len && names_op(at, len, op);
-        at += strcspn(at, "\n");
-    }
     cq_mutex_lock(&lock);
     for (size_t i = 0; i < registered.n && !found; i++)
         found = names_op(registered.items[i].name, strlen(registered.items[i].name), op);
@@ -229,7 +234,7 @@ static cq_status index_by_name(cq_exporter *ex)
 cq_status cq_symbolics_collect(cq_exporter *ex)
 {
     if (ex->options.symbolics)
-        CQ_TRY(collect_text(ex, ex->options.symbolics));
+        CQ_TRY(collect_file(ex, ex->options.symbolics));
     CQ_TRY(collect_registered(ex));
     CQ_TRY(index_by_name(ex));
     return ex->graph->status;

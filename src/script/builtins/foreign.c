@@ -358,7 +358,7 @@ static cq_status look_at_results(const cq_fncall *c, cq_val *out)
     return status;
 }
 
-/* A definition that has a rule becomes one node, as what the rule is for. */
+/* A definition that has a symbolic function becomes one node, for that function. */
 static cq_status call_whole(cq_fncall *c)
 {
     const cq_object *fn = cq_object_of(c->callee);
@@ -378,7 +378,7 @@ static cq_status call_whole(cq_fncall *c)
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind != CQ_VAL_TENSOR || i >= CQ_MAX_RESULTS)
             return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                           "an operator with a rule returns a tensor or a tuple of at most %d",
+                           "an operator with a symbolic function returns a tensor or a tuple of at most %d",
                            CQ_MAX_RESULTS);
         like[i] = items[i].u.tensor;
     }

@@ -1,4 +1,4 @@
-/* Files of rules: a small program is exported by them, or they are refused. */
+/* Files of symbolic functions: a small program is exported by them, or they are refused. */
 #include <calque/script.h>
 
 #include <stdint.h>

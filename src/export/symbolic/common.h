@@ -36,23 +36,6 @@ cq_value *cq_sym_only_small_float(cq_sym *s, cq_value *x);
  * ints is the opset that brought integers to the operator, doubles stand in for them before. */
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints);
 
-/* What the "dim" and "keepdim" of a reduction say. */
-typedef struct cq_reduction {
-    cq_value *x;                 /* the first argument */
-    int64_t   axes[CQ_MAX_RANK]; /* all that go, ascending */
-    size_t    n;
-    bool      keep;
-} cq_reduction;
-
-cq_reduction cq_sym_reduction(cq_sym *s);
-/* op over the axes; x itself if it has no dimensions. */
-cq_value *cq_sym_reduce_by(cq_sym *s, const cq_reduction *r, const char *op, cq_value *x,
-                           bool keep);
-cq_int    cq_sym_reduced_count(cq_sym *s, const cq_reduction *r); /* elements that become one */
-
-/* Arithmetic on sizes. */
-cq_int cq_sym_int_mul(cq_sym *s, cq_int a, cq_int b);
-
 /* Whether the operator has such an argument at all. */
 bool cq_sym_has_arg(const cq_sym *s, const char *arg);
 

@@ -377,9 +377,10 @@ static cq_status call_whole(cq_fncall *c)
     }
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind != CQ_VAL_TENSOR || i >= CQ_MAX_RESULTS)
-            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                           "an operator with a symbolic function returns a tensor or a tuple of at most %d",
-                           CQ_MAX_RESULTS);
+            return cq_fail(
+                CQ_E_UNSUPPORTED, c->name, NULL,
+                "an operator with a symbolic function returns a tensor or a tuple of at most %d",
+                CQ_MAX_RESULTS);
         like[i] = items[i].u.tensor;
     }
     CQ_TRY(in_order(c, fn, args));

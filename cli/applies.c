@@ -30,7 +30,8 @@ static const struct applies {
     { "define", PROGRAMS, "TorchScript and .pt2 files", NULL },
     { "entry", PROGRAMS, "TorchScript (a method) and .pt2 files (one of several programs)", NULL },
     { "path", CLI_KIND_SCRIPT, "Python source", NULL },
-    { "weights", CLI_KIND_BUILT_IN, "built-in models", "the file has its own weights" },
+    { "weights", ALL_MODELS, "models", NULL },
+    { "weights-not-strict", ALL_MODELS, "models", NULL },
     { "input", ALL_MODELS, "models", NULL },
     { "example", ALL_MODELS, "models", NULL },
     { "max-steps", ALL_MODELS, "models", NULL },
@@ -72,6 +73,7 @@ int cli_check_pairs(const cli_args *args)
     } pairs[] = {
         { "annotate-all", "annotate", "annotate" },
         { "annotations", "annotate", "anchor" },
+        { "weights-not-strict", "weights", "weights" },
         { "large-tensor-threshold", "strip-large-tensor-data", "strip-large-tensor-data" },
     };
 

@@ -354,6 +354,7 @@ static bool is_format(const cq_info *info, const char *format)
 static bool is_program(const cq_info *info)
 {
     return !is_format(info, "ONNX model") && !is_format(info, "state dict") &&
+           !is_format(info, "checkpoint") && !is_format(info, "pickled module") &&
            !is_format(info, "torch.export programs");
 }
 
@@ -420,7 +421,8 @@ const cli_verb cli_verb_info = {
         "inputs, what they return and how many operations (FLOPs) they are; of a .pt2:\n"
         "inputs with dynamic sizes and their ranges, outputs, operators, weights; of an ONNX\n"
         "model: inputs, outputs, opsets, operators, metadata, operations (FLOPs, open sizes\n"
-        "being 1); of a file of torch.save: its tensors; or of a built-in model.",
+        "being 1); of a file of weights (torch.save, safetensors, index.json): classes, modules,\n"
+        "tensors, and the source files that an export needs; or of a built-in model.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

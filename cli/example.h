@@ -64,9 +64,12 @@ typedef struct cli_example {
           "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
         { "quantized-engine", "NAME",                                                              \
           "PyTorch's arithmetic of quantized layers: fbgemm, onednn, x86 (alike) or qnnpack", 0 }, \
+        { "weights", "FILE",                                                                       \
+          "replace the weights, by name: a state dict or checkpoint of torch.save, safetensors,\n" \
+          "index.json of shards; FILE:KEY chooses one of several state dicts",                     \
+          0 },                                                                                     \
     {                                                                                              \
-        "weights", "FILE",                                                                         \
-            "of a built-in model, as torch.save(model.state_dict(), FILE) wrote them", 0           \
+        "weights-not-strict", NULL, "accept missing and unexpected keys in --weights", 0           \
     }
 
 /* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as

@@ -77,9 +77,9 @@ static void zoo_close(cli_model *model)
     cq_module_free(model->handle);
 }
 
-static cq_status zoo_load(cli_model *model, const char *path)
+static cq_status zoo_load(cli_model *model, cq_weights *weights, uint32_t flags)
 {
-    return cq_module_load_state_dict(model->handle, path);
+    return cq_module_load_weights(model->handle, weights, flags);
 }
 
 static const cli_front_end zoo_front_end = { zoo_open,  zoo_export, zoo_run, zoo_flatten,
@@ -217,7 +217,7 @@ int cli_limits_read(cli_limits *limits, const cli_args *args)
     return CLI_DONE;
 }
 
-static int open_any(cli_model *model, const char *operand)
+static int open_any(cli_model *model, const char *operand, bool has_weights)
 {
     FILE *file;
     int   code;
@@ -230,7 +230,10 @@ static int open_any(cli_model *model, const char *operand)
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;
         cli_allow_outputs(UINT64_MAX);
-        return cli_result(model->front_end->open(model, operand));
+        cq_skip_init(has_weights); /* --weights replaces all of them */
+        code = cli_result(model->front_end->open(model, operand));
+        cq_skip_init(false);
+        return code;
     }
     file = fopen(operand, "rb");
     if (!file)
@@ -329,14 +332,29 @@ static int read_paths(cli_model *model, const cli_args *args)
     return CLI_DONE;
 }
 
-/* The weights of --weights, instead of random ones. */
-static int load(cli_model *model, const cli_args *args)
+int cli_weights(const cli_args *args, cli_load_weights load, void *model)
 {
-    const char *path = cli_value(args, "weights");
+    const char    *path    = cli_value(args, "weights");
+    const uint32_t flags   = cli_has(args, "weights-not-strict") ? CQ_WEIGHTS_NOT_STRICT : 0;
+    cq_weights    *weights = NULL;
+    cq_status      status;
 
     if (!path)
         return CLI_DONE;
-    return cli_result(model->front_end->load(model, path));
+    status = cq_weights_open(&weights, path);
+    if (status == CQ_OK)
+        status = load(model, weights, flags);
+    if (status == CQ_OK && *cq_weights_note(weights))
+        cli_note("%s", cq_weights_note(weights));
+    cq_weights_free(weights);
+    return cli_result(status);
+}
+
+static cq_status load_into(void *model, cq_weights *weights, uint32_t flags)
+{
+    cli_model *m = model;
+
+    return m->front_end->load(m, weights, flags);
 }
 
 int cli_model_open(cli_model *model, const cli_args *args)
@@ -346,7 +364,8 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->call.entry = cli_value(args, "entry");
     CLI_TRY(cli_limits_read(&model->limits, args));
     CLI_TRY(read_paths(model, args));
-    CLI_TRY(open_any(model, args->operands[0]));
+    CLI_TRY(open_any(model, args->operands[0],
+                     cli_value(args, "weights") && !cli_has(args, "weights-not-strict")));
     CLI_TRY(cli_check_kind(args, model->front_end == &zoo_front_end          ? CLI_KIND_BUILT_IN
                                  : model->front_end == &cli_script_front_end ? CLI_KIND_SCRIPT
                                                                              : CLI_KIND_PT2));
@@ -354,7 +373,7 @@ int cli_model_open(cli_model *model, const cli_args *args)
     CLI_TRY(read_constants(model, args));
     CLI_TRY(define(model, args));
     CLI_TRY(choose_engine(model, args));
-    return load(model, args);
+    return cli_weights(args, load_into, model);
 }
 
 static int open_with_example(const cli_args *args, cli_model *model, cli_example *example)

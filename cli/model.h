@@ -49,8 +49,8 @@ typedef struct cli_front_end {
      * CLI_MAX_INPUTS, which are the caller's. NULL, or none: it has not. */
     cq_status (*larger)(cli_model *model, cq_tensor **inputs, size_t *n_inputs);
 
-    /* Takes weights from a file; NULL: it has its own. */
-    cq_status (*load)(cli_model *model, const char *path);
+    /* Replaces the weights by those of a file; flags: CQ_WEIGHTS_NOT_STRICT. */
+    cq_status (*load)(cli_model *model, cq_weights *weights, uint32_t flags);
 } cli_front_end;
 
 /* How a TorchScript program is called. */
@@ -116,6 +116,11 @@ int cli_result_of_model(const cli_model *model, cq_status status);
 
 /* How a model is run that options export. */
 cq_run_options cli_run_options(const cq_export_options *options);
+
+/* Opens the file of --weights, hands it to load with the user's model, and prints its note. Without
+ * --weights it does nothing. */
+typedef cq_status (*cli_load_weights)(void *model, cq_weights *weights, uint32_t flags);
+int cli_weights(const cli_args *args, cli_load_weights load, void *model);
 
 /* Whether an operand is a built-in model, or a file with an ONNX model. */
 bool cli_model_is_built_in(const char *operand);

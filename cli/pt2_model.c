@@ -112,5 +112,10 @@ static cq_status pt2_larger(cli_model *model, cq_tensor **inputs, size_t *n_inpu
     return status;
 }
 
+static cq_status pt2_load(cli_model *model, cq_weights *weights, uint32_t flags)
+{
+    return cq_pt2_load_weights(model->handle, weights, flags);
+}
+
 const cli_front_end cli_pt2_front_end = { pt2_open,  pt2_export, pt2_run,    pt2_flatten,
-                                          pt2_close, pt2_define, pt2_larger, NULL };
+                                          pt2_close, pt2_define, pt2_larger, pt2_load };

@@ -87,6 +87,11 @@ static int give_outputs(const char *folder, bool npy)
 
 /* ---- all of it ---- */
 
+static cq_status load_weights(void *model, cq_weights *weights, uint32_t flags)
+{
+    return cq_onnx_model_load_weights(model, weights, flags);
+}
+
 static int prepare(const cli_args *args)
 {
     cq_session_options options;
@@ -114,8 +119,10 @@ static int prepare(const cli_args *args)
         options.hook      = cq_profile_note;
         options.hook_user = job.profile;
     }
-    if (cli_load_onnx(&job.model, args->operands[0]) != CQ_OK ||
-        cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
+    if (cli_load_onnx(&job.model, args->operands[0]) != CQ_OK)
+        return cli_fail();
+    CLI_TRY(cli_weights(args, load_weights, job.model));
+    if (cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
         return cli_fail();
     if (cq_session_n_outputs(job.session) > MAX_VALUES ||
         cq_session_n_inputs(job.session) > MAX_VALUES)

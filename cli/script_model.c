@@ -96,10 +96,11 @@ static cq_status script_open(cli_model *model, const char *operand)
 static int no_methods(const cli_model *model, bool is_archive)
 {
     if (is_archive)
-        return cli_fail_with(
-            "save the program in Python, torch.jit.script(model).save(\"net.pt\"), "
-            "or by torch.export.save",
-            "%s has weights but no methods, as torch::save of C++ writes it", model->name);
+        return cli_fail_with("give the source of the model: calque export model.py --weights FILE; "
+                             "or save it in Python "
+                             "with torch.export.save",
+                             "%s has weights but no methods, as torch::save of C++ writes it",
+                             model->name);
     return cli_fail_with("of a class of nn.Module Python makes an archive: "
                          "torch.jit.script(Net()).save(\"net.pt\"), or torch.export.save",
                          "%s defines no function that could be called", model->name);
@@ -249,6 +250,11 @@ static cq_status script_define(cli_model *model, const char *text, const char *p
     return cq_script_define(model->handle, text, path);
 }
 
+static cq_status script_load(cli_model *model, cq_weights *weights, uint32_t flags)
+{
+    return cq_script_load_weights(model->handle, weights, flags);
+}
+
 const cli_front_end cli_script_front_end = { script_open,    script_export, script_run,
                                              script_flatten, script_close,  script_define,
-                                             NULL,           NULL };
+                                             NULL,           script_load };

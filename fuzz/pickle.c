@@ -2,9 +2,10 @@
  * bytes. */
 #include "archive/pickle.h"
 
-static cq_status storage(void *user, const char *key, cq_storage **out)
+static cq_status storage(void *user, const char *key, uint64_t size, cq_storage **out)
 {
     (void)user;
+    (void)size;
     if (key[0] == 'x')
         return cq_storage_new(out, 0);
     CQ_TRY(cq_storage_new(out, 64));

@@ -1,7 +1,7 @@
-/* Zip files: whatever opens as a TorchScript archive or a state dict is read to its end. The
+/* Zip files: whatever opens as a TorchScript archive or a file of weights is read to its end. The
  * signature is only looked at, so small inputs get far. */
-#include "archive/state_dict.h"
 #include "archive/torchscript.h"
+#include "archive/weights.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,15 +46,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cq_storage    *bytes;
-    cq_state_dict *d;
+    cq_storage     *bytes;
+    cq_weights_file f;
 
     if (cq_storage_wrap(&bytes, (void *)data, size, true, NULL, NULL) != CQ_OK)
         return 0;
     read_entries(bytes);
     read_torchscript(bytes);
-    if (cq_state_dict_open_bytes(&d, bytes, "<fuzz>", NULL) == CQ_OK)
-        cq_state_dict_free(d);
+    (void)cq_weights_read_bytes(&f, bytes, "<fuzz>");
+    cq_weights_file_clear(&f);
     cq_storage_release(bytes);
     return 0;
 }

@@ -27,6 +27,7 @@
 #include <calque/testcase.h>
 #include <calque/threads.h>
 #include <calque/version.h>
+#include <calque/weights.h>
 #include <calque/zoo.h>
 
 #endif

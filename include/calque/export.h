@@ -244,6 +244,11 @@ CQ_API cq_status cq_module_run_as(cq_module *module, cq_tensor *const *inputs, s
                                   const cq_run_options *options, cq_tensor **outputs, size_t max,
                                   size_t *n_outputs);
 
+/* Replaces the initializers of a model by the weights of a file, by name. A weight of the file that
+ * the model does not have is always an error: the exporter has folded it into others. */
+CQ_API cq_status cq_onnx_model_load_weights(cq_onnx_model *model, cq_weights *weights,
+                                            uint32_t flags);
+
 #ifdef __cplusplus
 }
 #endif

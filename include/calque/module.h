@@ -32,6 +32,7 @@
 #define CALQUE_MODULE_H
 
 #include <calque/nest.h>
+#include <calque/weights.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,10 +99,11 @@ CQ_API cq_status cq_module_set(cq_module *m, const char *name, const cq_tensor *
 /* Loads `NAME.npy` from folder for every entry of the state; all files must exist. */
 CQ_API cq_status cq_module_load_npy(cq_module *m, const char *folder);
 
-/* Loads a file of torch.save(model.state_dict(), path), or a checkpoint that contains one. Names
- * and shapes must match the module; otherwise the error lists all mismatches, and nothing is
- * changed. dtypes are converted. Files of PyTorch before 1.6 are refused. */
+/* Loads a state dict, or a checkpoint that holds one (<calque/weights.h>). Names and shapes must be
+ * the module's; an error lists all that are not, and nothing is changed. dtypes are converted.
+ * The parameters show the mapped file. flags: CQ_WEIGHTS_NOT_STRICT. */
 CQ_API cq_status cq_module_load_state_dict(cq_module *m, const char *path);
+CQ_API cq_status cq_module_load_weights(cq_module *m, cq_weights *weights, uint32_t flags);
 
 /* Training or evaluation, for the whole tree. New modules are in training mode. */
 CQ_API void cq_module_train(cq_module *m, bool training);
@@ -131,6 +133,10 @@ CQ_API bool cq_is_in_onnx_export(const cq_ctx *cx);
 /* Seeds the initialisation of parameters in this thread; the same seed and the same order of
  * constructors give the same numbers on every machine. */
 CQ_API void cq_manual_seed(uint64_t seed);
+
+/* Whether constructors of this thread leave random parameters at zero, which takes neither time nor
+ * memory: for a module whose weights are loaded next. */
+CQ_API void cq_skip_init(bool skip);
 
 #ifdef __cplusplus
 }

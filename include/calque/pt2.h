@@ -31,6 +31,10 @@ CQ_API cq_status cq_pt2_load_bytes(cq_pt2 **out, const void *data, size_t size, 
  * has no tensor of that name. */
 CQ_API cq_status cq_pt2_set_tensor(cq_pt2 *program, const char *name, cq_tensor *t);
 
+/* Replaces the weights by those of a file of the same architecture, by name, as
+ * cq_module_load_weights does. */
+CQ_API cq_status cq_pt2_load_weights(cq_pt2 *program, cq_weights *weights, uint32_t flags);
+
 /* The opset that options.opset = 0 selects. */
 CQ_API int32_t cq_pt2_default_opset(const cq_pt2 *program);
 

@@ -71,6 +71,10 @@ CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
 /* Runs the file as a script: __name__ is "__main__", and print writes to standard output. */
 CQ_API cq_status cq_script_run_main(cq_script *script);
 
+/* Replaces the weights of the module by those of a file of the same architecture, by name, as
+ * cq_module_load_weights does. */
+CQ_API cq_status cq_script_load_weights(cq_script *script, cq_weights *weights, uint32_t flags);
+
 /* Defines operators that calque does not know, such as those of extensions, by TorchScript
  * functions. The function for mylib::scale is called mylib__scale.
  *

@@ -191,6 +191,7 @@ CQ_VERSION = 1000
 CQ_VERSION_MAJOR = 0
 CQ_VERSION_MINOR = 1
 CQ_VERSION_PATCH = 0
+CQ_WEIGHTS_NOT_STRICT = 1
 
 
 class cq_error(Structure):
@@ -920,6 +921,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_interpolate": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), POINTER(c_double), c_char_p, c_bool]),
     "cq_is_in_onnx_export": (c_bool, [c_void_p]),
     "cq_is_training": (c_bool, [c_void_p]),
+    "cq_is_weights_file": (c_bool, [c_char_p]),
     "cq_item": (c_double, [c_void_p, c_void_p]),
     "cq_item_i64": (c_int64, [c_void_p, c_void_p]),
     "cq_join_options_init": (None, [POINTER(cq_join_options)]),
@@ -980,6 +982,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_module_list_new": (c_void_p, []),
     "cq_module_load_npy": (c_int, [c_void_p, c_char_p]),
     "cq_module_load_state_dict": (c_int, [c_void_p, c_char_p]),
+    "cq_module_load_weights": (c_int, [c_void_p, c_void_p, c_uint32]),
     "cq_module_n_children": (c_size_t, [c_void_p]),
     "cq_module_name": (c_char_p, [c_void_p]),
     "cq_module_new": (c_void_p, [POINTER(cq_class)]),
@@ -1064,6 +1067,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_join": (c_int, [c_void_p, c_void_p, POINTER(cq_join_options)]),
     "cq_onnx_model_load": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_onnx_model_load_text": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_onnx_model_load_weights": (c_int, [c_void_p, c_void_p, c_uint32]),
     "cq_onnx_model_metadata": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
     "cq_onnx_model_n_functions": (c_size_t, [c_void_p]),
     "cq_onnx_model_n_initializers": (c_size_t, [c_void_p]),
@@ -1172,6 +1176,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_larger_input": (c_int, [POINTER(c_void_p), c_void_p, c_size_t]),
     "cq_pt2_load": (c_int, [POINTER(c_void_p), c_char_p, c_char_p]),
     "cq_pt2_load_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, c_char_p, CFUNCTYPE(None, c_void_p), c_void_p]),
+    "cq_pt2_load_weights": (c_int, [c_void_p, c_void_p, c_uint32]),
     "cq_pt2_n_inputs": (c_size_t, [c_void_p]),
     "cq_pt2_name_as": (c_int, [c_void_p, c_char_p]),
     "cq_pt2_output_name": (c_char_p, [c_void_p, c_size_t]),
@@ -1216,6 +1221,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_load": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_script_load_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_script_load_limited": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64]),
+    "cq_script_load_weights": (c_int, [c_void_p, c_void_p, c_uint32]),
     "cq_script_make": (c_int, [c_void_p, c_char_p]),
     "cq_script_make_module": (c_int, [c_void_p, c_char_p]),
     "cq_script_method_name": (c_char_p, [c_void_p, c_size_t]),
@@ -1268,6 +1274,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_silu_new": (c_void_p, []),
     "cq_sin": (c_void_p, [c_void_p, c_void_p]),
     "cq_size": (cq_int, [c_void_p, c_void_p, c_int]),
+    "cq_skip_init": (None, [c_bool]),
     "cq_slice": (c_void_p, [c_void_p, c_void_p, c_int, cq_int, cq_int, c_int64]),
     "cq_softmax": (c_void_p, [c_void_p, c_void_p, c_int]),
     "cq_softmax_new": (c_void_p, [c_int]),
@@ -1387,6 +1394,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_version_string": (c_char_p, []),
     "cq_view": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(cq_int)]),
     "cq_visible_bytes": (c_size_t, [c_char_p, c_size_t]),
+    "cq_weights_count": (c_size_t, [c_void_p]),
+    "cq_weights_free": (None, [c_void_p]),
+    "cq_weights_name": (c_char_p, [c_void_p, c_size_t]),
+    "cq_weights_note": (c_char_p, [c_void_p]),
+    "cq_weights_open": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_weights_tensor": (c_void_p, [c_void_p, c_size_t]),
     "cq_where": (c_void_p, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "cq_zero_pad2d_new": (c_void_p, [POINTER(c_int64)]),
     "cq_zeros": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),

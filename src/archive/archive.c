@@ -20,7 +20,7 @@ static const struct {
     { "serialized_exported_program.json",
       "this is an archive of torch.export (.pt2), not TorchScript", "cq_pt2_load opens it" },
     { ".data/extern_modules", "this is a package of torch.package",
-      "load the model from it and save it by torch.jit.save" },
+      "load the model from it and save it by torch.export.save" },
     { "MANIFEST.json", "this is an archive of another program (MAR)",
       "unpack it, by unzip: the model is in it" },
     { "META-INF/MANIFEST.MF", "this is an archive of another program (JAR)", NULL },
@@ -127,13 +127,14 @@ typedef struct storages {
 } storages;
 
 /* Weights: their sums are not checked, which would read all of them. */
-static cq_status load_storage(void *user, const char *key, cq_storage **out)
+static cq_status load_storage(void *user, const char *key, uint64_t size, cq_storage **out)
 {
     const storages     *s    = user;
     cq_str              name = { 0 };
     const cq_zip_entry *e;
     cq_status           status;
 
+    (void)size; /* the unpickler compares it with that of the entry */
     *out = NULL;
     cq_str_printf(&name, "%s/%s", s->folder, key);
     status = name.status;
@@ -152,7 +153,8 @@ cq_status cq_archive_unpickle(cq_val *out, const cq_archive *a, const char *name
     cq_pickle_source source = { .storage       = load_storage,
                                 .user          = &s,
                                 .is_big_endian = a->is_big_endian,
-                                .may_lack_data = may_lack_data };
+                                .may_lack_data = may_lack_data,
+                                .any_class     = a->any_class };
     cq_str           file = { 0 }, where = { 0 };
     cq_storage      *bytes = NULL;
     cq_status        status;

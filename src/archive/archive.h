@@ -10,6 +10,7 @@ typedef struct cq_archive {
     cq_zip *zip;
     char   *path;
     bool    is_big_endian;
+    bool    any_class; /* as in cq_pickle_source; set it before unpickling */
 } cq_archive;
 
 /* Opens the bytes of a file; tells apart by content what is not a zip of PyTorch's. */

@@ -10,6 +10,9 @@ static void object_free(cq_box *box)
     if (o->attrs)
         cq_val_release((cq_val){ .kind = CQ_VAL_DICT, .u.dict = o->attrs });
     cq_val_release(o->state);
+    cq_val_release(o->args);
+    cq_val_release(cq_val_of_list(o->items));
+    cq_val_release(cq_val_of_dict(o->pairs));
     cq_free(o->class_name);
     cq_free(o);
 }

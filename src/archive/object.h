@@ -6,13 +6,28 @@
 
 #include "tensor/value.h"
 
-/* An instance of a class: a module, a script class, a TorchBind object. */
+typedef enum cq_instance_kind {
+    CQ_INSTANCE_OBJECT, /* class.__new__(class, *args), then its state */
+    CQ_INSTANCE_CALL,   /* the result of class_name(*args), which may be a function */
+    CQ_INSTANCE_CLASS,  /* the class or function itself */
+    CQ_INSTANCE_CYCLE   /* stands for an object that contains it */
+} cq_instance_kind;
+
+/* An instance of a class: a module, a script class, a TorchBind object. Of a file of torch.save it
+ * is any object of Python's, which nothing here interprets: its class, and the values it was
+ * pickled with. */
 typedef struct cq_instance {
     cq_box   box;
-    char    *class_name; /* "__torch__.torch.nn.modules.linear.Linear" */
+    char    *class_name; /* "__torch__.torch.nn.modules.linear.Linear", "builtins.set" */
     cq_dict *attrs;      /* in their order; never NULL */
-    cq_val   state;      /* what was pickled: for a class with __setstate__, which is to be run;
-                            else the dict that attrs is. NONE: nothing was */
+    cq_val   state;      /* the pickled state: a class with __setstate__ interprets it; otherwise it
+                            is the dict attrs. NONE: there is no state */
+
+    /* Of Python objects only. */
+    cq_instance_kind kind;
+    cq_val           args;  /* a tuple: the arguments of the constructor or function; NONE: none */
+    cq_list         *items; /* of a list or set, or a subclass; NULL: none */
+    cq_dict         *pairs; /* of a subclass of dict; NULL: none */
 } cq_instance;
 
 cq_status    cq_instance_new(cq_instance **out, const char *class_name);

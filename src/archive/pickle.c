@@ -12,6 +12,7 @@ typedef struct opcode {
     cq_status (*fn)(cq_unpickler *u);
     cq_status (*of)(cq_unpickler *u, size_t n);
     size_t n;
+    bool   is_python; /* makes a value that only Python has: needs any_class */
 } opcode;
 
 #define MARKED SIZE_MAX /* as many values as there are above the last mark, which goes */
@@ -156,24 +157,37 @@ static cq_status push_int(cq_unpickler *u, size_t n)
     return push(u, cq_val_of_i64(n == 4 ? (int32_t)value : (int64_t)value));
 }
 
-/* n bytes in two's complement; what is beyond 64 bits may only repeat the sign. */
-static cq_status op_long1(cq_unpickler *u)
+/* n bytes in two's complement; those beyond 64 bits may only repeat the sign. */
+static bool fits_i64(const unsigned char *bytes, size_t n, int64_t *out)
 {
-    const unsigned char *bytes;
-    uint64_t             n, value = 0;
-    unsigned char        sign;
+    const unsigned char sign  = n && bytes[n - 1] & 0x80 ? 0xFF : 0;
+    uint64_t            value = 0;
 
-    CQ_TRY(take_number(u, 1, &n));
-    CQ_TRY(take(u, n, &bytes));
-    sign = n && bytes[n - 1] & 0x80 ? 0xFF : 0;
     for (size_t i = 8; i < n; i++)
         if (bytes[i] != sign)
-            return damaged(u, "an integer does not fit in 64 bits");
+            return false;
     for (size_t i = 8; i-- > 0;)
         value = value << 8 | (i < n ? bytes[i] : sign);
-    if (n > 8 && (value >> 63 != (sign != 0)))
+    *out = (int64_t)value;
+    return n <= 8 || value >> 63 == (sign != 0);
+}
+
+/* Seeds and states of random numbers have integers of 128 bits: an object of their bytes. */
+static cq_status push_long(cq_unpickler *u, size_t length_size)
+{
+    const unsigned char *bytes;
+    uint64_t             n;
+    int64_t              value;
+    cq_val               out;
+
+    CQ_TRY(take_number(u, length_size, &n));
+    CQ_TRY(take(u, n, &bytes));
+    if (fits_i64(bytes, n, &value))
+        return push(u, cq_val_of_i64(value));
+    if (!u->source->any_class)
         return damaged(u, "an integer does not fit in 64 bits");
-    return push(u, cq_val_of_i64((int64_t)value));
+    CQ_TRY(cq_opaque_bytes(u, "builtins.int", bytes, n, &out));
+    return push(u, out);
 }
 
 static cq_status op_binfloat(cq_unpickler *u)
@@ -199,6 +213,28 @@ static cq_status push_text(cq_unpickler *u, size_t length_size)
     CQ_TRY(take(u, n, &bytes));
     CQ_TRY(cq_text_new(&text, (const char *)bytes, n));
     return push(u, cq_val_of_text(text));
+}
+
+static cq_status push_bytes_of(cq_unpickler *u, size_t length_size, const char *class_name)
+{
+    const unsigned char *bytes;
+    uint64_t             n;
+    cq_val               out;
+
+    CQ_TRY(take_number(u, length_size, &n));
+    CQ_TRY(take(u, n, &bytes));
+    CQ_TRY(cq_opaque_bytes(u, class_name, bytes, n, &out));
+    return push(u, out);
+}
+
+static cq_status push_bytes(cq_unpickler *u, size_t length_size)
+{
+    return push_bytes_of(u, length_size, "builtins.bytes");
+}
+
+static cq_status push_bytearray(cq_unpickler *u, size_t length_size)
+{
+    return push_bytes_of(u, length_size, "builtins.bytearray");
 }
 
 /* ---- containers ----------------------------------------------------------------------------- */
@@ -234,15 +270,27 @@ static cq_status op_empty_dict(cq_unpickler *u)
     return push_container(u, cq_val_of_dict(dict));
 }
 
+static bool is_opaque(const cq_unpickler *u, cq_val v)
+{
+    return u->source->any_class && cq_instance_of(v);
+}
+
 /* The n values on top go to the end of the list below them. */
 static cq_status append(cq_unpickler *u, size_t n)
 {
     cq_list *list;
+    cq_val   to;
 
     CQ_TRY(count(u, &n, 1));
-    if (u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_LIST)
+    to = u->stack.items[u->stack.n - n - 1];
+    if (is_opaque(u, to)) {
+        CQ_TRY(cq_opaque_append(u, cq_instance_of(to), u->stack.items + u->stack.n - n, n));
+        drop(u, n);
+        return CQ_OK;
+    }
+    if (to.kind != CQ_VAL_LIST)
         return damaged(u, "values are added to what is not a list");
-    list = u->stack.items[u->stack.n - n - 1].u.list;
+    list = to.u.list;
     CQ_TRY(cq_vec_grow((void **)&list->items, &list->cap, list->n + n, sizeof *list->items));
     u->stack.n -= n;
     if (n)
@@ -257,12 +305,19 @@ static cq_status set_items(cq_unpickler *u, size_t n)
 {
     cq_dict      *dict;
     const cq_val *from;
+    cq_val        to;
 
     CQ_TRY(count(u, &n, 1));
-    if (n % 2 || u->stack.items[u->stack.n - n - 1].kind != CQ_VAL_DICT)
-        return damaged(u, "keys are set in what is not a dict");
-    dict = u->stack.items[u->stack.n - n - 1].u.dict;
+    to   = u->stack.items[u->stack.n - n - 1];
     from = u->stack.items + u->stack.n - n;
+    if (n % 2 == 0 && is_opaque(u, to)) {
+        CQ_TRY(cq_opaque_set_items(u, cq_instance_of(to), from, n));
+        drop(u, n);
+        return CQ_OK;
+    }
+    if (n % 2 || to.kind != CQ_VAL_DICT)
+        return damaged(u, "keys are set in what is not a dict");
+    dict = to.u.dict;
     for (size_t i = 0; i < n; i += 2)
         CQ_TRY(cq_dict_push(dict, from[i], from[i + 1]));
     drop(u, n);
@@ -287,13 +342,14 @@ static cq_status op_dict(cq_unpickler *u)
 
 /* ---- the memo ------------------------------------------------------------------------------- */
 
-/* Ids count up from 0, so a larger one than the next is a lie about how much memory it takes. */
+/* Ids count up from 0, or from 1 in pickles of Python 2. A larger one than the bytes so far is a
+ * lie about how much memory the memo takes. */
 static cq_status put(cq_unpickler *u, uint64_t id)
 {
     CQ_TRY(need(u, 1));
-    if (id > u->memo.n)
+    if (id > u->memo.n && (!u->source->any_class || id > u->at))
         return damaged(u, "a value is remembered under a number that is not the next");
-    if (id == u->memo.n)
+    while (id >= u->memo.n)
         CQ_TRY(cq_vec_push(&u->memo, CQ_NONE));
     cq_val_set(&u->memo.items[id], *top(u));
     return CQ_OK;
@@ -364,18 +420,55 @@ static cq_status op_reduce(cq_unpickler *u)
     return push(u, out);
 }
 
-static cq_status op_newobj(cq_unpickler *u)
+/* Makes an object of the class and the arguments below the n values on top. */
+static cq_status new_object(cq_unpickler *u, size_t n)
 {
+    const cq_val    *class_and_args;
     const cq_global *g;
     cq_instance     *o;
+    cq_val           out = CQ_NONE;
 
-    CQ_TRY(need(u, 2));
-    g = cq_global_of(*(top(u) - 1));
-    if (!g || g->row || top(u)->kind != CQ_VAL_TUPLE || top(u)->u.list->n)
-        return damaged(u, "an object is made of what is not a class of the archive");
-    CQ_TRY(cq_instance_new(&o, g->name));
-    drop(u, 2);
-    return push_container(u, cq_val_of_box(&o->box));
+    CQ_TRY(need(u, 2 + n));
+    class_and_args = &u->stack.items[u->stack.n - n - 2];
+    g              = cq_global_of(class_and_args[0]);
+    if (cq_global_is_opaque(g)) {
+        CQ_TRY(cq_opaque_new(u, g->name, CQ_INSTANCE_OBJECT, class_and_args[1], &out));
+    } else if (g && g->row && u->source->any_class) {
+        CQ_TRY(cq_global_call(u, g, class_and_args[1], &out));
+    } else {
+        if (!g || g->row || class_and_args[1].kind != CQ_VAL_TUPLE || class_and_args[1].u.list->n)
+            return damaged(u, "an object is made of what is not a class of the archive");
+        CQ_TRY(cq_instance_new(&o, g->name));
+        drop(u, 2);
+        return push_container(u, cq_val_of_box(&o->box));
+    }
+    if (n && cq_instance_of(out) && top(u)->kind == CQ_VAL_DICT)
+        cq_val_set(&cq_instance_of(out)->state, *top(u)); /* keyword arguments */
+    drop(u, 2 + n);
+    return push(u, out);
+}
+
+static cq_status op_new_set(cq_unpickler *u)
+{
+    cq_val out;
+
+    CQ_TRY(cq_opaque_new(u, "builtins.set", CQ_INSTANCE_CALL, CQ_NONE, &out));
+    return push(u, out);
+}
+
+static cq_status op_frozenset(cq_unpickler *u)
+{
+    size_t n = MARKED;
+    cq_val out;
+
+    CQ_TRY(count(u, &n, 0));
+    CQ_TRY(cq_opaque_new(u, "builtins.frozenset", CQ_INSTANCE_CALL, CQ_NONE, &out));
+    if (cq_opaque_append(u, cq_instance_of(out), u->stack.items + u->stack.n - n, n) != CQ_OK) {
+        cq_val_release(out);
+        return CQ_E_NO_MEMORY;
+    }
+    drop(u, n);
+    return push(u, out);
 }
 
 static bool has_text_keys(const cq_dict *dict)
@@ -386,14 +479,14 @@ static bool has_text_keys(const cq_dict *dict)
     return true;
 }
 
-/* Gives an object its state. An OrderedDict of Python's has some, too, which nobody needs. */
+/* Gives an object its state. That of an OrderedDict or a parameter of Python's is ignored. */
 static cq_status op_build(cq_unpickler *u)
 {
     cq_instance *o;
 
     CQ_TRY(need(u, 2));
     o = cq_instance_of(*(top(u) - 1));
-    if (!o && (top(u) - 1)->kind != CQ_VAL_DICT)
+    if (!o && (top(u) - 1)->kind != CQ_VAL_DICT && !u->source->any_class)
         return damaged(u, "a state is given to what is not an object");
     if (o)
         cq_val_set(&o->state, *top(u));
@@ -416,6 +509,12 @@ static cq_status op_persistent(cq_unpickler *u)
 }
 
 /* ---- the machine ---------------------------------------------------------------------------- */
+
+static cq_status op_dup(cq_unpickler *u)
+{
+    CQ_TRY(need(u, 1));
+    return push(u, cq_val_retain(*top(u)));
+}
 
 static cq_status op_mark(cq_unpickler *u)
 {
@@ -451,6 +550,9 @@ static const opcode opcodes[256] = {
     [')']  = { .of = collect_tuple, .n = 0 },
     ['0']  = { .of = pop_all, .n = 1 },
     ['1']  = { .of = pop_all, .n = MARKED },
+    ['2']  = { .fn = op_dup },
+    ['B']  = { .of = push_bytes, .n = 4, .is_python = true },
+    ['C']  = { .of = push_bytes, .n = 1, .is_python = true },
     ['G']  = { .fn = op_binfloat },
     ['J']  = { .of = push_int, .n = 4 },
     ['K']  = { .of = push_int, .n = 1 },
@@ -458,6 +560,8 @@ static const opcode opcodes[256] = {
     ['N']  = { .fn = op_none },
     ['Q']  = { .fn = op_persistent },
     ['R']  = { .fn = op_reduce },
+    ['T']  = { .of = push_text, .n = 4 },
+    ['U']  = { .of = push_text, .n = 1 },
     ['X']  = { .of = push_text, .n = 4 },
     [']']  = { .of = collect_list, .n = 0 },
     ['a']  = { .of = append, .n = 1 },
@@ -475,18 +579,25 @@ static const opcode opcodes[256] = {
     ['u']  = { .of = set_items, .n = MARKED },
     ['}']  = { .fn = op_empty_dict },
     [0x80] = { .fn = op_proto },
-    [0x81] = { .fn = op_newobj },
+    [0x81] = { .of = new_object, .n = 0 },
     [0x85] = { .of = collect_tuple, .n = 1 },
     [0x86] = { .of = collect_tuple, .n = 2 },
     [0x87] = { .of = collect_tuple, .n = 3 },
     [0x88] = { .of = push_bool, .n = true },
     [0x89] = { .of = push_bool, .n = false },
-    [0x8a] = { .fn = op_long1 },
+    [0x8a] = { .of = push_long, .n = 1 },
+    [0x8b] = { .of = push_long, .n = 4 },
     [0x8c] = { .of = push_text, .n = 1 },
     [0x8d] = { .of = push_text, .n = 8 },
+    [0x8e] = { .of = push_bytes, .n = 8, .is_python = true },
+    [0x8f] = { .fn = op_new_set, .is_python = true },
+    [0x90] = { .of = append, .n = MARKED, .is_python = true },
+    [0x91] = { .fn = op_frozenset, .is_python = true },
+    [0x92] = { .of = new_object, .n = 1, .is_python = true },
     [0x93] = { .fn = op_stack_global },
     [0x94] = { .fn = op_memoize },
     [0x95] = { .fn = op_frame },
+    [0x96] = { .of = push_bytearray, .n = 8, .is_python = true },
 };
 
 static cq_status run(cq_unpickler *u)
@@ -499,7 +610,7 @@ static cq_status run(cq_unpickler *u)
         if (*code == STOP)
             break;
         op = &opcodes[*code];
-        if (!op->fn && !op->of)
+        if ((!op->fn && !op->of) || (op->is_python && !u->source->any_class))
             return cq_unpickler_fail(u, CQ_E_FORMAT, "PyTorch does not write such pickles",
                                      "unknown opcode 0x%02x at byte %zu", *code, u->at - 1);
         CQ_TRY(op->fn ? op->fn(u) : op->of(u, op->n));
@@ -509,20 +620,32 @@ static cq_status run(cq_unpickler *u)
 
 /* ---- from bytes to a value ------------------------------------------------------------------ */
 
+cq_status cq_unpickle_first(cq_val *out, const cq_pickle_source *source, size_t *used)
+{
+    cq_unpickler u = { .source = source,
+                       .data   = source->data,
+                       .size =
+                           source->size < CQ_PICKLE_MAX_SIZE ? source->size : CQ_PICKLE_MAX_SIZE };
+    cq_status    status;
+
+    *out   = CQ_NONE;
+    status = run(&u);
+    if (status == CQ_OK)
+        status = cq_unpickler_check(&u, &u.stack.items[0]);
+    if (status == CQ_OK)
+        *out = cq_val_retain(u.stack.items[0]);
+    *used = u.at;
+    cq_unpickler_clear(&u, status != CQ_OK);
+    return status;
+}
+
 cq_status cq_unpickle(cq_val *out, const cq_pickle_source *source)
 {
-    cq_unpickler u = { .source = source, .data = source->data, .size = source->size };
-    cq_status    status;
+    size_t used;
 
     *out = CQ_NONE;
     if (source->size > CQ_PICKLE_MAX_SIZE)
         return cq_fail(CQ_E_FORMAT, source->where, NULL, "the pickle has %zu bytes, more than %u",
                        source->size, CQ_PICKLE_MAX_SIZE);
-    status = run(&u);
-    if (status == CQ_OK)
-        status = cq_unpickler_check(&u, u.stack.items[0]);
-    if (status == CQ_OK)
-        *out = cq_val_retain(u.stack.items[0]);
-    cq_unpickler_clear(&u, status != CQ_OK);
-    return status;
+    return cq_unpickle_first(out, source, &used);
 }

@@ -1,8 +1,9 @@
-/* What a pickle came to, inspected as a whole, and letting go of all that was made on the way.
+/* Inspects the result of a pickle as a whole, and releases everything that was made on the way.
  *
  * The machine (pickle.c) builds whatever the opcodes say, also cycles and towers. If reading fails
  * every container is emptied, one by one and without recursion; if it succeeds the result is walked
- * once, which refuses cycles, bounds the depth, and finds keys that are there twice. */
+ * once. The walk refuses cycles, or cuts them where any class is allowed, bounds the depth, and
+ * finds duplicate keys. */
 #include "archive/object.h"
 #include "archive/unpickler.h"
 
@@ -11,16 +12,13 @@
 
 /* ---- looking at the result ------------------------------------------------------------------ */
 
-/* The walk remembers of every container how many levels it has; OPEN while it is inside. */
-enum { OPEN = 1, DONE = 2 /* plus the levels */ };
+static cq_status check(cq_unpickler *u, cq_val *slot, int depth, int *levels);
 
-static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels);
-
-static cq_status check_below(cq_unpickler *u, cq_val v, int depth, int *levels)
+static cq_status check_below(cq_unpickler *u, cq_val *slot, int depth, int *levels)
 {
     int below = 0;
 
-    CQ_TRY(check(u, v, depth, &below));
+    CQ_TRY(check(u, slot, depth, &below));
     if (*levels < below + 1)
         *levels = below + 1;
     return CQ_OK;
@@ -57,8 +55,9 @@ static cq_status check_keys(cq_unpickler *u, const cq_dict *dict)
         const cq_val_kind kind = dict->entries[i].key.kind;
 
         keys[i] = &dict->entries[i].key;
-        if (kind != CQ_VAL_STR && kind != CQ_VAL_INT && kind != CQ_VAL_FLOAT &&
-            kind != CQ_VAL_BOOL && kind != CQ_VAL_TENSOR && kind != CQ_VAL_OBJECT)
+        if (!u->source->any_class && kind != CQ_VAL_STR && kind != CQ_VAL_INT &&
+            kind != CQ_VAL_FLOAT && kind != CQ_VAL_BOOL && kind != CQ_VAL_TENSOR &&
+            kind != CQ_VAL_OBJECT)
             status = cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a dict has a key of type %s",
                                        cq_val_kind_name(kind));
     }
@@ -73,66 +72,108 @@ static cq_status check_keys(cq_unpickler *u, const cq_dict *dict)
     return status;
 }
 
-static cq_status check_object(cq_unpickler *u, cq_val v, int depth, int *levels)
+/* A global or storage is not a value, unless any class is allowed. */
+static cq_status check_bare(cq_unpickler *u, cq_val *slot)
 {
-    const cq_instance    *o = cq_instance_of(v);
-    const cq_enum_member *m = cq_enum_member_of(v);
-
-    if (cq_global_of(v))
+    if (u->source->any_class)
+        return cq_opaque_replace(u, slot);
+    if (cq_global_of(*slot))
         return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "%s stands where a value should",
-                                 cq_global_of(v)->name);
-    if (cq_stored_of(v))
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
-                                 "a storage stands where a value should");
-    if (o) {
-        CQ_TRY(check_below(u, (cq_val){ .kind = CQ_VAL_DICT, .u.dict = o->attrs }, depth, levels));
-        return check_below(u, o->state, depth, levels);
-    }
-    return m ? check_below(u, m->value, depth, levels) : CQ_OK;
+                                 cq_global_of(*slot)->name);
+    return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a storage stands where a value should");
 }
 
-static cq_status check_inside(cq_unpickler *u, cq_val v, int depth, int *levels)
+static bool is_inside_itself(const cq_unpickler *u, const void *container)
 {
+    return (uintptr_t)cq_ptr_map_get(&u->seen, container) == CQ_SEEN_OPEN && u->source->any_class;
+}
+
+/* The state of an object may be a dict that contains the object: then it is replaced by an empty
+ * one. The same goes for its items. */
+static cq_status check_dict(cq_unpickler *u, cq_dict **dict, int depth, int *levels)
+{
+    cq_val v = cq_val_of_dict(*dict);
+
+    if (!*dict || !is_inside_itself(u, *dict))
+        return check_below(u, &v, depth, levels);
+    CQ_TRY(cq_dict_new(dict));
+    cq_val_release(v);
+    return CQ_OK;
+}
+
+static cq_status check_list(cq_unpickler *u, cq_list **list, int depth, int *levels)
+{
+    cq_val v = cq_val_of_list(*list);
+
+    if (!*list || !is_inside_itself(u, *list))
+        return check_below(u, &v, depth, levels);
+    CQ_TRY(cq_list_new(list, 0));
+    cq_val_release(v);
+    return CQ_OK;
+}
+
+static cq_status check_instance(cq_unpickler *u, cq_instance *o, int depth, int *levels)
+{
+    CQ_TRY(check_dict(u, &o->attrs, depth, levels));
+    CQ_TRY(check_below(u, &o->state, depth, levels));
+    CQ_TRY(check_below(u, &o->args, depth, levels));
+    CQ_TRY(check_list(u, &o->items, depth, levels));
+    return check_dict(u, &o->pairs, depth, levels);
+}
+
+static cq_status check_inside(cq_unpickler *u, cq_val *slot, int depth, int *levels)
+{
+    const cq_val v = *slot;
+
     switch (v.kind) {
     case CQ_VAL_LIST:
     case CQ_VAL_TUPLE:
         for (size_t i = 0; i < v.u.list->n; i++)
-            CQ_TRY(check_below(u, v.u.list->items[i], depth, levels));
+            CQ_TRY(check_below(u, &v.u.list->items[i], depth, levels));
         return CQ_OK;
     case CQ_VAL_DICT:
         for (size_t i = 0; i < v.u.dict->n; i++) {
-            CQ_TRY(check_below(u, v.u.dict->entries[i].key, depth, levels));
-            CQ_TRY(check_below(u, v.u.dict->entries[i].value, depth, levels));
+            CQ_TRY(check_below(u, &v.u.dict->entries[i].key, depth, levels));
+            CQ_TRY(check_below(u, &v.u.dict->entries[i].value, depth, levels));
         }
         return check_keys(u, v.u.dict);
-    default: return check_object(u, v, depth, levels);
+    default:
+        if (cq_instance_of(v))
+            return check_instance(u, cq_instance_of(v), depth, levels);
+        return cq_enum_member_of(v) ? check_below(u, &cq_enum_member_of(v)->value, depth, levels)
+                                    : CQ_OK;
     }
 }
 
-/* Refuses what contains itself, is too deep, or is not a value; *levels says how deep v is. */
-static cq_status check(cq_unpickler *u, cq_val v, int depth, int *levels)
+/* Refuses a value that contains itself, is too deep, or is not a value; *levels is its depth. */
+static cq_status check(cq_unpickler *u, cq_val *slot, int depth, int *levels)
 {
-    uintptr_t state;
+    const cq_val v = *slot;
+    uintptr_t    state;
 
     if (v.kind != CQ_VAL_LIST && v.kind != CQ_VAL_TUPLE && v.kind != CQ_VAL_DICT &&
         v.kind != CQ_VAL_OBJECT)
         return CQ_OK;
+    if (cq_global_of(v) || cq_stored_of(v))
+        return check_bare(u, slot);
     state = (uintptr_t)cq_ptr_map_get(&u->seen, v.u.box);
-    if (state == OPEN)
-        return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a value contains itself");
+    if (state == CQ_SEEN_OPEN)
+        return u->source->any_class
+                   ? cq_opaque_replace(u, slot)
+                   : cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL, "a value contains itself");
     if (state)
-        *levels = (int)(state - DONE);
+        *levels = (int)(state - CQ_SEEN_DONE);
     if (depth + *levels >= CQ_PICKLE_MAX_DEPTH)
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "values are nested more than %d times",
                                  CQ_PICKLE_MAX_DEPTH);
     if (state)
         return CQ_OK;
-    CQ_TRY(cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)OPEN));
-    CQ_TRY(check_inside(u, v, depth + 1, levels));
-    return cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)(DONE + *levels));
+    CQ_TRY(cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)CQ_SEEN_OPEN));
+    CQ_TRY(check_inside(u, slot, depth + 1, levels));
+    return cq_ptr_map_set(&u->seen, v.u.box, (void *)(uintptr_t)(CQ_SEEN_DONE + *levels));
 }
 
-cq_status cq_unpickler_check(cq_unpickler *u, cq_val v)
+cq_status cq_unpickler_check(cq_unpickler *u, cq_val *v)
 {
     int levels = 0;
 
@@ -152,8 +193,14 @@ static void empty_container(cq_val v)
     case CQ_VAL_DICT: cq_dict_clear(v.u.dict); break;
     default:
         o = cq_instance_of(v);
-        if (o)
+        if (o) {
             cq_val_set(&o->state, CQ_NONE);
+            cq_val_set(&o->args, CQ_NONE);
+            if (o->items)
+                cq_list_clear(o->items);
+            if (o->pairs)
+                cq_dict_clear(o->pairs);
+        }
         m = cq_enum_member_of(v);
         if (m)
             cq_val_set(&m->value, CQ_NONE);

@@ -1,5 +1,5 @@
 /* The globals that a pickle may name, and what calling them builds: tensors, storages, typed
- * lists, devices, members of enums. A name that is not here is refused. */
+ * lists, devices, members of enums. Another name is refused, or an opaque object. */
 #include "archive/unpickler.h"
 
 #include "base/str.h"
@@ -97,7 +97,10 @@ static cq_status load_bytes(cq_unpickler *u, cq_stored *s, const char *key)
         return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, NULL,
                                  "the tensors of storage %s have the unknown dtype %d of PyTorch's",
                                  key, s->torch_dtype);
-    CQ_TRY(u->source->storage(u->source->user, key, &s->bytes));
+    if (s->numel > INT64_MAX / item)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, "the file is damaged",
+                                 "storage %s has %" PRIu64 " elements", key, s->numel);
+    CQ_TRY(u->source->storage(u->source->user, key, s->numel * item, &s->bytes));
     if (s->bytes->size == 0 && u->source->may_lack_data) {
         cq_storage_release(s->bytes);
         s->bytes = NULL;
@@ -139,17 +142,56 @@ static cq_status new_stored(cq_unpickler *u, cq_stored **out, const char *key, i
     return status;
 }
 
+/* A part of a storage: (key, first element, elements), as PyTorch before 0.4 wrote it. */
+static cq_status take_part(cq_unpickler *u, cq_val part, const cq_stored *whole, cq_stored **out)
+{
+    const size_t item =
+        whole->torch_dtype < 0 ? 1 : cq_dtype_size(dtype_of_elements(whole->torch_dtype));
+    const cq_val *args;
+    size_t        n;
+    cq_stored    *s;
+
+    CQ_TRY(open_args(u, "a part of a storage", part, "Sii", &args, &n));
+    if (args[1].u.i.value < 0 || args[2].u.i.value < 0 ||
+        (uint64_t)args[1].u.i.value > whole->numel ||
+        (uint64_t)args[2].u.i.value > whole->numel - (uint64_t)args[1].u.i.value)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a part of a storage is outside of it");
+    s = *out = cq_box_new(sizeof *s, stored_free);
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    s->bytes       = cq_storage_retain(whole->bytes);
+    s->torch_dtype = whole->torch_dtype;
+    s->numel       = (uint64_t)args[2].u.i.value;
+    s->from        = whole->from + (uint64_t)args[1].u.i.value * item;
+    return CQ_OK;
+}
+
+/* ("module", class, file, source): PyTorch before 1.6 saved a module's source beside its class. */
+static cq_status module_class(cq_val id, cq_val *out)
+{
+    if (id.kind != CQ_VAL_TUPLE || id.u.list->n < 2 || id.u.list->items[0].kind != CQ_VAL_STR ||
+        strcmp(id.u.list->items[0].u.text->text, "module") != 0 ||
+        !cq_global_of(id.u.list->items[1]))
+        return CQ_E_NOT_FOUND;
+    *out = cq_val_retain(id.u.list->items[1]);
+    return CQ_OK;
+}
+
 /* ("storage", torch.FloatStorage, key, location, numel). A key stands for the same bytes
- * whenever it comes. PyTorch before 1.5 wrote a sixth item, None: a part of another storage. */
+ * whenever it comes. PyTorch before 1.6 wrote a sixth item: None, or a part of the storage. */
 cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
 {
     const cq_val    *args;
     const cq_global *type;
-    cq_stored       *s;
+    cq_stored       *s, *part;
     size_t           n;
+    cq_status        status;
 
     *out = CQ_NONE;
-    CQ_TRY(open_args(u, "a persistent id", id, "SxSSi|N", &args, &n));
+    if (u->source->any_class && module_class(id, out) == CQ_OK)
+        return CQ_OK;
+    CQ_TRY(open_args(u, "a persistent id", id, u->source->any_class ? "SxSSi|x" : "SxSSi|N", &args,
+                     &n));
     type = cq_global_of(args[1]);
     if (strcmp(args[0].u.text->text, "storage") != 0 || !type || !type->row || type->row->reduce ||
         args[4].u.i.value < 0)
@@ -163,6 +205,12 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     else
         CQ_TRY(new_stored(u, &s, args[2].u.text->text, type->row->number, args[4].u.i.value,
                           strcmp(args[3].u.text->text, "meta") == 0));
+    if (n == 6 && args[5].kind != CQ_VAL_NONE) {
+        status = take_part(u, args[5], s, &part);
+        cq_val_release(cq_val_of_box(&s->box));
+        CQ_TRY(status);
+        s = part;
+    }
     *out = cq_val_of_box(&s->box);
     return CQ_OK;
 }
@@ -191,7 +239,7 @@ static cq_status make_tensor(cq_unpickler *u, const cq_val *args, int torch_dtyp
 {
     const cq_stored *s     = cq_stored_of(args[0]);
     const cq_dtype   dtype = dtype_of_elements(torch_dtype);
-    int64_t          sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK];
+    int64_t          sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK], offset;
     cq_int           plain[CQ_MAX_RANK];
     size_t           rank, n_strides;
     cq_status        status;
@@ -199,13 +247,16 @@ static cq_status make_tensor(cq_unpickler *u, const cq_val *args, int torch_dtyp
     *out = NULL;
     CQ_TRY(take_ints(u, args[2], sizes, &rank));
     CQ_TRY(take_ints(u, args[3], strides, &n_strides));
-    if (rank != n_strides || args[1].u.i.value < 0 || dtype == CQ_DTYPE_NONE)
+    if (rank != n_strides || args[1].u.i.value < 0 || dtype == CQ_DTYPE_NONE ||
+        s->from % cq_dtype_size(dtype) ||
+        __builtin_add_overflow(args[1].u.i.value, (int64_t)(s->from / cq_dtype_size(dtype)),
+                               &offset))
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL,
                                  "a tensor has %zu sizes, %zu strides, the "
                                  "offset %" PRIi64 " and dtype %d",
                                  rank, n_strides, args[1].u.i.value, torch_dtype);
     if (s->bytes) {
-        status = cq_tensor_new_on(out, s->bytes, dtype, rank, sizes, strides, args[1].u.i.value);
+        status = cq_tensor_new_on(out, s->bytes, dtype, rank, sizes, strides, offset);
     } else {
         for (size_t i = 0; i < rank; i++)
             plain[i] = cq_i(sizes[i]);
@@ -247,6 +298,15 @@ static cq_status rebuild_tensor(cq_unpickler *u, const cq_val *args, size_t n, c
     if (torch_dtype >= 12 && torch_dtype <= 14)
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a quantized tensor lacks its scale");
     return new_tensor(u, args, torch_dtype, n > 6 ? args[6] : CQ_NONE, out);
+}
+
+/* (storage, offset, sizes, strides): PyTorch before 0.4. */
+static cq_status rebuild_old_tensor(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
+{
+    const cq_val all[] = { args[0], args[1], args[2], args[3], cq_val_of_bool(false) };
+
+    (void)n;
+    return new_tensor(u, all, cq_stored_of(args[0])->torch_dtype, CQ_NONE, out);
 }
 
 /* (storage, offset, sizes, strides, requires_grad, hooks, dtype[, metadata]) */
@@ -351,6 +411,13 @@ static cq_status ordered_dict(cq_unpickler *u, const cq_val *args, size_t n, cq_
     return CQ_OK;
 }
 
+/* collections.defaultdict(factory), collections.Counter({...}): a dict. */
+static cq_status other_dict(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
+{
+    CQ_TRY(ordered_dict(u, NULL, 0, out));
+    return n && args[0].kind == CQ_VAL_DICT ? cq_dict_add(out->u.dict, args[0].u.dict) : CQ_OK;
+}
+
 static cq_status make_device(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
     cq_text  *text = NULL;
@@ -416,6 +483,7 @@ static cq_status rebuild_from_type(cq_unpickler *u, const cq_val *args, size_t n
  * ------------------------------------------------------------------------------------ */
 
 static const cq_global_row rows[] = {
+    { "torch._utils _rebuild_tensor", rebuild_old_tensor, "siTT", 0 },
     { "torch._utils _rebuild_tensor_v2", rebuild_tensor, "siTTbx|x", 0 },
     { "torch._utils _rebuild_tensor_v3", rebuild_tensor_v3, "siTTbxi|x", 0 },
     { "torch._utils _rebuild_parameter", rebuild_parameter, "tbx|x", 0 },
@@ -424,6 +492,10 @@ static const cq_global_row rows[] = {
     { "torch._utils _rebuild_sparse_tensor", rebuild_sparse, "iTbttx|x", 0 },
     { "torch._tensor _rebuild_from_type_v2", rebuild_from_type, "xxTx", 0 },
     { "collections OrderedDict", ordered_dict, "|T", 0 },
+    { "collections defaultdict", other_dict, "|xx", 0 },
+    { "collections Counter", other_dict, "|x", 0 },
+    { "torch.nn.parameter Parameter", first_of, "t|xx", 0 },
+    { "torch.autograd.variable Variable", first_of, "t|xx", 0 },
     { "torch.jit._pickle build_intlist", first_of, "T", 0 },
     { "torch.jit._pickle build_doublelist", first_of, "T", 0 },
     { "torch.jit._pickle build_boollist", first_of, "T", 0 },
@@ -514,8 +586,22 @@ static bool is_delegated(const char *module, const char *name)
            (strcmp(module, "torch.jit") == 0 && cq_ends_with(name, "LoweredModule"));
 }
 
+/* Names of Python 2, and storages of other devices, as Python 3 and PyTorch have them. */
+static const char *modern_module(const cq_unpickler *u, const char *module, const char *name)
+{
+    static const struct {
+        const char *old, *modern;
+    } renamed[] = { { "__builtin__", "builtins" }, { "copy_reg", "copyreg" } };
+
+    for (size_t i = 0; u->source->any_class && i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(module, renamed[i].old) == 0)
+            return renamed[i].modern;
+    return strcmp(module, "torch.cuda") == 0 && cq_ends_with(name, "Storage") ? "torch" : module;
+}
+
 cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, cq_val *out)
 {
+    module = modern_module(u, module, name);
     if (is_delegated(module, name))
         return cq_unpickler_fail(u, CQ_E_UNSUPPORTED, "export the model before it was lowered",
                                  "the model was handed to a backend (%s.%s), which has its code",
@@ -534,36 +620,61 @@ cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, 
             return CQ_OK;
         }
     }
-    if (u->has_subclasses)
+    if (u->has_subclasses || u->source->any_class)
         return new_global(out, module, name, NULL);
     return cq_unpickler_fail(
         u, CQ_E_UNSUPPORTED,
         "only tensors, numbers, texts, lists, dicts and script objects are read; "
-        "save a state_dict, or a model by torch.jit.save",
+        "save a state_dict, or a model by torch.export.save",
         "the pickle names %s.%s, which is nothing that calque knows; it was not "
         "run",
         module, name);
 }
 
+/* copyreg._reconstructor(class, base, state): how protocol 1 makes an object. */
+static cq_status opaque_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out)
+{
+    const cq_global *made = args.kind == CQ_VAL_TUPLE && args.u.list->n == 3
+                                ? cq_global_of(args.u.list->items[0])
+                                : NULL;
+
+    if (made && strcmp(g->name, "copyreg._reconstructor") == 0)
+        return cq_opaque_new(u, made->name, CQ_INSTANCE_OBJECT, CQ_NONE, out);
+    return cq_opaque_new(u, g->name, CQ_INSTANCE_CALL, args, out);
+}
+
+static cq_status call_row(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out)
+{
+    const cq_val *items;
+    size_t        n;
+    cq_status     status;
+
+    if (!g->row->reduce)
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "%s is called, but is not a function",
+                                 g->name);
+    CQ_TRY(open_args(u, g->name, args, g->row->kinds, &items, &n));
+    status = g->row->reduce(u, items, n, out);
+    if (status != CQ_OK) {
+        cq_val_release(*out);
+        *out = CQ_NONE;
+    }
+    return status;
+}
+
 cq_status cq_global_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out)
 {
     cq_enum_member *m;
-    const cq_val   *items;
-    size_t          n;
     cq_status       status;
 
-    if (g->row && g->row->reduce) {
-        CQ_TRY(open_args(u, g->name, args, g->row->kinds, &items, &n));
-        status = g->row->reduce(u, items, n, out);
-        if (status != CQ_OK) {
-            cq_val_release(*out);
-            *out = CQ_NONE;
-        }
-        return status;
+    if (g->row) {
+        status = call_row(u, g, args, out);
+        if (status != CQ_E_UNSUPPORTED || !u->source->any_class)
+            return status;
+        /* A layout that calque does not know. */
+        return cq_opaque_new(u, g->name, CQ_INSTANCE_CALL, args, out);
     }
-    if (g->row)
-        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "%s is called, but is not a function",
-                                 g->name);
+    if (u->source->any_class && cq_global_is_opaque(g))
+        return opaque_call(u, g, args, out);
     CQ_TRY(cq_enum_member_new(&m, g->name, args)); /* a class of the archive: the bare value */
     *out = cq_val_of_box(&m->box);
     if (cq_unpickler_keep(u, *out) == CQ_OK)

@@ -2,17 +2,18 @@
  * compared with what PyTorch reads in tests/peer/archive.py. */
 #include "test.h"
 
-#include "archive/state_dict.h"
+#include "archive/weights.h"
 #include "archive/torchscript.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 
-static cq_status storage(void *user, const char *key, cq_storage **out)
+static cq_status storage(void *user, const char *key, uint64_t size, cq_storage **out)
 {
     const float numbers[] = { 0, 1, 2, 3 };
 
     (void)user;
+    (void)size;
     (void)key;
     CQ_TRY(cq_storage_new(out, sizeof numbers));
     memcpy((*out)->data, numbers, sizeof numbers);

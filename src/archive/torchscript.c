@@ -46,11 +46,11 @@ static cq_status read_version(cq_torchscript *t)
 static cq_status read_values(cq_torchscript *t)
 {
     if (!cq_archive_find(&t->archive, "constants.pkl"))
-        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path,
-                       "save the program as well: torch.jit.script(model).save(\"net.pt\") or "
-                       "torch.export.save; "
-                       "a built-in model takes weights by --weights",
-                       "this was written by torch.save: it holds values, but no code");
+        return cq_fail(
+            CQ_E_UNSUPPORTED, t->archive.path,
+            "give the source of the model: calque export model.py --weights FILE; or save "
+            "the program with torch.export.save",
+            "this was written by torch.save: it holds values, but no code");
     CQ_TRY(cq_archive_unpickle(&t->root, &t->archive, "data", false));
     if (!cq_instance_of(t->root))
         return cq_fail(CQ_E_FORMAT, cq_in_file(t->archive.path, "data.pkl"), NULL,
@@ -118,7 +118,7 @@ static cq_status list_files(cq_torchscript *t)
             CQ_TRY(add_file(t, name + n, strlen(name + n)));
     }
     if (!t->files.n && cq_archive_find(&t->archive, "bytecode.pkl"))
-        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path, "save the model by torch.jit.save",
+        return cq_fail(CQ_E_UNSUPPORTED, t->archive.path, "save the model by torch.export.save",
                        "this has bytecode for PyTorch's lite interpreter, but no source");
     return CQ_OK;
 }
@@ -193,9 +193,10 @@ cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char
 
 /* ---- origins -------------------------------------------------------------------------------- */
 
-static cq_status no_storage(void *user, const char *key, cq_storage **out)
+static cq_status no_storage(void *user, const char *key, uint64_t size, cq_storage **out)
 {
     (void)user;
+    (void)size;
     *out = NULL;
     return cq_fail(CQ_E_FORMAT, NULL, NULL, "notes of origins have a storage %s", key);
 }

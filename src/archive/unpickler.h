@@ -1,5 +1,5 @@
-/* The inside of the unpickler: pickle.c has the machine, pickle_globals.c what it may build, and
- * pickle_check.c a look at the result. */
+/* The inside of the unpickler: pickle.c has the machine, pickle_globals.c the values that it knows,
+ * pickle_opaque.c those of unknown classes, and pickle_check.c inspects the result. */
 #ifndef CQ_ARCHIVE_UNPICKLER_H
 #define CQ_ARCHIVE_UNPICKLER_H
 
@@ -24,7 +24,8 @@ struct cq_unpickler {
     bool       has_subclasses; /* of tensors: classes that only Python knows are named, not run */
 };
 
-/* A global as a value on the stack: a row of the table, or a class of the archive (row NULL). */
+/* A global as a value on the stack: a row of the table, or a class that is only named (row NULL):
+ * one of the archive, or, with any_class, any. */
 typedef cq_status (*cq_global_reduce)(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out);
 
 typedef struct cq_global_row {
@@ -46,14 +47,19 @@ typedef struct cq_stored {
     cq_storage *bytes; /* NULL: there is no data */
     int         torch_dtype;
     uint64_t    numel; /* of torch_dtype; bytes if that is -1 (an untyped storage) */
+    uint64_t    from;  /* of a part of another storage: its first element in bytes */
 } cq_stored;
+
+/* How far pickle_check.c is with a container in `seen`: inside of it, or done (plus its levels). */
+enum { CQ_SEEN_OPEN = 1, CQ_SEEN_DONE = 2 };
 
 cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container); /* retains it for the clean-up */
 
-/* Refuses what contains itself, is too deep, or is not a value. */
-cq_status cq_unpickler_check(cq_unpickler *u, cq_val v);
+/* Refuses a value that contains itself, is too deep, or is not a value; with any_class, opaque
+ * objects replace what is not a value. */
+cq_status cq_unpickler_check(cq_unpickler *u, cq_val *v);
 void      cq_unpickler_clear(cq_unpickler *u, bool failed);
 
 cq_status  cq_global_find(cq_unpickler *u, const char *module, const char *name, cq_val *out);
@@ -61,5 +67,24 @@ cq_global *cq_global_of(cq_val v);
 cq_stored *cq_stored_of(cq_val v);
 cq_status  cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out); /* a persistent id */
 cq_status  cq_global_call(cq_unpickler *u, const cq_global *g, cq_val args, cq_val *out);
+
+/* ---- opaque objects ---- */
+
+/* Whether a global is a class that only Python knows. */
+bool cq_global_is_opaque(const cq_global *g);
+
+/* All of these return a new object in *out, which the list of containers keeps as well. */
+cq_status cq_opaque_new(cq_unpickler *u, const char *class_name, cq_instance_kind kind, cq_val args,
+                        cq_val *out);
+cq_status cq_opaque_bytes(cq_unpickler *u, const char *class_name, const void *bytes, size_t n,
+                          cq_val *out);
+
+/* Adds values to an object that behaves as a list or set, keys and values to one that behaves as a
+ * dict; n is the number of values. */
+cq_status cq_opaque_append(cq_unpickler *u, cq_instance *o, const cq_val *values, size_t n);
+cq_status cq_opaque_set_items(cq_unpickler *u, cq_instance *o, const cq_val *values, size_t n);
+
+/* The object that stands for a global, a storage or a cycle inside of the result. */
+cq_status cq_opaque_replace(cq_unpickler *u, cq_val *slot);
 
 #endif

@@ -373,7 +373,7 @@ static cq_status narrow(cq_tensor **out, cq_tensor *t, cq_dtype dtype)
         sizes[i]   = t->sizes[i].value;
         strides[i] = t->strides[i];
     }
-    CQ_TRY(cq_storage_later(&storage, bytes, (cq_maker){ narrowed_make, narrowed_free, w }));
+    CQ_TRY(cq_storage_later(&storage, bytes, (cq_maker){ narrowed_make, narrowed_free, w, NULL }));
     status = cq_tensor_new_on(out, storage, dtype, t->rank, sizes, strides, 0);
     cq_storage_release(storage);
     return status;

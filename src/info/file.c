@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/str.h"
 
+#include <calque/weights.h>
 #include <calque/zoo.h>
 
 #include <string.h>
@@ -39,14 +40,6 @@ static bool is_archive(const head *h)
     return h->n > 1 && h->bytes[0] == 'P' && h->bytes[1] == 'K';
 }
 
-static bool is_text(const head *h)
-{
-    for (size_t i = 0; i < h->n; i++)
-        if (h->bytes[i] < ' ' && !strchr("\n\t\r", h->bytes[i]))
-            return false;
-    return h->n > 0;
-}
-
 static cq_status info_of_onnx(cq_info **out, const char *path)
 {
     cq_onnx_model *model  = NULL;
@@ -71,18 +64,13 @@ static cq_status info_of_program(cq_info **out, const char *path, const char *en
     return status;
 }
 
-/* TorchScript, or, in an archive without a program, a state dict. */
-static cq_status info_of_script(cq_info **out, const char *path, const head *h)
+static cq_status info_of_script(cq_info **out, const char *path)
 {
     cq_script *script = NULL;
     cq_status  status = cq_script_load(&script, path);
 
     if (status == CQ_OK)
         status = cq_script_info(out, script);
-    else if (cq_state_dict_info(out, path) == CQ_OK)
-        status = CQ_OK;
-    else if (is_archive(h) || is_text(h))
-        status = cq_script_load(&script, path); /* for its message */
     cq_script_free(script);
     return status;
 }
@@ -99,5 +87,7 @@ CQ_API cq_status cq_model_info(cq_info **out, const char *model, const char *ent
         return info_of_onnx(out, model);
     if (is_archive(&h) && cq_pt2_is_archive_file(model))
         return info_of_program(out, model, entry);
-    return info_of_script(out, model, &h);
+    if (cq_is_weights_file(model))
+        return cq_state_dict_info(out, model);
+    return info_of_script(out, model);
 }

@@ -171,20 +171,45 @@ static int by_frequency(const void *a, const void *b)
     return x->n != y->n ? (x->n < y->n ? 1 : -1) : (x->first > y->first) - (x->first < y->first);
 }
 
+static void sort_counts(cq_info_counts *c)
+{
+    if (c->items.n)
+        qsort(c->items.items, c->items.n, sizeof *c->items.items, by_frequency);
+}
+
+static void clear_counts(cq_info_counts *c)
+{
+    cq_vec_clear(&c->items);
+    cq_map_clear(&c->by_name);
+}
+
 void cq_info_add_counts(cq_info *info, const char *table, cq_info_counts *c)
 {
     static const char *const columns[] = { "operator", "count", NULL };
 
-    if (c->items.n) {
-        qsort(c->items.items, c->items.n, sizeof *c->items.items, by_frequency);
+    sort_counts(c);
+    if (c->items.n)
         cq_info_begin(info, table, columns);
-    }
     for (size_t i = 0; i < c->items.n; i++) {
         cq_info_add_text(info, c->items.items[i].name);
         cq_info_add_number(info, CQ_INFO_COUNT, c->items.items[i].n);
     }
-    cq_vec_clear(&c->items);
-    cq_map_clear(&c->by_name);
+    clear_counts(c);
+}
+
+void cq_info_add_class_counts(cq_info *info, cq_info_counts *c, const cq_map *needed)
+{
+    static const char *const columns[] = { "class", "count", "source", NULL };
+
+    sort_counts(c);
+    if (c->items.n)
+        cq_info_begin(info, "classes", columns);
+    for (size_t i = 0; i < c->items.n; i++) {
+        cq_info_add_text(info, c->items.items[i].name);
+        cq_info_add_number(info, CQ_INFO_COUNT, c->items.items[i].n);
+        cq_info_add_text(info, cq_map_has(needed, c->items.items[i].name) ? "needed" : "");
+    }
+    clear_counts(c);
 }
 
 /* ---- reading them ---- */

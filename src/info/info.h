@@ -71,6 +71,9 @@ cq_status cq_info_count_name(cq_info_counts *counts, const char *name);
 /* As a table, the most frequent first; clears them. */
 void cq_info_add_counts(cq_info *info, const char *table, cq_info_counts *counts);
 
+/* The same for classes; `needed` has those whose source is needed. */
+void cq_info_add_class_counts(cq_info *info, cq_info_counts *counts, const cq_map *needed);
+
 /* ---- weights and modules ---- */
 
 /* What weights amount to. A storage that several of them share counts once. */

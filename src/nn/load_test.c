@@ -27,11 +27,11 @@ TEST(load, all_that_does_not_fit_is_told_at_once)
     cq_module_add(net, "1", cq_linear_new(2, 3, true));
     before = cq_tensor_get_f64(cq_module_find(net, "0.weight"), 0);
     CHECK_STATUS(CQ_E_TYPE, cq_module_load_state_dict(net, path));
-    CHECK_STR("4 entries do not fit the module:\n"
-              "  0.weight: the file has float32[3, 2] but the module float32[3, 4]\n"
-              "  1.weight: missing in the file\n"
-              "  1.bias: missing in the file\n"
-              "  0.bias: not in the module",
+    CHECK_STR("the weights do not fit Net:\n"
+              "  Missing key(s) in state_dict: \"1.weight\", \"1.bias\".\n"
+              "  Unexpected key(s) in state_dict: \"0.bias\".\n"
+              "  size mismatch for 0.weight: copying a param with shape torch.Size([3, 2]) from "
+              "checkpoint, the shape in current model is torch.Size([3, 4]).",
               cq_last_error()->message);
     CHECK_STR(path, cq_last_error()->where);
     CHECK(cq_tensor_get_f64(cq_module_find(net, "0.weight"), 0) == before);

@@ -130,6 +130,63 @@ void cq_storage_make_later(cq_storage *s, cq_maker maker)
     atomic_store(&s->is_pending, true);
 }
 
+enum { SMALL_PART = 1 << 16 }; /* not worth a mapping */
+
+typedef struct storage_part {
+    cq_storage *whole;
+    size_t      from;
+} storage_part;
+
+static void copy_part(void *user, void *to, size_t from, size_t n)
+{
+    const storage_part *part = user;
+
+    cq_mapping_copy(to, (const char *)part->whole->data + part->from + from, n);
+}
+
+static void release_part(void *user)
+{
+    storage_part *part = user;
+
+    cq_storage_release(part->whole);
+    cq_free(part);
+}
+
+static void release_whole(void *user)
+{
+    cq_storage_release(user);
+}
+
+cq_status cq_storage_part(cq_storage **out, cq_storage *whole, size_t from, size_t size)
+{
+    storage_part *part;
+
+    *out = NULL;
+    if (from > whole->size || size > whole->size - from)
+        return cq_fail(CQ_E_FORMAT, NULL, "the file is truncated; download it again",
+                       "a tensor needs %zu bytes at byte %zu, but the file has %zu", size, from,
+                       whole->size);
+    if (!size)
+        return cq_storage_new(out, 0);
+    if (((uintptr_t)whole->data + from) % sizeof(double) == 0) {
+        CQ_TRY(cq_storage_wrap(out, (char *)whole->data + from, size, whole->mapped, release_whole,
+                               whole));
+        cq_storage_retain(whole);
+        return CQ_OK;
+    }
+    if (size <= SMALL_PART) {
+        CQ_TRY(cq_storage_new(out, size));
+        memcpy((*out)->data, (const char *)whole->data + from, size);
+        return CQ_OK;
+    }
+    part = cq_alloc(sizeof *part);
+    if (!part)
+        return CQ_E_NO_MEMORY;
+    *part = (storage_part){ cq_storage_retain(whole), from };
+    return cq_storage_later(
+        out, size, (cq_maker){ copy_part, release_part, part, (const char *)whole->data + from });
+}
+
 /* One at a time; what is made of others that are still to be made comes here again. */
 void cq_storage_make(cq_storage *s)
 {
@@ -557,7 +614,10 @@ const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size)
 
 void cq_tensor_identity(cq_str *key, const cq_tensor *t)
 {
-    cq_str_printf(key, "%p %d", (void *)cq_tensor_bytes(t), (int)t->dtype);
+    /* The address alone: elements that are made when they are read need not be made for it. */
+    const char *at = (const char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);
+
+    cq_str_printf(key, "%p %d", (const void *)at, (int)t->dtype);
     for (size_t i = 0; i < t->rank; i++)
         cq_str_printf(key, " %lld:%lld", (long long)t->sizes[i].value, (long long)t->strides[i]);
 }

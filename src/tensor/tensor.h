@@ -14,6 +14,9 @@ typedef struct cq_maker {
     void (*make)(void *user, void *to, size_t from, size_t n);
     void (*release)(void *user);
     void *user;
+
+    const void
+        *copied; /* the bytes that it copies, which are not aligned; NULL: it computes them */
 } cq_maker;
 
 /* Bytes that tensors share. release(user) runs when the last one lets go. */
@@ -42,6 +45,10 @@ cq_status cq_storage_open(cq_storage **out, const char *path); /* all of a file,
 /* Elements are read by their size: bytes that do not lie on a multiple of any of them are moved. An
  * archive inside of another, or packed anew, has its records anywhere. */
 cq_status cq_storage_align(cq_storage **s);
+
+/* A part of other bytes, which it retains. Where elements would not be aligned, the part is copied
+ * when it is first read. */
+cq_status cq_storage_part(cq_storage **out, cq_storage *whole, size_t from, size_t size);
 cq_status cq_storage_zeros(cq_storage **out, size_t size); /* take no memory until written to */
 /* Made when they are read, and never if they are only written to a file; takes no memory before.
  * The maker is released in any case. */

@@ -132,7 +132,7 @@ TEST(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read)
     cq_storage    *s;
     cq_tensor     *t;
 
-    CHECK_OK(cq_storage_later(&s, 100, (cq_maker){ make_numbers, count_gone, &c }));
+    CHECK_OK(cq_storage_later(&s, 100, (cq_maker){ make_numbers, count_gone, &c, NULL }));
     CHECK_OK(cq_tensor_new_on(&t, s, CQ_DTYPE_U8, 1, &size, &one, 0));
     cq_storage_release(s);
     CHECK_INT(0, c.n_made);
@@ -163,10 +163,10 @@ TEST(tensor, numbers_are_made_of_others_that_are_made_later)
     cq_storage    *s;
     cq_tensor     *t, *twice;
 
-    CHECK_OK(cq_storage_later(&s, 10, (cq_maker){ make_numbers, count_gone, &c }));
+    CHECK_OK(cq_storage_later(&s, 10, (cq_maker){ make_numbers, count_gone, &c, NULL }));
     CHECK_OK(cq_tensor_new_on(&t, s, CQ_DTYPE_U8, 1, &size, &one, 0));
     cq_storage_release(s);
-    CHECK_OK(cq_storage_later(&s, 10, (cq_maker){ make_double, release_source, t }));
+    CHECK_OK(cq_storage_later(&s, 10, (cq_maker){ make_double, release_source, t, NULL }));
     CHECK_OK(cq_tensor_new_on(&twice, s, CQ_DTYPE_U8, 1, &size, &one, 0));
     cq_storage_release(s);
     CHECK_INT(14, cq_tensor_get_i64(twice, 7));

@@ -1,8 +1,9 @@
 /* Lists what is in a TorchScript archive or a file of torch.save: values with their types, and of
  * tensors dtype, sizes, strides and a sum. Reads paths from standard input; each listing ends in a
- * line "end". Driven by tests/peer/archive.py. */
-#include "archive/state_dict.h"
+ * line "end". Driven by tests/peer/archive.py and
+ * tests/peer/weights.py. */
 #include "archive/torchscript.h"
+#include "archive/weights.h"
 #include "base/str.h"
 #include "tensor/value.h"
 
@@ -45,6 +46,12 @@ static void show_object(const char *name, cq_val v)
 
     if (o) {
         printf("%s\tobject %s\n", name, o->class_name);
+        if (o->args.kind != CQ_VAL_NONE)
+            show_in(name, "<args>", o->args);
+        if (o->items)
+            show_in(name, "<items>", cq_val_of_list(o->items));
+        if (o->pairs)
+            show_in(name, "<pairs>", cq_val_of_dict(o->pairs));
         for (size_t i = 0; i < o->attrs->n; i++)
             show_in(name, o->attrs->entries[i].key.u.text->text, o->attrs->entries[i].value);
         if (o->state.kind != CQ_VAL_DICT)
@@ -99,16 +106,25 @@ static void show(const char *name, cq_val v)
 
 static cq_status dump_state(const char *path)
 {
-    cq_state_dict *d;
+    cq_weights *w;
 
-    CQ_TRY(cq_state_dict_open(&d, path, NULL));
-    for (size_t i = 0; i < cq_state_dict_count(d); i++) {
-        const cq_state_item *item = cq_state_dict_at(d, i);
-
-        show(item->name, item->value);
-    }
-    cq_state_dict_free(d);
+    CQ_TRY(cq_weights_open(&w, path));
+    for (size_t i = 0; i < w->items.n; i++)
+        show(w->items.items[i].name, w->items.items[i].value);
+    cq_weights_free(w);
     return CQ_OK;
+}
+
+/* All values of a file of weights, as torch.load returns them. */
+static cq_status dump_values(const char *path)
+{
+    cq_weights_file f;
+    cq_status       status = cq_weights_read(&f, path);
+
+    if (status == CQ_OK)
+        show("root", f.root);
+    cq_weights_file_clear(&f);
+    return status;
 }
 
 static cq_status dump_torchscript(const char *path)
@@ -154,7 +170,9 @@ int main(void)
         cq_status status;
 
         line[strcspn(line, "\n")] = '\0';
-        status = cq_starts_with(line, "state ") ? dump_state(line + 6) : dump_torchscript(line);
+        status                    = cq_starts_with(line, "state ")    ? dump_state(line + 6)
+                                    : cq_starts_with(line, "values ") ? dump_values(line + 7)
+                                                                      : dump_torchscript(line);
         if (status != CQ_OK)
             printf("error\t%s: %s\nhint\t%s\nwhere\t%s\n", cq_status_name(status),
                    cq_last_error()->message, cq_last_error()->hint, cq_last_error()->where);

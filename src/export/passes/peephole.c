@@ -152,7 +152,7 @@ static cq_tensor *scaled_later(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, size_
         strides[i] = w->strides[i];
         s->each *= i > axis ? (size_t)sizes[i] : 1;
     }
-    if (cq_storage_later(&storage, bytes, (cq_maker){ scaled_make, scaled_free, s }) != CQ_OK)
+    if (cq_storage_later(&storage, bytes, (cq_maker){ scaled_make, scaled_free, s, NULL }) != CQ_OK)
         return NULL;
     (void)cq_tensor_new_on(&t, storage, w->dtype, w->rank, sizes, strides, 0);
     cq_storage_release(storage);

@@ -359,6 +359,12 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
     }
     if (bits >= 8 && t->storage && atomic_load(&t->storage->is_pending) &&
         cq_tensor_is_contiguous(t)) {
+        const char *copied = t->storage->maker.copied;
+
+        if (copied) {
+            cq_out_write(out, copied + (size_t)t->offset * size, (size_t)numel * size);
+            return;
+        }
         cq_out_made(out, t->storage->maker.make, t->storage->maker.user, (size_t)t->offset * size,
                     (size_t)numel * size);
         return;

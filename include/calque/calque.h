@@ -3,6 +3,7 @@
 #define CALQUE_CALQUE_H
 
 #include <calque/annotate.h>
+#include <calque/audit.h>
 #include <calque/autograd.h>
 #include <calque/edit.h>
 #include <calque/export.h>

@@ -12,6 +12,7 @@ hint. `python -m calque` is the command line.
 """
 from __future__ import annotations
 
+from ._audit import Audit, AuditFinding, audit
 from ._errors import (
     ArgumentError,
     CalqueWarning,
@@ -43,9 +44,9 @@ from ._verify import Verified
 __version__ = text(lib.cq_version_string())
 
 __all__ = [
-    "ArgumentError", "CalqueWarning", "Cancelled", "Error", "FileError", "Finding", "FormatError",
+    "ArgumentError", "Audit", "AuditFinding", "CalqueWarning", "Cancelled", "Error", "FileError", "Finding", "FormatError",
     "Function", "Graph", "Info", "Initializers", "InternalError", "InvalidModel", "Model", "ModelMetadata", "Node", "NodeArg",
     "NotFound", "OutOfMemory", "Program", "ScriptError", "Session", "SessionOptions", "Tensor", "TypeMismatch",
-    "UnsupportedError", "Value", "VerificationError", "Verified", "as_tensor", "export", "get_threads", "inspect", "load", "run",
+    "UnsupportedError", "Value", "VerificationError", "Verified", "as_tensor", "audit", "export", "get_threads", "inspect", "load", "run",
     "set_threads",
 ]

@@ -187,6 +187,9 @@ CQ_TESTCASE_TRACE = 32
 CQ_TRAINING_EVAL = 0
 CQ_TRAINING_PRESERVE = 2
 CQ_TRAINING_TRAIN = 1
+CQ_VERDICT_HOSTILE = 2
+CQ_VERDICT_SAFE = 0
+CQ_VERDICT_UNKNOWN = 1
 CQ_VERSION = 1000
 CQ_VERSION_MAJOR = 0
 CQ_VERSION_MINOR = 1
@@ -231,6 +234,10 @@ class cq_sym_attr(Structure):
 
 
 class cq_module_mark(Structure):
+    pass
+
+
+class cq_audit_finding(Structure):
     pass
 
 
@@ -456,6 +463,13 @@ cq_module_mark._fields_ = [
     ("n_attrs", c_size_t),
     ("name", c_char_p),
     ("index", c_size_t),
+]
+
+cq_audit_finding._fields_ = [
+    ("verdict", c_int),
+    ("code", c_char_p),
+    ("where", c_char_p),
+    ("what", c_char_p),
 ]
 
 cq_onnx_save_options._fields_ = [
@@ -783,6 +797,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_as_output": (c_void_p, [c_void_p, c_char_p, c_void_p]),
     "cq_asin": (c_void_p, [c_void_p, c_void_p]),
     "cq_atan": (c_void_p, [c_void_p, c_void_p]),
+    "cq_audit_at": (POINTER(cq_audit_finding), [c_void_p, c_size_t]),
+    "cq_audit_count": (c_size_t, [c_void_p]),
+    "cq_audit_file": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_audit_format": (c_char_p, [c_void_p]),
+    "cq_audit_free": (None, [c_void_p]),
+    "cq_audit_verdict": (c_int, [c_void_p]),
     "cq_avg_pool1d": (c_void_p, [c_void_p, c_void_p, POINTER(cq_pool1d)]),
     "cq_avg_pool1d_new": (c_void_p, [POINTER(cq_pool1d)]),
     "cq_avg_pool2d": (c_void_p, [c_void_p, c_void_p, POINTER(cq_pool2d)]),
@@ -1390,6 +1410,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_value_op": (c_char_p, [c_void_p]),
     "cq_value_rank": (c_int, [c_void_p]),
     "cq_var": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64), c_bool, c_bool]),
+    "cq_verdict_name": (c_char_p, [c_int]),
     "cq_version": (c_int32, []),
     "cq_version_string": (c_char_p, []),
     "cq_view": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(cq_int)]),

@@ -161,6 +161,15 @@ def check_parts():
     raises(TypeError, calque.Model.parse(text).cut, "t")
 
 
+def check_audit(folder):
+    (folder / "evil.pkl").write_bytes(b"cos\nsystem\n(S'id'\ntR.")
+    found = calque.audit(folder / "evil.pkl")
+    assert (found.verdict, found.format) == ("hostile", "pickle"), found
+    assert found.findings[0].what == "imports os.system", found
+    calque.Model.parse(TEXT).save(folder / "fine.onnx")
+    assert calque.audit(folder / "fine.onnx").verdict == "safe"
+
+
 def check_model_in_use():
     model = calque.Model.parse(RELU)
     session = calque.Session(model)

@@ -32,6 +32,7 @@ USES = {
     "edit": ["export"],
     "testcase": ["onnx"],
     "info": ["nn", "pt2", "onnx"],
+    "audit": ["onnx"],
     "zoo": [],
     "cli": [],
 }

@@ -1,0 +1,275 @@
+/* An ONNX model: external data that leads elsewhere, sizes that do not add up, operators that are
+ * not ONNX's, functions that call themselves, texts that a terminal would obey. */
+#include "audit/audit.h"
+
+#include "onnx/file/external.h"
+#include "onnx/file/fields.h"
+#include "onnx/function_index.h"
+#include "onnx/schema.h"
+#include "onnx/tensor.h"
+
+#include <calque/onnx.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+typedef struct onnx_scan {
+    cq_audit            *a;
+    const cq_onnx_model *m;
+    const char          *where; /* the path of the model if it is a file */
+    cq_map               functions;
+    cq_ptr_map           state; /* of functions: 1 while it is visited, 2 afterwards */
+    bool                 is_file;
+} onnx_scan;
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* ---- external data ---- */
+
+/* A link in the path: each part is looked at, without following it. */
+static bool has_link(const char *model, const char *location)
+{
+    const char *slash = strrchr(model, '/');
+    char        path[PATH_MAX];
+    struct stat st;
+    size_t      at;
+
+    if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - model) + 1 : 0, model,
+                 location) >= (int)sizeof path)
+        return false;
+    at = slash ? (size_t)(slash - model) + 1 : 0;
+    for (size_t i = at; path[i]; i++) {
+        const char next = path[i + 1];
+
+        if (path[i] != '/' && next != '/' && next)
+            continue;
+        path[i + 1] = '\0';
+        if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+            return true;
+        path[i + 1] = next;
+    }
+    return false;
+}
+
+static void scan_external(onnx_scan *s, const cq_onnx_tensor *t)
+{
+    const char *location = cq_onnx_entry_get(&t->external_data, "location");
+    const char *fault    = cq_onnx_location_fault(location);
+    const char *name     = text_of(t->name);
+    cq_storage *bytes    = NULL;
+    size_t      size;
+
+    if (cq_onnx_is_stripped(t)) {
+        cq_audit_add(s->a, CQ_VERDICT_SAFE, "stripped", s->where, "the data of '%s' was removed",
+                     name);
+        return;
+    }
+    if (!fault && location && (strchr(location, '\\') || location[1] == ':'))
+        fault = "has a location for another system that leads out of the model's folder";
+    if (fault) {
+        cq_audit_add(s->a, location ? CQ_VERDICT_HOSTILE : CQ_VERDICT_UNKNOWN, "external-path",
+                     s->where, "external data of '%s' %s: %s", name, fault, text_of(location));
+        return;
+    }
+    if (!s->is_file) {
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "external-data", s->where,
+                     "external data of '%s' in '%s' cannot be found from here", name, location);
+        return;
+    }
+    if (has_link(s->where, location))
+        cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "external-link", s->where,
+                     "external data of '%s' is a symbolic link: %s", name, location);
+    else if (cq_onnx_tensor_raw_size(&size, t) != CQ_OK ||
+             cq_onnx_external_storage(&bytes, s->m, t, size) != CQ_OK)
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "external-data", s->where,
+                     "external data of '%s': %s", name, cq_last_error()->message);
+    cq_storage_release(bytes);
+}
+
+/* ---- tensors and texts ---- */
+
+static void scan_tensor(onnx_scan *s, const cq_onnx_tensor *t)
+{
+    size_t  want;
+    int64_t numel;
+
+    if (cq_onnx_is_external(t)) {
+        scan_external(s, t);
+    } else if (cq_onnx_tensor_numel(&numel, t) != CQ_OK) {
+        cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "tensor-size", s->where, "tensor '%s': %s",
+                     text_of(t->name), cq_last_error()->message);
+    } else if (t->raw_data.data && cq_onnx_tensor_raw_size(&want, t) == CQ_OK &&
+               want != t->raw_data.size) {
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "tensor-size", s->where,
+                     "tensor '%s' has %zu bytes, its shape needs %zu", text_of(t->name),
+                     t->raw_data.size, want);
+    }
+}
+
+static bool has_control(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text_of(text); *p; p++)
+        if ((*p < 32 && *p != '\n' && *p != '\t' && *p != '\r') || *p == 127)
+            return true;
+    return false;
+}
+
+static void scan_text(onnx_scan *s, const char *text)
+{
+    if (has_control(text))
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "control-characters", s->where,
+                     "a name or text has control characters, which a terminal obeys");
+}
+
+static void scan_names(onnx_scan *s, const cq_onnx_names *names)
+{
+    for (uint32_t i = 0; i < names->n; i++)
+        scan_text(s, names->items[i]);
+}
+
+/* ---- operators ---- */
+
+static void scan_node(onnx_scan *s, const cq_onnx_node *node)
+{
+    const char             *domain = text_of(node->domain), *op = text_of(node->op_type);
+    const cq_onnx_function *f = NULL;
+
+    scan_text(s, node->name);
+    scan_text(s, node->doc_string);
+    scan_text(s, op);
+    scan_names(s, &node->input);
+    scan_names(s, &node->output);
+    if (cq_onnx_indexed_function(&f, &s->functions, domain, op, node->overload) != CQ_OK)
+        s->a->status = CQ_E_NO_MEMORY;
+    if (f)
+        return;
+    if (!cq_onnx_domain_is_known(domain) && strcmp(domain, "com.microsoft") != 0)
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "custom-domain", s->where,
+                     "operator %s of domain '%s' needs a library", op, domain);
+}
+
+static cq_status visit(void *scan, const cq_onnx_message *message, void *at,
+                       const cq_onnx_message *parent)
+{
+    onnx_scan *s = scan;
+
+    (void)parent;
+    if (message == &cq_onnx_tensor_message) {
+        scan_text(s, ((cq_onnx_tensor *)at)->name);
+        scan_tensor(s, at);
+    } else if (message == &cq_onnx_node_message) {
+        scan_node(s, at);
+    } else if (message == &cq_onnx_value_info_message) {
+        scan_text(s, ((cq_onnx_value_info *)at)->name);
+        scan_text(s, ((cq_onnx_value_info *)at)->doc_string);
+    } else if (message == &cq_onnx_graph_message) {
+        scan_text(s, ((cq_onnx_graph *)at)->name);
+        scan_text(s, ((cq_onnx_graph *)at)->doc_string);
+    }
+    return s->a->status;
+}
+
+/* ---- functions ---- */
+
+enum { MAX_CALLS = 200 }; /* functions that call functions: honest models have a few levels */
+
+typedef struct call_walk {
+    onnx_scan              *s;
+    const cq_onnx_function *f;
+    int                     depth;
+} call_walk;
+
+static cq_status visit_calls(void *walk, const cq_onnx_message *message, void *at,
+                             const cq_onnx_message *parent);
+
+static cq_status walk_function(onnx_scan *s, const cq_onnx_function *f, int depth)
+{
+    const uintptr_t state = (uintptr_t)cq_ptr_map_get(&s->state, f);
+    call_walk       w     = { s, f, depth };
+
+    if (state == 2)
+        return CQ_OK;
+    if (state == 1 || depth > MAX_CALLS) {
+        cq_audit_add(s->a, CQ_VERDICT_HOSTILE, "cyclic-function", s->where,
+                     state == 1 ? "function %s.%s calls itself"
+                                : "functions call functions beyond %s.%s too deep",
+                     text_of(f->domain), text_of(f->name));
+        return CQ_OK;
+    }
+    CQ_TRY(cq_ptr_map_set(&s->state, f, (void *)(uintptr_t)1));
+    CQ_TRY(cq_onnx_each_message(&cq_onnx_function_message, (void *)f, visit_calls, &w));
+    return cq_ptr_map_set(&s->state, f, (void *)(uintptr_t)2);
+}
+
+static cq_status visit_calls(void *walk, const cq_onnx_message *message, void *at,
+                             const cq_onnx_message *parent)
+{
+    const call_walk        *w    = walk;
+    const cq_onnx_node     *node = at;
+    const cq_onnx_function *f    = NULL;
+
+    (void)parent;
+    if (message != &cq_onnx_node_message)
+        return CQ_OK;
+    CQ_TRY(cq_onnx_indexed_function(&f, &w->s->functions, node->domain, node->op_type,
+                                    node->overload));
+    return f ? walk_function(w->s, f, w->depth + 1) : CQ_OK;
+}
+
+static cq_status scan_functions(onnx_scan *s)
+{
+    for (uint32_t i = 0; i < s->m->functions.n; i++) {
+        const cq_onnx_function *f = s->m->functions.items[i];
+
+        CQ_TRY(walk_function(s, f, 0));
+        if (!*text_of(f->domain) || strcmp(f->domain, "ai.onnx") == 0)
+            cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "redefined-operator", s->where,
+                         "the model defines operator %s of ONNX itself", text_of(f->name));
+    }
+    return CQ_OK;
+}
+
+static cq_status scan_model(onnx_scan *s)
+{
+    CQ_TRY(cq_onnx_index_functions(&s->functions, s->m));
+    CQ_TRY(scan_functions(s));
+    for (uint32_t i = 0; i < s->m->metadata_props.n; i++) {
+        scan_text(s, s->m->metadata_props.items[i]->key);
+        scan_text(s, s->m->metadata_props.items[i]->value);
+    }
+    scan_text(s, s->m->producer_name);
+    scan_text(s, s->m->doc_string);
+    return cq_onnx_each_message(&cq_onnx_model_message, (void *)s->m, visit, s);
+}
+
+bool cq_audit_scan_onnx(cq_audit *a, const unsigned char *data, size_t size, const char *where,
+                        bool is_file, bool is_expected)
+{
+    onnx_scan      s = { .a = a, .where = where, .is_file = is_file };
+    cq_onnx_model *m = NULL;
+    cq_status      status =
+        is_file ? cq_onnx_model_load(&m, where) : cq_onnx_model_decode(&m, data, size);
+
+    if (status != CQ_OK || !m->graph) {
+        if (is_expected)
+            cq_audit_add(a, CQ_VERDICT_UNKNOWN, "damaged-model", where, "%s",
+                         status != CQ_OK ? cq_last_error()->message : "the model has no graph");
+        cq_onnx_model_free(m);
+        return false;
+    }
+    s.m    = m;
+    status = scan_model(&s);
+    if (status != CQ_OK)
+        a->status = status;
+    cq_map_clear(&s.functions);
+    cq_ptr_map_clear(&s.state);
+    cq_onnx_model_free(m);
+    return true;
+}

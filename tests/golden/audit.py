@@ -1,0 +1,298 @@
+#!/usr/bin/python3
+"""calque audit: hostile files, made here from the published weaknesses of onnx and PyTorch, are never
+called safe; honest ones are never called hostile. Nothing of what the files would do is ever run."""
+import io
+import json
+import os
+import pathlib
+import pickle
+import struct
+import sys
+import tempfile
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peer"))
+import peers  # noqa: E402
+
+GLOBALS = ["os system", "posix system", "nt system", "subprocess Popen", "subprocess check_output",
+           "builtins eval", "builtins exec", "builtins compile", "builtins open", "builtins getattr",
+           "builtins __import__", "__builtin__ eval", "runpy run_path", "webbrowser open",
+           "importlib import_module", "ctypes CDLL", "torch load", "torch.hub load", "torch.serialization load",
+           "torch.utils.collect_env run", "torch.jit.unsupported_tensor_ops execWrapper",
+           "torch._dynamo.guards GuardBuilder.get", "torch.utils._config_module load_config",
+           "torch.utils.bottleneck.__main__ run_cprofile", "torch.fx.experimental.symbolic_shapes ShapeEnv",
+           "pickle loads", "_pickle loads", "marshal loads", "socket create_connection", "shutil rmtree",
+           "pty spawn", "code InteractiveInterpreter", "cProfile run", "pdb run", "timeit timeit",
+           "asyncio run", "multiprocessing Process", "operator attrgetter", "operator methodcaller",
+           "functools reduce", "types FunctionType", "types CodeType", "pip main", "idlelib.run Executive",
+           "pydoc locate", "http.client HTTPSConnection", "urllib.request urlopen", "requests get",
+           "numpy.testing._private.utils runstring", "numpy.f2py.crackfortran getlincoef", "io open",
+           "_io FileIO", "tempfile mktemp", "logging.config listen", "sys exit", "bdb Bdb", "trace Trace",
+           "lib2to3.pgen2.grammar Grammar.loads", "ensurepip bootstrap", "distutils.spawn spawn",
+           "numpy load", "torch.package PackageImporter", "zipimport zipimporter"]
+THROUGH = [("collections", "sys.modules"), ("torch.serialization", "os.system"), ("pathlib", "os.system"),
+           ("numpy", "__builtins__.eval"), ("torch", "nn.__class__")]
+
+
+def stack_global(module, name):
+    return b"\x8c" + bytes([len(module)]) + module.encode() + b"\x8c" + bytes([len(name)]) + \
+        name.encode() + b"\x93"
+
+
+def call(module, name, text="id"):
+    """A pickle that calls module.name('id'), as protocols 0 and 4 write it."""
+    yield f"c{module}\n{name}\n(S'{text}'\ntR.".encode()
+    yield b"\x80\x04" + stack_global(module, name) + b"\x8c\x02id\x85R."
+    yield f"(S'{text}'\ni{module}\n{name}\n.".encode()
+
+
+def archive(data, name="archive/data.pkl", extra=(), method=zipfile.ZIP_STORED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as zipped:
+        zipped.writestr(name, data)
+        for other, text in extra:
+            zipped.writestr(other, text)
+    return out.getvalue()
+
+
+def tensor(numel=4, size=(2, 2), stride=(2, 1), offset=0, claimed=None):
+    """The pickle of one float tensor, as torch.save writes it."""
+    ints = lambda values: b"(" + b"".join(b"\x8a\x08" + struct.pack("<q", v) for v in values) + b"t"
+    storage = b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpu" + \
+        b"\x8a\x08" + struct.pack("<q", claimed if claimed is not None else numel) + b"tQ"
+    return b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + b"\x8a\x08" + \
+        struct.pack("<q", offset) + ints(size) + ints(stride) + b"\x89ccollections\nOrderedDict\n)RtR."
+
+
+def with_storage(pickled, n_bytes=16):
+    return archive(pickled, extra=[("archive/data/0", b"\0" * n_bytes), ("archive/version", "3\n")])
+
+
+def safetensors(header, data=b"\0" * 16):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def field(number, data):
+    """A field of protobuf, bytes or a number."""
+    def varint(n):
+        out = b""
+        while n > 127:
+            out += bytes([n & 127 | 128])
+            n >>= 7
+        return out + bytes([n])
+    if isinstance(data, int):
+        return varint(number << 3) + varint(data)
+    data = data.encode() if isinstance(data, str) else data
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def external(location, **entries):
+    """An ONNX model whose weight is in a file."""
+    pairs = b"".join(field(13, field(1, k) + field(2, v)) for k, v in {"location": location, **entries}.items())
+    weight = field(1, 4) + field(2, 1) + field(8, "w") + pairs + field(14, 1)
+    return model(field(5, weight))
+
+
+def model(graph, functions=b"", domain=""):
+    node = field(1, "w") + field(2, "y") + field(4, "Identity") + (field(7, domain) if domain else b"")
+    return field(1, 8) + field(8, field(1, "") + field(2, 17)) + \
+        field(7, field(1, node) + field(2, "g") + graph + field(12, field(1, "y"))) + functions
+
+
+def function(name, calls):
+    node = field(1, "a") + field(2, "b") + field(4, calls) + field(7, "f")
+    return field(25, field(1, name) + field(4, "a") + field(5, "b") + field(7, node) + field(10, "f"))
+
+
+def patched(data, old, new):
+    """The archive with its first (local) occurrence replaced."""
+    at = data.index(old)
+    return data[:at] + new + data[at + len(old):]
+
+
+def overlapping():
+    """Two entries with the same bytes, as better zip bombs have them."""
+    data = bytearray(archive(b"a" * 100, "x/a", [("x/b", b"b" * 100)]))
+    second = data.index(b"PK\1\2", data.index(b"PK\1\2") + 4)
+    data[second + 42:second + 46] = struct.pack("<I", 0)
+    return bytes(data)
+
+
+def hostile(folder):
+    """(name, bytes, codes of which one must be reported)"""
+    for pair in GLOBALS:
+        for i, data in enumerate(call(*pair.split())):
+            yield f"{pair} {i}.pkl", data, "dangerous-global"
+        yield f"{pair} in an archive.pt", archive(next(call(*pair.split()))), "dangerous-global"
+    for module, name in THROUGH:
+        yield f"{module} {name}.pkl", b"\x80\x04" + stack_global(module, name) + b".", "dangerous-global"
+    evil = next(call("os", "system"))
+    yield "deflated.pt", archive(evil, method=zipfile.ZIP_DEFLATED), "dangerous-global"
+    yield "constants.pt", archive(b"\x80\x02}.", extra=[("archive/constants.pkl", evil)]), "dangerous-global"
+    yield "nested.pt2", archive(b"{}", "m/models/model.json",
+                                [("m/data/weights/model.pt", archive(evil))]), "dangerous-global"
+    yield "renamed.pt", archive(b"\x80\x02}.", extra=[("archive/data/9", b"\x80\x02" + evil)]), "dangerous-global"
+    yield "broken behind the call.pkl", evil[:-1] + b"\xff", "dangerous-global"
+    yield "second pickle.pkl", b"\x80\x02}.\x80\x02" + evil, "dangerous-global"
+    yield "object array.npy", numpy_object(evil), "dangerous-global"
+    yield "computed.pkl", b"\x80\x04K\x01K\x02\x93.", "computed-global"
+    yield "legacy.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}." + \
+        b"\x80\x02" + evil + b"\x80\x02].", "dangerous-global"
+    yield "SETITEM on a tensor.pt", with_storage(tensor()[:-1] + b"K\x00K\x01s."), "wrong-container"
+    yield "SETITEMS on a text.pt", archive(b"\x80\x02X\x01\x00\x00\x00a(K\x00K\x01u."), "wrong-container"
+    yield "APPEND on a dict.pt", archive(b"\x80\x02}K\x01a."), "wrong-container"
+    yield "SETITEM on a number.pt", archive(b"\x80\x02K\x05K\x00K\x01s."), "wrong-container"
+    yield "call of a text.pkl", b"\x80\x02X\x01\x00\x00\x00a)R.", "call-of-data"
+    yield "tensor beyond its storage.pt", with_storage(tensor(size=(100, 100), stride=(100, 1))), \
+        "tensor-beyond-storage"
+    yield "offset beyond.pt", with_storage(tensor(offset=1 << 40)), "tensor-beyond-storage"
+    yield "negative stride.pt", with_storage(tensor(stride=(-2, 1))), "tensor-size"
+    yield "numel overflows.pt", with_storage(tensor(size=(1 << 62, 4), stride=(0, 1))), "tensor-size"
+    yield "storage smaller than it claims.pt", with_storage(tensor(claimed=1 << 20), 16), "storage-too-small"
+    yield "strides without sizes.pt", with_storage(tensor(size=(2,), stride=(1, 1))), "tensor-strides"
+    yield "from_file.pt", archive(b"\x80\x02}.", extra=[
+        ("archive/code/__torch__.py", "def f():\n  return torch.from_file('/etc/passwd', False, 9)\n")]), "code"
+    yield "duplicate.pt", duplicate(), "zip-duplicate"
+    yield "overlap.zip", overlapping(), "zip-overlap"
+    good = archive(b"\x80\x02}.")
+    yield "local name.pt", patched(good, b"archive/data.pkl", b"archive/evil.pkl"), "zip-header"
+    yield "local size.pt", good[:18] + struct.pack("<I", 9999) + good[22:], "zip-header"
+    yield "absolute.zip", archive(b"x", "/etc/cron.d/x"), "zip-path"
+    yield "dots.zip", archive(b"x", "a/../../x"), "zip-path"
+    yield "appended.npy", plain_npy() + archive(evil), "two-formats"
+    yield "absolute.onnx", external("/etc/passwd"), "external-path"
+    yield "dots.onnx", external("../../etc/passwd"), "external-path"
+    yield "inner dots.onnx", external("a/../../b"), "external-path"
+    yield "backslash.onnx", external("..\\b"), "external-path"
+    os.symlink("/etc/passwd", folder / "link.bin")
+    yield "link.onnx", external("link.bin"), "external-link"
+    (folder / "real").mkdir()
+    (folder / "real/w.bin").write_bytes(b"\0" * 16)
+    os.symlink("real", folder / "folder")
+    yield "link of a folder.onnx", external("folder/w.bin"), "external-link"
+    yield "calls itself.onnx", model(b"", function("f", "f"), "f"), "cyclic-function"
+    yield "cycle of two.onnx", model(b"", function("g", "h") + function("h", "g"), "f"), "cyclic-function"
+    yield "overlap.safetensors", safetensors({
+        "a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]},
+        "b": {"dtype": "F32", "shape": [2], "data_offsets": [8, 16]}}), "tensor-overlap"
+    yield "shape.safetensors", safetensors({"a": {"dtype": "F32", "shape": [1 << 40, 1 << 40],
+                                                  "data_offsets": [0, 16]}}), "tensor-size"
+    yield "twice.safetensors", safetensors(
+        b'{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"a":{"dtype":"F32","shape":[4],'
+        b'"data_offsets":[0,16]}}'), "tensor-duplicate"
+
+
+def unknown():
+    yield "class of somebody.pkl", b"\x80\x02csomebody.models\nNet\n)\x81.", "unknown-global"
+    yield "extension.pkl", b"\x80\x02\x82\x07.", "extension-code"
+    yield "cut short.pt", archive(b"\x80\x02}q"), "damaged-pickle"
+    yield "trailing.pt", archive(b"\x80\x02}.hidden"), "trailing-bytes"
+    yield "library.pt2", archive(b"{}", "m/models/model.json", [("m/data/aotinductor/x.so", b"\177ELF" * 9)]), \
+        "native-code"
+    yield "custom.onnx", model(b"", domain="my.company"), "custom-domain"
+    yield "missing.onnx", external("nothing.bin"), "external-data"
+    yield "control.onnx", model(field(1, field(1, "w") + field(2, "a\x1b[2J") + field(4, "Relu"))), "control-characters"
+    yield "7z.pt", b"7z\xbc\xaf\x27\x1c" + b"\0" * 40, "unknown-format"
+    yield "nonsense.bin", b"hello" * 20, "unknown-format"
+    yield "empty.pt", b"", "unknown-format"
+    yield "truncated.safetensors", safetensors({"a": {"dtype": "F32", "shape": [9], "data_offsets": [0, 36]}}), \
+        "tensor-size"
+
+
+def safe():
+    yield "dict.pkl", pickle.dumps({"a": [1, 2.5, None, True, "x", (1, 2), {3}]}, 4)
+    yield "protocol 2.pkl", pickle.dumps({"a": [1, 2]}, 2)
+    yield "tensor.pt", with_storage(tensor())
+    yield "expanded.pt", with_storage(tensor(size=(1000, 2), stride=(0, 1)))
+    yield "array.npy", plain_npy()
+    yield "plain.safetensors", safetensors({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}})
+    yield "plain.onnx", model(b"")
+    yield "function.onnx", model(b"", function("Identity", "g") + field(25, field(1, "g") + field(10, "f")), "f")
+
+
+def plain_npy():
+    text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + b"\0" * 16
+
+
+def numpy_object(pickled):
+    text = b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + pickled
+
+
+def duplicate():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as zipped:
+        zipped.writestr("archive/data.pkl", b"\x80\x02}.")
+        import warnings
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            zipped.writestr("archive/data.pkl", next(call("os", "system")))
+    return out.getvalue()
+
+
+def audit(path):
+    code, out, errors = peers.calque("audit", "--json", path)
+    assert not errors, errors
+    found, = json.loads(out)
+    assert code == (found["verdict"] != "safe"), f"exit code {code} of {found['verdict']}"
+    return found["verdict"], {f["code"] for f in found["findings"] if f["verdict"] != "safe"}
+
+
+def check(folder, name, data, verdict, code=None):
+    path = folder / name.replace("/", "_")
+    path.write_bytes(data)
+    got, codes = audit(path)
+    assert got == verdict, f"{got} ({codes}), want {verdict}"
+    assert code is None or code in codes, f"{codes} instead of {code}"
+
+
+def check_honest():
+    found = sorted(path for path in (peers.ROOT / "tests/data").rglob("*")
+                   if path.suffix in (".pt", ".pth", ".pt2", ".onnx", ".npy", ".safetensors"))
+    _, out, _ = peers.calque("audit", "--json", *found)
+    verdicts = {f["file"]: f["verdict"] for f in json.loads(out)}
+    assert len(verdicts) == len(found) > 200, f"{len(verdicts)} of {len(found)} files"
+    bad = [name for name, verdict in verdicts.items() if verdict == "hostile"]
+    assert not bad, f"called hostile: {bad[:5]}"
+    n_safe = sum(verdict == "safe" for verdict in verdicts.values())
+    assert n_safe > 0.9 * len(found), f"{n_safe} of {len(found)} are safe"
+
+
+def check_reports(folder):
+    path = folder / "evil.pkl"
+    path.write_bytes(next(call("os", "system")))
+    code, out, _ = peers.calque("audit", path)
+    assert code == 1 and "hostile (pickle)" in out and "calls os.system(" in out, out
+    code, out, _ = peers.calque("audit", "--sarif", path)
+    result = json.loads(out)["runs"][0]["results"]
+    assert {r["ruleId"] for r in result} == {"dangerous-global", "dangerous-call"}, result
+    assert all(r["level"] == "error" for r in result)
+    code, _, errors = peers.calque("audit", folder / "missing.pt")
+    assert code == 1 and "missing.pt" in errors
+    assert peers.calque("audit")[0] == 2
+
+
+def main():
+    report = peers.Report(__file__)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for name, data, code in hostile(folder):
+            with report.case(f"hostile: {name}"):
+                check(folder, name, data, "hostile", code)
+        for name, data, code in unknown():
+            with report.case(f"unknown: {name}"):
+                check(folder, name, data, "unknown", code)
+        for name, data in safe():
+            with report.case(f"safe: {name}"):
+                check(folder, name, data, "safe")
+        with report.case("honest files"):
+            check_honest()
+        with report.case("reports"):
+            check_reports(folder)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

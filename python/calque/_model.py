@@ -316,6 +316,40 @@ class Model:
         self._is_stripped = self._is_stripped or not runnable
         return self
 
+    def optimize(self, *, only: Sequence[str] = (), skip: Sequence[str] = (),
+                 inline: bool = False, for_onnxruntime: bool = False) -> Model:
+        """Removes nodes without changing what the model computes, and returns it. only and skip are
+        names of passes (`calque optimize --list-passes`).
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[n] x) => (float[n] y) { t = Identity(x) y = Relu(t) }')
+        >>> len(model.optimize().graph.nodes)
+        1
+        """
+        options = _abi.cq_optimize_options()
+        lib.cq_optimize_options_init(byref(options))
+        chosen, skipped = (
+            (ctypes.c_char_p * len(names))(*map(encoded, names)) for names in (only, skip))
+        options.only, options.n_only = ctypes.cast(chosen, type(options.only)), len(only)
+        options.skip, options.n_skip = ctypes.cast(skipped, type(options.skip)), len(skip)
+        options.flags = (_abi.CQ_OPTIMIZE_INLINE if inline else 0) | \
+            (_abi.CQ_OPTIMIZE_FOR_ORT if for_onnxruntime else 0)
+        call(lib.cq_onnx_model_optimize, self._change(), None, byref(options))
+        return self
+
+    def convert_opset(self, opset: int) -> Model:
+        """Changes the version of ONNX's operators, up or down, and returns the model.
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 11]> '
+        ...     'g (float[3] x) => (y) { y = Unsqueeze<axes = [0]>(x) }')
+        >>> model.convert_opset(17).opset_import
+        {'': 17}
+        """
+        call(lib.cq_onnx_model_convert_opset, self._change(), opset)
+        return self
+
     def cut(self, inputs: Sequence[str] = (), outputs: Sequence[str] = (), *,
             module: str | None = None) -> Model:
         """Reduces the model to the nodes between the values inputs and outputs (default: those of

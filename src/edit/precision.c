@@ -20,7 +20,8 @@
 
 enum { MAX_DEPTH = 64 };
 
-#define ALMOST 0.5 /* of the largest number of the type: other inputs may give larger values */
+#define MAX_RUN ((uint64_t)2 << 30) /* bytes of weights of a model that is run */
+#define ALMOST  0.5 /* of the largest number of the type: other inputs may give larger values */
 
 typedef struct precision {
     cq_onnx_model              *m;
@@ -125,6 +126,38 @@ static cq_status find_large(precision *p)
     return status;
 }
 
+/* The same of a weight, read piece by piece: its file may be larger than memory. */
+static bool weight_exceeds(const precision *p, const cq_tensor *t)
+{
+    enum { AT_ONCE = 4096 };
+    const float   limit = (float)limit_of(p->to);
+    const int64_t count = cq_tensor_numel(t);
+
+    if (t->dtype != CQ_DTYPE_F32 || !cq_tensor_is_contiguous(t))
+        return exceeds(p, t, 1);
+    for (int64_t done = 0, k; done < count; done += k) {
+        float floats[AT_ONCE];
+
+        k = count - done < AT_ONCE ? count - done : AT_ONCE;
+        cq_mapping_copy(floats, cq_tensor_bytes(t) + done * (int64_t)sizeof *floats,
+                        (size_t)k * sizeof *floats);
+        for (int64_t i = 0; i < k; i++)
+            if (isfinite(floats[i]) && fabsf(floats[i]) > limit)
+                return true;
+    }
+    return false;
+}
+
+static uint64_t bytes_of_weights(const cq_onnx_graph *g)
+{
+    uint64_t total = 0;
+    size_t   size;
+
+    for (size_t i = 0; i < g->initializer.n; i++)
+        total += cq_onnx_tensor_raw_size(&size, g->initializer.items[i]) == CQ_OK ? size : 0;
+    return total;
+}
+
 static cq_status find_large_weights(precision *p)
 {
     for (size_t i = 0; i < p->m->graph->initializer.n && isfinite(limit_of(p->to)); i++) {
@@ -134,8 +167,8 @@ static cq_status find_large_weights(precision *p)
 
         if (!message->name || message->data_type != p->from)
             continue;
-        CQ_TRY(cq_onnx_tensor_to_tensor(&t, p->m, message));
-        large = exceeds(p, t, 1);
+        CQ_TRY(cq_onnx_tensor_in_place(&t, p->m, message));
+        large = weight_exceeds(p, t);
         cq_tensor_release(t);
         if (large)
             CQ_TRY(cq_map_set(&p->large, message->name, p));
@@ -475,7 +508,8 @@ static cq_status convert(precision *p)
     CQ_TRY(cq_onnx_model_each_value(p->m, learn, p));
     CQ_TRY(cq_onnx_find_constants(&p->constants, p->m));
     CQ_TRY(find_large_weights(p));
-    if (isfinite(limit_of(p->to)) && !(p->options->flags & CQ_PRECISION_NO_RUN))
+    if (isfinite(limit_of(p->to)) && !(p->options->flags & CQ_PRECISION_NO_RUN) &&
+        bytes_of_weights(g) <= MAX_RUN)
         CQ_TRY(find_large(p));
     for (size_t i = 0; i < g->output.n; i++)
         if (g->output.items[i]->name)

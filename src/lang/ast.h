@@ -474,9 +474,10 @@ typedef struct cq_unit {
 } cq_unit;
 
 typedef enum cq_parse_what {
-    CQ_PARSE_FILE,  /* classes, functions, imports, statements */
-    CQ_PARSE_BLOCK, /* the body of a function: statements, return among them */
-    CQ_PARSE_EXPR   /* one expression, or a type: "Dict[str, int]" */
+    CQ_PARSE_FILE,   /* classes, functions, imports, statements */
+    CQ_PARSE_BLOCK,  /* the body of a function: statements, return among them */
+    CQ_PARSE_EXPR,   /* one expression, or a type: "Dict[str, int]" */
+    CQ_PARSE_PRINTED /* a file that PyTorch printed: octal escapes in a string are its bytes */
 } cq_parse_what;
 
 /* Parses text; CQ_E_SYNTAX with location and excerpt if it is not Python. A comment in the first

@@ -220,7 +220,7 @@ static bool add_escape(cq_parser *p, cq_literal *s, uint32_t *i, uint32_t end)
         cq_parser_fail(p, (cq_span){ start, *i }, "the escape in this string has no meaning");
         return false;
     }
-    if (s->bytes)
+    if (s->bytes || (p->has_octal_bytes && c >= '0' && c <= '7'))
         cq_str_add_char(&s->text, (char)code);
     else
         add_utf8(&s->text, code);

@@ -243,8 +243,8 @@ static void parse_function_body(cq_parser *p)
 static cq_status parse_unit(cq_unit *unit, cq_parse_what what, cq_span range)
 {
     static void (*const parse[])(cq_parser *) = { cq_parse_file, parse_function_body,
-                                                  parse_whole_expr };
-    cq_parser p                               = { .unit = unit };
+                                                  parse_whole_expr, cq_parse_file };
+    cq_parser p = { .unit = unit, .has_octal_bytes = what == CQ_PARSE_PRINTED };
     cq_tokens tokens;
 
     CQ_TRY(cq_lex(&tokens, &unit->source, range, what == CQ_PARSE_EXPR));

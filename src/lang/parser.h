@@ -14,6 +14,7 @@
 #include "base/str.h"
 
 typedef struct cq_parser {
+    bool             has_octal_bytes; /* CQ_PARSE_PRINTED */
     cq_unit         *unit;
     const cq_tokens *tokens;
     size_t           next;                 /* the token that comes next */

@@ -102,6 +102,12 @@ TEST(parser, strings_are_decoded)
     CHECK_OK(parse(&unit, "'\\000\\q'", CQ_PARSE_EXPR));
     CHECK_INT(3, unit->expr->u.str.len);
     cq_unit_free(unit);
+    CHECK_OK(parse(&unit, "'\\303\\251'", CQ_PARSE_EXPR)); /* two characters, four bytes */
+    CHECK_INT(4, unit->expr->u.str.len);
+    cq_unit_free(unit);
+    CHECK_OK(parse(&unit, "'\\303\\251'\n", CQ_PARSE_PRINTED));
+    CHECK_STR("\xC3\xA9", unit->body.items[0]->u.value->u.str.text);
+    cq_unit_free(unit);
     check_fails("'abc\n'", "<test>:1:1", "the string has no end");
     check_fails("'\\xZZ'", "<test>:1:2", "the escape in this string has no meaning");
     CHECK_OK(parse(&unit, "'a\\\r\nb\\\nc'", CQ_PARSE_EXPR));

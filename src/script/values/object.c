@@ -260,9 +260,9 @@ const char *cq_name(cq_program *p, const char *text)
 }
 
 static cq_status add_unit(cq_program *p, const char *qualifier, const char *file, const char *text,
-                          size_t len, cq_unit **out)
+                          size_t len, cq_parse_what what, cq_unit **out)
 {
-    CQ_TRY(cq_parse(out, &p->names, file, text, len, CQ_PARSE_FILE));
+    CQ_TRY(cq_parse(out, &p->names, file, text, len, what));
     if (cq_desugar(*out) != CQ_OK || cq_vec_push(&p->all_units, *out) != CQ_OK) {
         cq_unit_free(*out);
         return CQ_E_NO_MEMORY;
@@ -273,7 +273,7 @@ static cq_status add_unit(cq_program *p, const char *qualifier, const char *file
 
 cq_status cq_program_add_source(cq_program *p, const char *file, const char *text, size_t len)
 {
-    return add_unit(p, "", file, text, len, &p->main);
+    return add_unit(p, "", file, text, len, CQ_PARSE_FILE, &p->main);
 }
 
 cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len)
@@ -282,7 +282,7 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
     cq_unit *unit;
 
     snprintf(qualifier, sizeof qualifier, CQ_DEFINITIONS "%zu", p->n_definitions);
-    CQ_TRY(add_unit(p, qualifier, file, text, len, &unit));
+    CQ_TRY(add_unit(p, qualifier, file, text, len, CQ_PARSE_FILE, &unit));
     p->n_definitions++;
     return CQ_OK;
 }
@@ -299,14 +299,14 @@ static cq_status unit_of(cq_program *p, const char *qualifier, cq_unit **out)
         return CQ_OK;
     CQ_TRY(cq_functional_source(&code, &found, p->arena, qualifier));
     if (found)
-        return add_unit(p, qualifier, code.file, code.text, code.len, out);
+        return add_unit(p, qualifier, code.file, code.text, code.len, CQ_PARSE_FILE, out);
     if (!p->load_code)
         return CQ_OK;
     status = p->load_code(p, qualifier, &code);
     if (status == CQ_E_NOT_FOUND)
         return cq_map_set(&p->units, qualifier, NULL);
     CQ_TRY(status);
-    CQ_TRY(add_unit(p, qualifier, code.file, code.text, code.len, out));
+    CQ_TRY(add_unit(p, qualifier, code.file, code.text, code.len, CQ_PARSE_PRINTED, out));
     (*out)->source.origin = code.origin;
     (*out)->source.owner  = code.owner;
     (*out)->source.notes  = code.notes;

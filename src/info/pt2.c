@@ -1,8 +1,10 @@
 /* Programs of torch.export. */
 #include "base/str.h"
 #include "info/info.h"
+#include "pt2/expr.h"
 #include "pt2/model.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 /* An expression as sympy writes it, Mul(Integer(2), Symbol('s0', positive=True)), with plain
@@ -27,8 +29,75 @@ static void add_expr(cq_str *s, const char *expr)
     }
 }
 
+/* The symbol that an export calls `batch`: the first one, in the order of the inputs, that is only
+ * ever the first size of inputs that have more. Empty: none. */
+typedef struct batch_symbol {
+    char name[64];
+} batch_symbol;
+
+static bool is_batch(const cq_pt2 *p, const char *symbol)
+{
+    const cq_pt2_graph *g = p->program->graph;
+    char                name[64];
+
+    for (size_t i = 0; i < p->user.n; i++) {
+        const cq_pt2_arg  *arg  = &g->inputs[p->user.items[i]];
+        const cq_pt2_meta *meta = arg->kind == CQ_PT2_SLOT ? &g->metas[arg->u.slot] : NULL;
+
+        for (size_t k = 0; meta && k < meta->rank; k++)
+            if (meta->sizes[k].expr && cq_pt2_lone_symbol(meta->sizes[k].expr, name, sizeof name) &&
+                strcmp(name, symbol) == 0 && (k || meta->rank == 1))
+                return false;
+    }
+    return true;
+}
+
+static batch_symbol find_batch(const cq_pt2 *p)
+{
+    const cq_pt2_graph *g     = p->program->graph;
+    batch_symbol        found = { 0 };
+
+    for (size_t i = 0; i < p->user.n && !found.name[0]; i++) {
+        const cq_pt2_arg  *arg  = &g->inputs[p->user.items[i]];
+        const cq_pt2_meta *meta = arg->kind == CQ_PT2_SLOT ? &g->metas[arg->u.slot] : NULL;
+
+        if (meta && meta->rank > 1 && meta->sizes[0].expr &&
+            cq_pt2_lone_symbol(meta->sizes[0].expr, found.name, sizeof found.name) &&
+            !is_batch(p, found.name))
+            found.name[0] = '\0';
+    }
+    return found;
+}
+
+static bool is_in_symbol(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Adds an expression, in which the symbol is `batch`. */
+static void add_renamed(cq_str *s, const char *expr, const batch_symbol *batch)
+{
+    const size_t len   = strlen(batch->name);
+    cq_str       plain = { 0 };
+    const char  *text;
+
+    add_expr(&plain, expr);
+    for (text = cq_str_text(&plain); *text;) {
+        size_t n = 1;
+
+        while (is_in_symbol(text[0]) && is_in_symbol(text[n]))
+            n++;
+        if (len && n == len && strncmp(text, batch->name, n) == 0)
+            cq_str_add(s, "batch");
+        else
+            cq_str_add_n(s, text, n);
+        text += n;
+    }
+    cq_str_clear(&plain);
+}
+
 /* "s0x3x224x224" */
-static void add_shape(cq_info *info, const cq_pt2_meta *meta)
+static void add_shape(cq_info *info, const cq_pt2_meta *meta, const batch_symbol *batch)
 {
     cq_str s = { 0 };
 
@@ -39,7 +108,7 @@ static void add_shape(cq_info *info, const cq_pt2_meta *meta)
         if (!size->expr)
             cq_str_printf(&s, "%lld", (long long)size->value);
         else
-            add_expr(&s, size->expr);
+            add_renamed(&s, size->expr, batch);
     }
     if (!meta->rank)
         cq_str_add(&s, "scalar");
@@ -48,14 +117,15 @@ static void add_shape(cq_info *info, const cq_pt2_meta *meta)
 }
 
 /* A row for a value of the graph; one that is not a tensor has the kind of its number. */
-static void add_value(cq_info *info, const cq_pt2_graph *g, const cq_pt2_arg *arg, const char *name)
+static void add_value(cq_info *info, const cq_pt2_graph *g, const cq_pt2_arg *arg, const char *name,
+                      const batch_symbol *batch)
 {
     const cq_pt2_meta *meta = arg->kind == CQ_PT2_SLOT ? &g->metas[arg->u.slot] : NULL;
 
     cq_info_add_text(info, name ? name : "");
     if (meta && meta->dtype != CQ_DTYPE_NONE) {
         cq_info_add_text(info, cq_dtype_name(meta->dtype));
-        add_shape(info, meta);
+        add_shape(info, meta, batch);
         return;
     }
     cq_info_add_text(info, arg->kind == CQ_PT2_NONE    ? "None"
@@ -66,7 +136,7 @@ static void add_value(cq_info *info, const cq_pt2_graph *g, const cq_pt2_arg *ar
     cq_info_add_text(info, "");
 }
 
-static void add_ends(cq_info *info, const cq_pt2 *p)
+static void add_ends(cq_info *info, const cq_pt2 *p, const batch_symbol *batch)
 {
     static const char *const columns[] = { "name", "dtype", "shape", NULL };
     const cq_pt2_graph      *g         = p->program->graph;
@@ -74,17 +144,18 @@ static void add_ends(cq_info *info, const cq_pt2 *p)
 
     cq_info_begin(info, "inputs", columns);
     for (size_t i = 0; i < p->user.n; i++)
-        add_value(info, g, &g->inputs[p->user.items[i]], cq_pt2_input_name(p, i));
+        add_value(info, g, &g->inputs[p->user.items[i]], cq_pt2_input_name(p, i), batch);
     cq_info_begin(info, "outputs", columns);
     for (size_t i = 0; i < g->n_outputs; i++)
         if (p->program->outputs[i].role == CQ_PT2_USER && g->outputs[i].kind != CQ_PT2_NONE)
-            add_value(info, g, &g->outputs[i], cq_pt2_output_name(p, n++));
+            add_value(info, g, &g->outputs[i], cq_pt2_output_name(p, n++), batch);
 }
 
-static void add_ranges(cq_info *info, const cq_pt2_program *p)
+static void add_ranges(cq_info *info, const cq_pt2_program *p, const batch_symbol *batch)
 {
     static const char *const columns[] = { "size", "range", NULL };
     char                     text[64];
+    cq_str                   name = { 0 };
 
     if (p->n_ranges)
         cq_info_begin(info, "dynamic sizes", columns);
@@ -95,9 +166,12 @@ static void add_ranges(cq_info *info, const cq_pt2_program *p)
             snprintf(text, sizeof text, "%lld..%lld", (long long)r->min, (long long)r->max);
         else
             snprintf(text, sizeof text, "%lld..", (long long)r->min);
-        cq_info_add_text(info, r->expr);
+        cq_str_clear(&name);
+        add_renamed(&name, r->expr, batch);
+        cq_info_add_str(info, &name);
         cq_info_add_text(info, text);
     }
+    cq_str_clear(&name);
 }
 
 typedef struct weights {
@@ -158,6 +232,7 @@ static void add_header(cq_info *info, const cq_pt2_program *p)
 
 CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *p)
 {
+    batch_symbol batch;
     CQ_NEED_OUT(out, p);
     static const char *const columns[] = { "name",  "dtype", "shape", "elements",
                                            "bytes", "kind",  NULL };
@@ -167,8 +242,9 @@ CQ_API cq_status cq_pt2_info(cq_info **out, cq_pt2 *p)
     CQ_TRY(cq_info_new(out));
     w.info = *out;
     add_header(*out, p->program);
-    add_ends(*out, p);
-    add_ranges(*out, p->program);
+    batch = find_batch(p);
+    add_ends(*out, p, &batch);
+    add_ranges(*out, p->program, &batch);
     add_operators(*out, p->program);
     cq_info_begin(*out, "tensors", columns);
     status = cq_pt2_each_weight(p, add_weight, &w);

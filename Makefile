@@ -11,10 +11,14 @@
 #     make bench-export   what exporting costs, against cp and PyTorch
 #     make docs    rewrite what is printed from the code
 #     make bench-run  calque against ONNX Runtime, latency of whole models
+#     make static  build/static/calque: Linux on x86-64, one file without any library (musl)
+#     make test-static   golden tests of it in an empty root
+#     make aarch64  build/aarch64 (glibc) and build/aarch64-static (musl): Linux on ARM
+#     make test-aarch64  unit, kernel and golden tests of both in an emulator
 #     make install  into PREFIX (/usr/local), below DESTDIR if that is set
 #     make help    this list
 #     make         build/calque
-.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -24,6 +28,33 @@ build:
 	@tools/setup.sh build
 	@cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCALQUE_SANITIZE=OFF $(CMAKE_FLAGS) >/dev/null
 	@ninja -C build --quiet
+
+# Other systems: one compiler wrapper or toolchain file each (cmake/toolchains).
+CROSS = cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains
+
+static:
+	@tools/setup.sh build cross
+	@tools/cross.sh x86_64-linux-musl
+	@$(CROSS)/x86_64-linux-musl.cmake -B build/static -DCALQUE_STATIC=ON >/dev/null
+	@ninja -C build/static --quiet calque_cli
+
+test-static: static
+	@CALQUE_BINARY=$(CURDIR)/build/static/calque CALQUE=$(CURDIR)/tests/cross/empty_root.sh \
+	   /usr/bin/python3 tests/golden/run.py
+
+aarch64:
+	@tools/setup.sh build cross
+	@tools/cross.sh aarch64-linux-musl
+	@$(CROSS)/aarch64-linux-musl.cmake -B build/aarch64-static -DCALQUE_STATIC=ON >/dev/null
+	@$(CROSS)/aarch64-linux-gnu.cmake -B build/aarch64 -DCALQUE_TESTS=ON >/dev/null
+	@ninja -C build/aarch64-static --quiet calque_cli
+	@ninja -C build/aarch64 --quiet
+
+test-aarch64: aarch64
+	@cd build/aarch64 && ctest --output-on-failure -j2 -R '^unit/(base|tensor|kernel|runtime|onnx)'
+	@for build in aarch64-static aarch64; do CALQUE_BINARY=$(CURDIR)/build/$$build/calque \
+	   CALQUE=$(CURDIR)/tests/cross/aarch64.sh /usr/bin/python3 tests/golden/run.py || exit 1; done
+	@CALQUE_BINARY=$(CURDIR)/build/aarch64-static/calque /usr/bin/python3 tests/cross/onnx_data.py
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

@@ -5,6 +5,7 @@
 #     tools/setup.sh build test     and what the tests need: cmocka, clang, python
 #     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
 #     tools/setup.sh modern         today's PyTorch and compilers, in folders of their own (8 GB); as root
+#     tools/setup.sh cross          compilers, libraries and emulators for other systems
 #     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
 # For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
@@ -19,6 +20,10 @@ packages_build=(gcc libc6-dev cmake ninja-build pkg-config libjansson-dev zlib1g
 packages_test=(git g++ clang clang-format binutils libcmocka-dev python3 qemu-user zsh fish
     python3-numpy python3-setuptools python3-wheel python3-pip mypy)
 packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
+
+packages_cross=(musl-tools gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mingw-w64 wine wine64
+    emscripten nodejs llvm)
+packages_arm64=(libc6-dev musl-dev libjansson-dev zlib1g-dev libcmocka-dev)
 
 # Debian's suites with newer peers and compilers, each installed into a folder of its own.
 # tools/modern.sh runs programs there; make test-compilers builds and tests there.
@@ -155,14 +160,25 @@ need_torch_tests() {
     touch "$dir/.complete"
 }
 
-[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|torch-tests…"
+# The libraries of another architecture are installed beside those of this one.
+need_cross() {
+    need_packages "${packages_cross[@]}"
+    if ! dpkg --print-foreign-architectures | grep -qx arm64; then
+        as_root dpkg --add-architecture arm64
+        as_root apt-get update -q || fail "apt-get update failed"
+    fi
+    need_packages "${packages_arm64[@]/%/:arm64}"
+}
+
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|torch-tests…"
 for what in "$@"; do
     case $what in
     build) need_packages "${packages_build[@]}" ;;
     test) need_packages "${packages_test[@]}" ;;
     peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
     modern) need_suite trixie && need_suite sid ;;
+    cross) need_cross ;;
     torch-tests) need_torch_tests ;;
-    *) fail "unknown part '$what'; there are build, test, peers, modern and torch-tests" ;;
+    *) fail "unknown part '$what'; there are build, test, peers, modern, cross and torch-tests" ;;
     esac
 done

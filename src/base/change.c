@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* renameat2 */
+#define _GNU_SOURCE /* syscall */
 #include "base/change.h"
 
 #include "base/broker.h"
@@ -10,14 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { NO_REPLACE = 1, EXCHANGE }; /* as Linux numbers them */
+
 #ifdef __linux__
+#include <sys/syscall.h>
+
+/* Not renameat2: musl lacks it. */
 static int rename_with(const char *from, const char *to, unsigned flags)
 {
-    return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
 }
 #else
-enum { RENAME_NOREPLACE = 1, RENAME_EXCHANGE };
-
 static int rename_with(const char *from, const char *to, unsigned flags)
 {
     (void)from;
@@ -32,7 +35,7 @@ static int rename_with(const char *from, const char *to, unsigned flags)
  * and is for those that have neither. */
 static int rename_new(const char *from, const char *to)
 {
-    if (rename_with(from, to, RENAME_NOREPLACE) == 0)
+    if (rename_with(from, to, NO_REPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
@@ -54,7 +57,7 @@ static int rename_here(const char *from, const char *to, cq_rename_how how)
     case CQ_RENAME_NEW: return rename_new(from, to);
     case CQ_RENAME_EXCHANGE: break;
     }
-    if (rename_with(from, to, RENAME_EXCHANGE) == 0)
+    if (rename_with(from, to, EXCHANGE) == 0)
         return 0;
     errno = errno == ENOSYS ? EINVAL : errno;
     return -1;

@@ -261,12 +261,12 @@ static void emit(filter *f, const struct sock_filter *code, size_t n)
     emit((f), (const struct sock_filter[]){ __VA_ARGS__ },                                         \
          sizeof((const struct sock_filter[]){ __VA_ARGS__ }) / sizeof(struct sock_filter))
 
-/* A file is opened for reading, or not at all. */
+/* A file is opened for reading, or not at all. Not O_ACCMODE: that of musl contains O_PATH. */
 static void check_open(filter *f, int call, size_t flags_at)
 {
     EMIT(f, IF(BPF_JEQ, (uint32_t)call, 0, 4),
          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)flags_at),
-         IF(BPF_JSET, O_ACCMODE | O_CREAT | O_TRUNC, 0, 1), FAIL(EPERM), PASS);
+         IF(BPF_JSET, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, 0, 1), FAIL(EPERM), PASS);
 }
 
 /* Only these values of an argument, or all but these. */

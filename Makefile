@@ -51,7 +51,7 @@ aarch64:
 	@ninja -C build/aarch64 --quiet
 
 test-aarch64: aarch64
-	@cd build/aarch64 && ctest --output-on-failure -j2 -R '^unit/(base|tensor|kernel|runtime|onnx)'
+	@cd build/aarch64 && ctest --output-on-failure --timeout 1200 -j2 -R '^unit/(base|tensor|kernel|runtime|onnx)'
 	@for build in aarch64-static aarch64; do CALQUE_BINARY=$(CURDIR)/build/$$build/calque \
 	   CALQUE=$(CURDIR)/tests/cross/aarch64.sh /usr/bin/python3 tests/golden/run.py || exit 1; done
 	@CALQUE_BINARY=$(CURDIR)/build/aarch64-static/calque /usr/bin/python3 tests/cross/onnx_data.py

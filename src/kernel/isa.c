@@ -1,6 +1,8 @@
 /* Which instruction set is used: asked once, at the first call. */
 #include "kernel/isa.h"
 
+#include "base/processor.h"
+
 #include <calque/version.h>
 
 #include <stdatomic.h>
@@ -36,6 +38,10 @@ static bool has_vnni(void)
 }
 #endif
 
+#if defined(__aarch64__)
+extern const cq_isa cq_dotprod_isa, cq_i8mm_isa;
+#endif
+
 static bool has_base(void)
 {
     return true;
@@ -49,6 +55,9 @@ static const struct {
     { &cq_vnni_isa, has_vnni },
     { &cq_avx512_isa, has_avx512 },
     { &cq_avx2_isa, has_avx2 },
+#elif defined(__aarch64__)
+    { &cq_i8mm_isa, cq_processor_has_i8mm },
+    { &cq_dotprod_isa, cq_processor_has_dotprod },
 #endif
     { &cq_base_isa, has_base },
 };

@@ -13,6 +13,15 @@ typedef int32_t word __attribute__((aligned(1), may_alias));
 #define SPREAD_I(x) ((x) - (I){ 0 })
 #define FLOATS(v)   __builtin_convertvector(v, V)
 
+#if CQ_LANES == 4 && defined(__aarch64__)
+INLINE I dot_of_pairs(I s, I x, I w)
+{
+    const int16x8_t a = (int16x8_t)x, b = (int16x8_t)w;
+
+    return s + (I)vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+}
+#endif
+
 /* DOT adds the products of a word; DOT_16 those of two numbers of 16 bits, the second of which is
  * 0 in what LOAD_Q reads. LOAD_TAPS reads channels of one or two pixels, TAPS of them, side by
  * side. Vector types can convert, but gcc does it one by one. */
@@ -22,6 +31,41 @@ typedef uint8_t Q, N;
 #define DOT_16(s, x, w) ((I)_mm512_dpwssd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
 #define LOAD_Q(p)       ((I)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(p))))
 #define STORE_Q(p, v)   _mm_storeu_si128((void *)(p), _mm512_cvtepi32_epi8((__m512i)(v)))
+#elif CQ_LANES == 4 && defined(__ARM_FEATURE_DOTPROD)
+typedef uint8_t Q, N;
+#define DOT(s, x, w)    dot_of_bytes(s, x, w)
+#define DOT_16(s, x, w) dot_of_pairs(s, x, w)
+#define LOAD_Q(p)       widened(p)
+#define STORE_Q(p, v)   put_bytes(p, v)
+/* Without i8mm both factors are signed: x is 128 less than it should be, and 128 times the weights
+ * are added in two parts, because 128 is not a signed byte. */
+INLINE I dot_of_bytes(I s, I x, I w)
+{
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+    return (I)vusdotq_s32((int32x4_t)s, (uint8x16_t)x, (int8x16_t)w);
+#else
+    const int8x16_t half = vdupq_n_s8(64), signed_x = (int8x16_t)(x ^ (int32_t)0x80808080);
+
+    s = (I)vdotq_s32((int32x4_t)s, signed_x, (int8x16_t)w);
+    s = (I)vdotq_s32((int32x4_t)s, half, (int8x16_t)w);
+    return (I)vdotq_s32((int32x4_t)s, half, (int8x16_t)w);
+#endif
+}
+INLINE I widened(const void *p)
+{
+    uint32_t four;
+
+    memcpy(&four, p, sizeof four);
+    return (I)vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(four))));
+}
+INLINE void put_bytes(void *p, I v)
+{
+    const uint16x4_t pairs = vmovn_u32((uint32x4_t)v);
+    const uint32_t   four =
+        vget_lane_u32(vreinterpret_u32_u8(vmovn_u16(vcombine_u16(pairs, pairs))), 0);
+
+    memcpy(p, &four, sizeof four);
+}
 #elif CQ_LANES == 8 && defined(__AVX2__)
 #define HAS_GROUPS   1
 typedef uint8_t Q;
@@ -56,6 +100,8 @@ typedef int16_t Q, N;
 typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_alias));
 #if CQ_LANES == 4 && defined(__SSE2__)
 #define DOT(s, x, w) ((s) + (I)_mm_madd_epi16((__m128i)(x), (__m128i)(w)))
+#elif CQ_LANES == 4 && defined(__aarch64__)
+#define DOT(s, x, w) dot_of_pairs(s, x, w)
 #elif CQ_LANES == 4
 #define DOT(s, x, w) ((s) + ((x) << 16 >> 16) * ((w) << 16 >> 16) + ((x) >> 16) * ((w) >> 16))
 #else /* lowered, for tests: in line it would take minutes to compile */

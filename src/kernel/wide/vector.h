@@ -19,9 +19,12 @@
 enum { LANES = CQ_LANES };
 
 /* Rows of a tile of a product, by two vectors: as many as registers hold beside two of weights and
- * one number. 16 lanes come with 32 registers, others with 16. */
+ * one number. AVX-512 and NEON have 32 registers, others 16; NEON reads numbers into registers of
+ * their own, for which 14 rows leave too few. */
 #if CQ_LANES == 16
 #define TILE_ROWS 14
+#elif defined(__aarch64__)
+#define TILE_ROWS 12
 #else
 #define TILE_ROWS 6
 #endif
@@ -139,7 +142,10 @@ static inline H fused_h(H a, H b, H c)
 #else
 #define AT_LEAST(low, x) CHOOSE((low) > (x), low, x)
 #define AT_MOST(high, x) CHOOSE((high) < (x), high, x)
-#define HAS_NAN(x)       any_lane((x) != (x))
+#if CQ_LANES == 4 && defined(__aarch64__)
+#define HAS_NAN(x) (vmaxvq_u32((uint32x4_t)((x) != (x))) != 0)
+#else
+#define HAS_NAN(x) any_lane((x) != (x))
 
 static inline bool any_lane(I mask)
 {
@@ -149,6 +155,7 @@ static inline bool any_lane(I mask)
         any |= mask[i];
     return any != 0;
 }
+#endif
 #endif
 
 /* Lane i is lane at[i] of v. */
@@ -196,6 +203,8 @@ static inline V permuted(V v, I at)
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) EACH_FURTHER_ROW(X)
 #if TILE_ROWS == 14
 #define EACH_FURTHER_ROW(X) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#elif TILE_ROWS == 12
+#define EACH_FURTHER_ROW(X) X(6) X(7) X(8) X(9) X(10) X(11)
 #else
 #define EACH_FURTHER_ROW(X)
 #endif

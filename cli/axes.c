@@ -89,12 +89,12 @@ static int read_all(cli_export *e, const cli_args *args, json_t *root)
 
     if (!json_is_object(root))
         return cli_misuse(args->verb,
-                          "--dynamic-axes wants an object, {\"x\": {\"0\": \"batch\"}}");
+                          "--dynamic-axes expects an object, {\"x\": {\"0\": \"batch\"}}");
     json_object_foreach(root, value, axes)
     {
         CLI_TRY(json_is_array(axes)    ? read_list(e, args, value, axes)
                 : json_is_object(axes) ? read_object(e, args, value, axes)
-                                       : bad(args, value, "wants an object or a list of axes"));
+                                       : bad(args, value, "expects an object or a list of axes"));
     }
     return CLI_DONE;
 }

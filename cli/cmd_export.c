@@ -227,7 +227,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_export = {
     .name     = "export",
     .operands = "MODEL [-o OUT]",
-    .summary  = "carry a model over to ONNX",
+    .summary  = "export a model to ONNX",
     .about =
         "Exports MODEL to ONNX: a program of torch.export (.pt2), a TorchScript archive,\n"
         "TorchScript source, or the name of a built-in model (calque zoo lists them). A .pt2\n"

@@ -1,5 +1,5 @@
-/* calque info: what is in a model and what it takes, on one screen. The library has it as tables;
- * this file lays them out. */
+/* calque info: show the contents and inputs of a model, on one screen. The library has it as
+ * tables; this file lays them out. */
 #include "applies.h"
 #include "cli.h"
 #include "json.h"
@@ -414,7 +414,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_info = {
     .name     = "info",
     .operands = "MODEL",
-    .summary  = "what is in a model and what it takes",
+    .summary  = "show the contents and inputs of a model",
     .about =
         "Prints what is in MODEL on one screen. Of TorchScript: methods with their signatures\n"
         "and the --input to begin with, modules with their classes and weights, and, given\n"

@@ -63,7 +63,7 @@ static int read_folder(cli_example *e, const cli_args *args, const char *folder,
     }
     if (e->n == 0 && !e->structure)
         return !cq_path_exists(folder)
-                   ? cli_fail_with("", "there is no folder '%s'", folder)
+                   ? cli_fail_with("", "the folder '%s' does not exist", folder)
                    : cli_fail_with("", "'%s' has neither input_0.pb nor input_0.npy", folder);
     return CLI_DONE;
 }

@@ -109,7 +109,7 @@ static int read_custom_opsets(cli_export *e, const cli_args *args)
         if (equals)
             version = strtoll(equals + 1, &end, 10);
         if (!equals || equals == domain || !equals[1] || *end || errno || version < 1)
-            return cli_misuse(args->verb, "--custom-opset wants DOMAIN=VERSION, not '%s'", text);
+            return cli_misuse(args->verb, "--custom-opset expects DOMAIN=VERSION, got '%s'", text);
         if (e->options.n_custom_opsets == CLI_MAX_CUSTOM_OPSETS)
             return cli_misuse(args->verb, "more than %d custom opsets", CLI_MAX_CUSTOM_OPSETS);
         *equals                                        = '\0';
@@ -252,7 +252,7 @@ static int take_names_of_params(cli_export *e, const cli_args *args, const cli_e
         if (!*name || is_among(name, e->output_names, o->n_output_names) ||
             is_among(name, e->input_names, o->n_input_names)) {
             if (!input_name(e, i))
-                return cli_misuse(args->verb, "there is no room for more names");
+                return cli_misuse(args->verb, "too many names");
             continue;
         }
         e->input_names[o->n_input_names++] = name;
@@ -270,7 +270,7 @@ static int take_named_sizes(cli_export *e, const cli_args *args, const cli_examp
             if (!*name)
                 continue;
             if (!input_name(e, i))
-                return cli_misuse(args->verb, "there is no room for more names");
+                return cli_misuse(args->verb, "too many names");
             if (e->options.n_dynamic_axes == CLI_MAX_AXES)
                 return cli_misuse(args->verb, "more than %d dynamic axes", CLI_MAX_AXES);
             e->axes[e->options.n_dynamic_axes++] =

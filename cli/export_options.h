@@ -33,7 +33,7 @@
         { "producer", "NAME", "who the model says made it (calque)", 0 },                          \
         { "operator-export-type", "TYPE",                                                          \
           "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                   \
-        { "custom-opset", "DOMAIN=VERSION", "opset of a domain of your own, repeatable", 0 },      \
+        { "custom-opset", "DOMAIN=VERSION", "opset of a custom domain, repeatable", 0 },           \
         { "modules-as-functions", "CLASSES", "all, or CLASS,CLASS: modules become functions", 0 }, \
         { "symbolics", "FILE", "Python file of symbolic functions: how operators become ONNX",     \
           0 },                                                                                     \

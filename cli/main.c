@@ -76,13 +76,13 @@ static int unknown_verb(const char *name)
     char        names[256] = "";
 
     if (near)
-        return cli_misuse(NULL, "there is no verb '%s'; did you mean %s?", name, near);
+        return cli_misuse(NULL, "unknown verb '%s'; did you mean %s?", name, near);
     for (const cli_verb *const *v = verbs; *v; v++) {
         size_t len = strlen(names);
 
         snprintf(names + len, sizeof names - len, "%s%s", len ? ", " : "", (*v)->name);
     }
-    return cli_misuse(NULL, "there is no verb '%s'; there are %s", name, names);
+    return cli_misuse(NULL, "unknown verb '%s'; the verbs are %s", name, names);
 }
 
 static int run_verb(const cli_verb *verb, int argc, char **argv)

@@ -147,7 +147,7 @@ static int read_annotation(cli_export *e, const cli_args *args, const char *opti
     cq_sym_attr    *attr;
 
     if (path && (name || kind != CQ_MARK_ANCHOR) && (!equals || equals == name + 1))
-        return cli_misuse(args->verb, "--%s wants PATH:NAME=VALUE, not '%s'", option, text);
+        return cli_misuse(args->verb, "--%s expects PATH:NAME=VALUE, got '%s'", option, text);
     if (name)
         *name++ = '\0';
     mark = path ? mark_of(e, kind, path) : NULL;
@@ -155,14 +155,13 @@ static int read_annotation(cli_export *e, const cli_args *args, const char *opti
         mark->flags = CQ_ANNOTATE_ALL;
     attr = mark && name ? new_attr(e, mark) : NULL;
     if (!mark || (name && !attr))
-        return cli_misuse(args->verb, "there is no room for more than %d marks", CLI_MAX_MARKS);
+        return cli_misuse(args->verb, "at most %d marks are supported", CLI_MAX_MARKS);
     if (!name)
         return CLI_DONE;
     *equals = '\0';
     *attr   = (cq_sym_attr){ .name = name };
     if (!read_value(e, attr, equals + 1))
-        return cli_misuse(args->verb, "there is no room for more than %d items of lists",
-                          CLI_MAX_ITEMS);
+        return cli_misuse(args->verb, "at most %d list items are supported", CLI_MAX_ITEMS);
     return CLI_DONE;
 }
 
@@ -180,12 +179,12 @@ static int read_output(cli_export *e, const cli_args *args, const char *text)
         index    = strtoul(colon, &end, 10);
     }
     if (!equals || equals == name || (colon && (!*colon || *end || *colon == '-')))
-        return cli_misuse(args->verb, "--as-output wants NAME=PATH or NAME=PATH:INDEX, not '%s'",
+        return cli_misuse(args->verb, "--as-output expects NAME=PATH or NAME=PATH:INDEX, got '%s'",
                           text);
     *equals = '\0';
     mark    = mark_of(e, CQ_MARK_OUTPUT, equals + 1);
     if (!mark)
-        return cli_misuse(args->verb, "there is no room for more than %d marks", CLI_MAX_MARKS);
+        return cli_misuse(args->verb, "at most %d marks are supported", CLI_MAX_MARKS);
     mark->name  = name;
     mark->index = index;
     return CLI_DONE;

@@ -178,7 +178,7 @@ int cli_need_onnx(const char *operand)
         return cli_fail_with("calque export makes one of it",
                              "'%s' is a built-in model, but this takes ONNX models", operand);
     if (cli_model_is_archive(operand))
-        return cli_fail_with("calque export makes an ONNX model of it; calque info says what it is",
+        return cli_fail_with("calque export makes an ONNX model of it; calque info describes it",
                              "'%s' is an archive of PyTorch, but this takes ONNX models",
                              cli_path_name(operand));
     if (cli_model_is_text(operand) && !is_known_text(operand))

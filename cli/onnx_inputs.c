@@ -189,7 +189,7 @@ static int take_folder(const target *t, const cli_args *args, const char *folder
     if (strlen(folder) > PATH_SIZE - 32)
         return cli_misuse(args->verb, "--example: the path is too long");
     if (!cq_path_exists(folder))
-        return cli_fail_with("", "there is no folder '%s'", folder);
+        return cli_fail_with("", "the folder '%s' does not exist", folder);
     for (; i < cq_session_n_inputs(t->session); i++) {
         snprintf(path, sizeof path, "%s/input_%zu.pb", folder, i);
         if (!cq_path_exists(path))

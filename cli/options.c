@@ -118,9 +118,8 @@ static int unknown_option(const cli_verb *verb, const char *name, size_t len)
         *c = *c == '_' ? '-' : *c; /* Python's names have these */
     near = cli_suggest(word, option_name_at, options_of(verb));
     if (near)
-        return cli_misuse(verb, "there is no option --%.*s; did you mean --%s?", (int)len, name,
-                          near);
-    return cli_misuse(verb, "there is no option --%.*s", (int)len, name);
+        return cli_misuse(verb, "unknown option --%.*s; did you mean --%s?", (int)len, name, near);
+    return cli_misuse(verb, "unknown option --%.*s", (int)len, name);
 }
 
 /* What is left to read, and where it goes. */
@@ -189,7 +188,7 @@ static int read_letters(cli_reader *r, const char *text)
             continue;
         }
         if (!option)
-            return cli_misuse(r->args->verb, "there is no option -%c", *text);
+            return cli_misuse(r->args->verb, "unknown option -%c", *text);
         if (option->value)
             return give(r, option, text[1] ? text + 1 : NULL);
         CLI_TRY(give(r, option, NULL));

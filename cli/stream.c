@@ -127,7 +127,7 @@ static int replace_value(const cli_args *args, cli_given *given, size_t *n_writt
     if (strcmp(given->value, "-") != 0)
         return CLI_DONE;
     if (roles[i].does == FOLDER)
-        return cli_misuse(args->verb, "--%s wants a folder, which - is not", given->option->name);
+        return cli_misuse(args->verb, "--%s expects a folder, got '-'", given->option->name);
     if ((*n_written)++)
         return cli_misuse(args->verb, "standard output can be written only once");
     given->value = STDOUT_PATH;

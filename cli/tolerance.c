@@ -13,7 +13,7 @@ int cli_tolerance(double *out, const cli_args *args, const char *name)
         return CLI_DONE;
     value = strtod(text, &end);
     if (end == text || *end || !(value >= 0))
-        return cli_misuse(args->verb, "--%s wants a number, not '%s'", name, text);
+        return cli_misuse(args->verb, "--%s expects a number, got '%s'", name, text);
     *out = value;
     return CLI_DONE;
 }

@@ -65,7 +65,7 @@ def features_for(x, weight):
     "bool density=False) -> (Tensor hist, Tensor bin_edges)"
 )
 def histogram_bins_tensor(self, bins, weight, density):
-    """How much lies between these edges."""
+    """Histogram with these bin edges."""
     e = bins
     x = self.reshape([-1])
     n = e.shape[0] - 1
@@ -84,7 +84,7 @@ def histogram_bins_tensor(self, bins, weight, density):
     "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"
 )
 def histogram_bin_ct(self, bins, range_, weight, density):
-    """How much lies in each of several parts of a range."""
+    """Histogram with bins of equal width."""
     e = edges_over(self.reshape([-1]), bins, range_, 0)
     x = self.reshape([-1])
     n = e.shape[0] - 1

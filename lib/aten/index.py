@@ -7,7 +7,7 @@ from calque import broadcast_shapes, decomposition, gradient, operator, wrap_dim
 
 @operator("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
 def put(self, index, source, accumulate):
-    """A copy with elements set by their place in row-major order."""
+    """A copy with elements set by their row-major index."""
     flat = self.reshape([-1])
     return flat.index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(
         self.shape

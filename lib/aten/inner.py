@@ -79,7 +79,7 @@ def _native_batch_norm_legit_no_training(
 def _native_batch_norm_legit_functional(
     input, weight, bias, running_mean, running_var, training, momentum, eps
 ):
-    """Native_batch_norm, with the running statistics as they are after it."""
+    """native_batch_norm that also returns the updated running statistics."""
     if not training:
         moved_mean = running_mean.clone()
         moved_var = running_var.clone()
@@ -101,7 +101,7 @@ def _native_batch_norm_legit_functional(
 def _batch_norm_with_update_functional(
     input, weight, bias, running_mean, running_var, momentum, eps
 ):
-    """Native_batch_norm in training, with the running statistics as they are after it."""
+    """native_batch_norm in training mode that also returns the updated running statistics."""
     y, mean, scale, moved_mean, moved_var = trained_norm(
         input, weight, bias, running_mean, running_var, momentum, eps
     )
@@ -173,7 +173,7 @@ def _pdist_forward(self, p):
     "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor"
 )
 def _trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim):
-    """Sums of products of three, each with new dimensions at the places named."""
+    """Sums of products of three tensors, each expanded at the given dimensions."""
     n = i1.ndim + len(expand1)
     for d in range(n):
         if d in expand1:

@@ -71,7 +71,7 @@ def product_of_others(x, dim):
 # Integers become int64 even if there is only one.
 @operator("aten::sum_to_size(Tensor self, int[] size) -> Tensor", complex=True)
 def sum_to_size(self, size):
-    """The sum of what was broadcast from these sizes."""
+    """Sums broadcast dimensions back to these sizes."""
     lead = self.ndim - len(size)
     assert lead >= 0, "size is none that broadcasts to the tensor"
     if len(size) == 0:

@@ -33,7 +33,7 @@ def index_reduce(self, dim, index, source, reduce, include_self):
     "Scalar? initial=None) -> Tensor"
 )
 def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
-    """Reductions of what lies beside each other, in segments of these lengths."""
+    """Reductions of consecutive segments of these lengths."""
     assert reduce in [
         "sum",
         "mean",

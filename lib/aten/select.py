@@ -7,13 +7,13 @@ from calque import decomposition, gradient, operator, wrap_dim
 
 @operator("aten::argwhere(Tensor self) -> Tensor")
 def argwhere(self):
-    """Places of the elements that are not 0, as rows."""
+    """Indices of the nonzero elements, one per row."""
     return torch.nonzero(self)
 
 
 @operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", of_views=True)
 def nonzero_numpy(self):
-    """Places of the elements that are not 0, a tensor for each dimension."""
+    """Indices of the nonzero elements, one tensor per dimension."""
     return (self if self.ndim > 0 else self.unsqueeze(0)).nonzero().unbind(1)
 
 

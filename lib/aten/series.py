@@ -219,7 +219,7 @@ def gradient_scalararray(self, spacing, dim, edge_order):
     complex=True,
 )
 def gradient_tensorarray(self, spacing, dim, edge_order):
-    """Slopes between neighbours at these places, along some dimensions."""
+    """Gradient by finite differences with these coordinates, along some dimensions."""
     dims = wrap_dims(dim, self.ndim)
     return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]
 
@@ -229,7 +229,7 @@ def gradient_tensorarray(self, spacing, dim, edge_order):
     "int edge_order=1) -> Tensor[]"
 )
 def gradient_tensorarrayint(self, spacing, dim, edge_order):
-    """Slopes between neighbours at these places."""
+    """Gradient by finite differences with these coordinates."""
     dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]
     return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]
 

@@ -303,7 +303,7 @@ def cholesky_inverse(self, upper):
     complex=True,
 )
 def linalg_lu_factor_ex(A, pivot, check_errors):
-    """Triangular factors in one matrix, and which rows changed places."""
+    """LU factors in one matrix, and the row pivots."""
     lu, pivots, order = triangles(A, pivot)
     return (lu, pivots, first_zero_pivot(lu))
 
@@ -313,7 +313,7 @@ def linalg_lu_factor_ex(A, pivot, check_errors):
     complex=True,
 )
 def linalg_lu_factor(A, pivot):
-    """Triangular factors in one matrix, and which rows changed places."""
+    """LU factors in one matrix, and the row pivots."""
     lu, pivots, order = triangles(A, pivot)
     return (lu, pivots)
 

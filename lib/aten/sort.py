@@ -8,7 +8,7 @@ from aten.gradients import kept, shared_all
 
 @operator("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")
 def argsort(self, dim, descending):
-    """Places of the elements in order."""
+    """Indices that sort the elements."""
     return torch.sort(self, stable=True, dim=dim, descending=descending)[1]
 
 
@@ -17,7 +17,7 @@ def argsort(self, dim, descending):
     "-> Tensor"
 )
 def argsort_stable(self, stable, dim, descending):
-    """Places of the elements in order."""
+    """Indices that sort the elements."""
     return torch.sort(self, stable=True, dim=dim, descending=descending)[1]
 
 
@@ -36,7 +36,7 @@ def msort(self):
     "bool right=False) -> Tensor"
 )
 def bucketize_Tensor(self, boundaries, out_int32, right):
-    """Between which boundaries elements lie."""
+    """Index of the bucket that each element falls into."""
     assert boundaries.ndim == 1, f"boundaries should have one dimension, not {boundaries.ndim}"
     return torch.searchsorted(boundaries, self, out_int32=out_int32, right=right)
 

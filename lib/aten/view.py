@@ -53,7 +53,7 @@ def permute_unview(base, changed, dims):
     of_views=True,
 )
 def movedim_intlist(self, source, destination):
-    """Some dimensions moved to other places."""
+    """Moves some dimensions to other positions."""
     if self.ndim == 0:
         return self.permute([])
     source = wrap_dims(source, self.ndim)
@@ -80,7 +80,7 @@ def movedim_intlist(self, source, destination):
     of_views=True,
 )
 def movedim_int(self, source, destination):
-    """A dimension moved to another place."""
+    """Moves a dimension to another position."""
     return torch.movedim(self, [source], [destination])
 
 
@@ -89,7 +89,7 @@ def movedim_int(self, source, destination):
     of_views=True,
 )
 def moveaxis_intlist(self, source, destination):
-    """Some dimensions moved to other places."""
+    """Moves some dimensions to other positions."""
     return torch.movedim(self, source, destination)
 
 

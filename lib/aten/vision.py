@@ -31,7 +31,7 @@ def to_grid(places, size):
 def torchvision_ps_roi_align(
     input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio
 ):
-    """Regions of images, each bin from channels of its own."""
+    """Position-sensitive RoI pooling: each bin reads its own channels."""
     h = pooled_height
     w = pooled_width
     assert (

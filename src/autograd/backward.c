@@ -92,7 +92,7 @@ static cq_status set_slot(cq_grad *g, struct cq_grad_slot *slot, cq_tensor *t)
         fits = t->sizes[i].value == slot->tensor->sizes[i].value;
     if (!fits)
         return cq_ctx_fail(g->cx, cq_fail(CQ_E_INTERNAL, g->call.op->schema->full, NULL,
-                                          "the gradient of \"%s\" is %s, want %s",
+                                          "the gradient of \"%s\" is %s, expected %s",
                                           g->call.op->schema->args[slot->arg].name,
                                           cq_tensor_describe(t, have, sizeof have),
                                           cq_tensor_describe(slot->tensor, want, sizeof want)));
@@ -293,7 +293,7 @@ static cq_status begin(cq_tape *tape, cq_ctx *cx, cq_tensor *output, cq_tensor *
             fits = seed->sizes[i].value == output->sizes[i].value;
     }
     if (!fits)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the gradient of an output is %s, want %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "the gradient of an output is %s, expected %s",
                        cq_tensor_describe(seed, have, sizeof have),
                        cq_tensor_describe(output, want, sizeof want));
     if (!((cq_tape_value *)track->value)->needs)

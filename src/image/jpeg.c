@@ -173,7 +173,7 @@ static cq_status start_scan(cq_jpeg *j, cq_bytes head, cq_bytes *b)
         s.codes[i][0]   = head.at[1] >> 4;
         s.codes[i][1]   = head.at[1] & 15;
         if (!s.components[i] || s.codes[i][0] > 3 || s.codes[i][1] > 3)
-            return cq_image_bad("JPEG", "a scan of a component that is not there");
+            return cq_image_bad("JPEG", "a scan refers to a missing component");
         for (int k = 0; k < i; k++)
             if (s.components[k] == s.components[i])
                 return cq_image_bad("JPEG", "a component twice in a scan");
@@ -183,7 +183,7 @@ static cq_status start_scan(cq_jpeg *j, cq_bytes head, cq_bytes *b)
     s.high  = head.at[2] >> 4;
     s.low   = head.at[2] & 15;
     if (!is_sound(j, &s))
-        return cq_image_bad("JPEG", "a scan of coefficients that are not there");
+        return cq_image_bad("JPEG", "a scan refers to missing coefficients");
     if (++j->n_scans > MAX_SCANS)
         return cq_image_bad("JPEG", "too many scans");
     return cq_jpeg_read_scan(j, &s, b);

@@ -73,7 +73,7 @@ CQ_API cq_status cq_zoo_info(cq_info **out, const char *name)
     cq_module          *m;
 
     if (!model)
-        return cq_fail(CQ_E_NOT_FOUND, name, NULL, "there is no such built-in model");
+        return cq_fail(CQ_E_NOT_FOUND, name, NULL, "unknown built-in model");
     m = model->make();
     CQ_TRY(cq_module_status(m));
     if (cq_info_new(out) == CQ_OK) {

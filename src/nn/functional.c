@@ -471,7 +471,7 @@ CQ_API cq_tensor *cq_interpolate(cq_ctx *cx, cq_tensor *x, size_t n, const int64
                    : CQ_OP(cx, rows[i].op, TENSOR(x), size, scale);
     }
     cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, "interpolate", NULL,
-                            "there is no mode \"%s\" for %zu dimensions", mode, n));
+                            "unknown mode \"%s\" for %zu dimensions", mode, n));
     return NULL;
 }
 

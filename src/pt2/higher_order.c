@@ -195,7 +195,7 @@ static cq_status call_inner(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, c
     while (at < n->n_inputs && !graph_at(n, at))
         at++;
     if (at == n->n_inputs)
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "there is no graph to call");
+        return cq_fail(CQ_E_FORMAT, NULL, NULL, "the graph to call is missing");
     args += at;
     n_args = n->n_inputs - at - 1;
     if (n_args && args[1].kind == CQ_VAL_STR) { /* invoke_subgraph(graph, "name", *args) */

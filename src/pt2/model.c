@@ -239,11 +239,11 @@ static cq_status check_input(const call *c, size_t i)
                        m->rank, m->rank == 1 ? "" : "s", t->rank);
     for (size_t k = 0; k < m->rank && c->names[i]; k++)
         if (!m->sizes[k].expr && c->ends->axis_name(c->ends->user, c->names[i], m->rank, k))
-            return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
+            return cq_fail(CQ_E_ARGUMENT, name, "export the program again with a dynamic size",
                            "axis %zu cannot be dynamic: its size is fixed in the program", k);
     for (size_t k = 0; k < m->rank; k++)
         if (!m->sizes[k].expr && m->sizes[k].value != t->sizes[k].value)
-            return cq_fail(CQ_E_ARGUMENT, name, "export the program anew with a dynamic size",
+            return cq_fail(CQ_E_ARGUMENT, name, "export the program again with a dynamic size",
                            "size %lld of axis %zu is fixed in the program, got %lld",
                            (long long)m->sizes[k].value, k, (long long)t->sizes[k].value);
     return CQ_OK;

@@ -163,8 +163,7 @@ static cq_status read_form(scope *s, form f, const cq_json *j, bool defines, cq_
     case F_DTYPE:
         dtype = cq_pt2_dtype(cq_json_int(j, -1));
         if (dtype == CQ_DTYPE_NONE)
-            return cq_pt2_bad(s->r->program, "there is no dtype %lld",
-                              (long long)cq_json_int(j, -1));
+            return cq_pt2_bad(s->r->program, "unknown dtype %lld", (long long)cq_json_int(j, -1));
         *out = (cq_pt2_arg){ CQ_PT2_INT, .u.i = cq_dtype_to_torch(dtype) };
         return CQ_OK;
     case F_LAYOUT: *out = renumbered(layouts, sizeof layouts, j); return CQ_OK;

@@ -393,8 +393,8 @@ static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val
         if (outputs[i].kind == CQ_PT2_NONE)
             continue;
         if (i >= n_items)
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it returns %zu values, want %zu", n_items,
-                           n);
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it returns %zu values, expected %zu",
+                           n_items, n);
         if (outputs[i].kind == CQ_PT2_SLOT)
             cq_val_set(&r->values[outputs[i].u.slot], items[i]);
         else

@@ -132,8 +132,8 @@ cq_status cq_rt_choose(int *out, const cq_rt *rt, const char *name, const char *
             *out = (int)i;
             return CQ_OK;
         }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "%s is '%s', which is none", name,
-                   cq_rt_string(rt, name));
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "invalid value '%s' for attribute %s",
+                   cq_rt_string(rt, name), name);
 }
 
 const cq_rt_plan *cq_rt_graph(const cq_rt *rt, const char *name)
@@ -402,7 +402,7 @@ cq_status cq_rt_set(cq_rt *rt, size_t i, cq_val value)
 {
     if (i >= rt->n_out) {
         cq_val_release(value);
-        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "there is no output %zu", i);
+        return cq_fail(CQ_E_INTERNAL, NULL, NULL, "output %zu does not exist", i);
     }
     cq_val_release(rt->out[i]);
     rt->out[i] = value;

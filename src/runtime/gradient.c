@@ -278,7 +278,7 @@ static void go_back(maker *m, const cq_onnx_node *node)
     m->b  = node->input.n > 1 ? node->input.items[1] : "";
     if (!back || !has_rule(node)) {
         m->status =
-            cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no gradient of %s", node->op_type);
+            cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "no gradient is defined for %s", node->op_type);
         return;
     }
     for (uint32_t i = 0; i < node->input.n && i < MAX_OPERANDS && m->status == CQ_OK; i++) {
@@ -319,7 +319,7 @@ static cq_status read_attributes(maker *m, const cq_onnx_node *node)
 
     if (!y || !y->s.data || !xs || xs->strings.n != node->input.n || node->output.n > node->input.n)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "Gradient wants y, and as many inputs as xs, and no other inputs");
+                       "Gradient expects the attribute y and one input for each item of xs");
     for (uint32_t i = 0; i < xs->strings.n; i++) {
         const cq_onnx_bytes *x    = &xs->strings.items[i];
         const char          *name = node->input.items[i];

@@ -46,7 +46,7 @@ static cq_status read_options(cq_session_options *to, const cq_session_options *
     cq_session_options_init(to);
     CQ_TRY(cq_sized_take(to, from, "cq_session_options"));
     if (!cq_session_supports_device(to->device))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, "the device is CPU", "there is no device %s",
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "the only device is CPU", "unknown device %s",
                        to->device ? to->device : "without a name");
     return CQ_OK;
 }
@@ -295,7 +295,7 @@ static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
         return CQ_OK;
     }
     if (v.kind != CQ_VAL_TENSOR)
-        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s wants a tensor", info->name);
+        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s expects a tensor", info->name);
     t = v.u.tensor;
     if (want->elem_type && cq_dtype_to_onnx(t->dtype) != want->elem_type)
         return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, wanted elements of type %s",

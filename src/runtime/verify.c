@@ -106,7 +106,7 @@ static cq_status verify_set(const cq_session *s, const char *model, const char *
     for (size_t i = 0; i < given.n; i++)
         inputs[cq_session_input_at(s, i)] = given.items[i];
     if (!want.n)
-        CQ_TRY_OR_DONE(cq_fail(CQ_E_NOT_FOUND, set, NULL, "there is no output_0.pb"));
+        CQ_TRY_OR_DONE(cq_fail(CQ_E_NOT_FOUND, set, NULL, "output_0.pb is missing"));
     got = cq_zalloc(n_out * sizeof *got);
     CQ_TRY_OR_DONE(got ? CQ_OK : CQ_E_NO_MEMORY);
     CQ_TRY_OR_DONE(cq_session_run(s, NULL, inputs, n_in, got));
@@ -166,7 +166,7 @@ static cq_status list_sets(long **out, size_t *n, const char *folder)
                        "cannot read the folder: %s", strerror(code));
     }
     if (status == CQ_OK && !found.n)
-        status = cq_fail(CQ_E_NOT_FOUND, folder, NULL, "there is no test_data_set_0");
+        status = cq_fail(CQ_E_NOT_FOUND, folder, NULL, "test_data_set_0 is missing");
     if (status != CQ_OK) {
         cq_vec_clear(&found);
         return status;

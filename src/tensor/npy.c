@@ -93,7 +93,7 @@ static cq_status parse_descr(parser *p, header *h)
     if (h->dtype == CQ_DTYPE_NONE || !memchr("<>|=", text[0], 4))
         return cq_fail(CQ_E_UNSUPPORTED, p->path,
                        "convert it with numpy's astype to one of the plain number types",
-                       "there is no dtype for '%.*s'", (int)(len < 40 ? len : 40), text);
+                       "unsupported dtype '%.*s'", (int)(len < 40 ? len : 40), text);
     h->swapped = (text[0] == '<' || text[0] == '>') && text[0] != NATIVE;
     return CQ_OK;
 }

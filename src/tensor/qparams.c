@@ -34,10 +34,10 @@ cq_status cq_qparams_new(cq_qparams **out, int torch_dtype, double scale, int64_
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "%d is not a quantized dtype that calque knows", torch_dtype);
     if (!(scale > 0) || zero_point < low || zero_point > high)
-        return cq_fail(
-            CQ_E_ARGUMENT, NULL, NULL,
-            "scale %g and zero point %lld: want a scale above 0 and a point in %lld … %lld", scale,
-            (long long)zero_point, (long long)low, (long long)high);
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "scale %g and zero point %lld: expected a positive scale and a zero point "
+                       "in %lld … %lld",
+                       scale, (long long)zero_point, (long long)low, (long long)high);
     q = *out = cq_zalloc(sizeof *q);
     if (!q)
         return CQ_E_NO_MEMORY;

@@ -472,8 +472,7 @@ cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like)
 
     if (like->rank > t->room)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a tensor of %u dimensions cannot take the place of one of %u", like->rank,
-                       t->rank);
+                       "a tensor of rank %u cannot replace one of rank %u", like->rank, t->rank);
     t->storage = cq_storage_retain(like->storage);
     cq_storage_release(old);
     cq_free(t->known);

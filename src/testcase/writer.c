@@ -159,7 +159,9 @@ static cq_status write_inputs(const writer *w, const data_set *data, const char 
         if (t)
             CQ_TRY(write_tensor(w, set, "input", index++, name, t));
         else if (!cq_onnx_model_has_initializer(w->model, name))
-            cq_warn(name, "an input of the model is none of the example, and gets no file");
+            cq_warn(
+                name,
+                "the example has no value for this input of the model; no file is written for it");
     }
     return CQ_OK;
 }

@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peer"))
 from peers import CALQUE, Report  # noqa: E402
 
-PLAIN = "error: there is no verb 'prin'; did you mean print?\n  see: calque --help\n"
+PLAIN = "error: unknown verb 'prin'; did you mean print?\n  see: calque --help\n"
 COLOURED = PLAIN.replace("error:", "\033[1;31merror:\033[0m")
 
 

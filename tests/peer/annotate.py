@@ -220,8 +220,8 @@ def check_errors(report, folder):
                            (["--as-output", "y=nothing.at.all"], "did you mean"),
                            (["--as-output", "y=conv:1"], "returns 1 tensors"),
                            (["--as-output", "output_0=conv"], "already taken"),
-                           (["--annotate", "conv2"], "wants PATH:NAME=VALUE"),
-                           (["--annotate", "conv2:=1"], "wants PATH:NAME=VALUE"),
+                           (["--annotate", "conv2"], "expects PATH:NAME=VALUE"),
+                           (["--annotate", "conv2:=1"], "expects PATH:NAME=VALUE"),
                            (["--as-output", "conv"], "wants NAME=PATH"),
                            (["--annotate", "fc:key=1", "--annotations", "both"], "--annotations has no 'both'")):
         with report.case(f"refused: {' '.join(options)}"):

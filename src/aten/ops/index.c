@@ -481,17 +481,16 @@ static cq_status take_run(cq_opcall *c)
 
 const cq_op_def cq_ops_index[] = {
     CQ_KERNEL("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-              "elements at the places that tensors name", index_shape, index_run),
+              "elements at the indices in tensors", index_shape, index_run),
     CQ_KERNEL("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
-              "elements at the places that tensors name", index_shape, index_run),
+              "elements at the indices in tensors", index_shape, index_run),
     CQ_KERNEL(
         "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
         "Tensor",
-        "a copy with other elements at the places that tensors name", index_put_shape,
-        index_put_run),
+        "a copy with other elements at the indices in tensors", index_put_shape, index_put_run),
     CQ_KERNEL("aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
               "accumulate=False) -> Tensor",
-              "a copy with other elements at the places that tensors name", index_put_shape,
+              "a copy with other elements at the indices in tensors", index_put_shape,
               index_put_run),
     CQ_KERNEL("aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool "
               "accumulate=False, bool unsafe=False) -> Tensor",
@@ -514,10 +513,9 @@ const cq_op_def cq_ops_index[] = {
         "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
         "elements whose place along a dimension index names", gather_shape, gather_run),
     CQ_KERNEL("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-              "a copy with a value at the places that index names", scatter_shape, scatter_run),
+              "a copy with a value at the indices in index", scatter_shape, scatter_run),
     CQ_KERNEL("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-              "a copy with elements of src at the places that index names", scatter_shape,
-              scatter_run),
+              "a copy with elements of src at the indices in index", scatter_shape, scatter_run),
     CQ_KERNEL(
         "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
         "Tensor",
@@ -528,14 +526,13 @@ const cq_op_def cq_ops_index[] = {
               "a copy with a value added to or multiplied with elements", scatter_reduce_shape,
               scatter_reduce_run),
     CQ_KERNEL("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-              "a copy with src added at the places that index names", scatter_shape,
-              scatter_add_run),
+              "a copy with src added at the indices in index", scatter_shape, scatter_add_run),
     CQ_KERNEL(
         "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
         "bool include_self=True) -> Tensor",
         "a copy with src reduced into the places that index names", scatter_reduce_shape,
         scatter_reduce_run),
     CQ_KERNEL("aten::take(Tensor self, Tensor index) -> Tensor",
-              "elements by their place in row-major order", take_shape, take_run),
+              "elements by their row-major index", take_shape, take_run),
     { 0 },
 };

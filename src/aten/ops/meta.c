@@ -241,7 +241,7 @@ const cq_op_def cq_ops_meta[] = {
     NUMBER("aten::stride(Tensor self) -> int[]", "all strides, in elements", stride_all),
     NUMBER("aten::storage_offset(Tensor self) -> int", "where in its memory it begins",
            storage_offset),
-    NUMBER("aten::is_contiguous(Tensor self) -> bool", "whether elements lie in row-major order",
+    NUMBER("aten::is_contiguous(Tensor self) -> bool", "whether elements are in row-major order",
            is_contiguous),
     NUMBER("aten::is_signed(Tensor self) -> bool", "whether elements have a sign", is_signed),
     NUMBER("aten::element_size(Tensor self) -> int", "bytes of an element", element_size),

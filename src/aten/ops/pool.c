@@ -234,9 +234,9 @@ const cq_op_def cq_ops_pool[] = {
     CQ_KERNEL("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
               "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
     CQ_KERNEL("aten::max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
-              "puts what max_pool2d took back in its place", unpool_shape, unpool_run),
+              "inverse of max_pool2d, by its indices", unpool_shape, unpool_run),
     CQ_KERNEL("aten::max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, "
               "int[3] padding) -> Tensor",
-              "puts what max_pool3d took back in its place", unpool_shape, unpool_run),
+              "inverse of max_pool3d, by its indices", unpool_shape, unpool_run),
     { 0 }
 };

@@ -230,7 +230,7 @@ static cq_status embedding_run(cq_opcall *c)
 
 const cq_op_def cq_ops_select[] = {
     { .schema = "aten::nonzero(Tensor self) -> Tensor",
-      .about  = "places of the elements that are not 0, as rows",
+      .about  = "indices of the nonzero elements, one per row",
       .shape  = nonzero_shape,
       .run    = nonzero_run,
       .flags  = CQ_OP_DYNAMIC },
@@ -249,7 +249,7 @@ const cq_op_def cq_ops_select[] = {
       .flags  = CQ_OP_DYNAMIC },
     { .schema =
           "aten::repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-      .about = "each place as often as its element says",
+      .about = "each index, repeated as often as its element says",
       .shape = repeat_index_shape,
       .run   = repeat_index_run,
       .flags = CQ_OP_DYNAMIC },

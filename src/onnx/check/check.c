@@ -350,7 +350,7 @@ static void check_initializer_name(cq_onnx_check *c, const char *name, cq_map *s
         cq_onnx_report(c, CQ_ONNX_RULE_INITIALIZER_DUPLICATE, "another one has this name");
     if (!may_be_new && !cq_map_has(&scope->names, name))
         cq_onnx_report(c, CQ_ONNX_RULE_INITIALIZER_NOT_INPUT,
-                       "IR version %" PRId64 " wants every initializer to be an input",
+                       "IR version %" PRId64 " requires every initializer to be an input",
                        c->m->ir_version);
     add_name(c, &scope->names, name);
 }
@@ -549,7 +549,7 @@ static void check_model(cq_onnx_check *c)
     cq_map_clear(&keys);
     if (m->ir_version >= 3 && !m->opset_import.n)
         cq_onnx_report(c, CQ_ONNX_RULE_OPSET_IMPORT_MISSING,
-                       "IR version %" PRId64 " wants an opset_import", m->ir_version);
+                       "IR version %" PRId64 " requires an opset_import", m->ir_version);
     if (m->ir_version < 3 && m->opset_import.n)
         cq_onnx_report(c, CQ_ONNX_RULE_OPSET_IMPORT_FORBIDDEN,
                        "IR version %" PRId64 " has no opset_import", m->ir_version);

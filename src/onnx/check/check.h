@@ -22,7 +22,7 @@
     X(VALUE_SHAPE_MISSING, "value-shape-missing", "state its shape; sizes may stay open")          \
     X(INPUT_DUPLICATE, "input-duplicate", "rename one of the inputs")                              \
     X(INPUT_UNDEFINED, "input-undefined", "sort the nodes, or correct the name")                   \
-    X(OUTPUT_DUPLICATE, "output-duplicate", "give every result a name of its own")                 \
+    X(OUTPUT_DUPLICATE, "output-duplicate", "give every result a unique name")                     \
     X(OUTPUT_UNDEFINED, "output-undefined", "correct the name, or add the node that makes it")     \
     X(INITIALIZER_NAME_MISSING, "initializer-name-missing", "give it a name")                      \
     X(INITIALIZER_DUPLICATE, "initializer-duplicate", "rename or drop one of them")                \
@@ -45,7 +45,7 @@
     X(TENSOR_DATA_FIELD, "tensor-data-field", "move the elements to the field of their type")      \
     X(TENSOR_DATA_SIZE, "tensor-data-size", "let dims and data agree")                             \
     X(TENSOR_STRING_RAW, "tensor-string-raw", "move them to string_data")                          \
-    X(EXTERNAL_WITH_DATA, "external-with-data", "keep the elements in one place")                  \
+    X(EXTERNAL_WITH_DATA, "external-with-data", "store the elements once")                         \
     X(EXTERNAL_LOCATION, "external-location", "name a file in the model's folder")                 \
     X(EXTERNAL_FILE, "external-file", "put the file beside the model")                             \
     X(SPARSE_VALUES, "sparse-values", "values must be a named tensor of rank 1")                   \

@@ -121,7 +121,7 @@ static cq_status find_faults(faults *f, const cq_onnx_node *node, int64_t versio
     if (s)
         check_against(f, s, node);
     else if (cq_onnx_domain_is_known(node->domain)) /* else it is custom: nothing is known of it */
-        fault(f, "there is no operator %s at version %lld of %s", op, (long long)version,
+        fault(f, "operator %s does not exist at version %lld of %s", op, (long long)version,
               node->domain && *node->domain ? node->domain : "ai.onnx");
     return CQ_OK;
 }

@@ -54,7 +54,7 @@ static cq_status cast(cq_rule *r)
         if (cq_rule_text_is(r, "to", names[i].name))
             to = names[i].type;
     if (to < 0 || to >= CQ_ONNX_DATA_TYPE_COUNT)
-        return cq_rule_fail(r, "there is no data type %lld to cast to", (long long)to);
+        return cq_rule_fail(r, "unknown data type %lld", (long long)to);
     if (to)
         cq_rule_give_elem(r, 0, (int32_t)to);
     return cq_rule_same(r);

@@ -78,7 +78,7 @@ static cq_status check_rest(cq_rule *r, const cq_itype *x, const cq_shape *y, si
                 return CQ_OK;
         }
     if (n > 0 && others != 0 && n % others)
-        return cq_rule_fail(r, "%lld elements cannot be parted by %lld", (long long)n,
+        return cq_rule_fail(r, "%lld elements are not divisible by %lld", (long long)n,
                             (long long)others);
     return CQ_OK;
 }
@@ -386,7 +386,7 @@ static cq_status split(cq_rule *r)
             y.dims[axis] = cq_dim_unknown();
         else if (r->version < 18 && cq_dim_is_plain(x->dims[axis]) &&
                  x->dims[axis].size.value % (int64_t)r->n_outputs)
-            return cq_rule_fail(r, "size %lld cannot be parted evenly by %zu",
+            return cq_rule_fail(r, "size %lld is not divisible by %zu",
                                 (long long)x->dims[axis].size.value, r->n_outputs);
         else
             y.dims[axis] = even_part(r, x->dims[axis], r->n_outputs, i);

@@ -124,7 +124,7 @@ static cq_status cast_by_name(cq_rt *rt)
     for (int32_t i = 0; i < CQ_ONNX_DATA_TYPE_COUNT; i++)
         if (cq_onnx_data_type_name(i) && !strcmp(cq_onnx_data_type_name(i), want))
             return cast_to(rt, i);
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "there is no type '%s'", want);
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "unknown type '%s'", want);
 }
 
 static cq_status cast_like(cq_rt *rt)

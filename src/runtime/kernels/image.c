@@ -64,7 +64,7 @@ static cq_status grid_sample(cq_rt *rt)
     while (p < COUNT(grid_paddings) && !cq_rt_is(rt, "padding_mode", grid_paddings[p].name))
         p++;
     if (m == COUNT(grid_modes) || p == COUNT(grid_paddings))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "mode '%s' with padding_mode '%s' is none",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "unsupported mode '%s' with padding_mode '%s'",
                        cq_rt_string(rt, "mode"), cq_rt_string(rt, "padding_mode"));
     if (x->rank < 3 || grid->rank != x->rank || cq_size_of(grid, 0) != cq_size_of(x, 0) ||
         cq_size_of(grid, grid->rank - 1) != (int64_t)x->rank - 2)

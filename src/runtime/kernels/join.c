@@ -148,7 +148,7 @@ cq_status cq_rt_join(cq_tensor **out, cq_rt *rt, const cq_val *items, size_t n, 
 
     *out = NULL;
     if (!n || items[0].kind != CQ_VAL_TENSOR)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there are no tensors to put together");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected at least one tensor");
     if (items[0].u.tensor->rank + new_axis > CQ_MAX_RANK)
         return cq_rt_misfit(items[0].u.tensor, NULL);
     CQ_TRY(cq_rt_axis(&j.axis, axis, items[0].u.tensor->rank + new_axis));

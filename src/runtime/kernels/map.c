@@ -14,7 +14,7 @@ cq_status cq_rt_map(cq_tensor *out, const cq_tensor *x, double (*fn)(double x, c
     cq_walk      w;
 
     if (!load || !store)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there is no such function of complex numbers");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "not implemented for complex tensors");
     cq_walk_init(&w, out->rank, out->sizes);
     CQ_TRY(cq_walk_add(&w, out));
     CQ_TRY(cq_walk_add(&w, x));

@@ -382,7 +382,7 @@ static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const do
 
         if (node < 0 || node >= t->n_nodes || t->features->items[node] < 0 ||
             t->features->items[node] >= n)
-            return cq_fail(CQ_E_INVALID, NULL, NULL, "a node or feature of a tree is not there");
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree refers to a missing node or feature");
         is_true = goes_true(t, node, x[t->features->items[node]]);
         next    = is_true ? t->true_ids->items[node] : t->false_ids->items[node];
         is_leaf = is_true ? t->true_leafs->items[node] : t->false_leafs->items[node];
@@ -391,7 +391,7 @@ static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const do
             t->targets->items[next] < t->n_targets)
             return CQ_OK;
         if (is_leaf)
-            return cq_fail(CQ_E_INVALID, NULL, NULL, "a leaf or target of a tree is not there");
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree refers to a missing leaf or target");
         node = next;
     }
     return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree goes round in circles");

@@ -279,7 +279,7 @@ static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, 
     qsort(keys, (size_t)m->n, sizeof *keys, by_key);
     if (sparse && m->n && keys[0].key < 0)
         return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "the map has the key %" PRId64 ", which is not a place", keys[0].key);
+                       "the map has the key %" PRId64 ", which is not a valid index", keys[0].key);
     for (int64_t i = 0; i < n; i++)
         places[i] = sparse ? -1 : keys[i].place;
     for (int64_t i = 0; sparse && i < m->n && keys[i].key < n; i++)
@@ -300,7 +300,7 @@ static cq_status cast_map(cq_rt *rt)
 
     CQ_TRY(open_map(&m, rt->in[0]));
     if (m.key_texts || (sparse && n < 1))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "CastMap wants keys of int64 and a positive max_map");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "CastMap expects int64 keys and a positive max_map");
     n      = sparse ? n : m.n;
     places = cq_alloc_array((size_t)n, sizeof *places);
     keys   = cq_alloc_array((size_t)m.n, sizeof *keys);

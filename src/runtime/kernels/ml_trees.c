@@ -177,7 +177,7 @@ static cq_status link_nodes(forest *f)
         yes = find_node(f, n->tree, n->true_id);
         no  = find_node(f, n->tree, n->false_id);
         if (!yes || !no)
-            return wrong_tree("a node has a child that is not there");
+            return wrong_tree("a node refers to a missing child");
         yes->is_child = no->is_child = true;
         n->yes                       = (size_t)(yes - f->nodes);
         n->no                        = (size_t)(no - f->nodes);
@@ -195,7 +195,7 @@ static cq_status link_nodes(forest *f)
             w++;
         n->n_leaf = w - n->first_leaf;
     }
-    return f->n_trees ? CQ_OK : wrong_tree("there is no root");
+    return f->n_trees ? CQ_OK : wrong_tree("the tree has no root");
 }
 
 static cq_status forest_read(forest *f, const cq_rt *rt, bool is_class)
@@ -231,7 +231,7 @@ static cq_status find_leaf(const node **out, const forest *f, const node *n, con
             return CQ_OK;
         }
         if (n->feature < 0 || n->feature >= width)
-            return wrong_tree("a node asks for a feature that is not there");
+            return wrong_tree("a node refers to a missing feature");
         n = &f->nodes[goes_yes(n, x[n->feature]) ? n->yes : n->no];
     }
     return wrong_tree("a tree goes round in circles");
@@ -280,7 +280,7 @@ static cq_status read_aggregate(int *out, const cq_rt *rt)
     for (*out = 0; *out < 4; (*out)++)
         if (cq_rt_is(rt, "aggregate_function", names[*out]))
             return CQ_OK;
-    return wrong_tree("there is no such aggregate_function");
+    return wrong_tree("unknown aggregate_function");
 }
 
 static cq_status regressor(cq_rt *rt)
@@ -360,7 +360,7 @@ static cq_status classifier(cq_rt *rt)
     CQ_TRY_OR_DONE(cq_ml_rows_open(&rows, cq_rt_in(rt, 0)));
     CQ_TRY_OR_DONE(cq_ml_transform_of(&after, rt));
     if (f.n_targets < 1)
-        CQ_TRY_OR_DONE(wrong_tree("there are no labels"));
+        CQ_TRY_OR_DONE(wrong_tree("the labels are missing"));
     CQ_TRY_OR_DONE(forest_read(&f, rt, true));
     has   = cq_alloc_array((size_t)f.n_targets + 1, sizeof *has);
     which = cq_alloc_array((size_t)rows.n + 1, sizeof *which);

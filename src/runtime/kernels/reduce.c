@@ -141,7 +141,7 @@ static cq_status arg_extreme(cq_rt *rt)
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     if (cq_size_of(x, axis) == 0)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there is no extreme along an axis of size 0");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "a reduction along an axis of size 0 has no extreme");
     reduced_sizes(&sizes, x, (uint64_t)1 << axis, cq_rt_int(rt, "keepdims") == 1);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I64, &sizes));
     if (x->dtype == CQ_DTYPE_U64)

@@ -62,7 +62,7 @@ static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_
         cq_rnn_activation to = { 0 };
 
         if (f == N_FUNCTIONS)
-            return cq_fail(CQ_E_INVALID, NULL, NULL, "activation %zu is none that there is", i);
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "unknown activation at index %zu", i);
         to = (cq_rnn_activation){ functions[f].fn, functions[f].alpha, functions[f].beta };
         if (functions[f].has_alpha && alpha && a < alpha->floats.n)
             to.alpha = (double)alpha->floats.items[a++];

@@ -302,7 +302,7 @@ static cq_status vectorizer_init(vectorizer *v, cq_rt *rt)
                        .longest  = cq_rt_int(rt, "max_gram_length"),
                        .max_skip = cq_rt_int(rt, "max_skip_count") };
     if (!v->counts || !v->indexes || !(v->texts ? v->strings : v->ints))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "there is no pool of n-grams for the input");
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the n-gram pool for the input type is missing");
     for (uint32_t i = 0; i < v->counts->ints.n; i++)
         if (v->counts->ints.items[i] < (i ? v->counts->ints.items[i - 1] : 0) ||
             v->counts->ints.items[i] > pool_size(v))

@@ -184,7 +184,7 @@ static cq_status add_step(cq_rt_node_step **out, cq_rt_scope *scope, const cq_on
     *out = step;
     if (++b->all->n_steps > CQ_RT_MAX_STEPS)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "the model has more than %d nodes when its functions are taken apart",
+                       "the model has more than %d nodes after inlining its functions",
                        CQ_RT_MAX_STEPS);
     if (!step)
         return CQ_E_NO_MEMORY;

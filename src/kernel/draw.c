@@ -266,7 +266,7 @@ static cq_status start_draw(cq_storage *s, cq_dtype dtype, draw_law law, double 
     cq_mutex_lock(&generator.lock);
     append(d);
     cq_mutex_unlock(&generator.lock);
-    cq_storage_make_later(s, (cq_maker){ draw_make, draw_release, d });
+    cq_storage_make_later(s, (cq_maker){ draw_make, draw_release, d, NULL });
     return CQ_OK;
 }
 

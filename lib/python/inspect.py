@@ -50,6 +50,8 @@ class Signature:
 
 
 def signature(callable):
+    while hasattr(callable, "__wrapped__"):
+        callable = callable.__wrapped__
     found = parameters_of(callable)
     return Signature([Parameter(name, kind, default=value if given else _empty)
                       for name, kind, given, value in found])

@@ -387,11 +387,13 @@ cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_
         return CQ_OK;
     v = module->globals ? cq_frame_own(module->globals, cq_name(ev->program, "__getattr__")) : NULL;
     if (v && !cq_starts_with(name, "__")) {
-        cq_val text;
+        const cq_val hook = *v;
+        cq_text     *text;
+        cq_val       asked;
 
-        CQ_TRY(set_text(ev, module->globals, "%name", name));
-        text = *cq_frame_own(module->globals, cq_name(ev->program, "%name"));
-        return cq_eval_call(ev, *v, &text, 1, out);
+        CQ_TRY(cq_text_new(&text, name, strlen(name)));
+        CQ_TRY(cq_eval_own(ev, cq_val_of_text(text), &asked));
+        return cq_eval_call(ev, hook, &asked, 1, out);
     }
     CQ_TRY(torch_fallback(ev, module, name, out));
     if (out->kind != CQ_VAL_NONE)

@@ -53,6 +53,8 @@ static const char *native_type(cq_val v)
     case CQ_OBJECT_MODULE:
     case CQ_OBJECT_NAMESPACE: return "module";
     case CQ_OBJECT_PROPERTY: return "property";
+    case CQ_OBJECT_STATIC: return "staticmethod";
+    case CQ_OBJECT_CLASSMETHOD: return "classmethod";
     default: return "object";
     }
 }

@@ -133,7 +133,8 @@ cq_status cq_script_each_tensor(cq_script *s, cq_script_tensor_fn fn, void *user
 struct cq_script_modes {
     bool training;
     CQ_VEC(struct {
-        cq_val *where; /* the attribute of a module */
+        cq_val *where;  /* the attribute of a module; NULL: of one of Python source */
+        cq_val  module; /* whose dict may have been filled again; retained */
         bool    was;
     })
     modes;
@@ -148,9 +149,10 @@ static cq_status set_mode(void *user, cq_object *module, const char *path)
     (void)path;
     if (mode && mode->kind == CQ_VAL_BOOL) {
         CQ_TRY(cq_vec_reserve(&saved->modes, saved->modes.n + 1));
-        saved->modes.items[saved->modes.n].where = mode;
-        saved->modes.items[saved->modes.n++].was = mode->u.b.value;
-        mode->u.b.value                          = saved->training;
+        saved->modes.items[saved->modes.n].where  = NULL;
+        saved->modes.items[saved->modes.n].module = cq_val_retain(cq_val_of_object(module));
+        saved->modes.items[saved->modes.n++].was  = mode->u.b.value;
+        mode->u.b.value                           = saved->training;
     }
     if (module->type)
         return CQ_OK;
@@ -160,9 +162,10 @@ static cq_status set_mode(void *user, cq_object *module, const char *path)
         if (a->value.kind != CQ_VAL_BOOL || strcmp(a->name, "training") != 0)
             continue;
         CQ_TRY(cq_vec_reserve(&saved->modes, saved->modes.n + 1));
-        saved->modes.items[saved->modes.n].where = &a->value;
-        saved->modes.items[saved->modes.n++].was = a->value.u.b.value;
-        a->value.u.b.value                       = saved->training;
+        saved->modes.items[saved->modes.n].where  = &a->value;
+        saved->modes.items[saved->modes.n].module = CQ_NONE;
+        saved->modes.items[saved->modes.n++].was  = a->value.u.b.value;
+        a->value.u.b.value                        = saved->training;
     }
     return CQ_OK;
 }
@@ -171,8 +174,15 @@ void cq_script_restore_modes(cq_script_modes *saved)
 {
     if (!saved)
         return;
-    for (size_t i = saved->modes.n; i-- > 0;)
-        saved->modes.items[i].where->u.b.value = saved->modes.items[i].was;
+    for (size_t i = saved->modes.n; i-- > 0;) {
+        cq_object *module = cq_object_of(saved->modes.items[i].module);
+        cq_dict   *own    = module ? cq_instance_dict(module) : NULL;
+        cq_val    *mode   = own ? cq_dict_get_text(own, "training") : saved->modes.items[i].where;
+
+        if (mode && mode->kind == CQ_VAL_BOOL)
+            mode->u.b.value = saved->modes.items[i].was;
+        cq_val_release(saved->modes.items[i].module);
+    }
     cq_vec_clear(&saved->modes);
     cq_free(saved);
 }

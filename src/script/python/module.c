@@ -80,10 +80,9 @@ static bool is_torch(const char *name)
     return cq_starts_with(name, "torch") && (!name[5] || name[5] == '.');
 }
 
-/* lib/torch has torch, lib/python everything else. */
-static cq_status find_in_library(const char *name, cq_source_file **out)
+/* Searches a folder of lib/; "" is lib itself. */
+static cq_status find_under(const char *under, const char *name, cq_source_file **out)
 {
-    const char *under  = is_torch(name) ? "" : "python";
     const char *folder = getenv("CALQUE_LIB");
     char        path[PATH_SIZE], shown[PATH_SIZE];
 
@@ -103,6 +102,12 @@ static cq_status find_in_library(const char *name, cq_source_file **out)
         }
     }
     return CQ_OK;
+}
+
+/* lib/torch replaces PyTorch; lib/python has the standard modules, einops, numpy and PIL. */
+static cq_status find_in_library(const char *name, cq_source_file **out)
+{
+    return find_under(is_torch(name) ? "" : "python", name, out);
 }
 
 static cq_status find_file(cq_python *py, const char *name, cq_source_file **out)
@@ -127,6 +132,8 @@ static cq_status find_file(cq_python *py, const char *name, cq_source_file **out
         CQ_TRY(find_in_library(name, out));
     for (size_t i = 0; i < py->paths.n && !*out && !is_torch(name); i++)
         CQ_TRY(find_in_folder(py->paths.items[i], name, out));
+    if (!*out) /* lib/torchvision, unless the user has the real package */
+        CQ_TRY(find_under("", name, out));
     return CQ_OK;
 }
 
@@ -607,7 +614,7 @@ cq_status cq_python_add_path(cq_program *p, const char *folder)
 }
 
 /* The dotted name of the main file, whose package begins at the outermost folder with an
- * __init__.py; its folder and that of the package are searched. */
+ * __init__.py. Imports are searched in its folder and in the folder of the package. */
 static cq_status name_main(cq_program *p, const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -630,7 +637,8 @@ static cq_status name_main(cq_program *p, const char *path, char *name, size_t s
         snprintf(name, size, "%s", longer);
         end = from ? from - 1 : 0;
     }
-    return slash && end != (size_t)(slash - path) ? add_folder(p, true, path, end) : CQ_OK;
+    /* The folder of the package comes after the library: it may be one of installed packages. */
+    return slash && end != (size_t)(slash - path) ? add_folder(p, false, path, end) : CQ_OK;
 }
 
 cq_status cq_python_new(cq_program *p, const char *path, const char *text, size_t len)

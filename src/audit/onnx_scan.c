@@ -5,6 +5,7 @@
 #include "onnx/file/external.h"
 #include "onnx/file/fields.h"
 #include "onnx/function_index.h"
+#include "base/path.h"
 #include "onnx/schema.h"
 #include "onnx/tensor.h"
 
@@ -15,7 +16,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 typedef struct onnx_scan {
     cq_audit            *a;
@@ -38,7 +38,6 @@ static bool has_link(const char *model, const char *location)
 {
     const char *slash = strrchr(model, '/');
     char        path[PATH_MAX];
-    struct stat st;
     size_t      at;
 
     if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - model) + 1 : 0, model,
@@ -51,7 +50,7 @@ static bool has_link(const char *model, const char *location)
         if (path[i] != '/' && next != '/' && next)
             continue;
         path[i + 1] = '\0';
-        if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        if (cq_path_entry(path, NULL) == CQ_ENTRY_LINK)
             return true;
         path[i + 1] = next;
     }

@@ -87,7 +87,6 @@ static void add_needed(cq_info *info, const cq_map *needed)
         cq_str_printf(&text, "%s%.200s", i ? ", " : "", needed->entries[i].key);
     if (needed->n > MAX_NEEDED)
         cq_str_printf(&text, " and %zu more", needed->n - MAX_NEEDED);
-    cq_str_add(&text, ": pass --code FILE.py or --path DIR");
     cq_info_fact_str(info, "needs", &text);
     cq_str_clear(&text);
 }
@@ -255,9 +254,7 @@ static void add_facts(cq_info *info, const cq_weights *w)
     if (w->section)
         cq_info_fact(info, "weights at", w->section->path);
     cq_info_fact_number(info, "tensors", CQ_INFO_COUNT, (int64_t)w->items.n);
-    cq_info_fact(info, "to export",
-                 module ? "calque export FILE --code model.py --input SHAPE"
-                        : "calque export model.py --weights FILE --input SHAPE");
+    cq_info_fact(info, "to export", "calque export model.py --weights FILE --input SHAPE");
 }
 
 static void fill(cq_info *info, const cq_weights *w)

@@ -76,11 +76,13 @@ static int optimize(cli_edit *e, const cli_args *args)
     CLI_TRY(read_names(&skip, args, "skip"));
     if (target && strcmp(target, "onnxruntime") != 0 && strcmp(target, "onnx") != 0)
         return cli_misuse(args->verb, "--for: expected onnx or onnxruntime, got '%s'", target);
+    if (target && strcmp(target, "onnxruntime") == 0)
+        cli_warn("fusions into operators of com.microsoft are not implemented; the result has "
+                 "standard operators");
     options.only   = only.names;
     options.n_only = only.n;
     options.skip   = skip.names;
     options.n_skip = skip.n;
-    options.flags |= target && strcmp(target, "onnxruntime") == 0 ? CQ_OPTIMIZE_FOR_ORT : 0;
     options.flags |= cli_has(args, "inline") ? CQ_OPTIMIZE_INLINE : 0;
     CLI_TRY(cli_result_of_call(cq_onnx_model_optimize(e->after, &report, &options)));
     return write_report(args, &report);
@@ -103,7 +105,7 @@ static const cli_option options[] = {
     { "list-passes", NULL, "print the names of all passes, and what each removes", 0 },
     { "only", "A,B", "run these passes only; repeatable", 0 },
     { "skip", "A,B", "do not run these passes; repeatable", 0 },
-    { "for", "TARGET", "onnx, or onnxruntime for operators of com.microsoft (onnx)", 0 },
+    { "for", "TARGET", "onnx, or onnxruntime, which is the same for now (onnx)", 0 },
     { "inline", NULL, "replace calls of functions by their nodes first", 0 },
     { "report", "FILE.json", "write how many nodes each pass removed", 0 },
     { 0 },

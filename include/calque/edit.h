@@ -50,14 +50,13 @@ typedef struct cq_proof {
 CQ_API cq_status cq_onnx_prove(cq_proof *proof, const cq_onnx_model *before,
                                const cq_onnx_model *after, const cq_proof_options *options);
 
-/* Whether some initializer of the model lies in an external file. */
+/* Whether an initializer of the model is stored in an external file. */
 CQ_API bool cq_onnx_model_has_external_data(const cq_onnx_model *model);
 
 /* ---- optimizing ---- */
 
 typedef enum cq_optimize_flags {
-    CQ_OPTIMIZE_FOR_ORT = 1, /* fusions into operators of com.microsoft, for ONNX Runtime */
-    CQ_OPTIMIZE_INLINE  = 2  /* calls of the model's functions become their nodes */
+    CQ_OPTIMIZE_INLINE = 1 /* inline the model's functions */
 } cq_optimize_flags;
 
 typedef struct cq_optimize_options {

@@ -1,4 +1,6 @@
 """typing: names for annotations, which are not evaluated at run time."""
+from collections.abc import (Collection, Container, Generator, Iterable, Iterator, Mapping,
+                             MutableMapping, MutableSequence, Sequence)
 
 
 class _Form:
@@ -81,15 +83,6 @@ Deque = list
 DefaultDict = dict
 OrderedDict = dict
 Counter = dict
-Sequence = _Form("Sequence")
-MutableSequence = _Form("MutableSequence")
-Mapping = _Form("Mapping")
-MutableMapping = _Form("MutableMapping")
-Iterable = _Form("Iterable")
-Iterator = _Form("Iterator")
-Generator = _Form("Generator")
-Collection = _Form("Collection")
-Container = _Form("Container")
 Reversible = _Form("Reversible")
 KeysView = _Form("KeysView")
 ItemsView = _Form("ItemsView")

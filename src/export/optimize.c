@@ -144,8 +144,9 @@ static const struct pass {
     { "batch-norm", "BatchNormalization into the convolution before it", peephole, 7 },
     { "absorb", "biases and zeros into convolutions, sums and transposes into Gemm", absorb, 7 },
     { "merge", "chains of Concat, Slice, Reshape, Transpose, Squeeze, Unsqueeze", merge, 7 },
-    { "layers", "patterns that are one operator: LayerNormalization, Gelu, Attention", fuse, 7 },
-    { "duplicates", "equal nodes and equal constants", share, 7 },
+    { "layers", "patterns that are one operator: Attention, RMSNormalization, RotaryEmbedding",
+      fuse, 7 },
+    { "duplicates", "equal nodes, and equal small constants", share, 7 },
 };
 
 enum { N_PASSES = sizeof passes / sizeof *passes };
@@ -208,7 +209,7 @@ static void clear(cq_exporter *ex)
 
 static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model)
 {
-    cq_exporter    ex = { .optimizes = true, .for_ort = o->for_ort };
+    cq_exporter    ex = { .optimizes = true };
     cq_onnx_source s  = { 0 };
     cq_status      status;
 

@@ -7,8 +7,7 @@
 enum { CQ_MAX_PASSES = 16 };
 
 typedef struct cq_optimizer {
-    uint32_t enabled; /* a bit for each pass, in the order of cq_optimizer_pass */
-    bool     for_ort;
+    uint32_t enabled;                /* a bit for each pass, in the order of cq_optimizer_pass */
     int64_t  removed[CQ_MAX_PASSES]; /* nodes, by pass; fewer than 0: it added some */
     unsigned n_rounds;
 } cq_optimizer;

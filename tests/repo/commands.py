@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Commands that the README and the man page show do what they say: each is run, in order, in a
 folder that has the files they name."""
+import json
 import os
 import pathlib
 import re
 import shutil
+import struct
 import sys
 import tempfile
 
@@ -17,7 +19,21 @@ SOURCES = {
                 "    y = (xs[0] + xs[1]) * by\n"
                 "    return y if other is None else y + other\n",
     "model.py": "def scaled(x: Tensor, by: float) -> Tensor:\n    return x * by\n",
+    "net.py": "import torch.nn as nn\n\n\n"
+              "class Net(nn.Module):\n"
+              "    def __init__(self, num_classes):\n"
+              "        super().__init__()\n"
+              "        self.fc = nn.Linear(3, num_classes)\n\n"
+              "    def forward(self, x):\n"
+              "        return self.fc(x.mean([2, 3]))\n",
 }
+
+
+def write_weights(path):
+    """A safetensors file with the weights of Net(num_classes=10)."""
+    header = json.dumps({"fc.weight": {"dtype": "F32", "shape": [10, 3], "data_offsets": [0, 120]},
+                         "fc.bias": {"dtype": "F32", "shape": [10], "data_offsets": [120, 160]}}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<40f", *range(40)))
 
 
 def blocks():
@@ -61,6 +77,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in SOURCES.items():
             pathlib.Path(folder, name).write_text(text)
+        write_weights(pathlib.Path(folder, "net.safetensors"))
         for name in ("model.pt2", "net.pt2"):
             shutil.copy(ROOT / "tests/data/pt2/dynamic.214.pt2", pathlib.Path(folder, name))
         n = 0

@@ -153,7 +153,6 @@ OPTIONS = {
         "skip": "optimize --skip",
     },
     "CQ_OPTIMIZE": {
-        "FOR_ORT": "optimize --for",
         "INLINE": "optimize --inline",
     },
     "CQ_SCRIPT": {

@@ -103,6 +103,14 @@ TEST(file, zeros_are_holes_of_a_new_file)
     cq_free(text);
     cq_free(bytes);
 
+    CHECK_STATUS(CQ_OK, cq_out_open(&o, to));
+    cq_out_zeros(o, 4 * SIZE);
+    cq_out_write(o, "tail", 4); /* data behind a hole stays */
+    CHECK_STATUS(CQ_OK, cq_out_commit(o));
+    CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
+    CHECK(size == 4 * SIZE + 4 && memcmp(text + 4 * SIZE, "tail", 4) == 0);
+    cq_free(text);
+
     CHECK_STATUS(CQ_OK, cq_out_open_memory(&o));
     cq_out_zeros(o, 3);
     CHECK_STATUS(CQ_OK, cq_out_take_memory(o, (void **)&text, &size));

@@ -201,15 +201,18 @@ static bool leave_hole(cq_out *o, uint64_t size)
     return true;
 }
 
-/* A hole at the end of a file is there when its last byte is written. */
+/* A hole at the end of the file becomes a part of it when its last byte is written. If data follows
+ * the last hole, the file has its size already. */
 static void end_holes(cq_out *o)
 {
-    off_t end;
+    struct stat st;
+    off_t       end;
 
     if (!o->has_hole || o->status != CQ_OK)
         return;
     end = lseek(o->fd, 0, SEEK_CUR);
-    if (end < 0 || (end > 0 && pwrite(o->fd, "", 1, end - 1) != 1))
+    if (end < 0 || fstat(o->fd, &st) < 0 ||
+        (st.st_size < end && pwrite(o->fd, "", 1, end - 1) != 1))
         o->status = cq_io_error(o->file.path, "write the file");
 }
 

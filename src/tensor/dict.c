@@ -31,23 +31,24 @@ cq_status cq_dict_new(cq_dict **out)
 
 /* ---- keys ---- */
 
-enum { MAX_KEY_DEPTH = 16 }; /* of tuples in tuples; deeper ones are never found */
+enum { MAX_KEY_ITEMS = 256 }; /* of tuples in tuples; larger ones are never found */
 
-static uint64_t hash_at(cq_val key, int depth);
+/* Only of keys that can be found, whose tuples are small. */
+static uint64_t hash_of(cq_val key);
 
-static uint64_t hash_of_tuple(const cq_list *items, int depth)
+static uint64_t hash_of_tuple(const cq_list *items)
 {
     uint64_t hash = items->n;
 
     for (size_t i = 0; i < items->n; i++) {
-        const uint64_t parts[2] = { hash, hash_at(items->items[i], depth + 1) };
+        const uint64_t parts[2] = { hash, hash_of(items->items[i]) };
 
         hash = cq_hash_bytes(parts, sizeof parts);
     }
     return hash;
 }
 
-static uint64_t hash_at(cq_val key, int depth)
+static uint64_t hash_of(cq_val key)
 {
     double f;
 
@@ -63,20 +64,16 @@ static uint64_t hash_at(cq_val key, int depth)
     case CQ_VAL_BOOL: return key.u.b.value;
     case CQ_VAL_TENSOR: return cq_hash_bytes(&key.u.tensor, sizeof key.u.tensor);
     case CQ_VAL_OBJECT: return cq_hash_bytes(&key.u.box, sizeof key.u.box);
-    case CQ_VAL_TUPLE: return depth < MAX_KEY_DEPTH ? hash_of_tuple(key.u.list, depth) : 0;
+    case CQ_VAL_TUPLE: return hash_of_tuple(key.u.list);
     default: return 0; /* None, and those below */
     }
 }
 
-static uint64_t hash_of(cq_val key)
+/* budget bounds the walk over tuples, which may share their items. */
+static bool can_be_found(cq_val key, int *budget)
 {
-    return hash_at(key, 0);
-}
-
-/* NaN, lists and the like are equal to nothing: they are never found, and any slot will do. With
- * one hash for all of them a dict of many would be searched from end to end for each. */
-static bool is_never_found(cq_val key)
-{
+    if (--*budget < 0)
+        return false;
     switch (key.kind) {
     case CQ_VAL_STR:
     case CQ_VAL_DEVICE:
@@ -84,11 +81,22 @@ static bool is_never_found(cq_val key)
     case CQ_VAL_BOOL:
     case CQ_VAL_TENSOR:
     case CQ_VAL_NONE:
+    case CQ_VAL_OBJECT: return true;
+    case CQ_VAL_FLOAT: return key.u.f.value == key.u.f.value;
     case CQ_VAL_TUPLE:
-    case CQ_VAL_OBJECT: return false;
-    case CQ_VAL_FLOAT: return key.u.f.value != key.u.f.value;
-    default: return true;
+        for (size_t i = 0; i < key.u.list->n; i++)
+            if (!can_be_found(key.u.list->items[i], budget))
+                return false;
+        return !key.u.list->origin;
+    default: return false;
     }
+}
+
+/* NaN, lists and the like are equal to nothing: they are never found, and any slot will do. With
+ * one hash for all of them a dict of many would be searched from end to end for each. */
+static bool is_never_found(cq_val key)
+{
+    return !can_be_found(key, &(int){ MAX_KEY_ITEMS });
 }
 
 static bool is_text(cq_val key, const char *text, size_t len)
@@ -96,24 +104,24 @@ static bool is_text(cq_val key, const char *text, size_t len)
     return key.u.text->len == len && memcmp(key.u.text->text, text, len) == 0;
 }
 
-static bool is_same_at(cq_val a, cq_val b, int depth);
+static bool is_same_key(cq_val a, cq_val b);
 
-static bool is_same_tuple(const cq_list *a, const cq_list *b, int depth)
+static bool is_same_tuple(const cq_list *a, const cq_list *b)
 {
-    bool same = a->n == b->n && !a->origin && !b->origin && depth < MAX_KEY_DEPTH;
+    bool same = a->n == b->n;
 
     for (size_t i = 0; same && i < a->n; i++)
-        same = is_same_at(a->items[i], b->items[i], depth + 1);
+        same = is_same_key(a->items[i], b->items[i]);
     return same;
 }
 
-static bool is_same_at(cq_val a, cq_val b, int depth)
+static bool is_same_key(cq_val a, cq_val b)
 {
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
     case CQ_VAL_NONE: return true;
-    case CQ_VAL_TUPLE: return is_same_tuple(a.u.list, b.u.list, depth);
+    case CQ_VAL_TUPLE: return is_same_tuple(a.u.list, b.u.list);
     case CQ_VAL_STR:
     case CQ_VAL_DEVICE: return is_text(a, b.u.text->text, b.u.text->len);
     case CQ_VAL_INT: return cq_int_same(a.u.i, b.u.i);
@@ -123,11 +131,6 @@ static bool is_same_at(cq_val a, cq_val b, int depth)
     case CQ_VAL_OBJECT: return a.u.box == b.u.box;
     default: return false;
     }
-}
-
-static bool is_same_key(cq_val a, cq_val b)
-{
-    return is_same_at(a, b, 0);
 }
 
 /* ---- the table ---- */

@@ -381,8 +381,6 @@ TEST(eval, constructs_that_are_not_supported_fail_when_they_are_reached)
     check_unsupported("import os", "eval.py:2:5", "'import' is not supported here");
     check_unsupported("class A: pass", "eval.py:2:5", "'class' is not supported here");
     check_unsupported("type A = int", "eval.py:2:5", "'type' is not supported here");
-    check_unsupported("for i in [n]: pass\n    else: pass", "eval.py:3:5",
-                      "'else' of a loop is not supported here");
     check_unsupported("async for i in [n]: pass", "eval.py:2:5",
                       "'async for' is not supported here");
     check_unsupported("async with n: pass", "eval.py:2:5", "'async with' is not supported here");

@@ -425,6 +425,8 @@ static cq_status function_member(cq_eval *ev, cq_object *t, const char *name, cq
     }
     if (strcmp(name, "__dict__") == 0 || strcmp(name, "__annotations__") == 0)
         return cq_eval_new_dict(ev, out);
+    if (strcmp(name, "__class__") == 0)
+        return cq_python_type(ev, cq_val_of_object(t), out);
     return cq_python_raise(ev, "AttributeError", "'function' object has no attribute '%s'", name);
 }
 

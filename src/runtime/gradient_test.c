@@ -176,7 +176,7 @@ TEST(gradient, what_has_no_rule_is_named)
 
     CHECK_OK(cq_onnx_model_parse(&m, text, strlen(text), "test"));
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_session_prepare(&s, m, NULL));
-    CHECK_STR("there is no gradient of Det", cq_last_error()->message);
+    CHECK_STR("no gradient is defined for Det", cq_last_error()->message);
     cq_onnx_model_free(m);
 }
 

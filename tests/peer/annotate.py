@@ -222,7 +222,7 @@ def check_errors(report, folder):
                            (["--as-output", "output_0=conv"], "already taken"),
                            (["--annotate", "conv2"], "expects PATH:NAME=VALUE"),
                            (["--annotate", "conv2:=1"], "expects PATH:NAME=VALUE"),
-                           (["--as-output", "conv"], "wants NAME=PATH"),
+                           (["--as-output", "conv"], "expects NAME=PATH"),
                            (["--annotate", "fc:key=1", "--annotations", "both"], "--annotations has no 'both'")):
         with report.case(f"refused: {' '.join(options)}"):
             (folder / "traced.onnx").unlink(missing_ok=True)

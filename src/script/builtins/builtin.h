@@ -83,6 +83,11 @@ typedef struct cq_bounds {
 } cq_bounds;
 cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds *out);
 
+/* Whether the items are tensors of one element or data-dependent numbers, and sorts them in the
+ * graph. */
+bool      cq_builtin_is_order_of_tensors(const cq_list *list);
+cq_status cq_builtin_sort_tensors(cq_fncall *c, cq_list *list, bool reverse);
+
 /* Whether a and b are equal; *known is false if a symbol decides. */
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
 

@@ -236,7 +236,7 @@ static cq_status any_reversed(cq_fncall *c)
 
 /* Whether the order is that of numbers in tensors: of one dtype and rank, one element each; or of
  * numbers of one kind, one of which is data-dependent. */
-static bool is_order_of_tensors(const cq_list *list)
+bool cq_builtin_is_order_of_tensors(const cq_list *list)
 {
     bool symbolic = false;
 
@@ -254,7 +254,7 @@ static bool is_order_of_tensors(const cq_list *list)
     return list->n > 1 && (symbolic || list->items[0].kind == CQ_VAL_TENSOR);
 }
 
-static cq_status sort_tensors(cq_fncall *c, cq_list *list, bool reverse)
+cq_status cq_builtin_sort_tensors(cq_fncall *c, cq_list *list, bool reverse)
 {
     cq_eval    *ev   = c->ev;
     cq_val_kind kind = list->items[0].kind;
@@ -295,8 +295,8 @@ static cq_status is_less(cq_fncall *c, cq_val a, cq_val b, bool *less)
 /* Insertion sort: stable, and lists of models are short. */
 static cq_status sort_items(cq_fncall *c, cq_list *list, bool reverse)
 {
-    if (is_order_of_tensors(list))
-        return sort_tensors(c, list, reverse);
+    if (cq_builtin_is_order_of_tensors(list))
+        return cq_builtin_sort_tensors(c, list, reverse);
     for (size_t i = 1; i < list->n; i++)
         for (size_t k = i; k > 0; k--) {
             const cq_val a = list->items[k - 1], b = list->items[k];

@@ -676,11 +676,17 @@ static cq_status merge_sort(sort_state *s, size_t from, size_t to)
 static cq_status sort_items(cq_fncall *c, const cq_list *items, cq_val key, bool reverse,
                             cq_val *out)
 {
-    size_t    *order = cq_alloc_array(2 * items->n + 1, sizeof *order);
+    size_t    *order;
     cq_val     keys;
-    cq_status  status = order ? keys_of(c, items, key, &keys) : CQ_E_NO_MEMORY;
+    cq_status  status;
     sort_state s;
 
+    if (key.kind == CQ_VAL_NONE && cq_builtin_is_order_of_tensors(items)) {
+        CQ_TRY(cq_eval_list(c->ev, items->items, items->n, CQ_VAL_LIST, out));
+        return cq_builtin_sort_tensors(c, out->u.list, reverse);
+    }
+    order  = cq_alloc_array(2 * items->n + 1, sizeof *order);
+    status = order ? keys_of(c, items, key, &keys) : CQ_E_NO_MEMORY;
     if (status == CQ_OK) {
         for (size_t i = 0; i < items->n; i++)
             order[i] = i;

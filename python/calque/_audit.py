@@ -25,6 +25,8 @@ class AuditFinding:
 
 @dataclass(frozen=True)
 class Audit:
+    """The result of `calque.audit`."""
+
     verdict: str  #: "safe", "unknown" or "hostile"
     format: str  #: "PyTorch archive"
     findings: list[AuditFinding]
@@ -33,7 +35,14 @@ class Audit:
 def audit(path: str | os.PathLike[str]) -> Audit:
     """Scans a file: pickles of PyTorch, TorchScript, .pt2, ONNX, safetensors, .npy, zip. The verdict is
     "safe" if loading it builds plain data, "hostile" if it would run code, reach other files or deceive
-    its reader, and else "unknown"."""
+    its reader, and else "unknown".
+
+    >>> import calque, pickle, tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".pkl") as file:
+    ...     _ = file.write(pickle.dumps([1, 2])), file.flush()
+    ...     calque.audit(file.name).verdict
+    'safe'
+    """
     handle = _AuditHandle()
     call(lib.cq_audit_file, byref(handle), encoded(os.fspath(path)))
     found = [lib.cq_audit_at(handle, i).contents for i in range(lib.cq_audit_count(handle))]

@@ -68,7 +68,8 @@ static int64_t bytes_of(const cq_json *tensor)
 
 static void check_ranges(cq_audit *a, byte_range *ranges, size_t n, const char *where)
 {
-    qsort(ranges, n, sizeof *ranges, compare_ranges);
+    if (n)
+        qsort(ranges, n, sizeof *ranges, compare_ranges);
     for (size_t i = 1; i < n; i++)
         if (ranges[i].begin < ranges[i - 1].end) {
             cq_audit_add(a, CQ_VERDICT_HOSTILE, "tensor-overlap", where,

@@ -170,7 +170,8 @@ def check_options_are_arguments():
     """Whoever calls from Python is told of arguments."""
     heard = list(texts_of_the_library())
     assert len(heard) > 20, heard
-    known = set(inspect.signature(calque.export).parameters) | {"annotations", "runnable", "weights_not_strict"}
+    known = set(inspect.signature(calque.export).parameters) | \
+        set(inspect.signature(calque.Model.optimize).parameters) | {"annotations", "runnable", "weights", "weights_not_strict"}
     for said in heard:
         for speech in (contextlib.nullcontext(), _words.of_torch()):
             with speech:

@@ -26,7 +26,7 @@ class ONNXProgram(Model):
         import onnx
         return onnx.load_model_from_string(self.to_bytes())
 
-    def optimize(self) -> None:
+    def optimize(self) -> None:  # type: ignore[override]  # torch.onnx.ONNXProgram's
         """Nothing is left to do: every export is."""
 
     def initialize_inference_session(self) -> None:

@@ -49,6 +49,8 @@ static cq_status any_type(cq_fncall *c)
 
     if (c->n == 1)
         return cq_python_type(c->ev, c->args[0], &c->result);
+    if (c->args[0].kind == CQ_VAL_TENSOR) /* x.type(dtype) casts */
+        return cq_fncall_decline(c);
     if (!attributes || c->args[0].kind != CQ_VAL_STR || !cq_val_is_list(c->args[1]))
         return cq_python_raise(c->ev, "TypeError", "type() takes 1 or 3 arguments");
     CQ_TRY(cq_class_new(c->ev, c->args[0].u.text->text, c->args[1].u.list->items,

@@ -26,6 +26,6 @@ def export(*args, **kwargs):
 
 def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version):
     if symbolic_name.startswith("torchvision::"):
-        return  # torchvision registers its operators at import; calque has its own functions for them
+        return  # torchvision registers its operators at import; calque has its own functions
     raise NotImplementedError("torch.onnx.register_custom_op_symbolic is not implemented; "
                               "pass the function by calque export --symbolics FILE.py")

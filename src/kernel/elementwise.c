@@ -220,8 +220,6 @@ cq_status cq_apply3(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dty
     return apply(out, op, params, compute, (const cq_tensor *const[]){ x, y, z });
 }
 
-/* ---- tensors from nothing ---- */
-
 static cq_status fill(cq_tensor *out, cq_dtype dtype, const void *value)
 {
     char     one[16] = { 0 };
@@ -239,6 +237,47 @@ static cq_status fill(cq_tensor *out, cq_dtype dtype, const void *value)
             memcpy(w.at[0] + i * w.step[0], one, size);
     return CQ_OK;
 }
+
+/* ---- filled when they are read ---- */
+
+enum { SMALL_FILL = 1 << 14 }; /* bytes that are filled sooner than put off */
+
+typedef struct element {
+    char   bytes[16];
+    size_t size;
+} element;
+
+static void make_elements(void *user, void *to, size_t from, size_t n)
+{
+    const element *e     = user;
+    const size_t   phase = from % e->size; /* a range may begin and end inside of an element */
+    char          *at    = to;
+
+    for (size_t i = 0; i < n && i < e->size; i++)
+        at[i] = e->bytes[(phase + i) % e->size];
+    for (size_t done = e->size; done < n; done *= 2) /* twice as much in each step */
+        memcpy(at + done, at, done < n - done ? done : n - done);
+}
+
+bool cq_kernel_fill_later(cq_tensor *out, cq_dtype dtype, const void *value)
+{
+    cq_storage *s = out->storage;
+    element    *e;
+
+    if (s->size < SMALL_FILL || s->mapped || s->is_caller || out->offset ||
+        !cq_tensor_is_contiguous(out) ||
+        (size_t)cq_tensor_numel(out) * cq_dtype_size(out->dtype) != s->size)
+        return false;
+    e = cq_zalloc(sizeof *e);
+    if (!e)
+        return false;
+    e->size = cq_dtype_size(out->dtype);
+    cq_convert_run(e->bytes, cq_dtype_part(out->dtype), 0, value, dtype, 0, 1);
+    cq_storage_make_later(s, (cq_maker){ make_elements, cq_free, e, NULL });
+    return true;
+}
+
+/* ---- tensors from nothing ---- */
 
 cq_status cq_kernel_fill_f64(cq_tensor *out, double value)
 {

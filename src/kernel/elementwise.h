@@ -153,6 +153,11 @@ int         cq_ew_operands(cq_ew_op op);
 cq_status cq_kernel_fill_f64(cq_tensor *out, double value);
 cq_status cq_kernel_fill_i64(cq_tensor *out, int64_t value);
 
+/* The same when the elements are first read, and never if they are replaced before: of a large
+ * tensor that is all of its storage, whose contents do not matter. dtype is the value's. False: not
+ * possible, and nothing is done. */
+bool cq_kernel_fill_later(cq_tensor *out, cq_dtype dtype, const void *value);
+
 /* out = start, start + step, ...; out has rank 1. In integers where out has integers. */
 cq_status cq_kernel_arange_f64(cq_tensor *out, double start, double step);
 cq_status cq_kernel_arange_i64(cq_tensor *out, int64_t start, int64_t step);

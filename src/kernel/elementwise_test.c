@@ -290,6 +290,33 @@ TEST(elementwise, every_operation_is_found_by_its_name)
     CHECK_INT(CQ_EW_COUNT, cq_ew_find("nothing"));
 }
 
+TEST(elementwise, a_large_tensor_is_filled_when_it_is_read)
+{
+    const int64_t   sizes[] = { 100, 100 }, few[] = { 3 };
+    const double    value = 2.5;
+    cq_tensor      *x, *small, *view;
+    unsigned char   part[6];
+    cq_int          row[]  = { cq_i(100) };
+    const int64_t   step[] = { 1 };
+    const cq_maker *maker;
+
+    CHECK_OK(cq_tensor_new_uninit(&x, CQ_DTYPE_F32, 2, sizes));
+    CHECK_OK(cq_tensor_new_uninit(&small, CQ_DTYPE_F32, 1, few));
+    CHECK_OK(cq_tensor_new_view(&view, x, CQ_DTYPE_F32, 1, row, step, 100));
+    CHECK(!cq_kernel_fill_later(small, CQ_DTYPE_F64, &value)); /* too small */
+    CHECK(!cq_kernel_fill_later(view, CQ_DTYPE_F64, &value));  /* not all of its storage */
+    CHECK(cq_kernel_fill_later(x, CQ_DTYPE_F64, &value));
+    maker = &x->storage->maker;
+    maker->make(maker->user, part, 7, sizeof part); /* 2.5f is 00 00 20 40 */
+    CHECK(memcmp(part, "\x40\0\0\x20\x40\0", sizeof part) == 0);
+    CHECK(((const float *)cq_tensor_bytes(view))[3] == 2.5f);
+    CHECK(((const float *)cq_tensor_bytes(x))[0] == 2.5f);
+    CHECK(((const float *)cq_tensor_bytes(x))[9999] == 2.5f);
+    cq_tensor_release(x);
+    cq_tensor_release(small);
+    cq_tensor_release(view);
+}
+
 RUN_TESTS(TEST_OF(elementwise, unary_operations_on_real_numbers),
           TEST_OF(elementwise, binary_operations_on_real_numbers),
           TEST_OF(elementwise, integers_wrap_and_round_like_their_dtype),
@@ -298,4 +325,5 @@ RUN_TESTS(TEST_OF(elementwise, unary_operations_on_real_numbers),
           TEST_OF(elementwise, where_takes_its_condition_from_a_bool),
           TEST_OF(elementwise, ranges_and_triangles),
           TEST_OF(elementwise, every_instruction_set_gives_the_same_bits),
-          TEST_OF(elementwise, every_operation_is_found_by_its_name))
+          TEST_OF(elementwise, every_operation_is_found_by_its_name),
+          TEST_OF(elementwise, a_large_tensor_is_filled_when_it_is_read))

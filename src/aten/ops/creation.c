@@ -56,12 +56,23 @@ static cq_status fill_with(cq_tensor *out, cq_val v)
     return cq_kernel_fill_i64(out, v.kind == CQ_VAL_BOOL ? v.u.b.value : v.u.i.value);
 }
 
+/* Weights are made by torch.empty and replaced by those of a file: their memory is never touched.
+ */
+static bool fill_later(cq_tensor *out, cq_val v)
+{
+    const int64_t whole = v.kind == CQ_VAL_BOOL ? v.u.b.value : v.u.i.value;
+
+    return v.kind == CQ_VAL_FLOAT ? cq_kernel_fill_later(out, CQ_DTYPE_F64, &v.u.f.value)
+                                  : cq_kernel_fill_later(out, CQ_DTYPE_I64, &whole);
+}
+
 static cq_status fill_run(cq_opcall *c)
 {
-    int kind = c->op->def->variant;
+    const int    kind  = c->op->def->variant;
+    const cq_val value = kind == FULL ? cq_arg_val(c, "fill_value") : INT(kind);
+    cq_tensor   *out   = cq_result_tensor(c, 0);
 
-    return fill_with(cq_result_tensor(c, 0),
-                     kind == FULL ? cq_arg_val(c, "fill_value") : INT(kind));
+    return fill_later(out, value) ? CQ_OK : fill_with(out, value);
 }
 
 /* self.fill(value), .zero() */

@@ -1,6 +1,8 @@
-/* Random numbers of Python source, while a model is built: those of PyTorch's generator, drawn
- * lazily (kernel/draw.h). In a capture the operators of the table are recorded instead. */
+/* Random numbers and constants of Python source, while a model is built: those of PyTorch's
+ * generator, drawn lazily (kernel/draw.h). In a capture the operators of the table are recorded
+ * instead. */
 #include "kernel/draw.h"
+#include "kernel/elementwise.h"
 #include "script/builtins/number.h"
 
 static bool is_building(const cq_eval *ev)
@@ -62,6 +64,23 @@ static cq_status draw_in_place(cq_fncall *c)
     if (!s)
         return draw_part(c, t, a, b);
     return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, t->dtype, a, b);
+}
+
+/* zero_ and fill_ of a whole tensor: elements that a file's replace are never written. A run whose
+ * changes are recorded or undone calls the operator. */
+static cq_status fill_in_place(cq_fncall *c)
+{
+    cq_tensor    *t  = c->args[0].u.tensor;
+    const cq_val  v  = cq_builtin_arg(c, 1);
+    const double  x  = real_arg(c, 1, 0);
+    const cq_ctx *cx = c->ev->cx;
+
+    if (!is_building(c->ev) || cx->listener || cx->will_write || !whole_storage(t) ||
+        (c->row->how && !cq_val_is_number(v)) || v.kind == CQ_VAL_COMPLEX ||
+        !cq_kernel_fill_later(t, CQ_DTYPE_F64, &x))
+        return cq_fncall_decline(c);
+    c->result = c->args[0];
+    return CQ_OK;
 }
 
 /* An in-place operator on a draw that nothing has read becomes a step of it. */
@@ -137,6 +156,8 @@ const cq_builtin cq_builtins_random[] = {
     { "calque::manual_seed(seed)", .fn = manual_seed },
     { "uniform_(Tensor self, from?, to?, generator?)", .fn = draw_in_place, .how = 0 },
     { "normal_(Tensor self, mean?, std?, generator?)", .fn = draw_in_place, .how = 1 },
+    { "zero_(Tensor self)", .fn = fill_in_place, .how = 0 },
+    { "fill_(Tensor self, value)", .fn = fill_in_place, .how = 1 },
     { "erfinv_(Tensor self)", .fn = step_in_place, .how = CQ_DRAW_ERFINV },
     { "mul_(Tensor self, other)", .fn = step_in_place, .how = CQ_DRAW_MUL },
     { "add_(Tensor self, other)", .fn = step_in_place, .how = CQ_DRAW_ADD },

@@ -119,6 +119,8 @@ static cq_status will_write(void *user, const cq_tensor *t)
     bytes = cq_alloc(s->size);
     if (!bytes)
         return CQ_E_NO_MEMORY;
+    if (atomic_load(&s->is_pending))
+        cq_storage_make(s);
     memcpy(bytes, s->data, s->size);
     g->memory.items[g->memory.n].storage = cq_storage_retain(s);
     g->memory.items[g->memory.n++].bytes = bytes;

@@ -140,7 +140,8 @@ static int read_symbolics(cli_export *e, const cli_args *args)
         return CLI_DONE;
     CLI_TRY(cli_read_text(path, text, sizeof e->text - e->text_len, &n));
     e->text_len += n + 1;
-    e->options.symbolics = text;
+    e->options.symbolics      = text;
+    e->options.symbolics_name = path;
     return CLI_DONE;
 }
 

@@ -178,6 +178,8 @@ typedef struct cq_export_options {
     /* The dtype of tensors made of Python floats (torch.set_default_dtype); CQ_DTYPE_NONE:
      * float32. */
     cq_dtype default_dtype;
+
+    const char *symbolics_name; /* of the file of symbolics, for errors; NULL: "<symbolics>" */
 } cq_export_options;
 
 CQ_API void cq_export_options_init(cq_export_options *options);

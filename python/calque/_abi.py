@@ -611,6 +611,7 @@ cq_export_options._fields_ = [
     ("print", cq_export_print_hook),
     ("print_user", c_void_p),
     ("default_dtype", c_int),
+    ("symbolics_name", c_char_p),
 ]
 
 cq_run_options._fields_ = [

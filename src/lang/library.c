@@ -135,7 +135,7 @@ static cq_status scan_key(scan *s, cq_decorator_key *key)
 static cq_status scan_decorator(scan *s, cq_lib_function *function)
 {
     cq_decorator     d = { .text = "", .function = function, .file = s->file };
-    cq_decorator_key keys[16];
+    cq_decorator_key keys[32];
 
     d.at.start = (uint32_t)(s->at - s->file->source.text);
     d.name     = scan_word(s);
@@ -167,6 +167,13 @@ const char *cq_decorator_value(const cq_decorator *d, const char *key)
 const char *cq_decorator_at(const cq_decorator *d, size_t i)
 {
     return i < d->n_keys && !*d->keys[i].name ? d->keys[i].value : NULL;
+}
+
+bool cq_decorator_is(const cq_decorator *d, const char *name)
+{
+    const char *dot = strrchr(d->name, '.');
+
+    return strcmp(dot ? dot + 1 : d->name, name) == 0;
 }
 
 cq_status cq_decorator_fail(const cq_decorator *d, const char *message)
@@ -453,10 +460,19 @@ cq_status cq_lib_file_each(const cq_lib_file *file, const char                  
                            cq_status (*fn)(const cq_decorator *d, void *user), void *user)
 {
     for (size_t i = 0; i < file->decorators.n; i++)
-        if (file->decorators.items[i].name[0] == kind[0] &&
-            strcmp(file->decorators.items[i].name, kind) == 0)
+        if (!kind || (file->decorators.items[i].name[0] == kind[0] &&
+                      strcmp(file->decorators.items[i].name, kind) == 0))
             CQ_TRY(fn(&file->decorators.items[i], user));
     return CQ_OK;
+}
+
+const cq_decorator *cq_lib_function_decorator(const cq_lib_function *f, const char *name)
+{
+    for (size_t i = 0; i < f->file->decorators.n; i++)
+        if (f->file->decorators.items[i].function == f &&
+            cq_decorator_is(&f->file->decorators.items[i], name))
+            return &f->file->decorators.items[i];
+    return NULL;
 }
 
 cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *d, void *user),

@@ -42,6 +42,8 @@ const char *cq_decorator_value(const cq_decorator *d, const char *key);
 const char *cq_decorator_at(const cq_decorator *d, size_t i);
 /* An error in the line of the decorator. */
 cq_status cq_decorator_fail(const cq_decorator *d, const char *message);
+/* Whether it has this name, with or without the module: "symbolic_helper.parse_args". */
+bool cq_decorator_is(const cq_decorator *d, const char *name);
 
 struct cq_lib_function {
     const char        *name;
@@ -58,8 +60,11 @@ struct cq_lib_function {
 cq_status cq_lib_file_open(cq_lib_file **out, const char *name, const char *text, size_t len);
 void      cq_lib_file_free(cq_lib_file *file);
 cq_lib_function *cq_lib_file_at(const cq_lib_file *file, size_t index);
-cq_status        cq_lib_file_each(const cq_lib_file *file, const char                      *kind,
-                                  cq_status (*fn)(const cq_decorator *d, void *user), void *user);
+/* The decorators of a kind (NULL: all), in the order of lines, until fn fails. */
+cq_status cq_lib_file_each(const cq_lib_file *file, const char                      *kind,
+                           cq_status (*fn)(const cq_decorator *d, void *user), void *user);
+/* The decorator of f with this name, as cq_decorator_is compares them; NULL: f has none. */
+const cq_decorator *cq_lib_function_decorator(const cq_lib_function *f, const char *name);
 
 /* Indexes the library, once. */
 cq_status cq_library_ready(void);

@@ -29,6 +29,7 @@ OPTIONS = {
         "print": "(standard output)",
         "print_user": "(standard output)",
         "default_dtype": "(of calque.onnx: a file does not say what PyTorch was set to)",
+        "symbolics_name": "export --symbolics",
     },
     "CQ_EXPORT": {
         "NO_PARAMS": "export --no-params",

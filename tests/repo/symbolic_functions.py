@@ -55,7 +55,61 @@ def check_old_form(report, folder):
         path = pathlib.Path(folder) / "old.txt"
         path.write_text("# a comment\naten::silu 9: self * Sigmoid(self)\n")
         code, _, err = calque("export", pathlib.Path(folder) / "net.py", "--input", "2x3", "--symbolics", path)
-        assert code == 1 and "line 2" in err and "@symbolic(" in err, err
+        assert code == 1 and f"{path}:2" in err and "@symbolic(" in err, err
+
+
+SCALE = """\
+from torch.onnx import symbolic_helper
+
+@symbolic_helper.parse_args(DESCRIPTORS)
+def scale(g, x, by):
+    first = by[0] if isinstance(by, list) else by
+    kind = "b" if isinstance(first, bool) else "i" if isinstance(first, int) else "f"
+    return g.op("com.example::Scale", x, kind_s=f"{kind} {first}")
+
+torch.onnx.register_custom_op_symbolic("mylib::scale", scale, 9)
+"""
+
+
+def refused(folder, body, rules):
+    """The error of an export with these symbolic functions, and the path of their file."""
+    folder = pathlib.Path(folder)
+    (folder / "net.py").write_text(f"def net(x):\n    return {body}\n")
+    path = folder / "mine.py"
+    path.write_text(rules)
+    code, _, err = calque("export", folder / "net.py", "--input", "2x3", "--symbolics", path,
+                          "-o", folder / "net.onnx")
+    assert code == 1, f"exit {code}: {err}"
+    return err, path
+
+
+def check_parse_args(report, folder):
+    for descriptor, number, want in ("f", "2", "f 2"), ("i", "2.75", "i 2"), ("b", "3", "b True"), \
+            ("v", "2.5", "f 2.5"), ("is", "[1.5, 2]", "i 1"), ("fs", "[3, 2]", "f 3"):
+        with report.case(f"parse_args {descriptor}"):
+            rules = SCALE.replace("DESCRIPTORS", f'"v", "{descriptor}"')
+            _, printed = operators(folder, f"torch.ops.mylib.scale(x, {number})", "2x3", "17", rules)
+            assert f"kind = '{want}'" in printed, printed
+    for name, descriptors, number, want in (
+            ("data-dependent", '"v", "f"', "float(x.sum())", 'parse_args: "f"'),
+            ("too few", '"v"', "2.5", "fewer descriptors"),
+            ("unknown", '"v", "float"', "2.5", "unknown descriptor")):
+        with report.case(f"parse_args: {name}"):
+            err, path = refused(folder, f"torch.ops.mylib.scale(x, {number})",
+                                SCALE.replace("DESCRIPTORS", descriptors))
+            assert want in err, err
+            assert name == "data-dependent" or f"{path}:3:" in err, err
+
+
+def check_mistakes(report, folder):
+    relu = '@symbolic("aten::relu", opset=9)\ndef relu(self):\n    return Tanh(self)\n'
+    for name, rules, line, want in (
+            ("an unknown call", relu + 'regster_custom_op("aten::relu", relu, 9)\n', 4, "regster_custom_op"),
+            ("an unknown decorator", "@cached\n" + relu, 1, "@cached"),
+            ("a name that is not defined", relu.replace("Tanh(self)", "Tanh(me)"), 3, "me")):
+        with report.case(name):
+            err, path = refused(folder, "x.relu()", rules)
+            assert want in err and f"{path}:{line}:" in err, err
 
 
 def main():
@@ -64,6 +118,8 @@ def main():
         check_examples(report, folder)
         check_readme(report, folder)
         check_old_form(report, folder)
+        check_parse_args(report, folder)
+        check_mistakes(report, folder)
     check_table(report)
     return report.finish()
 

@@ -551,9 +551,11 @@ static bool has_default(const cq_sym *s, size_t i)
 
 static size_t bind(cq_sym_run *r, cq_lib_function *f, cq_val *args, uint8_t *params)
 {
-    const cq_ast_def *def     = f->def;
-    const bool        by_name = takes_by_name(r->s, def);
-    size_t            n = 0, next = 0;
+    const cq_ast_def   *def     = f->def;
+    const bool          by_name = takes_by_name(r->s, def);
+    const cq_decorator *parse =
+        cq_library_is_users(f->file) ? cq_lib_function_decorator(f, "parse_args") : NULL;
+    size_t n = 0, next = 0;
 
     for (size_t i = 0; i < def->n_params && r->s->status == CQ_OK; i++) {
         int at = by_name ? find_argument(r->s, def->params[i].name) : (int)next;
@@ -562,7 +564,10 @@ static size_t bind(cq_sym_run *r, cq_lib_function *f, cq_val *args, uint8_t *par
         if (is_graph_parameter(def, i)) {
             args[n++] = CQ_NONE;
         } else if (at >= 0 && (size_t)at < r->s->node->n_inputs) {
-            args[n++] = of_operand(r, &r->s->node->inputs[at]);
+            args[n] = of_operand(r, &r->s->node->inputs[at]);
+            if (parse)
+                args[n] = cq_sym_parse_arg(r, parse, i - is_graph_parameter(def, 0), args[n]);
+            n++;
             next++;
         } else if (!def->params[i].value) {
             wrong_arguments(r->s, f);

@@ -69,6 +69,14 @@ bool     cq_sym_ints_of(cq_sym_run *r, cq_val v, cq_int *out, size_t *n, size_t 
 bool     cq_sym_axes_of(cq_val v, int64_t *out, size_t *n, size_t max); /* fixed ones */
 cq_dtype cq_sym_dtype_of(cq_sym_run *r, cq_val v);
 
+/* ---- parse_args.c ---- */
+
+/* Refuses a @parse_args with unknown descriptors; other decorators are right. */
+cq_status cq_sym_check_parse_args(const cq_decorator *d);
+
+/* Argument i, g not counted, as the decorator's descriptor asks for it. */
+cq_val cq_sym_parse_arg(cq_sym_run *r, const cq_decorator *d, size_t i, cq_val v);
+
 /* ---- nodes.c ---- */
 
 /* An operator of ONNX, with the arguments of a call. */

@@ -10,6 +10,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_NAME = 200 };
@@ -122,14 +123,14 @@ static bool is_old_rule(const char *line)
     return false;
 }
 
-static cq_status check_form(const char *text)
+static cq_status check_form(const char *name, const char *text)
 {
     for (int line = 1; *text; line++) {
         if (is_old_rule(text))
             return cq_error_add_where(
                 cq_fail(CQ_E_SYNTAX, NULL, new_form,
                         "rules of one line are replaced by functions in Python"),
-                "line %d of the symbolics", line);
+                "%s:%d", name, line);
         text += strcspn(text, "\n");
         text += *text == '\n';
     }
@@ -173,20 +174,48 @@ static cq_status collect_registration(const cq_decorator *d, void *user)
     return add_row(user, d, row);
 }
 
-static cq_status collect_file(cq_exporter *ex, const char *text)
+/* Decorators that change nothing here: calque checks no annotations, and a quantized tensor is a
+ * float tensor to every symbolic function. parse_args is read when the function is called. */
+static bool is_known_decorator(const cq_decorator *d)
 {
-    static const char *const registrations[] = { "register_custom_op_symbolic",
-                                                 "torch.onnx.register_custom_op_symbolic",
-                                                 "torch.onnx.utils.register_custom_op_symbolic",
-                                                 "onnx.register_custom_op_symbolic" };
+    static const char *const names[] = { "parse_args", "quantized_args", "beartype" };
 
-    CQ_TRY(check_form(text));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (cq_decorator_is(d, names[i]))
+            return true;
+    return false;
+}
+
+static cq_status unknown_name(const cq_decorator *d)
+{
+    char message[MAX_NAME + 128];
+
+    snprintf(message, sizeof message,
+             d->function ? "unknown decorator @%.*s; expected @symbolic or @parse_args"
+                         : "unknown call %.*s(); expected symbolic() or "
+                           "register_custom_op_symbolic()",
+             MAX_NAME, d->name);
+    return cq_decorator_fail(d, message);
+}
+
+static cq_status collect_one(const cq_decorator *d, void *user)
+{
+    if (strcmp(d->name, "symbolic") == 0)
+        return collect_symbolic(d, user);
+    if (d->function)
+        return is_known_decorator(d) ? cq_sym_check_parse_args(d) : unknown_name(d);
+    if (cq_decorator_is(d, "register_custom_op_symbolic"))
+        return collect_registration(d, user);
+    return unknown_name(d);
+}
+
+static cq_status collect_file(cq_exporter *ex, const char *name, const char *text)
+{
+    name = name ? name : "<symbolics>";
+    CQ_TRY(check_form(name, text));
     CQ_TRY(cq_library_ready());
-    CQ_TRY(cq_lib_file_open(&ex->user_file, "<symbolics>", text, strlen(text)));
-    CQ_TRY(cq_lib_file_each(ex->user_file, "symbolic", collect_symbolic, ex));
-    for (size_t i = 0; i < sizeof registrations / sizeof *registrations; i++)
-        CQ_TRY(cq_lib_file_each(ex->user_file, registrations[i], collect_registration, ex));
-    return CQ_OK;
+    CQ_TRY(cq_lib_file_open(&ex->user_file, name, text, strlen(text)));
+    return cq_lib_file_each(ex->user_file, NULL, collect_one, ex);
 }
 
 /* Whether a text has the first len bytes of a name in quotes. */
@@ -234,7 +263,7 @@ static cq_status index_by_name(cq_exporter *ex)
 cq_status cq_symbolics_collect(cq_exporter *ex)
 {
     if (ex->options.symbolics)
-        CQ_TRY(collect_file(ex, ex->options.symbolics));
+        CQ_TRY(collect_file(ex, ex->options.symbolics_name, ex->options.symbolics));
     CQ_TRY(collect_registered(ex));
     CQ_TRY(index_by_name(ex));
     return ex->graph->status;

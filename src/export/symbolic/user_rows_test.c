@@ -563,7 +563,7 @@ static void check_file(const char *file, cq_status status, const char *message, 
 TEST(symbolic_file, mistakes_are_named_with_their_line)
 {
     check_file("# no\naten::relu 9: Tanh(self)\n", CQ_E_SYNTAX,
-               "rules of one line are replaced by functions in Python", "line 2 of the symbolics");
+               "rules of one line are replaced by functions in Python", "<symbolics>:2");
     check_file("symbolic('aten::relu', 'Tanh')\n", CQ_E_SYNTAX,
                "expected symbolic(\"domain::operator\", opset=N)", "<symbolics>:1:1");
     check_file("symbolic('relu', 'Tanh', opset=9)\n", CQ_E_SYNTAX,

@@ -293,6 +293,40 @@ static cq_val eval_index(frame *fr, const cq_ast_expr *x)
     return found ? *found : cq_lang_fail(fr->l, CQ_E_INTERNAL, "the dict has no such key");
 }
 
+/* ---- lambdas ---- */
+
+/* An expression that waits. It sees the variables of its function, as long as that runs. */
+typedef struct lambda_box {
+    cq_box             box;
+    frame             *fr;
+    const cq_ast_expr *value;
+} lambda_box;
+
+static void free_lambda(cq_box *box)
+{
+    cq_free(box);
+}
+
+static cq_val eval_lambda(frame *fr, const cq_ast_expr *x)
+{
+    lambda_box *b = cq_zalloc(sizeof *b);
+
+    if (!b)
+        return cq_lang_fail(fr->l, CQ_E_NO_MEMORY, "out of memory");
+    b->box.refs = 1;
+    b->box.free = free_lambda;
+    b->fr       = fr;
+    b->value    = x->u.lambda->value;
+    return fr->l->host->own(fr->l, cq_val_of_box(&b->box));
+}
+
+cq_val cq_lang_run(cq_lang *l, cq_val lambda)
+{
+    const lambda_box *b = cq_box_of(lambda, free_lambda);
+
+    return b && !cq_lang_failed(l) ? eval(b->fr, b->value) : CQ_NONE;
+}
+
 static cq_val eval_other(frame *fr, const cq_ast_expr *x)
 {
     cq_val v;
@@ -329,6 +363,7 @@ static cq_val eval_other(frame *fr, const cq_ast_expr *x)
     case CQ_X_TUPLE: return eval_items(fr, x);
     case CQ_X_DICT: return eval_dict(fr, x);
     case CQ_X_LIST_COMP: return eval_comp(fr, x);
+    case CQ_X_LAMBDA: return eval_lambda(fr, x);
     default: return CQ_NONE;
     }
 }

@@ -84,6 +84,10 @@ cq_val cq_lang_call(cq_lang *l, cq_lib_function *f, const cq_val *args, size_t n
 cq_val cq_lang_call_by(cq_lang *l, cq_lib_function *f, const uint8_t *params, const cq_val *args,
                        size_t n);
 
+/* The value of a lambda without parameters, which the host may ask for while the function runs that
+ * has it; None for other values. */
+cq_val cq_lang_run(cq_lang *l, cq_val lambda);
+
 cq_val cq_lang_fail(cq_lang *l, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -427,6 +427,11 @@ static void link_expr(linker *k, cq_ast_expr *x)
         }
         return;
     case CQ_X_LIST_COMP: link_comp(k, x); return;
+    case CQ_X_LAMBDA:
+        if (x->u.lambda->n_params)
+            fail(k, x->at, "a lambda of the library has no parameters");
+        link_expr(k, x->u.lambda->value);
+        return;
     case CQ_X_FIELD:
         if (x->u.field.spec || x->u.field.conversion)
             fail(k, x->at, "fields of the library's texts have no format");

@@ -1,162 +1,219 @@
-/* Making functions of calls; what is in them is written in expand/. */
+/* Makes a function of a call, by a function of lib/onnx/microsoft.py or experimental.py. */
 #include "onnx/expand.h"
 
-#include "onnx/expand/expansion.h"
-#include "onnx/text/text.h"
+#include "base/map.h"
+#include "onnx/compose/compose.h"
+#include "onnx/reads.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-/* domain: of the schemas. */
-static const struct family {
-    const char             *domain;
-    const cq_expansion_row *rows;
-} families[] = {
-    { "com.microsoft", cq_expansions_fused },
-    { "com.microsoft", cq_expansions_attention },
-    { "com.microsoft", cq_expansions_quantized },
-    { CQ_ONNX_EXPERIMENTAL, cq_expansions_experimental },
-};
-
-/* ---- what bodies ask for ---- */
-
-bool cq_expansion_has(const cq_expansion *e, size_t input)
+/* The domain that describes the operator, NULL if there is none. A node without a domain is an
+ * experiment, or one that ONNX Runtime has among ONNX's own. */
+static cq_status domain_of(const char **out, const cq_onnx_node *node, int64_t version)
 {
-    return input < e->node->input.n && *e->node->input.items[input];
+    const cq_onnx_schema *own;
+
+    *out = NULL;
+    if (!node->op_type)
+        return CQ_OK;
+    if (node->domain && *node->domain) {
+        if (!strcmp(node->domain, "com.microsoft"))
+            *out = node->domain;
+        return CQ_OK;
+    }
+    CQ_TRY(cq_onnx_schema_find(&own, NULL, node->op_type, version));
+    if (!own)
+        *out = strcmp(node->op_type, "SimplifiedLayerNormalization") != 0 ? CQ_ONNX_EXPERIMENTAL
+                                                                          : "com.microsoft";
+    return CQ_OK;
 }
 
-bool cq_expansion_wants(const cq_expansion *e, size_t output)
+static cq_status find_function(cq_lib_function **out, const char *domain, const char *op)
 {
-    return output < e->node->output.n && *e->node->output.items[output];
+    char name[96];
+
+    snprintf(name, sizeof name, "%s::%s", domain, op);
+    return cq_compose_find(out, "function", name);
 }
 
-const cq_onnx_attribute *cq_expansion_attr(const cq_expansion *e, const char *name)
+static cq_status check_attributes(const cq_onnx_node *node, const cq_onnx_schema *schema)
 {
-    return cq_onnx_node_attr(e->node, name);
+    for (uint32_t i = 0; i < node->attribute.n; i++)
+        if (node->attribute.items[i]->ref_attr_name)
+            return cq_compose_refuse(node, "takes no attributes from the function around it");
+    for (size_t i = 0; i < schema->n_attributes; i++)
+        if (schema->attributes[i].is_required &&
+            !cq_onnx_node_attr(node, schema->attributes[i].name))
+            return cq_compose_refuse(node, "lacks an attribute that it must have");
+    return CQ_OK;
 }
-
-static const char *fallback(const cq_expansion *e, const char *name)
-{
-    const cq_onnx_schema_attribute *a = cq_onnx_schema_attr(e->schema, name);
-
-    return a && a->fallback ? a->fallback : "";
-}
-
-int64_t cq_expansion_int(const cq_expansion *e, const char *name)
-{
-    const cq_onnx_attribute *a = cq_expansion_attr(e, name);
-
-    return a ? a->i : strtoll(fallback(e, name), NULL, 10);
-}
-
-double cq_expansion_float(const cq_expansion *e, const char *name)
-{
-    const cq_onnx_attribute *a = cq_expansion_attr(e, name);
-
-    return a ? (double)a->f : strtod(fallback(e, name), NULL);
-}
-
-bool cq_expansion_is(const cq_expansion *e, const char *name, const char *text)
-{
-    const cq_onnx_attribute *a = cq_expansion_attr(e, name);
-
-    if (!a)
-        return !strcmp(fallback(e, name), text);
-    return a->s.size == strlen(text) && !memcmp(a->s.data, text, a->s.size);
-}
-
-/* ---- calls ---- */
 
 /* "X", or "X3" of an input that there may be any number of. */
-static void say_parameters(cq_expansion *e, const cq_onnx_parameter *list, size_t n, size_t n_given)
+static const char *parameter_name(cq_onnx_model *m, const cq_onnx_parameter *list, size_t n,
+                                  size_t i)
 {
-    for (size_t i = 0; i < n_given; i++) {
-        const cq_onnx_parameter *p = cq_onnx_parameter_at(list, n, i);
+    const cq_onnx_parameter *p = cq_onnx_parameter_at(list, n, i);
+    char                     name[32];
 
-        cq_str_add(&e->text, i ? ", " : "");
-        if (p && p->arity <= CQ_ONNX_OPTIONAL)
-            cq_str_add(&e->text, p->name);
-        else
-            cq_str_printf(&e->text, "X%zu", i);
+    if (p && p->arity <= CQ_ONNX_OPTIONAL)
+        return p->name;
+    snprintf(name, sizeof name, "X%zu", i);
+    return cq_onnx_text(m, name);
+}
+
+/* ---- results ---- */
+
+typedef struct need {
+    cq_map    names;
+    cq_status status;
+} need;
+
+static cq_status add_need(void *user, const char *name)
+{
+    need *n = user;
+
+    return cq_map_set(&n->names, name, n);
+}
+
+/* A function may make nodes for outputs that the call does not use. */
+static cq_status drop_unused(cq_onnx_function *f)
+{
+    need      needed = { 0 };
+    cq_status status = CQ_OK;
+    uint32_t  kept   = f->node.n;
+
+    for (uint32_t i = 0; i < f->output.n && status == CQ_OK; i++)
+        status = add_need(&needed, f->output.items[i]);
+    for (uint32_t i = f->node.n; i-- > 0 && status == CQ_OK;) {
+        cq_onnx_node *node = f->node.items[i];
+        bool          used = false;
+
+        for (uint32_t k = 0; k < node->output.n; k++)
+            used |= cq_map_has(&needed.names, node->output.items[k]);
+        if (!used)
+            continue;
+        status                = cq_onnx_each_read(node, add_need, &needed);
+        f->node.items[--kept] = node;
     }
+    cq_map_clear(&needed.names);
+    memmove(f->node.items, f->node.items + kept, (f->node.n - kept) * sizeof *f->node.items);
+    f->node.n -= kept;
+    return status;
 }
 
-/* A node without a domain is an experiment, or one that ONNX Runtime has among ONNX's own. */
-static bool may_be_of(const cq_onnx_node *node, const struct family *family)
+static bool is_taken(const cq_onnx_function *f, const char *name)
 {
-    if (node->domain && *node->domain)
-        return !strcmp(node->domain, family->domain) &&
-               strcmp(family->domain, CQ_ONNX_EXPERIMENTAL) != 0;
-    return !strcmp(family->domain, CQ_ONNX_EXPERIMENTAL) ||
-           !strcmp(node->op_type, "SimplifiedLayerNormalization");
+    for (uint32_t i = 0; i < f->input.n; i++)
+        if (!strcmp(f->input.items[i], name))
+            return true;
+    for (uint32_t i = 0; i < f->output.n; i++)
+        if (!strcmp(f->output.items[i], name))
+            return true;
+    return false;
 }
 
-static const cq_expansion_row *find_row(const cq_onnx_node *node, const char **domain)
+/* The name of an output that is a value of its own: neither an input nor an output twice. */
+static const char *output_name(cq_onnx_model *m, cq_onnx_function *f, const char *value, size_t i)
 {
-    for (size_t i = 0; node->op_type && i < sizeof families / sizeof *families; i++)
-        for (const cq_expansion_row *row = families[i].rows; row->op; row++)
-            if (cq_is(row->op, node->op_type) && may_be_of(node, &families[i])) {
-                *domain = families[i].domain;
-                return row;
-            }
-    return NULL;
+    cq_onnx_node *node;
+    char          name[32];
+
+    if (!is_taken(f, value))
+        return value;
+    snprintf(name, sizeof name, "result%zu", i);
+    node = cq_onnx_function_add_node(m, f, "Identity", NULL, NULL);
+    cq_onnx_node_add_input(m, node, value);
+    cq_onnx_node_add_output(m, node, name);
+    return cq_onnx_text(m, name);
 }
 
-static cq_status refuse(const cq_expansion *e)
+static cq_status take_results(cq_compose *c, const cq_onnx_node *node, const cq_onnx_schema *schema,
+                              cq_val result)
 {
-    const char *domain = e->node->domain ? e->node->domain : "";
+    size_t        n;
+    const cq_val *items = cq_lang_items(&result, &n);
 
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s%s%s %s", e->node->op_type,
-                   *domain ? " of " : "", domain, e->refusal);
+    for (size_t i = 0; i < node->output.n && c->m->status == CQ_OK; i++) {
+        const bool  wanted = *node->output.items[i];
+        const char *formal = parameter_name(c->m, schema->outputs, schema->n_outputs, i);
+        const char *value  = i < n && wanted ? cq_compose_name(c, items[i]) : NULL;
+        char        why[96];
+
+        if (wanted && !value && c->m->status == CQ_OK) {
+            snprintf(why, sizeof why, "is known without the output %s alone", formal);
+            c->m->status = cq_compose_refuse(node, why);
+        }
+        cq_onnx_add_name(c->m, &c->body->output,
+                         value ? output_name(c->m, c->body, value, i) : formal);
+    }
+    return c->m->status == CQ_OK ? drop_unused(c->body) : c->m->status;
 }
 
-static cq_status write(cq_expansion *e, const cq_expansion_row *row)
+/* ---- functions ---- */
+
+/* The node with the names of the function's parameters; attributes are its own. */
+static cq_onnx_node formal_node(cq_onnx_model *m, cq_onnx_function *f, const cq_onnx_node *node,
+                                const cq_onnx_schema *schema)
 {
-    for (uint32_t i = 0; i < e->node->attribute.n && !e->refusal; i++)
-        if (e->node->attribute.items[i]->ref_attr_name)
-            e->refusal = "takes no attributes from the function around it";
-    for (size_t i = 0; i < e->schema->n_attributes; i++)
-        if (e->schema->attributes[i].is_required &&
-            !cq_expansion_attr(e, e->schema->attributes[i].name))
-            e->refusal = "lacks an attribute that it must have";
-    cq_str_printf(&e->text, "<opset_import: [\"\" : %d]>\n", CQ_EXPANSION_OPSET);
-    cq_str_printf(&e->text, "%s (", row->op);
-    say_parameters(e, e->schema->inputs, e->schema->n_inputs, e->node->input.n);
-    cq_str_add(&e->text, ") => (");
-    say_parameters(e, e->schema->outputs, e->schema->n_outputs, e->node->output.n);
-    cq_str_add(&e->text, ") {\n");
-    if (row->text)
-        cq_say(e, "%s", row->text);
-    else
-        row->write(e);
-    cq_str_add(&e->text, "}\n");
-    return e->refusal ? refuse(e) : e->text.status;
+    cq_onnx_node formal = *node;
+
+    formal.input = (cq_onnx_names){ 0 };
+    for (uint32_t i = 0; i < node->input.n && m->status == CQ_OK; i++) {
+        const char *name = parameter_name(m, schema->inputs, schema->n_inputs, i);
+
+        cq_onnx_add_name(m, &f->input, name);
+        cq_onnx_add_name(m, &formal.input, *node->input.items[i] ? name : "");
+    }
+    return formal;
+}
+
+static cq_status compose(cq_onnx_function **out, cq_onnx_model *m, const cq_onnx_node *node,
+                         const cq_onnx_schema *schema, cq_lib_function *rule)
+{
+    cq_onnx_function *f = cq_onnx_model_add_function(m, "", node->op_type);
+    cq_onnx_node      formal;
+    cq_compose        c;
+    cq_val            result;
+
+    if (!f)
+        return m->status;
+    cq_onnx_function_add_opset(m, f, "", CQ_COMPOSE_OPSET);
+    formal = formal_node(m, f, node, schema);
+    cq_compose_begin(&c, m, f, "value_");
+    result = cq_compose_call(&c, rule, &formal, schema, NULL);
+    if (m->status == CQ_OK)
+        m->status = take_results(&c, node, schema, result);
+    cq_compose_end(&c);
+    *out = f;
+    return m->status;
 }
 
 cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
                          const cq_onnx_node *node, int64_t version)
 {
-    const char             *domain;
-    const cq_expansion_row *row = find_row(node, &domain);
-    cq_expansion            e   = { .node = node };
-    cq_onnx_function       *f;
-    cq_status               status;
+    const cq_onnx_schema *schema;
+    const char           *domain;
+    cq_lib_function      *rule = NULL;
+    cq_onnx_function     *f    = NULL;
+    cq_status             status;
 
     *out = NULL;
-    if (!row)
+    CQ_TRY(domain_of(&domain, node, version));
+    if (domain)
+        CQ_TRY(find_function(&rule, domain, node->op_type));
+    if (!rule)
         return CQ_OK;
-    CQ_TRY(cq_onnx_schema_find(&e.schema, domain, node->op_type, 1));
-    if (!e.schema)
+    CQ_TRY(cq_onnx_schema_find(&schema, domain, node->op_type, 1));
+    if (!schema)
         return CQ_OK;
     if (node->domain && *node->domain)
         CQ_TRY(cq_onnx_schema_check_to_run(node, version));
+    CQ_TRY(check_attributes(node, schema));
     if (!*store)
         CQ_TRY(cq_onnx_model_new(store, ""));
-    status = write(&e, row);
-    if (status == CQ_OK)
-        status = cq_onnx_parse_function(&f, *store, cq_str_text(&e.text), e.text.len);
-    if (status == CQ_OK)
-        *out = f;
-    cq_str_clear(&e.text);
+    status           = compose(&f, *store, node, schema, rule);
+    (*store)->status = CQ_OK; /* a refused call does not spoil the others */
+    *out             = status == CQ_OK ? f : NULL;
     return status;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Operators of com.microsoft, which ONNX Runtime's optimizer and quantizer leave in files, and
-those that early exporters wrote and no release of ONNX has, against ONNX Runtime: each is expanded into ONNX's own (src/onnx/expand). Every operator with a schema has
-a sample, or is in NOT_ON_CPU. With names of operators as arguments only those are run."""
+those that early exporters wrote and no release of ONNX has, against ONNX Runtime: each is
+a function of ONNX's own operators (lib/onnx/microsoft.py, experimental.py). Every operator with a
+schema has a sample, or is in NOT_ON_CPU. With names of operators as arguments only those are run."""
 import pathlib
 import re
 import sys

@@ -26,7 +26,7 @@ USES = {
     "capture": ["autograd", "ir"],
     "script": ["ir", "archive", "capture"],
     "pt2": ["script"],
-    "onnx": ["tensor"],
+    "onnx": ["lang"],
     "runtime": ["onnx", "kernel", "image"],
     "export": ["nn", "pass", "pt2", "runtime"],
     "edit": ["export"],

@@ -2,6 +2,7 @@
 #include "export/symbolic/host.h"
 #include "export/symbolic/arith.h"
 #include "base/warn.h"
+#include "onnx/compose/compose.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -470,7 +471,7 @@ cq_status cq_sym_check_library(void)
     cq_lib_function *f;
 
     for (size_t i = 0; (f = cq_library_at(i)); i++)
-        if (strstr(cq_library_file_name(f->file), "lib/onnx/"))
+        if (strstr(cq_library_file_name(f->file), "lib/onnx/") && !cq_compose_runs(f->file))
             CQ_TRY(cq_lang_link(f, &host));
     return CQ_OK;
 }

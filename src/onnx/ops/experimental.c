@@ -1,5 +1,5 @@
 /* Schemas: operators that early exporters wrote among ONNX's own and no release has. What they
- * compute is in onnx/expand. */
+ * compute is in lib/onnx/experimental.py. */
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_experimental[] = {

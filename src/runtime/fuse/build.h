@@ -106,11 +106,10 @@ struct cq_rt_scope {
     unsigned              depth;
 };
 
-/* gradient.c: whether a node is one; and the nodes, of opset CQ_RT_GRADIENT_OPSET, that stand for
- * it behind the n nodes before it. They lie in arena. */
-enum { CQ_RT_GRADIENT_OPSET = 17 };
+/* gradient.c: whether a node is one; and the nodes, of opset CQ_COMPOSE_OPSET, that stand for it
+ * behind the n nodes before it. They belong to *store, which is made when it is first needed. */
 bool      cq_rt_is_gradient(const cq_onnx_node *node);
-cq_status cq_rt_gradient_nodes(cq_onnx_node ***out, uint32_t *n_out, cq_arena *arena,
+cq_status cq_rt_gradient_nodes(cq_onnx_node ***out, uint32_t *n_out, cq_onnx_model **store,
                                const cq_onnx_node *node, cq_onnx_node *const *before, uint32_t n);
 
 /* finish.c: runs a step if all it reads is constant; its outputs are constants then. False

@@ -5,6 +5,7 @@
 #include "runtime/fuse/build.h"
 #include "runtime/plan/work.h"
 
+#include "onnx/compose/compose.h"
 #include "onnx/expand.h"
 #include "onnx/function_index.h"
 #include "onnx/tensor.h"
@@ -322,13 +323,14 @@ done:
 static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
                                 cq_onnx_node *const *before, uint32_t n_before)
 {
-    cq_onnx_opset        own = { .version = CQ_RT_GRADIENT_OPSET }, *list = &own;
+    cq_onnx_opset        own = { .version = CQ_COMPOSE_OPSET }, *list = &own;
     const cq_onnx_opsets opsets = { .items = &list, .n = 1, .cap = 1 }, *old = scope->opsets;
     cq_onnx_node       **nodes;
     uint32_t             n;
     cq_status            status;
 
-    CQ_TRY(cq_rt_gradient_nodes(&nodes, &n, scope->builder->all->arena, node, before, n_before));
+    CQ_TRY(cq_rt_gradient_nodes(&nodes, &n, scope->builder->all->expansions, node, before,
+                                n_before));
     scope->opsets = &opsets;
     status        = build_nodes(scope, nodes, n);
     scope->opsets = old;

@@ -1,0 +1,485 @@
+/* The host of functions that make nodes by name, see compose.h. */
+#include "onnx/compose/compose.h"
+#include "base/lock.h"
+#include "base/warn.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- values ---- */
+
+/* Lives in the model, which holds a reference. */
+typedef struct value_box {
+    cq_box      box;
+    const char *name;
+} value_box;
+
+static void keep_box(cq_box *box)
+{
+    (void)box;
+}
+
+static cq_compose *compose_of(cq_lang *l)
+{
+    return (cq_compose *)l;
+}
+
+static cq_val value_named(cq_compose *c, const char *name)
+{
+    value_box *b = cq_onnx_alloc(c->m, sizeof *b);
+
+    if (!b)
+        return CQ_NONE;
+    b->box.refs = 1;
+    b->box.free = keep_box;
+    b->name     = name;
+    return cq_val_of_box(&b->box);
+}
+
+static const char *new_name(cq_compose *c)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%u", c->prefix, c->n_names++);
+    return cq_onnx_text(c->m, name);
+}
+
+/* ---- nodes ---- */
+
+static cq_onnx_node *add_node(cq_compose *c, const char *op)
+{
+    return c->graph ? cq_onnx_graph_add_node(c->m, c->graph, op, NULL, NULL)
+                    : cq_onnx_function_add_node(c->m, c->body, op, NULL, NULL);
+}
+
+static const char *add_output(cq_compose *c, cq_onnx_node *node)
+{
+    const char *name = new_name(c);
+
+    cq_onnx_node_add_output(c->m, node, name);
+    return name;
+}
+
+static const char *number(cq_compose *c, cq_val v)
+{
+    cq_onnx_node *node = add_node(c, "Constant");
+
+    if (v.kind == CQ_VAL_FLOAT)
+        cq_onnx_attr_float(c->m, node, "value_float", (float)v.u.f.value);
+    else
+        cq_onnx_attr_int(c->m, node, "value_int", cq_lang_i64(&c->lang, v));
+    return add_output(c, node);
+}
+
+static bool is_value(cq_val v)
+{
+    return cq_box_of(v, keep_box) != NULL;
+}
+
+/* A list of integers, or of floats if one of them is. */
+static const char *row(cq_compose *c, const cq_val *items, size_t n)
+{
+    cq_onnx_node *node   = add_node(c, "Constant");
+    bool          floats = false;
+
+    for (size_t i = 0; i < n; i++)
+        floats |= items[i].kind == CQ_VAL_FLOAT;
+    if (n && !cq_lang_is_number(items[0]))
+        cq_lang_fail(&c->lang, CQ_E_INTERNAL, "a list is neither of numbers nor of values");
+    else
+        cq_compose_set_attribute(c, node, NULL, floats ? "value_floats" : "value_ints",
+                                 cq_lang_list(&c->lang, items, n));
+    return add_output(c, node);
+}
+
+const char *cq_compose_name(cq_compose *c, cq_val v)
+{
+    size_t           n;
+    const cq_val    *items = cq_lang_items(&v, &n);
+    const value_box *b     = cq_box_of(v, keep_box);
+
+    if (b)
+        return b->name;
+    if (v.kind == CQ_VAL_NONE || cq_lang_failed(&c->lang))
+        return NULL;
+    if (cq_lang_is_number(v))
+        return number(c, v);
+    if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
+        return row(c, items, n);
+    cq_lang_fail(&c->lang, CQ_E_INTERNAL, "%s is not a value", cq_val_kind_name(v.kind));
+    return NULL;
+}
+
+static void add_input(cq_compose *c, cq_onnx_node *node, cq_val v)
+{
+    size_t        n;
+    const cq_val *items   = cq_lang_items(&v, &n);
+    bool          is_list = v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE;
+    const char   *name;
+
+    if (is_list && n && is_value(items[0])) {
+        for (size_t i = 0; i < n && !cq_lang_failed(&c->lang); i++)
+            add_input(c, node, items[i]);
+        return;
+    }
+    name = cq_compose_name(c, v);
+    cq_onnx_node_add_input(c->m, node, name ? name : "");
+}
+
+static cq_val make(cq_compose *c, const char *op, const cq_val *in, size_t n)
+{
+    cq_onnx_node *node;
+    const char   *names[2] = { "", "" };
+
+    for (size_t i = 0; i < n; i++)
+        names[i] = cq_compose_name(c, in[i]);
+    node = add_node(c, op);
+    for (size_t i = 0; i < n; i++)
+        cq_onnx_node_add_input(c->m, node, names[i]);
+    return value_named(c, add_output(c, node));
+}
+
+/* A number in full precision, which CastLike rounds to the type of a value. */
+static const char *exact_number(cq_compose *c, double f)
+{
+    cq_onnx_node *node = add_node(c, "Constant");
+    cq_tensor    *t    = NULL;
+
+    if (c->m->status == CQ_OK)
+        c->m->status = cq_tensor_new(&t, CQ_DTYPE_F64, 0, NULL, &f);
+    if (c->m->status == CQ_OK)
+        cq_onnx_attr_tensor(c->m, node, "value", t);
+    cq_tensor_release(t);
+    return add_output(c, node);
+}
+
+static cq_val like(cq_compose *c, cq_val v, cq_val of)
+{
+    if (is_value(v))
+        return v;
+    if (v.kind == CQ_VAL_FLOAT)
+        v = value_named(c, exact_number(c, v.u.f.value));
+    return make(c, "CastLike", (cq_val[]){ v, of }, 2);
+}
+
+/* ---- names ---- */
+
+typedef struct target {
+    const char  *op; /* NULL: like */
+    const char **keywords;
+} target;
+
+static const void *link_target(cq_arena *arena, const char *name, const char *const *keywords,
+                               size_t n)
+{
+    static const char prefix[] = "calque.onnx.";
+    target           *t        = cq_arena_zalloc(arena, sizeof *t);
+
+    if (strncmp(name, prefix, sizeof prefix - 1) == 0)
+        name += sizeof prefix - 1;
+    if (!t || !(t->keywords = cq_arena_array(arena, n + 1, sizeof *t->keywords)))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        t->keywords[i] = keywords[i] ? cq_arena_strdup(arena, keywords[i]) : NULL;
+    if (strcmp(name, "like") == 0 && n == 2)
+        return t;
+    t->op = isupper((unsigned char)name[0]) ? cq_arena_strdup(arena, name) : NULL;
+    return t->op ? t : NULL;
+}
+
+/* torch.int64 is ONNX's number of the type. */
+static bool constant(const char *name, cq_val *out)
+{
+    static const struct {
+        const char *name;
+        int         type;
+    } types[] = { { "torch.int64", CQ_ONNX_INT64 }, { "torch.uint8", CQ_ONNX_UINT8 } };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i].name, name) == 0) {
+            *out = cq_val_of_i64(types[i].type);
+            return true;
+        }
+    return false;
+}
+
+/* ---- calls ---- */
+
+static size_t outputs_of(cq_lang *l, const target *t, const cq_val *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (t->keywords[i] && strcmp(t->keywords[i], "outputs") == 0)
+            return (size_t)cq_lang_i64(l, args[i]);
+    return 1;
+}
+
+/* Inputs come first: the nodes of constants stand in front of the node that reads them. */
+static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
+{
+    const target         *t = linked;
+    cq_compose           *c = compose_of(l);
+    cq_val                items[CQ_LANG_MAX_ITEMS];
+    cq_onnx_node         *node, made = { 0 };
+    const cq_onnx_schema *schema;
+    size_t                n_out = outputs_of(l, t, args, n);
+    cq_status             status;
+
+    if (!t->op)
+        return like(c, args[0], args[1]);
+    status = cq_onnx_schema_find(&schema, NULL, t->op, CQ_COMPOSE_OPSET);
+    if (status != CQ_OK || !schema || n_out < 1 || n_out > CQ_LANG_MAX_ITEMS)
+        return cq_lang_fail(l, status == CQ_OK ? CQ_E_INTERNAL : status,
+                            "there is no operator %s with %zu outputs", t->op, n_out);
+    for (size_t i = 0; i < n; i++)
+        if (!t->keywords[i])
+            add_input(c, &made, args[i]);
+        else if (strcmp(t->keywords[i], "outputs") != 0)
+            cq_compose_set_attribute(c, &made, schema, t->keywords[i], args[i]);
+    node = cq_lang_failed(l) ? NULL : add_node(c, t->op);
+    if (!node)
+        return CQ_NONE;
+    node->input     = made.input;
+    node->attribute = made.attribute;
+    node->has |= made.has;
+    for (size_t i = 0; i < n_out; i++)
+        items[i] = value_named(c, add_output(c, node));
+    return n_out == 1 ? items[0] : cq_lang_tuple(l, items, n_out);
+}
+
+cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda)
+{
+    cq_onnx_graph *outer = c->graph, *graph = cq_onnx_graph_new(c->m, name);
+    const char    *result;
+
+    if (!graph)
+        return NULL;
+    c->graph = graph;
+    /* A graph gives a value of its own, not one from around it. */
+    result =
+        cq_compose_name(c, make(c, "Identity", (cq_val[]){ cq_lang_run(&c->lang, lambda) }, 1));
+    cq_onnx_add_value(c->m, &graph->output, result, NULL);
+    c->graph = outer;
+    return graph;
+}
+
+static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
+{
+    static const char *const ops[] = { [CQ_AST_ADD] = "Add",
+                                       [CQ_AST_SUB] = "Sub",
+                                       [CQ_AST_MUL] = "Mul",
+                                       [CQ_AST_DIV] = "Div",
+                                       [CQ_AST_POW] = "Pow" };
+    cq_compose              *c     = compose_of(l);
+
+    if ((size_t)op >= sizeof ops / sizeof *ops || !ops[op])
+        return cq_lang_fail(l, CQ_E_INTERNAL, "values do not take the operator");
+    a = like(c, a, b);
+    b = like(c, b, a);
+    return make(c, ops[op], (cq_val[]){ a, b }, 2);
+}
+
+static cq_val negate(cq_lang *l, cq_val v)
+{
+    return make(compose_of(l), "Neg", &v, 1);
+}
+
+static cq_val fix(cq_lang *l, cq_val v)
+{
+    if (!is_value(v))
+        return v;
+    return cq_lang_fail(l, CQ_E_INTERNAL, "the value is not known when nodes are made");
+}
+
+static cq_val own(cq_lang *l, cq_val v)
+{
+    cq_compose *c = compose_of(l);
+
+    if (cq_vec_push(&c->owned, v) == CQ_OK)
+        return v;
+    cq_val_release(v);
+    c->m->status = CQ_E_NO_MEMORY;
+    return CQ_NONE;
+}
+
+static void warn(cq_lang *l, const char *message)
+{
+    cq_warn(compose_of(l)->body->name, "%s", message);
+}
+
+cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why)
+{
+    const char *domain = node->domain ? node->domain : "";
+
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s%s%s %s", node->op_type, *domain ? " of " : "",
+                   domain, why);
+}
+
+/* raise NotImplementedError declines the node. Other failures are mistakes of the library. */
+static void fail(cq_lang *l, cq_status status, const char *message)
+{
+    if (message && status == CQ_E_UNSUPPORTED)
+        status = cq_compose_refuse(compose_of(l)->node, message);
+    else if (message && l->in && status != CQ_E_NO_MEMORY)
+        status = cq_source_fail(&l->in->unit->source, l->at, CQ_E_INTERNAL, NULL, "%s", message);
+    compose_of(l)->m->status = status;
+}
+
+static const cq_lang_host host = { .link            = link_target,
+                                   .has_plain_names = true,
+                                   .constant        = constant,
+                                   .call            = call,
+                                   .binary          = binary,
+                                   .negate          = negate,
+                                   .fix             = fix,
+                                   .own             = own,
+                                   .warn            = warn,
+                                   .fail            = fail };
+
+/* ---- evaluations ---- */
+
+void cq_compose_begin(cq_compose *c, cq_onnx_model *m, cq_onnx_function *body, const char *prefix)
+{
+    *c = (cq_compose){
+        .lang = { .host = &host, .status = &m->status }, .m = m, .body = body, .prefix = prefix
+    };
+}
+
+void cq_compose_end(cq_compose *c)
+{
+    for (size_t i = 0; i < c->owned.n; i++)
+        cq_val_release(c->owned.items[i]);
+    cq_vec_clear(&c->owned);
+}
+
+static cq_val input_at(cq_compose *c, const cq_onnx_node *node, size_t i)
+{
+    return i < node->input.n && *node->input.items[i] ? value_named(c, node->input.items[i])
+                                                      : CQ_NONE;
+}
+
+/* Input i of the schema: the last one may stand for all that follow. */
+static cq_val input_of(cq_compose *c, const cq_onnx_node *node, const cq_onnx_schema *schema,
+                       size_t i)
+{
+    cq_val list;
+    size_t n = node->input.n;
+
+    if (schema->inputs[i].arity <= CQ_ONNX_OPTIONAL)
+        return input_at(c, node, i);
+    list = cq_lang_list(&c->lang, NULL, n > i ? n - i : 0);
+    for (size_t k = i; k < n && list.kind == CQ_VAL_LIST; k++)
+        list.u.list->items[k - i] = input_at(c, node, k);
+    return list;
+}
+
+/* False: the node has no such parameter. */
+static bool find_parameter(cq_val *out, cq_compose *c, const cq_onnx_node *node,
+                           const cq_onnx_schema *schema, const char *name)
+{
+    const cq_onnx_schema_attribute *known = cq_onnx_schema_attr(schema, name);
+
+    for (size_t i = 0; i < schema->n_inputs; i++)
+        if (strcmp(schema->inputs[i].name, name) == 0) {
+            *out = input_of(c, node, schema, i);
+            return true;
+        }
+    if (known)
+        *out = cq_compose_attribute(c, node, known);
+    return known != NULL;
+}
+
+static const char *extra_of(const cq_compose_extra *extras, const char *name)
+{
+    for (; extras && extras->parameter; extras++)
+        if (strcmp(extras->parameter, name) == 0)
+            return extras->value;
+    return NULL;
+}
+
+cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *node,
+                       const cq_onnx_schema *schema, const cq_compose_extra *extras)
+{
+    cq_val args[CQ_LANG_MAX_SLOTS];
+
+    c->node = node;
+    if (c->m->status == CQ_OK)
+        c->m->status = cq_lang_link(f, &host);
+    for (size_t i = 0; c->m->status == CQ_OK && i < f->def->n_params; i++) {
+        const char *name = f->def->params[i].name, *extra = extra_of(extras, name);
+
+        if (extra)
+            args[i] = value_named(c, extra);
+        else if (!find_parameter(&args[i], c, node, schema, name))
+            c->m->status =
+                cq_source_fail(&f->unit->source, f->def->params[i].at, CQ_E_INTERNAL, NULL,
+                               "%s has no input or attribute %s", schema->name, name);
+    }
+    return c->m->status == CQ_OK ? cq_lang_call(&c->lang, f, args, f->def->n_params) : CQ_NONE;
+}
+
+cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const *values, size_t n)
+{
+    cq_val args[4];
+
+    for (size_t i = 0; i < n && i < sizeof args / sizeof *args; i++)
+        args[i] = value_named(c, values[i]);
+    return c->m->status == CQ_OK ? cq_lang_call(&c->lang, f, args, n) : CQ_NONE;
+}
+
+/* ---- the library ---- */
+
+static const char *const files[] = { "lib/onnx/experimental.py", "lib/onnx/gradients.py",
+                                     "lib/onnx/microsoft.py" };
+
+bool cq_compose_runs(const cq_lib_file *file)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(cq_library_file_name(file), files[i]) == 0)
+            return true;
+    return false;
+}
+
+cq_status cq_compose_check_library(void)
+{
+    cq_lib_function *f;
+
+    for (size_t i = 0; (f = cq_library_at(i)); i++)
+        if (cq_compose_runs(f->file))
+            CQ_TRY(cq_lang_link(f, &host));
+    return CQ_OK;
+}
+
+/* Filled when it is first asked for; if memory was short, the next one to ask tries again. */
+static struct {
+    cq_mutex lock;
+    bool     is_ready;
+    cq_map   by_text; /* of the decorator; both kinds have texts of their own */
+} table = { .lock = CQ_MUTEX_INIT };
+
+static cq_status add_function(const cq_decorator *d, void *user)
+{
+    char key[128];
+
+    snprintf(key, sizeof key, "%s %s", d->name, d->text);
+    (void)user;
+    return cq_map_set(&table.by_text, key, d->function);
+}
+
+cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *text)
+{
+    char      key[128];
+    cq_status status = CQ_OK;
+
+    snprintf(key, sizeof key, "%s %s", kind, text);
+    cq_mutex_lock(&table.lock);
+    if (!table.is_ready) {
+        status = cq_library_each("function", add_function, NULL);
+        if (status == CQ_OK)
+            status = cq_library_each("backward", add_function, NULL);
+        table.is_ready = status == CQ_OK;
+    }
+    *out = status == CQ_OK ? cq_map_get(&table.by_text, key) : NULL;
+    cq_mutex_unlock(&table.lock);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* Runs functions of lib/onnx that make ONNX nodes by name: operators of other domains
+ * (microsoft.py, experimental.py) and gradients of operators (gradients.py).
+ *
+ *     @function("com.microsoft::BiasSplitGelu")
+ *     def bias_split_gelu(X, bias):
+ *         left, right = Split(X + bias, axis=-1, num_outputs=2)
+ *         return left * Gelu(right)
+ *
+ * Parameters are inputs and attributes of a node, by their names in the schema. An input that the
+ * node leaves out is None, an attribute has its default, or None without one, and an input that may
+ * be repeated is a list. A call of a name that begins with a capital letter makes a node, of the
+ * operators of CQ_COMPOSE_OPSET. Its arguments by position are inputs: None leaves one out, lists
+ * of values are unpacked, numbers are constants of int64 or float32. Its keywords are attributes;
+ * None leaves one out, and a lambda is a graph. A number beside an arithmetic sign takes the type
+ * of the value on the other side, and so does like(number, x).
+ *
+ * Types and shapes of values are not known here: what depends on them must be said by nodes. */
+#ifndef CQ_ONNX_COMPOSE_COMPOSE_H
+#define CQ_ONNX_COMPOSE_COMPOSE_H
+
+#include "lang/eval.h"
+#include "onnx/schema.h"
+
+#define CQ_COMPOSE_OPSET 24
+
+typedef struct cq_compose {
+    cq_lang             lang;
+    cq_onnx_model      *m;    /* owns what is made; its status is that of the evaluation */
+    cq_onnx_function   *body; /* where nodes go, unless a graph is open */
+    cq_onnx_graph      *graph;
+    const char         *prefix; /* of the names of values */
+    const cq_onnx_node *node;   /* that a function is called for */
+    unsigned            n_names;
+    CQ_VEC(cq_val) owned;
+} cq_compose;
+
+/* A parameter that is neither an input nor an attribute of the node. */
+typedef struct cq_compose_extra {
+    const char *parameter, *value;
+} cq_compose_extra;
+
+void cq_compose_begin(cq_compose *c, cq_onnx_model *m, cq_onnx_function *body, const char *prefix);
+void cq_compose_end(cq_compose *c);
+
+/* Calls f for a node. extras end with an empty row; NULL: there are none. */
+cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *node,
+                       const cq_onnx_schema *schema, const cq_compose_extra *extras);
+/* Calls a function of the library with values. */
+cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const *values, size_t n);
+
+/* "Attention of com.microsoft is not known with do_rotary": a node that cannot be expressed. */
+cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why);
+
+/* The name of a value; a number becomes a constant. NULL for None. */
+const char *cq_compose_name(cq_compose *c, cq_val v);
+
+/* The function of lib/onnx with a decorator, @kind("text"); *out is NULL if there is none. */
+cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *text);
+
+/* Whether the functions of a file are run here. */
+bool cq_compose_runs(const cq_lib_file *file);
+/* Links every function of these files, for tests. */
+cq_status cq_compose_check_library(void);
+
+/* ---- attributes.c ---- */
+
+/* What a function gets for an attribute of its node. */
+cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
+                            const cq_onnx_schema_attribute *known);
+/* Gives a node that was made an attribute, of the type that its schema has. */
+void cq_compose_set_attribute(cq_compose *c, cq_onnx_node *made, const cq_onnx_schema *schema,
+                              const char *name, cq_val v);
+
+/* The graph of a lambda (compose.c). */
+cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda);
+
+#endif

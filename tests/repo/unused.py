@@ -20,6 +20,7 @@ FOR_TESTS = {
     "cq_onnx_attr_ref": "builds functions with attributes of their own",
     "cq_onnx_schema_at": "walks the table of schemas",
     "cq_onnx_schema_check": "asks for the first fault alone",
+    "cq_compose_check_library": "links the functions of lib/onnx that make nodes by name",
     "cq_sym_check_library": "links every function of lib/onnx",
     "cq_symbolic_family": "walks the table of symbolics",
     "cq_torchscript_code_at": "lists the files of an archive",

@@ -358,21 +358,6 @@ static cq_status parse_model(cq_text_parser *p)
     }
 }
 
-cq_status cq_onnx_parse_function(cq_onnx_function **out, cq_onnx_model *m, const char *text,
-                                 size_t size)
-{
-    cq_text_parser p = { .source = { .file = "function", .text = text, .len = size },
-                         .at     = text,
-                         .end    = text + size,
-                         .m      = m };
-    cq_status      status;
-
-    *out   = ADD(&p, &m->functions);
-    status = m->status == CQ_OK ? parse_function(&p, *out) : m->status;
-    cq_str_clear(&p.scratch);
-    return status == CQ_OK ? m->status : status;
-}
-
 CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size_t size,
                                      const char *where)
 {

@@ -139,10 +139,6 @@ cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph, bool
 
 /* ---- parsing ---- */
 
-/* A function as the last one of m, to which it belongs. */
-cq_status cq_onnx_parse_function(cq_onnx_function **out, cq_onnx_model *m, const char *text,
-                                 size_t size);
-
 typedef struct cq_text_parser {
     cq_source      source;
     const char    *at, *end;

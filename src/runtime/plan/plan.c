@@ -329,8 +329,8 @@ static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
     uint32_t             n;
     cq_status            status;
 
-    CQ_TRY(cq_rt_gradient_nodes(&nodes, &n, scope->builder->all->expansions, node, before,
-                                n_before));
+    CQ_TRY(
+        cq_rt_gradient_nodes(&nodes, &n, scope->builder->all->expansions, node, before, n_before));
     scope->opsets = &opsets;
     status        = build_nodes(scope, nodes, n);
     scope->opsets = old;

@@ -14,7 +14,7 @@ from peers import CALQUE, Report  # noqa: E402
 
 
 def calque(*args):
-    return subprocess.run([CALQUE, *map(str, args)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([CALQUE, *map(str, args)], capture_output=True, text=True, timeout=600)
 
 
 def fields(data):

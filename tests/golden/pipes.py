@@ -8,7 +8,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peer"))
-from peers import CALQUE, Report  # noqa: E402
+from peers import CALQUE, TIMEOUT, Report  # noqa: E402
 
 NET = "def forward(x: Tensor) -> Tensor:\n  return torch.ops.mine.twice(x)\n"
 DEFINE = "def mine__twice(x: Tensor) -> Tensor:\n  return x + x\n"
@@ -17,7 +17,7 @@ SYMBOLIC = '@symbolic("mine::twice", opset=9)\ndef twice(x):\n    return x + x\n
 
 def calque(*args, given=b"", code=0, cwd=None):
     done = subprocess.run([CALQUE, *map(str, args)], input=given, capture_output=True, cwd=cwd,
-                          timeout=120)
+                          timeout=TIMEOUT)
     assert done.returncode == code, f"exit {done.returncode}: {done.stderr.decode()[-500:]}"
     assert not pathlib.Path(cwd, "-").exists(), "it has made a file that is called -"
     return done.stdout, done.stderr.decode()

@@ -40,7 +40,7 @@ def attack(calque, library, folder, *args, anyhow=False, landlock=None):
     os.utime(mine, (1e9, 1e9))
     mine.chmod(0o600)
     other.mkdir(exist_ok=True)
-    victim = subprocess.Popen(["sleep", "60"])
+    victim = subprocess.Popen(["sleep", "3600"])
     main, side = pty.openpty()
     env = {**os.environ, "LD_PRELOAD": str(library), "ATTACK_FILE": str(mine), "ATTACK_FOLDER": str(other),
            "ATTACK_PID": str(victim.pid), **({"ATTACK_ANYHOW": "1"} if anyhow else {}),
@@ -54,7 +54,7 @@ def attack(calque, library, folder, *args, anyhow=False, landlock=None):
 
     try:
         done = subprocess.run([calque, *map(str, args)], env=env, stdin=side, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=60, preexec_fn=own_terminal, cwd=folder)
+                              stderr=subprocess.PIPE, timeout=peers.TIMEOUT, preexec_fn=own_terminal, cwd=folder)
         if anyhow:
             return done
         assert victim.poll() is None, "it has killed a process of the user's"

@@ -58,7 +58,7 @@ def model(draw):
 
 
 def pipe(*args, given):
-    done = subprocess.run([CALQUE, *args], input=given, capture_output=True, timeout=60)
+    done = subprocess.run([CALQUE, *args], input=given, capture_output=True, timeout=600)
     assert done.returncode == 0, f"{args} ends with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}"
     return done.stdout
 

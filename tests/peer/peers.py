@@ -19,6 +19,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 
@@ -171,7 +172,37 @@ def run_cases(title, cases, check):
 # ---- programs -------------------------------------------------------------------------
 
 
-def run(command, timeout=120, **kwargs):
+TIMEOUT = 600  # seconds: for programs that take a second on a quiet machine, on a busy one
+
+
+@functools.lru_cache(maxsize=1)
+def slowness():
+    """How much slower than the reference, of 2026, one processor of this machine is; at least 1."""
+    best = 1e9
+    for _ in range(5):
+        began, n = time.process_time(), 0
+        for i in range(1_000_000):
+            n += i * i
+        best = min(best, time.process_time() - began)
+    return max(1.0, best / 0.07)
+
+
+def cpu_seconds(pid):
+    """The processor time of a process so far, of all its threads; None if it has ended."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_cpu(process, seconds):
+    """Waits until a process has computed that long, or has ended: other programs do not matter."""
+    while process.poll() is None and (cpu_seconds(process.pid) or 0) < seconds:
+        time.sleep(0.01)
+
+
+def run(command, timeout=TIMEOUT, **kwargs):
     """Runs a program: (exit code, standard output, standard error), both as text."""
     done = subprocess.run([str(arg) for arg in command], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=timeout, text=True, errors="replace",

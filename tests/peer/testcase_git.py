@@ -39,7 +39,7 @@ def meta(where, source):
     out = source.parent / "case"
     shutil.rmtree(out, ignore_errors=True)
     subprocess.run([CALQUE, "testcase", source, out, "--input", "2"], cwd=where, check=True,
-                   capture_output=True, timeout=60)
+                   capture_output=True, timeout=600)
     return json.loads((out / "meta.json").read_text()).get("git")
 
 

@@ -192,7 +192,7 @@ SLOW = """g (float[n, n] x) => (float[n, n] y) <int64 rounds = {ROUNDS}, bool ye
 
 def check_threads():
     """While one thread is in C, another one runs Python; and results are each thread's own."""
-    s = session(SLOW.replace("ROUNDS", "60"), threads=1, max_steps=2 ** 63)
+    s = session(SLOW.replace("ROUNDS", "400"), threads=1, max_steps=2 ** 63)
     x = np.eye(300, dtype="float32")
     want = s.run(None, {"x": x})[0]
     done, results, ticks = threading.Event(), [], 0

@@ -28,7 +28,7 @@ FISH = """source $argv[1]; complete -C "$argv[2..-1]" """
 
 
 def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60,
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600,
                           env={**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}"})
     assert done.returncode == 0, done.stderr[-300:]
     assert not done.stderr, done.stderr[-300:]

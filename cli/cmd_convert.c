@@ -68,6 +68,20 @@ static int place_weights(cli_edit *e, const cli_args *args)
     return CLI_DONE;
 }
 
+static int change_inputs(cli_edit *e, const cli_args *args)
+{
+    static const char *specs[64];
+    const char        *value;
+    size_t             at = 0, n = 0;
+
+    while ((value = cli_next_value(args, "inputs", &at))) {
+        if (n == sizeof specs / sizeof *specs)
+            return cli_misuse(args->verb, "--inputs: more than %zu inputs", n);
+        specs[n++] = value;
+    }
+    return cli_result_of_call(cq_onnx_model_convert_inputs(e->after, specs, n));
+}
+
 static int convert(cli_edit *e, const cli_args *args)
 {
     const int64_t was   = cq_onnx_model_opset(e->after, "");
@@ -81,6 +95,7 @@ static int convert(cli_edit *e, const cli_args *args)
         snprintf(e->detail, sizeof e->detail, "opset %lld -> %lld", (long long)was,
                  (long long)opset);
     }
+    CLI_TRY(change_inputs(e, args));
     CLI_TRY(convert_type(e, args));
     if (ir)
         CLI_TRY(cli_result_of_call(cq_onnx_model_convert_ir(e->after, ir)));
@@ -100,6 +115,7 @@ static const cli_option options[] = {
     { "opset", "N", "the version of ONNX's operators, 7 to the newest, up or down", 0 },
     { "to", "TYPE", "compute in float16, bfloat16 or float32; inputs and outputs stay", 0 },
     { "keep", "A,B", "operators and nodes that --to leaves as they are; repeatable", 0 },
+    { "inputs", "X=SIZES", "other sizes for an input: x=batchx3xHxW; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
     { "ir-version", "N", "the version of the file format", 0 },
     { "external-data", NULL, "write weights to OUT.data", 0 },

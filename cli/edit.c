@@ -31,9 +31,11 @@ static void describe(char *out, size_t size, const cli_edit *e, const cq_proof *
     if (!e->is_verified)
         snprintf(out, size, "not verified");
     else if (proof->n_runs)
-        snprintf(out, size, "largest difference %.2g", proof->largest);
+        snprintf(out, size, "largest difference %.2g%s%s", proof->largest,
+                 *proof->sizes ? ", " : "", proof->sizes);
     else
-        snprintf(out, size, "not verified: %.400s", proof->skipped);
+        snprintf(out, size, "not verified: %.250s%s%.200s", proof->skipped,
+                 *proof->sizes ? ", " : "", proof->sizes);
 }
 
 static int prove(cli_edit *e, const cli_args *args, cq_proof *proof)

@@ -40,13 +40,18 @@ typedef struct cq_proof {
     size_t n_outputs;    /* compared in each run */
     double largest;      /* difference between two numbers */
     char   skipped[512]; /* why nothing was compared, or "" */
+    char   sizes[256]; /* other sizes of after's inputs: "right at batch=2,3; runs at H=448,112" */
 } cq_proof;
 
 /* Runs both models on the same inputs, at two sizes of dynamic axes where before accepts two, and
  * compares all outputs. A difference beyond the tolerance is CQ_E_TYPE, and the error names the
  * first node whose result differs. If no inputs can be made that before accepts, or its results
  * are random, the call succeeds and proof->skipped says why. Inputs and outputs belong together by
- * name, or by position where names differ. options may be NULL. */
+ * name, or by position where names differ. options may be NULL.
+ *
+ * Where a size of before is dynamic in after, after also runs at two other sizes: an axis
+ * that is called batch, or comes first, is a batch, whose samples before computes one by one;
+ * along other axes after must run. */
 CQ_API cq_status cq_onnx_prove(cq_proof *proof, const cq_onnx_model *before,
                                const cq_onnx_model *after, const cq_proof_options *options);
 
@@ -117,6 +122,14 @@ CQ_API void cq_precision_options_init(cq_precision_options *options);
  * inputs, and stay in float32. options may be NULL. */
 CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *model, cq_dtype to,
                                              const cq_precision_options *options);
+
+/* Gives inputs other sizes: numbers, or names, which are dynamic sizes. A spec is NAME=SIZES, as in
+ * "x=batchx3xHxW" or "x=[batch,3,H,W]"; the name may be left out if the model has one input.
+ * Constants that were computed from the old sizes (of Reshape, Expand, Slice, Split, Resize, and
+ * tensors that others are joined with) are found and computed from the new ones. Nodes that need
+ * the old sizes are listed in one error; the model is useless then. */
+CQ_API cq_status cq_onnx_model_convert_inputs(cq_onnx_model *model, const char *const *specs,
+                                              size_t n_specs);
 
 /* Renames a value wherever it occurs: an input, an output, an initializer or an inner value. */
 CQ_API cq_status cq_onnx_model_rename(cq_onnx_model *model, const char *from, const char *to);

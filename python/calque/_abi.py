@@ -503,6 +503,7 @@ cq_proof._fields_ = [
     ("n_outputs", c_size_t),
     ("largest", c_double),
     ("skipped", c_char * 512),
+    ("sizes", c_char * 256),
 ]
 
 cq_optimize_options._fields_ = [
@@ -1065,6 +1066,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_graph_value": (c_void_p, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_check": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_convert_float": (c_int, [c_void_p, c_int, POINTER(cq_precision_options)]),
+    "cq_onnx_model_convert_inputs": (c_int, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cq_onnx_model_convert_ir": (c_int, [c_void_p, c_int64]),
     "cq_onnx_model_convert_opset": (c_int, [c_void_p, c_int64]),
     "cq_onnx_model_count_flops": (c_int, [POINTER(c_double), c_void_p]),

@@ -349,6 +349,55 @@ class Model:
         call(lib.cq_onnx_model_convert_opset, self._change(), opset)
         return self
 
+    def convert_inputs(self, sizes: Mapping[str, Sequence[int | str]]) -> Model:
+        """Gives inputs other sizes, numbers or names of dynamic sizes, and returns the model.
+        Constants that were computed from the old sizes are computed from the new ones.
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[1, 4] x) => (float[1, 2, 2] y) '
+        ...     '{ s = Constant<value = int64[3] {1, 2, 2}>() y = Reshape(x, s) }')
+        >>> model.convert_inputs({"x": ["batch", 4]}).outputs[0].shape
+        ('batch', 2, 2)
+        """
+        specs = [f"{name}=[{','.join(map(str, axes))}]" for name, axes in sizes.items()]
+        texts = (ctypes.c_char_p * len(specs))(*map(encoded, specs))
+        call(lib.cq_onnx_model_convert_inputs, self._change(), texts, len(specs))
+        return self
+
+    def convert_float(self, to: str, *, keep: Sequence[str] = (), run: bool = True) -> Model:
+        """Computes in "float16", "bfloat16" or "float32", and returns the model. keep has names of
+        operators and nodes that keep their type. Unless run is False, the model is run to find
+        values that float16 cannot hold, which stay float32.
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[3] x) => (float[3] y) { y = Relu(x) }')
+        >>> [node.op_type for node in model.convert_float("float16").graph.nodes]
+        ['Cast', 'Relu', 'Cast']
+        """
+        dtypes = {"float16": _abi.CQ_DTYPE_F16, "bfloat16": _abi.CQ_DTYPE_BF16,
+                  "float32": _abi.CQ_DTYPE_F32}
+        if to not in dtypes:
+            raise ValueError(f"expected one of {', '.join(dtypes)}, got {to!r}")
+        options = _abi.cq_precision_options()
+        lib.cq_precision_options_init(byref(options))
+        names = (ctypes.c_char_p * len(keep))(*map(encoded, keep))
+        options.keep, options.n_keep = ctypes.cast(names, type(options.keep)), len(keep)
+        options.flags = 0 if run else _abi.CQ_PRECISION_NO_RUN
+        call(lib.cq_onnx_model_convert_float, self._change(), dtypes[to], byref(options))
+        return self
+
+    def rename(self, old: str, new: str) -> Model:
+        """Renames a value wherever it occurs, and returns the model."""
+        call(lib.cq_onnx_model_rename, self._change(), encoded(old), encoded(new))
+        return self
+
+    def convert_ir(self, version: int) -> Model:
+        """Sets the version of the file format, and returns the model."""
+        call(lib.cq_onnx_model_convert_ir, self._change(), version)
+        return self
+
     def cut(self, inputs: Sequence[str] = (), outputs: Sequence[str] = (), *,
             module: str | None = None) -> Model:
         """Reduces the model to the nodes between the values inputs and outputs (default: those of

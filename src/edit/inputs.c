@@ -91,6 +91,11 @@ static cq_status size_of(int64_t *out, chooser *c, const cq_onnx_value_info *inf
         *out = is_number(d) ? d->dim_value : other->dim_value;
         return CQ_OK;
     }
+    for (size_t i = 0; i < c->choice->n_given && d && d->dim_param; i++)
+        if (strcmp(c->choice->given[i].name, d->dim_param) == 0) {
+            *out = c->choice->given[i].size;
+            return CQ_OK;
+        }
     if (!c->choice->distinct || !d || !d->dim_param || !*d->dim_param)
         return CQ_OK;
     order = (size_t)(uintptr_t)cq_map_get(&c->names, d->dim_param);

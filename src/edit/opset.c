@@ -412,6 +412,20 @@ cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m)
     return CQ_OK;
 }
 
+cq_status cq_opset_learn(cq_opset_change *c)
+{
+    CQ_TRY(cq_onnx_model_each_value(c->m, learn, c));
+    return cq_onnx_find_constants(&c->constants, c->m);
+}
+
+void cq_opset_forget(cq_opset_change *c)
+{
+    cq_map_clear(&c->ranks);
+    cq_map_clear(&c->types);
+    cq_map_clear(&c->constants);
+    cq_map_clear(&c->names);
+}
+
 static void set_opset(cq_onnx_model *m, int64_t version)
 {
     for (size_t i = 0; i < m->opset_import.n; i++)
@@ -465,17 +479,12 @@ CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
     if (m->functions.n)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "calque optimize --inline removes functions",
                        "the opset of a model with functions cannot be changed");
-    status = cq_onnx_model_each_value(m, learn, &c);
-    if (status == CQ_OK)
-        status = cq_onnx_find_constants(&c.constants, m);
+    status = cq_opset_learn(&c);
     if (status == CQ_OK)
         status = convert_graph(&c, &t, m->graph, 0);
     if (status == CQ_OK)
         status = finish(&c, &t);
     cq_str_clear(&t.text);
-    cq_map_clear(&c.ranks);
-    cq_map_clear(&c.types);
-    cq_map_clear(&c.constants);
-    cq_map_clear(&c.names);
+    cq_opset_forget(&c);
     return status;
 }

@@ -36,6 +36,10 @@ extern const size_t       cq_opset_n_rows;
 /* opset.c: initializers and Constant nodes by the names of their values: cq_onnx_tensor. */
 cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m);
 
+/* opset.c: names, types and constants of the model c->m; and the way back. */
+cq_status cq_opset_learn(cq_opset_change *c);
+void      cq_opset_forget(cq_opset_change *c);
+
 /* ---- the vocabulary of adapters ---- */
 
 bool cq_opset_refuse(cq_opset_change *c, const char *why);

@@ -82,7 +82,9 @@ static bool exceeds(const precision *p, const cq_tensor *t, double share)
  * does not run tells nothing. */
 static cq_status find_large(precision *p)
 {
-    static const cq_input_choice choices[] = { { 2, true, 10 }, { 1, false, 2 }, { 1, false, 1 } };
+    static const cq_input_choice choices[] = { { .size = 2, .distinct = true, .below = 10 },
+                                               { .size = 1, .below = 2 },
+                                               { .size = 1, .below = 1 } };
     const cq_onnx_graph         *g         = p->m->graph;
     const char                 **fetch     = cq_zalloc((g->node.n * 4 + 1) * sizeof *fetch);
     size_t                       n         = 0, n_own;

@@ -7,12 +7,20 @@
 #include <calque/edit.h>
 #include <calque/session.h>
 
+typedef struct cq_given_size {
+    const char *name;
+    int64_t     size;
+} cq_given_size;
+
 /* How random inputs are chosen. Models may refuse inputs: an index can be too large, and two
  * sizes of different names may have to be equal. */
 typedef struct cq_input_choice {
     int64_t size;     /* of dynamic axes */
     bool    distinct; /* axes of different names get size, size + 1, … */
     int64_t below;    /* integers are from 0 to below - 1 */
+
+    cq_given_size given[32]; /* sizes of dynamic axes by name */
+    size_t        n_given;
 } cq_input_choice;
 
 /* In the order in which they are tried. */
@@ -59,5 +67,12 @@ typedef struct cq_difference {
 
 void cq_compare_values(cq_difference *out, const cq_onnx_value *got, const cq_onnx_value *want,
                        const cq_tolerance *tolerance);
+
+/* prove_sizes.c: runs after at sizes of its inputs that before does not accept. */
+cq_status cq_prove_sizes(cq_proof *result, const cq_onnx_model *before, const cq_onnx_model *after,
+                         const cq_proof_options *options, const cq_tolerance *tolerance);
+
+/* Whether an axis of an input has another number in each. */
+bool cq_sizes_are_fixed_otherwise(const cq_onnx_model *before, const cq_onnx_model *after);
 
 #endif

@@ -337,6 +337,8 @@ static cq_status infer_node(cq_infer *in, cq_scope *s, const cq_onnx_node *node)
     for (size_t i = 0; i < r.n_inputs; i++)
         if (*node->input.items[i])
             r.inputs[i] = look_up(s, node->input.items[i]);
+    if (in->guide && s->graph)
+        CQ_TRY(in->guide->before(in->guide->user, &r, s->graph));
     status = apply(&r);
     if (status != CQ_OK) {
         if (status == CQ_E_NO_MEMORY || is_strict(&r))
@@ -568,10 +570,13 @@ static cq_status run(cq_infer *in)
 
     if (!in->model->graph)
         return CQ_OK;
-    in->arena = cq_arena_new();
+    in->arena = in->guide ? in->guide->symbols->arena : cq_arena_new();
     if (!in->arena)
         return CQ_E_NO_MEMORY;
-    cq_symbols_init(&in->symbols, in->arena);
+    if (in->guide)
+        in->symbols = *in->guide->symbols;
+    else
+        cq_symbols_init(&in->symbols, in->arena);
     status = infer_model(in);
     if (status == CQ_OK)
         status = cq_symbols_check(&in->symbols);
@@ -583,8 +588,12 @@ static cq_status run(cq_infer *in)
     cq_vec_clear(&in->scopes);
     cq_map_clear(&in->functions);
     cq_ptr_map_clear(&in->visited);
-    cq_symbols_clear(&in->symbols);
     cq_onnx_model_free(in->expansions);
+    if (in->guide) {
+        *in->guide->symbols = in->symbols;
+        return status;
+    }
+    cq_symbols_clear(&in->symbols);
     cq_arena_free(in->arena);
     return status;
 }
@@ -599,4 +608,10 @@ cq_status cq_onnx_model_each_value(cq_onnx_model *m, cq_onnx_value_fn fn, void *
 {
     return run(
         &(cq_infer){ .model = m, .flags = CQ_ONNX_INFER_KEEP_MODEL, .each = fn, .user = user });
+}
+
+cq_status cq_onnx_model_infer_guided(cq_onnx_model *m, uint32_t flags, const cq_infer_guide *guide)
+{
+    return run(
+        &(cq_infer){ .model = m, .flags = flags | CQ_ONNX_INFER_KEEP_MODEL, .guide = guide });
 }

@@ -39,6 +39,8 @@ struct cq_infer {
     CQ_VEC(cq_scope *) scopes;           /* all, to be cleared */
     cq_onnx_value_fn each;               /* NULL: nobody asks for values */
     void            *user;
+
+    const cq_infer_guide *guide; /* NULL: nobody takes part */
 };
 
 /* type.c */

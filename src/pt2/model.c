@@ -202,15 +202,15 @@ cq_status cq_pt2_each_weight(cq_pt2 *p, cq_pt2_weight_fn fn, void *user)
 /* ---- a call ---- */
 
 typedef struct call {
-    cq_pt2            *model;
-    cq_pt2_run         run;
-    const cq_pt2_ends *ends;
-    cq_tensor *const  *inputs; /* one per user input */
-    const char       **names;  /* of a capture, theirs */
-    cq_pt2_asserted    asserted;
-    size_t             n_states; /* so far */
-    cq_arena          *arena;    /* of the call */
-    cq_map             axes;     /* of a capture: symbols, to symbol_axes */
+    cq_pt2           *model;
+    cq_pt2_run        run;
+    cq_port          *port;
+    cq_tensor *const *inputs; /* one per user input */
+    const char      **names;  /* of a capture, theirs */
+    cq_pt2_asserted   asserted;
+    size_t            n_states; /* so far */
+    cq_arena         *arena;    /* of the call */
+    cq_map            axes;     /* of a capture: symbols, to symbol_axes */
 } call;
 
 static const cq_pt2_meta *meta_of(const call *c, size_t i)
@@ -238,7 +238,7 @@ static cq_status check_input(const call *c, size_t i)
         return cq_fail(CQ_E_ARGUMENT, name, NULL, "the program takes %zu dimension%s, got %u",
                        m->rank, m->rank == 1 ? "" : "s", t->rank);
     for (size_t k = 0; k < m->rank && c->names[i]; k++)
-        if (!m->sizes[k].expr && c->ends->axis_name(c->ends->user, c->names[i], m->rank, k))
+        if (!m->sizes[k].expr && c->port->ends->axis_name(c->port, c->names[i], m->rank, k))
             return cq_fail(CQ_E_ARGUMENT, name, "export the program again with a dynamic size",
                            "axis %zu cannot be dynamic: its size is fixed in the program", k);
     for (size_t k = 0; k < m->rank; k++)
@@ -326,7 +326,7 @@ static cq_status note_axis(call *c, size_t i, size_t k)
         CQ_TRY(cq_map_set(&c->axes, name, axes));
     }
     if (!axes->given)
-        axes->given = c->ends->axis_name(c->ends->user, c->names[i], m->rank, k);
+        axes->given = c->port->ends->axis_name(c->port, c->names[i], m->rank, k);
     if (!axes->usual)
         axes->usual = cq_pt2_deployed_axis(c->model, i, k);
     axes->is_batch &= k == 0 && m->rank > 1;
@@ -357,7 +357,7 @@ static cq_status define_symbol(call *c, const char *expr, int64_t value, int axi
     if (!expr || !cq_pt2_lone_symbol(expr, name, sizeof name) || cq_pt2_symbol(&c->run, name))
         return CQ_OK;
     CQ_TRY(check_range(c, name, value, input));
-    if (c->run.ev->capture && !c->ends->is_static) {
+    if (c->run.ev->capture && !c->port->is_static) {
         const char  *display = display_name(c, name);
         cq_pt2_shown shown;
 
@@ -420,7 +420,7 @@ static cq_status solve(call *c, size_t i, size_t k)
     if (!u.name[0] || u.others || __builtin_sub_overflow(at[1], at[0], &a) || a < 1 ||
         __builtin_sub_overflow(at[2], at[1], &again) || again != a)
         return CQ_OK;
-    if (c->run.ev->capture && !c->ends->is_static) {
+    if (c->run.ev->capture && !c->port->is_static) {
         snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
         size = cq_symbol(table, name, value, NULL, (int)k);
     }
@@ -478,7 +478,7 @@ static cq_tensor *graph_input(call *c, size_t i)
         char          name[64];
 
         sizes[k] = cq_i(value);
-        if (k >= m->rank || !m->sizes[k].expr || c->ends->is_static)
+        if (k >= m->rank || !m->sizes[k].expr || c->port->is_static)
             continue;
         snprintf(name, sizeof name, "%.40s_%zu", c->names[i], k);
         /* The size that a symbol was solved from (4*n) is where a run finds it. */
@@ -515,7 +515,7 @@ static cq_status number_value(call *c, size_t i, cq_tensor *t, cq_val *out)
 static cq_status user_value(call *c, size_t i, cq_val *out)
 {
     cq_tensor *t =
-        c->run.ev->capture ? graph_input(c, i) : c->ends->input(c->ends->user, c->inputs[i]);
+        c->run.ev->capture ? graph_input(c, i) : c->port->ends->input(c->port, c->inputs[i], NULL);
 
     if (!t)
         return c->run.ev->cx->status;
@@ -528,8 +528,8 @@ static cq_status weight_value(call *c, size_t input, cq_val *out)
 {
     cq_tensor *t = weight_of(c->model, input);
 
-    if (t && c->ends->state && c->model->is_state.items[input])
-        return cq_pt2_state_value(c->model, c->run.ev, c->ends, input, t, &c->n_states, out);
+    if (t && c->port->keep_state && c->model->is_state.items[input])
+        return cq_pt2_state_value(c->model, c->run.ev, c->port, input, t, &c->n_states, out);
     *out = cq_val_of_tensor(t);
     if (t && !c->run.ev->capture && c->model->program->inputs[input].role != CQ_PT2_PARAMETER)
         *out = cq_val_of_tensor(cq_clone(c->run.ev->cx, t));
@@ -576,7 +576,7 @@ static cq_status give(cq_visit *w, cq_val v)
     CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
     if (v.kind == CQ_VAL_FLOAT && t->dtype != CQ_DTYPE_F32) /* as for numbers of TorchScript */
         t = CQ_OP(c->run.ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_F32));
-    return t ? c->ends->output(c->ends->user, t) : c->run.ev->cx->status;
+    return t ? c->port->ends->output(c->port, t) : c->run.ev->cx->status;
 }
 
 static cq_status give_extra(call *c, const char *name, cq_val v)
@@ -584,7 +584,7 @@ static cq_status give_extra(call *c, const char *name, cq_val v)
     cq_tensor *t;
 
     CQ_TRY(cq_eval_as_tensor(c->run.ev, v, &t));
-    return c->ends->extra(c->ends->user, name, t);
+    return c->port->ends->extra(c->port, name, t);
 }
 
 /* The new values of what the program changes: those that it returns, and what operators changed in
@@ -623,7 +623,7 @@ static cq_status give_asserted(call *c)
 
     for (size_t i = 0; i < c->asserted.n; i++) {
         snprintf(name, sizeof name, "assert_%zu", i);
-        CQ_TRY(c->ends->extra(c->ends->user, name, c->asserted.items[i]));
+        CQ_TRY(c->port->ends->extra(c->port, name, c->asserted.items[i]));
     }
     return CQ_OK;
 }
@@ -636,7 +636,7 @@ static cq_status give_all(call *c, const cq_val *args, const cq_val *results)
     for (size_t i = 0; i < p->graph->n_outputs; i++)
         if (p->outputs[i].role == CQ_PT2_USER)
             CQ_TRY(cq_val_each(&(cq_visit){ .each = give, .user = c }, results[i]));
-    if (c->ends->keep_mutations && !c->ends->state)
+    if (c->port->keep_mutations && !c->port->keep_state)
         CQ_TRY(give_changed(c, args, results));
     return give_asserted(c);
 }
@@ -659,14 +659,14 @@ static cq_status perform(void *user)
     if (!c->names)
         goto done;
     for (size_t i = 0; i < c->model->user.n && c->run.ev->capture; i++)
-        c->names[i] = c->ends->name(c->ends->user, cq_pt2_input_name(c->model, i));
+        c->names[i] = c->port->ends->next_name(c->port, cq_pt2_input_name(c->model, i));
     CQ_TRY_OR_DONE(define_symbols(c));
     CQ_TRY_OR_DONE(check_guards(c));
     CQ_TRY_OR_DONE(collect(c, args));
     CQ_TRY_OR_DONE(cq_pt2_run_graph(&c->run, g, args, g->n_inputs, results));
     CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c->run));
     CQ_TRY_OR_DONE(give_all(c, args, results));
-    status = cq_pt2_finish_state(c->model, c->run.ev, c->ends, args, results);
+    status = cq_pt2_finish_state(c->model, c->run.ev, c->port, args, results);
 done:
     cq_map_clear(&c->axes);
     if (arena)
@@ -675,15 +675,15 @@ done:
 }
 
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, size_t n_inputs,
-                              const cq_pt2_ends *ends)
+                              cq_port *port)
 {
-    cq_eval        ev      = { .cx          = cx,
-                               .program     = p->script->program,
-                               .capture     = cq_capture_of(cx),
-                               .has_rule    = ends->has_rule,
-                               .has_rule_of = ends->user };
+    cq_eval        ev      = { .cx      = cx,
+                               .program = p->script->program,
+                               .dialect = CQ_DIALECT_EXPORTED,
+                               .capture = cq_capture_of(cx),
+                               .port    = port };
     cq_pt2_modules modules = { .n = 0 };
-    call           c       = { .model = p, .ends = ends };
+    call           c       = { .model = p, .port = port };
     double         bytes   = 0;
     cq_status      status;
 
@@ -696,7 +696,7 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
     c.run.program = p->program;
     c.run.ev      = &ev;
     c.run.modules = &modules;
-    if (ends->keep_asserts && ev.capture)
+    if (port->keep_asserts && ev.capture)
         c.run.asserted = &c.asserted;
     for (size_t i = 0; i < p->user.n; i++)
         bytes += c.inputs[i] ? cq_tensor_given_bytes(c.inputs[i]) : 0;

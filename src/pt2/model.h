@@ -56,28 +56,9 @@ typedef cq_status (*cq_pt2_weight_fn)(void *user, const char *name, cq_tensor *t
                                       bool is_parameter);
 cq_status cq_pt2_each_weight(cq_pt2 *model, cq_pt2_weight_fn fn, void *user);
 
-/* Where inputs come from and outputs go to. */
-typedef struct cq_pt2_ends {
-    const char *(*name)(void *user, const char *own); /* of the next input of a capture */
-    const char *(*axis_name)(void *user, const char *input, size_t rank, size_t axis);
-    cq_tensor *(*input)(void *user, cq_tensor *example); /* of a run */
-    cq_status (*output)(void *user, cq_tensor *t);
-    cq_status (*extra)(void *user, const char *name, cq_tensor *t); /* an output besides */
-    bool (*has_rule)(void *user, const char *op);
-    void *user;
-    bool  is_static;      /* all sizes are those of the example */
-    bool  keep_mutations; /* what the program changes is an output, too */
-    bool  keep_asserts;   /* so is, in a capture, what it asserts of data */
-
-    /* What it changes is inputs and outputs, state.NAME_in and state.NAME_out; of a run, what they
-     * are, those beyond n_given being what the file holds. */
-    bool              state;
-    cq_tensor *const *given;
-    size_t            n_given;
-} cq_pt2_ends;
-
+/* Calls the program through a port, for real or into the capture of cx. */
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
-                              const cq_pt2_ends *ends);
+                              cq_port *port);
 
 /* outputs.c: what the outputs are called, by the structure of the result; whether an input, output
  * or weight has a name. */
@@ -89,10 +70,10 @@ void      cq_pt2_warn_of_state(const cq_pt2 *model);
 /* What a graph of the program is called with for an input that is state, in the place of t; and
  * what became of all of them, with the results of the call. next: how many were asked for so far.
  */
-cq_status cq_pt2_state_value(cq_pt2 *model, cq_eval *ev, const cq_pt2_ends *ends, size_t input,
-                             cq_tensor *t, size_t *next, cq_val *out);
-cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, const cq_pt2_ends *ends,
-                              const cq_val *args, const cq_val *results);
+cq_status cq_pt2_state_value(cq_pt2 *model, cq_eval *ev, cq_port *port, size_t input, cq_tensor *t,
+                             size_t *next, cq_val *out);
+cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, cq_port *port, const cq_val *args,
+                              const cq_val *results);
 
 /* outputs.c: what the outputs are called, by the structure of the result. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);

@@ -60,15 +60,15 @@ void cq_pt2_warn_of_state(const cq_pt2 *p)
 
 /* ---- inputs ---- */
 
-cq_status cq_pt2_state_value(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, size_t input,
-                             cq_tensor *t, size_t *next, cq_val *out)
+cq_status cq_pt2_state_value(cq_pt2 *p, cq_eval *ev, cq_port *port, size_t input, cq_tensor *t,
+                             size_t *next, cq_val *out)
 {
     const char  *name = name_of(p, input);
     const size_t at   = (*next)++;
     char         in[600], after[600];
 
     if (!ev->capture) {
-        *out = cq_val_of_tensor(cq_clone(ev->cx, at < ends->n_given ? ends->given[at] : t));
+        *out = cq_val_of_tensor(cq_clone(ev->cx, at < port->n_given ? port->given[at] : t));
         return ev->cx->status;
     }
     snprintf(in, sizeof in, "state.%.500s_in", name);
@@ -104,7 +104,7 @@ static cq_val result_of(const cq_pt2 *p, size_t input, const cq_map *mutations)
     return result ? *result : CQ_NONE;
 }
 
-static cq_status finish(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, size_t input, cq_val arg,
+static cq_status finish(cq_pt2 *p, cq_eval *ev, cq_port *port, size_t input, cq_val arg,
                         cq_val result)
 {
     bool is_changed = p->is_state.items[input];
@@ -115,14 +115,14 @@ static cq_status finish(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, size_t 
             result.kind == CQ_VAL_TENSOR || cq_track_is_written(&ev->capture->tracks, arg.u.tensor);
     p->unsettled |= is_changed && !p->is_state.items[input];
     p->is_state.items[input] = is_changed || p->is_state.items[input];
-    if (!ends->state || !is_changed)
+    if (!port->keep_state || !is_changed)
         return CQ_OK;
     snprintf(name, sizeof name, "state.%.500s_out", name_of(p, input));
     cq_as_output(ev->cx, name, result.kind == CQ_VAL_TENSOR ? result.u.tensor : arg.u.tensor);
     return ev->cx->status;
 }
 
-cq_status cq_pt2_finish_state(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, const cq_val *args,
+cq_status cq_pt2_finish_state(cq_pt2 *p, cq_eval *ev, cq_port *port, const cq_val *args,
                               const cq_val *results)
 {
     cq_map    mutations = { 0 };
@@ -130,12 +130,12 @@ cq_status cq_pt2_finish_state(cq_pt2 *p, cq_eval *ev, const cq_pt2_ends *ends, c
 
     if (ev->capture) {
         p->unsettled = false;
-        p->has_state = ends->state;
+        p->has_state = port->keep_state;
     }
     for (int weights = 0; weights < 2; weights++)
         for (size_t i = 0; i < p->is_state.n && status == CQ_OK; i++)
             if (args[i].kind == CQ_VAL_TENSOR && (place_of(p, i) == p->user.n) == weights)
-                status = finish(p, ev, ends, i, args[i], result_of(p, i, &mutations));
+                status = finish(p, ev, port, i, args[i], result_of(p, i, &mutations));
     cq_map_clear(&mutations);
     return status;
 }

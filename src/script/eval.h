@@ -16,6 +16,7 @@
 #include "aten/core/ctx.h"
 #include "base/vec.h"
 #include "capture/capture.h"
+#include "capture/port.h"
 #include "lang/ast.h"
 #include "tensor/visit.h"
 
@@ -272,9 +273,15 @@ typedef struct cq_list_aliases {
     cq_val lists[3]; /* retained; the last is one of the others */
 } cq_list_aliases;
 
+/* What calls of operators look like. TorchScript finds an overload by the arguments. A program of
+ * torch.export names the overload, lists all arguments, and says what an operator returns that no
+ * table has. */
+typedef enum cq_dialect { CQ_DIALECT_SCRIPT, CQ_DIALECT_EXPORTED } cq_dialect;
+
 struct cq_eval {
     cq_ctx     *cx;
     cq_program *program;
+    cq_dialect  dialect;
     cq_capture *capture; /* NULL: just run */
 
     const struct cq_script *script; /* that somebody outside calls; NULL: part of another model */
@@ -292,11 +299,10 @@ struct cq_eval {
     cq_changes journal;
     size_t     explored; /* where the journal of the exploration under way begins */
     cq_ptr_map noted;    /* list or dict -> where it was last written down in the journal, + 1 */
-    bool (*has_rule)(void *user, const char *op); /* for exporting an operator whole; may be NULL */
-    void *has_rule_of;
+    cq_port   *port;     /* of the call from outside */
 
-    /* Knows what the operator that is being called returns, in case that no table has it: fakes
-     * of its results into like, at most CQ_MAX_RESULTS; how many there are. NULL: nobody does. */
+    /* CQ_DIALECT_EXPORTED: knows what the operator that is being called returns, in case that no
+     * table has it: fakes of its results into like, at most CQ_MAX_RESULTS; how many there are. */
     size_t (*results_of)(void *user, cq_tensor **like);
     void *results_of_user;
 

@@ -110,7 +110,7 @@ static cq_item_type list_of_leaf(const cq_visit *w)
     const cq_arguments   *a     = w->user;
     const cq_visit_place *place = w->place;
 
-    if (!a->port->sequence || !place->outer || place->whole.kind != CQ_VAL_LIST)
+    if (!a->port->sequences || !place->outer || place->whole.kind != CQ_VAL_LIST)
         return (cq_item_type){ 0 };
     return sequence_item(place->whole.u.list);
 }
@@ -127,7 +127,7 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
 
     if (w->place->index == 0) {
         name_input(a, w->place->outer, &name);
-        a->port->sequence(a->port->user, item.dtype, name.len ? cq_str_text(&name) : NULL);
+        a->port->ends->sequence(a->port, item.dtype, name.len ? cq_str_text(&name) : NULL);
         cq_str_clear(&name);
     }
     if (ev->cx->status != CQ_OK)
@@ -207,7 +207,7 @@ static cq_tensor *take_input(cq_visit *w, cq_tensor *example)
     if (item.kind != CQ_VAL_NONE && example->rank <= CQ_ITEM_MAX_RANK)
         return take_item(w, item, example);
     name_input(a, w->place, &name);
-    t = a->port->input(a->port->user, example, name.len ? cq_str_text(&name) : NULL);
+    t = a->port->ends->input(a->port, example, name.len ? cq_str_text(&name) : NULL);
     cq_str_clear(&name);
     return t;
 }
@@ -221,7 +221,7 @@ static cq_status number_input(cq_visit *w, cq_val v, cq_val *out)
     *out = v;
     if (!ev->capture || ev->capture->is_tape)
         return CQ_OK;
-    CQ_TRY(cq_args_tensor_of(&example, v, ((const cq_arguments *)w->user)->port->wide_floats));
+    CQ_TRY(cq_args_tensor_of(&example, v, ((const cq_arguments *)w->user)->wide_floats));
     t = take_input(w, example);
     cq_tensor_release(example);
     if (!t)
@@ -241,16 +241,16 @@ static cq_status tensor_input(cq_visit *w, cq_val v, cq_val *out)
 
     CQ_TRY(ev->cx->status);
     *out = cq_val_of_tensor(t);
-    if (a->port->optionals && !t->qparams && list_of_leaf(w).kind == CQ_VAL_NONE &&
+    if (a->port->optionals && !ev->tracing && !t->qparams && list_of_leaf(w).kind == CQ_VAL_NONE &&
         cq_type_is_optional_tensor(declared(a, w->place)))
         CQ_TRY(make_optional(ev, &t, out));
-    return a->port->state ? cq_state_add_argument(a->port->state, ev, cq_val_of_tensor(t)) : CQ_OK;
+    return a->state ? cq_state_add_argument(a->state, ev, cq_val_of_tensor(t)) : CQ_OK;
 }
 
 static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
 {
-    const cq_script_port *port = ((const cq_arguments *)w->user)->port;
-    cq_eval              *ev   = w->owner;
+    const cq_arguments *a  = w->user;
+    cq_eval            *ev = w->owner;
 
     *out = v; /* texts and None steer the program */
     if (cq_args_constant_of(v)) {
@@ -262,8 +262,8 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
     else if (v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL)
         CQ_TRY(number_input(w, v, out));
     CQ_TRY(ev->cx->status);
-    if (port->state && cq_val_is_number(v))
-        CQ_TRY(cq_state_add_argument(port->state, ev, *out));
+    if (a->state && cq_val_is_number(v))
+        CQ_TRY(cq_state_add_argument(a->state, ev, *out));
     cq_val_retain(*out);
     return CQ_OK;
 }

@@ -234,7 +234,7 @@ static bool is_short(cq_int length)
 typedef struct leaves {
     leaf_fn fn;
     void   *user;
-    bool    quantized_parts; /* cq_script_port */
+    bool    quantized_parts; /* cq_port */
 } leaves;
 
 /* The integers, the scale and the zero point of a quantized tensor. */
@@ -344,10 +344,10 @@ static void eval_clear(cq_eval *ev, cq_val root)
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
 {
-    const cq_script_port *port = user;
+    cq_port *port = user;
 
     (void)ev;
-    return port->output(port->user, t);
+    return port->ends->output(port, t);
 }
 
 /* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
@@ -515,43 +515,44 @@ cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
 }
 
 typedef struct outside_call {
-    cq_eval              *ev;
-    cq_script            *script;
-    const char           *method;
-    const cq_args        *args;
-    const cq_script_port *port;
+    cq_eval         *ev;
+    cq_script       *script;
+    const char      *method;
+    const cq_args   *args;
+    cq_port         *port;
+    cq_script_state *state; /* NULL: none is looked for */
 } outside_call;
 
 static cq_status call_with_state(const outside_call *c, cq_guard *guard)
 {
-    const cq_script_port *port = c->port;
-    const cq_args        *args = c->args;
-    cq_eval              *ev   = c->ev;
-    cq_val                positional, keywords, result;
+    cq_port       *port = c->port;
+    const cq_args *args = c->args;
+    cq_eval       *ev   = c->ev;
+    cq_arguments   a    = { port, c->state, c->script, c->method, true, args->wide_floats };
+    cq_val         positional, keywords, result;
 
-    CQ_TRY(cq_script_inputs(ev, (cq_arguments){ port, c->script, c->method, true },
-                            cq_val_of_list(args->positional), &positional));
-    CQ_TRY(cq_script_inputs(ev, (cq_arguments){ port, c->script, c->method, false },
-                            cq_val_of_dict(args->keywords), &keywords));
-    if (port->state && port->state->wanted)
-        CQ_TRY(cq_state_bind(port->state, guard, port->given, port->n_given));
+    CQ_TRY(cq_script_inputs(ev, a, cq_val_of_list(args->positional), &positional));
+    a.by_place = false;
+    CQ_TRY(cq_script_inputs(ev, a, cq_val_of_dict(args->keywords), &keywords));
+    if (c->state && c->state->wanted)
+        CQ_TRY(cq_state_bind(c->state, guard, port->given, port->n_given));
     CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
                 keywords.u.dict, &result));
-    CQ_TRY(each_leaf(ev, result, (leaves){ give_output, (void *)port, port->quantized_parts }));
+    CQ_TRY(each_leaf(ev, result, (leaves){ give_output, port, port->quantized_parts }));
     if (ev->capture && !ev->capture->graph->top->returns.n)
         CQ_TRY(empty_outputs(ev, result));
-    return port->state ? cq_state_finish(port->state, guard) : ev->cx->status;
+    return c->state ? cq_state_finish(c->state, guard) : ev->cx->status;
 }
 
 static cq_status call_through(void *user)
 {
     const outside_call *c       = user;
-    const bool          restore = c->ev->capture || c->port->restore || c->port->state;
+    const bool          restore = c->ev->capture || c->port->restore || c->state;
     cq_guard            guard   = { .ev = c->ev };
     cq_status           status  = restore ? cq_guard_begin(&guard, c->ev, c->script) : CQ_OK;
 
-    if (c->port->state)
-        c->port->state->n_arguments = 0;
+    if (c->state)
+        c->state->n_arguments = 0;
     if (status == CQ_OK)
         status = call_with_state(c, &guard);
     cq_guard_end(&guard, restore);
@@ -576,19 +577,19 @@ static double bytes_of_args(const cq_args *args)
 }
 
 static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
-                         uint32_t flags, const cq_script_port *port)
+                         uint32_t flags, cq_port *port)
 {
-    cq_eval ev = { .cx          = cx,
-                   .program     = s->program,
-                   .script      = s,
-                   .capture     = cq_capture_of(cx),
-                   .tracing     = (flags & CQ_SCRIPT_TRACE) != 0,
-                   .has_rule    = port->has_rule,
-                   .has_rule_of = port->user };
+    cq_eval ev = { .cx      = cx,
+                   .program = s->program,
+                   .script  = s,
+                   .capture = cq_capture_of(cx),
+                   .tracing = (flags & CQ_SCRIPT_TRACE) != 0,
+                   .port    = port };
 
     cx->whole_range = s->program->whole_range;
-    return cq_script_with_limits(&ev, s, bytes_of_args(args), call_through,
-                                 &(outside_call){ &ev, s, method, args, port });
+    return cq_script_with_limits(
+        &ev, s, bytes_of_args(args), call_through,
+        &(outside_call){ &ev, s, method, args, port, port->watch_state ? s->state : NULL });
 }
 
 /* ---- runs of programs that differentiate ---- */
@@ -596,42 +597,43 @@ static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_
 /* torch.autograd.grad goes back along a capture. So a run of a program that calls it is a capture
  * that its inputs trace, and what it returns is computed from that. */
 typedef struct taped_run {
-    const cq_script_port *port;
-    cq_ctx               *cx, *outer;
-    cq_capture           *tape;
+    cq_port     port; /* of the capture */
+    cq_port    *to;   /* of the run */
+    cq_ctx     *cx, *outer;
+    cq_capture *tape;
 } taped_run;
 
-static cq_tensor *taped_input(void *user, cq_tensor *example, const char *name)
+static cq_tensor *taped_input(cq_port *port, cq_tensor *example, const char *name)
 {
-    const taped_run *r = user;
-    cq_tensor       *t = r->port->input(r->port->user, example, name);
+    const taped_run *r = (const taped_run *)port;
+    cq_tensor       *t = r->to->ends->input(r->to, example, name);
 
     if (!t)
         cq_ctx_fail(r->cx, r->outer->status);
     return t;
 }
 
-static cq_status taped_output(void *user, cq_tensor *t)
+static cq_status taped_output(cq_port *port, cq_tensor *t)
 {
-    const taped_run *r = user;
+    const taped_run *r = (const taped_run *)port;
     cq_tensor       *computed;
 
     CQ_TRY(cq_capture_materialize(r->tape, r->cx, &computed, t));
-    return r->port->output(r->port->user, computed);
+    return r->to->ends->output(r->to, computed);
 }
 
 static cq_status run_taped(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
-                           const cq_script_port *port)
+                           cq_port *port)
 {
-    taped_run            r    = { .port = port, .outer = cx };
-    const cq_script_port ends = { .input = taped_input, .output = taped_output, .user = &r };
-    cq_status            status;
+    static const cq_port_ends ends = { .input = taped_input, .output = taped_output };
+    taped_run                 r    = { .port = { .ends = &ends }, .to = port, .outer = cx };
+    cq_status                 status;
 
     CQ_TRY_OR_DONE(cq_ctx_new(&r.cx));
     CQ_TRY_OR_DONE(cq_capture_new(&r.tape));
     r.tape->is_tape = true;
     cq_capture_start(r.tape, r.cx);
-    status = call_in(r.cx, s, method, args, CQ_SCRIPT_TRACE, &ends);
+    status = call_in(r.cx, s, method, args, CQ_SCRIPT_TRACE, &r.port);
     cq_capture_stop(r.tape, r.cx);
 done:
     cq_ctx_free(r.cx);
@@ -640,9 +642,9 @@ done:
 }
 
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
-                                 uint32_t flags, const cq_script_port *port)
+                                 uint32_t flags, cq_port *port)
 {
-    const bool may_tape = !cx->listener && !port->state;
+    const bool may_tape = !cx->listener && !port->watch_state;
     cq_status  status;
 
     if (may_tape && s->program->needs_tape)

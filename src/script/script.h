@@ -45,40 +45,14 @@ const cq_ast_expr *cq_script_param_type(cq_script *script, const char *method, s
 
 const char *cq_script_param_name(cq_script *script, const char *method, size_t i); /* or NULL */
 
-/* Where the inputs of a call come from and its outputs go to. */
-typedef struct cq_script_port {
-    /* What is used in place of a tensor among the arguments, and, in a capture, of a number; NULL
-     * after a failure, which is the context's. name: after its parameter, or NULL. */
-    cq_tensor *(*input)(void *user, cq_tensor *example, const char *name);
-    cq_status (*output)(void *user, cq_tensor *t);
-
-    /* In a capture: makes the input for a list of tensors or integers, a sequence, the last of the
-     * graph's inputs; a failure is the context's. NULL: each item is an input. */
-    void (*sequence)(void *user, cq_dtype dtype, const char *name);
-
-    /* In a capture: a tensor that is declared as Optional[Tensor] may be missing in a run. */
-    bool optionals;
-    bool (*has_rule)(void *user, const char *op); /* a user's own, for this operator */
-    void *user;
-
-    bool wide_floats;     /* of the arguments (cq_args) */
-    bool quantized_parts; /* a quantized tensor is three outputs */
-
-    /* What the call changes of the program is taken back after a capture, and if this says so. */
-    bool restore;
-
-    /* The state (state.h), and of a run what it is at the beginning. NULL: none. */
-    struct cq_script_state *state;
-    cq_tensor *const       *given;
-    size_t                  n_given;
-} cq_script_port;
-
 /* inputs.c: a walk over the arguments by position, or over those by name. */
 typedef struct cq_arguments {
-    const cq_script_port *port;
-    cq_script            *script;
-    const char           *method;
-    bool                  by_place;
+    cq_port                *port;
+    struct cq_script_state *state; /* NULL: none is looked for */
+    cq_script              *script;
+    const char             *method;
+    bool                    by_place;
+    bool                    wide_floats; /* of the arguments (cq_args) */
 } cq_arguments;
 
 /* The same tree, the context's, with what the port has in place of its tensors and numbers. */
@@ -102,9 +76,9 @@ const char *cq_foreign_maker_hint(const char *op);
  * one name different. */
 const char *cq_object_class_name(const cq_object *module);
 
-/* Calls a function or method as cq_script_run does, for real or into the capture of cx. */
+/* Calls a function or method through a port, for real or into the capture of cx. */
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *script, const char *method,
-                                 const cq_args *args, uint32_t flags, const cq_script_port *port);
+                                 const cq_args *args, uint32_t flags, cq_port *port);
 
 /* modules.c: the modules of an archive, each once, a module before those inside of it. Every tensor
  * with data that they hold, with its path; a module's own parameters come first, then its other

@@ -35,8 +35,14 @@ CQ_API void cq_run_options_like_export(cq_run_options *options, const cq_export_
 
 /* ---- inputs and outputs ---- */
 
-const char *cq_port_next_name(cq_port *p, const char *own)
+static cq_front_call *call_of(cq_port *port)
 {
+    return (cq_front_call *)port;
+}
+
+static const char *next_name(cq_port *port, const char *own)
+{
+    cq_front_call           *p = call_of(port);
     const cq_export_options *o = p->options;
     size_t                   i = p->n_inputs++;
     char                     made_up[32];
@@ -76,7 +82,7 @@ static cq_status input_axes(cq_graph *g, const cq_export_options *o, const char 
 }
 
 /* Whether the user or an earlier input has the name. */
-static bool is_taken(const cq_port *p, const char *name)
+static bool is_taken(const cq_front_call *p, const char *name)
 {
     const cq_export_options *o   = p->options;
     const cq_block          *top = p->capture->graph->top;
@@ -93,10 +99,10 @@ static bool is_taken(const cq_port *p, const char *name)
     return false;
 }
 
-static cq_tensor *graph_input(cq_port *p, cq_tensor *example, const char *own)
+static cq_tensor *graph_input(cq_front_call *p, cq_tensor *example, const char *own)
 {
     const char *axes[CQ_MAX_RANK];
-    const char *name = cq_port_next_name(p, own && !is_taken(p, own) ? own : NULL);
+    const char *name = next_name(&p->port, own && !is_taken(p, own) ? own : NULL);
     cq_status   status;
 
     status = input_axes(p->capture->graph, p->options, name, example, axes);
@@ -107,9 +113,10 @@ static cq_tensor *graph_input(cq_port *p, cq_tensor *example, const char *own)
     return cq_capture_input(p->capture, p->cx, example, name, axes);
 }
 
-cq_tensor *cq_port_input(cq_port *p, cq_tensor *example, const char *own)
+static cq_tensor *take_input(cq_port *port, cq_tensor *example, const char *own)
 {
-    cq_status status = CQ_OK;
+    cq_front_call *p      = call_of(port);
+    cq_status      status = CQ_OK;
 
     if (p->cx->status != CQ_OK)
         return NULL;
@@ -125,14 +132,15 @@ cq_tensor *cq_port_input(cq_port *p, cq_tensor *example, const char *own)
     return cq_clone(p->cx, example);
 }
 
-void cq_port_sequence(cq_port *p, cq_dtype dtype, const char *own)
+static void take_sequence(cq_port *port, cq_dtype dtype, const char *own)
 {
-    cq_graph *g = p->capture->graph;
-    cq_value *v;
+    cq_front_call *p = call_of(port);
+    cq_graph      *g = p->capture->graph;
+    cq_value      *v;
 
     if (p->cx->status != CQ_OK)
         return;
-    own = cq_port_next_name(p, own && !is_taken(p, own) ? own : NULL);
+    own = next_name(&p->port, own && !is_taken(p, own) ? own : NULL);
     v   = cq_ir_param_new(g->top, (cq_type){ .kind = CQ_TYPE_LIST, .dtype = dtype, .rank = -1 });
     if (v)
         v->name = cq_ir_text(g, own);
@@ -140,8 +148,10 @@ void cq_port_sequence(cq_port *p, cq_dtype dtype, const char *own)
         cq_ctx_fail(p->cx, CQ_E_NO_MEMORY);
 }
 
-cq_status cq_port_output(cq_port *p, cq_tensor *t)
+static cq_status give_output(cq_port *port, cq_tensor *t)
 {
+    cq_front_call *p = call_of(port);
+
     if (p->capture)
         cq_capture_output(p->capture, p->cx, t);
     else if (p->n_outputs < p->max)
@@ -150,19 +160,64 @@ cq_status cq_port_output(cq_port *p, cq_tensor *t)
     return p->cx->status;
 }
 
-cq_status cq_port_extra(cq_port *p, const char *name, cq_tensor *t)
+static cq_status give_extra(cq_port *port, const char *name, cq_tensor *t)
 {
-    cq_graph *g = p->capture ? p->capture->graph : NULL;
+    const cq_capture *capture = call_of(port)->capture;
+    cq_graph         *g       = capture ? capture->graph : NULL;
 
-    CQ_TRY(cq_port_output(p, t));
+    CQ_TRY(give_output(port, t));
     return g ? cq_vec_push(&g->named_outputs, cq_ir_text(g, name)) : CQ_OK;
 }
 
-bool cq_port_has_rule(void *port, const char *op)
+/* The name that the user has for an axis; NULL: none. */
+static const char *axis_name(cq_port *port, const char *input, size_t rank, size_t axis)
 {
-    const cq_port *p = port;
+    const cq_export_options *o = call_of(port)->options;
 
-    return p->options && cq_symbolics_has(p->options, op);
+    for (size_t i = 0; o && i < o->n_dynamic_axes; i++) {
+        const cq_dynamic_axis *d  = &o->dynamic_axes[i];
+        int64_t                at = d->axis < 0 ? d->axis + (int64_t)rank : d->axis;
+
+        if (strcmp(d->value, input) == 0 && at == (int64_t)axis)
+            return d->name;
+    }
+    return NULL;
+}
+
+static bool has_rule(cq_port *port, const char *op)
+{
+    const cq_export_options *o = call_of(port)->options;
+
+    return o && cq_symbolics_has(o, op);
+}
+
+static const cq_port_ends ends = { take_input, give_output, give_extra, take_sequence,
+                                   next_name,  axis_name,   has_rule };
+
+/* Sequences and optionals came with opsets 11 and 15. */
+static cq_port port_of_export(const cq_export_options *o)
+{
+    return (cq_port){ .ends            = &ends,
+                      .is_static       = o->flags & CQ_EXPORT_STATIC,
+                      .sequences       = o->flags & CQ_EXPORT_LISTS_AS_SEQUENCES && o->opset >= 11,
+                      .optionals       = o->flags & CQ_EXPORT_OPTIONAL_INPUTS && o->opset >= 15,
+                      .quantized_parts = o->flags & CQ_EXPORT_QUANTIZED_PARTS,
+                      .keep_mutations  = o->flags & CQ_EXPORT_KEEP_MUTATIONS,
+                      .keep_asserts    = o->flags & CQ_EXPORT_KEEP_ASSERTS,
+                      .keep_state      = o->flags & CQ_EXPORT_STATE,
+                      .watch_state     = true };
+}
+
+static cq_port port_of_run(const cq_run_options *o)
+{
+    return (cq_port){ .ends           = &ends,
+                      .keep_mutations = o->flags & CQ_RUN_KEEP_MUTATIONS,
+                      .keep_asserts   = o->flags & CQ_RUN_KEEP_ASSERTS,
+                      .keep_state     = o->flags & CQ_RUN_STATE,
+                      .watch_state    = o->flags & CQ_RUN_STATE,
+                      .restore        = o->flags & CQ_RUN_RESTORE,
+                      .given          = o->state,
+                      .n_given        = o->n_state };
 }
 
 /* ---- modes ---- */
@@ -193,23 +248,23 @@ static cq_status name_weight(void *user, const char *name, cq_tensor *t, bool is
     return cq_capture_weight(user, t, name);
 }
 
-static cq_status record(const cq_front_end *f, void *self, cq_port *port)
+static cq_status record(const cq_front_end *f, void *self, cq_front_call *call)
 {
-    cq_capture *cap = port->capture;
+    cq_capture *cap = call->capture;
     cq_status   status;
 
     CQ_TRY(f->each_weight(self, name_weight, cap));
-    cq_capture_start(cap, port->cx);
-    status = f->call(self, port);
-    cq_capture_stop(cap, port->cx);
+    cq_capture_start(cap, call->cx);
+    status = f->call(self, call);
+    cq_capture_stop(cap, call->cx);
     CQ_TRY(status);
-    CQ_TRY(cq_ctx_status(port->cx));
+    CQ_TRY(cq_ctx_status(call->cx));
     CQ_TRY(cq_capture_add_checks(cap));
     CQ_TRY(cq_capture_add_outputs(cap));
     CQ_TRY(cq_symbols_check(&cap->graph->symbols));
     CQ_TRY(cap->graph->status);
     if (!cap->graph->top->returns.n)
-        return cq_fail(CQ_E_UNSUPPORTED, port->options->graph_name, NULL,
+        return cq_fail(CQ_E_UNSUPPORTED, call->options->graph_name, NULL,
                        "the model returns no tensor");
     return CQ_OK;
 }
@@ -218,20 +273,20 @@ static cq_status record(const cq_front_end *f, void *self, cq_port *port)
 static cq_status capture(cq_graph **out, const cq_front_end *f, void *self,
                          const cq_export_options *options)
 {
-    cq_port    port    = { .options = options };
-    cq_marking marking = { 0 };
-    cq_status  status;
+    cq_front_call call    = { .port = port_of_export(options), .options = options };
+    cq_marking    marking = { 0 };
+    cq_status     status;
 
     CQ_TRY_OR_DONE(cq_marking_init(&marking, options->marks, options->n_marks));
-    CQ_TRY_OR_DONE(cq_capture_new(&port.capture));
-    CQ_TRY_OR_DONE(cq_ctx_new(&port.cx));
-    port.cx->marking = options->n_marks ? &marking : NULL;
-    CQ_TRY_OR_DONE(record(f, self, &port));
+    CQ_TRY_OR_DONE(cq_capture_new(&call.capture));
+    CQ_TRY_OR_DONE(cq_ctx_new(&call.cx));
+    call.cx->marking = options->n_marks ? &marking : NULL;
+    CQ_TRY_OR_DONE(record(f, self, &call));
     CQ_TRY_OR_DONE(cq_marking_check(&marking));
-    *out = cq_capture_take(port.capture);
+    *out = cq_capture_take(call.capture);
 done:
-    cq_ctx_free(port.cx);
-    cq_capture_free(port.capture);
+    cq_ctx_free(call.cx);
+    cq_capture_free(call.capture);
     cq_marking_clear(&marking);
     return status;
 }
@@ -243,20 +298,20 @@ static cq_status add_parameter(void *user, const char *name, cq_tensor *t, bool 
     return is_parameter ? cq_gradients_add_parameter(user, name, t) : CQ_OK;
 }
 
-static cq_status run(const cq_front_end *f, void *self, cq_port *port, size_t *n_outputs)
+static cq_status run(const cq_front_end *f, void *self, cq_front_call *call, size_t *n_outputs)
 {
     cq_named_outputs named = { 0 };
     cq_status        status;
 
-    cq_named_outputs_listen(&named, port->cx);
-    status = f->call(self, port);
+    cq_named_outputs_listen(&named, call->cx);
+    status = f->call(self, call);
     if (status == CQ_OK)
-        status = cq_ctx_status(port->cx);
+        status = cq_ctx_status(call->cx);
     if (status == CQ_OK)
-        *n_outputs = cq_named_outputs_take(&named, port->outputs, port->n_outputs, port->max);
-    if (status == CQ_OK && port->gradients)
-        status = cq_gradients_go_back(port->gradients, port->outputs,
-                                      *n_outputs < port->max ? *n_outputs : port->max);
+        *n_outputs = cq_named_outputs_take(&named, call->outputs, call->n_outputs, call->max);
+    if (status == CQ_OK && call->gradients)
+        status = cq_gradients_go_back(call->gradients, call->outputs,
+                                      *n_outputs < call->max ? *n_outputs : call->max);
     cq_named_outputs_clear(&named);
     return status;
 }
@@ -265,7 +320,9 @@ static cq_status run(const cq_front_end *f, void *self, cq_port *port, size_t *n
 static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
                             cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
-    cq_port    port    = { .run = o, .gradients = o->gradients, .outputs = outputs, .max = max };
+    cq_front_call call = {
+        .port = port_of_run(o), .gradients = o->gradients, .outputs = outputs, .max = max
+    };
     cq_marking marking = { 0 };
     cq_status  status;
 
@@ -273,12 +330,12 @@ static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_opti
     for (size_t i = 0; i < max; i++)
         outputs[i] = NULL;
     CQ_TRY_OR_DONE(cq_marking_init(&marking, o->marks, o->n_marks));
-    CQ_TRY_OR_DONE(o->gradients ? cq_gradients_start(o->gradients, &port.cx)
-                                : cq_ctx_new(&port.cx));
+    CQ_TRY_OR_DONE(o->gradients ? cq_gradients_start(o->gradients, &call.cx)
+                                : cq_ctx_new(&call.cx));
     if (o->gradients)
         CQ_TRY_OR_DONE(f->each_weight(self, add_parameter, o->gradients));
-    port.cx->marking = o->n_marks ? &marking : NULL;
-    status           = run(f, self, &port, n_outputs);
+    call.cx->marking = o->n_marks ? &marking : NULL;
+    status           = run(f, self, &call, n_outputs);
     for (size_t i = 0; i < max && status != CQ_OK; i++) {
         cq_tensor_release(outputs[i]);
         outputs[i] = NULL;
@@ -286,7 +343,7 @@ static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_opti
 done:
     cq_marking_clear(&marking);
     if (!o->gradients) /* else it is the gradients' */
-        cq_ctx_free(port.cx);
+        cq_ctx_free(call.cx);
     return status;
 }
 

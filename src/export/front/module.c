@@ -49,16 +49,19 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_module_each_state(m->module, tell_weight, &(weights){ fn, user });
 }
 
-static cq_tensor *take_input(void *port, cq_tensor *example)
+static cq_tensor *take_input(void *user, cq_tensor *example)
 {
-    return cq_port_input(port, example, NULL);
+    cq_port *port = user;
+
+    return port->ends->input(port, example, NULL);
 }
 
-static cq_status call(void *self, cq_port *port)
+static cq_status call(void *self, cq_front_call *call)
 {
-    module_call *m  = self;
-    cq_ctx      *cx = port->cx;
-    cq_nest      in = cq_nest_map(cx, m->args, take_input, port), result;
+    module_call *m    = self;
+    cq_port     *port = &call->port;
+    cq_ctx      *cx   = call->cx;
+    cq_nest      in   = cq_nest_map(cx, m->args, take_input, port), result;
     cq_tensor  **out;
     size_t       n;
 
@@ -66,7 +69,7 @@ static cq_status call(void *self, cq_port *port)
     out    = cq_nest_tensors(cx, &result, &n);
     CQ_TRY(cq_ctx_status(cx));
     for (size_t i = 0; out && i < n; i++)
-        CQ_TRY(cq_port_output(port, out[i]));
+        CQ_TRY(port->ends->output(port, out[i]));
     return CQ_OK;
 }
 

@@ -19,41 +19,6 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_pt2_each_weight(((pt2_call *)self)->model, fn, user);
 }
 
-/* The name that the user has for an axis; NULL: none. */
-static const char *axis_name(void *user, const char *input, size_t rank, size_t axis)
-{
-    const cq_export_options *o = ((cq_port *)user)->options;
-
-    for (size_t i = 0; o && i < o->n_dynamic_axes; i++) {
-        const cq_dynamic_axis *d  = &o->dynamic_axes[i];
-        int64_t                at = d->axis < 0 ? d->axis + (int64_t)rank : d->axis;
-
-        if (strcmp(d->value, input) == 0 && at == (int64_t)axis)
-            return d->name;
-    }
-    return NULL;
-}
-
-static const char *input_name(void *user, const char *own)
-{
-    return cq_port_next_name(user, own);
-}
-
-static cq_tensor *copy_input(void *user, cq_tensor *example)
-{
-    return cq_port_input(user, example, NULL);
-}
-
-static cq_status give_output(void *user, cq_tensor *t)
-{
-    return cq_port_output(user, t);
-}
-
-static cq_status give_extra(void *user, const char *name, cq_tensor *t)
-{
-    return cq_port_extra(user, name, t);
-}
-
 /* Outputs are called as the program has it, unless the user has names for them. */
 static cq_status name_outputs(const cq_pt2 *model, cq_graph *g)
 {
@@ -62,36 +27,17 @@ static cq_status name_outputs(const cq_pt2 *model, cq_graph *g)
     return CQ_OK;
 }
 
-static cq_status call(void *self, cq_port *port)
+static cq_status call(void *self, cq_front_call *call)
 {
-    pt2_call   *c    = self;
-    cq_pt2_ends ends = { .name      = input_name,
-                         .axis_name = axis_name,
-                         .input     = copy_input,
-                         .output    = give_output,
-                         .extra     = give_extra,
-                         .has_rule  = cq_port_has_rule,
-                         .user      = port };
+    pt2_call *c    = self;
+    cq_port  *port = &call->port;
 
-    if (port->run) {
-        ends.keep_mutations = port->run->flags & CQ_RUN_KEEP_MUTATIONS;
-        ends.keep_asserts   = port->run->flags & CQ_RUN_KEEP_ASSERTS;
-        ends.state          = port->run->flags & CQ_RUN_STATE && c->model->has_state;
-        ends.given          = port->run->state;
-        ends.n_given        = port->run->n_state;
-    } else {
-        const uint32_t flags = port->options->flags;
-
-        ends.is_static      = flags & CQ_EXPORT_STATIC;
-        ends.keep_mutations = flags & CQ_EXPORT_KEEP_MUTATIONS;
-        ends.keep_asserts   = flags & CQ_EXPORT_KEEP_ASSERTS;
-        ends.state          = flags & CQ_EXPORT_STATE;
-    }
-    c->keeps_mutations = ends.keep_mutations;
-    if (c->n_captures++ == 0 && (port->capture || !c->model->is_state.n))
+    port->keep_state &= call->capture || c->model->has_state;
+    c->keeps_mutations = port->keep_mutations;
+    if (c->n_captures++ == 0 && (call->capture || !c->model->is_state.n))
         CQ_TRY(cq_pt2_forget_state(c->model));
-    CQ_TRY(cq_pt2_call_through(port->cx, c->model, c->inputs, c->n_inputs, &ends));
-    return port->capture ? name_outputs(c->model, port->capture->graph) : CQ_OK;
+    CQ_TRY(cq_pt2_call_through(call->cx, c->model, c->inputs, c->n_inputs, port));
+    return call->capture ? name_outputs(c->model, call->capture->graph) : CQ_OK;
 }
 
 static bool must_repeat(void *self)

@@ -34,23 +34,8 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_script_each_tensor(((script_call *)self)->script, fn, user);
 }
 
-static cq_tensor *take_input(void *port, cq_tensor *example, const char *name)
-{
-    return cq_port_input(port, example, name);
-}
-
-static void take_sequence(void *port, cq_dtype dtype, const char *name)
-{
-    cq_port_sequence(port, dtype, name);
-}
-
-static cq_status give_output(void *port, cq_tensor *t)
-{
-    return cq_port_output(port, t);
-}
-
 /* The first capture of an export finds the state anew. */
-static cq_status begin_capture(script_call *s, const cq_port *port)
+static cq_status begin_capture(script_call *s, const cq_export_options *options)
 {
     if (s->n_captures++)
         return CQ_OK;
@@ -58,8 +43,8 @@ static cq_status begin_capture(script_call *s, const cq_port *port)
     s->script->state = cq_zalloc(sizeof *s->script->state);
     if (!s->script->state)
         return CQ_E_NO_MEMORY;
-    s->script->state->wanted = port->options->flags & CQ_EXPORT_STATE;
-    s->script->state->quiet  = port->options->training != CQ_TRAINING_EVAL;
+    s->script->state->wanted = options->flags & CQ_EXPORT_STATE;
+    s->script->state->quiet  = options->training != CQ_TRAINING_EVAL;
     return CQ_OK;
 }
 
@@ -73,32 +58,13 @@ static bool must_repeat(void *self)
     return false;
 }
 
-static cq_status call(void *self, cq_port *port)
+static cq_status call(void *self, cq_front_call *call)
 {
-    script_call   *s    = self;
-    cq_script_port ends = {
-        .input       = take_input,
-        .output      = give_output,
-        .has_rule    = cq_port_has_rule,
-        .user        = port,
-        .wide_floats = s->args->wide_floats,
-    };
+    script_call *s = self;
 
-    if (port->capture) {
-        CQ_TRY(begin_capture(s, port));
-        ends.quantized_parts = port->options->flags & CQ_EXPORT_QUANTIZED_PARTS;
-        if (port->options->flags & CQ_EXPORT_LISTS_AS_SEQUENCES && port->options->opset >= 11)
-            ends.sequence = take_sequence; /* which came with that opset */
-        ends.optionals = port->options->flags & CQ_EXPORT_OPTIONAL_INPUTS &&
-                         port->options->opset >= 15 && !(s->flags & CQ_SCRIPT_TRACE);
-        ends.state = s->script->state;
-    } else {
-        ends.restore = port->run->flags & CQ_RUN_RESTORE;
-        ends.state   = port->run->flags & CQ_RUN_STATE ? s->script->state : NULL;
-        ends.given   = port->run->state;
-        ends.n_given = port->run->n_state;
-    }
-    return cq_script_call_through(port->cx, s->script, s->method, s->args, s->flags, &ends);
+    if (call->capture)
+        CQ_TRY(begin_capture(s, call->options));
+    return cq_script_call_through(call->cx, s->script, s->method, s->args, s->flags, &call->port);
 }
 
 static const cq_front_end scripts = { set_training, restore,          each_weight,

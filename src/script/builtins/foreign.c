@@ -151,7 +151,8 @@ static cq_status change_in_place(cq_fncall *c)
 
 cq_status cq_resolve_foreign(cq_fncall *c)
 {
-    cq_eval   *ev = c->ev;
+    cq_eval   *ev          = c->ev;
+    const bool is_exported = ev->dialect == CQ_DIALECT_EXPORTED;
     cq_tensor *like[CQ_MAX_RESULTS];
     size_t     n = 1;
 
@@ -160,14 +161,13 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     if (!ev->capture)
         return not_known(c->name);
     CQ_TRY(find_tensor(c, &like[0]));
-    if (ev->results_of)
+    if (is_exported)
         n = ev->results_of(ev->results_of_user, like);
     if (!n || !like[0])
         return not_known(c->name);
-    CQ_TRY(
-        write_down(c, NULL, ev->results_of ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
+    CQ_TRY(write_down(c, NULL, is_exported ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
     CQ_TRY(change_in_place(c));
-    if (!ev->guess && !ev->results_of) {
+    if (!ev->guess && !is_exported) {
         ev->guess       = cq_name(ev->program, c->name);
         ev->guess_place = ev->cx->place;
     }
@@ -413,9 +413,8 @@ cq_status cq_resolve_defined(cq_fncall *c)
     CQ_TRY(find_definition(ev, c->name, &to.callee));
     if (to.callee.kind == CQ_VAL_NONE)
         return cq_fncall_decline(c);
-    CQ_TRY(ev->capture && ev->has_rule && ev->has_rule(ev->has_rule_of, c->name)
-               ? call_whole(&to)
-               : cq_fncall_run(&to));
+    CQ_TRY(ev->capture && cq_port_has_rule(ev->port, c->name) ? call_whole(&to)
+                                                              : cq_fncall_run(&to));
     c->result = to.result;
     return CQ_OK;
 }

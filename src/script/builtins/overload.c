@@ -105,7 +105,8 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
             out[i] = *given;
         } else if (a->has_default) {
             out[i] = a->default_value;
-        } else if (c->ev->results_of && a->type.optional) { /* newer schemas have a default */
+        } else if (c->ev->dialect == CQ_DIALECT_EXPORTED &&
+                   a->type.optional) { /* newer schemas have a default */
             out[i] = CQ_NONE;
         } else {
             return false;
@@ -436,7 +437,7 @@ static cq_status call_by_arguments(cq_fncall *c)
         c->declined = false;
         CQ_TRY(try_overloads(c, first, plain, suffix, true));
     }
-    return c->declined && !c->ev->results_of ? no_overload(c) : CQ_OK;
+    return c->declined && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : CQ_OK;
 }
 
 cq_status cq_resolve_operator(cq_fncall *c)
@@ -450,5 +451,5 @@ cq_status cq_resolve_operator(cq_fncall *c)
     if (named && match(named->schema, c, true, filled))
         return call_overload(c, named, c->name, filled);
     /* A program of torch.export has numbers where tensors are meant. */
-    return named && !c->ev->results_of ? no_overload(c) : call_by_arguments(c);
+    return named && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : call_by_arguments(c);
 }

@@ -57,14 +57,15 @@ typedef struct fit {
 /* ---- one capture ---- */
 
 typedef struct probe {
+    cq_port     port;
     cq_ctx     *cx;
     cq_capture *capture;
     size_t      n_inputs;
 } probe;
 
-static cq_tensor *take_input(void *user, cq_tensor *example, const char *name)
+static cq_tensor *take_input(cq_port *port, cq_tensor *example, const char *name)
 {
-    probe *p = user;
+    probe *p = (probe *)port;
     char   text[32];
 
     (void)name;
@@ -72,10 +73,10 @@ static cq_tensor *take_input(void *user, cq_tensor *example, const char *name)
     return p->cx->status == CQ_OK ? cq_capture_input(p->capture, p->cx, example, text, NULL) : NULL;
 }
 
-static cq_status give_output(void *user, cq_tensor *t)
+static cq_status give_output(cq_port *port, cq_tensor *t)
 {
     (void)t;
-    return ((probe *)user)->cx->status;
+    return ((probe *)port)->cx->status;
 }
 
 static cq_status make_tensor(cq_tensor **out, const cq_guess *g)
@@ -91,13 +92,14 @@ static cq_status make_tensor(cq_tensor **out, const cq_guess *g)
 
 static cq_status capture_call(const cq_suggestion *s, probe *p, const cq_args *args)
 {
-    const cq_script_port port = { .input = take_input, .output = give_output, .user = p };
-    cq_status            status;
+    static const cq_port_ends ends = { .input = take_input, .output = give_output };
+    cq_status                 status;
 
+    p->port.ends = &ends;
     CQ_TRY(cq_capture_new(&p->capture));
     CQ_TRY(cq_ctx_new(&p->cx));
     cq_capture_start(p->capture, p->cx);
-    status = cq_script_call_through(p->cx, s->script, s->def->name, args, 0, &port);
+    status = cq_script_call_through(p->cx, s->script, s->def->name, args, 0, &p->port);
     cq_capture_stop(p->capture, p->cx);
     return status == CQ_OK ? p->cx->status : status;
 }

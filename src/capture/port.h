@@ -1,0 +1,58 @@
+/* A port connects one call of a model with its caller: where inputs come from, where outputs go,
+ * and what the caller asks for. In an export inputs and outputs are those of the graph; in a run
+ * they are tensors with data. All front ends, TorchScript, programs of torch.export and modules in
+ * C, are called through one; export/front/front_end.c has the one that the exporter uses. */
+#ifndef CQ_CAPTURE_PORT_H
+#define CQ_CAPTURE_PORT_H
+
+#include "aten/core/ctx.h"
+
+typedef struct cq_port cq_port;
+
+/* What a port does. Whoever makes one embeds cq_port at the beginning of its own state. */
+typedef struct cq_port_ends {
+    /* What the call uses in place of example, the next input; NULL after a failure, which is the
+     * context's. A run gets a copy, because a model may work in place. own: the name of the input,
+     * unless the user has a name for it or for another one; NULL: it is numbered. */
+    cq_tensor *(*input)(cq_port *port, cq_tensor *example, const char *own);
+    cq_status (*output)(cq_port *port, cq_tensor *t);
+
+    /* The others may be NULL. An output that comes after those of the model and has a name. */
+    cq_status (*extra)(cq_port *port, const char *name, cq_tensor *t);
+    /* In a capture: an input that is a sequence of tensors, for a list. */
+    void (*sequence)(cq_port *port, cq_dtype dtype, const char *own);
+    /* In a capture: the name of the next input, for a front end that makes it; and the name that
+     * the user has for an axis of it, NULL: none. */
+    const char *(*next_name)(cq_port *port, const char *own);
+    const char *(*axis_name)(cq_port *port, const char *input, size_t rank, size_t axis);
+    /* Whether the user has a symbolic function for the operator, so that it is exported whole. */
+    bool (*has_rule)(cq_port *port, const char *op);
+} cq_port_ends;
+
+struct cq_port {
+    const cq_port_ends *ends;
+
+    /* Of captures. */
+    bool is_static; /* all sizes are those of the example */
+    bool sequences; /* a list is one input, not one for each item */
+    bool optionals; /* an argument that is declared Optional[Tensor] may be missing in a run */
+    bool quantized_parts; /* a quantized tensor is three outputs */
+
+    /* Of captures and runs. */
+    bool keep_mutations; /* what the program changes is an output, too */
+    bool keep_asserts;   /* so is what it asserts of data */
+    bool keep_state;     /* what it changes is inputs and outputs: state.NAME_in, state.NAME_out */
+    bool watch_state;    /* changes are looked for, asked for or not */
+
+    /* Of runs. */
+    bool              restore; /* what the call changes is taken back */
+    cq_tensor *const *given;   /* the state before the call; what is missing is the file's */
+    size_t            n_given;
+};
+
+static inline bool cq_port_has_rule(cq_port *port, const char *op)
+{
+    return port && port->ends->has_rule && port->ends->has_rule(port, op);
+}
+
+#endif

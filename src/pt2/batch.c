@@ -1,14 +1,13 @@
 /* Programs that used vmap, as PyTorch notes them before it decomposes them: between
  * _add_batch_dim and _remove_batch_dim a tensor has a dimension that the nodes do not know of. It
- * is carried in front of the others. So operators that work element by element need their arguments
- * lined up behind it, axes are one further, shapes have one more size, and products of matrices are
- * products of batches of them. Other operators are called for each element of the batch, in a loop.
+ * is carried in front of the others (vmap_levels.c has nested ones). So operators that work element
+ * by element need their arguments lined up behind it, axes are one further, shapes have one more
+ * size, and products of matrices are products of batches of them. Other operators are called for
+ * each element of the batch, in a loop.
  */
 #include "pt2/run.h"
 
 #include "base/str.h"
-
-#define PREDISPATCH "torch._functorch.predispatch."
 
 typedef enum rule {
     REFUSED,
@@ -69,30 +68,7 @@ static rule rule_of(const char *op)
 
 static bool is_batched(const cq_pt2_run *r, const cq_pt2_arg *a)
 {
-    if (a->kind == CQ_PT2_LIST)
-        for (size_t i = 0; i < a->u.list.n; i++)
-            if (is_batched(r, &a->u.list.items[i]))
-                return true;
-    return a->kind == CQ_PT2_SLOT && r->batched[a->u.slot];
-}
-
-static void mark_args(cq_pt2_run *r, const cq_pt2_arg *args, size_t n, bool batched)
-{
-    for (size_t i = 0; i < n; i++)
-        if (args[i].kind == CQ_PT2_SLOT)
-            r->batched[args[i].u.slot] = batched;
-        else if (args[i].kind == CQ_PT2_LIST)
-            mark_args(r, args[i].u.list.items, args[i].u.list.n, batched);
-}
-
-static void mark(cq_pt2_run *r, const cq_pt2_node *n, bool batched)
-{
-    mark_args(r, n->outputs, n->n_outputs, batched);
-}
-
-static cq_tensor *move(cq_pt2_run *r, cq_tensor *t, int64_t from, int64_t to)
-{
-    return from == to ? t : CQ_OP(r->ev->cx, "aten::movedim.int", TENSOR(t), INT(from), INT(to));
+    return cq_pt2_levels(r, a) != 0;
 }
 
 /* What is the same for all of the batch is repeated. */
@@ -106,42 +82,6 @@ static cq_status repeat(cq_pt2_run *r, cq_int n, cq_tensor **x)
     memcpy(sizes + 1, (*x)->sizes, (*x)->rank * sizeof *sizes);
     *x = CQ_OP(cx, "aten::expand", TENSOR(*x), cq_ints(cx, sizes, (*x)->rank + 1));
     return cx->status;
-}
-
-/* _add_batch_dim(x, dim, level), _remove_batch_dim(x, level, size, dim) */
-static cq_status enter_or_leave(cq_pt2_run *r, const cq_pt2_node *n, bool enter, cq_val *out)
-{
-    cq_ctx    *cx = r->ev->cx;
-    cq_val     args[4];
-    cq_tensor *x;
-
-    if (n->n_inputs != (enter ? 3 : 4))
-        return cq_fail(CQ_E_FORMAT, NULL, NULL, "it has other arguments than it takes");
-    for (size_t i = 0; i < n->n_inputs; i++)
-        CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
-    x = args[0].kind == CQ_VAL_TENSOR ? args[0].u.tensor : NULL;
-    if (!x || args[enter ? 1 : 3].kind != CQ_VAL_INT || args[enter ? 2 : 1].kind != CQ_VAL_INT ||
-        args[enter ? 2 : 1].u.i.value != 1)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, "ep.run_decompositions() replaces it",
-                       "a vmap inside of a vmap cannot be followed");
-    if (enter) {
-        x = move(r, x, args[1].u.i.value, 0);
-    } else {
-        if (!is_batched(r, &n->inputs[0]))
-            CQ_TRY(repeat(r, args[2].kind == CQ_VAL_INT ? args[2].u.i : cq_i(1), &x));
-        x = move(r, x, 0, args[3].u.i.value);
-    }
-    mark(r, n, enter);
-    *out = cq_val_of_tensor(x);
-    return cx->status;
-}
-
-cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found)
-{
-    const bool enter = strcmp(n->target, PREDISPATCH "_add_batch_dim") == 0;
-
-    *found = enter || strcmp(n->target, PREDISPATCH "_remove_batch_dim") == 0;
-    return *found ? enter_or_leave(r, n, enter, out) : CQ_OK;
 }
 
 /* ---- operators inside of a vmap ---- */
@@ -239,11 +179,19 @@ static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_sc
     return CQ_OK;
 }
 
+/* Axes 0 and -1 of a tensor without dimensions mean nothing; beside a batch they would mean that.
+ */
+static bool is_number_in_batch(const cq_pt2_node *n, const cq_pt2_operands *o)
+{
+    return strcmp(n->op, "aten::unsqueeze") != 0 && strcmp(n->op, "aten::stack") != 0 && o->n &&
+           rank_without_batch(o->args[0], true) == 0 && o->args[0].kind == CQ_VAL_TENSOR;
+}
+
 static cq_status by_axes(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
 {
     const cq_op *row = cq_op_find(n->op);
 
-    if (!row)
+    if (!row || is_number_in_batch(n, o))
         return refuse(n);
     for (size_t i = 0; i < row->schema->n_args; i++)
         if (is_axis_name(row->schema->args[i].name))
@@ -499,23 +447,26 @@ static cq_status by_rule(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o
     return refuse(n);
 }
 
-cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
-                         bool *done)
+static cq_status line_up_batch(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
+                               bool *done)
 {
-    const cq_pt2_operands given = *o;
-    bool                  any   = false;
-    cq_status             status;
+    const cq_pt2_operands given  = *o;
+    cq_status             status = by_rule(r, n, o, out, done);
 
-    *done = false;
-    for (size_t i = 0; i < n->n_inputs; i++)
-        any |= is_batched(r, &n->inputs[i]);
-    mark(r, n, any);
-    if (!any)
-        return CQ_OK;
-    status = by_rule(r, n, o, out, done);
     if (status != CQ_E_UNSUPPORTED || r->ev->cx->status != CQ_OK)
         return status;
     *o    = given;
     *done = true;
     return in_loop(r, n, o, out);
+}
+
+cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_pt2_batch *b,
+                         cq_val *out, bool *done)
+{
+    *done = false;
+    CQ_TRY(cq_pt2_merge_levels(r, n, o, b));
+    if (b->levels)
+        CQ_TRY(line_up_batch(r, n, o, out, done));
+    cq_pt2_set_levels(r, n->outputs, n->n_outputs, b->levels);
+    return CQ_OK;
 }

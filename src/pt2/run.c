@@ -248,6 +248,7 @@ static void make_ints(const cq_pt2_node *n, cq_val *args)
 static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 {
     cq_pt2_operands o = { .n = n->n_inputs };
+    cq_pt2_batch    batch;
     bool            done;
 
     if (n->n_inputs > CQ_EVAL_MAX_OPERANDS)
@@ -264,12 +265,12 @@ static cq_status call_operator(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
         CQ_TRY(cq_eval_as_tensor(r->ev, o.args[0], &number));
         o.args[0] = cq_val_of_tensor(number);
     }
-    CQ_TRY(cq_pt2_line_up(r, n, &o, out, &done));
-    if (done)
-        return CQ_OK;
-    if (r->autocast != CQ_DTYPE_NONE)
+    CQ_TRY(cq_pt2_line_up(r, n, &o, &batch, out, &done));
+    if (!done && r->autocast != CQ_DTYPE_NONE)
         CQ_TRY(cq_pt2_autocast(r, n->op, o.args, o.n));
-    return cq_pt2_call(r, n->op, o.names, o.args, o.n, out);
+    if (!done)
+        CQ_TRY(cq_pt2_call(r, n->op, o.names, o.args, o.n, out));
+    return cq_pt2_split_levels(r, &batch, out);
 }
 
 static bool has_tensors(const cq_pt2_graph *g, const cq_pt2_arg *args, size_t n)
@@ -472,13 +473,13 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
     if (r->ev->depth >= MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, g->name, NULL, "graphs are nested more than %d deep",
                        MAX_DEPTH);
-    r->values  = cq_alloc_array(g->n_slots + 1, sizeof *r->values);
-    r->batched = cq_zalloc(g->n_slots + 1);
-    if (!r->values || !r->batched) {
+    r->values = cq_alloc_array(g->n_slots + 1, sizeof *r->values);
+    r->levels = cq_zalloc(g->n_slots + 1);
+    if (!r->values || !r->levels) {
         cq_free(r->values);
-        cq_free(r->batched);
-        r->values  = outer.values;
-        r->batched = outer.batched;
+        cq_free(r->levels);
+        r->values = outer.values;
+        r->levels = outer.levels;
         return CQ_E_NO_MEMORY;
     }
     for (size_t i = 0; i < g->n_slots; i++)
@@ -497,11 +498,11 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
     for (size_t i = 0; i < g->n_slots; i++)
         cq_val_release(r->values[i]);
     cq_free(r->values);
-    cq_free(r->batched);
-    r->values  = outer.values;
-    r->batched = outer.batched;
-    r->graph   = outer.graph;
-    r->node    = outer.node;
+    cq_free(r->levels);
+    r->values = outer.values;
+    r->levels = outer.levels;
+    r->graph  = outer.graph;
+    r->node   = outer.node;
     return status == CQ_OK ? r->ev->cx->status : status;
 }
 

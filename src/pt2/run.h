@@ -23,7 +23,7 @@ typedef struct cq_pt2_run {
     const cq_pt2_graph *graph;
     const cq_pt2_node  *node;
     cq_val             *values;
-    bool               *batched; /* batch.c: whether a value has the dimension of a vmap */
+    uint8_t            *levels; /* vmap_levels.c: the vmaps, a bit each, that a value depends on */
 
     cq_pt2_asserted       *asserted; /* gets what is asserted; NULL: that is dropped */
     struct cq_pt2_modules *modules;  /* modules.c: those that the node is in */
@@ -58,11 +58,30 @@ typedef struct cq_pt2_operands {
     size_t      n;
 } cq_pt2_operands;
 
-/* batch.c: the beginning and end of a vmap; and the arguments of an operator inside of one, or,
- * with *done, its result. */
+/* vmap_levels.c: the beginning and the end of a vmap. */
 cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
-cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_val *out,
-                         bool *done);
+
+/* The levels of vmap that an argument depends on, and those of the results of a node. */
+enum { CQ_PT2_MAX_LEVELS = 8 };
+unsigned cq_pt2_levels(const cq_pt2_run *r, const cq_pt2_arg *a);
+void     cq_pt2_set_levels(cq_pt2_run *r, const cq_pt2_arg *args, size_t n, unsigned levels);
+
+/* All levels of the arguments of a call. If there are several, arguments get one dimension for all
+ * of them, and results are split again. */
+typedef struct cq_pt2_batch {
+    unsigned levels;
+    size_t   n;
+    cq_int   sizes[CQ_PT2_MAX_LEVELS];
+} cq_pt2_batch;
+
+cq_status cq_pt2_merge_levels(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o,
+                              cq_pt2_batch *b);
+cq_status cq_pt2_split_levels(cq_pt2_run *r, const cq_pt2_batch *b, cq_val *v);
+
+/* batch.c: the arguments of an operator inside of a vmap, or, with *done, its result. The result
+ * must be split by cq_pt2_split_levels. */
+cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_pt2_batch *b,
+                         cq_val *out, bool *done);
 
 /* higher_order.c: calls body with the slices of tensors along their first axis, and stacks its
  * results, of which there are so many; the outcome is a tuple. */

@@ -324,6 +324,23 @@ class VmapAny(nn.Module):
                 torch.vmap(lambda p: p.mT.amax())(x), torch.vmap(lambda w: nn.functional.linear(x[0], w))(self.w))
 
 
+class VmapNested(nn.Module):
+    """A vmap inside of a vmap: values of both, of one and of none of them, and other axes."""
+    def __init__(self):
+        super().__init__()
+        self.w, self.b = nn.Parameter(torch.randn(2, 5, 3)), nn.Parameter(torch.randn(2, 5))
+
+    def forward(self, x, y):  # 2x4x3 and 4x3x6
+        v, linear = torch.vmap, nn.functional.linear
+        return (v(v(lambda p, w, b: linear(p, w, b), (0, None, None)))(x, self.w, self.b),
+                v(v(lambda p, q: p @ q, (1, 1)), (0, None))(x, y),
+                v(v(lambda p, q: torch.stack([p * 2, q.sum(0) + p], -1), (None, 0)), (0, None))(x[:, 0], y.mT),
+                v(lambda w: v(lambda p: torch.tanh(w @ p).sum(-1))(x[0]))(self.w),
+                v(v(v(lambda p: torch.softmax(p * p, -1) + p.max())))(x[None].expand(2, 2, 4, 3)[..., None]),
+                v(v(lambda p: torch.cat([p, p.sort()[0], torch.ones(1)]).reshape(7, 1).T.cumsum(1)))(x),
+                v(lambda p: v(lambda q: torch.ones(2) * 3)(p))(x))
+
+
 class Wrapper(torch.Tensor):
     """A tensor subclass that wraps others, as quantized weights of torchao do."""
     INNER = ()
@@ -448,6 +465,7 @@ CASES = {  # name: model, args, kwargs, dynamic_shapes
     "complex_parts": (ComplexParts(), (torch.sin(x(4, 3) + 1),), {}, {"x": {0: Dim.AUTO}}),
     "signs_in_place": (SignsInPlace(), (2 * torch.sin(x(4, 3) + 1),), {}, {"x": {0: Dim.AUTO}}),
     "vmap_any": (VmapAny(), (torch.sin(x(2, 4, 3)), torch.tensor([[0, 2], [1, 1]])), {}, None),
+    "vmap_nested": (VmapNested(), (torch.sin(x(2, 4, 3)), torch.cos(x(4, 3, 6))), {}, None),
     "subclass": (Subclass(), (x(5, 3),), {}, {"x": {0: Dim.AUTO}}),
     "multiple": (Multiple(), (x(8, 3),), {}, {"x": {0: 4 * Dim("n", max=9), 1: Dim.AUTO}}),
     "shapes_in_place": (ShapesInPlace(), (x(3, 4),), {}, None),

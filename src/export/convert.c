@@ -266,6 +266,12 @@ static bool is_of_user(const cq_exporter *ex, const cq_symbolic *row)
            row < ex->user_rows.items + ex->user_rows.n;
 }
 
+/* A row that only says why the operator cannot be exported, whatever its arguments are. */
+static bool is_reason(const cq_symbolic *row)
+{
+    return row && row->no;
+}
+
 static cq_status refuse_complex(cq_sym *s, char reason[CQ_ERROR_MESSAGE_SIZE])
 {
     s->declined = true;
@@ -302,7 +308,9 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     cq_status   status;
 
     CQ_TRY(cq_symbolic_find(&found, ex, n->op, ex->options.opset));
-    row = cq_export_is_unknown(n) && !is_of_user(ex, found.row) ? NULL : found.row;
+    row = cq_export_is_unknown(n) && !is_of_user(ex, found.row) && !is_reason(found.row)
+              ? NULL
+              : found.row;
     if (!row && function && function->symbolic) {
         own.user_fn = function->symbolic;
         own.user    = function->user;

@@ -10,6 +10,8 @@
 #include "base/vec.h"
 
 #include <errno.h>
+
+#ifdef __linux__
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -26,7 +28,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef __linux__
+/* Its number is the same on all processors. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 enum {
     GOODBYE_MS      = 5000,

@@ -15,10 +15,12 @@
 #     make test-static   golden tests of it in an empty root
 #     make aarch64  build/aarch64 (glibc) and build/aarch64-static (musl): Linux on ARM
 #     make test-aarch64  unit, kernel and golden tests of both in an emulator
+#     make dist    build/dist: archives, wheels, Debian packages, bill of materials, checksums
+#     make test-dist  installs and tries them in empty systems (Debian 11 to sid)
 #     make install  into PREFIX (/usr/local), below DESTDIR if that is set
 #     make help    this list
 #     make         build/calque
-.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 dist test-dist docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -37,6 +39,23 @@ static:
 	@tools/cross.sh x86_64-linux-musl
 	@$(CROSS)/x86_64-linux-musl.cmake -B build/static -DCALQUE_STATIC=ON >/dev/null
 	@ninja -C build/static --quiet calque_cli
+
+# Wheels contain a shared library for each C library, and the static program.
+dist: static
+	@tools/setup.sh dist
+	@tools/cross.sh aarch64-linux-musl && tools/cross.sh x86_64-linux-glibc && tools/cross.sh aarch64-linux-glibc
+	@$(CROSS)/aarch64-linux-musl.cmake -B build/aarch64-static -DCALQUE_STATIC=ON >/dev/null
+	@$(CROSS)/x86_64-linux-glibc.cmake -B build/x86_64-glibc >/dev/null
+	@$(CROSS)/aarch64-linux-glibc.cmake -B build/aarch64-glibc >/dev/null
+	@ninja -C build/static --quiet calque_shared
+	@ninja -C build/aarch64-static --quiet calque_cli calque_shared
+	@ninja -C build/x86_64-glibc --quiet calque_shared
+	@ninja -C build/aarch64-glibc --quiet calque_shared
+	@rm -rf build/dist
+	@/usr/bin/python3 tools/dist.py
+
+test-dist:
+	@for test in tests/dist/*_test.py; do /usr/bin/python3 $$test || exit 1; done
 
 test-static: static
 	@CALQUE_BINARY=$(CURDIR)/build/static/calque CALQUE=$(CURDIR)/tests/cross/empty_root.sh \

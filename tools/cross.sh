@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds jansson and zlib for another system, from Debian's source packages, as static libraries:
 #
-#     tools/cross.sh x86_64-linux-musl | aarch64-linux-musl | x86_64-windows | wasm32
+#     tools/cross.sh x86_64-linux-musl | aarch64-linux-musl | x86_64-linux-glibc | aarch64-linux-glibc |
+#                    x86_64-windows | wasm32
 #
 # The result is below .cache/cross/TARGET, where cmake/toolchains/TARGET.cmake expects it. tools/setup.sh
 # cross installs the compilers. It may be run again at any time: what exists is not built again.
@@ -9,7 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly TARGET=${1:?usage: tools/cross.sh TARGET}
-readonly CROSS=${CALQUE_CACHE:-$PWD/.cache}/cross
+CROSS=$(realpath -m "${CALQUE_CACHE:-$PWD/.cache}/cross")
+readonly CROSS
 readonly SOURCES=$CROSS/sources PREFIX=$CROSS/$TARGET
 
 fail() {
@@ -17,13 +19,18 @@ fail() {
     exit 1
 }
 
+# The mirror that apt is set up for; security updates are elsewhere.
+debian_mirror() {
+    apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' |
+        awk '$1 == "Debian" && $2 !~ /security/ && !found++ { print $3 }'
+}
+
 # Sources are downloaded with lists of their own: apt need not be set up for them.
 need_sources() {
     local mirror suite
 
     ls "$SOURCES"/jansson_*.orig.tar.* "$SOURCES"/zlib_*.orig.tar.* >/dev/null 2>&1 && return 0
-    mirror=$(apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' |
-        awk '$1 == "Debian" && $2 !~ /security/ && !found++ { print $3 }')
+    mirror=$(debian_mirror)
     suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
     [ -n "$mirror" ] || fail "apt knows no mirror of Debian"
     mkdir -p "$SOURCES/lists/partial"
@@ -90,6 +97,34 @@ SPECS
     chmod +x "$PREFIX/cc"
 }
 
+# The C library and headers of Debian 11 (glibc 2.31), so that programs run on every newer system too.
+# Links with absolute targets would lead out of the folder. A cross compiler also searches folders outside of
+# --sysroot, so the headers and libraries are named.
+write_glibc_compiler() {
+    local architecture=$1 gcc=$2 root=$PREFIX/root mirror link triplet
+
+    if [ ! -e "$root/.complete" ]; then
+        mirror=$(debian_mirror)
+        [ -n "$mirror" ] || fail "apt knows no mirror of Debian"
+        rm -rf --one-file-system "$root"
+        mmdebstrap --quiet --variant=extract --architectures="$architecture" --include=libc6-dev \
+            --aptopt='Acquire::Check-Valid-Until "false"' bullseye "$root" "$mirror" ||
+            fail "mmdebstrap could not extract glibc of Debian 11"
+        find "$root/usr/lib" "$root"/lib* -type l -lname '/*' | while read -r link; do
+            ln -sfn "$root$(readlink "$link")" "$link"
+        done
+        touch "$root/.complete"
+    fi
+    triplet=$("$gcc" -print-multiarch)
+    cat >"$PREFIX/cc" <<WRAPPER
+#!/bin/sh
+exec $gcc --sysroot="$root" -B"$root/usr/lib/$triplet" -nostdinc -isystem "$("$gcc" -print-file-name=include)" \
+    -isystem "$root/usr/include/$triplet" -isystem "$root/usr/include" "\$@" \
+    -L"$root/usr/lib/$triplet" -L"$root/lib/$triplet"
+WRAPPER
+    chmod +x "$PREFIX/cc"
+}
+
 # NAME: unpacks its sources, configures them with further arguments, and builds the static library.
 build() {
     local name=$1 work
@@ -118,6 +153,19 @@ build() {
     rm -rf "$work"
 }
 
+# zlib's CMake files do not know emscripten.
+build_zlib_for_wasm() {
+    local work
+
+    work=$(mktemp -d)
+    tar -C "$work" --strip-components=1 -xf "$SOURCES"/zlib_*.orig.tar.*
+    (cd "$work" && emcc -O3 -DHAVE_UNISTD_H -c adler32.c crc32.c deflate.c inffast.c \
+        inflate.c inftrees.c trees.c zutil.c && emar rcs "$PREFIX/lib/libz.a" ./*.o) || fail "zlib could not be built"
+    cp "$work/zlib.h" "$work/zconf.h" "$PREFIX/include/"
+    sed -n '/Copyright/,/\*\//p' "$work/zlib.h" | sed '$d' >"$PREFIX/licences/zlib"
+    rm -rf "$work"
+}
+
 [ -e "$PREFIX/.complete" ] && exit 0
 need_sources
 mkdir -p "$PREFIX"
@@ -125,17 +173,19 @@ CMAKE=(cmake)
 case $TARGET in
 x86_64-linux-musl) write_musl_compiler x86_64 gcc ld-musl-x86_64.so.1 ;;
 aarch64-linux-musl) write_musl_compiler aarch64 aarch64-linux-gnu-gcc ld-musl-aarch64.so.1 ;;
+x86_64-linux-glibc) write_glibc_compiler amd64 gcc ;;
+aarch64-linux-glibc) write_glibc_compiler arm64 aarch64-linux-gnu-gcc ;;
 x86_64-windows) ;;
 wasm32)
     CMAKE=(emcmake cmake)
     TOOLCHAIN=$(dirname "$(readlink -f "$(command -v emcc)")")/cmake/Modules/Platform/Emscripten.cmake
     ;;
-*) fail "unknown target '$TARGET'; expected x86_64-linux-musl, aarch64-linux-musl, x86_64-windows or wasm32" ;;
+*) fail "unknown target '$TARGET'; expected {x86_64,aarch64}-linux-{musl,glibc}, x86_64-windows or wasm32" ;;
 esac
 echo "cross: building jansson and zlib for $TARGET"
-build jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF \
+[ -e "$PREFIX/lib/libjansson.a" ] || build jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF \
     -DJANSSON_BUILD_SHARED_LIBS=OFF
-build zlib
+if [ "$TARGET" = wasm32 ]; then build_zlib_for_wasm; else build zlib; fi
 [ -e "$PREFIX/lib/libz.a" ] || mv "$PREFIX/lib/libzlibstatic.a" "$PREFIX/lib/libz.a"
 version=$(basename "$(ls "$SOURCES"/jansson_*.orig.tar.*)" | sed 's/jansson_//; s/.orig.*//')
 printf 'Name: jansson\nDescription: JSON\nVersion: %s\nLibs: -L%s -ljansson\nCflags: -I%s\n' \

@@ -6,6 +6,7 @@
 #     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
 #     tools/setup.sh modern         today's PyTorch and compilers, in folders of their own (8 GB); as root
 #     tools/setup.sh cross          compilers, libraries and emulators for other systems
+#     tools/setup.sh dist           what the packages of a release are made and tested with; as root
 #     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
 # For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
@@ -23,7 +24,12 @@ packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-
 
 packages_cross=(musl-tools gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mingw-w64 wine wine64
     emscripten nodejs llvm)
+packages_dist=(debhelper dh-python lintian mmdebstrap ruby)
 packages_arm64=(libc6-dev musl-dev libjansson-dev zlib1g-dev libcmocka-dev)
+
+# Empty systems in which packages are installed and tried: Python 3.9 to 3.14.
+readonly ROOTS=$CACHE/roots
+suites_roots=(bullseye bookworm trixie sid)
 
 # Debian's suites with newer peers and compilers, each installed into a folder of its own.
 # tools/modern.sh runs programs there; make test-compilers builds and tests there.
@@ -137,6 +143,24 @@ need_suite() {
     touch "$folder/.complete"
 }
 
+need_roots() {
+    local suite mirror
+
+    for suite in "${suites_roots[@]}"; do
+        [ -e "$ROOTS/$suite/.complete" ] && continue
+        is_root || fail "roots of other suites are made and entered as root"
+        mirror=$(debian_mirror)
+        [ -n "$mirror" ] || fail "apt knows no mirror of Debian"
+        echo "setup: installing Python of Debian $suite into $ROOTS/$suite"
+        rm -rf --one-file-system "${ROOTS:?}/$suite"
+        mkdir -p "$ROOTS"
+        mmdebstrap --quiet --variant=apt --include="python3 python3-numpy python3-pip" \
+            --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$ROOTS/$suite" "$mirror" ||
+            fail "mmdebstrap could not install Debian $suite"
+        touch "$ROOTS/$suite/.complete"
+    done
+}
+
 # Sources are downloaded with lists of their own: apt need not be set up for them.
 need_torch_tests() {
     local dir=$CACHE/torch-tests mirror suite
@@ -162,7 +186,7 @@ need_torch_tests() {
 
 # The libraries of another architecture are installed beside those of this one.
 need_cross() {
-    need_packages "${packages_cross[@]}"
+    need_packages "${packages_cross[@]}" mmdebstrap
     if ! dpkg --print-foreign-architectures | grep -qx arm64; then
         as_root dpkg --add-architecture arm64
         as_root apt-get update -q || fail "apt-get update failed"
@@ -170,7 +194,7 @@ need_cross() {
     need_packages "${packages_arm64[@]/%/:arm64}"
 }
 
-[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|torch-tests…"
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|dist|torch-tests…"
 for what in "$@"; do
     case $what in
     build) need_packages "${packages_build[@]}" ;;
@@ -178,7 +202,8 @@ for what in "$@"; do
     peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
     modern) need_suite trixie && need_suite sid ;;
     cross) need_cross ;;
+    dist) need_packages "${packages_dist[@]}" && need_roots ;;
     torch-tests) need_torch_tests ;;
-    *) fail "unknown part '$what'; there are build, test, peers, modern, cross and torch-tests" ;;
+    *) fail "unknown part '$what'; expected build, test, peers, modern, cross, dist or torch-tests" ;;
     esac
 done

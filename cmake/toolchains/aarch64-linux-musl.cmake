@@ -1,7 +1,3 @@
 set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/aarch64-linux-musl)
 set(CALQUE_PROCESSOR aarch64)
-include(${CMAKE_CURRENT_LIST_DIR}/musl.cmake)
-set(CMAKE_AR aarch64-linux-gnu-ar)
-set(CMAKE_RANLIB aarch64-linux-gnu-ranlib)
-set(CMAKE_STRIP aarch64-linux-gnu-strip)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+include(${CMAKE_CURRENT_LIST_DIR}/linux.cmake)

@@ -1,3 +1,3 @@
 set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/x86_64-linux-musl)
 set(CALQUE_PROCESSOR x86_64)
-include(${CMAKE_CURRENT_LIST_DIR}/musl.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/linux.cmake)

@@ -1,0 +1,3 @@
+set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/aarch64-linux-glibc)
+set(CALQUE_PROCESSOR aarch64)
+include(${CMAKE_CURRENT_LIST_DIR}/linux.cmake)

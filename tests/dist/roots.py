@@ -1,0 +1,51 @@
+"""What the tests of packages share: the files of build/dist, and running commands in empty systems."""
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peer"))
+from peers import ROOT, Report, Skip  # noqa: E402, F401
+
+DIST = pathlib.Path(os.environ.get("CALQUE_DIST", ROOT / "build/dist"))
+CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache"))
+SUITES = ["bullseye", "bookworm", "trixie", "sid"]
+MODEL = ROOT / "tests/data/pt2/any_length.214.pt2"
+
+# The changes that a command makes to the root are in memory, and vanish with its namespace.
+ENTER = """
+set -e
+root=$1 folder=$2
+shift 2
+work=$(mktemp -d)
+mount -t tmpfs calque "$work"
+mkdir "$work/upper" "$work/work" "$work/root"
+mount -t overlay calque -o "lowerdir=$root,upperdir=$work/upper,workdir=$work/work" "$work/root"
+mount --bind "$folder" "$work/root/mnt"
+mount --bind /proc "$work/root/proc"
+exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 HOME=/ chroot "$work/root" sh -c 'cd /mnt && exec "$@"' sh "$@"
+"""
+
+
+def one(pattern):
+    """The only file of the release that matches."""
+    found = sorted(DIST.glob(pattern))
+    assert len(found) == 1, f"expected one {pattern} in {DIST}, found {len(found)}; run make dist"
+    return found[0]
+
+
+def run(command, **keywords):
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **keywords)
+    assert done.returncode == 0, f"{' '.join(map(str, command[-6:]))}: exit {done.returncode}\n{done.stdout[-3000:]}"
+    return done.stdout
+
+
+def run_in(suite, folder, command):
+    """Runs a command in a Debian system; folder is its working folder."""
+    root = CACHE / "roots" / suite
+    if not (root / ".complete").exists():
+        raise Skip(f"there is no {root}; tools/setup.sh dist makes it")
+    if os.geteuid() != 0:
+        raise Skip("other systems are entered as root")
+    return run(["unshare", "--mount", "sh", "-c", ENTER, "enter", root.resolve(), folder, *command], timeout=300)

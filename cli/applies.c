@@ -52,11 +52,18 @@ static const char *kind_name(cli_kind kind)
     }
 }
 
+/* calque view reads a profile, whatever the model is. */
+static bool applies_to(const cli_verb *verb, const struct applies *a)
+{
+    return strcmp(verb->name, "view") != 0 || strcmp(a->option, "profile") != 0;
+}
+
 int cli_check_kind(const cli_args *args, cli_kind kind)
 {
     for (size_t i = 0; i < args->n_given; i++)
         for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-            if (strcmp(args->given[i].option->name, options[k].option) == 0 &&
+            if (applies_to(args->verb, &options[k]) &&
+                strcmp(args->given[i].option->name, options[k].option) == 0 &&
                 !(options[k].kinds & kind))
                 return cli_misuse(args->verb, "--%s is for %s, but %s is %s%s%s", options[k].option,
                                   options[k].is_for, cli_path_name(args->operands[0]),

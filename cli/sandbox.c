@@ -72,6 +72,9 @@ static void add_operands(outputs *o, const cli_args *args)
     } else if (strcmp(verb, "export") == 0) {
         snprintf(path, sizeof path, "%s.onnx", cli_model_name(operand));
         add_file(o, path);
+    } else if (strcmp(verb, "view") == 0) {
+        snprintf(path, sizeof path, "%s.html", cli_model_name(operand));
+        add_file(o, path);
     } else if (strcmp(verb, "unstrip") == 0 && is_folder(operand)) {
         add_folder(o, operand);
     } else if (strcmp(verb, "strip") == 0 || strcmp(verb, "unstrip") == 0) {

@@ -28,6 +28,7 @@
 #include <calque/testcase.h>
 #include <calque/threads.h>
 #include <calque/version.h>
+#include <calque/view.h>
 #include <calque/weights.h>
 #include <calque/zoo.h>
 

@@ -89,7 +89,11 @@ enum {
     /* TorchScript: a tensor argument declared as Optional[Tensor] becomes an optional input, as in
      * PyTorch: a run may omit it, and branches that test for None are kept. By default, and below
      * opset 15, which introduced optionals, it is a required input. */
-    CQ_EXPORT_OPTIONAL_INPUTS = 1 << 19
+    CQ_EXPORT_OPTIONAL_INPUTS = 1 << 19,
+
+    /* Nodes say where they come from: the location in the source as doc_string, the modules as
+     * metadata `calque.module`, "layer1:Sequential/0:Bottleneck". For <calque/view.h>. */
+    CQ_EXPORT_ORIGINS = 1 << 20
 };
 
 /* The report of an export: the contents of the model, and findings for the user. It is filled

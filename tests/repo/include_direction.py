@@ -33,6 +33,7 @@ USES = {
     "testcase": ["onnx"],
     "info": ["nn", "pt2", "onnx"],
     "audit": ["onnx"],
+    "view": ["edit"],
     "zoo": [],
     "cli": [],
 }

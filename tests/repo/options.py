@@ -49,6 +49,7 @@ OPTIONS = {
         "STATE": "export --state",
         "COMPLEX_AS_PAIRS": "export --complex-as-pairs",
         "OPTIONAL_INPUTS": "export --optional-inputs",
+        "ORIGINS": "(view shows them)",
         "QUANTIZED_PARTS": "(of calque.onnx, whose programs want what PyTorch's files give)",
         "LISTS_AS_SEQUENCES": "(of calque.onnx, whose programs feed what PyTorch's files take)",
     },
@@ -130,6 +131,13 @@ OPTIONS = {
         "BEFORE": "join --before",
         "AFTER": "join --after",
         "CONNECTIONS": "(how many values a step connects to)",
+    },
+    "cq_view_options": {
+        "title": "(the name of the file)",
+        "profile": "view --profile",
+        "report": "view --report",
+        "other": "view --diff",
+        "other_title": "(the name of the file)",
     },
     "cq_proof_options": {
         "rtol": "(each verb that changes a model has its own)",

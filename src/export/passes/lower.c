@@ -261,6 +261,28 @@ static bool names_inputs(const cq_node *n, const cq_attr *a)
            a->value.u.list.items[0].kind == CQ_OPERAND_STR;
 }
 
+/* "layer1:Sequential/0:Bottleneck", from the outermost module; the model itself has no name. */
+static void add_origin(lowering *l, cq_onnx_node *node, const cq_origin *origin)
+{
+    enum { MAX_LEVELS = 64 };
+    const cq_origin *levels[MAX_LEVELS];
+    size_t           n = 0;
+    cq_str           s = { 0 };
+
+    for (; origin && n < MAX_LEVELS; origin = origin->parent)
+        if (origin->name && *origin->name)
+            levels[n++] = origin;
+    if (!n || !node)
+        return;
+    while (n-- > 0)
+        cq_str_printf(&s, "%s%s:%s", s.len ? "/" : "", levels[n]->name,
+                      levels[n]->class_name ? levels[n]->class_name : "");
+    if (s.status != CQ_OK)
+        l->model->status = s.status;
+    cq_onnx_add_entry(l->model, &node->metadata_props, "calque.module", cq_str_text(&s));
+    cq_str_clear(&s);
+}
+
 static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
 {
     const char   *colons = strstr(n->op, "::");
@@ -291,7 +313,10 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
     for (size_t i = 0; i < n->n_blocks;)
         i = subgraphs(l, node, n, i);
     annotations(l, node, n);
-    if (n->place.source && l->ex->options.flags & CQ_EXPORT_VERBOSE) /* as torch.onnx does */
+    if (l->ex->options.flags & CQ_EXPORT_ORIGINS)
+        add_origin(l, node, n->origin);
+    /* As torch.onnx does with verbose=True. */
+    if (n->place.source && l->ex->options.flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_ORIGINS))
         node->doc_string =
             cq_onnx_text(l->model, cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
 }

@@ -1,0 +1,113 @@
+/* calque view: a model as an HTML page or a still picture. Models that are not ONNX are exported
+ * first, in memory. */
+#include "cli.h"
+#include "example.h"
+#include "export_options.h"
+#include "load.h"
+#include "model.h"
+
+#include <calque/system.h>
+#include <calque/view.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_SIZE 4096
+
+/* OUT, or a file in this folder that is named after the model. */
+static const char *output_path(const cli_args *args)
+{
+    static char path[PATH_SIZE];
+    const char *given = cli_value(args, "output");
+
+    snprintf(path, sizeof path, "%s.html", cli_model_name(args->operands[0]));
+    return given ? given : path;
+}
+
+/* The page unless only a picture is asked for. */
+static int write_view(const cli_args *args, cq_onnx_model *model)
+{
+    const char     *svg = cli_value(args, "svg"), *diff = cli_value(args, "diff");
+    const bool      has_page = cli_value(args, "output") || !svg;
+    cq_view_options options;
+    const char     *path = output_path(args);
+    int             code = CLI_DONE;
+
+    cq_view_options_init(&options);
+    options.title   = cli_model_name(args->operands[0]);
+    options.profile = cli_value(args, "profile");
+    options.report  = cli_value(args, "report");
+    if (diff) {
+        CLI_TRY(cli_need_onnx(diff));
+        CLI_TRY(cli_result(cli_load_onnx(&options.other, diff)));
+        options.other_title = diff;
+    }
+    cq_outputs_begin();
+    if (has_page)
+        code = cli_result(cq_onnx_model_view_file(path, model, CQ_VIEW_HTML, &options));
+    if (code == CLI_DONE && svg)
+        code = cli_result(cq_onnx_model_view_file(svg, model, CQ_VIEW_SVG, &options));
+    code = cli_end_outputs(code);
+    cq_onnx_model_free(options.other);
+    if (code == CLI_DONE)
+        cli_wrote(args, has_page ? path : svg, " %zu nodes,", cq_onnx_model_n_nodes(model));
+    return code;
+}
+
+static int view_example(const cli_args *args, cli_model *model, cli_example *example)
+{
+    static cli_export job; /* too large for a stack frame */
+    cq_onnx_model    *onnx = NULL;
+    int               code;
+
+    CLI_TRY(cli_export_read(&job, args, model, example));
+    job.options.flags |= CQ_EXPORT_ORIGINS;
+    code = cli_result_of_model(model, model->front_end->export_to(&onnx, model, example->tensors,
+                                                                  example->n, &job.options));
+    if (code == CLI_DONE)
+        code = write_view(args, onnx);
+    cq_onnx_model_free(onnx);
+    return code;
+}
+
+static int run(const cli_args *args)
+{
+    cq_onnx_model *model = NULL;
+    int            code;
+
+    if (!cli_model_is_onnx(args->operands[0]))
+        return cli_with_example(args, NULL, view_example);
+    code = cli_result(cli_load_onnx(&model, args->operands[0]));
+    if (code == CLI_DONE)
+        code = write_view(args, model);
+    cq_onnx_model_free(model);
+    return code;
+}
+
+static const cli_option options[] = {
+    { "output", "OUT", "the page to write (MODEL.html)", 'o' },
+    { "svg", "OUT", "write a still picture; without -o instead of the page", 0 },
+    { "profile", "FILE", "colour the nodes by time: a file of calque run --profile", 0 },
+    { "diff", "OTHER", "show another ONNX model beside it, and what differs", 0 },
+    { "report", "FILE", "mark what could not be exported: a file of calque export --report", 0 },
+    CLI_EXAMPLE_OPTIONS,
+    CLI_LIMIT_OPTIONS,
+    CLI_EXPORT_OPTIONS,
+    { 0 },
+};
+
+const cli_verb cli_verb_view = {
+    .name     = "view",
+    .operands = "MODEL [-o OUT]",
+    .summary  = "show a model as a page in the browser",
+    .about =
+        "Writes MODEL as one HTML page that needs no network: modules as boxes that open, shapes,\n"
+        "source lines, statistics of weights, FLOPs and memory. MODEL is an ONNX model, or\n"
+        "anything that calque export takes, with the same options.",
+    .options      = options,
+    .groups       = cli_export_groups,
+    .min_operands = 1,
+    .max_operands = 1,
+    .n_read       = 1,
+    .run          = run,
+};

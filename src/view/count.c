@@ -1,0 +1,110 @@
+/* FLOPs of the nodes, and the memory of activations while they run one after the other. Dynamic
+ * sizes of the inputs are set to 1 for both. */
+#include "view/view.h"
+
+#include "tensor/dtype.h"
+
+static bool has_dynamic_sizes(const cq_onnx_graph *g)
+{
+    for (uint32_t i = 0; i < g->input.n; i++) {
+        const cq_onnx_type  *t = g->input.items[i]->type;
+        const cq_onnx_shape *s = t && t->tensor_type ? t->tensor_type->shape : NULL;
+
+        for (uint32_t k = 0; s && k < s->dim.n; k++)
+            if (!cq_onnx_has(s->dim.items[k], CQ_ONNX_DIM_VALUE))
+                return true;
+    }
+    return false;
+}
+
+static double bytes_of(const cq_onnx_type *t)
+{
+    const cq_onnx_tensor_type *tensor = t ? t->tensor_type : NULL;
+    double                     n;
+
+    if (!tensor || !tensor->shape)
+        return 0;
+    n = (double)cq_dtype_size(cq_dtype_from_onnx(tensor->elem_type));
+    for (uint32_t i = 0; i < tensor->shape->dim.n; i++)
+        n *= cq_onnx_has(tensor->shape->dim.items[i], CQ_ONNX_DIM_VALUE)
+                 ? (double)tensor->shape->dim.items[i]->dim_value
+                 : 0;
+    return n > 0 ? n : 0;
+}
+
+static void note_bytes(cq_view *v, const cq_onnx_value_infos *list)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        const uint32_t x = cq_view_find(v, v->main_graph, list->items[i]->name);
+
+        if (x != CQ_VIEW_NONE && v->values.items[x].weight == CQ_VIEW_NONE)
+            v->values.items[x].bytes = bytes_of(list->items[i]->type);
+    }
+}
+
+typedef struct flops_of_nodes {
+    cq_view   *v;
+    cq_ptr_map ops; /* nodes to an op + 1 */
+} flops_of_nodes;
+
+static cq_status note_flops(void *user, const cq_onnx_node *node, double flops)
+{
+    flops_of_nodes *f     = user;
+    const void     *found = cq_ptr_map_get(&f->ops, node);
+
+    f->v->flops += flops;
+    if (found)
+        f->v->ops.items[(uintptr_t)found - 1].flops = flops;
+    return CQ_OK;
+}
+
+/* A value lives from the node that computes it to the last one that reads it. */
+static cq_status add_memory(cq_view *v)
+{
+    const cq_view_graph *g      = &v->graphs.items[v->main_graph];
+    double              *freed  = cq_zalloc((g->n_ops + 1) * sizeof *freed);
+    double               live   = 0;
+    cq_status            status = freed ? CQ_OK : CQ_E_NO_MEMORY;
+
+    for (uint32_t i = 0; i < g->n_ops && status == CQ_OK; i++) {
+        const cq_view_op *op = &v->ops.items[g->ops[i]];
+
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const cq_view_value *x =
+                op->outputs[k] == CQ_VIEW_NONE ? NULL : &v->values.items[op->outputs[k]];
+
+            if (!x)
+                continue;
+            live += x->bytes;
+            freed[x->last_use > i ? x->last_use : i] += x->bytes;
+        }
+        if (op->node)
+            status = cq_vec_push(&v->memory, (cq_view_point){ g->ops[i], live });
+        v->peak = live > v->peak ? live : v->peak;
+        live -= freed[i];
+    }
+    cq_free(freed);
+    return status;
+}
+
+cq_status cq_view_count(cq_view *v)
+{
+    flops_of_nodes f = { .v = v };
+    double         all;
+    cq_status      status;
+
+    v->is_fixed = has_dynamic_sizes(v->model->graph);
+    status      = cq_onnx_model_count_flops(&all, v->model);
+    if (status != CQ_OK) /* a model that is wrong has a structure all the same */
+        return status == CQ_E_NO_MEMORY ? status : CQ_OK;
+    for (size_t i = 0; i < v->ops.n && status == CQ_OK; i++)
+        if (v->ops.items[i].node)
+            status = cq_ptr_map_set(&f.ops, v->ops.items[i].node, (void *)((uintptr_t)i + 1));
+    if (status == CQ_OK)
+        status = cq_onnx_each_flops(v->model, note_flops, &f);
+    cq_ptr_map_clear(&f.ops);
+    note_bytes(v, &v->model->graph->input);
+    note_bytes(v, &v->model->graph->value_info);
+    note_bytes(v, &v->model->graph->output);
+    return status == CQ_OK ? add_memory(v) : status;
+}

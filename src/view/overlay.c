@@ -1,0 +1,158 @@
+/* What is known about a model besides its structure: findings of the checker, a profile, a report
+ * of an export. */
+#include "view/view.h"
+
+#include "base/file.h"
+#include "base/json_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static cq_view_op *op_of(cq_view *v, const char *name, size_t len)
+{
+    const void *found = cq_map_get_n(&v->by_name, name, len);
+
+    return found ? &v->ops.items[(uintptr_t)found - 1] : NULL;
+}
+
+static cq_status note(cq_view *v, cq_view_op *op, const char *text)
+{
+    if (!text)
+        return CQ_E_NO_MEMORY;
+    return op ? cq_vec_push(&op->notes, text) : cq_vec_push(&v->notes, text);
+}
+
+/* ---- the checker ---- */
+
+/* The node of "graph main > node /conv/Conv (Conv) > attribute pads". */
+static cq_view_op *op_at(cq_view *v, const char *where)
+{
+    const char *at = where, *node = NULL, *end;
+
+    while ((at = strstr(at, "node "))) {
+        if (at == where || at[-1] == ' ')
+            node = at + 5;
+        at += 5;
+    }
+    if (!node)
+        return NULL;
+    end = strstr(node, " (");
+    return op_of(v, node, end ? (size_t)(end - node) : strlen(node));
+}
+
+cq_status cq_view_add_findings(cq_view *v)
+{
+    cq_onnx_findings *findings = NULL;
+    cq_status         status   = cq_onnx_model_check(&findings, v->model);
+
+    if (status != CQ_OK)
+        return status == CQ_E_NO_MEMORY ? status : CQ_OK;
+    for (size_t i = 0; i < cq_onnx_findings_count(findings) && status == CQ_OK; i++) {
+        const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
+
+        status = note(v, op_at(v, f->where),
+                      cq_arena_printf(v->arena, "%s: %s: %s", f->code, f->where, f->what));
+    }
+    cq_onnx_findings_free(findings);
+    return status;
+}
+
+/* ---- files ---- */
+
+static cq_status read_json(const cq_json **out, cq_arena *arena, const char *path)
+{
+    char     *text = NULL;
+    size_t    size;
+    cq_status status = cq_file_read(&text, &size, path);
+
+    if (status == CQ_OK && size > CQ_JSON_MAX_SIZE)
+        status = cq_fail(CQ_E_FORMAT, cq_in_file(path, NULL), NULL, "the file is too large");
+    if (status == CQ_OK)
+        status = cq_json_parse(out, arena, text, size, path);
+    cq_free(text);
+    return status;
+}
+
+static double number_of(const cq_json *j)
+{
+    return j->kind == CQ_JSON_INT ? (double)j->u.i : j->kind == CQ_JSON_FLOAT ? j->u.f : 0;
+}
+
+/* A trace of cq_profile_save, or of ONNX Runtime: events with a name and a duration. The mean of
+ * several runs counts. */
+cq_status cq_view_add_profile(cq_view *v, const char *path)
+{
+    const cq_json *root = NULL, *events;
+    cq_map         runs = { 0 };
+    cq_status      status;
+    size_t         n_found = 0;
+
+    CQ_TRY(read_json(&root, v->arena, path));
+    events = root->kind == CQ_JSON_LIST ? root : cq_json_get(root, "traceEvents");
+    status = CQ_OK;
+    for (size_t i = 0; i < cq_json_length(events) && status == CQ_OK; i++) {
+        const cq_json *e    = cq_json_at(events, i);
+        const char    *name = cq_json_text(cq_json_get(e, "name"), "");
+        cq_view_op    *op   = op_of(v, name, strlen(name));
+        uintptr_t      n;
+
+        if (!op)
+            continue;
+        n           = (uintptr_t)cq_map_get(&runs, name);
+        status      = cq_map_set(&runs, name, (void *)(n + 1));
+        op->seconds = (fmax(op->seconds, 0) * (double)n + number_of(cq_json_get(e, "dur")) / 1e6) /
+                      (double)(n + 1);
+        n_found++;
+    }
+    cq_map_clear(&runs);
+    if (status == CQ_OK && !n_found)
+        return cq_fail(CQ_E_FORMAT, cq_in_file(path, NULL),
+                       "make the profile with: calque run MODEL --profile FILE",
+                       "the profile names no node of this model");
+    v->seconds = 0;
+    for (size_t i = 0; i < v->ops.n; i++)
+        v->seconds += fmax(v->ops.items[i].seconds, 0);
+    return status;
+}
+
+/* ---- the report of an export ---- */
+
+/* Missing operators are in no graph; what was exported as a foreign operator is at its node. */
+static cq_status add_missing(cq_view *v, const cq_json *entry)
+{
+    const char *name   = cq_json_text(cq_json_get(entry, "name"), "");
+    const char *where  = cq_json_text(cq_json_get(entry, "where"), "");
+    const char *why    = cq_json_text(cq_json_get(entry, "why"), "");
+    const char *colons = strstr(name, "::");
+    const char *text   = cq_arena_printf(v->arena, "%s could not be exported: %s%s%s%s", name, why,
+                                       *where ? " (" : "", where, *where ? ")" : "");
+    bool        found  = false;
+
+    for (size_t i = 0; i < v->ops.n; i++) {
+        const char *type = cq_view_op_type(&v->ops.items[i]);
+
+        if (!*type || strcmp(type, colons ? colons + 2 : name) != 0 ||
+            !cq_view_has_own_domain(v->ops.items[i].node))
+            continue;
+        found = true;
+        CQ_TRY(note(v, &v->ops.items[i], text));
+    }
+    return found ? CQ_OK : note(v, NULL, text);
+}
+
+cq_status cq_view_add_report(cq_view *v, const char *path)
+{
+    const cq_json *root = NULL, *list;
+
+    CQ_TRY(read_json(&root, v->arena, path));
+    list = cq_json_get(root, "missing");
+    for (size_t i = 0; i < cq_json_length(list); i++)
+        CQ_TRY(add_missing(v, cq_json_at(list, i)));
+    list = cq_json_get(root, "warnings");
+    for (size_t i = 0; i < cq_json_length(list); i++)
+        CQ_TRY(note(v, NULL,
+                    cq_arena_printf(v->arena, "warning: %s (%s)",
+                                    cq_json_text(cq_json_get(cq_json_at(list, i), "message"), ""),
+                                    cq_json_text(cq_json_get(cq_json_at(list, i), "where"), ""))));
+    return CQ_OK;
+}

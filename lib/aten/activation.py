@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import gradient, operator, regrid, size_hint, wrap_dim
+from calque import gradient, operator, regrid, size_hint, traits, wrap_dim
 from aten.quantized_layers import on_grid
 
 
@@ -80,7 +80,7 @@ def rrelu(self, lower, upper, training, generator):
     return torch.where(self <= 0, self * torch.ops.aten.uniform(self, lower, upper), self)
 
 
-@operator("aten::dropout(Tensor input, float p, bool train) -> Tensor", random=True)
+@operator("aten::dropout(Tensor input, float p, bool train) -> Tensor", random=True, vmap="layer")
 def dropout(input, p, train):
     """Some elements set to 0 in training."""
     works = check_dropout(p, input, False and train)
@@ -254,3 +254,12 @@ def log_sigmoid_gradient(grad, self):
 @gradient("aten::hardshrink")
 def softshrink_gradient(grad, self, lambd):
     return {"self": torch.where(torch.logical_and(self >= -lambd, self <= lambd), 0, grad)}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::softplus", cost="function", vmap="elementwise")
+traits("aten::log", vmap="elementwise")
+traits("aten::tanh", vmap="elementwise")
+traits("aten::silu", vmap="elementwise")
+traits("aten::gelu", vmap="elementwise")

@@ -113,7 +113,8 @@ def _scaled_dot_product_attention(
 @operator(
     "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, "
-    "bool enable_gqa=False) -> Tensor"
+    "bool enable_gqa=False) -> Tensor",
+    autocast="lower",
 )
 def scaled_dot_product_attention(
     query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
@@ -130,7 +131,8 @@ def scaled_dot_product_attention(
     "aten::_native_multi_head_attention(Tensor query, Tensor key, Tensor value, "
     "int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
     "Tensor proj_bias, Tensor? mask=None, bool need_weights=True, "
-    "bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)"
+    "bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
+    autocast="lower",
 )
 def _native_multi_head_attention(
     query,

@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import gradient, operator, result_type
+from calque import gradient, operator, result_type, traits
 from aten.common import in_float, number_like, polynomial, scaled, shifted
 
 
@@ -507,3 +507,9 @@ def exp_gradient(grad, result):
 @gradient("aten::sin")
 def sin_gradient(grad, self):
     return {"self": grad * torch.cos(self)}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::sin", cost="function", vmap="elementwise")
+traits("aten::exp", vmap="elementwise")

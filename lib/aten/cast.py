@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator, unview
+from calque import gradient, operator, traits, unview
 
 
 @operator(
@@ -71,6 +71,7 @@ def to_prim_other(self, non_blocking, copy):
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
     "MemoryFormat? memory_format=None) -> Tensor",
     of_views=True,
+    vmap="elementwise",
 )
 def _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
     """In another dtype."""
@@ -174,3 +175,12 @@ def as_tensor(data, dtype, device):
 @gradient("aten::lift_fresh")
 def to_dtype_gradient(grad):
     return {"self": grad}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::to.*", vmap="elementwise")
+traits("aten::alias", complex_pairs=True, vmap="elementwise")
+traits("aten::clone", complex_pairs=True, vmap="elementwise")
+traits("aten::contiguous", complex_pairs=True)
+traits("aten::detach", complex_pairs=True, vmap="elementwise")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import dtype_name, gradient, operator
+from calque import dtype_name, gradient, operator, traits
 
 
 @operator("aten::not_equal.Tensor(Tensor self, Tensor other) -> Tensor", of_views=True)
@@ -165,3 +165,16 @@ def masked_fill_Tensor_gradient(grad, mask):
         "self": torch.masked_fill(grad, mask, 0),
         "value": torch.sum(torch.where(mask, grad, 0)),
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::where.*", vmap="elementwise")
+traits("aten::lt.*", vmap="elementwise")
+traits("aten::le.*", vmap="elementwise")
+traits("aten::gt.*", vmap="elementwise")
+traits("aten::ge.*", vmap="elementwise")
+traits("aten::masked_fill.*", vmap="elementwise")
+traits("aten::logical_and", vmap="elementwise")
+traits("aten::logical_or", vmap="elementwise")
+traits("aten::logical_xor", vmap="elementwise")

@@ -6,7 +6,7 @@ operator computes on complex tensors, in terms of real parts and imaginary parts
 import math
 import torch
 
-from calque import complex_rule, dtype_name, is_complex, operator, size_hint, unview
+from calque import complex_rule, dtype_name, is_complex, operator, size_hint, traits, unview
 from calque import wrap_dim, wrap_dims
 from aten.common import before, behind
 from aten.fft import complex_of, fourier_1, fourier_n
@@ -1357,3 +1357,16 @@ def zero_complex(self):
 def zeros_complex(size, dtype, layout, device, pin_memory):
     t = torch.float32 if dtype is None else part_dtype(dtype)
     return complex_of(torch.full(size, 0, dtype=t), torch.full(size, 0, dtype=t))
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::eq.*", vmap="elementwise")
+traits("aten::ne.*", vmap="elementwise")
+traits("aten::any.dim", vmap="by_axes")
+traits("aten::all.dim", vmap="by_axes")
+traits("aten::logical_not", vmap="elementwise")
+traits("aten::zeros_like", vmap="elementwise")
+traits("aten::ones_like", vmap="elementwise")
+traits("aten::full_like", vmap="elementwise")
+traits("aten::isnan", vmap="elementwise")

@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import decomposition, gradient, operator
+from calque import decomposition, gradient, operator, traits
 from aten.quantized_layers import conv_packed, on_grid
 from aten.windows import for_each_axis, pads_of, windows_of, with_batch, without_batch
 
@@ -91,7 +91,10 @@ def convolved_either(
     return convolved(input, weight, bias, stride, p, p, for_each_axis(dilation, n), groups)
 
 
-@operator("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor")
+@operator(
+    "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+    autocast="lower",
+)
 def conv_tbc(self, weight, bias, pad):
     """Convolution of a time, batch, channel tensor."""
     return torch.conv1d(self.permute([1, 2, 0]), weight.permute([2, 1, 0]), bias, 1, pad).permute(
@@ -104,6 +107,7 @@ def conv_tbc(self, weight, bias, pad):
     "__torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
     "float output_scale, int output_zero_point) -> Tensor",
     of_views=True,
+    cost="convolution",
 )
 def quantized_conv1d(qx, packed_weight, output_scale, output_zero_point):
     """A quantized convolution."""
@@ -192,3 +196,16 @@ def _convolution_deprecated_parts(
     return convolved_either(
         input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
     )
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::conv1d.*", autocast="lower", cost="convolution")
+traits("aten::conv2d.*", autocast="lower", cost="convolution")
+traits("aten::conv3d.*", autocast="lower", cost="convolution")
+traits("aten::conv_transpose2d.*", autocast="lower", cost="convolution")
+traits("aten::conv_transpose3d.*", autocast="lower", cost="convolution")
+traits("aten::_convolution.*", cost="convolution")
+traits("aten::conv_transpose1d", autocast="lower", cost="convolution")
+traits("aten::convolution", autocast="lower", cost="convolution")
+traits("aten::_convolution_mode", cost="convolution")

@@ -64,7 +64,10 @@ def pairwise_distance(x1, x2, p, eps, keepdim):
 
 # PyTorch may take a shortcut over a matrix product for p = 2 (compute_mode); the distances are
 # the same up to rounding, and the direct way is exact.
-@operator("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")
+@operator(
+    "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+    autocast="float32",
+)
 def cdist(x1, x2, p, compute_mode):
     """Distances of all pairs of rows."""
     assert x1.ndim > 1 and x2.ndim > 1, "both tensors need at least 2 dimensions"

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import broadcast_shapes, decomposition, gradient, operator, wrap_dim
+from calque import broadcast_shapes, decomposition, gradient, operator, traits, wrap_dim
 
 
 @operator("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
@@ -163,3 +163,17 @@ def scatter_reduce_two_parts(self, dim, index, src, reduce, include_self):
     x = x.scatter_add(dim, index, src)
     n = n.scatter_add(dim, index, torch.ones_like(src)).clamp(min=1)
     return x / n if x.is_floating_point() else x.div(n, rounding_mode="floor")
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::index.*", cost="fetched")
+traits("aten::scatter.*", cost="fetched")
+traits("aten::index_put.*", cost="function")
+traits("aten::scatter_reduce.*", cost="function")
+traits("aten::index.Tensor", complex_pairs=True)
+traits("aten::index_select", cost="fetched", complex_pairs=True)
+traits("aten::index_copy", autocast="widest", cost="fetched")
+traits("aten::index_add", cost="fetched")
+traits("aten::gather", cost="fetched")
+traits("aten::scatter_add", cost="fetched")

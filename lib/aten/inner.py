@@ -374,7 +374,10 @@ def frexp_Tensor(self):
 
 
 # Targets count up to the first that is negative; each is compared with all other classes.
-@operator("aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="float32",
+)
 def multilabel_margin_loss(self, target, reduction):
     """How far other classes come up to those of the target."""
     x = self.reshape([-1, self.shape[-1]]) if self.ndim > 0 else self.reshape([1, 1])

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import broadcast_shapes, operator, result_type, wrap_dim
+from calque import broadcast_shapes, operator, result_type, traits, wrap_dim
 from aten.quantized_layers import join_on_grid
 
 
@@ -38,7 +38,10 @@ def concat(tensors, dim):
     return torch.cat(tensors, dim)
 
 
-@operator("aten::stack(Tensor[] tensors, int dim=0) -> Tensor")
+@operator(
+    "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
+    autocast="widest", complex_pairs=True, vmap="joined",
+)
 def stack(tensors, dim):
     """Tensors of equal sizes along a new dimension."""
     assert len(tensors) > 0, "wants at least one tensor"
@@ -191,3 +194,9 @@ def cartesian_prod(tensors):
 def quantized_cat(qx, dim, scale, zero_point):
     """Quantized tensors one after the other."""
     return join_on_grid(qx, dim, scale, zero_point, False)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::cat", autocast="widest", complex_pairs=True, vmap="joined")
+traits("aten::repeat", complex_pairs=True)

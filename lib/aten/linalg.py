@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import gradient, is_known, operator, wrap_dim
+from calque import gradient, is_known, operator, traits, wrap_dim
 from aten.quantized_layers import on_grid
 
 
@@ -38,7 +38,7 @@ def vdot(self, other):
     return torch.dot(self, other)
 
 
-@operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor")
+@operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", autocast="lower")
 def linalg_matmul(self, other):
     """Matmul under its newer name."""
     return torch.matmul(self, other)
@@ -48,6 +48,7 @@ def linalg_matmul(self, other):
     "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor",
     complex=True,
+    autocast="lower",
 )
 def addbmm(self, batch1, batch2, beta, alpha):
     """Beta * self + alpha * the sum of the products of a batch."""
@@ -120,7 +121,7 @@ def chain_matmul(matrices):
     return t
 
 
-@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", complex=True)
+@operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", complex=True, autocast="lower")
 def linalg_multi_dot(tensors):
     """Product of many matrices."""
     assert len(tensors) > 0, "there is nothing to multiply"
@@ -133,6 +134,7 @@ def linalg_multi_dot(tensors):
 @operator(
     "quantized::matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
     of_views=True,
+    cost="matrix_product",
 )
 def quantized_matmul(qa, qb, scale, zero_point):
     """A quantized product of matrices."""
@@ -209,3 +211,15 @@ def linear_gradient(grad, input, weight):
         else torch.mm(as_rows(grad).t(), as_rows(input)),
         "bias": grad,
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::matmul", autocast="lower", cost="matrix_product", vmap="product")
+traits("aten::mm", autocast="lower", cost="matrix_product", vmap="product")
+traits("aten::bmm", autocast="lower", cost="matrix_product", vmap="product")
+traits("aten::mv", autocast="lower", cost="matrix_product", vmap="product")
+traits("aten::dot", cost="matrix_product", vmap="product")
+traits("aten::linear", autocast="lower", cost="matrix_product", vmap="linear")
+traits("aten::baddbmm", autocast="lower", cost="matrix_product")
+traits("aten::addmm", autocast="lower", cost="matrix_product")

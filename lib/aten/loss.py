@@ -33,14 +33,20 @@ def share(part, classes, dtype):
     return scaled(torch.scalar_tensor(classes, dtype=dtype).reciprocal(), part)
 
 
-@operator("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="float32",
+)
 def mse_loss(self, target, reduction):
     """Squared differences."""
     d = self - target
     return reduced(d * d, reduction)
 
 
-@operator("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="float32",
+)
 def l1_loss(self, target, reduction):
     """Absolute differences."""
     return reduced((self - target).abs(), reduction)
@@ -48,7 +54,8 @@ def l1_loss(self, target, reduction):
 
 # A parabola up to beta, then a line.
 @operator(
-    "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) " "-> Tensor"
+    "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) " "-> Tensor",
+    autocast="float32",
 )
 def smooth_l1_loss(self, target, reduction, beta):
     """Differences, squared where they are small."""
@@ -61,7 +68,10 @@ def smooth_l1_loss(self, target, reduction, beta):
     return reduced(torch.where(size < beta, near, size - 0.5 * beta), reduction)
 
 
-@operator("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
+@operator(
+    "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+    autocast="float32",
+)
 def huber_loss(self, target, reduction, delta):
     """Differences, squared where they are small."""
     assert delta > 0, "delta should be positive"
@@ -76,7 +86,8 @@ def huber_loss(self, target, reduction, delta):
 # all classes.
 @operator(
     "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, "
-    "int reduction=1, int ignore_index=-100, float label_smoothing=0.) -> Tensor"
+    "int reduction=1, int ignore_index=-100, float label_smoothing=0.) -> Tensor",
+    autocast="float32",
 )
 def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing):
     """Log_softmax, then nll_loss."""
@@ -110,11 +121,13 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
 )
 @operator(
     "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
-    "int ignore_index=-100) -> Tensor"
+    "int ignore_index=-100) -> Tensor",
+    autocast="float32",
 )
 @operator(
     "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
-    "int ignore_index=-100) -> Tensor"
+    "int ignore_index=-100) -> Tensor",
+    autocast="float32",
 )
 def nll_loss_nd(self, target, weight, reduction, ignore_index):
     """Minus the log-probabilities of target classes."""
@@ -134,7 +147,8 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
 # Logarithms are cut off at -100, so that a sure but wrong prediction costs a finite sum.
 @operator(
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def binary_cross_entropy(self, target, weight, reduction):
     """Cross entropy of two classes."""
@@ -147,7 +161,8 @@ def binary_cross_entropy(self, target, weight, reduction):
 # The logarithm is taken so that no exponential overflows.
 @operator(
     "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
-    "Tensor? pos_weight=None, int reduction=1) -> Tensor"
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """Sigmoid, then binary_cross_entropy."""
@@ -160,7 +175,8 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
 
 @operator(
     "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) "
-    "-> Tensor"
+    "-> Tensor",
+    autocast="float32",
 )
 def kl_div(self, target, reduction, log_target):
     """Divergence of two distributions."""
@@ -171,7 +187,8 @@ def kl_div(self, target, reduction, log_target):
 
 @operator(
     "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, "
-    "float eps, int reduction) -> Tensor"
+    "float eps, int reduction) -> Tensor",
+    autocast="float32",
 )
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """Minus the log-likelihood of counts."""
@@ -187,7 +204,8 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 @operator(
     "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, "
-    "Tensor? weight=None, int reduction=1) -> Tensor"
+    "Tensor? weight=None, int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     """Whether a class scores above all others, by a margin."""
@@ -204,7 +222,10 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
     return reduced(t.squeeze(0) if self.ndim < 2 and target.ndim == 0 else t, reduction)
 
 
-@operator("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+@operator(
+    "aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    autocast="float32",
+)
 def soft_margin_loss(self, target, reduction):
     """Logistic loss of labels 1 and -1."""
     return reduced(-torch.ops.aten.log_sigmoid(self * target), reduction)
@@ -212,7 +233,8 @@ def soft_margin_loss(self, target, reduction):
 
 @operator(
     "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def margin_ranking_loss(input1, input2, target, margin, reduction):
     """Whether one input ranks above the other."""
@@ -222,7 +244,8 @@ def margin_ranking_loss(input1, input2, target, margin, reduction):
 
 @operator(
     "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def hinge_embedding_loss(self, target, margin, reduction):
     """Distances of like and unlike pairs."""
@@ -232,7 +255,8 @@ def hinge_embedding_loss(self, target, margin, reduction):
 
 @operator(
     "aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, "
-    "float margin=0., int reduction=1) -> Tensor"
+    "float margin=0., int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
     """Cosines of like and unlike pairs."""
@@ -248,7 +272,8 @@ def cosine_embedding_loss(input1, input2, target, margin, reduction):
 @operator(
     "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, "
     "float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, "
-    "int reduction=1) -> Tensor"
+    "int reduction=1) -> Tensor",
+    autocast="float32",
 )
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     """An anchor should be nearer to the positive than to the negative."""

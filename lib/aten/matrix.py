@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import decomposition, operator, size_hint, wrap_dim
+from calque import decomposition, operator, size_hint, traits, wrap_dim
 from aten.common import in_float
 from aten.solve import triangles
 
@@ -136,28 +136,28 @@ def linalg_diagonal(A, offset, dim1, dim2):
     return torch.diagonal(A, offset, dim1, dim2)
 
 
-@operator("aten::trace(Tensor self) -> Tensor")
+@operator("aten::trace(Tensor self) -> Tensor", autocast="float32")
 def trace(self):
     """The sum of the diagonal."""
     assert self.ndim == 2, "wants a matrix"
     return self.diagonal().sum()
 
 
-@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", of_views=True)
+@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
 def adjoint(self):
     """Matrices transposed, and conjugated."""
     assert self.ndim >= 2, "wants matrices"
     return self.transpose(-2, -1).conj()
 
 
-@operator("aten::mH(Tensor(a) self) -> Tensor(a)", of_views=True)
-@operator("aten::matrix_H(Tensor(a) self) -> Tensor(a)", of_views=True)
+@operator("aten::mH(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
+@operator("aten::matrix_H(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
 def mH(self):
     """The same as aten::adjoint."""
     return torch.ops.aten.adjoint(self)
 
 
-@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")
+@operator("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", autocast="lower")
 def linalg_vecdot(x, y, dim):
     """Inner products of vectors."""
     return (x * y).sum(dim)
@@ -196,7 +196,7 @@ def linalg_slogdet(A):
 
 
 # Small ones by their cofactors; larger ones are solve.c's.
-@operator("aten::linalg_inv(Tensor A) -> Tensor")
+@operator("aten::linalg_inv(Tensor A) -> Tensor", autocast="float32")
 def linalg_inv(A):
     """Inverses of matrices."""
     if not square_matrix(A).is_floating_point():
@@ -212,7 +212,7 @@ def linalg_inv(A):
     return torch.stack(rows, -2) / d
 
 
-@operator("aten::inverse(Tensor self) -> Tensor", of_views=True)
+@operator("aten::inverse(Tensor self) -> Tensor", of_views=True, autocast="float32")
 def inverse(self):
     """The same as aten::linalg_inv."""
     return torch.ops.aten.linalg_inv(self)
@@ -262,3 +262,8 @@ def linalg_det_parts(A):
     changes = (pivots != torch.arange(1, n + 1)).sum([-1])
     d = lu.diagonal(0, -2, -1).prod(-1)
     return torch.where(changes % 2 == 0, d, -d)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::linalg_det", cost="by_last_size")

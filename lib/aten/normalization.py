@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator, wrap_dim
+from calque import gradient, operator, traits, wrap_dim
 from aten.attention import in_float32
 
 
@@ -52,7 +52,8 @@ def _weight_norm(v, g, dim):
 # Half precision is computed in float32, and so is its smallest step.
 @operator(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
-    "float? eps=None) -> Tensor"
+    "float? eps=None) -> Tensor",
+    vmap="layer",
 )
 def rms_norm(input, normalized_shape, weight, eps):
     """A layer divided by the root of the mean of its squares."""
@@ -126,3 +127,8 @@ def native_group_norm_gradient(grad, grad1, grad2, input, weight, bias, group, e
             / (x.numel() / rstd.numel())
         ).reshape(input.shape),
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::layer_norm", vmap="layer")

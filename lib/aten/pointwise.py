@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import dtype_name, gradient, operator, result_type
+from calque import dtype_name, gradient, operator, result_type, traits
 from aten.linalg import factor_in, times
 
 
@@ -75,7 +75,7 @@ def divide_Scalar_mode(self, other, rounding_mode):
     return torch.ops.aten.div.Scalar_mode(self, other, rounding_mode=rounding_mode)
 
 
-@operator("aten::square(Tensor self) -> Tensor", of_views=True)
+@operator("aten::square(Tensor self) -> Tensor", of_views=True, vmap="elementwise")
 def square(self):
     """The second power."""
     return torch.pow(self, 2)
@@ -628,3 +628,43 @@ def atanh_gradient(grad, self):
 @gradient("aten::reciprocal")
 def reciprocal_gradient(grad, result):
     return {"self": -grad * result * result}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::pow.*", cost="function", vmap="elementwise")
+traits("aten::add.*", vmap="elementwise")
+traits("aten::sub.*", vmap="elementwise")
+traits("aten::mul.*", vmap="elementwise")
+traits("aten::div.*", vmap="elementwise")
+traits("aten::clamp.*", vmap="elementwise")
+traits("aten::round.*", vmap="elementwise")
+traits("aten::remainder.*", vmap="elementwise")
+traits("aten::bitwise_and.*", vmap="elementwise")
+traits("aten::bitwise_or.*", vmap="elementwise")
+traits("aten::lerp.*", vmap="elementwise")
+traits("aten::max.dim", vmap="by_axes")
+traits("aten::min.dim", vmap="by_axes")
+traits("aten::neg", complex_pairs=True, vmap="elementwise")
+traits("aten::atan2", cost="function", vmap="elementwise")
+traits("aten::cos", cost="function", vmap="elementwise")
+traits("aten::tan", cost="function", vmap="elementwise")
+traits("aten::abs", vmap="elementwise")
+traits("aten::log2", vmap="elementwise")
+traits("aten::sqrt", vmap="elementwise")
+traits("aten::rsqrt", vmap="elementwise")
+traits("aten::reciprocal", vmap="elementwise")
+traits("aten::asin", vmap="elementwise")
+traits("aten::acos", vmap="elementwise")
+traits("aten::atan", vmap="elementwise")
+traits("aten::sinh", vmap="elementwise")
+traits("aten::cosh", vmap="elementwise")
+traits("aten::maximum", vmap="elementwise")
+traits("aten::minimum", vmap="elementwise")
+traits("aten::sign", vmap="elementwise")
+traits("aten::floor", vmap="elementwise")
+traits("aten::ceil", vmap="elementwise")
+traits("aten::trunc", vmap="elementwise")
+traits("aten::bitwise_not", vmap="elementwise")
+traits("aten::addcmul", vmap="elementwise")
+traits("aten::addcdiv", vmap="elementwise")

@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import decomposition, gradient
+from calque import decomposition, gradient, traits
 from aten.windows import for_each_axis, pads_of, windows_of, with_batch, without_batch
 
 
@@ -364,3 +364,22 @@ def adaptive_max_pool2d_parts(self, output_size):
 @decomposition("aten::adaptive_max_pool3d")
 def adaptive_max_pool3d_parts(self, output_size):
     return greatest_of_parts(self, 3, output_size)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::avg_pool3d", autocast="float32", cost="pool")
+traits("aten::max_pool1d", cost="pool")
+traits("aten::max_pool2d", cost="pool")
+traits("aten::max_pool3d", cost="pool")
+traits("aten::max_pool1d_with_indices", cost="pool")
+traits("aten::max_pool2d_with_indices", cost="pool")
+traits("aten::max_pool3d_with_indices", cost="pool")
+traits("aten::avg_pool1d", cost="pool")
+traits("aten::avg_pool2d", cost="pool")
+traits("aten::adaptive_avg_pool1d", cost="function")
+traits("aten::adaptive_avg_pool2d", cost="function")
+traits("aten::adaptive_avg_pool3d", cost="function")
+traits("aten::adaptive_max_pool1d", cost="function")
+traits("aten::adaptive_max_pool2d", cost="function")
+traits("aten::adaptive_max_pool3d", cost="function")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator
+from calque import gradient, operator, traits
 from aten.quantized_layers import conv_transpose_packed, linear_packed, on_grid
 
 
@@ -11,6 +11,7 @@ from aten.quantized_layers import conv_transpose_packed, linear_packed, on_grid
     "__torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float Y_scale_i, "
     "int Y_zero_point_i) -> Tensor Y",
     of_views=True,
+    cost="matrix_product",
 )
 def quantized_linear(X, W_prepack, Y_scale_i, Y_zero_point_i):
     """A quantized linear."""
@@ -22,6 +23,7 @@ def quantized_linear(X, W_prepack, Y_scale_i, Y_zero_point_i):
     "__torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
     "float output_scale, int output_zero_point) -> Tensor",
     of_views=True,
+    cost="convolution",
 )
 def quantized_conv_transpose2d(qx, packed_weight, output_scale, output_zero_point):
     """A quantized convolution."""
@@ -43,3 +45,8 @@ def _add_relu_Scalar(self, other, alpha):
 @gradient("aten::relu")
 def relu_gradient(grad, result):
     return {"self": torch.where(result <= 0, 0, grad)}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::relu", vmap="elementwise")

@@ -2,7 +2,17 @@
 
 import torch
 
-from calque import dtype_name, floats, gradient, gradient_of, operator, qparams, quantized, wrap_dim
+from calque import (
+    dtype_name,
+    floats,
+    gradient,
+    gradient_of,
+    operator,
+    qparams,
+    quantized,
+    traits,
+    wrap_dim,
+)
 from aten.quantized_layers import unpacked
 from aten.recurrent import rnn_layers
 
@@ -312,3 +322,9 @@ def gru_data_tape(
         bidirectional,
         "gru",
     )
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::lstm.*", cost="recurrent")
+traits("aten::gru.*", cost="recurrent")

@@ -12,6 +12,7 @@ from calque import (
     qparams,
     quantized,
     regrid,
+    traits,
 )
 from aten.normalization import norm_back, normalised
 
@@ -265,6 +266,7 @@ def quantized_threshold(qx, threshold, value):
     "quantized::max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, "
     "int[] dilation, bool ceil_mode) -> Tensor",
     of_views=True,
+    cost="pool",
 )
 def quantized_max_pool1d(qx, kernel_size, stride, padding, dilation, ceil_mode):
     """A quantized max_pool1d."""
@@ -275,6 +277,7 @@ def quantized_max_pool1d(qx, kernel_size, stride, padding, dilation, ceil_mode):
     "quantized::max_pool2d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, "
     "int[] dilation, bool ceil_mode) -> Tensor",
     of_views=True,
+    cost="pool",
 )
 def quantized_max_pool2d(qx, kernel_size, stride, padding, dilation, ceil_mode):
     """A quantized max_pool2d."""
@@ -487,12 +490,14 @@ def quantized_conv2d_new(qx, packed_weight, output_scale, output_zero_point):
     "__torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
     "float output_scale, int output_zero_point) -> Tensor",
     of_views=True,
+    cost="convolution",
 )
 @operator(
     "quantized::conv_transpose3d(Tensor qx, "
     "__torch__.torch.classes.quantized.Conv3dPackedParamsBase packed_weight, "
     "float output_scale, int output_zero_point) -> Tensor",
     of_views=True,
+    cost="convolution",
 )
 def quantized_conv_transpose1d(qx, packed_weight, output_scale, output_zero_point):
     """A quantized convolution."""
@@ -527,3 +532,10 @@ def batch_norm_gradient(grad, input, weight, bias, running_mean, running_var, tr
         "bias": g.sum_to_size(sizes).reshape(bias.shape),
         "input": norm_back(d.reshape(x.shape), hat, rstd, dims).reshape(input.shape),
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("quantized::conv2d.*", cost="convolution")
+traits("quantized::conv3d.*", cost="convolution")
+traits("aten::sigmoid", vmap="elementwise")

@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import operator
+from calque import operator, traits
 from aten.attention import in_float32
 from aten.common import scaled, shifted
 
@@ -325,3 +325,12 @@ def random_to(self, to, generator):
 def random(self, generator):
     """Integers."""
     return torch.randint_like(self, 0, past_all(self.dtype))
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::randint.*", cost="function")
+traits("aten::multinomial", cost="by_last_size")
+traits("aten::randperm", cost="sorted")
+traits("aten::rand", cost="function")
+traits("aten::randn", cost="function")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient_of, operator
+from calque import gradient_of, operator, traits
 
 
 # The i-th of n equal parts of the last dimension.
@@ -240,3 +240,9 @@ def rnn_relu_data_tape(
         bidirectional,
         "relu",
     )
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::rnn_tanh.*", cost="recurrent")
+traits("aten::rnn_relu.*", cost="recurrent")

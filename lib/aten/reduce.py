@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import gradient, operator, size_hint
+from calque import gradient, operator, size_hint, traits
 from aten.gradients import is_reduced, kept, shared_all
 
 
@@ -270,3 +270,17 @@ def norm_ScalarOpt_dim_gradient(grad, result, self, p, dim):
 @gradient("aten::linalg_vector_norm")
 def linalg_vector_norm_gradient(grad, result, self, ord, dim):
     return {"self": of_norm(grad, result, self, ord, dim)}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::prod.*", autocast="float32")
+traits("aten::sum.dim_IntList", vmap="by_axes")
+traits("aten::mean.dim", vmap="by_axes")
+traits("aten::amax", vmap="by_axes")
+traits("aten::amin", vmap="by_axes")
+traits("aten::argmax", vmap="by_axes")
+traits("aten::argmin", vmap="by_axes")
+traits("aten::var.correction", vmap="by_axes")
+traits("aten::std.correction", vmap="by_axes")
+traits("aten::logsumexp", cost="function", vmap="by_axes")

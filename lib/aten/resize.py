@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import decomposition, gradient_of, operator, size_hint
+from calque import decomposition, gradient_of, operator, size_hint, traits
 from aten.common import in_float, number_like
 
 
@@ -469,3 +469,14 @@ def grid_sampler_parts(input, grid, interpolation_mode, padding_mode, align_corn
 @decomposition("aten::affine_grid_generator")
 def affine_grid_generator_parts(theta, size, align_corners):
     return affine_places(theta, size, align_corners)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::_upsample_bilinear2d_aa.*", cost="sorted")
+traits("aten::_upsample_bicubic2d_aa.*", cost="sorted")
+traits("aten::upsample_bicubic2d.*", cost="function")
+traits("aten::upsample_trilinear3d.*", cost="function")
+traits("aten::grid_sampler", autocast="float32", cost="function")
+traits("aten::grid_sampler_2d", autocast="float32", cost="function")
+traits("aten::grid_sampler_3d", autocast="float32", cost="function")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import decomposition, gradient, operator, wrap_dim
+from calque import decomposition, gradient, operator, traits, wrap_dim
 
 
 @operator("aten::argwhere(Tensor self) -> Tensor")
@@ -47,3 +47,12 @@ def embedding_gradient(grad, weight, indices, padding_idx, scale_grad_by_freq):
 @decomposition("aten::nonzero")
 def nonzero_parts(self):
     return torch.ops.aten.slice(self.reshape([1]).nonzero(), 1, 0, 0)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::embedding", vmap="layer")
+traits("aten::bincount", cost="sorted")
+traits("aten::nonzero", cost="picked")
+traits("aten::masked_select", cost="picked")
+traits("aten::masked_scatter", cost="fetched")

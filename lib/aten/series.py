@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import dtype_name, is_known, operator, wrap_dim, wrap_dims
+from calque import dtype_name, is_known, operator, traits, wrap_dim, wrap_dims
 from aten.common import before, behind, number_like
 
 
@@ -282,3 +282,9 @@ def histc(self, bins, min, max):
     at = ((x - low) * bins / (high - low)).floor().clamp_max(bins - 1)
     at = torch.where((x >= low).logical_and(x <= high), at, -1.0)
     return (at.unsqueeze(-1) == torch.arange(bins, dtype=x.dtype)).sum(0, dtype=x.dtype)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::quantile.*", autocast="float32")
+traits("aten::nanquantile.*", autocast="float32")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, is_known, operator, wrap_dim
+from calque import gradient, is_known, operator, traits, wrap_dim
 
 
 # The last elements come first. A shift of less than the size, the usual one, is not a reason for
@@ -22,7 +22,7 @@ def regroup(x, split, order, joined):
     return x.reshape(split).permute(order).clone(memory_format=torch.contiguous_format).view(joined)
 
 
-@operator("aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor")
+@operator("aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", complex_pairs=True)
 def roll(self, shifts, dims):
     """Shifted; what falls off at the end comes first."""
     assert len(shifts) > 0 and (
@@ -120,3 +120,8 @@ def native_channel_shuffle(self, groups):
 @gradient("aten::flip")
 def flip_gradient(grad, dims):
     return {"self": torch.flip(grad, dims)}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::flip", complex_pairs=True, vmap="by_axes")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator, size_hint, unview, wrap_dim
+from calque import gradient, operator, size_hint, traits, unview, wrap_dim
 
 
 @unview("aten::slice.Tensor")
@@ -13,6 +13,7 @@ def slice_Tensor_unview(base, changed, dim, start, end, step):
 @operator(
     "aten::narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
     of_views=True,
+    vmap="by_axes",
 )
 def narrow(self, dim, start, length):
     """A number of elements along a dimension."""
@@ -101,3 +102,12 @@ def diagonal_scatter_gradient(grad, src, offset, dim1, dim2):
         "self": torch.diagonal_scatter(grad, torch.zeros_like(src), offset, dim1, dim2),
         "src": torch.diagonal(grad, offset, dim1, dim2),
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::select.int", complex_pairs=True, vmap="by_axes")
+traits("aten::slice.Tensor", complex_pairs=True, vmap="by_axes")
+traits("aten::unbind.int", complex_pairs=True, vmap="by_axes")
+traits("aten::select_scatter", complex_pairs=True)
+traits("aten::slice_scatter", complex_pairs=True)

@@ -3,10 +3,10 @@
 import math
 import torch
 
-from calque import gradient, operator
+from calque import gradient, operator, traits
 
 
-@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", vmap="by_axes")
 def _softmax(self, dim, half_to_float):
     """Softmax under its inner name."""
     return torch.softmax(self, dim, torch.float32 if half_to_float else None)
@@ -54,3 +54,9 @@ def softmax_int_gradient(grad, result, dim):
 @gradient("aten::log_softmax.int")
 def log_softmax_int_gradient(grad, result, dim):
     return {"self": grad - torch.exp(result) * torch.sum(grad, dim, True)}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::softmax.int", vmap="by_axes")
+traits("aten::log_softmax.int", vmap="by_axes")

@@ -198,7 +198,10 @@ def reflected_by(a, tau, b, left, transpose):
     return b
 
 
-@operator("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
+@operator(
+    "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+    autocast="float32",
+)
 def linalg_solve(A, B, left):
     """Solutions of linear equations."""
     vectors = B.ndim == 1 or (B.ndim + 1 == A.ndim and B.shape == A.shape[:-1])
@@ -248,7 +251,7 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
 
 # Column i of the factor is what is left of column i of A, divided by the root of its first
 # number; its product with itself is taken off A.
-@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
+@operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", autocast="float32")
 def linalg_cholesky(self, upper):
     """Cholesky's factors."""
     n = rows_of(self)
@@ -278,19 +281,22 @@ def linalg_cholesky_ex(self, upper, check_errors):
     )
 
 
-@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor")
+@operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor", autocast="float32")
 def cholesky(self, upper):
     """Cholesky's factors."""
     return torch.ops.aten.linalg_cholesky(self, upper=upper)
 
 
-@operator("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
+@operator(
+    "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    autocast="float32",
+)
 def cholesky_solve(self, input2, upper):
     """Solutions of equations whose Cholesky factor is known."""
     return by_factor(input2, self, upper)
 
 
-@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor")
+@operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", autocast="float32")
 def cholesky_inverse(self, upper):
     """Inverses of matrices whose Cholesky factor is known."""
     n = rows_of(self)

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator
+from calque import gradient, operator, traits
 from aten.gradients import kept, shared_all
 
 
@@ -114,3 +114,20 @@ def logcumsumexp_gradient(grad, result, self, dim):
             + self
         )
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::sort.*", cost="sorted")
+traits("aten::median.*", cost="sorted")
+traits("aten::nanmedian.*", cost="sorted")
+traits("aten::searchsorted.*", cost="sorted")
+traits("aten::cumsum", cost="fetched", vmap="by_axes")
+traits("aten::cumprod", cost="fetched", vmap="by_axes")
+traits("aten::sort", vmap="by_axes")
+traits("aten::topk", cost="sorted", vmap="by_axes")
+traits("aten::kthvalue", cost="sorted")
+traits("aten::mode", cost="sorted")
+traits("aten::cummax", cost="fetched")
+traits("aten::cummin", cost="fetched")
+traits("aten::logcumsumexp", cost="function")

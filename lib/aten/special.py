@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import gradient, operator
+from calque import gradient, operator, traits
 from aten.common import in_float, number_like, trigamma
 
 
@@ -260,3 +260,13 @@ def special_xlog1py_gradient(grad, self, other):
         ),
         "other": grad * self / (other + 1),
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::lgamma", cost="function")
+traits("aten::digamma", cost="function")
+traits("aten::erfinv", cost="picked")
+traits("aten::expm1", vmap="elementwise")
+traits("aten::log1p", vmap="elementwise")
+traits("aten::erf", vmap="elementwise")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import is_known, operator, size_hint, unview, wrap_dim
+from calque import is_known, operator, size_hint, traits, unview, wrap_dim
 
 
 def split_at(x, at, dim):
@@ -62,7 +62,10 @@ def unsafe_split_with_sizes(self, split_sizes, dim):
 
 
 # At most chunks parts of equal size, the last one smaller.
-@operator("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", of_views=True)
+@operator(
+    "aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", of_views=True,
+    vmap="by_axes",
+)
 def chunk(self, chunks, dim):
     """A number of parts of equal size."""
     chunks = int(chunks)
@@ -163,3 +166,11 @@ def dsplit_int(self, sections):
 def dsplit_array(self, indices):
     """Parts along the third dimension."""
     return sections_at(self, indices, 2)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::split.Tensor", complex_pairs=True, vmap="by_axes")
+traits("aten::split", complex_pairs=True)
+traits("aten::split.sizes", complex_pairs=True)
+traits("aten::split_with_sizes", complex_pairs=True)

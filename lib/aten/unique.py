@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import decomposition, wrap_dim
+from calque import decomposition, traits, wrap_dim
 
 
 @decomposition("aten::unique_consecutive")
@@ -18,3 +18,11 @@ def unique_consecutive_parts(self, return_inverse, return_counts, dim):
     end = torch.full([min(n, 1)], 1, dtype=torch.int64) * n
     counts = torch.cat([torch.ops.aten.slice(at, 0, 1), end], 0) - at if return_counts else none
     return (self.index_select(d, at), inverse, counts)
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::_unique", cost="sorted")
+traits("aten::_unique2", cost="sorted")
+traits("aten::unique_dim", cost="sorted")
+traits("aten::unique_consecutive", cost="picked")

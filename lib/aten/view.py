@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import gradient, operator, size_hint, unview, wrap_dim, wrap_dims
+from calque import gradient, operator, size_hint, traits, unview, wrap_dim, wrap_dims
 
 
 @unview("aten::t")
@@ -11,13 +11,13 @@ def t_unview(changed):
     return changed.t()
 
 
-@operator("aten::numpy_T(Tensor(a) self) -> Tensor(a)", of_views=True)
+@operator("aten::numpy_T(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="turned")
 def numpy_T(self):
     """All dimensions in reverse order."""
     return self.permute(list(reversed(range(self.ndim))))
 
 
-@operator("aten::mT(Tensor(a) self) -> Tensor(a)", of_views=True)
+@operator("aten::mT(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
 def mT(self):
     """The last two dimensions swapped."""
     assert self.ndim >= 2, f"wants at least 2 dimensions but got {self.ndim}"
@@ -74,6 +74,7 @@ def movedim_intlist(self, source, destination):
 @operator(
     "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
     of_views=True,
+    vmap="by_axes",
 )
 @operator(
     "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
@@ -155,7 +156,10 @@ def ravel(self):
 
 
 # From the last one on, so that those before it stay where they are.
-@operator("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", of_views=True)
+@operator(
+    "aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", of_views=True,
+    vmap="by_axes",
+)
 def squeeze_dims(self, dim):
     """Without those of some dimensions whose size is 1."""
     dims = wrap_dims(dim, self.ndim)
@@ -191,3 +195,18 @@ def broadcast_to(self, size):
 @gradient("aten::expand")
 def expand_gradient(grad):
     return {"self": grad}
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("aten::unsqueeze", complex_pairs=True, vmap="by_axes")
+traits("aten::squeeze.dim", complex_pairs=True, vmap="by_axes")
+traits("aten::transpose.int", complex_pairs=True, vmap="by_axes")
+traits("aten::permute", complex_pairs=True, vmap="by_axes")
+traits("aten::flatten.using_ints", complex_pairs=True, vmap="by_axes")
+traits("aten::view", complex_pairs=True, vmap="by_shape")
+traits("aten::reshape", complex_pairs=True, vmap="by_shape")
+traits("aten::expand", complex_pairs=True, vmap="by_shape")
+traits("aten::t", vmap="turned")
+traits("aten::_unsafe_view", complex_pairs=True)
+traits("aten::squeeze", complex_pairs=True)

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator, size_hint
+from calque import gradient, operator, size_hint, traits
 
 
 # Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw, oh,
@@ -119,3 +119,10 @@ def torchvision_roi_pool_gradient(grad, result1, input, rois):
             input.shape
         )
     }
+
+
+# ---- traits of operators whose rows are in C ----
+
+traits("torchvision::nms", cost="pairs_of_boxes")
+traits("torchvision::roi_align", cost="regions")
+traits("torchvision::roi_pool", cost="regions")

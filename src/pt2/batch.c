@@ -9,61 +9,11 @@
 
 #include "base/str.h"
 
-typedef enum rule {
-    REFUSED,
-    ELEMENTWISE,
-    BY_AXES, /* the first argument is batched, and axes are counted from its first one */
-    BY_SHAPE,
-    JOINED,  /* a list of tensors, along an axis */
-    PRODUCT, /* of matrices and vectors */
-    LINEAR,  /* a product with a transposed matrix, and a bias */
-    TURNED,  /* a matrix, rows for columns */
-    LAST,    /* works on the last axes of all arguments, whatever is before them */
-    LAYER    /* works on the last axes of its first argument, or on each element of indices */
-} rule;
-
-/* Operators of aten, apart by blanks; those that are elementwise with all their overloads. */
-static const char *const operators[] = {
-    [ELEMENTWISE] =
-        "add sub mul div neg abs exp expm1 log log1p log2 sqrt rsqrt square reciprocal sin cos tan "
-        "asin acos atan sinh cosh tanh erf sigmoid relu silu gelu softplus pow maximum minimum "
-        "clamp where eq ne lt le gt ge sign floor ceil round trunc remainder clone logical_and "
-        "logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not to _to_copy detach "
-        "alias zeros_like ones_like full_like isnan masked_fill lerp addcmul addcdiv atan2",
-    [BY_AXES] =
-        "sum.dim_IntList mean.dim amax amin any.dim all.dim max.dim min.dim argmax argmin "
-        "var.correction std.correction logsumexp softmax.int log_softmax.int _softmax cumsum "
-        "cumprod flip sort topk select.int slice.Tensor narrow unsqueeze squeeze.dim squeeze.dims "
-        "transpose.int movedim.int permute unbind.int split.Tensor chunk flatten.using_ints",
-    [BY_SHAPE] = "view reshape expand",
-    [JOINED]   = "cat stack",
-    [PRODUCT]  = "matmul mm bmm mv dot",
-    [LINEAR]   = "linear",
-    [TURNED]   = "t numpy_T",
-    [LAST]     = "mT mH adjoint matrix_H",
-    [LAYER]    = "layer_norm rms_norm embedding dropout",
-};
-
-static bool has_word(const char *words, const char *word, size_t len)
+static cq_vmap rule_of(const char *op)
 {
-    for (; *words; words += strspn(words, " ")) {
-        const size_t n = strcspn(words, " ");
+    const cq_op *row = cq_op_find(op);
 
-        if (n == len && memcmp(words, word, len) == 0)
-            return true;
-        words += n;
-    }
-    return false;
-}
-
-static rule rule_of(const char *op)
-{
-    const char *name = op + (cq_starts_with(op, "aten::") ? strlen("aten::") : strlen(op));
-
-    for (size_t i = ELEMENTWISE; i < sizeof operators / sizeof *operators; i++)
-        if (has_word(operators[i], name, i == ELEMENTWISE ? strcspn(name, ".") : strlen(name)))
-            return (rule)i;
-    return REFUSED;
+    return row ? row->traits.vmap : CQ_VMAP_NONE;
 }
 
 static bool is_batched(const cq_pt2_run *r, const cq_pt2_arg *a)
@@ -433,16 +383,16 @@ static cq_status by_rule(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o
                          bool *done)
 {
     switch (rule_of(n->op)) {
-    case ELEMENTWISE: return line_up(r, n, o->args);
-    case BY_AXES: return by_axes(r, n, o);
-    case BY_SHAPE: return by_shape(r, n, o->args);
-    case JOINED: return joined(r, n, o);
-    case PRODUCT: *done = true; return product(r, n, o->args, out);
-    case LINEAR: *done = true; return linear(r, n, o->args, out);
-    case TURNED: *done = true; return turned(r, n, o->args, out);
-    case LAST: return rank_without_batch(o->args[0], true) < 2 ? refuse(n) : CQ_OK;
-    case LAYER: return layer(r, n);
-    case REFUSED: break;
+    case CQ_VMAP_ELEMENTWISE: return line_up(r, n, o->args);
+    case CQ_VMAP_BY_AXES: return by_axes(r, n, o);
+    case CQ_VMAP_BY_SHAPE: return by_shape(r, n, o->args);
+    case CQ_VMAP_JOINED: return joined(r, n, o);
+    case CQ_VMAP_PRODUCT: *done = true; return product(r, n, o->args, out);
+    case CQ_VMAP_LINEAR: *done = true; return linear(r, n, o->args, out);
+    case CQ_VMAP_TURNED: *done = true; return turned(r, n, o->args, out);
+    case CQ_VMAP_LAST: return rank_without_batch(o->args[0], true) < 2 ? refuse(n) : CQ_OK;
+    case CQ_VMAP_LAYER: return layer(r, n);
+    case CQ_VMAP_NONE: break;
     }
     return refuse(n);
 }

@@ -206,25 +206,6 @@ static cq_status on_pairs(cq_opcall *c)
     return complex_results(c, results);
 }
 
-/* ---- operators that only move elements or work on pairs as they are, in order of their names ----
- */
-
-static const char *const rules[] = {
-    "aten::_unsafe_view", "aten::alias",          "aten::cat",          "aten::clone",
-    "aten::contiguous",   "aten::detach",         "aten::expand",       "aten::flatten.using_ints",
-    "aten::flip",         "aten::index.Tensor",   "aten::index_select", "aten::neg",
-    "aten::permute",      "aten::repeat",         "aten::reshape",      "aten::roll",
-    "aten::select.int",   "aten::select_scatter", "aten::slice.Tensor", "aten::slice_scatter",
-    "aten::split",        "aten::split.Tensor",   "aten::split.sizes",  "aten::split_with_sizes",
-    "aten::squeeze",      "aten::squeeze.dim",    "aten::stack",        "aten::transpose.int",
-    "aten::unbind.int",   "aten::unsqueeze",      "aten::view",
-};
-
-static int compare(const void *name, const void *rule)
-{
-    return strcmp(name, *(const char *const *)rule);
-}
-
 static cq_status by_function(cq_opcall *c)
 {
     return cq_body_run(c->op->complex, c);
@@ -232,14 +213,11 @@ static cq_status by_function(cq_opcall *c)
 
 cq_complex_rule *cq_complex_rule_of(const cq_op *op)
 {
-    size_t      n     = sizeof rules / sizeof *rules;
-    const void *found = bsearch(op->schema->full, rules, n, sizeof *rules, compare);
-
     if (op->complex)
         return by_function;
     if (op->def->flags & CQ_OP_COMPLEX)
         return cq_op_compose;
-    return found ? on_pairs : NULL;
+    return op->traits.complex_pairs ? on_pairs : NULL;
 }
 
 bool cq_takes_complex(const cq_op *op)

@@ -46,6 +46,53 @@ struct cq_op_def {
     int      variant; /* tells rows that share their functions apart */
 };
 
+/* What autocast does to the floating-point arguments of an operator. */
+typedef enum cq_autocast {
+    CQ_AUTOCAST_NONE,
+    CQ_AUTOCAST_LOWER,   /* to the dtype of the region */
+    CQ_AUTOCAST_FLOAT32, /* to float32 */
+    CQ_AUTOCAST_WIDEST   /* to the widest among them */
+} cq_autocast;
+
+/* How an operator is called on tensors with a batch dimension in front that it does not know of. */
+typedef enum cq_vmap {
+    CQ_VMAP_NONE, /* once for each element of the batch */
+    CQ_VMAP_ELEMENTWISE,
+    CQ_VMAP_BY_AXES, /* the first argument is batched, and axes are counted from its first one */
+    CQ_VMAP_BY_SHAPE,
+    CQ_VMAP_JOINED,  /* a list of tensors, along an axis */
+    CQ_VMAP_PRODUCT, /* of matrices and vectors */
+    CQ_VMAP_LINEAR,  /* a product with a transposed matrix, and a bias */
+    CQ_VMAP_TURNED,  /* a matrix, rows for columns */
+    CQ_VMAP_LAST,    /* works on the last axes of all arguments, whatever is before them */
+    CQ_VMAP_LAYER    /* works on the last axes of its first argument, or on each index */
+} cq_vmap;
+
+/* What it costs, besides the elements that it reads and writes (work.c). */
+typedef enum cq_cost {
+    CQ_COST_ELEMENTS, /* nothing more */
+    CQ_COST_FETCHED,  /* elements from where others say */
+    CQ_COST_FUNCTION,
+    CQ_COST_PICKED, /* elements that are looked at one by one */
+    CQ_COST_SORTED,
+    CQ_COST_MATRIX_PRODUCT,
+    CQ_COST_CONVOLUTION,
+    CQ_COST_POOL,
+    CQ_COST_RECURRENT,
+    CQ_COST_BY_LAST_SIZE,
+    CQ_COST_PAIRS_OF_BOXES,
+    CQ_COST_REGIONS
+} cq_cost;
+
+/* Declared in lib/aten (traits.c): traits("aten::cat", autocast="widest", vmap="joined"), or as
+ * keys of @operator. Operators that are derived from others have none. */
+typedef struct cq_op_traits {
+    cq_autocast autocast;
+    cq_vmap     vmap;
+    cq_cost     cost;
+    bool        complex_pairs; /* moves pairs of real numbers, or works on them as they are */
+} cq_op_traits;
+
 /* A row with its schema parsed, and the functions of lib/aten that are about it; each may be NULL.
  */
 struct cq_op {
@@ -61,6 +108,8 @@ struct cq_op {
     struct cq_lib_function *gradient;      /* the gradients of its arguments */
     struct cq_lib_function *tape;          /* the same results, by operators that have gradients */
     struct cq_lib_function *decomposition; /* the same results, by operators that ONNX has */
+
+    cq_op_traits traits;
 };
 
 /* A few words about it, for `calque ops`. */

@@ -1,5 +1,6 @@
 /* All operators by name: rows in C, whose families are listed here and nowhere else, and functions
  * of lib/aten. Schemas are parsed once, on first use. */
+#include "aten/core/traits.h"
 #include "aten/core/body.h"
 #include "base/map.h"
 #include "base/once.h"
@@ -85,7 +86,24 @@ static cq_status add_operator(const cq_decorator *d, void *user)
     def->flags  = flags_of(d);
     table.n++;
     op->body = d->function;
+    CQ_TRY(cq_op_traits_read(&op->traits, d));
     return add(op, def);
+}
+
+/* traits("aten::cat", …): of one operator, or, with ".*" behind its name, of all overloads. */
+static cq_status add_traits(const cq_decorator *d, void *user)
+{
+    const size_t len = strlen(d->text);
+    const bool   all = len > 2 && strcmp(d->text + len - 2, ".*") == 0;
+    cq_op       *op =
+        all ? cq_map_get_n(&table.by_name, d->text, len - 2) : cq_map_get(&table.by_full, d->text);
+
+    (void)user;
+    if (!op)
+        return cq_decorator_fail(d, "traits name no operator");
+    for (; op; op = all ? (cq_op *)op->next : NULL)
+        CQ_TRY(cq_op_traits_read(&op->traits, d));
+    return CQ_OK;
 }
 
 /* @unview("aten::t"), @gradient("aten::tanh") …: a function about a row. user is the offset of its
@@ -114,7 +132,7 @@ static cq_status attach_all(void)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         CQ_TRY(cq_library_each(kinds[i].decorator, attach, (void *)&kinds[i].member));
-    return CQ_OK;
+    return cq_library_each("traits", add_traits, NULL);
 }
 
 const char *cq_op_about(const cq_op *op)
@@ -267,6 +285,7 @@ static const cq_op *derive(const char *full_name)
             schema->name = cq_arena_printf(table.arena, "%s%s", of->schema->name, suffix);
             op->schema   = schema;
             op->next     = NULL;
+            op->traits   = (cq_op_traits){ 0 };
             *(copy ? &op->copy_of : &op->inplace_of) = of;
             if (!schema->full || !schema->name ||
                 cq_map_set(&table.by_full, full_name, op) != CQ_OK)

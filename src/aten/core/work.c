@@ -1,5 +1,5 @@
-/* What operators cost. Most are as much work as they have elements; the table has the others. A
- * composed operator costs what its parts cost, so that it needs no row. */
+/* What operators cost. Most are as much work as they have elements; others have a trait. A composed
+ * operator costs what its parts cost, so that it needs none. */
 #include "aten/core/work.h"
 
 #include <string.h>
@@ -149,116 +149,26 @@ static uint64_t regions(const cq_opcall *c, double elements)
     return steps(numel(tensor_of(c->results[0])) * (told > 1 ? told : many) / CQ_WORK_ELEMENTS);
 }
 
-/* ---- the table ---- */
+/* ---- by the trait of an operator ---- */
 
-/* Times as long as a sum: elements that are fetched from where others say, functions, elements
- * that are looked at one by one, and sorted ones. */
-enum { FETCHED = 4, FUNCTION = 8, PICKED = 24, SORTED = 64 };
-
+/* times: as long as a sum. */
 static const struct {
-    const char *name; /* without namespace and overload */
-    work_fn    *fn;
-    unsigned    factor; /* instead of fn */
-} table[] = {
-    { "mm", .fn = matrix_product },
-    { "bmm", .fn = matrix_product },
-    { "mv", .fn = matrix_product },
-    { "dot", .fn = matrix_product },
-    { "matmul", .fn = matrix_product },
-    { "addmm", .fn = matrix_product },
-    { "baddbmm", .fn = matrix_product },
-    { "linear", .fn = matrix_product },
-    { "conv1d", .fn = convolution },
-    { "conv2d", .fn = convolution },
-    { "conv3d", .fn = convolution },
-    { "conv_transpose1d", .fn = convolution },
-    { "conv_transpose2d", .fn = convolution },
-    { "conv_transpose3d", .fn = convolution },
-    { "convolution", .fn = convolution },
-    { "_convolution", .fn = convolution },
-    { "_convolution_mode", .fn = convolution },
-    { "max_pool1d", .fn = pool },
-    { "max_pool2d", .fn = pool },
-    { "max_pool3d", .fn = pool },
-    { "max_pool1d_with_indices", .fn = pool },
-    { "max_pool2d_with_indices", .fn = pool },
-    { "max_pool3d_with_indices", .fn = pool },
-    { "avg_pool1d", .fn = pool },
-    { "avg_pool2d", .fn = pool },
-    { "avg_pool3d", .fn = pool },
-    { "lstm", .fn = recurrent },
-    { "gru", .fn = recurrent },
-    { "rnn_tanh", .fn = recurrent },
-    { "rnn_relu", .fn = recurrent },
-    { "linalg_det", .fn = by_last_size },
-    { "multinomial", .fn = by_last_size },
-    { "nms", .fn = pairs_of_boxes },
-    { "roi_align", .fn = regions },
-    { "roi_pool", .fn = regions },
-    { "sort", .factor = SORTED },
-    { "topk", .factor = SORTED },
-    { "kthvalue", .factor = SORTED },
-    { "median", .factor = SORTED },
-    { "nanmedian", .factor = SORTED },
-    { "mode", .factor = SORTED },
-    { "_unique", .factor = SORTED },
-    { "_unique2", .factor = SORTED },
-    { "unique_dim", .factor = SORTED },
-    { "searchsorted", .factor = SORTED },
-    { "randperm", .factor = SORTED },
-    { "bincount", .factor = SORTED },
-    { "_upsample_bilinear2d_aa", .factor = SORTED },
-    { "_upsample_bicubic2d_aa", .factor = SORTED },
-    { "upsample_bicubic2d", .factor = FUNCTION },
-    { "upsample_trilinear3d", .factor = FUNCTION },
-    { "grid_sampler", .factor = FUNCTION },
-    { "grid_sampler_2d", .factor = FUNCTION },
-    { "grid_sampler_3d", .factor = FUNCTION },
-    { "rand", .factor = FUNCTION },
-    { "randn", .factor = FUNCTION },
-    { "randint", .factor = FUNCTION },
-    { "pow", .factor = FUNCTION },
-    { "atan2", .factor = FUNCTION },
-    { "lgamma", .factor = FUNCTION },
-    { "digamma", .factor = FUNCTION },
-    { "erfinv", .factor = PICKED },
-    { "nonzero", .factor = PICKED },
-    { "masked_select", .factor = PICKED },
-    { "unique_consecutive", .factor = PICKED },
-    { "softplus", .factor = FUNCTION },
-    { "logsumexp", .factor = FUNCTION },
-    { "adaptive_avg_pool1d", .factor = FUNCTION },
-    { "adaptive_avg_pool2d", .factor = FUNCTION },
-    { "adaptive_avg_pool3d", .factor = FUNCTION },
-    { "adaptive_max_pool1d", .factor = FUNCTION },
-    { "adaptive_max_pool2d", .factor = FUNCTION },
-    { "adaptive_max_pool3d", .factor = FUNCTION },
-    { "cumsum", .factor = FETCHED },
-    { "cumprod", .factor = FETCHED },
-    { "cummax", .factor = FETCHED },
-    { "cummin", .factor = FETCHED },
-    { "index", .factor = FETCHED },
-    { "index_select", .factor = FETCHED },
-    { "index_add", .factor = FETCHED },
-    { "index_copy", .factor = FETCHED },
-    { "gather", .factor = FETCHED },
-    { "scatter", .factor = FETCHED },
-    { "scatter_add", .factor = FETCHED },
-    { "masked_scatter", .factor = FETCHED },
-    { "sin", .factor = FUNCTION },
-    { "cos", .factor = FUNCTION },
-    { "tan", .factor = FUNCTION },
-    { "logcumsumexp", .factor = FUNCTION },
-    { "index_put", .factor = FUNCTION },
-    { "scatter_reduce", .factor = FUNCTION },
+    work_fn *fn;
+    unsigned times;
+} costs[] = {
+    [CQ_COST_ELEMENTS]       = { .times = 1 },
+    [CQ_COST_FETCHED]        = { .times = 4 },
+    [CQ_COST_FUNCTION]       = { .times = 8 },
+    [CQ_COST_PICKED]         = { .times = 24 },
+    [CQ_COST_SORTED]         = { .times = 64 },
+    [CQ_COST_MATRIX_PRODUCT] = { matrix_product, 1 },
+    [CQ_COST_CONVOLUTION]    = { convolution, 1 },
+    [CQ_COST_POOL]           = { pool, 1 },
+    [CQ_COST_RECURRENT]      = { recurrent, 1 },
+    [CQ_COST_BY_LAST_SIZE]   = { by_last_size, 1 },
+    [CQ_COST_PAIRS_OF_BOXES] = { pairs_of_boxes, 1 },
+    [CQ_COST_REGIONS]        = { regions, 1 },
 };
-
-static bool is_named(const cq_schema *s, const char *name)
-{
-    const char *own = strstr(s->name, "::");
-
-    return strcmp(own ? own + 2 : s->name, name) == 0;
-}
 
 /* Of the results: memory costs more to get than to write. */
 static double new_bytes(const cq_opcall *c)
@@ -275,20 +185,16 @@ static double new_bytes(const cq_opcall *c)
 
 uint64_t cq_op_work(const cq_opcall *c)
 {
-    double elements = 0;
+    cq_cost cost     = c->op->traits.cost;
+    double  elements = 0;
 
     for (size_t i = 0; i < c->op->schema->n_args; i++)
         elements += elements_of(c->args[i]);
     for (size_t i = 0; i < c->n_results; i++)
         elements += elements_of(c->results[i]);
-    /* what is small costs nothing worth counting: the table need not be asked */
-    for (size_t i = 0; elements >= CQ_WORK_ELEMENTS && i < sizeof table / sizeof *table; i++)
-        if (is_named(c->op->schema, table[i].name)) {
-            const double times = table[i].factor ? table[i].factor : 1;
-
-            return CQ_WORK_CALL +
-                   steps(elements * times / CQ_WORK_ELEMENTS + new_bytes(c) / CQ_WORK_BYTES) +
-                   (table[i].fn ? table[i].fn(c, elements) : 0);
-        }
-    return CQ_WORK_CALL + steps(elements / CQ_WORK_ELEMENTS + new_bytes(c) / CQ_WORK_BYTES);
+    if (elements < CQ_WORK_ELEMENTS) /* what is small costs nothing worth counting */
+        cost = CQ_COST_ELEMENTS;
+    return CQ_WORK_CALL +
+           steps(elements * costs[cost].times / CQ_WORK_ELEMENTS + new_bytes(c) / CQ_WORK_BYTES) +
+           (costs[cost].fn ? costs[cost].fn(c, elements) : 0);
 }

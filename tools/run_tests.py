@@ -40,7 +40,7 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = "/usr/bin/python3"
 SCRIPT_TIMEOUT = 40 * 60
-UNIT_TIMEOUT = 300
+UNIT_TIMEOUT = 30 * 60  # for what hangs: on a busy machine a test of seconds takes minutes
 HEARTBEAT = 30
 TIMES = ROOT / "build" / "test_times.json"
 
@@ -99,18 +99,21 @@ def indent(text):
 # ---- builds ---------------------------------------------------------------------------
 
 
-def run_step(step, title):
-    """Runs a command; says every HEARTBEAT seconds how far ninja is. Returns exit code and output."""
+STEP = re.compile(r"\[(\d+)/(\d+)\]|\s*(\d+)/(\d+) Test ")  # of ninja, of ctest
+
+
+def run_step(step, title, **kwargs):
+    """Runs a command; says every HEARTBEAT seconds how far ninja or ctest is. Returns exit code and output."""
     process = subprocess.Popen(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               errors="replace")
+                               errors="replace", **kwargs)
     started = said = time.monotonic()
     lines = []
     for line in process.stdout:
         lines.append(line)
-        match = re.match(r"\[(\d+)/(\d+)\]", line)
+        match = STEP.match(line)
         if match and time.monotonic() - said >= HEARTBEAT:
             said = time.monotonic()
-            say(f"  …    {title}, {said - started:.0f} s: {match[1]} of {match[2]} steps")
+            say(f"  …    {title}, {said - started:.0f} s: {match[1] or match[3]} of {match[2] or match[4]}")
     return process.wait(), "".join(lines)
 
 
@@ -145,8 +148,9 @@ def run_builds(options):
 # ---- ctest ----------------------------------------------------------------------------
 
 
-def count_tap(name, output, exit_ok):
-    """Counts the TAP lines of one test program; prints its output if something is wrong."""
+def count_tap(name, output, why):
+    """Counts the TAP lines of one test program; prints the end of its output if something is wrong. why:
+    it failed as a whole, None if not."""
     count, plan = Count(), None
     for line in output.splitlines():
         if match := re.match(r"^1\.\.(\d+)", line):
@@ -161,12 +165,12 @@ def count_tap(name, output, exit_ok):
                 count.passed += 1
     seen = count.passed + count.failed + count.skipped
     if seen == 0 and plan is None:
-        count = Count(passed=1) if exit_ok else Count(failed=1)
-    elif plan is None or seen < plan or not exit_ok and count.failed == 0:
+        count = Count(failed=1) if why else Count(passed=1)
+    elif plan is None or seen < plan or why and count.failed == 0:
         count.failed += 1  # it died in a test, or at the end
     if count.failed:
         rest = "\n".join(line for line in output.splitlines() if not line.startswith("ok "))
-        say(f"  FAIL {name}\n{indent(rest[:6000])}")
+        say(f"  FAIL {name}{f' ({why})' if why else ''}\n{indent(rest[-6000:])}")
     return count
 
 
@@ -196,15 +200,16 @@ def run_ctest_of(build, options):
     command = ["ctest", "--test-dir", folder, "-j", str(options.jobs), "--timeout",
                str(UNIT_TIMEOUT), "-R", build.tests, "--output-junit", report,
                "--test-output-size-passed", "100000000", "--test-output-size-failed", "100000000"]
-    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace")
+    _, output = run_step(command, f"{build.name}, tests", env=env)
     if not report.exists():
-        say(indent(done.stdout[-3000:]))
+        say(indent(output[-3000:]))
         return Count(failed=1)
     parts = collections.defaultdict(Count)
     for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
         name, output = case.get("name"), case.findtext("system-out") or ""
-        parts[name.split("/")[0]].add(count_tap(name, output, case.get("status") == "run"))
+        failure = case.find("failure")
+        why = None if case.get("status") == "run" else failure is not None and failure.get("message") or "failed"
+        parts[name.split("/")[0]].add(count_tap(name, output, why))
     total = Count()
     for name, count in sorted(parts.items()):
         say(f"  {'FAIL' if count.failed else 'ok  '} {build.name}, {name}: {count}")

@@ -61,7 +61,8 @@ CQ_API bool cq_onnx_model_has_external_data(const cq_onnx_model *model);
 /* ---- optimizing ---- */
 
 typedef enum cq_optimize_flags {
-    CQ_OPTIMIZE_INLINE = 1 /* inline the model's functions */
+    CQ_OPTIMIZE_INLINE          = 1, /* inline the model's functions */
+    CQ_OPTIMIZE_FOR_ONNXRUNTIME = 2  /* use operators of com.microsoft */
 } cq_optimize_flags;
 
 typedef struct cq_optimize_options {

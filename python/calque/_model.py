@@ -317,9 +317,10 @@ class Model:
         return self
 
     def optimize(self, *, only: Sequence[str] = (), skip: Sequence[str] = (),
-                 inline: bool = False) -> Model:
+                 inline: bool = False, for_onnxruntime: bool = False) -> Model:
         """Removes nodes without changing what the model computes, and returns it. only and skip are
-        names of passes (`calque optimize --list-passes`).
+        names of passes (`calque optimize --list-passes`). With for_onnxruntime the result may have
+        operators of com.microsoft.
 
         >>> import calque
         >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
@@ -333,7 +334,8 @@ class Model:
             (ctypes.c_char_p * len(names))(*map(encoded, names)) for names in (only, skip))
         options.only, options.n_only = ctypes.cast(chosen, type(options.only)), len(only)
         options.skip, options.n_skip = ctypes.cast(skipped, type(options.skip)), len(skip)
-        options.flags = _abi.CQ_OPTIMIZE_INLINE if inline else 0
+        options.flags = ((_abi.CQ_OPTIMIZE_INLINE if inline else 0) |
+                         (_abi.CQ_OPTIMIZE_FOR_ONNXRUNTIME if for_onnxruntime else 0))
         call(lib.cq_onnx_model_optimize, self._change(), None, byref(options))
         return self
 

@@ -38,6 +38,7 @@ typedef struct cq_exporter {
     bool              is_open;   /* lowered: not all is known of every value */
     bool              optimizes; /* the graph was an ONNX file: names need not stay, and any two
                                     equal nodes are one */
+    bool       for_onnxruntime;  /* operators of com.microsoft may be used */
     cq_map     sizes;            /* "block expr" -> 0-d value, so that a size is computed once */
     cq_ptr_map origins;          /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;

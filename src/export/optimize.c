@@ -56,6 +56,14 @@ static bool plain_shape(int64_t *out, const cq_onnx_elements *e, const cq_value 
     return n_open <= 1;
 }
 
+/* Whether 0 of a shape is a size, and does not stand for that of the input. */
+static bool keeps_zero(const cq_node *n)
+{
+    const cq_operand *o = cq_ir_attr(n, "allowzero");
+
+    return o && (o->kind != CQ_OPERAND_INT || o->u.i.value != 0);
+}
+
 static cq_status fix_reshape(cq_node *n, void *user)
 {
     cq_onnx_source         *s = user;
@@ -64,7 +72,7 @@ static cq_status fix_reshape(cq_node *n, void *user)
     int64_t                 sizes[CQ_MAX_RANK];
     cq_value               *constant;
 
-    if (!x || !e || strcmp(n->op, "onnx::Reshape") != 0 || n->n_attrs || cq_sym_data(shape) ||
+    if (!x || !e || strcmp(n->op, "onnx::Reshape") != 0 || keeps_zero(n) || cq_sym_data(shape) ||
         !plain_shape(sizes, e, x))
         return CQ_OK;
     constant = cq_export_ints(n, sizes, (int64_t)e->n);
@@ -144,8 +152,7 @@ static const struct pass {
     { "batch-norm", "BatchNormalization into the convolution before it", peephole, 7 },
     { "absorb", "biases and zeros into convolutions, sums and transposes into Gemm", absorb, 7 },
     { "merge", "chains of Concat, Slice, Reshape, Transpose, Squeeze, Unsqueeze", merge, 7 },
-    { "layers", "patterns that are one operator: Attention, RMSNormalization, RotaryEmbedding",
-      fuse, 7 },
+    { "layers", "patterns that are one operator: LayerNormalization, Gelu, Attention, …", fuse, 7 },
     { "duplicates", "equal nodes, and equal small constants", share, 7 },
 };
 
@@ -209,7 +216,7 @@ static void clear(cq_exporter *ex)
 
 static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model)
 {
-    cq_exporter    ex = { .optimizes = true };
+    cq_exporter    ex = { .optimizes = true, .for_onnxruntime = o->for_onnxruntime };
     cq_onnx_source s  = { 0 };
     cq_status      status;
 

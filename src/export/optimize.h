@@ -10,6 +10,7 @@ typedef struct cq_optimizer {
     uint32_t enabled;                /* a bit for each pass, in the order of cq_optimizer_pass */
     int64_t  removed[CQ_MAX_PASSES]; /* nodes, by pass; fewer than 0: it added some */
     unsigned n_rounds;
+    bool     for_onnxruntime;
 } cq_optimizer;
 
 /* The name of a pass and what it does; NULL past the last. */

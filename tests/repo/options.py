@@ -163,6 +163,7 @@ OPTIONS = {
     },
     "CQ_OPTIMIZE": {
         "INLINE": "optimize --inline",
+        "FOR_ONNXRUNTIME": "optimize --for",
     },
     "CQ_SCRIPT": {
         "TRACE": "export --trace",

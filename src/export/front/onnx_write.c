@@ -3,6 +3,8 @@
  * unless two of them meet in one scope. */
 #include "export/front/onnx.h"
 
+#include "onnx/schema.h"
+
 #include "base/str.h"
 
 #include <stdio.h>
@@ -445,6 +447,17 @@ static cq_status write_initializers(writer *w)
     return status == CQ_OK ? w->m->status : status;
 }
 
+/* Passes may have made nodes of com.microsoft. */
+static cq_status import_domain(cq_node *n, void *user)
+{
+    writer *w = user;
+
+    if (strncmp(n->op, "com.microsoft::", 15) == 0 &&
+        cq_onnx_imported(&w->m->opset_import, "com.microsoft") < 1)
+        cq_onnx_model_add_opset(w->m, "com.microsoft", 1);
+    return w->m->status;
+}
+
 static cq_status write_all(writer *w)
 {
     CQ_TRY(name_results(w));
@@ -452,6 +465,7 @@ static cq_status write_all(writer *w)
     cq_ir_count_uses(w->g);
     CQ_TRY(name_all(w));
     CQ_TRY(write_initializers(w));
+    CQ_TRY(cq_ir_each_node(w->g->top, import_domain, w));
     return write_block(w, w->g->top, w->m->graph);
 }
 

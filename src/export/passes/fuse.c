@@ -8,26 +8,72 @@
 
 /* By stage: a later one sees what an earlier one made, and no longer what that made useless. */
 static const cq_fusion fusions[] = {
-    { 0, 10, "Round(Div(DequantizeLinear(q, step, zero), by))", cq_fuse_steps },
-    { 0, 10, "Mul(DequantizeLinear(q, step, zero), by)", cq_fuse_scaled },
-    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Conv(x, w, bias)), ...), ...)", cq_fuse_bias },
-    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Gemm(x, w, bias)), ...), ...)", cq_fuse_bias },
+    { 0, 10, "Round(Div(DequantizeLinear(q, step, zero), by))", cq_fuse_steps, CQ_FUSE_ALWAYS },
+    { 0, 10, "Mul(DequantizeLinear(q, step, zero), by)", cq_fuse_scaled, CQ_FUSE_ALWAYS },
+    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Conv(x, w, bias)), ...), ...)", cq_fuse_bias,
+      CQ_FUSE_ALWAYS },
+    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Gemm(x, w, bias)), ...), ...)", cq_fuse_bias,
+      CQ_FUSE_ALWAYS },
     { 0, 23,
       "Mul(Cast?(Mul(Reciprocal(Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps))), x)), w)",
-      cq_fuse_rms_norm },
+      cq_fuse_rms_norm, CQ_FUSE_ALWAYS },
     { 0, 23, "Mul(Cast?(Div(x, Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps)))), w)",
-      cq_fuse_rms_norm },
+      cq_fuse_rms_norm, CQ_FUSE_ALWAYS },
     { 0, 23, "Add(Mul(join:Concat(Neg(high:Slice(x, ...)), low:Slice(x, ...)), sin), Mul(x, cos))",
-      cq_fuse_rotary },
+      cq_fuse_rotary, CQ_FUSE_ALWAYS },
     { 0, 23,
       "MatMul(soft:Softmax(Add?(Div?(Mul?(MatMul(q, turned:Transpose(k)), factor), divisor), "
       "mask)), v)",
-      cq_fuse_attention },
+      cq_fuse_attention, CQ_FUSE_ALWAYS },
     { 1, 23,
       "Attention(q, more_k:Reshape(Expand(Unsqueeze(k, axis), ...), ...), "
       "more_v:Reshape(Expand(Unsqueeze(v, axis2), ...), ...), ...)",
-      cq_fuse_grouped },
-    { 2, 23, "Attention(q, keys:Concat(past_k, k), values:Concat(past_v, v), ...)", cq_fuse_past },
+      cq_fuse_grouped, CQ_FUSE_ALWAYS },
+    { 2, 23, "Attention(q, keys:Concat(past_k, k), values:Concat(past_v, v), ...)", cq_fuse_past,
+      CQ_FUSE_ALWAYS },
+    { 0, 17,
+      "Mul(Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Pow(c, two), ...), "
+      "eps))), w)",
+      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
+    { 0, 17,
+      "Mul(Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Mul(c, c), ...), eps))), "
+      "w)",
+      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Reshape(sum:Add(product:MatMul(x, w), b), ...)", cq_fuse_flat_linear,
+      CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Mul(Mul(x, Add(Erf(inner), one)), half)", cq_fuse_gelu_erf, CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Mul(Mul(x, half), Add(Erf(inner), one))", cq_fuse_gelu_erf, CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Mul(x, Mul(Add(Erf(inner), one), half))", cq_fuse_gelu_erf, CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Mul(Mul(x, Add(Tanh(inner), one)), half)", cq_fuse_gelu_tanh, CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Mul(Mul(x, half), Add(Tanh(inner), one))", cq_fuse_gelu_tanh, CQ_FUSE_OPTIMIZER },
+    { 0, 13, "Mul(x, Mul(Add(Tanh(inner), one), half))", cq_fuse_gelu_tanh, CQ_FUSE_OPTIMIZER },
+    { 0, 13,
+      "Reshape(joined:Transpose(MatMul(soft:Softmax(Add?(Div?(Mul?(MatMul(hq:Transpose(Reshape(q, "
+      "...)), hk:Transpose(Reshape(k, ...))), factor), divisor), mask)), hv:Transpose(Reshape(v, "
+      "...)))), ...)",
+      cq_fuse_heads, CQ_FUSE_ONNXRUNTIME },
+    { 0, 13,
+      "Reshape(joined:Transpose(MatMul(soft:Softmax(Add?(Div?(MatMul(Mul(hq:Transpose(Reshape(q, "
+      "...)), factor), hk:Transpose(Reshape(k, ...))), divisor), mask)), hv:Transpose(Reshape(v, "
+      "...)))), ...)",
+      cq_fuse_heads, CQ_FUSE_ONNXRUNTIME },
+    { 1, 17, "Add(norm:LayerNormalization(x, w), b)", cq_fuse_norm_bias, CQ_FUSE_OPTIMIZER },
+    { 1, 13, "Div(product:MatMul(a, turned:Transpose(b)), divisor)", cq_fuse_matmul,
+      CQ_FUSE_ONNXRUNTIME },
+    { 1, 13, "Mul(product:MatMul(a, turned:Transpose(b)), factor)", cq_fuse_matmul,
+      CQ_FUSE_ONNXRUNTIME },
+    { 2, 17,
+      "Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Pow(c, two), ...), eps)))",
+      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
+    { 2, 17,
+      "Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Mul(c, c), ...), eps)))",
+      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
+    { 2, 13, "Div(product:MatMul(a, b), divisor)", cq_fuse_matmul, CQ_FUSE_ONNXRUNTIME },
+    { 2, 13, "Mul(product:MatMul(a, b), factor)", cq_fuse_matmul, CQ_FUSE_ONNXRUNTIME },
+    { 2, 13, "MatMul(a, turned:Transpose(b))", cq_fuse_matmul, CQ_FUSE_ONNXRUNTIME },
+    { 2, 13, "Gelu(sum:Add(x, b))", cq_fuse_bias_gelu, CQ_FUSE_ONNXRUNTIME },
+    { 2, 13, "FastGelu(sum:Add(x, b))", cq_fuse_bias_gelu, CQ_FUSE_ONNXRUNTIME },
+    { 2, 17, "LayerNormalization(sum:Add(x, skip), w, b)", cq_fuse_skip_norm, CQ_FUSE_ONNXRUNTIME },
 };
 
 enum { N_FUSIONS = sizeof fusions / sizeof *fusions, N_STAGES = 3 };
@@ -69,8 +115,11 @@ static const char *word(const char **at, size_t *len)
 
 static bool is_op(const cq_node *n, const char *op, size_t len)
 {
-    return n && strncmp(n->op, "onnx::", 6) == 0 && strlen(n->op) == 6 + len &&
-           memcmp(n->op + 6, op, len) == 0;
+    static const char ms[] = "com.microsoft::";
+    const size_t      skip = n && strncmp(n->op, ms, sizeof ms - 1) == 0 ? sizeof ms - 1 : 6;
+
+    return n && (skip != 6 || strncmp(n->op, "onnx::", 6) == 0) && strlen(n->op) == skip + len &&
+           memcmp(n->op + skip, op, len) == 0;
 }
 
 cq_value *cq_fuse_input(const cq_node *n, size_t i)
@@ -176,6 +225,8 @@ static cq_status try_fusions(cq_node *n, void *user)
         cq_fuse_match    m   = { .root = n };
 
         if (row->stage == f->stage && f->ex->options.opset >= row->since &&
+            (row->use == CQ_FUSE_ALWAYS || (row->use == CQ_FUSE_OPTIMIZER && f->ex->optimizes) ||
+             f->ex->for_onnxruntime) &&
             match_term(&m, &at, n->outputs[0]))
             CQ_TRY(row->make(f, &m));
     }
@@ -199,7 +250,8 @@ static cq_status run_stage(cq_exporter *ex, int stage)
 
 cq_status cq_export_fuse(cq_exporter *ex)
 {
-    const int stages = ex->options.opset >= 23 ? N_STAGES : ex->options.opset >= 10;
+    const int stages =
+        ex->options.opset >= 23 || ex->optimizes ? N_STAGES : ex->options.opset >= 10;
 
     for (int stage = 0; stage < stages; stage++)
         CQ_TRY(run_stage(ex, stage));

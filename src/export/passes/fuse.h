@@ -4,7 +4,7 @@
 
 #include "export/exporter.h"
 
-enum { CQ_FUSE_MAX_BOUND = 16 };
+enum { CQ_FUSE_MAX_BOUND = 24 };
 
 /* The values that the names of a pattern stand for. */
 typedef struct cq_fuse_match {
@@ -19,11 +19,19 @@ typedef struct cq_fuse_match {
 
 typedef struct cq_fuser cq_fuser;
 
+/* Who may use a pattern. */
+typedef enum cq_fusion_use {
+    CQ_FUSE_ALWAYS,
+    CQ_FUSE_OPTIMIZER,  /* not the exporter, which keeps what a model writes out */
+    CQ_FUSE_ONNXRUNTIME /* the optimizer, for ONNX Runtime */
+} cq_fusion_use;
+
 typedef struct cq_fusion {
     int         stage;
     int         since; /* opset */
     const char *pattern;
     cq_status (*make)(cq_fuser *f, const cq_fuse_match *m); /* may find that it does not fit */
+    cq_fusion_use use;
 } cq_fusion;
 
 struct cq_fuser {
@@ -43,6 +51,26 @@ cq_value *cq_fuse_input(const cq_node *n, size_t i);
 cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *const *in,
                       size_t n_in, size_t n_out);
 
+/* ---- what is known of values: fuse_layers.c ---- */
+
+bool      cq_fuse_number(const cq_value *v, double *out); /* of a constant with one element */
+int       cq_fuse_rank(const cq_value *v);                /* -1: unknown */
+int64_t   cq_fuse_attr_int(const cq_node *n, const char *name, int64_t otherwise);
+bool      cq_fuse_swaps(const cq_value *v, const int64_t *perm, size_t n); /* by a Transpose */
+bool      cq_fuse_used_before(const cq_value *v, const cq_node *end);
+cq_status cq_fuse_replace(cq_value *old, cq_value *by);
+
+/* ---- what patterns become: fuse_layers.c, fuse_norms.c ---- */
+
+cq_status cq_fuse_layer_norm(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_norm_bias(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_gelu_erf(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_gelu_tanh(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_flat_linear(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_bias_gelu(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_skip_norm(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_matmul(cq_fuser *f, const cq_fuse_match *m);
+cq_status cq_fuse_heads(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m);
 cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m);

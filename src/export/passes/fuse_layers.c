@@ -5,7 +5,7 @@
 
 /* ---- what is known of values ---- */
 
-static bool number_of(const cq_value *v, double *out)
+bool cq_fuse_number(const cq_value *v, double *out)
 {
     cq_tensor *t = cq_sym_data(v);
 
@@ -19,7 +19,7 @@ static bool is_number(const cq_value *v, double wanted)
 {
     double number;
 
-    return number_of(v, &number) && number == wanted;
+    return cq_fuse_number(v, &number) && number == wanted;
 }
 
 /* A constant that names this axis of rank. */
@@ -28,14 +28,14 @@ static bool is_axis(const cq_value *v, int axis, int rank)
     return is_number(v, axis) || is_number(v, axis - rank);
 }
 
-static int64_t attr_of(const cq_node *n, const char *name, int64_t otherwise)
+int64_t cq_fuse_attr_int(const cq_node *n, const char *name, int64_t otherwise)
 {
     const cq_operand *o = cq_ir_attr(n, name);
 
     return o && o->kind == CQ_OPERAND_INT ? o->u.i.value : otherwise;
 }
 
-static int rank_of(const cq_value *v)
+int cq_fuse_rank(const cq_value *v)
 {
     return v->type.kind == CQ_TYPE_TENSOR && !v->rank_varies ? v->type.rank : -1;
 }
@@ -50,7 +50,7 @@ static bool is_op(const cq_value *v, const char *op)
     return v && v->node && strcmp(v->node->op, op) == 0;
 }
 
-static cq_status replace(cq_value *old, cq_value *by)
+cq_status cq_fuse_replace(cq_value *old, cq_value *by)
 {
     by->type     = old->type;
     old->instead = by;
@@ -75,13 +75,14 @@ cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m)
     cq_value *x = cq_fuse_bound(m, "x"), *w = cq_fuse_bound(m, "w"), *old = m->root->outputs[0];
     const cq_node *mean  = cq_fuse_bound(m, "mean")->node;
     const cq_dtype dtype = old->type.dtype;
-    const int      rank  = rank_of(x);
+    const int      rank  = cq_fuse_rank(x);
     double         eps;
     cq_node       *n;
 
-    if (rank < 1 || rank_of(w) != 1 || w->type.dtype != dtype || !same_size(w, 0, x, rank - 1) ||
-        (dtype != CQ_DTYPE_F32 && dtype != CQ_DTYPE_F16) || !attr_of(mean, "keepdims", 1) ||
-        !is_number(cq_fuse_bound(m, "two"), 2) || !number_of(cq_fuse_bound(m, "eps"), &eps) ||
+    if (rank < 1 || cq_fuse_rank(w) != 1 || w->type.dtype != dtype ||
+        !same_size(w, 0, x, rank - 1) || (dtype != CQ_DTYPE_F32 && dtype != CQ_DTYPE_F16) ||
+        !cq_fuse_attr_int(mean, "keepdims", 1) || !is_number(cq_fuse_bound(m, "two"), 2) ||
+        !cq_fuse_number(cq_fuse_bound(m, "eps"), &eps) ||
         !is_axis(cq_fuse_bound(m, "axes"), rank - 1, rank))
         return CQ_OK;
     x = before_cast(x, dtype);
@@ -92,7 +93,7 @@ cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_ir_attr_set(n, "axis", cq_attr_i("axis", -1).value));
     CQ_TRY(cq_ir_attr_set(n, "epsilon", cq_attr_f("epsilon", eps).value));
-    return replace(old, n->outputs[0]);
+    return cq_fuse_replace(old, n->outputs[0]);
 }
 
 /* ---- RotaryEmbedding ---- */
@@ -103,7 +104,7 @@ static bool cuts(const cq_node *n, int rank, int64_t from, int64_t to, int64_t s
     double end;
 
     return n->n_inputs >= 4 && is_number(cq_fuse_input(n, 1), (double)from) &&
-           number_of(cq_fuse_input(n, 2), &end) &&
+           cq_fuse_number(cq_fuse_input(n, 2), &end) &&
            (end == (double)to || (to == size && end > (double)size)) &&
            is_axis(cq_fuse_input(n, 3), rank - 1, rank) &&
            (n->n_inputs < 5 || is_number(cq_fuse_input(n, 4), 1));
@@ -112,7 +113,7 @@ static bool cuts(const cq_node *n, int rank, int64_t from, int64_t to, int64_t s
 static cq_type half_type(cq_graph *g, const cq_value *v)
 {
     cq_int    sizes[CQ_MAX_RANK];
-    const int rank = rank_of(v);
+    const int rank = cq_fuse_rank(v);
 
     memcpy(sizes, v->type.sizes, (size_t)rank * sizeof *sizes);
     sizes[rank - 1] = cq_i(sizes[rank - 1].value / 2);
@@ -129,16 +130,17 @@ static cq_value *half_of(cq_fuser *f, cq_value *v, int depth)
     bool                     follow  = false;
     double                   factor;
 
-    if (known || !n || depth > 8 || rank_of(v) < 1)
+    if (known || !n || depth > 8 || cq_fuse_rank(v) < 1)
         return known;
     if (is_op(v, "onnx::Concat"))
         return n->n_inputs == 2 && cq_fuse_input(n, 0) == cq_fuse_input(n, 1) &&
-                       (attr_of(n, "axis", 0) == rank_of(v) - 1 || attr_of(n, "axis", 0) == -1)
+                       (cq_fuse_attr_int(n, "axis", 0) == cq_fuse_rank(v) - 1 ||
+                        cq_fuse_attr_int(n, "axis", 0) == -1)
                    ? cq_fuse_input(n, 0)
                    : NULL;
     for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
         follow |= is_op(v, unary[i]);
-    follow |= is_op(v, "onnx::Mul") && number_of(cq_fuse_input(n, 1), &factor);
+    follow |= is_op(v, "onnx::Mul") && cq_fuse_number(cq_fuse_input(n, 1), &factor);
     inner = follow ? half_of(f, cq_fuse_input(n, 0), depth + 1) : NULL;
     if (!inner)
         return NULL;
@@ -188,28 +190,28 @@ static cq_value *table_of(cq_fuser *f, const cq_fuse_match *m, const char *name,
 {
     cq_value *wide = cq_fuse_bound(m, name), *v, *half;
 
-    if (!is_op(wide, "onnx::Unsqueeze") || rank_of(wide) != 4 ||
+    if (!is_op(wide, "onnx::Unsqueeze") || cq_fuse_rank(wide) != 4 ||
         !is_axis(cq_fuse_input(wide->node, 1), 1, 4))
         return NULL;
     v = cq_fuse_input(wide->node, 0);
     if (!same_size(v, 1, x, 2) || !same_size(v, 2, x, 3) || v->type.dtype != x->type.dtype)
         return NULL;
     half = half_of(f, v, 0);
-    return half && rank_of(half) == 3 ? for_batch(f, m->root, half, x) : NULL;
+    return half && cq_fuse_rank(half) == 3 ? for_batch(f, m->root, half, x) : NULL;
 }
 
 cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m)
 {
     cq_value      *x = cq_fuse_bound(m, "x"), *old = m->root->outputs[0], *cos, *sin;
     const cq_node *join = cq_fuse_bound(m, "join")->node;
-    const int      rank = rank_of(x);
+    const int      rank = cq_fuse_rank(x);
     int64_t        size;
     cq_node       *n;
 
     if (rank != 4 || x->type.sizes[3].expr || x->type.sizes[3].value % 2)
         return CQ_OK;
     size = x->type.sizes[3].value;
-    if (attr_of(join, "axis", 0) != 3 ||
+    if (cq_fuse_attr_int(join, "axis", 0) != 3 ||
         !cuts(cq_fuse_bound(m, "high")->node, rank, size / 2, size, size) ||
         !cuts(cq_fuse_bound(m, "low")->node, rank, 0, size / 2, size))
         return CQ_OK;
@@ -218,20 +220,18 @@ cq_status cq_fuse_rotary(cq_fuser *f, const cq_fuse_match *m)
     if (!sin)
         return f->ex->graph->status;
     n = cq_fuse_node(f, m->root, "onnx::RotaryEmbedding", (cq_value *[]){ x, cos, sin }, 3, 1);
-    return n ? replace(old, n->outputs[0]) : CQ_E_NO_MEMORY;
+    return n ? cq_fuse_replace(old, n->outputs[0]) : CQ_E_NO_MEMORY;
 }
 
 /* ---- Attention ---- */
 
-/* Whether n exchanges the last two of four dimensions. */
-static bool swaps_last(const cq_node *n)
+bool cq_fuse_swaps(const cq_value *v, const int64_t *wanted, size_t n)
 {
-    static const int64_t wanted[] = { 0, 1, 3, 2 };
-    const cq_operand    *perm     = cq_ir_attr(n, "perm");
+    const cq_operand *perm = v->node ? cq_ir_attr(v->node, "perm") : NULL;
 
-    if (!perm || perm->kind != CQ_OPERAND_LIST || perm->u.list.n != 4)
+    if (!perm || perm->kind != CQ_OPERAND_LIST || perm->u.list.n != n)
         return false;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < n; i++)
         if (perm->u.list.items[i].u.i.value != wanted[i])
             return false;
     return true;
@@ -240,9 +240,9 @@ static bool swaps_last(const cq_node *n)
 /* Whether adding mask leaves the scores their shape. */
 static bool is_mask_of(const cq_value *mask, const cq_value *scores)
 {
-    const int lead = 4 - rank_of(mask);
+    const int lead = 4 - cq_fuse_rank(mask);
 
-    if (rank_of(mask) < 2 || lead < 0 || mask->type.dtype != scores->type.dtype)
+    if (cq_fuse_rank(mask) < 2 || lead < 0 || mask->type.dtype != scores->type.dtype)
         return false;
     for (int i = lead; i < 4; i++)
         if (!cq_int_is(mask->type.sizes[i - lead], 1) && !same_size(mask, i - lead, scores, i))
@@ -250,21 +250,55 @@ static bool is_mask_of(const cq_value *mask, const cq_value *scores)
     return true;
 }
 
+/* The keys of scores, [batch, heads, length, size], before they are turned. Exchanging heads and
+ * lengths may have been merged with turning. NULL: they are turned otherwise. */
+static cq_value *keys_of(cq_fuser *f, const cq_fuse_match *m, const cq_value *q)
+{
+    static const int64_t last[] = { 0, 1, 3, 2 }, merged[] = { 0, 2, 3, 1 },
+                         heads[] = { 0, 2, 1, 3 };
+    const cq_value *turned       = cq_fuse_bound(m, "turned");
+    cq_value       *k            = cq_fuse_bound(m, "k");
+    cq_operand     *perm;
+    cq_node        *n;
+
+    if (cq_fuse_rank(k) != 4 || cq_fuse_swaps(turned, last, 4))
+        return cq_fuse_rank(k) == 4 ? k : NULL;
+    if (!cq_fuse_swaps(turned, merged, 4) || !same_size(q, 0, k, 0) || !same_size(q, 1, k, 2))
+        return NULL;
+    perm = cq_arena_array(f->ex->graph->arena, 4, sizeof *perm);
+    if (!perm)
+        return NULL;
+    for (size_t i = 0; i < 4; i++)
+        perm[i] = (cq_operand){ .kind = CQ_OPERAND_INT, .u.i = cq_i(heads[i]) };
+    n = cq_fuse_node(f, m->root, "onnx::Transpose", &k, 1, 1);
+    if (!n ||
+        cq_ir_attr_set(n, "perm", (cq_operand){ .kind = CQ_OPERAND_LIST, .u.list = { perm, 4 } }) !=
+            CQ_OK)
+        return NULL;
+    n->outputs[0]->type = cq_ir_tensor_type(
+        f->ex->graph, k->type.dtype, 4,
+        (cq_int[]){ k->type.sizes[0], k->type.sizes[2], k->type.sizes[1], k->type.sizes[3] });
+    return n->outputs[0];
+}
+
 /* softmax(q k' scale + mask) v, as models write it that do not call PyTorch's own function. */
 cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m)
 {
-    cq_value *q = cq_fuse_bound(m, "q"), *k = cq_fuse_bound(m, "k"), *v = cq_fuse_bound(m, "v");
+    cq_value *q = cq_fuse_bound(m, "q"), *k, *v = cq_fuse_bound(m, "v");
     cq_value *soft = cq_fuse_bound(m, "soft"), *mask = cq_fuse_bound(m, "mask");
     cq_value *factor = cq_fuse_bound(m, "factor"), *divisor = cq_fuse_bound(m, "divisor");
     double    scale = 1, under = 1;
-    int64_t   axis = attr_of(soft->node, "axis", -1);
+    int64_t   axis = cq_fuse_attr_int(soft->node, "axis", -1);
     cq_node  *n;
 
     if ((q->type.dtype != CQ_DTYPE_F32 && q->type.dtype != CQ_DTYPE_F16) || soft->n_uses != 1 ||
-        rank_of(q) != 4 || rank_of(k) != 4 || rank_of(v) != 4 || (axis != -1 && axis != 3) ||
-        !swaps_last(cq_fuse_bound(m, "turned")->node) || (factor && !number_of(factor, &scale)) ||
-        (divisor && !number_of(divisor, &under)) || (mask && !is_mask_of(mask, soft)))
+        cq_fuse_rank(q) != 4 || cq_fuse_rank(v) != 4 || (axis != -1 && axis != 3) ||
+        (factor && !cq_fuse_number(factor, &scale)) ||
+        (divisor && !cq_fuse_number(divisor, &under)) || (mask && !is_mask_of(mask, soft)))
         return CQ_OK;
+    k = keys_of(f, m, q);
+    if (!k)
+        return f->ex->graph->status;
     for (int i = 0; i < 2; i++)
         if (!same_size(q, i, k, i) || !same_size(q, i, v, i))
             return CQ_OK;
@@ -273,7 +307,7 @@ cq_status cq_fuse_attention(cq_fuser *f, const cq_fuse_match *m)
     if (!n)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_ir_attr_set(n, "scale", cq_attr_f("scale", scale / under).value));
-    return replace(m->root->outputs[0], n->outputs[0]);
+    return cq_fuse_replace(m->root->outputs[0], n->outputs[0]);
 }
 
 /* Whether more has each head of v as often as to make the heads of q. */
@@ -282,10 +316,11 @@ static bool repeats_heads(const cq_value *more, const cq_value *v, const cq_valu
 {
     const cq_value *wide = cq_fuse_input(more->node, 0);
 
-    return rank_of(v) == 4 && rank_of(wide) == 5 && rank_of(more) == 4 && rank_of(q) == 4 &&
-           is_axis(axis, 2, 5) && same_size(more, 1, q, 1) && same_size(wide, 0, v, 0) &&
-           same_size(wide, 1, v, 1) && same_size(wide, 3, v, 2) && same_size(wide, 4, v, 3) &&
-           same_size(more, 0, v, 0) && same_size(more, 2, v, 2) && same_size(more, 3, v, 3);
+    return cq_fuse_rank(v) == 4 && cq_fuse_rank(wide) == 5 && cq_fuse_rank(more) == 4 &&
+           cq_fuse_rank(q) == 4 && is_axis(axis, 2, 5) && same_size(more, 1, q, 1) &&
+           same_size(wide, 0, v, 0) && same_size(wide, 1, v, 1) && same_size(wide, 3, v, 2) &&
+           same_size(wide, 4, v, 3) && same_size(more, 0, v, 0) && same_size(more, 2, v, 2) &&
+           same_size(more, 3, v, 3);
 }
 
 /* Attention repeats the heads of keys and values by itself. */
@@ -314,7 +349,7 @@ static cq_status notice(cq_node *n, void *user)
 }
 
 /* Whether somebody reads v before the node at the end. */
-static bool used_before(const cq_value *v, const cq_node *end)
+bool cq_fuse_used_before(const cq_value *v, const cq_node *end)
 {
     const cq_value *wanted = v;
 
@@ -330,9 +365,9 @@ static bool joins_past(const cq_value *joined, const cq_node *attention)
 {
     const cq_node *n = joined->node;
 
-    return n->n_inputs == 2 && rank_of(joined) == 4 && n->block == attention->block &&
-           (attr_of(n, "axis", 0) == 2 || attr_of(n, "axis", 0) == -2) &&
-           !used_before(joined, attention);
+    return n->n_inputs == 2 && cq_fuse_rank(joined) == 4 && n->block == attention->block &&
+           (cq_fuse_attr_int(n, "axis", 0) == 2 || cq_fuse_attr_int(n, "axis", 0) == -2) &&
+           !cq_fuse_used_before(joined, attention);
 }
 
 /* Attention joins keys and values with those of the past, and gives both. */
@@ -341,7 +376,7 @@ cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m)
     cq_value *keys = cq_fuse_bound(m, "keys"), *values = cq_fuse_bound(m, "values");
     cq_node  *old = m->root, *n;
 
-    if (old->n_inputs > 4 || attr_of(old, "is_causal", 0) || keys == values ||
+    if (old->n_inputs > 4 || cq_fuse_attr_int(old, "is_causal", 0) || keys == values ||
         !joins_past(keys, old) || !joins_past(values, old))
         return CQ_OK;
     n = cq_fuse_node(f, old, old->op,
@@ -353,9 +388,9 @@ cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m)
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < old->n_attrs; i++)
         CQ_TRY(cq_ir_attr_set(n, old->attrs[i].name, old->attrs[i].value));
-    CQ_TRY(replace(old->outputs[0], n->outputs[0]));
-    CQ_TRY(replace(keys, n->outputs[1]));
-    return replace(values, n->outputs[2]);
+    CQ_TRY(cq_fuse_replace(old->outputs[0], n->outputs[0]));
+    CQ_TRY(cq_fuse_replace(keys, n->outputs[1]));
+    return cq_fuse_replace(values, n->outputs[2]);
 }
 
 /* ---- grids ---- */
@@ -366,7 +401,7 @@ static cq_status regrid(cq_fuser *f, const cq_fuse_match *m, cq_value *step)
     cq_value *in[] = { cq_fuse_bound(m, "q"), step, cq_fuse_bound(m, "zero") };
     cq_node  *n    = step ? cq_fuse_node(f, m->root, "onnx::DequantizeLinear", in, 3, 1) : NULL;
 
-    return n ? replace(m->root->outputs[0], n->outputs[0]) : f->ex->graph->status;
+    return n ? cq_fuse_replace(m->root->outputs[0], n->outputs[0]) : f->ex->graph->status;
 }
 
 /* Numbers of a grid in its steps are its integers, without their zero point. */
@@ -375,8 +410,8 @@ cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m)
     double step;
     float  one = 1;
 
-    if (!number_of(cq_fuse_bound(m, "step"), &step) || !is_number(cq_fuse_bound(m, "by"), step) ||
-        rank_of(cq_fuse_bound(m, "step")) != 0)
+    if (!cq_fuse_number(cq_fuse_bound(m, "step"), &step) ||
+        !is_number(cq_fuse_bound(m, "by"), step) || cq_fuse_rank(cq_fuse_bound(m, "step")) != 0)
         return CQ_OK;
     return regrid(f, m, cq_export_constant(m->root, CQ_DTYPE_F32, 0, NULL, &one));
 }
@@ -387,8 +422,8 @@ cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m)
     double by;
     float  step;
 
-    if (!is_number(cq_fuse_bound(m, "step"), 1) || rank_of(cq_fuse_bound(m, "step")) != 0 ||
-        !number_of(cq_fuse_bound(m, "by"), &by) ||
+    if (!is_number(cq_fuse_bound(m, "step"), 1) || cq_fuse_rank(cq_fuse_bound(m, "step")) != 0 ||
+        !cq_fuse_number(cq_fuse_bound(m, "by"), &by) ||
         cq_fuse_bound(m, "by")->type.dtype != CQ_DTYPE_F32)
         return CQ_OK;
     step = (float)by;
@@ -407,7 +442,7 @@ static double step_of(const cq_value *v)
 
     for (int depth = 0; v && follow && depth < 32; depth++) {
         if (is_op(v, "onnx::DequantizeLinear"))
-            return number_of(cq_fuse_input(v->node, 1), &step) ? step : 0;
+            return cq_fuse_number(cq_fuse_input(v->node, 1), &step) ? step : 0;
         follow = false;
         for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
             follow |= is_op(v, moves[i]);

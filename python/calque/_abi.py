@@ -23,6 +23,9 @@ CQ_ANNOTATE_ALL = 2
 CQ_ANNOTATE_OPERATORS = 1
 CQ_ANNOTATIONS_ATTRIBUTE = 0
 CQ_ANNOTATIONS_METADATA = 1
+CQ_CALIBRATION_ENTROPY = 2
+CQ_CALIBRATION_MIN_MAX = 0
+CQ_CALIBRATION_PERCENTILE = 1
 CQ_DTYPE_BF16 = 8
 CQ_DTYPE_BOOL = 1
 CQ_DTYPE_C128 = 12
@@ -65,6 +68,7 @@ CQ_EXPORT_NO_CONSTANT_FOLDING = 2
 CQ_EXPORT_NO_INITIALIZERS_AS_INPUTS = 8
 CQ_EXPORT_NO_PARAMS = 1
 CQ_EXPORT_OPTIONAL_INPUTS = 524288
+CQ_EXPORT_ORIGINS = 1048576
 CQ_EXPORT_PRINT_CAPTURED = 512
 CQ_EXPORT_QUANTIZED_PARTS = 131072
 CQ_EXPORT_STATE = 16384
@@ -142,6 +146,12 @@ CQ_PRECISION_NO_RUN = 1
 CQ_PROOF_FORCE = 2
 CQ_PROOF_LOSSY = 1
 CQ_PT2_OPSET_DEFAULT = 18
+CQ_QUANTIZE_ASYMMETRIC = 1
+CQ_QUANTIZE_DYNAMIC = 1
+CQ_QUANTIZE_ONNXRUNTIME = 1
+CQ_QUANTIZE_STANDARD = 0
+CQ_QUANTIZE_STATIC = 2
+CQ_QUANTIZE_WEIGHTS = 0
 CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
 CQ_REPORT_MODULES = 3
@@ -194,6 +204,9 @@ CQ_VERSION = 1000
 CQ_VERSION_MAJOR = 0
 CQ_VERSION_MINOR = 1
 CQ_VERSION_PATCH = 0
+CQ_VIEW_HTML = 0
+CQ_VIEW_JSON = 1
+CQ_VIEW_SVG = 2
 CQ_WEIGHTS_NOT_STRICT = 1
 
 
@@ -337,6 +350,14 @@ class cq_op_info(Structure):
     pass
 
 
+class cq_quantize_options(Structure):
+    pass
+
+
+class cq_quantized_layer(Structure):
+    pass
+
+
 class cq_sandbox_options(Structure):
     pass
 
@@ -357,6 +378,10 @@ class cq_testcase_source(Structure):
     pass
 
 
+class cq_view_options(Structure):
+    pass
+
+
 class cq_zoo_input(Structure):
     pass
 
@@ -374,6 +399,7 @@ cq_text_writer: Any = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 cq_export_value_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p, c_void_p)
 cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_input_name_fn: Any = CFUNCTYPE(None, c_void_p, c_char_p)
+cq_quantize_hook: Any = CFUNCTYPE(None, c_void_p, POINTER(cq_quantized_layer))
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
 
 cq_error._fields_ = [
@@ -699,6 +725,33 @@ cq_op_info._fields_ = [
     ("has_gradient", c_bool),
 ]
 
+cq_quantize_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("mode", c_int),
+    ("target", c_int),
+    ("bits", c_int32),
+    ("block", c_int64),
+    ("least", c_int64),
+    ("max_error", c_double),
+    ("method", c_int),
+    ("percentile", c_double),
+    ("calibration", c_char_p),
+    ("input_low", c_double),
+    ("input_high", c_double),
+    ("n_random", c_int64),
+    ("flags", c_uint32),
+]
+
+cq_quantized_layer._fields_ = [
+    ("name", c_char_p),
+    ("op_type", c_char_p),
+    ("weight", c_char_p),
+    ("numel", c_int64),
+    ("weight_error", c_double),
+    ("error", c_double),
+    ("is_kept", c_bool),
+]
+
 cq_sandbox_options._fields_ = [
     ("struct_size", c_size_t),
     ("files", POINTER(c_char_p)),
@@ -742,6 +795,15 @@ cq_testcase_source._fields_ = [
     ("user", c_void_p),
     ("export_to", CFUNCTYPE(c_int, POINTER(c_void_p), c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_export_options))),
     ("run", CFUNCTYPE(c_int, c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), POINTER(c_size_t))),
+]
+
+cq_view_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("title", c_char_p),
+    ("profile", c_char_p),
+    ("report", c_char_p),
+    ("other", c_void_p),
+    ("other_title", c_char_p),
 ]
 
 cq_zoo_input._fields_ = [
@@ -1103,6 +1165,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_parse": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p]),
     "cq_onnx_model_print": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_producer": (c_char_p, [c_void_p]),
+    "cq_onnx_model_quantize": (c_int, [c_void_p, POINTER(cq_quantize_options), cq_quantize_hook, c_void_p]),
     "cq_onnx_model_random_node": (c_char_p, [c_void_p]),
     "cq_onnx_model_rename": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_onnx_model_save": (c_int, [c_void_p, c_char_p, POINTER(cq_onnx_save_options)]),
@@ -1115,6 +1178,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_value_name": (c_char_p, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_value_rank": (c_int32, [c_void_p, c_int, c_size_t]),
     "cq_onnx_model_value_size": (c_int64, [c_void_p, c_int, c_size_t, c_size_t]),
+    "cq_onnx_model_view": (c_int, [POINTER(c_void_p), POINTER(c_size_t), c_void_p, c_int, POINTER(cq_view_options)]),
+    "cq_onnx_model_view_file": (c_int, [c_char_p, c_void_p, c_int, POINTER(cq_view_options)]),
     "cq_onnx_model_write_text": (c_int, [c_void_p, cq_text_writer, c_void_p]),
     "cq_onnx_node_attribute_at": (c_void_p, [c_void_p, c_size_t]),
     "cq_onnx_node_doc_string": (c_char_p, [c_void_p]),
@@ -1130,6 +1195,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_prove": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_prove_cut": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_prove_join": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, c_void_p, POINTER(cq_join_options), POINTER(cq_proof_options)]),
+    "cq_onnx_prove_quantized": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_quantize_options), POINTER(cq_proof_options), cq_quantize_hook, c_void_p]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
     "cq_onnx_step_new": (c_int, [POINTER(cq_step), c_void_p, c_int, c_char_p]),
     "cq_onnx_tensor_in_place": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
@@ -1207,6 +1273,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_run_as": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_pt2_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
     "cq_pt2_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),
+    "cq_quantize_options_init": (None, [POINTER(cq_quantize_options)]),
     "cq_rand": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_randn": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_reciprocal": (c_void_p, [c_void_p, c_void_p]),
@@ -1417,6 +1484,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_version": (c_int32, []),
     "cq_version_string": (c_char_p, []),
     "cq_view": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(cq_int)]),
+    "cq_view_options_init": (None, [POINTER(cq_view_options)]),
     "cq_visible_bytes": (c_size_t, [c_char_p, c_size_t]),
     "cq_weights_count": (c_size_t, [c_void_p]),
     "cq_weights_free": (None, [c_void_p]),

@@ -358,6 +358,21 @@ static bool is_program(const cq_info *info)
            !is_format(info, "torch.export programs");
 }
 
+static int info_with_paths(cq_info **out, const cli_args *args)
+{
+    static cli_model model; /* too large for a stack frame */
+    int              code = cli_model_open(&model, args);
+
+    if (code == CLI_DONE && model.front_end != &cli_script_front_end)
+        code = cli_misuse(args->verb, "--path is for Python source");
+    if (code == CLI_DONE)
+        code = cli_result(cq_script_info(out, model.handle));
+    if (code == CLI_DONE)
+        code = add_export(*out, args, &model);
+    cli_model_close(&model);
+    return code;
+}
+
 static int make_info(cq_info **out, const cli_args *args)
 {
     static cli_model model; /* too large for a stack frame */
@@ -366,7 +381,12 @@ static int make_info(cq_info **out, const cli_args *args)
 
     if (!cli_model_is_built_in(path) && !cq_path_exists(path))
         return cli_no_such_model(path);
+    if (cli_has(args, "path")) /* Python source that imports from there */
+        return info_with_paths(out, args);
     code = cli_result(cq_model_info(out, path, cli_value(args, "entry")));
+    if (code == CLI_DONE && is_format(*out, "Python source") && !cli_has(args, "input") &&
+        !cli_has(args, "example"))
+        return CLI_DONE;
     if (code == CLI_DONE && is_program(*out)) {
         code = cli_model_open(&model, args);
         if (code == CLI_DONE)

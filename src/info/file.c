@@ -64,11 +64,21 @@ static cq_status info_of_program(cq_info **out, const char *path, const char *en
     return status;
 }
 
-static cq_status info_of_script(cq_info **out, const char *path)
+/* Of Python source without an entry that is clear, it is what the file has to offer. */
+static cq_status make_python(cq_script *script, const char *entry)
+{
+    cq_status status = cq_script_is_python(script) ? cq_script_make(script, entry) : CQ_OK;
+
+    return !entry && (status == CQ_E_NOT_FOUND || status == CQ_E_ARGUMENT) ? CQ_OK : status;
+}
+
+static cq_status info_of_script(cq_info **out, const char *path, const char *entry)
 {
     cq_script *script = NULL;
     cq_status  status = cq_script_load(&script, path);
 
+    if (status == CQ_OK)
+        status = make_python(script, entry);
     if (status == CQ_OK)
         status = cq_script_info(out, script);
     cq_script_free(script);
@@ -89,5 +99,5 @@ CQ_API cq_status cq_model_info(cq_info **out, const char *model, const char *ent
         return info_of_program(out, model, entry);
     if (cq_is_weights_file(model))
         return cq_state_dict_info(out, model);
-    return info_of_script(out, model);
+    return info_of_script(out, model, entry);
 }

@@ -2,6 +2,7 @@
 #include "archive/torchscript.h"
 #include "base/str.h"
 #include "info/info.h"
+#include "script/python/python.h"
 #include "script/script.h"
 #include "tensor/visit.h"
 
@@ -58,6 +59,30 @@ static void add_constants(walk *w, cq_info_module *root, cq_val constants)
         cq_info_module_end(w->info, &row);
 }
 
+static void visit(walk *w, cq_info_module *parent, cq_object *module, const char *name, int depth);
+
+/* Modules of Python source have dicts of their tensors and children. */
+static void visit_python(walk *w, cq_info_module *row, cq_object *module, int depth)
+{
+    const cq_dict *children = cq_python_children(module);
+
+    for (int parameters = 1; parameters >= 0; parameters--) {
+        const cq_dict *own = cq_python_tensors(module, parameters);
+
+        for (size_t i = 0; own && i < own->n; i++)
+            if (own->entries[i].key.kind == CQ_VAL_STR &&
+                own->entries[i].value.kind == CQ_VAL_TENSOR &&
+                own->entries[i].value.u.tensor->storage)
+                cq_info_module_tensor(w->info, &w->all, row, own->entries[i].key.u.text->text,
+                                      own->entries[i].value.u.tensor, parameters);
+    }
+    for (size_t i = 0; children && i < children->n && depth < MAX_DEPTH; i++)
+        if (cq_python_is_module(children->entries[i].value) &&
+            children->entries[i].key.kind == CQ_VAL_STR)
+            visit(w, row, cq_object_of(children->entries[i].value),
+                  children->entries[i].key.u.text->text, depth + 1);
+}
+
 static void visit(walk *w, cq_info_module *parent, cq_object *module, const char *name, int depth)
 {
     const char    *seen = cq_ptr_map_get(&w->seen, module);
@@ -67,7 +92,10 @@ static void visit(walk *w, cq_info_module *parent, cq_object *module, const char
     row.shared = seen;
     if (w->info->status == CQ_OK && !seen)
         w->info->status = cq_ptr_map_set(&w->seen, module, (void *)row.path);
-    for (size_t i = 0; i < module->attributes.n && !seen && w->info->status == CQ_OK; i++) {
+    if (module->type && !seen && w->info->status == CQ_OK)
+        visit_python(w, &row, module, depth);
+    for (size_t i = 0;
+         !module->type && i < module->attributes.n && !seen && w->info->status == CQ_OK; i++) {
         const cq_attribute *a     = &module->attributes.items[i];
         cq_object          *child = cq_object_as(a->value, CQ_OBJECT_INSTANCE);
 
@@ -115,7 +143,16 @@ static void add_methods(cq_info *info, cq_script *script)
     const cq_unit           *main      = script->program->main;
     const cq_object         *root      = cq_object_of(script->root);
 
+    size_t           n_self;
+    const cq_object *entry =
+        script->program->python ? cq_python_entry_function(script, &n_self) : NULL;
+
     cq_info_begin(info, "methods", columns);
+    if (script->program->python) {
+        if (entry)
+            add_method(info, script, entry->def, &entry->unit->source, n_self);
+        return;
+    }
     for (size_t i = 0; root && root->cls && i < root->cls->n_methods; i++)
         if (!is_private(root->cls->methods[i]))
             add_method(info, script, root->cls->methods[i], &root->unit->source, true);
@@ -123,9 +160,47 @@ static void add_methods(cq_info *info, cq_script *script)
         add_method(info, script, main->defs[i], &main->source, false);
 }
 
+/* ---- Python source ---- */
+
+/* Net(num_classes=…) */
+static cq_status add_candidate(void *user, const char *name, const cq_object *takes, bool is_class)
+{
+    cq_info *info      = user;
+    cq_str   signature = { 0 };
+
+    if (takes)
+        cq_script_describe(&signature, takes->def, &takes->unit->source, is_class);
+    cq_info_add_text(info, name);
+    cq_info_add_text(info, is_class ? "class" : "function");
+    cq_info_add_text(info, takes ? cq_str_text(&signature) + strlen(takes->def->name) : "()");
+    cq_str_clear(&signature);
+    return info->status;
+}
+
+/* What --entry may name, of a file of which no model was made. */
+static cq_status info_of_candidates(cq_info **out, cq_script *script)
+{
+    static const char *const columns[] = { "name", "kind", "takes", NULL };
+    cq_status                status;
+
+    CQ_TRY(cq_info_new(out));
+    cq_info_fact(*out, "format", "Python source");
+    cq_info_fact(*out, "to export", "calque export FILE --entry 'NAME(…)' --input SHAPE");
+    cq_info_begin(*out, "models and functions", columns);
+    status = cq_python_each_candidate(script, add_candidate, *out);
+    if (status != CQ_OK) {
+        cq_info_free(*out);
+        *out = NULL;
+        return status;
+    }
+    return cq_info_done(out);
+}
+
 CQ_API cq_status cq_script_info(cq_info **out, cq_script *script)
 {
     CQ_NEED_OUT(out, script);
+    if (script->program->python && script->root.kind == CQ_VAL_NONE)
+        return info_of_candidates(out, script);
     const bool is_source = script->program->main != NULL;
     cq_object *root      = cq_object_of(script->root);
     walk       w         = { 0 };
@@ -133,14 +208,20 @@ CQ_API cq_status cq_script_info(cq_info **out, cq_script *script)
     CQ_TRY(cq_info_new(out));
     w.info      = *out;
     w.constants = script->program->constants;
-    cq_info_fact(*out, "format", is_source ? "TorchScript source" : "TorchScript archive");
+    cq_info_fact(*out, "format",
+                 script->program->python ? "Python source"
+                 : is_source             ? "TorchScript source"
+                                         : "TorchScript archive");
     if (!is_source) {
         cq_info_fact(*out, "producer",
                      cq_torchscript_has_byte_order(script->archive) ? "PyTorch 2.0 or newer"
                                                                     : "PyTorch 2.0 or older");
         cq_info_fact_number(*out, "code version", CQ_INFO_COUNT, script->program->version);
     }
-    cq_info_fact(*out, "class", root ? root->qualified : NULL);
+    cq_info_fact(*out, "class",
+                 !root                     ? NULL
+                 : script->program->python ? cq_object_class_name(root)
+                                           : root->qualified);
     add_methods(*out, script);
     if (root) {
         cq_info_begin(*out, "modules", cq_info_module_columns);

@@ -3,12 +3,15 @@
 #include "script/suggest.h"
 
 #include "base/str.h"
+#include "script/python/python.h"
 
 enum { MAX_DEPTH = 64 };
 
 const char *cq_object_class_name(const cq_object *module)
 {
-    const char *name = module->qualified ? module->qualified : "";
+    const char *name = module->qualified                   ? module->qualified
+                       : module->type && module->type->cls ? module->type->cls->name
+                                                           : "";
     const char *dot  = strrchr(name, '.');
 
     return dot ? dot + 1 : name;
@@ -24,11 +27,13 @@ typedef struct first_weight {
 
 static cq_status find_weight(void *user, cq_object *module, const char *path)
 {
-    first_weight *found = user;
+    first_weight  *found = user;
+    const cq_dict *own   = module->type ? cq_python_tensors(module, true) : NULL;
+    const size_t   n     = own ? own->n : module->attributes.n;
 
     (void)path;
-    for (size_t i = 0; i < module->attributes.n && !found->tensor; i++) {
-        const cq_val v = module->attributes.items[i].value;
+    for (size_t i = 0; i < n && !found->tensor; i++) {
+        const cq_val v = own ? own->entries[i].value : module->attributes.items[i].value;
 
         if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage && v.u.tensor->rank > 1)
             *found = (first_weight){ v.u.tensor, cq_object_class_name(module) };

@@ -290,6 +290,45 @@ CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
     return cq_script_each_module(s, set_path, s->program);
 }
 
+typedef struct listing {
+    cq_eval               *ev;
+    cq_python_candidate_fn fn;
+    void                  *user;
+} listing;
+
+static cq_status tell_candidates(void *user)
+{
+    const listing *l = user;
+    cq_val         classes, functions;
+
+    CQ_TRY(cq_python_run(l->ev, l->ev->program->python->main));
+    CQ_TRY(list_candidates(l->ev, &classes, &functions));
+    for (size_t i = 0; i < classes.u.list->n; i++) {
+        cq_object *cls  = cq_object_of(classes.u.list->items[i]);
+        cq_val    *init = cq_class_find(cls, cq_name(l->ev->program, "__init__"), NULL);
+
+        CQ_TRY(l->fn(l->user, cls->cls->name, init ? cq_object_as(*init, CQ_OBJECT_FUNCTION) : NULL,
+                     true));
+    }
+    for (size_t i = 0; i < functions.u.list->n; i++) {
+        const cq_object *t = cq_object_of(functions.u.list->items[i]);
+
+        CQ_TRY(l->fn(l->user, t->def->name, t, false));
+    }
+    return CQ_OK;
+}
+
+cq_status cq_python_each_candidate(cq_script *s, cq_python_candidate_fn fn, void *user)
+{
+    cq_eval   ev = { .program = s->program, .script = s };
+    cq_status status;
+
+    CQ_TRY(cq_eval_new_context(&ev));
+    status = cq_script_with_limits(&ev, s, 0, tell_candidates, &(listing){ &ev, fn, user });
+    cq_ctx_free(ev.cx);
+    return status;
+}
+
 static cq_status run_main(void *user)
 {
     cq_eval *ev = user;

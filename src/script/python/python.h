@@ -144,6 +144,12 @@ bool     cq_python_is_module(cq_val v);
 cq_dict *cq_python_children(cq_object *module);
 cq_dict *cq_python_tensors(cq_object *module, bool parameters);
 
+/* What could be the entry of a file that was run: classes of modules first, then functions, until
+ * fn fails. takes: the constructor or the function, NULL without one. */
+typedef cq_status (*cq_python_candidate_fn)(void *user, const char *name, const cq_object *takes,
+                                            bool is_class);
+cq_status cq_python_each_candidate(struct cq_script *s, cq_python_candidate_fn fn, void *user);
+
 /* The function that a call of the model runs: forward, or the entry itself; NULL: neither. */
 const cq_object *cq_python_entry_function(struct cq_script *s, size_t *n_self);
 

@@ -135,8 +135,8 @@ void cq_script_describe(cq_str *out, const cq_ast_def *def, const cq_source *sou
         const char         *type = p->type ? source->text + p->type->at.start : "";
         const size_t        len  = p->type ? p->type->at.end - p->type->at.start : 0;
 
-        cq_str_printf(out, "%s%s%s%.*s%s", i > is_method ? ", " : "", p->name, len ? ": " : "",
-                      (int)len, type, p->value ? "=…" : "");
+        cq_str_printf(out, "%s%.*s%s%s%.*s%s", i > is_method ? ", " : "", p->stars, "**", p->name,
+                      len ? ": " : "", (int)len, type, p->value ? "=…" : "");
     }
     cq_str_add_char(out, ')');
 }

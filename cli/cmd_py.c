@@ -15,7 +15,8 @@ static cq_status run_script(const cli_args *args, const cli_limits *limits)
     while (status == CQ_OK && (path = cli_next_value(args, "path", &at)))
         status = cq_script_add_path(script, path);
     if (status == CQ_OK)
-        status = cq_script_run_main(script);
+        status = cq_script_run_main(script, (const char *const *)args->operands + 1,
+                                    args->n_operands - 1);
     cq_script_free(script);
     return status;
 }
@@ -36,14 +37,19 @@ static const cli_option options[] = {
 
 const cli_verb cli_verb_py = {
     .name     = "py",
-    .operands = "SCRIPT",
-    .summary  = "run a Python script without Python",
+    .operands = "SCRIPT [ARGUMENT...]",
+    .summary  = "run a Python script that builds and exports models",
     .about =
         "Evaluates SCRIPT with calque's own torch (docs/from-source.md says what is supported).\n"
-        "print writes to standard output. There are no files, processes or networks.",
+        "torch.onnx.export, torch.save and pytorch_pfn_extras.onnx write files; torch.load and\n"
+        "torch.jit.load read them: files below the working directory, and those that are an\n"
+        "ARGUMENT. print writes to standard output. There are no processes and no networks.\n"
+        "Whatever follows SCRIPT is sys.argv.",
     .options      = options,
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
     .n_read       = 1,
+    .fills        = true,
+    .passes_on    = true,
     .run          = run,
 };

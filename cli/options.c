@@ -229,12 +229,14 @@ int cli_parse(cli_args *args, int argc, char **argv)
     while (r.at < argc) {
         char *text = argv[r.at++];
 
-        if (!options || text[0] != '-' || text[1] == '\0')
+        if (!options || text[0] != '-' || text[1] == '\0') {
             argv[args->n_operands++] = text;
-        else if (strcmp(text, "--") == 0)
+            options &= !args->verb->passes_on;
+        } else if (strcmp(text, "--") == 0) {
             options = false;
-        else
+        } else {
             CLI_TRY(text[1] == '-' ? read_long(&r, text + 2) : read_letters(&r, text + 1));
+        }
     }
     return args->wants_help ? CLI_DONE : check_operands(args);
 }

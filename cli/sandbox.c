@@ -65,7 +65,12 @@ static void add_operands(outputs *o, const cli_args *args)
     static char path[PATH_SIZE];
     const char *verb = args->verb->name, *operand = args->operands[0];
 
-    if (strcmp(verb, "testcase") == 0) {
+    if (strcmp(verb, "py") == 0) { /* a script names its outputs when it runs */
+        add_folder(o, ".");
+        for (size_t i = 1; i < args->n_operands; i++)
+            if (args->operands[i][0] != '-')
+                add_file(o, args->operands[i]);
+    } else if (strcmp(verb, "testcase") == 0) {
         add_folder(o, args->operands[1]);
     } else if (o->has_main) {
         return;

@@ -12,6 +12,10 @@
 
 enum { METHODS = 1 /* the table after that of facts */ };
 
+/* A few lines of source make a large model, with initial weights: 1 GiB may be written, as if so
+ * many bytes had been read. */
+enum { SOURCE_OUTPUTS = 64 << 20 };
+
 /* Newer traces hold the sizes of the inputs that they were made with. */
 static void describe_example(cli_signature *takes, const cq_script *script)
 {
@@ -66,6 +70,7 @@ static cq_status make_python(cli_model *model, cq_script *script)
             return status;
     }
     cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
+    cli_allow_outputs(SOURCE_OUTPUTS);
     cq_status status = cq_script_make(script, model->call.entry);
 
     model->call.entry = NULL;

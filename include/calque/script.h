@@ -68,8 +68,12 @@ CQ_API bool      cq_script_is_python(const cq_script *script);
 CQ_API cq_status cq_script_add_path(cq_script *script, const char *folder);
 CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
 
-/* Runs the file as a script: __name__ is "__main__", and print writes to standard output. */
-CQ_API cq_status cq_script_run_main(cq_script *script);
+/* Runs the file as a script: __name__ is "__main__", sys.argv is the file and the arguments, and
+ * print writes to standard output. torch.onnx.export, torch.save and the functions of
+ * pytorch_pfn_extras.onnx write files; torch.load and torch.jit.load read them. All of these are
+ * below the working folder, or among the arguments. */
+CQ_API cq_status cq_script_run_main(cq_script *script, const char *const *arguments,
+                                    size_t n_arguments);
 
 /* Replaces the weights of the module by those of a file of the same architecture, by name, as
  * cq_module_load_weights does. */

@@ -35,7 +35,7 @@ inf = 1e999
 nan = inf - inf
 newaxis = None
 
-strided = 0
+strided = "strided"
 contiguous_format = 0
 preserve_format = 1
 channels_last = 2
@@ -307,14 +307,20 @@ def autocast(device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
-    from calque import save as native
-    return native(obj, f)
+    raise NotImplementedError("torch.save is not implemented")
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None,
          **pickle_load_args):
-    from calque import load as native
-    return native(f)
+    from calque import host
+    return host("torch.load", _file(f))
+
+
+def _file(f):
+    """A path as a text, or the contents of a buffer."""
+    if hasattr(f, "getvalue"):
+        return f.getvalue()
+    return f if isinstance(f, str) else f.__fspath__()
 
 
 def _assert(condition, message):

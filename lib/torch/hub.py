@@ -19,11 +19,11 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     _refuse(f"the file at {url}")
 
 
-def get_dir():
+def _get_torch_home():
     return "."
 
 
-def _get_torch_home():
+def get_dir():
     return "."
 
 

@@ -23,9 +23,6 @@ CQ_ANNOTATE_ALL = 2
 CQ_ANNOTATE_OPERATORS = 1
 CQ_ANNOTATIONS_ATTRIBUTE = 0
 CQ_ANNOTATIONS_METADATA = 1
-CQ_CALIBRATION_ENTROPY = 2
-CQ_CALIBRATION_MIN_MAX = 0
-CQ_CALIBRATION_PERCENTILE = 1
 CQ_DTYPE_BF16 = 8
 CQ_DTYPE_BOOL = 1
 CQ_DTYPE_C128 = 12
@@ -146,12 +143,6 @@ CQ_PRECISION_NO_RUN = 1
 CQ_PROOF_FORCE = 2
 CQ_PROOF_LOSSY = 1
 CQ_PT2_OPSET_DEFAULT = 18
-CQ_QUANTIZE_ASYMMETRIC = 1
-CQ_QUANTIZE_DYNAMIC = 1
-CQ_QUANTIZE_ONNXRUNTIME = 1
-CQ_QUANTIZE_STANDARD = 0
-CQ_QUANTIZE_STATIC = 2
-CQ_QUANTIZE_WEIGHTS = 0
 CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
 CQ_REPORT_MODULES = 3
@@ -350,14 +341,6 @@ class cq_op_info(Structure):
     pass
 
 
-class cq_quantize_options(Structure):
-    pass
-
-
-class cq_quantized_layer(Structure):
-    pass
-
-
 class cq_sandbox_options(Structure):
     pass
 
@@ -399,7 +382,6 @@ cq_text_writer: Any = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 cq_export_value_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p, c_void_p)
 cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_input_name_fn: Any = CFUNCTYPE(None, c_void_p, c_char_p)
-cq_quantize_hook: Any = CFUNCTYPE(None, c_void_p, POINTER(cq_quantized_layer))
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
 
 cq_error._fields_ = [
@@ -723,33 +705,6 @@ cq_op_info._fields_ = [
     ("composed", c_bool),
     ("obstacle", c_char_p),
     ("has_gradient", c_bool),
-]
-
-cq_quantize_options._fields_ = [
-    ("struct_size", c_size_t),
-    ("mode", c_int),
-    ("target", c_int),
-    ("bits", c_int32),
-    ("block", c_int64),
-    ("least", c_int64),
-    ("max_error", c_double),
-    ("method", c_int),
-    ("percentile", c_double),
-    ("calibration", c_char_p),
-    ("input_low", c_double),
-    ("input_high", c_double),
-    ("n_random", c_int64),
-    ("flags", c_uint32),
-]
-
-cq_quantized_layer._fields_ = [
-    ("name", c_char_p),
-    ("op_type", c_char_p),
-    ("weight", c_char_p),
-    ("numel", c_int64),
-    ("weight_error", c_double),
-    ("error", c_double),
-    ("is_kept", c_bool),
 ]
 
 cq_sandbox_options._fields_ = [
@@ -1165,7 +1120,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_parse": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p]),
     "cq_onnx_model_print": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_producer": (c_char_p, [c_void_p]),
-    "cq_onnx_model_quantize": (c_int, [c_void_p, POINTER(cq_quantize_options), cq_quantize_hook, c_void_p]),
     "cq_onnx_model_random_node": (c_char_p, [c_void_p]),
     "cq_onnx_model_rename": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_onnx_model_save": (c_int, [c_void_p, c_char_p, POINTER(cq_onnx_save_options)]),
@@ -1195,7 +1149,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_prove": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_prove_cut": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_prove_join": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, c_void_p, POINTER(cq_join_options), POINTER(cq_proof_options)]),
-    "cq_onnx_prove_quantized": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_quantize_options), POINTER(cq_proof_options), cq_quantize_hook, c_void_p]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
     "cq_onnx_step_new": (c_int, [POINTER(cq_step), c_void_p, c_int, c_char_p]),
     "cq_onnx_tensor_in_place": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
@@ -1273,7 +1226,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_run_as": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_pt2_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
     "cq_pt2_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),
-    "cq_quantize_options_init": (None, [POINTER(cq_quantize_options)]),
     "cq_rand": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_randn": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_reciprocal": (c_void_p, [c_void_p, c_void_p]),
@@ -1320,7 +1272,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_param": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p, c_char_p, c_size_t]),
     "cq_script_run": (c_int, [c_void_p, c_char_p, c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_script_run_as": (c_int, [c_void_p, c_char_p, c_void_p, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
-    "cq_script_run_main": (c_int, [c_void_p]),
+    "cq_script_run_main": (c_int, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cq_script_set_bool": (c_int, [c_void_p, c_char_p, c_bool]),
     "cq_script_set_f64": (c_int, [c_void_p, c_char_p, c_double]),
     "cq_script_set_i64": (c_int, [c_void_p, c_char_p, c_int64]),

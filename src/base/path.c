@@ -47,6 +47,38 @@ CQ_API bool cq_path_is_same(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
+/* The system follows the links: the walk goes up from the last folder of the path that exists. */
+bool cq_path_is_below(const char *path, const char *folder)
+{
+    char   at[4096], up[sizeof at];
+    size_t n = strlen(path);
+
+    if (n + 4 > sizeof at || cq_path_entry(path, NULL) == CQ_ENTRY_LINK)
+        return false;
+    memcpy(at, path, n + 1);
+    while (n && cq_path_look_up(at, NULL) != CQ_PATH_FOLDER) {
+        while (n && !CQ_IS_SEPARATOR(at[n - 1]))
+            n--;
+        while (n > 1 && CQ_IS_SEPARATOR(at[n - 1]))
+            n--;
+        at[n] = '\0';
+        if (n == 1 && CQ_IS_SEPARATOR(at[0]))
+            break;
+    }
+    if (!n)
+        strcpy(at, ".");
+    while (!cq_path_is_same(at, folder)) {
+        if (strlen(at) + 4 > sizeof up)
+            return false;
+        strcpy(up, at);
+        strcat(up, "/..");
+        if (!cq_path_exists(up) || cq_path_is_same(at, up)) /* the root */
+            return false;
+        strcpy(at, up);
+    }
+    return true;
+}
+
 CQ_API const char *cq_path_separator(const char *path)
 {
     const char *last = NULL;

@@ -28,6 +28,10 @@ cq_status cq_folder_each(const char *folder, cq_name_fn visit, void *user, bool 
 /* Whether a path begins at a root instead of at the working folder. */
 bool cq_path_is_absolute(const char *path);
 
+/* Whether a file or folder is, or would be created, in folder or below it, through links in the
+ * path. A path that ends in a link is not: the link may lead anywhere. */
+bool cq_path_is_below(const char *path, const char *folder);
+
 /* The working folder, with slashes; false if it has no name of less than size bytes. */
 bool cq_path_working_folder(char *out, size_t size);
 

@@ -164,6 +164,7 @@ struct cq_program {
     const char *undefined_op;     /* the first operator that was called without any; NULL: none */
     bool        has_warned_of_definitions;
     int64_t     file_bytes;    /* of the file that it is from */
+    uint64_t    n_steps;       /* of all calls that are over */
     uint64_t    max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
     bool        has_max_steps; /* the user did */
     int64_t     max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
@@ -478,6 +479,7 @@ cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
 /* Counts a step; fails when there were too many. What iterates over many items or bytes at once
  * counts in proportion (limits.c), and so does an operator. */
 cq_status cq_eval_step(cq_eval *ev);
+cq_status cq_eval_spend_steps(cq_eval *ev, uint64_t steps);
 cq_status cq_eval_spend(cq_eval *ev, uint64_t items);
 cq_status cq_eval_spend_on_operator(cq_eval *ev);
 

@@ -30,6 +30,11 @@ cq_status cq_eval_step(cq_eval *ev)
     return spend(ev, 1);
 }
 
+cq_status cq_eval_spend_steps(cq_eval *ev, uint64_t steps)
+{
+    return spend(ev, steps);
+}
+
 cq_status cq_eval_spend(cq_eval *ev, uint64_t items)
 {
     return items < CQ_EVAL_STEP_ITEMS ? CQ_OK : spend(ev, items / CQ_EVAL_STEP_ITEMS);

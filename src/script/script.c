@@ -508,6 +508,7 @@ cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
         ev->straight_steps = straight_steps_for(s, input_bytes);
     status = cq_eval_blame_guess(ev, work(user));
     cq_eval_charge_operators(NULL, ev->cx);
+    s->program->n_steps += ev->steps;
     eval_clear(ev, s->root);
     cq_alloc_set_budget(outer);
     cq_program_check_definitions(s->program);

@@ -1,5 +1,5 @@
 """torch.autograd.Function: forward runs as ordinary code, unless the class has `symbolic`."""
-from calque import call_function
+from calque import call_function, has_host, host, is_capturing, operator
 
 
 class FunctionCtx:
@@ -48,8 +48,34 @@ class Function:
                 return result
             return cls.forward(ctx, *inputs, **kwargs)
 
-        # The exporter calls cls.symbolic(g, *args), if the class has it, for the node of this call.
-        return call_function(cls, run, args)
+        result = call_function(cls, run, args)
+        if hasattr(cls, "symbolic") and has_host() and is_capturing():
+            return _as_operator(cls, args, result)
+        return result
+
+
+_numbers = [0]
+
+
+def _as_operator(cls, args, result):
+    """An operator of its own, which cls.symbolic(g, *args) exports; result says what its results
+    look like."""
+    from torch import Tensor
+    from ..onnx._graph import GraphContext, finish
+    _numbers[0] += 1
+    name = f"calque_functions::{cls.__name__}_{_numbers[0]}"
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+
+    def build():
+        g = GraphContext()
+        values = iter(g.arguments())
+        given = [next(values) if isinstance(arg, Tensor) else arg for arg in args]
+        return finish(g, cls.symbolic(g, *given))
+
+    host("register", name, 7, build)
+    many = isinstance(result, (list, tuple))
+    made = operator("calque::function")(name, tensors, list(result) if many else [result])
+    return tuple(made) if many else made[0]
 
 
 def once_differentiable(fn):

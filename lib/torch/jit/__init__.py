@@ -1,36 +1,23 @@
-"""torch.jit: a model file is evaluated as it is, so scripting and tracing return their argument."""
+"""torch.jit: TorchScript is Python here, so scripting and tracing choose how branches on data are
+exported (_modes.py).
+
+A model file is exported in one mode, which `calque export` chooses; there scripting and tracing
+return their argument.
+"""
 from calque import is_tracing as _is_tracing
-from ..nn import Module as ScriptModule
+from ._modes import (
+    RecursiveScriptModule, ScriptFunction, ScriptModule, TopLevelTracedModule, TracedModule,
+    mode_of, script, trace, trace_module)
 
 Final = None
 Attribute = None
-RecursiveScriptModule = ScriptModule
-TopLevelTracedModule = ScriptModule
-TracedModule = ScriptModule
 
 
 def _same(fn):
     return fn
 
 
-def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    return obj
-
-
-def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None,
-          check_tolerance=1e-5, strict=True, **options):
-    return func
-
-
-def trace_module(mod, inputs, **options):
-    return mod
-
-
 def script_if_tracing(fn):
-    return fn
-
-
-def _script_if_tracing(fn):
     return fn
 
 

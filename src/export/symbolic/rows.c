@@ -122,37 +122,42 @@ static bool is_better(const cq_symbolic *row, int opset, cq_symbolic_found *foun
     return false;
 }
 
-static cq_status find_named(cq_symbolic_found *out, const cq_exporter *ex, const char *name,
-                            size_t len, int opset)
+static void find_user_row(cq_symbolic_found *out, const cq_exporter *ex, const char *name,
+                          size_t len, int opset)
 {
     for (const cq_symbolic *row = cq_map_get_n(&ex->user_rows_by_name, name, len); row;
          row                    = row->next)
-        if (is_better(row, opset, out)) {
-                               out->row = row;
-        }
-    if (out->row)
-        return CQ_OK;
-    for (entry *e = cq_map_get_n(&table.by_name, name, len); e; e = e->next)
-        if (is_better(e->row, opset, out)) {
+        if (is_better(row, opset, out))
+            out->row = row;
+}
+
+static void find_own_row(cq_symbolic_found *out, const char *name, size_t len, int opset)
+{
+    for (const entry *e = cq_map_get_n(&table.by_name, name, len); e; e = e->next)
+        if (is_better(e->row, opset, out))
             out->row = e->row;
-        }
-    return CQ_OK;
 }
 
 cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const char *full_name,
                            int opset)
 {
-    const char *dot    = strchr(full_name, '.');
-    cq_status   status = CQ_OK;
+    const char  *dot = strchr(full_name, '.');
+    const size_t len = strlen(full_name), plain = dot ? (size_t)(dot - full_name) : len;
+    cq_status    status = CQ_OK;
 
     *out = (cq_symbolic_found){ 0 };
     cq_mutex_lock(&table.lock);
     if (!table.is_ready)
         status = build();
-    if (status == CQ_OK)
-        status = find_named(out, ex, full_name, strlen(full_name), opset);
-    if (status == CQ_OK && !out->row && dot)
-        status = find_named(out, ex, full_name, (size_t)(dot - full_name), opset);
+    if (status == CQ_OK) { /* users' rows first, also those for all overloads */
+        find_user_row(out, ex, full_name, len, opset);
+        if (!out->row && dot)
+            find_user_row(out, ex, full_name, plain, opset);
+        if (!out->row)
+            find_own_row(out, full_name, len, opset);
+        if (!out->row && dot)
+            find_own_row(out, full_name, plain, opset);
+    }
     cq_mutex_unlock(&table.lock);
     return status;
 }

@@ -95,12 +95,85 @@ static cq_status copy_dict_of(cq_fncall *c)
 
 static cq_status arguments(cq_fncall *c)
 {
-    cq_val path;
+    const cq_python_host *host = c->ev->program->python->host;
+    cq_val                path;
 
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
     CQ_TRY(cq_builtin_text(c->ev, c->ev->program->main->source.file,
                            strlen(c->ev->program->main->source.file), &path));
-    return cq_list_push(c->result.u.list, path);
+    CQ_TRY(cq_list_push(c->result.u.list, path));
+    for (size_t i = 0; host && i < host->n_arguments; i++) {
+        CQ_TRY(cq_builtin_text(c->ev, host->arguments[i], strlen(host->arguments[i]), &path));
+        CQ_TRY(cq_list_push(c->result.u.list, path));
+    }
+    return CQ_OK;
+}
+
+/* host(name, …): what only a script that is run may do. The steps of exports that it makes are the
+ * script's. */
+static cq_status call_host(cq_fncall *c)
+{
+    const cq_python_host *host   = c->ev->program->python->host;
+    const char           *name   = c->args[0].u.text->text;
+    const uint64_t        before = c->ev->program->n_steps;
+
+    if (!host)
+        return cq_python_raise(c->ev, "NotImplementedError",
+                               "%s is for scripts that calque py runs, not for model files", name);
+    if (c->ev->capture && strcmp(name, "register") != 0)
+        return cq_python_raise(c->ev, "RuntimeError", "%s cannot be called in a forward function",
+                               name);
+    CQ_TRY(host->call(host->user, c->ev, name, c->args + 1, c->n - 1, &c->result));
+    return cq_eval_spend_steps(c->ev, c->ev->program->n_steps - before);
+}
+
+static cq_status has_host(cq_fncall *c)
+{
+    c->result = cq_val_of_bool(c->ev->program->python->host != NULL);
+    return CQ_OK;
+}
+
+static cq_status is_capturing(cq_fncall *c)
+{
+    c->result = cq_val_of_bool(c->ev->capture && !c->ev->capture->is_tape);
+    return CQ_OK;
+}
+
+/* call_in_mode(function, tracing, args, kwargs): whether the example decides branches inside. */
+static cq_status call_in_mode(cq_fncall *c)
+{
+    const bool     outer = c->ev->tracing;
+    const cq_dict *named = cq_python_dict_of(c->args[3]);
+    cq_val         list;
+    const char   **names;
+    cq_fncall      call = { .ev = c->ev, .callee = c->args[0] };
+    cq_list       *args;
+    cq_status      status = CQ_OK;
+
+    if (!named || c->args[1].kind != CQ_VAL_BOOL)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_known_items(c->ev, c->args[2], "call_in_mode", &args));
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
+    names = cq_alloc_array(named->n + 1, sizeof *names);
+    if (!names)
+        return CQ_E_NO_MEMORY;
+    for (size_t i = 0; i < named->n && status == CQ_OK; i++) {
+        names[i] = cq_name(c->ev->program, named->entries[i].key.u.text->text);
+        status   = cq_list_push(list.u.list, named->entries[i].value);
+    }
+    call.args  = args->items;
+    call.n     = args->n;
+    call.names = names;
+    call.n_kw  = named->n;
+    call.kw    = list.u.list->items;
+    if (status == CQ_OK) {
+        c->ev->tracing = c->args[1].u.b.value;
+        status         = cq_fncall_run(&call);
+        c->ev->tracing = outer;
+    }
+    c->result = call.result;
+    cq_free(names);
+    return status;
 }
 
 static cq_status is_tracing(cq_fncall *c)
@@ -172,6 +245,10 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::class_annotations(cls)", .fn = class_annotations },
     { "calque::copy_dict_of(object, function, memo?)", .fn = copy_dict_of },
     { "calque::arguments()", .fn = arguments },
+    { "calque::host(str name, ...)", .fn = call_host },
+    { "calque::has_host()", .fn = has_host },
+    { "calque::call_in_mode(function, tracing, args, kwargs)", .fn = call_in_mode },
+    { "calque::is_capturing()", .fn = is_capturing },
     { "calque::is_tracing()", .fn = is_tracing },
     { "calque::call_function(cls, run, args)", .fn = call_function },
     { "calque::parameters_of(function)", .fn = parameters_of },

@@ -1103,38 +1103,41 @@ static cq_status call_module(cq_fncall *c)
     cq_scope       scope = { 0 };
     const char   **names;
     cq_fncall      call = { .ev = c->ev, .callee = c->args[1] };
-    cq_val         list, copy;
+    cq_val         list, *given; /* given borrows: an anchor takes the place of a tensor in it */
     cq_status      status = CQ_OK, left;
     const bool     scoped = module && module->text;
 
     if (!module || !named)
         return cq_fncall_decline(c);
     CQ_TRY(cq_eval_known_items(c->ev, c->args[2], "call_module", &args));
-    CQ_TRY(cq_eval_list(c->ev, args->items, args->n, CQ_VAL_LIST, &copy));
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
     values = list.u.list;
     names  = cq_alloc_array(named->n + 1, sizeof *names);
-    if (!names)
-        return CQ_E_NO_MEMORY;
+    given  = cq_alloc_array(args->n + 1, sizeof *given);
+    if (!names || !given)
+        status = CQ_E_NO_MEMORY;
+    else if (args->n)
+        memcpy(given, args->items, args->n * sizeof *given);
     for (size_t i = 0; i < named->n && status == CQ_OK; i++) {
         names[i] = cq_name(c->ev->program, named->entries[i].key.u.text->text);
         status   = cq_list_push(values, named->entries[i].value);
     }
-    call.n     = copy.u.list->n;
+    call.args  = given;
+    call.n     = args->n;
     call.names = names;
     call.n_kw  = named->n;
     call.kw    = values->items;
     if (status == CQ_OK && scoped)
-        status = cq_eval_enter(c->ev, &scope, module, copy.u.list->items, copy.u.list->n);
-    call.args = copy.u.list->items;
+        status = cq_eval_enter(c->ev, &scope, module, given, args->n);
     if (status == CQ_OK)
         status = cq_fncall_run(&call);
-    if (scoped) {
+    if (scoped && names && given) {
         left   = cq_eval_leave(c->ev, &scope, &call.result);
         status = status == CQ_OK ? left : status;
     }
     c->result = call.result;
     cq_free(names);
+    cq_free(given);
     return status;
 }
 

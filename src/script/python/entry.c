@@ -40,6 +40,11 @@ static cq_status set_path(void *user, cq_object *module, const char *path)
     return CQ_OK;
 }
 
+cq_status cq_python_name_modules(cq_script *s)
+{
+    return cq_script_each_module(s, set_path, s->program);
+}
+
 /* ---- what the file offers ---- */
 
 static cq_status find_class(cq_eval *ev, const char *module, const char *name, cq_object **out)
@@ -287,7 +292,7 @@ CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
     CQ_TRY(status);
     cq_val_release(s->root);
     s->root = m.made;
-    return cq_script_each_module(s, set_path, s->program);
+    return cq_python_name_modules(s);
 }
 
 typedef struct listing {
@@ -325,29 +330,6 @@ cq_status cq_python_each_candidate(cq_script *s, cq_python_candidate_fn fn, void
 
     CQ_TRY(cq_eval_new_context(&ev));
     status = cq_script_with_limits(&ev, s, 0, tell_candidates, &(listing){ &ev, fn, user });
-    cq_ctx_free(ev.cx);
-    return status;
-}
-
-static cq_status run_main(void *user)
-{
-    cq_eval *ev = user;
-
-    return cq_python_run(ev, ev->program->python->main);
-}
-
-CQ_API cq_status cq_script_run_main(cq_script *s)
-{
-    CQ_NEED(s);
-    cq_eval   ev = { .program = s->program, .script = s };
-    cq_status status;
-
-    if (!s->program->python)
-        return cq_fail(CQ_E_ARGUMENT, NULL, "a script of Python imports something",
-                       "the file is TorchScript, not a script");
-    s->program->python->is_script = true;
-    CQ_TRY(cq_eval_new_context(&ev));
-    status = cq_script_with_limits(&ev, s, 0, run_main, &ev);
     cq_ctx_free(ev.cx);
     return status;
 }

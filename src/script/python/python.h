@@ -17,6 +17,16 @@ typedef struct cq_source_file {
     enum { CQ_MODULE_NEW, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
 } cq_source_file;
 
+/* What a script may do besides computing: export models, read and write files. The functions of
+ * lib/torch call it by name, as calque.host. A model file has no host. */
+typedef struct cq_python_host {
+    cq_status (*call)(void *user, cq_eval *ev, const char *name, const cq_val *args, size_t n,
+                      cq_val *out);
+    void              *user;
+    const char *const *arguments; /* sys.argv behind the name of the script */
+    size_t             n_arguments;
+} cq_python_host;
+
 typedef struct cq_python {
     cq_map modules;              /* dotted name -> cq_object (MODULE), retained */
     CQ_VEC(char *) roots;        /* folders of the main file, searched before the library */
@@ -29,6 +39,7 @@ typedef struct cq_python {
     cq_object *main;
     cq_val     dtypes[64]; /* DTYPE objects by number; retained */
     bool       is_script;  /* calque py: __name__ is "__main__", prints go to standard output */
+    const cq_python_host *host; /* NULL: none */
 } cq_python;
 
 /* ---- modules: module.c ---- */
@@ -149,6 +160,9 @@ cq_dict *cq_python_tensors(cq_object *module, bool parameters);
 typedef cq_status (*cq_python_candidate_fn)(void *user, const char *name, const cq_object *takes,
                                             bool is_class);
 cq_status cq_python_each_candidate(struct cq_script *s, cq_python_candidate_fn fn, void *user);
+
+/* Gives the modules of the model that is the script's root their paths. */
+cq_status cq_python_name_modules(struct cq_script *s);
 
 /* The function that a call of the model runs: forward, or the entry itself; NULL: neither. */
 const cq_object *cq_python_entry_function(struct cq_script *s, size_t *n_self);

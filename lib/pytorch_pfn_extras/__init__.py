@@ -1,0 +1,1 @@
+"""pytorch_pfn_extras: its exporter."""

@@ -1,0 +1,56 @@
+/* The host of scripts (calque py): what the functions of lib/torch and lib/pytorch_pfn_extras that
+ * export models, register symbolic functions, and read and write files call. The functions check
+ * and complete their arguments in Python; the calls here take plain values.
+ *
+ * main.c runs a script and has the table of calls, export.c exports models and writes test cases,
+ * symbolic.c lets Python functions build ONNX nodes, files.c says which files a script may use. */
+#ifndef CQ_PY_PY_H
+#define CQ_PY_PY_H
+
+#include "script/python/python.h"
+#include "script/script.h"
+
+#include <calque/symbolic.h>
+
+typedef struct cq_py_rule cq_py_rule;
+
+typedef struct cq_py {
+    cq_script     *script;
+    cq_python_host host;
+    cq_eval       *ev; /* of the call that is under way */
+
+    /* Of the symbolic function that is under way: NULL if none is. A value of the graph is its
+     * index here for Python, so that no script can make one up. */
+    cq_sym *sym;
+    CQ_VEC(cq_value *) values;
+    CQ_VEC(cq_py_rule *) rules;
+} cq_py;
+
+/* A call from Python: arguments are borrowed, the result is the evaluator's. */
+typedef struct cq_py_call {
+    cq_py        *py;
+    cq_eval      *ev;
+    const char   *name;
+    const cq_val *args;
+    size_t        n;
+    cq_val        result;
+} cq_py_call;
+
+typedef struct cq_py_function {
+    const char *name;
+    const char *kinds; /* of its arguments: s text, l list or tuple, d dict, i int, b bool, t
+                        * tensor, . anything */
+    cq_status (*fn)(cq_py_call *c);
+} cq_py_function;
+
+extern const cq_py_function cq_py_export_functions[];
+extern const cq_py_function cq_py_symbolic_functions[];
+extern const cq_py_function cq_py_file_functions[];
+
+/* Fails unless the script may read, or write, the file or folder. */
+cq_status cq_py_may_read(const cq_py *py, const char *path);
+cq_status cq_py_may_write(const cq_py *py, const char *path);
+
+void cq_py_clear_rules(cq_py *py);
+
+#endif

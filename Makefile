@@ -15,12 +15,16 @@
 #     make test-static   golden tests of it in an empty root
 #     make aarch64  build/aarch64 (glibc) and build/aarch64-static (musl): Linux on ARM
 #     make test-aarch64  unit, kernel and golden tests of both in an emulator
+#     make wasm    build/wasm: WebAssembly, for the two that follow
+#     make npm     build/npm/calque: the npm package, for Node and bundlers
+#     make web     build/web: a page that converts models in the browser
+#     make test-web  tests of both, in Node and in Chromium
 #     make dist    build/dist: archives, wheels, Debian packages, bill of materials, checksums
 #     make test-dist  installs and tries them in empty systems (Debian 11 to sid)
 #     make install  into PREFIX (/usr/local), below DESTDIR if that is set
 #     make help    this list
 #     make         build/calque
-.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 dist test-dist docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 wasm npm web test-web dist test-dist docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -39,6 +43,24 @@ static:
 	@tools/cross.sh x86_64-linux-musl
 	@$(CROSS)/x86_64-linux-musl.cmake -B build/static -DCALQUE_STATIC=ON >/dev/null
 	@ninja -C build/static --quiet calque_cli
+
+# Debian's emscripten finds its JavaScript modules there, also with another Node.
+wasm: export NODE_PATH = /usr/share/nodejs
+wasm:
+	@tools/setup.sh build wasm
+	@tools/cross.sh wasm32
+	@$(CROSS)/wasm32.cmake -B build/wasm >/dev/null
+	@ninja -C build/wasm --quiet calque_cli
+
+npm: wasm
+	@/usr/bin/python3 tools/web.py npm
+
+web: build wasm
+	@/usr/bin/python3 tools/web.py page
+
+test-web: npm web
+	@tools/setup.sh browser
+	@for test in tests/web/*.py; do /usr/bin/python3 $$test || exit 1; done
 
 # Wheels contain a shared library for each C library, and the static program.
 dist: static

@@ -6,6 +6,8 @@
 #     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
 #     tools/setup.sh modern         today's PyTorch and compilers, in folders of their own (8 GB); as root
 #     tools/setup.sh cross          compilers, libraries and emulators for other systems
+#     tools/setup.sh wasm           the compiler to WebAssembly
+#     tools/setup.sh browser        Chromium, puppeteer-core and axe-core, for tests of the page
 #     tools/setup.sh dist           what the packages of a release are made and tested with; as root
 #     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
@@ -15,6 +17,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly ORT_VERSION=1.30.0
+readonly PUPPETEER_VERSION=24 AXE_VERSION=4
 readonly CACHE=${CALQUE_CACHE:-$PWD/.cache}
 
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config libjansson-dev zlib1g-dev)
@@ -22,14 +25,15 @@ packages_test=(git g++ clang clang-format binutils libcmocka-dev python3 qemu-us
     python3-numpy python3-setuptools python3-wheel python3-pip mypy)
 packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
 
-packages_cross=(musl-tools gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mingw-w64 wine wine64
-    emscripten nodejs llvm)
+packages_cross=(musl-tools gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static llvm)
+packages_wasm=(emscripten nodejs node-acorn)
+packages_browser=(chromium nodejs)
 packages_dist=(debhelper dh-python lintian mmdebstrap ruby)
 packages_arm64=(libc6-dev musl-dev libjansson-dev zlib1g-dev libcmocka-dev)
 
-# Empty systems in which packages are installed and tried: Python 3.9 to 3.14.
+# Empty systems in which packages are installed and tried; newer ones are those of `modern`.
 readonly ROOTS=$CACHE/roots
-suites_roots=(bullseye bookworm trixie sid)
+suites_roots=(bullseye bookworm)
 
 # Debian's suites with newer peers and compilers, each installed into a folder of its own.
 # tools/modern.sh runs programs there; make test-compilers builds and tests there.
@@ -92,6 +96,19 @@ need_onnxruntime() {
     npm install --prefix "$dir" --ignore-scripts --no-audit --no-fund --no-save --loglevel=error \
         "onnxruntime-node@$ORT_VERSION" || fail "npm could not install onnxruntime-node"
     grep -qs "\"version\": \"$ORT_VERSION\"" "$package" || fail "npm left no $package"
+}
+
+# npm packages that drive and inspect the browser; neither downloads a browser.
+need_browser() {
+    local dir=$CACHE/browser
+
+    need_packages "${packages_browser[@]}"
+    [ -e "$dir/node_modules/puppeteer-core" ] && [ -e "$dir/node_modules/axe-core" ] && return 0
+    command -v npm >/dev/null || need_packages npm
+    echo "setup: installing puppeteer-core and axe-core into $dir"
+    mkdir -p "$dir"
+    npm install --prefix "$dir" --ignore-scripts --no-audit --no-fund --no-save --loglevel=error \
+        "puppeteer-core@$PUPPETEER_VERSION" "axe-core@$AXE_VERSION" || fail "npm could not install puppeteer-core"
 }
 
 # The mirror that apt is set up for, which has the newer suites too; security updates are elsewhere.
@@ -194,7 +211,7 @@ need_cross() {
     need_packages "${packages_arm64[@]/%/:arm64}"
 }
 
-[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|dist|torch-tests…"
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|wasm|browser|dist|torch-tests…"
 for what in "$@"; do
     case $what in
     build) need_packages "${packages_build[@]}" ;;
@@ -202,8 +219,10 @@ for what in "$@"; do
     peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
     modern) need_suite trixie && need_suite sid ;;
     cross) need_cross ;;
+    wasm) need_packages "${packages_wasm[@]}" ;;
+    browser) need_browser ;;
     dist) need_packages "${packages_dist[@]}" && need_roots ;;
     torch-tests) need_torch_tests ;;
-    *) fail "unknown part '$what'; expected build, test, peers, modern, cross, dist or torch-tests" ;;
+    *) fail "unknown part '$what'; expected build, test, peers, modern, cross, wasm, browser, dist or torch-tests" ;;
     esac
 done

@@ -11,6 +11,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static-libgcc -Wl,--exclude-libs,ALL")
 set(ENV{PKG_CONFIG_LIBDIR} ${CALQUE_CROSS}/lib/pkgconfig)
 if(CALQUE_PROCESSOR STREQUAL "aarch64")
+  set(CMAKE_C_FLAGS_INIT -mno-outline-atomics) # libgcc's call a function that musl's shared library does not have
   set(CMAKE_AR aarch64-linux-gnu-ar)
   set(CMAKE_RANLIB aarch64-linux-gnu-ranlib)
   set(CMAKE_STRIP aarch64-linux-gnu-strip)

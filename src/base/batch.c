@@ -7,7 +7,7 @@
  * A file is put into place by an exchange with the file that was there, so that a later failure can
  * be undone. Only the last step of a batch is a plain rename. Between the first and the last step
  * nothing is computed or written: they are renames alone, and signals wait for them. */
-#define _GNU_SOURCE /* flock, getrandom */
+#define _GNU_SOURCE /* flock, getentropy */
 #include "base/change.h"
 #include "base/mapping.h"
 #include "base/stage.h"
@@ -38,7 +38,7 @@ uint64_t cq_random_bits(void)
     uint64_t        random;
     struct timespec now;
 
-    if (getrandom(&random, sizeof random, 0) == sizeof random)
+    if (getentropy(&random, sizeof random) == 0)
         return random;
     clock_gettime(CLOCK_MONOTONIC, &now); /* an old kernel */
     return (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15 ^ (uint64_t)getpid() << 40;

@@ -41,8 +41,8 @@ static int rename_new(const char *from, const char *to)
         return -1;
     if (link(from, to) == 0)
         return unlink(from);
-    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
-        return -1;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
+        return -1; /* EMLINK: emscripten's file system in memory */
     if (access(to, F_OK) == 0) {
         errno = EEXIST;
         return -1;

@@ -9,7 +9,7 @@ from peers import ROOT, Report, Skip  # noqa: E402, F401
 
 DIST = pathlib.Path(os.environ.get("CALQUE_DIST", ROOT / "build/dist"))
 CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache"))
-SUITES = ["bullseye", "bookworm", "trixie", "sid"]
+SUITES = {"bullseye": "roots", "bookworm": "roots", "trixie": "modern", "sid": "modern"}  # and where they are
 MODEL = ROOT / "tests/data/pt2/any_length.214.pt2"
 
 # The changes that a command makes to the root are in memory, and vanish with its namespace.
@@ -43,9 +43,9 @@ def run(command, **keywords):
 
 def run_in(suite, folder, command):
     """Runs a command in a Debian system; folder is its working folder."""
-    root = CACHE / "roots" / suite
+    root = CACHE / SUITES[suite] / suite
     if not (root / ".complete").exists():
-        raise Skip(f"there is no {root}; tools/setup.sh dist makes it")
+        raise Skip(f"there is no {root}; tools/setup.sh dist and tools/setup.sh modern make them")
     if os.geteuid() != 0:
         raise Skip("other systems are entered as root")
     return run(["unshare", "--mount", "sh", "-c", ENTER, "enter", root.resolve(), folder, *command], timeout=300)

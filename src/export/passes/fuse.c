@@ -1,125 +1,113 @@
-/* Operators that newer opsets have for what a model writes out: the layers of language models; and
- * grids of quantized tensors. A pattern is a term of ONNX operators, and what it becomes is a
- * function in fuse_layers.c. Nodes that are no longer needed are removed by whoever removes those
- * without use. */
+/* Patterns of nodes that become one: lib/onnx/rewrites.py has the patterns, fuse_layers.c and
+ * fuse_norms.c what they become. Nodes that are no longer needed are removed afterwards, as all
+ * nodes without use. */
 #include "export/passes/fuse.h"
+#include "base/lock.h"
 
-#include <ctype.h>
+#include <stdlib.h>
 
-/* By stage: a later one sees what an earlier one made, and no longer what that made useless. */
-static const cq_fusion fusions[] = {
-    { 0, 10, "Round(Div(DequantizeLinear(q, step, zero), by))", cq_fuse_steps, CQ_FUSE_ALWAYS },
-    { 0, 10, "Mul(DequantizeLinear(q, step, zero), by)", cq_fuse_scaled, CQ_FUSE_ALWAYS },
-    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Conv(x, w, bias)), ...), ...)", cq_fuse_bias,
-      CQ_FUSE_ALWAYS },
-    { 0, 10, "QuantizeLinear(Clip?(Relu?(layer:Gemm(x, w, bias)), ...), ...)", cq_fuse_bias,
-      CQ_FUSE_ALWAYS },
-    { 0, 23,
-      "Mul(Cast?(Mul(Reciprocal(Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps))), x)), w)",
-      cq_fuse_rms_norm, CQ_FUSE_ALWAYS },
-    { 0, 23, "Mul(Cast?(Div(x, Sqrt(Add(mean:ReduceMean(Pow(x, two), axes), eps)))), w)",
-      cq_fuse_rms_norm, CQ_FUSE_ALWAYS },
-    { 0, 23, "Add(Mul(join:Concat(Neg(high:Slice(x, ...)), low:Slice(x, ...)), sin), Mul(x, cos))",
-      cq_fuse_rotary, CQ_FUSE_ALWAYS },
-    { 0, 23,
-      "MatMul(soft:Softmax(Add?(Div?(Mul?(MatMul(q, turned:Transpose(k)), factor), divisor), "
-      "mask)), v)",
-      cq_fuse_attention, CQ_FUSE_ALWAYS },
-    { 1, 23,
-      "Attention(q, more_k:Reshape(Expand(Unsqueeze(k, axis), ...), ...), "
-      "more_v:Reshape(Expand(Unsqueeze(v, axis2), ...), ...), ...)",
-      cq_fuse_grouped, CQ_FUSE_ALWAYS },
-    { 2, 23, "Attention(q, keys:Concat(past_k, k), values:Concat(past_v, v), ...)", cq_fuse_past,
-      CQ_FUSE_ALWAYS },
-    { 0, 17,
-      "Mul(Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Pow(c, two), ...), "
-      "eps))), w)",
-      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
-    { 0, 17,
-      "Mul(Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Mul(c, c), ...), eps))), "
-      "w)",
-      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Reshape(sum:Add(product:MatMul(x, w), b), ...)", cq_fuse_flat_linear,
-      CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Mul(Mul(x, Add(Erf(inner), one)), half)", cq_fuse_gelu_erf, CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Mul(Mul(x, half), Add(Erf(inner), one))", cq_fuse_gelu_erf, CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Mul(x, Mul(Add(Erf(inner), one), half))", cq_fuse_gelu_erf, CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Mul(Mul(x, Add(Tanh(inner), one)), half)", cq_fuse_gelu_tanh, CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Mul(Mul(x, half), Add(Tanh(inner), one))", cq_fuse_gelu_tanh, CQ_FUSE_OPTIMIZER },
-    { 0, 13, "Mul(x, Mul(Add(Tanh(inner), one), half))", cq_fuse_gelu_tanh, CQ_FUSE_OPTIMIZER },
-    { 0, 13,
-      "Reshape(joined:Transpose(MatMul(soft:Softmax(Add?(Div?(Mul?(MatMul(hq:Transpose(Reshape(q, "
-      "...)), hk:Transpose(Reshape(k, ...))), factor), divisor), mask)), hv:Transpose(Reshape(v, "
-      "...)))), ...)",
-      cq_fuse_heads, CQ_FUSE_ONNXRUNTIME },
-    { 0, 13,
-      "Reshape(joined:Transpose(MatMul(soft:Softmax(Add?(Div?(MatMul(Mul(hq:Transpose(Reshape(q, "
-      "...)), factor), hk:Transpose(Reshape(k, ...))), divisor), mask)), hv:Transpose(Reshape(v, "
-      "...)))), ...)",
-      cq_fuse_heads, CQ_FUSE_ONNXRUNTIME },
-    { 1, 17, "Add(norm:LayerNormalization(x, w), b)", cq_fuse_norm_bias, CQ_FUSE_OPTIMIZER },
-    { 1, 13, "Div(product:MatMul(a, turned:Transpose(b)), divisor)", cq_fuse_matmul,
-      CQ_FUSE_ONNXRUNTIME },
-    { 1, 13, "Mul(product:MatMul(a, turned:Transpose(b)), factor)", cq_fuse_matmul,
-      CQ_FUSE_ONNXRUNTIME },
-    { 2, 17,
-      "Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Pow(c, two), ...), eps)))",
-      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
-    { 2, 17,
-      "Div(c:Sub(x, mean:ReduceMean(x, ...)), Sqrt(Add(var:ReduceMean(Mul(c, c), ...), eps)))",
-      cq_fuse_layer_norm, CQ_FUSE_OPTIMIZER },
-    { 2, 13, "Div(product:MatMul(a, b), divisor)", cq_fuse_matmul, CQ_FUSE_ONNXRUNTIME },
-    { 2, 13, "Mul(product:MatMul(a, b), factor)", cq_fuse_matmul, CQ_FUSE_ONNXRUNTIME },
-    { 2, 13, "MatMul(a, turned:Transpose(b))", cq_fuse_matmul, CQ_FUSE_ONNXRUNTIME },
-    { 2, 13, "Gelu(sum:Add(x, b))", cq_fuse_bias_gelu, CQ_FUSE_ONNXRUNTIME },
-    { 2, 13, "FastGelu(sum:Add(x, b))", cq_fuse_bias_gelu, CQ_FUSE_ONNXRUNTIME },
-    { 2, 17, "LayerNormalization(sum:Add(x, skip), w, b)", cq_fuse_skip_norm, CQ_FUSE_ONNXRUNTIME },
+enum { N_STAGES = 3 };
+
+/* ---- the patterns ---- */
+
+static const struct {
+    const char *name;
+    cq_status (*make)(cq_fuser *f, const cq_fuse_match *m);
+} makers[] = {
+    { "attention", cq_fuse_attention },   { "bias", cq_fuse_bias },
+    { "bias_gelu", cq_fuse_bias_gelu },   { "flat_linear", cq_fuse_flat_linear },
+    { "gelu_erf", cq_fuse_gelu_erf },     { "gelu_tanh", cq_fuse_gelu_tanh },
+    { "grouped", cq_fuse_grouped },       { "heads", cq_fuse_heads },
+    { "layer_norm", cq_fuse_layer_norm }, { "matmul", cq_fuse_matmul },
+    { "norm_bias", cq_fuse_norm_bias },   { "past", cq_fuse_past },
+    { "rms_norm", cq_fuse_rms_norm },     { "rotary", cq_fuse_rotary },
+    { "scaled", cq_fuse_scaled },         { "skip_norm", cq_fuse_skip_norm },
+    { "steps", cq_fuse_steps },
 };
 
-enum { N_FUSIONS = sizeof fusions / sizeof *fusions, N_STAGES = 3 };
+/* Filled when it is first asked for; if that fails, the next one to ask tries again. */
+static struct {
+    cq_mutex lock;
+    bool     is_ready;
+    CQ_VEC(cq_fusion) rows;
+} fusions = { .lock = CQ_MUTEX_INIT };
 
-/* ---- terms ---- */
+static int number_of(const cq_decorator *d, const char *key)
+{
+    const char *value = cq_decorator_value(d, key);
 
-cq_value *cq_fuse_bound(const cq_fuse_match *m, const char *name)
+    return value ? atoi(value) : 0;
+}
+
+static cq_fusion_use use_of(const cq_decorator *d)
+{
+    const char *value = cq_decorator_value(d, "use");
+
+    return !value                            ? CQ_FUSE_ALWAYS
+           : strcmp(value, "optimizer") == 0 ? CQ_FUSE_OPTIMIZER
+                                             : CQ_FUSE_ONNXRUNTIME;
+}
+
+static cq_status add_fusion(const cq_decorator *d, void *user)
+{
+    (void)user;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcmp(makers[i].name, d->text) == 0)
+            return cq_vec_push(&fusions.rows, (cq_fusion){ .stage   = number_of(d, "stage"),
+                                                           .since   = number_of(d, "opset"),
+                                                           .pattern = d->function,
+                                                           .make    = makers[i].make,
+                                                           .use     = use_of(d) });
+    return cq_decorator_fail(d, "the rewriting is not known");
+}
+
+static cq_status read_fusions(void)
+{
+    cq_status status = CQ_OK;
+
+    cq_mutex_lock(&fusions.lock);
+    if (!fusions.is_ready) {
+        status           = cq_library_each("rewrite", add_fusion, NULL);
+        fusions.is_ready = status == CQ_OK;
+        if (status != CQ_OK)
+            cq_vec_clear(&fusions.rows);
+    }
+    cq_mutex_unlock(&fusions.lock);
+    return status;
+}
+
+/* ---- matching ---- */
+
+static cq_value *find_bound(const cq_fuse_match *m, const char *name)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (m->bound[i].len == strlen(name) && memcmp(m->bound[i].name, name, m->bound[i].len) == 0)
+        if (strcmp(m->bound[i].name, name) == 0)
             return m->bound[i].value;
     return NULL;
 }
 
-/* A name stands for one value wherever it is. */
-static bool bind(cq_fuse_match *m, const char *name, size_t len, cq_value *v)
+cq_value *cq_fuse_bound(const cq_fuse_match *m, const char *name)
 {
-    for (size_t i = 0; i < m->n; i++)
-        if (m->bound[i].len == len && memcmp(m->bound[i].name, name, len) == 0)
-            return m->bound[i].value == v;
+    return find_bound(m, name);
+}
+
+static bool bind(cq_fuse_match *m, const char *name, cq_value *v)
+{
     if (m->n == CQ_FUSE_MAX_BOUND)
         return false;
     m->bound[m->n].name  = name;
-    m->bound[m->n].len   = len;
     m->bound[m->n].value = v;
     m->n++;
     return true;
 }
 
-static const char *word(const char **at, size_t *len)
+static bool is_op(const cq_node *n, const char *op)
 {
-    const char *start = *at;
+    static const char ms[] = "com.microsoft::", onnx[] = "onnx::";
 
-    while (isalnum((unsigned char)**at) || **at == '_')
-        ++*at;
-    *len = (size_t)(*at - start);
-    return start;
-}
-
-static bool is_op(const cq_node *n, const char *op, size_t len)
-{
-    static const char ms[] = "com.microsoft::";
-    const size_t      skip = n && strncmp(n->op, ms, sizeof ms - 1) == 0 ? sizeof ms - 1 : 6;
-
-    return n && (skip != 6 || strncmp(n->op, "onnx::", 6) == 0) && strlen(n->op) == skip + len &&
-           memcmp(n->op + skip, op, len) == 0;
+    return n &&
+           ((strncmp(n->op, ms, sizeof ms - 1) == 0 && !strcmp(n->op + sizeof ms - 1, op)) ||
+            (strncmp(n->op, onnx, sizeof onnx - 1) == 0 && !strcmp(n->op + sizeof onnx - 1, op)));
 }
 
 cq_value *cq_fuse_input(const cq_node *n, size_t i)
@@ -132,66 +120,86 @@ cq_value *cq_fuse_input(const cq_node *n, size_t i)
     return v;
 }
 
-static bool match_term(cq_fuse_match *m, const char **at, cq_value *v);
+static bool match(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v);
 
-/* The arguments, the first two in the other order if swapped. "..." are any others. */
-static bool match_arguments(cq_fuse_match *m, const char **at, const cq_node *n, bool swapped)
+/* The inputs of a node, the first two in the other order if swapped. */
+static bool match_inputs(cq_fuse_match *m, const cq_ast_arg *args, size_t n_args, const cq_node *n,
+                         bool swapped)
 {
-    for (size_t i = 0;; i++) {
-        *at += strspn(*at, ", ");
-        if (**at == '.' || **at == ')') {
-            const bool all = **at == ')' && i != n->n_inputs;
-
-            *at += strcspn(*at, ")") + 1;
-            return !all;
-        }
-        if (!match_term(m, at, cq_fuse_input(n, swapped && i < 2 ? 1 - i : i)))
+    for (size_t i = 0; i < n_args; i++) {
+        if (args[i].value->kind == CQ_X_ELLIPSIS)
+            return true;
+        if (!match(m, args[i].value, cq_fuse_input(n, swapped && i < 2 ? 1 - i : i)))
             return false;
     }
+    return n_args == n->n_inputs;
 }
 
-/* Sums and products also match the other way round. What was bound in one part is not reconsidered
- * when the next fails, so patterns begin with the part that has more to tell. */
-static bool match_node(cq_fuse_match *m, const char **at, const cq_node *n, bool commutes)
+/* What was bound in one part is not reconsidered when the next fails. */
+static bool match_node(cq_fuse_match *m, const char *op, const cq_ast_arg *args, size_t n_args,
+                       const cq_node *n)
 {
-    const char  *start = *at;
     const size_t bound = m->n;
 
-    if (match_arguments(m, at, n, false))
+    if (match_inputs(m, args, n_args, n, false))
         return true;
-    if (!commutes)
+    if (strcmp(op, "Add") != 0 && strcmp(op, "Mul") != 0)
         return false;
-    *at  = start;
     m->n = bound;
-    return match_arguments(m, at, n, true);
+    return match_inputs(m, args, n_args, n, true);
 }
 
-/* name, name:Op(…), Op(…), or Op?(x, …) for a node that may be missing, then x stands alone. */
-static bool match_term(cq_fuse_match *m, const char **at, cq_value *v)
+/* Op(x, …), or maybe(Op, x, …): without the node x stands alone. */
+static bool match_call(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v)
 {
-    size_t      len;
-    const char *name = word(at, &len);
-    bool        optional;
+    const char       *op       = x->u.call.function->u.name;
+    const cq_ast_arg *args     = x->u.call.args;
+    const bool        optional = strcmp(op, "maybe") == 0;
+
+    if (optional)
+        op = args++[0].value->u.name;
+    if (is_op(v->node, op))
+        return match_node(m, op, args, x->u.call.n - optional, v->node);
+    return optional && match(m, args[0].value, v);
+}
+
+/* The expression that a variable of the pattern is assigned; NULL: it is a parameter. */
+static const cq_ast_expr *definition_of(const cq_fuse_match *m, const char *name)
+{
+    for (size_t i = 0; i < m->pattern->body.n; i++) {
+        const cq_ast_stmt *s = m->pattern->body.items[i];
+
+        if (s->kind == CQ_S_ASSIGN && strcmp(s->u.assign.targets.items[0]->u.name, name) == 0)
+            return s->u.assign.value;
+    }
+    return NULL;
+}
+
+/* A name stands for one value wherever it is. */
+static bool match(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v)
+{
+    const cq_value    *known;
+    const cq_ast_expr *definition;
 
     if (!v)
         return false;
-    if (**at == ':') {
-        if (!bind(m, name, len, v))
-            return false;
-        ++*at;
-        name = word(at, &len);
-    }
-    if (islower((unsigned char)name[0]))
-        return bind(m, name, len, v);
-    optional = **at == '?';
-    *at += optional ? 2 : 1;
-    if (is_op(v->node, name, len))
-        return match_node(m, at, v->node,
-                          len == 3 && (!memcmp(name, "Add", 3) || !memcmp(name, "Mul", 3)));
-    if (!optional || !match_term(m, at, v))
+    if (x->kind == CQ_X_CALL)
+        return match_call(m, x, v);
+    if (x->kind != CQ_X_NAME)
         return false;
-    *at += strcspn(*at, ")") + 1;
-    return true;
+    known = find_bound(m, x->u.name);
+    if (known)
+        return known == v;
+    definition = definition_of(m, x->u.name);
+    return (!definition || match(m, definition, v)) && bind(m, x->u.name, v);
+}
+
+static bool match_pattern(cq_fuse_match *m, cq_value *v)
+{
+    const cq_ast_block *body = &m->pattern->body;
+    const cq_ast_stmt  *last = body->n ? body->items[body->n - 1] : NULL;
+
+    return last && last->kind == CQ_S_RETURN && last->u.value && match(m, last->u.value, v);
 }
 
 /* ---- the pass ---- */
@@ -215,19 +223,26 @@ cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *co
     return n;
 }
 
+static bool may_use(const cq_fuser *f, const cq_fusion *row)
+{
+    return row->stage == f->stage && f->ex->options.opset >= row->since &&
+           (row->use == CQ_FUSE_ALWAYS || (row->use == CQ_FUSE_OPTIMIZER && f->ex->optimizes) ||
+            f->ex->for_onnxruntime);
+}
+
 static cq_status try_fusions(cq_node *n, void *user)
 {
     cq_fuser *f = user;
 
-    for (size_t i = 0; i < N_FUSIONS && n->n_outputs == 1 && !n->outputs[0]->instead; i++) {
-        const cq_fusion *row = &fusions[i];
-        const char      *at  = row->pattern;
+    for (size_t i = 0; i < fusions.rows.n && n->n_outputs == 1 && !n->outputs[0]->instead; i++) {
+        const cq_fusion *row = &fusions.rows.items[i];
         cq_fuse_match    m   = { .root = n };
 
-        if (row->stage == f->stage && f->ex->options.opset >= row->since &&
-            (row->use == CQ_FUSE_ALWAYS || (row->use == CQ_FUSE_OPTIMIZER && f->ex->optimizes) ||
-             f->ex->for_onnxruntime) &&
-            match_term(&m, &at, n->outputs[0]))
+        if (!may_use(f, row))
+            continue;
+        CQ_TRY(cq_library_parse(row->pattern));
+        m.pattern = row->pattern->def;
+        if (match_pattern(&m, n->outputs[0]))
             CQ_TRY(row->make(f, &m));
     }
     return CQ_OK;
@@ -253,6 +268,7 @@ cq_status cq_export_fuse(cq_exporter *ex)
     const int stages =
         ex->options.opset >= 23 || ex->optimizes ? N_STAGES : ex->options.opset >= 10;
 
+    CQ_TRY(read_fusions());
     for (int stage = 0; stage < stages; stage++)
         CQ_TRY(run_stage(ex, stage));
     return CQ_OK;

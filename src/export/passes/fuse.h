@@ -1,17 +1,19 @@
-/* Patterns of nodes that become one (fuse.c), and what they become (fuse_layers.c). */
+/* Patterns of nodes that become one (lib/onnx/rewrites.py, matched by fuse.c), and what they become
+ * (fuse_layers.c, fuse_norms.c). */
 #ifndef CQ_EXPORT_PASSES_FUSE_H
 #define CQ_EXPORT_PASSES_FUSE_H
 
 #include "export/exporter.h"
+#include "lang/library.h"
 
 enum { CQ_FUSE_MAX_BOUND = 24 };
 
 /* The values that the names of a pattern stand for. */
 typedef struct cq_fuse_match {
-    cq_node *root; /* the outermost node */
+    const cq_ast_def *pattern;
+    cq_node          *root; /* the outermost node */
     struct {
         const char *name;
-        size_t      len;
         cq_value   *value;
     } bound[CQ_FUSE_MAX_BOUND];
     size_t n;
@@ -27,9 +29,9 @@ typedef enum cq_fusion_use {
 } cq_fusion_use;
 
 typedef struct cq_fusion {
-    int         stage;
-    int         since; /* opset */
-    const char *pattern;
+    int              stage;
+    int              since; /* opset */
+    cq_lib_function *pattern;
     cq_status (*make)(cq_fuser *f, const cq_fuse_match *m); /* may find that it does not fit */
     cq_fusion_use use;
 } cq_fusion;

@@ -466,12 +466,20 @@ static const cq_lang_host host = { .link             = link_target,
                                    .warn             = warn,
                                    .fail             = fail };
 
+/* Whether its functions are symbolic functions, or called by such. */
+static bool is_symbolic_file(const cq_lib_file *file)
+{
+    const char *name = cq_library_file_name(file);
+
+    return strstr(name, "lib/onnx/") && !cq_compose_runs(file) && !strstr(name, "rewrites.py");
+}
+
 cq_status cq_sym_check_library(void)
 {
     cq_lib_function *f;
 
     for (size_t i = 0; (f = cq_library_at(i)); i++)
-        if (strstr(cq_library_file_name(f->file), "lib/onnx/") && !cq_compose_runs(f->file))
+        if (is_symbolic_file(f->file))
             CQ_TRY(cq_lang_link(f, &host));
     return CQ_OK;
 }

@@ -34,13 +34,13 @@ static int write_view(const cli_args *args, cq_onnx_model *model)
     int             code = CLI_DONE;
 
     cq_view_options_init(&options);
-    options.title   = cli_model_name(args->operands[0]);
+    options.title   = cq_path_name(cli_path_name(args->operands[0]));
     options.profile = cli_value(args, "profile");
     options.report  = cli_value(args, "report");
     if (diff) {
         CLI_TRY(cli_need_onnx(diff));
         CLI_TRY(cli_result(cli_load_onnx(&options.other, diff)));
-        options.other_title = diff;
+        options.other_title = cq_path_name(cli_path_name(diff));
     }
     cq_outputs_begin();
     if (has_page)

@@ -13,6 +13,7 @@ Groups:
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
     python   tests/python/*.py   the Python package, with the Release library
     peer     tests/peer/*.py     PyTorch, onnx and ONNX Runtime, with the Release binary
+    browser  tests/browser/*.py  pages in chromium, with the Release binary
 
 The scripts of all groups share one queue, the longest first, so that no processor waits for a group
 to end.
@@ -329,6 +330,7 @@ GROUPS = [Group("build", True, run_builds), Group("ctest", True, run_ctest)]
 ScriptGroup = collections.namedtuple("ScriptGroup", "name quick folder build")
 SCRIPT_GROUPS = [
     ScriptGroup("peer", False, "tests/peer", "build"),
+    ScriptGroup("browser", False, "tests/browser", "build"),
     ScriptGroup("python", True, "tests/python", "build"),
     ScriptGroup("golden", True, "tests/golden", "build/asan"),
     ScriptGroup("repo", True, "tests/repo", "build"),

@@ -1,7 +1,15 @@
-/* Two models side by side: which node is which. */
+/* Two models side by side: which node is which (the pairs of `calque diff`), what differs in a
+ * pair, and how far the values of pairs are apart when both models run on the same inputs. */
 #include "view/view.h"
 
+#include "edit/proof.h"
 #include "onnx/diff/diff.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Models with more weights are not run. */
+#define MOST_WEIGHTS ((uint64_t)2 << 30)
 
 static cq_status index_nodes(cq_ptr_map *out, const cq_view *v)
 {
@@ -18,8 +26,35 @@ static cq_view_op *op_of(cq_view *v, const cq_ptr_map *index, const cq_onnx_node
     return found ? &v->ops.items[(uintptr_t)found - 1] : NULL;
 }
 
+/* ---- pairs ---- */
+
+static void note_pairs(cq_view *a, cq_view *b, const cq_ptr_map *in_a, const cq_ptr_map *in_b,
+                       const cq_diff_scope *x, const cq_diff_scope *y)
+{
+    for (uint32_t i = 0; i < x->n_nodes; i++) {
+        cq_view_op *op = op_of(a, in_a, x->nodes[i]);
+        cq_view_op *other =
+            x->pairs[i] == CQ_DIFF_NONE ? NULL : op_of(b, in_b, y->nodes[x->pairs[i]]);
+
+        if (!op) /* a Constant */
+            continue;
+        if (!other) {
+            op->state = CQ_VIEW_REMOVED;
+            continue;
+        }
+        op->twin    = (uint32_t)(other - b->ops.items);
+        other->twin = (uint32_t)(op - a->ops.items);
+    }
+    for (uint32_t i = 0; i < y->n_nodes; i++) {
+        cq_view_op *op = op_of(b, in_b, y->nodes[i]);
+
+        if (op && op->twin == CQ_VIEW_NONE)
+            op->state = CQ_VIEW_ADDED;
+    }
+}
+
 /* Nodes of the graphs themselves; a node without a pair is in one model only. */
-static cq_status pair_nodes(cq_view *a, cq_view *b, cq_ptr_map *in_a, cq_ptr_map *in_b)
+static cq_status pair_nodes(cq_view *a, cq_view *b, const cq_ptr_map *in_a, const cq_ptr_map *in_b)
 {
     cq_arena     *arena = cq_arena_new();
     cq_diff_scope x = { 0 }, y = { 0 };
@@ -31,28 +66,188 @@ static cq_status pair_nodes(cq_view *a, cq_view *b, cq_ptr_map *in_a, cq_ptr_map
         status = cq_diff_open_graph(&y, arena, b->model->graph, NULL);
     if (status == CQ_OK)
         status = cq_diff_pair(&x, &y);
-    for (uint32_t i = 0; i < x.n_nodes && status == CQ_OK; i++) {
-        cq_view_op *op = op_of(a, in_a, x.nodes[i]), *other;
-
-        if (!op)
-            continue; /* a Constant */
-        other = x.pairs[i] == CQ_DIFF_NONE ? NULL : op_of(b, in_b, y.nodes[x.pairs[i]]);
-        if (!other) {
-            op->state = CQ_VIEW_REMOVED;
-            continue;
-        }
-        op->twin    = (uint32_t)(other - b->ops.items);
-        other->twin = (uint32_t)(op - a->ops.items);
-    }
-    for (uint32_t i = 0; i < y.n_nodes && status == CQ_OK; i++) {
-        cq_view_op *op = op_of(b, in_b, y.nodes[i]);
-
-        if (op && op->twin == CQ_VIEW_NONE)
-            op->state = CQ_VIEW_ADDED;
-    }
+    if (status == CQ_OK)
+        note_pairs(a, b, in_a, in_b, &x, &y);
     cq_diff_close(&x);
     cq_diff_close(&y);
     cq_arena_free(arena);
+    return status;
+}
+
+/* ---- what differs in a pair ---- */
+
+static cq_status note_change(cq_view *a, cq_view *b, const cq_onnx_finding *f)
+{
+    const char *text = cq_arena_printf(a->arena, "%s: %s: %s", f->code, f->where, f->what);
+    cq_view_op *op   = cq_view_op_at(a, f->where);
+
+    if (!text)
+        return CQ_E_NO_MEMORY;
+    if (!op || op->twin == CQ_VIEW_NONE) /* of the model, or a node that has no pair anyway */
+        return op || cq_view_op_at(b, f->where) ? CQ_OK : cq_vec_push(&a->notes, text);
+    op->state                    = CQ_VIEW_CHANGED;
+    b->ops.items[op->twin].state = CQ_VIEW_CHANGED;
+    return cq_vec_push(&op->notes, text);
+}
+
+static cq_status note_changes(cq_view *a, cq_view *b)
+{
+    cq_onnx_findings *findings = NULL;
+    cq_status         status   = cq_onnx_model_diff(&findings, a->model, b->model, 0, 0);
+
+    for (size_t i = 0; status == CQ_OK && i < cq_onnx_findings_count(findings); i++)
+        status = note_change(a, b, cq_onnx_findings_at(findings, i));
+    cq_onnx_findings_free(findings);
+    return status;
+}
+
+/* ---- deviations ---- */
+
+typedef struct pair {
+    uint32_t of_a, of_b; /* values */
+} pair;
+
+typedef struct comparison {
+    cq_view *a, *b;
+    CQ_VEC(pair) pairs;
+    CQ_VEC(const char *) names[2];
+    cq_input_set    inputs[2];
+    cq_session     *sessions[2];
+    cq_onnx_value **results[2];
+} comparison;
+
+/* The results of nodes that are a pair, one for one. */
+static cq_status collect_pairs(comparison *c)
+{
+    for (size_t i = 0; i < c->a->ops.n; i++) {
+        const cq_view_op *op = &c->a->ops.items[i], *twin;
+
+        if (op->twin == CQ_VIEW_NONE)
+            continue;
+        twin = &c->b->ops.items[op->twin];
+        for (uint32_t k = 0; k < op->n_outputs && k < twin->n_outputs; k++) {
+            const pair p = { op->outputs[k], twin->outputs[k] };
+
+            if (p.of_a == CQ_VIEW_NONE || p.of_b == CQ_VIEW_NONE)
+                continue;
+            CQ_TRY(cq_vec_push(&c->pairs, p));
+            CQ_TRY(cq_vec_push(&c->names[0], c->a->values.items[p.of_a].name));
+            CQ_TRY(cq_vec_push(&c->names[1], c->b->values.items[p.of_b].name));
+        }
+    }
+    return CQ_OK;
+}
+
+static cq_status run(comparison *c, int which)
+{
+    const cq_onnx_model *m = which ? c->b->model : c->a->model;
+    cq_session_options   options;
+    size_t               n;
+
+    if (!c->sessions[which]) {
+        cq_session_options_init(&options);
+        options.fetch   = c->names[which].items;
+        options.n_fetch = c->names[which].n;
+        CQ_TRY(cq_session_prepare(&c->sessions[which], m, &options));
+    }
+    n                 = cq_session_n_outputs(c->sessions[which]);
+    c->results[which] = cq_zalloc((n + 1) * sizeof *c->results[which]);
+    if (!c->results[which])
+        return CQ_E_NO_MEMORY;
+    return cq_session_run(c->sessions[which], NULL, c->inputs[which].items, c->inputs[which].n,
+                          c->results[which]);
+}
+
+static void clear_run(comparison *c, int which)
+{
+    const size_t n = c->sessions[which] ? cq_session_n_outputs(c->sessions[which]) : 0;
+
+    for (size_t i = 0; i < n && c->results[which]; i++)
+        cq_onnx_value_release(c->results[which][i]);
+    cq_free(c->results[which]);
+    c->results[which] = NULL;
+    cq_input_set_clear(&c->inputs[which]);
+}
+
+/* Random inputs that the first model accepts. */
+static cq_status run_both(comparison *c)
+{
+    cq_status status = CQ_E_TYPE;
+
+    for (int i = 0; i < CQ_N_INPUT_CHOICES && status != CQ_OK; i++) {
+        clear_run(c, 0);
+        status =
+            cq_input_set_random(&c->inputs[0], c->a->model, c->b->model, &cq_input_choices[i], 0);
+        if (status == CQ_OK)
+            status = run(c, 0);
+    }
+    if (status == CQ_OK)
+        status = cq_input_set_map(&c->inputs[1], &c->inputs[0], c->a->model, c->b->model);
+    return status == CQ_OK ? run(c, 1) : status;
+}
+
+static void measure(cq_view_value *x, const cq_tensor *s, const cq_tensor *t)
+{
+    const int64_t n = cq_tensor_numel(s);
+
+    if (cq_tensor_numel(t) != n)
+        return;
+    x->deviation = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double p = cq_tensor_get_f64(s, i), q = cq_tensor_get_f64(t, i);
+
+        if (isfinite(p - q))
+            x->deviation = fmax(x->deviation, fabs(p - q));
+        if (isfinite(p))
+            x->largest = fmax(x->largest, fabs(p));
+    }
+}
+
+/* Fetched values follow the outputs of the model. */
+static void measure_all(comparison *c)
+{
+    const size_t skip_a = cq_session_n_outputs(c->sessions[0]) - c->pairs.n;
+    const size_t skip_b = cq_session_n_outputs(c->sessions[1]) - c->pairs.n;
+
+    for (size_t i = 0; i < c->pairs.n; i++) {
+        cq_view_value   *x = &c->a->values.items[c->pairs.items[i].of_a];
+        cq_view_value   *y = &c->b->values.items[c->pairs.items[i].of_b];
+        const cq_tensor *s = cq_onnx_value_tensor(c->results[0][skip_a + i]);
+        const cq_tensor *t = cq_onnx_value_tensor(c->results[1][skip_b + i]);
+
+        if (!s || !t)
+            continue;
+        measure(x, s, t);
+        y->deviation = x->deviation;
+        y->largest   = x->largest;
+    }
+}
+
+/* A model that cannot be run has a structure to compare all the same. */
+static cq_status compare_values(cq_view *a, cq_view *b)
+{
+    comparison  c      = { .a = a, .b = b };
+    cq_status   status = collect_pairs(&c);
+    const char *reason = "the weights exceed 2 GB";
+
+    if (status == CQ_OK &&
+        cq_proof_weight_bytes(a->model) + cq_proof_weight_bytes(b->model) <= MOST_WEIGHTS) {
+        status = run_both(&c);
+        if (status == CQ_OK)
+            measure_all(&c);
+        reason = status == CQ_OK ? NULL : cq_last_error()->message;
+    }
+    if (status != CQ_E_NO_MEMORY && reason) {
+        const char *text = cq_arena_printf(a->arena, "values were not compared: %s", reason);
+
+        status = text ? cq_vec_push(&a->notes, text) : CQ_E_NO_MEMORY;
+    }
+    for (int i = 0; i < 2; i++) {
+        clear_run(&c, i);
+        cq_session_free(c.sessions[i]);
+        cq_vec_clear(&c.names[i]);
+    }
+    cq_vec_clear(&c.pairs);
     return status;
 }
 
@@ -65,6 +260,10 @@ cq_status cq_view_compare(cq_view *a, cq_view *b)
         status = index_nodes(&in_b, b);
     if (status == CQ_OK)
         status = pair_nodes(a, b, &in_a, &in_b);
+    if (status == CQ_OK)
+        status = note_changes(a, b);
+    if (status == CQ_OK)
+        status = compare_values(a, b);
     cq_ptr_map_clear(&in_a);
     cq_ptr_map_clear(&in_b);
     return status;

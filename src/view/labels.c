@@ -37,11 +37,16 @@ static void add_weights(cq_str *s, const cq_view *v, const cq_view_op *op)
     }
 }
 
-/* The last module of a node that is drawn without a box around it. */
+/* The modules of a node inside of those around it: "downsample.0". */
 static void add_module(cq_str *s, const cq_view_op *op, uint32_t depth)
 {
-    if (op->scope->depth > depth)
-        cq_str_add(s, op->scope->name);
+    const cq_view_scope *levels[CQ_VIEW_MAX_SCOPE];
+    uint32_t             n = 0;
+
+    for (const cq_view_scope *x = op->scope; x && x->depth > depth; x = x->parent)
+        levels[n++] = x;
+    while (n-- > 0)
+        cq_str_printf(s, "%s%s", s->len ? "." : "", levels[n]->name);
 }
 
 static void cut(cq_str *s)

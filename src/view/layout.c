@@ -3,11 +3,13 @@
  * dummies, so a value that many items read is one line with branches. */
 #include "view/view.h"
 
+#include <math.h>
+
 enum { MOST_DUMMIES = 1 << 18 };
 
 /* ---- sizes ---- */
 
-/* Of a sans-serif font, in steps of a tenth of its size; narrow and wide letters differ. */
+/* Of a sans-serif font, about; bold letters are wider, so titles count as a size larger. */
 double cq_view_text_width(const char *text, double size)
 {
     double width = 0;
@@ -31,7 +33,7 @@ double cq_view_text_width(const char *text, double size)
 
 void cq_view_measure(const cq_view *v, cq_view_item *item)
 {
-    const double title  = cq_view_text_width(item->label ? item->label : "", 13);
+    const double title  = cq_view_text_width(item->label ? item->label : "", 14);
     const double detail = cq_view_text_width(item->detail ? item->detail : "", 11);
     double       width  = (title > detail ? title : detail) + 26;
 
@@ -45,7 +47,7 @@ void cq_view_measure(const cq_view *v, cq_view_item *item)
         width += 44;
     if (item->kind == CQ_VIEW_BOX)
         width += 22;
-    item->closed_width  = (int32_t)(width < 84 ? 84 : width > 360 ? 360 : width);
+    item->closed_width  = (int32_t)(width < 96 ? 96 : width > 360 ? 360 : width);
     item->closed_height = item->detail && *item->detail ? 46 : 32;
     item->width         = item->closed_width;
     item->height        = item->closed_height;
@@ -249,6 +251,17 @@ static cq_status make_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *a
 
 /* ---- the result ---- */
 
+/* The label of an edge stands right of where it begins, and needs room. */
+static double label_end(const cq_view *v, const cq_view_canvas *c, const cq_view_edge *e)
+{
+    const cq_view_item *from = &c->items.items[e->from];
+    const char         *type = v->values.items[e->value].type, *at = strchr(type, '[');
+
+    if (!at || from->kind >= CQ_VIEW_PORT_IN || c->items.items[e->to].kind == CQ_VIEW_PORT_OUT)
+        return 0;
+    return (double)(strlen(at) - 2) * CQ_VIEW_LABEL_LETTER + 6;
+}
+
 /* Ranks of the canvas, and its size; the leftmost edge is at the padding. */
 static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)
 {
@@ -263,6 +276,9 @@ static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)
         left  = !i || g->x[i] - g->width[i] / 2 < left ? g->x[i] - g->width[i] / 2 : left;
         right = !i || g->x[i] + g->width[i] / 2 > right ? g->x[i] + g->width[i] / 2 : right;
     }
+    for (size_t i = 0; i < c->edges.n; i++)
+        right =
+            fmax(right, g->x[c->edges.items[i].from] + label_end(v, c, &c->edges.items[i]) - 10);
     for (uint32_t i = 0; i < g->n; i++) {
         const double x = (double)(int64_t)(g->x[i] - left + CQ_VIEW_PAD + 0.5);
 

@@ -25,7 +25,7 @@ static cq_status note(cq_view *v, cq_view_op *op, const char *text)
 /* ---- the checker ---- */
 
 /* The node of "graph main > node /conv/Conv (Conv) > attribute pads". */
-static cq_view_op *op_at(cq_view *v, const char *where)
+cq_view_op *cq_view_op_at(cq_view *v, const char *where)
 {
     const char *at = where, *node = NULL, *end;
 
@@ -50,7 +50,7 @@ cq_status cq_view_add_findings(cq_view *v)
     for (size_t i = 0; i < cq_onnx_findings_count(findings) && status == CQ_OK; i++) {
         const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
 
-        status = note(v, op_at(v, f->where),
+        status = note(v, cq_view_op_at(v, f->where),
                       cq_arena_printf(v->arena, "%s: %s: %s", f->code, f->where, f->what));
     }
     cq_onnx_findings_free(findings);

@@ -130,8 +130,9 @@ static void add_edge(cq_str *s, const cq_view *v, const frame *f, const cq_view_
                      bool has_label)
 {
     const cq_view_item *from = &f->c->items.items[e->from], *to = &f->c->items.items[e->to];
-    double              x = end_of(v, f, from, e->from_port), y = top_of(f, from) + from->height;
-    const double        x0 = x, y0 = y;
+    double              x = end_of(v, f, from, e->from_port),
+           y              = from->kind == CQ_VIEW_PORT_IN ? f->y : top_of(f, from) + from->height;
+    const double x0 = x, y0 = y;
 
     cq_str_printf(s, "<path class=\"e\" d=\"M%.1f %.1f", x, y);
     if (y < f->bottom[from->rank])
@@ -149,8 +150,9 @@ static void add_edge(cq_str *s, const cq_view *v, const frame *f, const cq_view_
     cq_str_printf(s, "V%.1f\"/>\n", y);
     if (to->kind != CQ_VIEW_PORT_OUT && !to->is_open)
         cq_str_printf(s, "<path class=\"a\" d=\"M%.1f %.1fl-3.6 -7h7.2z\"/>\n", x, y);
-    if (has_label && from->kind < CQ_VIEW_PORT_IN) {
-        cq_str_printf(s, "<text class=\"l\" x=\"%.1f\" y=\"%.1f\">", x0 + 6, y0 + 15);
+    if (has_label && from->kind < CQ_VIEW_PORT_IN && to->kind != CQ_VIEW_PORT_OUT) {
+        cq_str_printf(s, "<text class=\"l\" x=\"%.1f\" y=\"%.1f\">", x0 + 6,
+                      y0 + (from->repeats && !from->is_open ? 21 : 15));
         add_shape(s, v->values.items[e->value].type);
         cq_str_add(s, "</text>\n");
     }

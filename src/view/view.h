@@ -208,12 +208,13 @@ cq_status cq_view_canvas_of(uint32_t *out, cq_view *v, uint32_t graph, uint32_t 
 
 /* Distances of the layout, which the page knows too (web/view/view.js). */
 enum {
-    CQ_VIEW_GAP_X    = 26, /* between items of a rank */
-    CQ_VIEW_GAP_BEND = 14, /* beside a bend of an edge */
-    CQ_VIEW_GAP_Y    = 40, /* between ranks */
-    CQ_VIEW_GAP_PORT = 22, /* between the border and the first or last rank */
-    CQ_VIEW_PAD      = 18, /* inside of an open box */
-    CQ_VIEW_HEADER   = 30  /* of an open box */
+    CQ_VIEW_GAP_X        = 26, /* between items of a rank */
+    CQ_VIEW_GAP_BEND     = 14, /* beside a bend of an edge */
+    CQ_VIEW_GAP_Y        = 40, /* between ranks */
+    CQ_VIEW_GAP_PORT     = 22, /* between the border and the first or last rank */
+    CQ_VIEW_PAD          = 18, /* inside of an open box */
+    CQ_VIEW_HEADER       = 30, /* of an open box */
+    CQ_VIEW_LABEL_LETTER = 6   /* of the label of an edge */
 };
 
 /* A canvas while it is laid out: vertices are the items, then the dummies. An edge between
@@ -245,6 +246,11 @@ cq_status cq_view_count(cq_view *v); /* FLOPs and memory; fixes dynamic sizes */
 cq_status cq_view_add_profile(cq_view *v, const char *path);
 cq_status cq_view_add_report(cq_view *v, const char *path);
 cq_status cq_view_add_findings(cq_view *v);
+
+/* The node that a finding is about, "graph main > node /conv/Conv (Conv)"; NULL: none. */
+cq_view_op *cq_view_op_at(cq_view *v, const char *where);
+
+/* compare.c */
 cq_status cq_view_compare(cq_view *a, cq_view *b);
 
 /* about.c: one line about an operator of ONNX; "" if there is none. The category is a colour. */

@@ -5,7 +5,7 @@
 
 const calqueView = (() => {
   const OP = 0, BOX = 1, INPUT = 2, OUTPUT = 3, PORT_IN = 4, PORT_OUT = 5;
-  const GAP_X = 26, GAP_BEND = 14, GAP_Y = 40, GAP_PORT = 22, PAD = 18, HEADER = 30; // as in src/view/view.h
+  const GAP_X = 26, GAP_BEND = 14, GAP_Y = 40, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 6; // as in src/view/view.h
   const SVG = "http://www.w3.org/2000/svg";
 
   // ---- elements and numbers ----
@@ -35,7 +35,8 @@ const calqueView = (() => {
   }
   const bytes = (x) => short(x, ["bytes", "kB", "MB", "GB", "TB"], 1000);
   const amount = (x) => short(x, ["", "k", "M", "G", "T", "P"], 1000);
-  const time = (s) => s >= 1 ? s.toFixed(2) + " s" : s >= 1e-3 ? (s * 1e3).toFixed(2) + " ms" : (s * 1e6).toFixed(1) + " µs";
+  const three = (x) => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+  const time = (s) => s >= 1 ? three(s) + " s" : s >= 1e-3 ? three(s * 1e3) + " ms" : three(s * 1e6) + " µs";
   const grouped = (x) => x.toLocaleString("en-US");
   const plain = (x) => x === null ? "not finite" : Number.isInteger(x) ? String(x) : Math.abs(x) >= 1e-4 && Math.abs(x) < 1e6 ? String(+x.toPrecision(5)) : x.toExponential(3);
   const shapeOf = (type) => { const i = type.indexOf("["); return i < 0 ? "" : type.slice(i + 1, -1).split(",").join("×"); };
@@ -99,6 +100,23 @@ const calqueView = (() => {
         this.sums.set(key, this.doc.canvases[item.c].i.reduce((s, x) => s + this.count(x, name, test), 0));
       }
       return own + this.sums.get(key);
+    }
+
+    /* The largest relative deviation of results in an item; -1: nothing was compared. */
+    deviation(item) {
+      const node = this.node(item);
+      let worst = -1;
+      for (const v of node && node.u || []) {
+        const x = v >= 0 && this.value(v);
+        if (x && x[3] !== undefined) worst = Math.max(worst, x[4] > 0 ? x[3] / x[4] : x[3]);
+      }
+      if (item.c === undefined) return worst;
+      const key = "deviation" + item.c;
+      if (!this.sums.has(key)) {
+        this.sums.set(key, -1);
+        this.sums.set(key, Math.max(-1, ...this.doc.canvases[item.c].i.map((x) => this.deviation(x))));
+      }
+      return Math.max(worst, this.sums.get(key));
     }
 
     usersOf(value) {
@@ -171,6 +189,11 @@ const calqueView = (() => {
       left = Math.min(left, p - half); right = Math.max(right, p + half);
     }));
     if (left === Infinity) left = right = 0;
+    for (const e of c.e)
+      if (c.i[e[0]].k < PORT_IN && c.i[e[1]].k !== PORT_OUT) {
+        const type = model.value(e[2])[1], at = type.indexOf("[");
+        if (at >= 0) right = Math.max(right, x[e[0]] + (type.length - at - 2) * LABEL_LETTER - 4);
+      }
     for (let i = 0; i < n; i++) x[i] += PAD - left;
     for (let i = 0; i < d.length; i++) d[i] += PAD - left;
     const hasIn = c.i.some((item) => item.k === PORT_IN), hasOut = c.i.some((item) => item.k === PORT_OUT);
@@ -232,26 +255,26 @@ const calqueView = (() => {
 
     drawCanvas(layer, a, x0, y0, depth) {
       const c = this.model.doc.canvases[a.canvas];
-      const edges = draw("g", { "aria-hidden": "true" }), items = draw("g", {});
-      layer.append(edges, items);
+      const edges = draw("g", { "aria-hidden": "true" }), items = draw("g", {}), labels = draw("g", { "aria-hidden": "true" });
+      layer.append(edges, items, labels);
       c.i.forEach((item, i) => {
         if (item.k >= PORT_IN) return;
         const r = a.rankOf[i], y = (a.top[r] + a.bottom[r]) / 2 - a.hs[i] / 2;
         this.drawItem(items, item, a.key + "/" + i, x0 + a.x[i] - a.ws[i] / 2, y0 + y, a.ws[i], a.hs[i], a.inner[i], depth);
       });
       const labelled = new Set();
-      c.e.forEach((e) => this.drawEdge(edges, a, c, e, x0, y0, labelled));
+      c.e.forEach((e) => this.drawEdge(edges, labels, a, c, e, x0, y0, labelled));
     }
 
     /* An edge goes straight down beside the items of a rank and curves between ranks. */
-    drawEdge(layer, a, c, e, x0, y0, labelled) {
+    drawEdge(layer, labels, a, c, e, x0, y0, labelled) {
       const [from, to, value, fromPort, toPort] = e;
       const end = (i, port) => {
         const inner = a.inner[i];
         return x0 + a.x[i] + (inner && port >= 0 ? inner.x[port] - inner.w / 2 : 0);
       };
       const rf = a.rankOf[from], rt = a.rankOf[to];
-      let x = end(from, fromPort), y = y0 + (a.top[rf] + a.bottom[rf]) / 2 + a.hs[from] / 2;
+      let x = end(from, fromPort), y = c.i[from].k === PORT_IN ? y0 : y0 + (a.top[rf] + a.bottom[rf]) / 2 + a.hs[from] / 2;
       const start = [x, y];
       let path = "M" + round(x) + " " + round(y);
       const down = (py) => { if (py - y > 0.5) { path += "V" + round(py); y = py; } };
@@ -274,10 +297,10 @@ const calqueView = (() => {
       if (c.i[to].k !== PORT_OUT && !a.inner[to])
         layer.append(draw("path", { class: "arrow", d: "M" + round(x) + " " + round(y) + "l-3.6 -7h7.2z" }));
       const key = from + ":" + value;
-      if (c.i[from].k < PORT_IN && !labelled.has(key)) {
+      if (c.i[from].k < PORT_IN && c.i[to].k !== PORT_OUT && !labelled.has(key)) {
         labelled.add(key);
         const label = shapeOf(this.model.value(value)[1]);
-        if (label) layer.append(draw("text", { class: "l", x: round(start[0] + 6), y: round(start[1] + 14) }, label.length > 34 ? label.slice(0, 33) + "…" : label));
+        if (label) labels.append(draw("text", { class: "l", x: round(start[0] + 6), y: round(start[1] + (c.i[from].r && !a.inner[from] ? 21 : 15)) }, label.length > 34 ? label.slice(0, 33) + "…" : label));
       }
     }
 
@@ -292,7 +315,6 @@ const calqueView = (() => {
       else if (item.c !== undefined && !inner && this.model.count(item, "d", (n) => n.d > 0)) classes.push("d3");
       g.setAttribute("class", classes.join(" "));
       if (item.c !== undefined) g.setAttribute("aria-expanded", inner ? "true" : "false");
-      g.setAttribute("aria-label", this.describe(item, node, op));
       if (item.r && !inner)
         for (const d of [8, 4]) g.append(draw("rect", { class: "u", x: round(x + d), y: round(y + d), width: w, height: h, rx: 8 }));
       const rect = draw("rect", { class: "f", x: round(x), y: round(y), width: round(w), height: round(h), rx: classes.includes("port") ? h / 2 : inner ? 10 : 8 });
@@ -304,19 +326,21 @@ const calqueView = (() => {
         g.append(draw("text", { class: "t", x: round(x + 12), y: round(y + 20) }, item.l || ""));
         const label = (item.t ? item.t : "") + (item.r ? " × " + item.r : "") + (extra ? "  " + extra : "");
         g.append(draw("text", { class: "s", x: round(x + w - 30), y: round(y + 20), "text-anchor": "end" }, fits(item.l, label, w) ? label : ""));
-        g.append(draw("text", { class: "plus", x: round(x + w - 20), y: round(y + 20) }, "−"));
+        g.append(draw("path", { class: "plus", d: "M" + round(x + w - 21) + " " + round(y + 15.5) + "h9" }));
       } else {
-        const two = item.s || extra, middle = x + w / 2 - (item.r ? 20 : 0) - (item.k === BOX ? 5 : 0);
-        g.append(draw("text", { class: "t", x: round(middle), y: round(y + (two ? 19 : h / 2 + 5)), "text-anchor": "middle" }, item.l || ""));
-        if (two) g.append(draw("text", { class: "s", x: round(middle), y: round(y + 36), "text-anchor": "middle" }, extra || item.s));
+        const two = item.s || extra, low = two && !item.s, middle = x + w / 2 - (item.r ? 20 : 0) - (item.k === BOX ? 5 : 0);
+        g.append(draw("text", { class: "t", x: round(middle), y: round(y + (low ? 14 : two ? 19 : h / 2 + 5)), "text-anchor": "middle" }, item.l || ""));
+        if (two) g.append(draw("text", { class: "s", x: round(middle), y: round(y + (low ? 27 : 36)), "text-anchor": "middle" }, extra || item.s));
         if (item.r) g.append(draw("text", { class: "badge", x: round(x + w - 22), y: round(y + 20), "text-anchor": "end" }, "× " + item.r));
-        if (item.c !== undefined) g.append(draw("text", { class: "plus", x: round(x + w - 16), y: round(y + 20) }, "+"));
+        if (item.c !== undefined) g.append(draw("path", { class: "plus", d: "M" + round(x + w - 17) + " " + round(y + 15) + "h9m-4.5 -4.5v9" }));
       }
-      const notes = node && node.N ? node.N.length : item.c !== undefined && !inner ? this.model.count(item, "N", (n) => n.N) : 0;
+      const notes = node && node.N && !node.d ? node.N.length : item.c !== undefined && !inner ? this.model.count(item, "N", (n) => n.N && !n.d) : 0;
       if (notes) {
         g.append(draw("circle", { class: "flag", cx: round(x + 2), cy: round(y + 2), r: 8 }));
-        g.append(draw("text", { class: "flagt", x: round(x + 2), y: round(y + 5.5), "text-anchor": "middle" }, "!"));
+        g.append(draw("path", { class: "flagt", d: "M" + round(x + 2) + " " + round(y - 2.5) + "v5m0 2.4v1.4" }));
       }
+      for (const t of g.querySelectorAll("text")) t.after(" "); // so that the texts are separate words
+      g.setAttribute("aria-label", this.describe(g, item, op));
       layer.append(g);
       g.dataset.key = key;
       this.shown.set(key, { g, x, y, w, h, item, key });
@@ -324,11 +348,11 @@ const calqueView = (() => {
       if (inner) this.drawCanvas(layer, inner, x + w / 2 - inner.w / 2, y, depth + 1);
     }
 
-    describe(item, node, op) {
-      const parts = [item.k === INPUT ? "input" : item.k === OUTPUT ? "output" : item.k === BOX ? (item.n !== undefined ? "operator" : "module") : "operator", item.l, item.s];
-      if (item.r) parts.push(item.r + " identical blocks");
-      if (op && op[3]) parts.push(op[3]);
-      return parts.filter(Boolean).join(", ");
+    /* For screen readers: what is written on the item, in this order, and what it is. */
+    describe(g, item, op) {
+      const texts = [...g.querySelectorAll("text")].map((t) => t.textContent).filter(Boolean).join(" ");
+      const kind = item.k === INPUT ? "input of the graph" : item.k === OUTPUT ? "output of the graph" : item.n !== undefined ? "operator" : item.P ? "part" : item.r ? item.r + " identical blocks" : "module";
+      return texts + ", " + kind + (op && op[3] ? ": " + op[3] : "");
     }
 
     /* Selection, search hits and the item that Tab reaches. */
@@ -353,11 +377,11 @@ const calqueView = (() => {
     size() { return [this.svg.clientWidth || 800, this.svg.clientHeight || 600]; }
 
     /* All of it if that can be read; else the width, from the top. */
-    fit(all) {
+    fit(all, scale) {
       const [w, h] = this.size();
       const sx = (w - 40) / this.width, sy = (h - 40) / (this.height - HEADER + 20);
       this.scale = Math.min(all ? sx : Math.max(sx, 0.3), all ? sy : Math.max(sy, 0.62), 1.25);
-      this.scale = Math.max(0.02, all ? this.scale : Math.min(this.scale, Math.max(sx, 0.3)));
+      this.scale = scale || Math.max(0.02, all ? this.scale : Math.min(this.scale, Math.max(sx, 0.3)));
       this.tx = (w - this.width * this.scale) / 2;
       this.ty = Math.max(20, (h - (this.height - HEADER) * this.scale) / 2);
       this.apply();
@@ -750,7 +774,7 @@ const calqueView = (() => {
     const pieces = (canvas) => doc.canvases[canvas].i.map((item, i) => ({ item, place: [canvas, i], size: item.b || 0 })).filter((p) => p.size > 0);
     let list = pieces(doc.root);
     for (let round = 0; round < 60 && list.length < 24; round++) {
-      const i = list.findIndex((p) => p.item.c !== undefined && pieces(p.item.c).length && (p.item.P || p.item.r || p.size > 0.2 * doc.bytes));
+      const i = list.findIndex((p) => p.item.c !== undefined && pieces(p.item.c).length && (p.item.P || (!p.item.r && p.size > 0.2 * doc.bytes)));
       if (i < 0) break;
       list.splice(i, 1, ...pieces(list[i].item.c));
       list.sort((a, b) => b.size - a.size);
@@ -860,9 +884,16 @@ const calqueView = (() => {
       }
       this.buildTools(header, stage, doc);
       this.panel.summary();
-      this.panes.forEach((p) => p.fit());
+      this.fit(false);
       this.listen();
       this.follow();
+    }
+
+    /* Graphs side by side have one scale. */
+    fit(all) {
+      this.panes.forEach((p) => p.fit(all));
+      const scale = Math.min(...this.panes.map((p) => p.scale));
+      if (this.panes.length > 1) this.panes.forEach((p) => p.fit(all, scale));
     }
 
     facts(doc) {
@@ -875,6 +906,7 @@ const calqueView = (() => {
       this.search = new Search(this, find);
       const kinds = [["family", "operator"], ["f", "FLOPs"], ["b", "weights"]];
       if (doc.seconds !== undefined) kinds.push(["t", "time"]);
+      if (doc.other) kinds.push(["deviation", "deviation"]);
       const select = make("select", { "aria-label": "Colour nodes by", onchange: (e) => { this.overlay = e.target.value; this.panes.forEach((p) => p.render()); } },
         ...kinds.map(([value, text]) => make("option", { value, selected: value === this.overlay }, "colour: " + text)));
       header.append(find, select, make("button", { type: "button", "aria-label": "Switch between light and dark", title: "Light or dark (d)", onclick: () => this.switchTheme() }, "◐"));
@@ -882,7 +914,7 @@ const calqueView = (() => {
       stage.append(make("div", { class: "tools", role: "toolbar", "aria-label": "View" },
         make("button", { type: "button", "aria-label": "Zoom in", title: "Zoom in (+)", onclick: all((p) => p.zoom(1.25)) }, "+"),
         make("button", { type: "button", "aria-label": "Zoom out", title: "Zoom out (-)", onclick: all((p) => p.zoom(0.8)) }, "−"),
-        make("button", { type: "button", "aria-label": "Fit", title: "Fit (f)", onclick: all((p) => p.fit(true)) }, "fit"),
+        make("button", { type: "button", "aria-label": "Fit", title: "Fit (f)", onclick: () => this.fit(true) }, "fit"),
         make("button", { type: "button", "aria-label": "Open one level", title: "Open one level (o)", onclick: all((p) => p.openAll(true)) }, "open"),
         make("button", { type: "button", "aria-label": "Close all boxes", title: "Close all (c)", onclick: all((p) => p.openAll(false)) }, "close")));
     }
@@ -890,6 +922,10 @@ const calqueView = (() => {
     /* The colour of an item: its family, or a share of the total. */
     colour(model, item, op) {
       if (this.overlay === "family") return op && item.k === OP ? "var(--" + (FAMILIES.has(op[2]) ? op[2] : "other") + ")" : null;
+      if (this.overlay === "deviation") { // from 1e-7 to 0.1 of the largest number
+        const d = item.k >= INPUT ? -1 : model.deviation(item);
+        return d < 0 ? null : heat(Math.min(1, Math.max(0, (Math.log10(d + 1e-30) + 7) / 6)), this.root.dataset.theme === "dark");
+      }
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       if (item.k >= INPUT || !total) return null;
@@ -897,10 +933,11 @@ const calqueView = (() => {
     }
     extra(model, item) {
       if (this.overlay === "family" || item.k >= INPUT) return "";
+      if (this.overlay === "deviation") { const d = model.deviation(item); return d < 0 ? "" : "deviation " + d.toExponential(1); }
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       if (!own || !total) return "";
-      return (this.overlay === "t" ? time(own) : this.overlay === "f" ? amount(own) + "FLOP" : bytes(own)) + " · " + (100 * own / total).toFixed(1) + " %";
+      return (this.overlay === "t" ? time(own) : this.overlay === "f" ? amount(own) + "FLOP" : bytes(own)) + " · " + (100 * own / total).toFixed(own / total >= 0.0995 ? 0 : 1) + " %";
     }
 
     selected(pane, item, quiet) {
@@ -948,7 +985,7 @@ const calqueView = (() => {
         if (e.key === "/") { e.preventDefault(); this.search.input.focus(); }
         else if (e.key === "+" || e.key === "=") all((p) => p.zoom(1.25));
         else if (e.key === "-") all((p) => p.zoom(0.8));
-        else if (e.key === "f" || e.key === "0") all((p) => p.fit(true));
+        else if (e.key === "f" || e.key === "0") { e.preventDefault(); this.fit(true); }
         else if (e.key === "o") all((p) => p.openAll(true));
         else if (e.key === "c") all((p) => p.openAll(false));
         else if (e.key === "d") this.switchTheme();

@@ -266,17 +266,24 @@ static void add_origin(lowering *l, cq_onnx_node *node, const cq_origin *origin)
 {
     enum { MAX_LEVELS = 64 };
     const cq_origin *levels[MAX_LEVELS];
-    size_t           n = 0;
-    cq_str           s = { 0 };
+    const char      *outer = "";
+    size_t           n     = 0;
+    cq_str           s     = { 0 };
 
     for (; origin && n < MAX_LEVELS; origin = origin->parent)
         if (origin->name && *origin->name)
             levels[n++] = origin;
     if (!n || !node)
         return;
-    while (n-- > 0)
-        cq_str_printf(&s, "%s%s:%s", s.len ? "/" : "", levels[n]->name,
+    while (n-- > 0) { /* the path below the last module: lists of modules are not called */
+        const char *path = levels[n]->path ? levels[n]->path : levels[n]->name;
+
+        if (cq_starts_with(path, outer) && path[strlen(outer)] == '.')
+            path += strlen(outer) + 1;
+        cq_str_printf(&s, "%s%s:%s", s.len ? "/" : "", path,
                       levels[n]->class_name ? levels[n]->class_name : "");
+        outer = levels[n]->path ? levels[n]->path : "";
+    }
     if (s.status != CQ_OK)
         l->model->status = s.status;
     cq_onnx_add_entry(l->model, &node->metadata_props, "calque.module", cq_str_text(&s));

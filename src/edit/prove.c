@@ -44,6 +44,7 @@ typedef struct proof {
     size_t               n_outputs;
     run                  runs[MAX_RUNS];
     cq_proof            *result;
+    bool                 is_too_long; /* a run reached the limit of steps: others would, too */
 } proof;
 
 CQ_API void cq_proof_options_init(cq_proof_options *o)
@@ -130,6 +131,7 @@ static cq_status try_choice(proof *p, const cq_session *s, const cq_input_choice
         return CQ_OK;
     }
     cq_input_set_clear(&r->inputs);
+    p->is_too_long = strstr(cq_last_error()->hint, "--max-steps") != NULL;
     if (!p->options.example && !*p->result->skipped)
         skip(p, "the model does not run on random inputs: ", cq_last_error()->message);
     return p->options.example || is_fatal(status) ? status : CQ_OK;
@@ -151,7 +153,7 @@ static cq_status run_before(proof *p)
          i++) {
         const cq_input_choice *c = &cq_input_choices[i];
 
-        if (c->size == used || (i && p->options.example) ||
+        if (c->size == used || (i && p->options.example) || p->is_too_long ||
             (p->result->n_runs && (double)cq_now() * 1e-9 > end))
             continue;
         const size_t n = p->result->n_runs;

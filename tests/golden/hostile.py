@@ -225,6 +225,7 @@ def check_models(report, folder):
         errors = refused("run", path, cwd=folder, says="more steps than its limit")
         assert "--max-steps" in errors and "loop" not in errors, errors
         refused("bench", path, cwd=folder, says="more steps than its limit")
+        done("optimize", path, "-o", folder / "o.onnx", cwd=folder)
     with report.case("convolutions of large images follow from the declared sizes"):
         names = ["x", *[f"v{i}" for i in range(6)]]
         nodes = [node for i in range(0, 6, 2) for node in (

@@ -7,6 +7,7 @@
 #include <calque/system.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PATH_SIZE 4096
@@ -67,6 +68,7 @@ static void add_operands(outputs *o, const cli_args *args)
 
     if (strcmp(verb, "py") == 0) { /* a script names its outputs when it runs */
         add_folder(o, ".");
+        add_folder(o, getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
         for (size_t i = 1; i < args->n_operands; i++)
             if (args->operands[i][0] != '-')
                 add_file(o, args->operands[i]);

@@ -307,7 +307,11 @@ def autocast(device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
-    raise NotImplementedError("torch.save is not implemented")
+    from calque import host
+    if hasattr(f, "write"):
+        f.write(host("torch.save", obj, None))
+    else:
+        host("torch.save", obj, _file(f))
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -77,6 +78,13 @@ bool cq_path_is_below(const char *path, const char *folder)
         strcpy(at, up);
     }
     return true;
+}
+
+const char *cq_path_temporary(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
 }
 
 CQ_API const char *cq_path_separator(const char *path)

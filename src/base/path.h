@@ -32,6 +32,8 @@ bool cq_path_is_absolute(const char *path);
  * path. A path that ends in a link is not: the link may lead anywhere. */
 bool cq_path_is_below(const char *path, const char *folder);
 
+const char *cq_path_temporary(void); /* the folder for temporary files */
+
 /* The working folder, with slashes; false if it has no name of less than size bytes. */
 bool cq_path_working_folder(char *out, size_t size);
 

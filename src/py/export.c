@@ -225,19 +225,16 @@ static void close_model(model *m)
 
 /* ---- exports ---- */
 
-/* The bytes of a model as a tensor of uint8: texts are limited to a megabyte. */
 static cq_status as_bytes(cq_py_call *c, const cq_onnx_model *onnx)
 {
-    void      *data;
-    size_t     size;
-    cq_tensor *t;
-    cq_status  status;
+    void     *data;
+    size_t    size;
+    cq_status status;
 
     CQ_TRY(cq_onnx_model_encode(&data, &size, onnx));
-    status = cq_tensor_new(&t, CQ_DTYPE_U8, 1, (int64_t[]){ (int64_t)size }, data);
+    status = cq_py_bytes(c->ev, data, size, &c->result);
     cq_buffer_free(data);
-    CQ_TRY(status);
-    return cq_eval_own(c->ev, cq_val_of_tensor(t), &c->result);
+    return status;
 }
 
 static cq_status save(cq_py_call *c, reader *r, cq_onnx_model *onnx, const char *path)

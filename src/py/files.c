@@ -1,5 +1,6 @@
 /* Which files a script may use: those below the working folder, and those that are arguments of
- * the command. A script is untrusted; the sandbox enforces the same for writing. And torch.load. */
+ * the command. A script is untrusted; the sandbox enforces the same for writing. And
+ * torch.load and torch.save. */
 #include "py/py.h"
 #include "archive/weights.h"
 #include "base/path.h"
@@ -12,24 +13,85 @@ static bool is_argument(const cq_py *py, const char *path)
     return false;
 }
 
-static cq_status check(const cq_py *py, const char *path, const char *verb)
+static bool was_written(const cq_py *py, const char *path)
 {
-    if (is_argument(py, path) || cq_path_is_below(path, "."))
-        return CQ_OK;
-    return cq_fail(CQ_E_ARGUMENT, path,
-                   "use a path below the working folder, or pass the path as an argument of the "
-                   "script",
-                   "a script may %s only files below the working folder and its arguments", verb);
+    for (size_t i = 0; i < py->written.n; i++)
+        if (strcmp(py->written.items[i], path) == 0)
+            return true;
+    return false;
 }
 
 cq_status cq_py_may_read(const cq_py *py, const char *path)
 {
-    return check(py, path, "read");
+    if (is_argument(py, path) || was_written(py, path) || cq_path_is_below(path, "."))
+        return CQ_OK;
+    return cq_fail(CQ_E_ARGUMENT, path,
+                   "use a path below the working folder, or pass the path as an argument of the "
+                   "script",
+                   "a script may read only files below the working folder and its arguments");
 }
 
-cq_status cq_py_may_write(const cq_py *py, const char *path)
+cq_status cq_py_may_write(cq_py *py, const char *path)
 {
-    return check(py, path, "write");
+    char *copy;
+
+    if (!is_argument(py, path) && !cq_path_is_below(path, ".") &&
+        !cq_path_is_below(path, cq_path_temporary()))
+        return cq_fail(CQ_E_ARGUMENT, path,
+                       "use a path below the working folder, or pass the path as an argument of "
+                       "the script",
+                       "a script may write only files below the working folder or the folder for "
+                       "temporary files, and its arguments");
+    copy = was_written(py, path) ? NULL : cq_strdup(path);
+    if (copy && cq_vec_push(&py->written, copy) != CQ_OK)
+        cq_free(copy);
+    return CQ_OK;
+}
+
+cq_status cq_py_bytes(cq_eval *ev, const void *data, size_t size, cq_val *out)
+{
+    cq_tensor *t;
+
+    CQ_TRY(cq_tensor_new(&t, CQ_DTYPE_U8, 1, (int64_t[]){ (int64_t)size }, data));
+    return cq_eval_own(ev, cq_val_of_tensor(t), out);
+}
+
+/* ---- torch.save ---- */
+
+static cq_status save_file(cq_py_call *c, const char *path)
+{
+    cq_out   *out;
+    cq_status status;
+
+    CQ_TRY(cq_py_may_write(c->py, path));
+    CQ_TRY(cq_out_open(&out, path));
+    status = cq_py_write_values(c->ev, c->args[0], out);
+    if (status == CQ_OK)
+        return cq_out_commit(out);
+    cq_out_abandon(out);
+    return status;
+}
+
+/* torch.save(value, path): None; with None for the path the file as a tensor. */
+static cq_status save(cq_py_call *c)
+{
+    void     *data;
+    size_t    size;
+    cq_out   *out;
+    cq_status status;
+
+    if (c->args[1].kind == CQ_VAL_STR)
+        return save_file(c, c->args[1].u.text->text);
+    CQ_TRY(cq_out_open_memory(&out));
+    status = cq_py_write_values(c->ev, c->args[0], out);
+    if (status != CQ_OK) {
+        cq_out_abandon(out);
+        return status;
+    }
+    CQ_TRY(cq_out_take_memory(out, &data, &size));
+    status = cq_py_bytes(c->ev, data, size, &c->result);
+    cq_free(data);
+    return status;
 }
 
 /* ---- torch.load ---- */
@@ -74,5 +136,6 @@ static cq_status load(cq_py_call *c)
 
 const cq_py_function cq_py_file_functions[] = {
     { "torch.load", ".", load },
+    { "torch.save", "..", save },
     { 0 },
 };

@@ -75,6 +75,9 @@ CQ_API cq_status cq_script_run_main(cq_script *s, const char *const *arguments, 
     status = cq_script_with_limits(&ev, s, 0, run_main, &ev);
     cq_ctx_free(ev.cx);
     cq_py_clear_rules(&py);
+    for (size_t i = 0; i < py.written.n; i++)
+        cq_free(py.written.items[i]);
+    cq_vec_clear(&py.written);
     s->program->python->host = NULL;
     return status;
 }

@@ -3,11 +3,13 @@
  * and complete their arguments in Python; the calls here take plain values.
  *
  * main.c runs a script and has the table of calls, export.c exports models and writes test cases,
- * symbolic.c lets Python functions build ONNX nodes, files.c says which files a script may use. */
+ * symbolic.c lets Python functions build ONNX nodes, files.c says which files a script may use and
+ * has torch.load, save.c writes the files of torch.save. */
 #ifndef CQ_PY_PY_H
 #define CQ_PY_PY_H
 
 #include "script/python/python.h"
+#include "base/file.h"
 #include "script/script.h"
 
 #include <calque/symbolic.h>
@@ -17,7 +19,8 @@ typedef struct cq_py_rule cq_py_rule;
 typedef struct cq_py {
     cq_script     *script;
     cq_python_host host;
-    cq_eval       *ev; /* of the call that is under way */
+    cq_eval       *ev;      /* of the call that is under way */
+    CQ_VEC(char *) written; /* files that the script wrote, which it may read */
 
     /* Of the symbolic function that is under way: NULL if none is. A value of the graph is its
      * index here for Python, so that no script can make one up. */
@@ -49,7 +52,13 @@ extern const cq_py_function cq_py_file_functions[];
 
 /* Fails unless the script may read, or write, the file or folder. */
 cq_status cq_py_may_read(const cq_py *py, const char *path);
-cq_status cq_py_may_write(const cq_py *py, const char *path);
+cq_status cq_py_may_write(cq_py *py, const char *path);
+
+/* save.c: writes a value as torch.save does. */
+cq_status cq_py_write_values(cq_eval *ev, cq_val v, cq_out *out);
+
+/* Bytes that the caller has, as a tensor of uint8: texts are limited to a megabyte. */
+cq_status cq_py_bytes(cq_eval *ev, const void *data, size_t size, cq_val *out);
 
 void cq_py_clear_rules(cq_py *py);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Which files scripts of calque py read and write: those below the working folder and those that are
-arguments. With and without the sandbox, through .., links and absolute paths. And that a model file,
+arguments; they also write below the folder for temporary files. With and without the sandbox, through .., links and absolute paths. And that a model file,
 which calque export evaluates, uses none."""
 import os
 import pathlib
@@ -10,16 +10,18 @@ import tempfile
 import peers
 
 HEAD = "import sys\nimport torch\nnet = torch.nn.Linear(2, 2)\nx = torch.ones(1, 2)\n"
-REFUSED = "a script may {} only files below the working folder and its arguments"
+REFUSED = "a script may {} only files below the working folder"
 
 
 def run(top, text, *arguments, options=()):
     """Runs a script in top/work: (exit code, standard error, all files of top)."""
     work = top / "work"
     work.mkdir(exist_ok=True)
+    (top / "temporary").mkdir(exist_ok=True)
     (work / "script.py").write_text(HEAD + text)
     before = {path: path.read_bytes() for path in top.rglob("*") if path.is_file()}
-    code, _, err = peers.calque("py", *options, "script.py", *arguments, cwd=work)
+    code, _, err = peers.calque("py", *options, "script.py", *arguments, cwd=work,
+                                env=dict(os.environ, TMPDIR=str(top / "temporary")))
     after = {path: path.read_bytes() for path in top.rglob("*") if path.is_file()}
     changed = sorted(str(path.relative_to(top)) for path in after if before.get(path) != after[path])
     return code, err, changed
@@ -43,6 +45,15 @@ def writes(options):
         assert code == 0 and changed == ["work/in/out.onnx"], f"{err} {changed}"
         code, err, changed = run(top, "torch.onnx.export(net, x, sys.argv[1])\n", "../out.onnx", options=options)
         assert code == 0 and changed == ["out.onnx"], f"{err} {changed}"
+        path = str(top / "temporary" / "a.onnx")
+        code, err, changed = run(top, f"torch.onnx.export(net, x, {path!r})\n", options=options)
+        assert code == 0 and changed == ["temporary/a.onnx"], f"{err} {changed}"
+        path = str(top / "temporary" / "w.pth")
+        code, err, changed = run(top, f"torch.save(net.state_dict(), {path!r})\nprint(torch.load({path!r}))\n",
+                                 options=options)
+        assert code == 0 and changed == ["temporary/w.pth"], f"{err} {changed}"
+        code, err, changed = run(top, f"print(torch.load({path!r}))\n", options=options)
+        assert code == 1 and REFUSED.format("read") in err, f"{err} {changed}"
         code, err, changed = run(top, "import pytorch_pfn_extras.onnx as p\np.export_testcase(net, x, '../case')\n",
                                  options=options)
         assert code == 1 and REFUSED.format("write") in err and changed == [], f"{err} {changed}"

@@ -184,9 +184,30 @@ def compare_files(name, got, want):
             assert tensors[0].name == tensors[1].name, f"{tensors[0].name}, expected {tensors[1].name}"
         if not tensors[0].data_location:
             peers.expect_close(peers.to_array(tensors[0]), peers.to_array(tensors[1]), 1e-4, 1e-4, name)
+    elif name.endswith(".pth"):
+        import torch
+        compare_values(torch.load(got), torch.load(want))
     elif name.endswith("meta.json"):
         keys = [set(json.loads(path.read_text())) for path in (got, want)]
         assert {"made_by"} & keys[0] == {"made_by"} & keys[1]
+
+
+def compare_values(got, want):
+    """Values of torch.load, to the last bit; an OrderedDict is a dict."""
+    import torch
+    if isinstance(want, dict):
+        assert list(got) == list(want), f"keys {list(got)}, expected {list(want)}"
+        for key in want:
+            compare_values(got[key], want[key])
+    elif isinstance(want, torch.Tensor):
+        assert type(got) is type(want) and got.dtype == want.dtype and got.stride() == want.stride()
+        assert got.requires_grad == want.requires_grad and torch.equal(got, want)
+    elif isinstance(want, (list, tuple)):
+        assert type(got) is type(want) and len(got) == len(want)
+        for one, other in zip(got, want):
+            compare_values(one, other)
+    else:
+        assert type(got) is type(want) and got == want, f"{got!r}, expected {want!r}"
 
 
 def files_of(folder):

@@ -6,8 +6,8 @@
 #include "tensor/convert.h"
 
 enum {
-    BLOCK = 512,       /* elements: an operand, and what is made of it, take 2 KB each */
-    PART  = 16 * BLOCK /* for a thread; by itself a copy of it takes about a microsecond */
+    BLOCK = 512,       /* elements: an operand and a result take 2 KB each */
+    PART  = 16 * BLOCK /* elements per thread; copying them takes about a microsecond */
 };
 
 bool cq_chain_has(cq_ew_op op)
@@ -54,8 +54,8 @@ typedef struct job {
     int             n_rooms;
 } job;
 
-/* A result is kept in the block of one that nobody reads after it, if there is one: operations
- * may write where they read. */
+/* A result reuses the block of a result that is not read later, if there is one. Operations may
+ * write where they read. */
 static void give_rooms(job *j)
 {
     const cq_chain *c                  = j->c;
@@ -161,8 +161,7 @@ static void gather(float *to, const job *j, int k, int64_t i, int64_t n)
     }
 }
 
-/* What a thread has at hand: operands that are not as they are wanted where they lie, and
- * results. */
+/* Buffers of a thread: operands that cannot be read in place, and results. */
 typedef struct bench {
     block  *gathered[CQ_CHAIN_OPERANDS], *rooms; /* NULL of an operand that is dense */
     int64_t row[CQ_CHAIN_OPERANDS]; /* whose only number all of the block is; -1: it is not so */

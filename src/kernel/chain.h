@@ -36,11 +36,12 @@ bool cq_chain_has(cq_ew_op op);
  * the same for the same tensor; -1: there are too many. */
 int cq_chain_operand(cq_chain *c, const cq_tensor *t);
 
-/* A step, and the number to read its result by. NULL as params are those of elementwise.h. */
+/* Adds a step and returns the index of its result. NULL params have the defaults of
+ * elementwise.h. */
 int cq_chain_op(cq_chain *c, cq_ew_op op, const cq_params *params, const int *in);
 
-/* out is contiguous float32. It may be one of the operands of its own shape, not overlap one
- * otherwise. */
+/* out is contiguous float32. It may be an operand of the same shape, but must not overlap one
+ * partially. */
 cq_status cq_chain_run(cq_tensor *out, const cq_chain *c);
 
 #endif

@@ -1,4 +1,5 @@
-/* Chains give the bits of their operations one by one (elementwise_test.c has what those are). */
+/* A chain gives the same bits as its operations run one after another (elementwise_test.c tests
+ * those). */
 #include "kernel/chain.h"
 
 #include "base/thread.h"
@@ -28,7 +29,7 @@ static void check_bits(const char *what, const cq_tensor *got, const cq_tensor *
             fail_msg("%s: element %d is %.9g, not %.9g", what, (int)i, (double)a[i], (double)b[i]);
 }
 
-/* op, and its result with y behind it. */
+/* op, and its result combined with y. */
 static void check_op(cq_ew_op op, int64_t n)
 {
     const cq_params p     = { .a = 0.5, .b = 1.5, .c = 0.25 };

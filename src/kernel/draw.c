@@ -1,6 +1,6 @@
-/* The queue of draws, see draw.h. A draw in the queue does not know the state of the generator that
- * it begins with. When its numbers are asked for, the queue is settled up to it: the generator
- * moves over the draws before it, and each of them that is alive keeps a copy of the state. */
+/* The queue of draws, see draw.h. A draw in the queue does not know its initial generator state.
+ * When its numbers are read, the queue is settled up to it: the generator advances over the earlier
+ * draws, and each live one keeps a copy of the state. */
 #include "kernel/draw.h"
 #include "base/lock.h"
 #include "kernel/mersenne.h"
@@ -26,7 +26,7 @@ typedef struct draw {
     size_t       n_steps;
     bool         is_queued, is_dead;
     cq_mersenne *start;  /* once it is settled */
-    cq_mersenne *cursor; /* behind `at` elements, for readers that go on; NULL: none yet */
+    cq_mersenne *cursor; /* after `at` elements, for sequential readers; NULL: none yet */
     int64_t      at;
     struct draw *next; /* in the queue */
 } draw;
@@ -187,7 +187,7 @@ void cq_draw_seed(uint64_t seed)
         d->law  = LAW_SEED;
         d->seed = seed;
         append(d);
-    } else { /* nothing needs the state before the seed, or there is no memory to put it off */
+    } else { /* the state before the seed is not needed, or there is no memory to defer the draw */
         if (generator.n_alive)
             settle_all();
         while (generator.first) {

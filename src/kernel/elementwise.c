@@ -1,7 +1,7 @@
-/* The element-wise engine: walks the operands and hands dense chunks of the arithmetic type
- * to the operation. Chunks small enough for the first-level cache make the conversions
- * before and after it cheap; an operand that is dense and of the right type already is
- * used where it lies. The operations themselves are in elementwise_*.def. */
+/* The element-wise engine: walks the operands and passes dense chunks of the arithmetic type to the
+ * operation. The chunks fit into the L1 cache, which makes the conversions before and after cheap.
+ * An operand that is dense and has the right type is used in place. The operations are in
+ * elementwise_*.def. */
 #include "kernel/elementwise_ops.h"
 
 #include "kernel/isa.h"
@@ -39,7 +39,7 @@ cq_ew_op cq_ew_find(const char *name)
 
 /* ---- the engine ---- */
 
-/* One operand on its way through a row. */
+/* One operand during the walk over a row. */
 typedef struct operand {
     cq_load_fn *load;
     int64_t     dense;  /* the step at which it can be used in place; 0: never */
@@ -58,7 +58,7 @@ typedef struct job {
     size_t           wide_size;
     bool             refuse_zero; /* an integer divisor must not be 0 */
     cq_dtype         result, out;
-    bool             in_place; /* out takes results as they are */
+    bool             in_place; /* results are written to out directly */
     operand          in[MAX_OPERANDS];
     union {
         float   f32[CHUNK_SIZE / sizeof(float)];

@@ -16,14 +16,14 @@
 
 #include "tensor/tensor.h"
 
-/* Numbers that go with an operation: as real numbers, and as integers for integer
- * arithmetic. NULL stands for a = ia = 1. */
+/* Parameters of an operation: as real numbers, and as integers for integer arithmetic. NULL means a
+ * = ia = 1. */
 typedef struct cq_params {
     double  a, b, c;
     int64_t ia, ib;
 } cq_params;
 
-/* id, name, operands. What params mean is beside each. */
+/* id, name, number of operands. The comments give the meaning of params. */
 #define CQ_EW_OPS(X)                                                                               \
     X(NEG, "neg", 1)                                                                               \
     X(ABS, "abs", 1)                                                                               \
@@ -142,11 +142,12 @@ cq_status cq_apply2(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dty
 cq_status cq_apply3(cq_tensor *out, cq_ew_op op, const cq_params *params, cq_dtype compute,
                     const cq_tensor *x, const cq_tensor *y, const cq_tensor *z);
 
-/* An operation on one operand, in place, for kernels that have results at hand: n numbers. */
+/* An operation on one operand of n numbers, in place, for kernels that already have their results
+ * in a buffer. */
 void cq_apply1_f32(float *x, int64_t n, cq_ew_op op, const cq_params *params);
 
 const char *cq_ew_name(cq_ew_op op);
-cq_ew_op    cq_ew_find(const char *name); /* CQ_EW_COUNT: there is none */
+cq_ew_op    cq_ew_find(const char *name); /* CQ_EW_COUNT if there is no such operation */
 int         cq_ew_operands(cq_ew_op op);
 
 /* The value in every element of out, converted to its dtype. */

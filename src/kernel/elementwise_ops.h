@@ -1,4 +1,4 @@
-/* What the engine in elementwise.c and the operations in elementwise_*.c agree on. */
+/* The interface between the engine (elementwise.c) and the operations (elementwise_*.c). */
 #ifndef CQ_KERNEL_ELEMENTWISE_OPS_H
 #define CQ_KERNEL_ELEMENTWISE_OPS_H
 
@@ -14,7 +14,7 @@ typedef struct cq_ew_row {
     bool      truth; /* out is uint8_t */
 } cq_ew_row;
 
-/* That of float goes with the instruction set (kernel/isa.h). */
+/* The table for float depends on the instruction set (kernel/isa.h). */
 extern const cq_ew_row cq_ew_f64[CQ_EW_COUNT], cq_ew_i64[CQ_EW_COUNT], cq_ew_u64[CQ_EW_COUNT];
 
 /* out and an argument are either the same array or apart, so elements are independent. */

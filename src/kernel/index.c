@@ -156,7 +156,7 @@ done:
     return status;
 }
 
-/* Adds x and offsets to a walk over x's dimensions with index's in the place of dim. */
+/* Adds x and offsets to a walk over x's dimensions in which index's dimensions replace dim. */
 static void add_slices(cq_walk *w, const cq_tensor *x, uint32_t dim, const cq_tensor *offsets)
 {
     int64_t  of_x[CQ_MAX_RANK] = { 0 }, of_offsets[CQ_MAX_RANK] = { 0 };

@@ -1,16 +1,15 @@
-/* Reading and writing tensors at places that other tensors give.
+/* Reads and writes elements of tensors at indices given by other tensors.
  *
- * Indices are integers of any dtype; -1 is the last element. What is out of bounds fails
- * with CQ_E_ARGUMENT. Elements of any dtype are moved as they are: outputs have the dtype
- * of their source unless said otherwise. Outputs whose size depends on the data are new
- * tensors, handed over through out. */
+ * Indices are integers of any dtype; -1 is the last element. An index out of bounds fails with
+ * CQ_E_ARGUMENT. Elements of any dtype are copied unchanged: outputs have the dtype of their source
+ * unless noted. Outputs whose size depends on the data are new tensors, returned through out. */
 #ifndef CQ_KERNEL_INDEX_H
 #define CQ_KERNEL_INDEX_H
 
 #include "tensor/tensor.h"
 
-/* What becomes of an element that is written to. Arithmetic is that of the dtype, one
- * write after the other in row-major order. */
+/* How an element is written. Arithmetic is that of the dtype, one write after the other in
+ * row-major order. */
 typedef enum cq_combine {
     CQ_COMBINE_SET,
     CQ_COMBINE_ADD,
@@ -29,22 +28,22 @@ cq_status cq_kernel_gather(cq_tensor *out, const cq_tensor *x, uint32_t dim,
 cq_status cq_kernel_scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index,
                             const cq_tensor *src, cq_combine how, bool with_self);
 
-/* The slices of x along dim that index names. In out index's dimensions stand in the place
- * of dim: any rank will do, so this is embedding (dim 0) and ONNX's Gather too. */
+/* The slices of x along dim that index selects. In out, index's dimensions replace dim. index may
+ * have any rank, so this is also embedding (dim 0) and ONNX's Gather. */
 cq_status cq_kernel_index_select(cq_tensor *out, const cq_tensor *x, uint32_t dim,
                                  const cq_tensor *index);
 
-/* The slices of out along dim that index, of rank 1, names are combined with those of src;
- * src is broadcast, so a tensor of rank 0 fills them. */
+/* Combines the slices of out along dim selected by index, of rank 1, with the slices of src. src is
+ * broadcast, so a tensor of rank 0 fills them. */
 cq_status cq_kernel_index_write(cq_tensor *out, uint32_t dim, const cq_tensor *index,
                                 const cq_tensor *src, cq_combine how);
 
-/* The element of x at each place of its row-major order. */
+/* The elements of x at linear indices in row-major order. */
 cq_status cq_kernel_take(cq_tensor *out, const cq_tensor *x, const cq_tensor *index);
 
-/* x[a, :, b] with index tensors a and b, as in PyTorch: they are broadcast together, bool
- * (and uint8) ones stand for the places where they are true. A plan holds the result's
- * shape and what the places are.
+/* x[a, :, b] with index tensors a and b, as in PyTorch: they are broadcast together, and bool (and
+ * uint8) ones mean the indices of their true elements. A plan has the result's shape and the
+ * offsets.
  *
  *     cq_index_plan plan;
  *     CQ_TRY(cq_index_plan_init(&plan, x, indices, n));   // indices[i] may be NULL: all

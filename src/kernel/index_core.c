@@ -132,8 +132,8 @@ static void combine(cq_combine how, cq_dtype dtype, char *to, const char *from)
     cq_store_of(dtype, wide)(to, 0, &a, 1);
 }
 
-/* Writes: x[offset] = or combined with out, which is the source here. In row-major order,
- * so that of several writes to one place the last counts. */
+/* Writes: x[offset] = or combined with out, which is the source here. In row-major order, so that
+ * the last of several writes to one element wins. */
 void cq_write_at_offsets(cq_walk *w, cq_dtype dtype, cq_combine how)
 {
     int64_t size = (int64_t)cq_dtype_size(dtype);

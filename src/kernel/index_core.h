@@ -1,5 +1,5 @@
-/* What all forms of indexing come down to. Indices are turned into offsets, checked on the
- * way; then a walk reads from, or writes to, an element or a row at base plus offset. */
+/* The common part of all forms of indexing. Indices become offsets and are checked; then a walk
+ * reads or writes an element or a row at base plus offset. */
 #ifndef CQ_KERNEL_INDEX_CORE_H
 #define CQ_KERNEL_INDEX_CORE_H
 

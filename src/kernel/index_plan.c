@@ -19,7 +19,7 @@ static cq_status too_many(const cq_tensor *x)
                    (unsigned)x->rank);
 }
 
-/* A mask stands for the columns of its nonzero. */
+/* A mask is replaced by the columns of its nonzero. */
 static cq_status list_add_mask(index_list *list, const cq_tensor *x, const cq_tensor *mask)
 {
     cq_tensor *places;
@@ -239,8 +239,8 @@ done:
     return status;
 }
 
-/* A walk over the result: index's dimensions but the last, then those of x that the tuples
- * leave. The first batch_dims are both index's and x's. */
+/* A walk over the result: index's dimensions except the last, then the dimensions of x that the
+ * tuples do not index. The first batch_dims belong to both index and x. */
 static cq_status nd_walk(cq_walk *w, cq_tensor **offsets, const cq_tensor *values,
                          const cq_tensor *x, const cq_tensor *index, uint32_t batch_dims)
 {

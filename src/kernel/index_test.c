@@ -124,7 +124,7 @@ TEST(index, tensors_as_indices_put_their_dimensions_where_pytorch_does)
     cq_tensor *mask;
 
     CHECK_OK(cq_tensor_new(&mask, CQ_DTYPE_BOOL, 2, (int64_t[]){ 2, 2 }, truth));
-    /* neighbours stay in place, others go to the front, a mask is its true places */
+    /* adjacent dimensions stay, others move to the front, a mask selects its true elements */
     check_index(x, (const cq_tensor *const[]){ NULL, a, b }, 3, 3, (int64_t[]){ 2, 2, 1 },
                 (int64_t[]){ 2, 3, 6, 7 });
     check_index(x, (const cq_tensor *const[]){ a, NULL, b }, 3, 3, (int64_t[]){ 2, 1, 2 },

@@ -1,4 +1,4 @@
-/* Which instruction set is used: asked once, at the first call. */
+/* The instruction set in use, detected at the first call. */
 #include "kernel/isa.h"
 
 #include "base/processor.h"

@@ -1,4 +1,4 @@
-/* The kernels of one instruction set: those of kernel/wide, compiled for it. */
+/* The kernels of one instruction set: kernel/wide compiled for it. */
 #ifndef CQ_KERNEL_ISA_H
 #define CQ_KERNEL_ISA_H
 
@@ -30,8 +30,9 @@ typedef struct cq_isa {
  * has. */
 const cq_isa *cq_isa_get(void);
 
-/* For tests: all that this processor has, the widest first; NULL behind the last. And: from now on
- * this one, or NULL, the usual one. What was prepared before must not be run then. */
+/* For tests. cq_isa_at: all sets that this processor has, the widest first; NULL after the last.
+ * cq_isa_use: uses this one from now on; NULL restores the default. Packed data from before must
+ * not be used then. */
 const cq_isa *cq_isa_at(size_t i);
 void          cq_isa_use(const cq_isa *isa);
 

@@ -106,8 +106,8 @@ static void swap_keys(cq_key *a, cq_key *b)
     *b = k;
 }
 
-/* Hoare's selection. The pivot is the median of three, so sorted lanes are no bad case;
- * places make all elements different, so equal keys are none either. */
+/* Hoare's selection. The pivot is the median of three, so sorted lanes are not a bad case. Indices
+ * make all elements distinct, so equal keys are not one either. */
 void cq_keys_select(cq_key *keys, int64_t n, int64_t k)
 {
     int64_t low = 0, high = n - 1;

@@ -1,14 +1,14 @@
-/* The inner loops of kernels on numbers of 8 bits: kernel/wide/quant.c, compiled for each
- * instruction set. Private to the sources of quantized kernels.
+/* The inner loops of kernels on 8-bit numbers: kernel/wide/quant.c, compiled for each instruction
+ * set. Private to the sources of quantized kernels.
  *
- * What is quantized lies with its channels side by side, in the type that the set multiplies: bytes
- * where it has dot products of four of them (VNNI), else 16 bits, two of which every set can
- * multiply and add without overflow. Numbers are those of uint8; those of int8 are moved up by 128,
- * and so is their zero point.
+ * Quantized data has its channels adjacent, in the type that the instruction set multiplies: bytes
+ * if it has dot products of four bytes (VNNI), otherwise 16 bits, two of which every set can
+ * multiply and add without overflow. Numbers are uint8; int8 numbers and their zero points are
+ * shifted up by 128.
  *
- * AVX2 multiplies bytes too, but adds two products in 16 bits, which cuts off what does not fit.
- * How large its inputs may be says a limit for each word of weights; what is above is multiplied as
- * 16 bits. Weights that are mostly too large are packed as 16 bits, and images copied for them. */
+ * AVX2 multiplies bytes too, but adds two products in 16 bits with saturation. Each word of weights
+ * has a limit for its inputs; larger inputs are multiplied in 16 bits. Weights that are mostly too
+ * large are packed as 16 bits, and feature maps are copied for them. */
 #ifndef CQ_KERNEL_QUANT_CORE_H
 #define CQ_KERNEL_QUANT_CORE_H
 
@@ -17,8 +17,9 @@
 
 enum { CQ_QUANT_UNIT = 4 }; /* channels are padded to a multiple of this */
 
-/* What happens to a sum s of channel c: (s + start[c]) * scale[c] + bias[c], then between lo and
- * hi; then it is rounded, halves to even, and zero is added. is_float: without the last two. */
+/* How a sum s of channel c is finished: (s + start[c]) * scale[c] + bias[c], then clipped to [lo,
+ * hi]; then rounded, halves to even, and the zero point is added. is_float: without the last
+ * two. */
 typedef struct cq_quant_finish {
     const int32_t *start;
     const float   *scale, *bias;
@@ -29,7 +30,7 @@ typedef struct cq_quant_finish {
 
 /* The largest number that inputs of a word, and of it and the next, may have for sums to fit. */
 typedef struct cq_quant_limits {
-    uint8_t of_one, of_two; /* 0: there is no next */
+    uint8_t of_one, of_two; /* 0: there is no next word */
 } cq_quant_limits;
 
 /* A tile of a product: rows by one or two vectors of output channels, over steps of kc words (of
@@ -53,13 +54,13 @@ typedef struct cq_quant_taps {
     int64_t         step, n, channels;
     const int64_t  *offsets; /* of the taps, in elements */
     const int32_t  *w;       /* [vector of channels][tap, or two][lanes] */
-    int64_t         n_taps;  /* a multiple of what a word has */
+    int64_t         n_taps;  /* a multiple of the elements of a word */
     void           *out;     /* out_step elements from pixel to pixel */
     int64_t         out_step;
     cq_quant_finish finish;
 } cq_quant_taps;
 
-/* Two grids that are added: a * scale[0] + b * scale[1] + shift, finished as above. */
+/* The sum of two quantized feature maps: a * scale[0] + b * scale[1] + shift, finished as above. */
 typedef struct cq_quant_sum {
     float   scale[2], shift, lo, hi;
     int32_t zero;
@@ -75,8 +76,8 @@ typedef struct cq_quant_core {
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px);
     void (*depthwise)(const cq_quant_taps *t);
-    /* n numbers: round(x / scale) + zero, from 0 to 255, or round(x * inverse) if that is not 0;
-     * and back. */
+    /* Quantizes n numbers: round(x / scale) + zero, from 0 to 255, or round(x * inverse) if that is
+     * not 0; and dequantizes. */
     void (*to_grid)(void *out, const float *x, int64_t n, float scale, int32_t zero, float inverse);
     void (*from_grid)(float *out, const void *x, int64_t n, float scale, int32_t zero);
     void (*add)(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s);

@@ -1,11 +1,11 @@
-/* Numbers to and from a grid: q = round(x / scale) + zero point, kept in a range; halves to even.
- * scale (float32) and zero (int32) have one element, or one for each slice along axis. */
+/* Quantization: q = round(x / scale) + zero point, clipped to a range; halves to even. scale
+ * (float32) and zero (int32) have one element, or one for each slice along axis. */
 #ifndef CQ_KERNEL_QUANTIZE_H
 #define CQ_KERNEL_QUANTIZE_H
 
 #include "tensor/tensor.h"
 
-/* out = (q - zero) * scale: x moved to the nearest point of the grid. Floats of any size. */
+/* out = (q - zero) * scale: x rounded to the nearest representable value. Floats of any size. */
 cq_status cq_kernel_to_grid(cq_tensor *out, const cq_tensor *x, const cq_tensor *scale,
                             const cq_tensor *zero, int axis, int64_t low, int64_t high);
 

@@ -1,10 +1,9 @@
 /* Reductions over any set of dimensions.
  *
- * The dimensions are split in those kept and those reduced, each walked on its own. Where
- * the input is denser along the reduced ones, one output at a time folds runs of input;
- * otherwise a chunk of neighbouring outputs folds its inputs in step, so that memory is
- * read in order either way. Arithmetic is in double or int64. What needs two passes (a
- * mean or a maximum first) does both on the chunk. */
+ * Kept and reduced dimensions are walked separately. If the input is denser along the reduced ones,
+ * one output at a time folds runs of input; otherwise a chunk of neighbouring outputs folds its
+ * inputs in step, so that memory is read in order either way. Arithmetic is in double or int64.
+ * Reductions of two passes (a mean or a maximum first) do both on the chunk. */
 #include "kernel/reduce.h"
 
 #include "tensor/convert.h"
@@ -108,7 +107,7 @@ typedef struct i64_fold {
 
 /* ---- rows ---- */
 
-/* From the fold of n elements to the result; c is what the first pass gave, p the param. */
+/* From the fold of n elements to the result; c is the result of the first pass, p the param. */
 typedef double finish_fn(double acc, double c, double n, double p);
 
 static double finish_mean(double acc, double c, double n, double p)
@@ -210,7 +209,7 @@ static const row rows[] = {
                                   .narrow = true },
 };
 
-/* Orders of a norm that have a shorter way than powers and roots. */
+/* Orders of a norm that need no powers and roots. */
 static const struct {
     double order;
     row    row;

@@ -1,8 +1,8 @@
-/* Reductions over any dimensions, and what runs along one: extremes with their places,
- * running sums, softmax.
+/* Reductions over any dimensions, and scans along one: extremes with their indices, running sums,
+ * softmax.
  *
- * Outputs are allocated by the caller. Of the reduced dimensions the output keeps either
- * all, with size 1, or none; both are understood. Floats are summed in double. */
+ * Outputs are allocated by the caller. The output keeps either all reduced dimensions, with size 1,
+ * or none; both are accepted. Floats are summed in double. */
 #ifndef CQ_KERNEL_REDUCE_H
 #define CQ_KERNEL_REDUCE_H
 
@@ -28,13 +28,13 @@ typedef enum cq_reduce_op {
 
 #define CQ_ALL_DIMS UINT64_MAX
 
-/* dims has bit i set when dimension i goes; with none set every element stands for itself.
- * Integers are added and multiplied in 64 bits unless out is of floats. */
+/* Bit i of dims is set if dimension i is reduced; if no bit is set, every element is its own
+ * result. Integers are added and multiplied in 64 bits unless out is of floats. */
 cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *params,
                            const cq_tensor *x, uint64_t dims);
 
-/* The greatest (or least) element along dim, and its place; either output may be NULL.
- * The first one counts, or the last if asked; the first NaN wins. dim < 0: of the whole
+/* The greatest (or least) element along dim, and its index; either output may be NULL. The first of
+ * equal elements counts, or the last if `last` is set; the first NaN wins. dim < 0: of the whole
  * tensor in row-major order, and outputs have one element. */
 typedef struct cq_extreme {
     bool least, last;
@@ -48,7 +48,7 @@ enum { CQ_SCAN_EXCLUSIVE = 1, CQ_SCAN_REVERSE = 2 };
 cq_status cq_kernel_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
 cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
 
-/* Running extremes and where they are; of equal ones the latest. */
+/* Running extremes and their indices; of equal ones the latest. */
 cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
 cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
 

@@ -1,5 +1,5 @@
-/* What runs along one dimension of a tensor: extremes and their places, running sums,
- * products and extremes, softmax. Reductions that need no order are in reduce.c. */
+/* Operations along one dimension of a tensor: extremes and their indices, running sums, products
+ * and extremes, softmax. Reductions that need no order are in reduce.c. */
 #include "kernel/reduce.h"
 
 #include "kernel/lane.h"
@@ -65,7 +65,7 @@ static void search_i64(best *b, const int64_t *x, char *at, int64_t step, int64_
     }
 }
 
-/* Goes on with a run of n elements, the first of which has the given place. */
+/* Continues with a run of n elements, the first of which has the given index. */
 static void search(best *b, const cq_tensor *x, char *at, int64_t step, int64_t first, int64_t n)
 {
     union {
@@ -226,7 +226,7 @@ cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, in
     return scan(out, x, dim, flags, true);
 }
 
-/* Once a NaN is met it stays, but its place moves on to later ones, as in PyTorch. */
+/* A NaN stays once it is met, but its index moves on to later NaNs, as in PyTorch. */
 static cq_status running_extreme(cq_tensor *values, cq_tensor *places, const cq_tensor *x,
                                  uint32_t dim, bool least)
 {

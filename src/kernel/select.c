@@ -1,5 +1,5 @@
-/* Selection by value: where a tensor is not zero, what a mask lets through, how often a
- * number occurs. All go through their tensors in row-major order. */
+/* Selection by value: indices of nonzero elements, masked elements, counts. All walk their tensors
+ * in row-major order. */
 #include "kernel/index_core.h"
 
 #include "kernel/elementwise.h"
@@ -97,7 +97,7 @@ static void broadcast(cq_int *sizes, uint32_t *rank, const cq_tensor *a, const c
         cq_int   of_a = back <= a->rank ? a->sizes[a->rank - back] : cq_i(1);
         cq_int   of_b = back <= b->rank ? b->sizes[b->rank - back] : cq_i(1);
 
-        sizes[i] = of_a.value == 1 ? of_b : of_a; /* what does not fit the walk refuses */
+        sizes[i] = of_a.value == 1 ? of_b : of_a; /* the walk rejects sizes that do not match */
     }
 }
 

@@ -86,7 +86,7 @@ cq_status cq_kernel_sort(cq_tensor *values, cq_tensor *places, const cq_tensor *
     return run(values, places, x, dim, &(job){ .arrange = arrange_all, .flip = descending });
 }
 
-/* Selection loses the order of equal elements, so they are put back by place first. */
+/* Selection loses the order of equal elements, so they are sorted by index first. */
 static int by_place(const void *a, const void *b)
 {
     int64_t x = ((const cq_key *)a)->place, y = ((const cq_key *)b)->place;
@@ -155,8 +155,8 @@ cq_status cq_kernel_median(cq_tensor *values, cq_tensor *places, const cq_tensor
 
 /* ---- searching ---- */
 
-/* How many of n keys are less than key, or not greater if right. Whatever meets a NaN, on
- * either side, goes after it, which is what PyTorch's comparison comes to. */
+/* How many of n keys are less than key, or not greater if right. A comparison with a NaN on either
+ * side counts as true, as in PyTorch. */
 static int64_t lower_bound(const cq_key *keys, int64_t n, uint64_t key, bool right, bool real)
 {
     int64_t low = 0, high = n;

@@ -1,7 +1,7 @@
-/* Sorting and what needs an order. NaN is greater than every number, as in PyTorch; zeros of
- * both signs are equal; false is less than true. places are int64 (or any integers): where
- * along dim each element was. Outputs are preallocated, in x's dtype; any of values and
- * places may be NULL. */
+/* Sorting and operations that need an order. NaN is greater than every number, as in PyTorch; zeros
+ * of both signs are equal; false is less than true. places are int64 (or any integers): the index
+ * of each element along dim. Outputs are preallocated, in x's dtype; values and places may be
+ * NULL. */
 #ifndef CQ_KERNEL_SORT_H
 #define CQ_KERNEL_SORT_H
 
@@ -11,8 +11,8 @@
 cq_status cq_kernel_sort(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
                          bool descending);
 
-/* The k greatest (or least) along dim, best first; k is the outputs' size there. Of equal
- * ones those with lower places come first. */
+/* The k greatest (or least) along dim, best first; k is the outputs' size there. Equal elements are
+ * ordered by index. */
 cq_status cq_kernel_topk(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
                          bool largest);
 
@@ -30,11 +30,10 @@ cq_status cq_kernel_median(cq_tensor *values, cq_tensor *places, const cq_tensor
 cq_status cq_kernel_searchsorted(cq_tensor *out, const cq_tensor *sorted, const cq_tensor *x,
                                  bool right);
 
-/* The different elements of x, sorted. With dim < 0 x counts as one row; otherwise slices
- * along dim are compared as wholes. places says which element of values each slice is, in
- * x's shape when dim < 0; counts how often each occurs; firsts where it occurs first. All
- * are new tensors; the last three may be NULL. consecutive joins only equal neighbours and
- * does not sort. */
+/* The distinct elements of x, sorted. With dim < 0 x counts as one row; otherwise slices along dim
+ * are compared as a whole. places has the index in values of each slice, in x's shape if dim < 0;
+ * counts the number of occurrences; firsts the first index. All are new tensors; the last three may
+ * be NULL. consecutive joins only equal neighbours and does not sort. */
 cq_status cq_kernel_unique(cq_tensor **values, cq_tensor **places, cq_tensor **counts,
                            cq_tensor **firsts, const cq_tensor *x, int64_t dim, bool consecutive);
 

@@ -62,8 +62,8 @@ static void sort_rows(rows *r)
     }
 }
 
-/* x in one piece with dim and the first dimension swapped, which decides the order of slices
- * as in PyTorch; or x as it is, with elements as slices. */
+/* A contiguous copy of x with dim and the first dimension swapped, which gives the order of slices
+ * of PyTorch; or x itself, with elements as slices. */
 static cq_status slices_first(cq_tensor **out, const cq_tensor *x, int64_t dim)
 {
     cq_int     sizes[CQ_MAX_RANK];

@@ -1,10 +1,10 @@
-/* Preparing blocked convolutions, and the way that all of them can go: products. The others are in
- * winograd.c and depthwise.c.
+/* Prepares blocked convolutions, and computes them as products. Winograd convolution and depthwise
+ * convolution are in winograd.c and depthwise.c.
  *
- * Products: some pixels at a time by two vectors of output channels. With its padding around it (a
- * copy, if it has any) every window of an image lies at the same offsets from its first pixel, so
- * that an inner loop needs a pointer to each and one list. An image of few channels is copied with
- * channels innermost; a row of the window is then one piece. */
+ * A product computes some pixels by two vectors of output channels. The feature map is copied with
+ * its padding if it has any, so that every window has the same offsets from its first pixel; the
+ * inner loop needs one pointer per window and one list of offsets. A feature map of few channels is
+ * copied with channels innermost; a row of the window is then contiguous. */
 #include "kernel/conv/bconv.h"
 
 #include "base/lasting.h"
@@ -96,7 +96,7 @@ static cq_status padded_floats(int64_t *out, const cq_padded *p)
     return cq_no_memory();
 }
 
-/* n pixels of planes, channels innermost. Of pictures compilers make vectors. */
+/* n pixels of planes, channels innermost. Compilers vectorize this form. */
 static void interleave(float *restrict to, const float *restrict x, int64_t plane, int64_t channels,
                        int64_t n)
 {
@@ -181,8 +181,8 @@ static int64_t steps_at_once(const cq_bconv *c)
     return n > 1 ? (c->n_steps + n - 1) / n : c->n_steps;
 }
 
-/* Blocks of output channels are computed in pairs, and what is left over alone: one, and one of
- * which half is zeros. */
+/* Blocks of output channels are computed in pairs. A remaining single block is paired with
+ * zeros. */
 static int64_t whole_blocks(const cq_bconv *c)
 {
     return c->out_group - (c->ends_in_half ? 1 : 0);
@@ -249,8 +249,8 @@ static bool is_dense(const struct packing *p)
            step[2] == c->kernel[1] && step[1] == taps;
 }
 
-/* A block of input channels for a pair of blocks, by squares of a vector of outputs each: one by
- * one they lie so far apart that a cache has room for few. */
+/* A block of input channels for a pair of blocks, in squares of one vector of outputs each. Element
+ * by element, the reads would be so far apart that the cache holds few of them. */
 static void pack_square(const struct packing *p, int64_t group, int64_t pair, int64_t block)
 {
     const cq_bconv *c    = p->c;
@@ -331,7 +331,7 @@ struct product {
 
 enum { LONG_LINE = 4 }; /* tiles; below this pixels of several rows are better put together */
 
-/* Windows of one number in width lie side by side from row to row; others do in a row. */
+/* Windows of width 1 are adjacent from row to row; others only within a row. */
 static void find_lines(struct product *p)
 {
     const cq_bconv *c     = p->c;
@@ -404,7 +404,7 @@ static void point_at(const struct product *p, const float **px, int64_t at, int6
     }
 }
 
-/* Channels of the last block of a group, if there are zeros behind them. */
+/* Channels of the last block of a group if it is padded with zeros. */
 static int64_t rest_of(const cq_bconv *c)
 {
     return c->plain_input ? 0 : c->in_channels / c->groups % c->core->lanes;
@@ -610,8 +610,8 @@ int64_t cq_bconv_channels(const cq_bconv *c, bool out)
     return out ? c->out_channels : c->in_channels;
 }
 
-/* Products that are summed in several goes keep what they have so far in the output, and the last
- * pixels of a row may be computed twice channel by channel. */
+/* Products that are summed in several passes keep partial sums in the output. In depthwise
+ * convolutions the last pixels of a row may be computed twice. */
 bool cq_bconv_adds_in_place(const cq_bconv *c)
 {
     return c->way == &cq_bconv_winograd ||

@@ -1,10 +1,10 @@
-/* Convolutions of blocked images, float32, two spatial axes. A blocked image is
- * [n, c / b rounded up, h, w, b]: b channels side by side make a vector. What is behind the last
- * channel is finite and meets weights that are zero.
+/* Convolutions of blocked feature maps, float32, two spatial axes. A blocked feature map is [n, c /
+ * b rounded up, h, w, b]: b adjacent channels make a vector. Elements after the last channel are
+ * finite and are multiplied by zero weights.
  *
- * A convolution is prepared once: its weights are packed for the way it will go, which
- * is decided by its shape: Winograd's for small square windows, channel by channel for depthwise
- * ones, and products of pixels and weights for all others. */
+ * A convolution is prepared once: its weights are packed for the algorithm that suits its shape:
+ * Winograd convolution for small square windows, depthwise loops for depthwise convolutions, and
+ * products of pixels and weights for all others. */
 #ifndef CQ_KERNEL_CONV_BCONV_H
 #define CQ_KERNEL_CONV_BCONV_H
 
@@ -26,23 +26,23 @@ typedef struct cq_bconv_spec {
     int64_t          places[2]; /* the size that the output is expected to have; 0: not known */
 } cq_bconv_spec;
 
-/* Whether there is a way for such a weight. plain_input asks for that too. */
+/* Whether such a weight is supported, also with plain_input. */
 bool cq_bconv_supports(const cq_bconv_spec *spec);
 
 /* The weight is not needed any more then. */
 cq_status cq_bconv_new(cq_bconv **out, const cq_bconv_spec *spec);
 void      cq_bconv_free(cq_bconv *c); /* NULL is fine */
 
-int64_t cq_bconv_channels(const cq_bconv *c, bool out); /* what x must have, what comes out */
+int64_t cq_bconv_channels(const cq_bconv *c, bool out); /* channels of x or of the output */
 
 bool cq_bconv_adds_in_place(const cq_bconv *c);
 
-/* One run. Sizes fit: the caller has worked out the output's. */
+/* One run. The caller has computed the output sizes. */
 typedef struct cq_bconv_call {
     int64_t      batch, in[2], out_size[2], padding[2]; /* padding before the image */
     const float *x, *add; /* add: another image of the output's shape, added; or NULL */
                           /* it may be out itself if cq_bconv_adds_in_place */
-    bool   unlimited;     /* neither limited nor activated, though the convolution says so */
+    bool   unlimited;     /* omit the limits and the activation of the convolution */
     float *out;
     int    lanes; /* threads that may take part at most */
     float *scratch;

@@ -94,7 +94,7 @@ static cq_tensor *random_tensor(size_t rank, const int64_t *sizes, uint32_t seed
     return t;
 }
 
-/* What is behind the last channel of a blocked image is finite. */
+/* Elements after the last channel of a blocked feature map are finite. */
 static void check_padding(const cq_tensor *t)
 {
     const float *x = cq_tensor_data(t);

@@ -1,4 +1,4 @@
-/* What the sources of blocked convolutions share. */
+/* Types shared by the sources of blocked convolutions. */
 #ifndef CQ_KERNEL_CONV_BCONV_TYPES_H
 #define CQ_KERNEL_CONV_BCONV_TYPES_H
 
@@ -20,7 +20,7 @@ struct cq_bconv {
     int64_t             in_group, out_group;       /* blocks of a group */
     int64_t             kernel[2], stride[2], dilation[2];
     bool                plain_input;
-    bool                ends_in_half; /* what is left of the last block of a group is half zeros */
+    bool                ends_in_half; /* the last block of a group is half zeros */
     float              *w, *bias;     /* packed; bias has whole blocks */
     cq_core_finish      finish;       /* without bias and add */
     bool                activates;
@@ -42,12 +42,12 @@ typedef struct cq_bconv_taps {
 
 cq_bconv_taps cq_bconv_taps_of(const cq_bconv_spec *spec);
 
-/* Inputs of a tile along each axis, if Winograd's way is the one to go; else 0. */
+/* Inputs of a tile along each axis for Winograd convolution; 0 if another algorithm is used. */
 int cq_winograd_side(const cq_bconv_spec *spec);
 
 enum { CQ_DEPTHWISE_TAPS = 1 << 14 }; /* that a depthwise window may have */
 
-/* An image with its padding, or as it is when that is enough. */
+/* A feature map with its padding, or the original if it needs none. */
 typedef struct cq_padded {
     const cq_bconv      *c;
     const cq_bconv_call *call;
@@ -65,7 +65,7 @@ void cq_padded_row(const cq_padded *p, float *to, int64_t plane, int64_t y);
 /* All rows, if it is a copy, to the call's scratch. */
 cq_status cq_padded_fill(const cq_padded *p);
 
-/* What is done to the sums of a call, without bias and add. */
+/* How the sums of a call are finished, without bias and add. */
 static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_call *call)
 {
     cq_core_finish f = c->finish;
@@ -77,7 +77,8 @@ static inline cq_core_finish cq_bconv_finish(const cq_bconv *c, const cq_bconv_c
 /* The activation on n results, if there is one. */
 void cq_bconv_activate(const cq_bconv *c, const cq_bconv_call *call, float *x, int64_t n);
 
-/* a * b * c floats, 64-byte aligned: zeroed, or for somebody who writes all of them. */
+/* a * b * c floats, 64-byte aligned: zeroed, or uninitialized for callers that write all of
+ * them. */
 cq_status cq_bconv_alloc(float **out, int64_t a, int64_t b, int64_t c);
 cq_status cq_bconv_alloc_unset(float **out, int64_t a, int64_t b, int64_t c);
 

@@ -21,7 +21,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What the loops below share: planes of a block of channels. */
+/* Arguments of the loops below: planes of a block of channels. */
 struct job {
     const cq_core *core;
     int64_t        lanes; /* its, channels of a block */
@@ -325,9 +325,9 @@ cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *
 /* ---- channels in another order ---- */
 
 struct cq_blocked_pick {
-    int64_t            *first; /* of the vectors that a block takes from; and behind the last */
+    int64_t            *first; /* first vector that a block reads; one more entry at the end */
     cq_blocked_channel *from;  /* which vector of its image */
-    cq_core_pick       *picks; /* and what is taken from it */
+    cq_core_pick       *picks; /* and the lanes that are copied from it */
 };
 
 /* The vectors that n channels of one block come from; how many. p: NULL, or they go there. */

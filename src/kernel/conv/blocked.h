@@ -1,6 +1,6 @@
-/* Blocked images, [n, c / b rounded up, h, w, b], where b is cq_block_channels(): to and from plain
- * ones, and the kernels beside convolutions (bconv.h) that a network of them needs. Float32,
- * contiguous. What is element-wise takes blocked images as they are. */
+/* Blocked feature maps, [n, c / b rounded up, h, w, b] with b = cq_block_channels(): conversion to
+ * and from plain ones, and the kernels besides convolutions (bconv.h) that a network needs.
+ * Float32, contiguous. Element-wise kernels work on blocked feature maps unchanged. */
 #ifndef CQ_KERNEL_CONV_BLOCKED_H
 #define CQ_KERNEL_CONV_BLOCKED_H
 
@@ -8,14 +8,15 @@
 
 int cq_block_channels(void); /* as many as a vector has, of the instruction set in use */
 
-/* Channels behind the last are zero. */
+/* Channels after the last are zero. */
 cq_status cq_blocked_pack(cq_tensor *out, const cq_tensor *plain);
 cq_status cq_blocked_unpack(cq_tensor *plain, const cq_tensor *x);
 
 enum { CQ_BLOCKED_POOL_TAPS = 256 }; /* that a window may have */
 
-/* Pools. NaN is the greatest. Padding does not count for the greatest; of averages it does if
- * count_padding, as far as behind goes. A window with nothing in it gives -infinity, or NaN. */
+/* Pooling. NaN is the greatest. Padding does not count for the maximum; for the average it counts
+ * if count_padding is set, up to the padding at the end. An empty window gives -infinity, or
+ * NaN. */
 cq_status cq_blocked_max_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window);
 cq_status cq_blocked_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window,
                               const int64_t *behind, bool count_padding);
@@ -30,8 +31,8 @@ typedef struct cq_blocked_affine {
 
 cq_status cq_blocked_affine_run(cq_tensor *out, const cq_tensor *x, const cq_blocked_affine *a);
 
-/* Images whose channels are those of others, in any order. Moves: vectors that are read for the
- * vectors that are written, altogether. */
+/* Channel gather: feature maps whose channels are those of others, in any order. Moves: the number
+ * of vectors that are read for the vectors that are written. */
 typedef struct cq_blocked_channel {
     int64_t image, channel;
 } cq_blocked_channel;

@@ -1,4 +1,4 @@
-/* The inner loops of kernels on blocked images, whose channels lie side by side in blocks of one
+/* Inner loops of kernels on blocked feature maps, whose channels are adjacent in blocks of one
  * vector, and of products: kernel/wide/blocked_core.c, compiled for each instruction set. Private
  * to the sources of blocked kernels. */
 #ifndef CQ_KERNEL_CONV_BLOCKED_CORE_H
@@ -11,8 +11,8 @@
 
 enum { CQ_MAX_LANES = 16, CQ_MAX_TILE_ROWS = 14 }; /* of any instruction set */
 
-/* What happens to sums on their way into memory: + bias, + add, then between lo and hi. NaN
- * stays NaN. */
+/* How sums are finished before they are stored: + bias, + add, then clipped to [lo, hi]. NaN stays
+ * NaN. */
 typedef struct cq_core_finish {
     const float *bias; /* a vector for each vector of the tile; NULL: none */
     const float *add;  /* laid out as the output; NULL: nothing */
@@ -20,9 +20,9 @@ typedef struct cq_core_finish {
     float        lo, hi;
 } cq_core_finish;
 
-/* A tile of a product: rows (pixels) by one or two vectors of output channels, over steps of
- * kc numbers each that lie side by side; if there is a rest, only so many are not zero in the steps
- * behind the first n_whole. */
+/* A tile of a product: rows (pixels) by one or two vectors of output channels, over steps of kc
+ * adjacent numbers each. After the first n_whole steps only the first `rest` numbers of a step are
+ * not zero. */
 typedef struct cq_core_tile {
     const float   *w;       /* [step][kc][lanes * vectors] */
     const int64_t *offsets; /* of the steps, from where a row begins */
@@ -53,7 +53,7 @@ typedef struct cq_core_taps {
     cq_core_finish finish;
 } cq_core_taps;
 
-/* The taps of a window along an axis that are inside the image: the first, and behind the last. */
+/* The taps of a window along an axis that are inside the feature map: [first, end). */
 static inline void cq_core_inside(int64_t *out, int64_t start, int64_t kernel, int64_t dilation,
                                   int64_t size)
 {
@@ -71,7 +71,7 @@ typedef struct cq_core_winograd {
     int          side;           /* 3, 4 or 6 inputs along each axis */
     const float *x;              /* first pixel of the tile, may be outside of the image */
     int64_t      x_row, x_col;   /* floats from row to row, from pixel to pixel */
-    int          y0, y1, x0, x1; /* what of the inputs is inside the image */
+    int          y0, y1, x0, x1; /* the part of the inputs that is inside the feature map */
     float       *v;              /* transformed: element i goes to v + i * v_step */
     int64_t      v_step;
 } cq_core_winograd;
@@ -81,7 +81,7 @@ enum { CQ_MAX_WINOGRAD = 5 }; /* weights along an axis */
 /* Weights of one input channel, of a vector of outputs. */
 typedef struct cq_core_winograd_weights {
     int side, window;                   /* elements and weights along each axis */
-    const double (*g)[CQ_MAX_WINOGRAD]; /* what a line of weights is multiplied by, by element */
+    const double (*g)[CQ_MAX_WINOGRAD]; /* factors of a line of weights, by element */
     const float *w;                     /* a vector for each weight */
     float       *u;                     /* transformed: element i goes to u + i * u_step */
     int64_t      u_step;
@@ -97,8 +97,8 @@ typedef struct cq_core_unwinograd {
     cq_core_finish finish;
 } cq_core_unwinograd;
 
-/* What a vector of channels takes from another: lane i is its lane at[i] where takes[i] is -1, and
- * nothing of it where that is 0. */
+/* Lanes that a vector copies from another: lane i is its lane at[i] if takes[i] is -1, and is not
+ * copied if takes[i] is 0. */
 typedef struct cq_core_pick {
     int32_t at[CQ_MAX_LANES], takes[CQ_MAX_LANES];
 } cq_core_pick;
@@ -124,7 +124,7 @@ typedef struct cq_core {
     /* n pixels of up to `lanes` planes that are plane floats apart, to and from blocks. */
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
     void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
-    /* n pixels of a block, of what it takes from n_x others; nothing: zero. */
+    /* n pixels of a block, gathered from n_x others; lanes without a source are zero. */
     void (*pick)(float *out, const cq_core_pick *picks, const float *const *x, int64_t n_x,
                  int64_t n);
 } cq_core;
@@ -137,7 +137,7 @@ static inline int64_t cq_core_blocks(const cq_core *core, int64_t n)
     return (n + core->lanes - 1) / core->lanes;
 }
 
-/* An operation on n results in place; those with loops of their own above use them. */
+/* An operation on n results in place; operations with a loop above use that. */
 void cq_core_activate(const cq_core *core, float *x, int64_t n, cq_ew_op act,
                       const cq_params *params);
 

@@ -27,7 +27,7 @@ static cq_tensor *blocked(const cq_tensor *plain)
     return t;
 }
 
-/* The elements of a blocked image are those of a plain one. */
+/* A blocked feature map has the elements of the plain one. */
 static void check_same(const cq_tensor *x, const cq_tensor *want, double limit)
 {
     cq_tensor *plain = tensor_of(CQ_DTYPE_F32, 4,
@@ -204,7 +204,7 @@ static void check_pick(int64_t n, int64_t stride)
     CHECK_OK(cq_blocked_pick_new(&p, channels, n));
     CHECK_OK(cq_blocked_pick_run(out, p, (const cq_tensor *const *)x));
     check_same(out, want, 0);
-    for (int64_t c = n; c < blocks(n) * cq_block_channels(); c++) /* behind the last: zero */
+    for (int64_t c = n; c < blocks(n) * cq_block_channels(); c++) /* after the last channel: zero */
         CHECK(((float *)cq_tensor_data(
                   out))[(blocks(n) - 1) * 21 * cq_block_channels() + c % cq_block_channels()] == 0);
     cq_blocked_pick_free(p);

@@ -1,8 +1,8 @@
-/* Result o along an axis is the sum of x[i] * w[k] with o = i * stride - padding + k. Those with
- * the same r = (o + padding) mod stride have the taps k = r, r + stride, …; in their order,
- * flipped, these are a convolution. Where results have so few channels that those of all r fit into
- * fewer vectors, they are one: result q of it has the channels of o = q * stride - padding + r for
- * all r. */
+/* Result o along an axis is the sum of x[i] * w[k] with o = i * stride - padding + k. Results with
+ * the same r = (o + padding) mod stride have the taps k = r, r + stride, …; flipped, these are a
+ * convolution (a phase). If there are so few channels that those of all phases fit into fewer
+ * vectors, the phases are one convolution: its result q has the channels of o = q * stride -
+ * padding + r for all r. */
 #include "kernel/conv/btranspose.h"
 
 #include "base/thread.h"
@@ -164,7 +164,7 @@ static int64_t floor_of(int64_t n, int64_t by)
     return n / by - (n % by < 0);
 }
 
-/* The call of phase i, without memory; first: where its first result goes. */
+/* The call of phase i, without memory; first: where its first result is written. */
 static cq_bconv_call phase_call(const cq_btranspose *t, const cq_bconv_call *call, int64_t i,
                                 int64_t *first)
 {
@@ -198,13 +198,13 @@ static cq_bconv_call joined_call(const cq_btranspose *t, const cq_bconv_call *ca
     return joined;
 }
 
-/* Winograd's way has padding for nothing, and reads more than its windows. */
+/* Winograd convolution handles padding itself, and reads more than its windows. */
 static bool pads_itself(const cq_btranspose *t, int64_t i)
 {
     return t->phases[i]->way == &cq_bconv_winograd;
 }
 
-/* Padding once is enough for all phases, whose windows begin at different places. */
+/* Padding once is enough for all phases, whose windows begin at different offsets. */
 static cq_padded padded_of(const cq_btranspose *t, const cq_bconv_call *joined)
 {
     cq_padded p = { .c = t->phases[0], .call = joined, .pixel = t->lanes };

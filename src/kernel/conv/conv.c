@@ -98,7 +98,7 @@ static bool is_pointwise(const cq_slide *s)
     return true;
 }
 
-/* The one place of the window covers the image: every output is a product of vectors. */
+/* The window has one position and covers the whole plane: every output is a dot product. */
 static bool is_linear(const struct conv *c)
 {
     const cq_slide *s = &c->slide;
@@ -196,8 +196,8 @@ static cq_status run_by_matrices(struct conv *c)
 
 /* --- depthwise ---------------------------------------------------------------------- */
 
-/* A plane with its padding around it, as much as the window will touch, and where the taps
- * are from there. With zeros at hand no place is at an edge any more. */
+/* A plane with as much padding as the window reads, and the offsets of the taps. With explicit
+ * zeros no position is a border case. */
 struct padded {
     char    *plane;
     int64_t  sizes[CQ_MAX_SPATIAL], step[CQ_MAX_SPATIAL];
@@ -230,7 +230,7 @@ static cq_status padded_init(struct padded *p, const struct conv *c)
     return CQ_OK;
 }
 
-/* Copies a plane of the image to its place between the zeros. */
+/* Copies a plane between the zeros. */
 static void padded_fill(const struct padded *p, const struct conv *c, const char *x)
 {
     const cq_slide *s    = &c->slide;
@@ -340,8 +340,8 @@ cq_status cq_kernel_conv(cq_tensor *out, const cq_tensor *x, const cq_tensor *w,
 
 /* --- transposed --------------------------------------------------------------------- */
 
-/* Adds the rows of an unfolded plane, one for each kernel position, to a plane. The slide is
- * the forward convolution's: out is its input, and the places are its output. */
+/* Adds the rows of an unfolded plane, one for each kernel position, to a plane. The slide is that
+ * of the forward convolution: out is its input, and the positions are its output. */
 static void fold_plane(char *out, const char *rows, const cq_slide *s, const conv_type *type,
                        int64_t size)
 {
@@ -369,7 +369,7 @@ static void fold_plane(char *out, const char *rows, const cq_slide *s, const con
     }
 }
 
-/* Whether what is unfolded of one pixel is the plane. */
+/* Whether the window of one pixel is the whole plane. */
 static bool is_one_window(const cq_slide *s)
 {
     for (int i = 0; i < s->n_dims; i++)
@@ -499,7 +499,7 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
     c.in_channels  = cq_size_of(grad_w, 1);
     c.out_channels = cq_size_of(grad_w, 0) / groups;
     c.x            = cq_operands_in(&s, x);
-    c.w            = cq_operands_in(&s, grad_out); /* in the weight's place: the left matrix */
+    c.w            = cq_operands_in(&s, grad_out); /* as the weight: the left matrix */
     c.out          = cq_operands_out(&s, grad_w);
     if (s.status == CQ_OK)
         s.status = cq_parallel_for(groups, grad_weight_block, &c);
@@ -508,7 +508,7 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
 
 /* --- unfold and fold ----------------------------------------------------------------- */
 
-/* The slide of an image with the places given. */
+/* The slide of a feature map with the given number of positions. */
 static cq_status slide_over(cq_slide *s, const cq_window *w, const cq_tensor *image,
                             const int64_t *places)
 {

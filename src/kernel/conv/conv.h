@@ -1,8 +1,8 @@
-/* Convolutions of any number of spatial axes, their transposes and gradients, and the
- * unfolding they are made of. All dtypes; half precision is summed in float32.
+/* Convolutions of any number of spatial axes, their transposes and gradients, and the unfolding
+ * they use. All dtypes; half precision is summed in float32.
  *
- * Outputs are preallocated, and their sizes count: padding behind the image and a
- * transposed convolution's output_padding are in them. Shapes are the caller's to check. */
+ * Outputs are preallocated, and their sizes include padding at the end and the output_padding of a
+ * transposed convolution. The caller checks shapes. */
 #ifndef CQ_KERNEL_CONV_CONV_H
 #define CQ_KERNEL_CONV_CONV_H
 
@@ -22,12 +22,12 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
                                      const cq_tensor *grad_out, const cq_window *window,
                                      int64_t groups);
 
-/* torch's unfold: out [n, c * taps, places] of x [n, c, in...]. places has the window's
- * places along each axis; their product is out's last size. */
+/* torch's unfold: out [n, c * taps, places] of x [n, c, in...]. places has the number of window
+ * positions along each axis; their product is out's last size. */
 cq_status cq_kernel_im2col(cq_tensor *out, const cq_tensor *x, const cq_window *window,
                            const int64_t *places);
 
-/* torch's fold, which adds up what unfold copied: out [n, c, in...] of x [n, c * taps, places]. */
+/* torch's fold, which sums what unfold copied: out [n, c, in...] of x [n, c * taps, places]. */
 cq_status cq_kernel_col2im(cq_tensor *out, const cq_tensor *x, const cq_window *window,
                            const int64_t *places);
 

@@ -86,7 +86,7 @@ TEST(conv, the_transpose_takes_its_output_padding_from_the_size)
     release_all(x, w, b, NULL);
 }
 
-/* Of one pixel, the window is what comes out, from the padding on. */
+/* The transpose of one pixel is the window, starting at the padding. */
 TEST(conv, the_transpose_of_one_pixel_is_its_window)
 {
     for (int64_t pad = 0; pad < 2; pad++) {

@@ -1,12 +1,13 @@
-/* What differs between element types in convolutions. Private to the conv sources. */
+/* A row per element type for convolutions. Private to the conv sources. */
 #ifndef CQ_KERNEL_CONV_CONV_TYPES_H
 #define CQ_KERNEL_CONV_CONV_TYPES_H
 
 #include "tensor/tensor.h"
 
-enum { CONV_OVERREAD = 32 }; /* elements behind its image that taps may look at */
+enum { CONV_OVERREAD = 32 }; /* elements past the end of the plane that taps may read */
 
-/* out[i] = bias + the sum over t of w[t] * x[at[t] + i * step], for n places; bias may be NULL. */
+/* out[i] = bias + the sum over t of w[t] * x[at[t] + i * step], for n positions; bias may be
+ * NULL. */
 typedef void conv_taps_fn(void *out, int64_t n, const void *x, int64_t step, const void *w,
                           const int64_t *at, int64_t n_taps, const void *bias);
 

@@ -35,9 +35,9 @@ static cq_status depthwise_prepare(cq_bconv *c, const cq_bconv_spec *spec)
     return CQ_OK;
 }
 
-/* A narrow plane is copied with its padding, so that no place is at an edge any more; its zeros
- * stay where they are from plane to plane. Where rows are wide, that would be most of the work:
- * windows are read where they lie, and those at an edge are cut. */
+/* A narrow plane is copied with its padding, so that no position is a border case; the zeros are
+ * reused from plane to plane. For wide rows the copy would be most of the work: windows are read in
+ * place, and windows at a border are clipped. */
 struct depthwise {
     const cq_bconv      *c;
     const cq_bconv_call *call;
@@ -47,7 +47,7 @@ struct depthwise {
     cq_bands             bands;
 };
 
-/* Results along an axis whose windows are inside: the first, and behind the last. */
+/* Results along an axis whose windows are inside: [first, end). */
 static void inside(int64_t *out, const cq_bconv *c, const cq_bconv_call *call, int axis)
 {
     int64_t pad = call->padding[axis], stride = c->stride[axis];
@@ -81,8 +81,8 @@ static cq_status depthwise_scratch(int64_t *out, const cq_bconv *c, const cq_bco
     return multiply(out, call->lanes) ? CQ_OK : cq_no_memory();
 }
 
-/* n results from (y, x) on, in a row or one below the other, whose windows are cut in the same way;
- * t has what all share, and where the plane's results begin. */
+/* n results from (y, x) on, in a row or a column, whose windows are clipped in the same way; t has
+ * the common fields and the first result of the plane. */
 static void part_of(const struct depthwise *d, cq_core_taps t, const float *plane, int64_t y,
                     int64_t x, int64_t n, bool down)
 {

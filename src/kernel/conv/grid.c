@@ -1,5 +1,5 @@
-/* Sampling at given positions. Each axis of a position is turned into the pixels it takes and
- * their weights; their products over the axes are what a channel is multiplied by. */
+/* Sampling at given positions. Each coordinate of a position becomes the pixels that it reads and
+ * their weights; the products of the weights over the axes are the factors of a channel. */
 #include "kernel/conv/grid.h"
 
 #include "base/thread.h"
@@ -23,7 +23,7 @@ struct grid {
     int64_t         batch, channels, in[MAX_AXES], in_plane, out_plane;
     const void     *x, *grid;
     void           *out;
-    double         *steps[MAX_AXES]; /* of an affine grid: positions along each axis */
+    double         *steps[MAX_AXES]; /* of an affine sampling grid: positions along each axis */
 };
 
 #define T        float

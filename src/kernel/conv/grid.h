@@ -1,12 +1,12 @@
-/* Sampling an image at positions that are data: torch's grid_sample and affine_grid, for any
- * number of spatial axes. Positions are in [-1, 1], and in a grid the last axis of the image
+/* Sampling an image at data-dependent positions: torch's grid_sample and affine_grid, for any
+ * number of spatial axes. Positions are in [-1, 1]; in a sampling grid the last axis of the image
  * comes first. Floats; half precision is computed in float32. */
 #ifndef CQ_KERNEL_CONV_GRID_H
 #define CQ_KERNEL_CONV_GRID_H
 
 #include "tensor/tensor.h"
 
-/* Values are those of PyTorch's interpolation_mode and padding_mode. */
+/* Numbered as PyTorch's interpolation_mode and padding_mode. */
 typedef enum cq_grid_mode {
     CQ_GRID_LINEAR  = 0,
     CQ_GRID_NEAREST = 1,

@@ -1,6 +1,6 @@
-/* Padding and flipping are one loop: for each dimension a map says which place of
- * x each place of out comes from, or that it comes from none and gets the value. The map of
- * the last dimension is cut into runs of even steps, which are moved as a whole. */
+/* Padding and flipping are one loop: for each dimension a map has the index in x for each index of
+ * out, or -1 for the fill value. The map of the last dimension is cut into runs of constant step,
+ * which are copied as a whole. */
 #include "kernel/conv/pad.h"
 
 #include "base/vec.h"
@@ -8,7 +8,7 @@
 
 enum { NOWHERE = -1 };
 
-/* n places of out from place on, which come from places of x that lie delta apart. */
+/* n elements of out from index `place` on, copied from elements of x that are delta apart. */
 typedef struct run {
     int64_t place, n, from, delta;
 } run;
@@ -17,7 +17,7 @@ typedef struct job {
     uint32_t rank;
     int64_t  sizes[CQ_MAX_RANK];                 /* of out */
     int64_t  to[CQ_MAX_RANK], from[CQ_MAX_RANK]; /* strides in bytes */
-    int64_t *maps[CQ_MAX_RANK];                  /* of sizes[i] places each */
+    int64_t *maps[CQ_MAX_RANK];                  /* with sizes[i] entries each */
     CQ_VEC(run) runs;                            /* of the last dimension */
     int64_t size;                                /* of an element */
     char    value[16];
@@ -135,9 +135,8 @@ static int64_t wrap(int64_t i, int64_t n)
     return rest < 0 ? rest + n : rest;
 }
 
-/* Where place i, counted from x's first element, comes from. What negative padding takes
- * away at either end does not come around again: low is the first place that stays, and
- * stay how many do. */
+/* The source of index i, counted from x's first element. Elements that negative padding removes are
+ * not reused: low is the first index that stays, and stay their number. */
 static int64_t pad_place(int64_t i, int64_t n, int64_t low, int64_t stay, cq_pad_mode mode)
 {
     if (i >= 0 && i < n)

@@ -1,5 +1,5 @@
-/* Tensors whose places come from another's by a rule for each dimension: padding, rolling,
- * flipping. out is preallocated and has the dtype of x, any there is. */
+/* Tensors whose elements come from another tensor by an index map for each dimension: padding,
+ * rolling, flipping. out is preallocated and has the dtype of x, which may be any. */
 #ifndef CQ_KERNEL_CONV_PAD_H
 #define CQ_KERNEL_CONV_PAD_H
 

@@ -1,6 +1,6 @@
-/* Pooling. Windows are taken a kernel position at a time: all places of an output row see
- * that position in one pass, so the inner loop is the same for every kernel, stride,
- * padding and dilation. Adaptive pooling, whose windows differ in size, goes box by box. */
+/* Pooling. The loop is over kernel positions: one pass applies a kernel position to a whole output
+ * row, so the inner loop is the same for every kernel, stride, padding and dilation. Adaptive
+ * pooling, whose windows differ in size, is computed window by window. */
 #include "kernel/conv/pool.h"
 
 #include "base/thread.h"
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { BLOCK_WORK = 1 << 15 }; /* elements looked at in a block */
+enum { BLOCK_WORK = 1 << 15 }; /* elements read by one block */
 
 struct pool_type;
 
@@ -18,7 +18,7 @@ struct pool {
     bool                    is_max, is_box;
     double                  power;                  /* of an Lp pool, else 0 */
     int64_t                 divisor;                /* fixed, or 0 */
-    int64_t                *counts[CQ_MAX_SPATIAL]; /* by axis and place; average pools only */
+    int64_t                *counts[CQ_MAX_SPATIAL]; /* by axis and index; average pooling only */
     int64_t                 planes, step;           /* step: planes in a block */
     const char             *x;
     char                   *out;
@@ -72,7 +72,7 @@ static const struct pool_type *type_of(cq_dtype compute)
 
 /* --- fixed windows -------------------------------------------------------------------- */
 
-/* Kernel position k at the n places of the output row at; false: all outside. */
+/* Kernel position k for the n outputs of row `at`; false: all are outside. */
 static bool row_of_tap(const cq_slide *s, const int64_t *k, const int64_t *at, int64_t *start,
                        int64_t *lo, int64_t *hi)
 {
@@ -212,8 +212,8 @@ cq_status cq_kernel_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor
     return run(&p, out, indices, x);
 }
 
-/* What one axis contributes to the number an average divides by: kernel positions inside
- * the image, or inside the image and its padding. */
+/* The factor of one axis in the divisor of an average: kernel positions inside the feature map, or
+ * inside the feature map and its padding. */
 static int64_t count_inside(const cq_slide *s, int axis, int64_t place, int64_t after, bool padded)
 {
     int64_t start = place * s->stride[axis] - s->padding[axis], n = 0;
@@ -342,7 +342,7 @@ cq_status cq_kernel_max_pool_grad(cq_tensor *grad_x, const cq_tensor *grad_out,
     return unpool(grad_x, grad_out, indices, true);
 }
 
-/* Every place gives each element of its window the same share. */
+/* Every output distributes its gradient evenly over its window. */
 static void spread_window(const struct pool *p, char *out, const char *grad)
 {
     const cq_slide *s                  = &p->slide;

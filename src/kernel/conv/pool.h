@@ -1,7 +1,7 @@
-/* Pooling over windows of any number of spatial axes. Images are [batch, channel, in...],
- * outputs preallocated; their sizes say how many places the window has, so ceil_mode is
- * the caller's (cq_window_places). Windows that reach out of the image are clipped.
- * Floats and integers; half precision is computed in float32. */
+/* Pooling over windows of any number of spatial axes. Inputs are [batch, channel, in...]. Outputs
+ * are preallocated; their sizes are the numbers of window positions, so the caller handles
+ * ceil_mode (cq_window_places). Windows that extend past the border are clipped. Floats and
+ * integers; half precision is computed in float32. */
 #ifndef CQ_KERNEL_CONV_POOL_H
 #define CQ_KERNEL_CONV_POOL_H
 
@@ -13,7 +13,7 @@ cq_status cq_kernel_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor
 
 typedef struct cq_avg_pool {
     const int64_t *padding_after;     /* NULL: as much as before the image */
-    bool           count_include_pad; /* divide by what lies in the padding as well */
+    bool           count_include_pad; /* count padding in the divisor */
     int64_t        divisor;           /* instead of a count, if not 0 */
 } cq_avg_pool;
 
@@ -27,7 +27,7 @@ cq_status cq_kernel_lp_pool(cq_tensor *out, const cq_tensor *x, const cq_window 
 cq_status cq_kernel_adaptive_avg_pool(cq_tensor *out, const cq_tensor *x);
 cq_status cq_kernel_adaptive_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x);
 
-/* Puts the elements of x where indices says, in planes of zeros. */
+/* Writes the elements of x to the given indices in planes of zeros. */
 cq_status cq_kernel_max_unpool(cq_tensor *out, const cq_tensor *x, const cq_tensor *indices);
 
 /* The same, adding up: the gradient of a max pool. */

@@ -1,6 +1,6 @@
-/* As blocked convolutions by products (bconv.c): with its padding around it every window of an
- * image lies at the same offsets from its first pixel. Channels are innermost, so that a row of the
- * window is one piece of it. */
+/* The algorithm is that of blocked convolutions by products (bconv.c): with explicit padding every
+ * window has the same offsets from its first pixel. Channels are innermost, so a row of the window
+ * is contiguous. */
 #include "kernel/conv/qconv.h"
 
 #include "base/lasting.h"
@@ -13,11 +13,11 @@ enum {
     PIXELS    = 112,     /* of a block, at most */
     WORK      = 1 << 20, /* products of a block, about */
     MAX_SUM   = 1 << 16, /* products of a result: 2^16 times 2^15 */
-    SLACK     = 64,      /* bytes behind an image that may be read */
+    SLACK     = 64,      /* bytes after a feature map that may be read */
     BAND      = 1 << 15, /* elements of the rows that a depthwise band reads, about */
     COPY_ROWS = 16,
     FEW_PAIRS = 2,  /* of vectors, by which weights are judged at first */
-    LOOKS     = 64, /* pieces of an image that are looked at, */
+    LOOKS     = 64, /* pieces of a feature map that are inspected */
     LOOK      = 64  /* elements each */
 };
 
@@ -26,7 +26,7 @@ struct cq_qconv {
     cq_qconv_spec        spec;
     int64_t              vectors;     /* of output channels */
     int64_t              n_steps, kc; /* kc: words */
-    int64_t              size;        /* bytes of an element, as they are multiplied */
+    int64_t              size;        /* bytes of an element as it is multiplied */
     int32_t             *w;
     cq_quant_limits     *limits; /* [pair of vectors][step][kc], or NULL */
     int32_t             *sums;   /* of the weights of each output channel */
@@ -150,7 +150,7 @@ static void sides_of(struct sides *s, const int16_t *twos, int64_t n)
     }
 }
 
-/* With inputs up to what number the sums of two words fit into 16 bits: those of one sign are the
+/* The largest input for which the sums of two words fit into 16 bits. Products of one sign are the
  * worst case. */
 static uint8_t limit_of(const struct sides *a, const struct sides *b, int64_t n)
 {
@@ -373,7 +373,7 @@ static void fill(char *to, int64_t n, const struct run *r)
             ((int16_t *)(void *)to)[i] = (int16_t)r->call->zero;
 }
 
-/* Elements of x, as they are multiplied. */
+/* Converts elements of x to the type that is multiplied. */
 static void copy(char *to, const char *from, int64_t n, const struct run *r)
 {
     if (r->c->size == r->c->core->size)
@@ -422,7 +422,7 @@ static int64_t tile_rows(const cq_qconv *c)
     return c->limits ? c->core->group_rows : c->core->tile_rows;
 }
 
-/* Windows of one number in width lie side by side from row to row; others do in a row. */
+/* Windows of width 1 are adjacent from row to row; others only within a row. */
 static void find_lines(struct run *r)
 {
     const cq_qconv_spec *s     = &r->c->spec;
@@ -602,7 +602,7 @@ static cq_status depthwise_band(void *user, int64_t block, int lane)
 
 /* ---- both ---- */
 
-/* The copy, or those of all lanes; behind it the offsets of steps. */
+/* The copy, or those of all lanes, followed by the offsets of steps. */
 static cq_status room_of(int64_t *out, struct run *r)
 {
     int64_t n = r->row;

@@ -1,8 +1,8 @@
-/* Convolutions and products of quantized numbers by a constant weight of int8, summed exactly.
+/* Convolutions and products of quantized numbers by a constant int8 weight, summed exactly.
  *
- * An image is [n, h, w, c], its channels padded to a multiple of CQ_QUANT_UNIT, in the element type
- * of the instruction set (quant_core.h); a matrix is an image of one row. What is behind the last
- * channel meets weights that are zero. */
+ * A feature map is [n, h, w, c], its channels padded to a multiple of CQ_QUANT_UNIT, in the element
+ * type of the instruction set (quant_core.h). A matrix is a feature map of one row. Elements after
+ * the last channel are multiplied by zero weights. */
 #ifndef CQ_KERNEL_CONV_QCONV_H
 #define CQ_KERNEL_CONV_QCONV_H
 
@@ -17,8 +17,8 @@ typedef struct cq_qconv_spec {
     int64_t       out, in, groups, kernel[2], stride[2], dilation[2];
 } cq_qconv_spec;
 
-/* Whether there is a way: one group, or channel by channel; and the sum of as many products as one
- * result has fits into 32 bits. */
+/* Supported are one group and depthwise convolutions, if the sum of the products of one result fits
+ * into 32 bits. */
 bool cq_qconv_supports(const cq_qconv_spec *spec);
 
 /* The weight is not needed any more then. */

@@ -109,7 +109,7 @@ static int32_t sum_of(const conv_case *k, const void *x, const int8_t *w, const 
     return sum;
 }
 
-/* Results as float are exact, and those on a grid are the nearest. */
+/* Float results are exact, and quantized results are the nearest. */
 static void check_results(const conv_case *k, const void *x, const int8_t *w, const float *real,
                           const void *q, float scale)
 {

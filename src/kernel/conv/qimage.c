@@ -106,7 +106,7 @@ static cq_status unpack_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-/* Channels lie side by side already. */
+/* Channels are adjacent already. */
 static cq_status pack_rows(void *user, int64_t block)
 {
     const struct packing *p   = user;

@@ -1,12 +1,12 @@
-/* What is done to quantized images besides convolutions (qconv.h has their layout). */
+/* Operations on quantized feature maps besides convolutions (qconv.h has the layout). */
 #ifndef CQ_KERNEL_CONV_QIMAGE_H
 #define CQ_KERNEL_CONV_QIMAGE_H
 
 #include "kernel/quant_core.h"
 #include "kernel/conv/window.h"
 
-/* A grid: numbers q from 0 to 255 stand for (q - zero) * scale. PyTorch multiplies by the inverse
- * of the scale, where ONNX divides: what is half-way may fall to the other side. */
+/* Quantization parameters: q from 0 to 255 represents (q - zero) * scale. PyTorch multiplies by the
+ * inverse of the scale, where ONNX divides; half-way cases may be rounded differently. */
 typedef struct cq_grid_of {
     float   scale;
     int32_t zero;
@@ -26,7 +26,7 @@ cq_status cq_qimage_unpack(float *out, const void *x, int64_t n, int64_t channel
 /* Numbers of two images of n elements. */
 cq_status cq_qimage_add(void *out, const void *a, const void *b, int64_t n, const cq_quant_sum *s);
 
-/* Sizes are those of the images; padding does not count. Channels are padded. */
+/* Sizes are those of the feature maps; padding does not count. Channels are padded. */
 typedef struct cq_qimage_pool {
     int64_t          batch, channels, in[2], out[2];
     const cq_window *window;
@@ -34,7 +34,7 @@ typedef struct cq_qimage_pool {
 
 cq_status cq_qimage_max_pool(void *out, const void *x, const cq_qimage_pool *p);
 
-/* The mean of all pixels, from one grid to another. */
+/* The mean of all pixels, with other quantization parameters. */
 cq_status cq_qimage_mean(void *out, const void *x, int64_t batch, int64_t channels, int64_t pixels,
                          cq_grid_of from, cq_grid_of to);
 

@@ -20,7 +20,7 @@ typedef struct region {
     bool    is_max;
 } region;
 
-/* Bilinear; what is more than a pixel outside is zero. As a maximum counts the greatest of the
+/* Bilinear; pixels more than one pixel outside are zero. For a maximum it is the greatest of the
  * four weighted corners. */
 static double sample(const plane *p, double y, double x, bool is_max)
 {
@@ -70,8 +70,8 @@ static double pool_bin(const plane *p, const region *r, int64_t i, int64_t k)
     return r->is_max ? greatest : sum / (double)(r->grid_h * r->grid_w);
 }
 
-/* Samples along a bin; none when it is empty or turned around. A file must not ask for more than
- * there are pixels to sample. */
+/* The number of samples along a bin; 0 if the bin is empty or inverted. A file must not request
+ * more samples than there are pixels. */
 static int64_t grid_of(int64_t ratio, double bin)
 {
     double n = ceil(bin);
@@ -158,7 +158,7 @@ static int64_t clamp(double x, int64_t high)
     return !(x > 0) ? 0 /* NaN as well */ : x > (double)high ? high : (int64_t)x;
 }
 
-/* The greatest element of a bin, and where it lies. */
+/* The greatest element of a bin, and its index. */
 static double greatest_in(const double *p, int64_t w, const int64_t *from, const int64_t *to,
                           int32_t *place)
 {

@@ -20,8 +20,9 @@ cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tenso
  * image. */
 double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int64_t h, int64_t w);
 
-/* rois [k, 5]: the image, and corners that are rounded to whole pixels. places (int32, of out's
- * sizes) may be NULL: where in its plane each greatest element lies, -1 in an empty bin. */
+/* rois [k, 5]: the image index, and corners that are rounded to whole pixels. places (int32, of
+ * out's sizes) may be NULL: the index of each greatest element in its plane, -1 for an empty
+ * bin. */
 cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *places, const cq_tensor *x,
                              const cq_tensor *rois, double scale);
 

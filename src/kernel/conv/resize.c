@@ -173,7 +173,7 @@ static double step_of(const struct axis_spec *s)
     return narrow(s, (double)s->in / (double)s->out);
 }
 
-/* Where place i of the new axis is on the old one. */
+/* The position on the old axis of index i of the new one. */
 static double position(const struct axis_spec *s, int64_t i)
 {
     double step = step_of(s);
@@ -243,8 +243,8 @@ static cq_status fill_cubic(cq_resize_axis *a, const struct axis_spec *s)
     return CQ_OK;
 }
 
-/* Shrinking by step, the filter is as much wider; so no old pixel is left out. Its cubic
- * is another than the one above, as it is in PyTorch. */
+/* When shrinking by step, the filter is wider by the same factor, so no old pixel is skipped. Its
+ * cubic differs from the one above, as in PyTorch. */
 static cq_status fill_antialias(cq_resize_axis *a, const struct axis_spec *s)
 {
     double  step = step_of(s), wide = step > 1 ? step : 1;

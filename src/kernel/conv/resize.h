@@ -1,13 +1,13 @@
-/* Resizing: every axis on its own. What an axis does is a table: for each new place, which old
- * ones with which weights. PyTorch's modes fill it in here; others can bring theirs. */
+/* Resizing: each axis separately. An axis has a table: for each new index, the old indices and
+ * their weights. PyTorch's modes fill the table here; other callers can pass theirs. */
 #ifndef CQ_KERNEL_CONV_RESIZE_H
 #define CQ_KERNEL_CONV_RESIZE_H
 
 #include "tensor/tensor.h"
 
 typedef struct cq_resize_axis {
-    int64_t  n_out, n_taps; /* n_taps for each place; 0: the axis stays as it is */
-    int64_t *index;         /* n_out * n_taps places of the old axis */
+    int64_t  n_out, n_taps; /* n_taps per output; 0: the axis is unchanged */
+    int64_t *index;         /* n_out * n_taps indices of the old axis */
     double  *weight;        /* as many; NULL: copies (n_taps is 1), whatever the dtype */
 } cq_resize_axis;
 
@@ -27,9 +27,9 @@ typedef enum cq_resize_mode {
     CQ_RESIZE_CUBIC_ANTIALIAS
 } cq_resize_mode;
 
-/* PyTorch's upsample and interpolate: x [n, c, in...], out [n, c, out...]. scales has the
- * factor the user gave for each spatial axis, 0 or NULL where there was none: it, and not the
- * sizes, decides where pixels are taken from. */
+/* PyTorch's upsample and interpolate: x [n, c, in...], out [n, c, out...]. scales has the user's
+ * factor for each spatial axis, 0 or NULL if there was none. The factor, not the sizes, decides
+ * which pixels are sampled. */
 cq_status cq_kernel_upsample(cq_tensor *out, const cq_tensor *x, cq_resize_mode mode,
                              bool align_corners, const double *scales);
 

@@ -25,8 +25,8 @@ static void gather(char *dst, const char *src, int64_t step, int64_t n, size_t s
     }
 }
 
-/* Where in a channel the kernel position falls at the places of one output row, but for
- * the last axis; -1 when that is outside. */
+/* The offset in a channel of a kernel position for one output row, without the last axis; -1 if it
+ * is outside. */
 static int64_t row_start(const cq_slide *s, const int64_t *kernel_at, const int64_t *at)
 {
     int64_t start = 0;

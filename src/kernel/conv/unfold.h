@@ -1,5 +1,5 @@
-/* Unfolding an image: the matrix whose rows are (channel, kernel position) and whose columns
- * are the places of the window. It is made in pieces, where a gemm packs them. */
+/* Unfolding (im2col): the matrix whose rows are (channel, kernel position) and whose columns are
+ * the positions of the window. It is produced in pieces while gemm packs them. */
 #ifndef CQ_KERNEL_CONV_UNFOLD_H
 #define CQ_KERNEL_CONV_UNFOLD_H
 

@@ -7,8 +7,8 @@
 
 enum { CQ_MAX_SPATIAL = 8 };
 
-/* A size of 0 in stride or dilation means 1. The padding behind the image needs no number:
- * the size of the output says how far the window goes. */
+/* A stride or dilation of 0 means 1. Padding at the end needs no field: the output size implies
+ * it. */
 /* No kernel, stride, padding or dilation is larger: sums and products of two fit into 64 bits. */
 #define CQ_WINDOW_MAX INT32_MAX
 
@@ -19,7 +19,7 @@ typedef struct cq_window {
     int64_t dilation[CQ_MAX_SPATIAL];
 } cq_window;
 
-/* The window on an image of known sizes, with all that follows from them. */
+/* The window on a feature map of known sizes, with the derived numbers. */
 typedef struct cq_slide {
     int     n_dims;
     int64_t in[CQ_MAX_SPATIAL], out[CQ_MAX_SPATIAL];
@@ -33,15 +33,15 @@ typedef struct cq_slide {
 cq_status cq_slide_init(cq_slide *s, const cq_window *w, const cq_tensor *in, const cq_tensor *out,
                         const cq_tensor *kernel);
 
-/* How many places a window of this axis has on an image with padding on both sides. */
+/* The number of window positions along this axis, with padding on both sides. */
 int64_t cq_window_places(int64_t in, int64_t kernel, int64_t stride, int64_t padding_before,
                          int64_t padding_after, int64_t dilation, bool ceil_mode);
 
-/* The places [*lo, *hi) of axis where offset (a kernel position times dilation) falls
- * inside the image. */
+/* The window positions [*lo, *hi) along axis for which offset (a kernel position times dilation) is
+ * inside. */
 void cq_slide_inside(const cq_slide *s, int axis, int64_t offset, int64_t *lo, int64_t *hi);
 
-/* Position number index of a grid with these sizes, last axis fastest. */
+/* The coordinates of element number index in a box of these sizes, last axis fastest. */
 void cq_grid_at(int64_t *at, int n_dims, const int64_t *sizes, int64_t index);
 
 /* The next position; false after the last. */

@@ -1,15 +1,15 @@
-/* Convolutions by Winograd's minimal filtering: m x m results of a window of r x r need
- * (m + r - 1)^2 multiplications instead of m^2 r^2. 3x3 needs 4 times fewer with m = 4 and 2.25
- * times fewer with m = 2, 2x2 1.8 times fewer with m = 2.
+/* Winograd convolution (minimal filtering): m x m results of an r x r window need (m + r - 1)^2
+ * multiplications instead of m^2 r^2. 3x3 needs 4 times fewer with m = 4 and 2.25 times fewer with
+ * m = 2, 2x2 1.8 times fewer with m = 2.
  *
  * Tiles of m x m results, their side^2 inputs transformed (v: [element][tile][channel]), are
  * multiplied element by element with transformed weights (u: [pair of output blocks][element]
- * [channel][two vectors]) and transformed back. With many tiles a thread takes some of them through
- * all steps, in memory of its own. With few, where weights are large and read but once, all tiles
- * are transformed first and threads share the output channels.
+ * [channel][two vectors]) and transformed back. With many tiles, a thread runs some of them through
+ * all steps in its own workspace. With few tiles, where weights are large and read only once, all
+ * tiles are transformed first and threads share the output channels.
  *
- * With stride 2, every second row and column of an image is an image of its own: the window is the
- * sum of four of half the size, as if of four times as many channels (phases). */
+ * With stride 2, every second row and column is a separate feature map: the window is the sum of
+ * four windows of half the size, as if there were four times as many channels (phases). */
 #include "kernel/conv/bconv_types.h"
 
 #include "base/thread.h"
@@ -30,9 +30,9 @@ enum {
 
 /* ---- which ---- */
 
-/* What a way costs, in multiplications for an input and an output channel. Transforming a number
+/* The cost of an algorithm, in multiplications per input and output channel. Transforming a number
  * costs as much as some multiplications, reading a weight as much as using it for some more tiles.
- * Sizes that are not known are those of a large image. */
+ * Unknown sizes count as large. */
 enum { TRANSFORM = 6, READ = 8, LARGE = 64 };
 static const double WORTH = 0.9; /* of what products cost */
 
@@ -149,8 +149,8 @@ static void take_taps(const struct packing *p, float *w, int64_t phase, const fl
     }
 }
 
-/* n input channels, the first is i, for a vector of outputs, the first is o. What a block has
- * beyond them is zeros. */
+/* n input channels, starting at i, for a vector of outputs, starting at o. The rest of the block is
+ * zero. */
 static void pack_vector(const struct packing *p, int64_t phase, int64_t o, int64_t i, int64_t n,
                         float *u, int64_t width)
 {
@@ -273,7 +273,7 @@ static int inside(int64_t at, int64_t size, int side)
     return n < 0 ? 0 : n < side ? (int)n : side;
 }
 
-/* As inside, of every stride-th pixel from `at` on: the first that is, and behind the last. */
+/* Like inside, for every stride-th pixel from `at` on: [first, end). */
 static void span(int *first, int *end, int64_t at, int64_t size, int64_t stride, int side)
 {
     *first = at < 0 ? (int)((stride - 1 - at) / stride) : 0;

@@ -1,8 +1,8 @@
-/* Attention, some keys at a time: they and their values are packed for the tiles of products
- * (blocked_core.h) once for a block of queries. Scores of a few rows fit into the L1 cache. What
- * later keys outweigh is faded: every row remembers its largest score, and the sum of its powers.
+/* Attention over blocks of keys: keys and values are packed for the product tiles (blocked_core.h)
+ * once for a block of queries. Scores of a few rows fit into the L1 cache. This is online softmax:
+ * every row keeps its largest score and the sum of its powers, and earlier results are rescaled.
  *
- * Few queries are not worth packing for: their scores are dot products, where the keys lie. */
+ * For few queries packing does not pay: their scores are dot products with the keys in place. */
 #include "kernel/matrix/attention.h"
 
 #include "base/thread.h"
@@ -22,7 +22,7 @@ enum {
     SERIAL     = 64 * 64 * 64,        /* work below this is not worth a second thread */
 };
 
-/* What blocks share. */
+/* Arguments that all blocks share. */
 struct plan {
     const cq_attention      *a;
     const cq_core           *core;
@@ -128,7 +128,7 @@ static void score_rows(const struct block *b, int64_t i, int64_t rows, int64_t n
     }
 }
 
-/* What is behind the last column of values must not be stored. */
+/* Columns after the last column of values must not be stored. */
 static void weigh_narrow(const struct block *b, cq_core_tile t, int64_t rows, int64_t cols,
                          const float *const *px)
 {
@@ -209,7 +209,7 @@ static void scale_queries(const struct block *b)
 
 /* ---- few queries ---- */
 
-/* Scores of query i by keys [k0, k0 + n), whose columns or rows lie side by side. */
+/* Scores of query i for keys [k0, k0 + n), whose columns or rows are contiguous. */
 static void score_row(const struct block *b, int64_t i, int64_t k0, int64_t n)
 {
     const cq_attention *a = b->p->a;

@@ -1,8 +1,8 @@
-/* softmax(cap(q k^T * scale) + mask) v of float32, for every head of every sample. Scores are made
- * for some queries and keys at a time and never lie in memory as a whole.
+/* softmax(cap(q k^T * scale) + mask) v in float32, for every head of every sample. Scores are
+ * computed for a block of queries and keys at a time and are never in memory as a whole.
  *
- * Tensors are read where they lie: steps are floats from sample to sample, from head to head,
- * from row to row and from column to column; 0 repeats what is there. */
+ * Tensors are read in place: steps are in floats, from sample to sample, head to head, row to row
+ * and column to column; a step of 0 broadcasts. */
 #ifndef CQ_KERNEL_MATRIX_ATTENTION_H
 #define CQ_KERNEL_MATRIX_ATTENTION_H
 
@@ -22,7 +22,7 @@ typedef struct cq_attention {
     int64_t         width, v_width; /* of queries and keys; of values and results */
     cq_attention_in q, k, v;        /* rows of k and v are keys */
     float          *out;
-    int64_t         out_step[3]; /* columns lie side by side */
+    int64_t         out_step[3]; /* columns are contiguous */
     float           scale;
     float           cap; /* cap * tanh(score / cap); 0: none */
 
@@ -37,7 +37,7 @@ typedef struct cq_attention {
     bool           causal;
     int64_t        past; /* with ends: the queries are the last of them */
 
-    bool blind_is_zero; /* who sees no key at all gets 0, else NaN, as softmax says */
+    bool blind_is_zero; /* a query without any visible key gives 0 instead of softmax's NaN */
 } cq_attention;
 
 cq_status cq_attention_run(const cq_attention *a);

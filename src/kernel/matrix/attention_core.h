@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known of a row of scores while its keys come block by block. */
+/* The state of a row of scores between blocks of keys. */
 typedef struct cq_attention_row {
     float  top;  /* the largest so far; -INFINITY: none yet */
-    float  fade; /* what results so far are to be multiplied by */
+    float  fade; /* factor for earlier results */
     double sum;  /* of the powers so far */
 } cq_attention_row;
 
 typedef struct cq_attention_core {
-    /* out[i * panel + j] = x[i * row + j * col] for i < rows and j < cols; 0 for j < panel behind
-     * them, where panel is two vectors. */
+    /* out[i * panel + j] = x[i * row + j * col] for i < rows and j < cols; 0 for cols <= j < panel,
+     * where panel is two vectors. */
     void (*pack)(float *out, const float *x, int64_t row, int64_t col, int64_t rows, int64_t cols);
     void (*cap)(float *s, int64_t n, float cap);
     void (*add)(float *s, int64_t n, const float *bias, int64_t step);

@@ -87,8 +87,8 @@ static void expect_row(const cq_attention *a, int64_t s, int64_t h, int64_t i, c
     cq_free(p);
 }
 
-/* Results are what the formula says, the same bits on three threads, and nothing else is written.
- */
+/* Results follow the formula, are bitwise equal on three threads, and nothing else is written.
+ * */
 static void expect_formula(cq_attention *a)
 {
     int64_t n   = a->batch * a->heads * a->queries * (a->v_width + 3);
@@ -138,7 +138,7 @@ static void lay(cq_attention_in *in, const void *data, int64_t heads, int64_t ro
     }
 }
 
-/* A call with all that it reads; the caller changes it and hands it to done. */
+/* A call with its inputs; the test changes it and passes it to done. */
 static cq_attention sized(int64_t queries, int64_t keys, int64_t width, int64_t v_width, int order)
 {
     enum { BATCH = 2, HEADS = 3 };
@@ -184,7 +184,7 @@ TEST(attention, is_the_formula_for_all_sizes)
         }
 }
 
-/* A mask of some axes; those of bit i of axes are repeated. */
+/* A mask of some axes; axes whose bit is set are broadcast. */
 static void mask(cq_attention_in *in, const cq_attention *a, void *data, unsigned repeated)
 {
     lay(in, data, a->heads, a->queries, a->keys, 0);

@@ -1,4 +1,4 @@
-/* What lies dense in memory goes the way of results of products; the rest is element-wise. */
+/* Dense memory uses the activation of products; strided memory uses the element-wise engine. */
 #include "kernel/matrix/gelu.h"
 
 #include "base/thread.h"

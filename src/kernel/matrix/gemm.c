@@ -276,8 +276,8 @@ static int64_t columns_at_once(int64_t n)
     return each < MIN_COLS ? MIN_COLS : smaller(each, SUM_COLS);
 }
 
-/* A vector times a matrix needs no packing: every element is used once. False in *done
- * when neither stride of the matrix is 1 and it must go the long way. */
+/* A vector times a matrix needs no packing: every element is used once. *done is false if neither
+ * stride of the matrix is 1; then the general algorithm is used. */
 static cq_status multiply_vector(const cq_gemm *g, const gemm_type *t, bool *done)
 {
     bool                  is_row = g->m == 1;

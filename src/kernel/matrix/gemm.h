@@ -39,7 +39,7 @@ typedef struct cq_gemm {
 
 cq_status cq_gemm_run(const cq_gemm *g);
 
-/* A in the form packed_a wants, for any n; free with cq_free_aligned. */
+/* A in the layout of packed_a, for any n; free with cq_free_aligned. */
 cq_status cq_gemm_pack_a(void **out, cq_dtype dtype, int64_t m, int64_t k, cq_matrix a);
 
 #endif

@@ -139,7 +139,7 @@ TEST(gemm, c_is_not_read_when_beta_is_0)
     g.col_bias = bias;
     CHECK_OK(cq_gemm_run(&g));
     CHECK(c[0] == 29 && c[1] == 42 && c[2] == 53 && c[3] == 70);
-    g.n = 1; /* a column: its one bias goes to every row */
+    g.n = 1; /* a column: its one bias is added to every row */
     CHECK_OK(cq_gemm_run(&g));
     CHECK(c[0] == 29 && c[2] == 53);
     g.n        = 2;

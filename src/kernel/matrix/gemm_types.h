@@ -1,10 +1,10 @@
-/* What differs between element types in gemm: a row each. Private to the gemm sources. */
+/* A row per element type for gemm. Private to the gemm sources. */
 #ifndef CQ_KERNEL_MATRIX_GEMM_TYPES_H
 #define CQ_KERNEL_MATRIX_GEMM_TYPES_H
 
 #include "kernel/matrix/gemm.h"
 
-/* What happens to a tile of A * B on its way into C. */
+/* How a tile of A * B is stored to C. */
 typedef struct gemm_store {
     double      alpha, beta;         /* beta 0: C is not read */
     const void *row_bias, *col_bias; /* of this tile; may be NULL */

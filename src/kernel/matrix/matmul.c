@@ -1,5 +1,5 @@
-/* Tensors to gemm calls: vectors become matrices, batches a loop, and strides are handed
- * down as they are, so that a transposed operand costs nothing. */
+/* Maps tensors to gemm calls: vectors become matrices, batches become a loop, and strides are
+ * passed through, so that a transposed operand costs nothing. */
 #include "kernel/matrix/matmul.h"
 
 #include "base/thread.h"

@@ -5,8 +5,8 @@
 
 #include "tensor/tensor.h"
 
-/* torch.matmul: a vector on either side is a row or column that vanishes again, and what is
- * before the last two axes is a batch that broadcasts. */
+/* torch.matmul: a vector on either side is a row or column that is dropped from the result; axes
+ * before the last two are batches that broadcast. */
 cq_status cq_kernel_matmul(cq_tensor *out, const cq_tensor *a, const cq_tensor *b);
 
 /* out = alpha * a @ b + beta * c, of matrices or batches of matrices; c broadcasts to out

@@ -217,7 +217,7 @@ static cq_status layer_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-/* mean and rstd, where they are wanted, get a number for each row. */
+/* mean and rstd, unless NULL, get one number per row. */
 static cq_status layer(struct norm p, cq_tensor *out, cq_tensor *mean, cq_tensor *rstd,
                        const cq_tensor *x, const cq_tensor *weight, const cq_tensor *bias,
                        size_t n_axes, const char *name)

@@ -1,4 +1,4 @@
-/* The loops of normalisation that time goes into, of one float type. */
+/* The hot loops of normalisation, for one float type. */
 #ifndef CQ_KERNEL_MATRIX_NORM_TYPES_H
 #define CQ_KERNEL_MATRIX_NORM_TYPES_H
 

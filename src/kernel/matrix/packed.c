@@ -1,6 +1,6 @@
-/* The inner loop is that of blocked convolutions (blocked_core.h): some rows by two vectors.
- * The matrix lies in panels of as many columns, K_BLOCK rows of all panels at a time, which is the
- * order in which they are read. */
+/* The inner loop is that of blocked convolutions (blocked_core.h): some rows by two vectors. The
+ * matrix is stored in panels of that many columns, K_BLOCK rows of all panels at a time, which is
+ * the order in which they are read. */
 #include "kernel/matrix/packed.h"
 
 #include "base/file.h"
@@ -31,7 +31,7 @@ struct packing {
     cq_packed   *p;
     const float *b;
     int64_t      row, col;
-    float       *own; /* b, if nobody reads it any more */
+    float       *own; /* b, if its memory may be released */
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -55,7 +55,7 @@ static float *panel_at(const cq_packed *p, int64_t k0, int64_t kc, int64_t panel
     return p->w + (k0 * p->panels + panel * kc) * p->panel;
 }
 
-/* The same, from where they lie. */
+/* The same, reading b in place. */
 static void pack_piece(float *to, const struct packing *pk, int64_t k0, int64_t kc, int64_t panel)
 {
     const int64_t wide = pk->p->panel, n = smaller(wide, pk->p->n - panel * wide);
@@ -78,7 +78,7 @@ static cq_status pack_panel(void *user, int64_t panel)
     }
     if (pk->row == 1 && pk->own)
         cq_alloc_discard(pk->own + at * pk->col, sizeof *pk->b * (size_t)(n * pk->col));
-    else if (pk->row == 1) /* what is mapped of a file can be read again */
+    else if (pk->row == 1) /* pages mapped from a file can be read again */
         cq_mapping_read(pk->b + at * pk->col, sizeof *pk->b * (size_t)(n * pk->col));
     return CQ_OK;
 }
@@ -142,7 +142,7 @@ struct product {
     int64_t               chunk, n_chunks; /* of panels */
 };
 
-/* What is behind the last column of the last panel must not be stored: it goes through tile. */
+/* Columns after the last one of the last panel must not be stored: they go through tile. */
 static void put_narrow(const cq_packed_call *c, const cq_core_tile *t, int64_t row, int64_t n,
                        int64_t col, int64_t width)
 {
@@ -163,7 +163,7 @@ static void put_narrow(const cq_packed_call *c, const cq_core_tile *t, int64_t r
         }
 }
 
-/* What differs between the last panel, if it is cut short, and others. */
+/* Handles the last panel if it is partial. */
 static void run_narrow(const cq_packed_call *c, const cq_core *core, const cq_core_tile *t,
                        int64_t row, int64_t n, int64_t col, int64_t width, const float *const *px)
 {
@@ -213,8 +213,8 @@ static void run_panel(const struct product *g, int64_t panel, int64_t k0, int64_
         run_narrow(c, p->core, &t, row, n, col, width, px);
 }
 
-/* Rows that are far apart take a page each, and if it is by a multiple of 2 KB, push each other out
- * of the few places that the L1 cache has for them: they are copied. */
+/* Rows that are far apart take a page each. If they are a multiple of 2 KB apart, they evict each
+ * other from the L1 cache, so they are copied. */
 static void copy_rows(float *copy, const float **px, int64_t n, int64_t kc)
 {
     for (int64_t i = 0; copy && i < n; i++)
@@ -281,7 +281,7 @@ struct row {
     int64_t               chunk; /* panels of a block */
 };
 
-/* Panels lie one behind another: memory is read from its beginning to its end. */
+/* Panels are contiguous: memory is read sequentially. */
 static cq_status row_block(void *user, int64_t block)
 {
     const struct row *r    = user;

@@ -1,5 +1,5 @@
-/* Products by a matrix that stays the same, packed once: out = act(a * b + bias), float32. Rows
- * of a are read where they lie. For matrices that change, or of other types, there is gemm.h. */
+/* Products by a constant matrix that is packed once: out = act(a * b + bias), float32. Rows of a
+ * are read in place. For variable matrices and other types there is gemm.h. */
 #ifndef CQ_KERNEL_MATRIX_PACKED_H
 #define CQ_KERNEL_MATRIX_PACKED_H
 
@@ -10,8 +10,8 @@ typedef struct cq_packed cq_packed;
 /* Element (i, j) of the k x n matrix is at b + i * row + j * col. */
 cq_status cq_packed_new(cq_packed **out, int64_t k, int64_t n, const float *b, int64_t row,
                         int64_t col);
-/* The same of a matrix that nobody reads any more: its memory is given back meanwhile, if columns
- * lie side by side. It must still be freed. */
+/* The same for a matrix that is not read any more: its pages are released during packing if columns
+ * are contiguous. The caller still frees it. */
 cq_status cq_packed_new_of(cq_packed **out, int64_t k, int64_t n, float *b, int64_t row,
                            int64_t col);
 void      cq_packed_free(cq_packed *p); /* NULL is fine */
@@ -23,7 +23,7 @@ typedef struct cq_packed_call {
     float       *out;
     int64_t      ldc;
     const float *bias;        /* n numbers; NULL: none */
-    bool         accumulates; /* adds to what is in out; without bias and what follows it */
+    bool         accumulates; /* adds to out; bias and later fields are ignored */
     bool         clamps;      /* limits to lo … hi */
     float        lo, hi;
     bool         activates; /* or: act of every result */

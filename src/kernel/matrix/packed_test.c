@@ -10,7 +10,7 @@ static float at(int64_t i, int seed)
     return (float)((7 * i + seed) % 11 - 5) / 4;
 }
 
-/* A row alone: bits are those of the plain product, if that adds rows of the matrix. */
+/* A single row: the bits are those of the plain product, if that adds rows of the matrix. */
 static void check_row(const cq_packed *p, int64_t k, int64_t n, float *x, const float *b,
                       bool by_columns)
 {
@@ -86,7 +86,7 @@ static void check(int64_t m, int64_t k, int64_t n, bool by_columns, bool accumul
     cq_free(bias);
 }
 
-/* Several pages for each panel: what was packed of b is gone, what was not is still there. */
+/* Several pages per panel: the packed part of b is released, the rest is intact. */
 static void check_given_back(int64_t k, int64_t n)
 {
     float     *b    = cq_alloc_aligned((size_t)(k * n) * sizeof *b);

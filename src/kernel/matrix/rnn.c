@@ -1,6 +1,6 @@
-/* Recurrent layers. The input's part of all gates of all steps is one matrix product
- * before the loop. In the loop the state is multiplied by a matrix that is packed once, if
- * it is of floats: that is where time goes. */
+/* Recurrent layers. The input's contribution to all gates of all steps is one matrix product before
+ * the loop. In the loop the state is multiplied by a matrix, which is packed once if it is float:
+ * that is the hot part. */
 #include "kernel/matrix/rnn.h"
 
 #include "kernel/elementwise.h"
@@ -21,15 +21,15 @@ struct rnn {
     int64_t                size;                               /* bytes of an element */
     int64_t                steps, batch, input, hidden, width; /* width: of h and out */
     int                    n_gates, gates[MAX_GATES];
-    int                    n_summed; /* gates that take the state's part as it is */
+    int                    n_summed; /* gates that add the state's part unchanged */
     cq_rnn_activation      act[3];
     const char            *x, *w_ih, *w_hh, *b_ih, *b_hh, *w_hr, *peephole;
     const cq_packed       *packed; /* w_hh; owned, or the cell's, or NULL */
     cq_packed             *owned;
     char                  *out;
 
-    /* Work space, one allocation. h and c are the state, new_h and new_c what a step makes
-     * of it, before projection. */
+    /* Workspace, one allocation. h and c are the state, new_h and new_c the state after a step,
+     * before projection. */
     char *space, *from_x, *from_h, *projected;
     void *z[MAX_GATES], *h, *c, *new_h, *new_c;
 };

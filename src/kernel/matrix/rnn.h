@@ -35,7 +35,7 @@ typedef struct cq_rnn_packed cq_rnn_packed;
 cq_status cq_rnn_packed_new(cq_rnn_packed **out, const cq_tensor *w_ih, const cq_tensor *w_hh);
 void      cq_rnn_packed_free(cq_rnn_packed *p); /* NULL is fine */
 
-/* Zero is PyTorch's cell without biases. Tensors that may be NULL say so. */
+/* All zero is PyTorch's cell without biases. Comments mark tensors that may be NULL. */
 typedef struct cq_rnn {
     cq_rnn_kind kind;
     bool        reverse; /* from the last step, or the end of each length, to the first */
@@ -49,7 +49,7 @@ typedef struct cq_rnn {
 
     bool   reset_before; /* GRU: W * (r * h) as in ONNX, not r * (W * h) */
     bool   input_forget; /* LSTM: f is 1 - i */
-    bool   clips;        /* what goes into activations is limited to +-clip */
+    bool   clips;        /* inputs of activations are clipped to +-clip */
     double clip;
 
     const cq_tensor *w_ih, *w_hh; /* [gates * hidden, input], [gates * hidden, hidden or proj] */

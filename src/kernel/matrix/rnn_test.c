@@ -122,7 +122,7 @@ TEST(rnn, a_sequence_that_has_ended_keeps_its_state)
     release(&s);
 }
 
-/* Rows r z n of the weights moved to z r n, and told so, give the same. */
+/* Weights with rows z r n instead of r z n, declared as such, give the same result. */
 TEST(rnn, gates_may_come_in_another_order)
 {
     struct setup s = make(CQ_RNN_GRU, 3, 3);

@@ -58,8 +58,8 @@ static void pack(float *out, const float *x, int64_t row, int64_t col, int64_t r
             out[i * PANEL + j] = j < cols ? x[i * row + j * col] : 0;
 }
 
-/* tanh x = (e^2x - 1) / (e^2x + 1), which is right to the last digits of 1: those of scores are not
- * better near the cap. */
+/* tanh x = (e^2x - 1) / (e^2x + 1). Its absolute error is that of 1, which is also the precision of
+ * scores near the cap. */
 static void cap(float *s, int64_t n, float most)
 {
     const V whole = SPREAD(most), twice = SPREAD(2) / whole;
@@ -119,7 +119,7 @@ static void soften(float *s, int64_t n, cq_attention_row *row)
         s[i] = -INFINITY;
     top   = largest(s, n);
     top   = top > row->top ? top : row->top;
-    shift = top > -INFINITY ? top : 0; /* nobody is seen yet: all powers are 0 */
+    shift = top > -INFINITY ? top : 0; /* no key is visible yet: all powers are 0 */
     for (int64_t i = 0; i < n; i += PANEL) {
         const V x = fading(LOAD(s + i) - SPREAD(shift));
         const V y = fading(LOAD(s + i + LANES) - SPREAD(shift));

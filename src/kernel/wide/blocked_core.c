@@ -7,8 +7,8 @@
 
 /* ---- products ---- */
 
-/* rows and vectors are constants where this is called, so that the conditions vanish. Sums begin
- * with the bias, and with those of the steps before. */
+/* rows and vectors are constants at the call, so that the conditions are folded. Sums begin with
+ * the bias, or with those of earlier steps. */
 #define TILE_START(r)                                                                              \
     const float *p##r = rows > (r) ? px[first + (r)] : px[first];                                  \
     V            s##r = bias0, t##r = bias1;
@@ -288,8 +288,8 @@ INLINE void window_any(const cq_core_taps *t, int64_t i, const int n)
     FINISH_SEVEN;
 }
 
-/* Seven pixels from the i-th, whose windows lie side by side: what several of them share is read
- * once, and weights of a row stay in registers. */
+/* Seven pixels from the i-th, whose windows overlap: shared inputs are read once, and the weights
+ * of a row stay in registers. */
 INLINE void window_of(const cq_core_taps *t, int64_t i, const int cols, const int stride)
 {
     enum { n = 7, out_step = LANES };
@@ -326,8 +326,8 @@ INLINE void window_of(const cq_core_taps *t, int64_t i, const int cols, const in
 #undef KEEP
 #undef FINISH_SEVEN
 
-/* The last seven of a row begin where seven are left, even if some of them are done. Every kind has
- * a function of its own: together they would need more registers than there are. */
+/* The last seven pixels of a row may overlap those before. Every kind has its own function:
+ * together they would need more registers than there are. */
 #define ROW_OF(name, ...)                                                                          \
     static __attribute__((noinline)) void name(const cq_core_taps *t)                              \
     {                                                                                              \
@@ -444,7 +444,7 @@ static void sigmoid(float *x, int64_t n, bool gated)
     memcpy(x + i, rest, sizeof *x * (size_t)(n - i));
 }
 
-/* A sixth is multiplied by: a division of vectors takes as long as all else together. */
+/* Multiplies by a sixth: a vector division takes as long as the rest of the loop. */
 static void hardswish(float *x, int64_t n)
 {
     const float sixth = 1 / 6.0f;
@@ -535,8 +535,8 @@ static void unpack(float *out, int64_t plane, int channels, const float *x, int6
             out[c * plane + i] = x[LANES * i + c];
 }
 
-/* Beside what is in out already, if this continues. Four vectors to take from, with what is taken
- * of each, are twelve registers. */
+/* Keeps what is in out if this continues a gather. Four source vectors and their lane masks need
+ * twelve registers. */
 INLINE void pick_from(float *out, const cq_core_pick *picks, const float *const *x, const int n_x,
                       int64_t n, bool continues)
 {
@@ -659,8 +659,8 @@ INLINE void transform(const cq_core_winograd *t, const float *x, int64_t row, in
         forward(side, t->v + side * j * t->v_step, t->v_step, half[j][0], LANES);
 }
 
-/* What the next tile of the same block of channels has more than this one, about: blocks are far
- * apart, and there are more rows of them than a processor follows by itself. */
+/* Prefetches about what the next tile of the same block of channels reads in addition. Blocks are
+ * far apart, and there are more rows than the hardware prefetcher tracks. */
 INLINE void prefetch_next(const cq_core_winograd *t)
 {
     enum { MORE = 4, LINE = 16 };
@@ -738,7 +738,7 @@ static void unwinograd(const cq_core_unwinograd *t)
     }
 }
 
-/* In doubles: it is done once, and errors of weights are those of every result. */
+/* In doubles: it is done once, and errors of weights affect every result. */
 INLINE D line_of(const double *g, const D *w, int64_t step, const int window)
 {
     D sum = g[0] * w[0];

@@ -1,11 +1,11 @@
-/* Depthwise convolution of plain images: a run of places of one output row, all taps of a place
- * summed in registers. What it computes is said by other types, in kernel/conv_type.inc. */
+/* Depthwise convolution of plain feature maps: a run of positions of one output row, all taps of a
+ * position summed in registers. kernel/conv_type.inc is the portable version. */
 #include "kernel/isa.h"
 #include "kernel/wide/vector.h"
 
 #include <string.h>
 
-/* Four vectors of places side by side. */
+/* Four adjacent vectors of positions. */
 static void run_of_four(float *out, const float *x, const float *w, const int64_t *at,
                         int64_t n_taps, V bias)
 {
@@ -26,7 +26,7 @@ static void run_of_four(float *out, const float *x, const float *w, const int64_
     STORE(out + 3 * LANES, s3);
 }
 
-/* One vector of places, a step of 1 or 2 apart. */
+/* One vector of positions, 1 or 2 apart. */
 static void run_of_one(float *out, const float *x, int64_t step, const float *w, const int64_t *at,
                        int64_t n_taps, V bias)
 {
@@ -57,7 +57,7 @@ void CQ_OF_ISA(taps)(void *out, int64_t n, const void *x, int64_t step, const vo
     if (step <= 2)
         for (; i + LANES <= n; i += LANES)
             run_of_one(po + i, px + i * step, step, pw, at, n_taps, vb);
-    if (step <= 2 && i < n) { /* reads on behind the row, and keeps what belongs to it */
+    if (step <= 2 && i < n) { /* reads past the row, and keeps what belongs to it */
         float some[LANES];
 
         run_of_one(some, px + i * step, step, pw, at, n_taps, vb);

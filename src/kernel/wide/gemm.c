@@ -1,5 +1,4 @@
-/* The inner kernels of gemm for float and double. What they compute is said by those of other
- * types, in kernel/gemm_type.inc. */
+/* The inner kernels of gemm for float and double. kernel/gemm_type.inc is the portable version. */
 #include "kernel/isa.h"
 #include "kernel/wide/vector.h"
 

@@ -1,7 +1,7 @@
-/* Pixels of a tile that are equally far from each other, so that one pointer, or a few and what an
- * address can add, lead to all of them: one for each is more than there are registers. In a
- * function with near, a constant, which says that they lie side by side, a vector each, and apart,
- * bytes from one to the next. */
+/* Addresses of the pixels of a tile that are equally far apart: one pointer, or a few with constant
+ * offsets, reach all of them; one pointer per pixel would need too many registers. Used in
+ * functions with `near`, a constant that is true if the pixels are adjacent vectors, and `apart`,
+ * the bytes from one to the next. */
 #ifndef CQ_KERNEL_WIDE_LINE_H
 #define CQ_KERNEL_WIDE_LINE_H
 
@@ -18,7 +18,7 @@
 #define LINE_PLACE(r) (near ? p0 + 4 * LANES * (r) : LINE_THIRD(r) + (r) % 3 * apart)
 #define LINE_THIRD(r) ((r) < 3 ? p0 : (r) < 6 ? p3 : (r) < 9 ? p6 : (r) < 12 ? p9 : p12)
 
-/* What was read from there is not kept. */
+/* Forces the compiler to read the pointers again instead of keeping them. */
 #define LINE_AGAIN                                                                                 \
     READ_AGAIN(p0);                                                                                \
     if (!near) {                                                                                   \

@@ -5,10 +5,9 @@
 #include "kernel/wide/vector.h"
 
 /* e^x = 2^n e^r with n the nearest integer to x / log 2: returns e^r. Adding 3 * 2^22 rounds to n
- * and leaves it in the low bits of t, also of a NaN, whose n means nothing but does no harm. The
- * polynomial was fitted for this file by weighted least squares towards the least greatest relative
- * error. It is summed in pairs: what waits for one another must be short for several vectors to be
- * under way. */
+ * and leaves it in the low bits of t; for a NaN these bits are harmless. The polynomial was fitted
+ * for this file by weighted least squares to minimise the largest relative error. It is summed in
+ * pairs: short dependency chains let several vectors overlap. */
 INLINE V power_part(V *t, V x)
 {
     const V magic = SPREAD(12582912.0f);

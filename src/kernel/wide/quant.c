@@ -1,6 +1,6 @@
-/* Products, sums and limits of numbers of 8 bits (kernel/quant_core.h). A word is a unit of what is
- * multiplied: four bytes, unsigned, by four that are signed, or two numbers of 16 bits by two. Q is
- * an element of an image, N one of what words are made of. */
+/* Products, sums and limits of 8-bit numbers (kernel/quant_core.h). A word is the unit of
+ * multiplication: four unsigned bytes by four signed ones, or two 16-bit numbers by two. Q is an
+ * element of a feature map, N an element of a word. */
 #include "kernel/isa.h"
 #include "kernel/wide/line.h"
 
@@ -22,9 +22,9 @@ INLINE I dot_of_pairs(I s, I x, I w)
 }
 #endif
 
-/* DOT adds the products of a word; DOT_16 those of two numbers of 16 bits, the second of which is
- * 0 in what LOAD_Q reads. LOAD_TAPS reads channels of one or two pixels, TAPS of them, side by
- * side. Vector types can convert, but gcc does it one by one. */
+/* DOT adds the products of a word; DOT_16 those of two 16-bit numbers, the second of which is 0 in
+ * what LOAD_Q reads. LOAD_TAPS reads adjacent channels of one or two pixels, TAPS of them. Vector
+ * types can convert, but gcc converts element by element. */
 #if CQ_LANES == 16 && defined(__AVX512VNNI__)
 typedef uint8_t Q, N;
 #define DOT(s, x, w)    ((I)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
@@ -170,7 +170,7 @@ INLINE void put_whole(Q *out, I sum, V scale, V bias, const cq_quant_finish *f)
             nearest_and(limited(FMA(FLOATS(sum), scale, bias), f->lo, f->hi), SPREAD_I(f->zero)));
 }
 
-/* Two vectors of channels: what is above or below bytes is cut off on the way to them. */
+/* Two vectors of channels; values outside of the range of bytes are saturated. */
 INLINE void put_both(Q *out, I a, I b, const V *scale, const V *bias, const cq_quant_finish *f)
 {
 #if CQ_LANES == 8 && defined(__AVX2__)
@@ -222,7 +222,7 @@ static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_fin
     else if (rows > (r))                                                                           \
         put_whole(out + (r)*t->out_row, s##r, scale[0], bias[0], &f);
 
-/* What is not a whole vector of bytes, through memory. */
+/* A partial vector of bytes, through memory. */
 static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int rows)
 {
     const cq_quant_finish f   = t->finish;
@@ -236,9 +236,9 @@ static void put_rows(const cq_quant_tile *t, I (*sums)[2], int64_t first, int ro
     }
 }
 
-/* Where bytes are multiplied in fours by two instructions: the first adds products in twos, in 16
- * bits. Those of a word and the next are added before they are widened where that fits; else those
- * of one word are widened, or, where not even these fit, it is multiplied as numbers of 16 bits. */
+/* For sets that multiply bytes in fours by two instructions: the first adds pairs of products in 16
+ * bits. Sums of a word and the next are added before they are widened if that fits; otherwise those
+ * of one word are widened; if these do not fit either, the word is multiplied in 16 bits. */
 #if HAS_GROUPS
 typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
 
@@ -409,7 +409,7 @@ enum { PIXELS = 4 }; /* at a time */
     else if (n > (r))                                                                              \
         put(out + (r)*out_step, s##r, &f, c, t->channels);
 
-/* x is read a vector at a time, also behind its last channel: there is room. */
+/* Reads x a vector at a time, also past its last channel: there is room. */
 INLINE void depthwise_pixels(const cq_quant_taps *t, int64_t i, int64_t c, const int n,
                              const int vectors)
 {
@@ -445,7 +445,8 @@ INLINE void depthwise_row(const cq_quant_taps *t, int64_t i, const int n)
         depthwise_pixels(t, i, c, n, 1);
 }
 
-/* The last pixels are computed with some before them once more rather than one by one. */
+/* The last pixels are computed together with some that are already done, instead of one at a
+ * time. */
 static void depthwise(const cq_quant_taps *t)
 {
     if (t->n < PIXELS)

@@ -1,10 +1,10 @@
-/* Vectors of CQ_LANES floats, whatever the instruction set. Sources in this folder are written
- * once on them and compiled for each set (CMakeLists.txt), with CQ_ISA, its name, and CQ_LANES.
- * Wider vectors than the set has are lowered to narrower ones: right, but slow, which is how
- * the 16 lanes are tested where there is no AVX-512.
+/* Vectors of CQ_LANES floats for any instruction set. Sources in this folder are written once on
+ * them and compiled for each set (CMakeLists.txt), with CQ_ISA, its name, and CQ_LANES. Vectors
+ * wider than the set supports are lowered to narrower ones: correct, but slow. This is how the 16
+ * lanes are tested without AVX-512.
  *
- * Intrinsics are for what vector types cannot say: the larger and smaller of two numbers in one
- * instruction, and a product and a sum with one rounding. */
+ * Intrinsics are used where vector types have no equivalent: minimum and maximum in one
+ * instruction, and multiply-add with one rounding. */
 #ifndef CQ_KERNEL_WIDE_VECTOR_H
 #define CQ_KERNEL_WIDE_VECTOR_H
 
@@ -18,9 +18,9 @@
 
 enum { LANES = CQ_LANES };
 
-/* Rows of a tile of a product, by two vectors: as many as registers hold beside two of weights and
- * one number. AVX-512 and NEON have 32 registers, others 16; NEON reads numbers into registers of
- * their own, for which 14 rows leave too few. */
+/* Rows of a product tile, by two vectors: as many as fit into registers besides two for weights and
+ * one for a number. AVX-512 and NEON have 32 registers, others 16; NEON loads numbers into separate
+ * registers, for which 14 rows leave too few. */
 #if CQ_LANES == 16
 #define TILE_ROWS 14
 #elif defined(__aarch64__)
@@ -108,15 +108,16 @@ static inline H fused_h(H a, H b, H c)
 #endif
 #endif
 
-/* What is read once and used often: else compilers read it again for each use. Of 16 registers
- * there is none to spare for that. */
+/* Keeps a value in a register that is read once and used often: otherwise compilers read it again
+ * for each use. With 16 registers none can be spared for that. */
 #if CQ_LANES == 16 && defined(__AVX512F__)
 #define STAYS_IN_REGISTER(v) __asm__("" : "+v"(v))
 #else
 #define STAYS_IN_REGISTER(v) (void)(v)
 #endif
 
-/* What p points to is read where it is used, not kept; and addresses are worked out from p. */
+/* Makes the compiler read *p where it is used instead of keeping it, and compute addresses from
+ * p. */
 #define READ_AGAIN(p) __asm__("" : "+r"(p))
 
 /* A multiply-add takes a number from memory and spreads it: reading it twice costs nothing. */
@@ -198,8 +199,8 @@ static inline V permuted(V v, I at)
 #define BOTH_HALVES  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define LOAD_EVEN(p) ((V)__builtin_shufflevector(LOAD(p), LOAD((p) + LANES - 1), EVEN))
 
-/* For as many rows as a tile has; what is behind them vanishes where rows is a constant. Every
- * sum has a name of its own: in an array gcc keeps them in memory. */
+/* For as many rows as a tile has; the others are folded away if rows is a constant. Every sum has a
+ * separate variable: gcc would keep an array in memory. */
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) EACH_FURTHER_ROW(X)
 #if TILE_ROWS == 14
 #define EACH_FURTHER_ROW(X) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)

@@ -1,5 +1,5 @@
-/* Which options are for which kinds of models. An option that would change nothing is a mistake of
- * the user, who expects that it does something. */
+/* Options and the kinds of models that they apply to. An option without effect is an error, because
+ * the user expects an effect. */
 #include "applies.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
 static const struct applies {
     const char *option;
     unsigned    kinds;
-    const char *is_for, *instead; /* what the user may mean; NULL: nothing */
+    const char *is_for, *instead; /* a suggestion for the user; NULL: none */
 } options[] = {
     { "static", CLI_KIND_PT2, ".pt2 files", "sizes without a name are fixed anyway" },
     { "keep-mutations", CLI_KIND_PT2, ".pt2 files",

@@ -1,9 +1,9 @@
-/* Where an export that differs from its source begins to. Both are run once more: the source
- * operator by operator, the export with the values that stand for those as outputs, and the first
- * node whose result differs is named, with both results. What the source computes in branches and
- * loops is not seen so; then it is what every module returns, and the first module whose results
- * differ is named, with its nodes. Modules are known by the names of their nodes, /features/0/Conv.
- */
+/* Finds the first node whose value differs between the source and the export. Both run once more:
+ * the source operator by operator, the export with the corresponding values as outputs. Operators
+ * inside branches and loops of the source cannot be observed in this way; then the results of
+ * modules are compared, and the first module whose results differ is reported with its nodes.
+ * Modules are identified by the names of their nodes, /features/0/Conv.
+ * */
 #include "bisect.h"
 
 #include "show.h"
@@ -20,7 +20,7 @@ enum { MAX_PATHS = 2048, MAX_PATH = 256, AT_ONCE = CLI_MAX_OUTPUTS / 2 };
 
 enum { MAX_VALUES = 8192, MAX_NAME = 256 };
 
-/* Values of the export, and what the source has in their place. */
+/* Values of the export, and the corresponding values of the source. */
 typedef struct values {
     char       value[MAX_VALUES][MAX_NAME], node[MAX_VALUES][MAX_NAME], op[MAX_VALUES][64];
     cq_tensor *wanted[MAX_VALUES];
@@ -104,7 +104,7 @@ typedef struct paths {
     size_t n;
 } paths;
 
-/* "/features/0/Conv" to "features.0"; false when there is no module in the name. */
+/* "/features/0/Conv" to "features.0"; false if the name has no module. */
 static bool path_of(char *out, const char *node)
 {
     const char *last = strrchr(node, '/');
@@ -245,8 +245,8 @@ static const char *named(char (*at)[MAX_PATH], size_t n, const char *output)
     return output;
 }
 
-/* Of some paths the first whose result differs; false when there is none. Outputs that were named
- * come after the model's own, in the order in which they were made. */
+/* The first of some paths whose result differs; false if there is none. Named outputs come after
+ * the model's own, in the order in which they were computed. */
 static bool find_among(const cli_compared *c, char (*at)[MAX_PATH], size_t n, results *r)
 {
     cq_export_options options = *c->options;

@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-/* What was compared. All is borrowed. */
+/* What was compared. All pointers are borrowed. */
 typedef struct cli_compared {
     cli_model               *model;
     const cq_onnx_model     *onnx;
@@ -15,8 +15,8 @@ typedef struct cli_compared {
     cq_status (*compare)(cq_tensor *got, cq_tensor *wanted); /* CQ_E_TYPE: they differ */
 } cli_compared;
 
-/* Notes on standard error, and both results in numbers on standard output. It says nothing when
- * neither a node nor a module can be found: then the outputs are all there is to say. */
+/* Prints notes to standard error, and both results to standard output. Prints nothing if it finds
+ * neither a node nor a module. */
 void cli_bisect(const cli_compared *compared);
 
 #endif

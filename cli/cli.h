@@ -1,8 +1,8 @@
-/* What the verbs of the command line share. A verb is one file, cmd_NAME.c, that defines one
- * cli_verb; the table of them is in main.c. The parser (options.c) does all the checking that
- * needs no knowledge of the verb, say.c does all the talking.
+/* Interface of the verbs of the command line. A verb is one file, cmd_NAME.c, that defines one
+ * cli_verb; main.c has the table. The parser (options.c) checks everything that needs no knowledge
+ * of the verb; say.c prints messages.
  *
- * The command line uses public headers only, and no heap: arguments stay where they are. */
+ * The command line uses public headers only, and no heap: arguments are not copied. */
 #ifndef CALQUE_CLI_H
 #define CALQUE_CLI_H
 
@@ -28,12 +28,12 @@ enum {
             return try_code_;                                                                      \
     } while (0)
 
-/* An option is a row. Tables end with a row without a name; give one that may be repeated the
- * help text that says so. A row without help is accepted but not listed. */
+/* An option is a row. Tables end with a row without a name. The help text of a repeatable option
+ * mentions that it is repeatable. A row without help is accepted but not listed. */
 typedef struct cli_option {
     const char *name;  /* "opset" for --opset */
-    const char *value; /* what its value is called, "N"; NULL: a flag, takes none. What is called
-                        * FILE, SPEC, JSON or OUT may be -, for standard input and output */
+    const char *value; /* placeholder of its value, "N"; NULL: a flag without a value. A value
+                        * named FILE, SPEC, JSON or OUT may be -, for standard input and output */
     const char *help;
     char        letter; /* 'o' for -o; 0: none */
 } cli_option;
@@ -48,9 +48,9 @@ typedef struct cli_group {
 
 typedef struct cli_verb {
     const char       *name;
-    const char       *operands; /* "MODEL [OUTDIR]", as in the usage line; "" for none */
+    const char       *operands; /* "MODEL [OUTDIR]", as in the usage line; "" if there are none */
     const char       *summary;  /* half a line for the list of verbs */
-    const char       *about;    /* what the help of the verb begins with, ready-broken lines */
+    const char       *about;    /* the first lines of the verb's help, with line breaks */
     const cli_option *options;  /* NULL: none */
     const cli_group  *groups;   /* NULL: they are one list */
     size_t            min_operands, max_operands;
@@ -80,10 +80,11 @@ struct cli_args {
     bool            wants_help;
     bool            no_sandbox;
     bool            allows_large; /* --allow-large-output */
-    bool            quiet;        /* -q: nothing is said of success */
+    bool            quiet;        /* -q: print nothing on success */
 };
 
-/* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has said why. */
+/* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has printed the
+ * error. */
 int cli_parse(cli_args *args, int argc, char **argv);
 
 /* Whether an option was given; its value, the last one if there are many, or NULL. Both assert
@@ -97,8 +98,8 @@ const char *cli_next_value(const cli_args *args, const char *name, size_t *at);
 /* A whole number within bounds; *out keeps its value when the option is not given. */
 int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
 
-/* The nearest to a wrong name, or NULL if none is near. name_at(table, i) is the i-th that there
- * is, and NULL after the last. */
+/* The name most similar to a wrong one, or NULL if none is similar. name_at(table, i) is the i-th
+ * name, and NULL after the last. */
 const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *table, size_t i),
                         const void *table);
 
@@ -108,13 +109,13 @@ bool cli_is_slip(const char *wrong, const char *right);
 /* Whether a verb has an option of that name. */
 bool cli_verb_has(const cli_verb *verb, const char *option);
 
-/* Prints the last failure of the library: message, place, excerpt, hint. Returns CLI_FAILED. */
+/* Prints the last failure of the library: message, location, excerpt, hint. Returns CLI_FAILED. */
 int cli_fail(void);
 
 /* The same for a failure that only the command line knows of. */
 int cli_fail_with(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says what is wrong with the command line and where help is. Returns CLI_MISUSE. */
+/* Prints an error about the command line and how to get help. Returns CLI_MISUSE. */
 int cli_misuse(const cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Text that may come from a file: control characters, which a terminal would obey or which would
@@ -132,14 +133,14 @@ bool cli_is_same_word(const char *a, const char *b);
 
 bool cli_ends_with(const char *text, const char *suffix);
 
-/* A text file into text, which has room for size bytes with the ending zero; its length. The exit
- * code, after saying what is wrong. */
+/* Reads a text file into text, which has room for size bytes including the terminating zero, and
+ * its length. Returns the exit code; prints the error. */
 int cli_read_text(const char *path, char *text, size_t size, size_t *len);
 
-/* One more hint, below what a failure said. */
+/* Prints another hint, below a failure. */
 void cli_say_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* To standard error: things that are worth knowing, and things that may be wrong. */
+/* Notes and warnings, to standard error. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
@@ -148,17 +149,17 @@ void cli_warn_at(const char *where, const char *message); /* of the library; whe
 void   cli_start_clock(void);
 double cli_elapsed(void); /* seconds */
 
-/* Says on standard error what was written: "wrote PATH: 46.7 MB, 49 nodes, 0.31 s". format is what
- * comes between the size and the time, with a space before and a comma behind it; it may be empty.
- */
+/* Prints on standard error what was written: "wrote PATH: 46.7 MB, 49 nodes, 0.31 s". format is the
+ * text between the size and the time, with a space before it and a comma after it; it may be empty.
+ * */
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Whether a path is that of standard output. */
 bool cli_is_stdout(const char *path);
 
-/* Puts paths in place of every - among options and operands that are files: that of standard
- * output, and that of a copy of standard input. The exit code, after saying what is wrong. */
+/* Replaces every - among options and operands that are files by the path of standard output or of a
+ * copy of standard input. Returns the exit code; prints the error. */
 int cli_open_streams(cli_args *args);
 
 /* Whether a path is that of this copy. */
@@ -167,22 +168,23 @@ bool cli_is_stdin(const char *path);
 /* A path for a message: that of the copy is "standard input". */
 const char *cli_path_name(const char *path);
 
-/* The same as cli_put_text for a path, or a place that begins with one: the streams have names. */
+/* Like cli_put_text for a path, or a location that begins with one: the standard streams have
+ * names. */
 void cli_put_path(FILE *out, const char *path);
 
-/* Ends cq_outputs_begin. The outputs are put into place if code is CLI_DONE and what was printed so
- * far has reached standard output; otherwise none is left. Returns code, or that this failed. */
+/* Ends cq_outputs_begin. If code is CLI_DONE and everything printed so far has reached standard
+ * output, the outputs are renamed to their final names; otherwise none is left. Returns code, or
+ * the code of its own failure. */
 int cli_end_outputs(int code);
 
-/* As cq_onnx_model_save; to standard output it goes in one piece, without external data. */
+/* Like cq_onnx_model_save; standard output gets the whole model, without external data. */
 struct cq_onnx_model;
 struct cq_onnx_save_options;
 cq_status cli_save_model(const struct cq_onnx_model *model, const char *path,
                          const struct cq_onnx_save_options *options);
 
-/* Limits what is written by what is read: a small file must ask for gigabytes
- * (--allow-large-output). Tensors that the user describes count as if they were read; a built-in
- * model needs no file. */
+/* Limits output by input: a small file needs --allow-large-output to write gigabytes. Tensors that
+ * the user describes count as input; a built-in model needs no file. */
 void cli_limit_outputs(const cli_args *args);
 void cli_allow_outputs(uint64_t bytes);
 
@@ -195,7 +197,7 @@ void cli_show_progress(void);
 void cli_progress_bar(char *out, size_t size, int width, const char *what, uint64_t done,
                       uint64_t total);
 
-/* The same as exit codes: CLI_DONE for CQ_OK, else what cli_fail says. */
+/* The same as exit codes: CLI_DONE for CQ_OK, otherwise the result of cli_fail. */
 int cli_result(cq_status status);
 
 /* The same for what calls a model: arguments that it does not take, or lacks, and names that it has

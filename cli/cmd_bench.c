@@ -19,7 +19,7 @@ enum {
     MAX_INPUTS   = 1 << 16,
     MAX_OUTPUTS  = 1 << 16,
     MAX_RUNS     = 10000,
-    LEAST_RUNS   = 10, /* when nobody says how many … */
+    LEAST_RUNS   = 10, /* if the user gives no number … */
     MOST_RUNS    = 1000,
     MAX_OP_TYPES = 256
 };

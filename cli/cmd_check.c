@@ -53,8 +53,8 @@ static void write_failure(cli_report *report, const char *path, const char *code
     write_finding(report, path, &f);
 }
 
-/* The rules of structure; then, with --full, whether all types and shapes fit together. That is
- * asked only of a model whose structure is sound. */
+/* Checks the structure; then, with --full, types and shapes. The second check requires a sound
+ * structure. */
 static bool check_model(cli_report *report, const char *path, cq_onnx_model *model)
 {
     cq_onnx_findings *findings = NULL;

@@ -1,5 +1,5 @@
-/* calque export: a model carried over to ONNX. What the model is made of is the business of its
- * front end (model.c); this file is the order of the steps. */
+/* calque export: exports a model to ONNX. The front end of the model (model.c) does the work; this
+ * file has the order of the steps. */
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -18,7 +18,7 @@
 
 enum { MAX_TRIES = 4 /* of saving, when another program creates a file of the same name */ };
 
-/* Where the model goes: -o, or a file in this folder that is named after the model. */
+/* The output path: -o, or a file in the current folder that is named after the model. */
 static const char *output_path(const cli_args *args, const cli_model *model)
 {
     static char path[PATH_SIZE];
@@ -28,8 +28,8 @@ static const char *output_path(const cli_args *args, const cli_model *model)
     return given ? given : path;
 }
 
-/* ONNX goes into any file, but a name that promises another format is probably a mistake. Names of
- * temporary files and copies promise nothing. */
+/* Any file name is accepted, but the suffix of another format is probably a mistake. Names of
+ * temporary files and copies have no such suffix. */
 static void warn_of_suffix(const char *path)
 {
     static const char *const fine[] = { "onnx", "tmp", "temp", "part", "new", "old", "bak", "bin" };
@@ -52,7 +52,7 @@ typedef struct limits {
     int64_t stripped, external;
 } limits;
 
-/* What was stripped is external data that is nowhere: saved as it is. */
+/* Stripped tensors refer to external data that does not exist, so they are saved unchanged. */
 static cq_status save(const cli_args *args, cq_onnx_model *onnx, const char *path,
                       char data_path[PATH_SIZE], const limits *from)
 {
@@ -91,13 +91,13 @@ static void say_success(const cli_args *args, const cq_onnx_model *onnx, const c
               cq_onnx_model_n_nodes(onnx) == 1 ? "" : "s", proved);
 }
 
-/* What an export makes: the model, where it goes, and what came of it. */
+/* The result of an export: the model, its path and the report. */
 typedef struct made {
     cq_onnx_model *onnx;
     const char    *path, *report;
     char           data_path[PATH_SIZE];
     cli_report     about;
-    int            misuse; /* the exit code, where options do not fit what was made */
+    int            misuse; /* the exit code if options do not apply to the exported model */
 } made;
 
 static cq_status make_model(const cli_args *args, cli_model *model, cli_example *example,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    MAX_ROWS  = 40, /* of a table, unless --all asks for more */
+    MAX_ROWS  = 40, /* of a table, without --all */
     FEW_ROWS  = 8,  /* of tensors, if there are modules */
     MAX_WIDTH = 60, /* of a column: a longer cell sticks out alone */
     ALL_DEPTH = 1000,
@@ -120,7 +120,7 @@ static size_t count_shown(const page *p, size_t t, int64_t depth)
     return n;
 }
 
-/* The depth that was asked for, or the deepest that is no longer than a screen. */
+/* The requested depth, or the deepest that fits on a screen. */
 static int64_t depth_shown(const page *p, size_t t)
 {
     size_t n = cq_info_n_rows(p->info, t);
@@ -189,7 +189,7 @@ static int column_width(const page *p, size_t t, size_t column, int64_t depth)
     return width;
 }
 
-/* A column that has nothing in any row is not worth its place. */
+/* A column without any text is omitted. */
 static bool is_empty_column(const page *p, size_t t, size_t column)
 {
     char buffer[CELL_SIZE];
@@ -205,7 +205,7 @@ static void put_row(const page *p, size_t t, size_t row, const int *widths, size
     char   buffer[CELL_SIZE];
     size_t last = n_columns;
 
-    /* Spaces behind the last text of a row would only break lines. */
+    /* Trailing spaces would only wrap lines. */
     while (last > 1 && (widths[last - 1] < 0 || !*cell_text(p, t, row, last - 1, buffer)))
         last--;
     fputs("  ", stdout);
@@ -313,8 +313,8 @@ static void put_json(const page *p)
 
 /* ---- the verb ---- */
 
-/* What an export of the model finds: outputs and operations of its modules. Without an example that
- * somebody asked for it may fail, and nothing is known. */
+/* Adds what an export of the model finds: outputs and operations of its modules. Without a
+ * requested example it may fail; then nothing is added. */
 static int add_export(cq_info *info, const cli_args *args, cli_model *model)
 {
     static cli_example example; /* too large for a stack frame */

@@ -27,7 +27,7 @@ static size_t n_joins(void)
     return plan.n_before + (plan.files[1] != NULL) + plan.n_after;
 }
 
-/* What the join with that number connects: models that the caller frees or joins. */
+/* The models that the join with that number connects; the caller frees or joins them. */
 typedef struct join_pair {
     cq_onnx_model  *first, *second;
     cq_connection   connections[CQ_STEP_CONNECTIONS]; /* of a step */

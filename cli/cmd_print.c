@@ -1,4 +1,4 @@
-/* calque print: what is in a file, as text; and text back into a file. */
+/* calque print: the contents of a file as text; and text back into a file. */
 #include "applies.h"
 #include "cli.h"
 #include "example.h"
@@ -15,7 +15,7 @@
 
 #define PATH_SIZE 4096
 
-/* What people read; a file given with -o has every byte of the model's texts. */
+/* Output for people; a file given with -o gets every byte of the model's strings. */
 static bool show(void *file, const char *text, size_t size)
 {
     cli_put_lines(file, text, size);
@@ -43,7 +43,7 @@ static cq_status put_model(const cq_onnx_model *model, bool as_text, const char 
     return status;
 }
 
-/* References to external data stay what they are in the text. */
+/* References to external data are kept in the text. */
 static int save_as_is(const char *path, const cq_onnx_model *model)
 {
     cq_onnx_save_options options;
@@ -94,8 +94,8 @@ static void show_value(const cq_onnx_value *value)
     }
 }
 
-/* A file does not say what it holds; an input or output of a model says so. In a folder of test
- * data, as DIR/test_data_set_0/input_0.pb, that is DIR/model.onnx. */
+/* A file does not contain its type, but the corresponding input or output of a model does. For test
+ * data such as DIR/test_data_set_0/input_0.pb the model is DIR/model.onnx. */
 static cq_status load_beside_model(cq_onnx_value **out, const char *path)
 {
     const char    *name = strrchr(path, '/');
@@ -121,7 +121,7 @@ static cq_status load_beside_model(cq_onnx_value **out, const char *path)
     return status;
 }
 
-/* Without a model it is what it can be read as; an optional is read as a sequence of one. */
+/* Without a model, tries each type; an optional is read as a sequence of one. */
 static cq_status load_as(cq_onnx_value **out, const char *path, const char *type)
 {
     char           text[128];
@@ -144,7 +144,7 @@ static int print_value(const char *path)
 
     if (status != CQ_OK)
         status = load_as(&value, path, "float[]");
-    if (status != CQ_OK) { /* what is not a tensor either gets that complaint */
+    if (status != CQ_OK) { /* if it is not a tensor either, that error is reported */
         status = load_as(&value, path, "seq(float[])");
         if (status != CQ_OK || !cq_onnx_value_count(value)) {
             cq_onnx_value_release(value);
@@ -193,7 +193,7 @@ static bool is_program(const char *path)
     return cli_model_is_built_in(path) || cli_model_is_archive(path) || cli_model_is_text(path);
 }
 
-/* Standard input has no name: what is neither a program nor a model is read as a tensor. */
+/* Standard input has no name: bytes that are neither a program nor a model are read as a tensor. */
 static bool is_tensor(const char *path)
 {
     cq_onnx_model *model = NULL;

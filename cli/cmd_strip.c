@@ -1,11 +1,12 @@
-/* calque strip: a model or tensor without its data. calque unstrip, the way back, is beside it. */
+/* calque strip: removes the data of a model or tensor. calque unstrip, its inverse, is in this file
+ * too. */
 #include "cli.h"
 #include "load.h"
 #include "model.h"
 
 #include <calque/testcase.h>
 
-/* Stripping sorts nodes, and does not say so. */
+/* Stripping sorts nodes without a message. */
 static int note_order(const char *path)
 {
     cq_onnx_model *model = NULL;

@@ -1,4 +1,4 @@
-/* calque testcase: a model, what it was given and what it gave. */
+/* calque testcase: a model with its inputs and outputs. */
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -12,15 +12,15 @@
 
 enum { MAX_TRIES = 4 };
 
-/* The model and its example; what a test-case has of it is flat, and not what the model is called
- * with. */
+/* The model and its example. A test case has flat tensors, which may differ from the arguments of
+ * the model. */
 typedef struct source {
     cli_model         *model;
     const cli_example *example;
     cli_tensors        flat;
     const cli_args    *args;
     const cli_export  *job;
-    int                misuse; /* the exit code, where options do not fit what was made */
+    int                misuse; /* the exit code if options do not apply to the exported model */
 } source;
 
 static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
@@ -95,7 +95,7 @@ static const struct {
     { "grad", CQ_TESTCASE_GRADIENTS },
 };
 
-/* The gradients of outputs from DIR/gradient_input_i.pb or .npy; those that have no file are
+/* The gradients of outputs from DIR/gradient_input_i.pb or .npy; outputs without a file get
  * ones. */
 typedef struct seeds {
     cq_tensor *tensors[CLI_MAX_OUTPUTS];

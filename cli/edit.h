@@ -37,8 +37,8 @@ struct cli_edit {
 /* Reads the first operand. */
 int cli_edit_open(cli_edit *e, const cli_args *args);
 
-/* If code is CLI_DONE: proves, writes, and says so on standard error ("optimized net.onnx: …").
- * Frees both models. */
+/* If code is CLI_DONE: proves, writes, and prints a line to standard error ("optimized net.onnx:
+ * …"). Frees both models. */
 int cli_edit_close(cli_edit *e, const cli_args *args, const char *done, int code);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where example inputs come from. The specs themselves are taken apart in input.c. */
+/* Reads example inputs. input.c parses the specs. */
 #include "example.h"
 #include "value.h"
 
@@ -36,7 +36,7 @@ static int read_structure(cli_example *e, const char *path, const cli_signature 
     return CLI_DONE;
 }
 
-/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until there is none. */
+/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until a file is missing. */
 static int read_folder(cli_example *e, const cli_args *args, const char *folder,
                        const cli_signature *s)
 {
@@ -132,7 +132,7 @@ static void keep_name(void *user, const char *name)
         snprintf(to->example->names[to->n++], CLI_NAME_SIZE, "%s", name);
 }
 
-/* Arguments that nest as those of the example do: only that counts. */
+/* Arguments with the nesting of the example; only the nesting matters. */
 static cq_status outline(cq_args **out, const cli_example *e)
 {
     static cq_tensor *same[CLI_MAX_INPUTS];
@@ -182,7 +182,7 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     CLI_TRY(folder ? read_folder(e, args, folder, s) : cli_values_read(e, args, s));
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
-    if (!folder || !e->structure) /* what an args.json has is named by the export itself */
+    if (!folder || !e->structure) /* inputs of an args.json are named by the export */
         name_by_params(e, s);
     size_named_axes(e, s);
     share_sizes(e);
@@ -194,7 +194,7 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     return CLI_DONE;
 }
 
-/* A file may come with sizes: those that are numbers must be its own. */
+/* A file may be given with sizes: sizes that are numbers must match it. */
 static int check_file(const cli_input *in, const cq_tensor *t)
 {
     bool fits = !in->rank || in->rank == cq_tensor_rank(t);

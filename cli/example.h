@@ -7,26 +7,27 @@
 
 #define CLI_MAX_INPUTS 256
 
-/* What a model takes. Large, as an example is: there is one at a time, and it is static. */
+/* The inputs of a model. The struct is large, as that of an example: there is one at a time, and it
+ * is static. */
 #define CLI_NAME_SIZE 256
 
-/* A parameter of a program: what it is called, and its type, "" or as the source has it. */
+/* A parameter of a program: its name, and its type, "" or as in the source. */
 typedef struct cli_param {
     char name[CLI_NAME_SIZE], type[CLI_NAME_SIZE];
     bool is_hidden; /* in the graph, its name is that of a weight */
 } cli_param;
 
 typedef struct cli_signature {
-    const char *model;       /* what it is called in messages */
+    const char *model;       /* the name of the model in messages */
     size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
                                 CLI_ANY_NUMBER: nothing is known, and arguments may nest */
-    bool        is_flat; /* nested arguments have been flattened: an args.json says nothing new */
+    bool        is_flat; /* nested arguments have been flattened: an args.json adds nothing */
     const char *names[CLI_MAX_INPUTS];
-    size_t      n_own; /* of its own example, which counts when no other is given */
+    size_t      n_own; /* of the model's own example, used if the user gives none */
     cli_input   own[CLI_MAX_INPUTS];
     size_t      n_declared; /* inputs whose dtype and rank the model declares */
     cli_input   declared[CLI_MAX_INPUTS];
-    size_t      n_params; /* of a program; n does not tell how many there are */
+    size_t      n_params; /* of a program; n is not their number */
     cli_param   params[CLI_MAX_INPUTS];
 } cli_signature;
 
@@ -72,14 +73,14 @@ typedef struct cli_example {
         "weights-not-strict", NULL, "accept missing and unexpected keys in --weights", 0           \
     }
 
-/* Reads the options. The exit code, after saying what is wrong. A size with a name is as large as
- * in the model's own example; where that has none, or 1, it is 2: a size of 1 broadcasts, and hides
- * what does not follow it. */
+/* Reads the options. Returns the exit code; prints the error. A named size is as large as in the
+ * model's own example. If that has none, or 1, it is 2, because a size of 1 broadcasts and hides
+ * errors. */
 int cli_example_read(cli_example *example, const cli_args *args, const cli_signature *signature);
 
 /* Makes the tensors; clear them in any case. */
 int cli_example_load(cli_example *example);
-/* After a failure: says so if the example has a size that nobody chose. */
+/* After a failure: prints a note if a size of the example was not chosen by the user. */
 void cli_example_explain(const cli_example *e);
 void cli_example_clear(cli_example *example);
 

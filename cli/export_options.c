@@ -45,7 +45,8 @@ char *cli_export_keep(cli_export *e, const char *text)
     return copy;
 }
 
-/* Cuts "a,b,c" into names. Those of the model, in place before, stand for what is left out. */
+/* Splits "a,b,c" into names. Names of the model, set before, are kept for those that are
+ * omitted. */
 static int read_names(cli_export *e, const cli_args *args, const char *option, const char **names,
                       size_t *n)
 {
@@ -129,7 +130,7 @@ static int read_functions(cli_export *e, const cli_args *args)
     return read_names(e, args, "modules-as-functions", e->classes, &e->options.n_function_classes);
 }
 
-/* The text of a file of rules, behind the names. */
+/* The text of a file of symbolic functions, after the names. */
 static int read_symbolics(cli_export *e, const cli_args *args)
 {
     const char *path = cli_value(args, "symbolics");

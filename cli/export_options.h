@@ -62,7 +62,7 @@
 /* The groups of a help page with these options. */
 extern const cli_group cli_export_groups[];
 
-/* For verbs that strip what they write. */
+/* For verbs that strip their output. */
 #define CLI_STRIP_OPTIONS                                                                          \
     { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 }, \
     {                                                                                              \
@@ -77,7 +77,7 @@ typedef struct cli_export {
     cq_dynamic_axis   axes[CLI_MAX_AXES];
     cq_custom_opset   custom_opsets[CLI_MAX_CUSTOM_OPSETS];
     cq_module_mark    marks[CLI_MAX_MARKS];
-    cq_sym_attr       attrs[CLI_MAX_MARKS]; /* of the marks, those of one next to each other */
+    cq_sym_attr       attrs[CLI_MAX_MARKS]; /* of the marks; those of one mark are adjacent */
     size_t            n_attrs;
     int64_t           item_ints[CLI_MAX_ITEMS]; /* of the lists among them */
     double            item_floats[CLI_MAX_ITEMS];
@@ -87,15 +87,15 @@ typedef struct cli_export {
     size_t            text_len;
 } cli_export;
 
-/* The exit code, after saying what is wrong. Sizes of the example that have names become dynamic
- * axes; the model has the names for what the command line leaves out. */
+/* Returns the exit code; prints the error. Named sizes of the example become dynamic axes; the
+ * model provides names that the command line omits. */
 int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
                     const cli_example *example);
 
 /* A cq_export_print_hook: to standard output. */
 void cli_print_text(void *user, const char *text);
 
-/* A copy of text that lives in e; NULL when there is no room. */
+/* A copy of text that lives in e; NULL if there is no room. */
 char *cli_export_keep(cli_export *e, const char *text);
 
 /* axes.c: --dynamic-axes, added to e. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MADE_UP = 256 << 20 }; /* bytes, for what a file declares */
+enum { MOST_MADE_UP = 256 << 20 }; /* bytes, for sizes that a file declares */
 
 bool cli_is_tensor_file(const char *path)
 {
@@ -47,7 +47,7 @@ static bool read_size(cli_axis *axis, const char *text)
     return axis->size >= 0 && !*end && !errno;
 }
 
-/* What is wrong with a spec, until the next one is read. */
+/* The error in a spec, valid until the next one is read. */
 static const char *because(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static const char *because(const char *format, ...)
 {
@@ -119,7 +119,7 @@ static const char *read_axes(cli_input *out, const char *text, const char *end, 
     }
 }
 
-/* What may stand after =. Those with numbers may leave them out. */
+/* The words after =. Parameters in parentheses are optional. */
 static const struct fill_word {
     const char *name;
     cli_fill    fill;
@@ -290,8 +290,8 @@ static const char *read_bracketed(cli_input *out, const char *spec, const char *
     return bracket + 1 == end - 1 ? NULL : read_axes(out, bracket + 1, end - 1, ',');
 }
 
-/* Where what the numbers are begins: at the = behind a ] or a size. Behind a name = is its size, if
- * a number follows, which the next size may follow. The end of spec if there is none. */
+/* The start of the fill: the = after a ] or a size. After a name, = begins its size if a number
+ * follows, which the next size may follow. The end of spec if there is no fill. */
 static const char *find_fill(const char *spec)
 {
     const char *end   = spec + strlen(spec);
@@ -395,7 +395,7 @@ static double next_uniform(uint64_t *state)
     return (double)(next_random(state) >> 40) / (double)(1 << 24);
 }
 
-/* Box and Muller's way. */
+/* The Box-Muller transform. */
 static double next_normal(uint64_t *state)
 {
     const double pi     = 3.14159265358979323846;

@@ -35,7 +35,7 @@ typedef struct cli_axis {
     bool    is_sized;                 /* its size was given */
 } cli_axis;
 
-/* What stands for a dynamic size in an example: not 1, which broadcasts. */
+/* The value of a dynamic size in an example: not 1, which broadcasts. */
 #define CLI_DYNAMIC_EXAMPLE 2
 
 typedef struct cli_input {
@@ -43,14 +43,14 @@ typedef struct cli_input {
     cq_dtype    dtype;
     cli_fill    fill;
     double      a, b;  /* of the fill */
-    int64_t     whole; /* a, where it is a whole number */
+    int64_t     whole; /* a as an integer, if it is one */
     size_t      rank;
     cli_axis    axes[CQ_MAX_RANK];
-    bool        is_declared;  /* its sizes are those that the model's file declares */
+    bool        is_declared;  /* its sizes are declared by the model's file */
     bool        has_any_rank; /* of a declared one: neither rank nor axes are known */
 } cli_input;
 
-/* Takes a SPEC apart. Returns NULL, or what is wrong with it, in a few words. */
+/* Parses a SPEC. Returns NULL, or a short error message. */
 const char *cli_input_parse(cli_input *out, const char *spec);
 
 /* The same for an input that a model declares; NULL: for any. */
@@ -71,8 +71,8 @@ bool      cli_is_tensor_file(const char *path);
 bool      cli_is_npy(const char *path); /* by its name, or, of standard input, by its first bytes */
 cq_status cli_load_tensor(cq_tensor **out, const char *path);
 
-/* Whether this one and those before it, of sizes that a file declares, are more than is made up:
- * says so then. A few bytes can declare terabytes. */
+/* Fails with a message if this input and those before it, of sizes that a file declares, exceed the
+ * limit for generated data. A few bytes can declare terabytes. */
 int cli_input_check_size(const cli_input *input, const char *name);
 
 /* The tensor: read from its file, or made. The numbers depend on seed and on nothing else. */

@@ -201,7 +201,7 @@ TEST(input, random_numbers_depend_on_the_seed_alone)
     cq_tensor_release(c);
 }
 
-/* The mean and the mean square of what a spec makes. */
+/* The mean and the mean square of the generated numbers. */
 static void moments(const char *spec, double *mean, double *square)
 {
     cq_tensor *t;

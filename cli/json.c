@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length of the UTF-8 sequence that text begins with, or 0 if it is none: too long for its
- * value, a surrogate, beyond U+10FFFF, or cut short. */
+/* The length of the UTF-8 sequence at the start of text, or 0 if it is invalid: overlong, a
+ * surrogate, above U+10FFFF, or truncated. */
 static size_t utf8_length(const unsigned char *text)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

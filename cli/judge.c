@@ -1,11 +1,12 @@
-/* Tolerances are in the style of ONNX's own runners: relative to each number, with a floor that is
- * relative to the tensor, since rounding errors of what cancels are those of what was there before.
- * Where kernels sum in another order, one number in many thousands lies beyond any such line, and a
- * number of 8 bits falls to the other side of a half; a wrong operator is off everywhere.
+/* Tolerances follow ONNX's own runners: relative to each number, with a floor relative to the
+ * largest number of the tensor, because cancellation keeps the rounding errors of the summands. If
+ * kernels sum in another order, one number in many thousands exceeds any such bound, and an 8-bit
+ * number may be rounded the other way; a wrong operator differs everywhere.
  *
- * Steps of 8 bits add up over layers: behind the 20 of a ResNet-18, ONNX Runtime is one step off in
- * 18 % of the elements if it computes in floats, and in none if it computes in integers. To round
- * down instead of to the nearest is off in half of them, and by more steps with each layer. */
+ * Differences of one 8-bit step add up over layers: after the 20 layers of a ResNet-18, ONNX
+ * Runtime differs by one step in 18 % of the elements if it computes in floats, and in none if it
+ * computes in integers. Rounding down instead of to nearest changes half of them, and by more steps
+ * with each layer. */
 #include "judge.h"
 
 #include <float.h>
@@ -17,7 +18,8 @@
 #define FEW         1e-4 /* share of elements that may be beyond that, … */
 #define FEW_LARGEST 1e-3 /* … by no more than this, of the largest number */
 #define STEP_SHARE  0.25 /* share of elements that may be a step of 8 bits off */
-#define STEP        0.02 /* of the largest number, where no grid tells how large a step is */
+#define STEP        0.02 /* of the largest number, if there are no quantization parameters to
+                          * give the step */
 #define MUCH        1e-2 /* a difference that rounding does not make */
 
 bool cli_is_right(cli_verdict v)
@@ -50,8 +52,8 @@ static bool is_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* The largest number, and the smallest distance of one from its neighbour that is not 0, which on a
- * grid is at least a step. */
+/* The largest number, and the smallest nonzero distance between neighbours, which in quantized data
+ * is at least a step. */
 static double measure(const cq_tensor *t, double *step)
 {
     double largest = 0;

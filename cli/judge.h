@@ -17,13 +17,13 @@ typedef enum cli_verdict {
 typedef struct cli_judgement {
     cli_verdict verdict;
     int64_t     n, n_off; /* elements; those beyond the tolerance */
-    double      largest;  /* difference, of all that are finite */
+    double      largest;  /* difference among finite numbers */
     double      scale;    /* the largest number that was wanted */
 } cli_judgement;
 
-/* Numbers are compared relative to themselves and, where they cancel, to the largest of the tensor.
- * Integers must be equal; those of 8 bits may be off by one here and there. is_quantized: the model
- * computes in steps of 8 bits, so that floats may be off by one of those. */
+/* Numbers are compared relative to themselves and to the largest of the tensor. Integers must be
+ * equal; a few 8-bit integers may differ by one. is_quantized: the model computes with 8-bit steps,
+ * so floats may differ by one step. */
 cli_judgement cli_judge(const cq_tensor *got, const cq_tensor *wanted, bool is_quantized);
 
 /* Whether an export that differs so is right. */

@@ -3,8 +3,8 @@
 
 #include <calque/onnx.h>
 
-/* Reads an ONNX model; says so when its nodes are out of order, and puts them in order. `check`
- * reports that instead. */
+/* Reads an ONNX model. If its nodes are out of order, prints a note and sorts them; `check` reports
+ * that as an error instead. */
 cq_status cli_load_onnx(cq_onnx_model **out, const char *path);
 
 #endif

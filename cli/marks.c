@@ -1,4 +1,4 @@
-/* --annotate, --anchor and --as-output: what a user wants to say about modules, by their paths. */
+/* --annotate, --anchor and --as-output: marks of modules, by their paths. */
 #include "export_options.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 typedef enum word_kind { INTEGER, REAL, TEXT } word_kind;
 
-/* What a word is: only what begins like a number is one, not nan or infinity. */
+/* The kind of a word: a number begins like one, so nan and infinity are text. */
 static word_kind kind_of(const char *word, int64_t *i, double *f)
 {
     char *end;
@@ -25,7 +25,7 @@ static word_kind kind_of(const char *word, int64_t *i, double *f)
     return *end ? TEXT : REAL;
 }
 
-/* Takes the quotes off "…", which make a text of anything; false if there are none. */
+/* Removes the quotes of "…", which make any word a text; false if there are none. */
 static bool unquote(char **word)
 {
     size_t len = strlen(*word);
@@ -56,7 +56,7 @@ static size_t cut_list(char *text, char **words, size_t max)
     return n;
 }
 
-/* false: there is no room for the list. */
+/* false: the list does not fit. */
 static bool read_list(cli_export *e, cq_sym_attr *attr, char *text)
 {
     size_t    at    = e->n_items;
@@ -106,7 +106,7 @@ static bool is_mark(const cq_module_mark *m, cq_mark_kind kind, const char *path
     return m->kind == kind && strcmp(m->path, path) == 0;
 }
 
-/* The mark of a path, a new one if there is none yet; NULL when there is no room. */
+/* The mark of a path, created if necessary; NULL if there is no room. */
 static cq_module_mark *mark_of(cli_export *e, cq_mark_kind kind, const char *path)
 {
     for (size_t i = 0; i < e->options.n_marks && kind != CQ_MARK_OUTPUT; i++)
@@ -119,7 +119,7 @@ static cq_module_mark *mark_of(cli_export *e, cq_mark_kind kind, const char *pat
     return &e->marks[e->options.n_marks++];
 }
 
-/* Attributes of one path are told together: they are one annotation, or one pair of anchors. */
+/* Attributes of one path belong together: they are one annotation, or one pair of anchors. */
 static cq_sym_attr *new_attr(cli_export *e, cq_module_mark *mark)
 {
     size_t at = mark->n_attrs ? (size_t)(mark->attrs - e->attrs) + mark->n_attrs : e->n_attrs;

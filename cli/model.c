@@ -1,4 +1,5 @@
-/* Which kind of model an operand is. Files are told by their first bytes, never by their names. */
+/* Determines the kind of a model. Files are recognised by their first bytes, never by their
+ * names. */
 #include "model.h"
 #include "applies.h"
 #include "cli.h"
@@ -87,7 +88,7 @@ static const cli_front_end zoo_front_end = { zoo_open,  zoo_export, zoo_run, zoo
 
 /* ---- files ---- */
 
-/* What a file is, by its first bytes, when it is not TorchScript. */
+/* Kinds of files other than TorchScript, by their first bytes. */
 static const struct kind {
     const char *magic;
     const char *is, *hint;
@@ -98,7 +99,7 @@ static const struct kind {
       "a program", NULL },
 };
 
-/* Whether a file may be TorchScript, an archive or text; else says what it is. */
+/* Whether a file may be TorchScript, an archive or text; otherwise prints its kind. */
 static int look_at_file(const char *path, FILE *file)
 {
     const char *name    = cli_path_name(path);
@@ -251,7 +252,7 @@ static int open_any(cli_model *model, const char *operand, bool has_weights)
     return code;
 }
 
-/* The operators that --define says something of. */
+/* Reads the operators that --define defines. */
 static int define(cli_model *model, const cli_args *args)
 {
     static char text[DEFINITIONS_SIZE];
@@ -273,7 +274,7 @@ static int choose_engine(const cli_model *model, const cli_args *args)
     return cli_result(cq_script_set_quantized_engine(model->handle, name));
 }
 
-/* A parameter that is given by --constant is none of those that inputs are for. */
+/* A parameter given by --constant is not an input of the model. */
 static int remove_param(cli_signature *takes, const cli_args *args, const char *name)
 {
     char names[1024] = "";

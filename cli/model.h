@@ -1,7 +1,7 @@
-/* The models that verbs take, whatever they are made of. A kind of model is a front end: how it is
- * opened, exported and run; model.c tells which one an operand wants, by its name or its first
- * bytes. There are built-in models (model.c), TorchScript
- * (script_model.c) and programs of torch.export (pt2_model.c). */
+/* The models that verbs accept. Each kind of model has a front end, which opens, exports and runs
+ * it; model.c chooses the front end of an operand by its name or its first bytes. There are
+ * built-in models (model.c), TorchScript (script_model.c) and programs of torch.export
+ * (pt2_model.c). */
 #ifndef CALQUE_CLI_MODEL_H
 #define CALQUE_CLI_MODEL_H
 
@@ -15,7 +15,7 @@ typedef struct cli_model cli_model;
 
 #define CLI_MAX_OUTPUTS CQ_TESTCASE_MAX_OUTPUTS
 
-/* What a program takes, which may be more than a command names. */
+/* The number of tensors of a program, which may be more than a command line can name. */
 enum { CLI_MAX_TENSORS = 16384 };
 
 typedef struct cli_tensors {
@@ -23,7 +23,7 @@ typedef struct cli_tensors {
     size_t     n;
 } cli_tensors;
 
-/* Makes it n of them; what is new is NULL. Warns when there is no room. */
+/* Sets the length to n; new elements are NULL. Warns if there is no room. */
 void cli_tensors_resize(cli_tensors *list, size_t n);
 void cli_tensors_clear(cli_tensors *list);
 
@@ -37,7 +37,7 @@ typedef struct cli_front_end {
     cq_status (*run)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                      const cq_run_options *options, cq_tensor **outputs, size_t *n_outputs);
 
-    /* What the exported model takes for these inputs, in its order. flat is empty before. */
+    /* The inputs of the exported model for these inputs, in its order. flat is empty before. */
     cq_status (*flatten)(cli_model *model, cq_tensor *const *inputs, size_t n_inputs,
                          cli_tensors *flat);
     void (*close)(cli_model *model);
@@ -69,7 +69,7 @@ typedef struct cli_constant {
 
 enum { CLI_MAX_CONSTANTS = 32, CLI_MAX_PATHS = 16 };
 
-/* What a program from anywhere may use. 0: as the library has it. */
+/* Limits of an untrusted program. 0: the defaults of the library. */
 typedef struct cli_limits {
     uint64_t steps, bytes;
 } cli_limits;
@@ -101,7 +101,7 @@ struct cli_model {
     const char          *paths[CLI_MAX_PATHS]; /* --path: where Python source finds modules */
 };
 
-/* The exit code, after saying what is wrong. Close the model in any case. */
+/* Returns the exit code; prints the error. Close the model in any case. */
 int  cli_model_open(cli_model *model, const cli_args *args);
 void cli_model_close(cli_model *model);
 
@@ -110,8 +110,8 @@ void cli_model_close(cli_model *model);
 typedef int (*cli_work)(const cli_args *args, cli_model *model, cli_example *example);
 int cli_with_example(const cli_args *args, const char *names, cli_work work);
 
-/* As cli_result_of_call; where TorchScript does not take its arguments, it also says which inputs
- * it takes, if some are found. */
+/* Like cli_result_of_call. If TorchScript rejects its arguments, it also prints the inputs that the
+ * method takes, if they can be inferred. */
 int cli_result_of_model(const cli_model *model, cq_status status);
 
 /* How a model is run that options export. */
@@ -126,8 +126,9 @@ int cli_weights(const cli_args *args, cli_load_weights load, void *model);
 bool cli_model_is_built_in(const char *operand);
 bool cli_model_is_onnx(const char *operand);
 
-/* For verbs that take ONNX models only: says so if an operand is something else that calque knows.
- */
+/* For verbs that take ONNX models only: prints an error if an operand is another kind of file that
+ * calque knows.
+ * */
 int cli_need_onnx(const char *operand);
 
 /* Says that an operand is neither a file nor a built-in model. Returns CLI_FAILED. */
@@ -145,7 +146,7 @@ const char *cli_model_name(const char *path);
 /* After a run: what has no room is left out, with a warning. */
 void cli_model_limit_outputs(size_t *n_outputs);
 
-/* Whether TorchScript has the method of --entry; else says which ones it has. */
+/* Whether TorchScript has the method of --entry; otherwise prints its methods. */
 int cli_script_check_entry(const cli_model *model, bool is_archive);
 
 extern const cli_front_end cli_script_front_end, cli_pt2_front_end;

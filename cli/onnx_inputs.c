@@ -12,15 +12,15 @@
 
 #define PATH_SIZE 4096
 
-/* What inputs are made for. */
+/* The destination of inputs. */
 typedef struct target {
     cq_onnx_value      **inputs;
     const cq_onnx_model *model;
     const cq_session    *session;
 } target;
 
-/* What the model declares of an input, with 1 for sizes that it leaves open; its dtype is NONE when
- * it is not a tensor of numbers. */
+/* The model's declaration of an input, with 1 for dynamic sizes; its dtype is NONE if it is not a
+ * tensor of numbers. */
 static cli_input declared_input(const target *t, size_t index)
 {
     const int32_t rank = cq_onnx_model_value_rank(t->model, CQ_ONNX_INPUTS, index);
@@ -78,7 +78,7 @@ static const cli_axis *sized_axis(const target *t, const cli_args *args, const c
     return NULL;
 }
 
-/* Sizes that have a name and no number: as large as another input says, or the model. */
+/* Gives named sizes the value of the same size in another input or in the model. */
 static void size_axes(cli_input *in, const target *t, const cli_args *args, const cli_input *own)
 {
     for (size_t k = 0; k < in->rank; k++) {
@@ -180,7 +180,7 @@ static int take_specs(const target *t, const cli_args *args)
     return CLI_DONE;
 }
 
-/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until there is none. */
+/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until a file is missing. */
 static int take_folder(const target *t, const cli_args *args, const char *folder)
 {
     char   path[PATH_SIZE];
@@ -217,7 +217,7 @@ static int make_up(const target *t, size_t index)
     return cli_result(make_value(t, &own, index));
 }
 
-/* Inputs with a default are not asked for. */
+/* Inputs with a default are optional. */
 int cli_onnx_inputs(cq_onnx_value **inputs, const cli_args *args, const cq_onnx_model *model,
                     const cq_session *session)
 {

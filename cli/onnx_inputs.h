@@ -1,4 +1,4 @@
-/* The inputs of an ONNX model, for verbs that run it: those of --input or --example, else random
+/* The inputs of an ONNX model, for verbs that run it: from --input or --example, otherwise random
  * numbers of the types that the model declares. */
 #ifndef CALQUE_CLI_ONNX_INPUTS_H
 #define CALQUE_CLI_ONNX_INPUTS_H
@@ -7,8 +7,8 @@
 
 #include <calque/session.h>
 
-/* inputs has room for all of the session's and holds NULL; an input with a default may stay NULL.
- * The exit code, after saying what is wrong. */
+/* inputs has room for all inputs of the session and holds NULL; an input with a default may stay
+ * NULL. Returns the exit code; prints the error. */
 int cli_onnx_inputs(cq_onnx_value **inputs, const cli_args *args, const cq_onnx_model *model,
                     const cq_session *session);
 

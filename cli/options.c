@@ -1,6 +1,6 @@
-/* The option parser of all verbs: --name VALUE, --name=VALUE, -o VALUE, -oVALUE, flags, and
- * `--` before operands that begin with a dash. Operands and options may be mixed. Operands are
- * moved to the front of argv, so nothing is copied. What a value means is the verb's business. */
+/* The option parser of all verbs: --name VALUE, --name=VALUE, -o VALUE, -oVALUE, flags, and `--`
+ * before operands that begin with a dash. Operands and options may be mixed. Operands are moved to
+ * the front of argv, so nothing is copied. The verbs interpret the values. */
 #include "cli.h"
 
 #include <calque/system.h>
@@ -122,7 +122,7 @@ static int unknown_option(const cli_verb *verb, const char *name, size_t len)
     return cli_misuse(verb, "unknown option --%.*s", (int)len, name);
 }
 
-/* What is left to read, and where it goes. */
+/* The remaining arguments, and the result. */
 typedef struct cli_reader {
     cli_args *args;
     char    **argv;

@@ -106,7 +106,7 @@ TEST(options, misuse_is_told_from_use)
     CHECK_INT(CLI_MISUSE, parse("a", "-x", NULL));
     CHECK_INT(CLI_MISUSE, parse("a", "b", "c", NULL));
     CHECK_INT(CLI_MISUSE, parse("-f", NULL));
-    CHECK_INT(CLI_DONE, parse("--help", NULL)); /* help asks for no operands */
+    CHECK_INT(CLI_DONE, parse("--help", NULL)); /* --help needs no operands */
     CHECK(args.wants_help);
 }
 

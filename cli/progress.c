@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #define PATIENCE 1.0  /* seconds before the bar appears */
-#define REDRAW   0.05 /* seconds between two pictures of it */
+#define REDRAW   0.05 /* seconds between two updates */
 #define WIDTH    50
 
 typedef struct bar {

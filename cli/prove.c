@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Of the nodes that are compared one by one when outputs differ. */
+/* For nodes that are compared one by one after outputs differ. */
 #define RTOL 1e-3
 #define ATOL 1e-5
 
@@ -24,14 +24,14 @@ typedef struct pair {
     cli_tensors inputs; /* of the export */
 } pair;
 
-/* Who is compared. */
+/* The two models that are compared. */
 typedef struct trial {
     cli_model               *model;
     const cq_session        *session;
     const cq_export_options *options;
     const char              *random; /* an operator of the export that draws numbers; or NULL */
     bool                     is_quantized;
-    size_t                   n_states;  /* behind the inputs, and behind the outputs */
+    size_t                   n_states;  /* after the inputs, and after the outputs */
     cli_tensors              states[2]; /* of the source and of the export; empty: the first */
 } trial;
 
@@ -49,8 +49,8 @@ static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
     return status;
 }
 
-/* What was compared. An output is compared if it had elements in one of the runs, and they did not
- * depend on random numbers. */
+/* What was compared. An output is compared if it had elements in one of the runs and did not depend
+ * on random numbers. */
 static struct proof {
     size_t n_outputs, n_runs;
     double largest;
@@ -89,7 +89,7 @@ void cli_describe_proof(char *out, size_t size)
 
 /* ---- what differs ---- */
 
-/* Says which kind of difference it is, as far as that can be told. */
+/* Prints the kind of the difference, if it can be determined. */
 static void explain(const char *name, const cli_judgement *j)
 {
     static const char *const kinds[] = {
@@ -109,7 +109,7 @@ static void explain(const char *name, const cli_judgement *j)
                  j->scale);
 }
 
-/* A mismatch that random numbers explain is none. */
+/* A difference explained by random numbers is not a mismatch. */
 static bool is_random(const trial *t, const cli_judgement *j)
 {
     return t->random && j->verdict != CLI_SHAPES;
@@ -145,7 +145,7 @@ static cq_status compare(const trial *t, const pair *p, size_t *first)
     return status;
 }
 
-/* The pair that differs, once more: it leaves the error record that says how. */
+/* Compares the differing pair again, for its error record. */
 static cq_status say_again(const pair *p, size_t i)
 {
     const cq_status status = compare_tensors(p->got[i], p->wanted[i]);
@@ -170,7 +170,7 @@ static void forget_states(trial *t)
     cli_tensors_clear(&t->states[1]);
 }
 
-/* Whether there is a state, and room for all of it behind the other outputs. */
+/* Whether there is a state, and room for all of it after the other outputs. */
 static bool has_whole_state(const trial *t)
 {
     return t->n_states && cq_session_n_outputs(t->session) <= CLI_MAX_OUTPUTS;
@@ -189,7 +189,7 @@ static void keep_states(trial *t, const pair *p)
     }
 }
 
-/* What is complex in the source is pairs of real numbers in the export. */
+/* Complex tensors of the source are pairs of real numbers in the export. */
 static cq_status as_pairs(const trial *t, cq_tensor **tensors, size_t n)
 {
     if (!(t->options->flags & CQ_EXPORT_COMPLEX_AS_PAIRS))
@@ -275,7 +275,7 @@ static cq_status make_inputs(cli_example *e, uint64_t seed)
     return status;
 }
 
-/* More steps of a model with state, each on inputs of its own. */
+/* More steps of a model with state, each with its own inputs. */
 static cq_status run_steps(trial *t, cli_example *e)
 {
     const time_t began  = time(NULL);
@@ -295,8 +295,8 @@ static cq_status run_steps(trial *t, cli_example *e)
     return status;
 }
 
-/* Makes each dynamic axis one larger. Axes of one name are as large as each other, and remain so.
- * False when there is none, or its input is a file, whose numbers are what they are. */
+/* Increases each dynamic axis by one. Axes with the same name stay equal. False if there is none,
+ * or if its input is a file, whose size is fixed. */
 static bool grow(cli_example *e, const cq_export_options *o)
 {
     bool grown = false;
@@ -317,8 +317,8 @@ static bool grow(cli_example *e, const cq_export_options *o)
     return grown;
 }
 
-/* A model that knows its open sizes, on an example of its own with other ones. It may not take all
- * of them: then there is nothing to compare. */
+/* Runs a model that knows its dynamic sizes on an example with larger sizes. It may reject them:
+ * then there is nothing to compare. */
 static cq_status run_larger(trial *t)
 {
     static cli_example larger;
@@ -340,7 +340,7 @@ static cq_status run_larger(trial *t)
     return status;
 }
 
-/* What the operators of an export tell of the differences that are to be expected. */
+/* Finds operators of an export that allow larger differences. */
 static void inspect(trial *t, const cq_onnx_model *onnx)
 {
     static const char *const random[] = { "RandomNormal",  "RandomNormalLike",

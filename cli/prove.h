@@ -6,14 +6,14 @@
 #include "export_options.h"
 #include "model.h"
 
-/* Runs both on the example, and, if the model has dynamic axes, on an example where each of them is
- * one larger; a model with state for several steps. CQ_OK when all outputs agree; the tolerances
- * are those of whole models (judge.h). */
+/* Runs both on the example and, if the model has dynamic axes, on an example where each of them is
+ * one larger; a model with state for several steps. CQ_OK if all outputs agree; the tolerances are
+ * those of whole models (judge.h). */
 cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *example,
                     const cq_export_options *options);
 
-/* What cli_prove compared, and what it did not, for the line about success:
- * " 1 output verified on 2 input sets (max |difference| 0), 1 output not compared (random)," */
+/* What cli_prove compared and what it skipped, for the success line: " 1 output verified on 2 input
+ * sets (max |difference| 0), 1 output not compared (random)," */
 void cli_describe_proof(char *out, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* Programs of torch.export as models of the command line. They bring their own example, with its
- * numbers; --input is only for those who want another. */
+/* Programs of torch.export as models of the command line. They contain an example; --input replaces
+ * it. */
 #include "cli.h"
 #include "model.h"
 

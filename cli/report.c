@@ -60,7 +60,7 @@ static void put_text(FILE *out, const char *key, const char *text)
     cli_json_string(out, text);
 }
 
-/* What separates an item of a list from the one before, and ends the list. */
+/* The separator of list items and the end of the list. */
 static const char *separator(size_t i)
 {
     return i ? ",\n    " : "\n    ";

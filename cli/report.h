@@ -26,7 +26,7 @@ typedef struct cli_report {
     cq_status                status;  /* of the export; its failure is the last one */
 } cli_report;
 
-/* The exit code, after saying what is wrong. */
+/* Returns the exit code; prints the error. */
 int cli_report_write(const cli_report *report, const char *path);
 
 #endif

@@ -9,7 +9,7 @@
  * which may be NULL. The exit code; *n_outputs is how many there are. */
 int cli_run_onnx(const cli_args *args, const char *folder, size_t *n_outputs);
 
-/* Whether --format asks for .npy files. */
+/* Whether --format selects .npy files. */
 bool cli_wants_npy(const cli_args *args);
 
 #endif

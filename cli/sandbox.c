@@ -1,4 +1,4 @@
-/* Which outputs a command has: all that the sandbox lets it write. */
+/* Determines the outputs of a command: the only files that the sandbox lets it write. */
 #include "sandbox.h"
 
 #include "model.h"
@@ -17,7 +17,7 @@ enum { MAX_OUTPUTS = 16 };
 typedef struct outputs {
     const char *files[MAX_OUTPUTS], *folders[MAX_OUTPUTS];
     size_t      n_files, n_folders;
-    bool        has_main; /* -o, or what stands for it */
+    bool        has_main; /* -o, or its default */
 } outputs;
 
 static bool is_folder(const char *path)
@@ -60,7 +60,7 @@ static void add_options(outputs *o, const cli_args *args)
     }
 }
 
-/* What a verb writes without -o. */
+/* The outputs of a verb without -o. */
 static void add_operands(outputs *o, const cli_args *args)
 {
     static char path[PATH_SIZE];

@@ -1,4 +1,4 @@
-/* Takes from this process what no verb needs; see sandbox.c. */
+/* Drops the privileges that no verb needs; see sandbox.c. */
 #ifndef CALQUE_CLI_SANDBOX_H
 #define CALQUE_CLI_SANDBOX_H
 

@@ -1,5 +1,5 @@
-/* All that the command line says about itself: failures, misuse, notes, help. Results go to
- * standard output; the rest goes to standard error, in colour on a terminal only. */
+/* Prints the messages of the command line: failures, misuse, notes, help. Results go to standard
+ * output; the rest goes to standard error, with colour only on a terminal. */
 #include "cli.h"
 
 #include <calque/system.h>
@@ -69,7 +69,7 @@ void cli_put_text(FILE *out, const char *text)
     put_text_n(out, text, strlen(text));
 }
 
-/* Part of an error record: each of its lines on one of its own, after lead. */
+/* Prints a part of an error record: every line on a line, after lead. */
 static void say_lines(const char *lead, const char *text)
 {
     while (*text) {
@@ -82,7 +82,7 @@ static void say_lines(const char *lead, const char *text)
     }
 }
 
-/* The places of an error, which may be in files. */
+/* Prints the locations of an error, which may be in files. */
 static void say_places(const char *where)
 {
     char line[4096];
@@ -266,7 +266,7 @@ static bool is_in(const cli_option *o, const char *const *names)
     return false;
 }
 
-/* The options of each group, in the order of the table; those of none come last. */
+/* The options of each group, in the order of the table; ungrouped options come last. */
 static void put_groups(const cli_verb *verb, int width)
 {
     bool others = false;

@@ -1,6 +1,6 @@
 /* TorchScript as a model of the command line: archives, and source text with --entry. The library
- * tells them apart, by content. What the arguments look like is in the example: plain tensors in
- * order, or whatever tree its args.json makes of them. */
+ * tells them apart by content. The example has the structure of the arguments: plain tensors in
+ * order, or the tree of its args.json. */
 #include "cli.h"
 #include "model.h"
 
@@ -35,7 +35,7 @@ static void describe_example(cli_signature *takes, const cq_script *script)
     }
 }
 
-/* What the method that is called takes. */
+/* The parameters of the called method. */
 static void describe_params(cli_signature *takes, cq_script *script, const char *entry)
 {
     size_t n = cq_script_n_params(script, entry);
@@ -85,7 +85,7 @@ static cq_status script_open(cli_model *model, const char *operand)
 
     model->name        = cli_model_name(operand);
     model->takes.model = model->name;
-    model->takes.n     = CLI_ANY_NUMBER; /* the program says it when it is called */
+    model->takes.n     = CLI_ANY_NUMBER; /* the program checks the number when it is called */
     model->handle      = script;
     if (status == CQ_OK && cq_script_is_python(script))
         status = make_python(model, script);
@@ -153,7 +153,7 @@ int cli_script_check_entry(const cli_model *model, bool is_archive)
     return cli_fail_with(hint, "%s has no method 'forward'", model->name);
 }
 
-/* What the method takes to begin with; "": nothing was found. */
+/* The first inputs of the method; "": unknown. */
 static const char *suggested_inputs(const cq_info *info, const char *entry)
 {
     for (size_t i = 0; i < cq_info_n_rows(info, METHODS); i++)

@@ -37,7 +37,7 @@ static void show_type(const cq_tensor *t)
     printf("]");
 }
 
-/* The digits that are enough to tell any two neighbours apart. */
+/* The number of digits that distinguishes any two neighbouring numbers. */
 static int digits_of(cq_dtype dtype)
 {
     switch (dtype) {

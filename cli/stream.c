@@ -1,4 +1,4 @@
-/* Standard input and output in place of files, and the line that says what was written. */
+/* Standard input and output as files, and the line about what was written. */
 #include "cli.h"
 
 #include <calque/onnx.h>
@@ -106,7 +106,7 @@ static int replace_input(const cli_args *args, const char **value)
     return code;
 }
 
-/* What options do with their values, by what these are called. */
+/* How options use their values, by placeholder. */
 static const struct {
     const char *value;
     enum { READS, WRITES, FOLDER } does;

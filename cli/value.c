@@ -1,4 +1,4 @@
-/* Reading arguments. A value is read where it stands, and written down as JSON at once. */
+/* Reads arguments. A value is parsed in place and written as JSON. */
 #include "value.h"
 
 #include <calque/system.h>
@@ -40,7 +40,7 @@ static void write_json(struct reader *r, const char *format, ...)
 
 /* ---- what has a place in the graph ---- */
 
-/* Room for an input; NULL: there is none. */
+/* Room for an input; NULL if it is exhausted. */
 static cli_input *new_input(struct reader *r)
 {
     cli_example *e = r->e;
@@ -67,8 +67,8 @@ static bool is_type(const char *type, const char *word)
     return begins_with(without_optional(type), word);
 }
 
-/* What an item of a list, tuple (its i-th) or dict is declared as, in out, which is as large as a
- * type; "" if that is not known. */
+/* The declared type of an item of a list, tuple (its i-th) or dict, in out, which is as large as a
+ * type; "" if unknown. */
 static void type_of_item(char *out, const char *type, size_t i)
 {
     static const char *const containers[] = { "List[", "Tuple[", "Dict[" };
@@ -121,7 +121,7 @@ static void add_number(struct reader *r, const cli_input *number, bool is_whole,
     r->is_nested |= !as_tensor;
 }
 
-/* What the model declares of the next input; NULL: nothing. Inputs of a program are arguments. */
+/* The model's declaration of the next input; NULL: none. Inputs of a program are arguments. */
 static const cli_input *declared_input(const struct reader *r)
 {
     const cli_signature *s = r->takes;
@@ -142,8 +142,8 @@ static void add_tensor(struct reader *r, const char *spec)
     write_json(r, "{\"tensor\": %zu}", r->e->n - 1);
 }
 
-/* A number of one digit or more is the size of a vector where only a tensor will do. What the model
- * declares decides before that. */
+/* A number of one digit or more is the size of a vector if only a tensor is accepted. The
+ * declaration of the model takes precedence. */
 static void read_token(struct reader *r, const char *token, const char *type)
 {
     cli_input  number   = { .dtype = CQ_DTYPE_NONE };
@@ -226,7 +226,7 @@ static const char *read_text(struct reader *r, const char *at)
     return at;
 }
 
-/* A key of a dict, and the colon behind it: "text", 'text', a whole number, or a name. */
+/* A key of a dict, and the colon after it: "text", 'text', an integer, or a name. */
 static const char *read_key(struct reader *r, const char *at)
 {
     const size_t digits = strspn(at, "-0123456789"), len = strcspn(at, ":, \t\"'[](){}\\");
@@ -353,8 +353,8 @@ static bool find_name(const cli_signature *s, const char *text, size_t *index, c
     return longest > 0;
 }
 
-/* Whether what follows a name and = can be an input, but neither the size of a dynamic axis of that
- * name nor what a vector of that size is filled with. */
+/* Whether the text after a name and = can be an input, but neither the size of a dynamic axis of
+ * that name nor the fill of a vector of that size. */
 static bool is_input_only(const char *text, const char *spec)
 {
     cli_input  in;
@@ -370,7 +370,8 @@ static bool is_input_only(const char *text, const char *spec)
 }
 
 /* Sizes have names in verbs that export: there batch=2x3 is an input whose first size is dynamic.
- * Elsewhere, and where it is nearly the name of an input, it is a name that the model has not. */
+ * Elsewhere, and if it is similar to the name of an input, it is a name that the model does not
+ * have. */
 int cli_check_input_name(const cli_args *args, const char *text, const char *model,
                          const char *(*names)(const void *table, size_t i), const void *table)
 {
@@ -399,7 +400,7 @@ int cli_check_input_name(const cli_args *args, const char *text, const char *mod
 
 /* ---- all of them ---- */
 
-/* What each parameter is given, in order; beyond the last one is what is too much. */
+/* The value of each parameter, in order; values after the last parameter are surplus. */
 typedef struct slots {
     const char *specs[2 * CLI_MAX_INPUTS];
     size_t      n;
@@ -459,7 +460,7 @@ static int read_one(struct reader *r, const cli_args *args, const char *spec, si
     return r->why ? cli_misuse(args->verb, "--input %s: %s", spec, r->why) : CLI_DONE;
 }
 
-/* Arguments by position until one is left out; those behind it by name. */
+/* Arguments by position until one is omitted; the following ones by name. */
 static int read_slots(struct reader *r, const cli_args *args, const slots *from)
 {
     bool by_name = false;

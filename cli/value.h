@@ -14,11 +14,11 @@
 
 #include "example.h"
 
-/* Reads all of --input. The exit code, after saying what is wrong. */
+/* Reads all --input options. Returns the exit code; prints the error. */
 int cli_values_read(cli_example *example, const cli_args *args, const cli_signature *signature);
 
-/* Whether a --input that names none of the inputs may be one without a name; else says which names
- * there are. names(table, i) is the i-th of them, and NULL after the last. */
+/* Whether a --input that names none of the inputs may be one without a name; otherwise prints the
+ * valid names. names(table, i) is the i-th of them, and NULL after the last. */
 int cli_check_input_name(const cli_args *args, const char *text, const char *model,
                          const char *(*names)(const void *table, size_t i), const void *table);
 

@@ -1,5 +1,5 @@
-/* Changing ONNX models, with proof: a change is applied to a model in memory, and cq_onnx_prove
- * runs the model as it was and as it is now on the same inputs.
+/* Changes ONNX models, with proof: a change is applied to a model in memory, and cq_onnx_prove runs
+ * the original and the changed model on the same inputs.
  *
  *     cq_onnx_model *before, *after;
  *     cq_proof       proof;
@@ -76,7 +76,7 @@ typedef struct cq_optimize_options {
 
 CQ_API void cq_optimize_options_init(cq_optimize_options *options);
 
-/* What a pass did: nodes that were there before it and not after it, of all its runs. */
+/* The effect of a pass: the number of nodes that it removed, over all its runs. */
 typedef struct cq_pass_result {
     const char *name;
     int64_t     removed;
@@ -101,8 +101,9 @@ CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *model);
 
 /* ---- converting ---- */
 
-/* Changes the version of ONNX's own operator set, up or down. What the target cannot express is one
- * error that lists all such nodes and the lowest opset that can; the model is useless then. */
+/* Changes the version of ONNX's own operator set, up or down. If the target cannot express some
+ * nodes, one error lists all of them and the lowest opset that can; the model must not be used
+ * then. */
 CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *model, int64_t opset);
 
 typedef enum cq_precision_flags {
@@ -118,9 +119,9 @@ typedef struct cq_precision_options {
 
 CQ_API void cq_precision_options_init(cq_precision_options *options);
 
-/* Computes in float16, bfloat16 or float32. Casts stand only where types meet; inputs and outputs
- * keep their types. Values that float16 cannot hold are found by running the model on random
- * inputs, and stay in float32. options may be NULL. */
+/* Computes in float16, bfloat16 or float32. Casts are inserted only where types meet; inputs and
+ * outputs keep their types. Values that float16 cannot hold are found by running the model on
+ * random inputs, and stay in float32. options may be NULL. */
 CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *model, cq_dtype to,
                                              const cq_precision_options *options);
 

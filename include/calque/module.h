@@ -99,9 +99,9 @@ CQ_API cq_status cq_module_set(cq_module *m, const char *name, const cq_tensor *
 /* Loads `NAME.npy` from folder for every entry of the state; all files must exist. */
 CQ_API cq_status cq_module_load_npy(cq_module *m, const char *folder);
 
-/* Loads a state dict, or a checkpoint that holds one (<calque/weights.h>). Names and shapes must be
- * the module's; an error lists all that are not, and nothing is changed. dtypes are converted.
- * The parameters show the mapped file. flags: CQ_WEIGHTS_NOT_STRICT. */
+/* Loads a state dict, or a checkpoint that holds one (<calque/weights.h>). Names and shapes must
+ * match the module; an error lists all mismatches, and nothing is changed. dtypes are converted.
+ * The parameters are views of the mapped file. flags: CQ_WEIGHTS_NOT_STRICT. */
 CQ_API cq_status cq_module_load_state_dict(cq_module *m, const char *path);
 CQ_API cq_status cq_module_load_weights(cq_module *m, cq_weights *weights, uint32_t flags);
 

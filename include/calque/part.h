@@ -74,7 +74,7 @@ typedef enum cq_step_side { CQ_STEP_BEFORE = 0, CQ_STEP_AFTER = 1 } cq_step_side
 
 enum { CQ_STEP_CONNECTIONS = 2 };
 
-/* A model to be joined in front of or behind another one. The names belong to either model. */
+/* A model to be joined before or after another one. The names belong to either model. */
 typedef struct cq_step {
     cq_onnx_model *model;
     cq_connection  connections[CQ_STEP_CONNECTIONS];

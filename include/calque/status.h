@@ -71,9 +71,8 @@ typedef bool (*cq_cancel_handler)(void *user);
 
 CQ_API void cq_set_cancel_handler(cq_cancel_handler handler, void *user);
 
-/* Writes bytes to a file in the way of all outputs: into a temporary file in the same folder that
- * replaces the old file when it is complete. Links are followed; devices and FIFOs are written
- * directly. */
+/* Writes bytes to a file like all outputs: into a temporary file in the same folder that replaces
+ * the old file when it is complete. Links are followed; devices and FIFOs are written directly. */
 CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size);
 
 /* A transaction of several outputs. Between begin and end, this thread writes to temporary files.

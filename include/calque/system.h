@@ -19,7 +19,7 @@ typedef enum cq_path_kind {
     CQ_PATH_OTHER   = 3 /* a device, a FIFO, a socket */
 } cq_path_kind;
 
-/* What a path leads to, links followed, and the size of a file; size may be NULL. */
+/* The kind of a path after following links, and the size of a file; size may be NULL. */
 CQ_API cq_path_kind cq_path_look_up(const char *path, uint64_t *size);
 CQ_API bool         cq_path_exists(const char *path);
 CQ_API bool         cq_path_is_readable(const char *path);
@@ -31,11 +31,11 @@ CQ_API bool cq_path_is_same(const char *a, const char *b);
 CQ_API const char *cq_path_separator(const char *path);
 CQ_API const char *cq_path_name(const char *path);
 
-/* Time that only goes forward, in seconds. */
+/* Monotonic time in seconds. */
 CQ_API double cq_seconds(void);
 
-/* Whether standard error is a terminal; and whether that terminal shows colours, as far as the
- * system and the environment (TERM, NO_COLOR) tell. */
+/* Whether standard error is a terminal, and whether that terminal shows colours according to the
+ * system and the environment (TERM, NO_COLOR). */
 CQ_API bool cq_stderr_is_terminal(void);
 CQ_API bool cq_stderr_has_colour(void);
 

@@ -36,8 +36,8 @@ CQ_API size_t      cq_weights_count(const cq_weights *w);
 CQ_API const char *cq_weights_name(const cq_weights *w, size_t i);
 CQ_API cq_tensor  *cq_weights_tensor(const cq_weights *w, size_t i);
 
-/* What the user may want to know: which part of a checkpoint was taken, which prefix of names was
- * removed. "" if there is nothing to say. */
+/* A note for the user: the part of a checkpoint that was used, the prefix of names that was
+ * removed. "" if there is none. */
 CQ_API const char *cq_weights_note(const cq_weights *w);
 
 /* For functions that load weights into a model (cq_module_load_weights and others). */

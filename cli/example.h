@@ -21,7 +21,7 @@ typedef struct cli_signature {
     const char *model;       /* the name of the model in messages */
     size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
                                 CLI_ANY_NUMBER: nothing is known, and arguments may nest */
-    bool        is_flat; /* nested arguments have been flattened: an args.json adds nothing */
+    bool        is_flat;     /* nested arguments have been flattened: an args.json adds nothing */
     const char *names[CLI_MAX_INPUTS];
     size_t      n_own; /* of the model's own example, used if the user gives none */
     cli_input   own[CLI_MAX_INPUTS];

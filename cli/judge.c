@@ -18,9 +18,10 @@
 #define FEW         1e-4 /* share of elements that may be beyond that, … */
 #define FEW_LARGEST 1e-3 /* … by no more than this, of the largest number */
 #define STEP_SHARE  0.25 /* share of elements that may be a step of 8 bits off */
-#define STEP        0.02 /* of the largest number, if there are no quantization parameters to
-                          * give the step */
-#define MUCH        1e-2 /* a difference that rounding does not make */
+#define STEP                                                                                       \
+    0.02          /* of the largest number, if there are no quantization parameters to             \
+                   * give the step */
+#define MUCH 1e-2 /* a difference that rounding does not make */
 
 bool cli_is_right(cli_verdict v)
 {

@@ -1,4 +1,4 @@
-/* Arguments of kernels. Views are in view.c; who calls kernels is run.c. */
+/* Arguments of kernels. Views are in view.c; run.c calls the kernels. */
 #include "runtime/call.h"
 #include "runtime/plan/work.h"
 
@@ -232,7 +232,7 @@ cq_status cq_rt_misfit(const cq_tensor *a, const cq_tensor *b)
                    cq_tensor_describe(b, other, sizeof other));
 }
 
-/* The first axis of other that does not fit; CQ_MAX_RANK: there is none. */
+/* The first axis of other that does not match; CQ_MAX_RANK: all match. */
 static uint32_t join(cq_rt_sizes *io, const cq_rt_sizes *other)
 {
     uint32_t missing = other->rank > io->rank ? other->rank - io->rank : 0, first;
@@ -352,8 +352,8 @@ static bool is_read_twice(const cq_rt *rt, size_t i)
     return false;
 }
 
-/* An input that nobody needs any more, of that type and shape, for the output to be written over;
- * or NULL. What looks for NaN compares the two afterwards. */
+/* An input of that type and shape that is not used later, to be overwritten by the output; or NULL.
+ * The check for NaN compares the two afterwards, so it prevents this. */
 static cq_tensor *replaceable(const cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes)
 {
     static const uint32_t flags[] = { CQ_RT_OVER_0, CQ_RT_OVER_1 };

@@ -24,7 +24,7 @@
 #include "runtime/plan/memory.h"
 #include "runtime/plan/plan.h"
 
-/* One run of a model: what all its frames share. */
+/* One run of a model: state that all its frames share. */
 typedef struct cq_rt_run {
     cq_rt_workspace *workspace;
     uint64_t         steps_left;
@@ -45,7 +45,7 @@ struct cq_rt {
     size_t            n_in, n_out;
     const cq_val     *in;        /* borrowed */
     cq_val           *out;       /* NONE until the kernel sets them; then the frame's */
-    bool              has_ranks; /* strings stand as their ranks: no arithmetic on them */
+    bool              has_ranks; /* strings are represented by their ranks: no arithmetic on them */
     double            paid;      /* elements of outputs that were charged for (work.h) */
     size_t            n_kept;
     cq_tensor       **kept; /* made by the kernel for itself: cq_rt_keep */
@@ -89,7 +89,7 @@ const cq_rt_plan        *cq_rt_graph(const cq_rt *rt, const char *name);
 cq_status cq_rt_choose(int *out, const cq_rt *rt, const char *attr, const char *const *names,
                        size_t n);
 
-/* A dtype by its number in onnx.proto; refuses those that calque does not have. */
+/* A dtype by its number in onnx.proto; rejects unsupported ones. */
 cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type);
 
 /* The one that an attribute gives to output 0, which the schema has to allow. */
@@ -113,16 +113,16 @@ cq_status cq_rt_axes(uint64_t *out, const cq_rt_ints *axes, uint32_t rank);
 /* The shape that two broadcast to; false: they do not. */
 bool cq_rt_sizes_join(cq_rt_sizes *io, const cq_rt_sizes *other);
 
-/* The shape that n tensors broadcast to; those that are NULL do not count. One more: _with. */
+/* The shape that n tensors broadcast to; NULL tensors are skipped. _with adds one more. */
 cq_status cq_rt_broadcast_with(cq_rt_sizes *io, const cq_tensor *t);
 cq_status cq_rt_broadcast(cq_rt_sizes *out, const cq_tensor *const *tensors, size_t n);
 
-/* The shape of a @ b: vectors vanish, what is before the matrices broadcasts. */
+/* The shape of a @ b: vectors are dropped, batch axes broadcast. */
 cq_status cq_rt_product_sizes(cq_rt_sizes *out, const cq_tensor *a, const cq_tensor *b);
 
 /* ---- outputs ---- */
 
-/* Whether somebody reads output i: a kernel need not make those that nobody does. */
+/* Whether output i is used: a kernel need not compute unused outputs. */
 bool cq_rt_wants(const cq_rt *rt, size_t i);
 
 /* A new output with elements that are not set. It belongs to the call. */
@@ -136,7 +136,7 @@ cq_status cq_rt_out_sized(cq_tensor **out, cq_rt *rt, size_t i, cq_dtype dtype,
 cq_status cq_rt_set(cq_rt *rt, size_t i, cq_val value);
 cq_status cq_rt_set_tensor(cq_rt *rt, size_t i, cq_tensor *t);
 
-/* An input as it is, retained. */
+/* Passes an input through, retained. */
 cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t);
 
 /* A tensor that is not an output; release it. */
@@ -164,8 +164,8 @@ cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_
 /* Where a slice of an axis begins and how long it is, as in Python. */
 int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t size);
 
-/* How long each part of a Split is: what the node says, in an input or an attribute, or as equal as
- * can be with the last one shorter. */
+/* The length of each part of a Split: from the node's input or attribute, or equal parts with a
+ * shorter last one. */
 typedef struct cq_rt_lengths {
     const cq_tensor         *input;
     const cq_onnx_attribute *attribute;
@@ -176,7 +176,7 @@ typedef struct cq_rt_lengths {
 cq_status cq_rt_split_lengths(cq_rt_lengths *out, const cq_rt *rt, int64_t size);
 int64_t   cq_rt_length_at(const cq_rt_lengths *lengths, size_t i);
 
-/* Element at of an axis, which goes. */
+/* Element `at` of an axis, which is removed. */
 cq_status cq_rt_select(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t at);
 
 /* Sizes of 1, and missing leading ones, repeated. */
@@ -184,12 +184,12 @@ cq_status cq_rt_expand(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *s
 
 /* ---- tensors of the call: released when the kernel has returned, however it returns ---- */
 
-/* Hands over what was just made: CQ_TRY(cq_rt_keep(rt, cq_tensor_contiguous(&dense, x), &dense)).
- * Returns the status of making it. */
+/* Transfers ownership of a new tensor: CQ_TRY(cq_rt_keep(rt, cq_tensor_contiguous(&dense, x),
+ * &dense)). Returns the status of its creation. */
 cq_status cq_rt_keep(cq_rt *rt, cq_status made, cq_tensor **t);
 
-/* As cq_rt_temp and the views above, and kept. What a loop makes anew in each round is better
- * released there. */
+/* As cq_rt_temp and the views above, and kept. Tensors created in each iteration of a loop should
+ * be released there instead. */
 cq_status cq_rt_scratch(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank,
                         const int64_t *sizes);
 cq_status cq_rt_reshaped(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_rt_sizes *sizes);
@@ -204,7 +204,7 @@ cq_status cq_rt_flattened(cq_tensor **out, cq_rt *rt, const cq_tensor *t);
 /* t itself if it is contiguous, else a copy that is. */
 cq_status cq_rt_contiguous(const cq_tensor **out, cq_rt *rt, const cq_tensor *t);
 
-/* For who calls the kernel. */
+/* For the caller of the kernel. */
 void cq_rt_release_kept(cq_rt *rt);
 
 /* ---- graphs inside nodes ---- */

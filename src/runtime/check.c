@@ -1,5 +1,4 @@
-/* What is checked around every kernel: types of inputs, and, if asked for, that numbers stay
- * finite. */
+/* Checks around every kernel: types of inputs and, if requested, that numbers stay finite. */
 #include "runtime/run.h"
 
 #include "tensor/convert.h"
@@ -7,7 +6,7 @@
 
 #include <math.h>
 
-/* What a value is in the terms of schemas; of a map, the bit of its type. */
+/* The type of a value in the terms of schemas; for a map, the bit of its type. */
 static void classify(cq_onnx_wrap *wrap, int *data_type, cq_val v)
 {
     *wrap      = CQ_ONNX_WRAP_TENSOR;
@@ -33,7 +32,7 @@ static void classify(cq_onnx_wrap *wrap, int *data_type, cq_val v)
     }
 }
 
-/* An optional may also come as what it holds, or as nothing. */
+/* An optional may also be passed as its value, or omitted. */
 static bool allowed(const cq_onnx_types *types, cq_onnx_wrap wrap, int data_type)
 {
     uint32_t bits = types->of[wrap];

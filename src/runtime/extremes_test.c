@@ -1,11 +1,11 @@
-/* Numbers that a model may hold but no example does. For every version of every operator that can
- * be run, nodes are made up from its schema until some of them run; then every integer of their
- * attributes and inputs, one at a time, is replaced by the ends of its range, and every float by
- * what fits into no integer. A node may fail as it likes; it may not overflow, crash, or run on.
- * Only a sanitized build sees all of it. The siblings are tests/ops/extremes_test.c for ATen and
+/* Numbers that a model may contain but no example does. For every version of every executable
+ * operator, random nodes are generated from its schema until some of them run. Then every integer
+ * of their attributes and inputs, one at a time, is replaced by the limits of its range, and every
+ * float by values that no integer can hold. A node may fail; it must not overflow, crash, or hang.
+ * Only a sanitized build detects all errors. Related tests: tests/ops/extremes_test.c for ATen and
  * script/extremes_test.c for TorchScript.
  *
- * A schema is a process of its own: one that dies is named. */
+ * Each schema runs in a separate process, so that a crash is attributed to it. */
 #define _XOPEN_SOURCE 700 /* alarm, fork */
 #include "extremes.h"
 #include "onnx/schema.h"
@@ -62,8 +62,8 @@ static uint32_t draw(uint32_t n)
 
 /* ---- making one up ---- */
 
-/* Shapes of the first, the second, the third and all other inputs, as they are usual together. A
- * digit is a size; "" is a scalar. */
+/* Shapes of the first, second, third and all other inputs that usually fit together. A digit is a
+ * size; "" is a scalar. */
 static const char *const layouts[][4] = {
     { "23", "23", "23", "23" },
     { "4", "4", "4", "4" },
@@ -137,7 +137,7 @@ static int32_t choose_type(const cq_onnx_types *types, uint32_t taste)
     return CQ_ONNX_UNDEFINED;
 }
 
-/* Integers that are sizes, places or counts are short lists of small ones. */
+/* Integers that are sizes, indices or counts are short lists of small ones. */
 static void make_integers(input *x, size_t length)
 {
     static const int64_t usual[] = { 0, 1, 1, 2, 2, 3, 4, -1 };
@@ -371,7 +371,7 @@ static cq_status run(const candidate *c)
 
 /* ---- changing it ---- */
 
-/* The at-th number that can be changed; NULL: there are no more. */
+/* The at-th number that can be changed; NULL after the last. */
 static number *number_at(candidate *c, size_t at, bool *real)
 {
     for (size_t i = 0; i < c->n_inputs; i++) {
@@ -449,7 +449,7 @@ static int sweep(const void *schema)
     return n ? 0 : NO_BASE;
 }
 
-/* Those that chance does not find, and where they are. */
+/* Operators that random generation does not find, and where they are tested. */
 static const struct {
     const char *op, *where;
 } elsewhere[] = {

@@ -1,12 +1,12 @@
-/* As extremes_test.c, for nodes that nobody makes up by chance, and where more than one number has
- * to be right: they are written down, and their numbers are changed one at a time. */
+/* Like extremes_test.c, for nodes that random generation does not find and that need several
+ * matching numbers: they are written by hand, and their numbers are changed one at a time. */
 #define _XOPEN_SOURCE 700 /* alarm, fork */
 #include "extremes.h"
 
 #include "base/str.h"
 
-/* What is in a graph before its nodes, and the nodes, the last of which gives y. A number behind ~
- * is one that is changed. */
+/* The declarations of a graph, and its nodes, the last of which computes y. Numbers after ~ are
+ * changed. */
 typedef struct written {
     const char *op, *constants, *nodes;
 } written;
@@ -178,7 +178,7 @@ static bool write_with(cq_str *out, const char *text, size_t *at, size_t value)
     return found;
 }
 
-/* Whether there are so many marked numbers. */
+/* Whether there are at least that many marked numbers. */
 static bool run_written(cq_status *status, const written *w, size_t at, size_t value)
 {
     const double   begin = extremes_now();

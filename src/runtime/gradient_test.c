@@ -97,8 +97,8 @@ TEST(gradient, of_one_operand)
     }
 }
 
-/* The sum of y, which is what a gradient is of, for a [2,3] and b of n numbers, against differences
- * of it. */
+/* The sum of y, whose gradient is taken, for a [2,3] and b of n numbers, against finite
+ * differences. */
 static void check_shapes(const char *types, const char *nodes, size_t rank, const int64_t *sizes)
 {
     const double h = 1e-6;

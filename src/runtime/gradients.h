@@ -7,10 +7,10 @@
 
 #include <calque/session.h>
 
-/* Compares the gradients in the folder set, if there are any, with how the model's outputs change
- * when its parameters do, in float64. inputs are those of the model, in its order, NULL where one
- * is left out. Parameters that the model has no more (they were folded into others) are passed
- * over. CQ_E_TYPE: they differ. */
+/* Compares the gradients in the folder set, if there are any, with finite differences of the
+ * model's outputs in float64. inputs are those of the model, in its order, NULL for omitted ones.
+ * Parameters that the model no longer has (folded into others) are skipped. CQ_E_TYPE: they
+ * differ. */
 cq_status cq_onnx_verify_gradients(const char *model, const char *set, const cq_session *session,
                                    cq_onnx_value *const *inputs, double rtol,
                                    const cq_session_options *options);

@@ -13,7 +13,7 @@
 typedef struct event {
     const char *node, *op_type;
     int64_t     begin, end; /* nanoseconds */
-    uint32_t    thread;     /* its place in threads */
+    uint32_t    thread;     /* its index in threads */
 } event;
 
 struct cq_profile {

@@ -1,4 +1,4 @@
-/* The index of kernel rows, built when it is first asked for. */
+/* The index of kernel rows, built on first use. */
 #include "runtime/rows.h"
 
 #include "base/lock.h"

@@ -1,7 +1,6 @@
-/* The operators that can be run: rows of name, version and function, by family in kernels/.
- * Of an operator's rows the newest that is not above the version of the model counts. What
- * inputs, attributes and types a version has is not here but in its schema (onnx/schema.h):
- * a row is needed only where the meaning changes. */
+/* The executable operators: rows of name, version and function, by family in kernels/. The newest
+ * row that is not above the model's version is used. Inputs, attributes and types of a version are
+ * in its schema (onnx/schema.h): a row is needed only where the meaning changes. */
 #ifndef CQ_RUNTIME_ROWS_H
 #define CQ_RUNTIME_ROWS_H
 
@@ -13,17 +12,18 @@
 
 typedef struct cq_rt cq_rt; /* one call: runtime/call.h */
 
-/* What a row does with tensors of strings. The lowest bits are outputs that are of strings
- * when inputs are; a row without any of this refuses them. */
+/* How a row handles tensors of strings. The lowest bits are outputs that are strings if inputs are;
+ * a row without any of these flags rejects strings. */
 enum {
     CQ_RT_TEXT_OUT   = 1 << 0,  /* output 0; 1 << n is output n */
     CQ_RT_TEXT_IN    = 1 << 8,  /* takes them, gives none back */
-    CQ_RT_TEXT_OWN   = 1 << 9,  /* knows cq_texts itself, does not get numbers in their place */
+    CQ_RT_TEXT_OWN   = 1 << 9,  /* handles cq_texts itself instead of ranks */
     CQ_RT_RANDOM     = 1 << 10, /* not the same every time */
     CQ_RT_NO_FOLDING = 1 << 11, /* may take long: never run before the first run */
     CQ_RT_OWN        = 1 << 12, /* no operator of ONNX: inputs are not as its schema has them */
-    CQ_RT_OVER_0     = 1 << 13, /* output 0 may lie where input 0 does: no element of it is read */
-    CQ_RT_OVER_1     = 1 << 14  /* after that place of the output is written; so for input 1 */
+    CQ_RT_OVER_0     = 1 << 13, /* output 0 may overwrite input 0: no element of it is read */
+    CQ_RT_OVER_1     = 1 << 14  /* after the same element of the output is written; likewise for
+                                 * input 1 */
 };
 
 typedef struct cq_rt_row {
@@ -34,7 +34,7 @@ typedef struct cq_rt_row {
     int      arg; /* for rows that share a function */
 } cq_rt_row;
 
-/* NULL: there is none. domain NULL, "" and "ai.onnx" are ONNX's own. */
+/* NULL: unsupported. domain NULL, "" and "ai.onnx" are ONNX's own. */
 const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t version);
 
 #endif

@@ -168,7 +168,7 @@ cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *input
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "the inner graph has %u inputs and %u outputs, wanted %zu and %zu",
                        plan->n_inputs, plan->n_outputs, n_inputs, n_outputs);
-    rt->run->in_loop |= n_inputs > 0; /* a branch of an If has none */
+    rt->run->in_loop |= n_inputs > 0; /* a branch of an If has no inputs */
     status           = cq_rt_plan_run(rt->run, plan, rt->frame, inputs, outputs);
     rt->run->in_loop = in_loop;
     return status;

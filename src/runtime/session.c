@@ -17,7 +17,7 @@ struct cq_session {
     cq_session_options   options;
     cq_arena            *arena;
     cq_rt_plan          *plan, *plans;
-    cq_onnx_model       *expansions; /* what calls of some operators became */
+    cq_onnx_model       *expansions; /* expansions of some operators */
     cq_map               inputs;     /* name to index + 1 */
     const char         **output_names;
     uint32_t            *positions; /* of inputs, as people count them */
@@ -51,8 +51,8 @@ static cq_status read_options(cq_session_options *to, const cq_session_options *
     return CQ_OK;
 }
 
-/* What the tensors of a run for so many bytes may take, and what it may allocate in all: there are
- * also what kernels need beside tensors, and housekeeping. 0: any. */
+/* Limits of a run for a given number of bytes: the memory of its tensors, and all allocations,
+ * which include buffers of kernels and bookkeeping. 0: unlimited. */
 typedef struct limits {
     uint64_t tensors;
     int64_t  heap;
@@ -347,7 +347,7 @@ static cq_status check_all_given(const cq_session *s, const cq_val *inputs)
 
 /* ---- running ---- */
 
-/* What leaves the session is contiguous, whatever views it was. */
+/* Outputs of a session are contiguous, even if they were views. */
 static cq_status tidy(cq_val *v)
 {
     cq_tensor *t;
@@ -544,7 +544,8 @@ static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t si
 
     CQ_TRY(cq_onnx_model_new(&m, "node"));
     *out = m;
-    /* A graph with the node as its only field is the node's bytes behind a tag: field 1. */
+    /* The encoding of a graph whose only field is the node is the node's bytes after a tag: field
+     * 1. */
     node = cq_onnx_alloc(m, sizeof *node);
     if (!node)
         return CQ_E_NO_MEMORY;

@@ -134,7 +134,7 @@ TEST(session, a_missing_operator_is_named)
     cq_onnx_model_free(m);
 }
 
-/* A function that calls itself must not be taken apart for ever. */
+/* A recursive function must not be inlined for ever. */
 TEST(session, recursive_functions_are_refused)
 {
     cq_onnx_model    *m = small_model();
@@ -187,7 +187,7 @@ static cq_onnx_model *parsed(const char *text)
     return m;
 }
 
-/* Without a limit of its own a run has one of what there is. */
+/* Without an explicit limit, a run is limited by the available memory. */
 TEST(session, more_memory_than_there_is_is_refused_by_name)
 {
     cq_onnx_model *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
@@ -452,7 +452,7 @@ TEST(session, loops_are_charged_for_what_they_do)
     }
 }
 
-/* One tensor as two outputs is read twice by whoever gets them. */
+/* One tensor as two outputs is read twice by the caller. */
 TEST(session, outputs_are_charged_for_their_elements)
 {
     cq_onnx_model     *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
@@ -506,7 +506,7 @@ TEST(session, has_threads_of_its_own)
     cq_onnx_model_free(m);
 }
 
-/* Parts of 64 KB are copied by threads of their own. */
+/* Parts of 64 KB are copied by separate threads. */
 TEST(session, large_tensors_are_put_together_by_threads)
 {
     enum { CHANNELS = 3, ROWS = 50, COLS = 301 };
@@ -733,7 +733,7 @@ TEST(session, new_shapes_pack_nothing_again)
 
     cq_session_options_init(&options);
     options.max_memory = UINT64_MAX;
-    options.threads    = 1; /* budgets are those of a thread */
+    options.threads    = 1; /* budgets are per thread */
     CHECK_OK(cq_session_prepare(&s, m, &options));
     run_heavy(s, 2, 5); /* packs w: with one row it would not yet */
     before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 500000 });
@@ -767,8 +767,8 @@ static void check_row(const cq_session *s, cq_tensor **first)
     }
 }
 
-/* A matrix is packed when some rows have come alone, or at once where there are two or it lies
- * transposed, or never for lack of memory: always the same bits. */
+/* A matrix is packed after some single-row products, or at once for two rows or a transposed
+ * matrix, or never for lack of memory: the bits are always the same. */
 static void check_packing(bool transposed)
 {
     cq_onnx_model     *m     = heavy_model(transposed);

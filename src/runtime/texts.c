@@ -1,6 +1,7 @@
-/* Strings for kernels that know numbers only. All strings of a call are sorted, and stand as
- * their ranks in the kernel's inputs: moving, comparing and sorting ranks is moving, comparing
- * and sorting strings. Rank 0 is the empty string, so that zeros a kernel fills in mean it. */
+/* Strings for kernels that only know numbers. All strings of a call are sorted and replaced by
+ * their ranks in the kernel's inputs: moving, comparing and sorting ranks is moving, comparing and
+ * sorting strings. Rank 0 is the empty string, so zeros that a kernel fills in are empty
+ * strings. */
 #include "runtime/run.h"
 
 #include <inttypes.h>
@@ -98,7 +99,7 @@ static cq_status texts_from_ranks(cq_val *out, const pool *p, const cq_tensor *r
     return CQ_OK;
 }
 
-/* v with all tensors of strings in it as ranks, or the other way round; the caller's. */
+/* v with all its string tensors converted to ranks, or back; owned by the caller. */
 static cq_status exchange(cq_val *out, cq_rt *rt, const pool *p, cq_val v, bool to_ranks)
 {
     cq_status status = CQ_OK;
@@ -126,7 +127,7 @@ static cq_status exchange(cq_val *out, cq_rt *rt, const pool *p, cq_val v, bool 
     return status;
 }
 
-/* The outputs that row says are strings, in place of their ranks. */
+/* Replaces ranks by strings in the outputs that the row declares as strings. */
 static cq_status outputs_from_ranks(cq_rt *rt, const pool *p)
 {
     for (size_t i = 0; i < rt->n_out && i < 8; i++) {

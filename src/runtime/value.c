@@ -293,7 +293,7 @@ static cq_status compare_texts(const cq_texts *got, const cq_texts *want)
     return CQ_OK;
 }
 
-/* Depth is that of values, which have been built by a reader with a limit of its own. */
+/* The depth of values was limited by their reader. */
 static cq_status compare(cq_val got, cq_val want, double rtol, double atol)
 {
     if (kind_of(got) != kind_of(want))

@@ -33,7 +33,7 @@ static cq_status as_bfloat16(cq_onnx_value **io, cq_dtype wanted)
     return cq_onnx_value_new(io, cq_val_of_tensor(bits));
 }
 
-/* SET/input_0.pb, SET/input_1.pb, … until there is none, by position. */
+/* SET/input_0.pb, SET/input_1.pb, … until a file is missing, by position. */
 static cq_status load_all(values *out, const char *set, const cq_session *s, cq_onnx_side side)
 {
     const cq_onnx_model *m    = cq_session_model(s);

@@ -1,8 +1,8 @@
-/* Are the gradients in test data those of the model? L is the sum of outputs times the gradients
- * that were put in. All parameters are moved a little at once, each in a random direction, forth
- * and back; half the difference of L is what the gradients say it is, or some of them are wrong.
- * Then each parameter is moved alone, to find out which. In float64 steps can be so small that the
- * next term of the series and most kinks do not show. */
+/* Compares the gradients in test data with finite differences. L is the sum of outputs times their
+ * given gradients. All parameters are moved a little at once, each in a random direction, forth and
+ * back; half the difference of L must match the gradients. If not, each parameter is moved alone to
+ * find the wrong one. In float64 the steps can be so small that higher-order terms and most kinks
+ * do not matter. */
 #include "runtime/gradients.h"
 
 #include "base/path.h"
@@ -21,7 +21,7 @@
 #define ALL          SIZE_MAX /* parameters at once */
 #define SLACK        3        /* gradients of float32 are less exact than results */
 
-/* A parameter with its gradient, and where it is moved. */
+/* A parameter with its gradient, and its direction. */
 typedef struct param {
     const char *name; /* of the model */
     size_t      input;
@@ -34,7 +34,7 @@ typedef struct check {
     cq_session    *session;
     const char    *set;
     CQ_VEC(param) params;
-    CQ_VEC(cq_onnx_value *) inputs; /* of the session; those of parameters are put in for a run */
+    CQ_VEC(cq_onnx_value *) inputs; /* of the session; parameters are set for a run */
     CQ_VEC(cq_tensor *) seeds;      /* of outputs; NULL: ones */
     double rtol;
 } check;
@@ -114,7 +114,8 @@ static cq_status transpose(cq_tensor **io)
 
 /* ---- parameters ---- */
 
-/* The parameter of that name. What the model does not have, or not in this shape, was folded. */
+/* The parameter of that name. Parameters that the model lacks, or has in another shape, were
+ * folded. */
 static cq_status find_param(check *c, const char *name, cq_tensor *gradient)
 {
     const cq_onnx_graph *g      = c->m->graph;
@@ -217,7 +218,7 @@ static cq_status read_params(check *c)
 
 /* ---- copies ---- */
 
-/* What numbers have in common with those of a transposed copy. */
+/* Moments that a tensor shares with its transposed copy. */
 typedef struct moments {
     size_t n;
     double first, second;
@@ -259,8 +260,8 @@ static void drop_param(check *c, size_t i)
     c->params.n--;
 }
 
-/* A weight that two layers share may be there twice, as it is and transposed: to move one of them
- * is not to move the parameter. */
+/* A weight that two layers share may occur twice, plain and transposed: moving one of them does not
+ * move the parameter. */
 static cq_status drop_copied(check *c)
 {
     const cq_onnx_graph *g = c->m->graph;
@@ -287,7 +288,7 @@ static cq_status drop_copied(check *c)
 
 /* ---- inputs and what was put in ---- */
 
-/* Inputs of the session, widened; parameters have their own place. */
+/* Inputs of the session, widened; parameters have separate slots. */
 static cq_status take_inputs(check *c, const cq_session *session, cq_onnx_value *const *given)
 {
     for (size_t i = 0; i < cq_session_n_inputs(c->session); i++) {
@@ -406,14 +407,14 @@ static double length(const cq_tensor *t)
     return rms(t) * sqrt((double)numel(t));
 }
 
-/* What a step along a random direction changes, usually. */
+/* The usual effect of a step along a random direction. */
 static double effect(const param *p)
 {
     return p->step * length(p->gradient);
 }
 
 /* Steps in proportion to the parameters, but none that outweighs others: an error in one of many
- * must show. Those that do next to nothing do not count. */
+ * must be visible. Parameters with almost no effect do not count. */
 static void choose_steps(check *c)
 {
     double most = 0, least = INFINITY;
@@ -468,7 +469,7 @@ static void move(check *c, size_t which, uint64_t seed, double sign, double *exp
     *scale = sqrt(squares);
 }
 
-/* Whether half the difference of L is what the gradients say. */
+/* Whether half the difference of L matches the gradients. */
 static cq_status compare(check *c, size_t which, uint64_t seed, bool *same, double *got,
                          double *expected)
 {
@@ -501,7 +502,7 @@ static cq_status differs(const char *name, double got, double expected)
                    got, expected);
 }
 
-/* Of a square weight nobody knows whether it was transposed: both ways are tried. */
+/* A square weight may or may not be transposed: both are tried. */
 static cq_status turn_squares(check *c)
 {
     for (size_t i = 0; i < c->params.n; i++) {

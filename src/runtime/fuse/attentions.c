@@ -8,7 +8,7 @@
 
 #include "runtime/kernels/attention.h"
 
-/* What has been found, from the softmax upwards. */
+/* The matched pattern, from the softmax upwards. */
 struct found {
     cq_rt_attention   keep;
     cq_rt_node_step  *parts[CQ_RT_ATTENTION_PARTS]; /* from the last to the first */
@@ -51,7 +51,7 @@ static cq_rt_node_value *take_scale(struct found *f, cq_rt_node_value *v)
 
 static bool find_product(struct found *f, cq_rt_node_value *v);
 
-/* v as Where(truth, scores, number), or with the last two the other way round. */
+/* v as Where(truth, scores, number), or with the last two swapped. */
 static bool find_where(struct found *f, cq_rt_node_value *v)
 {
     cq_rt_node_step *s = only_maker(v, "Where");
@@ -68,7 +68,7 @@ static bool find_where(struct found *f, cq_rt_node_value *v)
     return find_product(f, s->in[3 - number]);
 }
 
-/* v as scores + mask, either way round. */
+/* v as scores + mask, in either order. */
 static bool find_sum(struct found *f, cq_rt_node_value *v)
 {
     cq_rt_node_step *s = only_maker(v, "Add");
@@ -162,7 +162,7 @@ static int32_t part_of(const struct found *f, const cq_rt_node_value *v)
     return -1;
 }
 
-/* Which input of the step v is; a new one if it is none. NULL is none. */
+/* The index of v among the inputs of the step; adds it if necessary. NULL has no index. */
 static int32_t input_of(struct found *f, cq_rt_node_value **in, cq_rt_node_value *v)
 {
     for (uint32_t i = 0; i < f->keep.n_in; i++)

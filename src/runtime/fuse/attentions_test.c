@@ -1,5 +1,5 @@
-/* Graphs that have attention written out: one step makes what they make one by one. Shapes, masks
- * and odd numbers are tested against ONNX Runtime (tests/peer/attention.py). */
+/* Decomposed attention: the fused step gives the results of the single steps. Shapes, masks and
+ * special numbers are tested against ONNX Runtime (tests/peer/attention.py). */
 #include "rewrites.h"
 
 /* q and v of [2, 3, 5, 4], keys turned, a mask of [5, 5]. */
@@ -64,7 +64,7 @@ TEST(attentions, leave_what_somebody_reads)
 TEST(attentions, leave_what_is_another_formula)
 {
     static const char *const texts[] = {
-        /* scaled behind the mask */
+        /* scaled after the mask */
         HEAD "  p = MatMul(q, k)\n"
              "  t = Add(p, m)\n"
              "  s = Mul(t, half)\n"
@@ -88,7 +88,7 @@ TEST(attentions, leave_what_is_another_formula)
         expect_attention(texts[i], 0, NULL);
 }
 
-/* What cannot be is said as the model's own node would say it. */
+/* Errors are reported as by the model's own node. */
 TEST(attentions, errors_name_the_node)
 {
     cq_onnx_model *m = parsed(masked);

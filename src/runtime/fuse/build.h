@@ -1,4 +1,4 @@
-/* What the files that make plans share among themselves; kernels and sessions see plan.h. */
+/* Types shared by the files that build plans; kernels and sessions see plan.h. */
 #ifndef CQ_RUNTIME_FUSE_BUILD_H
 #define CQ_RUNTIME_FUSE_BUILD_H
 
@@ -19,7 +19,7 @@ typedef struct cq_rt_channel {
 } cq_rt_channel;
 
 typedef struct cq_rt_picked {
-    int64_t       want[3]; /* images, rows and columns that a Reshape asks for; -1: any */
+    int64_t       want[3]; /* batch size, rows and columns that a Reshape requires; -1: any */
     cq_rt_channel channels[];
 } cq_rt_picked;
 
@@ -32,20 +32,21 @@ struct cq_rt_node_value {
     const char *name;
     cq_val      constant; /* owned: of a constant, or the default of an input */
     bool        is_constant, is_input, is_capture, is_live;
-    int32_t     slot, last; /* last: the live step that reads it last; -1: none */
+    int32_t     slot, last; /* last: the live step that reads it last; -1: unused */
 
-    /* For optimize.c and what it calls. */
-    const cq_onnx_type *type;       /* of an input, if the model says it */
+    /* For optimize.c and its passes. */
+    const cq_onnx_type *type;       /* of an input, if the model declares it */
     cq_rt_node_value   *same;       /* the value that it is another name of */
     uint32_t            n_uses;     /* by steps, inner graphs and outputs */
     cq_rt_node_step    *readers[2]; /* the first of them */
     cq_rt_node_step    *maker;      /* NULL: none here */
-    cq_rt_shape         shape;      /* as far as it is known */
+    cq_rt_shape         shape;      /* the known part of the shape */
     cq_rt_node_value   *blocked;    /* the same image in blocks, once it is there */
     bool                is_gone;    /* there is only the blocked one */
     cq_rt_fused        *fused;      /* the convolution that makes it */
     const cq_rt_picked *picked;     /* NULL: its channels are its own */
-    struct cq_rt_grid  *grid;       /* that its numbers lie on; blocked has them, in integers */
+    struct cq_rt_grid  *grid;       /* quantization parameters of its numbers; blocked has them
+                                     * as integers */
 };
 
 typedef struct cq_rt_builder cq_rt_builder;
@@ -59,7 +60,7 @@ struct cq_rt_node_step {
     bool               is_gone; /* another step does its work */
 };
 
-/* What all graphs of a model share. */
+/* State that all graphs of a model share. */
 typedef struct cq_rt_building {
     const cq_onnx_model *model;
     cq_arena            *arena;
@@ -81,7 +82,7 @@ struct cq_rt_builder {
     CQ_VEC(cq_rt_node_value *) captures, captured; /* here, and in the graph around */
     CQ_VEC(cq_rt_node_step *) steps;
 
-    /* What is left of it in the step that it belongs to, when it is done. */
+    /* What remains of it in its step when the pass is done. */
     cq_rt_plan        *plan;
     cq_rt_node_value **around; /* plan->n_captures values of the graph around */
     cq_rt_builder     *next;   /* of the same node */
@@ -95,7 +96,7 @@ struct cq_rt_frame {
     const cq_rt_frame      *caller;
 };
 
-/* What names mean. A function's body has a scope of its own in the graph that calls it. */
+/* Meaning of names. A function body has a separate scope in the graph that calls it. */
 typedef struct cq_rt_scope cq_rt_scope;
 struct cq_rt_scope {
     cq_rt_scope          *outer; /* whose names can be seen; NULL in functions */
@@ -148,7 +149,7 @@ cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 /* chains.c: steps that work element by element, on one another's results. */
 cq_status cq_rt_optimize_chains(cq_rt_builder *b);
 
-/* Counts who reads what. */
+/* Counts the uses of all values. */
 void cq_rt_count_uses(cq_rt_builder *b);
 
 /* Something that is freed with the plan; on failure at once. */

@@ -1,6 +1,6 @@
-/* Steps that work element by element, and whose results only one another read, become one step:
- * one walk through memory in place of many, and no room for what is in between. It stands where
- * the last of them stood, so that all it reads has been made. */
+/* Fuses element-wise steps whose results only the fused steps read: one pass over memory instead of
+ * many, and no buffers for intermediate results. The fused step replaces the last of them, so that
+ * all its inputs have been computed. */
 #include "runtime/fuse/images.h"
 #include "runtime/fuse/patterns.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Steps that are becoming one: the last, and those whose results are read in here alone. */
+/* Steps to be fused: the last one, and those whose results only they read. */
 typedef struct group {
     int              n;
     cq_rt_node_step *parts[CQ_RT_CHAIN_PARTS];
@@ -31,7 +31,7 @@ static bool is_clip(const cq_rt_node_step *s)
     return !strcmp(s->step.node->op_type, "Clip");
 }
 
-/* What a step does, if it can be a part. */
+/* The operation of a step, if it can be fused. */
 static bool see(cq_rt_elementwise *out, const cq_rt_node_step *s)
 {
     float lo, hi;
@@ -54,7 +54,8 @@ static bool see(cq_rt_elementwise *out, const cq_rt_node_step *s)
 
 /* ---- groups ---- */
 
-/* All who read v are in the group, and not as a condition, which is never made by a part. */
+/* All users of v are in the group, and none uses it as a condition, which a fused step never
+ * computes. */
 static bool is_read_inside(const group *g, const cq_rt_node_value *v)
 {
     uint32_t n = 0;
@@ -98,7 +99,7 @@ static int32_t inputs_of(cq_rt_node_value **out, int32_t room, const group *g)
     return n;
 }
 
-/* One more step whose result is only read in here; false: there is none. */
+/* Adds one more step whose result only the group reads; false: there is none. */
 static bool grow(group *g)
 {
     cq_rt_node_value *inputs[CQ_RT_CHAIN_INPUTS];

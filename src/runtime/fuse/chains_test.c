@@ -8,7 +8,7 @@
 
 enum { MAX_LABELS = 8 };
 
-/* What ran, in order. */
+/* The executed steps, in order. */
 typedef struct labels {
     int  n;
     char text[MAX_LABELS][64];

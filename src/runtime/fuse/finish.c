@@ -1,5 +1,5 @@
-/* The second half of making a plan: folding constants, dropping what nobody needs, giving out
- * slots, and finding out when values die. */
+/* The second half of building a plan: constant folding, dead-code elimination, slot assignment, and
+ * last uses of values. */
 #include "runtime/fuse/build.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_foldable(const cq_rt_builder *b, const cq_rt_node_step *step)
     return true;
 }
 
-/* Slots that are only told apart by being there or not. */
+/* Slots that only tell whether an optional input or output exists. */
 static cq_status give_dummy_slots(cq_rt_node_step *step, cq_arena *arena)
 {
     step->step.in  = cq_arena_array(arena, step->step.n_in, sizeof *step->step.in);
@@ -56,7 +56,7 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     run->steps_left = given;
     before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 4 * (int64_t)CQ_RT_MAX_FOLDED });
     status = cq_rt_step_run(run, &step->step, NULL, args, out);
-    before.used += cq_alloc_set_budget(before).used; /* what it keeps is the plan's */
+    before.used += cq_alloc_set_budget(before).used; /* the plan owns what it keeps */
     cq_alloc_set_budget(before);
     b->all->fold_steps -= given - run->steps_left;
     if (status == CQ_OK) {

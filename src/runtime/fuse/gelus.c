@@ -34,7 +34,7 @@ static cq_rt_node_step *part_of(struct gelu *g, const cq_rt_node_value *v, const
     return s && s->step.n_in == 2 ? s : NULL;
 }
 
-/* v as y * number, either way round, or y / number if it is a division: y; else NULL. */
+/* v as y * number in either order, or y / number for a division: returns y; otherwise NULL. */
 static cq_rt_node_value *without(struct gelu *g, const cq_rt_node_value *v, const char *op,
                                  double number)
 {

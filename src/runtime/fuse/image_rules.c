@@ -39,7 +39,7 @@ static const struct {
     const char *op;
     cq_ew_op    act;
     const char *a, *b;
-    double      c; /* and b, where it is not an attribute */
+    double      c; /* and b, unless it is an attribute */
 } activations[] = {
     { "Sigmoid", CQ_EW_SIGMOID, NULL, NULL, 0 },
     { "Tanh", CQ_EW_TANH, NULL, NULL, 0 },
@@ -82,7 +82,7 @@ static cq_status see_activation(cq_img_pass *p, cq_rt_node_step *s)
 
 static cq_status see_binary(cq_img_pass *p, cq_rt_node_step *s);
 
-/* x * Sigmoid(x) and x * HardSigmoid(x), where nobody else reads x: SiLU and HardSwish. */
+/* x * Sigmoid(x) and x * HardSigmoid(x) without other users of x: SiLU and HardSwish. */
 static bool see_gated(cq_rt_node_step *s)
 {
     for (int i = 0; i < 2; i++) {
@@ -214,7 +214,7 @@ static bool see_pair(cq_rt_node_step *s)
         return false;
     c = cq_img_is(a) ? a->shape.channels : b->shape.channels;
     if (c % cq_block_channels() &&
-        !strcmp(s->step.node->op_type, "Div")) /* 0 / 0 behind the last channel */
+        !strcmp(s->step.node->op_type, "Div")) /* 0 / 0 after the last channel */
         return false;
     for (uint32_t i = 0; i < 2; i++)
         if (!(cq_img_is(s->in[i]) && s->in[i]->shape.channels == c) && !is_scalar(s, i) &&

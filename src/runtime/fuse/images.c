@@ -1,11 +1,11 @@
-/* Keeping images in blocks of channels between the steps that can work on them so, and making
- * one step of a convolution and what follows it.
+/* Keeps feature maps in blocks of channels between steps that support that layout, and fuses a
+ * convolution with the steps after it.
  *
- * First all steps are seen in order: which of them can be blocked, given that what they read
- * is, and which become part of the convolution before them (normalisation, an addition, a
- * limit). Then they are written anew: a value is there plain, or blocked, or both, and changes
- * where a step needs the other one. A fused step stands where the last of its parts stood,
- * so that all it reads has been made. */
+ * First all steps are visited in order to decide which can be blocked, given that their inputs are,
+ * and which become part of the convolution before them (normalisation, addition, clipping). Then
+ * the steps are rewritten: a value exists plain, blocked, or both, and is converted where a step
+ * needs the other layout. A fused step replaces the last of its parts, so that all its inputs have
+ * been computed. */
 #include "runtime/fuse/images.h"
 
 #include "runtime/kernels/window.h"
@@ -82,7 +82,7 @@ static cq_rt_fused *fused_new(cq_img_pass *p, cq_rt_node_step *s)
     return f;
 }
 
-/* The size of a window's places on an image, as far as it is known. */
+/* The number of window positions on a feature map, if known. */
 void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
                        const cq_tensor *weight)
 {
@@ -203,7 +203,7 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s, bool is_tran
         !(out->bias = vector_of(s, 2, cq_size_of(w, is_transposed ? 1 : 0))))
         return false;
     if (cq_rt_window_read(&window, &rt, cq_rt_image_of(&image, 1, 1, 1, 1), w) != CQ_OK)
-        return false; /* will be said when it is run */
+        return false; /* the error is reported when it is run */
     for (int i = 0; i < 2; i++) {
         out->stride[i]   = window.w.stride[i];
         out->dilation[i] = window.w.dilation[i];
@@ -273,7 +273,7 @@ static cq_status fold_norm(cq_tensor **w, float *bias, const cq_rt_fused *f,
                            const cq_bconv_spec *spec)
 {
     int64_t n     = cq_size_of(spec->w, f->is_transposed ? 1 : 0);
-    int64_t each  = cq_tensor_numel(spec->w) / n; /* that lie side by side */
+    int64_t each  = cq_tensor_numel(spec->w) / n; /* contiguous elements */
     float  *scale = cq_alloc_array((size_t)n, sizeof *scale), *to;
 
     *w = NULL;
@@ -375,7 +375,7 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
     if (f->is_transposed)
         row = &cq_rt_row_btranspose;
     else if (cq_bconv_adds_in_place(keep->conv))
-        row = &cq_rt_row_bconv_over; /* the sum may be put where what is added lies */
+        row = &cq_rt_row_bconv_over; /* the sum may overwrite its addend */
     s = cq_img_step_new(p, f->conv, row, add ? 2 : 1);
     if (!s)
         return CQ_E_NO_MEMORY;

@@ -1,5 +1,5 @@
-/* What the files that keep images in blocks share: images.c is the pass itself, with convolutions
- * and normalisations; image_rules.c has all other operators. */
+/* Interface of the files that keep feature maps in blocks: images.c is the pass itself, with
+ * convolutions and normalisations; image_rules.c has all other operators. */
 #ifndef CQ_RUNTIME_FUSE_IMAGES_H
 #define CQ_RUNTIME_FUSE_IMAGES_H
 
@@ -23,8 +23,8 @@ typedef struct cq_img_pass {
     cq_rt_builder *b;
     cq_rt_plan    *plan;
     CQ_VEC(cq_rt_node_step *) done;
-    int64_t n_picked; /* channels of images whose channels are those of others */
-    bool    knows;    /* what depends on the number of channels may be constant now */
+    int64_t n_picked; /* channels of channel gathers */
+    bool    knows;    /* values that depend on the number of channels may be constant now */
 } cq_img_pass;
 
 typedef struct cq_img_rule {
@@ -40,10 +40,10 @@ cq_status cq_img_see_conv(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_norm(cq_img_pass *p, cq_rt_node_step *s);
 
-/* The same step on blocked images; what is not an image is read as it is. */
+/* The same step on blocked feature maps; other inputs are unchanged. */
 cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s);
 
-/* picks.c: images whose channels are those of others, in another order. */
+/* picks.c: channel gathers. */
 cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s);
@@ -53,10 +53,11 @@ cq_status cq_img_write_pick(cq_img_pass *p, cq_rt_node_step *s);
 
 /* ---- looking at steps ---- */
 
-cq_tensor *cq_img_constant(const cq_rt_node_step *s, uint32_t i); /* input i; NULL: it is none */
-cq_rt      cq_img_attributes(const cq_rt_node_step *s);     /* a call that only has attributes */
-bool       cq_img_has_one_output(const cq_rt_node_step *s); /* only output 0 is of use */
-bool       cq_img_is(const cq_rt_node_value *v);            /* an image that can be blocked */
+cq_tensor *cq_img_constant(const cq_rt_node_step *s, uint32_t i); /* input i if it is constant;
+                                                                   * otherwise NULL */
+cq_rt cq_img_attributes(const cq_rt_node_step *s);     /* a call that only has attributes */
+bool  cq_img_has_one_output(const cq_rt_node_step *s); /* only output 0 is of use */
+bool  cq_img_is(const cq_rt_node_value *v);            /* an image that can be blocked */
 
 bool cq_img_is_open(const cq_rt_fused *f); /* more can follow */
 
@@ -67,7 +68,7 @@ void         cq_img_absorb(cq_rt_fused *f, cq_rt_node_step *s);
 /* The limits of Relu or Clip; false: they are not constant. */
 bool cq_img_limits(float *lo, float *hi, const cq_rt_node_step *s);
 
-/* The size of a window's places on an image, as far as it is known. */
+/* The number of window positions on a feature map, if known. */
 void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
                        const cq_tensor *weight);
 

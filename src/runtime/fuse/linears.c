@@ -1,6 +1,5 @@
-/* Products by constant matrices take in their bias and activation, and are prepared once. All that
- * they read besides the left side is constant, so that one step can stand where the product
- * stood. */
+/* Fuses products by constant matrices with their bias and activation, and packs the matrix once.
+ * All inputs except the left operand are constant, so the fused step can replace the product. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/gelu.h"
@@ -144,7 +143,7 @@ static cq_status rewrite(cq_rt_builder *b, cq_rt_plan *plan, cq_rt_node_step *s)
 
 /* ---- recurrent layers ---- */
 
-/* They stay what they are, but have room for what their products read. */
+/* The steps are unchanged, but get a cache for the packed matrices of their products. */
 static cq_status prepare_recurrent(cq_rt_builder *b, cq_rt_plan *plan, cq_rt_node_step *s)
 {
     const cq_tensor *w, *r;

@@ -1,5 +1,5 @@
-/* Replacing the steps of a graph by faster ones that compute the same. What the caller wants to
- * see stays: a value that is an output, or that an inner graph reads, is made as before. */
+/* Replaces the steps of a graph by faster ones that compute the same. Values that are visible to
+ * the caller, because they are outputs or are read by an inner graph, are still computed. */
 #include "runtime/fuse/build.h"
 
 #include "base/lasting.h"
@@ -61,7 +61,7 @@ static bool is_noop(const cq_rt_node_step *s)
             return false;
     if (!strcmp(op, "Identity"))
         return true;
-    /* The third input says that it is training; before there was one, nothing did. */
+    /* The third input enables training; earlier versions have no such input. */
     return !strcmp(op, "Dropout") && s->step.n_in < 3;
 }
 
@@ -102,7 +102,7 @@ static void remove_gone(cq_rt_builder *b)
     b->steps.n = n;
 }
 
-/* Bytes of what may be weights of convolutions. */
+/* Bytes of constants that may be weights of convolutions. */
 static double weights_of(const cq_rt_builder *b)
 {
     double bytes = 0;

@@ -1,4 +1,4 @@
-/* Looking for operators that together are something faster: what the passes of optimize.c share. */
+/* Pattern matching for fusions: functions that the passes of optimize.c share. */
 #ifndef CQ_RUNTIME_FUSE_PATTERNS_H
 #define CQ_RUNTIME_FUSE_PATTERNS_H
 
@@ -10,7 +10,7 @@ cq_tensor *cq_rt_constant_of(const cq_rt_node_step *s, uint32_t i);
 /* A step of that operator of ONNX, still as the model has it. s may be NULL. */
 bool cq_rt_is_op(const cq_rt_node_step *s, const char *op);
 
-/* Input i if it is one number; false: it is none. */
+/* Input i if it is a single number; otherwise false. */
 bool cq_rt_number_of(double *out, const cq_rt_node_step *s, uint32_t i);
 
 /* Which input of a step of two is v; -1: it is not one of two. */

@@ -1,5 +1,5 @@
-/* Images whose channels are those of others, in another order: joined, cut, gathered and shuffled
- * in blocks, all in one step where steps of that kind follow one another. */
+/* Channel gathers: feature maps whose channels are those of others in another order, by Concat,
+ * Slice, Gather and shuffles. Consecutive steps of this kind become one. */
 #include "runtime/fuse/images.h"
 
 #include "base/alloc.h"
@@ -78,8 +78,8 @@ static bool agree(int64_t *want, const int64_t *other)
     return true;
 }
 
-/* The same channels, those of images that are picked themselves as those of the images behind
- * them; false: they ask for unlike sizes. */
+/* The same channels, with gathers of gathers resolved to their sources; false: they require
+ * different sizes. */
 static bool behind_of(cq_rt_picked *out, const cq_rt_picked *in, int64_t n)
 {
     const cq_rt_node_value *last = NULL;
@@ -126,7 +126,7 @@ static bool has_room(const cq_img_pass *p, int64_t n)
     return n > 0 && n <= MAX_PICKED - p->n_picked;
 }
 
-/* For n channels that there is room for; NULL: no memory. */
+/* For n channels; NULL: no memory. */
 static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
 {
     cq_rt_picked *picked =
@@ -160,8 +160,7 @@ static cq_status pick_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_valu
     return pick(v, picked, n, &x->shape);
 }
 
-/* If all images but the last have whole blocks, the blocks of one follow those of another: nothing
- * has to be picked. */
+/* If all inputs but the last have whole blocks, their blocks are simply concatenated. */
 cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt         rt       = cq_img_attributes(s);
@@ -284,7 +283,7 @@ cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s)
     return pick(s->out[0], picked, n, &s->in[0]->shape);
 }
 
-/* A constant shape of n sizes, of which the first may be kept and one be worked out: -1. */
+/* A constant shape of n sizes, of which the first may be 0 (keep) and one -1 (inferred). */
 static bool read_shape(int64_t *sizes, const cq_rt_node_step *s, size_t n)
 {
     const cq_tensor *t         = cq_img_constant(s, 1);

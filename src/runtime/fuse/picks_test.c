@@ -1,5 +1,5 @@
-/* Images that are joined, cut and shuffled by channels, in blocks: the numbers are those of the
- * steps as the model has them. */
+/* Feature maps that are concatenated, sliced and shuffled by channels, in blocks: the numbers are
+ * those of the unfused steps. */
 #include "rewrites.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const struct {
       1, NULL },
     { HEAD SHUFFLE("a") "  y = Relu(shuffled)\n}\n", 1, NULL },
     { HEAD SHUFFLE("a") "  y = Relu(shuffled)\n}\n", 1, "turned" },
-    /* half of the channels, as chunk says it */
+    /* half of the channels, as chunk is exported */
     { HEAD SHUFFLE("a") "  shape = Shape(shuffled)\n"
                         "  channels = Gather(shape, one)\n"
                         "  half = Div(channels, two)\n"
@@ -107,7 +107,7 @@ TEST(picks, keep_to_the_sizes_that_a_reshape_has)
                    (int64_t[]){ 2, 3, 5, 4 });
 }
 
-/* 10 * 2^60 channels are not counted one by one. */
+/* 10 * 2^60 channels are not enumerated. */
 TEST(picks, do_not_grow_without_limit)
 {
     char           text[8192] = HEAD "  c0 = Relu(a)\n";

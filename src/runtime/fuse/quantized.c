@@ -1,10 +1,11 @@
-/* Integers between QuantizeLinear and DequantizeLinear.
+/* Integer arithmetic between DequantizeLinear and QuantizeLinear.
  *
- * A value that DequantizeLinear gives lies on a grid: it stays quantized (kernels/quantized.h), and
- * is made float only where a step needs that. Convolutions, products, sums and means of such values
- * that QuantizeLinear follows, maybe behind a limit, go from grid to grid in integers; a pool of
- * the largest, and Flatten, keep the grid. Weights that are dequantized are taken as they are in
- * the file; those that are needed as floats are folded here, and not when the graph is read. */
+ * A value computed by DequantizeLinear has quantization parameters: it stays quantized
+ * (kernels/quantized.h) and is converted to float only where a step needs that. Convolutions,
+ * products, sums and means of such values that are followed by QuantizeLinear, possibly after
+ * clipping, are computed in integers; max pooling and Flatten keep the parameters. Dequantized
+ * weights are used as they are in the file; weights that are needed as floats are folded here, not
+ * when the graph is read. */
 #include "runtime/fuse/images.h"
 #include "runtime/kernels/quantized.h"
 #include "runtime/kernels/window.h"
@@ -34,7 +35,7 @@ bool cq_rt_is_lazy_weight(const cq_rt_node_step *s)
     return w && w->dtype == CQ_DTYPE_I8 && w->rank >= 2 && cq_rt_is_op(s, "DequantizeLinear");
 }
 
-/* A weight, maybe transposed: nothing is done until somebody asks for it. */
+/* A weight, possibly transposed: it is computed only if it is needed. */
 static bool can_wait(const cq_rt_node_step *s)
 {
     if (!cq_rt_is_op(s, "DequantizeLinear") && !cq_rt_is_op(s, "Transpose"))
@@ -45,7 +46,7 @@ static bool can_wait(const cq_rt_node_step *s)
     return s->step.n_in && s->in[0] && s->out[0];
 }
 
-/* The step that makes v when it is asked for, if it is that operator. */
+/* The deferred step that computes v, if it is that operator. */
 static const cq_rt_node_step *waiting(const cq_rt_node_value *v, const char *op)
 {
     return v && v->is_gone && !v->grid && !strcmp(v->maker->step.node->op_type, op) ? v->maker
@@ -90,7 +91,7 @@ static const cq_rt_grid *image_of(const cq_rt_node_value *v)
     return g && g->is_image && !g->is_flat && !g->bytes ? g : NULL;
 }
 
-/* From now on v is what is quantized in q. */
+/* From now on v is represented by the quantized value q. */
 static cq_status lies_on(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *q,
                          const cq_rt_grid *grid)
 {
@@ -100,7 +101,7 @@ static cq_status lies_on(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *
     return v->grid && v->blocked ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* One number each, constant: the grid of QuantizeLinear or DequantizeLinear. */
+/* One constant number each: the parameters of QuantizeLinear or DequantizeLinear. */
 static bool grid_numbers(cq_grid_of *out, cq_dtype *bytes, const cq_rt_node_step *s)
 {
     const cq_tensor *zero = cq_img_constant(s, 2);
@@ -148,14 +149,14 @@ static bool find_tail(struct tail *t, const cq_rt_node_value *v)
     return true;
 }
 
-/* The limits in steps of the grid, without its zero point. */
+/* The clipping limits in quantized steps, without the zero point. */
 static void limits_on_grid(float *lo, float *hi, const struct tail *t)
 {
     *lo = fmaxf(t->lo / t->to.scale, (float)-t->to.zero);
     *hi = fmaxf(fminf(t->hi / t->to.scale, (float)(255 - t->to.zero)), *lo);
 }
 
-/* The step gives what the end of the tail does. */
+/* The step computes the result of the last step of the tail. */
 static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_step *from,
                           const struct tail *t, const cq_rt_grid *like)
 {
@@ -182,7 +183,7 @@ struct weight {
     bool             transposed;
 };
 
-/* v is w dequantized, whose outputs lie along axis `outputs` of v, and maybe transposed. */
+/* v is the dequantized w, possibly transposed, whose outputs are along axis `outputs` of v. */
 static bool find_weight(struct weight *out, const cq_rt_node_value *v, uint32_t outputs)
 {
     const cq_rt_node_step *s = waiting(v, "Transpose");
@@ -349,7 +350,7 @@ static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
 
 /* ---- products of what is quantized as it comes ---- */
 
-/* Where x is put on a grid by numbers that are computed of it:
+/* Fake quantization of x with parameters that are computed from it:
  *     (Clip(Round(x * Reciprocal(scale)) + zero, 0, top) - zero) * scale */
 struct dynamic {
     cq_rt_node_value *x, *scale, *zero, *inverse;
@@ -447,7 +448,7 @@ static cq_status write_dynamic(cq_img_pass *p, cq_rt_node_step *s, const cq_qcon
     return CQ_OK;
 }
 
-/* The matrix of MatMul or Gemm with its bias, which a step of its own may add. */
+/* The matrix of MatMul or Gemm with its bias, which a separate step may add. */
 struct linear {
     cq_qconv_spec    spec;
     struct weight    w;
@@ -599,7 +600,7 @@ static cq_status write_flatten(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 
 /* ---- to and from a grid ---- */
 
-/* Who reads what is quantized says how it is to lie; 0: nobody who could. */
+/* The layout that the users of a quantized value need; 0: no user can read it. */
 static int64_t channels_for(bool *is_image, const cq_rt_node_value *q)
 {
     for (uint32_t i = 0; i < 2 && i < q->n_uses; i++) {
@@ -654,7 +655,7 @@ static cq_status write_quantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     return CQ_OK;
 }
 
-/* Of what is quantized already, by the same grid. */
+/* For a value that is quantized already, with the same parameters. */
 static cq_status write_dequantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
     const cq_rt_grid *from = grid_of(s->in[0]);
@@ -691,7 +692,7 @@ static const struct {
     { "Flatten", write_flatten },
 };
 
-/* A step as it is; also one that can be folded now. */
+/* An unchanged step, or one that can be folded now. */
 static cq_status write_plain(cq_img_pass *p, cq_rt_node_step *s)
 {
     bool was_waiting = false;

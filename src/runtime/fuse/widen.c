@@ -1,6 +1,6 @@
-/* A model of float32 as the same model of float64, so that its results can be compared with each
- * other: a derivative is a difference of two of them. What operators take as float32 only, the
- * scales of Resize, stays. */
+/* Converts a float32 model to float64, so that results can be compared with each other: a
+ * derivative is a difference of two results. Inputs that operators accept only as float32, the
+ * scales of Resize, are unchanged. */
 #include "runtime/gradients.h"
 
 #include "base/map.h"
@@ -33,8 +33,8 @@ static cq_status widen_tensor(cq_onnx_model *m, cq_onnx_tensor **io)
     return status == CQ_OK ? m->status : status;
 }
 
-/* Numbers of a Constant that are attributes of their own, and zeros of a ConstantOfShape that has
- * no value, become a tensor. */
+/* The scalar or list attribute of a Constant, and the default of a ConstantOfShape without a value,
+ * become a tensor. */
 static cq_status set_value(widening *w, cq_onnx_node *n, cq_onnx_attribute *a, size_t rank,
                            int64_t size, const cq_onnx_f32 *numbers)
 {
@@ -95,7 +95,7 @@ static cq_status widen_node(widening *w, cq_onnx_node *n)
     return CQ_OK;
 }
 
-/* Inputs of Resize and Upsample behind the first are numbers about it. */
+/* Inputs of Resize and Upsample after the first are parameters. */
 static cq_status keep_scales(widening *w, const cq_onnx_graph *g)
 {
     for (size_t i = 0; i < g->node.n; i++) {
@@ -111,7 +111,7 @@ static cq_status keep_scales(widening *w, const cq_onnx_graph *g)
     return CQ_OK;
 }
 
-/* As deep as the decoder goes. */
+/* The depth is limited by the decoder. */
 static cq_status widen_graph(widening *w, cq_onnx_graph *g)
 {
     CQ_TRY(keep_scales(w, g));

@@ -44,7 +44,7 @@ static cq_status run_parts(cq_rt *rt, const cq_rt_attention *p)
 
 /* ---- at once ---- */
 
-/* A tensor of a type and two axes at least; NULL: it is none. */
+/* A tensor of that type with at least two axes; otherwise NULL. */
 static const cq_tensor *operand(const cq_rt *rt, int i, cq_dtype dtype)
 {
     const cq_tensor *t = cq_rt_in(rt, (size_t)i);
@@ -52,7 +52,7 @@ static const cq_tensor *operand(const cq_rt *rt, int i, cq_dtype dtype)
     return t && t->dtype == dtype && t->rank >= 2 && t->rank <= 4 ? t : NULL;
 }
 
-/* What is before the last two axes of t, joined with the two of sizes. */
+/* Broadcasts the batch axes of t with the two of sizes. */
 static bool join_lead(int64_t sizes[4], const cq_tensor *t)
 {
     for (uint32_t i = 0; i + 2 < t->rank; i++) {
@@ -79,7 +79,7 @@ static bool set_mask(cq_attention_in *out, const cq_rt *rt, int i, cq_dtype dtyp
     return true;
 }
 
-/* False: it goes one by one. */
+/* False: the single steps are run instead. */
 static bool describe(cq_attention *a, uint32_t *rank, const cq_rt *rt, const cq_rt_attention *p)
 {
     const cq_tensor *q = operand(rt, p->q, CQ_DTYPE_F32), *k = operand(rt, p->k, CQ_DTYPE_F32);

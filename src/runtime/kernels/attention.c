@@ -68,7 +68,7 @@ done:
 /* ---- attention ---- */
 
 typedef struct attention {
-    cq_tensor *q, *k, *v; /* [batch, heads, length, width]; k and v with what is past */
+    cq_tensor *q, *k, *v; /* [batch, heads, length, width]; k and v include the cache */
     int64_t    past;      /* keys from before */
     int64_t    batch, heads, kv_heads, queries, keys;
     cq_dtype   compute;
@@ -83,7 +83,7 @@ static void attention_clear(attention *a)
     cq_tensor_release(a->scores);
 }
 
-/* io behind what input i has from before. */
+/* io appended to the cache in input i. */
 static cq_status put_behind(cq_tensor **io, cq_rt *rt, size_t i, int64_t *past)
 {
     const cq_tensor *before = cq_rt_in(rt, i);
@@ -200,7 +200,7 @@ static cq_status mask_part(cq_rt *rt, const attention *a, cq_tensor *seen, const
     return status;
 }
 
-/* A mask may end before the keys do; those behind it are not seen. */
+/* A mask may be shorter than the keys; the remaining keys are masked. */
 static cq_status apply_mask(cq_rt *rt, const attention *a, const cq_tensor *mask)
 {
     int64_t     length = mask->rank ? cq_size_of(mask, mask->rank - 1) : 1;
@@ -230,9 +230,8 @@ done:
     return status;
 }
 
-/* What of the keys is seen for its place alone: of a sample of a cache, those that are filled;
- * when causal, for query i what is past and keys up to i. Queries then are the last of the
- * filled ones. */
+/* Masks keys by position alone: of a cache, those that are not filled; if causal, for query i the
+ * keys after i. Queries are then the last filled positions. */
 static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *filled, bool causal)
 {
     cq_tensor *mask;
@@ -255,7 +254,7 @@ static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *fi
     return status;
 }
 
-/* Probabilities. Who sees no key at all has none, rather than NaN. */
+/* Probabilities. A query without visible keys gets 0 instead of NaN. */
 static cq_status soften(cq_rt *rt, const attention *a)
 {
     int64_t    n_rows = a->keys ? cq_tensor_numel(a->scores) / a->keys : 0;
@@ -284,8 +283,8 @@ static cq_status soften(cq_rt *rt, const attention *a)
 
 enum { RAW, CAPPED, MASKED, PROBABILITIES }; /* values of qk_matmul_output_mode */
 
-/* Until it was found that a cap must come before the mask, ONNX had them the other way round, and 1
- * for what is masked. Without a cap 1 would now be the same as 0, so it still means that. */
+/* Early versions of the operator applied the cap after the mask, and 1 meant the masked scores.
+ * Without a cap 1 would now be the same as 0, so it keeps that meaning. */
 static int64_t shown_point(const cq_rt *rt)
 {
     int64_t point = cq_rt_int(rt, "qk_matmul_output_mode");
@@ -293,7 +292,7 @@ static int64_t shown_point(const cq_rt *rt)
     return point == CAPPED && !(cq_rt_float(rt, "softcap") > 0) ? MASKED : point;
 }
 
-/* The scores as they are at some point of the computation, as output 3. */
+/* The scores at some point of the computation, as output 3. */
 static cq_status show_scores(cq_rt *rt, const attention *a, int64_t point)
 {
     cq_rt_sizes sizes = { 4, { a->batch, a->heads, a->queries, a->keys } };
@@ -318,7 +317,7 @@ static cq_status weigh(cq_rt *rt, attention *a)
 
     CQ_TRY(compute_scores(a, rt));
     CQ_TRY(show_scores(rt, a, RAW));
-    if (cap > 0) /* first, or what is masked out would come back as -cap */
+    if (cap > 0) /* first, otherwise masked scores would become -cap */
         CQ_TRY(cq_rt_map(a->scores, a->scores, soft_cap, &cap));
     CQ_TRY(show_scores(rt, a, CAPPED));
     if (mask)
@@ -353,8 +352,8 @@ done:
 
 /* ---- without scores in memory ---- */
 
-/* A mask of numbers or truths. Of one that ends before the keys do, those behind it are not seen.
- */
+/* A mask of numbers or bools. If it is shorter than the keys, the remaining keys are masked.
+ * */
 static bool set_mask(cq_attention *c, const cq_tensor *mask)
 {
     int64_t length   = mask->rank ? cq_size_of(mask, mask->rank - 1) : 1;
@@ -367,7 +366,7 @@ static bool set_mask(cq_attention *c, const cq_tensor *mask)
     return cq_rt_attention_in(hides ? &c->hides : &c->bias, mask, sizes);
 }
 
-/* False: it is not float32 alone, or does not fit, or somebody wants to see the scores. */
+/* False: it is not all float32, or does not fit, or the scores are an output. */
 static bool describe(cq_attention *c, const attention *a, const cq_rt *rt)
 {
     const cq_tensor *mask = cq_rt_in(rt, 3);
@@ -457,7 +456,7 @@ static cq_status attend(cq_rt *rt)
 
 /* ---- rotary embedding ---- */
 
-/* Row of the caches for a place: by position_ids, or as the caches lie. -1: there is none. */
+/* Row of the caches for a position: by position_ids, or in order. -1: out of range. */
 static int64_t cache_row(const cq_tensor *ids, int64_t place, int64_t n_rows)
 {
     int64_t row = ids ? cq_tensor_get_i64(ids, place) : place;

@@ -16,8 +16,8 @@ typedef struct cq_rt_attention {
     bool    swaps; /* a Transpose follows that has queries before heads */
     int64_t axis;  /* of the softmax */
 
-    /* The steps as the model has them, for what is not float32, of other ranks, or wrong. Slots are
-     * inputs of the step, and behind them the results of parts. */
+    /* The original steps, for types other than float32, other ranks, and errors. Slots are the
+     * inputs of the step, followed by the results of parts. */
     uint32_t   n_in, n_parts;
     cq_rt_step parts[CQ_RT_ATTENTION_PARTS];
 } cq_rt_attention;

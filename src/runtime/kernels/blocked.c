@@ -1,5 +1,5 @@
-/* Steps on blocked images. Attributes are still those of the model's node, whose sizes are
- * worked out as if the image were plain. */
+/* Steps on blocked feature maps. Attributes are those of the model's node; sizes are computed as
+ * for a plain feature map. */
 #include "runtime/kernels/blocked.h"
 #include "runtime/plan/work.h"
 

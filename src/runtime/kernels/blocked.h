@@ -1,5 +1,5 @@
-/* Steps on blocked images (kernel/conv/bconv.h), which no model has: images.c puts them in the
- * place of a model's own. What they were prepared with is in step->prepared. */
+/* Steps on blocked feature maps (kernel/conv/bconv.h), which occur in no model: images.c
+ * substitutes them for nodes. Their packed data is in step->prepared. */
 #ifndef CQ_RUNTIME_KERNELS_BLOCKED_H
 #define CQ_RUNTIME_KERNELS_BLOCKED_H
 
@@ -16,7 +16,7 @@ typedef struct cq_rt_image {
 /* Returns the tensor. */
 const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_t h, int64_t w);
 
-/* Conv, with all that was fused into it. Inputs: the image, and what is added. */
+/* Conv, with everything that was fused into it. Inputs: the feature map, and the addend. */
 typedef struct cq_rt_bconv {
     cq_bconv      *conv;
     cq_btranspose *transposed; /* instead; then the weight is [c, o, …] */
@@ -42,11 +42,11 @@ typedef struct cq_rt_affine {
     float             numbers[]; /* scale, then shift */
 } cq_rt_affine;
 
-/* An image whose channels are those of others. */
+/* A channel gather. */
 typedef struct cq_rt_pick {
     cq_blocked_pick *pick;
     int64_t          channels;
-    int64_t          want[3]; /* images, rows and columns that a Reshape asks for; -1: any */
+    int64_t          want[3]; /* batch size, rows and columns that a Reshape requires; -1: any */
 } cq_rt_pick;
 
 extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_bconv_over, cq_rt_row_btranspose, cq_rt_row_pack,

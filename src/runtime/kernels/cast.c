@@ -1,5 +1,5 @@
-/* Conversion between types of elements. Numbers become others by the rules of tensor/convert.h;
- * strings are what a number is printed as. */
+/* Conversion between element types. Numbers are converted by the rules of tensor/convert.h; strings
+ * are parsed and printed. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/map.h"
 

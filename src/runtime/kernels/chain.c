@@ -20,7 +20,7 @@ static const cq_rt_sizes *result(const call *c)
 
 /* ---- shapes ---- */
 
-/* What a part reads must be a tensor of the type that its operation is defined for here. */
+/* Inputs of a part must be tensors of the type that its operation supports here. */
 static bool is_readable(const call *c, const cq_rt_chain_part *part, int i)
 {
     cq_val v = c->values[part->reads[i]];
@@ -117,7 +117,7 @@ static cq_status run_apart(call *c, cq_rt *rt)
 
 /* ---- parts together ---- */
 
-/* What the operations of a part read; false: there are too many operands. */
+/* The operands of a part's operations; false: there are too many. */
 static bool find_reads(int *out, cq_chain *k, const call *c, const cq_rt_chain_part *part,
                        const int *made)
 {
@@ -181,10 +181,10 @@ static void release_results(call *c)
     }
 }
 
-/* Who looks for NaN wants to know which part it comes from. */
+/* The check for NaN reports the part that produced it, so parts run one by one then. */
 static cq_status chain(cq_rt *rt)
 {
-    call      c; /* it is large: only what is read is set */
+    call      c; /* it is large: only the fields that are read are set */
     bool      fits   = false;
     cq_status status = CQ_OK;
 
@@ -202,6 +202,6 @@ static cq_status chain(cq_rt *rt)
     return status;
 }
 
-/* Types, also of strings, are the business of its parts. */
+/* Types, also strings, are checked by its parts. */
 const cq_rt_row cq_rt_row_chain = { "Chain", 1, chain,
                                     CQ_RT_OWN | CQ_RT_TEXT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 };

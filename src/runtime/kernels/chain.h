@@ -1,6 +1,6 @@
-/* Steps that work element by element, one on the result of another, as one step; chains.c puts
- * them together. On float32 they are one pass over memory. On other types, and where a shape does
- * not fit, the parts are run one by one, as if they had never been put together. */
+/* Element-wise steps that read each other's results, fused into one step by chains.c. On float32
+ * they are one pass over memory. On other types, and if shapes do not match, the parts run one by
+ * one as if they had not been fused. */
 #ifndef CQ_RUNTIME_KERNELS_CHAIN_H
 #define CQ_RUNTIME_KERNELS_CHAIN_H
 
@@ -21,7 +21,7 @@ typedef struct cq_rt_chain_part {
 
 typedef struct cq_rt_chain {
     int32_t          n_inputs, n_parts;
-    cq_rt_chain_part parts[]; /* what a part reads is made by those before it */
+    cq_rt_chain_part parts[]; /* a part reads results of earlier parts */
 } cq_rt_chain;
 
 extern const cq_rt_row cq_rt_row_chain;

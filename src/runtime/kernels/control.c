@@ -99,7 +99,7 @@ static cq_status collect(collection *c, const cq_val *values)
     return CQ_OK;
 }
 
-/* What a loop without turns collects: nothing, of the shape that the graph declares. */
+/* The scan output of a loop without iterations: empty, of the shape that the graph declares. */
 static cq_status nothing_of(cq_tensor **out, cq_rt *rt, const cq_onnx_type *type)
 {
     const cq_onnx_tensor_type *t     = type ? type->tensor_type : NULL;
@@ -137,8 +137,8 @@ static cq_status set_collected(cq_rt *rt, size_t i, const cq_list *list, int64_t
 
 /* ---- Loop ---- */
 
-/* A turn: in has the number of the turn, the condition and what is carried; out the same
- * without the number, then what is collected. in takes over what is carried on. */
+/* An iteration: in has its number, the condition and the loop-carried values; out the same without
+ * the number, followed by the scan outputs. in takes over the carried values. */
 static cq_status loop_turn(cq_rt *rt, const cq_rt_plan *plan, cq_val *in, cq_val *out,
                            size_t n_carried, collection *c)
 {
@@ -231,9 +231,9 @@ done:
 typedef struct scan {
     const cq_rt_plan *plan;
     size_t            n_states, n_scanned, n_collected;
-    const cq_val     *given;   /* states, then what is scanned */
+    const cq_val     *given;   /* states, then scan inputs */
     int64_t           n_turns; /* of this one */
-    uint32_t         *axes;    /* of what is scanned */
+    uint32_t         *axes;    /* of the scan inputs */
     cq_val           *in, *out;
 } scan;
 
@@ -256,7 +256,7 @@ static cq_status scanned_slice(cq_val *to, const scan *s, size_t i, int64_t turn
     return CQ_OK;
 }
 
-/* Runs all turns; states end in s->in, and what is collected in c. */
+/* Runs all iterations; states end in s->in, and scan outputs in c. */
 static cq_status scan_turns(cq_rt *rt, scan *s, const char *directions, collection *c)
 {
     size_t    n_out  = s->n_states + s->n_collected;
@@ -369,8 +369,8 @@ static cq_status run_scan(cq_rt *rt)
     return status;
 }
 
-/* Version 8: a batch in front of everything, scanned along axis 1, each example as far as
- * sequence_lens says. Examples are run one after the other and stacked. */
+/* Version 8: a leading batch axis everywhere, scanned along axis 1, each example up to its
+ * sequence_lens. Examples run one after the other and are stacked. */
 static cq_status take_example(cq_val *to, const cq_val *from, size_t n, int64_t example)
 {
     for (size_t i = 0; i < n; i++) {
@@ -387,7 +387,7 @@ static cq_status take_example(cq_val *to, const cq_val *from, size_t n, int64_t 
     return CQ_OK;
 }
 
-/* One example: its states and what it collected, stacked, are pushed on results. */
+/* One example: its states and its stacked scan outputs are pushed on results. */
 static cq_status scan_example(cq_rt *rt, const cq_val *given, size_t n, int64_t limit,
                               collection *results)
 {

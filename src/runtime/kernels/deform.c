@@ -1,6 +1,6 @@
-/* DeformConv: a convolution whose window's taps are moved by offsets that are data. Taps between
- * pixels are bilinear, and what is outside of the image is zero. A matrix of taps is made for each
- * image and group, and multiplied with the weight. */
+/* DeformConv: a convolution whose taps are moved by data-dependent offsets. Taps between pixels are
+ * bilinear, and pixels outside of the feature map are zero. A matrix of taps is computed for each
+ * sample and group, and multiplied with the weight. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/window.h"
 
@@ -34,7 +34,7 @@ static float sample(const deform *d, const float *plane, float y, float x)
            dy * ((1 - dx) * pixel(d, plane, iy + 1, ix) + dx * pixel(d, plane, iy + 1, ix + 1));
 }
 
-/* The taps of channel c of image n, at every place of the result: kh * kw rows of oh * ow. */
+/* The taps of channel c of sample n, at every output position: kh * kw rows of oh * ow. */
 static void taps_of(float *to, const deform *d, int64_t n, int64_t c)
 {
     const cq_window *w     = &d->window.w;

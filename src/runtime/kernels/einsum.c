@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Letters, and the axes that `...` stands for, which get numbers of their own from the last. */
+/* Letters, and the axes of `...`, which get separate labels, counted from the last. */
 enum { MAX_LABELS = 128, ELLIPSIS = 64 };
 
 typedef struct labels {
@@ -24,7 +24,7 @@ typedef struct operand {
 
 /* ---- the equation ---- */
 
-/* 1 to 52 for letters, 0 for what is none. */
+/* 1 to 52 for letters, 0 otherwise. */
 static uint8_t label_of(char c)
 {
     if (c >= 'a' && c <= 'z')
@@ -64,7 +64,7 @@ static cq_status read_term(labels *out, const char **text, int64_t rank, uint32_
     return CQ_OK;
 }
 
-/* Without an arrow: what `...` stands for, then letters that occur once, in order. */
+/* Without an arrow: the axes of `...`, then letters that occur once, in order. */
 static void implied_result(labels *out, const uint32_t *occurs)
 {
     out->n = 0;
@@ -114,7 +114,7 @@ static cq_status take_diagonals(operand *o, cq_rt *rt, const cq_tensor *x, const
         &o->t);
 }
 
-/* Axes that nobody else has are summed away. */
+/* Sums axes that occur in no other operand. */
 static cq_status sum_alone(operand *o, cq_rt *rt, const bool *needed)
 {
     cq_rt_sizes sizes = { 0 };
@@ -259,7 +259,7 @@ static cq_status multiply(operand *a, cq_rt *rt, const operand *b, const bool *n
 typedef struct equation {
     labels  *terms; /* one for each input */
     labels   result;
-    uint32_t occurs[MAX_LABELS]; /* in how many places */
+    uint32_t occurs[MAX_LABELS]; /* in how many operands */
 } equation;
 
 static cq_status read_equation(equation *e, cq_rt *rt)

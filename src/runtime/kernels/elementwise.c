@@ -94,7 +94,7 @@ static cq_ew_op gelu(cq_params *p, const cq_rt *rt)
     return cq_rt_is(rt, "approximate", "tanh") ? CQ_EW_GELU_TANH : CQ_EW_GELU;
 }
 
-/* Version 6 has the limits of float32 as defaults, which say the same as none. */
+/* Version 6 has the limits of float32 as defaults, which is the same as no limits. */
 static cq_ew_op clip_by_attributes(cq_params *p, const cq_rt *rt)
 {
     bool has_min = cq_rt_attr_given(rt, "min"), has_max = cq_rt_attr_given(rt, "max");
@@ -308,7 +308,7 @@ static cq_status bit_shift(cq_rt *rt)
                         cq_rt_in(rt, 0)->dtype);
 }
 
-/* slope is broadcast to x, never the other way round. */
+/* slope is broadcast to x, never x to slope. */
 static cq_status prelu(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *slope = cq_rt_in(rt, 1);

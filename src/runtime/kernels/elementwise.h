@@ -1,4 +1,4 @@
-/* What operators that work element by element do, for passes that make one step of several. */
+/* The operations of element-wise operators, for passes that fuse several steps. */
 #ifndef CQ_RUNTIME_KERNELS_ELEMENTWISE_H
 #define CQ_RUNTIME_KERNELS_ELEMENTWISE_H
 

@@ -1,4 +1,4 @@
-/* Sampling images: at grids, in regions; and choosing among boxes. */
+/* Sampling: with sampling grids and in regions; and selection of boxes. */
 #include "runtime/kernels/families.h"
 
 #include "image/image.h"
@@ -107,7 +107,7 @@ static cq_status roi_align(cq_rt *rt)
     cq_regions       how = {
               .scale = cq_rt_float(rt, "spatial_scale"),
               .ratio = cq_rt_int(rt, "sampling_ratio"),
-              /* Before version 16 there was no choice. */
+              /* Versions before 16 have no such attribute. */
               .half_pixel = cq_rt_is(rt, "coordinate_transformation_mode", "half_pixel"),
               .is_max     = cq_rt_is(rt, "mode", "max"),
     };
@@ -279,7 +279,7 @@ static cq_status col2im(cq_rt *rt)
     return cq_kernel_col2im(y, x, &w, places);
 }
 
-/* Channels of a pixel as asked for: grey to all three, or three to grey by their brightness. */
+/* Converts the channels of a pixel: grey to all three, or three to grey by brightness. */
 static void put_pixel(uint8_t *to, const uint8_t *from, uint32_t channels, bool is_grey,
                       bool is_bgr)
 {

@@ -1,4 +1,4 @@
-/* Operators that read and write at places which are data. */
+/* Operators that read and write at data-dependent indices. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/index.h"
@@ -9,7 +9,7 @@
 
 /* ---- reading ---- */
 
-/* One place along an axis, which is gone then: a view. */
+/* One index along an axis, which is removed: a view. */
 static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t place)
 {
     cq_rt_sizes sizes;
@@ -26,7 +26,7 @@ static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t 
     return status == CQ_OK ? cq_rt_set_tensor(rt, 0, y) : status;
 }
 
-/* Whether index is one place that is there; what is not is reported by the kernel. */
+/* Whether index is a single valid index; the kernel reports invalid ones. */
 static bool is_place(const cq_tensor *x, uint32_t axis, const cq_tensor *index)
 {
     int64_t size = cq_size_of(x, axis), place = index->rank ? 0 : cq_tensor_get_i64(index, 0);
@@ -173,7 +173,7 @@ static cq_status scatter_elements(cq_rt *rt)
     return cq_kernel_scatter(y, axis, index, updates, how, true);
 }
 
-/* Copies elements first to first + n of update's axis into y, from place at on. */
+/* Copies elements first to first + n of update's axis into y, starting at index `at`. */
 static cq_status put_run(cq_rt *rt, cq_tensor *y, const cq_tensor *update, uint32_t axis,
                          int64_t at, int64_t first, int64_t n)
 {
@@ -337,14 +337,14 @@ static cq_status one_hot(cq_rt *rt)
         int64_t place = i / inner * depth * inner + i % inner;
 
         hot = hot < 0 ? hot + depth : hot;
-        if (hot >= 0 && hot < depth) /* what is out of range stays cold */
+        if (hot >= 0 && hot < depth) /* an index out of range stays cold */
             memcpy(to + (size_t)(place + hot * inner) * size, (char *)cq_tensor_data(flat) + size,
                    size);
     }
     return CQ_OK;
 }
 
-/* In version 10 and later: sequences along one axis, turned round as far as they go. */
+/* Version 10 and later: sequences along one axis, reversed up to their lengths. */
 static cq_status reverse_sequence(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *lengths = cq_rt_in(rt, 1);
@@ -399,7 +399,7 @@ static cq_status reorder(cq_tensor **io, cq_rt *rt, const cq_tensor *order, uint
     return status;
 }
 
-/* places says which part each element is; parts have moved by order. */
+/* places has the part of each element; parts were reordered by order. */
 static void renumber(cq_tensor *places, const cq_tensor *order, int64_t *rank_of)
 {
     int64_t *at = cq_tensor_data(places);
@@ -436,7 +436,7 @@ static cq_status keep_order(cq_tensor **values, cq_tensor **places, cq_tensor **
 static cq_status unique(cq_rt *rt)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
-    cq_tensor       *out[4] = { NULL }; /* values, firsts, places, counts */
+    cq_tensor       *out[4] = { NULL }; /* values, firsts, indices, counts */
     cq_tensor       *flat   = NULL;
     cq_rt_sizes      sizes;
     uint32_t         axis = 0;

@@ -4,9 +4,9 @@
 
 #include <inttypes.h>
 
-enum { PART_BYTES = 1 << 16 }; /* of what a thread copies, about */
+enum { PART_BYTES = 1 << 16 }; /* bytes copied by a thread, about */
 
-/* Whether t goes beside the first; on an axis that is there, its size may differ. */
+/* Whether t can be concatenated with first; its size along an existing axis may differ. */
 static bool fits(const cq_tensor *first, const cq_tensor *t, uint32_t axis, bool new_axis)
 {
     if (t->dtype != first->dtype || t->rank != first->rank)
@@ -40,7 +40,7 @@ static cq_status joined_sizes(cq_rt_sizes *out, const cq_val *items, size_t n, u
     return CQ_OK;
 }
 
-/* The place of an item in the result, with the item's rank. */
+/* The part of the result that an item is written to, with the item's rank. */
 static cq_status place(cq_tensor **out, cq_rt *rt, const cq_tensor *y, uint32_t axis, int64_t start,
                        const cq_tensor *item, bool new_axis)
 {
@@ -55,7 +55,7 @@ static cq_status place(cq_tensor **out, cq_rt *rt, const cq_tensor *y, uint32_t 
         return CQ_OK;
     }
     cq_rt_sizes_of(&sizes, item);
-    status = cq_rt_reshape(out, rt, part, &sizes); /* a view: only a size of 1 goes */
+    status = cq_rt_reshape(out, rt, part, &sizes); /* a view: only a size of 1 is removed */
     cq_tensor_release(part);
     return status;
 }

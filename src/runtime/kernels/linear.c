@@ -61,7 +61,7 @@ static bool is_large(const cq_rt_linear *l)
     return numbers_of(l) >= LARGE;
 }
 
-/* Whether the matrix is a copy that nobody else has, and is freed when it is packed. */
+/* Whether the matrix is an unshared copy that is freed when it is packed. */
 static bool is_own(const cq_rt_linear *l)
 {
     const cq_storage *s = l->b->storage;
@@ -103,17 +103,17 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
     return status;
 }
 
-/* Whether to pack the matrix for a row alone: such a row reads every number once, which is fastest
- * in their order and on huge pages. Where rows lie dense it takes some of them to make up for
- * packing; dense columns are so much slower that the first does. */
+/* Whether to pack the matrix for single rows. A single row reads every number once, which is
+ * fastest sequentially and on huge pages. With dense rows the packing pays off after a few
+ * products; with dense columns after the first. */
 static bool packs(cq_rt_linear *l)
 {
     return is_large(l) && (!adds_rows(l) || l->n_alone++ == WAIT) &&
            numbers_of(l) * sizeof(float) * SPARE <= (double)cq_alloc_available();
 }
 
-/* The matrix as it lies in the model, retained, for a row alone; NULL: the packed one is better, or
- * all there is. */
+/* The matrix in the layout of the model, retained, for a single row; NULL: the packed one is
+ * better, or the only one. */
 static cq_tensor *plain_of(cq_rt_linear *l, bool could_not_pack)
 {
     cq_tensor *b = NULL;
@@ -145,7 +145,7 @@ static cq_status multiply_plain(const cq_rt_linear *l, const float *b, float *y,
     return cq_gemm_run(&g);
 }
 
-/* A vector times the matrix. Where there is no room for packing it, it stays as it is. */
+/* A vector times the matrix. If there is no memory for packing, the matrix is used in place. */
 static cq_status multiply_row(cq_rt_linear *l, float *y, const float *x)
 {
     const cq_params limits = { .a = (double)l->lo, .b = (double)l->hi };

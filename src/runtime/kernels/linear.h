@@ -1,5 +1,5 @@
-/* A product by a constant matrix with its bias and activation, in the place of MatMul or Gemm and
- * what follows it. */
+/* A product by a constant matrix with its bias and activation, which replaces MatMul or Gemm and
+ * the steps after it. */
 #ifndef CQ_RUNTIME_KERNELS_LINEAR_H
 #define CQ_RUNTIME_KERNELS_LINEAR_H
 

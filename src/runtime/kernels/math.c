@@ -37,7 +37,7 @@ static cq_status gemm(cq_rt *rt)
     CQ_TRY(transposed_if(&b, rt, cq_rt_in(rt, 1), cq_rt_int(rt, "transB")));
     CQ_TRY(cq_rt_product_sizes(&sizes, a, b));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, a->dtype, &sizes));
-    if (c) /* broadcasts to the product, never the other way round */
+    if (c) /* c broadcasts to the product, never the product to c */
         CQ_TRY(cq_rt_expanded(&wide, rt, c, &sizes));
     return cq_kernel_addmm(y, c, a, b, cq_rt_float(rt, "beta"), cq_rt_float(rt, "alpha"));
 }

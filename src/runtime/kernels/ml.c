@@ -1,4 +1,4 @@
-/* Some operators of ai.onnx.ml: those that pick, rename and scale features, and trees. */
+/* Some operators of ai.onnx.ml: selection, renaming and scaling of features, and trees. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/index.h"
@@ -83,7 +83,7 @@ static cq_status normalizer(cq_rt *rt)
 
 /* ---- labels ---- */
 
-/* What a list of an attribute holds, as a value. */
+/* The list of an attribute, as a value. */
 static cq_status list_of(cq_val *out, cq_rt *rt, const cq_onnx_attribute *a)
 {
     cq_onnx_tensor list = { 0 };
@@ -147,7 +147,7 @@ static bool same(cq_val a, int64_t i, cq_val b, int64_t k)
     return p == q || (isnan(p) && isnan(q));
 }
 
-/* What stands for keys that are not there, as a list of one in the type of values. */
+/* The default for missing keys, as a list of one in the type of values. */
 static cq_status read_default(cq_val *out, cq_rt *rt, cq_val values)
 {
     const cq_onnx_attribute *a = cq_rt_attr_given(rt, "default_tensor");
@@ -241,8 +241,8 @@ done:
     return status;
 }
 
-/* Texts and numbers that stand for each other: what comes in is looked up on its side. numbers
- * NULL: they count the texts. */
+/* A mapping between texts and numbers in both directions: the input is looked up on its side.
+ * numbers NULL: indices of the texts. */
 static cq_status map_both_ways(cq_rt *rt, const char *texts_name, const char *numbers_name)
 {
     const cq_onnx_attribute *a     = cq_rt_attr_given(rt, texts_name);
@@ -288,11 +288,11 @@ enum { AVERAGE, SUM, MIN, MAX };
 enum { BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ, BRANCH_MEMBER };
 enum { NO_TRANSFORM, SOFTMAX, LOGISTIC };
 
-/* Attributes as they are; lists of nodes are as long as modes, those of leaves as weights. */
+/* The attributes; lists of nodes are as long as modes, lists of leaves as weights. */
 typedef struct trees {
     const cq_onnx_ints *roots, *features, *true_ids, *false_ids, *true_leafs, *false_leafs,
         *targets;
-    const cq_onnx_ints *missing; /* NULL: none goes the way of truth */
+    const cq_onnx_ints *missing; /* NULL: missing values never take the true branch */
     cq_tensor          *splits, *modes, *weights, *members;
     int64_t             n_nodes, n_leafs, n_targets;
 } trees;
@@ -338,7 +338,7 @@ static cq_status read_trees(trees *t, cq_rt *rt)
     return CQ_OK;
 }
 
-/* Sets follow each other as the nodes that ask them do, with NaN after each. */
+/* Sets are in the order of the nodes that test them, separated by NaN. */
 static bool is_member(const trees *t, int64_t node, double x)
 {
     int64_t before = 0, i = 0;
@@ -397,7 +397,7 @@ static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const do
     return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree goes round in circles");
 }
 
-/* Sums and the like of one row, for each target; 0 for those that no leaf is of. */
+/* The aggregate of one row for each target; 0 for targets without a leaf. */
 static cq_status aggregate(double *to, const trees *t, int64_t how, const double *x, int64_t n)
 {
     for (int64_t k = 0; k < t->n_targets; k++)

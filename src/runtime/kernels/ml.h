@@ -1,4 +1,4 @@
-/* What models of ai.onnx.ml share: rows of features, scores and labels. */
+/* Helpers of ai.onnx.ml models: rows of features, scores and labels. */
 #ifndef CQ_RUNTIME_KERNELS_ML_H
 #define CQ_RUNTIME_KERNELS_ML_H
 
@@ -34,7 +34,7 @@ int64_t cq_ml_n_labels(const cq_rt *rt, const char *ints);
 cq_status cq_ml_set_labels(cq_rt *rt, const char *ints, const int64_t *which, int64_t n);
 
 /* A list of floats, from an attribute of that name or the tensor in name_as_tensor; wanted -1: any
- * number of them. *out is owned, NULL if there is none. */
+ * number of them. *out is owned, NULL if the attribute is missing. */
 cq_status cq_ml_floats(double **out, int64_t *n, const cq_rt *rt, const char *name);
 
 int64_t cq_ml_greatest(const double *scores, int64_t n); /* the first of them */

@@ -61,7 +61,7 @@ static void softmax(double *scores, int64_t n, bool skips_zeros)
         scores[i] /= sum;
 }
 
-/* ONNX Runtime leaves a single score as it is, but for PROBIT. */
+/* ONNX Runtime does not transform a single score, except with PROBIT. */
 void cq_ml_transform_row(double *scores, int64_t n, cq_ml_transform how)
 {
     if (n == 1 && how != CQ_ML_PROBIT)

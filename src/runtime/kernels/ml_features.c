@@ -45,7 +45,7 @@ done:
     return status;
 }
 
-/* What is the replaced value becomes that of its feature. */
+/* Elements equal to the replaced value become the imputed value of their feature. */
 static cq_status imputer(cq_rt *rt)
 {
     const cq_tensor         *x        = cq_rt_in(rt, 0);
@@ -79,8 +79,8 @@ done:
     return status;
 }
 
-/* Inputs beside each other, as many features of each as inputdimensions says: what an input has
- * more is cut off, what it lacks is 0. */
+/* Concatenates inputs, as many features of each as inputdimensions has: more are cut off, missing
+ * ones are 0. */
 static cq_status feature_vectorizer(cq_rt *rt)
 {
     const cq_onnx_attribute *dims = cq_rt_attr_given(rt, "inputdimensions");

@@ -180,7 +180,7 @@ static double regress(const machine *m, const double *x)
     return sum;
 }
 
-/* There is nothing to transform in one score: ONNX Runtime leaves it as it is. */
+/* A single score is not transformed, as in ONNX Runtime. */
 static cq_status svm_regressor(cq_rt *rt)
 {
     machine    m = { 0 };

@@ -101,10 +101,10 @@ static cq_status open_map(map *m, cq_val v)
     return CQ_OK;
 }
 
-/* A value on its way out; what is not there is 0 or, as a text, pad. */
+/* An output value; missing ones are 0 or, as a text, pad. */
 typedef struct cell {
     const map  *m;
-    int64_t     place; /* -1: none */
+    int64_t     place; /* -1: missing */
     const char *pad;
 } cell;
 
@@ -121,7 +121,7 @@ static cq_status put_text(cq_texts *to, size_t i, const cell *c)
     return cq_texts_set(to, i, number, strlen(number));
 }
 
-/* A text counts as far as it is a number; one that does not begin with one is refused. */
+/* A text is converted by its numeric prefix; a text without one is an error. */
 static cq_status number_of(double *f, int64_t *i, const cell *c)
 {
     const char *text = c->place >= 0 && c->m->value_texts
@@ -144,7 +144,7 @@ static cq_status number_of(double *f, int64_t *i, const cell *c)
     return CQ_OK;
 }
 
-/* [1, n]: the values at these places of the map; dtype NONE: as texts. */
+/* [1, n]: the values at these indices of the map; dtype NONE: as texts. */
 static cq_status put_values(cq_rt *rt, const map *m, const int64_t *places, int64_t n,
                             cq_dtype dtype, const char *pad)
 {
@@ -233,7 +233,7 @@ done:
     return status;
 }
 
-/* What the map has for each word of the vocabulary. */
+/* The value of each word of the vocabulary. */
 static cq_status dict_vectorizer(cq_rt *rt)
 {
     const cq_onnx_attribute *texts = cq_rt_attr_given(rt, "string_vocabulary");
@@ -271,7 +271,7 @@ static int by_key(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* In order of the keys: all values or, sparse, each at the place that is its key. */
+/* In the order of keys: all values or, if sparse, each at the index that is its key. */
 static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, int64_t n)
 {
     for (int64_t i = 0; i < m->n; i++)
@@ -306,7 +306,8 @@ static cq_status cast_map(cq_rt *rt)
     keys   = cq_alloc_array((size_t)m.n, sizeof *keys);
     status = places && keys ? order(places, &m, keys, sparse, n) : CQ_E_NO_MEMORY;
     if (status == CQ_OK)
-        status = put_values(rt, &m, places, n, dtype, "0.f"); /* ONNX Runtime's word for none */
+        status = put_values(rt, &m, places, n, dtype, "0.f"); /* ONNX Runtime's text for a
+                                                               * missing value */
     cq_free(places);
     cq_free(keys);
     return status;

@@ -1,4 +1,4 @@
-/* Maps of ai.onnx.ml. What is wanted is what ONNX Runtime 1.23 gives. */
+/* Maps of ai.onnx.ml. The expected values are those of ONNX Runtime 1.23. */
 #include "onnx/model.h"
 #include "test.h"
 

@@ -164,7 +164,7 @@ static node *find_node(const forest *f, int64_t tree, int64_t id)
     return bsearch(&key, f->nodes, f->n_nodes, sizeof key, compare_nodes);
 }
 
-/* Children become places; weights, which are sorted as nodes are, go to their leaves. */
+/* Children become indices; weights, which are sorted like nodes, are attached to their leaves. */
 static cq_status link_nodes(forest *f)
 {
     size_t w = 0;
@@ -317,7 +317,8 @@ done:
     return cq_operands_close(&rows.s) == CQ_OK ? status : rows.s.status;
 }
 
-/* Two classes, all weights of one: its score says which; the other's is its opposite. */
+/* Two classes, all weights of one: the sign of its score decides; the other's score is its
+ * opposite. */
 static int64_t decide_pair(double *to, const bool *has, const forest *f, cq_ml_transform after)
 {
     double  score = has[1] ? to[1] : to[0];
@@ -335,7 +336,7 @@ static int64_t decide_pair(double *to, const bool *has, const forest *f, cq_ml_t
     return label;
 }
 
-/* The class of the greatest score, of those that a leaf or a base value gives one. */
+/* The class with the greatest score among those that a leaf or a base value contributes to. */
 static int64_t greatest_of(const double *to, const bool *has, const forest *f)
 {
     int64_t best = -1;
@@ -375,7 +376,8 @@ static cq_status classifier(cq_rt *rt)
         }
         for (int64_t k = 0; k < f.n_targets && f.n_base == f.n_targets; k++)
             to[k] += f.base[k];
-        /* Of two classes ONNX Runtime asks the second alone; of more, those that a leaf is of. */
+        /* With two classes ONNX Runtime tests the second alone; with more, the classes that have
+         * leaves. */
         which[i] = f.n_targets == 2 ? to[1] > 0 : greatest_of(to, has, &f);
         cq_ml_transform_row(to, f.n_targets, after);
     }

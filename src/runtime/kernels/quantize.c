@@ -1,4 +1,4 @@
-/* Quantized numbers: q = round(x / scale) + zero_point, kept to the range of its type. Sums are
+/* Quantization: q = round(x / scale) + zero_point, clipped to the range of its type. Sums are
  * exact, in integers; scales are applied in float32, and halves are rounded to even. */
 #include "runtime/kernels/families.h"
 
@@ -12,8 +12,8 @@
 
 /* ---- scales and zero points that lie along an axis ---- */
 
-/* t, of one element or with as many as axis has, so that it broadcasts to rank dimensions. With
- * blocks, t has rank already, and each element stands for a block along axis. */
+/* t, with one element or as many as axis has, reshaped to broadcast to rank dimensions. With
+ * blocks, t has that rank already, and each element applies to a block along axis. */
 static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *x,
                        int64_t which, int64_t block)
 {
@@ -32,7 +32,7 @@ static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_
         return cq_rt_reshaped(out, rt, t, &sizes);
     }
     if (block > cq_size_of(x, axis) && cq_size_of(x, axis) > 0)
-        block = cq_size_of(x, axis); /* what is beyond is cut off anyway */
+        block = cq_size_of(x, axis); /* the rest is cut off anyway */
     if (block < 1 || t->rank != x->rank || x->rank + 1 > CQ_MAX_RANK ||
         cq_size_of(t, axis) != (cq_size_of(x, axis) + block - 1) / block)
         return cq_rt_misfit(x, t);
@@ -61,8 +61,8 @@ static void range_of(double *low, double *high, cq_dtype dtype)
     *high = cq_dtype_is_signed(dtype) ? ldexp(1, bits - 1) - 1 : ldexp(1, bits) - 1;
 }
 
-/* y = round(x / scale) + zero, kept in range; zero may be NULL. All broadcast to y. Small floats
- * are rounded as such, and zero is 0. */
+/* y = round(x / scale) + zero, clipped; zero may be NULL. All broadcast to y. Small floats are
+ * rounded as such, and zero is 0. */
 static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *scale,
                                const cq_tensor *zero)
 {
@@ -160,7 +160,7 @@ static cq_status dynamic_quantize(cq_rt *rt)
 
 /* ---- products ---- */
 
-/* What sums of products of a and b are held in. */
+/* The type for sums of products of a and b. */
 static cq_dtype sum_dtype(const cq_tensor *a, const cq_tensor *b)
 {
     bool is_float = cq_dtype_is_float(a->dtype) || cq_dtype_is_float(b->dtype);
@@ -186,7 +186,7 @@ static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const c
     return cq_apply2(*out, CQ_EW_SUB, NULL, compute, t, zeros ? zeros : zero);
 }
 
-/* a @ b in y's type. The zero point of a goes by rows, that of b by columns. */
+/* a @ b in y's type. The zero point of a is per row, that of b per column. */
 static cq_status integer_matmul(cq_tensor *y, cq_rt *rt, const cq_tensor *a, const cq_tensor *b,
                                 const cq_tensor *a_zero, const cq_tensor *b_zero)
 {
@@ -249,7 +249,7 @@ static cq_status integer_conv(cq_tensor *y, cq_rt *rt, const cq_tensor *x, const
 {
     cq_tensor *image = NULL, *weight = NULL;
 
-    /* Padding is then zero, as it should be: it stands for the zero point. */
+    /* Padding is then zero, as required: it represents the zero point. */
     CQ_TRY(centred(&image, rt, x, x_zero, 1, y->dtype));
     CQ_TRY(centred(&weight, rt, w, w_zero, 0, y->dtype));
     return cq_kernel_conv(y, image, weight, bias, window, cq_rt_int(rt, "group"));

@@ -46,7 +46,7 @@ static cq_status qpack(cq_rt *rt)
                           g->grid);
 }
 
-/* Numbers of 8 bits, where somebody reads them. */
+/* 8-bit numbers, if they are used. */
 static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq_tensor *x,
                           const cq_rt_sizes *sizes, int64_t pixels)
 {
@@ -190,8 +190,9 @@ static cq_status qlinear(cq_rt *rt)
     return run_conv(rt, p->conv, &call);
 }
 
-/* What is above the top of its grid by rounding twice: in a grid of 7 bits it is not cut by itself.
- */
+/* Clips values that exceed the top of their range by double rounding: a 7-bit range is not clipped
+ * by the type.
+ * */
 static void limit(cq_tensor *q, int32_t top)
 {
     int64_t n = cq_tensor_numel(q);

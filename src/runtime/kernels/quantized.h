@@ -1,5 +1,5 @@
-/* Steps on quantized images and matrices (kernel/conv/qconv.h), which no model has:
- * runtime/fuse/quantized.c puts them in the place of what stands between DequantizeLinear and
+/* Steps on quantized feature maps and matrices (kernel/conv/qconv.h), which occur in no model:
+ * runtime/fuse/quantized.c substitutes them for the nodes between DequantizeLinear and
  * QuantizeLinear. */
 #ifndef CQ_RUNTIME_KERNELS_QUANTIZED_H
 #define CQ_RUNTIME_KERNELS_QUANTIZED_H

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A generator of the node's own. Draws of one run are told apart by their order. */
+/* A separate generator for the node. Draws of one run differ by their order. */
 static void seed(cq_random *r, cq_rt *rt)
 {
     const cq_onnx_attribute *a    = cq_rt_attr_given(rt, "seed");
@@ -22,7 +22,7 @@ static void seed(cq_random *r, cq_rt *rt)
     cq_random_seed(r, bits + (rt->run->n_draws++ << 40));
 }
 
-/* The type that dtype says, or fallback. */
+/* The type given by dtype, or fallback. */
 static cq_status output_dtype(cq_dtype *out, const cq_rt *rt, cq_dtype fallback)
 {
     *out = fallback;
@@ -132,7 +132,7 @@ static cq_status multinomial(cq_rt *rt)
 
 /* ---- dropout ---- */
 
-/* x as it is, and a mask of ones. */
+/* x unchanged, and a mask of ones. */
 static cq_status keep_all(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);

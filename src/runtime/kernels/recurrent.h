@@ -7,8 +7,8 @@
 
 #include <stdatomic.h>
 
-/* What is prepared for an RNN, GRU or LSTM whose W and R are constants of float32: nothing at
- * first, each direction when it is first run. */
+/* Packed weights of an RNN, GRU or LSTM whose W and R are float32 constants: empty at first; each
+ * direction is packed when it is first run. */
 typedef struct cq_rt_recurrent {
     cq_mutex                 lock;
     _Atomic(cq_rnn_packed *) of[2];

@@ -1,4 +1,4 @@
-/* Reductions, and places of extremes. */
+/* Reductions, and indices of extremes. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/reduce.h"
@@ -19,7 +19,7 @@ static const struct {
     [SUM] = { CQ_REDUCE_SUM, 0, false },        [SUM_SQUARE] = { CQ_REDUCE_SUM_SQUARE, 0, false },
 };
 
-/* What is left of sizes when the axes in bits go, or become 1. */
+/* sizes without the axes in bits, or with 1 for them. */
 static void reduced_sizes(cq_rt_sizes *out, const cq_tensor *x, uint64_t bits, bool keep)
 {
     out->rank = 0;

@@ -1,5 +1,5 @@
-/* Resize and its forerunner Upsample. Axes are resized one by one; what happens to an axis is a
- * table of old places and weights, which is filled in here by ONNX's rules and applied by
+/* Resize and its predecessor Upsample. Axes are resized one by one. Each axis has a table of old
+ * indices and weights, which is filled in here by ONNX's rules and applied by
  * kernel/conv/resize.h. */
 #include "kernel/conv/resize.h"
 
@@ -74,8 +74,8 @@ static double old_place(const plan *p, const axis *a, int64_t i)
     }
 }
 
-/* Of a place in float32, as scales are and other runtimes compute: 8.5 / 1.7f - 0.5 is 4.5 there,
- * and in double 4.4999998, which is nearest to another pixel. */
+/* The nearest index to a position in float32, as scales are and as other runtimes compute: 8.5 /
+ * 1.7f - 0.5 is 4.5 there, and 4.4999998 in double, which is nearest to another pixel. */
 static int64_t nearest_place(const plan *p, float x)
 {
     switch (p->nearest) {
@@ -111,7 +111,7 @@ static int64_t taps_of(const plan *p, const axis *a)
 {
     double reach = (p->mode == CUBIC ? 2 : 1) / squeeze_of(p, a);
 
-    reach = fmin(reach, INT32_MAX); /* for which there is no memory */
+    reach = fmin(reach, INT32_MAX); /* more than memory can hold */
     return p->mode == NEAREST ? 1 : 2 * (int64_t)ceil(reach);
 }
 
@@ -146,7 +146,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
     for (int64_t i = 0; i < a->out; i++) {
         double x = old_place(p, a, i);
 
-        /* of a file: NaN, and what is so far outside that it fits into no integer */
+        /* from a file: NaN, and positions that no integer can hold */
         x = isnan(x) ? 0 : fmin(fmax(x, -0x1p60), 0x1p60);
         if (p->mode == NEAREST)
             to->index[i] = clamp(nearest_place(p, (float)x), a->in);
@@ -156,7 +156,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
     return CQ_OK;
 }
 
-/* What lies outside of the old image has a value of its own, with tf_crop_and_resize. */
+/* Pixels outside of the old image have a separate value with tf_crop_and_resize. */
 static cq_status fill_outside(cq_rt *rt, cq_tensor *y, const plan *p)
 {
     double value = cq_rt_float(rt, "extrapolation_value");
@@ -326,7 +326,7 @@ static cq_status resize(cq_rt *rt)
     for (size_t i = 0; i < n; i++)
         CQ_TRY(cq_rt_axis(&which[i], axes.given ? axes.at[i] : (int64_t)i, x->rank));
     CQ_TRY(read_region(&p, rt, which, n));
-    if (scales && cq_tensor_numel(scales)) /* an empty one stands for none */
+    if (scales && cq_tensor_numel(scales)) /* an empty tensor means that it is omitted */
         CQ_TRY(read_scales(&p, scales, which, n));
     else if (sizes.n)
         CQ_TRY(read_sizes(&p, rt, &sizes, which, n));

@@ -40,8 +40,8 @@ static size_t find_function(const cq_onnx_bytes *name)
     return N_FUNCTIONS;
 }
 
-/* The n functions of a direction. Numbers for them are used up in order, over all directions,
- * by those that take any. */
+/* The n functions of a direction. Parameters are consumed in order, over all directions, by the
+ * functions that take any. */
 static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_t n,
                                   size_t direction)
 {
@@ -76,7 +76,7 @@ static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_
 
 /* ---- one direction ---- */
 
-/* The part of t that belongs to a direction, along axis, which goes; NULL for NULL. */
+/* The part of t for a direction, along axis, which is removed; NULL for NULL. */
 static cq_status part_of(cq_tensor **out, cq_rt *rt, const cq_tensor *t, uint32_t axis,
                          int64_t direction)
 {

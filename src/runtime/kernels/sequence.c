@@ -1,5 +1,5 @@
-/* Sequences and optionals. A sequence is a list that does not change: inserting copies it. An
- * optional is what it holds, or NONE. */
+/* Sequences and optionals. A sequence is an immutable list: inserting copies it. An optional is its
+ * value, or NONE. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/join.h"
 
@@ -10,7 +10,7 @@ static const cq_list *list_in(const cq_rt *rt, size_t i)
     return rt->in[i].u.list; /* the schema has a sequence there, and types are checked */
 }
 
-/* items[0 … n) without the one at skip (or SIZE_MAX) and with extra before place (or
+/* items[0 … n) without the one at skip (or SIZE_MAX) and with extra before index `place` (or
  * SIZE_MAX), as output 0. */
 static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip, size_t place,
                           cq_val extra)
@@ -116,8 +116,8 @@ static cq_status push_part(cq_list *list, const cq_tensor *x, uint32_t axis, int
     return status;
 }
 
-/* How many parts, and how long part i is: as a vector says, or all of one length, where the last
- * may be shorter. */
+/* The number of parts, and the length of part i: given by a vector, or one length for all, with a
+ * shorter last part. */
 static int64_t part_length(const cq_tensor *split, int64_t i, int64_t left)
 {
     int64_t n = 1;

@@ -275,7 +275,7 @@ static cq_status split(cq_rt *rt)
 
 static cq_status concat(cq_rt *rt)
 {
-    /* Version 1 need not say which axis. */
+    /* In version 1 axis is optional. */
     int64_t    axis = cq_rt_attr_given(rt, "axis") ? cq_rt_int(rt, "axis") : 1;
     cq_tensor *y;
 

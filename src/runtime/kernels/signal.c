@@ -9,8 +9,8 @@
 
 /* ---- transforms of one row ---- */
 
-/* Complex numbers as pairs. roots has the n-th roots of unity of the whole transform; stride
- * says which of them are roots of this part. */
+/* Complex numbers as pairs. roots has the n-th roots of unity of the whole transform; every
+ * stride-th is a root of this part. */
 typedef struct transform {
     int64_t       n; /* of the whole */
     const double *roots;

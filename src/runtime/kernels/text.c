@@ -59,7 +59,7 @@ static bool same_text(const char *a, size_t a_len, const cq_onnx_bytes *b, bool 
     return true;
 }
 
-/* Long texts are compared as far as they are equal. */
+/* Long texts are compared up to the first difference. */
 static cq_status find_stopword(bool *found, cq_rt *rt, const cq_onnx_attribute *words,
                                const cq_texts *x, size_t i, bool case_matters)
 {
@@ -92,7 +92,7 @@ static cq_status string_normalizer(cq_rt *rt)
         CQ_TRY(find_stopword(&found, rt, words, x, i, case_matters));
         n += !found;
     }
-    sizes[x->rank - 1] = n ? n : 1; /* one empty string stands for none at all */
+    sizes[x->rank - 1] = n ? n : 1; /* one empty string represents an empty list */
     CQ_TRY(set_texts(&y, rt, 0, x->rank, sizes));
     for (size_t i = 0, to = 0; i < x->n; i++) {
         CQ_TRY(find_stopword(&found, rt, words, x, i, case_matters));
@@ -122,12 +122,12 @@ typedef struct vectorizer {
     const cq_tensor         *numbers;
     int64_t                  shortest, longest, max_skip, n_out;
 
-    /* Items by number: those of the pool that are equal have the number of the first, and items of
-     * the input that the pool lacks have none. */
+    /* Items as numbers: equal items of the pool have the number of the first, and items of the
+     * input that are not in the pool have none. */
     uint32_t *pool, *items;
     uint32_t *found; /* hash table of the pool: numbers of items, and one more */
     gram     *grams;
-    uint32_t *by_items; /* hash table of the grams: their places, and one more */
+    uint32_t *by_items; /* hash table of the grams: their indices plus 1 */
     size_t    mask;     /* of both tables */
     uint32_t  n_grams;
     uint32_t *key; /* items of one gram of the input */
@@ -416,8 +416,8 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next piece of text: *from moves behind it, and *end is where it ends. False: no more. An
- * empty delimiter stands for any white space. rest takes all that is left. */
+/* The next piece of text: *from is advanced past it, and *end is its end. False: no more. An empty
+ * delimiter means any white space. rest takes the remaining text. */
 static bool next_piece(const char *text, size_t len, const char *delimiter, bool rest, size_t *from,
                        size_t *begin, size_t *end)
 {

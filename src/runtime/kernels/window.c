@@ -26,7 +26,7 @@ static cq_status read_list(int64_t *out, const cq_rt *rt, const char *name, int 
     return CQ_OK;
 }
 
-/* SAME_*: as much padding as makes ceil(in / stride) places. */
+/* SAME_*: the padding that gives ceil(in / stride) outputs. */
 static void pad_same(cq_rt_window *w, const cq_tensor *x, bool lower)
 {
     for (int i = 0; i < w->n; i++) {
@@ -212,7 +212,8 @@ static cq_status pool_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const 
     return cq_rt_window_places(out->at + 2, w, x);
 }
 
-/* Places in a plane to places in the whole tensor, in rows or in columns. */
+/* Converts indices in a plane to indices in the whole tensor, in row-major or column-major
+ * order. */
 static void globalize(cq_tensor *places, const cq_tensor *x, bool by_column)
 {
     int64_t  plane = cq_sizes_product(x, 2, x->rank), n = cq_tensor_numel(places);

@@ -8,7 +8,7 @@
 typedef struct cq_rt_window {
     cq_window w;
     int       n;                     /* spatial axes */
-    int64_t   after[CQ_MAX_SPATIAL]; /* padding behind the image */
+    int64_t   after[CQ_MAX_SPATIAL]; /* padding at the end */
     bool      is_ceil;
 } cq_rt_window;
 
@@ -16,7 +16,7 @@ typedef struct cq_rt_window {
  * kernel_shape is. auto_pad is resolved for x's sizes. */
 cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, const cq_tensor *w);
 
-/* How many places the window has on each axis of x; none is negative. */
+/* The number of window positions on each axis of x; not negative. */
 cq_status cq_rt_window_places(int64_t *out, const cq_rt_window *w, const cq_tensor *x);
 
 /* The shared part of Conv, ConvInteger and QLinearConv: the output's sizes, with all shapes

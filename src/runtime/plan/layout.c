@@ -1,6 +1,6 @@
-/* The largest first, each into the smallest gap that is left between those before it that are
- * needed at the same time. The large ones decide the total, and small ones find room between them;
- * in the order of their making a small one would keep two gaps from being one. */
+/* Best fit, largest first: each block goes into the smallest gap between blocks that are live at
+ * the same time. Large blocks decide the total, and small ones fill the gaps between them; in the
+ * order of allocation a small block would split a gap. */
 #include "runtime/plan/layout.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ static int by_size(const void *x, const void *y)
 /* placed is in the order of offsets. Returns where in it s belongs. */
 static size_t place(cq_rt_span *s, cq_rt_span *const *placed, size_t n)
 {
-    uint64_t end = 0, best = UINT64_MAX; /* end: of all that meet s so far */
+    uint64_t end = 0, best = UINT64_MAX; /* end: of all blocks so far that overlap s in time */
     size_t   at = 0;
 
     for (size_t i = 0; i < n; i++) {

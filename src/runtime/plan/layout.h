@@ -1,5 +1,5 @@
-/* Where things lie in one piece of memory when it is known how long each is needed. Numbers only:
- * what the things are knows placing.c. */
+/* Assigns offsets in one piece of memory to blocks with known lifetimes. It handles numbers only;
+ * memory.c knows the blocks. */
 #ifndef CQ_RUNTIME_PLAN_LAYOUT_H
 #define CQ_RUNTIME_PLAN_LAYOUT_H
 

@@ -12,7 +12,7 @@ static uint64_t draw(uint64_t below)
     return (drawn >> 33) % below;
 }
 
-/* No layout can take less: what is needed at the worst moment. */
+/* A lower bound for any layout: the bytes that are live at the worst moment. */
 static uint64_t least(const cq_rt_span *spans, size_t n)
 {
     uint64_t worst = 0;

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-/* Under a sanitizer blocks are not used again, and what is not in use of an arena is marked, so
- * that it sees what is read too late. */
+/* Under a sanitizer blocks are not reused, and unused parts of an arena are poisoned, so that late
+ * reads are detected. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_SANITIZER 1
 #elif defined(__has_feature)
@@ -27,24 +27,25 @@ enum {
     MIN_KEPT       = 4096, /* smaller blocks come from the heap quickly enough */
     MAX_SPANS      = 4096, /* of a run: laying out takes their square */
     MAX_SPANS_STEP = 256,  /* of a step: loops inside need not fill the list */
-    SHRINKS_BELOW  = 4     /* an arena so many times too large is not kept */
+    SHRINKS_BELOW  = 4     /* an arena larger by this factor is not kept */
 };
 
-/* One piece of memory that the places of a placing are in. */
+/* One piece of memory for the blocks of a placing. */
 typedef struct arena {
     char         *data;
     size_t        size, n_taken;
     struct block *taken;   /* a list */
-    bool          is_left; /* the workspace has another: it goes with its last block */
+    bool          is_left; /* the workspace has another arena: this one is freed with its last
+                            * block */
 } arena;
 
 typedef struct block {
     cq_rt_workspace *owner;
     char            *data;
     size_t           size;
-    uint32_t         span;        /* that was written down, + 1; 0: none */
+    uint32_t         span;        /* index of the recorded span + 1; 0: not recorded */
     uint64_t         run;         /* that it was made in */
-    arena           *in;          /* NULL: memory of its own */
+    arena           *in;          /* NULL: separate memory */
     struct block    *prev, *next; /* of the arena */
 } block;
 
@@ -253,7 +254,7 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
                        size, w->used, w->limit);
     b = take_idle(w, size);
     if (!b) {
-        if (w->kept > w->used + size) /* sizes have changed for good: what is kept is of no use */
+        if (w->kept > w->used + size) /* sizes have changed for good: the kept blocks are useless */
             drop_idle(w);
         CQ_TRY(cq_vec_reserve(&w->idle, w->idle.n + w->refs + 1));
         b = cq_zalloc(sizeof *b);
@@ -272,7 +273,8 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
     return CQ_OK;
 }
 
-/* A block at the place of the next span, or NULL if that is none, too small, or still taken. */
+/* A block at the offset of the next span, or NULL if there is none, it is too small, or its memory
+ * is still in use. */
 static cq_status block_in_arena(block **out, cq_rt_workspace *w, size_t size)
 {
     const cq_rt_span *s;
@@ -423,7 +425,7 @@ uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written)
     peak       = w->peak;
     w->writes  = NULL;
     w->follows = NULL;
-    w->run++; /* what is released from here on does not belong to that run */
+    w->run++; /* later releases do not belong to that run */
     cq_mutex_unlock(&w->lock);
     return peak;
 }

@@ -71,7 +71,7 @@ TEST(memory, a_second_run_lies_in_one_arena)
     out = run_chain(w, places);
     for (int i = 1; i < 3; i++)
         CHECK(places[i] - places[0] < 258 * KB || places[0] - places[i] < 258 * KB);
-    /* What leaves the run is not in it. */
+    /* Outputs are not in the arena. */
     CHECK(at(out) < places[2] - 258 * KB || at(out) >= places[2] + 258 * KB);
     CHECK_INT((258 + 16) * KB, cq_rt_workspace_end(w, &none));
     CHECK(none == NULL);

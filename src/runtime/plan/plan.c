@@ -1,7 +1,6 @@
-/* Making plans of graphs: the names of a graph become values, its nodes steps, as they come.
- * Functions of the model are taken apart on the way, and a step whose inputs are all constants
- * is run at once. When a graph is read, what nobody needs is dropped and slots are given out
- * (finish.c). */
+/* Builds plans of graphs: names become values, nodes become steps. Functions of the model are
+ * inlined, and a step whose inputs are all constants is run at once. When the graph has been read,
+ * unused steps are dropped and slots assigned (finish.c). */
 #include "runtime/fuse/build.h"
 #include "runtime/plan/work.h"
 
@@ -36,8 +35,8 @@ static cq_rt_node_value *define(cq_rt_scope *scope, const char *name)
     return v && cq_map_set(&scope->names, name, v) == CQ_OK ? v : NULL;
 }
 
-/* *out is NULL when nothing of that name is in sight. A value of a graph around this one
- * becomes a capture, a constant of it one of this graph. */
+/* *out is NULL if the name is not in scope. A value of an enclosing graph becomes a capture, a
+ * constant of it becomes one of this graph. */
 static cq_status find(cq_rt_node_value **out, cq_rt_scope *scope, const char *name)
 {
     cq_rt_node_value *far;
@@ -73,8 +72,8 @@ static cq_status need(cq_rt_node_value **out, cq_rt_scope *scope, const char *na
 
 /* ---- attributes ---- */
 
-/* What an attribute of a function's body is at this call; NULL: the caller does not give it
- * and it has no default. */
+/* The value of an attribute of a function body at this call; NULL: the caller omits it and it has
+ * no default. */
 static const cq_onnx_attribute *resolve(const cq_rt_frame *frame, const cq_onnx_attribute *a)
 {
     while (a && a->ref_attr_name && *a->ref_attr_name) {
@@ -126,7 +125,7 @@ static cq_status set_default(cq_rt_attr *out, cq_arena *arena, const cq_onnx_sch
     case CQ_ONNX_ATTR_FLOAT: out->f = (double)strtof(s->fallback, NULL); break;
     case CQ_ONNX_ATTR_STRING: out->s = s->fallback; break;
     case CQ_ONNX_ATTR_INTS: return parse_ints(out, arena, s->fallback);
-    default: break; /* lists of strings are the kernel's business */
+    default: break; /* kernels handle lists of strings */
     }
     return CQ_OK;
 }
@@ -274,7 +273,7 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     return cq_vec_push(&scope->builder->steps, step);
 }
 
-/* The body of a function, in a scope of its own, with its inputs bound to the call's. */
+/* The body of a function, in a separate scope, with its inputs bound to those of the call. */
 static cq_status build_call(cq_rt_scope *scope, const cq_onnx_node *node, const cq_onnx_function *f)
 {
     cq_rt_frame frame = { f, node, scope->frame };
@@ -319,7 +318,7 @@ done:
     return status;
 }
 
-/* The nodes that a Gradient stands for, in the place of it. */
+/* The nodes that replace a Gradient. */
 static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
                                 cq_onnx_node *const *before, uint32_t n_before)
 {

@@ -1,10 +1,9 @@
-/* A graph made ready to run: names are slots, nodes are steps with their kernel, attributes
- * and schema at hand, values die after the step that reads them last.
+/* A graph that is ready to run: names are slots, nodes are steps with their kernel, attributes and
+ * schema, values are released after their last use.
  *
- * Slots come in this order: constants (initializers, and what was computed of them),
- * captures (values of the graph around this one), inputs, everything else. A frame is an
- * array with a value for each; it owns all but the first two kinds, and its inputs. Functions
- * of the model are taken apart into their nodes. */
+ * Slots are in this order: constants (initializers, and folded values), captures (values of the
+ * enclosing graph), inputs, others. A frame is an array with a value for each; it owns all except
+ * the first two kinds and its inputs. Functions of the model are inlined. */
 #ifndef CQ_RUNTIME_PLAN_PLAN_H
 #define CQ_RUNTIME_PLAN_PLAN_H
 
@@ -16,7 +15,7 @@
 /* Graphs inside graphs, and functions that call functions. */
 enum { CQ_RT_MAX_DEPTH = 64 };
 
-/* Steps of a model with all its functions taken apart. */
+/* Steps of a model with all its functions inlined. */
 enum { CQ_RT_MAX_STEPS = 1 << 20 };
 
 /* Bytes that constants computed before the first run may take, each. */
@@ -24,7 +23,7 @@ enum { CQ_RT_MAX_FOLDED = 64 << 20 };
 
 typedef struct cq_rt_plan cq_rt_plan;
 
-/* An attribute of the schema: what the node says, or the default. */
+/* An attribute of the schema: from the node, or the default. */
 typedef struct cq_rt_attr {
     const cq_onnx_attribute *given; /* NULL: nothing; then the default is below */
     int64_t                  i;
@@ -44,9 +43,10 @@ typedef struct cq_rt_step {
     const cq_onnx_model  *model; /* that tensors of attributes belong to */
     uint32_t              n_in, n_out, n_dead;
     int32_t              *in, *out; /* slots; -1: left out */
-    int32_t              *dead;     /* slots that nobody reads after this step */
+    int32_t              *dead;     /* slots that are not read after this step */
     const void           *prepared; /* of a row of our own; the plan's */
-    const char           *label;    /* what runs, in place of op_type: "Conv+Relu"; or NULL */
+    const char           *label;    /* the name of a fused step, "Conv+Relu", instead of op_type;
+                                     * or NULL */
 } cq_rt_step;
 
 /* Something to be freed with the plan. */
@@ -66,9 +66,9 @@ struct cq_rt_plan {
     int32_t     *outputs;         /* slots */
     cq_rt_step  *steps;
     const char **names;    /* of slots */
-    cq_val      *defaults; /* of inputs, owned; NULL: they have none */
+    cq_val      *defaults; /* of inputs, owned; NULL: no defaults */
     cq_rt_plan  *next;     /* all plans of a session, for freeing */
-    cq_rt_owned *owned;    /* what its steps were prepared with */
+    cq_rt_owned *owned;    /* packed data of its steps */
 };
 
 typedef struct cq_rt_plan_options {
@@ -79,8 +79,8 @@ typedef struct cq_rt_plan_options {
     bool               optimize; /* replace steps by faster ones */
 } cq_rt_plan_options;
 
-/* Everything lies in arena but constants and defaults. *all gets every plan that was made,
- * also on failure, to be cleared. */
+/* Everything is in arena except constants and defaults. *all gets every plan that was made, also on
+ * failure, to be cleared. */
 cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **all, cq_arena *arena,
                          const cq_onnx_model *m, const cq_rt_plan_options *options);
 void      cq_rt_plans_clear(cq_rt_plan *all);

@@ -9,12 +9,13 @@ static cq_status view(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *si
     return cq_tensor_new_on(out, t->storage, t->dtype, sizes->rank, sizes->at, strides, offset);
 }
 
-/* Strides of other sizes on t's elements, if there are such: runs of t's dimensions that lie
- * end to end can be cut anew. */
+/* Strides for other sizes on t's elements, if they exist: dimensions of t that are contiguous with
+ * each other can be split differently. */
 static bool restride(int64_t *strides, const cq_tensor *t, const cq_rt_sizes *sizes)
 {
     int64_t old_n = 1, new_n = 1;
-    int64_t from = t->rank, to = sizes->rank; /* what is left to match ends here */
+    int64_t from = t->rank, to = sizes->rank; /* the dimensions before these are still to be
+                                               * matched */
     int64_t step;
 
     while (from > 0 || to > 0) {

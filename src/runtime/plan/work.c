@@ -1,5 +1,5 @@
-/* What nodes cost. Most are as much work as they have elements; the table says how much that is,
- * and which operators do more. What is not in the table is taken to be slow. */
+/* The cost of nodes. Most are proportional to their number of elements; the table has the factor,
+ * and the operators that do more. Unknown operators count as slow. */
 #include "runtime/plan/work.h"
 #include "base/cancel.h"
 #include "base/steps.h"
@@ -13,7 +13,7 @@ enum {
     PRODUCTS = 2048,     /* of float32, multiplied and added in a step */
     DOUBLE   = 4,        /* times as long for products of float64 */
     SLOW     = 16,       /* the same, of other types */
-    ITEM     = 8,        /* of a sequence: as long as so many elements */
+    ITEM     = 8,        /* of a sequence: costs as much as this many elements */
     STRING   = 128,      /* the same */
     LEAST    = 50000000, /* steps that any run may take, as of a program (script/eval.h) */
     MADE_UP  = 10000000  /* the most for inputs that are made up */
@@ -24,7 +24,7 @@ typedef double work_fn(const cq_rt *rt); /* in products */
 struct cq_rt_work {
     const char *op;
     unsigned    factor; /* times as long for an element as a copy of it */
-    work_fn    *before; /* of all of it, as the inputs say */
+    work_fn    *before; /* for the whole node, from its inputs */
     work_fn    *each;   /* of an element of output 0 */
 };
 
@@ -148,8 +148,7 @@ static double neighbours(const cq_rt *rt)
     return (size < channels ? size : channels) * SLOW;
 }
 
-/* An element of the result of a transform is a sum over what is left when the length is halved as
- * often as it can be. */
+/* An element of the result of a transform is a sum over the odd factor of the length. */
 static double odd_part(const cq_rt *rt)
 {
     const cq_tensor *x    = in(rt, 0);
@@ -182,7 +181,7 @@ static double pairs_of_boxes(const cq_rt *rt)
     return numel(in(rt, 1)) * size_at(in(rt, 1), 0) * SLOW;
 }
 
-/* As many points as it is told to, or all that the region covers. */
+/* As many points as the attribute requests, or all that the region covers. */
 static double region(const cq_rt *rt)
 {
     const cq_tensor *x    = in(rt, 0);

@@ -50,7 +50,7 @@ static bool add(cq_rt_signature *s, int64_t number)
     return true;
 }
 
-/* What is not a tensor counts by its kind: sizes of that nobody knows before the run. */
+/* Values that are not tensors count by kind: their sizes are not known before the run. */
 static void sign(cq_rt_signature *s, const cq_val *inputs, size_t n)
 {
     bool ok = true;
@@ -80,7 +80,7 @@ static cq_rt_seen *find(const cq_rt_pool *p, const cq_rt_signature *s)
     return NULL;
 }
 
-/* Room for one more: what was not used for longest goes. False when all are in use. */
+/* Makes room for one more by evicting the least recently used. False if all are in use. */
 static bool make_room(cq_rt_pool *p)
 {
     size_t oldest = SIZE_MAX;

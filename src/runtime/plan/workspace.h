@@ -1,5 +1,5 @@
-/* What runs of a session leave for later ones: workspaces with their memory, and, for shapes of
- * inputs that have been seen, where tensors go. Several threads may use it at once. */
+/* Workspaces kept between the runs of a session and, for known input shapes, the layout of their
+ * tensors. Several threads may use it at once. */
 #ifndef CQ_RUNTIME_PLAN_WORKSPACE_H
 #define CQ_RUNTIME_PLAN_WORKSPACE_H
 
@@ -37,7 +37,7 @@ void cq_rt_pool_clear(cq_rt_pool *p);
 cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs, size_t n,
                           uint64_t limit);
 
-/* The run is over; what it wrote down counts if it was ok. */
+/* Ends a run; its record is used if the run succeeded. */
 void cq_rt_pool_give_back(cq_rt_pool *p, cq_rt_lease *lease, bool ok);
 
 /* The most bytes that the tensors of one run have taken. */

@@ -68,7 +68,7 @@ cq_onnx_attribute *cq_onnx_attr_string(cq_onnx_model *m, cq_onnx_node *node, con
     return cq_onnx_attr_bytes(m, node, name, value, strlen(value));
 }
 
-/* What is one value, and what is a list of them. */
+/* Accessors of single values and of lists. */
 #define ONE(call, c_type, kind, field, stored)                                                     \
     cq_onnx_attribute *call(cq_onnx_model *m, cq_onnx_node *node, const char *name, c_type value)  \
     {                                                                                              \

@@ -8,8 +8,8 @@
 
 #include "onnx/model.h"
 
-/* *out is NULL if the operator is not one of them. Functions lie in *store, which is made when it
- * is first needed; free it with cq_onnx_model_free, which takes NULL. */
+/* *out is NULL if the operator is not one of them. Functions are stored in *store, which is created
+ * on first use; free it with cq_onnx_model_free, which takes NULL. */
 cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
                          const cq_onnx_node *node, int64_t version);
 

@@ -1,6 +1,6 @@
-/* How much arithmetic a model is: multiplications and additions of its convolutions and matrix
- * products, from the shapes that inference finds. All else is little beside them, and not counted;
- * nor are bodies of loops and functions, for nobody knows how often they run. */
+/* The arithmetic of a model: multiplications and additions of its convolutions and matrix products,
+ * from the shapes that inference finds. The rest is negligible and not counted; neither are bodies
+ * of loops and functions, because their number of iterations is unknown. */
 #include "base/map.h"
 #include "onnx/model.h"
 
@@ -21,7 +21,7 @@ static cq_status note_shapes(shapes *s, const cq_onnx_value_infos *values)
     return CQ_OK;
 }
 
-/* Sizes of initializers as a shape like those of values. */
+/* Adds the sizes of initializers as shapes of values. */
 static cq_status note_initializers(shapes *s, cq_onnx_model *m)
 {
     for (uint32_t i = 0; i < m->graph->initializer.n; i++) {
@@ -121,7 +121,7 @@ CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *m)
             cq_onnx_set_has(dim, CQ_ONNX_DIM_VALUE);
         }
     }
-    m->graph->value_info.n = 0; /* what was found with other sizes */
+    m->graph->value_info.n = 0; /* shapes found for other sizes */
     CQ_TRY(cq_onnx_model_infer(m, 0));
     return cq_onnx_each_flops(m, add_up, out);
 }

@@ -8,7 +8,7 @@
 /* Of functions with one name, the first counts. Clear out with cq_map_clear, also on failure. */
 cq_status cq_onnx_index_functions(cq_map *out, const cq_onnx_model *m);
 
-/* *out is NULL if there is none; NULL for a name is "". */
+/* *out is NULL if it does not exist; NULL for a name is "". */
 cq_status cq_onnx_indexed_function(const cq_onnx_function **out, const cq_map *index,
                                    const char *domain, const char *name, const char *overload);
 

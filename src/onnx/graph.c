@@ -1,4 +1,4 @@
-/* What <calque/graph.h> tells about a model. */
+/* Implements <calque/graph.h>. */
 #include "onnx/model.h"
 #include "onnx/schema.h"
 
@@ -17,7 +17,7 @@ static const char *text_or_empty(const char *text)
 #define N(message, list)           ((message) ? (message)->list.n : 0)
 #define ITEM(message, list, index) ((message) ? AT((message)->list, index) : NULL)
 
-/* Calls that tell one field, and nothing of a message that is not there. */
+/* Accessors of one field; they accept NULL messages. */
 #define TEXT_FIELD(call, type, field)                                                              \
     CQ_API const char *call(const type *m)                                                         \
     {                                                                                              \
@@ -155,7 +155,7 @@ CQ_API const char *cq_onnx_value_info_axis(const cq_onnx_value_info *v, size_t a
     return TEXT(dim, dim_param);
 }
 
-/* Types that hold others go down one by one; the decoder limits how deep they are. */
+/* Recursive for nested types; the decoder limits their depth. */
 static void print_type(cq_str *s, const cq_onnx_type *type)
 {
     size_t n_open = 0;

@@ -1,12 +1,12 @@
-/* Types and shapes of every value of a model, worked out from its inputs.
+/* Infers types and shapes of every value of a model from its inputs.
  *
- * Sizes may be symbols: `batch` of an input flows through the graph, and an axis that grows
- * becomes `2*batch+1`. Integers that a graph computes from shapes are followed too, so a
- * Reshape to a computed shape is known. What depends on data gets a name of its own,
- * `unk__0`. Operators that are not known leave their outputs as they were declared.
+ * Sizes may be symbols: `batch` of an input is propagated through the graph, and an axis that grows
+ * becomes `2*batch+1`. Integers that a graph computes from shapes are propagated too, so a Reshape
+ * to a computed shape is known. Data-dependent sizes get new names, `unk__0`. Unknown operators
+ * leave their outputs as declared.
  *
- * How one operator behaves is a rule in infer/; rule.h says how to write one. The call is
- * cq_onnx_model_infer of <calque/onnx.h>; here are its limits. */
+ * The behaviour of an operator is a rule in infer/; rule.h explains how to write one. The entry
+ * point is cq_onnx_model_infer of <calque/onnx.h>; its limits are here. */
 #ifndef CQ_ONNX_INFER_H
 #define CQ_ONNX_INFER_H
 
@@ -15,8 +15,8 @@
 /* Graphs inside graphs, and functions that call functions. */
 enum { CQ_ONNX_INFER_MAX_DEPTH = 64 };
 
-/* Visits of nodes beyond the first of each: bodies of functions, and of loops whose shapes
- * change. What is left then stays unknown. */
+/* Repeated visits of nodes: bodies of functions, and of loops whose shapes change. The rest stays
+ * unknown. */
 enum { CQ_ONNX_INFER_MAX_REVISITS = 200000 };
 
 /* Letters of an expression that is computed with; longer ones are unknown, or a short file

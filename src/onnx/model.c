@@ -1,13 +1,13 @@
-/* Making and freeing models, and the builder calls of model.h. What a call cannot
- * allocate is NULL, and NULL is carried on quietly: the reason is in m->status. */
+/* Creates and frees models; the builder calls of model.h. A failed allocation gives NULL, and NULL
+ * is passed on silently: the reason is in m->status. */
 #include "onnx/model.h"
 
 #include "onnx/file/external.h"
 
 #include <string.h>
 
-/* What every CQ_ONNX_LIST looks like. Lists are copied in and out of this, because
- * their item pointers have different types. */
+/* The layout of every CQ_ONNX_LIST. Lists are copied to and from this struct, because their item
+ * pointers have different types. */
 typedef struct list {
     void    *items;
     uint32_t n, cap;

@@ -25,8 +25,8 @@
 /* The newest IR version whose messages are mirrored here. */
 #define CQ_ONNX_IR_NEWEST 13
 
-/* As CQ_VEC, but grown in the model's arena and half the size. Repeated messages are
- * lists of pointers, so an element stays where it is while its list grows. */
+/* Like CQ_VEC, but grown in the model's arena and half the size. Repeated messages are lists of
+ * pointers, so elements have stable addresses. */
 #define CQ_ONNX_LIST(type)                                                                         \
     struct {                                                                                       \
         type    *items;                                                                            \
@@ -38,8 +38,8 @@ typedef struct cq_onnx_bytes {
     size_t      size;
 } cq_onnx_bytes;
 
-/* Fields of newer versions of onnx.proto, as they were found, to be written back: a ring, of
- * which a message has the last one. */
+/* Fields of newer versions of onnx.proto, unchanged, to be written back: a ring, of which a message
+ * has the last one. */
 typedef struct cq_onnx_unknown cq_onnx_unknown;
 struct cq_onnx_unknown {
     cq_onnx_unknown *next;
@@ -118,7 +118,7 @@ typedef struct cq_onnx_type cq_onnx_type;
 typedef CQ_ONNX_LIST(const char *) cq_onnx_names;
 typedef CQ_ONNX_LIST(cq_onnx_bytes) cq_onnx_bytes_list;
 typedef CQ_ONNX_LIST(int64_t) cq_onnx_ints;
-/* Lists of floats in a tensor may lie in the file, at any address. */
+/* Lists of floats in a tensor may be in the file, at any address. */
 typedef float  cq_onnx_f32 __attribute__((aligned(1)));
 typedef double cq_onnx_f64 __attribute__((aligned(1)));
 typedef CQ_ONNX_LIST(cq_onnx_f32) cq_onnx_floats;
@@ -135,8 +135,8 @@ typedef struct cq_onnx_segment { /* TensorProto.Segment */
     int64_t begin, end;
 } cq_onnx_segment;
 
-/* Its elements are in one of the typed lists, in raw_data, in an external file, or in
- * tensor, which stands for raw_data and is streamed when the model is encoded. */
+/* Its elements are in one of the typed lists, in raw_data, in an external file, or in tensor, which
+ * replaces raw_data and is streamed when the model is encoded. */
 typedef struct cq_onnx_tensor {
     CQ_ONNX_MESSAGE;
     int32_t        data_type; /* cq_onnx_data_type */
@@ -282,7 +282,7 @@ typedef struct cq_onnx_device { /* DeviceConfigurationProto */
 typedef struct cq_onnx_node {
     CQ_ONNX_MESSAGE;
     const char        *name, *op_type, *domain, *overload, *doc_string;
-    cq_onnx_names      input, output; /* "" stands for an optional one left out */
+    cq_onnx_names      input, output; /* "" is an omitted optional one */
     cq_onnx_attributes attribute;
     cq_onnx_entries    metadata_props;
     CQ_ONNX_LIST(cq_onnx_node_device *) device_configurations;
@@ -318,14 +318,14 @@ typedef struct cq_onnx_function {
     const char        *name, *domain, *overload, *doc_string;
     cq_onnx_names      input, output;
     cq_onnx_names      attribute;       /* those without a default */
-    cq_onnx_attributes attribute_proto; /* those with one */
+    cq_onnx_attributes attribute_proto; /* with a default */
     CQ_ONNX_LIST(cq_onnx_node *) node;
     cq_onnx_opsets      opset_import;
     cq_onnx_value_infos value_info;
     cq_onnx_entries     metadata_props;
 } cq_onnx_function;
 
-/* Values that are not tensors, in files of their own: test data (onnx-data.proto). */
+/* Values that are not tensors, in separate files: test data (onnx-data.proto). */
 typedef struct cq_onnx_sequence cq_onnx_sequence;
 typedef struct cq_onnx_optional cq_onnx_optional;
 
@@ -338,7 +338,7 @@ typedef struct cq_onnx_map_value { /* MapProto */
     cq_onnx_sequence  *values;
 } cq_onnx_map_value;
 
-/* What elem_type says, of a sequence and of an optional. */
+/* Values of elem_type, of a sequence and of an optional. */
 enum {
     CQ_ONNX_ELEM_UNDEFINED     = 0,
     CQ_ONNX_ELEM_TENSOR        = 1,
@@ -359,7 +359,7 @@ struct cq_onnx_sequence {
     CQ_ONNX_LIST(cq_onnx_optional *) optional_values;
 };
 
-struct cq_onnx_optional { /* no value: none */
+struct cq_onnx_optional { /* no value: empty */
     CQ_ONNX_MESSAGE;
     const char            *name;
     int32_t                elem_type;
@@ -390,7 +390,7 @@ struct cq_onnx_model { /* ModelProto, and what owns all of the above */
     /* Not part of the message. */
     cq_arena   *arena;
     cq_status   status;          /* the first failure while building */
-    cq_storage *source;          /* what bytes point into; NULL when built */
+    cq_storage *source;          /* the owner of the decoded bytes; NULL for a built model */
     CQ_VEC(cq_tensor *) tensors; /* references held for cq_onnx_tensor.tensor */
     struct cq_onnx_files *files; /* external data; NULL when not read from a file */
 
@@ -497,11 +497,11 @@ const cq_onnx_attribute *cq_onnx_node_attr(const cq_onnx_node *node, const char 
 
 /* ---- What the above and the decoder are made of ---- */
 
-/* Zeroed memory of the model's; NULL, and the status is set, when there is none. */
+/* Zeroed memory owned by the model; NULL, and the status is set, if there is none. */
 void *cq_onnx_alloc(cq_onnx_model *m, size_t size);
 
-/* Makes room for want items of size bytes; list is a CQ_ONNX_LIST. False on failure,
- * which is in m->status. */
+/* Reserves room for want items of size bytes; list is a CQ_ONNX_LIST. False on failure, which is in
+ * m->status. */
 bool cq_onnx_list_reserve(cq_onnx_model *m, void *list, size_t want, size_t size);
 /* One more item, of zeros; NULL: the model has failed. */
 void *cq_onnx_list_grow(cq_onnx_model *m, void *list, size_t size);

@@ -131,7 +131,7 @@ TEST(model, what_is_built_reads_back_the_same)
     cq_onnx_model_free(back);
 }
 
-/* Saves m with flags into folder/name and gives what it reads back. */
+/* Saves m with flags into folder/name and reads it back. */
 static cq_onnx_model *save_and_load(const cq_onnx_model *m, const char *folder, const char *name,
                                     uint32_t flags)
 {
@@ -256,7 +256,7 @@ TEST(model, every_failing_allocation_while_building_is_kept)
     CHECK(n > 20);
 }
 
-/* What a handler was told: the last amounts, and how often it was over. */
+/* What a handler received: the last amounts, and how often it was over. */
 typedef struct told {
     uint64_t done, total;
     int      n_over;
@@ -305,7 +305,7 @@ TEST(model, data_is_not_left_behind_when_the_model_cannot_be_put_in_place)
 
     CHECK(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/m.onnx", folder);
-    CHECK_INT(0, mkdir(path, 0777)); /* a folder is in its place */
+    CHECK_INT(0, mkdir(path, 0777)); /* a folder has that name */
     cq_onnx_save_options_init(&opts);
     opts.flags     = CQ_ONNX_SAVE_EXTERNAL;
     opts.threshold = 1;

@@ -23,7 +23,7 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Names may be any text; what stands around them is this listing's. */
+/* Names may be any text; the separators are fixed. */
 static void add_name(cq_str *s, const char *before, const char *name, const char *after)
 {
     cq_str_add(s, before);
@@ -156,7 +156,7 @@ static void add_text_value(cq_str *s, const cq_onnx_field *field, const void *fr
     }
 }
 
-/* Of TypeProto and what it holds: no floats, no bytes, and only messages repeated. */
+/* For TypeProto and its fields: no floats, no bytes, and only messages repeated. */
 static void add_text_format(cq_str *s, const cq_onnx_message *message, const void *from, int indent)
 {
     for (uint32_t i = 1; i < message->n_fields; i++) {
@@ -193,7 +193,7 @@ static void add_type_proto(cq_str *s, const cq_onnx_type *type)
 static void add_float(cq_str *s, float f)
 {
     if (isnan(f))
-        cq_str_add(s, "nan"); /* printf may say -nan */
+        cq_str_add(s, "nan"); /* printf may print -nan */
     else
         cq_str_printf(s, "%.15g", (double)f);
 }
@@ -354,7 +354,7 @@ static void add_node(cq_str *s, const cq_onnx_node *node, graph_list *graphs)
     cq_str_add(s, ")\n");
 }
 
-/* The inputs that have an initializer, or those that have none; returns how many. */
+/* The inputs with an initializer, or those without; returns how many. */
 static size_t add_inputs(cq_str *s, const cq_onnx_graph *graph, const cq_map *initializers,
                          bool with_initializer, const char *header)
 {

@@ -4,7 +4,7 @@
 static const char *const random_ops[] = { "RandomNormal",      "RandomNormalLike", "RandomUniform",
                                           "RandomUniformLike", "Multinomial",      "Bernoulli" };
 
-/* Dropout does nothing unless its third input says that it is in training mode. */
+/* Dropout does nothing unless its third input enables training mode. */
 static bool is_random(const cq_onnx_node *n)
 {
     const char *op = n->op_type ? n->op_type : "";
@@ -32,7 +32,7 @@ static const cq_onnx_node *find_in_node(const cq_onnx_node *n)
     return found;
 }
 
-/* As deep as the decoder goes. */
+/* The depth is limited by the decoder. */
 static const cq_onnx_node *find_in(const cq_onnx_graph *g)
 {
     const cq_onnx_node *found = NULL;

@@ -1,5 +1,5 @@
-/* Walks over the values that a node reads. A graph inside a node sees the values around it and
- * hides those that it has a name of its own for. */
+/* Walks over the values that a node reads. A subgraph sees the values of the enclosing graph and
+ * hides those with the same name as its own. */
 #include "onnx/reads.h"
 
 #include "base/map.h"

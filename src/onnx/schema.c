@@ -1,6 +1,5 @@
-/* Finding and parsing schema rows. All rows are indexed by name on first use, which reads
- * their first two words; a row is parsed when it is first wanted, and kept. What a node must
- * satisfy is in schema_check.c. */
+/* Finds and parses schema rows. All rows are indexed by name on first use, which reads their first
+ * two words; a row is parsed when it is first needed, and kept. schema_check.c checks nodes. */
 #include "onnx/schema.h"
 #include "base/lock.h"
 #include "base/map.h"
@@ -216,7 +215,7 @@ static const struct {
 
 typedef struct row_parser {
     cq_onnx_schema *schema;
-    char           *at; /* a copy of the row, cut into words as it is read */
+    char           *at; /* a copy of the row, split into words during the parse */
     bool            ok;
 } row_parser;
 

@@ -1,17 +1,17 @@
-/* Operator schemas of ONNX: what inputs, outputs and attributes an operator has at each
- * opset version. They are rows of text in ops/, parsed when they are first asked for:
+/* Operator schemas of ONNX: inputs, outputs and attributes of an operator at each opset version.
+ * They are rows of text in ops/, parsed on first use:
  *
  *     Conv 11 | X:T W:T B?:T | Y:T | auto_pad:s=NOTSET group:i=1 pads:is | T=ieee
  *
- * name, since version, flags | inputs | outputs | attributes | types. The flags are
- * `deprecated`, `function` (it is defined by others), `open` (it may have more attributes),
- * `one-or-all` (of its outputs) and `uninferred` (onnx has no rule for its shapes).
- * After a parameter's name: `?` optional, `*` any number of one type, `~` any number of any
- * types, with the least number behind it if it is not 1; then a type or the name of one of
- * the sets at the end. `!` marks a required attribute, `=` its default. In a type, `seq.`
- * and `opt.` wrap what follows them, and `any`, `num`, … stand for many (schema.c).
+ * name, since version, flags | inputs | outputs | attributes | types. The flags are `deprecated`,
+ * `function` (defined by other operators), `open` (it may have more attributes), `one-or-all` (of
+ * its outputs) and `uninferred` (onnx has no rule for its shapes). After a parameter's name: `?`
+ * optional, `*` any number of one type, `~` any number of any types, followed by the minimum if it
+ * is not 1; then a type or the name of one of the sets at the end. `!` marks a required attribute,
+ * `=` its default. In a type, `seq.` and `opt.` wrap what follows them, and `any`, `num`, … are
+ * sets of types (schema.c).
  *
- * Shape rules are in infer/. Checking a node against its schema is cq_onnx_schema_check. */
+ * Shape rules are in infer/. cq_onnx_schema_check checks a node against its schema. */
 #ifndef CQ_ONNX_SCHEMA_H
 #define CQ_ONNX_SCHEMA_H
 
@@ -25,7 +25,7 @@
  * among ONNX's own. */
 #define CQ_ONNX_EXPERIMENTAL "experimental"
 
-/* What a type wraps around its element type. */
+/* The wrapper around an element type. */
 typedef enum cq_onnx_wrap {
     CQ_ONNX_WRAP_TENSOR,
     CQ_ONNX_WRAP_SEQUENCE, /* of tensors */
@@ -53,7 +53,7 @@ typedef struct cq_onnx_parameter {
     const char   *type; /* as in the row: "T", "i64" */
     cq_onnx_arity arity;
     int           min;        /* of a variadic one */
-    int           constraint; /* index into constraints; -1: a type of its own */
+    int           constraint; /* index into constraints; -1: a fixed type */
     cq_onnx_types types;
 } cq_onnx_parameter;
 
@@ -61,7 +61,7 @@ typedef struct cq_onnx_schema_attribute {
     const char            *name;
     cq_onnx_attribute_type type;
     bool                   is_required;
-    const char            *fallback; /* the default, as in the row; NULL: none */
+    const char            *fallback; /* the default, as in the row; NULL if there is none */
 } cq_onnx_schema_attribute;
 
 typedef struct cq_onnx_constraint {
@@ -81,8 +81,8 @@ typedef struct cq_onnx_schema {
     size_t min_inputs, max_inputs, min_outputs, max_outputs; /* SIZE_MAX: no limit */
 } cq_onnx_schema;
 
-/* The newest schema of an operator that is not newer than version; *out is NULL if there is
- * none. domain NULL, "" and "ai.onnx" are ONNX's own. */
+/* The newest schema of an operator that is not newer than version; *out is NULL if it does not
+ * exist. domain NULL, "" and "ai.onnx" are ONNX's own. */
 cq_status cq_onnx_schema_find(const cq_onnx_schema **out, const char *domain, const char *name,
                               int64_t version);
 
@@ -100,10 +100,10 @@ const cq_onnx_parameter *cq_onnx_parameter_at(const cq_onnx_parameter *list, siz
 /* "tensor(float), tensor(double)" and the like, for messages and dumps. */
 void cq_onnx_types_print(cq_str *s, const cq_onnx_types *types);
 
-/* "float": the name of a data type inside tensor(…); NULL when there is none. */
+/* "float": the name of a data type inside tensor(…); NULL if it is unknown. */
 const char *cq_onnx_element_name(int32_t data_type);
 
-/* The bit of a type of maps, by the types of its keys and values; -1: there is none. */
+/* The bit of a type of maps, by the types of its keys and values; -1: unsupported. */
 int cq_onnx_map_bit(int key, int value);
 
 /* The version of domain that a model or function imports; -1: none. */
@@ -118,8 +118,7 @@ bool cq_onnx_is_experimental(const char *op_type);
 cq_status cq_onnx_schema_check_to_run(const cq_onnx_node *node, int64_t version);
 cq_status cq_onnx_schema_check(const cq_onnx_node *node, int64_t version);
 
-/* The same, but all that is wrong: sink is told of each fault, and returns
- * whether to go on. */
+/* The same, but reports all faults: sink is called for each, and returns whether to continue. */
 typedef bool (*cq_onnx_fault_sink)(void *user, const char *what);
 cq_status cq_onnx_schema_faults(const cq_onnx_node *node, int64_t version, cq_onnx_fault_sink sink,
                                 void *user);

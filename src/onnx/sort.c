@@ -1,5 +1,5 @@
-/* Nodes in an order in which each comes after those whose outputs it reads. Nodes that are in
- * order stay where they are; one that is read too early moves up to its first reader. */
+/* Sorts nodes topologically: each comes after those whose outputs it reads. Nodes that are in order
+ * keep their positions; a node that is read too early moves up to its first reader. */
 #include "base/map.h"
 #include "base/vec.h"
 #include "onnx/reads.h"
@@ -9,7 +9,7 @@
 typedef struct sorter {
     cq_map         makers; /* name to index + 1 of the node that makes it */
     cq_onnx_node **from, **to;
-    uint8_t       *state; /* of each node: 0 waits, 1 waits for what it reads, 2 is in to */
+    uint8_t       *state; /* of each node: 0 unvisited, 1 in progress, 2 is in to */
     uint32_t       n, n_done;
     CQ_VEC(uint32_t) stack;
 } sorter;
@@ -68,7 +68,7 @@ static cq_status is_in_order(bool *out, sorter *s)
     return status == CQ_E_NOT_FOUND ? CQ_OK : status;
 }
 
-/* Nodes that wait for each other are left as they are: that is for others to complain of. */
+/* Cycles are left unchanged: the checker reports them. */
 static cq_status sort_nodes(bool *changed, cq_onnx_node **nodes, uint32_t n)
 {
     sorter    s = { .from = nodes, .n = n };

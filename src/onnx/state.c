@@ -1,11 +1,11 @@
-/* What a model carries from run to run. ONNX has no words for that, so it is in the metadata: under
- * the name of an input, as JSON, which output it is in the next run and what it is in the first
- * one:
+/* State that a model passes from run to run. ONNX has no field for it, so it is in the metadata:
+ * under the name of an input, as JSON, the output that provides it for the next run and its initial
+ * value:
  *
  *     {"output": "state.h_out", "dtype": "float32", "shape": [2, 1], "data": [[0.5], [0]]}
  *
- * Where all numbers are the same, data is that number: numpy.full(shape, data, dtype) makes the
- * tensor of either. */
+ * If all numbers are the same, data is that number: numpy.full(shape, data, dtype) makes the tensor
+ * in both cases. */
 #include "base/json_tree.h"
 #include "base/str.h"
 #include "onnx/model.h"

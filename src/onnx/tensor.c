@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One row per data type: bits of an element in raw_data, and where elements are when they
- * are not there, as numbers of that many bytes, so many to an element. */
+/* One row per data type: bits of an element in raw_data, and the typed field with its item size and
+ * the number of items per element. */
 #define IN(field, type, n) offsetof(cq_onnx_tensor, field), sizeof(type), n
 
 static const struct {
@@ -199,8 +199,8 @@ static void release_storage(void *user)
     cq_storage_release(user);
 }
 
-/* raw_data lies in the file that the model was read from, and so outlives the model when
- * the file is retained. What someone else has put there may not. */
+/* raw_data that points into the mapped file outlives the model if the file is retained. Other
+ * memory may not. */
 static bool is_in_source(const cq_onnx_model *m, const cq_onnx_bytes *raw)
 {
     uintptr_t at = (uintptr_t)raw->data, begin = m->source ? (uintptr_t)m->source->data : 0;
@@ -208,8 +208,8 @@ static bool is_in_source(const cq_onnx_model *m, const cq_onnx_bytes *raw)
     return m->source && at >= begin && at - begin < m->source->size;
 }
 
-/* The bytes of a tensor, if they lie in one piece in raw_data or in a file; *out is NULL
- * when they do not. */
+/* The bytes of a tensor, if they are contiguous in raw_data or in a file; otherwise *out is
+ * NULL. */
 static cq_status find_bytes(cq_storage **out, const cq_onnx_model *m, const cq_onnx_tensor *tensor)
 {
     const cq_onnx_bytes *raw = &tensor->raw_data;

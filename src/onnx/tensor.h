@@ -6,8 +6,8 @@
 #include "onnx/model.h"
 #include "tensor/text.h"
 
-/* A tensor with the elements of a message of m. It is a view of the file where they are
- * aligned in it, and stays valid when m is freed. A view is read only. */
+/* A tensor with the elements of a message of m. It is a view of the file if they are aligned there,
+ * and stays valid when m is freed. A view is read-only. */
 cq_status cq_onnx_tensor_to_tensor(cq_tensor **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor);
 
@@ -23,7 +23,7 @@ cq_status cq_onnx_sparse_to_value(cq_val *out, const cq_onnx_model *m,
 cq_status cq_onnx_tensor_numel(int64_t *out, const cq_onnx_tensor *tensor);
 cq_status cq_onnx_tensor_raw_size(size_t *out, const cq_onnx_tensor *tensor);
 
-/* The name of a data type in onnx.proto, "FLOAT"; NULL when there is none. */
+/* The name of a data type in onnx.proto, "FLOAT"; NULL if it is unknown. */
 const char *cq_onnx_data_type_name(int32_t data_type);
 
 /* Where elements of a type are when not in raw_data, and numbers there to an element. */

@@ -157,7 +157,7 @@ TEST(tensor, data_that_does_not_match_dims_is_refused)
     cq_onnx_tensor t = message(CQ_ONNX_FLOAT);
     cq_tensor     *out;
 
-    CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t)); /* none */
+    CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t)); /* unknown */
     t.raw_data = (cq_onnx_bytes){ "1234567", 7 };
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
     CHECK_STR("raw_data has 7 bytes, its type and dimensions need 8", cq_last_error()->message);
@@ -165,7 +165,7 @@ TEST(tensor, data_that_does_not_match_dims_is_refused)
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
     t.dims.items[0] = INT64_MAX / 2;
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
-    t.dims.items[0] = INT64_MAX / 32; /* more than memory, and checked before it is asked for */
+    t.dims.items[0] = INT64_MAX / 32; /* more than memory, and checked before the allocation */
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
     t.data_type = CQ_ONNX_STRING;
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_tensor_to_tensor(&out, m, &t));
@@ -175,7 +175,7 @@ TEST(tensor, data_that_does_not_match_dims_is_refused)
 static void write_model(char *file, size_t offset)
 {
     memset(file, 0, 64);
-    file[0] = 0x12; /* producer_name, of so many letters that the rest is moved */
+    file[0] = 0x12; /* producer_name, as long as needed to shift the rest */
     file[1] = (char)offset;
     memset(file + 2, 'p', offset);
     memcpy(file + 2 + offset,
@@ -249,7 +249,8 @@ TEST(tensor, external_locations_stay_in_the_folder)
     CHECK(cq_onnx_location_fault("a/..") != NULL);
 }
 
-/* A limit follows from what a model reads: many tensors of one file are not many files. */
+/* A limit follows from the files that a model reads: many tensors of one file are not many
+ * files. */
 TEST(tensor, a_file_of_external_data_counts_once)
 {
     char            folder[]  = "/tmp/calque_external_XXXXXX", path[64];

@@ -41,7 +41,7 @@ cq_status cq_onnx_tensor_to_value(cq_val *out, const cq_onnx_model *m, const cq_
 
 /* ---- sparse tensors ---- */
 
-/* Where value i goes, in row-major order; indices are that, or a row of coordinates. */
+/* The linear index of value i, in row-major order; indices are linear, or rows of coordinates. */
 static cq_status place_of(int64_t *out, const cq_onnx_sparse_tensor *sparse,
                           const cq_tensor *indices, int64_t i, int64_t numel)
 {

@@ -1,7 +1,7 @@
-/* The rules of the ONNX spec as onnx.checker has them, but all violations in one pass. What 1.12
- * lets pass, and should not, is a warning: sizes of tensor data, graph outputs that nothing makes,
- * functions that are there twice or call themselves. What depends on the operator is in
- * schema_check.c, and hooks in at node_rules. */
+/* The rules of the ONNX specification as in onnx.checker, but all violations in one pass.
+ * Violations that onnx 1.12 accepts by mistake are warnings: sizes of tensor data, graph outputs
+ * that nothing computes, duplicate or recursive functions. Rules that depend on the operator are in
+ * schema_check.c, called through node_rules. */
 #include "onnx/check/check.h"
 
 #include "base/str.h"
@@ -33,7 +33,7 @@ int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain)
     return version_in(c, c->opsets, domain);
 }
 
-/* Domain to opset. Of several the last counts, or, with keep, what was there before. */
+/* Domain to opset. Of several the last counts or, with keep, an earlier entry. */
 static void add_opsets(cq_onnx_check *c, cq_map *map, const cq_onnx_opsets *opsets, bool keep)
 {
     for (uint32_t i = 0; i < opsets->n && c->status == CQ_OK; i++) {
@@ -75,7 +75,7 @@ static void check_schema(cq_onnx_check *c, const cq_onnx_node *node, int64_t ver
         c->status = status;
 }
 
-/* In a function an operator must mean what it means in the model. */
+/* An operator must have the same meaning in a function as in the model. */
 static void check_function_opset(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
 {
     const cq_onnx_schema *here, *there;
@@ -257,8 +257,8 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
         (*rule)(c, node, version);
 }
 
-/* Nodes in order: what one takes is there already, what it makes is not. Function bodies
- * see nothing outside of themselves, so their scope has no parent. */
+/* Nodes in order: the inputs of a node exist already, its outputs do not. Function bodies see no
+ * outer names, so their scope has no parent. */
 static void check_nodes(cq_onnx_check *c, cq_onnx_node *const *nodes, uint32_t n,
                         cq_onnx_scope *scope)
 {
@@ -321,7 +321,7 @@ static void check_type(cq_onnx_check *c, const cq_onnx_type *type)
         cq_onnx_report(c, CQ_ONNX_RULE_VALUE_TYPE_MISSING, "its type is missing or incomplete");
 }
 
-/* Graphs inside of others may leave types out: the node around them says what they are. */
+/* Subgraphs may omit types: the enclosing node determines them. */
 static void check_values(cq_onnx_check *c, const cq_onnx_value_infos *values, const char *kind)
 {
     cq_onnx_place place;
@@ -442,7 +442,7 @@ static void check_function(cq_onnx_check *c, const cq_onnx_function *function)
     cq_map_clear(&scope.names);
 }
 
-/* What calls are found by: domain, name and overload in one text. */
+/* The key of a function: domain, name and overload in one text. */
 static char *function_key(const char *domain, const char *name, const char *overload)
 {
     cq_str key = { 0 };
@@ -451,8 +451,8 @@ static char *function_key(const char *domain, const char *name, const char *over
     return cq_str_take(&key);
 }
 
-/* Walks calls depth first. state: 0 not seen, 1 on the way down, 2 done. Bodies are read
- * without the graphs inside their nodes; the stack is a list, for a file gives its depth. */
+/* Walks calls depth first. state: 0 not visited, 1 in progress, 2 done. Subgraphs of nodes are
+ * ignored. The stack is a list, because the file determines its depth. */
 typedef struct walk {
     uint32_t function, node;
 } walk;

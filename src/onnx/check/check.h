@@ -1,14 +1,14 @@
-/* The inside of the checker. Rules report what they find and go on, so that one pass shows
- * everything; where they are is a chain of places on the stack, which becomes text only
- * when something is found there. */
+/* Interface inside the checker. Rules report violations and continue, so that one pass finds all of
+ * them. The current location is a linked list on the stack, which becomes text only when a
+ * violation is reported. */
 #ifndef CQ_ONNX_CHECK_CHECK_H
 #define CQ_ONNX_CHECK_CHECK_H
 
 #include "base/map.h"
 #include "onnx/model.h"
 
-/* Every rule: its name, its code, and what to do about it. Codes are stable. Those of DIFF are not
- * of the checker but of diff/, which shares the list and the places. */
+/* Every rule: its name, its code, and a hint. Codes are stable. DIFF codes belong to diff/, which
+ * shares the list and the locations. */
 #define CQ_ONNX_RULES(X)                                                                           \
     X(IR_VERSION_MISSING, "ir-version-missing", "set ir_version")                                  \
     X(IR_VERSION_TOO_NEW, "ir-version-too-new", "write it for an older IR version")                \
@@ -82,10 +82,10 @@ struct cq_onnx_place {
     const char          *kind;  /* "node" */
     const char          *name;  /* its own, may be NULL or "" */
     const char          *extra; /* its operator, may be NULL */
-    size_t               index; /* shown when there is no name */
+    size_t               index; /* shown if there is no name */
 };
 
-/* Names that are visible: those of a graph, then those of the graphs around it. */
+/* Visible names: those of a graph, then those of the enclosing graphs. */
 typedef struct cq_onnx_scope cq_onnx_scope;
 struct cq_onnx_scope {
     const cq_onnx_scope *parent;
@@ -95,7 +95,8 @@ struct cq_onnx_scope {
 typedef struct cq_onnx_check {
     const cq_onnx_model *m;
     const cq_map        *opsets;     /* domain to cq_onnx_opset: imports of model or function */
-    cq_map               all_opsets; /* of the model, and of functions where it has none */
+    cq_map               all_opsets; /* of the model, and of functions for domains that the model
+                                      * lacks */
     const cq_onnx_place *place;      /* where the rules are now */
     int                  n_graphs;   /* graphs around this one; 0: the main graph */
     bool                 in_function;
@@ -103,11 +104,11 @@ typedef struct cq_onnx_check {
     cq_status            status; /* of the checker itself: out of memory */
 } cq_onnx_check;
 
-/* Notes a finding at the present place. */
+/* Reports a finding at the current location. */
 void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Enter and leave a place: the struct lives on the caller's stack. */
+/* Enter and leave a location: the struct is on the caller's stack. */
 void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, const char *name,
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
@@ -120,8 +121,8 @@ void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
 #define CQ_ONNX_NOT_IMPORTED INT64_MIN
 int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain);
 
-/* Rules about a node that need to know its operator run after those of its structure.
- * They are listed in check.c; version is that of the node's domain. */
+/* Rules about a node that depend on its operator run after the structural ones. check.c lists them;
+ * version is that of the node's domain. */
 typedef void (*cq_onnx_node_rule)(cq_onnx_check *c, const cq_onnx_node *node, int64_t version);
 
 void cq_onnx_check_tensor(cq_onnx_check *c, const cq_onnx_tensor *tensor);

@@ -1,6 +1,5 @@
-/* What must hold of tensors in a model: one field with elements, the one that belongs to
- * their type, as many as dims say. Elements themselves are only looked at in the indices
- * of sparse tensors. */
+/* Rules for tensors in a model: elements in one field, the one for their type, as many as dims
+ * require. Element values are only checked for the indices of sparse tensors. */
 #include "onnx/check/check.h"
 #include "onnx/file/external.h"
 #include "onnx/file/fields.h"

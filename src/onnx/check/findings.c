@@ -1,4 +1,4 @@
-/* The list that the checker fills, and the places that its entries name. */
+/* The list that the checker fills, and the locations of its entries. */
 #include "onnx/check/check.h"
 
 #include "base/str.h"

@@ -1,6 +1,5 @@
-/* What a node must satisfy by its schema, in the order and with the verdicts of the ONNX
- * checker. Rules that need no schema (names, SSA, tensors) are in check.c; types and shapes
- * are checked by inference. */
+/* Checks a node against its schema, in the order and with the verdicts of the ONNX checker. Rules
+ * that need no schema (names, SSA, tensors) are in check.c; inference checks types and shapes. */
 #include "onnx/schema.h"
 
 #include <stdarg.h>
@@ -18,7 +17,7 @@ bool cq_onnx_is_experimental(const char *op_type)
     return CQ_IS_AMONG(op_type, names);
 }
 
-/* Who is told of faults, and whether that is enough. */
+/* The receiver of faults, and whether it stopped the check. */
 typedef struct faults {
     cq_onnx_fault_sink sink;
     void              *user;
@@ -76,7 +75,7 @@ static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_at
     const cq_onnx_schema_attribute *want = cq_onnx_schema_attr(s, name);
 
     if (!want && (s->is_open || !strncmp(name, "__", 2)))
-        return; /* names of this form are private to whoever set them */
+        return; /* names of this form are private to their producer */
     if (!want)
         fault(f, "%s has no attribute %s at version %d", s->name, name, s->since);
     else if (a->type != (int32_t)want->type)

@@ -53,7 +53,8 @@ static cq_status compare_weights(cq_diff *d, const cq_diff_value *a, const cq_di
     return status;
 }
 
-/* What a node takes, or a graph gives, in the same place of both. A weight is looked at once. */
+/* Compares corresponding inputs of two nodes, or outputs of two graphs. A weight is compared
+ * once. */
 static cq_status compare_sources(cq_diff *d, const char *what, uint32_t index, cq_diff_value *a,
                                  cq_diff_value *b)
 {
@@ -96,7 +97,7 @@ static cq_status compare_attribute(cq_diff *d, const cq_onnx_attribute *a,
     return CQ_OK;
 }
 
-/* By name; of those with one name the first counts. */
+/* By name; of several with one name the first counts. */
 static cq_status index_attributes(cq_map *out, const cq_onnx_node *node)
 {
     for (uint32_t i = 0; i < node->attribute.n; i++) {
@@ -174,7 +175,7 @@ static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_
     return CQ_OK;
 }
 
-/* What only B has goes before the next node of A that has a pair behind it. */
+/* Nodes that only B has are reported before the next node of A that has a partner after them. */
 static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uint32_t to)
 {
     cq_onnx_place place;
@@ -193,7 +194,7 @@ static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uin
 
 static cq_status compare_bodies(cq_diff *d, cq_diff_scope *a, cq_diff_scope *b)
 {
-    uint32_t      seen = 0; /* nodes of B up to here have been told */
+    uint32_t      seen = 0; /* nodes of B up to here have been reported */
     cq_onnx_place place;
 
     CQ_TRY(cq_diff_pair(a, b));
@@ -354,7 +355,7 @@ static cq_status diff_functions(cq_diff *d)
 
 /* ---- models ---- */
 
-/* Versions of domains that either imports, each told once. */
+/* Versions of domains that either model imports, each reported once. */
 static void diff_opsets(cq_diff *d, const cq_onnx_model *from, bool is_first)
 {
     for (uint32_t i = 0; i < from->opset_import.n; i++) {

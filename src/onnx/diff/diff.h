@@ -1,8 +1,8 @@
-/* What differs between two models, names aside. The nodes of two graphs are paired first (pair.c):
- * those that compute the same from the same for the same, those that compute the same from the
- * same, then what is left by operator, in order. Then each pair is compared (diff.c): attributes,
- * weights by value (value.c), and whether inputs come from nodes that are a pair too. So a change
- * is reported where it is, and not at all that follows. */
+/* The differences between two models, ignoring names. The nodes of two graphs are matched first
+ * (pair.c): nodes with the same computation, inputs and users, then nodes with the same computation
+ * and inputs, then the rest by operator, in order. Then each pair is compared (diff.c): attributes,
+ * weights by value (value.c), and whether inputs come from matched nodes. A change is therefore
+ * reported where it is, and not for all nodes that follow. */
 #ifndef CQ_ONNX_DIFF_DIFF_H
 #define CQ_ONNX_DIFF_DIFF_H
 
@@ -15,7 +15,7 @@ struct cq_diff_value {
     const cq_onnx_tensor *tensor; /* of a weight, or the default of an input */
     uint32_t              index;  /* of the input, or the result of its node */
     uint64_t              hash;
-    uint64_t              uses; /* the places that take it, in any order */
+    uint64_t              uses; /* hash of its users, in any order */
     cq_diff_value        *pair; /* in the other model */
 };
 
@@ -26,22 +26,22 @@ struct cq_diff_scope {
     cq_map               names; /* to cq_diff_value */
     cq_onnx_node *const *nodes;
     uint32_t             n_nodes;
-    uint64_t            *hashes; /* of the nodes: what they compute from what */
+    uint64_t            *hashes; /* of the nodes: computation and inputs */
     uint64_t            *uses;   /* of the nodes: what takes their results */
-    uint32_t            *pairs;  /* of the nodes, in the other model; CQ_DIFF_NONE: none */
+    uint32_t            *pairs;  /* of the nodes, in the other model; CQ_DIFF_NONE: unmatched */
     cq_diff_value      **inputs;
     uint32_t             n_inputs;
 };
 
 #define CQ_DIFF_NONE UINT32_MAX
 
-/* Values come from c->findings' model arena: they die with it. Clear what was opened. */
+/* Values are in the arena of c->findings' model and are freed with it. Clear what was opened. */
 cq_status cq_diff_open_graph(cq_diff_scope *s, cq_arena *arena, const cq_onnx_graph *graph,
                              const cq_diff_scope *parent);
 cq_status cq_diff_open_function(cq_diff_scope *s, cq_arena *arena, const cq_onnx_function *f);
 void      cq_diff_close(cq_diff_scope *s);
 
-/* The value of a name, NULL when there is none. */
+/* The value of a name; NULL if it is undefined. */
 cq_diff_value *cq_diff_find(const cq_diff_scope *s, const char *name);
 
 cq_status cq_diff_pair(cq_diff_scope *a, cq_diff_scope *b);
@@ -57,7 +57,7 @@ typedef struct cq_diff {
     cq_diff_tolerance    tolerance;
 } cq_diff;
 
-/* What differs between two tensors, into why; nothing is added if they are the same. */
+/* Appends the difference between two tensors to why; nothing if they are equal. */
 cq_status cq_diff_tensors(cq_str *why, const cq_diff *d, const cq_onnx_tensor *a,
                           const cq_onnx_tensor *b);
 

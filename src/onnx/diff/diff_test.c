@@ -1,4 +1,4 @@
-/* Two models: what counts as the same, and what is told of those that are not. */
+/* Two models: which count as equal, and what is reported about those that differ. */
 #include "onnx/diff/diff.h"
 
 #include "test.h"
@@ -48,7 +48,7 @@ TEST(diff, names_order_and_storage_do_not_count)
     " <float[2, 9] v = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9},"                    \
     "  float[2, 9] w = {9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3, 2, 1}> { " nodes " }"
 
-/* Nodes that are equal up to large weights are told apart by what takes their results. */
+/* Nodes that are equal except for large weights are distinguished by the users of their results. */
 TEST(diff, equal_nodes_may_change_places)
 {
     const char *const a = TWO_SUMS("y = Add(x, v) z = Add(x, w)");

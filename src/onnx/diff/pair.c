@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    LOOK_AHEAD    = 64, /* nodes that may have been put in or taken out at one place */
-    WINDOW        = 8,  /* nodes that are looked at to tell which it was */
+    LOOK_AHEAD    = 64, /* nodes that may have been inserted or removed at one position */
+    WINDOW        = 8,  /* nodes that are compared to decide which it was */
     SMALL_CONTENT = 64, /* bytes of a weight that count as structure: sizes and axes do */
     OUTPUT        = 6   /* a use, as hashes begin */
 };
@@ -184,7 +184,7 @@ static void add_use(const cq_diff_scope *s, const char *name, uint64_t use)
         v->uses += use;
 }
 
-/* What takes the results of each node, from the last to the first. The outputs have been told. */
+/* Hashes of the users of each node, from the last to the first. The outputs have been added. */
 static void add_uses(cq_diff_scope *s)
 {
     for (uint32_t i = s->n_nodes; i-- > 0;) {
@@ -293,7 +293,7 @@ static keyed *sorted_rest(const cq_diff_scope *s, const uint64_t *hashes, uint32
     return list;
 }
 
-/* Nodes with the same hash, wherever they stand. */
+/* Nodes with the same hash, at any position. */
 static cq_status pair_equal(cq_diff_scope *a, const uint64_t *of_a, cq_diff_scope *b,
                             const uint64_t *of_b)
 {
@@ -347,7 +347,7 @@ static size_t distance(const cq_onnx_node *node, const cq_diff_scope *s, const r
     return from + n < list->nodes.n ? n : LOOK_AHEAD;
 }
 
-/* How many operators in a row agree from there on, of those that are looked at. */
+/* How many consecutive operators agree from there on, within the window. */
 static size_t agreement(const cq_diff_scope *a, const rest *x, size_t i, const cq_diff_scope *b,
                         const rest *y, size_t k)
 {
@@ -359,8 +359,8 @@ static size_t agreement(const cq_diff_scope *a, const rest *x, size_t i, const c
     return i + n == x->nodes.n && k + n == y->nodes.n ? WINDOW : n;
 }
 
-/* By operator, in order. Where two differ, one has been put in, or taken out, or stands for the
- * other: whichever makes what follows agree. */
+/* By operator, in order. If two differ, one was inserted, removed, or replaced: the alternative for
+ * which the following operators agree. */
 static cq_status pair_rest(cq_diff_scope *a, cq_diff_scope *b)
 {
     rest      x = { 0 }, y = { 0 };

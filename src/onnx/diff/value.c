@@ -169,7 +169,7 @@ static bool keep(void *user, const char *text, size_t size)
     return true;
 }
 
-/* The text of an attribute's value, behind its name. */
+/* The text of an attribute's value, after its name. */
 static cq_status value_text(cq_str *out, const cq_onnx_attribute *a)
 {
     cq_onnx_attribute  copy    = *a;

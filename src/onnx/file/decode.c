@@ -166,8 +166,8 @@ static size_t count_numbers(int kind, span s)
     return n;
 }
 
-/* The elements of a tensor as floats are what raw_data would hold, and stay where they are: cap 0
- * says that the list is not ours to write. A few are copied, which keeps them in one place. */
+/* The elements of a tensor as floats have the layout of raw_data, and stay in the file: cap 0 marks
+ * the list as read-only. Short lists are copied, which keeps them together. */
 static bool can_stay(const cq_onnx_message *message, int kind, size_t n)
 {
     enum { FEW = 1024 };
@@ -218,7 +218,7 @@ static cq_status read_text(decoder *d, span s, const char **out)
     return CQ_OK;
 }
 
-/* A field whose length stands before it: text, bytes or a message. */
+/* A length-delimited field: text, bytes or a message. */
 static cq_status read_delimited(decoder *d, const cq_onnx_field *field, void *to, span s, int depth)
 {
     cq_onnx_bytes bytes = { s.p, (size_t)(s.end - s.p) };

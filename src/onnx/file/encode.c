@@ -47,8 +47,8 @@ static void put_tag(cq_onnx_encoding *e, uint32_t number, int wire)
     put_varint(e, (uint64_t)number << 3 | (unsigned)wire);
 }
 
-/* The length of what comes next. Counting, it is not known yet: begin returns where it
- * belongs, and end puts it there. */
+/* The length of the following message. During the count it is unknown: begin returns its position,
+ * and end stores it there. */
 static size_t begin_length(cq_onnx_encoding *e)
 {
     size_t slot = e->next++;
@@ -279,7 +279,7 @@ enum {
     TURN_LEAST = 1 << 16   /* elements; fewer are not worth it */
 };
 
-/* A matrix whose columns lie in memory as rows: the weight of most layers. */
+/* A matrix that is stored in column-major order: the weight of most layers. */
 typedef struct turned {
     const char *data;
     size_t      size, rows, columns, column_bytes; /* size: of an element */
@@ -314,7 +314,7 @@ static void turn(char *to, const char *from, size_t rows, size_t columns, const 
         turn_of_size(to, from, rows, columns, m, m->size);
 }
 
-/* Some rows at a time, so that what is read lies together. False: no memory for that. */
+/* Some rows at a time, so that reads are local. False: no memory for that. */
 static bool write_turned(cq_out *out, const turned *m)
 {
     const size_t row  = m->columns * m->size;

@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a location begins with when it is not a file at all (testcase/strip.c). */
+/* The prefix of a location that is not a file (testcase/strip.c). */
 #define STRIPPED "{\"type\": \"stripped\""
 
 struct cq_onnx_files {
     cq_mutex    lock;
     cq_map      open;     /* location to cq_mapping */
-    const char *path;     /* of the model, behind folder */
+    const char *path;     /* of the model, after folder */
     char        folder[]; /* "" or ending in / */
 };
 
@@ -204,13 +204,13 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
         return CQ_OK;
     CQ_TRY(get_file(&file, m->files, location));
     if (cq_onnx_tensor_raw_size(&size, tensor) != CQ_OK)
-        return CQ_OK; /* that is another rule's business */
+        return CQ_OK; /* checked by another rule */
     status = cq_onnx_external_storage(&bytes, m, tensor, size);
     cq_storage_release(bytes);
     return status;
 }
 
-/* Names may spell one file in many ways: what is counted is the file. */
+/* Different names may refer to one file: files are counted, not names. */
 static cq_status count_file(cq_map *counted, const cq_mapping *file, double *bytes)
 {
     char key[64];

@@ -1,5 +1,5 @@
-/* External data: weights that lie in files beside the model's. Files are opened when a
- * tensor in them is first asked for, and stay open with the model. */
+/* External data: weights in files beside the model. A file is opened when a tensor in it is first
+ * read, and stays open with the model. */
 #ifndef CQ_ONNX_FILE_EXTERNAL_H
 #define CQ_ONNX_FILE_EXTERNAL_H
 
@@ -30,12 +30,12 @@ const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key);
 /* Why a location may not be used: absolute, or leading out of the folder; NULL if it is fine. */
 const char *cq_onnx_location_fault(const char *location);
 
-/* The bytes of a tensor that is external, want of them. Threads may share a model. */
+/* The bytes of an external tensor, want of them. Threads may share a model. */
 cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor, size_t want);
 
-/* How large the files are that initializers of the graph name, each counted once however many
- * tensors share its bytes. Those that cannot be read count nothing. */
+/* The total size of the files that initializers of the graph name, each counted once even if many
+ * tensors share it. Unreadable files count 0. */
 double cq_onnx_external_bytes(const cq_onnx_model *m);
 
 /* Whether its file is there and may be read; fine for a model in memory. */

@@ -1,6 +1,6 @@
-/* What the messages of onnx.proto are made of: one table per message, indexed by field
- * number. The decoder and the encoder read nothing else, so a field that is in its
- * table is read, written and counted, and one that is not is kept as unknown. */
+/* The messages of onnx.proto: one table per message, indexed by field number. Decoder and encoder
+ * are driven by these tables: a field in its table is read, written and counted, and any other
+ * field is kept as unknown. */
 #ifndef CQ_ONNX_FILE_FIELDS_H
 #define CQ_ONNX_FILE_FIELDS_H
 
@@ -15,7 +15,7 @@ typedef enum cq_onnx_kind {
     CQ_ONNX_KIND_F64,
     CQ_ONNX_KIND_TEXT,
     CQ_ONNX_KIND_BYTES,
-    CQ_ONNX_KIND_RAW, /* TensorProto.raw_data: bytes, or the tensor in their place */
+    CQ_ONNX_KIND_RAW, /* TensorProto.raw_data: bytes, or a tensor that replaces them */
     CQ_ONNX_KIND_MESSAGE
 } cq_onnx_kind;
 
@@ -44,7 +44,7 @@ extern const cq_onnx_message cq_onnx_model_message, cq_onnx_tensor_message, cq_o
     cq_onnx_function_message, cq_onnx_sparse_message, cq_onnx_annotation_message,
     cq_onnx_dim_message;
 
-/* What every message begins with, and what every CQ_ONNX_LIST looks like. */
+/* The common beginning of every message, and the layout of every CQ_ONNX_LIST. */
 typedef struct cq_onnx_any {
     CQ_ONNX_MESSAGE;
 } cq_onnx_any;

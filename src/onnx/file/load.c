@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Each node asks for the version of its domain, so that their number has to be small. */
+/* Each node looks up the version of its domain, so their number must be small. */
 enum { MAX_OPSETS = 256 };
 
 static cq_status check_opsets(const cq_onnx_model *m, const char *path)
@@ -38,7 +38,7 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
         status = check_opsets(m, where);
     else if (status == CQ_E_FORMAT &&
              cq_check_signature(source->data, source->size, where) != CQ_OK)
-        status = CQ_E_UNSUPPORTED; /* that says more */
+        status = CQ_E_UNSUPPORTED; /* with more details */
     if (status != CQ_OK) {
         cq_onnx_model_free(m);
         return status;
@@ -47,7 +47,7 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
     return CQ_OK;
 }
 
-/* No bytes at all are a message of protobuf without a field: what is left of a download, not a
+/* An empty file is a valid protobuf message without fields, but it is a failed download, not a
  * model. */
 cq_status cq_onnx_check_not_empty(const char *path, size_t size)
 {

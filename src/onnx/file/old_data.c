@@ -25,7 +25,7 @@ enum { MAX_FILES = 4096, SUFFIX_SIZE = 16 };
 
 typedef struct old_file {
     char    *name;
-    uint64_t end; /* what the model that names it uses, in bytes */
+    uint64_t end; /* bytes used by the model that names it */
     bool     replaced, interrupted, used;
 } old_file;
 
@@ -320,9 +320,10 @@ cq_status cq_onnx_delete_old_data(const char *path, const cq_onnx_files *files, 
         CQ_TRY_OR_DONE(cq_fail(CQ_E_IO, path, "write to another folder, or wait for that process",
                                "another process has locked the folder"));
     visit_model(&s, path, note_replaced);
-    if (lock == CQ_LOCK_HELD) /* else a temporary file may be that of a save that goes on */
+    if (lock == CQ_LOCK_HELD) /* otherwise a temporary file may belong to another save in
+                               * progress */
         each_file(&s, true, visit_temporary);
-    /* The model at path uses what it names until it is replaced; any other use counts. */
+    /* The model at path uses its files until it is replaced; any other use counts. */
     if (s.old.n)
         each_file(&s, false, search_file);
     status = delete_unneeded(&s, files);

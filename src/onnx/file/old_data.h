@@ -8,9 +8,9 @@
  * other program can choose. *out is to be freed. */
 cq_status cq_onnx_data_path(char **out, const char *path, bool preferred);
 
-/* Has the batch delete the data files that only the model at path uses, which the batch replaces;
- * and those that an interrupted save to path left. files are those of the model that is being
- * saved: they stay. has_data: the new model has a data file. */
+/* Makes the batch delete the data files that only the replaced model at path uses, and those that
+ * an interrupted save to path left. files are those of the model that is being saved: they are
+ * kept. has_data: the new model has a data file. */
 cq_status cq_onnx_delete_old_data(const char *path, const cq_onnx_files *files, bool has_data);
 
 #endif

@@ -1,6 +1,6 @@
-/* Writing models. What is in external files of the model that was read comes along: a plan
- * names, for every tensor that will be written otherwise than it is in memory, a stand-in,
- * and the encoder puts the stand-in's fields in its place. The model itself is not touched. */
+/* Writes models. External data of the model that was read is copied: a plan has a replacement for
+ * every tensor that is written differently from memory, and the encoder writes the fields of the
+ * replacement. The model itself is not changed. */
 #include "base/progress.h"
 #include "base/path.h"
 #include "base/sized.h"
@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the data file a tensor begins at a multiple of its alignment, so that it can be
- * mapped and used in place: cache lines, and pages for those that are worth their own. */
+/* In the data file a tensor begins at a multiple of its alignment, so that it can be mapped and
+ * used in place: cache lines, and pages for large tensors. */
 enum { ALIGN_SMALL = 64, ALIGN_PAGE = 4096, PAGE_WORTHY = 1 << 16 };
 
 enum { MAX_TRIES = 4 /* when other programs take the name of the data file */ };
@@ -31,10 +31,10 @@ typedef struct plan {
     const char          *data_name; /* of the data file, as the model refers to it */
     uint32_t             flags;
     uint64_t             threshold, offset;
-    cq_onnx_model       *scratch; /* owns the stand-ins */
+    cq_onnx_model       *scratch; /* owns the replacements */
     cq_ptr_map           instead;
     CQ_VEC(piece) pieces;
-    CQ_VEC(cq_storage *) loaded; /* what was external */
+    CQ_VEC(cq_storage *) loaded; /* data that was external */
 } plan;
 
 static void plan_clear(plan *p)
@@ -49,7 +49,7 @@ static void plan_clear(plan *p)
     p->offset  = 0;
 }
 
-/* A copy of tensor to be written in its place, without its data. */
+/* A copy of tensor without its data, to be written instead of it. */
 static cq_onnx_tensor *stand_in(plan *p, const cq_onnx_tensor *tensor)
 {
     cq_onnx_tensor *copy = cq_onnx_alloc(p->scratch, sizeof *copy);
@@ -66,7 +66,7 @@ static cq_onnx_tensor *stand_in(plan *p, const cq_onnx_tensor *tensor)
     return copy;
 }
 
-/* A stand-in with the bytes of an external tensor in raw_data. */
+/* A replacement with the bytes of an external tensor in raw_data. */
 static cq_status load_external(plan *p, const cq_onnx_tensor *tensor, cq_onnx_tensor **out)
 {
     cq_storage *bytes;
@@ -90,7 +90,7 @@ static uint64_t bytes_of(const cq_onnx_tensor *tensor)
     return t ? cq_onnx_elements_size(t) : tensor->raw_data.size;
 }
 
-/* A stand-in that refers to the data file, where from's bytes will be. */
+/* A replacement that refers to the data file, where from's bytes will be. */
 static cq_status make_external(plan *p, const cq_onnx_tensor *tensor, const cq_onnx_tensor *from)
 {
     uint64_t        size = bytes_of(from), align = size < PAGE_WORTHY ? ALIGN_SMALL : ALIGN_PAGE;
@@ -175,8 +175,8 @@ static cq_status write_data(const plan *p, const char *path, const char *data_pa
     return cq_out_commit(data);
 }
 
-/* Both files or none. The data is put into place first, under a name that no model has: whenever
- * this is interrupted, a model and what it refers to are there. */
+/* Both files or none. The data is renamed first, to a name that no model uses: after any
+ * interruption a model and its data exist. */
 static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *path,
                              const char *data_path)
 {
@@ -214,7 +214,7 @@ static cq_status too_large(const char *where, uint64_t size)
                    CQ_ONNX_MAX_FILE);
 }
 
-/* What is too large for protobuf has external data, whether it was asked for or not. */
+/* A model that is too large for protobuf gets external data even without the option. */
 static cq_status encode(cq_onnx_encoding **out, plan *p)
 {
     CQ_TRY(plan_make(p));

@@ -1,5 +1,5 @@
-/* TensorProto files, as in the test data of ONNX: input_0.pb. Those that may hold other values
- * are in value_file.c, the .npy files of <calque/tensor.h> in tensor/npy.c. */
+/* TensorProto files, as in the test data of ONNX: input_0.pb. Files with other values are in
+ * value_file.c, the .npy files of <calque/tensor.h> in tensor/npy.c. */
 #include "onnx/file/value_file.h"
 
 CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
@@ -15,7 +15,7 @@ CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
         cq_val_release(v);
         return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "this is a tensor of strings, not of numbers");
     }
-    *out = v.u.tensor; /* its reference goes along */
+    *out = v.u.tensor; /* with its reference */
     return CQ_OK;
 }
 

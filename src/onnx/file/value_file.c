@@ -192,7 +192,7 @@ done:
 
 /* ---- writing ---- */
 
-/* The texts stay where they are, and must live as long as the model. */
+/* The texts are not copied, and must live as long as the model. */
 static cq_onnx_tensor *texts_new(cq_onnx_model *m, const char *name, const cq_texts *texts)
 {
     cq_onnx_tensor *tensor = cq_onnx_alloc(m, sizeof *tensor);

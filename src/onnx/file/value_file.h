@@ -1,5 +1,5 @@
 /* Files with one value: a tensor, a sequence, a map or an optional, as in the test data of ONNX.
- * The bytes do not say which; the type of the graph's input or output does. */
+ * The type is not in the file; it is that of the graph's input or output. */
 #ifndef CQ_ONNX_FILE_VALUE_FILE_H
 #define CQ_ONNX_FILE_VALUE_FILE_H
 

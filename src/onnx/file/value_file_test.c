@@ -43,7 +43,7 @@ static void check_list(int n, cq_val v)
         CHECK(cq_tensor_get_f64(v.u.list->items[i].u.tensor, 0) == i + 1);
 }
 
-/* A sequence as it is read back once no allocation fails; until then each failure is reported. */
+/* Reads a sequence back with failing allocations until none fails; each failure is reported. */
 static cq_val back_in_spite_of_failures(cq_val v)
 {
     cq_val    back = CQ_NONE;

@@ -1,5 +1,5 @@
-/* ONNX messages as protobuf bytes, both ways. The tables in fields.h say what a message
- * holds; decode.c and encode.c know how protobuf writes it down, and nothing of ONNX. */
+/* ONNX messages as protobuf bytes, both directions. The tables in fields.h define the messages;
+ * decode.c and encode.c implement protobuf and are independent of ONNX. */
 #ifndef CQ_ONNX_FILE_WIRE_H
 #define CQ_ONNX_FILE_WIRE_H
 
@@ -7,10 +7,10 @@
 #include "base/map.h"
 #include "onnx/file/fields.h"
 
-/* What a file may ask for. */
+/* Limits for files. */
 enum {
-    /* Messages inside each other: protobuf's own limit, so what is read here is read
-     * elsewhere. A graph inside a graph counts three. */
+    /* Nesting of messages: protobuf's own limit, so other readers can read what this one reads. A
+     * subgraph counts three. */
     CQ_ONNX_MAX_DEPTH = 100,
 
     /* Bytes of memory for a byte of file, beyond CQ_ONNX_MEMORY_FLOOR. An empty node is
@@ -27,9 +27,9 @@ enum {
 cq_status cq_onnx_decode(cq_onnx_model *m, const cq_onnx_message *message, void *into,
                          const void *data, size_t size, const char *where);
 
-/* Encoding is planned, which fixes every length, and then streamed; nothing may change
- * in between. instead, if not NULL, maps a cq_onnx_tensor to the one that is written in
- * its place, and must live as long as the plan. */
+/* Encoding is planned, which fixes every length, and then streamed; nothing may change in between.
+ * instead, if not NULL, maps a cq_onnx_tensor to the one that is written instead, and must live as
+ * long as the plan. */
 typedef struct cq_onnx_encoding cq_onnx_encoding;
 
 cq_status cq_onnx_encoding_new(cq_onnx_encoding **out, const cq_onnx_message *message,
@@ -38,8 +38,8 @@ uint64_t  cq_onnx_encoding_size(const cq_onnx_encoding *e);
 void      cq_onnx_encoding_write(cq_onnx_encoding *e, cq_out *out);
 void      cq_onnx_encoding_free(cq_onnx_encoding *e);
 
-/* The elements of t in row-major order, without a copy of the whole; and how many bytes they
- * are, for those of four bits lie two in a byte. */
+/* Writes the elements of t in row-major order, without a copy of the whole; and their size in
+ * bytes: 4-bit elements are packed in pairs. */
 size_t cq_onnx_elements_size(const cq_tensor *t);
 void   cq_onnx_write_elements(cq_out *out, const cq_tensor *t);
 

@@ -268,7 +268,7 @@ TEST(wire, every_failing_allocation_is_reported)
     CHECK(n > 5);
 }
 
-/* A graph with an initializer of 2,000 floats, in float_data; at an odd place. */
+/* A graph with an initializer of 2,000 floats in float_data, at an odd offset. */
 TEST(wire, many_floats_stay_where_they_are)
 {
     static const char head[] = "\x3a\xce\x3e\x2a\xcb\x3e\x08\xd0\x0f\x10\x01\x22\xc0\x3e";

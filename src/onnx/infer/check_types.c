@@ -1,4 +1,4 @@
-/* Types against the schema, for strict checking: each input and output has a type that its
+/* Checks types against the schema, for strict checking: each input and output has a type that its
  * parameter allows, and those that share a type variable agree. */
 #include "onnx/infer/internal.h"
 
@@ -59,8 +59,8 @@ static cq_status check_one(const cq_rule *r, bindings *bound, const cq_onnx_para
     return CQ_OK;
 }
 
-/* An output has the type of the first input in most operators; that must then be known, unless
- * an operator that nobody knows may have made it. */
+/* In most operators an output has the type of the first input; that must be known, unless an
+ * unknown operator may have computed it. */
 static cq_status check_first(const cq_rule *r)
 {
     const cq_onnx_parameter *in = cq_onnx_parameter_at(r->schema->inputs, r->schema->n_inputs, 0);

@@ -1,5 +1,5 @@
-/* Operators with graphs inside. What a loop carries may change its shape from one turn to the
- * next; its type is widened until a turn does not change it any more. */
+/* Operators with subgraphs. Loop-carried values may change their shape from one iteration to the
+ * next; their types are widened to a fixpoint. */
 #include "onnx/infer/rule.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ static cq_status if_rule(cq_rule *r)
 
 /* ---- loops ---- */
 
-/* What a body takes: some inputs of its own, then the state, then slices of scanned tensors;
- * and gives: some of its own, the state, and what is stacked up. */
+/* Inputs of a body: some specific ones, the state, slices of scanned tensors. Outputs: some
+ * specific ones, the state, and scan outputs. */
 typedef struct loop {
     cq_onnx_graph *body;
     size_t         n_in, n_out; /* of the body */
@@ -108,7 +108,7 @@ static cq_status loop_run(loop *l, cq_rule *r)
     return cq_rule_keep_graph(r, scope);
 }
 
-/* The type of state i behind the loop: it may be the first value as well. */
+/* The type of state i after the loop: it may also be the initial value. */
 static const cq_itype *loop_state(const loop *l, size_t i)
 {
     const cq_itype *t = &l->in[l->state_in + i].type;
@@ -186,7 +186,7 @@ static int64_t listed(const cq_rule *r, const char *attr, size_t i, int64_t othe
     return ints && i < ints->n ? ints->items[i] : otherwise;
 }
 
-/* Opset 8 had a batch axis before all others, and an input with the lengths before all else. */
+/* Opset 8 has a leading batch axis, and an additional first input with the lengths. */
 typedef struct scanner {
     loop   l;
     bool   is_batched;
@@ -194,7 +194,7 @@ typedef struct scanner {
     cq_dim length, batch;
 } scanner;
 
-/* Input i of the body: the state, or a slice of what is scanned. */
+/* Input i of the body: the state, or a slice of a scan input. */
 static cq_status scan_input(scanner *s, cq_rule *r, size_t i)
 {
     const cq_itype *x = cq_rule_has(r, s->first + i) ? &r->inputs[s->first + i]->type : NULL;
@@ -219,7 +219,7 @@ static cq_status scan_input(scanner *s, cq_rule *r, size_t i)
     return CQ_OK;
 }
 
-/* Output i: the last state, or what is stacked up along an axis. */
+/* Output i: the final state, or a scan output stacked along an axis. */
 static cq_status scan_output(const scanner *s, cq_rule *r, size_t i)
 {
     cq_itype t = i < s->l.n_state ? *loop_state(&s->l, i) : s->l.out[i];

@@ -1,6 +1,6 @@
-/* Reading back the names of dimensions that calque itself has written. Only text that is the
- * canonical print of an expression is taken apart: `b+a` of another exporter stays a name, or
- * it would be renamed to `a+b` on the way out. */
+/* Parses the names of dimensions that calque has written. Only text that is the canonical print of
+ * an expression is parsed: `b+a` of another exporter stays a name, otherwise it would be renamed to
+ * `a+b` in the output. */
 #include "onnx/infer/internal.h"
 
 #include <ctype.h>
@@ -64,7 +64,7 @@ static cq_int read_name(reader *p)
     return cq_symbol(p->symbols, name, 1, NULL, 0);
 }
 
-/* min(a,b) and max(a,b), behind the bracket. */
+/* min(a,b) and max(a,b), after the bracket. */
 static cq_int read_extremum(reader *p, cq_int (*of)(cq_symbols *, cq_int, cq_int))
 {
     cq_int a = read_sum(p), b;

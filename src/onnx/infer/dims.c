@@ -1,5 +1,5 @@
-/* Arithmetic with sizes, and the rules by which shapes are broadcast and unified. What cannot
- * be told from symbols alone is unknown, never guessed. */
+/* Arithmetic with sizes, and the rules for broadcasting and unifying shapes. A size that the
+ * symbols do not determine is unknown, never guessed. */
 #include "onnx/infer/rule.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ bool cq_int_is_size(cq_int a)
 {
     if (!a.expr)
         return a.value >= 0;
-    if (cq_int_is_long(a)) /* which also limits how deep this goes */
+    if (cq_int_is_long(a)) /* which also limits the depth */
         return false;
     for (size_t i = 0; i < a.expr->n_terms; i++) {
         if (a.expr->terms[i].factor < 0)

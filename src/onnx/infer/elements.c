@@ -26,8 +26,8 @@ static bool is_float(int32_t elem)
            elem == CQ_ONNX_BFLOAT16;
 }
 
-/* A real result, rounded to the type of the output. Half types are left alone: nobody
- * computes sizes in them. */
+/* A real result, rounded to the type of the output. Half types are ignored: no exporter computes
+ * sizes in them. */
 static cq_ielem real(const cq_rule *r, double x)
 {
     int32_t elem = r->outputs[0].elem;
@@ -157,8 +157,8 @@ cq_ielem cq_ielem_mul(const cq_rule *r, cq_ielem a, cq_ielem b)
     return both_plain(a, b) ? real(r, number(a) * number(b)) : unknown;
 }
 
-/* Integers round towards zero. A symbolic dividend is taken for a size, that is not negative,
- * so rounding down is the same; between floats the quotient must be whole. */
+/* Integer division truncates. A symbolic dividend is assumed to be a size, which is not negative,
+ * so rounding down is the same; for floats the quotient must be an integer. */
 static cq_ielem divide_ints(const cq_rule *r, cq_int a, cq_int b)
 {
     if (!a.expr && !b.expr) {
@@ -208,8 +208,8 @@ cq_ielem cq_ielem_max(const cq_rule *r, cq_ielem a, cq_ielem b)
 
 /* ---- truth values: 1 and 0 ---- */
 
-/* The sign of a - b if it can be told: 0 is exact, others are not. A difference that is a sum
- * of sizes with positive factors is not negative, which decides nothing here. */
+/* The sign of a - b if it is determined: 0 is exact, others are not. A difference that is a sum of
+ * sizes with positive factors is not negative, which decides nothing here. */
 static bool compare(const cq_rule *r, cq_ielem a, cq_ielem b, int *sign)
 {
     cq_int difference;
@@ -295,7 +295,7 @@ static size_t broadcast_index(const cq_itype *out, const cq_itype *x, size_t i)
     return index;
 }
 
-/* Whether input i has as many elements as its shape says, and that shape is plain. */
+/* Whether input i has as many elements as its shape requires, and that shape is plain. */
 static bool is_usable(cq_rule *r, size_t i)
 {
     const cq_itype *x = cq_rule_shaped(r, i);

@@ -1,11 +1,11 @@
-/* Computing with the elements of small tensors: what a graph does to shapes. Float32 results
- * are rounded as a float32 kernel rounds them, so a floor falls on the same number. */
+/* Computes with the elements of small tensors: shape arithmetic of a graph. Float32 results are
+ * rounded as by a float32 kernel, so a floor gives the same number. */
 #ifndef CQ_ONNX_INFER_ELEMENTS_H
 #define CQ_ONNX_INFER_ELEMENTS_H
 
 #include "onnx/infer/rule.h"
 
-/* r says which symbols and, by the type of output 0, which arithmetic to use. */
+/* r provides the symbols and, by the type of output 0, the arithmetic. */
 typedef cq_ielem (*cq_ielem_fn1)(const cq_rule *r, cq_ielem a);
 typedef cq_ielem (*cq_ielem_fn2)(const cq_rule *r, cq_ielem a, cq_ielem b);
 

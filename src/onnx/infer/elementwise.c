@@ -60,7 +60,7 @@ static cq_status cast(cq_rule *r)
     return cq_rule_same(r);
 }
 
-/* Softmax and its relatives: the axis must be one. */
+/* Softmax and similar operators: the axis must be valid. */
 static cq_status along_axis(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);

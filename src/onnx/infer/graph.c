@@ -1,6 +1,6 @@
-/* The walk through a model: nodes in order, each given to its rule, its outputs merged with
- * what is declared of them. Subgraphs and functions are walked when a rule or call asks for
- * it. Types are written into the model at the end, when no loop can change them any more. */
+/* The walk through a model: nodes in order, each passed to its rule; its outputs are merged with
+ * their declarations. Subgraphs and functions are walked when a rule or call requires it. Types are
+ * written into the model at the end, when no loop can change them any more. */
 #include "base/cancel.h"
 #include "onnx/infer/internal.h"
 
@@ -123,8 +123,8 @@ static cq_status check_negative(const cq_onnx_type *declared, const cq_itype *in
     return CQ_OK;
 }
 
-/* What is declared of a value and what is inferred of it. In strict mode they must agree, else
- * the declaration counts. */
+/* Merges the declaration of a value with its inferred type. In strict mode they must agree,
+ * otherwise the declaration counts. */
 static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_value_info *info,
                                 bool is_strict)
 {
@@ -143,8 +143,8 @@ static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_valu
     return CQ_OK;
 }
 
-/* An input may be an output as well. What is said of it last counts, as in onnx: nodes that cannot
- * take it so are then found out. */
+/* An input may also be an output. The last declaration counts, as in onnx: nodes that contradict it
+ * are then reported. */
 static cq_status type_as_output(cq_itype *type, cq_infer *in, const cq_onnx_graph *g,
                                 const char *name)
 {
@@ -157,7 +157,7 @@ static cq_status type_as_output(cq_itype *type, cq_infer *in, const cq_onnx_grap
     return CQ_OK;
 }
 
-/* given is what the caller of a subgraph knows of its inputs. */
+/* given has the types that the caller of a subgraph knows for its inputs. */
 static cq_status bind_inputs(cq_infer *in, cq_scope *s, size_t n_given, const cq_ivalue *given)
 {
     const cq_onnx_value_infos *list = &s->graph->input;
@@ -243,14 +243,14 @@ static const cq_onnx_function *find_function(const cq_infer *in, const cq_onnx_n
     return n > 0 && (size_t)n < sizeof key ? cq_map_get(&in->functions, key) : NULL;
 }
 
-/* A model may bring a function of its own for such an operator. */
+/* A model may contain its own function for such an operator. */
 static bool is_composed(const cq_onnx_node *node)
 {
     return node->domain && !strcmp(node->domain, "com.microsoft");
 }
 
-/* A body that we wrote has branches for all kinds of inputs: those that cannot be for these do not
- * count as contradictions. */
+/* An expansion has branches for all kinds of inputs: contradictions in branches that are not taken
+ * do not count. */
 static cq_status call_expansion(cq_rule *r, const cq_onnx_function *f)
 {
     unsigned  flags = r->infer->flags;

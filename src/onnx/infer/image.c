@@ -143,7 +143,7 @@ static cq_status grid_sample(cq_rule *r)
     const cq_itype *x = cq_rule_shaped(r, 0), *grid = cq_rule_shaped(r, 1);
     cq_shape        y;
 
-    cq_rule_give_elem(r, 0, cq_rule_elem(r, 0)); /* the schema has a variable of its own */
+    cq_rule_give_elem(r, 0, cq_rule_elem(r, 0)); /* the schema has a separate type variable */
     if (!x || x->rank < 3)
         return CQ_OK;
     y.rank    = x->rank;
@@ -158,7 +158,7 @@ static cq_status grid_sample(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* size is [N, C, D?, H, W]; the grid is [N, D?, H, W, 2 or 3]. */
+/* size is [N, C, D?, H, W]; the sampling grid is [N, D?, H, W, 2 or 3]. */
 static cq_status affine_grid(cq_rule *r)
 {
     const cq_itype *list = cq_rule_shaped(r, 1);

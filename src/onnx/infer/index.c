@@ -125,9 +125,9 @@ static int64_t plain_length(int64_t size, int64_t start, int64_t end, int64_t st
     return n;
 }
 
-/* Where a bound lies on an axis of symbolic size, if it can be told. One element is taken to
- * be there: x[1:] has size-1 elements. Other numbers are compared at run time; a start beyond
- * the end needs no care here, for a length below 0 is 0. */
+/* The position of a bound on an axis of symbolic size, if it is determined. At least one element is
+ * assumed: x[1:] has size-1 elements. Other numbers are compared at run time; a start beyond the
+ * end needs no check here, because a length below 0 is 0. */
 static cq_dim bound(const cq_rule *r, cq_dim size, cq_ielem e, bool is_end)
 {
     cq_dim at;
@@ -157,7 +157,7 @@ static cq_dim slice_length(const cq_rule *r, cq_dim size, const slice *s)
     if (!size.size.expr && s->start.kind == CQ_INUM_INT && !s->start.i.expr &&
         s->end.kind == CQ_INUM_INT && !s->end.i.expr)
         return cq_dim_of(plain_length(size.size.value, s->start.i.value, s->end.i.value, s->step));
-    if (s->step < 0) { /* the whole axis backwards, or nothing that can be told */
+    if (s->step < 0) { /* the whole axis in reverse, or unknown */
         bool whole =
             (is_beyond(s->start) || (s->start.kind == CQ_INUM_INT && cq_int_is(s->start.i, -1))) &&
             is_before(s->end) && s->step > -INT32_MAX;

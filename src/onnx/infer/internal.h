@@ -1,4 +1,4 @@
-/* What the files of the inference engine share among themselves; rules see only rule.h. */
+/* Interface inside the inference engine; rules see only rule.h. */
 #ifndef CQ_ONNX_INFER_INTERNAL_H
 #define CQ_ONNX_INFER_INTERNAL_H
 
@@ -35,9 +35,9 @@ struct cq_infer {
     cq_map         functions;  /* "domain:name:overload" to cq_onnx_function */
     cq_ptr_map     visited;    /* subgraphs */
     uint32_t       revisits;
-    bool           has_unknown_operator; /* seen so far: what it gives has no type */
+    bool           has_unknown_operator; /* so far: its outputs have no type */
     CQ_VEC(cq_scope *) scopes;           /* all, to be cleared */
-    cq_onnx_value_fn each;               /* NULL: nobody asks for values */
+    cq_onnx_value_fn each;               /* NULL: no caller wants the values */
     void            *user;
 
     const cq_infer_guide *guide; /* NULL: nobody takes part */
@@ -47,11 +47,11 @@ struct cq_infer {
 cq_status     cq_itype_from_onnx(cq_itype *out, cq_infer *in, const cq_onnx_type *type);
 cq_onnx_type *cq_itype_to_onnx(cq_infer *in, const cq_itype *type, const cq_onnx_type *like);
 
-/* into is what was declared and stays; from fills what it leaves open. Fails when they
- * contradict each other; into is unchanged then. */
+/* into is the declaration and is kept; from fills its unknown parts. Fails if they contradict each
+ * other; into is unchanged then. */
 cq_status cq_itype_merge(cq_itype *into, cq_infer *in, const cq_itype *from);
 
-/* Gives a symbol of its own to every size that is unknown. */
+/* Gives every unknown size a new symbol. */
 cq_status cq_itype_name_unknown(cq_itype *type, cq_infer *in);
 
 /* Whether there is enough of it to be written. */

@@ -82,7 +82,7 @@ static cq_status inverse(cq_rule *r)
 
 /* ---- Einsum ---- */
 
-/* "bij,bjk->bik": sizes by letter, and those that `...` stands for. */
+/* "bij,bjk->bik": sizes by letter, and those of `...`. */
 typedef struct einsum {
     char     text[256]; /* without spaces */
     cq_dim   of[128];
@@ -119,7 +119,7 @@ static size_t count_letters(const char *term, size_t len)
     return n;
 }
 
-/* One operand: its letters name its axes, dots take those that are left. */
+/* One operand: its letters name its axes, dots take the remaining ones. */
 static cq_status einsum_input(cq_rule *r, einsum *e, const cq_itype *x, const char *term,
                               size_t len)
 {
@@ -151,7 +151,7 @@ static cq_status einsum_input(cq_rule *r, einsum *e, const cq_itype *x, const ch
                : cq_rule_fail(r, "a term of %zu letters does not fit rank %zu", letters, x->rank);
 }
 
-/* The output as written behind the arrow, or all letters that occur once, in order. */
+/* The output as written after the arrow, or all letters that occur once, in order. */
 static cq_status einsum_output(cq_rule *r, const einsum *e, const char *arrow)
 {
     cq_shape y = { .rank = 0 };

@@ -1,7 +1,7 @@
 /* The operators of ai.onnx.ml. */
 #include "onnx/infer/elements.h"
 
-/* Labels have the type of the list of values, which goes by one of several names. */
+/* Labels have the type of the list of values, which has one of several names. */
 static cq_status label_encoder(cq_rule *r)
 {
     static const struct {
@@ -23,7 +23,7 @@ static cq_status label_encoder(cq_rule *r)
     return cq_rule_same(r);
 }
 
-/* As many columns as are asked for; what has one axis becomes one row. */
+/* As many columns as requested; a vector becomes one row. */
 static cq_status array_feature_extractor(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0), *which = cq_rule_shaped(r, 1);

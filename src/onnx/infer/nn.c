@@ -146,7 +146,7 @@ static cq_status loss(cq_rule *r)
     return target ? cq_rule_give_dims(r, 0, target->rank, target->dims) : CQ_OK;
 }
 
-/* A class for each place of the scores, which have one axis more; a weight for each class. */
+/* A class for each element of the scores, which have one axis more; a weight for each class. */
 static cq_status likelihood_loss(cq_rule *r)
 {
     const cq_itype *scores = cq_rule_shaped(r, 0), *target = cq_rule_shaped(r, 1);
@@ -160,7 +160,7 @@ static cq_status likelihood_loss(cq_rule *r)
     if (weight && weight->rank != 1)
         return cq_rule_fail(r, "weights of rank %u are not a list", (unsigned)weight->rank);
     for (size_t i = 0; scores && target && i < target->rank; i++) {
-        cq_dim size; /* of the batch, then of each axis behind that of the classes */
+        cq_dim size; /* of the batch, then of each axis after that of the classes */
 
         CQ_TRY(cq_dim_unify(&size, r, target->dims[i], scores->dims[i ? i + 1 : 0]));
     }

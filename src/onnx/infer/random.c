@@ -1,7 +1,7 @@
 /* Random numbers: the shape is an attribute, or that of the input. */
 #include "onnx/infer/elements.h"
 
-/* The attribute dtype, else what is passed. */
+/* The attribute dtype, or the given default. */
 static void give_dtype(cq_rule *r, int32_t otherwise)
 {
     int64_t dtype = cq_rule_int(r, "dtype", otherwise);

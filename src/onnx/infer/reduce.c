@@ -15,12 +15,12 @@ static cq_status reduce(cq_rule *r)
     given = cq_rule_axes(&status, r, 1, x->rank, &axes);
     CQ_TRY(status);
     y.rank = 0;
-    if (given == CQ_GIVEN_UNKNOWN) { /* with keepdims each axis is 1 or as it was */
+    if (given == CQ_GIVEN_UNKNOWN) { /* with keepdims each axis is 1 or unchanged */
         for (size_t i = 0; keep && i < x->rank; i++)
             y.dims[y.rank++] = cq_dim_is(x->dims[i], 1) ? x->dims[i] : cq_dim_unknown();
         return keep ? cq_rule_give(r, 0, &y) : CQ_OK;
     }
-    if (axes == 0) { /* not given or empty: all, or none if the node says so */
+    if (axes == 0) { /* omitted or empty: all, or none if the attribute requests it */
         if (cq_rule_int(r, "noop_with_empty_axes", 0))
             return cq_rule_give_dims(r, 0, x->rank, x->dims);
         axes = ~(uint64_t)0;
@@ -33,7 +33,7 @@ static cq_status reduce(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Of a vector, or of all that there is. */
+/* Of a vector, or of all elements. */
 static cq_status reduce_data(cq_rule *r, cq_ielem_fn2 fn)
 {
     const cq_itype *x    = cq_rule_shaped(r, 0);

@@ -41,8 +41,8 @@ static bool reshape_target(cq_rule *r, cq_shape *out)
     return false;
 }
 
-/* What -1 stands for: all elements over the product of the other sizes. Axes that occur in
- * both shapes cancel first, so one unknown size among the others does no harm. */
+/* The value of -1: all elements over the product of the other sizes. Axes that occur in both shapes
+ * cancel first, so one unknown size among the others is harmless. */
 static cq_dim reshape_rest(cq_rule *r, const cq_itype *x, const cq_shape *y, size_t rest)
 {
     cq_dim all = cq_dim_of(1), others = cq_dim_of(1);
@@ -200,7 +200,7 @@ static cq_status flatten(cq_rule *r)
     if (!x)
         return CQ_OK;
     axis += axis < 0 && r->version >= 11 ? (int64_t)x->rank : 0;
-    if (axis < 0 || axis > (int64_t)x->rank) /* behind the last is allowed */
+    if (axis < 0 || axis > (int64_t)x->rank) /* one past the last is allowed */
         return cq_rule_fail(r, "axis %lld is outside of rank %zu", (long long)axis, x->rank);
     y.dims[0] = cq_dims_product(r, x->dims, (size_t)axis);
     y.dims[1] = cq_dims_product(r, x->dims + axis, x->rank - (size_t)axis);
@@ -356,7 +356,8 @@ static cq_dim even_part(cq_rule *r, cq_dim size, size_t parts, size_t i)
     }
     if (i + 1 < parts)
         return part;
-    /* Too few for so many parts: in a branch that is not taken that is nothing to complain of. */
+    /* Too few elements for that many parts: this is not an error, because the branch may not be
+     * taken. */
     if (size.size.value < part.size.value * (int64_t)(parts - 1))
         return cq_dim_unknown();
     return cq_dim_of(size.size.value - part.size.value * (int64_t)(parts - 1));

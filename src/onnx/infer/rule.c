@@ -1,5 +1,5 @@
-/* What rules call: their inputs, attributes and outputs. The tables of rules are joined here
- * and found by name. */
+/* Functions for rules: inputs, attributes and outputs. The tables of rules are joined here and
+ * looked up by name. */
 #include "onnx/infer/internal.h"
 
 #include "base/lock.h"
@@ -66,7 +66,7 @@ cq_status cq_rule_find(const cq_rule_row **out, const cq_onnx_schema *schema, in
         return cq_no_memory();
     if (!schema)
         return CQ_OK;
-    /* Rows of one operator stand together, the oldest first. */
+    /* Rows of one operator are adjacent, the oldest first. */
     row = cq_map_get(&table.rows, schema->name);
     for (; row && row->op && !strcmp(row->op, schema->name); row++)
         if (row->since <= version)
@@ -143,7 +143,7 @@ static const cq_onnx_attribute *find_attr(const cq_onnx_attributes *list, const 
     return NULL;
 }
 
-/* In a function, an attribute may stand for one of the call. */
+/* In a function, an attribute may refer to one of the call. */
 const cq_onnx_attribute *cq_rule_attr(const cq_rule *r, const char *name)
 {
     const cq_onnx_attribute *a     = find_attr(&r->node->attribute, name);

@@ -39,7 +39,7 @@ typedef enum cq_ikind {
     CQ_IKIND_SPARSE,
     CQ_IKIND_SEQUENCE,
     CQ_IKIND_OPTIONAL,
-    CQ_IKIND_OTHER /* maps and opaque types, kept as they were declared */
+    CQ_IKIND_OTHER /* maps and opaque types, kept as declared */
 } cq_ikind;
 
 /* A type. It does not change once it is made, so parts are shared. */
@@ -233,7 +233,7 @@ bool cq_int_is_long(cq_int a);
 /* Whether it is surely not negative: made of symbols and positive numbers alone. */
 bool cq_int_is_size(cq_int a);
 
-/* Two sizes that must be equal: what is known of either. */
+/* Unifies two sizes that must be equal. */
 cq_status cq_dim_unify(cq_dim *out, const cq_rule *r, cq_dim a, cq_dim b);
 
 /* numpy's rules; into is one of the shapes and becomes the result. */

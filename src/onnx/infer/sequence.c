@@ -1,4 +1,4 @@
-/* Sequences and optionals: what is known of an element is known of all of them. */
+/* Sequences and optionals: all elements have one type. */
 #include "onnx/infer/elements.h"
 
 static const cq_itype *element_of(const cq_rule *r, size_t i, cq_ikind kind)
@@ -140,7 +140,7 @@ static cq_status optional(cq_rule *r)
     return t.kind ? cq_rule_give_element(r, 0, CQ_IKIND_OPTIONAL, &t) : CQ_OK;
 }
 
-/* Since opset 18 what is not an optional passes as it is. */
+/* Since opset 18 a value that is not an optional passes unchanged. */
 static cq_status get_element(cq_rule *r)
 {
     const cq_itype *t = cq_rule_has(r, 0) ? &r->inputs[0]->type : NULL;

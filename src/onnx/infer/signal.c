@@ -30,7 +30,7 @@ static cq_status dft(cq_rule *r)
 
             if (!is_known && (cq_rule_has(r, 1) || onesided))
                 return CQ_OK;
-            given = is_known ? e.i.value : -2; /* along any axis it stays as long as it is */
+            given = is_known ? e.i.value : -2; /* along any other axis the size is unchanged */
         }
     }
     CQ_TRY(cq_rule_axis(&axis, r, given, x->rank));

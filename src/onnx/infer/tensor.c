@@ -1,4 +1,4 @@
-/* Operators that make tensors, or tell about them: constants, shapes, ranges, padding. */
+/* Operators that create or describe tensors: constants, shapes, ranges, padding. */
 #include "onnx/infer/elements.h"
 #include "onnx/infer/internal.h"
 

@@ -34,8 +34,7 @@ static cq_status adam(cq_rule *r)
     return optimizer(r, 4);
 }
 
-/* A gradient has the type of what it is the gradient of: the tensors named by xs, which come
- * first among the inputs. */
+/* A gradient has the type of its variable: the tensors named by xs, which are the first inputs. */
 static cq_status gradient(cq_rule *r)
 {
     for (size_t i = 0; i < r->n_outputs; i++)

@@ -131,7 +131,7 @@ cq_onnx_type *cq_itype_to_onnx(cq_infer *in, const cq_itype *type, const cq_onnx
         result  = type->kind == CQ_IKIND_SEQUENCE ? cq_onnx_type_new_sequence(in->model, element)
                                                   : cq_onnx_type_new_optional(in->model, element);
         break;
-    case CQ_IKIND_OTHER: return (cq_onnx_type *)type->other; /* as it was declared */
+    case CQ_IKIND_OTHER: return (cq_onnx_type *)type->other; /* as declared */
     case CQ_IKIND_UNKNOWN: break;
     }
     if (result && like)
@@ -255,7 +255,8 @@ cq_status cq_itype_union(cq_itype *out, cq_arena *arena, const cq_itype *a, cons
         if (!both.element)
             return CQ_E_NO_MEMORY;
     } else {
-        both.element = x.element ? x.element : y.element; /* an empty sequence has none */
+        both.element = x.element ? x.element : y.element; /* an empty sequence has no element
+                                                           * type */
     }
     both.has_rank = x.has_rank && y.has_rank && x.rank == y.rank;
     both.rank     = both.has_rank ? x.rank : 0;

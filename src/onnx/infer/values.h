@@ -1,5 +1,5 @@
-/* What inference knows of every value, for callers that want more than types in the model: the
- * elements of small integer tensors too. */
+/* Everything that inference knows about a value, for callers that need more than the types in the
+ * model: also the elements of small integer tensors. */
 #ifndef CQ_ONNX_INFER_VALUES_H
 #define CQ_ONNX_INFER_VALUES_H
 

@@ -64,13 +64,13 @@ cq_dim cq_window_count(const cq_rule *r, const cq_window *w, size_t i, cq_dim si
 
     if (w->is_same)
         return cq_dim_ceildiv(r, size, w->stride[i]);
-    /* What a kernel covers: (kernel - 1) * dilation + 1. */
+    /* The extent of a kernel: (kernel - 1) * dilation + 1. */
     reach = cq_dim_mul(r, cq_dim_sub(r, w->kernel[i], cq_dim_of(1)), cq_dim_of(w->dilation[i]));
     room  = cq_dim_add(r, size, cq_dim_of(w->before[i] + w->after[i] - 1));
     room  = cq_dim_sub(r, room, reach);
     n     = w->is_ceil ? cq_dim_ceildiv(r, room, w->stride[i]) : cq_dim_floordiv(r, room, stride);
     n     = cq_dim_add(r, n, cq_dim_of(1));
-    /* A window that would begin in the padding behind the input is left out. */
+    /* A window that would begin in the padding at the end is omitted. */
     if (w->is_ceil && cq_dim_is_plain(n) && cq_dim_is_plain(size) &&
         (n.size.value - 1) * w->stride[i] >= size.size.value + w->before[i])
         n.size.value--;

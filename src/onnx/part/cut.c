@@ -229,7 +229,7 @@ static bool keeps_constant(const cutter *c, const char *name)
            (!cq_map_has(&c->inputs, name) || cq_map_has(&c->graph_inputs, name));
 }
 
-/* Inputs with a default that the part reads stay, behind its own. */
+/* Inputs with a default that the part reads are kept, after its own. */
 static void add_defaults(cutter *c, cq_onnx_value_infos *inputs)
 {
     for (uint32_t i = 0; i < c->g->input.n; i++) {

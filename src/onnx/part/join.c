@@ -299,8 +299,7 @@ static const char *new_name_a(void *joiner_, cq_part_kind kind, const char *name
     return kind == CQ_PART_SIZE ? cq_part_size_text(&j->sizes_a, j->a, name) : name;
 }
 
-/* An output of b that is a connected input itself gets a node of its own: values of a keep their
- * names. */
+/* An output of b that is also a connected input gets an Identity: values of a keep their names. */
 static void copy_through(joiner *j)
 {
     cq_onnx_graph *g = j->b->graph;
@@ -335,7 +334,7 @@ static bool is_connected_input(const joiner *j, const char *name)
     return name && cq_map_has(&j->connected, name);
 }
 
-/* Before names of b change: values of a take the place of connected inputs and their defaults. */
+/* Before names of b change: values of a replace connected inputs and their defaults. */
 static void drop_connected(joiner *j)
 {
     cq_onnx_graph      *g          = j->b->graph;

@@ -27,7 +27,7 @@ static char separator(char c)
     return c == '/' ? '.' : c;
 }
 
-/* Whether a name begins with the scope and goes on behind it; . and / are the same. */
+/* Whether a name begins with the scope, followed by a separator; . and / are the same. */
 static bool has_scope(const char *name, const char *module)
 {
     name += *name == '/';
@@ -148,7 +148,7 @@ static cq_status index_inputs(boundary *b)
     return status;
 }
 
-/* Nodes are in order, so that those that a node reads are known. */
+/* Nodes are in order, so the nodes that a node reads are known. */
 static cq_status find(boundary *b, const char *module)
 {
     const cq_onnx_graph *g        = b->g;

@@ -7,11 +7,11 @@
 
 typedef enum cq_part_kind { CQ_PART_VALUE, CQ_PART_NODE, CQ_PART_SIZE } cq_part_kind;
 
-/* A name of a kind; returns the name that takes its place, NULL without memory. */
+/* A name of a kind; returns the name that replaces it, NULL without memory. */
 typedef const char *(*cq_part_rename)(void *user, cq_part_kind kind, const char *name);
 
 /* Calls rename for every name of a value, node and dynamic size in a graph, in subgraphs too, and
- * stores what it returns. The text of a size may be an expression. */
+ * stores its result. The text of a size may be an expression. */
 cq_status cq_part_each_name(cq_onnx_graph *g, cq_part_rename rename, void *user);
 
 /* The names of a graph by kind. Clear each with cq_map_clear. */

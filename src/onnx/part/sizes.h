@@ -1,11 +1,11 @@
-/* Dynamic sizes of two models that are joined: those of connected values become one; sizes.c. */
+/* Dynamic sizes of two models that are joined: sizes of connected values are unified; sizes.c. */
 #ifndef CQ_ONNX_PART_SIZES_H
 #define CQ_ONNX_PART_SIZES_H
 
 #include "base/map.h"
 #include "onnx/model.h"
 
-/* What takes the place of a size: another name, or a number if name is NULL. */
+/* The replacement of a size: another name, or a number if name is NULL. */
 typedef struct cq_part_sizes {
     cq_map names;   /* size to name, in the arena of a model */
     cq_map numbers; /* size to number + 1 */
@@ -13,12 +13,12 @@ typedef struct cq_part_sizes {
 
 void cq_part_sizes_clear(cq_part_sizes *sizes);
 
-/* Notes what the connection of two values says about sizes. Element types, ranks and sizes that
- * contradict each other are CQ_E_TYPE. */
+/* Unifies the sizes of two connected values. Contradicting element types, ranks and sizes are
+ * CQ_E_TYPE. */
 cq_status cq_part_unify(cq_part_sizes *from_sizes, cq_part_sizes *to_sizes,
                         const cq_onnx_value_info *from, const cq_onnx_value_info *to);
 
-/* Sizes of own that are in taken and not unified get names of their own, made in m's arena. */
+/* Sizes of own that are in taken and not unified get new names, allocated in m's arena. */
 cq_status cq_part_keep_apart(cq_part_sizes *sizes, const cq_map *taken, const cq_map *own,
                              cq_onnx_model *m);
 

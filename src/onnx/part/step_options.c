@@ -1,4 +1,4 @@
-/* Reads NAME[:KEY=VALUE]…, the text of a step. One number may stand without a key: topk:5. */
+/* Reads NAME[:KEY=VALUE]…, the text of a step. One number may have no key: topk:5. */
 #include "onnx/part/steps.h"
 
 #include <math.h>

@@ -302,13 +302,13 @@ static cq_status write_before(cq_str *s, cq_step *step, const cq_onnx_model *m,
     return image(s, m, x, o);
 }
 
-/* The new input has the name of the one whose place it takes. */
+/* The new input has the name of the one that it replaces. */
 static const char *rename_pixels(void *name, cq_part_kind kind, const char *text)
 {
     return kind == CQ_PART_VALUE && strcmp(text, "pixels") == 0 ? name : text;
 }
 
-/* A model behind a step keeps its description. */
+/* A model after a step keeps its description. */
 static void describe(cq_onnx_model *step, const cq_onnx_model *m)
 {
     step->graph->name       = cq_onnx_text(step, m->graph->name);

@@ -23,7 +23,7 @@ typedef struct cq_step_options {
     bool            nhwc, center;
 } cq_step_options;
 
-/* "topk:5:axis=1"; what is wrong with it is CQ_E_ARGUMENT. */
+/* "topk:5:axis=1"; an invalid text is CQ_E_ARGUMENT. */
 cq_status cq_step_options_read(cq_step_options *out, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* The parser of ONNX's text syntax, by recursive descent: models, graphs, functions, nodes. The
- * grammar is ONNX's; text.h says what is added. */
+ * grammar is ONNX's; text.h describes the extensions. */
 #include "onnx/text/text.h"
 
 #include "base/file.h"
@@ -192,7 +192,7 @@ static cq_status parse_declarations(cq_text_parser *p, cq_onnx_graph *graph,
 
 cq_status cq_text_parse_graph(cq_text_parser *p, cq_onnx_graph *graph, const char *name, int depth)
 {
-    if (depth + 5 > CQ_ONNX_MAX_DEPTH) /* what any graph may hold without others inside */
+    if (depth + 5 > CQ_ONNX_MAX_DEPTH) /* the depth of any graph without subgraphs */
         return cq_text_fail(p, cq_text_next(p), "more than %d messages are inside each other",
                             CQ_ONNX_MAX_DEPTH);
     graph->name = name;
@@ -223,7 +223,7 @@ static cq_status parse_opsets(cq_text_parser *p, cq_onnx_opsets *opsets)
     return cq_text_want(p, ']');
 }
 
-/* What a key stands for: one of these, by the type of its field. */
+/* Fields by key and type. */
 typedef struct key_row {
     const char *key;
     uint32_t    number; /* of the field */

@@ -60,7 +60,7 @@ static cq_status parse_graph(cq_text_parser *p, cq_onnx_attribute *a, const char
     return cq_text_parse_graph(p, a->g, name, depth + 1);
 }
 
-/* { fields }, of the message that the type wants. */
+/* { fields }, of the message for the type. */
 static cq_status parse_by_fields(cq_text_parser *p, cq_onnx_attribute *a, int depth)
 {
     const cq_onnx_field *field =
@@ -107,7 +107,7 @@ static cq_status parse_literal(cq_text_parser *p, cq_onnx_attribute *a, int dept
     return CQ_OK;
 }
 
-/* A whole number may stand for a float; that is the one conversion. */
+/* An integer may be used as a float; that is the only conversion. */
 static cq_status check_type(cq_text_parser *p, cq_onnx_attribute *a, int32_t want, const char *from)
 {
     if (!want || a->type == want)

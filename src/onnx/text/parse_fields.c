@@ -1,5 +1,5 @@
-/* Fields of any message, read by the tables of fields.h: notes, and { fields } in place of a value
- * that the syntax has no form for. The other way is print_fields.c. */
+/* Fields of any message, read by the tables of fields.h: notes, and { fields } for a value that the
+ * syntax cannot express. print_fields.c is the inverse. */
 #include "onnx/text/text.h"
 
 #include "onnx/file/wire.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One character behind a backslash. */
+/* One character after a backslash. */
 static void take_escape(cq_text_parser *p)
 {
     static const char names[] = "n\nt\tr\r";
@@ -119,7 +119,7 @@ static void clear_field(const cq_onnx_message *message, void *into, uint32_t num
         ((cq_onnx_tensor *)into)->tensor = NULL;
 }
 
-/* The number of the field that a name stands for. */
+/* The number of the field with that name. */
 static cq_status want_field(cq_text_parser *p, const cq_onnx_message *message, uint32_t *out)
 {
     const char *name;
@@ -135,7 +135,7 @@ static cq_status want_field(cq_text_parser *p, const cq_onnx_message *message, u
     return cq_text_fail(p, name, "%s has no field of this name", message->name);
 }
 
-/* Where the value of a field goes: the end of its list, or its place in the message. */
+/* The address for the value of a field: the end of its list, or its member in the message. */
 static void *place_of(cq_text_parser *p, const cq_onnx_message *message, void *into,
                       uint32_t number)
 {
@@ -224,7 +224,7 @@ cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *messag
 
 /* ---- notes ---- */
 
-/* Whether a note with this word comes; *rest is what stands behind the word. */
+/* Whether a note with this word follows; *rest is the text after the word. */
 static bool note_comes(const cq_text_parser *p, const char *word, const char **rest,
                        const char **line_end)
 {
@@ -240,7 +240,7 @@ static bool note_comes(const cq_text_parser *p, const char *word, const char **r
         *line_end = *line_end ? *line_end : p->end;
         if (*line_end - at > 2 && at[1] == '@')
             break;
-        at = *line_end; /* a comment of somebody else */
+        at = *line_end; /* an ordinary comment */
     }
     *rest = at + 3 + len;
     return *line_end >= *rest && at[2] == ' ' && memcmp(at + 3, word, len) == 0 &&

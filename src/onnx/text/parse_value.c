@@ -315,7 +315,7 @@ static cq_status set_typed(cq_text_parser *p, cq_onnx_tensor *tensor, const numb
     return CQ_OK;
 }
 
-/* Whether the elements are raw is known only behind them. */
+/* Whether the elements are raw is known only after them. */
 static cq_status finish(cq_text_parser *p, cq_onnx_tensor *tensor, const number_list *list,
                         cq_text_number_row row, int depth)
 {

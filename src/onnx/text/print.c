@@ -1,5 +1,5 @@
-/* Models in ONNX's text syntax, laid out as ONNX's own printer does. What the syntax cannot say
- * is in notes; text.h has the rules. */
+/* Prints models in ONNX's text syntax, in the layout of ONNX's own printer. What the syntax cannot
+ * express is in notes; text.h has the rules. */
 #include "onnx/text/text.h"
 
 #include <inttypes.h>
@@ -80,7 +80,7 @@ void cq_text_new_line(cq_text_printer *p)
     cq_str_printf(&p->s, "\n%*s", p->indent, "");
 }
 
-/* A note on a line of its own, if there is something to say: whether there is. */
+/* A note on a separate line, if there is anything to note; returns whether there is. */
 static bool add_note_line(cq_text_printer *p, cq_text_kind kind, const void *from, uint32_t carried,
                           uint32_t implied)
 {
@@ -188,7 +188,7 @@ static cq_status add_bracketed_attributes(cq_text_printer *p, const cq_onnx_node
 static cq_status add_node(cq_text_printer *p, const cq_onnx_node *node)
 {
     uint32_t carried    = BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5);
-    bool     graph_last = has_graph(node); /* inputs would be hard to find behind it */
+    bool     graph_last = has_graph(node); /* inputs would be hard to find after it */
 
     cq_text_new_line(p);
     if (node->name) {
@@ -370,7 +370,7 @@ static cq_status add_function(cq_text_printer *p, const cq_onnx_function *f)
 
 /* ---- models ---- */
 
-/* What most tensors and nodes of the main graph have; the others get notes. */
+/* The defaults for most tensors and nodes of the main graph; the others get notes. */
 static void choose_first_line(cq_text_printer *p, const cq_onnx_graph *graph)
 {
     int64_t raw = 0, domain = 0;

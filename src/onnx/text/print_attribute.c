@@ -27,7 +27,7 @@ static int32_t type_of(const cq_onnx_attribute *a)
     return CQ_ONNX_ATTR_INT;
 }
 
-/* Whether floats are what their text says. */
+/* Whether floats are exactly represented by their text. */
 static bool is_exact(const cq_onnx_attribute *a, int32_t type)
 {
     bool exact = type != CQ_ONNX_ATTR_FLOAT || cq_text_is_exact_f32(a->f);
@@ -48,7 +48,7 @@ static cq_status add_graph(cq_text_printer *p, const cq_onnx_graph *graph)
 }
 
 /* One value of a type that is not a list, at `at`. Messages are pointers; one that is missing, or
- * that the syntax cannot say, is written by its fields. */
+ * that the syntax cannot express, is written by its fields. */
 static cq_status add_value(cq_text_printer *p, int32_t type, const void *at)
 {
     const cq_onnx_field *field   = field_of(type);

@@ -53,7 +53,7 @@ void cq_text_add_f64(cq_str *s, double value)
         cq_str_add_py_float(s, value);
 }
 
-/* On one line, whatever the bytes are; UTF-8 stays as it is. */
+/* On one line, for any bytes; UTF-8 is copied. */
 static void add_escaped(cq_str *s, const void *data, size_t size)
 {
     const char *bytes = data;
@@ -79,7 +79,7 @@ static void add_escaped(cq_str *s, const void *data, size_t size)
     cq_str_add_char(s, '"');
 }
 
-/* raw_data of a tensor message: bytes, or the elements of a tensor in their place. */
+/* raw_data of a tensor message: bytes, or the elements of a tensor that replaces them. */
 static void add_raw(cq_str *s, const void *from)
 {
     cq_onnx_bytes bytes;

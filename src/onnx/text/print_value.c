@@ -177,7 +177,8 @@ static cq_status add_numbers(cq_text_printer *p, char form, const void *items, s
     return CQ_OK;
 }
 
-/* Whether every number is what its text says: there are NaNs that differ in nothing it shows. */
+/* Whether every number is exactly represented by its text: some NaNs differ in bits that are not
+ * printed. */
 static bool all_exact(char form, const void *items, size_t n)
 {
     for (size_t i = 0; i < n && (form == 'f' || form == 'd'); i++) {
@@ -263,7 +264,7 @@ cq_status cq_text_add_tensor(cq_text_printer *p, const cq_onnx_tensor *tensor, b
         cq_str_add_char(&p->s, '}');
         if (cq_text_is_raw(tensor) != p->is_raw)
             flag = p->is_raw ? "typed" : "raw";
-        /* An empty list says raw_data: "" of a raw tensor. */
+        /* An empty list implies raw_data: "" of a raw tensor. */
         implied |= cq_text_is_raw(tensor) ? BIT(9) : 0;
     }
     cq_str_add_char(&p->s, ' ');

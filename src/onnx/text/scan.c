@@ -1,5 +1,5 @@
-/* What the text syntax is made of: spaces and comments, names, numbers and strings. Nothing is
- * read ahead; a place is a pointer into the text. */
+/* Tokens of the text syntax: spaces and comments, names, numbers and strings. Nothing is read
+ * ahead; a position is a pointer into the text. */
 #include "onnx/text/text.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* ONNX's text syntax, both ways: print.c writes it, parse.c reads it.
+/* ONNX's text syntax, both directions: print.c writes it, parse.c reads it.
  *
  *     <ir_version: 8, opset_import: ["" : 17]>
  *     net (float[batch,3] x) => (float[batch,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}>
@@ -6,23 +6,23 @@
  *        [fc] y = MatMul (x, w)
  *     }
  *
- * The syntax has no words for much of what a model may hold: documentation of a node, metadata
- * of a value, whether a tensor is stored as raw bytes. That goes into *notes*, comments that
- * begin with #@ and the kind of message they belong to, which other readers skip:
+ * The syntax cannot express many fields of a model: documentation of a node, metadata of a value,
+ * whether a tensor is stored as raw bytes. These are in *notes*, comments that begin with #@ and
+ * the kind of message they belong to, which other readers skip:
  *
  *     y = Relu (x)
  *     #@ node doc_string: "the last one" metadata_props { key: "a" value: "b" }
  *
- * A note is fields as in protobuf's text format, on one line. A field that it names replaces
- * what was read, `!field` removes it, and `raw` or `typed` on a tensor says where its elements are.
- * The first line of a text that calque writes, `#@ exact`, says that what is not written is not
- * there; without it, fields that ONNX's own parser sets are set: the domain of a node and the
- * name of a tensor attribute, to "". Two words may follow: `raw`, tensors without a
- * note are raw; `domain`, nodes without a domain have "" for one.
+ * A note has fields as in protobuf's text format, on one line. A field in it replaces what was
+ * read, `!field` removes it, and `raw` or `typed` on a tensor gives the location of its elements.
+ * The first line of a text that calque writes is `#@ exact`: fields that are not written are not
+ * set. Without it, fields that ONNX's own parser sets are set: the domain of a node and the name of
+ * a tensor attribute, to "". Two words may follow: `raw`, tensors without a note are raw; `domain`,
+ * nodes without a domain have "" for one.
  *
- * Two things are beyond ONNX's grammar. Domains, operators and attributes may be quoted when
- * their names are not identifiers, and where a value is wanted that the syntax has no form for,
- * such as a sparse tensor, { fields } stands for it, as in a note. */
+ * There are two extensions of ONNX's grammar. Domains, operators and attributes may be quoted if
+ * their names are not identifiers, and a value that the syntax cannot express, such as a sparse
+ * tensor, is written as { fields }, as in a note. */
 #ifndef CQ_ONNX_TEXT_TEXT_H
 #define CQ_ONNX_TEXT_TEXT_H
 
@@ -50,7 +50,7 @@ extern const cq_text_kind_row cq_text_kinds[];
 
 /* ---- words ---- */
 
-/* Types of attributes by name, and of what they are the plural. */
+/* Types of attributes by name, and the element types of lists. */
 typedef struct cq_text_attribute_row {
     const char *word;
     uint8_t     single; /* cq_onnx_attribute_type of an element; 0: it is not a list */
@@ -69,11 +69,11 @@ bool cq_text_is_type_word(const char *text, size_t len);
 /* inf, infinity, nan, in any case of letters. */
 bool cq_text_is_number_word(const char *text, size_t len);
 
-/* The data type of a word, 0 when it is none. */
+/* The data type of a word, 0 if it is not one. */
 int32_t cq_text_data_type(const char *word, size_t len);
 
-/* How elements of a data type are written: as whole numbers (i, u), floats (f), doubles (d) or
- * strings (s). Types without a form of their own, such as float16, are written as their bits. */
+/* How elements of a data type are written: as integers (i, u), floats (f), doubles (d) or strings
+ * (s). Types without a numeric form, such as float16, are written as their bits. */
 typedef struct cq_text_number_row {
     char    form;
     uint8_t raw_size; /* bytes of a number in raw_data; 0: never there */
@@ -90,9 +90,9 @@ bool cq_text_has(const cq_onnx_message *message, const void *from, uint32_t numb
 /* The fields of a message on one line, as in protobuf's text format. */
 void cq_text_add_message(cq_str *s, const cq_onnx_message *message, const void *from);
 
-/* A note, on a line of its own: fields of from that are there but not carried by the text, and
- * those that the text would set though they are not there. Bits are field numbers. flag is a
- * word or NULL. Returns false, and writes nothing, when there is nothing to say. */
+/* A note, on a separate line: fields of from that are set but not expressed by the text, and those
+ * that the text would set though they are not. Bits are field numbers. flag is a word or NULL.
+ * Returns false, and writes nothing, if there is nothing to note. */
 bool cq_text_add_note(cq_str *s, cq_text_kind kind, const void *from, uint32_t carried,
                       uint32_t implied, const char *flag);
 
@@ -102,18 +102,18 @@ bool cq_text_is_exact_f64(double value);
 void cq_text_add_f32(cq_str *s, float value);
 void cq_text_add_f64(cq_str *s, double value);
 
-/* What raw_data is: the message's bytes, or those of its tensor, then with a copy to free. */
+/* The bytes of raw_data: the message's own, or those of its tensor, then with a copy to free. */
 cq_status cq_text_raw_bytes(cq_onnx_bytes *out, void **copy, const cq_onnx_tensor *tensor);
 
 /* ---- printing, in pieces ---- */
 
 typedef struct cq_text_printer {
-    cq_str               s; /* what is not yet written */
+    cq_str               s; /* output that is not yet written */
     const cq_onnx_model *m;
     cq_text_writer       write;
     void                *user;
     int                  indent;
-    bool                 is_raw, sets_domain; /* what the first line says */
+    bool                 is_raw, sets_domain; /* settings of the first line */
 } cq_text_printer;
 
 cq_status cq_text_flush(cq_text_printer *p); /* writes when there is enough */
@@ -143,7 +143,7 @@ typedef struct cq_text_parser {
     cq_source      source;
     const char    *at, *end;
     cq_onnx_model *m;
-    bool           is_exact, is_raw, sets_domain; /* what the first line says */
+    bool           is_exact, is_raw, sets_domain; /* settings of the first line */
     cq_str         scratch; /* the bytes of a quoted string, or the numbers of a tensor */
 } cq_text_parser;
 
@@ -155,16 +155,16 @@ typedef enum cq_text_literal_kind {
 
 typedef struct cq_text_literal {
     cq_text_literal_kind kind;
-    const char          *from; /* where it stands */
+    const char          *from; /* its start */
     const char          *text; /* of a string: its bytes, until the next one is read */
     size_t               len;
 } cq_text_literal;
 
-/* scan.c: places, spaces, names and numbers. */
+/* scan.c: positions, spaces, names and numbers. */
 cq_status cq_text_fail(const cq_text_parser *p, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The next character that means something, where it is, and 0 at the end. Nothing moves until
- * something is taken: a comment that is skipped too early might have been a note. */
+/* The next significant character, its position, and 0 at the end. Nothing is consumed: a comment
+ * that is skipped too early might have been a note. */
 const char *cq_text_next(const cq_text_parser *p);
 char        cq_text_peek(const cq_text_parser *p);
 bool        cq_text_take(cq_text_parser *p, char c);
@@ -174,8 +174,8 @@ bool        cq_text_take_word(cq_text_parser *p, const char *word);
 cq_status   cq_text_want_id(cq_text_parser *p, const char **text, size_t *len);
 cq_status   cq_text_want_name(cq_text_parser *p, const char **out);   /* may be quoted */
 cq_status   cq_text_want_string(cq_text_parser *p, const char **out); /* is quoted */
-int         cq_text_hex_digit(char c);                                /* -1: it is none */
-bool        cq_text_take_byte(cq_text_parser *p); /* xNN, behind a backslash, into scratch */
+int         cq_text_hex_digit(char c);                                /* -1: not a digit */
+bool        cq_text_take_byte(cq_text_parser *p); /* xNN, after a backslash, into scratch */
 cq_status   cq_text_want_literal(cq_text_parser *p, cq_text_literal *out);
 bool        cq_text_next_is_number_word(const cq_text_parser *p);
 cq_status   cq_text_want_i64(cq_text_parser *p, int64_t *out);

@@ -1,4 +1,4 @@
-/* The text syntax: what is read, what is printed, and that the one gives the other back. */
+/* The text syntax: parsing, printing, and round trips. */
 #include "onnx/text/text.h"
 
 #include "onnx/file/wire.h"
@@ -50,7 +50,7 @@ static void check_round_trip(const cq_onnx_model *m)
     cq_str_clear(&text);
 }
 
-/* The text that is printed for a text, behind its first line. */
+/* The text that is printed for a text, after its first line. */
 static void check_text(const char *want, const char *text)
 {
     cq_onnx_model *m = parse(text);

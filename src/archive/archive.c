@@ -1,4 +1,4 @@
-/* Opening what PyTorch writes, and saying what a file is that is something else. */
+/* Opens files that PyTorch writes, and reports the kind of other files. */
 #include "archive/archive.h"
 
 #include "base/signature.h"

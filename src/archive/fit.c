@@ -76,7 +76,7 @@ static size_t find_prefixes(const cq_weights *w, cq_arena *arena, const char **o
     return n;
 }
 
-/* The prefix without which most names are those of slots; "" unless that is more than before. */
+/* The prefix whose removal makes most names match slots; "" unless that is an improvement. */
 static const char *best_prefix(const fitting *f, cq_arena *arena)
 {
     const char *prefixes[MAX_PREFIXES], *best = "";

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* 0x1950a86a20f9469cfc6c: a LONG1 of 10 bytes, behind the protocol of the pickle. */
+/* 0x1950a86a20f9469cfc6c: a LONG1 of 10 bytes, after the protocol of the pickle. */
 static const unsigned char magic[] = { 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46,
                                        0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19 };
 

@@ -1,6 +1,6 @@
-/* What an archive holds besides numbers, texts, lists and tensors: script objects, members of
- * enums, quantized and sparse tensors. Each is a box in a cq_val of kind CQ_VAL_OBJECT; the
- * cq_…_of functions tell which, and give NULL for all others. */
+/* The objects of an archive besides numbers, texts, lists and tensors: script objects, members of
+ * enums, quantized and sparse tensors. Each is a box in a cq_val of kind CQ_VAL_OBJECT; the cq_…_of
+ * functions return NULL for all other kinds. */
 #ifndef CQ_ARCHIVE_OBJECT_H
 #define CQ_ARCHIVE_OBJECT_H
 
@@ -10,7 +10,7 @@ typedef enum cq_instance_kind {
     CQ_INSTANCE_OBJECT, /* class.__new__(class, *args), then its state */
     CQ_INSTANCE_CALL,   /* the result of class_name(*args), which may be a function */
     CQ_INSTANCE_CLASS,  /* the class or function itself */
-    CQ_INSTANCE_CYCLE   /* stands for an object that contains it */
+    CQ_INSTANCE_CYCLE   /* replaces an object that contains it */
 } cq_instance_kind;
 
 /* An instance of a class: a module, a script class, a TorchBind object. Of a file of torch.save it
@@ -25,15 +25,15 @@ typedef struct cq_instance {
 
     /* Of Python objects only. */
     cq_instance_kind kind;
-    cq_val           args;  /* a tuple: the arguments of the constructor or function; NONE: none */
-    cq_list         *items; /* of a list or set, or a subclass; NULL: none */
-    cq_dict         *pairs; /* of a subclass of dict; NULL: none */
+    cq_val           args;  /* a tuple: the arguments of the constructor or function, or NONE */
+    cq_list         *items; /* of a list or set, or a subclass; otherwise NULL */
+    cq_dict         *pairs; /* of a subclass of dict; otherwise NULL */
 } cq_instance;
 
 cq_status    cq_instance_new(cq_instance **out, const char *class_name);
 cq_instance *cq_instance_of(cq_val v);
 
-/* A member of an enum; its value tells which one. */
+/* A member of an enum, identified by its value. */
 typedef struct cq_enum_member {
     cq_box box;
     char  *class_name;
@@ -43,7 +43,7 @@ typedef struct cq_enum_member {
 cq_status       cq_enum_member_new(cq_enum_member **out, const char *class_name, cq_val value);
 cq_enum_member *cq_enum_member_of(cq_val v);
 
-/* A tensor of small integers and what they stand for: (value - zero point) * scale. */
+/* A tensor of small integers that represent (value - zero point) * scale. */
 typedef struct cq_quantized {
     cq_box     box;
     cq_tensor *values;      /* int8, uint8 or int32 */

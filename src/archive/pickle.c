@@ -1,8 +1,8 @@
 /* The unpickling machine: a stack, marks and a memo, and one function per opcode.
  *
- * Values may refer to each other through the memo, also to themselves. So that this never
- * leaks and never runs for ever, every container that is made is kept in a list, and what
- * comes out is inspected as a whole (pickle_check.c). */
+ * Values may refer to each other through the memo, also to themselves. To prevent leaks and endless
+ * loops, every container is kept in a list, and the result is inspected as a whole
+ * (pickle_check.c). */
 #include "archive/unpickler.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct opcode {
     bool   is_python; /* makes a value that only Python has: needs any_class */
 } opcode;
 
-#define MARKED SIZE_MAX /* as many values as there are above the last mark, which goes */
+#define MARKED SIZE_MAX /* all values above the last mark, which is removed */
 
 cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char *hint,
                             const char *format, ...)
@@ -239,7 +239,7 @@ static cq_status push_bytearray(cq_unpickler *u, size_t length_size)
 
 /* ---- containers ----------------------------------------------------------------------------- */
 
-/* The n values on top become a list or tuple in their place. */
+/* The n values on top are replaced by a list or tuple of them. */
 static cq_status collect(cq_unpickler *u, size_t n, cq_val_kind kind)
 {
     cq_list *list;
@@ -333,7 +333,7 @@ static cq_status op_dict(cq_unpickler *u)
     CQ_TRY(count(u, &n, 0));
     CQ_TRY(cq_dict_new(&dict));
     CQ_TRY(push_container(u, cq_val_of_dict(dict)));
-    v = *top(u); /* goes below its items */
+    v = *top(u); /* inserted below its items */
     memmove(u->stack.items + u->stack.n - n, u->stack.items + u->stack.n - n - 1,
             n * sizeof *u->stack.items);
     u->stack.items[u->stack.n - n - 1] = v;
@@ -405,7 +405,7 @@ static cq_status op_stack_global(cq_unpickler *u)
     return push(u, v);
 }
 
-/* Calls what is below with what is on top: only rows of the table can be called. */
+/* Calls the value below with the value on top: only rows of the table can be called. */
 static cq_status op_reduce(cq_unpickler *u)
 {
     const cq_global *g;

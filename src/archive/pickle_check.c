@@ -1,9 +1,9 @@
-/* Inspects the result of a pickle as a whole, and releases everything that was made on the way.
+/* Inspects the result of a pickle as a whole, and releases all intermediate values.
  *
- * The machine (pickle.c) builds whatever the opcodes say, also cycles and towers. If reading fails
- * every container is emptied, one by one and without recursion; if it succeeds the result is walked
- * once. The walk refuses cycles, or cuts them where any class is allowed, bounds the depth, and
- * finds duplicate keys. */
+ * The machine (pickle.c) builds whatever the opcodes describe, also cycles and deep nesting. If
+ * reading fails, every container is emptied, one by one and without recursion; if it succeeds, the
+ * result is walked once. The walk rejects cycles, or cuts them if any class is allowed, limits the
+ * depth, and finds duplicate keys. */
 #include "archive/object.h"
 #include "archive/unpickler.h"
 
@@ -89,7 +89,7 @@ static bool is_inside_itself(const cq_unpickler *u, const void *container)
 }
 
 /* The state of an object may be a dict that contains the object: then it is replaced by an empty
- * one. The same goes for its items. */
+ * one. The same applies to its items. */
 static cq_status check_dict(cq_unpickler *u, cq_dict **dict, int depth, int *levels)
 {
     cq_val v = cq_val_of_dict(*dict);
@@ -208,7 +208,8 @@ static void empty_container(cq_val v)
     }
 }
 
-/* What the result does not hold is emptied first: it was never checked, and may be a cycle. */
+/* Containers outside of the result are emptied first: they were never checked, and may be
+ * cyclic. */
 void cq_unpickler_clear(cq_unpickler *u, bool failed)
 {
     for (size_t i = 0; i < u->containers.n; i++)

@@ -10,8 +10,8 @@
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* Kinds of arguments: t tensor, s storage, i int, f float, b bool, T tuple or list, x anything,
- * S text, N None. A capital or small letter each; behind a bar they may be missing. */
+/* Kinds of arguments: t tensor, s storage, i int, f float, b bool, T tuple or list, x anything, S
+ * text, N None. Arguments after a bar are optional. */
 static bool is_of_kind(cq_val v, char kind)
 {
     switch (kind) {
@@ -63,7 +63,7 @@ cq_stored *cq_stored_of(cq_val v)
     return cq_box_of(v, stored_free);
 }
 
-/* How elements are kept: those of quantized tensors as integers. */
+/* The storage dtype of elements: integers for quantized tensors. */
 static cq_dtype dtype_of_elements(int torch_dtype)
 {
     switch (torch_dtype) {
@@ -177,8 +177,8 @@ static cq_status module_class(cq_val id, cq_val *out)
     return CQ_OK;
 }
 
-/* ("storage", torch.FloatStorage, key, location, numel). A key stands for the same bytes
- * whenever it comes. PyTorch before 1.6 wrote a sixth item: None, or a part of the storage. */
+/* ("storage", torch.FloatStorage, key, location, numel). Equal keys are the same bytes. PyTorch
+ * before 1.6 wrote a sixth item: None, or a part of the storage. */
 cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
 {
     const cq_val    *args;
@@ -267,7 +267,7 @@ static cq_status make_tensor(cq_unpickler *u, const cq_val *args, int torch_dtyp
     return status == CQ_OK ? CQ_OK : cq_error_add_where(status, "%s", u->source->where);
 }
 
-/* {"conj": True}: a view that is only read differently, which calque's tensors cannot say. */
+/* {"conj": True}: a view with conjugated elements, which calque's tensors cannot represent. */
 static cq_status check_metadata(const cq_unpickler *u, cq_val v)
 {
     for (size_t i = 0; v.kind == CQ_VAL_DICT && i < v.u.dict->n; i++)
@@ -377,7 +377,7 @@ static cq_status rebuild_sparse(cq_unpickler *u, const cq_val *args, size_t n, c
 /* ---- values -------------------------------------------------------------------------------------
  */
 
-/* What only wraps its first argument: typed lists, type tags. */
+/* Wrappers of their first argument: typed lists, type tags. */
 static cq_status first_of(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
     (void)u;
@@ -393,7 +393,7 @@ static cq_status rebuild_parameter(cq_unpickler *u, const cq_val *args, size_t n
     return first_of(u, args, n, out);
 }
 
-/* An empty one; what is in it comes as items. Python may also give a list of pairs. */
+/* An empty one; its contents follow as items. Python may also write a list of pairs. */
 static cq_status ordered_dict(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
     cq_dict *dict;
@@ -456,9 +456,9 @@ static bool is_inner(cq_val v)
     return v.kind == CQ_VAL_DICT && v.u.dict->n;
 }
 
-/* (function, class, arguments, state): a subclass that wraps others is a dict of the tensors among
- * its attributes, which is all that programs ask it for, and of those of its inner subclass.
- * Another is the tensor that it is. */
+/* (function, class, arguments, state): a wrapper subclass becomes a dict of the tensors among its
+ * attributes and those of its inner subclass, which is all that programs read. Any other subclass
+ * becomes its tensor. */
 static cq_status rebuild_from_type(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
     const cq_global *function = cq_global_of(args[0]);

@@ -1,5 +1,5 @@
-/* Pickles and zips that nobody writes in good faith, and the limits. What PyTorch writes is
- * compared with what PyTorch reads in tests/peer/archive.py. */
+/* Malicious pickles and zips, and the limits. tests/peer/archive.py compares files written by
+ * PyTorch. */
 #include "test.h"
 
 #include "archive/weights.h"
@@ -358,7 +358,7 @@ TEST(zip, an_entry_that_is_there_twice_is_refused)
     CHECK(strstr(cq_last_error()->message, "there twice"));
 }
 
-/* The end of a zip64 archive that claims n entries, which are not there. */
+/* The end of a zip64 archive that claims n entries, which do not exist. */
 static cq_status claim_entries(uint32_t n)
 {
     static const char zeros[16];
@@ -371,7 +371,7 @@ static cq_status claim_entries(uint32_t n)
     cq_str_add_n(&s, zeros, 8); /* disks */
     cq_str_add_n(&s, count, 8);
     cq_str_add_n(&s, count, 8);
-    cq_str_add_n(&s, zeros, 16); /* size and place of the directory */
+    cq_str_add_n(&s, zeros, 16); /* size and offset of the directory */
     cq_str_add_n(&s, "PK\6\7\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 20);
     cq_str_add_n(&s, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
     status = open_zip(&zip, s.text, s.len);
@@ -389,7 +389,7 @@ TEST(zip, entries_have_a_limit)
     CHECK(strstr(cq_last_error()->message, "claims to have 1048577 entries, more than 1048576"));
 }
 
-/* An entry that claims to unpack to size bytes, deflated, which zip64 says. */
+/* An entry that claims, by zip64, to inflate to size bytes. */
 static cq_status claim_size(uint64_t size)
 {
     char        field[24] = "\1\0\x08\0"; /* id 1, eight bytes: the size */

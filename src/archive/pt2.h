@@ -1,9 +1,8 @@
 /* Archives of torch.export (.pt2): the JSON of a program, its weights, constants and sample inputs.
  *
  * PyTorch 2.1 to 2.7 write a plain zip whose weights are files of torch.save; 2.8 and newer an
- * archive with a root folder, as TorchScript's, whose weights are records of raw bytes beside a
- * JSON that tells their shapes. Both become the same here. What the program means is the business
- * of src/pt2. */
+ * archive with a root folder, like TorchScript's, whose weights are raw records beside a JSON with
+ * their shapes. Both have the same representation here. src/pt2 interprets the program. */
 #ifndef CQ_ARCHIVE_PT2_H
 #define CQ_ARCHIVE_PT2_H
 
@@ -21,10 +20,10 @@ typedef struct cq_pt2_archive {
     cq_arena      *arena;
     const char    *root; /* "" of the plain zip */
     bool           is_plain;
-    const char    *model;              /* its name: `model`, or as --entry says */
+    const char    *model;              /* its name: `model`, or given by --entry */
     const cq_json *program;            /* ExportedProgram */
     cq_map         weights, constants; /* name -> cq_tensor */
-    CQ_VEC(cq_tensor *) tensors;       /* all that the maps hold */
+    CQ_VEC(cq_tensor *) tensors;       /* all tensors of the maps */
     uint64_t n_zeros;                  /* bytes of those without data */
     cq_val   sample; /* (args, kwargs) that the program was made with; NONE: not there, or of types
                         that only Python knows */
@@ -50,7 +49,7 @@ cq_status cq_pt2_read_tensors(cq_pt2_archive *a);
 
 bool cq_pt2_has_record(const cq_pt2_archive *a, const char *name);
 
-/* The bytes of a record by its name in the root folder; CQ_E_NOT_FOUND if there is none. */
+/* The bytes of a record by its name in the root folder; CQ_E_NOT_FOUND if it does not exist. */
 cq_status cq_pt2_record(cq_storage **out, const cq_pt2_archive *a, const char *name);
 
 /* "model.pt2!models/model.json", in the arena. */

@@ -1,5 +1,5 @@
-/* The tensors of an archive of torch.export. A raw record is the whole memory that one or several
- * tensors show, each by sizes, strides and an offset of its own, which nobody vouches for. */
+/* The tensors of an archive of torch.export. A raw record is the memory of one or several tensors,
+ * each with sizes, strides and an offset, which are untrusted. */
 #include "archive/pt2.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static cq_status unpickle_record(const cq_pt2_archive *a, const char *record, cq
 
     *out = CQ_NONE;
     CQ_TRY(cq_pt2_record(&bytes, a, record));
-    if (bytes->size) { /* an empty one stands for None */
+    if (bytes->size) { /* an empty one means None */
         status = cq_archive_open_bytes(&inner, bytes, cq_pt2_where(a, record));
         if (status == CQ_OK)
             status = cq_archive_unpickle(out, &inner, "data", false);
@@ -107,8 +107,8 @@ static int64_t integer(const cq_json *j)
 
 enum { SMALL_ZEROS = 1 << 16 }; /* not worth a mapping */
 
-/* An empty record stands for zeros: a program that was made without weights. They take no memory,
- * but whoever writes them spends time. */
+/* An empty record means zeros: a program without weights. They take no memory, but writing them
+ * takes time. */
 static cq_status zero_tensor(cq_pt2_archive *a, cq_tensor **out, cq_dtype dtype, size_t rank,
                              const int64_t *sizes, const char *where)
 {
@@ -168,7 +168,7 @@ static cq_status tensor_on(cq_pt2_archive *a, cq_tensor **out, cq_storage *bytes
     return CQ_OK;
 }
 
-/* What a config has read so far, by its path. */
+/* The records of a config that were read so far, by path. */
 typedef struct records {
     cq_map storages; /* that tensors share */
     cq_map pickled;  /* tensors, which are the archive's; NOTHING: it is not a tensor */
@@ -177,8 +177,8 @@ typedef struct records {
 static char nothing;
 #define NOTHING ((void *)&nothing)
 
-/* A record that several names have is read once. What is not a tensor is one of a class that only
- * Python knows: an error once it is used. */
+/* A record with several names is read once. Other values have a class that only Python knows: using
+ * one is an error. */
 static cq_status read_pickled(cq_pt2_archive *a, cq_map *to, const char *name, const char *path,
                               const char *record, cq_map *known)
 {
@@ -259,7 +259,7 @@ static cq_status read_config(cq_pt2_archive *a, cq_map *to, const char *folder, 
 
 /* ---- all of them ---- */
 
-/* A file that is not there is no failure: a program may have no constants. */
+/* A missing file is not an error: a program may have no constants. */
 static cq_status read_saved_if_there(cq_pt2_archive *a, cq_map *to, const char *record)
 {
     return cq_pt2_has_record(a, record) ? read_saved(a, to, record) : CQ_OK;

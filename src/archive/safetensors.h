@@ -7,7 +7,7 @@
 bool cq_safetensors_is(const void *data, size_t size);
 
 /* A dict of tensors, which are parts of bytes, the whole file, in the order of their data, and the
- * dict of its __metadata__ (NONE: there is none). */
+ * dict of its __metadata__ (NONE if it is missing). */
 cq_status cq_safetensors_read(cq_val *out, cq_val *metadata, cq_storage *bytes, const char *path);
 
 #endif

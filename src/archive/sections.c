@@ -76,7 +76,7 @@ static cq_status visit_dict(search *s, const cq_dict *dict, const char *path, in
     return CQ_OK;
 }
 
-/* A checkpoint may have a few tensors of its own, such as the best loss, beside a state dict. */
+/* A checkpoint may have a few other tensors, such as the best loss, beside a state dict. */
 static cq_status visit_state(search *s, cq_val v, const char *path, int depth)
 {
     const size_t own = count_tensors(v.u.dict), first = s->out->n;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file of code, and its notes of where the code came from once somebody asked. */
+/* A file of code, and its debug records (source locations) once they were requested. */
 typedef struct cq_code_file {
     cq_code     code;      /* the first, so that a cq_code is a code_file */
     char       *entry;     /* "code/__torch__/net.py" */
@@ -201,10 +201,9 @@ static cq_status no_storage(void *user, const char *key, uint64_t size, cq_stora
     return cq_fail(CQ_E_FORMAT, NULL, NULL, "notes of origins have a storage %s", key);
 }
 
-/* Notes are a tuple ("FORMAT_WITH_STRING_TABLE", strings, entries); each entry is
- * (offset, ((numbers of the strings that are the text, number of the file, lines before it),
- * start, end), tag). In those of PyTorch before 1.10 the entries are all there is, and texts stand
- * in them. */
+/* Debug records are a tuple ("FORMAT_WITH_STRING_TABLE", strings, entries); each entry is (offset,
+ * ((indices of the strings that are the text, index of the file, lines before it), start, end),
+ * tag). PyTorch before 1.10 wrote the entries only, with texts in them. */
 static void read_notes(cq_torchscript *t, code_file *f)
 {
     cq_pickle_source source = { .where = f->where, .storage = no_storage };
@@ -223,10 +222,10 @@ static void read_notes(cq_torchscript *t, code_file *f)
         cq_storage_release(bytes);
     }
     cq_str_clear(&entry);
-    cq_error_restore(&before); /* asking for a place must not hide why somebody asks */
+    cq_error_restore(&before); /* reading a location must not replace the current error */
 }
 
-/* Item i of a tuple or list; NONE if there is none. */
+/* Item i of a tuple or list; NONE if it does not exist. */
 static cq_val item(cq_val v, size_t i)
 {
     return (v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST) && i < v.u.list->n ? v.u.list->items[i]
@@ -258,8 +257,8 @@ static bool is_call(const char *line, size_t len)
     return at > 1 && line[at] != ')' && line[at - 1] == '(';
 }
 
-/* Of the calls that led to an operator, the innermost is mostly one of PyTorch's own layers. What
- * tells a user something is the innermost of the user's code. */
+/* Of the calls that led to an operator, the innermost is usually in one of PyTorch's layers. The
+ * innermost call in the user's code is more useful. */
 static bool is_pytorchs(const char *line, size_t len)
 {
     static const char package[] = "-packages/torch/";

@@ -39,16 +39,16 @@ typedef struct cq_code {
 } cq_code;
 
 /* The file that defines a class or function, "__torch__.torch.nn.modules.linear.Linear"; it is
- * borrowed from t. CQ_E_NOT_FOUND if there is none. */
+ * borrowed from t. CQ_E_NOT_FOUND if it does not exist. */
 cq_status cq_torchscript_code(const cq_code **out, cq_torchscript *t, const char *qualified_name);
 
-/* All files of code, in the order of the archive, as qualified names of what is in them without
- * the last part: "__torch__.torch.nn.modules.linear". NULL past the end. */
+/* All files of code, in the order of the archive, as qualified names of their contents without the
+ * last part: "__torch__.torch.nn.modules.linear". NULL past the end. */
 const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index);
 
-/* The origin of what is at an offset of a file of code, borrowed from t. Nothing fails: without
- * notes (`.debug_pkl`), or with damaged ones, there is no origin. They are read when first asked
- * for. */
+/* The source location of an offset in a file of code, borrowed from t. Nothing fails: without debug
+ * records (`.debug_pkl`), or with damaged ones, the location is empty. They are read on first
+ * use. */
 cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset);
 
 #endif

@@ -1,4 +1,4 @@
-/* The inside of the unpickler: pickle.c has the machine, pickle_globals.c the values that it knows,
+/* Interface inside the unpickler: pickle.c has the machine, pickle_globals.c the known values,
  * pickle_opaque.c those of unknown classes, and pickle_check.c inspects the result. */
 #ifndef CQ_ARCHIVE_UNPICKLER_H
 #define CQ_ARCHIVE_UNPICKLER_H
@@ -19,7 +19,7 @@ struct cq_unpickler {
     CQ_VEC(size_t) marks;
     CQ_VEC(cq_val) memo;
     CQ_VEC(cq_val) containers; /* every list, tuple, dict and box that was made */
-    cq_ptr_map seen;           /* those that the result holds, once it was checked */
+    cq_ptr_map seen;           /* containers of the result, once it was checked */
     cq_map     storages;       /* key to cq_stored, borrowed from the containers */
     bool       has_subclasses; /* of tensors: classes that only Python knows are named, not run */
 };
@@ -57,7 +57,7 @@ cq_status cq_unpickler_fail(const cq_unpickler *u, cq_status status, const char 
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 cq_status cq_unpickler_keep(cq_unpickler *u, cq_val container); /* retains it for the clean-up */
 
-/* Refuses a value that contains itself, is too deep, or is not a value; with any_class, opaque
+/* Rejects a value that contains itself, is too deep, or is not a value; with any_class, opaque
  * objects replace what is not a value. */
 cq_status cq_unpickler_check(cq_unpickler *u, cq_val *v);
 void      cq_unpickler_clear(cq_unpickler *u, bool failed);
@@ -84,7 +84,7 @@ cq_status cq_opaque_bytes(cq_unpickler *u, const char *class_name, const void *b
 cq_status cq_opaque_append(cq_unpickler *u, cq_instance *o, const cq_val *values, size_t n);
 cq_status cq_opaque_set_items(cq_unpickler *u, cq_instance *o, const cq_val *values, size_t n);
 
-/* The object that stands for a global, a storage or a cycle inside of the result. */
+/* The object that represents a global, a storage or a cycle inside of the result. */
 cq_status cq_opaque_replace(cq_unpickler *u, cq_val *slot);
 
 #endif

@@ -152,7 +152,7 @@ static bool is_persistent(const cq_instance *module, cq_val name)
 
 static cq_status add_module(cq_weights *w, const char *prefix, const cq_instance *module);
 
-/* The parts of a module: those of _modules, or, of a TorchScript module, all its attributes. */
+/* The parts of a module: those of _modules or, for a TorchScript module, all its attributes. */
 static cq_status add_children(cq_weights *w, const char *prefix, const cq_dict *children)
 {
     for (size_t i = 0; children && i < children->n; i++) {

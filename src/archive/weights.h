@@ -24,8 +24,9 @@ typedef enum cq_weights_format {
 
 typedef struct cq_weights_file {
     cq_weights_format format;
-    cq_val            root; /* what torch.load returns: a dict of tensors, a checkpoint, a module */
-    cq_val            metadata; /* of safetensors, a dict of texts; else NONE */
+    cq_val            root; /* the result of torch.load: a dict of tensors, a checkpoint, a
+                             * module */
+    cq_val metadata;        /* of safetensors, a dict of texts; else NONE */
 } cq_weights_file;
 
 cq_status cq_weights_read(cq_weights_file *out, const char *path);
@@ -72,7 +73,7 @@ struct cq_weights {
 };
 
 /* As cq_weights_open, but for any file with values: section is NULL if the file has no weights, or
- * several and no usual one, and then there are no items. */
+ * several sections and no usual one, and then there are no items. */
 cq_status cq_weights_inspect(cq_weights **out, const char *path);
 
 bool cq_val_is_weight(cq_val v);
@@ -103,8 +104,8 @@ cq_status cq_weights_add_slot(cq_weights_slots *slots, const char *name, const c
 enum { CQ_WEIGHTS_OF_ONNX = 1 << 16 };
 
 /* Finds the weights of all slots. Prefixes of names (module., model., _orig_mod.) are removed if
- * that makes more of them fit; a note says so. Missing, unexpected and misshapen weights are listed
- * as PyTorch's load_state_dict does. */
+ * more names match without them, with a note. Missing, unexpected and misshapen weights are listed
+ * as in PyTorch's load_state_dict. */
 cq_status cq_weights_fit(cq_weights *w, cq_weights_slots *slots, const char *model, uint32_t flags);
 void      cq_weights_slots_clear(cq_weights_slots *slots);
 

@@ -1,6 +1,6 @@
-/* Zip archives in memory: the directory at the end of the file, read where it lies, and zlib for
- * what is deflated. Numbers that need more than 32 bits are in records of their own (zip64), of the
- * archive as of its entries. */
+/* Zip archives in memory: the directory at the end of the file, read in place, and zlib for
+ * deflated entries. Numbers above 32 bits are in separate records (zip64), for the archive and for
+ * its entries. */
 #include "archive/zip.h"
 
 #include "base/map.h"
@@ -22,7 +22,7 @@ struct cq_zip {
 
 #define CUT_SHORT "the file is damaged or cut short; copy or download it again"
 
-/* What records have in front of texts of various lengths. */
+/* Sizes of the fixed parts of records. */
 enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, CENTRAL_SIZE = 46, LOCAL_SIZE = 30 };
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static uint64_t number(const unsigned char *p, size_t n)
     return v;
 }
 
-/* The record that begins with this signature at a place of the file; NULL if it is none. */
+/* The record with this signature at an offset of the file; NULL if there is none. */
 static const unsigned char *record(const cq_zip *z, uint64_t at, uint64_t size,
                                    const char *signature)
 {
@@ -70,7 +70,7 @@ static bool find_end(const cq_zip *z, uint64_t *at)
     return false;
 }
 
-/* The zip64 record that the locator in front of the end points to, or that lies in front of it. */
+/* The zip64 record that the locator before the end points to, or that is directly before it. */
 static const unsigned char *find_end64(const cq_zip *z, uint64_t end, uint64_t *at)
 {
     const unsigned char *locator =
@@ -183,7 +183,7 @@ static cq_status add_entry(cq_zip *z, const unsigned char *p, uint64_t base, boo
     if (!e.name)
         return CQ_E_NO_MEMORY;
     status = check_entry(z, &e, name_len, method, (number(p + 8, 2) & 1) != 0);
-    /* the number of the entry, from 1 on: NULL means that there is none */
+    /* the index of the entry plus 1, because NULL means that it does not exist */
     if (status == CQ_OK)
         status = cq_map_set(&z->by_name, e.name, (void *)(uintptr_t)(z->entries.n + 1));
     if (status == CQ_OK)

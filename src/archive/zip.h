@@ -1,8 +1,7 @@
 /* Zip archives: the directory, and the bytes of entries.
  *
- * A stored entry is used where it lies, in the mapped file; a deflated one is unpacked to the
- * heap. Nothing the file says is believed: sizes and places are checked before use, and what
- * unpacking may take is limited. */
+ * A stored entry is used in place, in the mapped file; a deflated one is inflated to the heap. The
+ * file is untrusted: sizes and offsets are checked before use, and inflating is limited. */
 #ifndef CQ_ARCHIVE_ZIP_H
 #define CQ_ARCHIVE_ZIP_H
 
@@ -11,8 +10,8 @@
 #define CQ_ZIP_MAX_ENTRIES (1u << 20)
 #define CQ_ZIP_MAX_NAME    4096u
 
-/* All that deflated entries of one archive may unpack to. PyTorch deflates only text; an
- * archive packed anew by other tools has its weights deflated, too. */
+/* The limit for all inflated entries of one archive. PyTorch deflates only text; other tools may
+ * deflate weights, too. */
 #define CQ_ZIP_MAX_INFLATED (UINT64_C(4) << 30)
 
 typedef struct cq_zip cq_zip;

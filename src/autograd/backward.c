@@ -1,5 +1,5 @@
-/* Reads the tape backwards: each call gets the gradients of its results and says those of its
- * arguments. What the run left behind is freed call by call. */
+/* Reads the tape backwards: each call gets the gradients of its results and computes those of its
+ * arguments. Recorded values are freed call by call. */
 #include "autograd/tape.h"
 #include "base/str.h"
 
@@ -15,7 +15,7 @@ cq_tensor *cq_grad_result(const cq_grad *g, size_t index)
     return cq_result_tensor(&g->call, index);
 }
 
-/* The index-th tensor among the results, those of a list one by one. */
+/* The index-th tensor among the results, with lists flattened. */
 static cq_tensor *flat_result(const cq_grad *g, size_t index)
 {
     const cq_val *r = &g->call.results[0];
@@ -233,7 +233,7 @@ static cq_status go_back(cq_ctx *cx, cq_tape_call *call)
 
 /* ---- which calls matter ---- */
 
-/* Whether an output depends on the call; those that it depends on do too. */
+/* Whether an output depends on the call, directly or through other calls. */
 static bool matters(cq_tape_call *call)
 {
     bool found = false;
@@ -309,7 +309,7 @@ static cq_status begin(cq_tape *tape, cq_ctx *cx, cq_tensor *output, cq_tensor *
     return CQ_OK;
 }
 
-/* A call is done with: its results' gradients went into those of its arguments. */
+/* Frees a finished call: the gradients of its results have been propagated to its arguments. */
 static void forget(cq_tape_call *call)
 {
     for (size_t i = 0; i < call->n_outputs; i++) {

@@ -36,15 +36,15 @@ struct cq_gradient {
     const char *op;
     cq_status (*fn)(cq_grad *g); /* beside a function of lib/aten: for data, that for graphs */
     int  kind;
-    bool own_body;   /* a tape hears the operator's own body */
+    bool own_body;   /* a tape records the operator's own body */
     bool first_only; /* other results than the first have no gradient */
     int  variant;    /* tells rows that share their function apart */
 };
 
-/* One step back: a call as it was made, and the gradients of its results. */
+/* One backward step: a recorded call, and the gradients of its results. */
 struct cq_grad {
     cq_ctx            *cx;   /* the same as the call's */
-    cq_opcall          call; /* with arguments and results as they were then */
+    cq_opcall          call; /* with recorded arguments and results */
     const cq_gradient *row;
     cq_tensor        **of_results; /* NULL: no output depends on it. Lists are flat */
     size_t             n_results;
@@ -57,7 +57,7 @@ struct cq_grad {
     size_t n_slots;
 };
 
-/* The row for an operator; NULL: it has none of its own. */
+/* The row of an operator; NULL if it has none. */
 const cq_gradient *cq_gradient_find(const cq_op *op);
 
 /* Walks the rows: cq_gradient_at(0), … until NULL. */
@@ -89,7 +89,7 @@ cq_tensor *cq_grad_of(cq_grad *g, size_t index);
 /* Whether the argument has a gradient that someone waits for. */
 bool cq_grad_wants(const cq_grad *g, const char *name);
 
-/* Says it. What was broadcast is summed, and brought to the argument's dtype. Twice adds up. */
+/* Adds a gradient. Broadcast dimensions are summed, and it is converted to the argument's dtype. */
 cq_status cq_grad_set(cq_grad *g, const char *name, cq_tensor *gradient);
 cq_status cq_grad_set_item(cq_grad *g, const char *name, size_t index, cq_tensor *gradient);
 
@@ -102,18 +102,18 @@ cq_tensor *cq_sum_to(cq_ctx *cx, cq_tensor *t, const cq_tensor *like);
 /* move.c: the gradient of a tensor among the arguments whose elements the call only moves. */
 cq_tensor *cq_grad_moved(cq_grad *g, const cq_tensor *arg);
 
-/* backward.c: sets the gradients of the arguments that g wants, by its row or because it is a view.
- * Tensors may be fake: then a listener hears what the gradient consists of. */
+/* backward.c: computes the requested gradients of the arguments, by the row or because it is a
+ * view. Tensors may be fake: then a listener records the operators of the gradient. */
 cq_status cq_grad_step(cq_grad *g);
 bool      cq_grad_is_known(const cq_op *op); /* whether it can */
 
-/* For rows that compute by a kernel: fails if there are no numbers. */
+/* For rows that call a kernel: fails if there is no data. */
 cq_status cq_grad_need_data(const cq_grad *g);
 
 /* function.c: sets the gradients that the operator's function in lib/aten returns. */
 cq_status cq_gradient_function(cq_grad *g);
 
-/* A composition that a tape hears instead of the operator; NULL: none. */
+/* A composition that a tape records instead of the operator; NULL: none. */
 cq_status (*cq_gradient_composition(const cq_op *op))(cq_opcall *c);
 
 #endif

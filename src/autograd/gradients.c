@@ -1,4 +1,5 @@
-/* One run of a model and back: who gets a gradient, by which name, and from which outputs. */
+/* A forward and a backward run of a model: the tensors that get gradients, their names, and the
+ * outputs. */
 #include "autograd/gradients.h"
 
 CQ_API cq_status cq_gradients_new(cq_gradients **out, cq_tensor *const *seeds, size_t n_seeds)
@@ -97,7 +98,7 @@ cq_status cq_gradients_add_input(cq_gradients *g, cq_tensor *t)
     return t->storage && cq_dtype_is_float(t->dtype) ? cq_tape_watch(g->tape, t) : CQ_OK;
 }
 
-/* The i-th seed as it is used: ones where none was given, in the type of the output. */
+/* The i-th seed: ones if none was given, in the type of the output. */
 static cq_status settle_seed(cq_gradients *g, size_t i, cq_tensor *output)
 {
     cq_tensor *seed = i < g->seeds.n ? g->seeds.items[i] : NULL;

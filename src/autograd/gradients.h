@@ -1,6 +1,6 @@
-/* The gradients of one run of a model, whatever the model is made of. Whoever runs it does:
+/* The gradients of one run of any kind of model. The caller does:
  *
- *     cq_gradients_start(g, &cx);                           // instead of a context of its own
+ *     cq_gradients_start(g, &cx);                           // instead of creating a context
  *     cq_gradients_add_parameter(g, "fc.weight", weight);   …
  *     cq_gradients_add_input(g, x);                         …
  *     y = model(cx, x);

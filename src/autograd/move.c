@@ -1,10 +1,10 @@
-/* Gradients of operators whose results are elements of an argument at other places, and perhaps
- * zeros: pads, repetitions, scatters, windows. The operator is run on the numbers of the places;
- * what it gives says where each gradient belongs. */
+/* Gradients of operators whose results are elements of an argument at other indices, and possibly
+ * zeros: padding, repetition, scatter, windows. The operator is run on the linear indices; its
+ * result has the source index of each gradient. */
 #include "autograd/gradient.h"
 
-/* 1, 2, 3 … in the sizes and strides of t, in float64, which every such operator takes and which
- * is exact. Strides matter to as_strided. Zero is not a place. */
+/* 1, 2, 3 … in the sizes and strides of t, in float64, which every such operator accepts and which
+ * is exact. Strides matter to as_strided. Zero is not an index. */
 static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
 {
     int64_t    n = cq_tensor_numel(t), extent = 1;
@@ -23,8 +23,8 @@ static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
     return place;
 }
 
-/* The argument as it is for the run: numbers for the tensor in question, zeros for other tensors
- * of floats and for what is filled in. */
+/* The argument for the index run: indices for the tensor in question, zeros for other float tensors
+ * and for fill values. */
 static cq_val argument(cq_grad *g, size_t i, const cq_tensor *moved)
 {
     cq_val v = g->call.args[i];

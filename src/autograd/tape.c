@@ -1,7 +1,7 @@
-/* Writes the tape: a listener that notes each call with its arguments and results as they are at
- * that moment. Tensors are computed for real, and changes in place reach their memory; so what a
- * change would spoil is copied first, if a call on the tape reads it. How values follow from each
- * other through views and changes is the business of aten/core/track.c. */
+/* Records the tape: a listener that stores each call with its current arguments and results.
+ * Tensors are computed for real, and in-place operators overwrite memory; values that a recorded
+ * call reads are copied before they are overwritten. aten/core/track.c tracks values through views
+ * and in-place operators. */
 #include "autograd/tape.h"
 #include "base/str.h"
 
@@ -97,9 +97,10 @@ static size_t count_tensors(const cq_val *vals, size_t n)
     return count;
 }
 
-/* v as the tape keeps it: tensors are those of values, which go to into; lists are copies, for
- * programs change theirs. A copy that fails leaves None, and *at counts the values that are kept.
- */
+/* The tape's copy of v: tensors are those of values, which are added to into; lists are copied,
+ * because programs change theirs. A copy that fails leaves None, and *at counts the values that are
+ * kept.
+ * */
 static cq_status copy_val(noting *n, cq_val *out, cq_val v, cq_tape_value **into, size_t *at)
 {
     cq_status  status = CQ_OK;
@@ -136,8 +137,7 @@ static cq_status copy_val(noting *n, cq_val *out, cq_val v, cq_tape_value **into
     return status;
 }
 
-/* Every count is that of what is in its array, at any time, so that a call can be released however
- * far this came. */
+/* The counts match the arrays at any time, so that a call can be released after any failure. */
 static cq_status copy_vals(noting *n, cq_val **out, size_t *n_out, const cq_val *vals,
                            size_t n_vals, cq_tape_value ***into, size_t *n_into)
 {
@@ -233,7 +233,7 @@ static cq_status bind(cq_tape *tape, cq_opcall *c, const cq_val *results, size_t
             CQ_TRY(bind(tape, c, results[i].u.list->items, results[i].u.list->n,
                         i < needs ? SIZE_MAX : 0, found));
         if (results[i].kind != CQ_VAL_TENSOR || cq_is_tracked(&tape->tracks, t))
-            continue; /* it returned what it was given */
+            continue; /* it returned an argument */
         v = cq_arena_zalloc(tape->arena, sizeof *v);
         if (!v || !cq_track_new(&tape->tracks, t, v))
             return CQ_E_NO_MEMORY;
@@ -278,7 +278,7 @@ static cq_status called(void *self, cq_opcall *c)
     return found ? note_call(tape, c) : CQ_OK;
 }
 
-/* Values that calls on the tape read get memory of their own before t's is written to. */
+/* Copies values that recorded calls read before t's memory is overwritten. */
 static cq_status spare(cq_tape *tape, const cq_tensor *t)
 {
     for (cq_tape_value *v = tape->with_data; v; v = v->next) {

@@ -11,12 +11,12 @@
 /* The contents of a tensor at one time. */
 typedef struct cq_tape_value cq_tape_value;
 struct cq_tape_value {
-    cq_tensor     *data;     /* kept while calls on the tape read it; a handle of its own */
+    cq_tensor     *data;     /* kept while recorded calls read it; a separate handle */
     size_t         uses;     /* by calls on the tape */
     bool           needs;    /* depends on something that has a gradient */
     bool           is_leaf;  /* the gradient is kept */
     bool           reached;  /* an output depends on it */
-    cq_tensor     *gradient; /* as far as it is known */
+    cq_tensor     *gradient; /* accumulated so far */
     bool           is_listed;
     cq_tape_value *next; /* of all values that ever had data */
 };
@@ -29,7 +29,7 @@ struct cq_tape_call {
     size_t          n_args, n_results;
     cq_tape_value **inputs, **outputs; /* every tensor among the arguments, the results */
     size_t          n_inputs, n_outputs;
-    size_t         *of_input; /* which argument it is or lies in */
+    size_t         *of_input; /* the argument that it is or is contained in */
     const char     *path, *class_name;
     cq_place        place;
 };

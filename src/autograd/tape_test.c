@@ -1,5 +1,5 @@
-/* The tape: changes in place, views, what is left out, and what goes wrong. The gradients of
- * operators are compared with PyTorch's by tests/ops/gradients_test.c. */
+/* The tape: in-place operators, views, unused values, and errors. tests/ops/gradients_test.c
+ * compares the gradients of operators with PyTorch. */
 #include "test.h"
 
 #include "autograd/tape.h"
@@ -63,7 +63,7 @@ TEST(tape, what_a_change_in_place_writes_over_is_kept)
     run        r = begin();
     cq_tensor *a = CQ_OP(r.cx, "aten::mul.Scalar", TENSOR(r.x), INT(2)), *y = squared(&r, a);
 
-    CQ_OP(r.cx, "aten::zero_", TENSOR(a)); /* y's gradient needs a as it was: 8 x */
+    CQ_OP(r.cx, "aten::zero_", TENSOR(a)); /* y's gradient needs the old value of a: 8 x */
     check_gradient(&r, CQ_OP(r.cx, "aten::add.Tensor", TENSOR(y), TENSOR(a)),
                    (double[]){ 8, 16, 24, 32 });
     end(&r);

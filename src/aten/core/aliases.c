@@ -1,10 +1,10 @@
-/* Tensors that may be the same memory, depending on data. After a branch or a loop on data a
- * variable can hold one tensor or another; in the graph it is a tensor of its own. As long as
- * nobody changes one of them in place there is no difference. When somebody does, those that may
- * share its memory are stale: what they hold is not known any more, and using them is an error.
+/* May-alias analysis. After a data-dependent branch or loop a variable can hold one tensor or
+ * another; in the graph it is a separate tensor. As long as none of them is changed in place there
+ * is no difference. When one is, the tensors that may alias it become stale: their contents are
+ * unknown, and using them is an error.
  *
- * What a joined tensor may be are its sources. A change of it may change each of them, and
- * whatever else is joined of them; a change of a source may change what is joined of it. */
+ * The tensors that a joined tensor may be are its sources. A change of it may change each of them,
+ * and whatever else is joined from them; a change of a source may change what is joined from it. */
 #include "aten/core/track.h"
 
 struct cq_share {
@@ -42,7 +42,7 @@ cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *sour
     return add(tracks, &source->joins, joined);
 }
 
-/* Adds what a list leads to, unless it was visited already. */
+/* Adds the tracks of a list that were not visited yet. */
 static cq_status visit(const cq_share *list, uint32_t number, const void *but, cq_track_list *found)
 {
     for (; list; list = list->next)

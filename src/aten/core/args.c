@@ -1,4 +1,4 @@
-/* What a row sees of its call: arguments by name, and results. */
+/* The interface of a row to its call: arguments by name, and results. */
 #include "aten/core/ctx.h"
 
 static const cq_val none = { .kind = CQ_VAL_NONE };
@@ -64,7 +64,7 @@ cq_int cq_arg_int(const cq_opcall *c, const char *name)
     }
 }
 
-/* What was baked in is a plain number from here on: so the graph shows it, and exports it. */
+/* A baked-in number is a plain number from here on: the graph shows and exports it as such. */
 int64_t cq_arg_i64(const cq_opcall *c, const char *name)
 {
     cq_int i  = cq_arg_int(c, name);

@@ -67,7 +67,7 @@ static size_t find_overloads(cq_arena *arena, overload *out, const char *name,
     return n_found;
 }
 
-/* The operator that a dotted name stands for: "aten::sum" of torch.sum and of a method. */
+/* The operator of a dotted name: "aten::sum" for torch.sum and for a method. */
 static bool operator_name(char *out, size_t size, const char *name)
 {
     const char *dot;
@@ -367,7 +367,7 @@ cq_status cq_body_run(cq_lib_function *f, cq_opcall *c)
     return CQ_OK;
 }
 
-/* An argument that is named like a keyword of Python has a _ behind its name: from_. */
+/* An argument whose name is a keyword of Python has a _ at the end: from_. */
 static int find_argument(const cq_schema *s, const char *name)
 {
     size_t len = strlen(name);

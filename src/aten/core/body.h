@@ -1,22 +1,23 @@
-/* Operators as Python: what other operators express has a function in lib/aten instead of code.
+/* Operators as Python: an operator that others express is a function in lib/aten.
  *
  *     @operator("aten::relu6(Tensor self) -> Tensor")
  *     def relu6(self):
  *         return torch.hardtanh(self, 0, 6)
  *
- * The function has the parameters of the schema, in its order. lang/eval.h runs it; this file says
- * what its calls mean:
+ * The function has the parameters of the schema, in its order. lang/eval.h runs it; this file
+ * defines the meaning of its calls:
  *
- *   torch.sum(x, 1, keepdim=True) or x.sum(1, keepdim=True) calls the first overload of aten::sum
- *   that takes such arguments, torch.ops.aten.sum.dim_IntList(x, [1]) that one, and
- *   torch.ops.quantized.add(…) an operator of another namespace. Signs between tensors call
- *   operators, too. Dtypes are torch.float32 and so on.
- *   x.shape, x.ndim, x.dtype, x.size(i), x.numel(), torch.result_type(a, b) … are known without the
- *   data of a tensor; `from calque import …` has functions that only calque knows (natives).
+ * torch.sum(x, 1, keepdim=True) or x.sum(1, keepdim=True) calls the first overload of aten::sum
+ * that accepts the arguments, torch.ops.aten.sum.dim_IntList(x, [1]) that overload, and
+ * torch.ops.quantized.add(…) an operator of another namespace. Arithmetic between tensors calls
+ * operators, too. Dtypes are torch.float32 and so on. x.shape, x.ndim, x.dtype, x.size(i),
+ * x.numel(), torch.result_type(a, b) … need no data of the tensor; `from calque import …` has
+ * functions that only calque provides (natives).
  *
  * Sizes stay symbolic through + - * // %, min, max and lists. A branch on one, int(n) or a float
- * made of one takes what it is on the example, and the listener is told; an assert only compares.
- */
+ * computed from one uses its value on the example, and the listener is informed; an assert only
+ * compares.
+ * */
 #ifndef CQ_ATEN_CORE_BODY_H
 #define CQ_ATEN_CORE_BODY_H
 
@@ -27,7 +28,7 @@
 typedef struct cq_body {
     cq_lang    lang; /* first */
     cq_opcall *c;
-    void      *user; /* of whoever needs more parameters or asks for a dict */
+    void      *user; /* of a caller with more parameters or a dict as result */
 } cq_body;
 
 /* Runs a function that returns what c's operator does, and sets the results. */

@@ -1,4 +1,4 @@
-/* Natives of bodies (body.h): what is known of tensors without their data. */
+/* Natives of bodies (body.h): properties of tensors that need no data. */
 #include "aten/core/body.h"
 
 cq_val cq_native_constant(cq_body *b, cq_tensor *wide, cq_dtype dtype)
@@ -190,8 +190,8 @@ static cq_val result_type(cq_body *b, const cq_val *args, size_t n)
     return DTYPE(cq_result_type(args, n));
 }
 
-/* What a size is on the example, and the listener does not hear of it: for cases that need less
- * work but no other meaning. */
+/* The value of a size on the example, without informing the listener: for cases that save work
+ * without changing the meaning. */
 static cq_val size_hint(cq_body *b, const cq_val *args, size_t n)
 {
     (void)b, (void)n;

@@ -1,5 +1,5 @@
-/* Functions of lib/aten: what they mean, and that every one of them links, branches that are never
- * taken included. What operators compute is compared with PyTorch by tests/ops/ops_test.c. */
+/* Functions of lib/aten: their semantics, and that every one of them links, including branches that
+ * are never taken. tests/ops/ops_test.c compares their results with PyTorch. */
 #include "test.h"
 
 #include "aten/core/body.h"
@@ -267,8 +267,8 @@ TEST(body, every_function_of_the_library_links)
         fail_msg("%s: %s", cq_last_error()->where, cq_last_error()->message);
 }
 
-/* The parameters of a body are the arguments of the schema; a keyword of Python has a _ behind it.
- */
+/* The parameters of a body are the arguments of the schema; a keyword of Python has a _ at the end.
+ * */
 TEST(body, functions_have_the_parameters_of_their_schemas)
 {
     const cq_op *op;
@@ -292,7 +292,7 @@ TEST(body, functions_have_the_parameters_of_their_schemas)
     CHECK(n > 500);
 }
 
-/* Sizes stay symbols through what is computed of them. */
+/* Sizes stay symbolic through arithmetic. */
 TEST(body, sizes_stay_symbolic)
 {
     fixture    f;

@@ -1,5 +1,5 @@
-/* Calling an operator: arguments are checked against the schema, results are made by the
- * row, the listener hears of it. Real and fake tensors take the same path. */
+/* Calls an operator: checks the arguments against the schema, lets the row compute the results,
+ * informs the listener. Real and fake tensors take the same path. */
 #include "aten/core/body.h"
 #include "aten/core/complex.h"
 #include "aten/ops/quantized.h"
@@ -14,9 +14,9 @@ static bool number_kind(cq_val_kind kind)
            kind == CQ_VAL_COMPLEX;
 }
 
-/* v as a value of the wanted type; false if it is none. Converts what PyTorch converts
- * silently: numbers among each other where nothing is lost, a number for a list of
- * numbers, a 0-d list element. */
+/* Converts v to the expected type; false if that is impossible. It converts what PyTorch converts
+ * silently: numbers among each other without loss, a number for a list of numbers, a 0-d list
+ * element. */
 static bool convert(cq_val *v, const cq_schema_type *want)
 {
     if (v->kind == CQ_VAL_NONE)
@@ -139,8 +139,8 @@ cq_status cq_op_compose(cq_opcall *c)
     return c->op->body ? cq_body_run(c->op->body, c) : c->op->def->compose(c);
 }
 
-/* Composed operators run their parts under the same context. A listener that takes the
- * whole does not hear of the parts. */
+/* Composed operators run their parts under the same context. A listener that records the whole
+ * operator is not informed about the parts. */
 static cq_status run_composed(cq_opcall *c, cq_status (*compose)(cq_opcall *c), bool heard)
 {
     cq_ctx            *cx       = c->cx;
@@ -190,7 +190,7 @@ static cq_status make_results(cq_opcall *c, bool heard)
     return def->run ? def->run(c) : CQ_OK;
 }
 
-/* The results, as the listener hears of them. */
+/* Computes the results and informs the listener. */
 static cq_status make_and_tell(cq_opcall *c)
 {
     cq_ctx            *cx = c->cx;
@@ -206,8 +206,8 @@ static cq_status make_and_tell(cq_opcall *c)
     return heard ? to->called(cx->listener_self, c) : CQ_OK;
 }
 
-/* The same with quantized tensors. Only the outermost operator sees to their grids: what it is
- * composed of computes in floats. */
+/* The same with quantized tensors. Only the outermost operator handles their quantization
+ * parameters: its parts compute in floats. */
 static cq_status make_quantized(cq_opcall *c)
 {
     cq_ctx      *cx = c->cx;
@@ -258,7 +258,7 @@ static bool makes_complex(const cq_opcall *c)
            cq_dtype_is_complex(cq_arg_dtype(c, "dtype", CQ_DTYPE_F32));
 }
 
-/* What PyTorch converts silently in place: not a fraction to an integer, not numbers to bool. */
+/* In-place casts that PyTorch does silently: not a fraction to an integer, not numbers to bool. */
 static bool can_cast(cq_dtype from, cq_dtype to)
 {
     if (cq_dtype_is_complex(from) && !cq_dtype_is_complex(to))
@@ -323,7 +323,7 @@ static cq_val copied(cq_ctx *cx, cq_val v)
     return v;
 }
 
-/* expand_copy(…): shows what expand does, in memory of its own. */
+/* expand_copy(…): the result of expand, in separate memory. */
 static cq_status run_copy(cq_opcall *c)
 {
     c->n_results = 1;

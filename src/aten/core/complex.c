@@ -1,9 +1,9 @@
-/* Complex numbers. A tensor of them is looked at as pairs of real numbers along one more dimension,
- * the last: what an operator does to complex numbers is said here in terms of what it and others do
- * to the pairs. So kernels, gradients and ONNX, which has next to nothing for complex numbers, see
- * real ones only; view_as_complex and view_as_real, which come out between two operators, cancel.
+/* Complex tensors. A complex tensor is viewed as pairs of real numbers along an additional last
+ * dimension: a complex rule defines an operator in terms of operators on the pairs. Kernels,
+ * gradients and ONNX, which hardly supports complex numbers, see real tensors only; view_as_complex
+ * and view_as_real between two operators cancel.
  *
- * Spectra, where complex numbers mostly come from, are fft.c's. */
+ * Fourier transforms, the main source of complex tensors, are in fft.c. */
 #include "aten/core/body.h"
 #include "aten/core/complex.h"
 #include "aten/ops/geometry.h"
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Of pairs of real numbers; CQ_DTYPE_NONE: there is none. */
+/* The complex dtype of pairs of a real one; CQ_DTYPE_NONE: there is none. */
 static cq_dtype complex_of(cq_dtype real)
 {
     return real == CQ_DTYPE_F64   ? CQ_DTYPE_C128
@@ -52,7 +52,7 @@ static cq_status real_view(cq_opcall *c)
     return view_as(c, cq_dtype_part(x->dtype), &g);
 }
 
-/* Whether the two numbers of each pair are where those of a complex number are. */
+/* Whether the two numbers of each pair are adjacent, as in a complex number. */
 static bool is_paired(const cq_tensor *x)
 {
     bool even = x->offset % 2 == 0 && x->strides[x->rank - 1] == 1;
@@ -112,7 +112,7 @@ static bool is_new(const cq_op *op) /* its dimension is one of the result */
            strcmp(op->schema->full, "aten::stack") == 0;
 }
 
-/* A list of sizes goes on with that of the pairs, one of an order of dimensions with the last. */
+/* A list of sizes gets the size of the pairs, a list of dimensions the last dimension. */
 static cq_status wrap_list(cq_opcall *c, const char *name, cq_val *arg, int64_t rank)
 {
     bool    order = strcmp(c->op->schema->full, "aten::permute") == 0, dims = strstr(name, "dim");

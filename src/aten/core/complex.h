@@ -8,7 +8,7 @@
 typedef cq_status cq_complex_rule(cq_opcall *c);
 cq_complex_rule  *cq_complex_rule_of(const cq_op *op);
 
-/* Whether a row takes them as they are: it shows the same memory, or asks for no element. */
+/* Whether a row accepts complex tensors directly: it is a view, or reads no element. */
 bool cq_takes_complex(const cq_op *op);
 
 #endif

@@ -1,5 +1,5 @@
-/* The context of a computation: who owns the tensors that operators return, the first
- * error, the module that is being called, the random generator, and who listens. */
+/* The context of a computation: the owner of the tensors that operators return, the first error,
+ * the module that is being called, the random generator, and the listener. */
 #ifndef CQ_ATEN_CORE_CTX_H
 #define CQ_ATEN_CORE_CTX_H
 
@@ -9,8 +9,8 @@
 
 #include <calque/nn.h>
 
-/* Where in the model a call happens: one frame per module on the way. Frames lie on the
- * stack of the call of the module. */
+/* The position of a call in the model: one frame per module. Frames are on the stack of the
+ * module's call. */
 typedef struct cq_scope cq_scope;
 struct cq_scope {
     const cq_scope *parent;
@@ -22,13 +22,14 @@ struct cq_scope {
     const void     *outer_marks; /* the observer's, of the caller */
 };
 
-/* Someone who writes down the calls of operators: a capture, a gradient tape. */
+/* A recorder of operator calls: a capture, a gradient tape. */
 typedef struct cq_listener {
-    /* Whether the call of a composed operator is one to this listener; else it hears its parts. */
+    /* Whether this listener records the call of a composed operator as one; otherwise it records
+     * its parts. */
     bool (*wants_whole)(void *self, const cq_opcall *c);
 
-    /* A composition that this listener would rather hear than the operator; NULL, or a function
-     * that answers NULL: none. */
+    /* A composition that this listener records instead of the operator; NULL, or a function that
+     * returns NULL: none. */
     cq_status (*(*parts_of)(void *self, const cq_op *op))(cq_opcall *c);
 
     /* A call was made and has its results. */
@@ -57,7 +58,7 @@ struct cq_ctx {
     cq_place                  place; /* of the call that is running, in the text of a program */
     const cq_listener        *listener;
     void                     *listener_self;
-    const struct cq_observer *observer; /* of calls of modules (observe.h); NULL: none */
+    const struct cq_observer *observer; /* of module calls (observe.h); NULL: none */
     void                     *observer_self;
     struct cq_marking        *marking; /* marks by path; NULL: none */
     cq_symbols               *symbols; /* the listener's, NULL when sizes are all plain */
@@ -71,8 +72,7 @@ struct cq_ctx {
     uint64_t                  seed;
     struct cq_random         *random; /* made by the random operators when first needed */
     struct cq_arena          *nests;  /* of nested arguments and results; made when first needed */
-    cq_status (*spend)(void    *spender,
-                       uint64_t steps); /* refuses work (work.h); NULL: nobody does */
+    cq_status (*spend)(void *spender, uint64_t steps); /* limits work (work.h); NULL: unlimited */
     void *spender;
     cq_status (*will_write)(void            *user,
                             const cq_tensor *t); /* before its memory changes; or NULL */
@@ -88,7 +88,7 @@ cq_status cq_ctx_fail(cq_ctx *cx, cq_status status);
 cq_val     cq_ctx_own(cq_ctx *cx, cq_val v);
 cq_tensor *cq_ctx_own_tensor(cq_ctx *cx, cq_tensor *t);
 
-/* A mark in what the context owns; cq_ctx_pop releases all that came after it but keep. */
+/* A mark in the list of owned values; cq_ctx_pop releases everything after it except keep. */
 size_t cq_ctx_mark(const cq_ctx *cx);
 void   cq_ctx_pop(cq_ctx *cx, size_t mark, const cq_val *keep, size_t n_keep);
 

@@ -1,5 +1,5 @@
-/* Custom functions: each becomes an operator that is composed by its forward, so that it can
- * be captured whole, taken apart, and given a symbolic. */
+/* Custom functions: each becomes an operator composed by its forward, so that it can be captured as
+ * a whole, decomposed, and exported by a symbolic function. */
 #include "aten/core/ctx.h"
 #include "aten/core/custom.h"
 #include "base/lock.h"

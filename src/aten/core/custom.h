@@ -6,7 +6,7 @@
 
 #include <calque/function.h>
 
-/* The function behind an operator, NULL if it is an ordinary one. */
+/* The function of an operator, NULL if it is an ordinary one. */
 const cq_function *cq_op_function(const cq_op *op);
 
 #endif

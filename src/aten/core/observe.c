@@ -1,5 +1,5 @@
-/* Calls of modules and what is said about them, handed on to the observer. A mark by path is
- * nothing but the calls that a forward would make around the module. */
+/* Passes module calls and marks to the observer. A mark by path is equivalent to the calls that a
+ * forward would make around the module. */
 #include "aten/core/observe.h"
 
 #include "base/sized.h"
@@ -238,8 +238,8 @@ static void begin_marks(cq_ctx *cx, const cq_scope *scope)
         }
 }
 
-/* What the module does not return is a mistake of the mark, not of the program that is run: the
- * check afterwards says so. */
+/* If the module does not return it, the mark is wrong, not the program: the check afterwards
+ * reports it. */
 static void name_result(cq_ctx *cx, const cq_module_mark *mark, size_t call, cq_tensor *const *out,
                         size_t n)
 {

@@ -1,6 +1,5 @@
-/* Where a computation is, and what model code says about it: calls of modules, annotations,
- * anchors, named outputs. Front ends tell of calls here; an observer (a capture, or whoever wants
- * the named outputs of a run) hears of all of it. */
+/* Module calls and the marks of model code: annotations, anchors, named outputs. Front ends report
+ * calls here; an observer (a capture, or a run with named outputs) receives all of it. */
 #ifndef CQ_ATEN_CORE_OBSERVE_H
 #define CQ_ATEN_CORE_OBSERVE_H
 
@@ -11,8 +10,8 @@
 
 /* The parts of an observer; any may be NULL. Failures are the context's. */
 typedef struct cq_observer {
-    /* A module is called, and returns, with the tensors among its arguments and results. What they
-     * return takes the place of the first of these, if it is not NULL. */
+    /* A module is called, and returns, with the tensors among its arguments and results. A result
+     * that is not NULL replaces the first of these. */
     cq_tensor *(*entered)(void *self, cq_ctx *cx, cq_scope *scope, cq_tensor *const *in, size_t n);
     cq_tensor *(*left)(void *self, cq_ctx *cx, cq_scope *scope, cq_tensor *const *out, size_t n);
 
@@ -21,7 +20,7 @@ typedef struct cq_observer {
                   const cq_sym_attr *attrs, size_t n);
     void (*end)(void *self, cq_ctx *cx, cq_mark_kind kind);
 
-    /* An Identity at x; without a name it goes if nobody uses it. */
+    /* An Identity at x; without a name it is removed if it is unused. */
     cq_tensor *(*anchor)(void *self, cq_ctx *cx, cq_tensor *x, const char *name,
                          const cq_sym_attr *attrs, size_t n);
     void (*output)(void *self, cq_ctx *cx, const char *name, cq_tensor *x);
@@ -33,18 +32,18 @@ typedef struct cq_marking {
     CQ_VEC(size_t) hits;  /* by mark */
     CQ_VEC(char *) paths; /* of all modules that were called, once each */
     cq_map                known_paths;
-    const cq_module_mark *too_far;  /* asks for an output behind the last; NULL: none does */
+    const cq_module_mark *too_far;  /* requests an output after the last; NULL: none does */
     size_t                returned; /* outputs of that module */
 } cq_marking;
 
 cq_status cq_marking_init(cq_marking *m, const cq_module_mark *marks, size_t n);
 void      cq_marking_clear(cq_marking *m);
 
-/* Fails if a mark asks for an output that is not there, or was never met: then it says which paths
- * are like it. */
+/* Fails if a mark requests an output that does not exist, or its path was never met: then it
+ * suggests similar paths. */
 cq_status cq_marking_check(const cq_marking *m);
 
-/* An Identity at x that no pass removes while it is used; what is behind it. */
+/* An Identity at x that no pass removes while it is used; returns its output. */
 cq_tensor *cq_identity(cq_ctx *cx, cq_tensor *x);
 
 /* Pushes and pops a scope. Both return the tensor to use in place of the first one, or NULL. */
@@ -63,7 +62,7 @@ typedef struct cq_named_outputs {
 
 void cq_named_outputs_listen(cq_named_outputs *o, cq_ctx *cx);
 
-/* Moves them behind the first n of tensors, as far as there is room for max; how many there are. */
+/* Moves them after the first n of tensors, up to max; returns how many there are. */
 size_t cq_named_outputs_take(cq_named_outputs *o, cq_tensor **tensors, size_t n, size_t max);
 void   cq_named_outputs_clear(cq_named_outputs *o);
 

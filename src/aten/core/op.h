@@ -1,18 +1,16 @@
-/* The operator table. An ATen operator is one row: PyTorch's schema string, a shape rule,
- * a kernel, a gradient; or a composition of other operators, from which it inherits them.
- * The same rows serve C calls, TorchScript, constant folding and shape propagation.
+/* The operator table. An ATen operator is one row: PyTorch's schema string, a shape rule, a kernel,
+ * a gradient; or a composition of other operators, from which it inherits them. The same rows serve
+ * C calls, TorchScript, constant folding and shape propagation.
  *
- * A row gives its results in one of four ways:
- *   shape + run   shape says dtype and sizes of the results (sizes may be symbolic); run
- *                 fills them when the arguments have data.
- *   run alone     with CQ_OP_DYNAMIC: the sizes depend on the data. shape then makes up
- *                 symbols for them and is only asked when there is no data.
- *   view          the results share the memory of the first argument: one function for
- *                 real and fake tensors. unview writes a changed view back into its base.
- *   body          calls other operators: a function in lib/aten (body.h), and no row in C.
- *   compose       the same in C, for what reads worse in Python.
- * In-place variants (`relu_`) and copies of views (`expand_copy`) need no rows: they are
- * derived from the plain ones. */
+ * A row computes its results in one of four ways: shape + run   shape computes dtype and sizes of
+ * the results (sizes may be symbolic); run
+ *                 fills them if the arguments have data. run alone     with CQ_OP_DYNAMIC: the
+ * sizes depend on the data. shape then creates symbols for them and is only called without data.
+ * view          the results share the memory of the first argument: one function for real and fake
+ * tensors. unview writes a changed view back into its base. body          calls other operators: a
+ * function in lib/aten (body.h), and no row in C. compose       the same in C, for code that is
+ * hard to read in Python. In-place variants (`relu_`) and copies of views (`expand_copy`) need no
+ * rows: they are derived from the plain ones. */
 #ifndef CQ_ATEN_CORE_OP_H
 #define CQ_ATEN_CORE_OP_H
 
@@ -29,8 +27,8 @@ enum {
     CQ_OP_HOST    = 1 << 2, /* a result is a number, read off metadata (size, dim, …) */
     CQ_OP_PARTS   = 1 << 3, /* composed of views: a graph always shows its parts, because a
                              * change of the result must reach the argument */
-    CQ_OP_GUESSED = 1 << 4, /* of no table: what it returns is a guess */
-    CQ_OP_FOREIGN = 1 << 5, /* of no table: what it returns is what the file says */
+    CQ_OP_GUESSED = 1 << 4, /* not in the table: its result is a guess */
+    CQ_OP_FOREIGN = 1 << 5, /* not in the table: its result is declared by the file */
     CQ_OP_COMPLEX = 1 << 6  /* its body holds for complex tensors, too */
 };
 
@@ -102,9 +100,9 @@ struct cq_op {
     const cq_op     *copy_of;    /* for `expand_copy`: expand, likewise */
     const cq_op     *next;       /* the next overload of the same name, in table order */
 
-    struct cq_lib_function *body;          /* what it computes */
+    struct cq_lib_function *body;          /* its definition */
     struct cq_lib_function *unview;        /* of a view: the base after a change of the view */
-    struct cq_lib_function *complex;       /* what it computes on complex tensors */
+    struct cq_lib_function *complex;       /* its definition for complex tensors */
     struct cq_lib_function *gradient;      /* the gradients of its arguments */
     struct cq_lib_function *tape;          /* the same results, by operators that have gradients */
     struct cq_lib_function *decomposition; /* the same results, by operators that ONNX has */
@@ -115,29 +113,30 @@ struct cq_op {
 /* A few words about it, for `calque ops`. */
 const char *cq_op_about(const cq_op *op);
 
-/* Builds the table, if nobody has: then looking up needs no memory. A context does so. */
+/* Builds the table, if it is not built yet: afterwards looking up needs no memory. A context does
+ * so. */
 cq_status cq_ops_ready(void);
 /* Whether it is composed of others, and the call of those: its body or compose. */
 bool      cq_op_is_composed(const cq_op *op);
 cq_status cq_op_compose(cq_opcall *c);
 
-/* The base with the elements that the result of view call c (or the index-th item of it) shows
- * replaced by changed; base is c's first argument as it is now. Functions that are decorated with
- * @unview know them as base, changed and part. NULL after a failure. */
+/* The base in which the elements shown by the result of view call c (or its index-th item) are
+ * replaced by changed; base is the current value of c's first argument. Functions decorated with
+ * @unview get them as base, changed and part. NULL after a failure. */
 cq_tensor *cq_op_unview(cq_opcall *c, cq_tensor *base, cq_tensor *changed, size_t index);
 
-/* By full name, "aten::add.Tensor"; NULL if there is none. */
+/* By full name, "aten::add.Tensor"; NULL if it is unknown. */
 const cq_op *cq_op_find(const char *full_name);
 
 /* All overloads of "aten::add", linked by next. */
 const cq_op *cq_op_overloads(const char *name);
 
-/* What the name of a derived operator adds to that of the plain one: "_" or "_copy" at the end of
- * the first len characters of name; NULL if there is none. */
+/* The suffix of a derived operator: "_" or "_copy" at the end of the first len characters of name;
+ * NULL if there is none. */
 const char *cq_op_suffix(const char *name, size_t len);
 
-/* The operator that an in-place sign stands for: `a |= b` is aten::__ior__, which is
- * "aten::bitwise_or_". Other names are returned as they are. */
+/* The operator of an augmented assignment: `a |= b` is aten::__ior__, which is "aten::bitwise_or_".
+ * Other names are returned unchanged. */
 const char *cq_op_in_place_sign(const char *name);
 
 /* Walks the whole table in order: cq_op_at(0), … until NULL. */
@@ -197,7 +196,7 @@ struct cq_opcall {
 cq_tensor *cq_arg_tensor(const cq_opcall *c, const char *name); /* NULL for None */
 bool       cq_arg_is_none(const cq_opcall *c, const char *name);
 cq_int     cq_arg_int(const cq_opcall *c, const char *name);
-/* A number where only a number will do: a symbol is baked in, and a warning says what it was. */
+/* A plain number: a symbol is baked in, with a warning. */
 int64_t cq_size_baked(const cq_opcall *c, cq_int i, const char *what);
 
 int64_t     cq_arg_i64(const cq_opcall *c, const char *name); /* a number; a symbol is baked in */
@@ -213,8 +212,8 @@ size_t cq_arg_ints(const cq_opcall *c, const char *name, cq_int *out, size_t max
 size_t cq_arg_i64s(const cq_opcall *c, const char *name, int64_t *out, size_t max);
 size_t cq_arg_f64s(const cq_opcall *c, const char *name, double *out, size_t max);
 
-/* As cq_arg_i64s for an int[n] such as a kernel size: one number stands for n of them, and
- * none at all (an empty stride) for otherwise's. */
+/* As cq_arg_i64s for an int[n] such as a kernel size: one number is repeated n times, and an empty
+ * list (a stride) means otherwise. */
 void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
                   const int64_t *otherwise);
 
@@ -232,15 +231,15 @@ int cq_arg_open_dim(const cq_opcall *c, const char *name, size_t rank, bool *ope
 /* A list of dims as a bit mask; empty or None means all of them. */
 uint64_t cq_arg_dims(const cq_opcall *c, const char *name, size_t rank);
 
-/* t itself, or, when it has no data, what it is on the examples. Whoever fixes a number of
- * it from there on tells the listener. */
+/* t itself or, if it has no data, its value on the examples. A caller that bakes in a number of it
+ * informs the listener. */
 cq_status cq_call_data(cq_opcall *c, cq_tensor **out, cq_tensor *t);
 
 /* Results. cq_result makes the index-th one, with data if the call is real. All return the status
  * of the context: after a failure nothing is made. */
 cq_status  cq_result(cq_opcall *c, size_t index, cq_dtype dtype, size_t rank, const cq_int *sizes);
 cq_status  cq_result_like(cq_opcall *c, size_t index, const cq_tensor *like, cq_dtype dtype);
-cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index);  /* what was made */
+cq_tensor *cq_result_tensor(const cq_opcall *c, size_t index);  /* the result tensor */
 cq_status  cq_result_set(cq_opcall *c, size_t index, cq_val v); /* v is the context's, or plain */
 cq_status  cq_result_set_tensor(cq_opcall *c, size_t index, cq_tensor *t);
 /* A list of n tensors as one result (Tensor[]). The items are the context's. */
@@ -258,23 +257,24 @@ cq_int cq_size_sub(const cq_opcall *c, cq_int a, cq_int b);
 cq_int cq_size_mul(const cq_opcall *c, cq_int a, cq_int b);
 cq_int cq_size_floordiv(const cq_opcall *c, cq_int a, cq_int b);
 
-/* A size that only the data can tell, in a shape rule of a CQ_OP_DYNAMIC row; example is a
- * guess. It becomes the size of the result it is used in. */
+/* A data-dependent size, in a shape rule of a CQ_OP_DYNAMIC row; example is a guess. It becomes the
+ * size of the result it is used in. */
 cq_int cq_unknown_size(const cq_opcall *c, int64_t example);
 
-/* Whether what a size is on the example says nothing: a symbol, where the example does not come. */
+/* Whether the example value of a size is meaningless: a symbol in a branch that the example does
+ * not take. */
 bool cq_size_is_moot(const cq_opcall *c, cq_int size);
 
 /* Sizes of a and b broadcast together into out; the rank, or an error. */
 cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,
                        size_t rank_b, const cq_int *b);
 
-/* The dtype of an operation on these arguments as torch.result_type says: tensors with
- * dimensions count first, then 0-d tensors, then plain numbers. */
+/* The dtype of an operation on these arguments as in torch.result_type: tensors with dimensions
+ * count first, then 0-d tensors, then plain numbers. */
 cq_dtype cq_result_type(const cq_val *vals, size_t n);
 
-/* What numbers with a fraction are as tensors: float32, or what the thread set, which is returned
- * as it was before (CQ_DTYPE_NONE: float32). */
+/* The default dtype of real numbers as tensors: float32, or what the thread set.
+ * cq_set_default_float returns the previous setting (CQ_DTYPE_NONE: float32). */
 cq_dtype cq_default_float(void);
 cq_dtype cq_set_default_float(cq_dtype dtype);
 
@@ -286,7 +286,7 @@ cq_status cq_shape_of_self(cq_opcall *c);
 cq_status cq_shape_of_self_in_float(cq_opcall *c);
 cq_status cq_shape_of_self_in_bool(cq_opcall *c);
 
-/* Rows by what they have. Those of other fields are written out. */
+/* Macros for rows by their fields. Rows with other fields are written out. */
 #define CQ_KERNEL(schema_text, about_text, shape_fn, run_fn)                                       \
     {                                                                                              \
         .schema = schema_text, .about = about_text, .shape = shape_fn, .run = run_fn               \
@@ -295,7 +295,7 @@ cq_status cq_shape_of_self_in_bool(cq_opcall *c);
     {                                                                                              \
         .schema = schema_text, .about = about_text, .view = view_fn                                \
     }
-/* The failure of a call: adds the operator's name as the place. Returns the status. */
+/* Fails a call: adds the operator's name as the location. Returns the status. */
 cq_status cq_call_fail(const cq_opcall *c, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

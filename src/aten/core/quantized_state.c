@@ -1,7 +1,7 @@
-/* Packed weights as archives hold them. A linear layer's state is its weight and bias. That of a
- * convolution has its numbers in a row: how many axes, then stride, padding, dilation and output
- * padding of each, then groups, and whether it is transposed; as a tensor with the weight behind
- * it ("2"), or as a list (3). PyTorch 1.5 had a tensor for each number instead. */
+/* Packed weights in archives. The state of a linear layer is its weight and bias. That of a
+ * convolution is a list of numbers: the number of axes, then stride, padding, dilation and output
+ * padding of each, then groups, and whether it is transposed; as a tensor followed by the weight
+ * ("2"), or as a list (3). PyTorch 1.5 had a tensor for each number instead. */
 #include "aten/ops/quantized.h"
 #include "base/str.h"
 

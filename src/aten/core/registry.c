@@ -176,7 +176,7 @@ cq_status cq_ops_ready(void)
     return cq_once_call(&table.once, build);
 }
 
-/* Derived operators whose plain twin goes by another name. */
+/* Derived operators whose plain operator has another name. */
 static const struct {
     const char *derived, *plain;
 } irregular[] = {
@@ -190,7 +190,7 @@ static const struct {
     { "aten::copy_.Tensor", "aten::copy" },
     { "aten::copy_.int", "aten::fill.Scalar" },
     { "aten::copy_.float", "aten::fill.Scalar" },
-    { "aten::view_copy", "aten::reshape" }, /* it takes what no view can show, too */
+    { "aten::view_copy", "aten::reshape" }, /* it also accepts shapes that no view can have */
     { "aten::__iand__.Tensor", "aten::bitwise_and.Tensor" },
     { "aten::__iand__.Scalar", "aten::bitwise_and.Scalar" },
     { "aten::__ior__.Tensor", "aten::bitwise_or.Tensor" },
@@ -234,8 +234,8 @@ const char *cq_op_suffix(const char *name, size_t len)
     return NULL;
 }
 
-/* "aten::relu_" and "aten::add_.Tensor" without what they were derived by, which is the result;
- * NULL if there is none. */
+/* "aten::relu_" and "aten::add_.Tensor" without their suffix, which is the result; NULL if there is
+ * none. */
 static const char *plain_name(char *out, size_t size, const char *full_name)
 {
     const char *dot    = strchr(full_name, '.');

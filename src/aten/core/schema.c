@@ -86,8 +86,8 @@ static const struct {
     { "Dict", CQ_SCHEMA_DICT, false },     { "NoneType", CQ_SCHEMA_NONE, false },
 };
 
-/* Skips (a!), (a -> *) and the type arguments of Dict(str, t), nested ones too. Returns
- * whether an alias annotation says "written". */
+/* Skips (a!), (a -> *) and the type arguments of Dict(str, t), nested ones too. Returns whether an
+ * alias annotation marks the argument as written. */
 static bool skip_parens(parser *p)
 {
     bool written = false;

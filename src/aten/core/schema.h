@@ -22,7 +22,7 @@ typedef enum cq_schema_base {
     CQ_SCHEMA_GENERATOR,
     CQ_SCHEMA_DICT,
     CQ_SCHEMA_TUPLE,
-    CQ_SCHEMA_ANY, /* Any, a type variable, or a class: checked by nobody here */
+    CQ_SCHEMA_ANY, /* Any, a type variable, or a class: not checked here */
     CQ_SCHEMA_NONE
 } cq_schema_base;
 
@@ -57,7 +57,7 @@ typedef struct cq_schema {
 /* Everything lives in arena. */
 cq_status cq_schema_parse(cq_schema **out, cq_arena *arena, const char *text);
 
-/* The position of an argument, -1 if there is none of that name. */
+/* The position of an argument, -1 if it does not exist. */
 int cq_schema_find(const cq_schema *schema, const char *arg);
 
 #endif

@@ -46,10 +46,10 @@ static bool is_larger_of(const cq_opcall *c, cq_int a, cq_int b)
            cq_int_same(cq_int_max(c->cx->symbols, a, b), a);
 }
 
-/* Two sizes that meet. Two dynamic sizes with a symbol in common are taken to be equal if they are
- * on the example: h and 2*(h//2) of a skip connection. Without one, either may be 1 in another run.
- * Where the example does not come, its values say nothing: a size that is not a symbol, or has
- * elements, counts. */
+/* Broadcasts two sizes. Two dynamic sizes with a common symbol are assumed to be equal if they are
+ * equal on the example: h and 2*(h//2) of a skip connection. Without one, either may be 1 in
+ * another run. In a branch that the example does not take, its values mean nothing: a size that is
+ * not a symbol, or has elements, counts. */
 static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
 {
     if (a.value != b.value && (cq_size_is_moot(c, a) || cq_size_is_moot(c, b)) &&
@@ -94,7 +94,7 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
     return CQ_OK;
 }
 
-static _Thread_local cq_dtype default_float; /* CQ_DTYPE_NONE: nobody set it */
+static _Thread_local cq_dtype default_float; /* CQ_DTYPE_NONE: not set */
 
 cq_dtype cq_default_float(void)
 {
@@ -114,7 +114,7 @@ cq_dtype cq_float_of(cq_dtype d)
     return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? d : cq_default_float();
 }
 
-/* Categories order what a lower class of operand can change. */
+/* Categories of dtypes, in the order of promotion between classes of operands. */
 static int category(cq_dtype d)
 {
     return d == CQ_DTYPE_NONE       ? -1

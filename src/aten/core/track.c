@@ -120,11 +120,12 @@ cq_status cq_track_will_change(cq_tracks *tracks, cq_track *t)
 static cq_tensor *base_of(cq_track *view)
 {
     if (view->base->moved)
-        view->args[0] = cq_val_of_tensor(view->base->moved); /* retained by whoever moved it */
+        view->args[0] = cq_val_of_tensor(view->base->moved); /* retained by the function that
+                                                              * moved it */
     return view->args[0].u.tensor;
 }
 
-/* The call that took a view, made once more on its base as it is now. */
+/* Repeats the call that made a view on the current value of its base. */
 static cq_status take_again(cq_ctx *cx, cq_track *t, cq_tensor **out)
 {
     cq_val result;

@@ -1,8 +1,8 @@
-/* What a listener knows of tensors: which of its values a handle holds now, and how views hang
- * together. A capture's values are those of a graph, a gradient tape's are its own.
+/* The tracks of a listener: which of its values a handle holds now, and how views depend on each
+ * other. The values of a capture are those of a graph; those of a gradient tape are its own.
  *
  * Listeners are functional: an in-place operator makes a new value, which is written back through
- * the views that its tensor was taken by. */
+ * the chain of views. */
 #ifndef CQ_ATEN_CORE_TRACK_H
 #define CQ_ATEN_CORE_TRACK_H
 
@@ -31,17 +31,19 @@ struct cq_track {
     cq_tensor *moved;
 
     /* Of the root of a chain of views: */
-    uint32_t    current; /* the version of its memory */
-    cq_track   *stale;   /* whose change may have changed it too (share.c); itself: several */
-    cq_share   *sources, *joins; /* what it may be, depending on data; and what may be it */
-    cq_place    stale_at;        /* where that was */
-    const void *group; /* sources do not relate those of one group: each says what it may be */
-    uint32_t    visited, marked; /* by a walk, and by who compares two of them */
+    uint32_t  current;         /* the version of its memory */
+    cq_track *stale;           /* whose change may have changed it too (share.c); itself: several */
+    cq_share *sources, *joins; /* what it may alias, depending on data; and the inverse
+                                * relation */
+    cq_place    stale_at;      /* where that was */
+    const void *group; /* members of one group are not related through common sources: each has
+                        * its own list */
+    uint32_t visited, marked; /* by a walk, and by a comparison of two walks */
 };
 
 /* The first member of a listener's own struct. */
 struct cq_tracks {
-    void      *id;      /* what marks a handle as one of these; never used again by others */
+    void      *id;      /* identifies the handles of these tracks; never reused */
     cq_arena  *arena;   /* borrowed */
     cq_ptr_map outside; /* tensors that were there before: handle -> track */
     CQ_VEC(cq_val) retained;
@@ -52,7 +54,7 @@ struct cq_tracks {
      * context's. */
     void *(*value_of)(cq_tracks *tracks, cq_ctx *cx, cq_tensor *t);
 
-    /* Whoever explores a branch hears of every track before it changes, to take it back. */
+    /* Speculative evaluation is informed before a track changes, to be able to undo the change. */
     cq_status (*will_change)(void *user, cq_track *track);
     void *will_change_user;
 };
@@ -88,8 +90,8 @@ cq_status cq_track_view(cq_tracks *tracks, cq_opcall *c, cq_tensor *view, size_t
 /* Before anyone changes a track. */
 cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
 
-/* share.c: joined may be source, depending on data; all that t may be, and t itself; those that
- * may be changed with a root are stale; using a stale one is an error. */
+/* aliases.c: joined may alias source, depending on data; everything that t may alias, and t itself;
+ * makes the aliases of a root stale; using a stale one is an error. */
 cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *source);
 cq_status cq_track_sources(cq_tracks *tracks, cq_track *t, cq_track_list *found);
 cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place at);

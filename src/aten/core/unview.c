@@ -1,5 +1,6 @@
-/* What a change of a view makes of its base: functions of lib/aten that are decorated with @unview.
- */
+/* Writes a changed view back into its base, by functions of lib/aten that are decorated with
+ * @unview.
+ * */
 #include "aten/core/body.h"
 
 typedef struct change {

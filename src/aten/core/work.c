@@ -138,7 +138,7 @@ static uint64_t pairs_of_boxes(const cq_opcall *c, double elements)
     return steps(elements + boxes * boxes / CQ_WORK_ELEMENTS);
 }
 
-/* Each bin looks at its part of the picture, or at as many points as it is told to. */
+/* Each bin reads its part of the feature map, or as many points as requested. */
 static uint64_t regions(const cq_opcall *c, double elements)
 {
     const cq_tensor *x = tensor_of(c->args[0]);

@@ -1,5 +1,5 @@
-/* What a call of an operator costs, in steps: about a tenth of a microsecond each. Programs from
- * anywhere may take only so many of them, whether they use many small operators or a large one. */
+/* The cost of an operator call, in steps of about a tenth of a microsecond. Untrusted programs have
+ * a limited number of them, whether they use many small operators or a large one. */
 #ifndef CQ_ATEN_CORE_WORK_H
 #define CQ_ATEN_CORE_WORK_H
 

@@ -31,7 +31,7 @@ static cq_status gelu_run(cq_opcall *c)
                      c->args[0].u.tensor);
 }
 
-/* One slope for all, or one per channel: those lie along dimension 1. */
+/* One slope for all, or one per channel along dimension 1. */
 static cq_status prelu_shape(cq_opcall *c)
 {
     cq_tensor *x = c->args[0].u.tensor, *w = c->args[1].u.tensor;

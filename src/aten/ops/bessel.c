@@ -6,7 +6,7 @@
 
 /* clang-format off */
 
-/* Up to 2, in x * x / 2 - 1: what is left of K0 and K1 / x without their logarithm, I0 and I1 / x. */
+/* Up to 2, in x * x / 2 - 1: K0 and K1 / x without their logarithmic term, I0 and I1 / x. */
 #define K0_NEAR \
     "5.452564662772586e-12, 6.62380496488552e-10, 6.093361894172114e-08, " \
     "4.054506560572984e-06, 0.0001828055582791554, 0.005053392643212586, " \

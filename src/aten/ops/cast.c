@@ -1,5 +1,5 @@
-/* The same numbers in another dtype, another place, another handle. A tensor that already
- * is what is asked for is returned itself, as in PyTorch. */
+/* Conversions of dtype, device and handle. A tensor that already has the requested properties is
+ * returned itself, as in PyTorch. */
 #include "aten/core/ctx.h"
 
 /* The result is self itself. */
@@ -66,7 +66,7 @@ static cq_status same_view(cq_opcall *c)
     return cq_result_view(c, 0, self, self->rank, self->sizes, self->strides, self->offset);
 }
 
-/* The many ways to say to.dtype: dtype as an argument, of other, or named by the row. */
+/* The variants of to.dtype: dtype as an argument, that of other, or fixed by the row. */
 #define SAME(schema_text, text) CQ_VIEW(schema_text, text, same_view)
 
 const cq_op_def cq_ops_cast[] = {

@@ -1,5 +1,5 @@
-/* Products that run along chosen axes: einsum, tensordot and their relatives, composed of
- * permute, reshape and bmm. */
+/* Contractions along chosen axes: einsum, tensordot and similar operators, composed of permute,
+ * reshape and bmm. */
 #include "aten/core/body.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@ enum { LETTERS = 52, MAX_OPERANDS = 64 };
 
 typedef struct term {
     size_t n;
-    int    labels[CQ_MAX_RANK]; /* letters, then the axes that "..." stands for */
+    int    labels[CQ_MAX_RANK]; /* letters, then the axes of "..." */
 } term;
 
 typedef struct einsum {
@@ -27,7 +27,7 @@ static int label_of(char ch)
     return !isalpha((unsigned char)ch) ? -1 : isupper((unsigned char)ch) ? ch - 'A' : 26 + ch - 'a';
 }
 
-/* Reads one term up to `end`; ellipsis is how many axes its "..." stands for. */
+/* Reads one term up to `end`; ellipsis is the number of axes of its "...". */
 static cq_status read_term(const cq_opcall *c, term *out, const char *at, const char *end,
                            size_t ellipsis, size_t n_ellipsis)
 {

@@ -9,7 +9,7 @@ static bool has_arg(const cq_opcall *c, const char *name)
     return cq_schema_find(c->op->schema, name) >= 0;
 }
 
-/* "same" puts half of what a window needs on either side, the odd one behind. */
+/* "same" puts half of the required padding on either side, the odd one at the end. */
 static cq_status read_padding_word(const cq_opcall *c, cq_conv *v)
 {
     const char *word = cq_arg_str(c, "padding", "valid");
@@ -149,7 +149,7 @@ static void read_window(const cq_opcall *c, cq_window *w)
     cq_arg_window(c, "stride", w->stride, 2, 1, NULL);
 }
 
-/* The places of the window on an image of these two sizes. */
+/* The number of window positions for these two sizes. */
 static void window_places(cq_opcall *c, const cq_window *w, const cq_int *image, cq_int *places)
 {
     for (size_t i = 0; i < 2; i++)

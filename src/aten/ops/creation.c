@@ -1,6 +1,5 @@
-/* Tensors from nothing: filled, counted, triangular. Sizes may be symbolic; layout, device,
- * pinning and memory format say where a tensor would lie, and change nothing here. Random
- * ones are in random.c. */
+/* Creation of tensors: filled, ranges, triangular. Sizes may be symbolic; layout, device, pinning
+ * and memory format have no effect here. Random ones are in random.c. */
 #include "aten/ops/elementwise.h"
 #include "tensor/convert.h"
 
@@ -155,7 +154,8 @@ static range range_of(const cq_opcall *c, cq_dtype *dtype)
     return r;
 }
 
-/* Whether the run tells it. Sizes follow integers, which are symbols, but not through floats. */
+/* Whether it is data-dependent. Sizes follow integers, which are symbols, but not through
+ * floats. */
 static bool is_open(cq_val v)
 {
     return v.kind == CQ_VAL_FLOAT ? v.u.f.origin != NULL : v.kind == CQ_VAL_INT && v.u.i.expr;
@@ -202,7 +202,7 @@ static cq_status arange_run(cq_opcall *c)
     return cq_kernel_arange_i64(out, whole_of(r.start).value, whole_of(r.step).value);
 }
 
-/* range includes its end, and is real unless told otherwise. */
+/* range includes its end, and is real by default. */
 static cq_status range_shape(cq_opcall *c)
 {
     cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float()), ignored;
@@ -302,7 +302,7 @@ static cq_status measure(cq_opcall *c, const cq_val *v, size_t depth, size_t *ra
         return cq_call_fail(c, CQ_E_ARGUMENT, "lists of %lld and %zu items side by side",
                             (long long)sizes[depth].value, v->u.list->n);
     sizes[depth] = cq_i((int64_t)v->u.list->n);
-    if (v->u.list->n == 0) /* nothing inside tells how deep it goes */
+    if (v->u.list->n == 0) /* the depth is unknown */
         *rank = depth + 1;
     for (size_t i = 0; i < v->u.list->n; i++)
         CQ_TRY(measure(c, &v->u.list->items[i], depth + 1, rank, sizes, dtype));

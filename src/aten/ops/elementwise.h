@@ -1,11 +1,11 @@
-/* What the rows of element-by-element operators share. Such a row names its kernel in
- * .variant (a cq_ew_op) and needs no code of its own: the first arguments of its schema, as
- * many as the kernel takes, are the operands, tensors or numbers, and the numbers after them
- * are the kernel's parameters a, b, c in this order.
+/* Helpers for rows of element-wise operators. Such a row names its kernel in .variant (a cq_ew_op)
+ * and needs no code: the first arguments of its schema, as many as the kernel takes, are the
+ * operands, tensors or numbers, and the numbers after them are the kernel's parameters a, b, c in
+ * this order.
  *
  *     { .schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
  *       .shape = cq_shape_of_operands, .run = cq_run_elementwise, .variant = CQ_EW_LEAKY_RELU }
- */
+ * */
 #ifndef CQ_ATEN_OPS_ELEMENTWISE_H
 #define CQ_ATEN_OPS_ELEMENTWISE_H
 

@@ -1,7 +1,6 @@
-/* Fourier transforms: fft and its relatives, stft and istft. A transform of n numbers is a product
- * with a matrix of roots of unity, which is a constant, so that any opset can do it; a long one is
- * made of two short ones if n has factors. Complex numbers are pairs here, as everywhere
- * (complex.c). */
+/* Fourier transforms: fft and its variants, stft and istft. A transform of n numbers is a product
+ * with a matrix of roots of unity, a constant, so that any opset can express it; a long one is
+ * composed of two short ones if n has factors. Complex numbers are pairs here (complex.c). */
 #include "aten/core/body.h"
 
 #include <math.h>
@@ -36,8 +35,8 @@ static double from_complex(const transform *f, int64_t row, int64_t column)
     return row % 2 && !(column % 2) ? -x : x;
 }
 
-/* What is missing of the half mirrors what is there: all but the first count twice, and the middle
- * one, if there is one. */
+/* The missing half mirrors the given one: all elements except the first count twice, and the middle
+ * one, if there is one, once. */
 static double to_real(const transform *f, int64_t row, int64_t column)
 {
     double x = row % 2 ? -root(f, row / 2, column, true) : root(f, row / 2, column, false);

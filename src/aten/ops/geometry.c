@@ -84,8 +84,8 @@ bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const 
     return to == 0;
 }
 
-/* What an index into a dimension means: from the end when negative, at most its size. A
- * symbolic one has the sign that it has on the example. */
+/* Resolves an index into a dimension: from the end if negative, at most its size. A symbolic index
+ * has the sign that it has on the example. */
 static cq_int clamp_index(const cq_opcall *c, cq_int index, cq_int size)
 {
     if (index.value < 0)

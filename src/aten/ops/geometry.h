@@ -15,22 +15,22 @@ typedef struct cq_geometry {
 
 cq_geometry cq_geometry_of(const cq_tensor *t);
 
-/* Dimension at goes away, or comes in with the given size and stride. */
+/* Removes dimension at, or inserts it with the given size and stride. */
 void cq_geometry_drop(cq_geometry *g, size_t at);
 void cq_geometry_insert(cq_geometry *g, size_t at, cq_int size, int64_t stride);
 
-/* t looked at through g, as result 0 of the call. */
+/* A view of t with geometry g, as result 0 of the call. */
 cq_status cq_geometry_result(cq_opcall *c, const cq_tensor *t, const cq_geometry *g);
 
 /* Copies src to where g looks in out. */
 cq_status cq_geometry_write(cq_tensor *out, const cq_geometry *g, const cq_tensor *src);
 
-/* Strides that show t in other sizes without moving an element; false if there are none.
- * Sizes count by their example values and have t's number of elements. */
+/* Strides for other sizes of t without moving an element; false if there are none. Sizes count by
+ * their example values and have t's number of elements. */
 bool cq_geometry_reshape(cq_geometry *g, const cq_tensor *t, size_t rank, const cq_int *sizes);
 
-/* The size of t along dim after slice's rules: start and end count from the end when they
- * are negative, and are clamped. Both come back as places in 0 … size. */
+/* The size of t along dim after slicing: start and end count from the end if they are negative, and
+ * are clamped to 0 … size. */
 cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end, cq_int step);
 
 /* A list argument of sizes for t's elements in which one may be -1: all of them, checked
@@ -41,8 +41,8 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
 /* A list with the sizes of t, to call other operators with. */
 cq_val cq_sizes_of(cq_ctx *cx, const cq_tensor *t);
 
-/* A stride of every step-th element. One that overflows is that of a dimension of at most one
- * element, where no stride matters, and stays what it was. */
+/* The stride of every step-th element. If it overflows, the dimension has at most one element and
+ * the stride is irrelevant; it is unchanged. */
 static inline int64_t cq_stride_times(int64_t stride, int64_t step)
 {
     int64_t product;

@@ -14,7 +14,7 @@ cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t
         room = cq_size_add(c, room, cq_i(stride - 1));
     places = cq_size_add(c, cq_size_floordiv(c, room, cq_i(stride)), cq_i(1));
     if (ceil_mode) {
-        /* The last place p * stride must lie before in + before. */
+        /* The last window start p * stride must be less than in + before. */
         cq_int last = cq_size_floordiv(c, cq_size_add(c, in, cq_i(before - 1)), cq_i(stride));
 
         places = cq_int_min(symbols, places, cq_size_add(c, last, cq_i(1)));
@@ -66,6 +66,6 @@ void cq_arg_window(const cq_opcall *c, const char *name, int64_t *out, size_t n,
             cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_ARGUMENT,
                                             "\"%s\" should be from %lld to %d but is %lld", name,
                                             (long long)least, CQ_WINDOW_MAX, (long long)out[i]));
-            out[i] = least; /* what is computed before somebody asks does not overflow */
+            out[i] = least; /* values computed before the check must not overflow */
         }
 }

@@ -1,13 +1,13 @@
-/* What operators on images ([batch,] channel, spatial axes…) share: the places of a window,
- * and images without a batch axis, which are taken as a batch of one. */
+/* Helpers for operators on feature maps ([batch,] channel, spatial axes…): window positions, and
+ * inputs without a batch axis, which are treated as a batch of one. */
 #ifndef CQ_ATEN_OPS_IMAGE_H
 #define CQ_ATEN_OPS_IMAGE_H
 
 #include "aten/core/ctx.h"
 #include "kernel/conv/window.h"
 
-/* How many places a window has along an axis. In ceil mode the last one may reach over the
- * end, but must start inside the image or the padding before it. Fails if there is none. */
+/* The number of window positions along an axis. In ceil mode the last window may extend past the
+ * end, but must start inside the feature map or the padding before it. Fails if there is none. */
 cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
                  int64_t after, int64_t dilation, bool ceil_mode);
 

@@ -1,6 +1,5 @@
-/* Reading and writing tensors at places that other tensors give. What depends on masks and
- * on values (masked_select, nonzero, unique …) is in select.c; the kernels are in
- * kernel/index.h. */
+/* Reads and writes tensors at indices given by other tensors. Operators that depend on masks and
+ * values (masked_select, nonzero, unique …) are in select.c; the kernels are in kernel/index.h. */
 #include "aten/ops/elementwise.h"
 #include "aten/ops/geometry.h"
 #include "aten/ops/select.h"
@@ -66,8 +65,8 @@ static cq_status join_indices(cq_opcall *c, joint *j, const cq_tensor *self)
     return CQ_OK;
 }
 
-/* The indices' dimensions stand in the place of the first dimension that they replace; if
- * they replace dimensions that are not neighbours, they come first. */
+/* The dimensions of the indices replace the first indexed dimension; if the indexed dimensions are
+ * not adjacent, they come first. */
 static cq_status index_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
@@ -179,7 +178,7 @@ static cq_status index_select_shape(cq_opcall *c)
     return cq_result(c, 0, self->dtype, self->rank, sizes);
 }
 
-/* t looked at with n dimensions, where one of the two has none and the other's are 1. */
+/* A view of t with n dimensions, where one of the two has none and the other's are 1. */
 static cq_status with_rank(cq_tensor **out, cq_tensor *t, size_t n)
 {
     cq_int  one    = cq_i(1);
@@ -248,7 +247,7 @@ static cq_status index_fill_run(cq_opcall *c)
 
 static cq_status index_add_run(cq_opcall *c);
 
-/* Slices of fewer dimensions than those of self, to which they are broadcast. */
+/* Slices with fewer dimensions than those of self, to which they are broadcast. */
 static cq_status check_low_source(cq_opcall *c, const cq_tensor *self, const cq_tensor *source)
 {
     cq_int sizes[CQ_MAX_RANK];
@@ -341,8 +340,8 @@ static cq_status index_copy_run(cq_opcall *c)
 
 /* ---- element by element along one dimension ---- */
 
-/* index may be smaller than the tensors it goes with, but not in dim for src, and not larger
- * anywhere else. */
+/* index may be smaller than the other tensors, except along dim for src, and not larger
+ * elsewhere. */
 static cq_status check_corner(const cq_opcall *c, const cq_tensor *index, const cq_tensor *t,
                               int64_t but, const char *name)
 {

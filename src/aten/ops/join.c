@@ -1,5 +1,5 @@
-/* Tensors put together or repeated: cat and its relatives, repeat, grids. What
- * only moves elements is in shuffle.c, padding in pad.c. */
+/* Concatenation and repetition: cat and similar operators, repeat, meshgrid. Operators that only
+ * move elements are in shuffle.c, padding in pad.c. */
 #include "aten/ops/geometry.h"
 
 /* ---- cat ---- */
@@ -10,7 +10,7 @@ static bool counts_in_cat(const cq_tensor *t)
     return !(t->rank == 1 && cq_int_is(t->sizes[0], 0));
 }
 
-/* Two sizes that must be equal: of a number and a symbol the number says more. */
+/* Unifies two sizes that must be equal: a number is more specific than a symbol. */
 static cq_int stronger(cq_int a, cq_int b)
 {
     return a.expr && !b.expr ? b : a;
@@ -113,7 +113,7 @@ static cq_status repeat_shape(cq_opcall *c)
     return cq_result(c, 0, self->dtype, n, sizes);
 }
 
-/* Every dimension of out is looked at as two: how often, and self's own. */
+/* Every dimension of out is viewed as two: the repetitions, and self's own. */
 static cq_status repeat_run(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self"), *out = cq_result_tensor(c, 0), *from = NULL;

@@ -1,7 +1,6 @@
-/* Questions about a tensor whose answers are plain numbers: sizes, strides, single elements.
- * A size is the tensor's own, so in a capture it stays symbolic. An element of a tensor that
- * has no data yet is computed from the examples, and the listener is told that the number
- * is fixed from there on. */
+/* Queries about a tensor with plain numbers as results: sizes, strides, single elements. Sizes stay
+ * symbolic in a capture. An element of a tensor without data is computed from the examples, and the
+ * listener is informed that the number is baked in. */
 #include "aten/ops/geometry.h"
 
 #include <math.h>
@@ -82,7 +81,7 @@ static cq_status is_same_size(cq_opcall *c)
 
 /* ---- elements ---- */
 
-/* The only element of t as a number of its own kind. */
+/* The only element of t as a number of its type. */
 static cq_status element(cq_opcall *c, cq_val *out, cq_tensor *t)
 {
     cq_ctx    *cx = c->cx;

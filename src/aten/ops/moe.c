@@ -1,10 +1,10 @@
-/* Products of matrices in groups, which layers of experts are made of: each group of rows (of
- * columns, or of what is summed over) has a matrix of its own. offs says where the groups end. */
+/* Grouped matrix products for mixture-of-experts layers: each group of rows (of columns, or of the
+ * summed dimension) has its own matrix. offs has the ends of the groups. */
 #include "aten/core/ctx.h"
 #include "kernel/elementwise.h"
 #include "kernel/matrix/matmul.h"
 
-/* What is grouped. */
+/* The grouped dimension. */
 typedef enum grouping {
     ROWS,    /* [rows, k] by [groups, k, n]: the rows of the first factor */
     COLUMNS, /* [groups, m, k] by [k, columns]: the columns of the second */
@@ -71,7 +71,7 @@ static cq_status grouped_shape(cq_opcall *c)
     return cq_result(c, 0, p.dtype, rank, sizes);
 }
 
-/* What lies from start to end along dim, or, with dim -1, the i-th of what is stacked. */
+/* The part from start to end along dim or, with dim -1, the i-th matrix of the stack. */
 static cq_status part_of(cq_tensor **out, const cq_tensor *t, int dim, int64_t i, int64_t start,
                          int64_t end)
 {
@@ -87,7 +87,7 @@ static cq_status part_of(cq_tensor **out, const cq_tensor *t, int dim, int64_t i
                               offset);
 }
 
-/* The product of group i, from start to end, into its place in the result. */
+/* The product of group i, from start to end, into its part of the result. */
 static cq_status multiply(const product *p, cq_tensor *result, int64_t i, int64_t start,
                           int64_t end)
 {
@@ -113,7 +113,7 @@ static cq_status multiply(const product *p, cq_tensor *result, int64_t i, int64_
     return status;
 }
 
-/* What lies behind the last group is 0. */
+/* The part after the last group is 0. */
 static cq_status grouped_run(cq_opcall *c)
 {
     product    p;

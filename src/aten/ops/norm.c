@@ -1,6 +1,6 @@
-/* Normalisations: to zero mean and unit variance over the batch, a layer, groups of
- * channels, or each channel of each image. Statistics are those of the input, or for batch
- * and instance norm the running ones, which training moves along. */
+/* Normalisation to zero mean and unit variance over the batch, a layer, groups of channels, or each
+ * channel of each sample. Statistics are those of the input or, for batch and instance norm, the
+ * running ones, which training updates. */
 #include "kernel/matrix/norm.h"
 #include "aten/core/ctx.h"
 
@@ -90,7 +90,7 @@ static cq_status instance_norm_shape(cq_opcall *c)
     return cq_shape_of_self(c);
 }
 
-/* Moves a running statistic towards the mean over the batch of those of each image. */
+/* Moves a running statistic towards the mean over the batch of those of each sample. */
 static void move_running(cq_opcall *c, const char *name, cq_tensor *of_images)
 {
     cq_ctx    *cx   = c->cx;

@@ -217,7 +217,7 @@ static cq_status pad_results(cq_opcall *c, const cq_tensor *data, cq_int steps, 
     return cq_result(c, 1, CQ_DTYPE_I64, 1, &batch);
 }
 
-/* The batch is a number among the data: without it, it is what it is on the example. */
+/* The batch size is an element of a tensor: without data, its value on the example is used. */
 static cq_status pad_shape(cq_opcall *c)
 {
     cq_tensor *data = cq_arg_tensor(c, "data"), *sizes = cq_arg_tensor(c, "batch_sizes"), *known;

@@ -1,6 +1,6 @@
-/* Packed sequences: [total steps, …] instead of [steps, batch, …], without the padding. Step
- * t of all sequences that have one lies together, longest sequence first; batch_sizes[t]
- * says how many they are. */
+/* Packed sequences: [total steps, …] instead of [steps, batch, …], without the padding. Step t of
+ * all sequences that have one is contiguous, longest sequence first; batch_sizes[t] is their
+ * number. */
 #ifndef CQ_ATEN_OPS_PACKED_H
 #define CQ_ATEN_OPS_PACKED_H
 
@@ -21,7 +21,7 @@ void      cq_packed_clear(cq_packed *p);
 cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out, const cq_tensor *data,
                            double padding);
 
-/* The other way. */
+/* The inverse. */
 cq_status cq_packed_gather(const cq_packed *p, cq_tensor *data, const cq_tensor *spread);
 
 #endif

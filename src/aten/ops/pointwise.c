@@ -1,5 +1,5 @@
-/* Arithmetic and functions of numbers, element by element. Comparisons and logic are in
- * compare.c, activations in activation.c; what the rows share is in elementwise.h. */
+/* Arithmetic and functions, element by element. Comparisons and logic are in compare.c, activations
+ * in activation.c; common helpers are in elementwise.h. */
 #include "aten/ops/elementwise.h"
 
 #include <float.h>
@@ -77,8 +77,7 @@ static cq_status pow_scalar_shape(cq_opcall *c)
     return cq_shape_of_operands(c);
 }
 
-/* The exponents that have a function of their own mean that function, down to what the root
- * of -inf is. */
+/* Exponents with a dedicated function use that function, also for the root of -inf. */
 static cq_status pow_scalar_run(cq_opcall *c)
 {
     static const struct {

@@ -58,7 +58,7 @@ static cq_status pool_shape(cq_opcall *c)
     return c->cx->status;
 }
 
-/* What kernels take: the input and result as batches, by index; NULL after a failure. */
+/* The arguments of kernels: input and result as batches, by index; NULL after a failure. */
 static cq_tensor *batch_of(cq_opcall *c, size_t n, int result)
 {
     if (result < 0)

@@ -1,4 +1,4 @@
-/* What a call of a pool says, for the operators and their gradients. */
+/* The arguments of a pooling, for the operators and their gradients. */
 #ifndef CQ_ATEN_OPS_POOL_H
 #define CQ_ATEN_OPS_POOL_H
 

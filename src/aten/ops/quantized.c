@@ -1,5 +1,5 @@
-/* Quantized tensors: to the grid and back, and what the operators of other files do with them.
- * Layers that exist for quantized tensors alone are in quantized_layers.c. */
+/* Quantized tensors: quantization, dequantization, and how the operators of other files treat them.
+ * Layers that exist for quantized tensors only are in quantized_layers.c. */
 #include "aten/ops/quantized.h"
 #include "aten/core/body.h"
 #include "kernel/quantize.h"
@@ -8,7 +8,7 @@
 
 /* ---- which operators know quantized tensors ---- */
 
-/* A name that ends in * stands for all that begin so. Views need no row: they keep. */
+/* A name that ends in * is a prefix. Views need no row: they keep the quantization parameters. */
 static const struct {
     const char  *name;
     cq_grid_rule rule;
@@ -114,7 +114,7 @@ cq_tensor *cq_from_stored(cq_ctx *cx, cq_tensor *t)
 
     if (!q || cq_dtype_is_float(t->dtype))
         return t;
-    /* The same integers without their grid, or the call would come back here. */
+    /* The same integers without quantization parameters, otherwise the call would recurse. */
     if (cq_tensor_new_view(&plain, t, t->dtype, t->rank, t->sizes, t->strides, t->offset) !=
         CQ_OK) {
         cq_ctx_fail(cx, cq_last_error()->status);
@@ -164,8 +164,9 @@ static cq_qparams *first_grid(const cq_val *args, size_t n)
 
 /* ---- means ---- */
 
-/* Floats have no middle between two steps of most grids, and every fourth mean of four integers is
- * one. So means are those of the integers, without their zero point, which floats hold exactly. */
+/* Floats cannot represent the middle between two steps of most scales, and every fourth mean of
+ * four integers is such a middle. So means are computed on the integers, without their zero point,
+ * which floats hold exactly. */
 static bool has_exact_means(const cq_qparams *q)
 {
     return !q->scales && q->torch_dtype != CQ_TORCH_QINT32;
@@ -214,7 +215,7 @@ cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **lik
     return c->cx->status;
 }
 
-/* The grids of sigmoid and tanh: all 256 numbers between the ends. */
+/* The quantization parameters of sigmoid and tanh: all 256 numbers between the limits. */
 static cq_status fixed_grid(cq_qparams **out, const cq_qparams *like, bool is_signed)
 {
     bool    quint8 = like->torch_dtype == CQ_TORCH_QUINT8;
@@ -364,8 +365,8 @@ cq_val cq_native_floats(cq_body *b, const cq_val *args, size_t n)
     return TENSOR(cq_from_stored(b->c->cx, args[0].u.tensor));
 }
 
-/* quantized(x, scale, zero_point, dtype), with an axis behind them if there is a scale for each of
- * its slices. Numbers in tensors are fixed from here on. */
+/* quantized(x, scale, zero_point, dtype), followed by an axis if there is a scale for each of its
+ * slices. Numbers in tensors are baked in. */
 cq_val cq_native_quantized(cq_body *b, const cq_val *args, size_t n)
 {
     cq_ctx     *cx    = b->c->cx;
@@ -386,7 +387,7 @@ cq_val cq_native_quantized(cq_body *b, const cq_val *args, size_t n)
     return TENSOR(t);
 }
 
-/* regrid(x, like): on the grid that like has. */
+/* regrid(x, like): x with the quantization parameters of like. */
 cq_val cq_native_regrid(cq_body *b, const cq_val *args, size_t n)
 {
     cq_qparams *q = args[1].u.tensor->qparams;
@@ -395,7 +396,7 @@ cq_val cq_native_regrid(cq_body *b, const cq_val *args, size_t n)
     return q ? TENSOR(cq_to_grid(b->c->cx, args[0].u.tensor, q)) : args[0];
 }
 
-/* A tensor that came from outside has no grid; most are of uint8. */
+/* A tensor from outside has no quantization parameters; most are uint8. */
 cq_val cq_native_grid_dtype(cq_body *b, const cq_val *args, size_t n)
 {
     const cq_qparams *q = args[0].u.tensor->qparams;
@@ -405,8 +406,7 @@ cq_val cq_native_grid_dtype(cq_body *b, const cq_val *args, size_t n)
 }
 
 /* qparams(x): scale and zero point, which are tensors if there is an axis; the least and the
- * greatest integer, the axis, and what the integers are stored as. None for a tensor without a
- * grid. */
+ * greatest integer, the axis, and the storage dtype. None for a tensor that is not quantized. */
 cq_val cq_native_qparams(cq_body *b, const cq_val *args, size_t n)
 {
     const cq_qparams *q = args[0].u.tensor->qparams;

@@ -1,4 +1,4 @@
-/* What random operators draw: tests/ops knows only their dtypes and sizes. */
+/* The numbers that random operators draw: tests/ops checks only dtypes and sizes. */
 #include "aten/core/ctx.h"
 
 #include "test.h"

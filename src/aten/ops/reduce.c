@@ -1,5 +1,5 @@
-/* Reductions: sums, means, extremes, variances and norms over some or all dimensions. What is
- * made of them (distances, matrix norms) is in distance.c. */
+/* Reductions: sums, means, extremes, variances and norms over some or all dimensions. Operators
+ * composed of them (distances, matrix norms) are in distance.c. */
 #include "kernel/reduce.h"
 #include "aten/core/ctx.h"
 
@@ -53,7 +53,7 @@ static cq_status run_reduce(cq_opcall *c, size_t index, cq_reduce_op op, double 
                             r.dims);
 }
 
-/* .variant: what is made of the elements. */
+/* .variant: the reduction. */
 static cq_status reduce_run(cq_opcall *c)
 {
     return run_reduce(c, 0, (cq_reduce_op)c->op->def->variant, 0);
@@ -131,7 +131,7 @@ static cq_status logsumexp_shape(cq_opcall *c)
 
 /* ---- variances ---- */
 
-/* What is subtracted from the number of elements: "unbiased" is Bessel's 1. */
+/* The number subtracted from the number of elements: "unbiased" is Bessel's 1. */
 static double correction_of(const cq_opcall *c)
 {
     if (has_arg(c, "unbiased"))
@@ -149,7 +149,7 @@ static cq_status var_shape(cq_opcall *c)
     return CQ_OK;
 }
 
-/* With the mean, where that is asked for. */
+/* With the mean, if requested. */
 static cq_status var_run(cq_opcall *c)
 {
     CQ_TRY(run_reduce(c, 0, (cq_reduce_op)c->op->def->variant, correction_of(c)));
@@ -202,7 +202,7 @@ static cq_status place_shape(cq_opcall *c)
     return make_reduced(c, 0, CQ_DTYPE_I64);
 }
 
-/* .variant: whether it is the least. The place is the last result. */
+/* .variant: whether it is the least. The index is the last result. */
 static cq_status extreme_run(cq_opcall *c)
 {
     cq_tensor *x   = c->args[0].u.tensor;

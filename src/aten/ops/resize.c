@@ -39,7 +39,7 @@ static bool has_arg(const cq_opcall *c, const char *name)
     return cq_schema_find(c->op->schema, name) >= 0;
 }
 
-/* The factors that were given, 0 where there is none. */
+/* The given factors, 0 for missing ones. */
 static void read_scales(const cq_opcall *c, double *scales, size_t n)
 {
     static const char *const names[4][3] = {

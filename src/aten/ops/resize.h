@@ -1,4 +1,4 @@
-/* What a call of upsample says, for the operators and their gradients. */
+/* The arguments of upsample, for the operators and their gradients. */
 #ifndef CQ_ATEN_OPS_RESIZE_H
 #define CQ_ATEN_OPS_RESIZE_H
 
@@ -8,7 +8,7 @@
 typedef struct cq_upsample {
     cq_resize_mode mode;
     bool           align_corners;
-    double         scales[CQ_MAX_SPATIAL]; /* that were given, 0 where there is none */
+    double         scales[CQ_MAX_SPATIAL]; /* as given, 0 for missing ones */
 } cq_upsample;
 
 void cq_upsample_read(const cq_opcall *c, cq_upsample *u);

@@ -5,7 +5,7 @@
 #include "aten/core/ctx.h"
 #include "aten/ops/packed.h"
 
-/* Everything a call says. Tensors of states are [layers * directions, batch, size]. */
+/* The arguments of a call. Tensors of states are [layers * directions, batch, size]. */
 typedef struct rnn {
     cq_rnn     cell; /* kind and activation */
     cq_tensor *x, *h0, *c0;
@@ -229,7 +229,7 @@ static cq_status run_stack(cq_opcall *c, const rnn *r, cq_tensor *out, cq_tensor
         if (p > 0 && layer + 1 < r->layers) {
             const cq_listener *listener = cx->listener;
 
-            cx->listener = NULL; /* the layer is one call to whoever listens */
+            cx->listener = NULL; /* the layer is one call to the listener */
             x            = CQ_OP(cx, "aten::dropout", TENSOR(x), FLOAT(p), BOOL(true));
             cx->listener = listener;
             CQ_TRY(cx->status);

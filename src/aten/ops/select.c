@@ -1,9 +1,9 @@
-/* Selection by value: masks, places that are not zero, counts, rows of an embedding. */
+/* Selection by value: masks, nonzero elements, counts, rows of an embedding. */
 #include "aten/ops/select.h"
 #include "aten/ops/geometry.h"
 #include "kernel/index.h"
 
-/* It is paid for: a capture asks for the shape alone, which costs as much as the operator. */
+/* It is charged: a capture calls the shape rule alone, which costs as much as the operator. */
 cq_status cq_count_true(cq_int *out, cq_opcall *c, cq_tensor *t, int64_t times)
 {
     enum { COUNTED = 16 }; /* in a step */
@@ -136,7 +136,7 @@ static cq_status masked_scatter_run(cq_opcall *c)
 
 /* ---- counts ---- */
 
-/* At least minlength of them; how many more only the data can tell. */
+/* At least minlength of them; more depend on the data. */
 static cq_status bincount_shape(cq_opcall *c)
 {
     cq_tensor *weights = cq_arg_tensor(c, "weights");

@@ -4,8 +4,8 @@
 
 #include "aten/core/ctx.h"
 
-/* How many elements of t are not zero, times: a number if t has data, else a size that the
- * run will tell, whose example is the example's number if that can be had. */
+/* The number of nonzero elements of t, times: a number if t has data, otherwise a data-dependent
+ * size, whose example value is that of the example if available. */
 cq_status cq_count_true(cq_int *out, cq_opcall *c, cq_tensor *t, int64_t times);
 
 /* Refuses negative indices: other than x[index], most operators do not count from the end. */

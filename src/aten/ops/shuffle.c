@@ -1,5 +1,5 @@
-/* Copies with the same elements in other places: rolled, flipped, turned, moved between
- * channels and space. */
+/* Copies with the same elements in another order: rolled, flipped, rotated, moved between channels
+ * and space. */
 #include "aten/ops/geometry.h"
 #include "kernel/conv/pad.h"
 

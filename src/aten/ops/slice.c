@@ -201,7 +201,7 @@ static cq_status unfold_view(cq_opcall *c)
 
 /* ---- as_strided: any look at the memory ---- */
 
-/* What has data is checked against its storage; a fake tensor stands for the elements it has. */
+/* A tensor with data is checked against its storage; a fake tensor against its elements. */
 static bool is_inside(const cq_tensor *self, const cq_geometry *g)
 {
     int64_t last = g->offset, reach;
@@ -251,7 +251,7 @@ static cq_status as_strided_scatter_shape(cq_opcall *c)
     return scatter_shape(c, as_strided_geometry);
 }
 
-/* The offset is one in self's memory; the result has memory of its own. */
+/* The offset is relative to self's memory; the result has separate memory. */
 static cq_status as_strided_scatter_run(cq_opcall *c)
 {
     cq_tensor  *self = cq_arg_tensor(c, "self"), *out = cq_result_tensor(c, 0);

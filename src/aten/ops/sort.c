@@ -1,5 +1,5 @@
-/* What needs an order along a dimension (sorting, the greatest k, medians), different
- * elements, searching, and running sums. Kernels are in kernel/sort.h and kernel/reduce.h. */
+/* Operators that need an order along a dimension (sorting, top k, medians), distinct elements,
+ * searching, and running sums. Kernels are in kernel/sort.h and kernel/reduce.h. */
 #include "aten/ops/elementwise.h"
 #include "aten/ops/geometry.h"
 #include "kernel/index.h"
@@ -16,7 +16,7 @@ static size_t dim_of(cq_opcall *c)
 
 /* ---- sort ---- */
 
-/* Values and places, both of self's sizes. */
+/* Values and indices, both of self's sizes. */
 static cq_status values_and_places_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");
@@ -57,7 +57,7 @@ static cq_status topk_run(cq_opcall *c)
 
 /* ---- one of each lane ---- */
 
-/* Values and places without dim, or with size 1 there. */
+/* Values and indices without dim, or with size 1 there. */
 static cq_status one_of_lane_shape(cq_opcall *c)
 {
     cq_tensor *self    = cq_arg_tensor(c, "self");
@@ -77,7 +77,7 @@ static cq_status one_of_lane_shape(cq_opcall *c)
     return cq_result(c, 1, CQ_DTYPE_I64, n, sizes);
 }
 
-/* A result with dim in its place, as the kernels want it. */
+/* A result with dim kept, as the kernels expect it. */
 static cq_status with_dim(cq_tensor **out, const cq_opcall *c, size_t index)
 {
     const cq_tensor *t = cq_result_tensor(c, index), *self = cq_arg_tensor(c, "self");
@@ -167,8 +167,8 @@ static cq_status median_run(cq_opcall *c)
     return status;
 }
 
-/* The longest run of equal elements of a sorted lane; of equal runs the first, in it the
- * last place. */
+/* The longest run of equal elements of a sorted lane; of equal runs the first, with its last
+ * index. */
 static cq_status mode_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *sorted = NULL, *from = NULL;
@@ -213,7 +213,7 @@ static cq_status mode_run(cq_opcall *c)
 
 /* ---- running sums ---- */
 
-/* Sums of integers are int64 unless a dtype is asked for. */
+/* Sums of integers are int64 unless a dtype is given. */
 static cq_status scan_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");

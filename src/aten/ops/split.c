@@ -1,5 +1,5 @@
-/* Lists of views: a tensor split along a dimension, by sizes, by a number of parts, or at places.
- * Views of one part are slice.c's. */
+/* Lists of views: a tensor split along a dimension, by sizes, by a number of parts, or at indices.
+ * Views of one part are in slice.c. */
 #include "aten/ops/geometry.h"
 
 /* ---- split ---- */

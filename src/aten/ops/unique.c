@@ -2,7 +2,7 @@
 #include "aten/core/ctx.h"
 #include "kernel/sort.h"
 
-/* What a row asks of the kernel. */
+/* The request of a row to the kernel. */
 typedef struct request {
     int64_t dim; /* -1: of the whole */
     bool    consecutive, places, counts;
@@ -39,8 +39,8 @@ static cq_int count_different(cq_opcall *c, const request *r, cq_tensor *self)
     return cq_tensor_is_fake(self) ? cq_unknown_size(c, n) : cq_i(n);
 }
 
-/* Results that are not asked for are empty, except that unique_dim and the places of
- * _unique2 are given in any case, as PyTorch does. */
+/* Results that are not requested are empty, except that unique_dim and the indices of _unique2 are
+ * always computed, as in PyTorch. */
 static cq_status unique_shape(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self");

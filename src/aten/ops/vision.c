@@ -84,7 +84,7 @@ static cq_status columns(cq_tensor **out, const cq_tensor *t, int64_t from, int6
                               t->strides, t->offset + from * t->strides[1]);
 }
 
-/* The table of what operators cost knows the picture, but boxes may be larger. */
+/* The cost table knows the feature map, but boxes may be larger. */
 static cq_status spend_on_samples(const cq_opcall *c, const cq_tensor *boxes, const cq_regions *how)
 {
     enum { POINTS = 8 }; /* in a step */

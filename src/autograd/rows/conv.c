@@ -1,12 +1,12 @@
-/* Convolutions and pools. A convolution's gradients are convolutions; every pool has a kernel for
- * its own, and is something else in a graph: a maximum's gradient goes to where the maximum was, a
- * mean's is spread by a transposed convolution. */
+/* Convolutions and poolings. The gradients of a convolution are convolutions; every pooling has a
+ * kernel for its gradient, and another form in a graph: the gradient of a maximum is scattered to
+ * its index, that of a mean is a transposed convolution. */
 #include "aten/ops/conv.h"
 #include "aten/ops/pool.h"
 #include "autograd/gradient.h"
 #include "kernel/conv/conv.h"
 
-/* A tensor of t's sizes and dtype, with a batch axis, and in flat as it is without. */
+/* A tensor of t's sizes and dtype, with a batch axis, and in flat without it. */
 static cq_tensor *new_like(cq_grad *g, const cq_tensor *t, size_t n, cq_tensor **flat)
 {
     *flat = CQ_OP(g->cx, "aten::empty.memory_format", cq_sizes_of(g->cx, t), DTYPE(t->dtype));
@@ -29,9 +29,9 @@ static cq_tensor *cut(cq_grad *g, cq_tensor *t, const cq_tensor *like, size_t n)
     return t;
 }
 
-/* By its input, a convolution's gradient is a transposed one, and the other way round. How much of
- * the image lies behind the last window is not known of a size that may change: so all that may lie
- * there is made, and what is too much cut off. */
+/* The gradient by the input of a convolution is a transposed convolution, and vice versa. The
+ * number of pixels after the last window is not known for a dynamic size: all possible ones are
+ * computed, and the surplus is cut off. */
 static cq_tensor *by_input(cq_grad *g, const cq_conv *v, cq_tensor *grad)
 {
     size_t  lead                 = v->x->rank - v->n;
@@ -85,8 +85,8 @@ static cq_tensor *regroup(cq_grad *g, const cq_conv *v, cq_tensor *t, const int6
     return CQ_OP(g->cx, "aten::reshape", TENSOR(t), cq_ints(g->cx, sizes, v->n + 2));
 }
 
-/* The same as a convolution: the gradients of the windows go over the image, summing over the
- * batch, which takes the place of the channels, as stride and dilation take each other's. */
+/* The same as a convolution: the gradients of the windows are the kernel, summed over the batch,
+ * which replaces the channels; stride and dilation are swapped. */
 static cq_tensor *weight_in_graph(cq_grad *g, const cq_conv *v, cq_tensor *image,
                                   cq_tensor *windows)
 {
@@ -140,7 +140,7 @@ static cq_status conv(cq_grad *g)
 
 enum { WITH_INDICES = 1, ADAPTIVE = 2 };
 
-/* Where each maximum was found, if the call did not say. */
+/* The index of each maximum, if the call did not return it. */
 static cq_status indices_of(cq_grad *g, cq_tensor *x, size_t n, cq_tensor **out)
 {
     cq_tensor *again, *values, *flat, *result = cq_grad_result(g, 0);
@@ -178,8 +178,8 @@ static cq_val window_of(cq_grad *g, const cq_pool *p, const int64_t *numbers)
     return cq_i64s(g->cx, numbers, p->n);
 }
 
-/* One through what each window's sum is divided by: a number if it is the same for all, else what a
- * mean of ones is of their sum. */
+/* The inverse of the divisor of each window: a number if it is the same for all, otherwise the mean
+ * of ones over their sum. */
 static cq_tensor *weigh(cq_grad *g, const cq_pool *p, cq_tensor *grad)
 {
     const cq_avg_pool options = cq_pool_options(&g->call);

@@ -1,4 +1,4 @@
-/* Element by element: arithmetic and functions. What was broadcast is summed by cq_grad_set. */
+/* Element-wise arithmetic and functions. cq_grad_set sums broadcast dimensions. */
 #include "autograd/gradient.h"
 
 const cq_gradient cq_gradients_pointwise[] = {

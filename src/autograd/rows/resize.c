@@ -2,8 +2,8 @@
 #include "aten/ops/resize.h"
 #include "autograd/gradient.h"
 
-/* What an axis of n pixels becomes is linear in them: the weights, [n, new size], are what the
- * kernel makes of a single pixel that is 1, once for each. */
+/* Resizing an axis of n pixels is linear: the weights, [n, new size], are the kernel's results for
+ * unit vectors. */
 static cq_tensor *weights_of(cq_grad *g, const cq_upsample *u, size_t axis, int64_t n,
                              int64_t n_out, cq_dtype dtype)
 {

@@ -1,8 +1,8 @@
-/* Shapes: views whose own way back (unview) does not do or is slow, copies in other shapes, pads.
- * Other views need no rows. */
+/* Shapes: views whose unview does not apply or is slow, copies in other shapes, padding. Other
+ * views need no rows. */
 #include "autograd/gradient.h"
 
-/* The gradients of all results, joined as they were taken apart. */
+/* The gradients of all results, joined in the order of the split. */
 static cq_status joined(cq_grad *g, const char *how)
 {
     cq_ctx  *cx = g->cx;

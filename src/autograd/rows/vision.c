@@ -1,6 +1,6 @@
-/* Regions of images, as detectors take them. A region of roi_align is weighted sums of rows, and of
- * these of columns: what its gradient adds to the image are the same weights the other way round.
- * Regions themselves have no gradient, as in torchvision. */
+/* Regions of feature maps for detectors. A region of roi_align is a weighted sum of rows, and of
+ * these of columns: its gradient uses the transposed weights. Regions themselves have no gradient,
+ * as in torchvision. */
 #include "autograd/gradient.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* What an export may hold, and what it may compute beforehand: constants that are folded, weights
- * that layers are merged into. All of it could be left to whoever runs the model, so that what is
- * too dear is not refused but left as it is. */
+/* Limits of an export: memory, and computation in advance (folded constants, weights merged into
+ * layers). The runtime could do all of it, so a computation that is too expensive is skipped, not
+ * an error. */
 #include "base/steps.h"
 #include "export/exporter.h"
 
@@ -25,8 +25,8 @@ static cq_status bytes_of_constants(double *bytes, const cq_graph *g)
     return status;
 }
 
-/* An operator of a few bytes, such as arange, can become a constant of gigabytes. What the source
- * holds already is not held twice. */
+/* An operator of a few bytes, such as arange, can become a constant of gigabytes. Data of the
+ * source is not counted twice. */
 cq_status cq_export_convert_within_limits(cq_exporter *ex)
 {
     enum { NODE_BYTES = 8 }; /* 256 times that are allowed, see cq_default_bytes */

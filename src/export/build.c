@@ -1,5 +1,5 @@
-/* What a symbolic is given and gives back: arguments, types, constants, the ending. Nodes are in
- * emit.c, operators whose form depends on the opset in forms.c, sizes in sizes.c. */
+/* Arguments, types, constants and results of symbolic functions in C. Nodes are in emit.c,
+ * operators whose form depends on the opset in forms.c, sizes in sizes.c. */
 #include "export/exporter.h"
 
 /* ---- failure ---- */

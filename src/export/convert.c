@@ -1,5 +1,5 @@
-/* From aten nodes to onnx nodes, by the rows. An operator without a row is taken apart if it
- * is composed of others; what still has none is noted, and all of them are reported at once. */
+/* Converts ATen nodes to ONNX nodes by the rows. A composed operator without a row is decomposed;
+ * operators that still have none are collected, and all of them are reported at once. */
 #include "aten/core/body.h"
 #include "aten/core/custom.h"
 #include "export/symbolic/arith.h"
@@ -79,7 +79,7 @@ static bool is_list_of_tensors(const cq_operand *o)
     return o->kind == CQ_OPERAND_LIST && o->u.list.n && o->u.list.items[0].kind == CQ_OPERAND_VALUE;
 }
 
-/* Tensors of a list are inputs of their own; everything else is one input each. */
+/* Tensors of a list are separate inputs; every other argument is one input. */
 static cq_value **plain_inputs(cq_sym *s, size_t *n)
 {
     cq_value **in;
@@ -152,7 +152,7 @@ static cq_status decompose(cq_opcall *c)
     return cq_body_run(c->op->decomposition, c);
 }
 
-/* What n consists of: its decomposition for the export, or its body. */
+/* The parts of n: its decomposition for the export, or its body. */
 static cq_status parts_of(cq_block **out, cq_exporter *ex, const cq_node *n,
                           const cq_symbolic_found *found)
 {
@@ -279,8 +279,8 @@ static cq_status refuse_complex(cq_sym *s, char reason[CQ_ERROR_MESSAGE_SIZE])
     return CQ_E_UNSUPPORTED;
 }
 
-/* A row may decline: then reason says why, and perhaps a later opset has what it needs. Nodes that
- * it made before are dead; the final clean-up removes them. */
+/* A row may decline: then reason explains it, and a later opset may support the call. Nodes that it
+ * made before are dead; the final clean-up removes them. */
 static cq_status convert_by(const cq_symbolic *row, cq_sym *s, cq_symbolic_found *found,
                             char reason[CQ_ERROR_MESSAGE_SIZE])
 {
@@ -382,7 +382,7 @@ static bool is_if(const cq_node *n)
     return strcmp(n->op, "prim::If") == 0;
 }
 
-/* Of an If, results that nobody reads are left out; those of a Loop may be carried. */
+/* Unused results of an If are omitted; those of a Loop may be loop-carried. */
 static bool keeps_output(const cq_node *n, size_t i)
 {
     return !is_if(n) || n->outputs[i]->n_uses > 0;
@@ -415,8 +415,8 @@ static cq_status convert_inner(cq_exporter *ex, cq_node *n, size_t index, cq_nod
 
 /* ---- branches that fail ---- */
 
-/* ONNX has no exceptions, but an index that is out of range is an error of the run. In its branch a
- * condition is what it has to be for that: it is not a constant that could be computed before. */
+/* ONNX has no exceptions, but an index out of range is an error at run time. The index is computed
+ * from the condition, so that it is not a constant that could be folded. */
 static cq_value *failing(cq_sym *s, cq_value *condition, size_t side)
 {
     cq_value *index = side ? cq_sym_op(s, "Not", CQ_IN(condition), CQ_NO_ATTR) : condition;
@@ -449,7 +449,7 @@ static const char *forget_missing(cq_exporter *ex)
     return cq_ir_text(ex->graph, first);
 }
 
-/* In the place of what cannot be written: whoever comes to it is told so by the run. */
+/* Replaces nodes that cannot be exported: the run fails if it reaches them. */
 static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node *node)
 {
     static const cq_dtype dtypes[] = {
@@ -478,7 +478,7 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
         CQ_TRY(s.status);
         CQ_TRY(cq_vec_push(&to->returns, CQ_OPERAND_OF(v)));
     }
-    if (strcmp(why, CQ_RAISE) != 0) /* of which the capture has told */
+    if (strcmp(why, CQ_RAISE) != 0) /* the capture has warned about it */
         cq_warn(cq_place_text(n->place, place),
                 "the branch that the example does not come to cannot be exported (%s): a run that "
                 "comes to it fails",
@@ -565,7 +565,7 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
     return CQ_OK;
 }
 
-/* An Identity that stays where it is. */
+/* An Identity that no pass removes. */
 static cq_status convert_anchor(cq_exporter *ex, cq_node *n, cq_block *to)
 {
     cq_sym    s = { .ex = ex, .block = to, .node = n };
@@ -580,8 +580,8 @@ static cq_status convert_anchor(cq_exporter *ex, cq_node *n, cq_block *to)
     return CQ_OK;
 }
 
-/* After a missing operator its results are placeholders, so that the rest of the graph can
- * still be looked at. */
+/* After a missing operator its results are placeholders, so that the rest of the graph can still be
+ * converted. */
 static cq_status placeholders(cq_exporter *ex, cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs; i++)
@@ -608,7 +608,7 @@ static void unuse(cq_value *v, void *user)
     v->n_uses--;
 }
 
-/* What only leads to nodes without use is without use, too. */
+/* Nodes that only unused nodes read are unused, too. */
 static void ignore_unused(cq_block *b)
 {
     for (cq_node *n = b->last; n; n = n->prev) {
@@ -656,7 +656,7 @@ static void forget_earlier_export(cq_graph *g)
     cq_ir_each_node(g->top, forget_node, NULL);
 }
 
-/* All nodes, for those who wait for them. */
+/* All nodes, with deferred ones at the end. */
 static cq_status convert_top(cq_exporter *ex)
 {
     uint64_t  n_nodes = 0;
@@ -688,7 +688,7 @@ static cq_type type_of_pairs(cq_graph *g, cq_type complex)
     return cq_ir_tensor_type(g, cq_dtype_part(complex.dtype), (size_t)complex.rank + 1, sizes);
 }
 
-/* The input p is complex numbers, which no node makes, to who reads it; the model's is v. */
+/* p is a complex input, which no node computes; the model's input is v. */
 static cq_status stand_for_pairs(cq_exporter *ex, cq_value *p, cq_value *v)
 {
     p->onnx = cq_ir_value_new(ex->graph, p->type);

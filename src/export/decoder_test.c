@@ -1,5 +1,5 @@
-/* A language model as people deploy it: with keys and values of the past as inputs and outputs, it
- * goes on with a prompt token by token, as PyTorch did (tests/data/pt2/decoder.214.*, which
+/* A deployed language model: with past keys and values as inputs and outputs, it continues a prompt
+ * token by token as PyTorch did (tests/data/pt2/decoder.214.*, which
  * tests/modern/language_models.py made with a small Llama). */
 #include "onnx/model.h"
 #include "test.h"

@@ -75,7 +75,7 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
             CQ_TRY(cq_export_peephole(ex));
         CQ_TRY(cq_export_fuse(ex));
         CQ_TRY(cq_export_merge(ex));
-        if (!cq_export_makes_functions(&ex->options)) /* a function has constants of its own */
+        if (!cq_export_makes_functions(&ex->options)) /* a function has separate constants */
             CQ_TRY(cq_export_share(ex));
     }
     CQ_TRY(cq_export_name_outputs(ex));

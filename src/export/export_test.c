@@ -1,5 +1,5 @@
-/* The options of an export, one by one, on a small model. What the exported models compute is
- * checked by tests/peer. */
+/* The options of an export, one by one, on a small model. tests/peer checks the results of exported
+ * models. */
 #include "aten/core/ctx.h"
 #include "base/alloc.h"
 #include "base/file.h"
@@ -258,7 +258,7 @@ TEST(export, an_axis_that_cannot_be_dynamic_is_warned_about)
     cq_onnx_model_free(m);
 }
 
-/* A name that is made up says nothing of the size that is wrong, and is what was asked for. */
+/* A generated name makes no claim about the size, and is what the user requested. */
 TEST(export, an_axis_that_cannot_be_dynamic_has_a_made_up_name)
 {
     const cq_dynamic_axis axes[] = { { "output_0", 1, NULL } };

@@ -1,5 +1,5 @@
-/* The inside of an export: an aten graph on its way to an onnx graph and a model. The steps
- * are in export.c; each has its file. */
+/* Interface inside the exporter: from an ATen graph to an ONNX graph and a model. The steps are in
+ * export.c; each has its file. */
 #ifndef CQ_EXPORT_EXPORTER_H
 #define CQ_EXPORT_EXPORTER_H
 
@@ -70,7 +70,7 @@ struct cq_sym {
 
 /* rows.c: the newest row for an operator at an opset. */
 typedef struct cq_symbolic_found {
-    const cq_symbolic *row;   /* NULL: there is none */
+    const cq_symbolic *row;   /* NULL: no row */
     int                later; /* the first opset above it that has a row; 0: none */
 } cq_symbolic_found;
 
@@ -80,7 +80,8 @@ cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const 
 /* The families, for tests: NULL past the last one. */
 const cq_symbolic *cq_symbolic_family(size_t i);
 
-/* user_rows.c: functions that users registered, and those of the options' file, into user_rows. */
+/* user_rows.c: collects functions that users registered, and those of the options' file, into
+ * user_rows. */
 cq_status cq_symbolics_collect(cq_exporter *ex);
 bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether there is one for op */
 
@@ -88,7 +89,8 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether th
 cq_status cq_export_convert(cq_exporter *ex);
 cq_status cq_export_find_reads(cq_exporter *ex);      /* reads.c: is_read */
 cq_status cq_export_move_optionals(cq_graph *source); /* optionals.c: before it */
-bool      cq_export_is_asked_for(const cq_node *get); /* where it is, a branch has asked */
+bool      cq_export_is_asked_for(const cq_node *get); /* a branch around it has tested that it
+                                                       * exists */
 cq_status cq_export_scan_lists(cq_graph *source,
                                int       opset); /* scans.c: before it, for opsets before 13 */
 
@@ -117,15 +119,15 @@ cq_status cq_export_report_missing(const cq_exporter *ex);
 /* record.c: into the report of the options, if there is one. */
 cq_status cq_export_record(cq_exporter *ex, cq_onnx_model *model);
 
-/* annotate.c: which nodes get the annotations that were asked for. */
+/* annotate.c: attaches the requested annotations to nodes. */
 cq_status cq_export_annotate(cq_exporter *ex);
 
 /* annotate.c: a note as text. A string is itself, everything else is JSON. */
 void cq_export_note_text(struct cq_str *s, const cq_operand *note);
 
-/* budget.c: a context to compute constants in, which takes no more steps than the constants of the
- * graph are worth; and the memory that they may take between enter and leave. That says whether a
- * computation was refused for either, which is not a failure: the context can be used again. */
+/* budget.c: a context for computing constants, with steps in proportion to the constants of the
+ * graph; and the memory that they may take between enter and leave. leave returns whether a
+ * computation exceeded either limit, which is not a failure: the context can be used again. */
 cq_status       cq_export_convert_within_limits(cq_exporter *ex);
 cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
 cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
@@ -141,9 +143,9 @@ bool      cq_export_is_returned(const cq_value *v); /* by its block */
 /* branches.c: an If without results that need none. */
 cq_status cq_export_merge_if(cq_exporter *ex, cq_node *n);
 
-/* fold.c, peephole.c, fuse.c, merge.c, share.c: passes on the onnx graph. The first four begin with
- * uses as the last removal of dead nodes has left them: to count them anew takes as long as a pass.
- */
+/* fold.c, peephole.c, fuse.c, merge.c, deduplicate.c: passes on the ONNX graph. The first four
+ * start with the use counts of the last dead-node removal: counting again takes as long as a pass.
+ * */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
@@ -153,7 +155,7 @@ cq_status cq_export_neutral(cq_exporter *ex); /* neutral.c: nodes that change no
 cq_status cq_export_absorb(cq_exporter *ex);  /* absorb.c: nodes that a neighbour can do as well */
 cq_status cq_export_choose(cq_exporter *ex);  /* choose.c: an If with a known condition */
 
-/* neutral.c: whoever reads v reads x, if that is possible. */
+/* neutral.c: replaces v by x in all users, if that is possible. */
 bool cq_export_replace(cq_node *n, cq_value *x);
 
 /* compute.c: the results of a node on constants, by the runtime. *done is false if they are better
@@ -162,8 +164,7 @@ cq_status cq_export_compute(cq_exporter *ex, const cq_node *n, cq_tensor *const 
                             cq_tensor **out, bool *done);
 cq_status cq_export_remove_dead(cq_exporter *ex);
 
-/* symbolic/complex.c: the real numbers that a complex value stands for; NULL: it is of a node that
- * has none. */
+/* symbolic/complex.c: the pairs of real numbers of a complex value; NULL: its node has none. */
 cq_value *cq_export_pairs(cq_exporter *ex, cq_value *x);
 
 /* peephole.c: where a value has another instead, that one is used: by one
@@ -187,7 +188,7 @@ void      cq_export_add_attribute(cq_onnx_model *m, cq_onnx_node *node, const cq
 /* The user's names for axes of outputs, after inference, which has numbers for some. */
 void cq_export_name_output_axes(cq_exporter *ex, cq_onnx_model *m);
 
-/* replay.c: tells options.each_value of what the source computes for the values of the model. */
+/* replay.c: passes the source's results for the values of the model to options.each_value. */
 cq_status cq_export_replay(cq_exporter *ex, const cq_onnx_model *model);
 
 /* export.c: whether the options make sense. */
@@ -197,8 +198,9 @@ cq_status cq_export_check_options(const cq_export_options *o);
  * do, which the model retains; the graph itself may be freed at once. */
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
 
-/* What a user gave over the defaults (NULL: only those); a caller of an older library gives less.
- */
+/* The user's options over the defaults (NULL: only those); a caller of an older library has a
+ * smaller struct.
+ * */
 cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given);
 
 #endif

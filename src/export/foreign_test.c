@@ -321,7 +321,7 @@ TEST(foreign, a_definition_that_is_no_torchscript_is_refused)
     tear_down(&f);
 }
 
-/* What is inside of a function says what its results look like, and is not a part of the model. */
+/* The body of a function determines the types of its results, and is not a part of the model. */
 TEST(foreign, a_function_of_its_own_is_a_node_for_a_symbolic)
 {
     fixture f;
@@ -364,7 +364,7 @@ TEST(foreign, a_program_marks_its_own_parts)
     tear_down(&f);
 }
 
-/* Such an Identity is not merged with its neighbour, and goes if it is of no use. */
+/* Such an Identity is not merged with its neighbour, and is removed if it is unused. */
 TEST(foreign, an_identity_stays_while_it_is_used)
 {
     fixture f;
@@ -405,7 +405,7 @@ TEST(foreign, anchors_are_around_modules_that_hand_on_what_they_are_given)
     tear_down(&f);
 }
 
-/* A loop of few rounds is written out, unless the program wants it to stay one. */
+/* A loop of few iterations is unrolled, unless the program keeps it. */
 TEST(foreign, a_number_of_rounds_can_be_kept)
 {
     static const char *const counts[] = { "3", "torch.ops.calque.rounds(3)" };
@@ -424,8 +424,8 @@ TEST(foreign, a_number_of_rounds_can_be_kept)
     }
 }
 
-/* As in PyTorch: what nothing but a size was asked of is not an input; what an operator takes is,
- * if that has to do with the results. */
+/* As in PyTorch: a tensor of which only a size is used is not an input; a tensor that an operator
+ * reads is one, if the results depend on it. */
 TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
 {
     static const struct {

@@ -4,8 +4,8 @@
 
 #include <calque/export.h>
 
-/* Constants of the graph are initializers, too: those that are no weights are single numbers and
- * integers. */
+/* Constants of the graph are initializers, too: other initializers than weights are single numbers
+ * and integers. */
 static bool is_constant(const cq_tensor *t)
 {
     return !cq_dtype_is_float(t->dtype) || cq_tensor_numel(t) <= 1;

@@ -1,5 +1,5 @@
-/* What users may know of the operator table. It is here because the opsets are: only export
- * sees both the rows of aten and those of the symbolics. */
+/* The public view of the operator table. It is here because only export sees both the rows of aten
+ * and the symbolic functions with their opsets. */
 #include "autograd/gradient.h"
 #include "export/exporter.h"
 

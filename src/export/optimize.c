@@ -1,6 +1,6 @@
 /* Optimizes ONNX models with the passes of the exporter. The model becomes a graph of ir
- * (front/onnx.c), the passes run until none of them finds anything, and the graph is written back
- * (front/onnx_write.c). What a pass makes known may help inference, so that all of it is repeated
+ * (front/onnx.c), the passes run until none of them changes anything, and the graph is written back
+ * (front/onnx_write.c). A pass may make new facts available to inference, so everything is repeated
  * while the model shrinks. */
 #include "export/optimize.h"
 
@@ -35,8 +35,8 @@ static cq_status use_known(cq_node *n, void *user)
     return CQ_OK;
 }
 
-/* The shape of a Reshape whose sizes are numbers, those of its input (0), and at most one other
- * (-1); false: it is not. */
+/* The shape of a Reshape whose sizes are numbers, sizes of its input (0), and at most one other
+ * (-1); otherwise false. */
 static bool plain_shape(int64_t *out, const cq_onnx_elements *e, const cq_value *x)
 {
     const bool has_shape = x->type.kind == CQ_TYPE_TENSOR && x->type.rank >= 0;

@@ -1,4 +1,4 @@
-/* What could not be exported: all of it at once, with places and remedies. */
+/* Reports everything that could not be exported at once, with locations and remedies. */
 #include "export/exporter.h"
 #include "base/str.h"
 #include "script/script.h"

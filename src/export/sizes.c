@@ -71,8 +71,8 @@ static bool is_of_naturals(const cq_atom *atom)
     return cq_int_is_natural(atom->a) && cq_int_is_natural(atom->b);
 }
 
-/* Rounded down by way of doubles, which are exact far beyond any size: there is no Mod before
- * opset 10. */
+/* Floor division in doubles, which are exact far beyond any size: there is no Mod before opset
+ * 10. */
 static cq_value *floored(cq_sym *s, cq_value *a, cq_value *b)
 {
     cq_value *v =
@@ -96,8 +96,8 @@ static cq_value *remainder_of(cq_sym *s, const cq_atom *atom, cq_value *a, cq_va
     return binary(s, "Sub", a, binary(s, "Mul", many, b));
 }
 
-/* ONNX divides integers toward zero. Sizes are not negative, so that this rounds down; for numbers
- * that may be, what is left over is taken off first. */
+/* ONNX's integer division truncates. Sizes are not negative, so this rounds down; for numbers that
+ * may be negative, the remainder is subtracted first. */
 static cq_value *quotient(cq_sym *s, const cq_atom *atom, cq_value *a, cq_value *b)
 {
     if (is_of_naturals(atom))

@@ -1,6 +1,6 @@
-/* Every allocation of a whole journey fails once: from source text or an archive through a capture
- * and an export to bytes, and from those through all that is done with a model. Each step says that
- * there is no memory, or manages without; the sanitized build sees that nothing is lost. */
+/* Every allocation of a complete sequence fails once: from source text or an archive through
+ * capture and export to bytes, and from those through all operations on a model. Each step reports
+ * that there is no memory, or succeeds without; the sanitized build detects leaks. */
 #include "aten/core/op.h"
 #include "base/alloc.h"
 #include "onnx/model.h"

@@ -1,4 +1,4 @@
-/* Which kind of model a file is. Its first bytes tell; a name only helps an ONNX model that does
+/* The kind of a model file, by its first bytes; the name matters only for an ONNX model that does
  * not begin with its IR version. */
 #include "info/info.h"
 

@@ -1,4 +1,4 @@
-/* Tables of what a model is, and what they share: counts of names, tensors, facts. */
+/* Tables that describe a model, and their common parts: counts of names, tensors, facts. */
 #include "info/info.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ void cq_info_add_text(cq_info *info, const char *text)
         add(info, &info->tables.items[info->tables.n - 1], text_cell(info, text));
 }
 
-/* A text that could not be built is empty, and looks like one that says nothing. */
+/* A text that could not be built is empty, so the failure must be recorded. */
 static bool is_whole(cq_info *info, const cq_str *text)
 {
     if (text->status != CQ_OK && info->status == CQ_OK)

@@ -76,7 +76,7 @@ void cq_info_add_class_counts(cq_info *info, cq_info_counts *counts, const cq_ma
 
 /* ---- weights and modules ---- */
 
-/* What weights amount to. A storage that several of them share counts once. */
+/* The size of weights. A storage that several of them share counts once. */
 typedef struct cq_info_weights {
     int64_t    n_parameters, n_others, bytes;
     uint32_t   dtypes; /* a bit each */
@@ -92,7 +92,7 @@ struct cq_info_module {
     size_t          row; /* its first cell */
     int64_t         n_parameters, bytes;
     uint32_t        dtypes;
-    const char     *shared; /* the first tensor that lies elsewhere; NULL: none */
+    const char     *shared; /* the first tensor that is in another file; NULL if there is none */
 };
 
 extern const char *const cq_info_module_columns[];

@@ -48,7 +48,7 @@ TEST(info, methods_have_their_signature_and_an_input_to_begin_with)
     cq_script_free(s);
 }
 
-/* The size of an image that a Linear behind a flatten takes: (28 - 4) / 2 = 12. */
+/* The size of a feature map that a Linear after a flatten takes: (28 - 4) / 2 = 12. */
 TEST(info, inputs_to_begin_with_are_tried)
 {
     static const char text[] =

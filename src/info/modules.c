@@ -1,4 +1,4 @@
-/* Modules and their weights, as a table: what each holds, with all that is inside of it. */
+/* Modules and their weights as a table, each with its submodules. */
 #include "info/info.h"
 
 #include "base/str.h"
@@ -47,7 +47,7 @@ void cq_info_module_begin(cq_info *info, cq_info_module *m, cq_info_module *pare
     m->row = last_table(info)->cells.n;
     cq_info_add_text(info, m->path);
     cq_info_add_text(info, class_name);
-    cq_info_add_number(info, CQ_INFO_COUNT, 0); /* what follows is known at its end */
+    cq_info_add_number(info, CQ_INFO_COUNT, 0); /* filled in at its end */
     cq_info_add_number(info, CQ_INFO_BYTES, 0);
     for (int column = COLUMN_DTYPES; column < COLUMN_FLOPS; column++)
         cq_info_add_text(info, "");
@@ -140,7 +140,7 @@ static cq_info_table *find_table(cq_info *info, const char *name)
     return NULL;
 }
 
-/* A model without a table of modules gets one, of those that were called. Its weights are in
+/* A model without a table of modules gets one of the modules that were called. Its weights are in
  * another table. */
 static void make_modules(cq_info *info, const cq_export_report *report)
 {

@@ -140,7 +140,7 @@ static cq_status count_node(cq_info *info, cq_info_counts *counts, const cq_onnx
     return CQ_OK;
 }
 
-/* As deep as the decoder goes. */
+/* The depth is limited by the decoder. */
 static cq_status count_graph(cq_info *info, cq_info_counts *counts, const cq_onnx_graph *graph)
 {
     for (size_t i = 0; i < graph->node.n; i++)
@@ -217,7 +217,7 @@ CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *m)
     add_operators(*out, m);
     add_metadata(*out, m);
     cq_map_clear(&initializers);
-    /* A model that is wrong has no such number, and still much to tell. */
+    /* An invalid model has no such number, but other information. */
     counted = (*out)->status == CQ_OK ? cq_onnx_model_count_flops(&flops, m) : CQ_OK;
     if (counted == CQ_E_NO_MEMORY)
         (*out)->status = counted;

@@ -45,7 +45,7 @@ static void add_leaves(walk *w, cq_info_module *row, const char *name, cq_val va
     cq_visit_clear(&v);
 }
 
-/* What freezing and optimize_for_mobile make of weights. */
+/* The constants that freezing and optimize_for_mobile make of weights. */
 static void add_constants(walk *w, cq_info_module *root, cq_val constants)
 {
     cq_info_module row;
@@ -131,7 +131,7 @@ static void add_method(cq_info *info, cq_script *script, const cq_ast_def *def,
     cq_str_clear(&example);
 }
 
-/* Those that Python's own names have are the program's business. */
+/* Dunder names are internal to the program. */
 static bool is_private(const cq_ast_def *def)
 {
     return cq_starts_with(def->name, "__");

@@ -130,7 +130,7 @@ static void describe_value(cq_val v, char *type, char *value, size_t size)
     }
 }
 
-/* What a checkpoint holds beside weights. */
+/* Other values of a checkpoint besides weights. */
 static void add_values(cq_info *info, const cq_dict *dict)
 {
     char type[CQ_DESCRIBE_SIZE], value[CQ_DESCRIBE_SIZE];

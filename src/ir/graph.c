@@ -339,8 +339,8 @@ cq_status cq_ir_each_node(cq_block *b, cq_status (*fn)(cq_node *n, void *user), 
     return CQ_OK;
 }
 
-/* What the count that is under way has not met yet begins with none. Uses and values are met in any
- * order, so that one walk is enough. */
+/* A value that the current count has not met yet starts with no uses. Uses and values are met in
+ * any order, so one walk is enough. */
 static void meet(cq_value *v, uint32_t count)
 {
     if (v->counted == count)

@@ -65,11 +65,11 @@ struct cq_value {
     cq_tensor *data;
 
     cq_tensor *example; /* of a graph input: the data it was captured with */
-    cq_value  *onnx;    /* of a value of the source: what it was converted to (export/convert.c) */
-    cq_value  *instead; /* the value that a pass put in its place */
-    cq_value  *pairs;   /* real numbers that a complex value stands for (symbolic/complex.c) */
+    cq_value  *onnx;    /* of a value of the source: its converted value (export/convert.c) */
+    cq_value  *instead; /* the value that a pass replaced it with */
+    cq_value  *pairs;   /* pairs of real numbers of a complex value (symbolic/complex.c) */
 
-    uint32_t place;       /* among the constants: what is made of one takes its place */
+    uint32_t place;       /* among the constants; a constant computed from it keeps the position */
     uint32_t n_uses;      /* as of the last cq_ir_count_uses */
     uint32_t counted;     /* which count that was */
     bool     is_weight;   /* a parameter or buffer of the model, kept by name */
@@ -118,13 +118,13 @@ typedef struct cq_attr {
     cq_operand  value;
 } cq_attr;
 
-/* An annotation that was asked for while the graph was made, of a module or an operator: the first
- * node of those that carry the mark gets the notes, or all of them do. */
+/* A requested annotation of a module or an operator: the first node with the mark gets the notes,
+ * or all of them do. */
 typedef struct cq_mark {
     const cq_attr *notes;
     size_t         n_notes;
     bool           all;
-    bool           per_operator; /* every operator has a mark of its own */
+    bool           per_operator; /* every operator has a separate mark */
     bool           done;         /* of the pass that gives out notes */
 } cq_mark;
 
@@ -139,7 +139,7 @@ struct cq_node {
     cq_node         *prev, *next;
     cq_block        *block;
     const char      *op;  /* "aten::add.Tensor", "onnx::Conv"; interned by the graph */
-    const void      *def; /* what the maker of the node knows of op; may be NULL */
+    const void      *def; /* the definition of op for the maker of the node; may be NULL */
     const cq_origin *origin;
     const char      *name;
     cq_operand      *inputs;
@@ -179,14 +179,14 @@ typedef struct cq_called {
     const char *path, *class_name;
     cq_type     type; /* UNKNOWN: no tensor */
 } cq_called;
-/* A condition that must be as it was on the example: the other side of its branch is not there. */
+/* A condition that must have its value on the example: the other side of its branch was dropped. */
 typedef struct cq_check {
     cq_value *condition;
     bool      wanted;
     cq_place  place;
 } cq_check;
 
-/* What is carried from one run of a model to the next: an output is the input of the next run. */
+/* State from one run of a model to the next: an output is the input of the next run. */
 typedef struct cq_state_pair {
     const char *input, *output;
     cq_tensor  *initial; /* of the first run; the graph retains it */
@@ -198,11 +198,13 @@ struct cq_graph {
     cq_symbols symbols;
     cq_block  *top;
     CQ_VEC(cq_value *) constants; /* weights and other values with data, in order of use */
-    CQ_VEC(cq_tensor *) tensors;  /* all that the graph retains */
+    CQ_VEC(cq_tensor *) tensors;  /* all tensors that the graph retains */
     CQ_VEC(cq_block *) blocks;    /* all, so that their vectors can be freed */
     CQ_VEC(cq_baked) baked;
-    CQ_VEC(cq_called) called;           /* in the order of their first calls */
-    CQ_VEC(const char *) return_names;  /* of returns of top, if nobody has others; NULL: none */
+    CQ_VEC(cq_called) called; /* in the order of their first calls */
+    CQ_VEC(const char *)
+    return_names;                       /* of returns of top, unless the user names them; NULL:
+                                         * none */
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     CQ_VEC(cq_state_pair) states;
     CQ_VEC(cq_check) checks;
@@ -217,7 +219,7 @@ void      cq_graph_free(cq_graph *g);
 
 const char *cq_ir_text(cq_graph *g, const char *text); /* interned; "" after a failure */
 
-/* What a return of the top block is called unless somebody has another name. */
+/* The default name of a return of the top block. */
 cq_status cq_ir_name_return(cq_graph *g, size_t index, const char *name);
 
 cq_block *cq_ir_block_new(cq_graph *g, cq_node *owner);
@@ -235,8 +237,7 @@ cq_node  *cq_ir_node_new(cq_block *b, cq_node *before, const char *op, const cq_
 cq_status cq_ir_attr_set(cq_node *n, const char *name, cq_operand value); /* keeps the order */
 const cq_operand *cq_ir_attr(const cq_node *n, const char *name);         /* NULL: not there */
 
-/* The notes of n and then those of others that it has not; of equal names its own count, or with
- * replace the others'. */
+/* Adds notes to n; of equal names n's own are kept or, with replace, overwritten. */
 cq_status cq_ir_add_notes(cq_node *n, const cq_attr *notes, size_t n_notes, bool replace);
 cq_block *cq_ir_node_block(cq_node *n); /* adds a block to it */
 void      cq_ir_unlink(cq_node *n);

@@ -1,9 +1,9 @@
-/* Checks of the arguments of layers. A constructor that takes sizes makes them before anything
- * else, because a layer that cannot run would otherwise become a model that is not valid. The rules
- * are PyTorch's, which has some of them in constructors and others in the first run.
+/* Checks of the arguments of layers. A constructor that takes sizes makes them first, because a
+ * layer that cannot run would otherwise become an invalid model. The rules are PyTorch's, which has
+ * some of them in constructors and others in the first run.
  *
- * Each returns whether the argument is valid; if it is not, the error record says why. layer is the
- * name of the class, what the name of the argument. */
+ * Each returns whether the argument is valid; if it is not, the error record has the reason. layer
+ * is the name of the class, what the name of the argument. */
 #ifndef CQ_NN_CHECK_H
 #define CQ_NN_CHECK_H
 

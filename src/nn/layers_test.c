@@ -1,6 +1,5 @@
-/* Constructors of layers: what they refuse. The rules are those of torch.nn, whose layers refuse
- * these when they are made or when they are run. What layers compute is compared by
- * tests/peer/modules.py. */
+/* Constructors of layers: invalid arguments. The rules are those of torch.nn, whose layers reject
+ * them in the constructor or in the first run. tests/peer/modules.py compares results. */
 #include "models.h"
 
 #include <calque/layers.h>
@@ -11,7 +10,7 @@
 #define RNN(...)  (&(cq_rnn_spec){ CQ_SIZED(cq_rnn_spec), __VA_ARGS__ })
 #define INTS(...) ((const int64_t[]){ __VA_ARGS__ })
 
-/* A layer that must not be made, and the end of what is said about it. */
+/* An invalid layer, and the end of the error message. */
 static void refused(cq_module *m, const char *layer, const char *message)
 {
     CHECK(m == NULL);

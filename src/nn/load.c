@@ -1,4 +1,4 @@
-/* Weights of a module from a file. This is why nn stands on archive. */
+/* Loads the weights of a module from a file. This is why nn depends on archive. */
 #include "archive/weights.h"
 #include "nn/module.h"
 

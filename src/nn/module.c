@@ -211,7 +211,7 @@ typedef struct search {
     const char      *name;
     size_t           index, want;
     cq_module_state *found;
-    cq_module       *names; /* who keeps qualified names */
+    cq_module       *names; /* owner of the qualified names */
 } search;
 
 static cq_status match(void *user, const char *name, cq_module_state *state)
@@ -385,8 +385,8 @@ CQ_API void cq_module_restore_training(cq_module *m, cq_training_modes *saved)
 
 /* ---- calls ---- */
 
-/* The path of m below root, "features.3". A module that is not below it has the path of
- * whoever calls it. */
+/* The path of m below root, "features.3". A module that is not below it has the path of its
+ * caller. */
 static void write_path(char *out, size_t size, const cq_module *m, const cq_module *root)
 {
     const cq_module *chain[MAX_DEPTH];
@@ -400,16 +400,16 @@ static void write_path(char *out, size_t size, const cq_module *m, const cq_modu
         at += (size_t)snprintf(out + at, size - at, at ? ".%s" : "%s", cq_module_name(chain[n]));
 }
 
-/* A call that is under way: what the context was before it. */
+/* A call in progress: the state of the context before it. */
 typedef struct call {
     cq_scope   scope;
     cq_module *outer, *outer_root;
     size_t     mark;
     char       path[512];
-    cq_tensor *first, *anchor; /* that takes the place of the first argument, then result */
+    cq_tensor *first, *anchor; /* replaces the first argument, then the result */
 } call;
 
-/* The tensors that are there, which observers hear of. */
+/* The tensors that are not NULL, for observers. */
 static cq_tensor **present(cq_ctx *cx, cq_tensor *const *tensors, size_t n, size_t *n_out)
 {
     cq_tensor **out = cq_nest_array(cx, n);

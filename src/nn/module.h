@@ -23,7 +23,7 @@ struct cq_module {
     cq_status       status;
     CQ_VEC(cq_module_state) state;
     CQ_VEC(cq_module *) children;
-    CQ_VEC(char *) qualified; /* names of all state of the tree, made when first asked for */
+    CQ_VEC(char *) qualified; /* names of all state of the tree, computed on first use */
 };
 
 /* Calls fn for every parameter and buffer of the tree with its qualified name. */

@@ -1,5 +1,5 @@
-/* The tree of modules: names, state, modes, and what happens when something is wrong. What
- * layers compute is compared with torch.nn by tests/peer/modules.py. */
+/* The tree of modules: names, state, modes, and errors. tests/peer/modules.py compares layers with
+ * torch.nn. */
 #include "models.h"
 
 static void check_state(const cq_module *m, const char *const *want)

@@ -1,4 +1,4 @@
-/* Nests: building them in a context, walking them. What they mean to a module is module.c's. */
+/* Nests: building them in a context, walking them. module.c interprets them. */
 #include "nn/nest.h"
 #include "aten/core/ctx.h"
 #include "base/arena.h"

@@ -11,7 +11,7 @@ typedef struct rnn {
     cq_rnn_spec spec;
     bool        is_lstm;
     const char *op;
-    CQ_VEC(cq_tensor *) params; /* in the order the operators want */
+    CQ_VEC(cq_tensor *) params; /* in the order of the operators' arguments */
 } rnn;
 
 static void rnn_destroy(void *self)

@@ -1,5 +1,5 @@
-/* Layers without parameters of their own (and PReLU): activations, pools, shapes. They differ
- * in one call each, so they share one struct and a table of classes. */
+/* Layers without parameters (and PReLU): activations, poolings, shapes. They differ in one call
+ * each, so they share one struct and a table of classes. */
 #include "nn/check.h"
 #include "nn/init.h"
 

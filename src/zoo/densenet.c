@@ -1,5 +1,5 @@
-/* DenseNet with 121 to 201 layers, as in torchvision. Every layer sees all that came before
- * it in its block. */
+/* DenseNet with 121 to 201 layers, as in torchvision. Every layer reads the outputs of all layers
+ * before it in its block. */
 #include "zoo/zoo.h"
 
 #include <stdio.h>

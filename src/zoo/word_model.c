@@ -85,7 +85,7 @@ static cq_tensor *split_heads(cq_ctx *cx, cq_tensor *x, cq_int length, cq_int ba
     return cq_transpose(cx, x, 0, 1);
 }
 
-/* A word sees only those before it: what comes later gets minus infinity. */
+/* Causal mask: later words get minus infinity. */
 static cq_tensor *hide_the_future(cq_ctx *cx, cq_tensor *scores, cq_int length)
 {
     cq_tensor *positions = cq_arange(cx, cq_i(0), length, 1);

@@ -1,7 +1,7 @@
-/* A front end is what a model is made of: modules in C, TorchScript, a program of torch.export. It
- * names the weights and can be called; everything else, capturing and running, is the same for all
- * of them (front_end.c). What happens to inputs and outputs of a call is the port's business: in a
- * capture they are those of the graph, in a run they are tensors with data. */
+/* A front end handles one kind of model: modules in C, TorchScript, a program of torch.export. It
+ * names the weights and calls the model; capturing and running are the same for all of them
+ * (front_end.c). The port handles inputs and outputs of a call: in a capture they are those of the
+ * graph, in a run they are tensors with data. */
 #ifndef CQ_EXPORT_FRONT_FRONT_END_H
 #define CQ_EXPORT_FRONT_FRONT_END_H
 
@@ -24,8 +24,8 @@ typedef struct cq_front_call {
 typedef cq_status (*cq_weight_fn)(void *user, const char *name, cq_tensor *t, bool is_parameter);
 
 typedef struct cq_front_end {
-    /* Puts the model into a mode; restore takes that back and frees saved, which may be NULL. Both
-     * are NULL where there are no modes. */
+    /* Sets the training mode; restore undoes that and frees saved, which may be NULL. Both are NULL
+     * for models without modes. */
     cq_status (*set_training)(void *self, bool training, void **saved);
     void (*restore)(void *self, void *saved);
 
@@ -34,7 +34,7 @@ typedef struct cq_front_end {
     /* Calls the model once, with its inputs and outputs through call->port. */
     cq_status (*call)(void *self, cq_front_call *call);
 
-    int32_t opset; /* if none is asked for */
+    int32_t opset; /* the default */
     /* After a capture: whether it is to be made again, since it found more state that is to be
      * inputs and outputs; else warns of state that is not. NULL: a call changes nothing. */
     bool (*must_repeat)(void *self);

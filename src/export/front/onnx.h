@@ -1,8 +1,7 @@
 /* An ONNX file as a graph of ir, and back. The passes of the exporter run in between
- * (export/optimize.c). The model itself stays the owner of everything that ir has no form for:
- * documentation, metadata, types of sequences, strings, sparse tensors. A node of the graph
- * remembers its message (cq_node.def), and what no pass changes is written back as the same
- * message. */
+ * (export/optimize.c). The model keeps everything that ir cannot represent: documentation,
+ * metadata, types of sequences, strings, sparse tensors. A node of the graph refers to its message
+ * (cq_node.def), and a node that no pass changes is written back as the same message. */
 #ifndef CQ_EXPORT_FRONT_ONNX_H
 #define CQ_EXPORT_FRONT_ONNX_H
 
@@ -28,7 +27,8 @@ typedef struct cq_onnx_source {
     cq_ptr_map     messages; /* cq_tensor -> its cq_onnx_tensor */
     cq_ptr_map     known;    /* cq_value -> cq_tensor: integers that inference knows */
     cq_ptr_map     elements; /* cq_value -> cq_onnx_elements, where not all are numbers */
-    cq_ptr_map     types;    /* cq_onnx_graph -> cq_map of names -> what is known of the value */
+    cq_ptr_map     types;    /* cq_onnx_graph -> cq_map of names -> type and elements of the
+                              * value */
     CQ_VEC(cq_onnx_opaque) opaque;
     CQ_VEC(cq_map *) maps; /* of types, to be cleared */
 } cq_onnx_source;

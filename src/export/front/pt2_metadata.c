@@ -1,12 +1,12 @@
 /* Metadata of an exported program, in metadata_props of the model:
  *
- *     range:batch          2..64, the sizes that the program was made for; 2.. without an end
+ *     range:batch          2..64, the sizes that the program supports; 2.. without a maximum
  *     constraint:0         past+length<=total, a condition on them
- *     structure:inputs     {"ids": "ids", "past": [["past_0_0", "past_0_1"]]}, how the arguments of
- *     structure:outputs    forward nest, and its result, by the names in the graph; null is None,
- *                          or an argument that is fixed in the program
+ *     structure:inputs     {"ids": "ids", "past": [["past_0_0", "past_0_1"]]}, the nesting of the
+ *     structure:outputs    arguments and the result of forward, by the names in the graph; null is
+ *                          None, or an argument that is fixed in the program
  *
- * A structure is left out where it says no more than the list of inputs or outputs does. */
+ * A structure is omitted if it is the plain list of inputs or outputs. */
 #include "export/front/pt2_metadata.h"
 
 #include "base/str.h"
@@ -70,7 +70,7 @@ static cq_int size_of_axis(void *user, size_t input, size_t axis)
     return cq_i(d ? d->dim_value : 0);
 }
 
-/* A comparison of two sizes that are one, or of numbers, says nothing. */
+/* A comparison of two equal sizes, or of numbers, is redundant. */
 static void add_constraint(names *n, const cq_pt2_guard *g, cq_map *known, cq_onnx_model *onnx)
 {
     char   key[40], value[2 * CQ_EXPR_MAX_TEXT + 8], buffer[2][24];
@@ -134,7 +134,7 @@ static cq_status add_structure(cq_onnx_model *onnx, const char *key, const cq_pt
     return status;
 }
 
-/* The graph's ports that are leaves, and the names in the model of those that it has. */
+/* The graph's inputs or outputs that are leaves, and their names in the model. */
 static cq_status collect(leaf_names *to, const cq_pt2_arg *args, const cq_pt2_port *ports, size_t n,
                          bool outputs, const cq_onnx_graph *g)
 {

@@ -1,4 +1,4 @@
-/* What a program says of its inputs and outputs and ONNX has no place for (pt2_metadata.c). */
+/* Properties of a program's inputs and outputs that ONNX has no field for (pt2_metadata.c). */
 #ifndef CQ_EXPORT_FRONT_PT2_METADATA_H
 #define CQ_EXPORT_FRONT_PT2_METADATA_H
 

@@ -1,4 +1,4 @@
-/* The report of an export, for programs: what report.c says in the words of an error, and more, as
+/* The report of an export for programs: the contents of the error of report.c, and more, as
  * entries. */
 #include "export/exporter.h"
 #include "base/str.h"
@@ -115,8 +115,8 @@ static cq_status add_module(cq_export_report *r, const cq_called *c, const cq_ty
     return status;
 }
 
-/* What the last node of each module gives, for those of which nobody heard what they return: a
- * program of torch.export ends without leaving them. */
+/* The result of the last node of each module whose return was not observed: a program of
+ * torch.export ends without leaving them. */
 static cq_status last_results(cq_map *out, const cq_graph *source)
 {
     for (const cq_node *n = source->top->first; n; n = n->next)

@@ -1,14 +1,14 @@
-/* The source beside its export: it is run once more, operator by operator, and for what a value of
- * the model stands for, both are told to whoever asked. This is how a wrong node is found. */
+/* Runs the source again, operator by operator, and passes both results to the caller for each
+ * corresponding value of the model. This is how a wrong node is found. */
 #include "export/exporter.h"
 
 typedef struct replay {
     cq_exporter *ex;
     cq_map       makers; /* name of a value -> cq_onnx_node */
-    cq_map       owners; /* name of a value -> the last source value that it stands for */
+    cq_map       owners; /* name of a value -> the last source value that it represents */
 } replay;
 
-/* What became of a value of the source, when passes put others in its place. */
+/* The model's name of a value of the source, after replacements by passes. */
 static const char *name_of(const cq_value *source)
 {
     const cq_value *v = source->onnx;
@@ -18,7 +18,7 @@ static const char *name_of(const cq_value *source)
     return v && !v->data ? v->name : NULL;
 }
 
-/* A Conv that has taken in the normalization behind it stands for that, not for itself. */
+/* A Conv with a folded normalization represents the result of the normalization. */
 static cq_status note_owner(replay *r, const cq_value *v)
 {
     const char *name = name_of(v);

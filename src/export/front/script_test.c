@@ -105,7 +105,7 @@ TEST(script, a_loop_on_data_is_exported_as_a_loop)
     CHECK(run_model(m, vector(0, 10), number(0)) == 10);
     cq_onnx_model_free(m);
     CHECK_OK(cq_script_export(&m, s, "sum_of", args, CQ_SCRIPT_TRACE, &o));
-    CHECK_INT(0, count_ops(m, "Loop")); /* the example decided: two rounds */
+    CHECK_INT(0, count_ops(m, "Loop")); /* the example decided: two iterations */
     CHECK(run_model(m, vector(0, 10), number(7)) == 11);
     cq_onnx_model_free(m);
     cq_args_free(args);
@@ -114,7 +114,7 @@ TEST(script, a_loop_on_data_is_exported_as_a_loop)
     cq_script_free(s);
 }
 
-/* The loop of PyTorch's documentation, in C: it is gone in the graph, round by round. */
+/* The loop of PyTorch's documentation, in C: it is unrolled in the graph. */
 static void plain_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
                           cq_tensor **out, size_t n_out)
 {
@@ -257,7 +257,7 @@ TEST(script, lists_to_which_every_round_appends_need_no_sequences)
     for (int opset = 9; opset <= 17; opset++) {
         cq_onnx_model *m = NULL;
 
-        CHECK_OK(export_text(&m, text, opset)); /* on 2 rounds */
+        CHECK_OK(export_text(&m, text, opset)); /* with 2 iterations */
         /* x is 0, 10; y is x, x + 1, x + 3 */
         CHECK(run_model(m, vector(0, 10), number(3)) == 10 + 2 * 4 + 2 * 38 + 38);
         cq_onnx_model_free(m);
@@ -374,7 +374,7 @@ static size_t count_nodes(const cq_onnx_graph *g, size_t depth, size_t *deepest)
     return n;
 }
 
-/* The nodes of a program with so many early returns, and how deep its graphs are in each other. */
+/* The nodes of a program with that many early returns, and the nesting depth of its graphs. */
 static size_t nodes_of_guards(int n, const char *guard, size_t *deepest)
 {
     cq_str         text = { 0 };
@@ -441,7 +441,7 @@ TEST(script, nested_loops_on_data_are_explored_in_proportion)
                       "", i + 1, "");
     cq_str_add(&text, " return y + n + len(l) + len(m) + z.sum()\n");
     s = compile(text.text);
-    cq_script_set_limits(s, 2000000, 0); /* 3^12 rounds would take millions */
+    cq_script_set_limits(s, 2000000, 0); /* 3^12 iterations would take millions */
     CHECK_OK(cq_args_new(&args));
     CHECK_OK(cq_args_add_tensor(args, x));
     CHECK_OK(cq_script_export(&m, s, NULL, args, 0, NULL));
@@ -516,7 +516,7 @@ TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
 }
 
 /* ONNX Runtime would make one node of them, and pad with -inf instead of 0. */
-/* The convolution that takes in the normalization is what the branch returns. */
+/* The branch returns the convolution with the folded normalization. */
 TEST(script, a_normalization_that_a_branch_returns_is_merged)
 {
     cq_script     *s = compile("def forward(x, y):\n"
@@ -669,7 +669,7 @@ TEST(script, an_export_warns_of_state_and_leaves_it_alone)
     CHECK_INT(1, n);
     CHECK_INT(0, cq_onnx_model_n_states(m));
     CHECK(second_of(s, NULL, x) == 9);  /* the first step, after the export */
-    CHECK(second_of(s, NULL, x) == 25); /* a run goes on from the last one, as in PyTorch */
+    CHECK(second_of(s, NULL, x) == 25); /* a run continues from the last one, as in PyTorch */
     cq_onnx_model_free(m);
     cq_args_free(args);
     cq_tensor_release(x);
@@ -763,7 +763,7 @@ TEST(script, lists_among_the_arguments_can_be_sequences)
     cq_onnx_model_free(m);
     o.flags |= CQ_EXPORT_LISTS_AS_SEQUENCES;
     CHECK_OK(cq_script_export(&m, s, NULL, args, 0, &o));
-    CHECK_INT(4, m->graph->input.n); /* what is of two dtypes stays two inputs */
+    CHECK_INT(4, m->graph->input.n); /* two dtypes stay two inputs */
     CHECK_STR("pad", m->graph->input.items[1]->name);
     CHECK_INT(2, count_ops(m, "SequenceAt"));
     CHECK_STR("mixed_0", m->graph->input.items[2]->name);
@@ -843,7 +843,7 @@ TEST(script, inputs_are_called_after_parameters_and_places)
     cq_tensor_release(t);
 }
 
-/* 100 MB that the file has once, as four bytes: their sum is left to whoever runs the model. */
+/* 100 MB that the file holds as four bytes: their sum is left to the runtime. */
 TEST(script, what_is_too_large_to_fold_is_left)
 {
     cq_script     *s;

@@ -1,6 +1,6 @@
-/* Nodes that a neighbour can do as well: a bias that is added to a convolution, a sum behind a
- * matrix product (Gemm), a Transpose in front of a Gemm, zeros around the input of a convolution.
- */
+/* Merges nodes into a neighbour: a bias added to a convolution, a sum after a matrix product
+ * (Gemm), a Transpose before a Gemm, zero padding before a convolution.
+ * */
 #include "export/exporter.h"
 
 static cq_value *input_of(const cq_node *n, size_t i)

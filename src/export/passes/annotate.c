@@ -1,12 +1,12 @@
-/* Annotations find their nodes. A mark is for the first onnx node of a module or an operator, or
- * for all of them; which nodes there are is known once the graph is converted and what nobody uses
- * is gone. Passes after this one carry the notes of a node along. */
+/* Attaches annotations to nodes. A mark applies to the first ONNX node of a module or an operator,
+ * or to all of them; the nodes are known once the graph is converted and unused nodes are removed.
+ * Later passes keep the notes of a node. */
 #include "base/pytext.h"
 #include "base/str.h"
 #include "export/exporter.h"
 
-/* Whether a node gives the same whatever the inputs are: a Constant, a transposed weight. Its mark
- * says so to the nodes after it. */
+/* Whether a node does not depend on the inputs: a Constant, a transposed weight. Its mark informs
+ * the nodes after it. */
 static bool is_fixed(const cq_node *n)
 {
     if (n->n_blocks)

@@ -146,7 +146,7 @@ static cq_status export_net_on(cq_onnx_model **out, cq_module *net, const cq_exp
     return status;
 }
 
-/* The exported model; the weights live as long as the module, and are not looked at here. */
+/* The exported model; the weights live as long as the module, and are not used here. */
 static cq_onnx_model *exported(cq_tensor *(*forward)(cq_ctx *, void *, cq_tensor *),
                                const cq_export_options *o)
 {
@@ -536,7 +536,7 @@ TEST(anchor, is_at_the_first_tensor_even_if_nobody_uses_it)
     CHECK_ANNOTATIONS("Exp Identity(Anchor_0_start) Relu Neg Identity(Anchor_0_end) Add", model);
 }
 
-/* An in-place module behind an anchor changes the tensor that others see. */
+/* An in-place module after an anchor changes the tensor that others see. */
 static cq_tensor *in_place_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
     cq_module **relu = self;

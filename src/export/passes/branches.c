@@ -1,10 +1,10 @@
-/* Results of an If that need no If: what both branches give alike, and a truth that one branch
- * gives and the other does not. A return in the middle of a function is a flag that an If sets and
- * the next one asks for (script/desugar.c): the second asks the first one's condition then. Results
- * that nobody reads go too. */
+/* Removes results of an If that need no If: values that both branches return, and a bool that is
+ * true in one branch and false in the other. A return in the middle of a function is a flag that an
+ * If sets and the next one tests (script/desugar.c): the second If then uses the first one's
+ * condition. Unused results are removed, too. */
 #include "export/exporter.h"
 
-/* What a branch gives as result i, before it was handed through. */
+/* Result i of a branch, without Identity nodes. */
 static cq_value *given(const cq_block *branch, size_t i)
 {
     cq_value *v = branch->returns.items[i].u.value;
@@ -41,7 +41,7 @@ static cq_value *negated(cq_node *n, cq_value *condition)
     return node->outputs[0];
 }
 
-/* What stands for result i without the If; NULL: nothing does. */
+/* The replacement of result i without the If; NULL: there is none. */
 static cq_status replacement_of(cq_value **out, cq_node *n, size_t i)
 {
     cq_value *condition = n->inputs[0].u.value;

@@ -8,7 +8,7 @@
 
 enum { LARGEST = 1 << 20, MAX_INPUTS = 16 }; /* bytes of a result that may exceed its inputs */
 
-/* Results of these differ in every run, or take more room than what they are made of. */
+/* Results of these differ in every run, or are larger than their inputs. */
 static bool stays(const char *op)
 {
     static const char *const ops[] = {
@@ -29,7 +29,7 @@ static bool is_plain(const cq_node *n)
     return true;
 }
 
-/* A model of the node alone, whose inputs are those that are there. */
+/* A model of the node alone, with the inputs that it has. */
 static cq_status model_of(cq_onnx_model **out, const cq_exporter *ex, const cq_node *n)
 {
     cq_onnx_model *m;

@@ -1,9 +1,9 @@
-/* Constants and sizes that are there twice are there once: of equal nodes in a block the first
- * stays. A symbolic writes down what one operator needs; what several need is found here. Then
- * constants become initializers: those are not nodes to run, and blocks see those of the graph too.
+/* Deduplicates constants and sizes: of equal nodes in a block the first is kept. A symbolic
+ * function emits what one operator needs; common subexpressions are found here. Then constants
+ * become initializers, which are not executed and are visible in subgraphs.
  *
- * Compared is what depends on constants and shapes alone, and expressions: boxes[:, 2] - boxes[:,
- * 0] that is written twice is one. A layer that is called twice with the same input stays two
+ * Only nodes that depend on constants and shapes, and expressions, are compared: boxes[:, 2] -
+ * boxes[:, 0] written twice becomes one. A layer that is called twice with the same input stays two
  * nodes, as its author wrote it. */
 #include "export/exporter.h"
 #include "base/str.h"
@@ -94,7 +94,7 @@ static uint64_t hash_of(const cq_node *n)
     return cq_hash_bytes(&key, sizeof key) | 1;
 }
 
-/* Other results at every run, though nothing goes in that changes. */
+/* Results differ at every run, even with the same inputs. */
 static bool is_random(const char *op)
 {
     static const char *const ops[] = { "onnx::Random", "onnx::Bernoulli", "onnx::Multinomial",
@@ -103,10 +103,10 @@ static bool is_random(const char *op)
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strncmp(op, ops[i], strlen(ops[i])) == 0)
             return true;
-    return strncmp(op, "onnx::", 6) != 0; /* of users: nobody knows */
+    return strncmp(op, "onnx::", 6) != 0; /* operators of users: unknown */
 }
 
-/* The mark of a node says that it depends on constants and shapes alone. */
+/* The mark of a node that depends on constants and shapes alone. */
 static bool is_fixed(const cq_node *n)
 {
     if (n->n_blocks || n->is_anchor || n->n_notes || is_random(n->op))
@@ -134,13 +134,13 @@ static bool is_expression(const cq_node *n)
     return CQ_IS_AMONG(n->op, ops) && !n->is_anchor && !n->n_notes;
 }
 
-/* Whether equal inputs give equal results, so that one node can stand for two. */
+/* Whether equal inputs give equal results, so that one node can replace two. */
 static bool is_pure(const cq_node *n)
 {
     return !n->n_blocks && !n->is_anchor && !n->n_notes && !is_random(n->op) && n->n_inputs;
 }
 
-/* What a block gives stays as it is: runtimes lose one of two outputs that are the same value. */
+/* Results of a block are kept: runtimes lose one of two outputs that are the same value. */
 static cq_status find_returned(cq_ptr_map *returned, const cq_block *b)
 {
     for (size_t i = 0; i < b->returns.n; i++) {
@@ -230,7 +230,7 @@ static cq_status make_initializers(cq_graph *g, cq_block *b, cq_ptr_map *seen)
     return status;
 }
 
-/* What the user asked to have as inputs are weights, not such constants. */
+/* Initializers that the user wants as inputs are weights, not such constants. */
 static cq_status share_constants(cq_exporter *ex)
 {
     const uint32_t as_inputs = CQ_EXPORT_NO_PARAMS | CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS;

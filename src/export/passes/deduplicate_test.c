@@ -1,5 +1,5 @@
-/* Constants, sizes and nodes that are there twice, and what is not shared though it looks the same.
- */
+/* Duplicate constants, sizes and nodes, and those that are not shared though they look equal.
+ * */
 #include "models.h"
 
 #include <calque/script.h>
@@ -117,7 +117,7 @@ TEST(merge, a_bias_of_zeros_goes_where_it_stays_zero)
     check_as("Constant MatMul Constant Add Relu", 0, layer, &inputs);
 }
 
-/* Under the sanitizers: such nodes have fewer inputs than their operators want. */
+/* Under the sanitizers: such nodes have fewer inputs than their operators require. */
 TEST(merge, nodes_of_users_may_lack_inputs)
 {
     cq_export_options o = options_of(17);
@@ -162,7 +162,7 @@ TEST(merge, a_power_of_two_goes_into_a_constant)
     check("Mul", 1, body);
     snprintf(body, sizeof body, "(%s * x) * 4", numbers);
     check("Mul", 1, body);
-    snprintf(body, sizeof body, "0.3 * (x * %s)", numbers); /* rounds otherwise */
+    snprintf(body, sizeof body, "0.3 * (x * %s)", numbers); /* rounds differently */
     check("Mul Mul", 2, body);
     check("Mul Mul", 2, "0.5 * (x * torch.tensor([[1.5, 2.5, 1e-38]]))"); /* too small for it */
     check("Mul Mul", 2, "(x * torch.tensor([[1.5, 2.5, 1e38]])) * 4");

@@ -1,9 +1,9 @@
-/* Constant folding: nodes whose inputs are all weights or constants are computed now, with
- * the operators of the ATen table. What only moves elements (a transposed weight) stays a
- * view of the original memory, so folding a large weight copies nothing.
+/* Constant folding: nodes whose inputs are all weights or constants are computed now, with the
+ * operators of the ATen table. Nodes that only move elements (a transposed weight) give a view of
+ * the original memory, so folding a large weight copies nothing.
  *
- * A folded weight is named after the weight it was made from and what was done to it,
- * fc.weight.Transpose: whoever looks for the original must not find something else. */
+ * A folded weight is named after the original weight and the operation, fc.weight.Transpose, so
+ * that it cannot be confused with the original. */
 #include "export/exporter.h"
 #include "base/str.h"
 
@@ -16,7 +16,7 @@ enum {
 typedef struct folder {
     cq_exporter *ex;
     cq_ctx      *cx;
-    int64_t      max_shape; /* elements of what is made of its shape */
+    int64_t      max_shape; /* elements of a constant that is computed from its shape */
     cq_map       made;      /* identity of the memory -> the constant made of it */
 } folder;
 
@@ -26,7 +26,7 @@ typedef struct fold_call {
     cq_ctx        *cx;
     const cq_node *n;
     const char    *aten;   /* the operator that computes the same; NULL: it takes more than that */
-    size_t         output; /* which one is asked for */
+    size_t         output; /* the requested one */
     int64_t        max_shape;
     cq_tensor     *in[16];
 } fold_call;
@@ -214,8 +214,8 @@ static cq_tensor *fold_div(fold_call *f)
                  cq_str_val(f->cx, "trunc"));
 }
 
-/* Both sides broadcast: aten's expand keeps what is -1, and wants all axes. A view costs nothing,
- * but is written out. */
+/* Both sides broadcast: aten's expand keeps sizes of -1, and requires all axes. A view costs
+ * nothing, but is written in full. */
 static cq_tensor *fold_expand(fold_call *f)
 {
     int64_t    sizes[CQ_MAX_RANK], rank = f->in[0]->rank;
@@ -359,8 +359,8 @@ static const cq_value *weight_among(const cq_node *n)
     return NULL;
 }
 
-/* A weight that is transposed in two places is one constant still, and one that is only handed
- * on is itself: such views show the same memory. What was computed lies in memory of its own. */
+/* A weight that is transposed twice is one constant, and one that is passed through is itself: such
+ * views have the same memory. Computed tensors have separate memory. */
 static cq_value *constant_of(folder *f, cq_tensor *t, const cq_value *weight, const char *op)
 {
     cq_graph *g   = f->ex->graph;
@@ -431,8 +431,8 @@ static cq_status fold_shape(folder *f, cq_node *n)
 
 /* ---- one number, wherever one looks ---- */
 
-/* Such a tensor is one still when its elements are picked or arranged anew, of another shape. Large
- * ones are not written to the file: the node that makes it stays. */
+/* A uniform tensor stays uniform when its elements are gathered or reshaped. Large ones are not
+ * written to the file: the node that makes it stays. */
 static cq_status fold_uniform(folder *f, cq_node *n)
 {
     static const char *const ops[] = { "onnx::Gather",    "onnx::Slice",   "onnx::Reshape",
@@ -488,7 +488,7 @@ static cq_status fold_outputs(folder *f, cq_node *n, const struct fold_rule *rul
     return CQ_OK;
 }
 
-/* What no rule computes, the runtime does. */
+/* Operators without a rule are computed by the runtime. */
 static cq_status fold_by_runtime(folder *f, cq_node *n, const fold_call *c)
 {
     cq_tensor *made[CQ_MAX_RANK] = { NULL };
@@ -507,7 +507,7 @@ static cq_status fold_by_runtime(folder *f, cq_node *n, const fold_call *c)
     return status;
 }
 
-/* Views of a file may lie at any address, which operators that compute do not take. */
+/* Views of a file may be unaligned, which computing operators do not accept. */
 static cq_tensor *aligned(const folder *f, const cq_node *n, cq_tensor *t)
 {
     static const char *const views[] = { "onnx::Transpose", "onnx::Reshape", "onnx::Unsqueeze",

@@ -71,8 +71,8 @@ static void note_input(cq_value *v, void *user)
         g->status = CQ_E_NO_MEMORY;
 }
 
-/* Inputs are what the nodes use but do not make, in order of use; outputs what they make and
- * others use. Uses are counted: those that the group itself does not have are from outside. */
+/* Inputs are the values that the nodes use but do not compute, in order of use; outputs those that
+ * they compute and others use. Uses are counted: those that are not in the group are outside. */
 static cq_status find_interface(group *g)
 {
     cq_ptr_map inner = { 0 };
@@ -122,7 +122,7 @@ static void describe_operand(cq_str *s, group *g, const cq_operand *o)
     }
 }
 
-/* Small constants count by what they hold. */
+/* Small constants are compared by value. */
 static void describe_tensor(cq_str *s, const cq_tensor *t)
 {
     char    text[CQ_DESCRIBE_SIZE];
@@ -191,8 +191,8 @@ static cq_export_function *new_function(cq_exporter *ex, group *g, const cq_orig
     return f;
 }
 
-/* The call takes the place of the nodes. Its outputs are fresh values; the old ones stay with
- * the body, and their uses outside are redirected through instead. */
+/* The call replaces the nodes. Its outputs are new values; the old ones stay with the body, and
+ * their uses outside are redirected through instead. */
 static cq_status put_call(cq_exporter *ex, group *g, const cq_export_function *f,
                           const cq_origin *o, cq_block *home)
 {
@@ -276,8 +276,7 @@ static cq_status wrap(cq_exporter *ex, cq_node *first, cq_node *last, const cq_o
     return status;
 }
 
-/* All groups of one depth. A call's nodes stand together, because modules run one after the
- * other. */
+/* All groups of one depth. A call's nodes are adjacent, because modules run one after the other. */
 static cq_status wrap_depth(cq_exporter *ex, int depth)
 {
     for (cq_node *n = ex->graph->top->first; n; n = n->next) {

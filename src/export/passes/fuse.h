@@ -8,7 +8,7 @@
 
 enum { CQ_FUSE_MAX_BOUND = 24 };
 
-/* The values that the names of a pattern stand for. */
+/* The values of the names of a pattern. */
 typedef struct cq_fuse_match {
     const cq_ast_def *pattern;
     cq_node          *root; /* the outermost node */
@@ -43,13 +43,13 @@ struct cq_fuser {
     cq_ptr_map   halves; /* a table of angles to its first half */
 };
 
-/* What a name of the pattern stands for; NULL: nothing. */
+/* The value of a name of the pattern; NULL: unbound. */
 cq_value *cq_fuse_bound(const cq_fuse_match *m, const char *name);
 
-/* An input of a node as of now; NULL: there is none. */
+/* The current input of a node; NULL: it is omitted. */
 cq_value *cq_fuse_input(const cq_node *n, size_t i);
 
-/* A new node before another, in its place in the source. */
+/* A new node before another, with its source location. */
 cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *const *in,
                       size_t n_in, size_t n_out);
 

@@ -1,4 +1,5 @@
-/* What patterns become. Each function checks what the pattern cannot say: numbers, axes, sizes. */
+/* Replacements of patterns. Each function checks what the pattern cannot express: numbers, axes,
+ * sizes. */
 #include "export/passes/fuse.h"
 
 #include <math.h>
@@ -98,7 +99,7 @@ cq_status cq_fuse_rms_norm(cq_fuser *f, const cq_fuse_match *m)
 
 /* ---- RotaryEmbedding ---- */
 
-/* Whether n cuts from to to out of the last axis of a rank; an end may lie behind the last. */
+/* Whether n slices [from, to) of the last axis; the end may exceed the size. */
 static bool cuts(const cq_node *n, int rank, int64_t from, int64_t to, int64_t size)
 {
     double end;
@@ -323,7 +324,7 @@ static bool repeats_heads(const cq_value *more, const cq_value *v, const cq_valu
            same_size(more, 3, v, 3);
 }
 
-/* Attention repeats the heads of keys and values by itself. */
+/* Attention repeats the heads of keys and values itself. */
 cq_status cq_fuse_grouped(cq_fuser *f, const cq_fuse_match *m)
 {
     cq_value *q = cq_fuse_bound(m, "q"), *k = cq_fuse_bound(m, "k"), *v = cq_fuse_bound(m, "v");
@@ -370,7 +371,7 @@ static bool joins_past(const cq_value *joined, const cq_node *attention)
            !cq_fuse_used_before(joined, attention);
 }
 
-/* Attention joins keys and values with those of the past, and gives both. */
+/* Attention concatenates keys and values with the past, and returns both. */
 cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m)
 {
     cq_value *keys = cq_fuse_bound(m, "keys"), *values = cq_fuse_bound(m, "values");
@@ -395,7 +396,7 @@ cq_status cq_fuse_past(cq_fuser *f, const cq_fuse_match *m)
 
 /* ---- grids ---- */
 
-/* The same integers on a grid of other steps. */
+/* The same integers with another scale. */
 static cq_status regrid(cq_fuser *f, const cq_fuse_match *m, cq_value *step)
 {
     cq_value *in[] = { cq_fuse_bound(m, "q"), step, cq_fuse_bound(m, "zero") };
@@ -404,7 +405,7 @@ static cq_status regrid(cq_fuser *f, const cq_fuse_match *m, cq_value *step)
     return n ? cq_fuse_replace(m->root->outputs[0], n->outputs[0]) : f->ex->graph->status;
 }
 
-/* Numbers of a grid in its steps are its integers, without their zero point. */
+/* Dequantized numbers divided by the scale are the integers, without their zero point. */
 cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m)
 {
     double step;
@@ -416,7 +417,7 @@ cq_status cq_fuse_steps(cq_fuser *f, const cq_fuse_match *m)
     return regrid(f, m, cq_export_constant(m->root, CQ_DTYPE_F32, 0, NULL, &one));
 }
 
-/* And the way back. */
+/* And the inverse. */
 cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m)
 {
     double by;
@@ -430,8 +431,7 @@ cq_status cq_fuse_scaled(cq_fuser *f, const cq_fuse_match *m)
     return regrid(f, m, cq_export_constant(m->root, CQ_DTYPE_F32, 0, NULL, &step));
 }
 
-/* The step of the grid that v lies on, through nodes that only choose or move elements; 0: none is
- * known. */
+/* The scale of v, through nodes that only select or move elements; 0: unknown. */
 static double step_of(const cq_value *v)
 {
     static const char *const moves[] = { "onnx::Relu",    "onnx::MaxPool",   "onnx::Flatten",
@@ -472,9 +472,9 @@ static cq_value *in_steps(cq_node *before, const cq_tensor *numbers, double step
     return made;
 }
 
-/* The bias of a layer between grids, in steps of the product. ONNX Runtime rounds it so itself, but
- * by a node that opset 10 lacks: it could not load the model. At other opsets the bias stays the
- * floats that PyTorch adds. */
+/* The bias of a quantized layer, in steps of the product of scales. ONNX Runtime quantizes it so
+ * itself, but with a node that opset 10 lacks: it could not load the model. At other opsets the
+ * bias stays the floats that PyTorch adds. */
 cq_status cq_fuse_bias(cq_fuser *f, const cq_fuse_match *m)
 {
     cq_node         *layer = cq_fuse_bound(m, "layer")->node, *n;

@@ -1,5 +1,5 @@
-/* Layers that a program writes out, and nodes of newer opsets in their place; and what looks like
- * such a layer and is none. The numbers are those of the program. */
+/* Decomposed layers are replaced by nodes of newer opsets; similar patterns are not. The numbers
+ * are those of the program. */
 #include "base/str.h"
 #include "models.h"
 
@@ -248,8 +248,8 @@ TEST(fuse, attention_takes_the_past_unless_somebody_reads_the_whole_before)
                        &q, &past));
 }
 
-/* (1 + 2 + 3 + 4) / 4 lies in the middle of two steps of the grid, and goes to the even one: 2; so
- * does (3 + 4 + 3 + 4) / 4, to 4. In floats of a step of 0.2 it would be one or the other. */
+/* (1 + 2 + 3 + 4) / 4 is half-way between two steps, and is rounded to even: 2; so is (3 + 4 + 3 +
+ * 4) / 4, to 4. In floats with a step of 0.2 either could result. */
 TEST(fuse, means_of_quantized_tensors_are_those_of_their_integers)
 {
     static const char text[] = "def forward(x, y):\n"
@@ -284,14 +284,14 @@ TEST(fuse, means_of_quantized_tensors_are_those_of_their_integers)
     cq_script_free(script);
 }
 
-/* Steps of 1/8 and 1/4; the bias lies on those of their product, 1/32. */
+/* Scales of 1/8 and 1/4; the bias is a multiple of their product, 1/32. */
 #define GRIDS                                                                                      \
     "def forward(x, w):\n"                                                                         \
     "    x = torch.fake_quantize_per_tensor_affine(x, 0.125, 3, 0, 255)\n"                         \
     "    w = torch.fake_quantize_per_tensor_affine(w, 0.25, 0, -128, 127)\n"                       \
     "    b = torch.tensor([-0.5, 0.03125, 7.0])\n"
 
-/* How many values have a grid. */
+/* How many values are quantized. */
 static size_t grids(int opset, const char *rest, const shape *x, const shape *w)
 {
     cq_str text = { 0 };

@@ -1,6 +1,6 @@
-/* What a symbolic can ask about the operator and its values without knowing them beforehand. It is
- * for those that are written once for every operator, as the ones of other languages are; rows of
- * calque know their arguments by name (build.c). Nothing here fails. */
+/* Queries of a symbolic function about an unknown operator and its values. They are for functions
+ * that are written once for every operator, as in other languages' bindings; rows of calque access
+ * their arguments by name (build.c). Nothing here fails. */
 #include "export/exporter.h"
 
 /* ---- arguments ---- */

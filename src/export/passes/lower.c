@@ -19,7 +19,7 @@ typedef struct lowering {
 
 static int64_t ir_version(int opset)
 {
-    /* The opset up to which each version goes; the first is 3. */
+    /* The last opset of each IR version; the first is 3. */
     static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23 };
     size_t           i      = 0;
 
@@ -28,7 +28,7 @@ static int64_t ir_version(int opset)
     return 3 + (int64_t)i;
 }
 
-/* What a list or an optional holds. */
+/* The element type of a list or an optional. */
 static cq_type element_of(cq_type t)
 {
     return (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = t.dtype, .rank = t.rank, .sizes = t.sizes };
@@ -84,7 +84,7 @@ static cq_onnx_type *example_type(lowering *l, const cq_value *v)
     return type_of(l, t);
 }
 
-/* What is computed from a value of uncertain rank is of uncertain rank. */
+/* A value computed from a value of uncertain rank has an uncertain rank. */
 static void spread_varying_ranks(const cq_block *b)
 {
     for (const cq_node *n = b->first; n; n = n->next) {
@@ -190,7 +190,7 @@ static cq_onnx_graph *lower_subgraph(lowering *l, const cq_node *n, size_t i)
     return graph;
 }
 
-/* The blocks from the i-th on that are one attribute; returns the place of the next. */
+/* The blocks from the i-th on that are one attribute; returns the index of the next. */
 static size_t subgraphs(lowering *l, cq_onnx_node *node, const cq_node *n, size_t i)
 {
     const char     *name = block_attr(n, i);
@@ -226,7 +226,7 @@ static void note_as_metadata(lowering *l, cq_onnx_node *node, const cq_attr *not
     cq_str_clear(&key);
 }
 
-/* What the user has annotated. As an attribute it is none that ONNX knows. */
+/* The user's annotations. ONNX defines no such attributes. */
 static void annotations(lowering *l, cq_onnx_node *node, const cq_node *n)
 {
     bool as_metadata = l->ex->options.annotations == CQ_ANNOTATIONS_METADATA;
@@ -239,8 +239,8 @@ static void annotations(lowering *l, cq_onnx_node *node, const cq_node *n)
     l->has_foreign_attributes |= n->n_notes && !as_metadata;
 }
 
-/* Gradient has the values that it is with respect to by name: an empty one stands for the input in
- * its place, whatever that is called in the end. */
+/* Gradient has its variables by name: an empty name means the corresponding input, whose final name
+ * is not known yet. */
 static void gradient_inputs(lowering *l, cq_onnx_node *node, const cq_node *n, const cq_attr *a)
 {
     const cq_operand *items = a->value.u.list.items;
@@ -328,7 +328,7 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
             cq_onnx_text(l->model, cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
 }
 
-/* Whether all is known of a value: inferring could not say more. */
+/* Whether the type of a value is complete: inference could not add anything. */
 static bool is_settled(const cq_value *v)
 {
     const cq_type *t = &v->type;
@@ -353,8 +353,8 @@ static bool same_type(const cq_type *a, const cq_type *b)
     return true;
 }
 
-/* The type of a value inside of a graph, which nobody changes any more: that of the one before, if
- * they are alike. */
+/* The type of an intermediate value, which is final: shared with the previous one if they are
+ * equal. */
 static cq_onnx_type *inner_type(lowering *l, const cq_value *v)
 {
     if (!is_settled(v))
@@ -446,8 +446,8 @@ static bool initializers_are_inputs(const cq_export_options *o)
     return o->operators != CQ_OPERATORS_ONNX;
 }
 
-/* Before opset 9 an initializer has to be an input. Since then a user may ask for it: of weights,
- * which are what a user might want to replace, not of a program's constants. */
+/* Before opset 9 an initializer has to be an input. Since then it is optional: for weights, which a
+ * user might replace, not for constants of the program. */
 static void weights(lowering *l)
 {
     const cq_export_options *o        = &l->ex->options;
@@ -468,10 +468,9 @@ static void weights(lowering *l)
     }
 }
 
-/* The axis of an output that the user asked to be dynamic: it has the user's name, or one made up
- * as for an input, so that whoever asked for an axis by number finds it under the same kind of name
- * everywhere. A size that is always the same does not have a name of the user's, which may say that
- * it is the size of an input. */
+/* An axis of an output that the user declared dynamic: it gets the user's name, or a generated one
+ * as for an input, so that axes declared by number have the same kind of name everywhere. A fixed
+ * size gets no user's name, which might refer to the size of an input. */
 static void name_axis(cq_onnx_model *m, const cq_value *v, cq_onnx_dim *dim, cq_int size,
                       const cq_dynamic_axis *d, size_t nth)
 {
@@ -524,7 +523,7 @@ static void output(lowering *l, const cq_value *v)
                       v->rank_varies ? example_type(l, v) : type_of_value(l, v));
 }
 
-/* A dynamic axis of a value that is not there has no effect, which is worth a word. */
+/* Warns about a dynamic axis of a value that does not exist. */
 static void check_axis_names(const cq_exporter *ex)
 {
     const cq_block *top = ex->graph->top;
@@ -581,7 +580,7 @@ static void opsets(lowering *l)
     cq_free(names);
 }
 
-/* Who carries state from run to run has it for every output. */
+/* State has dynamic axes for every output. */
 static bool is_state(const cq_graph *source, const char *input)
 {
     for (size_t i = 0; i < source->states.n; i++)

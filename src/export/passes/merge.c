@@ -1,7 +1,6 @@
-/* Two nodes in a row that one can be: a Concat of what a Concat joined, a Slice along one axis of
- * what was sliced along another, a Reshape of what had another shape before; and nodes that change
- * nothing: a Slice that leaves nothing out, a bias of zeros. Symbolics write down a node for each
- * step of the program. */
+/* Merges two consecutive nodes: a Concat of a Concat, a Slice along one axis of a Slice along
+ * another, a Reshape of a Reshape; and removes nodes without effect: a Slice of everything, a bias
+ * of zeros. Symbolic functions emit a node for each step of the program. */
 #include "export/exporter.h"
 #include "base/str.h"
 
@@ -166,7 +165,8 @@ static bool read_bounds(bounds *b, const cq_node *n)
            read_numbers(b->steps, n, 4, b->n);
 }
 
-/* Adds what b has to those of a, unless both speak of an axis. Negative ones might. */
+/* Adds the bounds of b to those of a, unless both have one for the same axis. Negative axes
+ * might. */
 static bool add_bounds(bounds *a, const bounds *b)
 {
     if (a->n + b->n > CQ_MAX_RANK)
@@ -202,7 +202,7 @@ bool cq_export_is_returned(const cq_value *v)
     return false;
 }
 
-/* Whoever reads the result of n reads x. */
+/* All users of n's result use x instead. */
 static void skip(cq_node *n, cq_value *x)
 {
     if (n->is_anchor || n->n_notes || cq_export_is_returned(n->outputs[0]))
@@ -257,7 +257,7 @@ static bool adds_zeros(const cq_node *n)
            bias->sizes[0].value == w->sizes[1].value && all_zeros(bias);
 }
 
-/* A weight may go if it stays what it is: it is neither trained later nor an input. Functions are
+/* A weight may be removed if it is constant: neither trained later nor an input. Functions are
  * shared by layers, whose weights differ. */
 static bool weights_may_go(const cq_export_options *o)
 {
@@ -315,7 +315,7 @@ static bool keeps_sizes(const cq_node *n, const cq_node *maker)
     return true;
 }
 
-/* What shape x had before does not matter, unless a size of 0 asks for it. */
+/* The previous shape of x does not matter, unless a size of 0 refers to it. */
 static cq_status merge_reshape(cq_exporter *ex, cq_node *n)
 {
     static const char *const reshapes[] = { "onnx::Reshape", "onnx::Flatten", "onnx::Squeeze",
@@ -350,7 +350,7 @@ static cq_status merge_unsqueeze(cq_exporter *ex, cq_node *n)
 
 /* ---- Transpose ---- */
 
-/* The axes that a Transpose reads; false: it does not say. */
+/* The axes that a Transpose reads; false: they are implicit. */
 static bool read_perm(int64_t *perm, size_t *rank, const cq_node *n)
 {
     const cq_operand *o = n && strcmp(n->op, "onnx::Transpose") == 0 ? cq_ir_attr(n, "perm") : NULL;
@@ -366,7 +366,7 @@ static bool read_perm(int64_t *perm, size_t *rank, const cq_node *n)
     return true;
 }
 
-/* A Transpose of a Transpose: one, or none if it takes back what the other did. */
+/* A Transpose of a Transpose: one, or none if they cancel. */
 static cq_status merge_transpose(cq_exporter *ex, cq_node *n)
 {
     const cq_value *x = input_of(n, 0);
@@ -455,7 +455,7 @@ static cq_status merge_squeeze(cq_exporter *ex, cq_node *n)
     return CQ_OK;
 }
 
-/* A size of what was transposed is one of what was there before. */
+/* A size of a transposed tensor is a size of the original. */
 static cq_status merge_gather(cq_exporter *ex, cq_node *n)
 {
     cq_node         *shape = maker_of(n, 0);
@@ -486,7 +486,7 @@ static cq_status merge_gather(cq_exporter *ex, cq_node *n)
 
 enum { MAX_SCALED = 1 << 18 }; /* numbers that a file may have twice instead of a node */
 
-/* c * w, if c is a power of two and nothing is lost; NULL: there is none. */
+/* c * w, if c is a power of two and nothing is lost; otherwise NULL. */
 static cq_tensor *scaled(const cq_tensor *w, double c)
 {
     int64_t    sizes[CQ_MAX_RANK];
@@ -514,9 +514,9 @@ static cq_tensor *scaled(const cq_tensor *w, double c)
     return t;
 }
 
-/* 0.5 * (x * w) is x * (0.5 * w): to multiply by a power of two rounds nothing. Where the first
- * product is too large or too small for a float, the second is closer to what is meant. A weight
- * stays as it is: whoever looks for it finds it. */
+/* 0.5 * (x * w) is x * (0.5 * w): multiplying by a power of two is exact. If the first product
+ * overflows or underflows, the second is closer to the intended result. Weights are not changed, so
+ * that they can be found. */
 static cq_status merge_mul(cq_exporter *ex, cq_node *n)
 {
     for (size_t i = 0; i < 2; i++) {

@@ -55,7 +55,7 @@ static const char *unique(namer *n, const char *base)
     return use(n, text, 1) == CQ_OK ? text : NULL;
 }
 
-/* Names that were chosen come first, so that no other value is in their way. */
+/* The user's names come first, so that no other value takes them. */
 static cq_status name_inputs(namer *n)
 {
     const cq_export_options *o    = &n->ex->options;
@@ -127,7 +127,7 @@ static cq_status name_outputs(namer *n)
     return CQ_OK;
 }
 
-/* The same value returned twice, or an input returned as it is, needs a name of its own. */
+/* A value that is returned twice, or an input that is returned unchanged, needs a separate name. */
 static cq_status separate_outputs(cq_graph *g)
 {
     cq_ptr_map returned = { 0 };

@@ -1,6 +1,6 @@
-/* Nodes of an ONNX file that change nothing: Identity, Dropout of a model that is not trained, a
- * Cast to the same type, a Reshape to the same shape, adding 0. What a value is comes from
- * inference: two sizes are equal if they are the same number or the same expression. */
+/* Removes nodes of an ONNX file that have no effect: Identity, Dropout in inference, a Cast to the
+ * same type, a Reshape to the same shape, adding 0. Facts about values come from inference: two
+ * sizes are equal if they are the same number or the same expression. */
 #include "export/exporter.h"
 
 static cq_value *input_of(const cq_node *n, size_t i)
@@ -79,7 +79,7 @@ static bool always(const cq_node *n)
     return n->n_inputs == 1;
 }
 
-/* The second output is a mask. A third input says that the model is trained. */
+/* The second output is a mask. A third input enables training. */
 static bool dropout(const cq_node *n)
 {
     const cq_tensor *training = constant_of(n, 2);
@@ -107,7 +107,7 @@ static bool transpose(const cq_node *n)
     return perm != NULL;
 }
 
-/* What keeps all sizes keeps all elements where they are. */
+/* A node that keeps all sizes keeps the order of elements. */
 static bool same_shape(const cq_node *n)
 {
     return same_type(input_of(n, 0), n->outputs[0]);

@@ -1,6 +1,6 @@
-/* Inputs that may be empty: what is in one is read where a branch has asked whether there is any.
- * The capture reads it at once, before all that follows; here that moves into the branch, if all
- * who use it are in there. What is left outside stands for itself (symbolic/sequence.c). */
+/* Inputs that may be empty: the contents are read where a branch has tested that they exist. The
+ * capture reads them immediately; here the read moves into the branch, if all users are in it.
+ * Reads that remain outside are converted by symbolic/sequence.c. */
 #include "export/exporter.h"
 
 #include "base/map.h"
@@ -27,7 +27,7 @@ static bool is_asked(const cq_block *block, const cq_value *input)
            truth->node->inputs[0].u.value == input && block == owner->blocks[negated];
 }
 
-/* The outermost block around this one in which the input is there; NULL: nobody has asked. */
+/* The outermost enclosing block in which the input exists; NULL: no branch has tested it. */
 static cq_block *asked_around(cq_block *block, const cq_value *input)
 {
     cq_block *found = NULL;
@@ -46,7 +46,7 @@ bool cq_export_is_asked_for(const cq_node *get)
 /* ---- who uses it ---- */
 
 typedef struct uses {
-    cq_ptr_map blocks; /* what is in an input -> the innermost block around all of its uses */
+    cq_ptr_map blocks; /* contents of an input -> the innermost block around all of its uses */
     cq_block  *block;  /* of the use */
     cq_status  status;
 } uses;

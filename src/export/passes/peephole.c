@@ -1,5 +1,5 @@
-/* Small improvements of the onnx graph that look at two nodes at a time, and the removal of
- * what nobody uses. */
+/* Local improvements of the ONNX graph that inspect two nodes at a time, and dead-code
+ * elimination. */
 #include "export/exporter.h"
 
 #include "base/file.h"
@@ -30,7 +30,7 @@ static void release_block(cq_block *b)
     remove_dead(b);
 }
 
-/* Backwards, so that a chain of dead nodes goes in one walk. */
+/* Backwards, so that a chain of dead nodes is removed in one walk. */
 static void remove_dead(cq_block *b)
 {
     for (cq_node *n = b->last, *prev; n; n = prev) {
@@ -103,7 +103,7 @@ static bool attr_is_zero(const cq_node *n, const char *name)
 /* A weight whose channels are multiplied by a number each. */
 typedef struct scaled {
     cq_tensor *w, *scale;
-    size_t     each; /* elements of a channel that lie side by side */
+    size_t     each; /* contiguous elements of a channel */
 } scaled;
 
 static void scaled_free(void *user)
@@ -133,7 +133,7 @@ static void scaled_make(void *user, void *to, size_t from, size_t n)
     }
 }
 
-/* Not a number of it is worked out before it is written or read. */
+/* Lazy: no number is computed before it is written or read. */
 static cq_tensor *scaled_later(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, size_t axis)
 {
     const size_t bytes = (size_t)cq_tensor_numel(w) * sizeof(float);
@@ -174,7 +174,7 @@ static cq_tensor *scaled_weight(cq_ctx *cx, cq_tensor *w, cq_tensor *scale, size
                  TENSOR(CQ_OP(cx, "aten::reshape", TENSOR(scale), cq_i64s(cx, shape, w->rank))));
 }
 
-/* A weight in the place of another, which is named after it. */
+/* A weight that replaces another, and is named after it. */
 static cq_operand new_weight(cq_exporter *ex, cq_tensor *t, const cq_value *old)
 {
     cq_value *v = cq_ir_constant_new(ex->graph, t, true);

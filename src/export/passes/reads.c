@@ -1,7 +1,7 @@
-/* Which inputs are read, for CQ_EXPORT_DROP_UNREAD_INPUTS: those that something on the way to the
- * results takes, though the model may turn out not to need it. PyTorch's exporter keeps these, and
- * its users feed them. What only asks for fixed sizes does not read: it drops an input that nobody
- * else reads. */
+/* Determines which inputs are read, for CQ_EXPORT_DROP_UNREAD_INPUTS: those that any node on a path
+ * to the results reads, even if the model turns out not to need it. PyTorch's exporter keeps these,
+ * and its users feed them. Reading fixed sizes does not count: an input that is used only for that
+ * is dropped. */
 #include "export/exporter.h"
 
 typedef struct reads {
@@ -57,8 +57,7 @@ static cq_status read_inner(cq_node *n, void *user)
     return CQ_OK;
 }
 
-/* Whether something asks for its results. A list is asked for by who asks for its length, which no
- * node shows. */
+/* Whether its results are used. A list is used by a user of its length, which no node shows. */
 static bool is_needed(const reads *r, const cq_node *n)
 {
     bool needed = n->n_outputs == 0 || n->list_result;

@@ -1,12 +1,13 @@
-/* Lists that a loop fills, without sequences. Until opset 13 a Loop hands on tensors only; but what
- * every round appends to a list that begins empty is what ONNX calls a scan output: the loop stacks
- * it, if its sizes are the same in every round. The list is that tensor, split; where it is only
- * concatenated again no sequence is left, and older opsets than 11, which have none, can do it. */
+/* Lists that a loop fills, without sequences. Until opset 13 a Loop carries tensors only; but a
+ * list that starts empty and gets an item in every iteration is a scan output of ONNX: the loop
+ * stacks the items, if their sizes are the same in every iteration. The list is that tensor, split;
+ * if it is only concatenated again no sequence is left, so opsets before 11, which have none, can
+ * express it. */
 #include "export/exporter.h"
 
 typedef struct scan {
     cq_node *loop;
-    size_t   index; /* among what is carried */
+    size_t   index; /* among the loop-carried values */
     cq_node *insert;
 } scan;
 
@@ -30,7 +31,7 @@ static void look_inside(cq_value *v, void *user)
         in->found |= b == in->block;
 }
 
-/* Whether no round of the loop decides the sizes of what it appends. */
+/* Whether the sizes of the appended items do not depend on the iteration. */
 static bool has_one_size(const cq_value *item, const cq_block *body)
 {
     inside in = { .block = body };
@@ -51,7 +52,7 @@ static const cq_node *node_of(const cq_operand *o, const char *op)
     return n && strcmp(n->op, op) == 0 ? n : NULL;
 }
 
-/* Empty at first; and all that a round does is to append an item. */
+/* Empty at first; and an iteration does nothing but append an item. */
 static bool is_scan(scan *s)
 {
     const cq_value *list   = s->loop->outputs[s->index];
@@ -68,7 +69,7 @@ static bool is_scan(scan *s)
 
 /* ---- the loop without the list ---- */
 
-/* What comes out: as many items as there were rounds. */
+/* The output: as many items as there were iterations. */
 static cq_value *stacked_value(cq_graph *g, const cq_value *item)
 {
     cq_value *v = cq_ir_value_new(g, item->type);
@@ -83,7 +84,7 @@ static cq_value *stacked_value(cq_graph *g, const cq_value *item)
     return v;
 }
 
-/* The results of a loop are what it carries, then what it stacks. */
+/* The results of a loop are the carried values, then the scan outputs. */
 static cq_status add_stacked(const scan *s, cq_value *stacked)
 {
     cq_node   *n       = s->loop;
@@ -121,8 +122,8 @@ static void remove_carried(const scan *s)
     body->returns.n--;
 }
 
-/* Until opset 11 a Loop has to carry something: a number in place of the list, which nobody reads.
- */
+/* Until opset 11 a Loop must carry a value: an unused number replaces the list.
+ * */
 static cq_status carry_number(const scan *s)
 {
     cq_graph *g      = s->loop->block->graph;
@@ -144,7 +145,7 @@ static cq_status carry_number(const scan *s)
 
 /* ---- the list after the loop ---- */
 
-/* All parts of a split, concatenated: what was split, in another order. */
+/* A Concat of all parts of a split: the split tensor, in another order. */
 static cq_status join_parts(cq_node *n, void *user)
 {
     const cq_node *split;

@@ -70,8 +70,8 @@ static int64_t numel_of(const cq_value *v)
 
 enum { MAX_SOURCES = 1 << 20 };
 
-/* Before opset 9 there is no Where, and arithmetic would make NaN of an infinity that is not
- * chosen. Both operands are laid end to end, and an index says where each element is. */
+/* Before opset 9 there is no Where, and arithmetic would make NaN of an unselected infinity. Both
+ * operands are concatenated, and an index selects each element. */
 static cq_value *where_by_index(cq_sym *s, cq_value *condition, cq_value *x, cq_value *y)
 {
     int64_t   sizes[CQ_MAX_RANK], n = 1;
@@ -131,7 +131,8 @@ cq_value *cq_sym_where(cq_sym *s, cq_value *condition, cq_value *x, cq_value *y)
     return cq_sym_cast(s, out, dtype);
 }
 
-/* Max and Min broadcast since opset 8; before it, what is smaller is spread by adding zeros. */
+/* Max and Min broadcast since opset 8; before it, the smaller operand is expanded by adding
+ * zeros. */
 cq_value *cq_sym_larger(cq_sym *s, cq_value *x, cq_value *y, bool smaller)
 {
     const char *op    = smaller ? "Min" : "Max";

@@ -1,11 +1,11 @@
-/* Element-wise arithmetic in symbolics. ONNX operators take some dtypes and not others, more
- * of them with each opset, and ONNX Runtime has kernels for fewer still. Here a symbolic
- * computes in the dtype it means, and casts are put around what would not take it.
+/* Element-wise arithmetic in symbolic functions. ONNX operators accept some dtypes, more of them
+ * with each opset, and ONNX Runtime has kernels for fewer. Here a symbolic function computes in the
+ * intended dtype, and casts are inserted where an operator does not accept it.
  *
  *     cq_value *x = cq_sym_operand(s, "self");           // in the dtype of the result
  *     return cq_sym_done(s, CQ_2("Sub", CQ_1("Exp", x), cq_sym_num(s, x, 1)));
  *
- * Rows whose .op is known here (`{ "aten::mul", 7, .op = "Mul" }`) are done the same way. */
+ * Rows whose .op is known here (`{ "aten::mul", 7, .op = "Mul" }`) are handled in the same way. */
 #ifndef CQ_EXPORT_SYMBOLIC_ARITH_H
 #define CQ_EXPORT_SYMBOLIC_ARITH_H
 
@@ -19,13 +19,13 @@ cq_dtype cq_sym_fit(const cq_sym *s, const char *op, cq_dtype d);
 /* Whether that is d itself. */
 bool cq_sym_fits(const cq_sym *s, const char *op, cq_dtype d);
 
-/* The node, with casts around it where they are needed. Operands must be of one dtype. */
+/* The node, with casts around it where necessary. Operands must have one dtype. */
 cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_in,
                        const cq_attr *attrs, size_t n_attrs);
 #define CQ_1(op, x)    cq_sym_apply(s, op, CQ_IN(x), CQ_NO_ATTR)
 #define CQ_2(op, x, y) cq_sym_apply(s, op, CQ_IN(x, y), CQ_NO_ATTR)
 
-/* Gives out the dtype and, as far as those of its operands are known, the sizes. */
+/* Sets the dtype of out and, if those of its operands are known, the sizes. */
 void cq_sym_set_broadcast(cq_sym *s, cq_value *out, cq_dtype dtype, cq_value *const *in, size_t n);
 
 /* The whole of a symbolic that is one such node: its operands are the first arguments. */

@@ -1,4 +1,4 @@
-/* Small things that the symbolics of several families share. */
+/* Helpers for symbolic functions of several families. */
 #include "export/symbolic/common.h"
 
 bool cq_sym_has_arg(const cq_sym *s, const char *arg)

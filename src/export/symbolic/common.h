@@ -1,4 +1,4 @@
-/* Small things that the symbolics of several families share. */
+/* Helpers for symbolic functions of several families. */
 #ifndef CQ_EXPORT_SYMBOLIC_COMMON_H
 #define CQ_EXPORT_SYMBOLIC_COMMON_H
 
@@ -15,8 +15,7 @@ cq_value *cq_sym_filled(cq_sym *s, cq_dtype dtype, cq_int n, double value);
 /* A tensor of these sizes and dtype, all of it value (0-d). */
 cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value);
 
-/* What the operator gives, as a constant, if nothing about it depends on the running model; else
- * NULL. */
+/* The operator's result as a constant, if it does not depend on run-time values; otherwise NULL. */
 cq_value *cq_sym_computed(cq_sym *s);
 
 /* Half precision as float32, as PyTorch computes inside of an operator. */
@@ -32,14 +31,14 @@ cq_value *cq_sym_only_float(cq_sym *s, cq_value *x);
  * rows that have parts. */
 cq_value *cq_sym_only_small_float(cq_sym *s, cq_value *x);
 
-/* What x is computed in where ONNX, or ONNX Runtime, has no small integers and no bfloat16.
- * ints is the opset that brought integers to the operator, doubles stand in for them before. */
+/* x in a dtype that ONNX and ONNX Runtime support, instead of small integers and bfloat16. ints is
+ * the first opset with integers for the operator; doubles are used before it. */
 cq_value *cq_sym_computable(cq_sym *s, cq_value *x, int ints);
 
 /* Whether the operator has such an argument at all. */
 bool cq_sym_has_arg(const cq_sym *s, const char *arg);
 
-/* A kernel for each place of a window, 1 there and 0 elsewhere. */
+/* A kernel for each position of a window, 1 there and 0 elsewhere. */
 cq_value *cq_sym_unit_kernels(cq_sym *s, int64_t high, int64_t wide);
 
 /* rnn_projected.c */

@@ -1,6 +1,6 @@
-/* Complex numbers are carried as pairs of real ones (aten/core/complex.c), so there is nothing to
- * write down: a complex value stands for its pairs until somebody looks at them. Nothing but
- * view_as_real may do that (convert.c sees to it). */
+/* Complex values are represented by pairs of real numbers (aten/core/complex.c), so no node is
+ * needed: a complex value refers to its pairs until they are read. Only view_as_real may read them
+ * (checked by convert.c). */
 #include "export/exporter.h"
 
 /* A value that no node makes; it has pairs. */

@@ -1,5 +1,5 @@
-/* Tensors from nothing. What is fixed when the model is exported becomes a constant, made by
- * the operator itself; the rest follows the sizes of the running model. */
+/* Creation operators. Tensors that are fixed at export become constants, computed by the operator
+ * itself; others follow the sizes at run time. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 #include "export/symbolic/places.h"
@@ -99,7 +99,7 @@ cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value)
 }
 
 /* x without an Expand that made it. A trace of x[i] = v broadcasts v to the sizes of its example
- * before it copies; the copy broadcasts anyway, to the sizes that there are then. */
+ * before it copies; the copy broadcasts anyway, to the run-time sizes. */
 static cq_value *before_expand(cq_sym *s, cq_value *x, const cq_type *want)
 {
     cq_value *from;
@@ -119,7 +119,7 @@ static cq_value *before_expand(cq_sym *s, cq_value *x, const cq_type *want)
     return from;
 }
 
-/* src in the place of self. */
+/* src instead of self. */
 static cq_status copy(cq_sym *s)
 {
     cq_type   want = cq_sym_result_type(s, 0);

@@ -172,7 +172,7 @@ cq_value *cq_sym_reshape_i64(cq_sym *s, cq_value *x, const int64_t *shape, size_
         s, cq_sym_op(s, "Reshape", CQ_IN(x, cq_sym_const_i64s(s, shape, n)), CQ_NO_ATTR), x);
 }
 
-/* A tensor without elements, for which Reshape has no way to say its sizes before opset 14. */
+/* A tensor without elements, whose sizes Reshape cannot express before opset 14. */
 static cq_value *empty_of(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
     cq_dtype   dtype = cq_sym_dtype(s, x);
@@ -197,8 +197,8 @@ static cq_value *empty_of(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
     return v;
 }
 
-/* One size that is not known can be -1, and one that the input has at the same place can be
- * 0, so most reshapes need no arithmetic on shapes. */
+/* One unknown size can be -1, and a size that the input has at the same axis can be 0, so most
+ * reshapes need no arithmetic on shapes. */
 cq_value *cq_sym_reshape(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
     int64_t   shape[CQ_MAX_RANK];
@@ -253,7 +253,7 @@ cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
     return with_type(s, v, x, n, sizes);
 }
 
-/* The size that start:end:step leaves, as far as it is plain. */
+/* The size of start:end:step, if it is plain. */
 static cq_int slice_size(cq_sym *s, cq_int size, cq_int start, cq_int end, int64_t step)
 {
     cq_symbols *st = &s->ex->source->symbols;

@@ -28,7 +28,7 @@ cq_val cq_sym_wrong(cq_sym_run *r, const char *format, ...)
 
 typedef struct graph_box {
     cq_box            box;
-    cq_value         *v; /* NULL: an argument that was not asked for yet */
+    cq_value         *v; /* NULL: an argument that was not read yet */
     const cq_operand *operand;
 } graph_box;
 
@@ -190,7 +190,7 @@ cq_value *cq_sym_input_of(cq_sym_run *r, cq_val v, const cq_value *like)
 
 /* ---- names ---- */
 
-/* What a call means: a native function, or else an operator of ONNX. */
+/* The target of a call: a native function, or an operator of ONNX. */
 typedef struct target {
     const cq_sym_native *native;
     const char          *op; /* NULL: an argument names it: g.op("Conv", …), op("Conv", …) */
@@ -347,7 +347,7 @@ static cq_val compare(cq_sym_run *r, cq_ast_op op, cq_val a, cq_val b)
     return cq_lang_binary(&r->lang, op, cq_val_of_f64(x), cq_val_of_f64(y));
 }
 
-/* x + 0, x - 0, x * 1, x / 1, 0 + x, 1 * x: None if it is none of these. */
+/* x + 0, x - 0, x * 1, x / 1, 0 + x, 1 * x; otherwise None. */
 static cq_val unchanged(cq_ast_op op, cq_val a, cq_val b)
 {
     const bool adds = op == CQ_AST_ADD || op == CQ_AST_SUB;
@@ -505,7 +505,7 @@ static cq_val of_operand(cq_sym_run *r, const cq_operand *o)
     }
 }
 
-/* By its name in the schema. A name that is a keyword of Python has a _ behind it: from_. */
+/* By its name in the schema. A keyword of Python has a _ at the end: from_. */
 static int find_argument(const cq_sym *s, const char *name)
 {
     const cq_schema *schema = s->op ? s->op->schema : NULL;
@@ -538,7 +538,7 @@ static cq_status wrong_arguments(cq_sym *s, const cq_lib_function *f)
                                          s->node->op, (size_t)s->node->n_inputs, f->def->n_params));
 }
 
-/* The parameter g of PyTorch's own symbolic functions stands for the graph. */
+/* The parameter g of PyTorch's own symbolic functions is the graph. */
 static bool is_graph_parameter(const cq_ast_def *def, size_t i)
 {
     return i == 0 && def->n_params && strcmp(def->params[0].name, "g") == 0;

@@ -1,13 +1,13 @@
-/* The host of symbolic functions: what names, calls and signs mean in lib/onnx.
+/* The host of symbolic functions: the meaning of names, calls and operators in lib/onnx.
  *
  *     @symbolic("aten::silu", opset=7, promote=True)
  *     def silu(self):
  *         return self * Sigmoid(self)
  *
  * lang/eval.h runs the function. Its parameters are arguments of the operator, by their names in
- * the schema. A call of a name that begins with a capital letter makes an ONNX node (nodes.c), in
- * its newest form (node_forms.c has those that older opsets write otherwise); other names are
- * functions of lib/onnx/common.py or of natives.c. docs/symbolic-functions.md is the reference.
+ * the schema. A call of a capitalised name makes an ONNX node (nodes.c), in its newest form
+ * (node_forms.c has the forms of older opsets); other names are functions of lib/onnx/common.py or
+ * of natives.c. docs/symbolic-functions.md is the reference.
  *
  * A value of the graph is an object to the evaluator, a dtype is PyTorch's number of it, and sizes
  * are integers that may be symbols. */
@@ -35,7 +35,7 @@ static inline cq_sym_run *cq_sym_run_of(cq_lang *l)
 /* Converts the node of s by a function: evaluates it and ends the symbolic. */
 cq_status cq_sym_run_function(cq_sym *s, cq_lib_function *f, bool promotes);
 
-/* rows.c: what a decorator of lib/onnx, or of a user's file, declares. */
+/* rows.c: reads a decorator of lib/onnx, or of a user's file. */
 cq_status cq_symbolic_of_decorator(cq_symbolic *out, const cq_decorator *d);
 
 /* Links every function of lib/onnx, for tests. */
@@ -49,8 +49,8 @@ cq_val cq_sym_wrong(cq_sym_run *r, const char *format, ...) __attribute__((forma
 cq_val cq_val_of_graph(cq_sym_run *r, cq_value *v); /* None for NULL */
 cq_val cq_val_of_dtype(cq_dtype dtype);
 
-/* A value of the graph; NULL: v is something else. An argument is converted when it is first asked
- * for, so that nothing is made of arguments that the function does not use. */
+/* A value of the graph; NULL: v is something else. An argument is converted when it is first read,
+ * so unused arguments create no nodes. */
 cq_value *cq_sym_graph_of(cq_sym_run *r, cq_val v);
 
 /* The argument of the operator that v is; NULL: v was made by the function. */
@@ -97,8 +97,8 @@ void cq_sym_call_op(cq_sym_call *c, const cq_node_form *form);
 
 /* ---- node_forms.c ---- */
 
-/* An operator that some opsets write otherwise. Applying it returns false if it is called in a way
- * that the form does not know; the node is then made as the function says. */
+/* An operator that has another form in some opsets. The function returns false for a call that the
+ * form does not support; the node is then made as written. */
 struct cq_node_form {
     const char *op;
     /* One of these. */

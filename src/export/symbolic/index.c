@@ -1,9 +1,9 @@
 /* Indexing with tensors.
  *
- * x[a, :, b] brings the indexed dimensions to the front, where GatherND reads, and ScatterND
- * writes, at tuples of places; the dimensions that the indices leave then go to where
- * PyTorch wants them. A mask is the places where it is true (NonZero). Before opset 11 the
- * indexed dimensions are joined and the places are single numbers, for Gather and Scatter. */
+ * x[a, :, b] moves the indexed dimensions to the front, where GatherND reads, and ScatterND writes,
+ * at tuples of indices; the dimensions of the indices are then moved to their position in PyTorch.
+ * A mask is replaced by the indices of its true elements (NonZero). Before opset 11 the indexed
+ * dimensions are flattened and the indices are single numbers, for Gather and Scatter. */
 #include "export/symbolic/common.h"
 #include "export/symbolic/places.h"
 
@@ -26,7 +26,7 @@ typedef struct named {
     cq_value *x;
 } named;
 
-/* The places where a mask of several dimensions is true: a row for each dimension. */
+/* The indices of the true elements of a mask of several dimensions: a row for each dimension. */
 static void add_mask(cq_sym *s, named *m, cq_value *mask, size_t dim)
 {
     int       rank = cq_sym_rank(s, mask);
@@ -113,7 +113,7 @@ static void broadcast(cq_sym *s, named *m)
         m->at[i] = cq_sym_op(s, "Expand", CQ_IN(m->at[i], shape), CQ_NO_ATTR);
 }
 
-/* [places…, n]: a tuple of n for each place. */
+/* [indices…, n]: a tuple of n for each index. */
 static cq_value *tuples(cq_sym *s, named *m)
 {
     int64_t   last = (int64_t)m->rank;
@@ -128,7 +128,7 @@ static cq_value *tuples(cq_sym *s, named *m)
                      : cq_sym_op(s, "Concat", columns, m->n, CQ_ATTR(cq_attr_i("axis", last)));
 }
 
-/* One number for each place, in the joined dimensions. */
+/* A linear index into the flattened dimensions for each tuple. */
 static cq_value *joined_places(cq_sym *s, const named *m)
 {
     cq_value *v = NULL;
@@ -162,7 +162,8 @@ static cq_value *joined(cq_sym *s, const named *m)
     return cq_sym_reshape(s, x, sizes, n);
 }
 
-/* The places' dimensions, which are in front, to their place. Its rank is the result's. */
+/* Moves the dimensions of the indices from the front to their position. Its rank is the
+ * result's. */
 static cq_value *settle(cq_sym *s, cq_value *v, const named *m, bool back)
 {
     size_t  rank = m->rank + (size_t)cq_sym_rank(s, m->x) - m->n;
@@ -179,7 +180,7 @@ static cq_value *settle(cq_sym *s, cq_value *v, const named *m, bool back)
 
 /* ---- reading ---- */
 
-/* One mask: the dimensions that it covers, joined, without what it leaves out. */
+/* One mask: the masked dimensions, flattened, with Compress. */
 static cq_status compress(cq_sym *s, const named *m)
 {
     int       rank = cq_sym_rank(s, m->x), covered = cq_sym_rank(s, m->mask);
@@ -228,7 +229,7 @@ static cq_status index_tensor(cq_sym *s)
 
 /* ---- writing ---- */
 
-/* The values in the shape of x[…], with the places' dimensions in front. */
+/* The values in the shape of x[…], with the dimensions of the indices in front. */
 static cq_value *values_in_shape(cq_sym *s, named *m, cq_value *values)
 {
     int       rank = cq_sym_rank(s, m->x);
@@ -282,8 +283,8 @@ static cq_value *where_mask(cq_sym *s, const named *m, cq_value *value)
     return v;
 }
 
-/* Before reductions of Scatter: x plus a product that adds up the values of equal places.
- * Column p of the table is 1 where a place is p. */
+/* Without reductions of Scatter: x plus a product that sums the values of equal indices. Column p
+ * of the table is 1 where an index is p. */
 static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value *values)
 {
     cq_dtype  dtype = cq_sym_dtype(s, x);
@@ -313,7 +314,7 @@ static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value
     return sum;
 }
 
-/* The joined form of x, and values as [places, rest]. */
+/* The flattened form of x, and values as [indices, rest]. */
 static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
 {
     cq_value *x     = joined(s, m), *places, *v;

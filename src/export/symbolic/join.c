@@ -1,8 +1,8 @@
-/* Tensors put together, repeated or with their elements in other places. Most operators of
- * these families are composed of cat, views and flip, and are decomposed. */
+/* Concatenation, repetition and permutation. Most operators of these families are composed of cat,
+ * views and flip, and are decomposed. */
 #include "export/symbolic/places.h"
 
-/* A slice that runs backwards; before opset 10 there is none, and Gather does it. */
+/* A slice with a negative step; before opset 10 there is none, and Gather is used. */
 static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
 {
     cq_int    size   = cq_sym_size(s, x, axis);

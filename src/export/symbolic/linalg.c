@@ -2,7 +2,7 @@
  * otherwise, which has PyTorch's rules for vectors and batches. */
 #include "export/symbolic/common.h"
 
-/* Whether "..." stands for as many axes in each tensor, as ONNX wants it: equation up to the
+/* Whether "..." has the same number of axes in each tensor, as ONNX requires: equation up to the
  * arrow has a term for each. */
 static bool ellipses_agree(cq_sym *s, const char *equation, cq_value *const *in, size_t n)
 {

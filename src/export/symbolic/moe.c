@@ -1,5 +1,5 @@
-/* Products of matrices in groups. ONNX has no such operator: each group is a Slice and a MatMul,
- * which costs nothing where a group is empty, and takes its matrix from the weights as it is. */
+/* Grouped matrix products. ONNX has no such operator: each group is a Slice and a MatMul, which
+ * costs nothing for an empty group, and reads its matrix from the weights in place. */
 #include "export/symbolic/common.h"
 
 enum { MAX_GROUPS = 1024 };
@@ -8,7 +8,7 @@ typedef struct grouped {
     cq_value *a, *b;
     cq_value *limits[MAX_GROUPS + 1]; /* where groups begin and end, each a row of one number */
     size_t    n;
-    int64_t   a_axis, b_axis; /* that the groups lie along; -1: the factor has one for each */
+    int64_t   a_axis, b_axis; /* the axis of the groups; -1: the factor has a matrix for each */
 } grouped;
 
 static void read_limits(cq_sym *s, grouped *g, cq_value *ends)
@@ -22,7 +22,7 @@ static void read_limits(cq_sym *s, grouped *g, cq_value *ends)
         cq_sym_split(s, cq_sym_cast(s, ends, CQ_DTYPE_I64), 0, ones, g->n, g->limits + 1);
 }
 
-/* What group i has of a factor. */
+/* The part of a factor for group i. */
 static cq_value *part(cq_sym *s, const grouped *g, cq_value *x, int64_t axis, size_t i)
 {
     cq_value *v;
@@ -44,7 +44,7 @@ static cq_value *product(cq_sym *s, cq_value *a, cq_value *b)
     return v;
 }
 
-/* The parts one behind the other, up to the size of the whole along the axis. */
+/* Concatenates the parts, up to the size of the whole along the axis. */
 static cq_value *joined(cq_sym *s, const grouped *g, cq_value **parts)
 {
     bool      columns = g->a_axis < 0;

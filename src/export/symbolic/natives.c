@@ -81,7 +81,7 @@ static cq_val is_known(cq_sym_run *r, const cq_sym_args *e)
     return cq_val_of_bool(cq_sym_number_of(t, &f));
 }
 
-/* What a number is on the example. */
+/* The value of a number on the example. */
 static cq_val hint(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_val t = item(e, 0);
@@ -276,9 +276,9 @@ static cq_val without_bfloat16(cq_sym_run *r, const cq_sym_args *e)
         r, x && cq_sym_dtype(r->s, x) == CQ_DTYPE_BF16 ? cq_sym_cast(r->s, x, CQ_DTYPE_F32) : x);
 }
 
-/* ONNX Runtime makes one node of a Pad with zeros and a pool: a MaxPool then pads with -inf, and an
- * AveragePool refuses a padding as wide as its window. What it does not see through, the greatest
- * of one tensor, keeps them apart. */
+/* ONNX Runtime fuses a Pad with zeros and a pooling: a MaxPool then pads with -inf, and an
+ * AveragePool rejects a padding as wide as its window. A Max of one tensor between them prevents
+ * the fusion. */
 static cq_value *apart_from_pad(cq_sym *s, cq_value *x)
 {
     return x && x->node && strcmp(x->node->op, "onnx::Pad") == 0 ? cq_sym_unary(s, "Max", x) : x;
@@ -554,8 +554,8 @@ static cq_val unsupported(cq_sym_run *r, const cq_sym_args *e)
     return CQ_NONE;
 }
 
-/* Functions that are those of C symbolics take tensors as they are, and numbers in the dtype of the
- * tensor beside them. */
+/* Functions of C symbolics take tensors unchanged, and numbers in the dtype of the tensor beside
+ * them. */
 static cq_val of_tensors(cq_sym_run *r, const cq_sym_args *e)
 {
     const cq_sym_native *f = e->function;

@@ -40,7 +40,7 @@ typedef struct wanted {
     const char **text;
 } wanted;
 
-/* Reads those that are given; false if there is another one, or one of another kind. */
+/* Reads the given ones; false if there is another one, or one of another kind. */
 static bool attributes(const cq_sym_call *c, const wanted *known, size_t n_known)
 {
     for (size_t i = 0; i < c->n_attrs; i++) {
@@ -274,8 +274,8 @@ static bool all_plain(const cq_int *sizes, size_t n)
     return true;
 }
 
-/* A size of -1 or 0 means what it means in ONNX; but a tensor that is always empty has its 0
- * somewhere, so a 0 is a size then. */
+/* A size of -1 or 0 has the meaning of ONNX; but a tensor that is always empty has a 0, so a 0 is a
+ * size then. */
 static bool reshape(const cq_sym_call *c)
 {
     cq_int    sizes[CQ_MAX_RANK];

@@ -63,8 +63,8 @@ static cq_attr tensor_attribute(cq_sym_run *r, const char *name, cq_val v)
     return t ? cq_attr_t(name, t) : unknown_attribute(r, name);
 }
 
-/* suffix: 'f' of alpha_f, 0 for none. Without one the schema's type decides where it is known, else
- * how the value is written. */
+/* suffix: 'f' of alpha_f, 0 if there is none. Without one the type in the schema decides if it is
+ * known, otherwise the form of the value. */
 static cq_attr attribute(const cq_sym_call *c, const cq_onnx_schema *schema, const char *name,
                          char suffix, cq_val v)
 {
@@ -120,7 +120,7 @@ static cq_attr keyword_attribute(const cq_sym_call *c, const cq_onnx_schema *sch
 
 /* ---- nodes ---- */
 
-/* Gives outputs the dtypes that the schema says: one of their own, or that of an input. */
+/* Sets the dtypes of outputs from the schema: a fixed one, or that of an input. */
 static void set_dtypes(cq_sym_run *r, const cq_onnx_schema *schema, cq_value *const *in,
                        size_t n_in, cq_value *const *out, size_t n_out)
 {

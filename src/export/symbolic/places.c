@@ -97,8 +97,8 @@ static cq_value *counted_ones(cq_sym *s, cq_value *n)
     return cq_sym_squeeze(s, cq_sym_op1(s, "NonZero", v), &axis, 1);
 }
 
-/* A Loop hands out the number of each round. It must carry something, which here stays what it is.
- */
+/* A Loop provides the iteration number. It must carry a value, which is constant here.
+ * */
 static cq_value *counted_rounds(cq_sym *s, cq_value *n)
 {
     int64_t   one    = 1;
@@ -299,7 +299,7 @@ static cq_value *first_of_run(cq_sym *s, cq_value *index, int depth)
     return NULL;
 }
 
-/* Caches of keys and values: consecutive slices, at the same place for the whole batch. */
+/* Caches of keys and values: consecutive slices, at the same index for the whole batch. */
 static cq_value *write_run(cq_sym *s, cq_value *x, int axis, cq_value *first, cq_value *src)
 {
     cq_value *v, *batch;

@@ -17,7 +17,7 @@ cq_value *cq_sym_count_to(cq_sym *s, cq_value *n);
 /* start + step * (0, 1, … n-1). */
 cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step);
 
-/* The k greatest or least of any dtype along axis, in order, and their places. */
+/* The k greatest or least of any dtype along axis, in order, and their indices. */
 void cq_sym_sorted(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
 
 /* The corner of src that index covers: what scatters read of it. */
@@ -35,14 +35,15 @@ cq_value *cq_sym_cumsum(cq_sym *s, cq_value *x, int axis);
 /* op(a, b) on int64 values; the type is left open. */
 cq_value *cq_sym_ints_op(cq_sym *s, const char *op, cq_value *a, cq_value *b);
 
-/* Indices along a dimension of this size, counted from its beginning. Operators take
- * negative ones since opset 11, so a caller to whom that is enough says so. */
+/* Indices along a dimension of this size, made non-negative. Operators accept negative ones since
+ * opset 11; callers for which that is enough pass it. */
 cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_11_as_is);
 
 /* x expanded to sizes, at any opset; x itself if it has them. */
 cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n);
 
-/* A copy of x with the slices along axis that index (1-d) names replaced by those of src. */
+/* A copy of x in which the slices along axis selected by index (1-d) are replaced by those of
+ * src. */
 cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src);
 
 /* A copy of x with elements along axis set: index and src have the same shape. reduction:
@@ -54,7 +55,7 @@ cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_v
 cq_value *cq_sym_to_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_from_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 
-/* One or two inputs, no attributes, and nothing said of the type. */
+/* One or two inputs, no attributes, and an unknown type. */
 cq_value *cq_sym_op1(cq_sym *s, const char *op, cq_value *x);
 cq_value *cq_sym_op2(cq_sym *s, const char *op, cq_value *a, cq_value *b);
 

@@ -1,10 +1,10 @@
-/* Resizing and sampling of images.
+/* Resizing and sampling.
  *
- * Resize can say where PyTorch takes its pixels from since opset 11. Two other forms are
- * exact where it cannot be used and sizes are fixed: picking rows by constant indices for
- * nearest modes, whose indices a runtime may round differently unless the factor is whole;
- * and a product with a constant matrix of weights for each axis for the smooth ones. Both
- * come from the very kernel that runs the operator. */
+ * Since opset 11 Resize can express PyTorch's sampling positions. Two other forms are exact where
+ * it cannot be used and sizes are fixed: gathering rows by constant indices for nearest modes,
+ * whose indices a runtime may round differently unless the factor is an integer; and a product with
+ * a constant weight matrix for each axis for the smooth modes. Both are computed by the kernel of
+ * the operator. */
 #include "export/symbolic/common.h"
 #include "kernel/conv/resize.h"
 #include "kernel/conv/window.h"
@@ -72,7 +72,7 @@ static resize read_resize(cq_sym *s)
 
 /* ---- by tables ---- */
 
-/* What the kernel makes of t [1, channels, n] along axis i; NULL after a failure. */
+/* The kernel's result for t [1, channels, n] along axis i; NULL after a failure. */
 static cq_tensor *kernel_on(cq_sym *s, const resize *r, size_t i, const cq_tensor *t)
 {
     int64_t    sizes[3] = { 1, t->sizes[1].value, r->out[i].value };
@@ -98,7 +98,7 @@ static cq_value *const_as(cq_sym *s, cq_tensor *t, size_t rank, const int64_t *s
     return v;
 }
 
-/* The old places of the new ones along an axis. */
+/* The old indices of the new ones along an axis. */
 static cq_value *indices_of(cq_sym *s, const resize *r, size_t i)
 {
     int64_t    sizes[3] = { 1, 1, r->in[i].value };
@@ -215,7 +215,7 @@ static cq_status by_resize(cq_sym *s, const resize *r, bool use_scales)
     const char *where   = r->align                       ? "align_corners"
                           : r->mode == CQ_RESIZE_NEAREST ? "asymmetric"
                                                          : "half_pixel";
-    /* Opset 11 has no optional inputs here: what is not used is an empty row. */
+    /* Opset 11 has no optional inputs here: unused ones are empty. */
     cq_value *nothing = cq_sym_opset(s) < 13 ? cq_sym_const_f32s(s, NULL, 0) : NULL;
     cq_value *v       = cq_sym_op(
               s, "Resize",
@@ -250,8 +250,8 @@ static bool whole_factors(resize *r)
     return true;
 }
 
-/* Whether the factors that were given are what the sizes say. Where both are, and disagree,
- * PyTorch takes one for the size and the other for the places. */
+/* Whether the given factors match the sizes. If both are given and disagree, PyTorch uses one for
+ * the size and the other for the positions. */
 static bool factors_agree(const resize *r)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -287,7 +287,7 @@ static cq_status smooth(cq_sym *s)
         return by_resize(s, &r, !r.sizes_given && r.scales[0] != 0);
     if (r.fixed)
         return by_matrices(s, &r);
-    /* The antialias of Resize, of opset 18, weighs its pixels in another way than PyTorch. */
+    /* The antialias of Resize, of opset 18, has other weights than PyTorch. */
     return cq_sym_no(s, plain ? 11 : 0,
                      antialias ? "averaging as PyTorch does when it shrinks needs fixed sizes"
                      : plain   ? "where it takes its pixels from needs opset 11, or fixed sizes"

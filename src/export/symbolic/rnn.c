@@ -184,7 +184,7 @@ static bool is_used(const cq_node *n)
     return used;
 }
 
-/* Whether only those read v that know what it really is. */
+/* Whether all users of v know its real layout. */
 static bool stays_among_rnns(const cq_sym *s, const cq_value *v)
 {
     const cq_block *block = s->node->block;
@@ -227,8 +227,8 @@ static cq_status pack(cq_sym *s)
     return done_packed(s, (cq_value *[]){ x, lengths }, 2, 2);
 }
 
-/* How many steps there should be; 0: as many as the longest sequence has. A trace asks for the
- * size of batch_sizes, which is just that. */
+/* The number of steps; 0: that of the longest sequence. A trace reads the size of batch_sizes,
+ * which is the same. */
 static int64_t total_steps(cq_sym *s)
 {
     enum { BATCH_SIZES = 1 };
@@ -280,7 +280,7 @@ static bool is_zeros(const cq_value *v)
            (!value || cq_tensor_get_f64(value->u.tensor, 0) == 0);
 }
 
-/* What is left out is zero, which PyTorch's layers write out where no state is given. */
+/* An omitted state is zero, which PyTorch's layers write out if no state is given. */
 static cq_value *state_in(cq_sym *s, cq_value *state)
 {
     return is_zeros(state) ? NULL : cq_sym_widen(s, state);

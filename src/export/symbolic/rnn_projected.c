@@ -1,6 +1,6 @@
-/* LSTM layers whose output is projected to another size than their cells have. ONNX's LSTM has no
- * projection, so each direction of a layer is a Scan over the steps. What does not depend on the
- * step before, the product of the input, is made for all steps at once. */
+/* LSTM layers with projected outputs. ONNX's LSTM has no projection, so each direction of a layer
+ * is a Scan over the steps. The product of the input, which does not depend on the previous step,
+ * is computed for all steps at once. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 

@@ -1,5 +1,5 @@
-/* Packed sequences on their way through a recurrent layer; the cells themselves are compared
- * with PyTorch by tests/peer/ops_export.py. */
+/* Packed sequences through a recurrent layer; tests/peer/ops_export.py compares the cells with
+ * PyTorch. */
 #include "export/exporter.h"
 #include "test.h"
 

@@ -24,7 +24,7 @@ struct entry {
     entry             *next; /* of the same name, in table order */
 };
 
-/* Built when it is first asked for; if memory was short, the next one to ask tries again. */
+/* Built on first use; if memory was short, the next call tries again. */
 static struct {
     cq_mutex  lock;
     bool      is_ready;
@@ -112,7 +112,7 @@ static cq_status build(void)
     return status;
 }
 
-/* Whether a row is better than what was found: newer, and not above the opset. */
+/* Whether a row is better than the one found: newer, and not above the opset. */
 static bool is_better(const cq_symbolic *row, int opset, cq_symbolic_found *found)
 {
     if (row->since <= opset)

@@ -1,4 +1,4 @@
-/* Elements written one by one along a dimension, for lib/onnx/scatter.py. */
+/* Writes elements one by one along a dimension, for lib/onnx/scatter.py. */
 #include "export/symbolic/places.h"
 
 cq_value *cq_sym_corner(cq_sym *s, cq_value *src, cq_value *index)

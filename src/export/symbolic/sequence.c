@@ -21,7 +21,7 @@ static int has_value(const way *w)
     return o.kind != CQ_OPERAND_BOOL ? MAYBE : o.u.b ? ALWAYS : NEVER;
 }
 
-/* Both sides of an if, or what goes into a loop and what comes out of a round. */
+/* Both sides of an If, or the initial value and the result of an iteration. */
 static bool ways_to(const cq_value *has, const cq_value *value, way ways[2])
 {
     const cq_node *n = has->node;
@@ -42,7 +42,8 @@ static bool ways_to(const cq_value *has, const cq_value *value, way ways[2])
     return true;
 }
 
-/* The type of a value that may be missing is that of what is there, not that of a placeholder. */
+/* The type of a value that may be missing is that of the existing value, not that of a
+ * placeholder. */
 static cq_value *what_is_there(const cq_value *has, cq_value *value)
 {
     way ways[2];
@@ -61,8 +62,8 @@ static cq_value *what_is_there(const cq_value *has, cq_value *value)
     return value;
 }
 
-/* Whether it is there is what an if asked, where one of its sides has it always and the other
- * never: then its condition says so, and the if is not needed. NULL: it is not that simple. */
+/* If one side of an If always has the value and the other never, the condition of the If tells
+ * whether it exists, and the If is not needed. Otherwise NULL. */
 static cq_value *condition_of(cq_sym *s, const cq_value *has, const cq_value *value)
 {
     const cq_node *n = has->node;
@@ -103,8 +104,8 @@ static cq_status optional(cq_sym *s)
     return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
 }
 
-/* What is in an input that may be empty. Where no branch has asked for it, something stands in for
- * it that is never used. */
+/* The contents of an input that may be empty. If no branch has tested it, an unused placeholder is
+ * returned. */
 static cq_status optional_get(cq_sym *s)
 {
     const cq_type type  = s->node->outputs[0]->type;
@@ -132,8 +133,8 @@ static cq_status optional_get(cq_sym *s)
     return cq_sym_done(s, s->status == CQ_OK ? node->outputs[0] : NULL);
 }
 
-/* What a loop stacked along axis 0, as all of its items one after another (x1: along which axis;
- * x2: a new one). */
+/* A scan output stacked along axis 0, with its items concatenated (x1: along which axis; x2: a new
+ * one). */
 static cq_status joined(cq_sym *s)
 {
     cq_value    *x    = cq_sym_value(s, s->node->inputs[0].u.value);

@@ -46,7 +46,7 @@ cq_value *cq_sym_summable(cq_sym *s, cq_value *x)
                            : CQ_DTYPE_I64);
 }
 
-/* Before CumSum: a product with the table of what comes before. */
+/* Without CumSum: a product with a triangular matrix. */
 static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
 {
     int       last = cq_sym_rank(s, x) - 1;

@@ -1,31 +1,31 @@
 /* Symbolics: how an ATen operator becomes ONNX, one row per operator and opset. Look-up takes the
  * newest row that is not above the target opset.
  *
- * Most rows are functions of lib/onnx (host.h, docs/symbolic-functions.md). A row is in C where it
- * computes a constant tensor, fills the blocks of an If or Loop, or goes from layer to layer:
+ * Most rows are functions of lib/onnx (host.h, docs/symbolic-functions.md). A row is in C if it
+ * computes a constant tensor, fills the blocks of an If or Loop, or iterates over layers:
  *
  *     { "aten::einsum", 12, .fn = einsum },
  *
- * A row for "aten::add" holds for all its overloads; one for "aten::add.Scalar" goes before it. .op
- * passes on the tensors among the arguments, in order; the operands of element-wise operators are
- * cast to dtypes that they take (arith.h). An operator without a row is decomposed if it is
+ * A row for "aten::add" applies to all its overloads; one for "aten::add.Scalar" takes precedence.
+ * .op passes on the tensors among the arguments, in order; the operands of element-wise operators
+ * are cast to dtypes that they accept (arith.h). An operator without a row is decomposed if it is
  * composed of others.
  *
  * .parts is for operators that calque has a kernel for and ONNX lacks: the function of lib/aten
- * that is decorated with @decomposition("aten::kron") is converted in the operator's place. Beside
- * .fn, .function or .op it is for calls that those decline. A name in such a row stands for that
- * overload alone.
+ * that is decorated with @decomposition("aten::kron") is converted instead of the operator.
+ * Together with .fn, .function or .op it is for calls that those decline. A name in such a row is
+ * that overload alone.
  *
  * A function in C gets a cq_sym and builds nodes with it. The first failure stays in it and later
- * calls fall through (values are NULL then), so a function is a straight line that ends in
- * `return cq_sym_done(s, result)`. */
+ * calls fall through (values are NULL then), so a function is a straight line that ends in `return
+ * cq_sym_done(s, result)`. */
 #ifndef CQ_EXPORT_SYMBOLIC_SYMBOLIC_H
 #define CQ_EXPORT_SYMBOLIC_SYMBOLIC_H
 
 #include "aten/core/op.h"
 #include "ir/graph.h"
 
-#include <calque/symbolic.h> /* what users may call too: arguments, constants, the ending */
+#include <calque/symbolic.h> /* the public part: arguments, constants, results */
 
 typedef struct cq_symbolic cq_symbolic;
 
@@ -75,8 +75,8 @@ size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
 cq_type cq_sym_result_type(const cq_sym *s, size_t i);
 bool    cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
 
-/* Types of values. Those of arguments and results are always known; those of values in
- * between only if the helper that made them says so. */
+/* Types of values. Those of arguments and results are always known; those of intermediate values
+ * only if the helper that made them sets them. */
 void cq_sym_set_type_of(cq_value *v, const cq_value *like);    /* v has the type of like */
 void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
 
@@ -121,8 +121,8 @@ cq_value *cq_sym_of_int(cq_sym *s, cq_int i);
 cq_value *cq_sym_of_int_1d(cq_sym *s, cq_int i);
 cq_value *cq_sym_of_ints(cq_sym *s, const cq_int *items, size_t n);
 
-/* Operators whose form depends on the opset. They know the types of their outputs if they
- * know those of their inputs. Axes are in 0 … rank-1 unless said otherwise. */
+/* Operators whose form depends on the opset. They know the types of their outputs if they know
+ * those of their inputs. Axes are in 0 … rank-1 unless noted. */
 cq_value *cq_sym_unsqueeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_squeeze(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
 cq_value *cq_sym_reduce(cq_sym *s, const char *op, cq_value *x, const int64_t *axes, size_t n,
@@ -137,7 +137,7 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
 cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis);
 cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis);
 void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n, cq_value **out);
-/* The k greatest or least of floats (since opset 11 also integers), in order, and their places. */
+/* The k greatest or least of floats (since opset 11 also integers), in order, and their indices. */
 void      cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
 cq_value *cq_sym_shape(cq_sym *s, cq_value *x);
 cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* either NULL */

@@ -1,5 +1,5 @@
-/* Which dtypes element-wise ONNX operators take, and the casts around what they do not. What
- * is built on it is in arith.c. */
+/* The dtypes that element-wise ONNX operators accept, and the casts around unsupported ones.
+ * arith.c builds on it. */
 #include "export/exporter.h"
 #include "export/symbolic/arith.h"
 
@@ -11,9 +11,9 @@
 #define INTS      (BIT(U8) | BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
 #define WIDE      (BIT(I32) | BIT(I64))
 
-/* What both the ONNX standard and the CPU kernels of ONNX Runtime take, from an opset on. The
- * kernels were asked one by one. truth: the result is bool. By name, then by opset: it is searched
- * by halves. */
+/* The dtypes that both the ONNX standard and the CPU kernels of ONNX Runtime accept, from an opset
+ * on. The kernels were tested one by one. truth: the result is bool. Sorted by name, then by opset,
+ * for binary search. */
 static const struct takes {
     const char *op;
     int         arity, since;
@@ -153,7 +153,7 @@ cq_dtype cq_sym_fit(const cq_sym *s, const char *op, cq_dtype d)
     return t->dtypes == BOOLS ? CQ_DTYPE_BOOL : d;
 }
 
-/* What two sizes broadcast to; false if that cannot be told. */
+/* The broadcast of two sizes; false if it is unknown. */
 static bool meet(cq_int *out, cq_int a, cq_int b)
 {
     if (cq_int_is(a, 1))
@@ -191,7 +191,7 @@ void cq_sym_set_broadcast(cq_sym *s, cq_value *out, cq_dtype dtype, cq_value *co
         cq_sym_set_dtype(s, out, dtype);
 }
 
-/* The first opset at which the operator takes float64; 0 if there is none. */
+/* The first opset at which the operator accepts float64; 0 if there is none. */
 static int first_of_doubles(const char *op)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -214,7 +214,7 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
         return NULL;
     }
     given = cq_sym_dtype(s, in[0]);
-    if (given == CQ_DTYPE_NONE) /* what a user's operator gives */
+    if (given == CQ_DTYPE_NONE) /* the result of a user's operator */
         return cq_sym_op(s, op, in, n_in, attrs, n_attrs);
     used = cq_sym_fit(s, op, given);
     if (given == CQ_DTYPE_F64 && used == CQ_DTYPE_F32) {
@@ -248,7 +248,7 @@ cq_value *cq_sym_num(cq_sym *s, const cq_value *like, double value)
     return cq_sym_const_f64(s, cq_sym_dtype(s, like), value);
 }
 
-/* What cq_result_type looks at of an operand: its kind, dtype and rank. */
+/* The part of an operand that cq_result_type reads: its kind, dtype and rank. */
 static cq_val val_of(const cq_operand *o, cq_tensor *stand_in)
 {
     switch (o->kind) {
@@ -308,7 +308,7 @@ cq_status cq_sym_elementwise(cq_sym *s, const char *op)
 
     if (truth) {
         cq_sym_promoted(s, &in[0], n > 1 ? &in[1] : NULL);
-        /* Logic on numbers asks whether they are not zero. */
+        /* Logic on numbers tests whether they are not zero. */
         for (size_t i = 0; i < n && find(op, CQ_OPSET_NEWEST)->dtypes == BOOLS; i++)
             in[i] = cq_sym_cast(s, in[i], CQ_DTYPE_BOOL);
     } else {

@@ -246,7 +246,7 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op)
     return found;
 }
 
-/* The rows of a name are a chain, in order; this goes through them from the last on. */
+/* The rows of a name are a linked list, in order; this walks from the last one. */
 static cq_status index_by_name(cq_exporter *ex)
 {
     for (size_t i = ex->user_rows.n; i-- > 0;) {

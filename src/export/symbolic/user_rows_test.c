@@ -1,5 +1,5 @@
-/* Rules and functions of users: registered, as text, and custom functions with and without a
- * form of their own. */
+/* Symbolic functions of users: registered, as text, and custom functions with and without a
+ * symbolic function. */
 #include "models.h"
 
 #include <calque/function.h>

@@ -1,11 +1,11 @@
-/* Views of whole tensors. ONNX has no views: what PyTorch shows without a copy is a tensor
- * of its own there. The sizes of the result are known, so whatever asked for them (view,
- * flatten, unsqueeze of a symbolic size) is one Reshape. */
+/* Views of whole tensors. ONNX has no views: a view of PyTorch is a separate tensor. The sizes of
+ * the result are known, so any operator that sets them (view, flatten, unsqueeze of a symbolic
+ * size) is one Reshape. */
 #include "base/warn.h"
 #include "export/symbolic/places.h"
 
-/* Data-dependent sizes may be 1 or not, so that the result has fewer dimensions or not.
- * What follows is built for the number of dimensions that the example has. */
+/* Data-dependent sizes may be 1 or not, so the rank of the result is data-dependent. The following
+ * nodes are built for the rank of the example. */
 static cq_value *varying(cq_value *v)
 {
     if (v)
@@ -94,7 +94,7 @@ static cq_status squeeze(cq_sym *s)
 static cq_status unsqueeze(cq_sym *s)
 {
     cq_value *x   = cq_sym_in(s, "self");
-    cq_int    dim = open_dim(s, cq_sym_rank(s, x) + 1); /* counted from behind the last one */
+    cq_int    dim = open_dim(s, cq_sym_rank(s, x) + 1); /* counted from one past the last */
 
     return cq_sym_done(
         s, dim.expr ? cq_sym_op(s, "Unsqueeze", CQ_IN(x, cq_sym_of_int_1d(s, dim)), CQ_NO_ATTR)

@@ -1,5 +1,5 @@
-/* The parts of an audit. Each scanner reads bytes and adds findings; none builds what they
- * describe. */
+/* The parts of an audit. Each scanner reads bytes and adds findings; none builds the described
+ * values. */
 #ifndef CQ_AUDIT_AUDIT_H
 #define CQ_AUDIT_AUDIT_H
 
@@ -63,14 +63,14 @@ void cq_audit_scan_pickle(cq_audit *a, cq_audit_pickle *out, const unsigned char
 /* Whether bytes that may be anything are a pickle; adds no findings. */
 bool cq_audit_is_pickle(const unsigned char *data, size_t size);
 
-/* A file of pickles, one behind the other: legacy files of torch.save, .pkl. */
+/* A file of consecutive pickles: legacy files of torch.save, .pkl. */
 void cq_audit_scan_pickles(cq_audit *a, const unsigned char *data, size_t size, const char *where);
 
 /* ---- names that pickles import: globals.c ---- */
 
 typedef enum cq_audit_class {
     CQ_AUDIT_GLOBAL_DATA,    /* builds plain data */
-    CQ_AUDIT_GLOBAL_UNKNOWN, /* code of somebody */
+    CQ_AUDIT_GLOBAL_UNKNOWN, /* unknown code */
     CQ_AUDIT_GLOBAL_DANGEROUS
 } cq_audit_class;
 

@@ -1,7 +1,7 @@
-/* What the names mean that a pickle imports. A name that builds plain data is listed with its full
+/* Classifies the names that a pickle imports. A name that builds plain data is listed with its full
  * path, or by a module all of whose classes are data. Dangerous are names that start programs, read
- * or write files, evaluate text, import or look up other names, and loaders, which would begin the
- * next audit. All others are unknown. */
+ * or write files, evaluate text, import or look up other names, and loaders, which would need
+ * another audit. All others are unknown. */
 #include "audit/audit.h"
 
 #include "base/str.h"
@@ -108,7 +108,7 @@ static const char *const data_names[] = {
     "torch._C.ScriptDict",
 };
 
-/* Modules whose names are data: one name behind them, without a dot. */
+/* Modules whose names are data: one more component, without a dot. */
 static const char *const data_modules[] = {
     "torch.jit._pickle",
     "torch.nn.modules.activation",
@@ -426,7 +426,7 @@ static bool is_under(const char *path, const char *prefix)
            (path[n] == '\0' || path[n] == '.' || prefix[n - 1] == '_');
 }
 
-/* Whether a part of a dotted path behind the module is a module that is dangerous: io.os.system. */
+/* Whether a component of a dotted path after the module is a dangerous module: io.os.system. */
 static bool passes_through(const char *name)
 {
     const char *p = name;

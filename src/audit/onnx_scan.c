@@ -33,7 +33,7 @@ static const char *text_of(const char *text)
 
 /* ---- external data ---- */
 
-/* A link in the path: each part is looked at, without following it. */
+/* A link in the path: each component is inspected without following it. */
 static bool has_link(const char *model, const char *location)
 {
     const char *slash = strrchr(model, '/');

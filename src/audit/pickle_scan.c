@@ -1,6 +1,6 @@
-/* Scans the opcodes of a pickle on tokens: what kind of thing lies where on the stack, but none of
- * the things. A token takes 24 bytes, and an opcode makes at most one, so that memory is in
- * proportion to the file. Nothing is imported, called or built. */
+/* Scans the opcodes of a pickle with tokens: the stack holds the kinds of values, not the values. A
+ * token takes 24 bytes, and an opcode makes at most one, so memory is in proportion to the file.
+ * Nothing is imported, called or built. */
 #include "audit/audit.h"
 
 #include "base/alloc.h"
@@ -21,7 +21,7 @@ typedef enum token_kind {
     GLOBAL,
     STORAGE,
     TENSOR,
-    OBJECT /* what an unknown or harmless class makes */
+    OBJECT /* the result of an unknown or harmless class */
 } token_kind;
 
 typedef struct token {
@@ -100,7 +100,7 @@ static token *top(scan *s)
     return &s->stack.items[s->stack.n - 1];
 }
 
-/* Where the items behind the last mark begin; the mark is removed with them by the caller. */
+/* The start of the items after the last mark; the caller removes the mark with them. */
 static size_t find_mark(scan *s)
 {
     for (size_t i = s->stack.n; i-- > 0;)
@@ -334,7 +334,7 @@ static bool is_named(const global *g, const char *module, const char *name)
     return strcmp(g->module, module) == 0 && strcmp(g->name, name) == 0;
 }
 
-/* What a call gives. The import is a finding already. */
+/* The result of a call. The import is a finding already. */
 static token called(scan *s, token callee, token args)
 {
     const global *g;
@@ -479,7 +479,7 @@ static void push_decimal(scan *s)
     push(s, (token){ INT, 0, { .i = t.n && t.u.text[0] == '-' ? -v : v } });
 }
 
-/* INST and OBJ: a class and its arguments behind a mark. */
+/* INST and OBJ: a class and its arguments after a mark. */
 static void instantiate(scan *s, token callee)
 {
     const size_t from = find_mark(s);

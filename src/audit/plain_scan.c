@@ -1,4 +1,4 @@
-/* Formats that hold nothing but numbers, if they are what they claim: safetensors and .npy. */
+/* Formats that hold only numbers if they are valid: safetensors and .npy. */
 #include "audit/audit.h"
 
 #include "base/json_tree.h"

@@ -1,5 +1,5 @@
-/* The structure of a zip archive, checked as an opponent would use it: two readers must not see
- * different files. archive/zip.c reads archives that are sound; this scanner lists what is not. */
+/* Checks the structure of a zip archive for attacks: two readers must not see different files.
+ * archive/zip.c reads sound archives; this scanner lists defects. */
 #include "audit/audit.h"
 
 #include "base/alloc.h"
@@ -158,7 +158,7 @@ static void check_name(zip_scan *z, const char *name, size_t len)
                      "the name of an entry has control characters");
 }
 
-/* The local header has to say what the directory says. Sizes may follow the data (bit 3). */
+/* The local header must agree with the directory. Sizes may follow the data (bit 3). */
 static void check_local(zip_scan *z, cq_audit_entry *e, uint64_t flags)
 {
     const unsigned char *p     = record(z, e->header, LOCAL_SIZE, "PK\3\4");
@@ -309,7 +309,7 @@ void cq_audit_scan_zip(cq_audit *a, cq_audit_entries *out, const unsigned char *
     cq_map_clear(&names);
 }
 
-/* Unpacks at most what the directory says, and what the budget of the audit allows. */
+/* Inflates at most the declared size, within the budget of the audit. */
 static bool inflate_entry(const cq_audit_entry *e, const unsigned char *from, unsigned char *to)
 {
     z_stream s = { 0 };

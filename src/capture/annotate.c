@@ -1,5 +1,5 @@
-/* What model code says about its parts, written into the graph: marks on nodes, anchors, named
- * outputs. Which ONNX nodes a mark is for is known only at export (export/passes/annotate.c). */
+/* Writes annotations of model code into the graph: marks on nodes, anchors, named outputs. The ONNX
+ * nodes of a mark are known only at export (export/passes/annotate.c). */
 #include "capture/capture.h"
 
 #include "base/warn.h"
@@ -91,7 +91,7 @@ static bool any_per_operator(const cq_marks *marks)
     return false;
 }
 
-/* The list again, with a mark of its own for whatever each operator has one of. */
+/* A copy of the list with separate marks for per-operator ones. */
 const cq_marks *cq_capture_marks(cq_capture *cap, const cq_marks *marks)
 {
     if (!any_per_operator(marks))
@@ -101,7 +101,7 @@ const cq_marks *cq_capture_marks(cq_capture *cap, const cq_marks *marks)
 
 /* ---- anchors ---- */
 
-/* An alias is a view: what a module does to it in place, it does to x. */
+/* An alias is a view: in-place operators of a module on it also change x. */
 static cq_tensor *put_anchor(cq_capture *cap, cq_ctx *cx, cq_tensor *x, const char *name,
                              const cq_attr *notes, size_t n)
 {
@@ -109,7 +109,7 @@ static cq_tensor *put_anchor(cq_capture *cap, cq_ctx *cx, cq_tensor *x, const ch
     cq_tensor      *behind;
     cq_node        *node;
 
-    cap->marks = NULL; /* an anchor has notes of its own, and is the first node of no module */
+    cap->marks = NULL; /* an anchor has separate notes, and is not the first node of any module */
     behind     = CQ_OP(cx, "aten::alias", TENSOR(x));
     cap->marks = marks;
     if (!behind)
@@ -131,7 +131,7 @@ static cq_tensor *scoped_anchor(cq_capture *cap, cq_ctx *cx, const cq_annotation
     return put_anchor(cap, cx, x, name, span->notes, span->n_notes);
 }
 
-/* Another module was called after the one it stood behind: what is left of it is a plain alias. */
+/* Another module was called after the one before the anchor: the anchor becomes a plain alias. */
 static void remove_anchor(cq_node *node)
 {
     if (!node)
@@ -194,7 +194,7 @@ static void end(void *self, cq_ctx *cx, cq_mark_kind kind)
     cap->spans.n--;
 }
 
-/* Each module once, for those who want to know what it gives. */
+/* Each module once, for users of its results. */
 static void note_call(cq_capture *cap, cq_ctx *cx, const cq_scope *scope)
 {
     cq_called called = { .path       = cq_ir_text(cap->graph, scope->path),

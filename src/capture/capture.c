@@ -103,7 +103,7 @@ static bool wants_whole(void *self, const cq_opcall *c)
 
     if (!(c->op->def->flags & CQ_OP_PARTS))
         return true;
-    /* x.view_as(y) takes y, of which its parts ask nothing but the sizes. */
+    /* x.view_as(y) takes y, of which its parts read only the sizes. */
     for (size_t i = 0; i < c->op->schema->n_args; i++) {
         const cq_track *t = c->args[i].kind == CQ_VAL_TENSOR
                                 ? cq_track_of_new(&cap->tracks, c->args[i].u.tensor)
@@ -115,7 +115,7 @@ static bool wants_whole(void *self, const cq_opcall *c)
     return false;
 }
 
-/* Gives a data-dependent size (cq_unknown_size) its place in the graph. */
+/* Sets the origin of a data-dependent size (cq_unknown_size) in the graph. */
 static void settle_unknown_sizes(cq_tensor *t, cq_value *v)
 {
     for (size_t i = 0; i < t->rank; i++) {
@@ -169,7 +169,7 @@ static cq_status called(void *self, cq_opcall *c)
     bool        news = false;
 
     if (c->op->def->flags & CQ_OP_HOST)
-        return CQ_OK; /* the number itself carries what a graph needs */
+        return CQ_OK; /* the number itself has what a graph needs */
     if (n == 1 && results[0].kind == CQ_VAL_LIST) {
         n       = results[0].u.list->n;
         results = results[0].u.list->items;
@@ -178,7 +178,7 @@ static cq_status called(void *self, cq_opcall *c)
         news |=
             results[i].kind != CQ_VAL_TENSOR || !cq_is_tracked(&cap->tracks, results[i].u.tensor);
     if (!news && n)
-        return CQ_OK; /* it returned what it was given */
+        return CQ_OK; /* it returned an argument */
     for (size_t i = 0; i < c->op->schema->n_args; i++)
         inputs[i] = operand_of(cap, c->cx, c->args[i]);
     CQ_TRY(c->cx->status);
@@ -296,7 +296,7 @@ static cq_value *constant_of(cq_capture *cap, cq_tensor *t, const char *name)
 {
     cq_str    key   = { 0 };
     cq_value *v     = NULL;
-    bool      empty = cq_tensor_numel(t) == 0; /* no memory that could tell them apart */
+    bool      empty = cq_tensor_numel(t) == 0; /* no memory to tell them apart */
 
     cq_tensor_identity(&key, t);
     if (key.status == CQ_OK && !empty)
@@ -473,7 +473,7 @@ cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, voi
     }
 }
 
-/* A value of the graph, or an integer with what it depends on. */
+/* A value of the graph, or an integer with its dependencies. */
 static cq_val captured(void *user, cq_ctx *cx, const cq_operand *o)
 {
     if (o->kind == CQ_OPERAND_INT)
@@ -495,8 +495,8 @@ void cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t)
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
 }
 
-/* The value as it is, if the condition is as wanted; else nothing: CQ_RAISE has no form in a file,
- * so that an exporter puts what fails there. */
+/* Passes the value through if the condition holds; otherwise nothing: CQ_RAISE has no ONNX form, so
+ * the exporter inserts nodes that fail. */
 static cq_value *checked(cq_graph *g, const cq_check *c, cq_value *v)
 {
     const size_t side = c->wanted ? 0 : 1;

@@ -31,7 +31,7 @@ typedef struct cq_annotation {
     const cq_marks *outer;  /* the marks before it */
     size_t          number; /* of the anchors' names */
     bool            started;
-    cq_node        *end; /* of an anchor: behind the last module so far */
+    cq_node        *end; /* of an anchor: after the last module so far */
 } cq_annotation;
 
 typedef struct cq_output {
@@ -48,10 +48,10 @@ struct cq_capture {
     cq_map          called;       /* path of a module -> index + 1 in graph->called */
     const cq_marks *marks;        /* of the nodes that are made now */
     CQ_VEC(cq_annotation) spans;  /* innermost last */
-    size_t n_spans;               /* all that ever began */
-    CQ_VEC(cq_output) outputs;    /* that have names of their own */
+    size_t n_spans;               /* all that were ever started */
+    CQ_VEC(cq_output) outputs;    /* named ones */
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
-    bool is_tape;                 /* of a run: what is read is right, and nothing is exported */
+    bool is_tape;                 /* of a run: reads are valid, and nothing is exported */
 };
 
 cq_status cq_capture_new(cq_capture **out);
@@ -59,7 +59,7 @@ void      cq_capture_free(cq_capture *cap);
 
 /* A capture on the caller's stack, which writes into a block of a graph that is there; clear it. */
 void      cq_capture_init(cq_capture *cap, cq_graph *graph, cq_block *block);
-void      cq_capture_clear(cq_capture *cap); /* what it holds besides the graph */
+void      cq_capture_clear(cq_capture *cap); /* everything except the graph */
 cq_graph *cq_capture_take(cq_capture *cap);  /* the caller frees the graph */
 
 void        cq_capture_start(cq_capture *cap, cq_ctx *cx);
@@ -70,7 +70,7 @@ cq_capture *cq_capture_of(const cq_ctx *cx); /* that listens to it; NULL: none d
  * weights are one value). */
 cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name);
 
-/* A tensor of known numbers that the model made just now: nobody outside has its handle. */
+/* A tensor of known numbers that the model has just made: its handle is not shared. */
 cq_status cq_capture_constant(cq_capture *cap, cq_tensor *t);
 
 /* Whether the memory of a tensor holds its numbers: what changed in place has new ones in the graph
@@ -88,7 +88,7 @@ cq_tensor *cq_capture_sized_input(cq_capture *cap, cq_ctx *cx, cq_tensor *exampl
                                   const cq_int *sizes);
 void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
-/* The graph value of a tensor as it is now; NULL after a failure, which is the context's. */
+/* The current graph value of a tensor; NULL after a failure, which is in the context. */
 cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
 /* Runs the nodes of the capture's block on the examples, one after another, and tells each of
@@ -100,7 +100,7 @@ cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user);
 cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_operand *inputs,
                          size_t n_inputs, size_t n_outputs);
 
-/* The truth that a condition is, or the negation of; NULL: it is none of the graph. */
+/* The bool of which a condition is the value or the negation; NULL: not in the graph. */
 const cq_value *cq_capture_truth(const cq_operand *condition, bool *negated);
 
 /* A fake tensor for a value of the graph. */
@@ -109,7 +109,7 @@ cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 /* An operand of a node as what an operator is called with; the context owns it. */
 cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o);
 
-/* An operand as a value for operators; leaf says what graph values and integers are. */
+/* An operand as a value for operators; leaf provides graph values and integers. */
 typedef cq_val (*cq_operand_leaf)(void *user, cq_ctx *cx, const cq_operand *o);
 cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, void *user);
 
@@ -118,24 +118,23 @@ cq_val cq_operand_val(const cq_operand *o, cq_ctx *cx, cq_operand_leaf leaf, voi
 #define CQ_RAISE "prim::RaiseException"
 cq_status cq_capture_add_checks(cq_capture *cap);
 
-/* annotate.c: appends the outputs that model code has named to those of the graph. */
+/* annotate.c: appends the named outputs of model code to those of the graph. */
 cq_status cq_capture_add_outputs(cq_capture *cap);
 
 const cq_marks *cq_capture_marks(cq_capture *cap, const cq_marks *marks); /* for one operator */
 extern const cq_observer cq_capture_observer;
 
-/* gradient.c: writes what a composed operator consists of into an empty block, whose returns are
- * then the tensors among its results. */
+/* gradient.c: writes the parts of a composed operator into an empty block, whose returns are then
+ * the tensors among its results. */
 cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compose)(cq_opcall *c));
-/* gradient.c: torch.autograd.grad. The graph so far is gone back along, from outputs to inputs,
- * lists of tensors; what the gradients consist of becomes nodes behind it. seeds: None, or a list
- * of the gradients of outputs, None for ones. A gradient is NULL where no output depends on the
- * input. */
+/* gradient.c: torch.autograd.grad. Walks the graph so far backwards, from outputs to inputs, lists
+ * of tensors; the operators of the gradients become nodes after it. seeds: None, or a list of the
+ * gradients of outputs, None for ones. A gradient is NULL if no output depends on the input. */
 cq_status cq_capture_gradients(cq_capture *cap, cq_ctx *cx, const cq_list *outputs, cq_val seeds,
                                const cq_list *inputs, cq_tensor **gradients);
 
-/* materialize.c. Whether a value is made of nothing but the program's own numbers, in a few steps:
- * it is the same in every run, whatever inputs and weights are. */
+/* materialize.c. Whether a value is computed from constants of the program alone, in a few steps:
+ * it is the same in every run, for any inputs and weights. */
 bool cq_capture_is_fixed(const cq_value *v);
 
 cq_status cq_capture_materialize(void *cap, cq_ctx *cx, cq_tensor **out, cq_tensor *t);

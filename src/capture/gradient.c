@@ -1,9 +1,9 @@
 /* Gradients inside of a model (torch.autograd.grad): forces are derivatives of an energy.
  *
- * A capture is a tape already. Its nodes are gone back along from the outputs, and the rows that
- * say what gradients are (autograd/rows) call operators, which the capture writes down like any
- * others. So a gradient of a gradient needs nothing more. What has no row but consists of operators
- * that do is replaced by those, where it stands. */
+ * A capture is a tape. Its nodes are walked backwards from the outputs, and the gradient rows
+ * (autograd/rows) call operators, which are captured like any others. So a gradient of a gradient
+ * needs nothing more. An operator without a row that is composed of operators with rows is replaced
+ * by those. */
 #include "aten/core/body.h"
 #include "autograd/gradient.h"
 #include "base/map.h"
@@ -107,7 +107,7 @@ cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compos
     return status;
 }
 
-/* v, a result of n, is made by another node from now on, which shows what is given. */
+/* v, a result of n, is computed by another node from now on, an alias of the given operand. */
 static cq_status redirect(cq_node *n, cq_value *v, cq_operand given)
 {
     cq_node *alias = cq_ir_node_new(n->block, n, "aten::alias", &given, 1, 1);
@@ -123,7 +123,7 @@ static cq_status redirect(cq_node *n, cq_value *v, cq_operand given)
     return CQ_OK;
 }
 
-/* Puts the parts in the place of n. *last is the last of them. */
+/* Replaces n by its parts. *last is the last of them. */
 static cq_status expand(walk *w, cq_node *n, cq_status (*compose)(cq_opcall *c), cq_node **last)
 {
     cq_block *parts  = cq_ir_block_new(n->block->graph, NULL);
@@ -330,7 +330,7 @@ static cq_status prepare(walk *w, const cq_list *inputs)
 static cq_status find_gradients(walk *w, const cq_list *outputs, cq_val seeds,
                                 const cq_list *inputs, cq_tensor **gradients)
 {
-    cq_node *last = w->cap->block->last; /* before those of the gradients themselves */
+    cq_node *last = w->cap->block->last; /* before those of the gradients */
 
     CQ_TRY(prepare(w, inputs));
     CQ_TRY(begin(w, outputs, seeds));

@@ -1,7 +1,6 @@
-/* The numbers of a captured tensor, when a model asks for them in the middle of a capture.
- * Nothing was computed so far: the nodes that lead to the value are run now, on the
- * examples, and what they give is kept for the next question. And the numbers of all of
- * them, when somebody wants to know where an export parts from its source. */
+/* The numbers of a captured tensor, when a model reads them during a capture. Nothing was computed
+ * so far: the nodes that lead to the value are run now, on the examples, and their results are
+ * kept. Also computes all values, to find where an export differs from its source. */
 #include "capture/capture.h"
 
 static cq_tensor *data_of(const cq_capture *cap, const cq_value *v)
@@ -13,7 +12,7 @@ static cq_tensor *data_of(const cq_capture *cap, const cq_value *v)
     return v->id < cap->computed.n ? cap->computed.items[v->id] : NULL;
 }
 
-/* The data of a value, or an integer as it was on the example. */
+/* The data of a value, or the value of an integer on the example. */
 static cq_val computed(void *user, cq_ctx *cx, const cq_operand *o)
 {
     (void)cx;
@@ -67,7 +66,7 @@ static cq_status run_node(cq_capture *cap, cq_ctx *cx, cq_node *n)
 
 /* ---- one of them ---- */
 
-/* Nodes to be run, the next one last. One that is marked waits for those behind it. */
+/* Nodes to be run, the next one last. A marked node waits for those after it. */
 typedef struct needs {
     const cq_capture *cap;
     CQ_VEC(cq_node *) nodes;
@@ -82,7 +81,8 @@ static void need(cq_value *v, void *user)
         s->status = cq_vec_push(&s->nodes, v->node);
 }
 
-/* Runs what leads to v and was not run before: all questions together cost what the graph does. */
+/* Runs the nodes that lead to v and were not run before: all queries together cost one run of the
+ * graph. */
 static cq_status run_needed(cq_capture *cap, cq_ctx *plain, cq_value *v)
 {
     needs s = { .cap = cap };

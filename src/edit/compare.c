@@ -1,5 +1,5 @@
-/* How two results differ. Tolerances are relative to each number, with a floor that is relative to
- * the largest number of the tensor: rounding errors of what cancels are those of the summands. */
+/* Differences of two results. Tolerances are relative to each number, with a floor relative to the
+ * largest number of the tensor, because cancellation keeps the rounding errors of the summands. */
 #include "edit/proof.h"
 
 #include "tensor/dtype.h"
@@ -42,7 +42,7 @@ static double largest_of(const cq_tensor *t)
     return largest;
 }
 
-/* A rounding of the element type itself is no difference. */
+/* A rounding error of the element type is not a difference. */
 static double epsilon_of(cq_dtype d)
 {
     return d == CQ_DTYPE_F16 ? 0x1p-9 : d == CQ_DTYPE_BF16 ? 0x1p-6 : 0;

@@ -1,5 +1,5 @@
-/* Replaces calls of a model's functions by their nodes. Values of a body get names of their own at
- * each call; attributes that refer to those of the function take the values of the call. */
+/* Replaces calls of a model's functions by their nodes. Values of a body get new names at each
+ * call; attributes that refer to those of the function take the values of the call. */
 #include "base/map.h"
 #include "onnx/function_index.h"
 #include "onnx/model.h"
@@ -49,8 +49,8 @@ static const char *name_of(inliner *in, call_frame *f, const char *name)
 static cq_onnx_graph *copy_graph(inliner *in, call_frame *f, const cq_onnx_graph *g, int depth);
 static cq_onnx_node  *copy_node(inliner *in, call_frame *f, const cq_onnx_node *n, int depth);
 
-/* The value that a reference of the body stands for; NULL: the call leaves it out, and the
- * function has no default. */
+/* The value of a reference in the body; NULL: the call omits it, and the function has no
+ * default. */
 static const cq_onnx_attribute *resolve(const call_frame *f, const cq_onnx_attribute *a)
 {
     const cq_onnx_attribute *given = cq_onnx_node_attr(f->call, a->ref_attr_name);
@@ -149,7 +149,7 @@ static cq_onnx_graph *copy_graph(inliner *in, call_frame *f, const cq_onnx_graph
 
 /* ---- calls ---- */
 
-/* Inputs of the body are those of the call. An output that is an input of the body, or is given
+/* Inputs of the body are those of the call. An output that is an input of the body, or is returned
  * twice, is copied by an Identity. */
 static cq_status bind(inliner *in, call_frame *f, node_list *after)
 {

@@ -1,6 +1,7 @@
 /* Converts a model to another operator set. Adapters change nodes from one version of their
- * operator to the next; operators whose form is the same need none. In the end every node is
- * checked against the schema of the target, and all that cannot be said are listed in one error. */
+ * operator to the next; operators whose form is the same need none. At the end every node is
+ * checked against the schema of the target, and all nodes that it cannot express are listed in one
+ * error. */
 #include "edit/opset.h"
 
 #include "base/str.h"
@@ -225,11 +226,11 @@ static bool adapt(cq_opset_change *c, cq_onnx_node *n)
 typedef struct trouble {
     cq_str text;
     size_t n;
-    int    lowest; /* the lowest opset that can say all of it; 0: unknown */
+    int    lowest; /* the lowest opset that can express all of it; 0: unknown */
 } trouble;
 
-/* The lowest version that can say the node: the one that brought the operator, if the target lacks
- * it, else the one whose form it has. */
+/* The lowest version that can express the node: the one that introduced the operator, if the target
+ * lacks it, otherwise the one whose form it has. */
 static int lowest_of(const cq_onnx_node *n, int64_t from, int64_t to)
 {
     const cq_onnx_schema *s;
@@ -402,7 +403,7 @@ static cq_status find_constants(cq_map *out, const cq_onnx_graph *g, int depth)
     return CQ_OK;
 }
 
-/* A caller may replace the default of an input; before IR version 4 an input is no default. */
+/* A caller may replace the default of an input; before IR version 4 inputs have no defaults. */
 cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m)
 {
     CQ_TRY(find_constants(out, m->graph, 0));
@@ -433,7 +434,7 @@ static void set_opset(cq_onnx_model *m, int64_t version)
             m->opset_import.items[i]->version = version;
 }
 
-/* The oldest IR version that goes with an opset. */
+/* The oldest IR version that allows an opset. */
 static int64_t ir_version_of(int64_t opset)
 {
     static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23, 24 };

@@ -1,4 +1,4 @@
-/* Adapters between versions of operators (opset_rows.c), and what they are made of (opset.c). */
+/* Adapters between versions of operators (opset_rows.c), and their helpers (opset.c). */
 #ifndef CQ_EDIT_OPSET_H
 #define CQ_EDIT_OPSET_H
 
@@ -21,7 +21,7 @@ typedef struct cq_opset_change {
 } cq_opset_change;
 
 /* Changes a node to the form of the next version; nodes that must come before it are added to
- * c->out by cq_opset_node. False: the target cannot say it, and c->why says why. */
+ * c->out by cq_opset_node. False: the target cannot express it, and c->why has the reason. */
 typedef bool (*cq_opset_adapter)(cq_opset_change *c, cq_onnx_node *n);
 
 typedef struct cq_opset_row {
@@ -63,7 +63,7 @@ const char *cq_opset_ints(cq_opset_change *c, const char *base, const int64_t *v
 const char *cq_opset_tensor(cq_opset_change *c, const char *base, cq_tensor *t);
 const char *cq_opset_name(cq_opset_change *c, const char *base); /* a new one */
 
-/* A node before the one that is converted; its output. */
+/* Converts an attribute of integers or a number to input i, and back. */
 const char *cq_opset_node(cq_opset_change *c, const char *op, const char *const *inputs, size_t n,
                           cq_onnx_node **made);
 

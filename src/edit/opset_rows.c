@@ -8,7 +8,7 @@
 
 /* ---- helpers ---- */
 
-/* An axis as it is counted from the front; false: the rank is unknown. */
+/* An axis counted from the front; false: the rank is unknown. */
 static bool positive_axis(const cq_opset_change *c, const cq_onnx_node *n, int64_t *axis, int more)
 {
     const int rank = cq_opset_rank(c, n->input.items[0]);

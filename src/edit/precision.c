@@ -1,8 +1,8 @@
 /* Converts the floating-point type of a model. A node is converted if its schema accepts the target
- * and the user does not keep it; all inputs and outputs of one type variable change together. A
- * value keeps its name in the old type; the converted one has a name of its own, and Casts stand
- * only where both kinds of nodes meet. Nodes with graphs inside, functions and operators of other
- * domains stay as they are. Weights are converted while they are written. */
+ * and the user does not exclude it; all inputs and outputs of one type variable change together. A
+ * value keeps its name in the old type; the converted one has a new name, and Casts are inserted
+ * only between both kinds of nodes. Nodes with subgraphs, functions and operators of other domains
+ * are unchanged. Weights are converted while they are written. */
 #include "edit/opset.h"
 #include "edit/proof.h"
 

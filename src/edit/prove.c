@@ -31,7 +31,7 @@ const cq_input_choice cq_input_choices[CQ_N_INPUT_CHOICES] = {
     { .size = 224, .below = 2 },
 };
 
-/* One set of inputs, and what the model gave for it before the change. */
+/* One set of inputs, and the outputs of the model before the change. */
 typedef struct run {
     cq_input_set    inputs;
     cq_onnx_value **wanted;

@@ -1,5 +1,5 @@
-/* Proofs of parts and compositions: the same values are computed by the models as they were and as
- * they are now. prove.c compares two models that take and give the same. */
+/* Proofs of parts and compositions: the old and the new models compute the same values. prove.c
+ * compares two models with the same inputs and outputs. */
 #include "edit/proof.h"
 
 #include "base/alloc.h"
@@ -15,12 +15,12 @@ enum { MAX_RUNS = 2 };
 
 typedef struct part_proof part_proof;
 
-/* Computes what is expected for one choice of inputs: the inputs of the changed model and the
- * outputs that it should give. A model that refuses the inputs is not a failure of the proof. */
+/* Computes the expected results for one choice of inputs: the inputs of the changed model and its
+ * outputs. A model that rejects the inputs is not a failure of the proof. */
 typedef cq_status (*part_expect)(part_proof *p, const cq_input_choice *choice);
 
 struct part_proof {
-    const cq_onnx_model *first, *second; /* the whole model and NULL, or those that are joined */
+    const cq_onnx_model *first, *second; /* the whole model and NULL, or the joined models */
     const cq_onnx_model *changed;
     cq_join_options      join;
     cq_proof_options     options;
@@ -28,7 +28,7 @@ struct part_proof {
     cq_session          *s_first, *s_second;
     size_t               n_given, n_wanted; /* inputs and outputs of the changed model */
     cq_onnx_value      **given, **wanted;
-    size_t               n_fetched; /* by a session for the whole model, behind its own outputs */
+    size_t               n_fetched; /* by a session for the whole model, after its own outputs */
 };
 
 static void free_values(cq_onnx_value **values, size_t n)
@@ -83,8 +83,8 @@ static bool is_default(const cq_onnx_model *m, const char *name)
     return cq_onnx_model_has_initializer(m, name);
 }
 
-/* The values at the ends of the part are outputs of the session behind its own ones, in the order
- * of the part; inputs of the whole model and defaults are not fetched. */
+/* The values at the boundary of the part are outputs of the session after its own, in the order of
+ * the part; inputs of the whole model and defaults are not fetched. */
 static cq_status expect_part(part_proof *p, const cq_input_choice *choice)
 {
     const size_t    n = cq_session_n_outputs(p->s_first), n_own = n - p->n_fetched;

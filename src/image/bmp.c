@@ -1,4 +1,4 @@
-/* BMP: a header that says where the pixels begin, a palette or masks, rows of whole words. */
+/* BMP: a header with the offset of the pixels, a palette or masks, rows of whole words. */
 #include "image/image.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which format a file has, and what the decoders share. */
+/* Recognises the format of a file; helpers of the decoders. */
 #include "image/image.h"
 
 #include "base/alloc.h"

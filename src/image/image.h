@@ -1,9 +1,9 @@
-/* Pictures in files: BMP, JPEG, PNG, PNM and TIFF, decoded to bytes of grey or of red, green and
- * blue. Which of them it is, the bytes tell. What else is common (WebP, JPEG 2000, GIF …) is
- * refused by its name. Transparency is dropped, samples of 16 bits keep their upper 8.
+/* Images in files: BMP, JPEG, PNG, PNM and TIFF, decoded to bytes of grey or of red, green and
+ * blue. The format is recognised by content. Other common formats (WebP, JPEG 2000, GIF …) are
+ * rejected by name. Transparency is dropped, 16-bit samples keep their upper 8 bits.
  *
- * Nothing in a file is trusted: sizes are checked against CQ_IMAGE_MAX_PIXELS before memory is
- * taken, and a file that ends early is an error, not half a picture. */
+ * Files are untrusted: sizes are checked against CQ_IMAGE_MAX_PIXELS before memory is allocated,
+ * and a truncated file is an error, not half an image. */
 #ifndef CQ_IMAGE_IMAGE_H
 #define CQ_IMAGE_IMAGE_H
 
@@ -28,7 +28,7 @@ void      cq_image_clear(cq_image *image);
 /* Takes memory for width * height pixels, all 0, after checking the sizes. */
 cq_status cq_image_make(cq_image *out, uint64_t width, uint64_t height, uint32_t channels);
 
-/* What is left to read. */
+/* The remaining bytes. */
 typedef struct cq_bytes {
     const uint8_t *at, *end;
 } cq_bytes;

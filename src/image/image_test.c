@@ -65,7 +65,8 @@ static void check_every_part(const char *file, size_t size, size_t needed)
     assert_memory_equal("\xff\x00\x00\x00\x00\xff", image.pixels, 6);
     cq_image_clear(&image);
     for (size_t n = 0; n < needed; n++) {
-        char *part = malloc(n ? n : 1); /* of its own, so that reading on is seen */
+        char *part = malloc(n ? n : 1); /* a separate allocation, so that reading past the end is
+                                         * detected */
 
         memcpy(part, file, n);
         CHECK_STATUS(CQ_E_FORMAT, cq_image_decode(&image, part, n));

@@ -1,4 +1,4 @@
-/* zlib, for formats that compress with it: all that is wanted comes out, or it is an error. */
+/* zlib, for formats that use it: all requested bytes are returned, or it is an error. */
 #include "image/image.h"
 
 #include <zlib.h>

@@ -28,7 +28,7 @@ enum {
     APP14 = 0xee
 };
 
-#define MAX_SCANS 64 /* each goes through the whole picture, and may be a few bytes long */
+#define MAX_SCANS 64 /* each covers the whole image, and may be a few bytes long */
 
 static cq_status bad_size(void)
 {
@@ -137,7 +137,7 @@ static cq_status read_frame(cq_jpeg *j, cq_bytes b, bool is_progressive)
         if (!c->across || c->across > 4 || !c->down || c->down > 4 || c->table > 3)
             return cq_image_bad("JPEG", "a component that cannot be");
         if (j->n_components == 1)
-            c->across = c->down = 1; /* alone it is what all others are measured by */
+            c->across = c->down = 1; /* a single component defines the sampling */
         j->across = c->across > j->across ? c->across : j->across;
         j->down   = c->down > j->down ? c->down : j->down;
     }

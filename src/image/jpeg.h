@@ -8,7 +8,7 @@
 enum { CQ_JPEG_MAX_COMPONENTS = 3 };
 
 typedef struct cq_jpeg_component {
-    uint8_t  id, across, down; /* samples of it where the picture has most of them */
+    uint8_t  id, across, down; /* its samples relative to the component with most of them */
     uint8_t  table;            /* of quantization */
     uint32_t width, height;    /* in samples */
     uint32_t columns, rows;    /* in blocks, up to whole units of all components */
@@ -16,8 +16,7 @@ typedef struct cq_jpeg_component {
     uint8_t *samples;          /* columns * 8 by rows * 8, when they have been computed */
 } cq_jpeg_component;
 
-/* How many codes there are of each length, and what they stand for; from these, codes are found
- * length by length. */
+/* The number of codes of each length, and their values; codes are decoded length by length. */
 typedef struct cq_jpeg_codes {
     bool    is_given;
     uint8_t counts[17], values[256];
@@ -34,13 +33,13 @@ typedef struct cq_jpeg {
     uint16_t          quantization[4][64]; /* in natural order */
     bool              has_quantization[4];
     cq_jpeg_codes     codes[2][4]; /* of first coefficients and of the others */
-    uint32_t          restart;     /* units between restarts; 0: none */
+    uint32_t          restart;     /* units between restarts; 0: no restarts */
     bool              is_jfif, is_adobe;
     uint8_t           transform; /* of Adobe's marker */
 } cq_jpeg;
 
-/* What a scan brings. Of a progressive file: coefficients first to last, of which the bits
- * above low come now; high is where the scan before stopped, 0: there was none. */
+/* The contents of a scan. In a progressive file: coefficients first to last, of which the bits
+ * above low are sent now; high is where the previous scan stopped, 0 for the first one. */
 typedef struct cq_jpeg_scan {
     int                n;
     cq_jpeg_component *components[CQ_JPEG_MAX_COMPONENTS];
@@ -48,10 +47,10 @@ typedef struct cq_jpeg_scan {
     int                first, last, high, low;
 } cq_jpeg_scan;
 
-/* Where coefficient i of a block as written lies in it. */
+/* The index in a block of coefficient i in file order. */
 extern const uint8_t cq_jpeg_natural[64];
 
-/* b stands behind the header of the scan, and then on the next marker. */
+/* b is after the header of the scan, and afterwards at the next marker. */
 cq_status cq_jpeg_read_scan(cq_jpeg *j, const cq_jpeg_scan *scan, cq_bytes *b);
 
 cq_status cq_jpeg_make_samples(cq_jpeg *j);

@@ -1,6 +1,6 @@
 /* From coefficients to pixels, with the arithmetic of the usual decoder, so that the bytes are
- * the same: the transform in integers of 13 bits behind the point, colours of half the size
- * smoothed as they grow, and conversion to RGB in integers of 16 bits. */
+ * equal: the transform in integers with 13 fractional bits, smooth upsampling of chroma, and
+ * conversion to RGB in integers with 16 fractional bits. */
 #include "image/jpeg.h"
 
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ cq_status cq_jpeg_make_samples(cq_jpeg *j)
 
 /* ---- a row in full size ---- */
 
-/* Half a sample is three quarters of the one it lies in and a quarter of its neighbour. From a
+/* An upsampled value is three quarters of the nearer sample and a quarter of its neighbour. From a
  * row of sums (of scale times a sample), out gets twice as many. */
 static void widen(uint8_t *out, const uint16_t *row, size_t n, unsigned scale)
 {
@@ -96,7 +96,7 @@ static void widen(uint8_t *out, const uint16_t *row, size_t n, unsigned scale)
     }
 }
 
-/* Row y of the picture, of one component. sums is as wide as the component. */
+/* Row y of the image, of one component. sums is as wide as the component. */
 static void full_row(uint8_t *out, uint16_t *sums, const cq_jpeg *j, const cq_jpeg_component *c,
                      uint32_t y)
 {

@@ -1,5 +1,5 @@
 /* The coefficients of a scan. A baseline scan has all of a block at once; progressive ones have
- * some of them, or one more bit of those that are there. */
+ * some of them, or one more bit of existing ones. */
 #include "image/jpeg.h"
 
 /* Bits from the upper end of bytes, in which ff is written as ff 00. Where a marker begins, they
@@ -50,7 +50,7 @@ static unsigned take(bits *s, unsigned n)
     return value;
 }
 
-/* A number of n bits: those that begin with 0 are the negative ones. */
+/* A number of n bits: those that begin with 0 are negative. */
 static int take_signed(bits *s, unsigned n)
 {
     int value = (int)take(s, n);
@@ -132,8 +132,7 @@ static void refine(reader *r, int16_t *x)
         *x = (int16_t)(*x + (*x < 0 ? -(1 << r->scan->low) : 1 << r->scan->low));
 }
 
-/* Coefficients that are not zero get a bit each on the way; a code tells of a new one, behind run
- * zeros. */
+/* Nonzero coefficients get a refinement bit each; a code introduces a new one after run zeros. */
 static bool refine_others(reader *r, int which, int16_t *block)
 {
     int k = r->scan->first;
@@ -204,8 +203,8 @@ static bool restart(reader *r, int number)
     return true;
 }
 
-/* One component by itself comes block by block, and only as many as it has samples for; several
- * come in units that cover the same part of the picture. */
+/* A single component is sent block by block, and only the blocks that have samples; several are
+ * sent in units that cover the same part of the image. */
 static bool read_unit(reader *r, const cq_jpeg *j, uint32_t unit, uint32_t n_across)
 {
     uint32_t y = unit / n_across, x = unit % n_across;

@@ -1,5 +1,5 @@
 /* PNG: chunks with checksums, of which IDAT hold rows that were filtered and then compressed.
- * Interlaced files are seven small pictures, spread over the large one. */
+ * Interlaced files are seven small images, interleaved in the large one. */
 #include "image/image.h"
 
 #include "base/alloc.h"
@@ -95,7 +95,7 @@ static uint8_t paeth(int left, int above, int corner)
     return (uint8_t)(a <= b && a <= c ? left : b <= c ? above : corner);
 }
 
-/* Rows of n bytes behind a byte that names the filter. step bytes are a pixel, at least one. */
+/* Rows of n bytes after a byte with the filter. step bytes are a pixel, at least one. */
 static cq_status unfilter(uint8_t *rows, size_t n_rows, size_t n, size_t step)
 {
     for (size_t y = 0; y < n_rows; y++) {
@@ -137,8 +137,8 @@ static cq_status put_pixel(cq_image *out, const png *p, size_t at, const uint8_t
     return CQ_OK;
 }
 
-/* The seven pictures of an interlaced file: where they begin and their steps. The eighth row is
- * what a plain file is. */
+/* The seven passes of an interlaced file: their origins and steps. The eighth row is a plain
+ * file. */
 static const struct {
     uint8_t x, y, dx, dy;
 } passes[] = { { 0, 0, 8, 8 }, { 4, 0, 8, 8 }, { 0, 4, 4, 8 }, { 2, 0, 4, 4 },
@@ -149,7 +149,7 @@ static size_t pass_width(const png *p, int pass)
     return ((size_t)p->width + passes[pass].dx - 1 - passes[pass].x) / passes[pass].dx;
 }
 
-/* 0 where there are no columns either: such a pass has no bytes at all. */
+/* 0 if there are no columns either: such a pass has no bytes at all. */
 static size_t pass_height(const png *p, int pass)
 {
     size_t n = ((size_t)p->height + passes[pass].dy - 1 - passes[pass].y) / passes[pass].dy;

@@ -100,6 +100,6 @@ cq_status cq_pnm_decode(cq_image *out, cq_bytes b)
     if (is_text)
         return read_text(out, &b, highest);
     if (cq_bytes_left(&b))
-        b.at++; /* the one space behind the header */
+        b.at++; /* the one space after the header */
     return read_binary(out, &b, highest);
 }

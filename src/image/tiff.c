@@ -1,6 +1,6 @@
-/* TIFF: a list of tags says where strips of rows lie and how they are packed. Grey, palette and
- * RGB, with samples of a pixel side by side; plain, PackBits, LZW and deflate. Tiles, other ways
- * of packing and all pictures behind the first are not read. */
+/* TIFF: a list of tags has the offsets of strips of rows and their compression. Grey, palette and
+ * RGB, with samples of a pixel adjacent; uncompressed, PackBits, LZW and deflate. Tiles, other
+ * compressions and all images after the first are not supported. */
 #include "image/image.h"
 
 #include "base/alloc.h"
@@ -36,11 +36,11 @@ typedef struct tiff {
     uint8_t  palette[256][3];
 } tiff;
 
-#define MAX_TAGS 256 /* a file has a few dozen; they are searched one by one */
+#define MAX_TAGS 256 /* a file has a few dozen; they are searched linearly */
 
 /* ---- tags ---- */
 
-/* Value i of a tag of numbers; false: there is none. */
+/* Value i of a numeric tag; false: it does not exist. */
 static bool tag_value(uint32_t *out, const tiff *t, uint32_t tag, uint32_t i)
 {
     static const uint8_t sizes[] = { 0, 1, 0, 2, 4 }; /* byte, short and long */
@@ -157,7 +157,7 @@ static cq_status unpack_bits(uint8_t *to, size_t size, cq_bytes b)
 
 enum { LZW_CLEAR = 256, LZW_END, LZW_FIRST, LZW_CODES = 4096 };
 
-/* A code stands for a string that is in the output already: where it is, and how long. */
+/* A code refers to a string in the output: its offset and length. */
 typedef struct lzw_code {
     size_t at, len;
 } lzw_code;

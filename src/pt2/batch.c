@@ -1,10 +1,9 @@
-/* Programs that used vmap, as PyTorch notes them before it decomposes them: between
- * _add_batch_dim and _remove_batch_dim a tensor has a dimension that the nodes do not know of. It
- * is carried in front of the others (vmap_levels.c has nested ones). So operators that work element
- * by element need their arguments lined up behind it, axes are one further, shapes have one more
- * size, and products of matrices are products of batches of them. Other operators are called for
+/* Programs that use vmap, as PyTorch records them before decomposition: between _add_batch_dim and
+ * _remove_batch_dim a tensor has a batch dimension that the nodes do not show. It is kept in front
+ * of the others. Element-wise operators need their arguments aligned after it, axes are shifted by
+ * one, shapes have one more size, and matrix products are batched. Other operators are called for
  * each element of the batch, in a loop.
- */
+ * */
 #include "pt2/run.h"
 
 #include "base/str.h"
@@ -21,7 +20,7 @@ static bool is_batched(const cq_pt2_run *r, const cq_pt2_arg *a)
     return cq_pt2_levels(r, a) != 0;
 }
 
-/* What is the same for all of the batch is repeated. */
+/* Repeats an argument that is the same for the whole batch. */
 static cq_status repeat(cq_pt2_run *r, cq_int n, cq_tensor **x)
 {
     cq_ctx *cx                     = r->ev->cx;
@@ -57,7 +56,7 @@ static size_t rank_without_batch(cq_val v, bool batched)
     return v.kind == CQ_VAL_TENSOR ? v.u.tensor->rank - batched : 0;
 }
 
-/* The last dimensions of all arguments lie over each other. */
+/* Inserts dimensions of size 1 after the batch, up to rank. */
 static cq_status line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
 {
     size_t rank = 0;
@@ -113,7 +112,7 @@ static bool are_axes(cq_val v)
     return v.kind == CQ_VAL_INT;
 }
 
-/* Gives an axis that is left to its default; all of them, without a batch, cannot be said. */
+/* Axes that are counted from the end are unchanged. */
 static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_schema_arg *arg)
 {
     size_t at = 0;
@@ -129,8 +128,7 @@ static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_sc
     return CQ_OK;
 }
 
-/* Axes 0 and -1 of a tensor without dimensions mean nothing; beside a batch they would mean that.
- */
+/* Sets an axis that has its default; "all axes except the batch" cannot be expressed. */
 static bool is_number_in_batch(const cq_pt2_node *n, const cq_pt2_operands *o)
 {
     return strcmp(n->op, "aten::unsqueeze") != 0 && strcmp(n->op, "aten::stack") != 0 && o->n &&
@@ -263,7 +261,7 @@ static cq_status linear(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_va
     return cx->status;
 }
 
-/* The axes behind the batch in the other order. */
+/* The axes after the batch in reverse order. */
 static cq_status turned(cq_pt2_run *r, const cq_pt2_node *n, const cq_val *args, cq_val *out)
 {
     const size_t rank = rank_without_batch(args[0], true);
@@ -298,7 +296,7 @@ typedef struct one_call {
 
 enum { MAX_UNROLLED = 256 }; /* calls of a batch whose size is known */
 
-/* Puts the slices that a round of the loop is given where the batched tensors are. */
+/* Replaces the batched tensors by the slices of an iteration. */
 static cq_status put_slices(const one_call *c, const cq_pt2_arg *a, cq_val *v, const cq_val *slices,
                             size_t *at)
 {

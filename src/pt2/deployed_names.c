@@ -1,8 +1,8 @@
-/* The names that people deploy language models under, those of Hugging Face: keys and values of the
- * past are past_key_values.0.key, and present.0.key when they come out; a decoder that also looks
- * at an encoder has past_key_values.0.decoder.key and past_key_values.0.encoder.key. What they are
- * in the program is told by its own names, which follow the nesting of a tuple, a list or a cache:
- * past_key_values_0_1, past_key_values_key_cache_0. */
+/* The usual names of deployed language models, those of Hugging Face: past keys and values are
+ * past_key_values.0.key, and present.0.key as outputs; a decoder with an encoder has
+ * past_key_values.0.decoder.key and past_key_values.0.encoder.key. They are derived from the names
+ * in the program, which follow the nesting of a tuple, a list or a cache: past_key_values_0_1,
+ * past_key_values_key_cache_0. */
 #include "pt2/model.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const char *const roots[] = { "past_key_values", "past_key_value",      "
 
 static const struct word {
     const char *text;
-    int         is_value, is_cross; /* -1: says nothing of it */
+    int         is_value, is_cross; /* -1: unknown */
 } words[] = {
     { "key", 0, -1 },    { "keys", 0, -1 },       { "value", 1, -1 },   { "values", 1, -1 },
     { "self", -1, 0 },   { "decoder", -1, 0 },    { "cross", -1, 1 },   { "encoder", -1, 1 },
@@ -36,8 +36,8 @@ static const struct word *word_of(const char *text, size_t len)
     return NULL;
 }
 
-/* What follows the root: words that say key or value and one number, the layer; or two numbers,
- * the layer and which of its two or four tensors. */
+/* The part after the root: the word key or value and one number, the layer; or two numbers, the
+ * layer and the index of its two or four tensors. */
 static bool read_words(const char *rest, place *out)
 {
     long numbers[2];
@@ -84,7 +84,7 @@ static cq_status set_name(cq_pt2 *p, const char **slot, const char *root, const 
     return *slot ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* Fills past; true of named: outputs have names that say which they are. */
+/* Fills past; *named: outputs have names that identify them. */
 static cq_status find(cq_pt2 *p, places *past, bool *named)
 {
     place at;
@@ -116,8 +116,8 @@ static cq_status name_inputs(cq_pt2 *p)
     return CQ_OK;
 }
 
-/* The outputs that have no names of their own, those of a tuple, are the logits and then what came
- * in as past, in its order. */
+/* Outputs without names, those of a tuple, are the logits and then the past in the order of the
+ * inputs. */
 static cq_status name_outputs(cq_pt2 *p, const places *past, bool named)
 {
     const size_t n = p->output_names.n, first = n > past->n ? n - past->n : n;

@@ -12,10 +12,10 @@ static bool value_of(const cq_pt2_env *env, const cq_ast_expr *x, cq_int *out);
 
 typedef cq_int (*binary)(cq_symbols *table, cq_int a, cq_int b);
 
-/* What is written as a call, as an operator, or both ways. */
+/* Operations that are written as a call, as an operator, or both. */
 static const struct {
     const char *name;
-    cq_ast_op   op; /* NOT: it has none */
+    cq_ast_op   op; /* NOT: no operator */
     binary      fold;
 } functions[] = {
     { "Add", CQ_AST_ADD, cq_int_add },           { "", CQ_AST_SUB, cq_int_sub },
@@ -116,7 +116,7 @@ bool cq_pt2_expr(const char *text, const cq_pt2_env *env, cq_int *out)
     return is_expr;
 }
 
-/* Without the parser: it is asked of every size of every input. */
+/* Without the parser: it is called for every size of every input. */
 const char *cq_pt2_lone_symbol(const char *text, char *buffer, size_t size)
 {
     static const char symbol[] = "Symbol('",

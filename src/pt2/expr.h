@@ -8,13 +8,13 @@
 typedef struct cq_pt2_env {
     cq_symbols *table;
 
-    /* What a symbol stands for; false: it is not known. */
+    /* The value of a symbol; false: unknown. */
     bool (*symbol)(void *user, const char *name, cq_int *out);
     void *user;
 } cq_pt2_env;
 
-/* False for what is not an expression, or none that a cq_int can be (a float, a condition, a
- * function that is not known). */
+/* False if the text is not an expression, or cannot be a cq_int (a float, a condition, an unknown
+ * function). */
 bool cq_pt2_expr(const char *text, const cq_pt2_env *env, cq_int *out);
 
 /* The name if the expression is one symbol alone, into buffer; else NULL. */

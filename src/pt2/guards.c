@@ -1,10 +1,10 @@
-/* The conditions on sizes that PyTorch found while it made a program. The file has them as Python,
+/* The conditions on sizes that PyTorch found during export. The file has them as Python,
  *
  *     L['past'][0].size()[2] + L['ids'].size()[1] <= L['mask'].size()[1]
  *
- * in terms of forward's arguments. Those that compare two integer expressions are read; others say
- * nothing here. Nor does "!=": it keeps sizes away from 1, for which PyTorch would make another
- * program although this one mostly takes them. */
+ * in terms of forward's arguments. Comparisons of two integer expressions are read; others are
+ * ignored. So is "!=": it excludes a size of 1, for which PyTorch would specialise the program,
+ * although this one usually supports it. */
 #include "pt2/model.h"
 
 #include "base/str.h"
@@ -70,7 +70,7 @@ static cq_status note_paths(paths *ps, const cq_pt2_tree *t, const char *path)
 
 /* ---- reading ---- */
 
-/* L['x'][0].size()[2] becomes i3a2, torch.sym_max Max; false for what is neither known nor an
+/* L['x'][0].size()[2] becomes i3a2, torch.sym_max Max; false for anything that is unknown or not an
  * integer expression. */
 static bool translate(const paths *ps, const char *text, cq_str *out)
 {

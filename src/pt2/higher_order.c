@@ -32,7 +32,7 @@ cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *ar
     return cq_eval_call(r->ev, f, args, n, out);
 }
 
-/* The items of a list as a tuple, of which the evaluator knows that it stays as long as it is. */
+/* The items of a list as a tuple, whose length the evaluator knows to be constant. */
 static cq_status as_tuple(cq_pt2_run *r, cq_val list, cq_val *out)
 {
     *out = list;
@@ -53,7 +53,7 @@ static cq_status plain_text(cq_pt2_run *r, const char *name, cq_val *args, size_
 /* Loops over the slices of tensors are written for the numbers of tensors that they have. */
 typedef struct slices {
     size_t n_carried, n_xs, n_ys;
-    bool   has_start; /* the first slice is what is carried first (associative_scan) */
+    bool   has_start; /* the first slice is the initial carry (associative_scan) */
     bool   reverse;
     long   dim;
 } slices;
@@ -187,7 +187,7 @@ static cq_status run_associative_scan(cq_pt2_run *r, const cq_pt2_node *n, cq_va
 
 /* ---- graphs that are only called ---- */
 
-/* The arguments behind the first graph, which they are for. */
+/* The arguments after the first graph, which are passed to it. */
 static cq_status call_inner(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
 {
     size_t at = 0, n_args;
@@ -325,7 +325,7 @@ static cq_status run_functionalized(cq_pt2_run *r, const cq_pt2_node *n, cq_val 
 }
 
 /* with_effects(token, op, *args, name=value): the order of calls, which a graph has anyway, is a
- * token that goes from one to the next. */
+ * token that is passed from one to the next. */
 static cq_status run_with_effects(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args, cq_val *out)
 {
     const char *op;

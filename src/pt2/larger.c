@@ -94,7 +94,7 @@ static bool grow(cq_pt2 *p, cq_pt2_sized *a, cq_pt2_sized *b)
     return false;
 }
 
-/* An example that breaks guards itself tells that they are read wrongly, so they are not asked. */
+/* If the example itself violates the guards, they were misread, so they are ignored. */
 static cq_status choose_sizes(cq_pt2 *p)
 {
     CQ_TRY(list_symbols(p));

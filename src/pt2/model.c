@@ -220,7 +220,7 @@ static const cq_pt2_meta *meta_of(const call *c, size_t i)
     return &g->metas[g->inputs[c->model->user.items[i]].u.slot];
 }
 
-/* An input that is none: wrong rank, dtype, or a size that is fixed. */
+/* Checks an input: rank, dtype, and fixed sizes. */
 static cq_status check_input(const call *c, size_t i)
 {
     const cq_pt2_meta *m    = meta_of(c, i);
@@ -289,8 +289,8 @@ static cq_status check_guards(call *c)
 
 /* ---- symbols ---- */
 
-/* PyTorch leaves 0 and 1 out of ranges, because it would make programs of their own for them; those
- * for larger sizes mostly take them, too. */
+/* PyTorch excludes 0 and 1 from ranges, because it would specialise for them; programs for larger
+ * sizes usually support them, too. */
 static cq_status check_range(const call *c, const char *symbol, int64_t value, const char *input)
 {
     const cq_pt2_range *range = cq_map_get(&c->model->program->range_of, symbol);
@@ -333,7 +333,7 @@ static cq_status note_axis(call *c, size_t i, size_t k)
     return CQ_OK;
 }
 
-/* What the size is called in the graph: as the user says, or `batch`, or as in the file. */
+/* The name of the size in the graph: the user's, or `batch`, or the one in the file. */
 static const char *display_name(call *c, const char *symbol)
 {
     const cq_map      *taken = &c->run.ev->capture->graph->symbols.atoms;
@@ -371,7 +371,7 @@ static cq_status define_symbol(call *c, const char *expr, int64_t value, int axi
 
 /* ---- symbols that no input has alone ---- */
 
-/* An expression of one unknown symbol: its name, and what the symbol is taken to be. */
+/* An expression of one unknown symbol: its name, and its assumed value. */
 typedef struct unknown {
     const call *c;
     char        name[64];
@@ -465,7 +465,7 @@ static bool known_symbol(void *run, const char *name, cq_int *out)
 
 /* ---- values of the inputs ---- */
 
-/* Sizes that are expressions of a symbol that no input has alone are symbols of their own. */
+/* Sizes that are expressions of a symbol that no input has alone become new symbols. */
 static cq_tensor *graph_input(call *c, size_t i)
 {
     const cq_pt2_env   env     = { c->run.ev->cx->symbols, known_symbol, &c->run };
@@ -523,7 +523,8 @@ static cq_status user_value(call *c, size_t i, cq_val *out)
     return meta_of(c, i)->dtype == CQ_DTYPE_NONE ? number_value(c, i, t, out) : CQ_OK;
 }
 
-/* A run works on copies of what it may change: the file's weights are there for the next one. */
+/* A run works on copies of the weights that it may change: the originals are kept for the next
+ * run. */
 static cq_status weight_value(call *c, size_t input, cq_val *out)
 {
     cq_tensor *t = weight_of(c->model, input);
@@ -587,8 +588,8 @@ static cq_status give_extra(call *c, const char *name, cq_val v)
     return c->port->ends->extra(c->port, name, t);
 }
 
-/* The new values of what the program changes: those that it returns, and what operators changed in
- * place. */
+/* The new values of mutated inputs and buffers: those that the program returns, and those that
+ * operators changed in place. */
 static cq_status give_changed(call *c, const cq_val *args, const cq_val *results)
 {
     const cq_pt2_program *p = c->model->program;
@@ -628,7 +629,7 @@ static cq_status give_asserted(call *c)
     return CQ_OK;
 }
 
-/* The user's outputs, then what was asked for besides. */
+/* The user's outputs, then the requested extra ones. */
 static cq_status give_all(call *c, const cq_val *args, const cq_val *results)
 {
     const cq_pt2_program *p = c->model->program;

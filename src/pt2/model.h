@@ -8,7 +8,7 @@
 
 #include <calque/pt2.h>
 
-/* What a symbol of the file is called in a graph. */
+/* The name in the graph of a symbol of the file. */
 typedef struct cq_pt2_shown {
     char symbol[64], name[64];
 } cq_pt2_shown;
@@ -19,7 +19,7 @@ typedef struct cq_pt2_guard {
     const char *left, *right, *relation; /* "==", "<=", ">=", "<", ">" */
 } cq_pt2_guard;
 
-/* A symbol of the file and what it is, on the example and otherwise. */
+/* A symbol of the file with its value on the example and another one. */
 typedef struct cq_pt2_sized {
     char    symbol[64];
     int64_t example, size, max;
@@ -32,9 +32,9 @@ struct cq_pt2 {
     CQ_VEC(uint32_t) user;        /* inputs of the graph that the user gives */
     CQ_VEC(cq_tensor *) examples; /* one each */
     CQ_VEC(cq_pt2_shown) shown;   /* dynamic sizes of the last capture */
-    CQ_VEC(const char *) output_names; /* of the user's outputs but None; NULL: none */
+    CQ_VEC(const char *) output_names; /* of the user's outputs except None; NULL: unnamed */
     CQ_VEC(const char *)
-    output_paths;                     /* where they are in the result, even if that is not a name */
+    output_paths;                     /* their paths in the result, even if these are not names */
     CQ_VEC(const char *) input_names; /* as deployed_names.c has them; none: the file's */
     CQ_VEC(cq_pt2_guard) guards;
     size_t guards_len;        /* of their texts */
@@ -42,11 +42,11 @@ struct cq_pt2 {
     CQ_VEC(cq_pt2_sized) larger; /* larger.c: sizes to try */
     cq_map sized;                /* their symbols, to their number + 1 */
     size_t work;                 /* characters of guards that were computed to choose them */
-    cq_map taken;         /* names of inputs and outputs, to how often they were asked for again */
-    cq_map changed_names; /* of what is changed, to that of its new value */
+    cq_map taken;         /* names of inputs and outputs, with the number of further requests */
+    cq_map changed_names; /* of mutated values, to the name of the new value */
     bool   has_cross;     /* among the past is what an encoder gave */
 
-    /* state.c: what a call changes, weights and inputs of the user, as captures found it. */
+    /* state.c: the weights and user inputs that a call mutates, as found by captures. */
     CQ_VEC(bool) is_state; /* by inputs of the graph */
     bool has_state;        /* the last capture had it as inputs and outputs */
     bool unsettled;        /* and found more than it had */
@@ -75,31 +75,36 @@ cq_status cq_pt2_state_value(cq_pt2 *model, cq_eval *ev, cq_port *port, size_t i
 cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, cq_port *port, const cq_val *args,
                               const cq_val *results);
 
-/* outputs.c: what the outputs are called, by the structure of the result. */
+/* all sizes are those of the example */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
-cq_status cq_pt2_take_names(cq_pt2 *model); /* those of inputs and outputs as they are now */
+cq_status cq_pt2_take_names(cq_pt2 *model); /* mutated values are outputs, too */
 
-/* A name that nothing has: cache_out, then cache_out_2. NULL: no memory. */
+/* in a capture, so are assertions on data */
 const char *cq_pt2_changed_name(cq_pt2 *model, const char *name);
 
-/* mutations.c: fills model->changed. */
+/* Mutated values are inputs and outputs, state.NAME_in and state.NAME_out; for a run, their values;
+ * those beyond n_given are read from the file. */
 cq_status cq_pt2_find_changes(cq_pt2 *model);
 
-/* guards.c: reads the conditions; what is not understood is left out. */
+/* outputs.c: names of the outputs, by the structure of the result; whether an input, output or
+ * weight has a name. */
 cq_status cq_pt2_read_guards(cq_pt2 *model);
 
-/* The first that does not hold for sizes, or NULL. size gives that of an axis of an input. */
+/* state.c: starts searching for state in captures; warns about state that is not inputs and
+ * outputs, with names separated by commas. */
 typedef cq_int (*cq_pt2_size_fn)(void *user, size_t input, size_t axis);
 const cq_pt2_guard *cq_pt2_broken_guard(const cq_pt2 *model, cq_pt2_size_fn size, void *user);
 
-/* A side for people: "past.size(2) + ids.size(1)". */
+/* The argument of a graph of the program for an input that is state, instead of t; and the new
+ * values of all of them, from the results of the call. next: how many were requested so far.
+ * */
 void cq_pt2_show_side(const cq_pt2 *model, const char *side, char *text, size_t size);
 
-/* One side of a guard; false: it cannot be computed. */
+/* outputs.c: names of the outputs, by the structure of the result. */
 bool cq_pt2_guard_side(const char *side, cq_symbols *table, cq_pt2_size_fn size, void *user,
                        cq_int *out);
 
-/* deployed_names.c: what people call a size of an input; NULL: nothing. */
+/* the current names of inputs and outputs */
 const char *cq_pt2_deployed_axis(const cq_pt2 *model, size_t input, size_t axis);
 
 /* examples.c: fills model->examples. */

@@ -1,6 +1,6 @@
-/* Where a node comes from: the stack of modules that the file noted for it. A program is one flat
- * graph; a module is entered when the stack of a node has it and that of the node before has not,
- * and is left when it is gone. So names, annotations and named outputs are those of the modules,
+/* Module calls from the module stack that the file records for each node. A program is one flat
+ * graph; a module is entered when the stack of a node contains it and that of the previous node did
+ * not, and is left when it is gone. Names, annotations and named outputs therefore follow modules,
  * as for any other model. */
 #include "pt2/modules.h"
 
@@ -30,7 +30,7 @@ static void find_tensors(const cq_pt2_run *r, const cq_pt2_arg *args, size_t n, 
     }
 }
 
-/* An anchor takes the place of the first tensor. */
+/* An anchor replaces the first tensor. */
 static cq_status set_first(cq_pt2_run *r, const tensors *t, cq_tensor *anchor)
 {
     if (anchor && t->n) {

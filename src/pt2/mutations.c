@@ -1,6 +1,6 @@
-/* What a program changes besides computing its results: buffers and inputs. A program that was
- * decomposed returns their new values, and says so in its signature. In others operators work in
- * place, on an input of the graph or on a view of one; here it is found out which those are. */
+/* Mutated buffers and inputs of a program. A decomposed program returns their new values, and its
+ * signature lists them. In others, operators work in place, on an input of the graph or on a view
+ * of one; they are found here. */
 #include "pt2/model.h"
 
 /* "aten::add_.Tensor", but not "aten::__and__". */
@@ -45,7 +45,8 @@ static void note_change(const roots *r, const cq_pt2_arg *a)
         r->changed[root - 1] = true;
 }
 
-/* Normalisations keep statistics while they train, though their names do not say so. */
+/* Normalisations update statistics in training mode, though their names do not have a trailing
+ * _. */
 static void note_statistics(const roots *r, const cq_pt2_node *n)
 {
     bool trains = false;

@@ -1,4 +1,4 @@
-/* The names of outputs: one that lies in something with names is called after them, "logits" or
+/* Names of outputs: an output inside of a structure with names is named after them, "logits" or
  * "past_0_key". */
 #include "pt2/model.h"
 
@@ -28,8 +28,8 @@ static cq_status visit(names *to, cq_arena *arena, const cq_pt2_tree *t, const c
 
 /* ---- names that are taken ---- */
 
-/* What a name was asked for is counted, so that the next one does not try the same again: 1, or how
- * often besides. */
+/* Requests for a name are counted, so that the next one does not try the same again: 1, or the
+ * number of further requests. */
 static cq_status take(cq_pt2 *p, const char *name)
 {
     return name && !cq_map_has(&p->taken, name) ? cq_map_set(&p->taken, name, (void *)(uintptr_t)1)
@@ -102,7 +102,7 @@ static cq_status take_names(cq_pt2 *p, const names *leaves)
     return CQ_OK;
 }
 
-/* Beside outputs with names those without are numbered, so that a name is not lost behind one. */
+/* If some outputs have names, the others are numbered, so that names keep their positions. */
 static cq_status number_others(cq_pt2 *p)
 {
     bool named = false;

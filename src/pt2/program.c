@@ -1,5 +1,4 @@
-/* From JSON to graphs. Every name is looked up here, once: a graph that was read refers to nothing
- * that is not there. */
+/* From JSON to graphs. Every name is resolved here, once: a graph has no undefined references. */
 #include "pt2/program.h"
 
 #include "base/str.h"
@@ -82,7 +81,7 @@ static double number_of(const cq_json *j)
                                                            : (double)NAN;
 }
 
-/* What PyTorch calls the number of a file. */
+/* PyTorch's enum values for the numbers in a file. */
 static const int8_t layouts[] = { 0, 1, 2, 4, 5, 6, 3, 0 }, memory_formats[] = { 0, 0, 2, 3, 1 };
 
 static cq_pt2_arg renumbered(const int8_t *numbers, int64_t n, const cq_json *j)

@@ -1,8 +1,8 @@
-/* A program of torch.export: graphs of calls, checked and ready to be run.
+/* A program of torch.export: graphs of calls, checked and ready to run.
  *
- * In the file everything has a name; here a name of a graph is a slot of it, so that whoever runs a
- * graph needs an array and no look-up. Names are unique in a graph only: a graph that is an
- * argument has slots of its own. All lives in the archive's arena. */
+ * In the file everything has a name; here a name of a graph is a slot, so that running a graph
+ * needs an array and no look-up. Names are unique within a graph: a graph that is an argument has
+ * separate slots. Everything is in the archive's arena. */
 #ifndef CQ_PT2_PROGRAM_H
 #define CQ_PT2_PROGRAM_H
 
@@ -52,10 +52,10 @@ typedef struct cq_pt2_node {
     const char      **names; /* of the inputs; "" of higher-order operators */
     const cq_pt2_arg *inputs, *outputs;
     const char       *module_stack, *stack_trace; /* "": not noted */
-    uint32_t          number;                     /* in the program, for places */
+    uint32_t          number;                     /* in the program, for source locations */
 } cq_pt2_node;
 
-/* A size: a number, or an expression of symbols and what it was when the program was made. */
+/* A size: a number, or an expression of symbols and its value during export. */
 typedef struct cq_pt2_size {
     const char *expr; /* NULL: fixed */
     int64_t     value;
@@ -73,8 +73,8 @@ struct cq_pt2_graph {
     size_t       n_slots;
     const char **slots;    /* their names */
     cq_pt2_meta *metas;    /* by slot */
-    cq_pt2_size *numbers;  /* of slots that hold an int, by slot; expr NULL and no value: none */
-    uint32_t    *last_use; /* by slot: the node after which nobody reads it; n_nodes: an output */
+    cq_pt2_size *numbers;  /* of slots that hold an int, by slot; expr NULL and no value: unknown */
+    uint32_t    *last_use; /* by slot: the node of its last use; n_nodes: an output */
     size_t       n_inputs, n_outputs, n_nodes;
     const cq_pt2_arg  *inputs, *outputs;
     const cq_pt2_node *nodes;
@@ -94,7 +94,7 @@ typedef enum cq_pt2_role {
 
 typedef struct cq_pt2_port {
     cq_pt2_role role;
-    const char *name; /* of the weight, or of what is mutated */
+    const char *name; /* of the weight, or of the mutated value */
 } cq_pt2_port;
 
 typedef struct cq_pt2_range {
@@ -117,13 +117,13 @@ typedef struct cq_pt2_program {
 cq_status cq_pt2_program_new(cq_pt2_program **out, cq_pt2_archive *archive);
 void      cq_pt2_program_free(cq_pt2_program *p);
 
-/* The place of a node in the user's Python. */
+/* The source location of a node in the user's Python. */
 static inline cq_place cq_pt2_place(const cq_pt2_program *p, const cq_pt2_node *n)
 {
     return (cq_place){ &p->places, n->number };
 }
 
-/* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL for what is not an operator. */
+/* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL if it is not an operator. */
 cq_status cq_pt2_operator_name(cq_arena *arena, const char *target, const char **out);
 
 /* signature.c: inputs and outputs, and ranges. */

@@ -119,8 +119,9 @@ static size_t results_of(void *user, cq_tensor **like)
 
 /* ---- calls ---- */
 
-/* Names that torch.export has for what the table calls otherwise. A view in a file was one: where
- * calque's tensors lie otherwise in memory (attention's do), the elements are copied. */
+/* Operators of torch.export that have another name in the table. A view in a file is a reshape
+ * here: calque's tensors may have another layout (attention's do), and then the elements are
+ * copied. */
 static const struct {
     const char *target, *op;
 } aliases[] = {
@@ -132,7 +133,7 @@ static const struct {
     { "aten::_local_scalar_dense", "aten::item" },
     { "aten::lift_fresh_copy", "aten::clone" },
     { "aten::view", "aten::reshape" },
-    /* Shapes that change in place: the program goes on with the result, which shows the memory. */
+    /* Shapes that change in place: the program uses the result, which shares the memory. */
     { "aten::as_strided_", "aten::as_strided" },
     { "aten::squeeze_", "aten::squeeze" },
     { "aten::squeeze_.dim", "aten::squeeze.dim" },
@@ -144,8 +145,7 @@ static const struct {
     { "aten::unsqueeze_", "aten::unsqueeze" },
 };
 
-/* They check or tell what is known already, and return nothing; the first ones check what is
- * data-dependent. */
+/* Assertions without a result; the first ones check data-dependent conditions. */
 static const char *const assertions[] = {
     "aten::_assert_scalar",
     "aten::_assert_async",
@@ -168,8 +168,8 @@ bool cq_pt2_is_assertion(const char *op)
     return CQ_IS_AMONG(op, assertions);
 }
 
-/* What does not depend on the run is left out; so is what a branch or a loop asserts, which nobody
- * outside of it sees. */
+/* Conditions that do not depend on data are dropped; so are assertions inside of branches and
+ * loops, which are not visible outside. */
 static cq_status keep_assertion(cq_pt2_run *r, const cq_pt2_node *n)
 {
     cq_val     v;
@@ -283,7 +283,7 @@ static bool has_tensors(const cq_pt2_graph *g, const cq_pt2_arg *args, size_t n)
     return false;
 }
 
-/* Whether a call has to do with tensors, or somebody uses the number that it gives. */
+/* Whether a call involves tensors, or its number is used. */
 static bool matters(const cq_pt2_graph *g, const cq_pt2_node *n)
 {
     if (has_tensors(g, n->inputs, n->n_inputs) || has_tensors(g, n->outputs, n->n_outputs))
@@ -331,8 +331,8 @@ static const char *weight_name(const cq_pt2_run *r, uint32_t slot, int depth)
 
 enum { MAX_SUBCLASSES = 4 }; /* inside of each other */
 
-/* access_subclass_inner_tensor(weight, attribute). Of an inner subclass there is no value: only its
- * own tensors are asked for. */
+/* access_subclass_inner_tensor(weight, attribute). An inner subclass has no value: only its tensors
+ * are read. */
 static cq_status access_inner(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 {
     const cq_pt2_archive *a = r->program->archive;

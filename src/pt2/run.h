@@ -1,6 +1,6 @@
-/* Running a program of torch.export: its nodes call rows of the operator table, by name and with
- * arguments by name, through the evaluator of TorchScript. So data-dependent numbers,
- * branches, loops and operators of users are what they are there; nothing of that is done twice. */
+/* Runs a program of torch.export: its nodes call rows of the operator table, by name and with
+ * keyword arguments, through the evaluator of TorchScript, which implements data-dependent numbers,
+ * branches, loops and operators of users. */
 #ifndef CQ_PT2_RUN_H
 #define CQ_PT2_RUN_H
 
@@ -17,7 +17,7 @@ typedef struct cq_pt2_run {
     cq_dtype              autocast; /* NONE: operators run in the dtypes of their arguments */
     cq_map                sizes;    /* symbol of the file -> index + 1 of known */
     CQ_VEC(cq_int) known;
-    cq_map loops; /* higher_order.c: those that were written, to the number of their text + 1 */
+    cq_map loops; /* higher_order.c: generated functions, to the number of their text + 1 */
 
     /* The node that runs, and the values of its graph. */
     const cq_pt2_graph *graph;
@@ -25,8 +25,8 @@ typedef struct cq_pt2_run {
     cq_val             *values;
     uint8_t            *levels; /* vmap_levels.c: the vmaps, a bit each, that a value depends on */
 
-    cq_pt2_asserted       *asserted; /* gets what is asserted; NULL: that is dropped */
-    struct cq_pt2_modules *modules;  /* modules.c: those that the node is in */
+    cq_pt2_asserted       *asserted; /* receives assertions; NULL: they are dropped */
+    struct cq_pt2_modules *modules;  /* modules.c: the modules of the node */
 } cq_pt2_run;
 
 /* Runs a graph on n arguments, one for each of its inputs; results has room for its outputs and
@@ -37,14 +37,14 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
 /* The value of an argument; the context's. */
 cq_status cq_pt2_value(cq_pt2_run *r, const cq_pt2_arg *a, cq_val *out);
 
-/* Whether an operator checks or tells what is known already, and returns nothing. */
+/* Whether an operator only asserts something that is known, and returns nothing. */
 bool cq_pt2_is_assertion(const char *op);
 
 /* Calls an operator by its full name with arguments by name. */
 cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
                       size_t n, cq_val *out);
 
-/* What is in lists, tuples and dicts, in order. None is a leaf, as for PyTorch. */
+/* The leaves of lists, tuples and dicts, in order. None is a leaf, as in PyTorch. */
 typedef CQ_VEC(cq_val) cq_pt2_leaves; /* borrowed */
 cq_status cq_pt2_flatten(cq_pt2_leaves *to, cq_val v);
 
@@ -61,7 +61,8 @@ typedef struct cq_pt2_operands {
 /* vmap_levels.c: the beginning and the end of a vmap. */
 cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
 
-/* The levels of vmap that an argument depends on, and those of the results of a node. */
+/* higher_order.c: calls body with the slices of tensors along their first axis, and stacks its n
+ * results; the outcome is a tuple. */
 enum { CQ_PT2_MAX_LEVELS = 8 };
 unsigned cq_pt2_levels(const cq_pt2_run *r, const cq_pt2_arg *a);
 void     cq_pt2_set_levels(cq_pt2_run *r, const cq_pt2_arg *args, size_t n, unsigned levels);
@@ -83,11 +84,10 @@ cq_status cq_pt2_split_levels(cq_pt2_run *r, const cq_pt2_batch *b, cq_val *v);
 cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_pt2_batch *b,
                          cq_val *out, bool *done);
 
-/* higher_order.c: calls body with the slices of tensors along their first axis, and stacks its
- * results, of which there are so many; the outcome is a tuple. */
+/* autocast.c: casts the arguments of an operator. */
 cq_status cq_pt2_map(cq_pt2_run *r, cq_val body, cq_val xs, size_t n_results, cq_val *out);
 
-/* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
+/* Sets the value of a symbol of the file. */
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
 
 /* higher_order.c: operators that take graphs. The text is TorchScript that belongs to the program
@@ -97,7 +97,7 @@ cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *ar
                            cq_val *out);
 cq_status cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);
 
-/* autocast.c: the arguments of an operator as autocast wants them. */
+/* modules.c: enters and leaves modules, by the node's stack. */
 cq_status cq_pt2_autocast(cq_pt2_run *r, const char *op, cq_val *args, size_t n);
 
 /* What a symbol of the file stands for from now on. */

@@ -1,5 +1,5 @@
-/* What the inputs and outputs of a program are: its weights, what the user gives and gets, and the
- * new values of what the program changes. */
+/* The roles of a program's inputs and outputs: weights, user inputs and outputs, and new values of
+ * mutated ones. */
 #include "pt2/program.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What a program of torch.export changes: buffers, and inputs of the user. Its signature tells of
- * it where the program is functional; before PyTorch decomposes it, nodes change their arguments in
- * place, which a capture notices. */
+/* The state of a torch.export program: mutated buffers and user inputs. The signature of a
+ * functional program lists them; before decomposition, nodes change their arguments in place, which
+ * a capture detects. */
 #include "pt2/model.h"
 
 #include "base/str.h"
@@ -21,7 +21,7 @@ cq_status cq_pt2_forget_state(cq_pt2 *p)
     return CQ_OK;
 }
 
-/* The place of an input of the graph among those of the user, which are in its order; n: it is a
+/* The index of an input of the graph among those of the user, which are in its order; n: it is a
  * weight. */
 static size_t place_of(const cq_pt2 *p, size_t input)
 {
@@ -80,7 +80,7 @@ cq_status cq_pt2_state_value(cq_pt2 *p, cq_eval *ev, cq_port *port, size_t input
 
 /* ---- outputs ---- */
 
-/* Outputs that are new values, by the name of what they are of; of several the first. */
+/* Outputs that are new values, by the name of the mutated value; of several the first. */
 static cq_status find_mutations(const cq_pt2 *p, const cq_val *results, cq_map *out)
 {
     const cq_pt2_program *program = p->program;
@@ -91,7 +91,7 @@ static cq_status find_mutations(const cq_pt2 *p, const cq_val *results, cq_map *
     return CQ_OK;
 }
 
-/* What the signature says that an input became; None: nothing. */
+/* The new value of an input according to the signature; None: it is unchanged. */
 static cq_val result_of(const cq_pt2 *p, size_t input, const cq_map *mutations)
 {
     const cq_pt2_graph *g    = p->program->graph;

@@ -37,7 +37,7 @@ static void move_squares(cq_walk *w, int64_t size, uint32_t dense)
             from_down = w->strides[1][dense];
     uint32_t last     = w->rank - 1;
 
-    w->sizes[dense] = 1; /* the walk goes over all other dimensions */
+    w->sizes[dense] = 1; /* the walk covers all other dimensions */
     do {
         for (int64_t i = 0; i < rows; i += SIDE)
             for (int64_t j = 0; j < w->n; j += SIDE)
@@ -63,9 +63,8 @@ static void move_all(cq_walk *w, int64_t size)
 
 /* ---- different dtypes ---- */
 
-/* Complex numbers take part as the floats that they begin with. Where a real number goes
- * into a complex one the imaginary part is cleared; where a complex number becomes a bool,
- * either part makes it true. */
+/* A complex number is read as its real part. A real number that becomes complex gets a zero
+ * imaginary part; a complex number that becomes a bool is true if either part is not zero. */
 static void convert_row(const cq_walk *w, cq_dtype to, cq_dtype from)
 {
     cq_dtype to_part = cq_dtype_part(to), from_part = cq_dtype_part(from);

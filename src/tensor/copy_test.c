@@ -81,7 +81,7 @@ TEST(copy, conversions_of_odd_values_are_defined)
 
 TEST(copy, large_integers_become_floats_in_one_rounding)
 {
-    int64_t    value = 0x1000001000000001; /* double first would round it to a tie */
+    int64_t    value = 0x1000001000000001; /* conversion to double first would round it to a tie */
     cq_tensor *t, *x;
 
     CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_I64, 0, NULL, &value));

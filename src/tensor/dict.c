@@ -1,7 +1,6 @@
-/* Dicts. The entries lie in the order in which their keys came, as in Python, so that whoever
- * iterates them needs nothing of this file. Beside them a hash table finds a key: it holds numbers
- * of entries, which only grow, and so stay right when an entry in front of others is removed. A
- * dict of a few keys has no table, for there a scan is faster. */
+/* Dicts. The entries are in insertion order, as in Python, so iterating needs no function of this
+ * file. A hash table finds a key: it holds numbers of entries, which only grow, and stay valid when
+ * an earlier entry is removed. A dict of a few keys has no table, because a scan is faster. */
 #include "tensor/value.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -9,7 +8,7 @@
 enum { MAX_SCANNED = 8 };
 
 #define FREE    0u         /* slots hold the number of an entry, from 1 */
-#define REMOVED UINT64_MAX /* an entry was here: a search goes on */
+#define REMOVED UINT64_MAX /* a removed entry: a search continues */
 
 struct cq_dict_index {
     size_t   cap; /* a power of two */
@@ -200,7 +199,7 @@ static size_t position_of(const cq_dict *dict, uint64_t number)
 
 /* ---- entries ---- */
 
-/* What is searched for: a key, or a text that no value holds. */
+/* The searched key: a value, or a text that no value holds. */
 typedef struct wanted {
     cq_val      key;
     const char *text; /* NULL: the key */
@@ -213,7 +212,7 @@ static bool is_wanted(const wanted *w, cq_val key)
                    : is_same_key(key, w->key);
 }
 
-/* The entry, and its slot if there is a table; NULL: it is not there. */
+/* The entry, and its slot if there is a table; NULL: not found. */
 static struct cq_dict_entry *find(const cq_dict *dict, const wanted *w, size_t *slot)
 {
     const cq_dict_index *index = dict->index;

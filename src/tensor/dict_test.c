@@ -27,7 +27,7 @@ static cq_val text(const char *s)
     return cq_val_of_text(t);
 }
 
-/* Those that are equal to nothing; with one hash for all of them this would take minutes. */
+/* Keys that are equal to nothing (NaN); with one hash for all of them this would take minutes. */
 TEST(dict, many_keys_that_are_never_found_take_no_longer)
 {
     const cq_val nan = cq_val_of_f64(NAN);
@@ -96,7 +96,7 @@ TEST(dict, what_is_removed_and_set_again_many_times_is_found)
         CHECK_INT(50, (int64_t)d->n);
         CHECK_INT(round, d->entries[49].value.u.i.value);
     }
-    CHECK(d->cap < 200); /* places of removed entries are used again */
+    CHECK(d->cap < 200); /* slots of removed entries are reused */
     while (d->n)
         CHECK(cq_dict_remove(d, d->entries[d->n / 2].key));
     CHECK_OK(cq_dict_set(d, cq_val_of_i64(1), CQ_NONE));

@@ -16,7 +16,7 @@ bool cq_dtype_is_signed(cq_dtype d);
 /* Bits of an element in a file: 4, or those of its bytes in memory. */
 unsigned cq_dtype_bits(cq_dtype d);
 
-/* c10::ScalarType, as in TorchScript archives; -1 or NONE when there is none. */
+/* c10::ScalarType, as in TorchScript archives; -1 or NONE if there is none. */
 int      cq_dtype_to_torch(cq_dtype d);
 cq_dtype cq_dtype_from_torch(int64_t scalar_type);
 

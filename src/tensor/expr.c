@@ -255,8 +255,8 @@ static cq_int poly_intern(cq_symbols *table, const poly *p, int64_t value)
     return e ? (cq_int){ value, e } : give_up(table, CQ_E_NO_MEMORY, value);
 }
 
-/* Puts the symbols of an expression that have no such mark behind the first n of out, if that is
- * not NULL, and marks them; how many there are then. */
+/* Appends the symbols of an expression that do not have this mark after the first n of out, if that
+ * is not NULL, and marks them; returns the new number. */
 static size_t mark_symbols(const cq_expr *expr, unsigned mark, const cq_atom **out, size_t n)
 {
     for (size_t t = 0; expr && t < expr->n_terms; t++)
@@ -288,7 +288,7 @@ static int depth_of_operand(const cq_expr *expr)
     return depth;
 }
 
-/* What the operands are made of. */
+/* Collects the symbols of the operands. */
 static bool collect_symbols(cq_symbols *table, cq_atom *atom)
 {
     const cq_expr  *operands[] = { atom->a.expr, atom->b.expr };

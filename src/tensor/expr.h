@@ -1,11 +1,11 @@
 /* Symbolic integers: sizes that are not known until the model runs.
  *
- * An expression is a polynomial in atoms: symbols (`batch`), and quotients,
- * remainders, minima and maxima that do not simplify. Expressions are kept in one
- * canonical form and interned by a table, so two equal ones are the same pointer,
- * and a size that cancels out (`4*n // 4`, `n - n`) becomes simple again.
+ * An expression is a polynomial in atoms: symbols (`batch`), and quotients, remainders, minima and
+ * maxima that do not simplify. Expressions have one canonical form and are interned in a table, so
+ * two equal ones are the same pointer, and a size that cancels out (`4*n // 4`, `n - n`) becomes
+ * simple again.
  *
- * Every cq_int has a value beside its expression: what it is on the example. */
+ * Every cq_int has its value on the example in addition to its expression. */
 #ifndef CQ_TENSOR_EXPR_H
 #define CQ_TENSOR_EXPR_H
 
@@ -36,7 +36,7 @@ typedef struct cq_atom {
      * to the symbols would take twice as long with each. */
     const struct cq_atom *const *symbols;
     size_t                       n_symbols;
-    unsigned                     mark; /* of a symbol: who met it last */
+    unsigned                     mark; /* of a symbol: the last walk that met it */
 
     /* Where a running model finds a symbol: the size of a graph value along axis, or,
      * with axis -1, the value itself (a scalar int64 tensor). */

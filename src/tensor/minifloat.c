@@ -1,4 +1,4 @@
-/* All formats are one function each way, and a row of numbers. */
+/* All formats share one function for each direction, with a row of parameters. */
 #include "tensor/minifloat.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const format formats[CQ_DTYPE_COUNT] = {
     [CQ_DTYPE_F8E5M2]     = { 8, 2, 15, 0x7b, 0x7c, 0x7e, true, false },
     [CQ_DTYPE_F8E5M2FNUZ] = { 8, 2, 16, 0x7f, 0, 0x80, true, true },
     [CQ_DTYPE_F4E2M1]     = { 4, 1, 1, 0x7, 0, 0, false, false },
-    [CQ_DTYPE_F8E8M0]     = { 8, 0, 127, 0xfe, 0, 0xff, true, true }, /* by functions of its own */
+    [CQ_DTYPE_F8E8M0]     = { 8, 0, 127, 0xfe, 0, 0xff, true, true }, /* by separate functions */
 };
 
 bool cq_dtype_is_minifloat(cq_dtype d)

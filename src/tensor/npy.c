@@ -1,7 +1,7 @@
-/* numpy's .npy files, versions 1 to 3. A header that is a Python dictionary says dtype,
- * order and shape; the elements follow. Data that is aligned and in this machine's byte
- * order is mapped, whichever of C and Fortran order it is in; other data is copied.
- * bfloat16, which numpy does not have, is written as two bytes of void, "<V2". */
+/* numpy's .npy files, versions 1 to 3. A header that is a Python dictionary has dtype, order and
+ * shape; the elements follow. Data that is aligned and in native byte order is mapped, in C or
+ * Fortran order; other data is copied. bfloat16, which numpy lacks, is written as two bytes of
+ * void, "<V2". */
 #include "base/str.h"
 #include "tensor/tensor.h"
 

@@ -1,7 +1,7 @@
-/* Quantized tensors. Here, as in an ONNX file made of QuantizeLinear and DequantizeLinear, a
- * quantized tensor is a tensor of floats whose numbers all lie on a grid: (q - zero point) * scale
- * for some small integer q. The grid goes with the handle. A tensor of integers with a grid is the
- * q themselves, as an archive holds them; operators see its floats (aten/ops/quantized.c). */
+/* Quantized tensors. As in an ONNX file with QuantizeLinear and DequantizeLinear, a quantized
+ * tensor is a tensor of floats (q - zero point) * scale for small integers q. The quantization
+ * parameters are attached to the handle. An integer tensor with quantization parameters holds the q
+ * themselves, as in an archive; operators see its floats (aten/ops/quantized.c). */
 #ifndef CQ_TENSOR_QPARAMS_H
 #define CQ_TENSOR_QPARAMS_H
 
@@ -26,10 +26,10 @@ void        cq_qparams_release(cq_qparams *q);
 
 bool cq_qparams_same(const cq_qparams *a, const cq_qparams *b); /* of none, too */
 
-/* Gives t this grid, or none. */
+/* Sets the quantization parameters of t; NULL removes them. */
 void cq_tensor_set_qparams(cq_tensor *t, cq_qparams *q);
 
-/* The integers of a quantized type: false if torch_dtype is none. */
+/* The integers of a quantized type: false if torch_dtype is not quantized. */
 bool cq_qparams_range(int torch_dtype, cq_dtype *stored, int64_t *low, int64_t *high);
 
 #endif

@@ -187,7 +187,7 @@ cq_status cq_storage_part(cq_storage **out, cq_storage *whole, size_t from, size
         out, size, (cq_maker){ copy_part, release_part, part, (const char *)whole->data + from });
 }
 
-/* One at a time; what is made of others that are still to be made comes here again. */
+/* One at a time; the maker of a nested lazy storage recurses here. */
 void cq_storage_make(cq_storage *s)
 {
     static cq_mutex           lock = CQ_MUTEX_INIT;

@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* Works out bytes [from, from + n) of what is wanted of it. */
+/* Computes bytes [from, from + n) of the contents. */
 typedef struct cq_maker {
     void (*make)(void *user, void *to, size_t from, size_t n);
     void (*release)(void *user);
@@ -24,14 +24,13 @@ typedef struct cq_storage {
     atomic_int refs;
     void      *data;
     size_t     size;
-    bool       mapped;    /* lies in a file; changes stay in memory */
-    bool       is_caller; /* memory of the caller's, who may look at it too */
-    bool       zeros;     /* all of it, in a file that says so and has no bytes for them */
+    bool       mapped;    /* mapped from a file; changes stay in memory */
+    bool       is_caller; /* memory of the caller, who may read it too */
+    bool       zeros;     /* all zeros, declared by a file without bytes for them */
     void (*release)(void *user);
     void *user;
 
-    /* Who makes the contents, and whether that is still to be done: whoever reads them through
-     * cq_tensor_bytes sees to it. */
+    /* The maker of the contents, and whether it has not run yet: cq_tensor_bytes runs it. */
     cq_maker    maker;
     atomic_bool is_pending;
 } cq_storage;
@@ -42,8 +41,8 @@ cq_status cq_storage_wrap(cq_storage **out, void *data, size_t size, bool mapped
 cq_status cq_storage_map(cq_storage **out, cq_mapping *mapping, size_t offset, size_t size);
 cq_status cq_storage_open(cq_storage **out, const char *path); /* all of a file, mapped */
 
-/* Elements are read by their size: bytes that do not lie on a multiple of any of them are moved. An
- * archive inside of another, or packed anew, has its records anywhere. */
+/* Elements are read by their size: unaligned bytes are moved. An archive inside of another, or
+ * repacked, has its records at any offset. */
 cq_status cq_storage_align(cq_storage **s);
 
 /* A part of other bytes, which it retains. Where elements would not be aligned, the part is copied
@@ -53,7 +52,8 @@ cq_status cq_storage_zeros(cq_storage **out, size_t size); /* take no memory unt
 /* Made when they are read, and never if they are only written to a file; takes no memory before.
  * The maker is released in any case. */
 cq_status cq_storage_later(cq_storage **out, size_t size, cq_maker maker);
-/* Replaces the contents of a storage by those of a maker, as above. Nothing reads it meanwhile. */
+/* Replaces the contents of a storage by those of a maker, as above. It must not be read
+ * concurrently. */
 void        cq_storage_make_later(cq_storage *s, cq_maker maker);
 void        cq_storage_make(cq_storage *s);
 cq_storage *cq_storage_retain(cq_storage *s);
@@ -61,11 +61,10 @@ void        cq_storage_release(cq_storage *s);
 
 typedef struct cq_qparams cq_qparams; /* tensor/qparams.h */
 
-/* What somebody attached to a tensor that was made under their eyes. Nothing here looks at it. The
- * tensor may outlive whoever did that, so what it points to is for those alone who know the owner
- * to be themselves. */
+/* Data that a listener attached to a tensor. Nothing here reads it. The tensor may outlive the
+ * listener, so only the owner may dereference it. */
 typedef struct cq_tag {
-    const void *owner; /* NULL: nobody; never an address that another owner could get */
+    const void *owner; /* NULL: no owner; never an address that another owner could get */
     void       *what;
 } cq_tag;
 
@@ -78,18 +77,19 @@ struct cq_tensor {
     int64_t     offset;  /* of the first element, in elements */
     bool        requires_grad;
     bool        is_parameter; /* an nn.Parameter of Python source */
-    bool        is_made_up; /* for sizes that a file declares: no measure of what a run may take */
+    bool        is_made_up;   /* for sizes that a file declares: it does not count for the limits
+                               * of a run */
 
     cq_tag tag;
 
-    /* The first elements of an integer tensor whose contents are known as symbols though it is
-     * fake (shape arithmetic), one at least; NULL: none. What has data may have changed since. */
+    /* The first elements of a fake integer tensor whose contents are known as symbols (shape
+     * arithmetic), at least one; NULL: unknown. Data may have changed since. */
     cq_int *known;
 
     cq_qparams *qparams; /* of a quantized tensor, else NULL */
 
-    int64_t *strides; /* in elements; of a fake tensor, what they are on the example */
-    cq_int  *sizes;   /* behind the struct, like strides */
+    int64_t *strides; /* in elements; for a fake tensor, values on the example */
+    cq_int  *sizes;   /* after the struct, like strides */
 };
 
 /* A tensor without storage and with contiguous strides. */
@@ -129,11 +129,11 @@ cq_status cq_tensor_become(cq_tensor *t, const cq_tensor *like);
 /* "float32[2, 3]" into buffer, for messages; returns buffer. */
 const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size);
 
-/* Adds a key to a string: two handles that show the same memory in the same way have the same. */
+/* Appends a key to a string: handles with the same view of the same memory have equal keys. */
 void cq_tensor_identity(cq_str *key, const cq_tensor *t);
 #define CQ_DESCRIBE_SIZE 256
 
-/* How many its elements take, wherever they lie, if somebody gave them: limits grow with that. */
+/* The size of its elements if the caller provided them: limits grow with that. */
 static inline double cq_tensor_given_bytes(const cq_tensor *t)
 {
     return t->is_made_up ? 0 : (double)cq_tensor_numel(t) * (double)cq_dtype_size(t->dtype);

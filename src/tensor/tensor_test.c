@@ -106,7 +106,7 @@ TEST(tensor, memory_of_the_caller_may_have_strides)
     CHECK_STATUS(CQ_E_ARGUMENT,
                  cq_tensor_wrap_strided(&t, CQ_DTYPE_F32, 2, sizes, far, numbers, count, &n_gone));
     CHECK(t == NULL);
-    CHECK_INT(1, n_gone); /* what was not taken is not given back */
+    CHECK_INT(1, n_gone); /* a failed call releases nothing */
 }
 
 struct counted {

@@ -1,5 +1,5 @@
-/* Tensors of strings. They are rare enough in models that there is no dtype for them: they
- * are boxes of texts in row-major order, and travel as values (CQ_VAL_OBJECT). */
+/* Tensors of strings. They are so rare in models that there is no dtype for them: they are boxes of
+ * texts in row-major order, passed as values (CQ_VAL_OBJECT). */
 #ifndef CQ_TENSOR_TEXT_H
 #define CQ_TENSOR_TEXT_H
 
@@ -10,7 +10,7 @@ typedef struct cq_texts {
     uint32_t  rank;
     int64_t   sizes[CQ_MAX_RANK];
     size_t    n;     /* elements */
-    cq_text **items; /* owned; NULL stands for "" */
+    cq_text **items; /* owned; NULL is "" */
 } cq_texts;
 
 /* All elements are "". Sizes that overflow or do not fit in memory are refused. */

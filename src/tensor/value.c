@@ -27,9 +27,9 @@ cq_val cq_val_retain(cq_val v)
 
 /* ---- letting go ---- */
 
-/* What nobody has any more, and is yet to be freed. Values can be nested as deep as a program likes
- * (a list of a million objects, each of which has the next), so that freeing one must not call
- * itself for what is inside: that is put here instead. */
+/* Unreferenced values that are yet to be freed. Values can be nested to any depth (a list of a
+ * million objects, each of which has the next), so freeing must not recurse: nested values are
+ * queued here instead. */
 static _Thread_local struct {
     bool     busy;
     cq_list *lists;

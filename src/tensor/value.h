@@ -1,9 +1,9 @@
-/* Values of any kind: what operators take and return, what an archive holds, what the
- * evaluator computes with.
+/* Values of any kind: arguments and results of operators, contents of archives, values of the
+ * evaluator.
  *
- * A cq_val is small and copied freely; what it points to is refcounted. Functions borrow
- * the values they are given, and whoever keeps one calls cq_val_retain. Lists and texts
- * may also lie on a caller's stack during a call (refs 0: nobody may keep them). */
+ * A cq_val is small and copied freely; what it points to is refcounted. Functions borrow their
+ * arguments, and a function that keeps one calls cq_val_retain. Lists and texts may also be on a
+ * caller's stack during a call (refs 0: they must not be kept). */
 #ifndef CQ_TENSOR_VALUE_H
 #define CQ_TENSOR_VALUE_H
 
@@ -55,7 +55,7 @@ typedef struct cq_val {
 
 struct cq_text {
     atomic_int refs;
-    bool       open; /* numbers in it are those of the example: they depend on data */
+    bool       open; /* its numbers are those of the example: they depend on data */
     size_t     len;
     char       text[]; /* terminated; may hold any bytes */
 };
@@ -65,12 +65,12 @@ struct cq_list {
     size_t     n;
     union {
         size_t   cap;
-        cq_list *next_dead; /* once nobody has it any more */
+        cq_list *next_dead; /* once it is unreferenced */
     };
     cq_val *items;
 
-    /* Where the items come from, if how many there are depends on data, as of numbers: it has
-     * none of its own then. Whoever set it knows what it is. NULL: it is a list like any. */
+    /* The origin of the items, if the length is data-dependent: the list has no items then. Its
+     * type is private to the setter. NULL: an ordinary list. */
     const void *origin;
 };
 
@@ -86,11 +86,11 @@ struct cq_dict {
         cq_val   key, value;
         uint64_t number;      /* of dict.c */
     } * entries;              /* in the order in which their keys came */
-    size_t         n_skipped; /* places in front of entries, of some that were removed */
+    size_t         n_skipped; /* free elements before entries, of removed ones */
     cq_dict_index *index;     /* finds keys; NULL: few entries, or not yet made */
 };
 
-/* Anything else that is shared; the owner of the kind knows what is behind the header. */
+/* Any other shared value; the owner of the kind defines the data after the header. */
 struct cq_box {
     atomic_int refs;
     void (*free)(cq_box *box);
@@ -99,7 +99,7 @@ struct cq_box {
 
 cq_val cq_val_retain(cq_val v); /* returns v */
 void   cq_val_release(cq_val v);
-void   cq_val_set(cq_val *slot, cq_val v); /* retains v, and lets go of what was there */
+void   cq_val_set(cq_val *slot, cq_val v); /* retains v, and releases the old value */
 
 cq_status cq_text_new(cq_text **out, const char *text, size_t len);
 bool      cq_text_is_same(const cq_text *a, const cq_text *b); /* the same bytes */
@@ -115,12 +115,12 @@ cq_val   *cq_dict_get_text(const cq_dict *dict, const char *key);
 bool      cq_dict_remove(cq_dict *dict, cq_val key);
 void      cq_dict_clear(cq_dict *dict); /* takes all entries out */
 
-/* Appends what is known to be a new key; retains both. What is appended so is found by a scan until
- * the next cq_dict_set. */
+/* Appends a key that is known to be new; retains both. It is found by a scan until the next
+ * cq_dict_set. */
 cq_status cq_dict_push(cq_dict *dict, cq_val key, cq_val value);
 
-/* A box of one reference, zeros behind its header; NULL without memory. Which kind a box is, its
- * free function tells: NULL if v is not one of that kind. */
+/* A box with one reference, zeroed after its header; NULL without memory. The free function
+ * identifies the kind: NULL if v is not of that kind. */
 void *cq_box_new(size_t size, void (*free)(cq_box *box));
 void *cq_box_of(cq_val v, void (*free)(cq_box *box));
 
@@ -158,7 +158,7 @@ static inline cq_val cq_val_of_list(cq_list *list)
     return list ? (cq_val){ .kind = CQ_VAL_LIST, .u.list = list } : CQ_NONE;
 }
 
-/* A list or tuple whose items are at hand. */
+/* A list or tuple with known items. */
 static inline bool cq_val_is_list(cq_val v)
 {
     return (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE) && !v.u.list->origin;

@@ -95,7 +95,7 @@ static cq_status map_dict(cq_visit *w, const cq_dict *from, cq_dict *to, size_t 
     return CQ_OK;
 }
 
-/* The copy is there as long as the walk: whoever got it may let go of it before. */
+/* The copy lives as long as the walk: the caller may release it earlier. */
 static cq_status keep(cq_visit *w, cq_val v, cq_val copy)
 {
     if (!w->copies)
@@ -177,8 +177,8 @@ static cq_status pair_parts(cq_visit *w, cq_val a, cq_val b, bool *same)
     return CQ_OK;
 }
 
-/* What is known of two containers that were met together. Those that contain themselves are met
- * while their parts are compared, and are taken to be the same until a part differs. */
+/* The result for two containers that were met together. Containers that contain themselves are met
+ * while their parts are compared, and are assumed to be equal until a part differs. */
 static char under_way, found_same, found_different;
 
 static const void *key_of(cq_val a, cq_val b)
@@ -206,7 +206,7 @@ static cq_status pair_once(cq_visit *w, cq_val a, cq_val b, bool *same)
     w->levels--;
     if (status == CQ_OK && w->once)
         status = cq_ptr_map_set(&w->made, key, *same ? &found_same : &found_different);
-    if (w->levels == 0 && w->has_cycle && !*same) /* what was taken to be the same may not be */
+    if (w->levels == 0 && w->has_cycle && !*same) /* the assumption of equality may be wrong */
         cq_ptr_map_clear(&w->made);
     return status;
 }

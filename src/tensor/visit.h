@@ -1,6 +1,6 @@
-/* Walks over values: over what is inside of lists, tuples and dicts, however deep. One place knows
- * what the parts of a value are, how deep values may be nested, and that a value can be inside of
- * several others: a copy is then inside of several copies, and is made once. */
+/* Walks over values: the contents of lists, tuples and dicts to any depth. The walk knows the parts
+ * of a value, limits the nesting, and preserves sharing: a value inside of several others is copied
+ * once. */
 #ifndef CQ_TENSOR_VISIT_H
 #define CQ_TENSOR_VISIT_H
 
@@ -25,18 +25,18 @@ struct cq_visit {
     cq_status (*each)(cq_visit *w, cq_val leaf);
     cq_status (*map)(cq_visit *w, cq_val leaf, cq_val *out); /* the caller owns *out */
 
-    /* Two values, leaves or not: whether they are the same, as far as that can be told without
-     * their parts, and whether the parts decide. */
+    /* Compares two values, leaves or not: whether they are equal without their parts, and whether
+     * the parts decide. */
     cq_status (*pair)(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts);
 
-    /* Each may be NULL. An object that has parts: what they are in; and such an object again, of
+    /* Each may be NULL. The container with the parts of an object; and the object rebuilt with
      * other parts. */
     bool (*open)(cq_val object, cq_val *parts);
     cq_status (*close)(cq_val object, cq_val parts, cq_val *out);
     cq_status (*enter)(cq_visit *w, cq_val container); /* before its parts */
 
-    /* Each passes over a container that it has met, and pair knows what it found of two that it
-     * has met together; until cq_visit_clear. */
+    /* each skips containers that it has met, and pair remembers its results; until
+     * cq_visit_clear. */
     bool once;
     bool has_cycle; /* two containers were met while their parts were being compared */
 
@@ -45,15 +45,16 @@ struct cq_visit {
 
     const cq_visit_place *place; /* of the leaf of each or map; NULL: it is the whole value */
 
-    cq_ptr_map made;   /* container -> its copy; with once, what was met */
+    cq_ptr_map made;   /* container -> its copy; with once, those that were met */
     cq_list   *copies; /* all of them */
 };
 
-/* Calls each for every leaf of v, in order. What is inside of two containers comes twice. */
+/* Calls each for every leaf of v, in order. The contents of a container that occurs twice are
+ * visited twice. */
 cq_status cq_val_each(cq_visit *w, cq_val v);
 
-/* A copy of v, with what map makes of every leaf in its place. The caller owns *out. Of one walk,
- * which ends with cq_visit_clear, a container has one copy. */
+/* A copy of v, with every leaf replaced by the result of map. The caller owns *out. Within one
+ * walk, which ends with cq_visit_clear, a container has one copy. */
 cq_status cq_val_map(cq_visit *w, cq_val v, cq_val *out);
 void      cq_visit_clear(cq_visit *w);
 

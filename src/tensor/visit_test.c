@@ -123,7 +123,7 @@ TEST(visit, a_value_that_contains_itself_is_refused)
     int      n   = 0;
     cq_visit map = { .map = plus_one, .user = &n }, each = { .each = count, .user = &n };
 
-    v.u.list->items[1] = v; /* without a reference of its own */
+    v.u.list->items[1] = v; /* not retained */
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_val_map(&map, v, &copy));
     CHECK(copy.kind == CQ_VAL_NONE);
     cq_visit_clear(&map);

@@ -42,7 +42,7 @@ cq_status cq_walk_add(cq_walk *w, const cq_tensor *t);
 /* Adds an operand of the walk's own rank by address and strides in bytes. */
 void cq_walk_add_bytes(cq_walk *w, void *data, const int64_t *strides);
 
-/* The first row; false when there are no elements. */
+/* The first row; false if there are no elements. */
 bool cq_walk_start(cq_walk *w, cq_walk_order order);
 
 /* The next row; false after the last. */

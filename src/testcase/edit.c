@@ -1,5 +1,4 @@
-/* Walks graphs, reads and writes files. What is done to the tensors is in strip.c, runnable.c and
- * unstrip.c. */
+/* Walks graphs, reads and writes files. strip.c, runnable.c and unstrip.c change the tensors. */
 #include "testcase/edit.h"
 
 #include "base/str.h"

@@ -11,15 +11,15 @@ struct cq_edit {
     cq_status (*graph)(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *graph);
     uint32_t save_flags; /* CQ_ONNX_SAVE_*, for models */
     bool     changed;    /* set by graph when it does anything */
-    bool     own_file;   /* nobody else sees the bytes of the model */
+    bool     own_file;   /* the bytes of the model are not shared */
 };
 
-/* The main graph and those in attributes of its nodes, inner ones first. Graphs in lists and in
- * functions are left alone, as pytorch-pfn-extras does. */
+/* The main graph and the subgraphs in attributes of its nodes, inner ones first. Graphs in lists
+ * and in functions are skipped, as in pytorch-pfn-extras. */
 cq_status cq_edit_model(cq_edit *edit, cq_onnx_model *m);
 
-/* The model or, if path ends in .pb, the tensor in a file, written to out (which may be path). A
- * tensor looks to the edit like the only initializer of a graph. What is not changed is copied. */
+/* Edits the model or, if path ends in .pb, the tensor in a file, and writes it to out (which may be
+ * path). The edit sees a tensor as the only initializer of a graph. Unchanged parts are copied. */
 cq_status cq_edit_file(cq_edit *edit, const char *path, const char *out);
 
 /* One tensor message into a file. */

@@ -1,4 +1,4 @@
-/* What is in folders, and copies of files. */
+/* Lists folders and copies files. */
 #ifndef CQ_TESTCASE_FOLDER_H
 #define CQ_TESTCASE_FOLDER_H
 
@@ -7,7 +7,7 @@
 
 typedef CQ_VEC(char *) cq_names;
 
-/* The names in a folder, sorted, those that begin with a dot left out. */
+/* The names in a folder, sorted, without those that begin with a dot. */
 cq_status cq_list_folder(cq_names *out, const char *folder);
 void      cq_names_clear(cq_names *names);
 

@@ -33,7 +33,7 @@ static bool join(char *out, const char *folder, const char *name)
     return n > 0 && n < MAX_PATH_SIZE;
 }
 
-/* A whole small text file; false if it is none. */
+/* A whole small text file; false if it cannot be read. */
 static bool read_text(char *text, size_t size, const char *folder, const char *name)
 {
     char path[MAX_PATH_SIZE];

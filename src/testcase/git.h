@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Texts are "" where they are not known. */
+/* Unknown texts are "". */
 typedef struct cq_git {
     char branch[256]; /* "HEAD" when none is checked out */
     char commit[72];
-    char remote[1024]; /* the URL of origin, without passwords; "origin" if it has none */
+    char remote[1024]; /* the URL of origin, without passwords; "origin" if it has no URL */
     char commit_date[40];
 } cq_git;
 

@@ -26,8 +26,8 @@ typedef struct pack {
     bytes index, data;
 } pack;
 
-/* At most size bytes of what is deflated at the beginning of from, terminated; NULL if there are
- * more or it is damaged. */
+/* Inflates at most size bytes at the beginning of from, terminated; NULL if there are more or the
+ * data is damaged. */
 static char *inflate_some(size_t *n, bytes from, size_t size)
 {
     z_stream s   = { .next_in  = (unsigned char *)from.data,
@@ -65,7 +65,7 @@ static uint64_t big_endian(bytes from, size_t at, size_t size)
     return n;
 }
 
-/* Where an object lies in its pack; UINT64_MAX: it is not in this one. */
+/* The offset of an object in its pack; UINT64_MAX: it is not in this one. */
 static uint64_t find_in_index(bytes index, const unsigned char *hash)
 {
     const size_t table = 8, hashes = table + 4 * 256;
@@ -110,7 +110,7 @@ static bool take_number(uint64_t *n, bytes *from)
     return false;
 }
 
-/* What instructions of copying and inserting make of a base. */
+/* Applies copy and insert instructions to a base. */
 static char *apply_delta(size_t *n, const char *base, size_t base_size, bytes delta)
 {
     uint64_t from_size, size;

@@ -36,7 +36,7 @@ static json_t *now(void)
     return cq_time_local_text(text, sizeof text) ? json_string(text) : NULL;
 }
 
-/* Text that may be in any encoding; what is not UTF-8 is left out. */
+/* Text in any encoding; invalid UTF-8 is dropped. */
 static json_t *text_or_empty(const char *text)
 {
     json_t *json = json_string(text);

@@ -1,4 +1,4 @@
-/* meta.json of a test-case: when, where and from what it was made. */
+/* meta.json of a test case: time, environment and source of the export. */
 #ifndef CQ_TESTCASE_META_H
 #define CQ_TESTCASE_META_H
 

@@ -1,14 +1,14 @@
-/* Nodes that compute a tensor in place of a weight: of the same type and shape, and with its mean
- * and variance. The tensor is taken as a matrix of p rows and q columns,
+/* Nodes that compute a replacement of a weight with the same type, shape, mean and variance. The
+ * tensor is a matrix of p rows and q columns,
  *
  *     w[i, j] = shift + scale * sin(A * i + B * j)
  *
- * The sums of such sines over all i and j have closed forms, so scale and shift come from the
- * weight's statistics without computing a single element. Operators are those that opset 9 has
- * and no later one has changed for these inputs: indices come from NonZero, since Range is newer.
- * RandomNormal would be one node, but gives other numbers in each run.
+ * The sums of such sines over all i and j have closed forms, so scale and shift are derived from
+ * the weight's statistics without computing a single element. The operators exist since opset 9 and
+ * are unchanged for these inputs: indices come from NonZero, since Range is newer. RandomNormal
+ * would be one node, but gives other numbers in each run.
  *
- * Integers stay as they are: they are indices and shapes, and made-up ones need not run. */
+ * Integers are kept: they are indices and shapes, and random ones might not run. */
 #include "onnx/tensor.h"
 #include "testcase/strip.h"
 
@@ -121,7 +121,7 @@ static double complex mean_phase(int64_t n, double step)
     return (1 - cexp(I * step * (double)n)) / (1 - cexp(I * step)) / (double)n;
 }
 
-/* What scale and shift give the pattern that mean and variance. sin^2 x = (1 - cos 2x) / 2. */
+/* The scale and shift for a given mean and variance. sin^2 x = (1 - cos 2x) / 2. */
 static void fit(double *scale, double *shift, const cq_stats *want, int64_t p, int64_t q)
 {
     double a = (double)STEP_ROW, b = (double)STEP_COLUMN;
@@ -172,7 +172,7 @@ static void add_nodes(const recipe *r, const cq_onnx_tensor *tensor, const cq_st
     cast(r, tensor->name, x, tensor->data_type);
 }
 
-/* In old IR versions an initializer is an input as well; what a node gives cannot be one. */
+/* In old IR versions an initializer is also an input; the result of a node cannot be one. */
 static void remove_input(cq_onnx_graph *graph, const char *name)
 {
     cq_onnx_value_infos *inputs = &graph->input;

@@ -1,6 +1,6 @@
-/* numpy sums float32 in float32, pairwise so that errors stay small, and everything but floats in
- * float64. The order of additions is numpy's, hence the digits are. One thing is not: numpy
- * computes the variance of float16 in float16, where large tensors overflow; here it is float32. */
+/* numpy sums float32 in float32, pairwise to limit errors, and everything but floats in float64.
+ * The order of additions is numpy's, so the digits are equal. One difference: numpy computes the
+ * variance of float16 in float16, where large tensors overflow; here it is float32. */
 #include "testcase/stats.h"
 
 #include "tensor/convert.h"

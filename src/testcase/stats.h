@@ -1,11 +1,11 @@
-/* Mean and variance, to the last digit those of numpy's mean() and var(). */
+/* Mean and variance, equal to numpy's mean() and var() in all digits. */
 #ifndef CQ_TESTCASE_STATS_H
 #define CQ_TESTCASE_STATS_H
 
 #include "tensor/dtype.h"
 
 typedef struct cq_stats {
-    double mean, variance; /* NaN when there are no elements */
+    double mean, variance; /* NaN if there are no elements */
 } cq_stats;
 
 /* Of n contiguous elements, which need not be aligned. dtype is not complex. */

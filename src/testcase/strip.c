@@ -1,5 +1,5 @@
-/* Large tensors without their data, in the format of pytorch-pfn-extras. Unlike there, nothing is
- * left behind in whichever field the data was. */
+/* Removes the data of large tensors, in the format of pytorch-pfn-extras. Unlike there, no field
+ * keeps any data. */
 #include "testcase/strip.h"
 
 #include "base/pytext.h"
@@ -21,7 +21,7 @@ cq_status cq_is_strippable(bool *out, const cq_onnx_tensor *tensor, int64_t thre
     return CQ_OK;
 }
 
-/* The bytes in the file are used as they are, without a copy, for weights may be large. */
+/* The bytes in the file are used in place, because weights may be large. */
 cq_status cq_onnx_tensor_stats(cq_stats *out, const cq_onnx_model *m, const cq_onnx_tensor *tensor)
 {
     cq_dtype   dtype = cq_dtype_from_onnx(tensor->data_type);
@@ -45,7 +45,7 @@ cq_status cq_onnx_tensor_stats(cq_stats *out, const cq_onnx_model *m, const cq_o
     return CQ_OK;
 }
 
-/* Python's json writes infinities in words of its own. */
+/* Python's json writes infinities as words. */
 static void add_json_number(cq_str *s, double x)
 {
     if (isfinite(x))

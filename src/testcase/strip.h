@@ -18,7 +18,7 @@ cq_status cq_is_strippable(bool *out, const cq_onnx_tensor *tensor, int64_t thre
 
 cq_status cq_onnx_tensor_stats(cq_stats *out, const cq_onnx_model *m, const cq_onnx_tensor *tensor);
 
-/* If it is strippable, what is left of it is where its data was, and what it was like. */
+/* If it is strippable, its data is replaced by its statistics. */
 cq_status cq_strip_tensor(bool *done, cq_onnx_model *m, cq_onnx_tensor *tensor, int64_t threshold);
 
 /* runnable.c: nodes in place of the float initializers of a graph. */

@@ -10,7 +10,7 @@
 
 static char path[] = "/tmp/calque_strip_XXXXXX.pb";
 
-/* 0.1, 0.2, … of n elements; what numpy 1.24 says about them is in the tests. */
+/* 0.1, 0.2, … of n elements; the tests contain numpy 1.24's results for them. */
 static cq_tensor *tenths(cq_dtype dtype, int64_t n)
 {
     cq_tensor *t = tensor_of(CQ_DTYPE_F64, 1, &n, NULL), *out = NULL;

@@ -1,4 +1,4 @@
-/* A trace of the steps of an export, for chrome://tracing and its kin. */
+/* A trace of the steps of an export, for chrome://tracing and similar viewers. */
 #ifndef CQ_TESTCASE_TRACE_H
 #define CQ_TESTCASE_TRACE_H
 
@@ -6,7 +6,7 @@
 
 typedef struct cq_trace {
     cq_str  events;
-    int64_t began; /* of the step that goes on, microseconds */
+    int64_t began; /* of the current step, microseconds */
 } cq_trace;
 
 void cq_trace_begin(cq_trace *trace);

@@ -65,7 +65,7 @@ static cq_status read_number(double *out, const cq_onnx_tensor *tensor, const js
     return CQ_OK;
 }
 
-/* Whether a tensor is a stripped one, and what it was like. */
+/* Whether a tensor is stripped, and its statistics. */
 static cq_status read_stripped(bool *is, cq_stats *stats, const cq_onnx_tensor *tensor)
 {
     const char *text = cq_onnx_entry_get(&tensor->external_data, "location");
@@ -92,9 +92,9 @@ static cq_status read_stripped(bool *is, cq_stats *stats, const cq_onnx_tensor *
     return status;
 }
 
-/* Before there is memory for it: what was stripped came out of a file, so it fits in one, and all
- * of it is an output that the limit of outputs allows. Elements of less than 4 bytes take as long
- * to make as floats and are counted as such. */
+/* Checked before the allocation: stripped data came from a file, so it fits in one, and all of it
+ * counts for the limit of outputs. Elements of less than 4 bytes take as long to generate as floats
+ * and are counted as such. */
 static cq_status check_size(unstrip *u, const cq_onnx_tensor *tensor)
 {
     const char *length = cq_onnx_entry_get(&tensor->external_data, "length");
@@ -234,8 +234,8 @@ static bool is_folder(const char *path)
     return cq_path_look_up(path, NULL) == CQ_PATH_FOLDER;
 }
 
-/* What is in a test-case is somebody else's: a link in it could lead to any file of the user's,
- * FIFOs are waited for. */
+/* A test case is untrusted: a link in it could lead to any file of the user, and a FIFO would
+ * block. */
 static cq_status check_entry(const char *path, cq_entry_kind kind)
 {
     if (kind == CQ_ENTRY_MISSING)
@@ -247,7 +247,7 @@ static cq_status check_entry(const char *path, cq_entry_kind kind)
     return CQ_OK;
 }
 
-/* The files in a folder, and with nested those in the test_data_set_N of it. */
+/* The files in a folder and, with nested, those in its test_data_set_N. */
 static cq_status unstrip_folder(unstrip *u, const char *folder, const char *out, bool nested)
 {
     cq_names  names  = { 0 };

@@ -1,5 +1,5 @@
-/* Writes test-cases. Everything is computed before the first file is touched, and all files are put
- * into place together: a failure leaves what was there. */
+/* Writes test cases. Everything is computed before the first file is written, and all files are
+ * renamed together: a failure leaves the old ones. */
 #include "base/sized.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -17,7 +17,7 @@ enum {
     MAX_TRIES = 4  /* when another program creates the folder meanwhile */
 };
 
-/* A run: what the model began with besides its inputs, and what it gave. */
+/* A run: the initial state of the model, and its outputs. */
 typedef struct data_set {
     cq_tensor **states; /* as many as the model has */
     cq_tensor  *outputs[CQ_TESTCASE_MAX_OUTPUTS];
@@ -30,7 +30,7 @@ typedef struct writer {
     size_t                     next_set; /* where the search for a number begins */
     const cq_testcase_options *options;
     cq_export_options          export_options; /* with a name for every input */
-    char (*names)[32];                         /* those that are made up */
+    char (*names)[32];                         /* generated names */
     const char      **input_names;
     cq_tensor *const *inputs;
     size_t            n_inputs;
@@ -92,7 +92,7 @@ static cq_status name_inputs(writer *w)
 
 /* ---- files ---- */
 
-/* FOLDER/NAME in s, which is cleared first. NULL when there is no memory. */
+/* FOLDER/NAME in s, which is cleared first. NULL if there is no memory. */
 static const char *in_folder(cq_str *s, const char *folder, const char *name)
 {
     cq_str_clear(s);
@@ -147,7 +147,7 @@ static cq_tensor *find_input(const writer *w, const data_set *data, const char *
     return NULL;
 }
 
-/* What the model takes, in its order. Weights that are inputs as well need no data. */
+/* The inputs of the model, in its order. Weights that are also inputs need no data. */
 static cq_status write_inputs(const writer *w, const data_set *data, const char *set)
 {
     size_t n = cq_onnx_model_n_values(w->model, CQ_ONNX_INPUTS), index = 0;
@@ -166,7 +166,7 @@ static cq_status write_inputs(const writer *w, const data_set *data, const char 
     return CQ_OK;
 }
 
-/* The name that somebody gave to an output, NULL when the export made it up. */
+/* The name that the user gave to an output, NULL if it was generated. */
 static const char *output_name(const writer *w, size_t i)
 {
     const cq_export_options *o    = &w->export_options;
@@ -223,7 +223,7 @@ static bool is_tensor_name(const char *name)
     return false;
 }
 
-/* Those that nothing new takes the place of. Other files are the user's. */
+/* Deletes tensors that are not overwritten. Other files belong to the user. */
 static cq_status delete_tensors(const char *set)
 {
     cq_names  names  = { 0 };
@@ -242,7 +242,7 @@ static cq_status delete_tensors(const char *set)
     return status;
 }
 
-/* The first set that is not there, or with a new model the next one. */
+/* The first set that does not exist or, with a new model, the next one. */
 static const char *choose_set(writer *w, cq_str *path, bool is_new_model)
 {
     for (;;) {
@@ -274,7 +274,7 @@ done:
     return status;
 }
 
-/* Stripped weights are external data that is nowhere, so the model is saved as it is. */
+/* Stripped weights refer to external data that does not exist, so the model is saved unchanged. */
 static cq_status write_model(writer *w, const char *path)
 {
     bool                 strip = wants(w, CQ_TESTCASE_STRIP);
@@ -381,7 +381,7 @@ static cq_status want_gradients(writer *w)
 
 /* ---- running ---- */
 
-/* What a step begins with: what the file holds, or the last outputs of the step before it. */
+/* The state at the beginning of a step: from the file, or the last outputs of the previous step. */
 static cq_status find_states(const writer *w, data_set *data, const data_set *before)
 {
     const char *input, *output;

@@ -89,7 +89,7 @@ TEST(testcase, nothing_is_written_when_the_run_fails)
     CHECK(access(path, F_OK) != 0);
 }
 
-/* Every public struct that says its size, zeroed. */
+/* Every public struct with a size field, zeroed. */
 TEST(api, calls_refuse_zeroed_structs)
 {
     cq_module     *linear = cq_linear_new(2, 2, true);

@@ -1,6 +1,5 @@
-/* Calls that a program writes: their arguments, arguments bound to parameters, functions and
- * classes of the program, and the calls whose arguments are types. What else a call can mean,
- * resolve.c says. */
+/* Calls in a program: their arguments, arguments bound to parameters, functions and classes of the
+ * program, and calls whose arguments are types. resolve.c handles other calls. */
 #include "base/str.h"
 #include "script/python/python.h"
 #include "lang/desugar.h"
@@ -114,7 +113,7 @@ static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_s
     cq_script_describe(s, def, source, is_method);
 }
 
-/* A call from outside was given a wrong example; a call inside the program is wrong by itself. */
+/* A call from outside has a wrong example; a call inside the program is an error of the program. */
 static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame *f,
                             const cq_ast_def *def)
 {
@@ -270,8 +269,8 @@ static bool is_forward(const char *name)
     return strncmp(name, "forward", 7) == 0 && strspn(name + 7, "0123456789") == strlen(name + 7);
 }
 
-/* The object that a method is bound to is its first argument. The arguments are copied all the
- * same: entering the scope of a module may put others in their place. */
+/* The object that a method is bound to is its first argument. The arguments are copied in any case:
+ * entering the scope of a module may replace some. */
 static cq_status copy_arguments(cq_fncall *c, cq_val self, cq_val **out)
 {
     const size_t n_self = self.kind != CQ_VAL_NONE;
@@ -350,7 +349,7 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     cq_object   *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
     bool         scoped = self && self->text && !self->type && is_forward(fn->def->name);
     cq_status    status;
-    const cq_val kept = cq_val_retain(c->callee); /* what is called may let go of itself */
+    const cq_val kept = cq_val_retain(c->callee); /* the callee may release itself */
 
     status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && ev->depth >= CQ_EVAL_MAX_DEPTH)

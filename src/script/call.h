@@ -1,9 +1,9 @@
-/* A call: what is called, with which arguments, and what came of it. One struct goes all the way
- * from the expression of a program, or from C code, to whoever knows what the call means.
+/* A call: the callee, its arguments, and the result. One struct is passed from the expression of a
+ * program, or from C code, to the function that implements the call.
  *
- * Who that is, the table of resolvers in resolve.c says, a line each, in their order. A resolver
- * runs the call and leaves its result, or declines; one that declines may have changed the call for
- * those after it. Builtins (builtin.h) decline in the same way. */
+ * resolve.c has the table of resolvers, tried in order. A resolver runs the call and sets its
+ * result, or declines; one that declines may have changed the call for the next ones. Builtins
+ * (builtin.h) decline in the same way. */
 #ifndef CQ_SCRIPT_CALL_H
 #define CQ_SCRIPT_CALL_H
 
@@ -11,23 +11,23 @@
 
 enum { CQ_EVAL_MAX_OPERANDS = 64 }; /* arguments of an operator */
 
-/* Arguments are borrowed, from the context or the caller; the result is the context's. Where in the
- * program the call is, ev->cx->place tells. */
+/* Arguments are borrowed, from the context or the caller; the context owns the result.
+ * ev->cx->place has the location of the call in the program. */
 typedef struct cq_fncall {
     cq_eval           *ev;
-    cq_val             callee; /* a function, class or object of the program; None: the name says */
-    const char        *name;   /* "aten::add", "len"; NULL until the callee has told */
+    cq_val             callee; /* a function, class or object of the program; None: use the name */
+    const char        *name;   /* "aten::add", "len"; NULL until it is derived from the callee */
     const cq_val      *args;   /* by position */
     const cq_val      *kw;     /* by keyword, with their names */
     const char *const *names;
     size_t             n, n_kw;
-    const struct cq_builtin *row; /* of the builtin that is asked */
+    const struct cq_builtin *row; /* of the builtin that is tried */
     cq_val                   result;
     bool                     declined;
 } cq_fncall;
 
-/* Finds out what the call means and runs it: of its callee; or of its name as an operator, before
- * which no builtin comes. */
+/* Resolves the call and runs it: by its callee; or by its name as an operator, without trying
+ * builtins. */
 cq_status cq_fncall_run(cq_fncall *c);
 cq_status cq_fncall_run_operator(cq_fncall *c);
 
@@ -41,10 +41,10 @@ static inline cq_status cq_fncall_decline(cq_fncall *c)
 const cq_val *cq_fncall_find(const cq_fncall *c, size_t i, const char *name);
 cq_val        cq_fncall_arg(const cq_fncall *c, size_t i, const char *name);
 
-/* Puts other arguments in the place of those by position. They are copied. */
+/* Replaces the positional arguments. They are copied. */
 cq_status cq_fncall_set_args(cq_fncall *c, const cq_val *args, size_t n);
 
-/* What an OPTIONAL among the arguments holds is in its place: where it is used, it is not None. */
+/* Replaces each OPTIONAL among the arguments by its value: a value that is used is not None. */
 cq_status cq_fncall_unwrap(cq_fncall *c);
 
 /* ---- the resolvers: resolve.c has their order ---- */
@@ -59,15 +59,14 @@ cq_status cq_resolve_matrices(cq_fncall *c); /* matrices.c: factors of dynamic s
 cq_status cq_resolve_operator(cq_fncall *c); /* overload.c: an overload of the table */
 cq_status cq_resolve_foreign(cq_fncall *c);  /* foreign.c: a node with a guessed result */
 
-/* v that is to be unpacked into n: what it gives, if it was guessed to be one tensor; else v. */
+/* v that is unpacked into n: as many results, if v was guessed to be one tensor; otherwise v. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
 
-/* A tensor that was guessed is of this dtype and these sizes (integers); *out is it. Others stay as
- * they are. */
+/* Sets dtype and sizes (integers) of a guessed tensor; *out is it. Other values are unchanged. */
 cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
                              cq_val *out);
 
-/* A failure if v was guessed to be one tensor, of which an item is asked for. */
+/* Fails if v was guessed to be one tensor, and an item of it is read. */
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
 
 /* A node of an operator that no table has, whose results look like these tensors. *out is a list of
@@ -75,7 +74,7 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
 cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args,
                                 const cq_list *like, cq_val *out);
 
-/* The failure of a capture that went on with a guess is the guess's: says so. */
+/* Attributes the failure of a capture to its first guess, if there was one. */
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status);
 
 #endif

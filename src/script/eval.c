@@ -1,7 +1,6 @@
 /* Statements and expressions. Displays and comprehensions are in display.c, loops in loop.c, calls
- * in call.c. Values in flight belong to the context; what a variable
- * or a container holds is retained by it. After every statement the context lets go of what
- * nobody kept. */
+ * in call.c. The context owns temporaries; variables and containers retain their values. After
+ * every statement the context releases its temporaries. */
 #include "script/python/python.h"
 #include "script/values/sequence.h"
 #include "base/str.h"
@@ -123,7 +122,7 @@ static cq_status value_of_variable(cq_eval *ev, const cq_ast_expr *x, cq_val v, 
                         why == name ? "" : ": ", why == name ? "" : why);
 }
 
-/* A function or class of the unit that the program is in, or what it imports. */
+/* A function or class of the program's unit, or an import of it. */
 static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
                                  bool *found)
 {
@@ -146,8 +145,8 @@ static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *n
     return status;
 }
 
-/* A variable of Python source. The context keeps it, for what the rest of the expression does may
- * replace it. What was imported is looked up now that it is used. */
+/* A variable of Python source. The context keeps it, because the rest of the expression may replace
+ * it. Lazy imports are resolved now. */
 static cq_status keep_variable(cq_eval *ev, const cq_ast_expr *x, cq_val *slot, cq_val *out)
 {
     if (slot->kind == CQ_VAL_OBJECT && cq_object_as(*slot, CQ_OBJECT_LAZY)) {
@@ -395,7 +394,7 @@ cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out)
     return CQ_OK;
 }
 
-/* What a generator yields is collected: see python/iterate.c. */
+/* The values of a generator are collected: see python/iterate.c. */
 static cq_status eval_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_frame *f = ev->frame;
@@ -517,7 +516,7 @@ cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 /* ---- statements ---- */
 
-/* As many items as there are names for: the program says that it is of that length. */
+/* As many items as there are names: the program asserts the length. */
 static cq_status take_first(cq_eval *ev, const cq_ast_expr *target, cq_val v, cq_val *list)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
@@ -646,9 +645,9 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
                         message.kind == CQ_VAL_STR ? message.u.text->text : "");
 }
 
-/* with torch.no_grad(): the context managers of models do nothing to inference; those that are
- * classes of the program have their __enter__ and __exit__ called. Whether gradients are wanted is
- * as it was before, behind it: while a model is exported, no_grad is told that they are not. */
+/* with torch.no_grad(): context managers of models have no effect on inference; for classes of the
+ * program __enter__ and __exit__ are called. The gradient mode is restored afterwards: during an
+ * export, no_grad sees that it is off. */
 static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val    entered, method, ignored, nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE };

@@ -1,15 +1,15 @@
-/* The evaluator of TorchScript: it runs what is known and writes down the rest.
+/* The evaluator of TorchScript: it runs what is known and records the rest.
  *
- * Every value is known (a number, a text, a list, an object, a tensor with data), or shaped (a
- * fake tensor of a capture), or a symbol (a size, or a number that carries the graph value it
- * comes from). A branch on a known condition is taken; on a symbolic one both sides are
- * evaluated into the blocks of an If (branch.c), and a loop of unknown length becomes a Loop
- * (loop.c). Lists, dicts, classes, None, closures vanish because they have been run.
+ * Every value is known (a number, a text, a list, an object, a tensor with data), or shaped (a fake
+ * tensor of a capture), or a symbol (a size, or a number with the graph value it comes from). A
+ * branch on a known condition is taken; on a symbolic one both sides are evaluated into the blocks
+ * of an If (branch.c), and a loop of data-dependent length becomes a Loop (loop.c). Lists, dicts,
+ * classes, None and closures disappear because they have been evaluated.
  *
- * With a plain context the same code simply runs the program.
+ * With a plain context the same code runs the program.
  *
- * Types are those of the values: TorchScript is statically typed so that it can be compiled,
- * but a program that is run once, with its values at hand, needs no inference. */
+ * Types are those of the values: TorchScript is statically typed so that it can be compiled, but a
+ * program that is run once with known values needs no inference. */
 #ifndef CQ_SCRIPT_EVAL_H
 #define CQ_SCRIPT_EVAL_H
 
@@ -24,7 +24,7 @@
 enum {
     CQ_EVAL_MAX_DEPTH  = 200,                 /* calls of functions inside of each other */
     CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* of values inside of each other */
-    CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are written one by one */
+    CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are unrolled */
     CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* of a list that a program makes */
     CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a text that a program makes */
 };
@@ -33,7 +33,8 @@ enum {
                  for more, and a file adds what base/steps.h says */
 enum {
     CQ_EVAL_STEP_ITEMS = 4,  /* items of lists and bytes of texts that are a step */
-    CQ_EVAL_CALL_STEPS = 8,  /* of a function of the program, beside those of its body */
+    CQ_EVAL_CALL_STEPS = 8,  /* for a call of a function of the program, besides those of its
+                              * body */
     CQ_EVAL_NODE_STEPS = 128 /* of an operator that is written down */
 };
 
@@ -48,7 +49,7 @@ typedef enum cq_object_kind {
     CQ_OBJECT_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
     CQ_OBJECT_BUILTIN,   /* a function known by name: "aten::add", "len" */
     CQ_OBJECT_FUNCTION,  /* of the program, maybe bound to self */
-    CQ_OBJECT_NATIVE,    /* a function in C, of whoever uses the evaluator */
+    CQ_OBJECT_NATIVE,    /* a function in C, of the evaluator's user */
     CQ_OBJECT_METHOD,    /* of a plain value: x.relu, items.append */
     CQ_OBJECT_CLASS,
     CQ_OBJECT_INSTANCE, /* an instance: a module, a class of the user's */
@@ -61,11 +62,11 @@ typedef enum cq_object_kind {
 
     /* Of Python source (python/python.h). */
     CQ_OBJECT_MODULE,      /* a source file: text is its dotted name */
-    CQ_OBJECT_LAZY,        /* what an import binds until it is used: text of module self */
+    CQ_OBJECT_LAZY,        /* a lazy import: text of module self */
     CQ_OBJECT_PROPERTY,    /* self is a tuple: getter, setter, deleter */
     CQ_OBJECT_STATIC,      /* a static method: self is the function */
     CQ_OBJECT_CLASSMETHOD, /* self is the function */
-    CQ_OBJECT_SUPER,       /* self is bound; type is the class behind which the search begins */
+    CQ_OBJECT_SUPER,       /* self is bound; the search begins after the class type */
     CQ_OBJECT_ITERATOR,    /* self is a list; attribute 0 is the index of the next item */
     CQ_OBJECT_SLICE,       /* self is a tuple: start, stop, step */
     CQ_OBJECT_ELLIPSIS,
@@ -96,7 +97,7 @@ struct cq_object {
                     of ZIP */
     cq_frame *closure;               /* of a nested function: where it was defined; retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
-    cq_ptr_map members; /* of a NAMESPACE: interned name -> what it led to, of the program's */
+    cq_ptr_map members; /* of a NAMESPACE: interned name -> member, owned by the program */
     cq_int     start, stop, step; /* of a RANGE */
     bool       is_unjoined;       /* of an UNDEFINED: it has values, but no form for all of them */
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
@@ -104,7 +105,7 @@ struct cq_object {
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 
     /* Of Python source. Classes live as long as the program, so pointers to them are borrowed. */
-    cq_object *type;         /* of an INSTANCE or NAMED, the metaclass of a CLASS; NULL: none */
+    cq_object *type;         /* of an INSTANCE or NAMED, the metaclass of a CLASS; otherwise NULL */
     cq_object *owner;        /* of a FUNCTION: the class whose body defines it; NULL: none */
     CQ_VEC(cq_object *) mro; /* of a CLASS, itself first */
     const char *native_base; /* of a CLASS: "dict", the builtin type that it extends; NULL: none */
@@ -138,7 +139,7 @@ cq_val *cq_object_attribute(cq_object *object, const char *interned); /* NULL: n
 cq_status cq_object_new_named(cq_val *out, const cq_object *like, cq_val items);
 cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq_val *out);
 
-/* What an OPTIONAL holds, anything else as it is: where a program uses a value, it is not None. */
+/* The value of an OPTIONAL, anything else unchanged: a value that a program uses is not None. */
 cq_val cq_val_unwrap(cq_val v);
 
 /* "Tensor", "List[int]", "Net": how messages call the type of a value. */
@@ -155,11 +156,11 @@ struct cq_program {
     cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def: one each */
     cq_ptr_map globals;  /* interned name -> of those, one that is there without an import */
     cq_unit   *main;     /* of source text; NULL for archives */
-    void      *archive;  /* of an archive; asked for code by qualifier */
+    void      *archive;  /* of an archive; provides code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
     cq_val      constants; /* the tuple CONSTANTS refers to */
     int         version;   /* of the archive, which decides about old operators; newest otherwise */
-    size_t      n_definitions;    /* sources that say what operators compute (foreign.c) */
+    size_t      n_definitions;    /* sources that define operators (foreign.c) */
     cq_map      used_definitions; /* their functions that were called, by name */
     const char *undefined_op;     /* the first operator that was called without any; NULL: none */
     bool        has_warned_of_definitions;
@@ -169,8 +170,8 @@ struct cq_program {
     bool        has_max_steps; /* the user did */
     int64_t     max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
     uint64_t    available;     /* when the program was made */
-    int64_t     loaded_bytes;  /* of those, what the archive's values take */
-    bool        reads_mode;    /* a module has been asked whether it is in training mode */
+    int64_t     loaded_bytes;  /* of those, the bytes of the archive's values */
+    bool        reads_mode;    /* the program has read the training mode of a module */
     bool        needs_tape;    /* it calls torch.autograd.grad */
     bool        whole_range;   /* as qnnpack has it (cq_ctx) */
 
@@ -181,7 +182,7 @@ cq_status cq_program_new(cq_program **out);
 void      cq_program_free(cq_program *p);
 cq_status cq_program_add_source(cq_program *p, const char *file, const char *text, size_t len);
 
-/* Definitions of operators. They are in units of their own, CQ_DEFINITIONS and a number. */
+/* Definitions of operators. They are in separate units, CQ_DEFINITIONS and a number. */
 #define CQ_DEFINITIONS "defined"
 cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len);
 
@@ -189,13 +190,13 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 void cq_program_check_definitions(cq_program *p);
 
 /* functional.c: the text of a unit that PyTorch has in Python, by its name; *found is false for any
- * other. The arena owns what is not embedded. */
+ * other. The arena owns text that is not embedded. */
 #define CQ_FUNCTIONAL "torch.nn.functional"
 #define CQ_TORCH      "torch"
 #define CQ_MATRICES   "<matrices>" /* of calque, for matrices.c */
 cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, const char *qualifier);
 
-/* What a dotted name of an archive means: a class, a function or a namespace, of the program's. */
+/* Resolves a dotted name of an archive: a class, a function or a namespace of the program. */
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 
@@ -232,7 +233,7 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v); /*
 
 /* ---- the evaluator ---- */
 
-/* What a change in place makes different about a tensor. */
+/* The fields of a track that an in-place operator changes. */
 typedef struct cq_track_state {
     cq_value *value;
     uint32_t  version, current;
@@ -252,7 +253,7 @@ static inline void cq_track_set_state(cq_track *t, cq_track_state s)
     t->stale   = s.stale;
 }
 
-/* A change that can be taken back: what was there before. */
+/* A change that can be undone: the old value. */
 typedef struct cq_change {
     enum {
         CQ_CHANGE_SLOT,
@@ -269,14 +270,13 @@ typedef struct cq_change {
 
 typedef CQ_VEC(cq_change) cq_changes;
 
-/* Lists or dicts that may be aliases, data-dependent: two, and what they became. */
+/* Lists or dicts that may be aliases, depending on data: two, and the joined one. */
 typedef struct cq_list_aliases {
     cq_val lists[3]; /* retained; the last is one of the others */
 } cq_list_aliases;
 
-/* What calls of operators look like. TorchScript finds an overload by the arguments. A program of
- * torch.export names the overload, lists all arguments, and says what an operator returns that no
- * table has. */
+/* The form of operator calls. TorchScript needs overload resolution. A program of torch.export
+ * names the overload, lists all arguments, and has the result types of unknown operators. */
 typedef enum cq_dialect { CQ_DIALECT_SCRIPT, CQ_DIALECT_EXPORTED } cq_dialect;
 
 struct cq_eval {
@@ -285,7 +285,7 @@ struct cq_eval {
     cq_dialect  dialect;
     cq_capture *capture; /* NULL: just run */
 
-    const struct cq_script *script; /* that somebody outside calls; NULL: part of another model */
+    const struct cq_script *script; /* that is called from outside; NULL: part of another model */
 
     bool      tracing; /* the example decides every branch */
     cq_frame *frame;
@@ -298,12 +298,12 @@ struct cq_eval {
     CQ_VEC(cq_val) cycles;     /* containers that hold themselves (cycle.c) */
     CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
     cq_changes journal;
-    size_t     explored; /* where the journal of the exploration under way begins */
+    size_t     explored; /* the journal length at the start of the current exploration */
     cq_ptr_map noted;    /* list or dict -> where it was last written down in the journal, + 1 */
     cq_port   *port;     /* of the call from outside */
 
-    /* CQ_DIALECT_EXPORTED: knows what the operator that is being called returns, in case that no
-     * table has it: fakes of its results into like, at most CQ_MAX_RESULTS; how many there are. */
+    /* CQ_DIALECT_EXPORTED: the results of the current operator, if the table lacks it: writes fakes
+     * to like, at most CQ_MAX_RESULTS, and returns their number. */
     size_t (*results_of)(void *user, cq_tensor **like);
     void *results_of_user;
 
@@ -313,7 +313,7 @@ struct cq_eval {
     CQ_VEC(cq_list_aliases) aliases;
     cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
     struct cq_carry *carry;       /* of the innermost loop that is explored */
-    struct cq_guard *guard;       /* knows what modules held before the call; NULL: nobody does */
+    struct cq_guard *guard;       /* the values of modules before the call; NULL: not recorded */
 
     /* Of Python source: the exception that is being raised, or the class of the one that a failure
      * in C means; and try statements around. */
@@ -323,9 +323,8 @@ struct cq_eval {
     unsigned    n_tries;
 };
 
-/* Calls from C, by position (call.h has all of a call): of a value, of whatever a name means to the
- * program, and of an operator as it is now, which no builtin comes before. Results are the
- * context's. */
+/* Calls from C, by position (call.h has all of a call): of a value, of a name in the program, and
+ * of a current operator without trying builtins. The context owns the results. */
 cq_status cq_eval_call(cq_eval *ev, cq_val callee, const cq_val *args, size_t n, cq_val *out);
 cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, size_t n,
                             cq_val *out);
@@ -357,15 +356,14 @@ static inline cq_val cq_val_of_truth(bool example, cq_value *origin)
     return (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { example, origin } };
 }
 
-/* An integer, of a tensor too. And a plain one, for lengths and indices: a symbol is decided by the
- * example (with a warning), or refused when only data could tell. */
+/* An integer, also of a tensor; and a plain one, for lengths and indices: a symbol is replaced by
+ * its value on the example (with a warning), or rejected if it is data-dependent. */
 cq_status cq_eval_int(cq_eval *ev, cq_val v, cq_int *out);
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
 
-/* Whether an operator's tensor argument etc. may be used here is the graph's business; these
- * are about what a path through the program changed (explore.c). */
+/* The changes of a path through the program (explore.c). */
 typedef struct cq_path {
-    cq_changes changes; /* one per place; old is what the place holds at the end */
+    cq_changes changes; /* one per slot; old is the value at the end */
     cq_val     result;  /* of an expression; retained */
 } cq_path;
 
@@ -375,7 +373,7 @@ cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b, c
                           cq_path *path);
 void      cq_path_clear(cq_path *path);
 
-/* The same in two steps, for what a loop does around its body. end takes all changes back. */
+/* The same in two steps, for loops. end undoes all changes. */
 typedef struct cq_exploration {
     cq_block *outer;
     size_t    mark, outer_mark;
@@ -384,36 +382,37 @@ typedef struct cq_exploration {
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
 cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
 
-/* What a list or dict held at the end of a path that may have changed it: the list itself holds
- * again what it held before. */
+/* The contents of a list or dict at the end of a path that may have changed it: the list itself has
+ * its old contents again. */
 cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 
-/* Whether what the place is in was made on the path: nobody else knows it. */
+/* Whether the container of the slot was made on the path and is not reachable otherwise. */
 bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place);
 
-/* References to a list or dict that are not a program's: of the journal, of loops under way. */
+/* References to a list or dict that are not those of the program: of the journal, of loops in
+ * progress. */
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
 
-/* Whether no program knows a list or dict but through the path and the place. */
+/* Whether a list or dict is reachable only through the path and the slot. */
 bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v);
 
-/* What a path did to a place; NULL: nothing. */
+/* The change of a slot on a path; NULL: unchanged. */
 const cq_change *cq_path_change(const cq_path *path, const cq_change *place);
 
-/* The value that a place holds now, or held at the end of a path. */
+/* The current value of a slot, or its value at the end of a path. */
 cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
 cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
 cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
 bool      cq_place_same(const cq_change *a, const cq_change *b);
 
-/* Appends a copy of what the place holds now, which survives changes; and that put back without
- * writing it down. */
+/* Appends a copy of the slot's current value, which is independent of later changes; and restores
+ * it without journaling. */
 cq_status cq_changes_add(cq_changes *to, const cq_change *place);
 cq_status cq_place_restore(const cq_change *p);
 void      cq_change_release(const cq_change *c);
 
 /* Whether a value can be used in block, whether a tensor can be known there, and whether a size can
- * be computed there: what it is made of comes from there or further out. */
+ * be computed there: its operands are defined there or in an enclosing block. */
 bool cq_value_is_visible(const cq_value *v, const cq_block *block);
 bool cq_track_is_visible(const cq_track *t, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
@@ -432,7 +431,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 
-/* The tensor t is another one from now on, whoever holds it: out=, set_. */
+/* Rebinds the tensor t for all its holders: out=, set_. */
 cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
 
 /* index.c: x[index] on tensors, lists, tuples, dicts, texts; and its assignment. */
@@ -449,7 +448,7 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
 
 /* types.c: isinstance, and what an annotation converts. */
 cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
-/* What an item of a list, tuple (its i-th) or dict is declared as, where that is; NULL: nothing. */
+/* The declared type of an item of a list, tuple (its i-th) or dict; NULL: unknown. */
 const cq_ast_expr *cq_type_of_item(const cq_ast_expr *type, size_t i);
 bool               cq_type_is_optional_tensor(const cq_ast_expr *type); /* may be NULL */
 bool               cq_type_is_dict(const cq_ast_expr *type);            /* may be NULL */
@@ -467,8 +466,8 @@ cq_status cq_eval_new_instance(cq_eval *ev, const cq_object *cls, cq_val *out);
 /* Before a list or dict is changed: that is written down while a branch or loop is explored. */
 cq_status cq_eval_will_change(cq_eval *ev, cq_val container);
 
-/* The items that a for statement iterates over, if their number is known; and those of what must be
- * of known length: else name, which may be NULL, fails. */
+/* The items that a for statement iterates over, if their number is known; and those of a value that
+ * must have a known length: otherwise name, which may be NULL, fails. */
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);
 cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq_list **out);
 
@@ -476,21 +475,21 @@ cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq
 struct cq_str;
 cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
 
-/* Counts a step; fails when there were too many. What iterates over many items or bytes at once
- * counts in proportion (limits.c), and so does an operator. */
+/* Counts a step; fails after too many. Functions that iterate over many items or bytes count in
+ * proportion (limits.c), and so do operators. */
 cq_status cq_eval_step(cq_eval *ev);
 cq_status cq_eval_spend_steps(cq_eval *ev, uint64_t steps);
 cq_status cq_eval_spend(cq_eval *ev, uint64_t items);
 cq_status cq_eval_spend_on_operator(cq_eval *ev);
 
-/* From now on ev pays for what operators of cx compute; NULL: nobody does. */
+/* Charges ev for the operators of cx; NULL: no limit. */
 void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx);
 
-/* A context of its own for ev, which pays for it. */
+/* A separate context that is charged to ev. */
 cq_status cq_eval_new_context(cq_eval *ev);
 
-/* Around whatever calls itself for the items of v. Counts too: a tuple of itself twice, sixty times
- * over, is small, but there is no end to iterating over it. */
+/* Enters a recursion over the items of v. It counts steps too: a tuple that contains the same tuple
+ * twice, nested sixty times, is small, but iterating over it never ends. */
 cq_status cq_eval_down(cq_eval *ev, cq_val v);
 
 static inline void cq_eval_up(cq_eval *ev)
@@ -498,20 +497,20 @@ static inline void cq_eval_up(cq_eval *ev)
     ev->levels--;
 }
 
-/* A walk over values of the program: it counts as well, and goes into named tuples. The evaluator
- * is its owner. */
+/* A walk over values of the program: it counts steps, and enters named tuples. The evaluator owns
+ * it. */
 cq_visit cq_eval_visit(cq_eval *ev, void *user);
 
-/* limits.c: what fn makes of two values, a level deeper; and a container like a, of what it makes
- * of the parts of a and b side by side: lists or tuples of one length, dicts with the same keys,
- * named tuples of one class. The context owns it. */
+/* limits.c: the result of fn for two values, one level deeper; and a container like a of the
+ * results for corresponding parts of a and b: lists or tuples of one length, dicts with the same
+ * keys, named tuples of one class. The context owns it. */
 typedef cq_status cq_pair_fn(void *user, cq_val a, cq_val b, cq_val *out);
 cq_status cq_eval_pair(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b, cq_val *out);
 cq_status cq_eval_pair_parts(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b,
                              cq_val *out);
 
-/* place_name.c: what a part of a value is called, by keys of dicts and fields of named tuples;
- * nothing is added if it has no name. first: of the outermost part, if it is not NULL. */
+/* part_name.c: the name of a part of a value, by keys of dicts and fields of named tuples; nothing
+ * is added if it has no name. first: the name of the outermost part, unless it is NULL. */
 struct cq_str;
 cq_status cq_eval_place_name(const cq_visit_place *place, const char *first, struct cq_str *out);
 

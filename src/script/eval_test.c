@@ -1,5 +1,5 @@
-/* The evaluator, run: small programs of an int, and what they give. Programs that become graphs are
- * in src/export/front/script_test.c. */
+/* The evaluator: small programs of an int, and their results. Programs that become graphs are in
+ * src/export/front/script_test.c. */
 #include "script/script.h"
 
 #include "test.h"
@@ -176,7 +176,7 @@ TEST(eval, functions_outlive_the_call_that_defined_them)
                                 "    z = outer(5)(1)\n    return g(100) * 1000 + h(z)\n",
                                 2, &got));
     CHECK(got == 103 * 1000 + 11);
-    /* Two functions that know each other, and one that nobody calls. */
+    /* Two mutually recursive functions, and one that is not called. */
     CHECK_STATUS(CQ_OK,
                  run_int("def f(n: int):\n    def even(k: int):\n"
                          "        if k == 0:\n            return 1\n"
@@ -266,7 +266,7 @@ static const char *call_with(const char *type, const char *json)
 #define A_BOOL   "{\"scalar\": 2}"
 #define A_VECTOR "{\"tensor\": 3}"
 
-/* What PyTorch 1.13 says of each; "" where it converts the value or takes it as it is. */
+/* PyTorch 1.13's error message for each; "" if it converts or accepts the value. */
 TEST(eval, arguments_from_outside_have_the_declared_type_as_in_pytorch)
 {
     static const struct {

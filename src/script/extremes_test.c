@@ -1,7 +1,6 @@
-/* Numbers at the ends of their range in what a program may compute with them: Python's operators
- * and functions, indices, slices, sizes. An expression may fail as it likes; it may not overflow,
- * crash, or run on. Only a sanitized build sees all of it. Operators of tensors are swept by
- * tests/ops/extremes_test.c. */
+/* Numbers at the limits of their range in a program: Python's operators and functions, indices,
+ * slices, sizes. An expression may fail; it must not overflow, crash, or hang. Only a sanitized
+ * build detects all errors. tests/ops/extremes_test.c covers tensor operators. */
 #include "test.h"
 
 #include <calque/script.h>

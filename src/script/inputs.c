@@ -7,7 +7,7 @@
 #include "script/values/sequence.h"
 #include "script/flow/state.h"
 
-/* The number of the argument that a place is in. */
+/* The index of the argument that contains a part. */
 static size_t argument_of(const cq_visit_place *place)
 {
     while (place->outer)
@@ -15,8 +15,8 @@ static size_t argument_of(const cq_visit_place *place)
     return place->index;
 }
 
-/* The name of an input, after the parameter that it is given to and its place in there: x, pair_0,
- * options_scale. A name that a weight has is left to that. */
+/* The name of an input: its parameter, and its path inside of it: x, pair_0, options_scale. A name
+ * of a weight is not used. */
 static void name_input(const cq_arguments *a, const cq_visit_place *place, cq_str *name)
 {
     const char *first =
@@ -103,8 +103,8 @@ static cq_item_type sequence_item(const cq_list *list)
     return item;
 }
 
-/* Whether the leaf is in a list that is one input: of what. The arguments themselves are a list,
- * too, which is none of those. */
+/* Whether the leaf is in a list that is one input, and its item type. The list of arguments does
+ * not count. */
 static cq_item_type list_of_leaf(const cq_visit *w)
 {
     const cq_arguments   *a     = w->user;
@@ -145,7 +145,7 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
 
 /* ---- tensors that may be missing ---- */
 
-/* The type that a place among the arguments is declared with; NULL: none. */
+/* The declared type of a part of the arguments; NULL: none. */
 static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_place *place)
 {
     size_t i = place->index, n_needed;
@@ -158,8 +158,8 @@ static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_place *
     return cq_script_param_type(a->script, a->method, i);
 }
 
-/* The sizes of what is in an input. They are its own where no input that is always there has them:
- * of two that may be empty either may be. */
+/* The sizes of the contents of an optional input. They are new symbols unless a required input has
+ * them: of two optional ones either may be missing. */
 static cq_type type_inside(cq_graph *g, const cq_value *input, cq_value *inside)
 {
     cq_int sizes[CQ_MAX_RANK];
@@ -176,8 +176,8 @@ static cq_type type_inside(cq_graph *g, const cq_value *input, cq_value *inside)
     return cq_ir_tensor_type(g, input->type.dtype, (size_t)input->type.rank, sizes);
 }
 
-/* An input that may be empty: whether it is, and what is in it, are read at once; the exporter
- * moves that to where it is used. */
+/* An optional input: whether it is empty, and its contents, are read at once; the exporter moves
+ * the read to its use. */
 static cq_status make_optional(cq_eval *ev, cq_tensor **t, cq_val *out)
 {
     cq_value  *input = cq_capture_value(ev->capture, ev->cx, *t);

@@ -1,6 +1,6 @@
-/* What a program may use: steps, levels of values inside of values, and memory. An archive from
- * nowhere can make the evaluator work, but not without end. How deep functions call each other is
- * call.c's business, how long lists and texts get is that of the builtins. */
+/* Limits of a program: steps, nesting of values, and memory. An untrusted archive can make the
+ * evaluator work, but not without end. call.c limits the depth of calls, builtins the length of
+ * lists and texts. */
 #include "script/builtins/builtin.h"
 
 #include "base/cancel.h"
@@ -17,7 +17,7 @@ static cq_status spend(cq_eval *ev, uint64_t steps)
         ev->steps += steps;
         return cq_check_cancelled();
     }
-    ev->steps          = most; /* whoever goes on in spite of it gets no further */
+    ev->steps          = most; /* a caller that continues gets no further */
     ev->straight_steps = 0;
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
                    ev->n_loops ? "does a loop of the program never end? --max-steps allows for more"
@@ -63,7 +63,7 @@ cq_status cq_eval_new_context(cq_eval *ev)
     return CQ_OK;
 }
 
-/* What it computes, if it has data, is charged where it is computed. */
+/* Computation on data is charged where it happens. */
 cq_status cq_eval_spend_on_operator(cq_eval *ev)
 {
     return ev->capture ? spend(ev, CQ_EVAL_NODE_STEPS) : CQ_OK;

@@ -1,4 +1,4 @@
-/* What a program may use: each limit of the evaluator, reached and passed by one. */
+/* Each limit of the evaluator, reached and exceeded by one. */
 #include "base/alloc.h"
 #include "base/str.h"
 #include "aten/core/work.h"
@@ -58,8 +58,8 @@ TEST(limits, a_program_takes_so_many_steps)
                            "    while i < n:\n"
                            "        i += 1\n"
                            "    return i\n");
-    /* the call, three statements, of each round a statement, the round itself and what it asks for,
-     * what the last one asks for, and the tensor that the result becomes */
+    /* the call, three statements, for each iteration a statement, the iteration and its test, the
+     * last test, and the tensor of the result */
     const uint64_t steps = CQ_EVAL_CALL_STEPS + 4 + 3 * 50 + 1 + CQ_WORK_CALL;
 
     cq_script_set_limits(s, steps, 0);
@@ -112,8 +112,8 @@ TEST(limits, operators_are_charged_for_their_arithmetic)
     }
 }
 
-/* The limit is what the program needed the time before, and less. How much malloc gives for a
- * request depends on what was freed before: the same program may need some bytes more or less. */
+/* The limit is the memory that the program needed before, and less. The size of malloc's blocks
+ * depends on earlier frees: the same program may need some bytes more or less. */
 static void needs_just_its_memory(const char *text, int64_t n)
 {
     enum { ROUNDING = 1024 };
@@ -121,7 +121,7 @@ static void needs_just_its_memory(const char *text, int64_t n)
     cq_alloc_budget outer;
     int64_t         low = 1, high = 64 << 20;
 
-    CHECK_STATUS(CQ_OK, call(s, n)); /* what is parsed or made once is there from now on */
+    CHECK_STATUS(CQ_OK, call(s, n)); /* parsed and cached values exist from now on */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
 
@@ -159,7 +159,7 @@ TEST(limits, a_program_holds_so_many_bytes_of_lists)
                           100);
 }
 
-/* What goes through many items at once counts in proportion. */
+/* Functions that process many items at once count in proportion. */
 TEST(limits, long_work_takes_many_steps)
 {
     static const char *const programs[] = {
@@ -195,7 +195,7 @@ TEST(limits, one_item_of_a_long_list_is_one_step)
     cq_script_free(s);
 }
 
-/* Each entry is hashed, which takes as long as a statement; to ask for one does not depend on n. */
+/* Each entry is hashed, which takes as long as a statement; a look-up does not depend on n. */
 TEST(limits, a_whole_dict_takes_a_step_for_each_entry)
 {
     static const char *const wholes[] = { "e = d.copy()", "e = dict(d)", "d.update(d)",
@@ -222,7 +222,7 @@ TEST(limits, a_whole_dict_takes_a_step_for_each_entry)
         }
 }
 
-/* Each item, or each argument by keyword, is a call or a search of its own. */
+/* Each item, or each keyword argument, is a call or a search. */
 TEST(limits, what_is_done_for_each_item_takes_its_steps)
 {
     static const char *const loops[] = { "sum(a)", "max(a)",       "any(a)",

@@ -1,5 +1,5 @@
-/* Who knows what a call means: the table of resolvers, in the order in which they are asked, and
- * the calls that begin in C. What the resolvers do is in the files of each. */
+/* The table of resolvers of calls, tried in order, and the calls that begin in C. The resolvers are
+ * in separate files. */
 #include "script/python/python.h"
 
 /* ---- the call itself ---- */
@@ -45,7 +45,7 @@ static cq_status prepend(cq_fncall *c, cq_val self)
 }
 
 /* An OPTIONAL, a dtype, an instance of a class that extends a builtin type: builtins and operators
- * take what is inside. */
+ * use the wrapped value. */
 static bool is_wrapped(cq_val v)
 {
     const cq_object *t = v.kind == CQ_VAL_OBJECT ? cq_object_of(v) : NULL;
@@ -185,14 +185,14 @@ enum {
 };
 
 static cq_status (*const resolvers[])(cq_fncall *c) = {
-    [FORK]     = resolve_fork,        /* what is forked is called */
+    [FORK]     = resolve_fork,        /* the forked function is called */
     [INSTANCE] = resolve_instance,    /* its method is called */
     [FUNCTION] = cq_resolve_function, /* of the program, maybe bound to an object */
-    [NATIVE]   = resolve_native,      /* of whoever uses the evaluator */
+    [NATIVE]   = resolve_native,      /* of the evaluator's user */
     [CLASS]    = cq_resolve_class,    /* of the program: a new object */
     [NAME]     = resolve_name,        /* from here on a call is one of a name */
     [BUILTIN]  = cq_resolve_builtin,  /* of Python, or on numbers, lists, dicts and texts */
-    [UPGRADE]  = cq_resolve_upgrade,  /* as it was meant when the file was written */
+    [UPGRADE]  = cq_resolve_upgrade,  /* with its meaning when the file was written */
     [OPERANDS] = cq_resolve_operands, /* from here on a call is one of an operator */
     [DEFINED]  = cq_resolve_defined,  /* by the user (--define) */
     [MATRICES] = cq_resolve_matrices, /* of a dynamic size */

@@ -1,5 +1,5 @@
-/* Calls of modules as the rest of calque hears of them: the path of the module, and the tensors
- * among its arguments and results, however deep they lie. */
+/* Reports module calls to observers: the path of the module, and the tensors among its arguments
+ * and results at any depth. */
 #include "script/eval.h"
 
 #include "aten/core/observe.h"
@@ -16,7 +16,7 @@ static cq_status add_tensor(cq_visit *w, cq_val v)
     return v.kind == CQ_VAL_TENSOR ? cq_vec_push(found, v.u.tensor) : CQ_OK;
 }
 
-/* The tensors in values; *first is the first of those that have one, or n. */
+/* The tensors in values; *first is the index of the first value with a tensor, or n. */
 static cq_status find_tensors(cq_eval *ev, const cq_val *values, size_t n, tensors *found,
                               size_t *first)
 {
@@ -35,9 +35,8 @@ static cq_status find_tensors(cq_eval *ev, const cq_val *values, size_t n, tenso
     return status;
 }
 
-/* Puts an anchor where the first tensor is. A list is changed in place, for it may be others' too;
- * to all of them the anchor is the same tensor. In a dict or named tuple the tensor stays, and the
- * anchor stands beside the way. */
+/* Replaces the first tensor by an anchor. A list is changed in place, because it may be shared; all
+ * holders see the anchor. In a dict or named tuple the tensor stays, and the anchor is unused. */
 static cq_status swap_first(cq_eval *ev, cq_val *v, cq_tensor *anchor, int depth)
 {
     cq_list  *list  = v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE ? v->u.list : NULL;

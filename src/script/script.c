@@ -295,8 +295,8 @@ static cq_status give_value(cq_visit *w, cq_val v)
                                                                     : to->fn(ev, t, to->user);
 }
 
-/* An output of the graph is called after its place in the result. It costs as much as a node: a few
- * lists in each other can be millions of outputs. */
+/* An output of the graph is named after its path in the result. It costs as much as a node: a few
+ * nested lists can be millions of outputs. */
 static cq_status give_leaf(cq_visit *w, cq_val v)
 {
     cq_eval     *ev     = w->owner;
@@ -350,8 +350,8 @@ static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
     return port->ends->output(port, t);
 }
 
-/* A model that returns nothing but empty lists still needs outputs: empty sequences. Of what, its
- * values do not tell. */
+/* A model that returns only empty lists still needs outputs: empty sequences, whose item type is
+ * unknown. */
 static cq_status empty_output(cq_visit *w, cq_val v)
 {
     cq_eval     *ev   = w->owner;
@@ -371,8 +371,8 @@ static cq_status ignore(cq_visit *w, cq_val v)
     return CQ_OK;
 }
 
-/* What would have filled the lists, in branches that were not taken, may read any input: PyTorch
- * drops none. */
+/* Branches that were not taken and would have filled the lists may read any input: PyTorch drops
+ * none. */
 static cq_status empty_outputs(cq_eval *ev, cq_val v)
 {
     cq_visit  w   = cq_eval_visit(ev, NULL);
@@ -595,8 +595,8 @@ static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_
 
 /* ---- runs of programs that differentiate ---- */
 
-/* torch.autograd.grad goes back along a capture. So a run of a program that calls it is a capture
- * that its inputs trace, and what it returns is computed from that. */
+/* torch.autograd.grad walks a capture backwards. So a run of a program that calls it is a capture,
+ * and its results are computed from that. */
 typedef struct taped_run {
     cq_port     port; /* of the capture */
     cq_port    *to;   /* of the run */

@@ -25,18 +25,18 @@ struct cq_script {
     double fit_seconds;            /* that looking for inputs of its methods has taken (fit.c) */
 };
 
-/* What a tensor or number among the arguments is as an input of a graph, the caller's to release;
- * NULL for everything else. wide: floats are float64, else float32. */
+/* A tensor or number among the arguments as an input of a graph, to be released by the caller; NULL
+ * for everything else. wide: floats are float64, otherwise float32. */
 cq_status cq_args_tensor_of(cq_tensor **out, cq_val v, bool wide);
 
 cq_status cq_args_text(const char *text, size_t len, cq_val *out); /* the caller's */
 
-/* What is behind an argument that is a part of the program (cq_args_set_constant); NULL: it is none
- * of those. */
+/* The value of an argument that is part of the program (cq_args_set_constant); NULL: it is not
+ * one. */
 const cq_val *cq_args_constant_of(cq_val v);
 
-/* signature.c: the place of a parameter among those of a method, and how many have no default; with
- * SIZE_MAX there is none of that name. */
+/* signature.c: the index of a parameter of a method, and how many have no default; SIZE_MAX if
+ * there is no such name. */
 size_t cq_script_param_place(cq_script *script, const char *method, const char *name,
                              size_t *n_needed);
 
@@ -55,7 +55,8 @@ typedef struct cq_arguments {
     bool                    wide_floats; /* of the arguments (cq_args) */
 } cq_arguments;
 
-/* The same tree, the context's, with what the port has in place of its tensors and numbers. */
+/* The same tree, owned by the context, with the port's values instead of its tensors and
+ * numbers. */
 cq_status cq_script_inputs(cq_eval *ev, cq_arguments a, cq_val v, cq_val *out);
 
 /* signature.c: "forward(x: Tensor, n: int=…)", without the object that a method is of. */
@@ -63,8 +64,8 @@ struct cq_str;
 void cq_script_describe(struct cq_str *out, const cq_ast_def *def, const cq_source *source,
                         bool is_method);
 
-/* suggest.c: "--input 1x3x224x224 --input 2", what the method takes to begin with: it is called on
- * tensors without data until it takes them. Nothing is added where no such inputs are found. */
+/* suggest.c: "--input 1x3x224x224 --input 2", inputs that the method accepts: it is called on
+ * tensors without data until it accepts them. Nothing is added if no such inputs are found. */
 void cq_script_suggest(struct cq_str *out, cq_script *script, const cq_ast_def *def,
                        const cq_source *source, bool is_method);
 
@@ -102,11 +103,11 @@ void      cq_script_restore_modes(cq_script_modes *saved);
 /* The size of the file that it was read from: a large one may take longer. */
 void cq_script_set_file(cq_script *script, size_t size);
 
-/* What its work on inputs of so many bytes may hold. */
+/* The memory limit for inputs of that many bytes. */
 int64_t cq_script_max_bytes(const cq_script *script, double input_bytes);
 
-/* Does the work of an evaluator within the limits of the script, blames what it guessed for a
- * failure, and clears it. */
+/* Runs an evaluator within the limits of the script, attributes a failure to a guess if there was
+ * one, and clears it. */
 cq_status cq_script_with_limits(cq_eval *ev, cq_script *script, double input_bytes,
                                 cq_status (*work)(void *user), void *user);
 

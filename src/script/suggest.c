@@ -41,7 +41,7 @@ static cq_status find_weight(void *user, cq_object *module, const char *path)
     return CQ_OK;
 }
 
-/* What a tensor argument may look like: sizes that fit the first weight. */
+/* A possible tensor argument: sizes that match the first weight. */
 static cq_guess guess_tensor(const first_weight *found)
 {
     const cq_tensor *w        = found->tensor;
@@ -81,7 +81,7 @@ static void add_tensor(cq_str *s, const cq_guess *g)
     for (size_t i = 0; i < g->rank; i++)
         cq_str_printf(s, "%s%lld", !i ? "" : plain ? "x" : ",", (long long)g->sizes[i]);
     cq_str_add(s, plain ? "" : "]");
-    /* Indices that are zeros are in range, however small what they are for is. */
+    /* Indices of zero are always in range. */
     if (cq_dtype_is_integer(g->dtype))
         cq_str_add(s, "=zeros");
 }
@@ -117,12 +117,12 @@ static const container *container_of(const char *type)
     return NULL;
 }
 
-/* What is written: the text of --input, and args.json. */
+/* The output: the text of --input, and args.json. */
 typedef struct writer {
     cq_suggestion *to;
     cq_str         text, json;
     size_t         n;        /* guesses so far */
-    cq_guess       tensor;   /* what a new one is like */
+    cq_guess       tensor;   /* the model of a new one */
     bool           is_first; /* the guesses are made, not read */
     size_t         list_length;
     bool           is_unknown; /* a type is one that no input can have */
@@ -204,8 +204,8 @@ static const char *write_items(writer *w, const container *c, const char *type, 
     return type < end ? type + 1 : end;
 }
 
-/* What could be an argument of a type, which ends at a comma or bracket that is not its own.
- * Returns where it ends. */
+/* A possible argument of a type, which ends at a comma or bracket that is not its own. Returns its
+ * end. */
 static const char *write_value(writer *w, const char *type, const char *end, int depth)
 {
     const container *c    = container_of(type);

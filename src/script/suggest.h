@@ -1,5 +1,5 @@
-/* What could be given to a method to begin with: values for its parameters, going by their types.
- * The sizes and dtypes of tensors among them are guesses, which fit.c tries out. */
+/* Suggests arguments of a method: values for its parameters, by their types. The sizes and dtypes
+ * of tensors are guesses, which fit.c tests. */
 #ifndef CQ_SCRIPT_SUGGEST_H
 #define CQ_SCRIPT_SUGGEST_H
 
@@ -10,7 +10,7 @@ enum { CQ_MAX_GUESSES = 16, CQ_GUESS_MAX_RANK = 6 };
 /* A tensor or number among the arguments. */
 typedef struct cq_guess {
     cq_dtype dtype;
-    bool     is_number; /* of a type that is not Tensor: it is what it is */
+    bool     is_number; /* of a type other than Tensor: it is fixed */
     double   number;
     size_t   rank;
     int64_t  sizes[CQ_GUESS_MAX_RANK];
@@ -27,8 +27,8 @@ typedef struct cq_suggestion {
     cq_guess          guesses[CQ_MAX_GUESSES];
 } cq_suggestion;
 
-/* fit.c: changes the guesses until the method takes them. False: no such guesses were found, and
- * they are as they were. */
+/* fit.c: changes the guesses until the method accepts them. False: no such guesses were found, and
+ * they are unchanged. */
 bool cq_suggestion_fit(cq_suggestion *suggestion);
 
 #endif

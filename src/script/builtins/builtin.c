@@ -1,4 +1,4 @@
-/* Looking builtins up, and what they share. */
+/* Looks builtins up; helpers for them. */
 #include "script/builtins/builtin.h"
 #include "script/python/python.h"
 #include "script/values/sequence.h"
@@ -35,7 +35,7 @@ typedef struct parameter {
 
 enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 640, N_SLOTS = 1024 };
 
-/* A row, with what its signature says. */
+/* A row, with its parsed signature. */
 typedef struct entry {
     const cq_builtin *row;
     size_t            name_len, family, n, n_required;
@@ -203,8 +203,8 @@ static bool asks_for_none(const char *name)
 
 /* ---- calls ---- */
 
-/* Most builtins iterate over all of their arguments, and hash or look up each entry of a dict;
- * those of items and entries do not, though taking an entry out of a dict moves others. */
+/* Most builtins iterate over all of their arguments, and hash or look up each entry of a dict; item
+ * access does not, though removing an entry from a dict moves others. */
 static uint64_t items_of(cq_val v, bool all)
 {
     if (v.kind == CQ_VAL_STR)
@@ -345,7 +345,7 @@ cq_status cq_resolve_builtin(cq_fncall *c)
         return CQ_OK;
     if (c->result.kind == CQ_VAL_STR && c->ev->text_is_open)
         c->result.u.text->open = true;
-    else if (open_text && c->result.kind != CQ_VAL_NONE) /* what is printed is not inspected */
+    else if (open_text && c->result.kind != CQ_VAL_NONE) /* printed values are not inspected */
         return cq_builtin_open_text(c->name);
     return CQ_OK;
 }

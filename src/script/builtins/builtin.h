@@ -1,22 +1,22 @@
-/* Builtin functions: those of Python and TorchScript that are not tensor operators, or that mean
- * something else on numbers, lists, dicts and texts. Each file has a table of them. */
+/* Builtin functions: those of Python and TorchScript that are not tensor operators, or that have
+ * another meaning for numbers, lists, dicts and texts. Each file has a table of them. */
 #ifndef CQ_SCRIPT_BUILTINS_BUILTIN_H
 #define CQ_SCRIPT_BUILTINS_BUILTIN_H
 
 #include "script/call.h"
 
-/* Several rows may have one name: the first that does not decline counts. A row is asked only if
- * the call fits its signature: a parameter may have a type, which the argument must be of
- * ("sequence" is a list of unknown length); those
- * with a ? may be left out; only a signature that ends in ... takes more. fn finds arguments by
- * position, also those that were given by name. */
+/* Several rows may have one name: the first that does not decline counts. A row is tried only if
+ * the call matches its signature: a parameter may have a type, which the argument must have
+ * ("sequence" is a list of data-dependent length); those with a ? are optional; only a signature
+ * that ends in ... takes more. fn reads arguments by position, also those that were given by
+ * name. */
 typedef struct cq_builtin {
     const char *signature; /* "pop(list self, idx?)"; the name is without "aten::" or "prim::" */
     cq_status (*fn)(cq_fncall *c);
 
     bool of_all_lists; /* it takes lists of unknown length as well */
 
-    /* What the rows of one function differ in, if they do. */
+    /* Differences between the rows of one function. */
     int         how;
     const char *op; /* on tensors */
     cq_int (*ints)(cq_symbols *symbols, cq_int a, cq_int b);
@@ -30,7 +30,7 @@ extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
 extern const cq_builtin cq_builtins_compare[];
 extern const cq_builtin cq_builtins_math[];
-extern const cq_builtin cq_builtins_item[];  /* those that need not go through all of a list */
+extern const cq_builtin cq_builtins_item[];  /* without iterating over the whole list */
 extern const cq_builtin cq_builtins_entry[]; /* the same of a dict */
 extern const cq_builtin cq_builtins_list[];
 extern const cq_builtin cq_builtins_dict[];
@@ -38,7 +38,7 @@ extern const cq_builtin cq_builtins_text[];
 extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
 extern const cq_builtin cq_builtins_marks[];   /* "calque::…" */
-extern const cq_builtin cq_builtins_objects[]; /* of Python source, asked before all others */
+extern const cq_builtin cq_builtins_objects[]; /* of Python source, tried before all others */
 extern const cq_builtin cq_builtins_natives[]; /* of lib/torch and lib/python, likewise */
 extern const cq_builtin cq_builtins_random[];  /* of model source */
 

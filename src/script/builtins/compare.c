@@ -3,7 +3,7 @@
 
 /* ---- equality ---- */
 
-/* What of a comparison is known so far. */
+/* The state of a comparison. */
 typedef struct comparison {
     bool known;   /* no symbol decides */
     bool example; /* all are equal, on the example */
@@ -47,7 +47,7 @@ static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *
     } else if (cq_val_is_number(a) && cq_val_is_number(b)) {
         bool known, same = equal_numbers(w->owner, a, b, &known);
 
-        *equal = same || !known; /* what comes after it may be known to differ */
+        *equal = same || !known; /* later items may be known to differ */
         c->known &= known;
         c->example &= same;
     } else if (ta && tb) {

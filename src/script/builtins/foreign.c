@@ -1,11 +1,11 @@
-/* Operators that the table does not have: those of extensions, and those that calque lacks. What
- * they compute, a user can say in TorchScript (cq_script_define): `def mylib__scale(x, by)` is
- * mylib::scale. Such a definition goes before the table.
+/* Operators that the table lacks: those of extensions, and unsupported ones. A user can define them
+ * in TorchScript (cq_script_define): `def mylib__scale(x, by)` is mylib::scale. Such a definition
+ * takes precedence over the table.
  *
- * An operator that nobody defined can still be captured: its node stands in the graph under its
- * own name, for a user's rule, for --operator-export-type, or for the report of all that is
- * missing. What it returns is then a guess, one tensor like its first, or as many as a program
- * unpacks: an export warns of it. */
+ * An undefined operator can still be captured: its node has its own name in the graph, for a user's
+ * symbolic function, for --operator-export-type, or for the report of missing operators. Its result
+ * is then a guess, one tensor like its first argument, or as many as the program unpacks: an export
+ * warns about it. */
 #include "base/str.h"
 #include "base/warn.h"
 #include "script/call.h"
@@ -16,7 +16,7 @@
 typedef struct foreign {
     cq_op_def  def; /* first: an operator's def leads back here */
     cq_op      op;
-    cq_tensor *like[CQ_MAX_RESULTS]; /* what its results look like; the graph's */
+    cq_tensor *like[CQ_MAX_RESULTS]; /* fakes of its results; owned by the graph */
     size_t     n_told;               /* of them, by the program */
 } foreign;
 
@@ -135,7 +135,7 @@ static cq_status not_known(const char *name)
                    "the operator %s is not known", name);
 }
 
-/* What an operator does in place, going by its name, is its result: else it would be forgotten. */
+/* An operator that works in place, judging by its name, changes its argument to its result. */
 static cq_status change_in_place(cq_fncall *c)
 {
     const char *suffix = cq_op_suffix(c->name, strcspn(c->name, "."));
@@ -174,7 +174,7 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The node of a guess whose only result v is; NULL: it is none. */
+/* The node of a guess whose only result is v; NULL: v is not a guess. */
 static const cq_node *guess_of(cq_eval *ev, cq_val v)
 {
     cq_value    *value;
@@ -188,8 +188,7 @@ static const cq_node *guess_of(cq_eval *ev, cq_val v)
                                                                                  : NULL;
 }
 
-/* The same call again, for more results. The node with one is left behind, and is not exported if
- * nobody else reads it. */
+/* Repeats the call for more results. The node with one result is not exported if it is unused. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
 {
     const cq_node *node = guess_of(ev, v);
@@ -213,8 +212,8 @@ cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
     return write_down(&call, NULL, CQ_OP_GUESSED, like, n, out);
 }
 
-/* The size that is told of an axis, unless the guess is as large and may be open; or one that a run
- * tells, where any input has open sizes. */
+/* The declared size of an axis, unless the guess has the same size and may be dynamic; or a
+ * data-dependent one, if any input has dynamic sizes. */
 static cq_int told_size(cq_eval *ev, cq_value *v, int axis, int64_t told, int rank)
 {
     cq_graph *g = ev->capture->graph;
@@ -340,7 +339,7 @@ static cq_status in_order(const cq_fncall *c, const cq_object *fn, cq_val *out)
     return CQ_OK;
 }
 
-/* Calls the definition without anybody listening: only to see what it returns. */
+/* Calls the definition without a listener, only for the types of its results. */
 static cq_status look_at_results(const cq_fncall *c, cq_val *out)
 {
     cq_eval           *ev       = c->ev;
@@ -387,7 +386,7 @@ static cq_status call_whole(cq_fncall *c)
     return write_down(&all, fn->def, 0, like, n, &c->result);
 }
 
-/* The newest definition of the operator; None if there is none. */
+/* The newest definition of the operator; None if it is undefined. */
 static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
 {
     char definition[256], qualified[300];

@@ -1,5 +1,5 @@
-/* Methods and operators of lists and tuples, and those that dicts have as well; what only dicts
- * have is in builtin_dict.c. */
+/* Methods and operators of lists and tuples, and those that dicts have as well; methods of dicts
+ * alone are in dict.c. */
 #include "script/builtins/builtin.h"
 #include "script/values/sequence.h"
 
@@ -45,7 +45,7 @@ cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out)
 
 static cq_status list_append(cq_fncall *c)
 {
-    c->result = c->args[0]; /* printed code returns what it appends to */
+    c->result = c->args[0]; /* printed code uses the result of append */
     CQ_TRY(check_length(c, self(c)->n + 1));
     CQ_TRY(cq_eval_will_change(c->ev, c->args[0]));
     CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[1]));
@@ -101,7 +101,7 @@ static cq_status take_out(cq_fncall *c, size_t at)
     return CQ_OK;
 }
 
-enum { FORGET = 1 }; /* what is taken out */
+enum { FORGET = 1 }; /* the removed item */
 
 static cq_status list_pop(cq_fncall *c)
 {
@@ -137,8 +137,7 @@ static cq_status dict_pop(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The first item from *at on that equals the argument. Which one it is, and so what is left, cannot
- * depend on the run. */
+/* The first item from *at on that equals the argument. Its index must not be data-dependent. */
 static cq_status find_item(cq_fncall *c, size_t *at)
 {
     const cq_list *list = self(c);
@@ -508,7 +507,7 @@ cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds 
         CQ_TRY(cq_eval_plain(ev, v[2], &out->step));
     if (out->step == 0)
         return cq_fail(CQ_E_UNSUPPORTED, "slice", NULL, "the step cannot be 0");
-    first      = out->step < 0 ? -1 : 0; /* of the places where it can begin and end */
+    first      = out->step < 0 ? -1 : 0; /* of the indices where it can begin and end */
     last       = (int64_t)n + first;
     out->start = out->step < 0 ? last : first;
     out->stop  = out->step < 0 ? first : last;

@@ -1,28 +1,27 @@
-/* What a program says about its own parts while it is exported: the calls of <calque/annotate.h> as
- * functions of TorchScript. A trace of Python code holds them where the code said so.
+/* Annotations of a program during its export: the calls of <calque/annotate.h> as functions of
+ * TorchScript. A trace of Python code contains them.
  *
  *     ops.calque.annotate_begin(0, "{\"key\": \"value\"}")
  *     y = self.conv(x)
  *     ops.calque.annotate_end()
  *
- * Attributes are a JSON object of texts, numbers and lists of them. Outside of an export none of
- * these does anything.
+ * Attributes are a JSON object of texts, numbers and lists of them. Outside of an export these
+ * calls do nothing.
  *
- * And a part of a program as one operator of its own, for a user's rule: what was computed says
- * what the results look like.
+ * A part of a program as one operator, for a user's symbolic function; the computed values
+ * determine the types of the results.
  *
  *     y, = ops.calque.function("my::scale", [x], [x * 2])
  *
- * And a module that hands on what it is given, of which a trace has nothing; it counts among those
- * that anchors are around.
+ * A module that returns its argument, which a trace does not contain; it counts for anchors.
  *
  *     x = ops.calque.passed("features.3", "Identity", x)
  *
- * And the gradient of x, which is like it.
+ * The gradient of x, which has its type.
  *
  *     ops.calque.gradient(3, 0, x)
  *
- * And a number of rounds that an export is not to write one by one:
+ * A number of iterations that an export must not unroll:
  *
  *     for i in range(ops.calque.rounds(3)): */
 #include "script/builtins/builtin.h"
@@ -190,8 +189,8 @@ static cq_status as_output(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-/* What was computed inside is what the results look like; nobody reads it in an export, so it is no
- * part of it. A run goes on with it. */
+/* The values computed inside determine the types of the results; an export does not contain them. A
+ * run uses them. */
 static cq_status function(cq_fncall *c)
 {
     if (c->ev->capture)
@@ -210,7 +209,7 @@ static cq_status typed(cq_fncall *c)
                           : CQ_OK;
 }
 
-/* A number of the graph, though it is known: a loop of so many rounds stays a loop. */
+/* A number of the graph, although it is known: a loop with that many iterations stays a loop. */
 static cq_status rounds(cq_fncall *c)
 {
     cq_eval   *ev = c->ev;

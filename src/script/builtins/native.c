@@ -1,5 +1,5 @@
-/* What lib/torch and lib/python import from `calque`: functions that Python cannot say. Those that
- * Python can say are in lib/python/builtins.py, with names that begin with _native_. */
+/* Functions that lib/torch and lib/python import from `calque`, because Python cannot express them.
+ * Others are in lib/python/builtins.py, with names that begin with _native_. */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
 #include "script/python/python.h"
@@ -182,8 +182,8 @@ static cq_status is_tracing(cq_fncall *c)
     return CQ_OK;
 }
 
-/* What a function takes: tuples of name, kind (as inspect.Parameter counts), whether it has a
- * default, and that. */
+/* The parameters of a function: tuples of name, kind (as in inspect.Parameter), whether it has a
+ * default, and the default. */
 static cq_status parameters_of(cq_fncall *c)
 {
     cq_object *t    = cq_object_of(c->args[0]);

@@ -40,8 +40,8 @@ cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
     return ev->cx->status;
 }
 
-/* What a number of the graph is on the example, so that sizes made of it are plausible; 1 where
- * that cannot be told, as inside of a branch. */
+/* The value of a graph number on the example, so that sizes computed from it are plausible; 1 if it
+ * is unknown, as inside of a branch. */
 static double example_of(cq_eval *ev, cq_tensor *t)
 {
     cq_tensor *data = NULL;

@@ -1,5 +1,5 @@
-/* Builtins of Python source: they are asked before any other, with the objects themselves and not
- * with what an instance of an extended builtin type holds. */
+/* Builtins of Python source: they are tried before any other, with the objects themselves and not
+ * with the native value of an instance of an extended builtin type. */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
 #include "script/flow/aliases.h"
@@ -130,7 +130,7 @@ static cq_status catch_attribute(cq_fncall *c, cq_status status, bool *found)
     return cq_eval_catch(c->ev, status, "AttributeError") ? CQ_OK : status;
 }
 
-/* Whether a value that is no object has an attribute. */
+/* Whether a value that is not an object has an attribute. */
 static bool has_plain(cq_eval *ev, cq_val v, const char *name)
 {
     static const char *const sized[] = { "__iter__", "__len__", "__getitem__", "__contains__" };
@@ -1073,7 +1073,7 @@ static cq_status named_replace(cq_fncall *c)
 
 /* ---- natives of lib/torch ---- */
 
-/* Parameter(data, requires_grad): a handle of its own on the memory. */
+/* Parameter(data, requires_grad): a new handle of the memory. */
 static cq_status new_parameter(cq_fncall *c)
 {
     const cq_tensor *t    = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;

@@ -56,7 +56,7 @@ static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
 
 /* ---- matching a whole call ---- */
 
-/* torch.zeros(2, 3): trailing ints stand for a list of them. */
+/* torch.zeros(2, 3): trailing ints are a list. */
 static bool takes_rest(const cq_schema_arg *a, const cq_fncall *c, size_t from)
 {
     if (a->type.base != CQ_SCHEMA_INT || a->type.list_depth != 1 || a->keyword_only)
@@ -115,7 +115,7 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
     return next == c->n && used == c->n_kw;
 }
 
-/* The builtin that makes what an argument's type wants of a value; NULL: it fits as it is. */
+/* The builtin that converts a value to an argument's type; NULL: no conversion is needed. */
 static const char *conversion(const cq_val *v, const cq_schema_type *want)
 {
     if (want->list_depth)
@@ -165,9 +165,9 @@ static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
     return true;
 }
 
-/* Traced programs compute with sizes in tensors: the arithmetic is repeated on the integers
- * that they stand for, so that a size is still a size when it comes out again. Asked before the
- * call, which may change its arguments in place. */
+/* Traced programs compute with sizes in tensors: the arithmetic is repeated on the corresponding
+ * integers, so that a size stays a size. Computed before the call, which may change its arguments
+ * in place. */
 static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_int *out)
 {
     static const char *const copies[] = { "aten::to", "aten::clone", "aten::detach",
@@ -191,7 +191,7 @@ static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t
     if (n > 2 && args[2].kind == CQ_VAL_INT && !cq_int_is(args[2].u.i, 1))
         return false; /* add with another alpha */
     if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
-        return false; /* div may round up; of sizes it does not */
+        return false; /* div may round up; for sizes it does not */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(name, rows[i].op) == 0) {
             *out = rows[i].on_ints(st, a, b);
@@ -283,8 +283,8 @@ static cq_status scalar_first(cq_fncall *c, const char *name)
     return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::mul", inverse, c->args[0]);
 }
 
-/* What out= does to its tensor: it holds the result, in its own dtype. Where the sizes are others
- * than before, the tensor is another one from now on. */
+/* The effect of out= on its tensor: it holds the result, in its own dtype. If the sizes differ, the
+ * tensor is rebound. */
 static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
 {
     cq_ctx *cx   = ev->cx;
@@ -333,7 +333,8 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
     if (cx->listener && (!t->tag.owner || t->tag.owner != to->tag.owner))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
                        "a weight of the model cannot become another tensor");
-    /* A handle of its own cannot be taken back: on a path, only what the path made may change. */
+    /* Rebinding a handle cannot be undone: in speculative evaluation, only new tensors may be
+     * rebound. */
     if (ev->journaling && cq_track_of_new(&ev->capture->tracks, t)->home != ev->capture->block)
         return cq_fail(
             CQ_E_UNSUPPORTED, NULL, "return the new tensor instead",
@@ -376,7 +377,7 @@ cq_status cq_resolve_operands(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
-/* The first overload that takes the arguments; declines if there is none. */
+/* The first overload that accepts the arguments; declines if there is none. */
 static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *name,
                                const char *suffix, bool convert)
 {

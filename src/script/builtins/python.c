@@ -112,7 +112,7 @@ static cq_status enumerate(cq_fncall *c)
                  : open_zip(c, (cq_val[]){ range, c->args[0] }, 2);
 }
 
-/* What numbers are folded onto. */
+/* The initial value of a fold. */
 enum { ONTO_FIRST, ONTO_ZERO, ONTO_FALSE, ONTO_TRUE };
 
 /* min and max of a list, or of more than two numbers; sum, any, all of a list. */
@@ -210,8 +210,8 @@ static cq_status new_object(cq_fncall *c)
 
 /* ---- output and failure ---- */
 
-/* A line is a call of the system, and somebody reads it: a program that prints for ever should not
- * fill a disk before it is stopped. */
+/* A line is a system call and output for the user: a program that prints for ever should not fill a
+ * disk before it is stopped. */
 enum { LINE_STEPS = 64 };
 
 /* A text among the keywords of print(); None and everything else: the default. */
@@ -250,7 +250,7 @@ static cq_status raise_exception(cq_fncall *c)
                    c->n && c->args[0].kind == CQ_VAL_STR ? c->args[0].u.text->text : "");
 }
 
-/* ValueError("…"): what a raise statement gets is the text. */
+/* ValueError("…"): a raise statement gets the text. */
 static cq_status exception(cq_fncall *c)
 {
     if (c->n && c->args[0].kind == CQ_VAL_STR) {

@@ -29,8 +29,8 @@ static double real_arg(const cq_fncall *c, size_t i, double missing)
     return v.kind == CQ_VAL_NONE ? missing : cq_val_real(v);
 }
 
-/* uniform_ and normal_ of a tensor of which a part is drawn, or of another dtype: by way of a whole
- * tensor of float32. */
+/* uniform_ and normal_ of a part of a tensor, or of another dtype: through a whole float32
+ * tensor. */
 static cq_status draw_part(cq_fncall *c, cq_tensor *t, double a, double b)
 {
     int64_t    sizes[CQ_MAX_RANK];
@@ -130,7 +130,7 @@ static cq_status draw_new(cq_fncall *c)
     return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, out.u.tensor->dtype, 0, 1);
 }
 
-/* randperm(n): PyTorch swaps each element with one at or behind it. */
+/* randperm(n): PyTorch swaps each element with one at or after it. */
 static cq_status permutation(cq_fncall *c)
 {
     const int64_t n = c->args[0].kind == CQ_VAL_INT ? c->args[0].u.i.value : -1;

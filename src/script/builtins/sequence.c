@@ -1,5 +1,5 @@
-/* What Python calls on lists of data-dependent length, and the calls that make such lists.
- * A builtin that is not here refuses them (builtin.c): it would take them for empty. */
+/* Python's methods on lists of data-dependent length, and the calls that create such lists. Other
+ * builtins reject them (builtin.c): they would treat them as empty. */
 #include "script/values/sequence.h"
 #include "script/builtins/builtin.h"
 #include "script/flow/aliases.h"
@@ -14,7 +14,7 @@ static cq_int longer(const cq_fncall *c, cq_int length, int64_t by)
     return cq_int_is_open(length) ? length : cq_int_add(c->ev->cx->symbols, length, cq_i(by));
 }
 
-/* Counted from the front: what is erased and then inserted at -1 would not be at the end. */
+/* Counted from the front: after an erase, an insertion at -1 would not be at the end. */
 static cq_status position_of(cq_fncall *c, const cq_sequence *seq, cq_val v, cq_int *out)
 {
     cq_int length;
@@ -276,8 +276,8 @@ static cq_status as_tensor(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-/* What an operator makes of a tensor of all items, as a number. ONNX joins no empty sequence: where
- * the sum of none is asked for, there is a zero more in it. */
+/* The result of an operator on a tensor of all items, as a number. ONNX cannot concatenate an empty
+ * sequence: for a sum, a zero is appended. */
 static cq_status reduced(cq_fncall *c)
 {
     cq_sequence seq   = *self_of(c);
@@ -312,7 +312,7 @@ static cq_status contains(cq_fncall *c)
     return cq_builtin_number_of(c->ev, equal.u.tensor, CQ_VAL_BOOL, &c->result);
 }
 
-/* items == []: whether there are none. */
+/* items == []: whether the list is empty. */
 static cq_status equal_to_empty(cq_fncall *c)
 {
     const size_t at    = cq_sequence_of(c->args[0]) ? 0 : 1;

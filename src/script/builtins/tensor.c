@@ -155,7 +155,7 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
 }
 
 typedef struct filling {
-    double  *f; /* where the next number goes, as one of these */
+    double  *f; /* the next number to write, by type */
     int64_t *i;
 } filling;
 
@@ -236,8 +236,8 @@ static cq_status new_tensor(cq_fncall *c)
     return s.symbolic ? assembled(c->ev, v, dtype, &c->result) : constant(c, v, &s, dtype);
 }
 
-/* x.copy_(y.expand(…)): copying expands by itself, to sizes that may differ from the example's,
- * which traced programs have as plain numbers. */
+/* x.copy_(y.expand(…)): copying expands itself, to sizes that may differ from the example's, which
+ * traced programs have as plain numbers. */
 static cq_status copy_expanded(cq_fncall *c)
 {
     cq_track *t;
@@ -328,7 +328,7 @@ static cq_status set_tensor(cq_fncall *c)
     return cq_eval_rebind(c->ev, c->args[0].u.tensor, alias);
 }
 
-/* Another handle of what t shows now, and goes on to do if t shows something else. */
+/* Another handle of the current value of t, which keeps it if t is rebound. */
 static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
 {
     cq_tensor *twin;
@@ -344,7 +344,8 @@ static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
 
 enum { RESIZE = 1, RESIZE_AS };
 
-/* The first elements of x's memory in sizes; what is new is zero, where PyTorch leaves it open. */
+/* The first elements of x's memory in sizes; new ones are zero, where PyTorch leaves them
+ * undefined. */
 static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
 {
     cq_int have, want;
@@ -371,7 +372,7 @@ static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
     return CQ_CALL(ev, out, "aten::view", flat, sizes);
 }
 
-/* What x.unsqueeze_(0) shows: the same by the operator without _; or resize_. */
+/* The view after x.unsqueeze_(0): by the operator without _; or resize_. */
 static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
 {
     cq_val args[8] = { cq_val_of_tensor(old) }, sizes;
@@ -413,7 +414,7 @@ static cq_status view_in_place(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether a tape notes what the program computes. */
+/* Whether a tape records the computation. */
 static cq_status grad_enabled(cq_fncall *c)
 {
     cq_ctx *cx = c->ev->cx;
@@ -492,8 +493,7 @@ static cq_status tensor_to_list(cq_fncall *c)
 
 /* ---- a truth about two tensors ---- */
 
-/* Whether all elements of what an operator says of two tensors are true, if that is
- * data-dependent. */
+/* Whether all elements of a comparison of two tensors are true, if that is data-dependent. */
 static cq_status all_true(cq_fncall *c, const char *op)
 {
     cq_fncall each = *c;
@@ -515,8 +515,8 @@ static bool is_of_run(const cq_fncall *c)
            !cq_capture_has_data(ev->capture, ev->cx, c->args[1].u.tensor);
 }
 
-/* Whether two tensors have the same elements; of other sizes they have not. Where that
- * depends on data, the operator reads the example, and says so. */
+/* Whether two tensors have the same elements; tensors of different sizes do not. If that depends on
+ * data, the operator reads the example, with a warning. */
 static cq_status equal_tensors(cq_fncall *c)
 {
     const cq_tensor *a, *b;
@@ -561,7 +561,7 @@ static cq_status cast_tensor(cq_fncall *c)
     return CQ_CALL(c->ev, &c->result, "aten::to", c->args[0], dtype);
 }
 
-/* Of a device: what it is, without its number. Of a tensor with a dtype: the tensor as such. */
+/* Of a device: its type, without its index. Of a tensor with a dtype: the converted tensor. */
 static cq_status type_name(cq_fncall *c)
 {
     if (c->n == 2)

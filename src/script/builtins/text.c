@@ -269,8 +269,8 @@ static cq_status text_replace(cq_fncall *c)
     return finish(c, &s, CQ_OK);
 }
 
-/* The part of a text that start and end, from argument i on, leave: a negative end is counted from
- * behind the last letter, as TorchScript does. */
+/* The part of a text from start to end, given by argument i on: a negative end is counted from past
+ * the last letter, as in TorchScript. */
 static cq_status part_of(cq_fncall *c, size_t i, const char **text, size_t *len)
 {
     int64_t size = (int64_t)self(c)->len, start = 0, end = -1;
@@ -306,7 +306,8 @@ static cq_status starts_or_ends(cq_fncall *c)
 /* Where a text has a part; MUST: it is an error if it has none. */
 enum { MUST = 4 };
 
-/* The last place compares at each: "aa…a" in "aa…a" is as many comparisons as their product. */
+/* Searching from the end compares at each position: "aa…a" in "aa…a" costs the product of the
+ * lengths. */
 static cq_status find_last(cq_fncall *c, const char **hit, const char *text, size_t len)
 {
     const cq_text *part = c->args[1].u.text;
@@ -412,7 +413,7 @@ static cq_status any_str(cq_fncall *c)
     return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
 
-/* PyTorch hashes an integer to itself, and all else as its C++ library does. */
+/* PyTorch hashes an integer to itself, and everything else like its C++ library. */
 static cq_status any_hash(cq_fncall *c)
 {
     if (c->args[0].kind == CQ_VAL_STR && self(c)->open)

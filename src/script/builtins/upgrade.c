@@ -1,6 +1,6 @@
-/* Operators whose meaning has changed since a file was written: the version of an archive says
- * which meaning its program has. PyTorch bumps the version when it changes an operator; below
- * that a call is rewritten here, before an overload is looked for.
+/* Operators whose meaning has changed since a file was written: the version of an archive
+ * determines the meaning. PyTorch increases the version when it changes an operator; calls of older
+ * versions are rewritten here, before overload resolution.
  *
  * Not here: changes that PyTorch made without a new version (floor_divide rounded toward zero
  * before 1.13). It reads old files with the new meaning, and so does calque. */
@@ -10,7 +10,7 @@
 
 enum { MAX_ARGS = CQ_EVAL_MAX_OPERANDS, DEFAULT_STEPS = 100 };
 
-/* A call, as it is changed. */
+/* A rewritten call. */
 typedef struct changed {
     cq_fncall   call; /* of the arguments below */
     cq_val      args[MAX_ARGS], kw[MAX_ARGS];

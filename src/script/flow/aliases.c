@@ -1,6 +1,5 @@
-/* Memory that values may share, data-dependent (aten/core/aliases.c has the rules), where the
- * evaluator makes values that can be one tensor or another: items of a sequence, lists that are
- * joined, and what a loop carries. */
+/* May-alias facts of the evaluator (aten/core/aliases.c has the rules), where values can be one
+ * tensor or another: items of a sequence, joined lists, and loop-carried values. */
 #include "script/flow/aliases.h"
 
 /* ---- sequences ---- */
@@ -93,7 +92,7 @@ cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined)
     return CQ_OK;
 }
 
-/* The list may change behind the back of those who hold it. */
+/* The list may have changed without its holders knowing. */
 static cq_status forget(cq_eval *ev, cq_val list)
 {
     const void *p = cq_val_container(list);
@@ -203,7 +202,7 @@ static cq_status add_share(cq_carry *c, size_t item, cq_track *t)
     return cq_vec_push(&c->shares, (cq_carry_share){ item, t });
 }
 
-/* Marks what t may be: whoever may be t may be that, and need not be said to. */
+/* Marks the sources of t: an alias of t may alias them, which need not be recorded. */
 static cq_status mark_sources(cq_carry *c, cq_track *t, cq_track_list *found, uint32_t mark)
 {
     if (!t)
@@ -214,8 +213,8 @@ static cq_status mark_sources(cq_carry *c, cq_track *t, cq_track_list *found, ui
     return CQ_OK;
 }
 
-/* What an item may be at the end of the round: tensors outside of the loop it may be in the next
- * one, and with what other items may be as well it shares. */
+/* Compares the aliases of an item at the end of the iteration: it may alias the tensors outside of
+ * the loop in the next one, and it shares memory with items that have common aliases. */
 static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_track_list *others)
 {
     cq_tracks     *tracks = &c->ev->capture->tracks;

@@ -1,11 +1,10 @@
-/* Who may share memory with whom, where branches and loops on data leave it open
- * (aten/core/aliases.c). */
+/* May-alias facts for data-dependent branches and loops (aten/core/aliases.c). */
 #ifndef CQ_SCRIPT_FLOW_ALIASES_H
 #define CQ_SCRIPT_FLOW_ALIASES_H
 
 #include "script/flow/carry.h"
 
-/* Sequences are values of the graph: what stands for the memory of all their items is kept here. */
+/* Sequences are values of the graph: the track for the memory of all their items is kept here. */
 cq_track *cq_share_memory(cq_eval *ev, cq_value *seq); /* NULL after a failure, the context's */
 cq_status cq_share_tensor(cq_eval *ev, cq_value *seq, cq_tensor *item); /* item is in seq */
 cq_status cq_share_sequence(cq_eval *ev, cq_value *seq,
@@ -17,9 +16,8 @@ cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* before its items are us
  * and puts it where it was: that alone makes seq stale, and is mended by it. */
 cq_status cq_share_check_but(cq_eval *ev, cq_value *seq, cq_int index, cq_val item);
 
-/* Lists and dicts: joined is a or b, data-dependent. Before one of them changes, the
- * variables that hold those that may change with it lose their value; who else holds one is an
- * error. */
+/* Lists and dicts: joined is a or b, depending on data. Before one of them changes, variables that
+ * hold its possible aliases lose their value; other holders are an error. */
 cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined);
 cq_status cq_share_change(cq_eval *ev, cq_val list);
 
@@ -35,11 +33,12 @@ static inline int cq_val_container_refs(cq_val v)
     return v.kind == CQ_VAL_DICT ? atomic_load(&v.u.dict->refs) : atomic_load(&v.u.list->refs);
 }
 
-/* Inside of a round, and after the loop: what items with a memory may be. Those of one group are
- * related only as the carry says. */
+/* Inside of an iteration, and after the loop: declares the aliases of items with memory. Members of
+ * one group are related only as the carry says. */
 cq_status cq_carry_relate(cq_carry *c, const void *group);
 cq_status cq_carry_add_alias(cq_carry *c, size_t i, size_t k);
-cq_status cq_carry_compare(cq_carry *c);  /* at the end of a round: is that all? */
-void      cq_carry_unrelate(cq_carry *c); /* the items are others from now on */
+cq_status cq_carry_compare(cq_carry *c); /* at the end of an iteration: have all aliases been
+                                          * declared? */
+void cq_carry_unrelate(cq_carry *c);     /* the items are others from now on */
 
 #endif

@@ -1,11 +1,11 @@
-/* An if on a condition that only the data decides. Both sides are explored into the blocks of
- * an If; every place that either of them changed becomes a result of the If. A branch that only
- * raises is dropped: the graph has no exceptions. */
+/* An if on a data-dependent condition. Both sides are evaluated speculatively into the blocks of an
+ * If; every slot that either of them changed becomes a result of the If. A branch that only raises
+ * is dropped: the graph has no exceptions. docs/architecture/control-flow.md has the invariants. */
 #include "lang/desugar.h"
 #include "script/flow/join.h"
 #include "base/warn.h"
 
-/* What a tensor holds at the end of a side, and whether that is stale. */
+/* The value of a tensor at the end of a side, and whether it is stale. */
 static cq_value *track_in(const cq_path *path, const cq_change *place, cq_track **stale)
 {
     const cq_change *change = cq_path_change(path, place);
@@ -26,7 +26,7 @@ static cq_status join_track(cq_join *j, const cq_change *c)
     cq_int    sizes[CQ_MAX_RANK];
     cq_type   type;
 
-    /* A view will be taken again from its base; a tensor that a side made is no one else's. */
+    /* A view is refreshed from its base; a tensor made by a side is not visible outside. */
     if (stale && cq_track_is_visible(t, j->node->block))
         CQ_TRY(cq_track_set_stale(&j->ev->capture->tracks, t, stale));
     if (values[0] == values[1] || t->base || !cq_track_is_visible(t, j->node->block))
@@ -77,7 +77,7 @@ static cq_status join_changes(cq_join *j, bool tracks, joined_places *all)
     return CQ_OK;
 }
 
-/* Values of places, then contents of tensors; and only then do the places change, for the values
+/* Joins values of slots, then contents of tensors; the slots are assigned last, because the values
  * may be lists and tensors as the sides left them. */
 static cq_status join_all(cq_join *j, cq_val *result)
 {
@@ -100,7 +100,7 @@ static cq_status finish(cq_join *j)
 {
     cq_graph *g = j->ev->capture->graph;
 
-    if (!j->outputs.n) { /* whichever side is taken: nothing of it is left */
+    if (!j->outputs.n) { /* neither side has an effect */
         cq_ir_unlink(j->node);
         return CQ_OK;
     }
@@ -139,7 +139,7 @@ static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condit
     return status;
 }
 
-/* What a failure leaves behind on its way up. */
+/* The state of the evaluator that a failure leaves modified. */
 typedef struct position {
     cq_frame       *frame;
     unsigned        depth, operators;

@@ -1,6 +1,6 @@
-/* Carrying values through a loop. A place starts in the form that every round leaves it in
- * (form.h); the tensors and numbers of that form, in order, are the parameters and results of the
- * Loop. */
+/* Loop-carried values. A slot starts in the form that every iteration leaves it in (form.h); the
+ * tensors and numbers of that form, in order, are the parameters and results of the Loop.
+ * docs/architecture/control-flow.md has the invariants. */
 #include "script/flow/carry.h"
 #include "script/values/form.h"
 #include "script/builtins/builtin.h"
@@ -21,7 +21,7 @@ static cq_status failed(cq_carry *c)
 
 /* ---- the leaves of a form ---- */
 
-/* What is done with leaf number i: like as it started, now as it is; *out stands in its place. */
+/* Handles leaf number i: like is its start, now its current value; *out replaces it. */
 typedef cq_status (*leaf_fn)(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out);
 
 typedef struct walk {
@@ -65,7 +65,7 @@ static cq_status walk_value(void *user, cq_val like, cq_val now, cq_val *out)
     return CQ_OK;
 }
 
-/* fn for every leaf; *out is the form again, of what stands in their places. */
+/* Calls fn for every leaf; *out has the same form, with the results of fn. */
 static cq_status walk_leaves(walk *w, cq_val like, cq_val now, cq_val *out)
 {
     return cq_eval_pair(w->c->ev, walk_value, w, like, now, out);
@@ -83,7 +83,7 @@ static cq_status type_of(cq_carry *c, const cq_value *v, cq_item_type *t)
     return CQ_OK;
 }
 
-/* The type for a value of the graph: its open sizes are symbols of its own. */
+/* The type for a value of the graph: its open sizes are new symbols. */
 static cq_type graph_type(cq_carry *c, const cq_carried *x, cq_value *v)
 {
     cq_graph *g = c->ev->capture->graph;
@@ -150,7 +150,7 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
     return x->start ? type_of(c, x->start, &x->type) : failed(c);
 }
 
-/* Whether it is what the function returns. */
+/* Whether it is the result variable of the function. */
 static bool is_result(cq_eval *ev, const cq_change *place)
 {
     const cq_frame *f = place->kind == CQ_CHANGE_SLOT ? place->where : NULL;
@@ -185,7 +185,7 @@ cq_status cq_carry_start(cq_carry *c)
 
 /* ---- rounds ---- */
 
-/* A value of the graph, as what the carried one is. */
+/* A value of the graph, as the kind of the carried one. */
 static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val like, cq_val *out)
 {
     cq_eval   *ev = c->ev;
@@ -260,8 +260,8 @@ cq_status cq_carry_bind(cq_carry *c)
         if (x->track)
             CQ_TRY(set_track(c, x->track, x->param));
     }
-    /* From here on the places alone hold what they are bound to: a list that only they know and
-     * that the body changes is not a place of its own. */
+    /* From here on only the slots hold their values: a list that only they hold and that the body
+     * changes is not a separate slot. */
     mark   = cq_ctx_mark(c->ev->cx);
     status = put_all(c, bind_leaf);
     cq_ctx_pop(c->ev->cx, mark, NULL, 0);
@@ -386,8 +386,8 @@ static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
     return cq_place_set(c->ev, &p->place, start);
 }
 
-/* A place that holds the same tensor or list as before did not change, whatever that did: the
- * tensor or list is carried by itself. */
+/* A slot that holds the same tensor or list as before did not change, even if the contents did: the
+ * tensor or list is carried separately. */
 static cq_status same_as_before(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts)
 {
     (void)w;
@@ -402,7 +402,7 @@ static cq_status same_as_before(cq_visit *w, cq_val a, cq_val b, bool *same, boo
     return CQ_OK;
 }
 
-/* Whether a place is as it was, or a list holds what it held. */
+/* Whether a slot is unchanged, or a list has its old items. */
 static bool is_unchanged(const cq_change *place, cq_val before)
 {
     cq_visit w    = { .pair = same_as_before };
@@ -416,7 +416,7 @@ static bool is_unchanged(const cq_change *place, cq_val before)
     return same && cq_val_pair(&w, before, now, &same) == CQ_OK && same;
 }
 
-/* What a list or dict starts with must not change with it. */
+/* The start of a list or dict must not change with it. */
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
     if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&
@@ -457,7 +457,7 @@ static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *pl
         return cq_vec_push(&c->lost, p);
     }
     if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0)
-        return CQ_OK; /* first set in the body: it has no value from the round before */
+        return CQ_OK; /* first set in the body: it has no value from the previous iteration */
     if (cq_path_is_only_holder(c->ev, path, place) || is_unchanged(place, before))
         return CQ_OK;
     if (undefined && cq_val_is_undefined(place->old))
@@ -481,7 +481,7 @@ static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
         if (c->tracks.items[i] == t)
             return CQ_OK;
     if (t->base || change->old_state.value == t->value || !cq_track_is_visible(t, c->node->block))
-        return CQ_OK; /* a view, or a tensor that the body makes anew in every round */
+        return CQ_OK; /* a view, or a tensor that the body makes in every iteration */
     *added = true;
     return cq_vec_push(&c->tracks, t);
 }

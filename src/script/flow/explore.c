@@ -1,6 +1,6 @@
-/* Trying out a path through the program. While a path is explored, every change of a variable,
- * list, dict, attribute or tensor is written down with what was there before; afterwards the
- * changes are collected, one per place, and taken back. */
+/* Speculative evaluation of a path through the program. Meanwhile every change of a variable, list,
+ * dict, attribute or tensor is journaled with the old value; afterwards the changes are collected,
+ * one per slot, and undone. docs/architecture/control-flow.md has the invariants. */
 #include "script/flow/snapshot.h"
 #include "script/flow/aliases.h"
 
@@ -93,7 +93,7 @@ static cq_status snapshot(const cq_change *p, cq_change *out)
     switch (p->kind) {
     case CQ_CHANGE_SLOT: out->old = cq_val_retain(v); break;
     case CQ_CHANGE_LIST:
-        cq_val_retain(v); /* the place itself, released with the change */
+        cq_val_retain(v); /* the container, released with the change */
         status = copy_list(v.u.list, &out->old);
         break;
     case CQ_CHANGE_DICT:
@@ -126,7 +126,7 @@ static cq_status note_track(void *user, cq_track *t)
     return cq_changes_add(&ev->journal, &(cq_change){ .kind = CQ_CHANGE_TRACK, .where = t });
 }
 
-/* Whether what the list or dict held before the exploration under way is written down already. */
+/* Whether the old contents of the list or dict are in the journal of the current exploration. */
 static bool is_noted(const cq_eval *ev, const void *container)
 {
     const size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->noted, container);
@@ -168,8 +168,8 @@ const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
     return NULL;
 }
 
-/* A change is compared with all others here, which is quick, and if it is new, once more by whoever
- * finds out who holds what: their square is charged. */
+/* A change is compared with all others here, which is quick, and if it is new, again when holders
+ * are counted: the square is charged. */
 enum { COMPARED = 8, HELD = 2 };
 
 static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
@@ -253,7 +253,7 @@ void cq_path_clear(cq_path *path)
     path->result = CQ_NONE;
 }
 
-/* How often the path refers to what is at p, which may be in a container in turn. */
+/* How often the path refers to p, also inside of containers. */
 static int count_in(cq_val v, const void *p, int depth)
 {
     int n = 0;
@@ -279,7 +279,7 @@ static int count_in(cq_val v, const void *p, int depth)
     }
 }
 
-/* How often a change refers to it, as what it is about or with what was there. */
+/* How often a change refers to it, as its container or in its old value. */
 static int count_in_change(const cq_change *c, const void *p)
 {
     return (c->kind != CQ_CHANGE_SLOT && c->kind != CQ_CHANGE_TRACK && c->where == p) +

@@ -1,4 +1,4 @@
-/* Joining what the two sides of a branch give to the same place. */
+/* Joins the values that the two sides of a branch give to a slot. */
 #include "script/flow/join.h"
 #include "script/builtins/builtin.h"
 #include "script/values/sequence.h"
@@ -12,7 +12,7 @@ static cq_status undefined(cq_join *j, const char *why, cq_val *out)
     return CQ_OK;
 }
 
-/* Exchanges what tensors hold now and what they held at the end of a side. */
+/* Exchanges the current values of tensors and their values at the end of a side. */
 static void swap_tracks(cq_path *path)
 {
     for (size_t i = 0; i < path->changes.n; i++) {
@@ -27,7 +27,7 @@ static void swap_tracks(cq_path *path)
     }
 }
 
-/* Back to the end of the i-th side: tensors hold what it wrote to them, nodes go to its block. */
+/* Returns to the end of the i-th side: tensors have its values, nodes go to its block. */
 static cq_block *enter(cq_join *j, size_t i)
 {
     cq_block *outer = j->ev->capture->block;
@@ -112,7 +112,7 @@ static cq_status join_tensors(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
                        ? a->sizes[i]
                        : cq_i(-1);
     CQ_TRY(cq_join_output(j, type, then, other, &v));
-    if (a->rank != b->rank) { /* what follows is built for as many as the example has */
+    if (a->rank != b->rank) { /* the following code is built for the rank of the example */
         v->rank_varies = true;
         cx->listener->baked(cx->listener_self, cx,
                             "the number of dimensions that a branch gives a tensor",
@@ -122,7 +122,7 @@ static cq_status join_tensors(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
     return cx->status;
 }
 
-/* What was joined of this pair before; None if it was not. */
+/* The joined value of this pair; None if it was not joined yet. */
 static cq_val joined_before(const cq_join *j, const void *a, const void *b)
 {
     for (size_t i = 0; i < j->pairs.n; i++)
@@ -207,7 +207,7 @@ static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 static cq_pair_fn join_values;
 
-/* Whether nobody will have the list or dict that a side gives to a place once that is joined. */
+/* Whether the list or dict that a side assigns to a slot is unreachable once that is joined. */
 static bool is_of_side(const cq_join *j, size_t i, cq_val v)
 {
     const void *p     = cq_val_container(v);
@@ -220,7 +220,7 @@ static bool is_of_side(const cq_join *j, size_t i, cq_val v)
 
 static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list);
 
-/* Where the other side has no value: what was there before the If is used as it is. */
+/* If the other side has no value: a value from before the If is used unchanged. */
 static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
 {
     cq_track *t;
@@ -235,8 +235,8 @@ static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
     }
 }
 
-/* A list may have been joined from two on the side: then it holds what is only there. (A change of
- * contents has been taken back by now, and is joined as a place of its own.) */
+/* A list may have been joined from two on the side: then it holds values of the side. (A change of
+ * contents has been undone by now, and is joined as a separate slot.) */
 static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list)
 {
     const cq_sequence *seq = list->origin;
@@ -285,7 +285,7 @@ static cq_status join_containers(cq_join *j, cq_val a, cq_val b, cq_val *out)
     bool        own;
 
     if (pa == pb)
-        return CQ_OK; /* one list or dict, whose contents are joined as a place of their own */
+        return CQ_OK; /* one list or dict, whose contents are joined as a separate slot */
     *out = joined_before(j, pa, pb);
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
@@ -317,8 +317,8 @@ static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
     return cq_capture_truth(&j->node->inputs[0], &negated) == has && side == negated;
 }
 
-/* None on one side: whether there is a value is a truth of the graph, and where there is none
- * something stands in for it that is never used. */
+/* None on one side: whether there is a value is a bool of the graph, and the missing value is
+ * replaced by an unused placeholder. */
 static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val     sides[2] = { a, b }, values[2], has, v;
@@ -433,7 +433,7 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
         *out = cq_val_is_unjoined(a) ? a : b;
         return CQ_OK;
     }
-    /* No value on one side: whatever stands there is never used, but must be of the type. */
+    /* No value on one side: the placeholder is never used, but must have the type. */
     if ((cq_val_is_undefined(a) && is_from_outside(j, 1, b)) ||
         (cq_val_is_undefined(b) && is_from_outside(j, 0, a))) {
         *out = cq_val_is_undefined(a) ? b : a;

@@ -1,5 +1,5 @@
-/* The two sides of a data-dependent branch, and what they leave behind: every
- * value that differs becomes a result of the If. branch.c explores the sides. */
+/* The two sides of a data-dependent branch: every value that differs becomes a result of the If.
+ * branch.c evaluates the sides. */
 #ifndef CQ_SCRIPT_FLOW_JOIN_H
 #define CQ_SCRIPT_FLOW_JOIN_H
 
@@ -13,7 +13,7 @@ typedef struct cq_joined_pair {
 typedef struct cq_join {
     cq_eval         *ev;
     cq_node         *node;           /* the If */
-    cq_path         *paths[2];       /* what its sides did */
+    cq_path         *paths[2];       /* the changes of its sides */
     const cq_change *place;          /* that is joined now; NULL: the result */
     bool             example;        /* the condition on the example, as far as that is known */
     bool             failed_untaken; /* the side that it does not come to could not be explored */
@@ -21,24 +21,23 @@ typedef struct cq_join {
     CQ_VEC(cq_joined_pair) pairs;
 } cq_join;
 
-/* What a or b is after the If, as its first or second side was taken. Values that do not go
- * together are UNDEFINED: that is an error where they are used. */
+/* The value after the If for a on its first and b on its second side. Values that cannot be joined
+ * are UNDEFINED, which is an error where they are used. */
 cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out);
 
-/* What one list or dict holds after the If, when it held a or b at the end of its sides. */
+/* The contents of one list or dict after the If, for contents a and b at the end of its sides. */
 cq_status cq_join_contents(cq_join *j, cq_val a, cq_val b, cq_val *out);
 
 /* An output of the If from a value of each side. Sizes of -1 are its own. */
 cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *other, cq_value **out);
 
-/* The same value, as far as can be told without looking into tensors and containers. */
+/* Equality without inspecting tensors and containers. */
 bool cq_val_plainly_equal(cq_val a, cq_val b);
 
 /* A value that may be missing. */
 cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out);
 
-/* A value that there is on every way, but in no form that could stand for all: no other may stand
- * in for it. */
+/* A value that exists on every path, but in no common form: no placeholder may replace it. */
 static inline bool cq_val_is_unjoined(cq_val v)
 {
     return cq_object_as(v, CQ_OBJECT_UNDEFINED) && cq_object_of(v)->is_unjoined;

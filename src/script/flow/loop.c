@@ -1,10 +1,11 @@
-/* Loops. One of known length is run, round by round. The body of one whose length is data-dependent
- * becomes the block of a Loop; every place that the body changes is carried from round to round.
+/* Loops. A loop of known length is run iteration by iteration. The body of a loop of data-dependent
+ * length becomes the block of a Loop; every slot that the body changes is loop-carried.
  *
- * The body is explored a first time to find those places. Then it is explored with each of them
- * holding parameters of the block, again and again until what comes out is of the form of what
- * went in: a list that grows becomes a sequence, what is None at first becomes an optional
- * (carry.c), and sizes that change are left open. */
+ * The body is evaluated speculatively a first time to find those slots. Then it is evaluated with
+ * parameters of the block in each of them, until the result has the form of the start (a fixpoint):
+ * a list that grows becomes a sequence, a value that is None at first becomes an optional
+ * (carry.c), and sizes that change become data-dependent. docs/architecture/control-flow.md has the
+ * invariants. */
 #include "script/flow/carry.h"
 #include "script/builtins/builtin.h"
 #include "script/python/python.h"
@@ -34,7 +35,7 @@ static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
     return flag ? *flag : cq_val_of_bool(false);
 }
 
-/* Whether there is another round: the test of a while, unless a flag says that it is over. */
+/* Whether there is another iteration: the test of a while, unless a flag ends the loop. */
 static cq_status condition(loop *l, cq_val *truth)
 {
     cq_eval *ev   = l->ev;
@@ -92,7 +93,7 @@ static cq_status item_of(cq_eval *ev, cq_val over, cq_int i, cq_val *out)
 
 /* ---- the body ---- */
 
-/* The loop variable, from the number of the round. */
+/* The loop variable, from the iteration number. */
 static cq_status set_target(loop *l, cq_value *round)
 {
     cq_int i = cq_symbol_fresh(l->ev->cx->symbols, "i", 0, round, -1);
@@ -111,7 +112,7 @@ static cq_status explore_round(loop *l, cq_value *round)
     cq_tensor  *t;
 
     CQ_TRY(cq_carry_bind(&l->carry));
-    if (until) /* else there would be no round */
+    if (until) /* otherwise there would be no iteration */
         CQ_TRY(cq_frame_set(l->ev, l->ev->frame, until, cq_val_of_bool(false)));
     CQ_TRY(set_target(l, round));
     CQ_TRY(cq_eval_block(l->ev, &l->stmt->u.loop.body));
@@ -170,7 +171,7 @@ static cq_status run_body(loop *l)
 
 /* ---- the node ---- */
 
-/* Trip count, condition, and what is carried. */
+/* Trip count, condition, and loop-carried values. */
 static cq_status make_inputs(loop *l)
 {
     cq_eval    *ev     = l->ev;
@@ -200,7 +201,7 @@ static cq_status convert(loop *l)
     cq_block *home = l->node->block;
 
     CQ_TRY(cq_carry_recall(&l->carry, l->stmt->u.loop.test));
-    /* The node goes to its place when its inputs are known; until then it holds the blocks. */
+    /* The node is moved when its inputs are known; until then it holds the blocks. */
     for (int i = 0; i == 0 || l->carry.again; i++) {
         if (i == MAX_ROUNDS)
             return cq_eval_fail(l->ev, l->stmt->at, CQ_E_UNSUPPORTED,
@@ -250,7 +251,7 @@ static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s)
             return CQ_OK;
         CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
         CQ_TRY(cq_eval_truth(ev, test, &test));
-        cq_ctx_pop(ev->cx, mark, NULL, 0); /* tests of all rounds would add up */
+        cq_ctx_pop(ev->cx, mark, NULL, 0); /* temporaries of all iterations would add up */
         if (test.u.b.origin || over.u.b.origin || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
             return cq_eval_open_loop(ev, s, CQ_NONE);
         if (!test.u.b.value)
@@ -292,7 +293,7 @@ static int64_t number_at(const cq_object *range, int64_t i)
     return (int64_t)((uint64_t)range->start.value + (uint64_t)i * (uint64_t)range->step.value);
 }
 
-/* The rounds of a for over a range of known numbers, or over a list. */
+/* The iterations of a for over a range of known numbers, or over a list. */
 static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object *range,
                              const cq_list *list, int64_t n)
 {
@@ -309,7 +310,7 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object 
     return CQ_OK;
 }
 
-/* An instance with __next__ may be endless: it is asked for one item after another. */
+/* An instance with __next__ may be endless: its items are requested one after another. */
 static cq_status eval_lazy_rounds(cq_eval *ev, const cq_ast_stmt *s, cq_val iterable)
 {
     cq_val iterator;

@@ -1,14 +1,13 @@
-/* What loops inside of loops carried the last time.
+/* Notes of nested loops about their loop-carried values.
  *
- * The body of a loop is explored again and again until what it carries has settled, and each time
- * the loops in it would begin anew: three explorations for each become 3^n for n of them inside of
- * each other. So a loop that has settled leaves a note with the one around it, and begins with that
- * the next time. A note is a guess: what it lacks is found as ever, and places that are not there
- * any more are passed over.
+ * The body of a loop is evaluated until its carried values have settled, and each time its inner
+ * loops would start from nothing: three evaluations for each become 3^n for n nested loops. So a
+ * settled loop leaves a note with the enclosing one, and starts with it the next time. A note is a
+ * guess: missing slots are found as before, and slots that no longer exist are skipped.
  *
- * Places are noted by the variables that lead to them, for lists and tensors that the outer body
- * makes are others each time. Nothing here refers to a list of the program: who else has one
- * decides what may be done with it. */
+ * Slots are noted by variable name, because lists and tensors made by the outer body are new
+ * objects each time. Notes refer to no list of the program, because its reference count decides
+ * whether it is shared. */
 #include "script/flow/carry.h"
 #include "script/values/form.h"
 #include "script/flow/join.h"
@@ -31,11 +30,11 @@ typedef struct noted_item {
 typedef struct noted_share {
     size_t      item;
     noted_place with;  /* a tensor that it may be */
-    size_t      first; /* or n: what the item n - 1 starts with */
+    size_t      first; /* or n: the start of item n - 1 */
 } noted_share;
 
 struct cq_carry_note {
-    const cq_ast_expr *loop; /* what its statement is known by: the test */
+    const cq_ast_expr *loop; /* identifies the statement: its test */
     CQ_VEC(noted_place) places;
     CQ_VEC(noted_place) lost, stale;
     CQ_VEC(noted_item) items;
@@ -81,7 +80,7 @@ static const char *name_of(cq_eval *ev, const cq_change *place)
     return NULL;
 }
 
-/* The place that a note means now; false: there is none. */
+/* The current slot of a note; false: there is none. */
 static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 {
     const cq_val *v = p->name ? cq_frame_own(ev->frame, p->name) : NULL;
@@ -112,7 +111,7 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 
 /* ---- forms ---- */
 
-/* A value of the same form that shares no list with it; None if there is no such. */
+/* A value of the same form that shares no list with it; None if there is no such value. */
 static cq_val form_of(cq_eval *ev, cq_val v, int levels)
 {
     cq_object *t = cq_object_of(v);
@@ -271,7 +270,7 @@ static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
     return CQ_OK;
 }
 
-/* What a round leaves stale, or without its list. */
+/* Recalls what an iteration leaves stale, or without its list. */
 static cq_status recall_losses(cq_carry *c, const cq_carry_note *n)
 {
     cq_change place;
@@ -303,7 +302,7 @@ static cq_status recall_shares(cq_carry *c, const cq_carry_note *n)
     return CQ_OK;
 }
 
-/* Sizes that changed from round to round do so again, and so does what shares memory. */
+/* Sizes that changed from iteration to iteration do so again, and aliases stay aliases. */
 static cq_status recall_items(cq_carry *c, const cq_carry_note *n)
 {
     bool same = c->n == n->items.n;

@@ -21,7 +21,7 @@ static bool is_new(cq_guard *g, const void *p, cq_status *status)
     return *status == CQ_OK;
 }
 
-/* What a list or dict held; NULL: the guard does not have it. */
+/* The old contents of a list or dict; NULL: the guard does not have it. */
 static const cq_change *container_at(const cq_guard *g, const void *p)
 {
     const uintptr_t n = (uintptr_t)cq_ptr_map_get(&g->seen, p);

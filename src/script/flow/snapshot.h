@@ -1,5 +1,5 @@
-/* What the modules of a program hold before a call, so that it can be told what the call changed,
- * and taken back: attributes, the lists and dicts in them, and the memory of their tensors. */
+/* Records the values of a program's modules before a call, to detect and undo the changes of the
+ * call: attributes, the lists and dicts in them, and the memory of their tensors. */
 #ifndef CQ_SCRIPT_FLOW_SNAPSHOT_H
 #define CQ_SCRIPT_FLOW_SNAPSHOT_H
 
@@ -16,9 +16,9 @@ typedef struct cq_guard_place {
 typedef struct cq_guard {
     cq_eval *ev;
     CQ_VEC(cq_guard_place) places; /* in the order of the modules' tree */
-    cq_changes containers;         /* what every list and dict among them held */
+    cq_changes containers;         /* the old contents of all lists and dicts */
     cq_ptr_map seen;               /* objects and containers; storages of tensors */
-    cq_visit   walk;               /* over all of it, then over what is there after the call */
+    cq_visit   walk;               /* over all values, then over those after the call */
     CQ_VEC(struct {
         cq_storage *storage;
         void       *bytes;
@@ -26,16 +26,16 @@ typedef struct cq_guard {
     memory; /* that was written to */
 } cq_guard;
 
-/* Begins to watch. cq_guard_end takes the changes back if asked to, and frees what the guard has;
- * it is called even if begin has failed. */
+/* Starts recording. cq_guard_end undoes the changes if requested, and frees the guard; it is called
+ * even if begin has failed. */
 cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *script);
 void      cq_guard_end(cq_guard *g, bool restore);
 
-/* What the place held before: a list or dict of those times, or the value itself. Borrowed. */
+/* The old value: the old list or dict, or the value itself. Borrowed. */
 cq_val cq_guard_old(const cq_guard *g, cq_val v);
 
-/* Whether a place of a capture holds something else than before. The capture is over: what was
- * found of a container is not found again. */
+/* Whether a slot of a capture has changed. The capture is over: results for containers are not
+ * cached. */
 cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *place, bool *changed);
 
 /* References to a list or dict that the guard has. */

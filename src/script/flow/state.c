@@ -36,7 +36,7 @@ void cq_script_state_free(cq_script_state *state)
     cq_free(state);
 }
 
-/* The variable of a place; NULL: none. */
+/* The variable of a slot; NULL: none. */
 static const cq_state_var *var_at(const cq_script_state *state, const cq_guard_place *p)
 {
     for (size_t i = 0; i < state->vars.n; i++)
@@ -74,7 +74,7 @@ static cq_tensor *graph_input(cq_eval *ev, const cq_state_leaf *leaf)
     return t;
 }
 
-/* The next input: of the graph, or what the run was given. */
+/* The next input: of the graph, or the one given to the run. */
 static cq_tensor *next_input(binding *b, const cq_state_leaf *leaf)
 {
     cq_tensor *t;
@@ -212,7 +212,7 @@ static cq_status add_leaf(cq_visit *w, cq_val v)
     char          name[560];
 
     if (f->var->form.kind == CQ_VAL_NONE)
-        return CQ_OK; /* what it will be is not known yet */
+        return CQ_OK; /* its new value is not known yet */
     if (v.kind == CQ_VAL_TENSOR &&
         (!v.u.tensor->storage || v.u.tensor->qparams || cq_dtype_is_complex(v.u.tensor->dtype)))
         f->var->lost = "it is a tensor that is not of plain numbers";
@@ -397,7 +397,7 @@ static cq_status finish_leaf(cq_visit *w, cq_val v)
     return give(f->g->ev, leaf, t);
 }
 
-/* Whether an optional is there, and what stands for it where it is not. */
+/* Whether an optional has a value, and its placeholder. */
 static cq_status finish_optional(finish *f, cq_val *now)
 {
     cq_eval   *ev  = f->g->ev;
@@ -557,7 +557,7 @@ cq_status cq_state_finish(cq_script_state *state, cq_guard *g)
     CQ_TRY(finish_arguments(state, g));
     for (size_t i = 0; i < state->vars.n; i++)
         CQ_TRY(finish_var(state, g, &state->vars.items[i]));
-    state->unsettled |= n_lost(state) != lost; /* the next capture leaves it as it is */
+    state->unsettled |= n_lost(state) != lost; /* the next capture does not change it */
     return g->ev->cx->status;
 }
 
@@ -587,8 +587,8 @@ void cq_script_state_warn(const cq_script_state *state)
     cq_str changed = { 0 }, arguments = { 0 };
     bool   is_read = false;
 
-    /* What is only written makes no difference; but where some is read, so may the rest be, after
-     * the first call. */
+    /* State that is only written is irrelevant; but if some is read, the rest may be read, too,
+     * after the first call. */
     for (size_t i = 0; i < state->vars.n; i++)
         is_read |= state->vars.items[i].is_read;
     for (size_t i = 0; i < state->vars.n; i++) {

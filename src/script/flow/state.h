@@ -1,10 +1,10 @@
-/* The state of a program: what a call of it changes and the next one may read. In a call with state
- * each of its tensors and numbers is an input, `state.NAME_in`, and an output, `state.NAME_out`,
- * and the modules hold again what they held before.
+/* The state of a program: values that a call changes and the next one may read. In a call with
+ * state each of its tensors and numbers is an input, `state.NAME_in`, and an output,
+ * `state.NAME_out`, and the modules are restored afterwards.
  *
- * What is state, a capture finds out: whatever is different after it. With that as inputs, more may
- * change than before (numbers are no longer those of the file), so a capture is made again until
- * nothing new is found. */
+ * A capture finds the state: everything that differs after it. With that as inputs, more may change
+ * than before (numbers are no longer constant), so the capture is repeated until nothing new is
+ * found. */
 #ifndef CQ_SCRIPT_FLOW_STATE_H
 #define CQ_SCRIPT_FLOW_STATE_H
 
@@ -15,8 +15,7 @@ typedef struct cq_state_leaf {
     const char *name; /* "encoder.h", "caches.0"; interned by the program */
     cq_val_kind kind; /* of a tensor or number */
     cq_tensor  *initial;
-    const char
-        *axes[CQ_MAX_RANK]; /* names of those whose sizes change from call to call; or NULL */
+    const char *axes[CQ_MAX_RANK]; /* names of dynamic sizes; or NULL */
 } cq_state_leaf;
 
 typedef struct cq_state_var {
@@ -27,12 +26,12 @@ typedef struct cq_state_var {
     cq_state_leaf *has;  /* it may be None: whether it is there; else NULL */
     CQ_VEC(cq_state_leaf) leaves;
     const char *lost;    /* why it cannot be an input; NULL: it can */
-    bool        is_read; /* as far as the last capture can tell */
+    bool        is_read; /* as far as the last capture shows */
 } cq_state_var;
 
 /* A tensor among the arguments, which a call may change as well: then it has an output. */
 typedef struct cq_state_argument {
-    cq_tensor  *t;    /* of the call under way; NULL for a number */
+    cq_tensor  *t;    /* of the current call; NULL for a number */
     const char *name; /* of the input; interned by the program */
     bool        is_changed;
 } cq_state_argument;
@@ -40,7 +39,7 @@ typedef struct cq_state_argument {
 typedef struct cq_script_state {
     CQ_VEC(cq_state_var) vars; /* in the order of the modules' tree */
     CQ_VEC(cq_state_argument) arguments;
-    size_t n_arguments; /* of the call under way, so far */
+    size_t n_arguments; /* of the current call, so far */
     bool   wanted;      /* variables are inputs and outputs; else changes are only noted */
     bool   unsettled;   /* the last capture found more */
     bool   quiet;       /* in training, models change their statistics: that is expected */
@@ -48,22 +47,22 @@ typedef struct cq_script_state {
 
 void cq_script_state_free(cq_script_state *state); /* NULL is fine */
 
-/* Warns of what calls change, naming it: unless state is wanted, of all that later calls may read;
- * and of what cannot be an input. */
+/* Warns about state by name: without --state, about everything that later calls may read; and about
+ * state that cannot be an input. */
 void cq_script_state_warn(const cq_script_state *state);
 
 /* The same of lists of names, which are gone then; and a name more for such a list. */
 void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs);
 void cq_state_add_name(cq_str *names, const char *name);
 
-/* What a call uses for the next argument. */
+/* The value that a call uses for the next argument. */
 cq_status cq_state_add_argument(cq_script_state *state, cq_eval *ev, cq_val v);
 
-/* Puts inputs of the graph, or the tensors that a run is given, in the place of all variables. */
+/* Replaces all variables by inputs of the graph, or by the tensors given to a run. */
 cq_status cq_state_bind(cq_script_state *state, cq_guard *guard, cq_tensor *const *given,
                         size_t n_given);
 
-/* After the call: of a capture, what is new; and the outputs. */
+/* After the call: new state of a capture; and the outputs. */
 cq_status cq_state_finish(cq_script_state *state, cq_guard *guard);
 
 #endif

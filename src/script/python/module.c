@@ -1,13 +1,12 @@
-/* Modules of Python source: where a dotted name is found, when its text is run, and import
- * statements.
+/* Modules of Python source: search, execution, and import statements.
  *
- * A name is looked for beside the main file, then in calque's library (lib/torch, lib/python), then
+ * A name is searched beside the main file, then in calque's library (lib/torch, lib/python), then
  * in the folders of --path. The library comes before --path, because that may be a folder of
  * installed packages with the real torch and numpy in it.
  *
  * An import binds a name without running anything: the module is run when the name is first used.
  * So an unused `import matplotlib` does not matter, and modules may import each other. Inside of a
- * try statement an import is resolved at once, for its failure decides what is done. */
+ * try statement an import is resolved at once, because its failure decides the branch. */
 #include "script/python/python.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -249,8 +248,8 @@ static cq_status new_globals(cq_program *p, cq_object *module)
     return CQ_OK;
 }
 
-/* In a context of its own: what a module defines is not part of a graph that is being captured, and
- * it stays, whichever branch needed it first. */
+/* In a separate context: definitions of a module are not part of a graph that is being captured,
+ * and they persist, whichever branch needed them first. */
 static cq_status run_text(cq_eval *ev, cq_object *module)
 {
     cq_eval   inner = { .program = ev->program,

@@ -1,9 +1,9 @@
-/* Python beyond TorchScript: modules that are imported, classes with inheritance, exceptions,
- * iterators. A program of Python source has cq_program.python; archives and TorchScript text do
- * not, and the functions here are not called for them.
+/* Python beyond TorchScript: imported modules, classes with inheritance, exceptions, iterators. A
+ * program of Python source has cq_program.python; archives and TorchScript text do not, and the
+ * functions here are not called for them.
  *
  * The text of a program is Python if it imports something: without an import it could not use
- * torch. See docs/from-source.md for what is supported. */
+ * torch. docs/from-source.md lists what is supported. */
 #ifndef CQ_SCRIPT_PYTHON_PYTHON_H
 #define CQ_SCRIPT_PYTHON_PYTHON_H
 
@@ -34,7 +34,7 @@ typedef struct cq_python {
     CQ_VEC(cq_frame *) frames;   /* of calls that are over but have closures; and of modules */
     CQ_VEC(cq_object *) classes; /* retained */
     CQ_VEC(cq_val) cycles;       /* containers that hold themselves; retained (cycle.c) */
-    cq_object *instances;        /* all that are alive, for the end of the program */
+    cq_object *instances;        /* all live ones, for the end of the program */
     cq_object *builtins;         /* the module of lib/python/builtins.py */
     cq_object *main;
     cq_val     dtypes[64]; /* DTYPE objects by number; retained */
@@ -58,7 +58,7 @@ cq_status cq_python_run(cq_eval *ev, cq_object *module);
 cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out);
 cq_status cq_eval_import(cq_eval *ev, const cq_ast_stmt *s);
 
-/* What an import bound, now that it is used. */
+/* Resolves a lazy import when it is used. */
 cq_status cq_lazy_resolve(cq_eval *ev, cq_val lazy, cq_val *out);
 
 /* A name that is neither a variable nor a builtin in C: of builtins.py. */
@@ -81,7 +81,8 @@ cq_status cq_instance_make_dict(cq_object *t, cq_dict **out);
 
 /* The dict that a dict, or an instance of a class that extends dict, is; NULL: neither. */
 cq_dict *cq_python_dict_of(cq_val v);
-cq_val   cq_python_native(cq_val v); /* what an instance of an extended builtin type holds */
+cq_val   cq_python_native(cq_val v); /* the native value of an instance of an extended builtin
+                                      * type */
 
 cq_status cq_python_new_instance(cq_eval *ev, cq_object *cls, cq_val *out);
 cq_status cq_python_attribute(cq_eval *ev, cq_val object, const char *interned, cq_val *out,
@@ -105,7 +106,7 @@ cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val
 cq_status cq_python_in_place(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out,
                              bool *found);
 
-/* The object of a dtype's number; and what a tensor has otherwise than in TorchScript. */
+/* The object of a dtype's number; and tensor attributes that differ from TorchScript. */
 cq_status cq_python_dtype(cq_eval *ev, int64_t number, cq_val *out);
 cq_status cq_python_tensor_member(cq_eval *ev, cq_val tensor, const char *name, cq_val *out,
                                   bool *found);
@@ -142,7 +143,7 @@ cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s);
 /* ---- iterators: iterate.c ---- */
 
 cq_status cq_python_iter(cq_eval *ev, cq_val v, cq_val *out);
-/* The next item of an iterator; *over if there is none. */
+/* The next item of an iterator; *over if it is exhausted. */
 cq_status cq_python_next(cq_eval *ev, cq_val iterator, cq_val *out, bool *over);
 cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list); /* of an instance or ITERATOR */
 cq_status cq_python_new_iterator(cq_eval *ev, cq_val list, cq_val *out);
@@ -150,7 +151,7 @@ bool      cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* it must be stepp
 
 /* ---- models: entry.c ---- */
 
-/* nn.Module by what it has: dicts of children, parameters and buffers, which may be NULL. */
+/* nn.Module by its attributes: dicts of children, parameters and buffers, which may be NULL. */
 bool     cq_python_is_module(cq_val v);
 cq_dict *cq_python_children(cq_object *module);
 cq_dict *cq_python_tensors(cq_object *module, bool parameters);

@@ -1,9 +1,9 @@
 /* Exceptions of Python source. While one is raised, functions return a failure, and the evaluator
- * has the exception: an instance that a raise statement made, or the class that a failure in C
- * means, of which an instance is made if an except clause asks for it.
+ * holds the exception: an instance from a raise statement, or the class that corresponds to a
+ * failure in C, which is instantiated if an except clause needs it.
  *
- * Not every failure is an exception. Limits of steps and memory, and whatever calque does not
- * support, cannot be caught: a model that went on without it would compute something else. */
+ * Not every failure is an exception. Limits of steps and memory, and unsupported features, cannot
+ * be caught: a model that continued would compute something else. */
 #include "script/python/python.h"
 #include "base/str.h"
 

@@ -79,8 +79,8 @@ static bool is_native(const char *name, const char *type)
            (strcmp(type, "Size") == 0 && strcmp(name, "tuple") == 0);
 }
 
-/* A class of the library that stands for builtin types: its attribute __natives__ lists their
- * names, as collections.abc.Sequence has it. */
+/* A library class that represents builtin types: its attribute __natives__ lists their names, as
+ * collections.abc.Sequence does. */
 static bool stands_for(cq_eval *ev, cq_object *cls, const char *name)
 {
     const cq_val *natives = cq_class_find(cls, cq_name(ev->program, "__natives__"), NULL);

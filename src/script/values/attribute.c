@@ -336,7 +336,7 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
     return method_of(ev, v, name, out);
 }
 
-/* Of what is neither a tensor nor an object; all but these are methods. */
+/* Of values that are neither tensors nor objects; all others are methods. */
 static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
     const char *colon = v.kind == CQ_VAL_DEVICE ? strchr(v.u.text->text, ':') : NULL;

@@ -1,5 +1,5 @@
-/* Arguments that are a part of the program. Among the others they are boxes, which no walk takes
- * for a tensor or number; a call finds what is inside. */
+/* Arguments that are part of the program. They are boxes, which no walk mistakes for a tensor or
+ * number; a call unwraps them. */
 #include "base/json.h"
 #include "script/script.h"
 
@@ -78,7 +78,7 @@ static cq_status box_of(const char *text, cq_val *out)
 
 /* ---- their places ---- */
 
-/* Puts v before item at of a list, or in its place. */
+/* Inserts v before item at of a list, or replaces that item. */
 static cq_status put(cq_list *list, size_t at, cq_val v, bool instead)
 {
     if (instead) {
@@ -92,7 +92,7 @@ static cq_status put(cq_list *list, size_t at, cq_val v, bool instead)
     return CQ_OK;
 }
 
-/* Whether the argument at a place was given: a number where all that are needed are there. */
+/* Whether the argument at an index was given. */
 static bool was_given(const cq_args *a, size_t place, size_t n_needed)
 {
     cq_val v;

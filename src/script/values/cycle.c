@@ -1,15 +1,15 @@
-/* Values that contain themselves, as d["self"] = d makes them. Counting references never frees such
- * a cycle, so that whoever puts a container into another asks here first: the cycles are kept in
- * mind, and those that the program's module does not hold are opened when the call is over. */
+/* Values that contain themselves, as d["self"] = d makes them. Reference counting never frees such
+ * a cycle, so a function that puts a container into another checks it here: cycles are recorded,
+ * and those that the program's module does not hold are broken when the call is over. */
 #include "script/python/python.h"
 
 #include "base/map.h"
 
-/* How many containers are inspected: each node that is put in front of a long list of them asks.
- * What is larger is not taken for a cycle. */
+/* The number of containers that are inspected: each insertion into a long list of them needs a
+ * search. Larger structures are not treated as cycles. */
 enum { MAX_SEARCH = 128 };
 
-/* To enter a container takes as long as to inspect so many items. */
+/* Entering a container costs as much as inspecting this many items. */
 enum { CONTAINER_ITEMS = 4 };
 
 typedef struct search {

@@ -1,8 +1,8 @@
-/* Finds inputs that a method takes: it is captured, so that only its shape rules run, on one guess
- * after another. A guess is better than another if the capture comes further before it fails. The
- * numbers in the message of a failure (the features that a Linear expects, the dimensions that a
- * convolution expects) are sizes that are tried next, and so are the sizes of weights. Where a size
- * of the input decides a size that does not fit, as behind a flatten, it is found by bisection. */
+/* Finds inputs that a method accepts: it is captured, so that only its shape rules run, on one
+ * guess after another. A guess is better than another if the capture gets further before it fails.
+ * The numbers in an error message (the features that a Linear expects, the dimensions that a
+ * convolution expects) are tried next, and so are the sizes of weights. If a size of the input
+ * decides a size that does not match, as after a flatten, it is found by bisection. */
 #include "script/suggest.h"
 
 #include "base/warn.h"
@@ -28,7 +28,7 @@ enum {
 };
 #define MAX_SECONDS 1.0 /* for all methods of a script together */
 
-/* What came of a capture. */
+/* The outcome of a capture. */
 typedef struct outcome {
     bool     fits;
     size_t   progress; /* values in the graph when it failed */
@@ -133,7 +133,7 @@ static bool is_small(const cq_guess *g)
     return n <= MAX_ELEMENTS;
 }
 
-/* Whether there is no more time. */
+/* Whether the time is used up. */
 static bool is_over(const fit *f)
 {
     return f->n_probes >= MAX_PROBES || f->n_values >= MAX_VALUES ||
@@ -183,7 +183,7 @@ static void add_to_pool(fit *f, int64_t size)
         f->pool[f->n_pool++] = size;
 }
 
-/* What a layer takes is the second size of its weight. */
+/* The number of input features of a layer is the second size of its weight. */
 static cq_status note_weights(void *user, const char *path, cq_tensor *t, bool is_parameter)
 {
     (void)path, (void)is_parameter;
@@ -280,7 +280,7 @@ static bool try_forms(fit *f)
 
 /* ---- better ones ---- */
 
-/* The changes of one round, all of them of what was best at its beginning. */
+/* The candidates of one round, each one change of the best guess so far. */
 typedef struct round {
     cq_guess guesses[CQ_MAX_GUESSES];
     outcome  found;

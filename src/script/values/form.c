@@ -46,7 +46,7 @@ static cq_status same_form(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by
     return CQ_OK;
 }
 
-/* What is too deep to be iterated has no form that is the same. */
+/* A value that is nested too deeply has no equal form. */
 bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b)
 {
     cq_visit w    = cq_eval_visit(ev, NULL);

@@ -1,5 +1,5 @@
-/* Frames: the variables of a call. Functions that are defined in it see them, and may be returned
- * and called when it is over, so that a frame lives as long as somebody refers to it. */
+/* Frames: the variables of a call. Functions defined in it see them, and may be returned and called
+ * when it is over, so a frame is reference-counted. */
 #include "script/python/python.h"
 
 cq_status cq_frame_new(cq_frame **out, cq_object *function)
@@ -66,7 +66,7 @@ void cq_frame_end(cq_eval *ev, cq_frame *f)
         cq_vec_push(&ev->program->python->frames, f) == CQ_OK)
         return; /* until the program is over */
     if (f->refs > 1 && (is_its_own(f) || cq_vec_push(&ev->frames, f) != CQ_OK)) {
-        f->refs++; /* a function of it that goes away does not take it along */
+        f->refs++; /* freeing one of its functions must not free it */
         forget_all(f);
         f->refs--;
     } else if (f->refs > 1) {

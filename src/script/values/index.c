@@ -32,7 +32,7 @@ static cq_status eval_slice(cq_eval *ev, const cq_ast_expr *s, cq_val v[3])
     return CQ_OK;
 }
 
-/* How many dimensions of x the index uses up by itself. */
+/* The number of dimensions of x that the index consumes. */
 static size_t dims_used(cq_val v)
 {
     if (v.kind == CQ_VAL_TENSOR &&
@@ -44,7 +44,7 @@ static size_t dims_used(cq_val v)
 
 typedef struct parts {
     const cq_ast_expr *x[MAX_PARTS];
-    cq_val             values[MAX_PARTS]; /* of those that are neither slice nor ... */
+    cq_val             values[MAX_PARTS]; /* of the parts that are neither slice nor ... */
     size_t             n;
 } parts;
 
@@ -309,7 +309,7 @@ cq_status cq_eval_index_value(cq_eval *ev, const cq_ast_expr *index, cq_val *out
     return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
-/* List[int], Generic[T]: what a type is indexed by does not matter. */
+/* List[int], Generic[T]: the index of a type is ignored. */
 static cq_status index_type(cq_eval *ev, cq_val type, const cq_ast_expr *index, cq_val *out)
 {
     const cq_object *t = cq_object_of(type);
@@ -330,7 +330,8 @@ static cq_status index_type(cq_eval *ev, cq_val type, const cq_ast_expr *index, 
     return cq_eval_call(ev, type, &item, 1, out);
 }
 
-/* An object of Python source: __getitem__, or what a class that extends a builtin type holds. */
+/* An object of Python source: __getitem__, or the native value of a class that extends a builtin
+ * type. */
 static cq_status index_object(cq_eval *ev, cq_val object, cq_object *t, const cq_ast_expr *index,
                               cq_val *out, bool *found)
 {
@@ -426,7 +427,7 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     }
     if (cq_object_as(object, CQ_OBJECT_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);
-    if (index->kind == CQ_X_INT) /* of a tuple, for all that is known */
+    if (index->kind == CQ_X_INT) /* of a tuple, possibly */
         CQ_TRY(cq_eval_no_guess(ev, object));
     if (object.kind == CQ_VAL_TENSOR)
         return index_tensor(ev, object, index, out);

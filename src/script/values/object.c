@@ -41,8 +41,8 @@ cq_status cq_object_new(cq_object **out, cq_object_kind kind)
     return CQ_OK;
 }
 
-/* All that there is to them is their name, or the text of a function: one is made, and kept by the
- * program. */
+/* Objects that are fully described by their name, or by the text of a function: one is made, and
+ * kept by the program. */
 static cq_status only_object(cq_program *p, cq_object_kind kind, const void *key, const char *name,
                              cq_val *out)
 {
@@ -187,7 +187,7 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *frame, const char *name, cq_val v)
     if (!at) {
         cq_object *undefined = NULL;
 
-        /* A variable that is new here has no value on the way around this branch. */
+        /* A new variable has no value on the paths that do not take this branch. */
         if (ev->journaling) {
             CQ_TRY(cq_object_new(&undefined, CQ_OBJECT_UNDEFINED));
             undefined->text = name;

@@ -1,5 +1,5 @@
-/* What a part of an argument or result is called: {"logits": y} gives an output of that name, and
- * so does the field of a named tuple; what is deeper has the names or numbers on the way to it,
+/* The names of parts of arguments and results: {"logits": y} gives an output of that name, and so
+ * does the field of a named tuple; deeper parts have the names or numbers on the path,
  * "past_0_key". */
 #include "script/eval.h"
 

@@ -1,5 +1,5 @@
-/* The nodes behind lists of unknown length. What Python calls on them is in
- * builtin_sequence.c; what ONNX makes of the nodes in export/symbolic/sequence.c. */
+/* The nodes of lists of data-dependent length. Python's methods on them are in builtins/sequence.c,
+ * their conversion to ONNX in export/symbolic/sequence.c. */
 #include "script/values/sequence.h"
 #include "script/builtins/builtin.h"
 #include "script/flow/aliases.h"
@@ -288,8 +288,8 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
     return item->kind == CQ_VAL_TENSOR ? CQ_OK : cq_builtin_number_of(ev, t, item->kind, out);
 }
 
-/* The part of a split at a place that is known: a view, whose sizes are known as well, and the list
- * may not be needed. False: there is none, or it is another. */
+/* The part of a split at a known index: a view, whose sizes are known as well, and the list may not
+ * be needed. False: there is none, or it is another. */
 static bool is_part(const cq_sequence *seq, cq_int index)
 {
     const cq_node *n = seq->value->node;
@@ -493,7 +493,7 @@ cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out)
     cq_visit_clear(&w);
     CQ_TRY(status);
     if (out->kind == CQ_VAL_OBJECT && out->u.box == like.u.box)
-        cq_val_release(*out); /* nobody more holds it: join.c counts */
+        cq_val_release(*out); /* no additional holder: join.c counts references */
     else
         cq_ctx_own(ev->cx, *out);
     return ev->cx->status;

@@ -1,11 +1,11 @@
 /* Lists of data-dependent length: in the graph they are sequences of tensors.
  *
- * Such a list is still a cq_list, so that all who share it see its changes; but instead of items
- * it has a cq_sequence: the graph value that holds the items now. The pointer is exchanged on
- * every change and what it points to never changes, so a change is taken back like any other.
+ * Such a list is still a cq_list, so that all its holders see its changes; but instead of items it
+ * has a cq_sequence: the graph value that holds the items now. The pointer is replaced on every
+ * change and the struct never changes, so a change is undone like any other.
  *
- * Numbers are kept as 0-d tensors. Items of a sequence are of one dtype; where their sizes
- * differ, the size of an item is read when it is taken. */
+ * Numbers are kept as 0-d tensors. Items of a sequence have one dtype; if their sizes differ, the
+ * size of an item is read when it is taken. */
 #ifndef CQ_SCRIPT_VALUES_SEQUENCE_H
 #define CQ_SCRIPT_VALUES_SEQUENCE_H
 
@@ -62,11 +62,11 @@ cq_status cq_sequence_become(cq_eval *ev, cq_list *list, cq_value *v, const cq_i
                              cq_int length);
 cq_status cq_sequence_convert(cq_eval *ev, cq_list *list);
 
-/* What there is to ask of a sequence. */
+/* Queries of a sequence. */
 cq_status cq_sequence_length(cq_eval *ev, const cq_sequence *seq, cq_int *out);
 cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_val *out);
 
-/* A value that stands where there is none: zeros, empty lists, in the form of like. */
+/* A placeholder for a missing value: zeros, empty lists, in the form of like. */
 cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out);
 
 /* x.unbind(dim) or x.split(size, dim) when their number is data-dependent. */

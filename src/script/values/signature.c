@@ -1,4 +1,4 @@
-/* What a program's functions and methods take, by their source. */
+/* The parameters of a program's functions and methods, from their source. */
 #include "script/python/python.h"
 #include "script/script.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 typedef struct signature {
-    const cq_ast_def *def; /* NULL: there is no such method */
+    const cq_ast_def *def; /* NULL: unknown method */
     const cq_source  *source;
     size_t            n_self; /* parameters that are the bound object */
 } signature;

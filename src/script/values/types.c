@@ -1,6 +1,6 @@
-/* The places where a program's types matter although its values are at hand: isinstance,
- * annotations that convert (an int where a float is declared, a tensor where a number is), and
- * arguments that a caller outside of the program gives as tensors. */
+/* Where a program's types matter although its values are known: isinstance, annotations that
+ * convert (an int where a float is declared, a tensor where a number is), and arguments that a
+ * caller outside of the program passes as tensors. */
 #include "base/str.h"
 #include "script/builtins/builtin.h"
 
@@ -97,7 +97,7 @@ bool cq_type_is_dict(const cq_ast_expr *type)
     return type && (strcmp(name_of(type), "Dict") == 0 || strcmp(name_of(type), "dict") == 0);
 }
 
-/* What a tensor is converted by where a number is declared; and an int where a float is. */
+/* The conversions of a tensor where a number is declared; and of an int where a float is. */
 static const struct {
     const char *type, *builtin;
 } conversions[] = { { "int", "aten::Int" },
@@ -143,7 +143,7 @@ static bool is_converted(const char *type, cq_val_kind from)
     return strcmp(type, "number") == 0 && (is_whole || from == CQ_VAL_TENSOR);
 }
 
-/* Types that are checked; what a value of another type may be, the program finds out. */
+/* Types that are checked; other types are left to the program. */
 static bool is_checked(const char *type)
 {
     static const char *const types[] = { "Tensor", "int",  "float", "bool", "number",

@@ -1,5 +1,5 @@
-/* malloc and its relatives, wrapped once: overflow checks, an error record, a budget, and a
- * switch that lets a test make any allocation fail. */
+/* Wraps malloc and its variants: overflow checks, an error record, a budget, and a switch that lets
+ * a test make any allocation fail. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
@@ -70,7 +70,7 @@ static int must_fail(size_t size)
     return (fail_in > 0 && --fail_in == 0) || is_too_much(size);
 }
 
-/* Counts a block that size bytes were asked for, or says why there is none. */
+/* Counts a block of size bytes, or records the failure. */
 static void *checked(void *p, size_t size)
 {
     if (p) {
@@ -145,9 +145,8 @@ CQ_API void cq_buffer_free(void *buffer)
     cq_free(buffer);
 }
 
-/* Large blocks lie on huge pages where the system has them: going through weights or planes of
- * images, a processor finds few small pages in its tables. Only whole ones, so that none is larger
- * than what was asked for. */
+/* Large blocks are on huge pages if the system has them: with small pages, walking over weights or
+ * feature maps misses the TLB often. Only whole huge pages are used, so that no block grows. */
 void *cq_alloc_aligned(size_t size)
 {
     const bool is_large = size >= CQ_HUGE_PAGE;

@@ -20,32 +20,31 @@ void  cq_free(void *p);
 void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
-/* Gives whole pages of it back though it is not freed yet: nobody reads these bytes any more. */
+/* Returns whole pages to the system before the block is freed: these bytes are not read any
+ * more. */
 void cq_alloc_discard(void *p, size_t size);
 
-/* Fresh pages, huge ones where the system has them, for what stays; a heap would hand out small
- * pages that something else has left behind. size is a multiple of CQ_HUGE_PAGE. */
+/* Fresh pages, huge ones if possible, for long-lived data; a heap would return small pages that
+ * were used before. size is a multiple of CQ_HUGE_PAGE. */
 enum { CQ_HUGE_PAGE = 1 << 21 }; /* bytes */
 void *cq_alloc_pages(size_t size);
 void  cq_free_pages(void *p, size_t size);
 
-/* A limit of what this thread may take from the heap, for work on files that cannot be trusted:
- * counted from here on, less what it gives back. 0 means no limit. Returns what was in force, to be
- * put back in the end. */
+/* A limit for the heap of this thread, for work on untrusted files: counted from here on, less what
+ * is freed. 0 means no limit. Returns the previous budget, to be restored at the end. */
 typedef struct cq_alloc_budget {
-    int64_t limit, used, peak; /* peak: INT64_MAX once more was asked for than is left */
+    int64_t limit, used, peak; /* peak: INT64_MAX once a request exceeded the limit */
 } cq_alloc_budget;
 
 cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget budget);
 
-/* Bytes that this process could take now without others, or itself, being driven out of memory:
- * what the system calls available, or what its control group leaves if that is less. */
+/* Bytes that this process could allocate now without causing memory pressure: the system's
+ * available memory, or the limit of its control group if that is less. */
 uint64_t cq_alloc_available(void);
 
-/* What work for so many bytes, of a file and of the inputs that came with it, may hold unless the
- * user says otherwise: 1 GiB, 2 times the first 10 MiB of the file and 256 times the rest, or three
- * quarters of what is (or was)
- * available. So a small file cannot take a machine down, and images have room for their layers. */
+/* The default memory limit for a file and its inputs: 1 GiB, 2 times the first 10 MiB of the file
+ * and 256 times the rest, or three quarters of the memory that is (or was) available. A small file
+ * cannot exhaust a machine, and feature maps have room for their layers. */
 int64_t cq_default_bytes(double file_bytes, double input_bytes, uint64_t available);
 
 /* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns how

@@ -8,7 +8,7 @@ typedef struct cq_arena cq_arena;
 
 cq_arena *cq_arena_new(void); /* NULL: out of memory, recorded */
 void      cq_arena_free(cq_arena *arena);
-void      cq_arena_reset(cq_arena *arena); /* as new, but what was last got from the heap stays */
+void      cq_arena_reset(cq_arena *arena); /* as new, but the last block from the heap is kept */
 
 /* Aligned for any type; NULL when out of memory (recorded). */
 void *cq_arena_alloc(cq_arena *arena, size_t size);

@@ -1,6 +1,5 @@
-/* How much memory there is to be had. Linux says what it could free without swapping, and a
- * container has a limit of its own that the system's word does not know; elsewhere it is all that
- * is installed. */
+/* The available memory. Linux reports what it could free without swapping, and a container has a
+ * separate limit; elsewhere it is the installed memory. */
 #include "base/alloc.h"
 #include "base/steps.h"
 
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number behind a word of a file, or at its beginning if that is "". */
+/* The number after a word of a file, or at its beginning if that is "". */
 static bool read_number(uint64_t *out, const char *path, const char *word)
 {
     FILE *file = fopen(path, "r");
@@ -39,7 +38,7 @@ uint64_t cq_alloc_available(void)
         bytes = kilobytes * 1024;
     snprintf(path, sizeof path, "%s.max", group);
     if (!read_number(&limit, path, ""))
-        return bytes; /* "max", or there are no groups */
+        return bytes; /* "max", or no control group */
     snprintf(path, sizeof path, "%s.current", group);
     if (!read_number(&used, path, ""))
         used = 0;

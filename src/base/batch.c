@@ -1,8 +1,8 @@
-/* Batches of outputs; file.h says what they promise.
+/* Batches of outputs; file.h documents the guarantees.
  *
- * Before a file that was there is replaced, the new one, and what comes with it in a batch, is
- * written to the disk (fsync): a power cut leaves one or the other. A new file is not waited for,
- * as cp does not: what is lost then is what would have been lost a moment earlier.
+ * Before an existing file is replaced, the new one, and the others of its batch, are written to the
+ * disk (fsync): a power cut leaves one or the other. New files are not synced, as with cp: what is
+ * lost then would have been lost a moment earlier, too.
  *
  * A file is put into place by an exchange with the file that was there, so that a later failure can
  * be undone. Only the last step of a batch is a plain rename. Between the first and the last step
@@ -56,7 +56,7 @@ cq_status cq_temporary_name(char **out, const char *path)
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* What a chain of links leads to, there or not; path itself if it is none. */
+/* The target of a chain of links, existing or not; path itself if it is not a link. */
 cq_status cq_follow_links(char **out, const char *path)
 {
     char link[PATH_MAX];
@@ -98,7 +98,7 @@ typedef struct waiting {
 /* A file that the batch deletes. Until the batch has succeeded it has a temporary name. */
 typedef struct stale {
     char       *path, *temporary;
-    struct stat seen; /* what it was when it was named: a file that changed since then stays */
+    struct stat seen; /* its state when it was named: a file that changed since then is kept */
 } stale;
 
 typedef struct folder_lock {
@@ -384,9 +384,8 @@ static void take_back(void)
         cq_change_delete_folder(cq_leftover_path(batch.folders.items[i]));
 }
 
-/* Everything is in place. What cannot be deleted now is a nuisance, not a failure. A process that
- * is killed here leaves the old file under its temporary name, from which a later one can tell what
- * is unneeded. */
+/* Everything is renamed. A file that cannot be deleted now is not a failure. A process that is
+ * killed here leaves the old file under its temporary name, by which a later one recognises it. */
 static void delete_old(void)
 {
     for (size_t i = 0; i < batch.unneeded.n; i++)

@@ -1,5 +1,5 @@
-/* The broker: requests over a socket, one at a time. The server half runs in a process of its own,
- * and has no other input than these requests. */
+/* The broker: requests over a socket, one at a time. The server runs in a separate process, and has
+ * no other input than these requests. */
 #define _GNU_SOURCE /* close_range, SCM_RIGHTS */
 #include "base/broker.h"
 
@@ -82,7 +82,7 @@ static bool starts_with_folder(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && path[n] == '/';
 }
 
-/* ".calque-0123456789abcdef.part", as cq_temporary_name makes it; *end is behind it. */
+/* ".calque-0123456789abcdef.part", as cq_temporary_name makes it; *end is after it. */
 static bool is_temporary(const char *name, const char **end)
 {
     const char *digits = name + strlen(".calque-");
@@ -106,7 +106,7 @@ static bool is_data_name(const char *name, const char *of)
            (*name == '.' && name[1] && strspn(name + 1, "0123456789abcdef") == strlen(name + 1));
 }
 
-/* The path of what path names, through links in its folders; its own name is left as it is. */
+/* The real path of the folder of path, plus its name. */
 static bool locate(char out[PATH_MAX], const char *path)
 {
     char        folder[PATH_MAX];
@@ -452,7 +452,8 @@ __attribute__((noreturn)) static void run_server(int fd)
 
 /* ---- starting ---- */
 
-/* The real path of a path that need not be there: the part that is, and the rest as it is. */
+/* The real path of a path that need not exist: the existing part resolved, and the rest
+ * unchanged. */
 static bool real_path(char out[PATH_MAX], const char *path)
 {
     char   copy[PATH_MAX], *slash;
@@ -504,7 +505,7 @@ static bool add_rule(const char *path, bool is_folder)
     return cq_vec_push(&state.rules, r) == CQ_OK;
 }
 
-/* A link that is an output is written through; data files lie beside the link. */
+/* A link that is an output is written through; data files are beside the link. */
 static void add_output(const cq_broker_output *o)
 {
     char *target = NULL;

@@ -1,6 +1,6 @@
 /* A process that changes the file system for a sandboxed one, which cannot do it. It is started
  * before the sandbox, knows which files and folders are outputs, and refuses all others: a process
- * that was taken over by a hostile file can ask for nothing else. When the other process ends, it
+ * that was taken over by a hostile file can request nothing else. When the other process ends, it
  * undoes renames that were not completed and deletes the temporary files; so kill -9 of the
  * sandboxed process leaves nothing. */
 #ifndef CQ_BASE_BROKER_H
@@ -37,10 +37,10 @@ typedef struct cq_broker_output {
 bool cq_broker_start(const cq_broker_output *outputs, size_t n);
 bool cq_broker_is_active(void);
 
-/* What cq_change_* return. */
+/* Returns like cq_change_*. */
 int cq_broker_ask(cq_broker_op op, const char *path, const char *to, int how);
 
-/* Waits until it has deleted what is temporary. A signal handler may call it. */
+/* Waits until temporary files are deleted. A signal handler may call it. */
 void cq_broker_hang_up(void);
 
 #endif

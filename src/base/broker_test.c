@@ -1,4 +1,4 @@
-/* What the broker does for outputs, and refuses for everything else. */
+/* Requests for outputs succeed, all others are refused. */
 #define _XOPEN_SOURCE 700
 #include "base/broker.h"
 
@@ -46,7 +46,7 @@ static void check_file(const char *path, const char *want)
     cq_free(text);
 }
 
-/* A batch of two files that a process does not finish: how far it gets says where it ends. */
+/* A batch of two files that a process does not finish: how_far is the step where it ends. */
 static void write_half(int how_far)
 {
     start();
@@ -56,7 +56,7 @@ static void write_half(int how_far)
         cq_change_begin();
         cq_change_create(other, 0666, false); /* which is refused */
     }
-    _exit(0); /* without the handlers that say goodbye */
+    _exit(0); /* without atexit handlers */
 }
 
 TEST(broker, cleans_up_after_a_process_that_ends)

@@ -7,7 +7,7 @@
 static _Thread_local struct {
     cq_cancel_handler handler;
     void             *user;
-    int64_t           next; /* when it is asked again */
+    int64_t           next; /* the time of the next query */
 } cancel;
 
 CQ_API void cq_set_cancel_handler(cq_cancel_handler handler, void *user)
@@ -29,6 +29,6 @@ cq_status cq_check_cancelled(void)
     cancel.next = time + ASK_EVERY;
     if (!cancel.handler(cancel.user))
         return CQ_OK;
-    cancel.next = time; /* whoever goes on in spite of it is told again */
+    cancel.next = time; /* a caller that continues fails again */
     return cq_fail(CQ_E_CANCELLED, NULL, NULL, "the work was cancelled");
 }

@@ -1,5 +1,6 @@
-/* Stopping work that takes long: whoever started it is asked now and then (cq_set_cancel_handler).
- * Loops over operators, nodes, steps of programs and pieces of files ask here in each round. */
+/* Cancellation of long work: the user's handler is queried now and then (cq_set_cancel_handler).
+ * Loops over operators, nodes, steps of programs and pieces of files call this in each
+ * iteration. */
 #ifndef CQ_BASE_CANCEL_H
 #define CQ_BASE_CANCEL_H
 

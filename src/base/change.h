@@ -1,5 +1,5 @@
 /* Changes of the file system. Every file and folder that the library creates, renames or deletes
- * goes through these calls; in a sandbox another process carries them out (broker.h). They return 0
+ * goes through these calls; in a sandbox another process executes them (broker.h). They return 0
  * (cq_change_create and cq_change_open: a descriptor), or -1 and errno. */
 #ifndef CQ_BASE_CHANGE_H
 #define CQ_BASE_CHANGE_H

@@ -1,4 +1,4 @@
-/* Time that only goes forward, in nanoseconds from some moment on. */
+/* Monotonic time in nanoseconds. */
 #ifndef CQ_BASE_CLOCK_H
 #define CQ_BASE_CLOCK_H
 

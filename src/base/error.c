@@ -27,7 +27,7 @@ const cq_error *cq_last_error(void)
     return &view;
 }
 
-/* src may lie in the record itself (a message quoting the one before). */
+/* src may be in the record itself (a message quoting the previous one). */
 static void put(char *dst, size_t size, const char *src)
 {
     size_t len = src ? strlen(src) : 0;
@@ -63,7 +63,7 @@ cq_status cq_fail(cq_status status, const char *where, const char *hint, const c
     return status;
 }
 
-/* What is there already is more exact. */
+/* An existing entry is more precise. */
 __attribute__((format(printf, 3, 0))) static void add_once(char *to, size_t size,
                                                            const char *format, va_list args)
 {

@@ -14,8 +14,8 @@ cq_status cq_fail(cq_status status, const char *where, const char *hint, const c
 cq_status cq_fail_v(cq_status status, const char *where, const char *hint, const char *format,
                     va_list args) __attribute__((format(printf, 4, 0)));
 
-/* Adds what only a caller knows to the record of the failure that is on its way
- * up: the place and the hint if there is none yet, a source excerpt. All return status. */
+/* Adds a caller's knowledge to the record of a propagating failure: location and hint if they are
+ * missing, a source excerpt. All return status. */
 cq_status cq_error_add_where(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 cq_status cq_error_add_hint(cq_status status, const char *format, ...)
@@ -23,8 +23,8 @@ cq_status cq_error_add_hint(cq_status status, const char *format, ...)
 cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a place in source text, which is said even if the record has a place already (the
- * operator that failed there), but only once: by whoever adds the excerpt. */
+/* The same for a location in source text, which is added even if the record has one already (the
+ * operator that failed there), but only once: together with the excerpt. */
 cq_status cq_error_add_line(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool cq_error_has_excerpt(void);
@@ -60,9 +60,9 @@ struct cq_error_record {
             return try_status_;                                                                    \
     } while (0)
 
-/* The first line of a public function: what it cannot do without. The caller is told CQ_E_ARGUMENT;
- * what was to come through out is NULL then. A function without a status gives something instead.
- */
+/* The first line of a public function: its preconditions. If they do not hold, the caller gets
+ * CQ_E_ARGUMENT, and *out is NULL. A function without a status returns a default.
+ * */
 #define CQ_NEED(condition)                                                                         \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -82,7 +82,7 @@ struct cq_error_record {
         }                                                                                          \
     } while (0)
 
-/* As CQ_TRY, in functions with one place to clean up: needs a local `status`. */
+/* As CQ_TRY, in functions with one clean-up label: needs a local `status`. */
 #define CQ_TRY_OR_DONE(call)                                                                       \
     do {                                                                                           \
         status = (call);                                                                           \

@@ -27,7 +27,7 @@ struct cq_mapping {
     bool        is_copy;
     dev_t       device;
     ino_t       inode;
-    cq_mapping *next; /* of all that are open */
+    cq_mapping *next; /* of all open mappings */
     char        path[];
 };
 
@@ -40,7 +40,7 @@ uint64_t cq_mapping_n_read(void)
     return atomic_load(&n_read);
 }
 
-/* Under one name or many, what is open is counted once. */
+/* A file with several names is counted once. */
 static void count_read(const cq_mapping *m)
 {
     for (const cq_mapping *other = mappings; other; other = other->next)
@@ -113,7 +113,7 @@ static cq_status read_all(void *data, size_t size, int fd, const char *path)
     return CQ_OK;
 }
 
-/* The bytes of a file in pages of their own: a private map, or memory that they are read into. */
+/* The bytes of a file in private pages: a private map, or memory that they are read into. */
 static cq_status map_bytes(void **data, size_t size, bool is_copy, int fd, const char *path)
 {
     *data = NULL;
@@ -199,8 +199,8 @@ static cq_status leads_out(const char *path)
                    "the name of the file, or a link in it, leads out of the folder");
 }
 
-/* What the link that name is says takes its place in front of the rest; false if it is not a link,
- * or one that is not followed. */
+/* Replaces a link by its target, in front of the rest; false if it is not a link, or one that is
+ * not followed. */
 static bool follow_link(char *rest, int folder, const char *name, const char *after, int *links)
 {
     char    target[PATH_MAX];
@@ -218,8 +218,9 @@ static bool follow_link(char *rest, int folder, const char *name, const char *af
     return true;
 }
 
-/* Goes down from the folder that *fd is, part by part, following no link by itself. A relative link
- * without ".." is followed here; any other could lead out. In the end *fd is the file. */
+/* Walks down from the folder *fd, component by component, without following links implicitly. A
+ * relative link without ".." is followed here; any other could lead outside. At the end *fd is the
+ * file. */
 static cq_status descend(int *fd, const char *location, const char *path)
 {
     const int into_folder = O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC;
@@ -239,7 +240,7 @@ static cq_status descend(int *fd, const char *location, const char *path)
             return leads_out(path);
         next = openat(*fd, at, *after ? into_folder : READING | O_NOFOLLOW);
         code = errno;
-        if (next < 0 && (code == ELOOP || code == ENOTDIR)) { /* that is what a link gives */
+        if (next < 0 && (code == ELOOP || code == ENOTDIR)) { /* the error for a link */
             if (follow_link(rest, *fd, at, after, &links)) {
                 at = rest;
                 continue;
@@ -293,7 +294,7 @@ void cq_mapping_identity(const cq_mapping *m, char *out, size_t size)
     snprintf(out, size, "%llx:%llx", (unsigned long long)m->device, (unsigned long long)m->inode);
 }
 
-/* The mapping that bytes lie in, NULL if none; only to be used while they are. */
+/* The mapping that contains the bytes, NULL if none; valid only while they are. */
 static const cq_mapping *mapping_of(const void *data, size_t size)
 {
     const char       *from = data;

@@ -1,16 +1,15 @@
 /* Files: mapped for reading, streamed for writing.
  *
- * Maps are private: a program that changes a tensor in place changes its own copy of the
- * page, never the file.
+ * Maps are private: a program that changes a tensor in place changes its own copy of the page,
+ * never the file.
  *
  * A mapping is refcounted, because tensors keep views of it. A small file is copied instead, so
- * that whoever cuts it short changes nothing; a large one that shrinks raises SIGBUS when it is
- * touched, and is an error when it is copied to an output.
+ * that truncating it has no effect; a large one that shrinks raises SIGBUS when it is read, and is
+ * an error when it is copied to an output.
  *
- * An output is written to a temporary file beside its target and renamed into place by
- * cq_out_commit; until then the target is untouched, and cq_out_abandon leaves nothing behind. A
- * link is followed to what it leads to, devices and FIFOs are written to directly. Several
- * outputs that belong together are a batch. */
+ * An output is written to a temporary file beside its target and renamed by cq_out_commit; until
+ * then the target is untouched, and cq_out_abandon leaves nothing behind. Links are followed;
+ * devices and FIFOs are written directly. Several outputs that belong together are a batch. */
 #ifndef CQ_BASE_FILE_H
 #define CQ_BASE_FILE_H
 
@@ -31,18 +30,18 @@ const void *cq_mapping_data(const cq_mapping *m);
 size_t      cq_mapping_size(const cq_mapping *m);
 const char *cq_mapping_path(const cq_mapping *m);
 
-/* Zeros that take no memory until somebody writes to them. */
+/* Zeros that take no memory until they are written. */
 cq_status cq_mapping_zeros(cq_mapping **out, size_t size);
 
-/* Says that a part of a mapped file that nobody changed was read for the last time: it need not
- * stay in memory. Reading it again is right, but slow. */
+/* Declares that an unchanged part of a mapped file was read for the last time: it need not stay in
+ * memory. Reading it again is correct, but slow. */
 void cq_mapping_read(const void *data, size_t size);
 
-/* The same of a part that somebody may have changed: then it stays. */
+/* The same for a part that may have been changed: then it stays. */
 void cq_mapping_drop(const void *data, size_t size);
 
-/* memcpy from what may be a mapped file: that is read in its place if nobody changed it, since the
- * pages of a map are dear to touch for the first time. */
+/* memcpy from a possibly mapped file: an unchanged part is read from the file instead, because the
+ * first access to the pages of a map is expensive. */
 void cq_mapping_copy(void *to, const void *data, size_t size);
 
 /* Whether path leads to the file that is mapped, under whatever name. */
@@ -54,7 +53,7 @@ void cq_mapping_identity(const cq_mapping *m, char *out, size_t size);
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
 cq_status cq_file_read(char **out, size_t *size, const char *path);
 
-/* What a path leads to, symbolic links followed. */
+/* The kind of a path, symbolic links followed. */
 typedef enum cq_file_type { CQ_FILE_NONE, CQ_FILE_REGULAR, CQ_FILE_FOLDER } cq_file_type;
 cq_file_type cq_file_type_of(const char *path);
 
@@ -64,14 +63,14 @@ cq_status cq_file_write(const char *path, const void *data, size_t size);
 /* Creates a directory and its parents; an existing one is fine. */
 cq_status cq_dir_make(const char *path);
 
-/* Files that replace others together. Between begin and end, what this thread commits stays under
- * its temporary name; end puts all of it into place in the order of the commits, then deletes what
- * cq_batch_delete named, or, if status says that something failed or one of these steps fails,
- * takes everything back, folders included. It returns status or its own failure. Batches nest; the
- * outermost counts. */
+/* Files that replace others together. Between begin and end, files committed by this thread keep
+ * their temporary names; end renames all of them in the order of the commits, then deletes those
+ * named by cq_batch_delete. If status is a failure or one of these steps fails, it undoes
+ * everything, folders included. It returns status or its own failure. Batches nest; the outermost
+ * counts. */
 void cq_batch_begin(void);
 
-/* Fine if it is not there, changes until the end, or is put into place by then. */
+/* The file may be missing, may change until the end, or may be one of the batch's outputs. */
 cq_status cq_batch_delete(const char *path);
 
 /* Deleted when everything else succeeded; that it cannot be is a warning. */
@@ -99,7 +98,7 @@ cq_lock cq_batch_lock(const char *folder);
  * itself. *path is good until the end. */
 cq_status cq_batch_folder(const char **path, const char *folder);
 
-/* 64 bits for a name that nobody can guess. */
+/* 64 unpredictable bits for a name. */
 uint64_t cq_random_bits(void);
 
 /* An output keeps its first error and lets later writes fall through; commit
@@ -110,8 +109,8 @@ cq_status cq_out_open(cq_out **out, const char *path);     /* a file */
 cq_status cq_out_open_new(cq_out **out, const char *path); /* one that must not exist */
 cq_status cq_out_open_memory(cq_out **out);                /* a growing buffer */
 
-/* Refuses size bytes that would be more than cq_limit_outputs says; writing them asks too, but
- * only when some are there. */
+/* Fails if size bytes would exceed cq_limit_outputs; writing checks it too, but only when bytes
+ * arrive. */
 cq_status cq_out_allow(uint64_t size, const char *path);
 void      cq_out_write(cq_out *o, const void *data, size_t size);
 /* Bytes [from, from + size) of what make(user, …) works out, a piece at a time. */

@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* truncate */
-/* Large pieces of a mapped file go from file to file; what was changed in memory is written as it
- * is there. */
+/* Large pieces of a mapped file are copied from file to file; changed pages are written from
+ * memory. */
 #include "base/file.h"
 
 #include "base/leftover.h"
@@ -14,8 +14,9 @@ enum { SIZE = 1 << 20, SHIFT = 100 };
 
 static char from[64], to[64];
 
-/* Writes all but the first bytes of the mapping behind a few others, and gives what is in the file.
- */
+/* Writes all but the first bytes of the mapping after a few others, and returns the contents of the
+ * file.
+ * */
 static char *copied(cq_mapping *m)
 {
     cq_out *o;
@@ -105,7 +106,7 @@ TEST(file, zeros_are_holes_of_a_new_file)
 
     CHECK_STATUS(CQ_OK, cq_out_open(&o, to));
     cq_out_zeros(o, 4 * SIZE);
-    cq_out_write(o, "tail", 4); /* data behind a hole stays */
+    cq_out_write(o, "tail", 4); /* data after a hole is kept */
     CHECK_STATUS(CQ_OK, cq_out_commit(o));
     CHECK_STATUS(CQ_OK, cq_file_read(&text, &size, to));
     CHECK(size == 4 * SIZE + 4 && memcmp(text + 4 * SIZE, "tail", 4) == 0);
@@ -146,7 +147,7 @@ TEST(file, a_batch_is_put_into_place_together_or_not_at_all)
         CHECK_STATUS(CQ_OK, cq_file_write(to, "new", 3));
         CHECK_STATUS(CQ_OK, cq_batch_end(CQ_OK));
         CHECK_STATUS(CQ_OK, cq_batch_delete(from));
-        CHECK_STATUS(CQ_OK, cq_batch_delete(to)); /* which takes its place by then */
+        CHECK_STATUS(CQ_OK, cq_batch_delete(to)); /* which is replaced by then */
         CHECK(access(inside, F_OK) != 0);
         CHECK_STATUS(fails ? CQ_E_IO : CQ_OK, cq_batch_end(fails ? CQ_E_IO : CQ_OK));
         CHECK_INT(fails ? -1 : 0, access(folder, F_OK));
@@ -182,7 +183,7 @@ static void check_in(const char *folder, const char *name, const char *want)
     cq_free(text);
 }
 
-/* A folder with a file that is written anew, one that goes, and one that stays. */
+/* A folder with a file that is rewritten, one that is deleted, and one that is kept. */
 static cq_status write_folder(const char *folder, const char *text, bool fails)
 {
     const char *at;
@@ -223,7 +224,7 @@ TEST(file, a_new_folder_appears_as_a_whole_and_files_of_others_stay)
     CHECK_INT(-1, access(folder, F_OK));
 }
 
-/* The second file cannot be put into place, because a folder has its name by then. */
+/* The second file cannot be renamed, because a folder has its name by then. */
 TEST(file, a_batch_that_fails_half_way_is_undone)
 {
     char   blocked[80], new_path[80], stale[80], *text;
@@ -305,7 +306,7 @@ TEST(file, a_folder_is_locked_until_the_end_of_the_batch)
     for (int i = 0; i < 2; i++) {
         cq_batch_begin();
         CHECK_INT(CQ_LOCK_HELD, cq_batch_lock(folder));
-        CHECK_INT(CQ_LOCK_HELD, cq_batch_lock(folder)); /* by itself it is not kept out */
+        CHECK_INT(CQ_LOCK_HELD, cq_batch_lock(folder)); /* its own lock does not exclude it */
         CHECK_STATUS(CQ_OK, cq_batch_end(CQ_OK));
     }
     CHECK_INT(CQ_LOCK_NONE, cq_batch_lock("not/there"));

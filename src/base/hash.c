@@ -1,6 +1,6 @@
-/* SipHash-1-3 under a key that is drawn once per process. Names come from files, so whoever wrote
- * one could choose names that all fall into one place of a table, if the function were known. What
- * must be the same in every run (a seed made of a name) takes cq_hash_stable. */
+/* SipHash-1-3 under a key that is drawn once per process. Names come from files, so with a known
+ * function an attacker could choose names that collide. For hashes that must be the same in every
+ * run (a seed made of a name) there is cq_hash_stable. */
 #include "base/map.h"
 
 #include <fcntl.h>

@@ -114,7 +114,7 @@ static bool read_escape(parser *p, char **out)
     return true;
 }
 
-/* After its first quote. An escape is never shorter than what it stands for. */
+/* After its first quote. An escape is never shorter than the character. */
 static cq_status read_text(parser *p, cq_json *v)
 {
     const char *close = p->at;
@@ -217,8 +217,8 @@ static cq_status read_members(parser *p, bool keyed, char close)
     return accept(p, close) ? CQ_OK : fail(p, "a list or object does not end");
 }
 
-/* An object of many members has a table of their numbers behind them, so that looking for one does
- * not take longer with each: twice as many places or more, 0 being free. */
+/* A large object has a hash table of its members after them, so that look-up is constant: at least
+ * twice as many entries, 0 is free. */
 enum { FEW_MEMBERS = 16 };
 
 static size_t places_for(size_t n)

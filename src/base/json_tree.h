@@ -1,12 +1,12 @@
-/* JSON of files from anywhere, as a tree in an arena. jansson (base/json.h) is strict and copies
- * every key; programs of torch.export are megabytes of short objects, and those of PyTorch 2.6 hold
- * bare Infinity and NaN, which are read here.
+/* JSON of untrusted files, as a tree in an arena. jansson (base/json.h) is strict and copies every
+ * key; programs of torch.export are megabytes of short objects, and those of PyTorch 2.6 contain
+ * bare Infinity and NaN, which are accepted here.
  *
- * Whoever looks for what is not there finds null, so that a reader of optional fields is a chain of
+ * Look-up of a missing member returns null, so that a reader of optional fields is a chain of
  * calls:
  *
  *     cq_json_text(cq_json_get(cq_json_get(node, "metadata"), "stack_trace"), "")
- */
+ * */
 #ifndef CQ_BASE_JSON_TREE_H
 #define CQ_BASE_JSON_TREE_H
 
@@ -62,7 +62,8 @@ const char    *cq_json_text(const cq_json *v, const char *otherwise);
 int64_t        cq_json_int(const cq_json *v, int64_t otherwise);
 bool           cq_json_bool(const cq_json *v, bool otherwise);
 
-/* The only member that is not null, which tells what a union holds; NULL if there is none. */
+/* The only member that is not null, which is the active member of a union; NULL if there is
+ * none. */
 const cq_json_member *cq_json_union(const cq_json *object);
 
 #endif

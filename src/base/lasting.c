@@ -8,8 +8,8 @@
 
 enum {
     HEAD  = 64,              /* bytes before a block: its shelf */
-    PAGE  = CQ_HUGE_PAGE,    /* expected, at least; a larger block has pages of its own */
-    SHELF = 2 * CQ_HUGE_PAGE /* bytes that are taken at once: what nobody writes takes no memory */
+    PAGE  = CQ_HUGE_PAGE,    /* expected, at least; a larger block has separate pages */
+    SHELF = 2 * CQ_HUGE_PAGE /* bytes allocated at once: unwritten pages take no memory */
 };
 
 /* At its beginning. Lives as long as blocks on it, or the thread that puts more there. */

@@ -1,6 +1,6 @@
-/* Memory of what is prepared once and read in every run: weights. Blocks that one thread takes for
- * the same purpose lie side by side on huge pages, of which a processor's tables cover all that a
- * model has; as blocks of their own they would be many small pages. */
+/* The huge-page arena: memory for data that is prepared once and read in every run, such as packed
+ * weights. Blocks that one thread allocates for the same purpose are contiguous on huge pages, so
+ * that the TLB covers the whole model; separate blocks would be many small pages. */
 #ifndef CQ_BASE_LASTING_H
 #define CQ_BASE_LASTING_H
 
@@ -8,8 +8,8 @@
 
 typedef struct cq_lasting cq_lasting;
 
-/* From here on this thread's blocks lie side by side, of which about so many bytes are expected:
- * little is not worth it. Returns what was in force, to be put back in the end. */
+/* From here on this thread's blocks are contiguous, with about that many bytes in total: small
+ * totals are ignored. Returns the previous arena, to be restored at the end. */
 cq_lasting *cq_lasting_begin(double expected);
 void        cq_lasting_end(cq_lasting *before);
 

@@ -24,7 +24,7 @@
 
 struct cq_leftover {
     cq_leftover *next;
-    atomic_int   kind; /* FREE while nobody has it, TAKEN until path is whole */
+    atomic_int   kind; /* FREE if it is unused, TAKEN until path is complete */
     char         path[PATH_MAX];
 };
 
@@ -154,7 +154,7 @@ void cq_tree_delete(const char *path)
 #else
 void cq_tree_delete(const char *path)
 {
-    rmdir(path); /* nobody makes trees: see stage.c */
+    rmdir(path); /* trees are not used here: see stage.c */
 }
 #endif
 

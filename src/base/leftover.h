@@ -1,25 +1,24 @@
-/* What is to be deleted when the program is interrupted: temporary files, new folders, and folders
- * that are not yet in their place. */
+/* Files to delete when the program is interrupted: temporary files, new folders, and folders that
+ * are not yet renamed. */
 #ifndef CQ_BASE_LEFTOVER_H
 #define CQ_BASE_LEFTOVER_H
 
 typedef struct cq_leftover cq_leftover;
 
-/* A folder goes if it is empty; a tree is a folder with files and folders of files. */
+/* A folder is deleted if it is empty; a tree is a folder with files and folders of files. */
 typedef enum cq_leftover_kind {
     CQ_LEFTOVER_FILE = 2,
     CQ_LEFTOVER_FOLDER,
     CQ_LEFTOVER_TREE
 } cq_leftover_kind;
 
-/* NULL when there is no memory: then it is not deleted. */
+/* NULL if there is no memory: then it is not deleted. */
 cq_leftover *cq_leftover_new(cq_leftover_kind kind, const char *path);
 const char  *cq_leftover_path(const cq_leftover *m);
 void         cq_leftover_drop(cq_leftover *m); /* NULL is fine */
 
-/* While they are held, cq_discard_outputs waits, in another thread: a batch is being put into
- * place.
- */
+/* While they are held, cq_discard_outputs waits in another thread: a batch is being renamed.
+ * */
 void cq_leftover_hold(void);
 void cq_leftover_let_go(void);
 

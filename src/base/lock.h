@@ -1,5 +1,5 @@
-/* Mutexes, one-time initialization and the identity of a thread. They are thin names for those of
- * the system; base/once.h is for initialization that can fail. */
+/* Mutexes, one-time initialization and thread identity: thin wrappers of the system's. base/once.h
+ * is for initialization that can fail. */
 #ifndef CQ_BASE_LOCK_H
 #define CQ_BASE_LOCK_H
 

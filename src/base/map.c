@@ -1,12 +1,12 @@
 /* Open addressing with linear probing, at most three quarters full. A table of strings has small
- * places, which are found by chance, and entries one behind another: what is asked for in the
- * order in which it came is read in that order. Keys come from files, so their hash is a keyed
- * one (hash.c); nothing that is written may depend on the order of places. */
+ * slots in hash order, and entries in insertion order: look-ups in that order read memory
+ * sequentially. Keys come from files, so their hash is keyed (hash.c); output must not depend on
+ * the order of slots. */
 #include "base/map.h"
 
 #include <string.h>
 
-/* Keys stand one behind the other, in blocks that do not move. */
+/* Keys are stored consecutively, in blocks that do not move. */
 typedef struct cq_map_keys cq_map_keys;
 struct cq_map_keys {
     cq_map_keys *next;
@@ -88,7 +88,7 @@ static cq_status grow(cq_map *map)
 
         if (!map->places[i].at)
             continue;
-        while (places[to].at) /* no two keys are equal: there is no need to look at them */
+        while (places[to].at) /* no two keys are equal: they need not be compared */
             to = (to + 1) & (cap - 1);
         places[to] = map->places[i];
     }

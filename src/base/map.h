@@ -1,5 +1,5 @@
-/* Hash maps. cq_map goes from strings, cq_ptr_map from addresses, to pointers.
- * Neither owns its values; cq_map copies its keys, so they may go away. */
+/* Hash maps. cq_map maps strings, cq_ptr_map addresses, to pointers. Neither owns its values;
+ * cq_map copies its keys. */
 #ifndef CQ_BASE_MAP_H
 #define CQ_BASE_MAP_H
 
@@ -15,7 +15,7 @@ typedef struct cq_map_entry {
 typedef struct cq_map {
     cq_map_entry        *entries; /* n of them, in the order in which they came */
     struct cq_map_place *places;
-    size_t               n, cap; /* cap: of the places */
+    size_t               n, cap; /* cap: of the slots */
     struct cq_map_keys  *keys;   /* where the copies are */
 } cq_map;
 

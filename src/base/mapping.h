@@ -1,10 +1,10 @@
-/* What the two halves of files, file.c and out.c, know of each other. */
+/* Interface between file.c and out.c. */
 #ifndef CQ_BASE_MAPPING_H
 #define CQ_BASE_MAPPING_H
 
 #include "base/file.h"
 
-/* CQ_E_IO, or CQ_E_NOT_FOUND, with what errno says: "cannot WHAT: …". */
+/* CQ_E_IO, or CQ_E_NOT_FOUND, from errno: "cannot WHAT: …". */
 cq_status cq_io_error(const char *path, const char *what);
 cq_status cq_file_shrank(const char *path);
 

@@ -1,5 +1,5 @@
-/* What is made when first needed and then stays, such as a table that is built of rows. Unlike
- * pthread_once it can fail, and is tried again then. */
+/* Lazy one-time initialization, such as of a table built from rows. Unlike pthread_once it can
+ * fail, and is retried then. */
 #ifndef CQ_BASE_ONCE_H
 #define CQ_BASE_ONCE_H
 
@@ -18,7 +18,7 @@ typedef struct cq_once {
         .lock = CQ_MUTEX_INIT                                                                      \
     }
 
-/* make leaves nothing behind when it fails. It is not charged to anybody's memory. */
+/* make leaves nothing behind when it fails. Its memory is not charged to any budget. */
 cq_status cq_once_call(cq_once *once, cq_status (*make)(void));
 
 #endif

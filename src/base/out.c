@@ -1,4 +1,4 @@
-/* Outputs; file.h says what they promise. How they get into place is in batch.c. */
+/* Outputs; file.h documents the guarantees. batch.c renames them. */
 #define _GNU_SOURCE /* pagemap's pread of large offsets */
 #include "base/cancel.h"
 #include "base/change.h"
@@ -45,7 +45,7 @@ cq_status cq_out_allow(uint64_t size, const char *path)
 
 /* ---- outputs ---- */
 
-/* A piece is what is written at once: large, but small enough to show progress in between. */
+/* A piece is written at once: large, but small enough to show progress in between. */
 enum {
     OUT_BUFFER = 1 << 16,
     OUT_PIECE  = 1 << 23,
@@ -81,8 +81,8 @@ cq_status cq_out_open_memory(cq_out **out)
     return CQ_OK;
 }
 
-/* The descriptor of an open file that has a name, -1 if path is none: to open it again would begin
- * at its beginning. */
+/* The descriptor of an open file that has a name, -1 if path is not one: opening it again would
+ * start at its beginning. */
 static int descriptor_of(const char *path)
 {
     int n = -1, end = 0;
@@ -182,7 +182,7 @@ CQ_API cq_status cq_buffer_save(const char *path, const void *data, size_t size)
     return cq_file_write(path, data, size);
 }
 
-/* Mostly the first word says no. */
+/* Usually the first word decides. */
 static bool is_zero(const char *data, size_t size)
 {
     static const char zeros[8];
@@ -238,8 +238,8 @@ static void write_plain(cq_out *o, const char *data, size_t size)
 }
 
 #ifdef __linux__
-/* Whether no page of a private map was written to: /proc/self/pagemap has 8 bytes for each, of
- * which bit 63 says that it is in memory, 62 in swap, and 61 that it is the file's own. */
+/* Whether no page of a private map was written: /proc/self/pagemap has 8 bytes for each, with bit
+ * 63: in memory, 62: in swap, 61: the file's own page. */
 static bool is_unchanged(const void *data, size_t size)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -292,11 +292,10 @@ void cq_mapping_copy(void *to, const void *data, size_t size)
     memcpy((char *)to + done, (const char *)data + done, size - done);
 }
 
-/* What of a mapped file is read from the file again instead of through the map, in pieces that stay
- * in the processor's cache: the pages of a map are dear to touch for the first time, and
- * copy_file_range writes every page twice where the places in the two files differ by less than a
- * page. A file that became shorter is an error here, not SIGBUS. Returns how many bytes went; the
- * rest is for write_plain. */
+/* Copies a part of a mapped file from the file instead of through the map, in pieces that stay in
+ * the cache: the first access to the pages of a map is expensive, and copy_file_range writes every
+ * page twice if the offsets in the two files differ by less than a page. A truncated file is an
+ * error here, not SIGBUS. Returns the number of bytes copied; write_plain handles the rest. */
 static size_t copy_range(cq_out *o, const char *data, size_t size)
 {
     uint64_t    offset;
@@ -418,7 +417,7 @@ uint64_t cq_out_offset(const cq_out *o)
     return o->offset;
 }
 
-/* A file that is whole: into place, or into the batch. */
+/* Renames a complete file, or adds it to the batch. */
 static cq_status place(cq_out *o)
 {
     const cq_rename_how how = o->file.is_new ? CQ_RENAME_NEW : CQ_RENAME_REPLACE;

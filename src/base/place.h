@@ -1,5 +1,5 @@
-/* Places in the text of a program that is being run. They are taken at every call and looked at
- * hardly ever: so a place is a number, and is written out when somebody asks. */
+/* Source locations of a running program. They are recorded at every call and rarely read: a
+ * location is a number, and becomes text on demand. */
 #ifndef CQ_BASE_PLACE_H
 #define CQ_BASE_PLACE_H
 
@@ -9,7 +9,7 @@
 
 #define CQ_PLACE_SIZE 512
 
-/* Whoever has the text. It has to outlive the graphs that were made from it. */
+/* The owner of the text. It must outlive the graphs that were made from it. */
 typedef struct cq_place_source cq_place_source;
 struct cq_place_source {
     /* Writes "net.py:12:8". */
@@ -26,11 +26,11 @@ typedef struct cq_python_place {
     const char *file;            /* NULL: not noted */
     int64_t     line, column;    /* as PyTorch counts them: lines from 1, columns from 0 */
     const char *text;            /* the line, not terminated; NULL: not noted */
-    size_t      len, start, end; /* of the text; what is meant begins and ends there */
-    bool        is_call; /* the text is not a line but a call on the way, "net.py(12): forward" */
+    size_t      len, start, end; /* of the text; start and end delimit the construct */
+    bool        is_call; /* the text is not a line but a call in the stack, "net.py(12): forward" */
 } cq_python_place;
 
-/* The place as text; "" for nowhere. */
+/* The location as text; "" if unknown. */
 static inline const char *cq_place_text(cq_place p, char buffer[CQ_PLACE_SIZE])
 {
     buffer[0] = '\0';

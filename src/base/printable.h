@@ -1,5 +1,5 @@
-/* Text of files on its way to people: control characters, which a terminal would obey, characters
- * that change the direction of text or show nothing, and bytes that are no UTF-8 become \x1b. */
+/* Text of files for people: control characters, which a terminal would interpret, characters that
+ * change the direction of text or are invisible, and invalid UTF-8 become \x1b. */
 #ifndef CQ_BASE_PRINTABLE_H
 #define CQ_BASE_PRINTABLE_H
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Python writes fixed notation for exponents in -4..15, else one digit before the point. */
-/* Digits of d.ddd times ten to the exponent, the way Python lays them out. */
+/* Digits of d.ddd times ten to the exponent, in Python's layout. */
 static void add_digits(cq_str *s, bool is_negative, const char *digits, int n, int exponent)
 {
     if (is_negative)
@@ -62,14 +62,14 @@ void cq_str_add_py_float(cq_str *s, double value)
         add_shortest(s, value, false);
 }
 
-/* A double between two floats rounds to the nearer one; but when it lies within its own
- * rounding error of their middle, the text that it stands for may lie on the other side. */
+/* A double between two floats rounds to the nearer one; but within its own rounding error of their
+ * middle, the original text may be on the other side. */
 static bool is_near_middle(double value)
 {
     uint64_t bits, below;
 
     memcpy(&bits, &value, sizeof bits);
-    below = bits & 0x1fffffff; /* what a float has no room for */
+    below = bits & 0x1fffffff; /* bits beyond a float */
     return below >= 0x0ffffffe && below <= 0x10000002;
 }
 
@@ -165,7 +165,7 @@ bool cq_is_printable(uint32_t c)
     return true;
 }
 
-/* An ASCII character as it is or escaped, any other escaped. */
+/* An ASCII character, plain or escaped; any other escaped. */
 static void add_escaped(cq_str *s, uint32_t c, char quote)
 {
     char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\0';

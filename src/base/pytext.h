@@ -1,4 +1,4 @@
-/* Values the way Python's repr writes them, for listings that must equal Python's. */
+/* Values in the form of Python's repr, for listings that must equal Python's. */
 #ifndef CQ_BASE_PYTEXT_H
 #define CQ_BASE_PYTEXT_H
 
@@ -7,20 +7,21 @@
 /* 0.1, 1e-05, 3.0, inf: the shortest digits that give the same number back. */
 void cq_str_add_py_float(cq_str *s, double value);
 
-/* The same for a float: as many digits as tell it from the floats beside it. */
+/* The same for a float: as many digits as distinguish it from its neighbours. */
 void cq_str_add_py_float32(cq_str *s, float value);
 
-/* 'text' of UTF-8, in double quotes if that saves escapes. Bytes that are no UTF-8 are
- * left out. From most characters on, only their number is told: ...<+len=9>. */
+/* 'text' of UTF-8, in double quotes if that saves escapes. Invalid UTF-8 is dropped. Longer texts
+ * are cut, with the number of remaining characters: ...<+len=9>. */
 void cq_str_add_py_text(cq_str *s, const char *text, size_t len, size_t most);
 
 /* b'bytes' */
 void cq_str_add_py_bytes(cq_str *s, const void *data, size_t size);
 
-/* The character at the front of UTF-8 text, and its bytes; 0 if it is none. */
+/* The first character of UTF-8 text, and its length; 0 if it is invalid. */
 size_t cq_utf8_next(const char *text, size_t len, uint32_t *out);
 
-/* Whether repr shows a character as it is: no control, format character, or space but U+0020. */
+/* Whether repr prints a character unescaped: not a control or format character, nor a space other
+ * than U+0020. */
 bool cq_is_printable(uint32_t c);
 
 #endif

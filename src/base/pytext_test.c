@@ -35,7 +35,7 @@ TEST(pytext, floats_have_the_fewest_digits_that_give_them_back)
     check_float("1.7976931348623157e+308", DBL_MAX);
 }
 
-/* The shortest digits by trial, beside which the fast way must not fall behind. */
+/* The shortest digits by trial, as the reference for the fast algorithm. */
 static size_t fewest_digits(float value)
 {
     char text[40];
@@ -133,7 +133,7 @@ TEST(pytext, long_texts_are_cut_at_characters)
     check_text("'abc'", "abc", 4);
     check_text("'abcd...<+len=0>'", "abcd", 4);
     check_text("'\xc3\xa9\xc3\xa9...<+len=3>'", "\xc3\xa9\xc3\xa9\xc3\xa9xy", 2);
-    check_text("'ab...<+len=1>'", "ab'", 2); /* what is cut off needs no quoting */
+    check_text("'ab...<+len=1>'", "ab'", 2); /* the removed part needs no quoting */
 }
 
 TEST(pytext, bytes_are_shown_as_bytes)

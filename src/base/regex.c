@@ -1,10 +1,10 @@
 /* Thompson's construction: the expression becomes a tree (regex_parse.c), the tree a program, and
- * the program is run with a set of places it may be at. */
+ * the program is run with the set of its current states. */
 #include "base/regex_tree.h"
 
 #include <string.h>
 
-/* A step of the program: SET goes on to the next step, the assertions likewise when they hold. */
+/* A step of the program: SET continues with the next step, and so do assertions that hold. */
 typedef enum code { TAKE, SPLIT, JUMP, ASSERT, MATCH } code;
 
 typedef struct step {
@@ -36,7 +36,7 @@ static cq_status emit(cq_regex *re, step s)
 
 static cq_status compile(cq_regex *re, const tree *t);
 
-/* A split whose other way is not known yet, and what it leads to first. */
+/* A split whose alternative is not known yet, and its first branch. */
 static cq_status compile_optional(cq_regex *re, const tree *t, size_t *split)
 {
     *split = re->steps.n;
@@ -197,11 +197,11 @@ static bool holds(kind assertion, uint32_t before, uint32_t after)
 /* Places in the program, each once. */
 typedef struct places {
     size_t *at, n;
-    size_t *seen; /* the number of the character a place was last added at, + 1 */
+    size_t *seen; /* the index of the character at which a state was last added, + 1 */
 } places;
 
-/* Adds a place and all that can be reached from it without taking a character. stack has room
- * for every step twice. */
+/* Adds a state and all states that are reachable without consuming a character. stack has room for
+ * every step twice. */
 static void reach(places *p, const cq_regex *re, size_t first, size_t number, uint32_t before,
                   uint32_t after, size_t *stack)
 {

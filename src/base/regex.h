@@ -1,12 +1,12 @@
-/* Regular expressions, matched in time linear in the text: all ways to match go forward together,
- * one character at a time, and there is no going back. The syntax is RE2's, which has no
- * backreferences and no lookaround; of it, classes by Unicode property (\pN) are missing.
+/* Regular expressions, matched in time linear in the text: all alternatives advance together, one
+ * character at a time, without backtracking. The syntax is RE2's, which has no backreferences and
+ * no lookaround; classes by Unicode property (\pN) are missing.
  *
  *     cq_regex *re;
  *     CQ_TRY(cq_regex_new(&re, "[a-z]+\\.com", 11));
  *     CQ_TRY(cq_regex_matches(&yes, re, text, len));
  *     cq_regex_free(re);
- */
+ * */
 #ifndef CQ_BASE_REGEX_H
 #define CQ_BASE_REGEX_H
 
@@ -20,7 +20,7 @@ enum { CQ_REGEX_MAX_DEPTH = 100, CQ_REGEX_MAX_STEPS = 20000 };
 
 typedef struct cq_regex cq_regex;
 
-/* UTF-8. What is not an expression is refused, with the place. */
+/* UTF-8. An invalid expression is rejected, with the position. */
 cq_status cq_regex_new(cq_regex **out, const char *pattern, size_t len);
 void      cq_regex_free(cq_regex *re);
 

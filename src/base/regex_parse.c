@@ -96,7 +96,8 @@ static const struct {
     { 's', 3, { { '\t', '\n' }, { '\f', '\r' }, { ' ', ' ' } } },
 };
 
-/* \d and the like, and with a capital letter what they are not: the gaps between their ranges. */
+/* \d and similar classes, and with a capital letter their complements: the gaps between their
+ * ranges. */
 static bool add_class(reader *r, tree *set, char letter)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
@@ -139,7 +140,7 @@ static uint32_t read_hex(reader *r)
     return c;
 }
 
-/* The character that an escape stands for; the backslash has been read. */
+/* The character of an escape; the backslash has been read. */
 static uint32_t read_escape(reader *r)
 {
     static const char names[] = "tnrfva", chars[] = "\t\n\r\f\v\a";
@@ -241,7 +242,7 @@ static tree *read_brackets(reader *r)
 
 static tree *read_alternatives(reader *r);
 
-/* What stands between (? and ) or :, flags that hold from there on. */
+/* Flags between (? and ) or :, which apply from there on. */
 static bool read_flags(reader *r)
 {
     bool on = true;
@@ -251,7 +252,7 @@ static bool read_flags(reader *r)
         case 'i': r->ignores_case = on; break;
         case 's': r->dot_is_all = on; break;
         case 'm': r->is_multiline = on; break;
-        case 'U': break; /* which way is preferred does not matter to a match of all */
+        case 'U': break; /* the preference does not matter to a full match */
         case '-': on = false; break;
         case ':':
         case ')': return true;
@@ -356,7 +357,8 @@ static int read_number(reader *r)
     return n;
 }
 
-/* {n}, {n,} or {n,m}; false, with nothing read, when it is none: then the brace is a character. */
+/* {n}, {n,} or {n,m}; false, with nothing read, if it is not a count: then the brace is a
+ * character. */
 static bool read_counts(reader *r, int *min, int *max)
 {
     size_t start = r->at;

@@ -1,4 +1,4 @@
-/* What the two halves of regex share: regex_parse.c makes a tree, regex.c a program of it. */
+/* Interface between the two parts of regex: regex_parse.c makes a tree, regex.c compiles it. */
 #ifndef CQ_BASE_REGEX_TREE_H
 #define CQ_BASE_REGEX_TREE_H
 
@@ -36,13 +36,13 @@ typedef struct tree {
 
 typedef CQ_VEC(range) range_list;
 
-enum { NOTHING = UINT32_MAX }; /* before the first character and behind the last */
+enum { NOTHING = UINT32_MAX }; /* before the first character and after the last */
 
-/* The character at *at, which moves behind it. Bytes that are no UTF-8 stand for themselves. */
+/* The character at *at, which is advanced past it. Invalid UTF-8 bytes are themselves. */
 uint32_t cq_regex_next_char(const char *text, size_t len, size_t *at);
 bool     cq_regex_is_word(uint32_t c);
 
-/* The tree lies in arena, the ranges of its sets in ranges. */
+/* The tree is in arena, the ranges of its sets in ranges. */
 cq_status cq_regex_parse(tree **out, cq_arena *arena, range_list *ranges, const char *pattern,
                          size_t len);
 

@@ -1,7 +1,7 @@
 /* The sandbox of <calque/sandbox.h>: seccomp refuses system calls, Landlock refuses changes of
- * files once more. A broker (broker.h) makes the changes that are allowed, so that the filter
- * refuses them all, whatever the path. Calls fail with EPERM, as if there were no permission;
- * nothing is killed. */
+ * files again. A broker (broker.h) makes the allowed changes, so that the filter refuses all of
+ * them regardless of the path. Calls fail with EPERM, as for missing permission; nothing is
+ * killed. */
 #define _GNU_SOURCE
 #include <calque/sandbox.h>
 
@@ -47,7 +47,7 @@ CQ_API cq_status cq_sandbox_enter(const cq_sandbox_options *options)
 
 /* ---- Landlock ---- */
 
-/* linux/landlock.h of older systems lacks the newer parts; the kernel is told how much there is. */
+/* linux/landlock.h of older systems lacks the newer parts; the struct size informs the kernel. */
 typedef struct landlock_rules {
     uint64_t files, network, scope;
 } landlock_rules;
@@ -67,7 +67,7 @@ enum {
 #define NET_4   (1u << 0 | 1u << 1)           /* bind and connect, TCP */
 #define SCOPE_6 (1u << 0 | 1u << 1)           /* abstract sockets and signals of others */
 
-/* Without rules nothing is allowed of what is handled. */
+/* Without rules, nothing that is handled is allowed. */
 static void lock_files(void)
 {
     const long     version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
@@ -99,7 +99,7 @@ static void lock_files(void)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls that are refused whatever their arguments are; those that a system lacks are left out. */
+/* Calls that are refused for any arguments; those that a system lacks are omitted. */
 static const int refused[] = {
     /* programs and processes */
     SYS_execve,
@@ -149,7 +149,7 @@ static const int refused[] = {
     SYS_msgctl,
     SYS_mq_open,
     SYS_mq_unlink,
-/* attributes of files, and what no output needs */
+/* attributes of files, and calls that no output needs */
 #ifdef SYS_chmod
     SYS_chmod,
     SYS_chown,
@@ -196,7 +196,7 @@ static const int refused[] = {
     SYS_fallocate,
     SYS_name_to_handle_at,
     SYS_open_by_handle_at,
-    /* parts of the kernel that have no business here */
+    /* parts of the kernel that are not needed */
     SYS_bpf,
     SYS_perf_event_open,
     SYS_userfaultfd,
@@ -231,7 +231,7 @@ static const int changes[] = {
     SYS_renameat, SYS_renameat2, SYS_linkat, SYS_unlinkat, SYS_mkdirat, SYS_fchmod,
 };
 
-/* The only requests of ioctl: they read what a terminal is. TIOCSTI would type into it. */
+/* The only requests of ioctl: they read properties of a terminal. TIOCSTI would type into it. */
 static const uint32_t requests[] = { TCGETS, 0x802c542a /* TCGETS2 */, TIOCGWINSZ, FIONREAD };
 
 /* Of fcntl, what makes the kernel send signals. */
@@ -293,9 +293,9 @@ static void check_own(filter *f, int call)
          PASS);
 }
 
-/* Threads, but no processes: those lack CLONE_THREAD, and with it there are no new namespaces. The
- * flags of clone3 are in memory, where a filter cannot read them; the C library tries clone then.
- */
+/* Threads, but no processes: those lack CLONE_THREAD, which also excludes new namespaces. The flags
+ * of clone3 are in memory, where a filter cannot read them; the C library tries clone then.
+ * */
 static void check_calls(filter *f, bool lock_changes)
 {
     EMIT(f, IF(BPF_JEQ, 435 /* clone3 */, 0, 1), FAIL(ENOSYS));

@@ -13,7 +13,7 @@ static int exit_code_of_shrunk_file;
 static void on_end(int number)
 {
     cq_discard_outputs();
-    raise(number); /* which now does what it does by default */
+    raise(number); /* with the default action */
 }
 
 static atomic_flag is_ending = ATOMIC_FLAG_INIT;
@@ -50,5 +50,5 @@ CQ_API void cq_program_begin(int *argc, char ***argv, int exit_code)
     act.sa_flags   = 0; /* a second thread may meet the end of the file before this one is done */
     act.sa_handler = on_bus_error;
     sigaction(SIGBUS, &act, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* then write says that the file is too large */
+    signal(SIGXFSZ, SIG_IGN); /* then write reports that the file is too large */
 }

@@ -1,4 +1,4 @@
-/* Files that people take for a model: what their first bytes say that they are. */
+/* Files that are mistaken for a model, recognised by their first bytes. */
 #ifndef CQ_BASE_SIGNATURE_H
 #define CQ_BASE_SIGNATURE_H
 
@@ -6,11 +6,13 @@
 
 #include <stddef.h>
 
-/* An error that says what a file is, and what to do, if it is known; else, and of a model, CQ_OK.
- */
+/* An error with the kind of a file and advice, if it is recognised; otherwise, and for a model,
+ * CQ_OK.
+ * */
 cq_status cq_check_signature(const void *data, size_t size, const char *path);
 
-/* The same for text, which may be a program: only what no program begins with is known. */
+/* The same for text, which may be a program: only text that cannot begin a program is
+ * recognised. */
 cq_status cq_check_text_signature(const void *data, size_t size, const char *path);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* Copies what the caller gave (NULL: nothing) over the defaults in *to, whose struct_size is set.
+/* Copies the caller's struct (NULL: nothing) over the defaults in *to, whose struct_size is set.
  * type is the name of the struct, for the error. */
 cq_status cq_sized_take(void *to, const void *from, const char *type);
 

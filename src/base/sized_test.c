@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* What the library knows, what an older and what a newer caller does. */
+/* The struct of the library, of an older and of a newer caller. */
 typedef struct known {
     size_t struct_size;
     int    a, b;

@@ -5,7 +5,7 @@
 
 enum {
     EXCERPT_WIDTH = 100, /* bytes of a line that are shown; longer ones are cut on both sides */
-    EXCERPT_LEAD  = 60,  /* … keeping this much in front of the place */
+    EXCERPT_LEAD  = 60,  /* … keeping this many bytes before the location */
 };
 
 static bool is_line_end(char c)
@@ -41,8 +41,8 @@ void cq_source_place(const cq_source *s, uint32_t offset, uint32_t *line, uint32
         *column += !continues_character(s->text[i]);
 }
 
-/* The line of the place, and carets below it. What a terminal would not show as one column is
- * replaced, so that the carets stand where they should. */
+/* The line of the location, with carets below. Characters that do not take one column are replaced,
+ * so that the carets are aligned. */
 static void write_excerpt(const cq_source *s, cq_span at, char *out, size_t size)
 {
     char   line[EXCERPT_WIDTH + 1], carets[EXCERPT_WIDTH + 1];

@@ -1,5 +1,5 @@
-/* Source text, and places in it. A place is a range of bytes; line and column are counted
- * when somebody asks, which is when something failed. */
+/* Source text, and locations in it. A location is a range of bytes; line and column are computed on
+ * demand, after a failure. */
 #ifndef CQ_BASE_SOURCE_H
 #define CQ_BASE_SOURCE_H
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef struct cq_span {
-    uint32_t start, end; /* bytes of the text; end is the first one behind it */
+    uint32_t start, end; /* bytes of the text; end is exclusive */
 } cq_span;
 
 typedef struct cq_source cq_source;
@@ -33,11 +33,11 @@ void cq_source_init(cq_source *source, const char *file, const char *text, size_
 /* Both from 1 on; column counts characters, not bytes. */
 void cq_source_place(const cq_source *source, uint32_t offset, uint32_t *line, uint32_t *column);
 
-/* Fails at a place: `where` is file:line:column, `excerpt` the line with carets below. */
+/* Fails at a location: `where` is file:line:column, `excerpt` the line with carets below. */
 cq_status cq_source_fail(const cq_source *source, cq_span at, cq_status status, const char *hint,
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Adds the place to a failure from below that has none: an operator's, called at a node. */
+/* Adds the location to a propagating failure that has none, such as that of an operator. */
 cq_status cq_source_blame(const cq_source *source, cq_span at, cq_status status);
 
 #endif

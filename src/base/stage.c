@@ -15,7 +15,7 @@
 
 #ifdef __linux__
 
-/* The last part of a path is a name of its own, which can be given to a folder. */
+/* The last component of a path is a proper name, which can be given to a folder. */
 static bool has_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -96,7 +96,7 @@ void cq_stage_discard(cq_stage *s)
         cq_change_delete_tree(s->path);
 }
 
-#else /* no way to delete a folder from a signal handler */
+#else /* a folder cannot be deleted from a signal handler */
 
 static cq_status try_stage(cq_stage *s)
 {
@@ -118,8 +118,8 @@ void cq_stage_discard(cq_stage *s)
 
 #endif
 
-/* Without a lock, what several programs write to the folder at once may be mixed; it is no reason
- * to write nothing. */
+/* Without a lock, files that several programs write to the folder at once may be mixed; that is not
+ * an error. */
 static cq_status open_folder(cq_stage *s)
 {
     CQ_TRY(cq_dir_make(s->folder));

@@ -7,7 +7,7 @@
 
 /* ---- shared by batch.c, out.c and stage.c ---- */
 
-/* A name in the folder of path that nobody can guess, and what a chain of links leads to, there or
+/* An unpredictable name in the folder of path, and the target of a chain of links, existing or
  * not. */
 cq_status cq_temporary_name(char **out, const char *path);
 cq_status cq_follow_links(char **out, const char *path);
@@ -30,7 +30,7 @@ cq_status cq_sync_file(const char *temporary, const char *path);
 
 typedef struct cq_stage {
     char        *folder; /* as the caller names it */
-    char        *target; /* what that leads to; NULL: the folder is written to directly */
+    char        *target; /* its target; NULL: the folder is written directly */
     char        *path;   /* where its content is made */
     cq_leftover *mark;
 } cq_stage;
@@ -39,13 +39,13 @@ typedef struct cq_stage {
  * is the folder itself, and it is locked. */
 cq_status cq_stage_begin(cq_stage *s, const char *folder);
 
-/* Puts it into its place. If there is one meanwhile, collided says so. */
+/* Renames it. If the name was taken meanwhile, collided is set. */
 cq_status cq_stage_finish(cq_stage *s, bool *collided);
 
 void cq_stage_discard(cq_stage *s);
 void cq_stage_clear(cq_stage *s);
 
-/* What failed in a stage failed in the folder, to whoever reads the message. */
+/* Replaces the path of the stage by that of the folder in the error message. */
 void cq_stage_name_error(const cq_stage *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* How many steps a file may make us take unless the user says otherwise. A step is work of about a
- * tenth of a microsecond; what takes longer counts for more.
+/* The default number of steps that a file may take. A step is about a tenth of a microsecond of
+ * work; longer work counts for more.
  *
- * A small file has a few seconds, whatever it asks for. A large one is given more for each byte:
- * big models have more to do, and nobody is surprised that they take time. */
+ * A small file has a few seconds, regardless of its contents. A large one gets more for each byte,
+ * because large models need more time. */
 #ifndef CQ_BASE_STEPS_H
 #define CQ_BASE_STEPS_H
 
@@ -10,7 +10,7 @@
 
 enum {
     CQ_STEPS_PER_BYTE       = 3,
-    CQ_STEPS_SMALL          = 10 << 20, /* bytes; of what is beyond, each is worth more */
+    CQ_STEPS_SMALL          = 10 << 20, /* bytes; each byte beyond counts for more */
     CQ_STEPS_PER_LARGE_BYTE = 10
 };
 

@@ -49,7 +49,7 @@ static inline bool cq_is(const char *a, const char *b)
     return *a == *b && strcmp(a, b) == 0;
 }
 
-/* Whether it is one of n words; NULL is none. */
+/* Whether it is one of n words; false for NULL. */
 bool cq_is_among(const char *s, const char *const *words, size_t n);
 #define CQ_IS_AMONG(s, words) cq_is_among(s, words, sizeof(words) / sizeof *(words))
 

@@ -1,22 +1,21 @@
-/* The pool. There is one job at a time, and workers come to it through a door: an atomic
- * count of those inside with a bit that says closed. The caller opens the door, works on
- * the job itself, closes the door when no block is left and waits only for those inside.
- * So a worker that is parked or not scheduled never holds a job up, and a process that
- * forks keeps a pool that works, if alone.
+/* The thread pool. There is one job at a time, and workers join it through a gate: an atomic count
+ * of those inside with a bit for closed. The caller opens the gate, works on the job itself, closes
+ * the gate when no block is left and waits only for those inside. So a worker that is parked or not
+ * scheduled never delays a job, and a forked process keeps a working pool without workers.
  *
- * Each thread has a share of the blocks, the same one in every job of as many, and takes those of
- * others only when it is done with its own. Blocks follow the memory that they write, so that what
- * a thread reads is what it has written in the job before: from the cache of another core it comes
- * at a quarter of the speed, if the two are far apart, and so does a counter that all share.
+ * Each thread has a share of the blocks, the same one in every job with the same number of blocks,
+ * and steals blocks of others only when its own are done. Blocks follow the memory that they write,
+ * so that a thread reads what it has written in the previous job: data in the cache of another core
+ * is read at a quarter of the speed if the cores are far apart, and so is a shared counter.
  *
- * Waking a parked worker costs 30 to 50 µs, joining from a spin 0.2 µs: between the layers
- * of a model a worker spins, and it parks when nothing came for SPIN_ROUNDS. It is woken when the
- * caller has been at work alone for as long as waking takes: a model that is done by then, or a
- * small layer between long pauses, is not worth it.
+ * Waking a parked worker costs 30 to 50 µs, joining from a spin 0.2 µs: between the layers of a
+ * model a worker spins, and it parks after SPIN_ROUNDS without a job. It is woken when the caller
+ * has worked alone for as long as waking takes: a model that finishes earlier, or a small layer
+ * between long pauses, is not worth it.
  *
- * Schedulers like to wake a thread on the core of who wakes it. There it waits for the caller, or
- * the caller for it, for milliseconds, while another core is idle. So a worker is woken elsewhere,
- * and may go where it likes as soon as it is awake. */
+ * Schedulers tend to wake a thread on the core of the waking thread. There it waits for the caller,
+ * or the caller for it, for milliseconds, while another core is idle. So a worker is woken on
+ * another core, and its affinity is reset as soon as it is awake. */
 #define _GNU_SOURCE /* affinities */
 #include "base/thread.h"
 #include "base/clock.h"
@@ -39,7 +38,7 @@ static const unsigned CLOSED = 1u << 31;
 /* ---- shares ---- */
 
 struct share {
-    _Alignas(64) atomic_llong next; /* a line of its own */
+    _Alignas(64) atomic_llong next; /* a separate cache line */
     int64_t end;
 };
 
@@ -54,8 +53,7 @@ static void share_out(struct share *shares, int n, int64_t n_blocks)
     }
 }
 
-/* The next block for who has share `own` and found the first *passed from there on empty; -1: none
- * is left. */
+/* The next block for the thread with share `own`, after *passed empty shares; -1: none is left. */
 static int64_t next_block(struct share *shares, int n, int own, int *passed)
 {
     for (; *passed < n; ++*passed) {
@@ -78,7 +76,7 @@ static struct {
     atomic_int      n_parked;
     int             n_workers; /* started so far; the caller lock's */
     pthread_t       workers[CQ_MAX_THREADS];
-    pid_t           process; /* that they are of: a fork has none */
+    pid_t           process; /* that started them: a fork has none */
 
     cq_block_fn     fn;
     void           *user;
@@ -232,7 +230,7 @@ static void work_as_caller(void)
     }
 }
 
-/* The fields of a job may be read only inside, so n_wanted is looked at after coming in. */
+/* The fields of a job may be read only inside, so n_wanted is read after joining. */
 static bool join_job(int own)
 {
     unsigned door = atomic_load(&pool.door);
@@ -276,7 +274,7 @@ static void *worker_main(void *self)
     for (;;) {
         for (int i = 0; i < SPIN_ROUNDS; i++) {
             if (join_job(own)) {
-                await_closed(CLOSED); /* what is left of this job others are at */
+                await_closed(CLOSED); /* other threads work on the remaining blocks */
                 i = 0;
             }
             relax();
@@ -301,7 +299,7 @@ static void open_door(void)
 static void close_door(void)
 {
     atomic_fetch_or(&pool.door, CLOSED);
-    await_closed(~0u); /* and nobody is inside */
+    await_closed(~0u); /* and no thread is inside */
 }
 
 /* A thread that does not start is not a failure: the others do its work. */

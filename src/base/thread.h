@@ -25,8 +25,8 @@ typedef cq_status (*cq_block_fn)(void *user, int64_t block);
  * caller's. Inside a block, and while another thread has the pool, it is a plain loop. */
 cq_status cq_parallel_for(int64_t n_blocks, cq_block_fn fn, void *user);
 
-/* The same for blocks that need room of their own: no two that run at once have the same lane,
- * of 0 to n_lanes - 1. So memory is needed for n_lanes, not for n_blocks. */
+/* The same for blocks that need separate memory: no two concurrent blocks have the same lane, 0 to
+ * n_lanes - 1. So memory is needed for n_lanes, not for n_blocks. */
 typedef cq_status (*cq_lane_fn)(void *user, int64_t block, int lane);
 
 cq_status cq_parallel_lanes(int64_t n_blocks, int n_lanes, cq_lane_fn fn, void *user);

@@ -1,5 +1,5 @@
-/* Warnings: what a user should know though the work goes on. They go to the handler of the
- * library's user, by default to standard error. */
+/* Warnings that do not stop the work. They go to the handler of the library's user, by default to
+ * standard error. */
 #ifndef CQ_BASE_WARN_H
 #define CQ_BASE_WARN_H
 

@@ -20,7 +20,8 @@
 /* Brackets and blocks inside of each other: bounds the parser's own recursion. */
 #define CQ_LANG_MAX_NESTING 400
 
-/* Levels of an expression tree, a + b + c has three: bounds the recursion of whoever walks it. */
+/* The height of an expression tree; a + b + c has three levels: bounds the recursion of its
+ * walkers. */
 #define CQ_LANG_MAX_HEIGHT 1000
 
 typedef struct cq_ast_expr  cq_ast_expr;
@@ -369,7 +370,7 @@ struct cq_ast_stmt {
         } branch;
         struct {
             cq_ast_expr *target; /* of a for */
-            cq_ast_expr *test;   /* of a while; of a for: what is iterated over */
+            cq_ast_expr *test;   /* of a while; of a for: the iterable */
             cq_ast_block body;
             const char  *until; /* the variable that ends it when true (desugar.h); NULL: none */
         } loop;
@@ -393,7 +394,7 @@ typedef struct cq_ast_param {
     const char  *name;
     cq_ast_expr *type;     /* NULL: not annotated, which means Tensor */
     cq_ast_expr *value;    /* the default, or NULL */
-    bool         kw_only;  /* behind a `*` */
+    bool         kw_only;  /* after a `*` */
     bool         pos_only; /* in front of a `/` */
     uint8_t      stars;    /* *args: 1, **kwargs: 2 */
     cq_span      at;
@@ -431,8 +432,8 @@ typedef struct cq_ast_field {
     cq_span      at;
 } cq_ast_field;
 
-/* The body has all statements. The rest is derived from it: what a class of TorchScript consists
- * of, in the order of the source. */
+/* The body has all statements. The rest is derived from it: the members of a TorchScript class, in
+ * the order of the source. */
 struct cq_ast_class {
     const char        *name;
     cq_ast_class_kind  kind; /* by the last name of its base: torch.nn.Module is a module */
@@ -455,17 +456,18 @@ struct cq_ast_class {
 /* ---- units ----------------------------------------------------------------------------- */
 
 typedef struct cq_unit {
-    cq_arena      *arena;
-    cq_intern     *names;     /* borrowed; lives longer than the unit */
-    cq_source      source;    /* file and text are copies in the arena */
-    const char    *qualifier; /* of its names in the program, "__torch__.net"; "" for none */
+    cq_arena   *arena;
+    cq_intern  *names;     /* borrowed; lives longer than the unit */
+    cq_source   source;    /* file and text are copies in the arena */
+    const char *qualifier; /* prefix of its names in the program, "__torch__.net"; "" if there
+                            * is none */
     cq_ast_class **classes;
     size_t         n_classes;
     cq_ast_def   **defs;
     size_t         n_defs;
     cq_ast_import *imports;
     size_t         n_imports;
-    int64_t        op_version_set; /* of a file of version 1; -1: not said */
+    int64_t        op_version_set; /* of a file of version 1; -1: missing */
     cq_ast_block   body; /* all statements in order; the lists above are views of the top level */
     cq_ast_expr   *expr; /* CQ_PARSE_EXPR */
     cq_map         classes_by_name, defs_by_name;

@@ -1,5 +1,5 @@
-/* Numbers, lists and text of library functions, and the builtins of Python that take them. Sizes
- * stay symbolic as long as integers are all that is made of them. */
+/* Numbers, lists and text of library functions, and the builtins of Python on them. Sizes stay
+ * symbolic through integer arithmetic. */
 #include "lang/eval.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ bool cq_lang_is_number(cq_val v)
     return v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL;
 }
 
-/* A symbol, or a value of the host, is fixed to what it is on the example. */
+/* A symbol, or a value of the host, is replaced by its value on the example. */
 static cq_val fixed(cq_lang *l, cq_val v)
 {
     const bool is_open = v.kind == CQ_VAL_TENSOR || v.kind == CQ_VAL_OBJECT ||

@@ -39,7 +39,7 @@
  * for each If. */
 enum { MAX_RESTS = 16 };
 
-/* A variable that says that something was left. */
+/* A flag variable that is set by an exit. */
 typedef struct flag {
     const char *name;
     bool        is_read; /* else its assignments do nothing */
@@ -49,15 +49,15 @@ typedef struct flag {
 /* What can be left: a function, or a loop in it. */
 typedef struct level {
     struct level *outer;   /* NULL: the function */
-    flag         *skip;    /* is the rest of the round to be skipped? NULL: nothing ever does */
-    flag         *over;    /* are there no more rounds? */
+    flag         *skip;    /* skips the rest of the iteration; NULL: never set */
+    flag         *over;    /* ends the loop */
     flag          own[2];  /* a loop's, if a continue or a break in it sets them */
     bool          is_left; /* of a function: by a return inside of a loop */
 } level;
 
 enum { SKIP, OVER };
 
-/* Statements that are yet to be done: those of a block, then those after it. */
+/* Pending statements: those of a block, then those after it. */
 typedef struct todo {
     const cq_ast_block *block;
     size_t              at;
@@ -75,7 +75,7 @@ typedef CQ_VEC(cq_ast_stmt *) statements;
 /* ---- where statements lead ---- */
 
 typedef struct outcome {
-    bool falls;  /* goes on behind the statement */
+    bool falls;  /* control may reach the next statement */
     bool leaves; /* the block it is in, by return, break or continue */
 } outcome;
 
@@ -201,7 +201,7 @@ static outcome stmt_outcome(const cq_ast_stmt *s)
         exits = exits_in(&s->u.loop.body, false);
         a     = (outcome){ .falls = true, .leaves = exits & RETURNS };
         if (s->kind == CQ_S_WHILE && s->u.loop.test->kind == CQ_X_TRUE && !(exits & BREAKS))
-            a.falls = !a.leaves; /* the one way out of it is a return */
+            a.falls = !a.leaves; /* its only exit is a return */
         return a;
     default: return (outcome){ .falls = true };
     }
@@ -301,7 +301,7 @@ static const char *numbered(pass *p, const char *what)
 
 /* ---- flags ---- */
 
-/* Sets it, unless it turns out that nobody asks. */
+/* Sets it, unless it is never tested. */
 static cq_status set_flag(pass *p, flag *f, bool truth, cq_span at, statements *out)
 {
     cq_ast_stmt *s = new_set(p, f, truth, at);
@@ -347,7 +347,7 @@ static cq_status do_rest(pass *p, level *l, todo **t, int depth, bool is_base, s
 static cq_status desugar_def(pass *p, cq_ast_def *def);
 static cq_status desugar_class(pass *p, cq_ast_class *c);
 
-/* A block of its own: all of it is done here. */
+/* A separate block: all of it is processed here. */
 static cq_status do_block(pass *p, level *l, const cq_ast_block *b, int depth, cq_ast_block *out)
 {
     statements made = { 0 };
@@ -357,8 +357,8 @@ static cq_status do_block(pass *p, level *l, const cq_ast_block *b, int depth, c
     return finish(p, &made, status, out);
 }
 
-/* Puts the test of a flag around statements: their first one, which is left open, says that it is
- * False there. Without assignments to the flag both are needless. */
+/* Puts a test of a flag around statements: their first one, which is left open, sets it to False
+ * there. Without assignments to the flag both are omitted. */
 static cq_ast_stmt *new_unless(pass *p, const flag *f, bool is_set, cq_ast_block rest, cq_span at)
 {
     cq_ast_stmt **truth = cq_arena_array(p->unit->arena, 1, sizeof *truth);
@@ -379,7 +379,7 @@ static cq_ast_stmt *new_unless(pass *p, const flag *f, bool is_set, cq_ast_block
     return s->u.branch.test ? s : NULL;
 }
 
-/* What is left to do, unless the round or the function was left. */
+/* The pending statements, unless the iteration or the function was left. */
 static cq_status do_guarded(pass *p, level *l, todo **t, int depth, statements *out)
 {
     const cq_span at     = next(t)->at;
@@ -395,7 +395,7 @@ static cq_status do_guarded(pass *p, level *l, todo **t, int depth, statements *
     return put(out, new_unless(p, l->skip, l->skip->sets.n > n_sets, rest, at));
 }
 
-/* An if with exits. If only one side goes on, the rest of the block does so there. */
+/* An if with exits. If only one side continues, the rest of the block moves there. */
 static cq_status do_if(pass *p, level *l, const cq_ast_stmt *of, todo **t, int depth,
                        statements *out)
 {
@@ -435,8 +435,8 @@ static level *function_of(level *l)
     return l;
 }
 
-/* The variables of a loop that is left: those that a break or continue needs are its own, and a
- * return alone ends it by the flag of the function. */
+/* The flags of a loop with exits: break and continue have separate flags, and a return alone ends
+ * the loop by the flag of the function. */
 static cq_status name_flags(pass *p, level *l, unsigned exits)
 {
     level *function = function_of(l);
@@ -454,8 +454,8 @@ static cq_status name_flags(pass *p, level *l, unsigned exits)
     return CQ_OK;
 }
 
-/* Rounds of a for that are done one by one each ask whether the loop is over. The item of the round
- * is the loop variable's only if it is not. */
+/* Unrolled iterations of a for each test whether the loop is over. The loop variable is only
+ * assigned if it is not. */
 static cq_status ask_in_each_round(pass *p, const level *l, cq_ast_stmt *loop)
 {
     statements    made = { 0 };
@@ -487,7 +487,8 @@ static cq_status do_body(pass *p, level *l, cq_ast_stmt *loop, int depth)
     flag      *returns = &function_of(l)->own[OVER];
     cq_status  status  = put(&made, new_pass(p, loop->at));
 
-    /* Nothing has returned where a round begins. Of the loop's own flag its test says so. */
+    /* No return has happened where an iteration begins. The loop's own flag is covered by its
+     * test. */
     if (status == CQ_OK && l->over != returns && exits_in(all.block, false) & RETURNS)
         status = set_flag(p, returns, false, loop->at, &made);
     if (status == CQ_OK)
@@ -617,7 +618,7 @@ static cq_status do_stmt(pass *p, level *l, cq_ast_stmt *s, todo **t, int depth,
     default: break;
     }
     if (!exits_in(&(cq_ast_block){ &s, 1 }, true))
-        return put(out, s); /* as it is */
+        return put(out, s); /* unchanged */
     switch (s->kind) {
     case CQ_S_IF: return do_if(p, l, s, t, depth, out);
     case CQ_S_WITH: return do_with(p, l, s, depth, out);
@@ -628,8 +629,8 @@ static cq_status do_stmt(pass *p, level *l, cq_ast_stmt *s, todo **t, int depth,
     }
 }
 
-/* Does statements until there are none, or, if that is too deep in rests, until one may leave: then
- * *t is what is left over for the caller to go on with. */
+/* Processes statements until none is left or, if the nesting is too deep, until one may exit: then
+ * *t has the remaining statements for the caller. */
 static cq_status do_rest(pass *p, level *l, todo **t, int depth, bool is_base, statements *out)
 {
     cq_ast_stmt *s;
@@ -653,7 +654,7 @@ static cq_status do_rest(pass *p, level *l, todo **t, int depth, bool is_base, s
 
 /* ---- functions ---- */
 
-/* What its variables are at first. */
+/* The initial values of its variables. */
 static cq_status do_prologue(pass *p, level *l, cq_span at, statements *out)
 {
     const char  *result  = cq_intern_text(p->unit->names, CQ_RESULT);
@@ -665,7 +666,7 @@ static cq_status do_prologue(pass *p, level *l, cq_span at, statements *out)
         CQ_TRY(put(out, new_set(p, &l->own[OVER], false, at)));
     if (!l->is_left)
         return CQ_OK;
-    /* A loop hands it on from round to round, so that there must be something. */
+    /* A loop carries it from iteration to iteration, so it must have a value. */
     if (arg)
         arg->value = constant(p, CQ_X_NONE, at);
     if (!callee || !arg || !arg->value)
@@ -688,7 +689,7 @@ static cq_status do_function(pass *p, cq_ast_def *def, level *l, statements *bod
     cq_status     status;
 
     if (o.falls && o.leaves)
-        all.next = &at_end; /* a function that returns on some way returns None on the others */
+        all.next = &at_end; /* a function that returns on some paths returns None on the others */
     status = do_rest(p, l, &t, 0, true, &made);
     if (status == CQ_OK)
         status = do_prologue(p, l, def->at, body);

@@ -1,13 +1,13 @@
-/* return, break and continue become flags, and ifs that ask for them: a pass over the syntax tree
- * between parser and evaluator. Whoever evaluates what it leaves behind knows only straight code,
- * ifs and loops. */
+/* Rewrites return, break and continue as flags and ifs that test them: a pass over the syntax tree
+ * between parser and evaluator. An evaluator of its output needs only straight code, ifs and
+ * loops. */
 #ifndef CQ_LANG_DESUGAR_H
 #define CQ_LANG_DESUGAR_H
 
 #include "lang/ast.h"
 
-/* The variable that holds what a function returns; a function that ends without one returns None.
- * Names that begin so cannot be written in a program. */
+/* The variable with the result of a function; a function without a return statement returns None.
+ * Names that begin with % cannot be written in a program. */
 #define CQ_RESULT "%result"
 
 cq_status cq_desugar(cq_unit *unit);

@@ -8,7 +8,7 @@
 
 /* ---- the declaration ----------------------------------------------------------------------- */
 
-/* Moves behind the end of the line. */
+/* Advances past the end of the line. */
 static size_t next_line(const char *text, size_t len, size_t at)
 {
     while (at < len && text[at] != '\n' && text[at] != '\r')

@@ -1,4 +1,4 @@
-/* The encoding of source text: everything behind it reads UTF-8. */
+/* The encoding of source text: the lexer and parser read UTF-8. */
 #ifndef CQ_LANG_ENCODING_H
 #define CQ_LANG_ENCODING_H
 

@@ -442,8 +442,7 @@ static const char *text_of(cq_val v)
     return v.kind == CQ_VAL_STR ? v.u.text->text : "";
 }
 
-/* An assertion compares symbols without fixing them: that it holds on the example is all that can
- * be checked. */
+/* An assertion compares symbols without fixing them: it can only be checked on the example. */
 static void run_assert(frame *fr, const cq_ast_stmt *s)
 {
     bool   holds;
@@ -557,7 +556,7 @@ static cq_val call_function(cq_lang *l, cq_lib_function *f, const uint8_t *param
             fr.slots[i] = def->params[i].value ? eval(&fr, def->params[i].value) : CQ_NONE;
     run_block(&fr, &def->body);
     l->depth--;
-    if (!failed(&fr)) { /* else in and at tell where it failed */
+    if (!failed(&fr)) { /* otherwise in and at are the location of the failure */
         l->in = caller;
         l->at = at;
     }

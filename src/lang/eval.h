@@ -1,9 +1,9 @@
 /* The evaluator of library functions: it runs the syntax tree of a function (library.h) on values.
  *
- * What Python itself defines is here: variables, numbers, lists, dicts, text, branches and loops.
- * What a call of anything else means is the host's: operators of PyTorch for bodies and gradients
- * (aten/core/body.c). Names, slots and targets of calls are found once, when a function is first
- * called (link.c), so that a wrong name is an error even on a line that is never reached.
+ * Python itself is implemented here: variables, numbers, lists, dicts, text, branches and loops.
+ * The host defines all other calls: operators of PyTorch for bodies and gradients
+ * (aten/core/body.c). Names, slots and targets of calls are resolved once, when a function is first
+ * called (link.c), so a wrong name is an error even on a line that is never reached.
  *
  * Errors are sticky: the first one is in *status, and every expression is None after it. Values
  * belong to the host (own), as in all compositions of operators: nothing is released here. */
@@ -19,10 +19,10 @@ typedef struct cq_lang      cq_lang;
 typedef struct cq_lang_host cq_lang_host;
 
 struct cq_lang_host {
-    /* What a call of name with these arguments means; keywords are NULL for arguments by position.
+    /* Resolves a call of name with these arguments; keywords are NULL for positional arguments.
      * Methods are called with their object as the first argument, and an attribute is a call of
-     * ".shape". The result lives in arena and is handed to call. NULL: the name is unknown, or
-     * takes no such arguments. */
+     * ".shape". The result is in arena and is passed to call. NULL: the name is unknown, or does
+     * not accept such arguments. */
     const void *(*link)(cq_arena *arena, const char *name, const char *const *keywords, size_t n);
 
     /* Whether plain names that are neither functions of the file nor imported are the host's. */
@@ -40,8 +40,8 @@ struct cq_lang_host {
     cq_val (*binary)(cq_lang *l, cq_ast_op op, cq_val a, cq_val b);
     cq_val (*negate)(cq_lang *l, cq_val v);
 
-    /* A number that is a symbol, or a value of the host that holds one number: what it is on the
-     * example. The host notes that it is fixed from here on, unless l->is_asserting. */
+    /* The value on the example of a symbolic number, or of a host value that holds one number. The
+     * host records that it is fixed, unless l->is_asserting. */
     cq_val (*fix)(cq_lang *l, cq_val v);
 
     /* Whether a symbol may be compared by == and !=: it differs from all numbers but itself, and is
@@ -54,12 +54,12 @@ struct cq_lang_host {
     cq_val (*own)(cq_lang *l, cq_val v); /* keeps v until the evaluation ends */
     void (*warn)(cq_lang *l, const char *message);
 
-    /* Records the failure: message is about what the user did, or, with CQ_E_INTERNAL, about the
+    /* Records the failure: message is about the user's input or, with CQ_E_INTERNAL, about the
      * library. */
     void (*fail)(cq_lang *l, cq_status status, const char *message);
 };
 
-/* One evaluation. The host embeds it at the beginning of its own state. */
+/* One evaluation. The host embeds it at the beginning of its state. */
 struct cq_lang {
     const cq_lang_host *host;
     cq_status          *status;
@@ -84,8 +84,8 @@ cq_val cq_lang_call(cq_lang *l, cq_lib_function *f, const cq_val *args, size_t n
 cq_val cq_lang_call_by(cq_lang *l, cq_lib_function *f, const uint8_t *params, const cq_val *args,
                        size_t n);
 
-/* The value of a lambda without parameters, which the host may ask for while the function runs that
- * has it; None for other values. */
+/* The value of a lambda without parameters, which the host may evaluate while the enclosing
+ * function runs; None for other values. */
 cq_val cq_lang_run(cq_lang *l, cq_val lambda);
 
 cq_val cq_lang_fail(cq_lang *l, cq_status status, const char *format, ...)
@@ -112,7 +112,7 @@ typedef struct cq_builtin_function {
 
 extern const cq_builtin_function cq_builtin_functions[];
 
-/* What a call refers to: a builtin, else a function of the library, else a target of the host. */
+/* The target of a call: a builtin, a function of the library, or a target of the host. */
 typedef struct cq_lang_target {
     const cq_builtin_function *builtin;
     cq_lib_function           *function;
@@ -136,7 +136,7 @@ bool          cq_lang_equal(cq_val a, cq_val b);
 cq_val        cq_lang_binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b);
 bool          cq_lang_is_number(cq_val v);
 
-/* Numbers as what they are on the example. */
+/* Numbers by their values on the example. */
 int64_t cq_lang_i64(cq_lang *l, cq_val v);
 double  cq_lang_f64(cq_lang *l, cq_val v);
 bool    cq_lang_truth(cq_lang *l, cq_val v);

@@ -54,7 +54,7 @@ static bool at_quotes(const cq_lexer *l, char quote, bool triple)
            (!triple || (cq_lexer_peek(l, 1) == quote && cq_lexer_peek(l, 2) == quote));
 }
 
-/* Moves behind a backslash and what it escapes: a line end may have two bytes. */
+/* Advances past a backslash and the escaped character: a line end may have two bytes. */
 static void skip_escape(cq_lexer *l)
 {
     const uint32_t n = cq_lexer_peek(l, 1) == '\r' && cq_lexer_peek(l, 2) == '\n' ? 3 : 2;
@@ -145,7 +145,7 @@ static cq_status end_fstring(cq_lexer *l)
     return cq_lexer_push(l, CQ_TOKEN_FSTRING_END, start);
 }
 
-/* What ends the text of an f-string: a brace, or its quotes. */
+/* The end of a text part of an f-string: a brace, or its quotes. */
 static cq_status end_text(cq_lexer *l)
 {
     const cq_opening *open = cq_lexer_innermost(l);
@@ -279,7 +279,7 @@ static bool at_keyword_behind_number(const cq_lexer *l)
     return false;
 }
 
-/* Only how far it goes; the parser tells its value. */
+/* Only the extent; the parser computes the value. */
 cq_status cq_lex_number(cq_lexer *l)
 {
     const uint32_t start = l->at;

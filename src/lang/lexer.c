@@ -61,7 +61,7 @@ static int compare_word(const void *key, const void *item)
     return order ? order : w->text[p->len] ? -1 : 0;
 }
 
-/* Characters outside of ASCII that are no letters, digits or marks: those that editors and word
+/* Characters outside of ASCII that are not letters, digits or marks: those that editors and word
  * processors put into source. The exact list is Unicode's XID_Continue. */
 static bool is_symbol(uint32_t c)
 {
@@ -215,7 +215,7 @@ static cq_status skip_blanks(cq_lexer *l)
     return CQ_OK;
 }
 
-/* Reads the blanks a line begins with; *blank says that nothing else is on it. */
+/* Reads the indentation of a line; *blank: the line is empty. */
 static cq_status measure_indent(cq_lexer *l, cq_indent *out, bool *blank)
 {
     *out = (cq_indent){ 0, 0 };

@@ -9,7 +9,7 @@
 
 typedef struct cq_indent {
     uint32_t column;      /* with tab stops of 8 */
-    uint32_t alternative; /* with tab stops of 1: both must agree on what is deeper */
+    uint32_t alternative; /* with tab stops of 1: both must agree on the nesting */
 } cq_indent;
 
 /* A bracket or f-string that is not closed yet. */
@@ -17,7 +17,7 @@ typedef enum cq_open_kind {
     CQ_OPEN_BRACKET, /* ( [ { */
     CQ_OPEN_FSTRING, /* the literal text of an f-string */
     CQ_OPEN_FIELD,   /* { in an f-string */
-    CQ_OPEN_SPEC     /* the literal text behind the colon of a field */
+    CQ_OPEN_SPEC     /* the literal text after the colon of a field */
 } cq_open_kind;
 
 typedef struct cq_opening {
@@ -37,7 +37,7 @@ typedef struct cq_lexer {
     CQ_VEC(cq_opening) open; /* innermost last */
 } cq_lexer;
 
-/* The byte ahead of the next one; 0 behind the end. */
+/* The byte after the next one; 0 past the end. */
 static inline char cq_lexer_peek(const cq_lexer *l, uint32_t ahead)
 {
     return l->end - l->at > ahead ? l->text[l->at + ahead] : '\0';
@@ -97,7 +97,7 @@ cq_status cq_lex_string(cq_lexer *l, bool *found);
 /* In an f-string: the literal text up to the next field or the end, and what ends it. */
 cq_status cq_lex_text(cq_lexer *l);
 
-/* In a field of an f-string, outside of brackets: } : and ! have a meaning of their own. */
+/* In a field of an f-string, outside of brackets: } : and ! are special. */
 bool      cq_lex_at_field_sign(const cq_lexer *l);
 cq_status cq_lex_field_sign(cq_lexer *l);
 

@@ -1,13 +1,13 @@
 /* calque's own library: the Python files of lib/, embedded at build time.
  *
- * A file is indexed, not parsed, when the library is first used: the index knows where each
- * top-level function begins and ends, its decorators and the imports. A function is parsed and
- * linked when it is first called (link.c). CALQUE_LIB=DIR reads the files from a folder instead, so
- * that a change of lib/ needs no compiler.
+ * A file is indexed, not parsed, when the library is first used: the index has the extent of each
+ * top-level function, its decorators and the imports. A function is parsed and linked when it is
+ * first called (link.c). CALQUE_LIB=DIR reads the files from a folder instead, so that a change of
+ * lib/ needs no compiler.
  *
  * Rules for files of the index, lib/aten and lib/onnx: top-level statements are a docstring,
  * imports, functions and declarations; text in column 0 begins a statement, so a string of several
- * lines is indented. A declaration is a call that stands alone: symbolic("aten::relu", "Relu",
+ * lines is indented. A declaration is a call as a statement: symbolic("aten::relu", "Relu",
  * opset=7). Other files are ordinary modules of Python (lib/torch, lib/python): they are not
  * indexed, and a program that imports one gets its text from cq_library_source. */
 #ifndef CQ_LANG_LIBRARY_H
@@ -22,13 +22,13 @@ typedef struct cq_lib_function cq_lib_function;
 
 /* @name("text", key=value …): a decorator that declares something about its function. */
 typedef struct cq_decorator_key {
-    const char *name;  /* "": an argument by position, behind the first */
-    const char *value; /* as it is written, without quotes: "True", "9" */
+    const char *name;  /* "": a positional argument after the first */
+    const char *value; /* as written, without quotes: "True", "9" */
 } cq_decorator_key;
 
 typedef struct cq_decorator {
     const char       *name; /* "operator" */
-    const char       *text; /* the first argument; "" if there is none */
+    const char       *text; /* the first argument; "" if it is missing */
     cq_decorator_key *keys;
     size_t            n_keys;
     cq_lib_function  *function; /* NULL: a declaration */
@@ -53,7 +53,7 @@ struct cq_lib_function {
     const cq_ast_def  *def;
     size_t             n_slots;
     atomic_bool        is_linked;
-    const char        *about; /* once it was asked for */
+    const char        *about; /* on first use */
 };
 
 /* A file of a user's, or of a test. Its functions live as long as it does. */
@@ -73,7 +73,7 @@ cq_status cq_library_ready(void);
 cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *d, void *user),
                           void       *user);
 
-/* What a name means in a file: one of its functions, or one that it imports; NULL: neither. */
+/* Resolves a name in a file: one of its functions, or an imported one; otherwise NULL. */
 cq_lib_function *cq_library_find(cq_lib_file *file, const char *name);
 /* A function of a module of the library: "onnx.common", "given". */
 cq_lib_function *cq_library_function(const char *module, const char *name);
@@ -82,10 +82,10 @@ cq_lib_function *cq_library_function(const char *module, const char *name);
  * `from math import sqrt`; NULL: it is not imported. */
 const char *cq_library_import(cq_lib_file *file, const char *name);
 
-/* The syntax tree of a function; parses it when it is first asked for. */
+/* The syntax tree of a function; parses it on first use. */
 cq_status cq_library_parse(cq_lib_function *f);
 
-/* What the first line of its docstring says, "" without one. */
+/* The first line of its docstring, "" without one. */
 const char *cq_library_about(cq_lib_function *f);
 
 /* Every function, for tests: cq_library_at(0), … until NULL. */

@@ -151,8 +151,8 @@ static bool is_in_name(char c)
     return digit_value(c) < 36 || c == ' ' || c == '-';
 }
 
-/* \N{BULLET}, of which *i is behind the N. There is no table of Unicode's names here: the
- * text keeps the name, and the evaluator refuses it. */
+/* \N{BULLET}, of which *i is after the N. There is no table of Unicode's names here: the text keeps
+ * the name, and the evaluator rejects it. */
 static bool add_named(cq_literal *s, const char *text, uint32_t *i, uint32_t end)
 {
     uint32_t to = *i;
@@ -172,8 +172,7 @@ static bool add_named(cq_literal *s, const char *text, uint32_t *i, uint32_t end
     return true;
 }
 
-/* An escape that stands for a number: \101, \x41, \u00e9, \U0001f600. Of bytes the last two are
- * none. */
+/* A numeric escape: \101, \x41, \u00e9, \U0001f600. In bytes the last two are not escapes. */
 static bool read_number_escape(char c, cq_literal *s, const char *text, uint32_t *i, uint32_t end,
                                uint32_t *code, bool *fits)
 {
@@ -188,7 +187,7 @@ static bool read_number_escape(char c, cq_literal *s, const char *text, uint32_t
     return true;
 }
 
-/* The escape whose backslash is at text[*i]; moves *i behind it. */
+/* The escape whose backslash is at text[*i]; advances *i past it. */
 static bool add_escape(cq_parser *p, cq_literal *s, uint32_t *i, uint32_t end)
 {
     static const char names[] = "\\'\"abfnrtv", values[] = "\\'\"\a\b\f\n\r\t\v";
@@ -206,13 +205,13 @@ static bool add_escape(cq_parser *p, cq_literal *s, uint32_t *i, uint32_t end)
     if (c == '\r' && *i < end && text[*i] == '\n')
         ++*i;
     if (c == '\n' || c == '\r')
-        return true; /* the string goes on in the next line */
+        return true; /* the string continues on the next line */
     if (c == 'N' && !s->bytes) {
         fits = add_named(s, text, i, end);
         if (fits)
             return true;
     } else if (!read_number_escape(c, s, text, i, end, &code, &fits)) {
-        *i = start + 1; /* as in Python, what is not an escape stands for itself */
+        *i = start + 1; /* as in Python, an unknown escape is literal text */
         cq_str_add_char(&s->text, '\\');
         return true;
     }

@@ -1,6 +1,6 @@
 /* Type comments: `x = []  # type: List[int]` and `# type: (Tensor, int) -> Tensor`. TorchScript
- * gives them a meaning; to Python they are comments. So a comment that is no type fails nothing: it
- * is ignored, or kept as the bad comment of its function, which cannot be called as TorchScript. */
+ * interprets them; to Python they are comments. So an invalid type comment is not an error: it is
+ * ignored, or kept as the bad comment of its function, which cannot be called as TorchScript. */
 #include "lang/parser.h"
 
 /* The type comment between two locations of the text, if there is one. */
@@ -21,7 +21,7 @@ static const cq_span *find_comment(const cq_parser *p, uint32_t from, uint32_t t
                : NULL;
 }
 
-/* Parses a comment; NULL if it is not of that form, and then the parser is as it was. */
+/* Parses a comment; NULL if it does not have that form, and then the parser is unchanged. */
 static void *try_parse(cq_parser *p, cq_span comment, void *(*parse)(cq_parser *p, void *user),
                        void *user)
 {
@@ -83,7 +83,7 @@ static void *parse_signature(cq_parser *p, void *user)
     if (types->kind != CQ_X_ELLIPSIS && types->kind != CQ_X_TUPLE && !take_type(p, def, types))
         return NULL;
     if (types->kind == CQ_X_TUPLE) {
-        skip = def->n_params - types->u.items.n; /* self has none */
+        skip = def->n_params - types->u.items.n; /* self has no type */
         if (def->n_params < types->u.items.n || skip > 1)
             return cq_parser_fail(p, types->at, "%zu types for %zu parameters", types->u.items.n,
                                   def->n_params);

@@ -5,7 +5,7 @@
 
 /* ---- parameters ---------------------------------------------------------------------------- */
 
-/* What the parameters so far allow behind them. */
+/* Which parameters may follow. */
 typedef struct params {
     cq_token_kind closer; /* RPAREN; COLON: of a lambda, whose parameters have no types */
     size_t        mark;   /* of the first one on the stack */
@@ -155,7 +155,7 @@ static bool parse_body(cq_parser *p, cq_ast_def *def)
     uint32_t        first = cq_parser_peek(p, 0)->at.start;
     bool            ok;
 
-    if (cq_parser_peek(p, 1)->kind == CQ_TOKEN_NEWLINE) /* behind the colon, and an INDENT */
+    if (cq_parser_peek(p, 1)->kind == CQ_TOKEN_NEWLINE) /* after the colon, and an INDENT */
         first = cq_parser_peek(p, 3)->at.start;
     if (!cq_parse_signature_comment(p, def, cq_parser_end(p), first))
         return false;

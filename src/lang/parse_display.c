@@ -1,6 +1,6 @@
-/* Expressions that hold others side by side: targets of assignments, tuples without parentheses,
- * and what is in brackets: tuples, lists, sets, dicts, comprehensions. Their items are parsed by
- * parse_expr.c. */
+/* Expressions that are lists of others: targets of assignments, tuples without parentheses, and
+ * displays in brackets: tuples, lists, sets, dicts, comprehensions. parse_expr.c parses their
+ * items. */
 #include "lang/parser.h"
 
 /* ---- targets ----------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ cq_ast_expr *cq_parse_named_item(cq_parser *p)
     return parse_starred_or(p, cq_parse_named);
 }
 
-/* Whether the list of expressions ends here, behind a comma. */
+/* Whether the list of expressions ends here, after a comma. */
 bool cq_parse_ends_list(const cq_parser *p)
 {
     switch (cq_parser_peek(p, 0)->kind) {
@@ -74,7 +74,7 @@ bool cq_parse_ends_list(const cq_parser *p)
     }
 }
 
-/* Finishes a LIST, TUPLE or SET of what was pushed above mark. */
+/* Builds a LIST, TUPLE or SET of what was pushed above mark. */
 static cq_ast_expr *make_items(cq_parser *p, cq_ast_expr_kind kind, uint32_t start, size_t mark)
 {
     cq_ast_expr *x = cq_parser_expr(p, start, (cq_ast_expr){ .kind = kind });
@@ -287,7 +287,7 @@ static bool parse_pair(cq_parser *p, cq_ast_expr *pair[2])
     return pair[1] != NULL;
 }
 
-/* Pairs lie one after the other; keys and values go into arrays of their own. */
+/* Pairs are adjacent on the stack; keys and values go into separate arrays. */
 static cq_ast_expr *make_dict(cq_parser *p, uint32_t start, size_t mark)
 {
     cq_ast_expr  *x = cq_parser_expr(p, start, (cq_ast_expr){ .kind = CQ_X_DICT });
@@ -312,7 +312,7 @@ static cq_ast_expr *make_dict(cq_parser *p, uint32_t start, size_t mark)
     return x;
 }
 
-/* Pairs behind the first one, and the closing brace. */
+/* Pairs after the first one, and the closing brace. */
 static cq_ast_expr *parse_dict(cq_parser *p, cq_ast_expr *pair[2], uint32_t start)
 {
     const size_t mark  = cq_parser_mark(p);
@@ -330,7 +330,7 @@ static cq_ast_expr *parse_dict(cq_parser *p, cq_ast_expr *pair[2], uint32_t star
     return NULL;
 }
 
-/* What follows the first expression tells a set from a dict. */
+/* The token after the first expression distinguishes a set from a dict. */
 cq_ast_expr *cq_parse_braces(cq_parser *p, uint32_t start)
 {
     cq_ast_expr *pair[2] = { NULL, NULL };

@@ -1,5 +1,5 @@
 /* Expressions: precedence climbing over one table. Types are expressions, too. Lists of expressions
- * and what is in brackets are in parse_display.c. */
+ * and displays in brackets are in parse_display.c. */
 #include "lang/parser.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static bool parse_arg(cq_parser *p, cq_ast_arg *arg)
     return arg->value && p->status == CQ_OK;
 }
 
-/* f(x for x in y) needs no parentheses of its own, unless there are other arguments. */
+/* f(x for x in y) needs no additional parentheses, unless there are other arguments. */
 static bool check_arg(cq_parser *p, const cq_ast_arg *arg, unsigned stars_before, bool named_before,
                       bool alone)
 {
@@ -365,7 +365,7 @@ cq_ast_expr *cq_parse_binary(cq_parser *p, int least)
 }
 
 static const struct comparison {
-    cq_token_kind first, second; /* second may be END: none */
+    cq_token_kind first, second; /* second may be END if there is none */
     cq_ast_op     op;
 } comparisons[] = {
     { CQ_TOKEN_EQ, CQ_TOKEN_END, CQ_AST_EQ },     { CQ_TOKEN_NE, CQ_TOKEN_END, CQ_AST_NE },
@@ -390,7 +390,7 @@ static bool accept_comparison(cq_parser *p, cq_ast_op *op)
     return false;
 }
 
-/* a < b < c: the parts lie on the stack as pairs of an operator and its right side. */
+/* a < b < c: the parts are on the stack as pairs of an operator and its right side. */
 static cq_ast_expr *parse_comparison(cq_parser *p)
 {
     struct part {

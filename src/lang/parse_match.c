@@ -89,7 +89,7 @@ static cq_ast_expr *parse_string(cq_parser *p)
     return x;
 }
 
-/* NULL without a failure: there is no literal. */
+/* NULL without a failure: not a literal. */
 static cq_ast_expr *parse_literal(cq_parser *p)
 {
     if (at_number(p))
@@ -147,7 +147,7 @@ static cq_ast_pattern *parse_item(cq_parser *p)
     return new_pattern(p, start, (cq_ast_pattern){ .kind = CQ_P_STAR, .name = name });
 }
 
-/* Items up to a closer; *comma says whether there was one. */
+/* Items up to a closer; *comma: there was a comma. */
 static bool push_items(cq_parser *p, cq_token_kind closer, bool *comma)
 {
     *comma = false;
@@ -294,7 +294,7 @@ static cq_ast_pattern *take_arguments(cq_parser *p, cq_ast_pattern *x, size_t ma
     return x;
 }
 
-/* Class(pattern, name=pattern), behind the parenthesis. */
+/* Class(pattern, name=pattern), after the parenthesis. */
 static cq_ast_pattern *parse_class(cq_parser *p, uint32_t start, cq_ast_expr *class)
 {
     const size_t mark  = cq_parser_mark(p);

@@ -111,7 +111,7 @@ static cq_ast_stmt *parse_behind_expr(cq_parser *p, cq_ast_expr *x)
     return cq_parser_stmt(p, x->at.start, (cq_ast_stmt){ .kind = CQ_S_EXPR, .u.value = x });
 }
 
-/* PyTorch prints attributes that are named like a keyword as they are. */
+/* PyTorch prints attributes whose names are keywords unchanged. */
 cq_ast_stmt *cq_parse_keyword_field(cq_parser *p)
 {
     const uint32_t start = cq_parser_peek(p, 0)->at.start;

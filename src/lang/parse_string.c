@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The strings so far: finished parts are on the parser's stack, the literal text behind them is
- * in text. */
+/* The strings so far: finished parts are on the parser's stack, the literal text after them is in
+ * text. */
 typedef struct string {
     cq_literal literal;
     uint32_t   start; /* of the first of the adjacent strings */

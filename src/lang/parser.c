@@ -1,4 +1,4 @@
-/* What all parts of the parser use: tokens, failures, memory, and whole units. parser.h lists the
+/* Helpers of all parts of the parser: tokens, failures, memory, and whole units. parser.h lists the
  * other parts. The parser checks syntax only; the evaluator resolves names. */
 #include "lang/parser.h"
 
@@ -23,7 +23,7 @@ void *cq_parser_fail(cq_parser *p, cq_span at, const char *format, ...)
     return NULL;
 }
 
-/* "'x'" for tokens with text of their own, else their kind. */
+/* "'x'" for tokens with text, otherwise their kind. */
 static void describe(const cq_parser *p, const cq_token *t, char *out, size_t size)
 {
     const int len = t->at.end - t->at.start < 40 ? (int)(t->at.end - t->at.start) : 40;
@@ -86,7 +86,7 @@ const char *cq_parser_name(cq_parser *p)
     return NULL;
 }
 
-/* PyTorch prints attributes that are named like a keyword as they are. */
+/* PyTorch prints attributes whose names are keywords unchanged. */
 static bool at_word(const cq_parser *p)
 {
     const cq_token_kind kind = cq_parser_peek(p, 0)->kind;

@@ -26,7 +26,7 @@ typedef struct cq_parser {
     CQ_VEC(char) stack; /* items of the lists that are not finished */
 } cq_parser;
 
-/* Fails at a place, once: the first failure stays. Returns NULL. */
+/* Fails at a location, once: the first failure is kept. Returns NULL. */
 void *cq_parser_fail(cq_parser *p, cq_span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void *cq_parser_refuse(cq_parser *p); /* the next token does not belong here */
@@ -55,7 +55,7 @@ static inline bool cq_parser_accept(cq_parser *p, cq_token_kind kind)
 bool cq_parser_expect(cq_parser *p, cq_token_kind kind);
 bool cq_parser_at_name(const cq_parser *p, size_t ahead, const char *name); /* soft keyword */
 const char *cq_parser_name(cq_parser *p);                                   /* a name, interned */
-const char *cq_parser_attr_name(cq_parser *p); /* … or a keyword, behind a dot */
+const char *cq_parser_attr_name(cq_parser *p); /* … or a keyword, after a dot */
 
 /* Deeper by one level; fails at CQ_LANG_MAX_NESTING. */
 bool cq_parser_enter(cq_parser *p);
@@ -86,9 +86,9 @@ cq_ast_expr *cq_parse_binary(cq_parser *p, int least); /* … and binds at least
 cq_ast_expr *cq_parse_unary(cq_parser *p);
 cq_ast_expr *cq_parse_postfix(cq_parser *p);
 cq_ast_expr *cq_parse_yield(cq_parser *p); /* yield x, yield from x */
-cq_ast_expr *cq_parse_value(cq_parser *p); /* behind an =: a yield, or cq_parse_tests */
-bool         cq_parse_args(cq_parser *p, cq_ast_arg **args, size_t *n); /* f(args), behind the ( */
-/* What follows the next token, one level deeper. */
+cq_ast_expr *cq_parse_value(cq_parser *p); /* after an =: a yield, or cq_parse_tests */
+bool         cq_parse_args(cq_parser *p, cq_ast_arg **args, size_t *n); /* f(args), after the ( */
+/* Parses after the next token, one level deeper. */
 cq_ast_expr *cq_parse_deeper(cq_parser *p, cq_ast_expr *(*parse)(cq_parser *));
 cq_ast_expr *cq_parser_binary(cq_parser *p, cq_ast_expr_kind kind, cq_ast_op op, cq_ast_expr *left,
                               cq_ast_expr *right);
@@ -101,7 +101,7 @@ cq_ast_expr *cq_parse_tests(cq_parser *p);      /* one expression or a tuple wit
 cq_ast_expr *cq_parse_targets(cq_parser *p);    /* of a for: `in` ends it */
 bool         cq_parse_check_target(cq_parser *p, const cq_ast_expr *x);
 cq_ast_expr *cq_parse_list_of(cq_parser *p, cq_ast_expr *(*parse)(cq_parser *), bool of_slices);
-bool         cq_parse_ends_list(const cq_parser *p); /* whether it ends here, behind a comma */
+bool         cq_parse_ends_list(const cq_parser *p); /* whether it ends here, after a comma */
 cq_ast_expr *cq_parse_close(cq_parser *p, cq_ast_expr *x, cq_token_kind closer); /* x to its end */
 /* Behind the value, or key and value, that the loops of a comprehension give. */
 bool         cq_parse_at_comp(const cq_parser *p);
@@ -128,22 +128,22 @@ bool         cq_parse_at_simple_end(const cq_parser *p);
 
 /* parse_match.c */
 bool         cq_parse_at_match(const cq_parser *p); /* `match` is a keyword here, not a name */
-cq_ast_stmt *cq_parse_match(cq_parser *p, uint32_t start); /* behind `match` */
+cq_ast_stmt *cq_parse_match(cq_parser *p, uint32_t start); /* after `match` */
 
 /* parse_def.c */
 bool         cq_parse_decorators(cq_parser *p, cq_ast_exprs *out);
-cq_ast_def  *cq_parse_def(cq_parser *p, cq_ast_exprs decorators); /* behind `def` */
+cq_ast_def  *cq_parse_def(cq_parser *p, cq_ast_exprs decorators); /* after `def` */
 cq_ast_expr *cq_parse_lambda(cq_parser *p);
 bool         cq_parse_type_params(cq_parser *p, cq_ast_type_params *out); /* [T], if there */
 
 /* parse_comment.c. Gives a parameter, variable or field without an annotation the type of the
- * comment between two locations; a comment that is no type is ignored, as in Python. */
+ * comment between two locations; an invalid type is ignored, as in Python. */
 bool cq_parse_type_comment(cq_parser *p, cq_ast_expr **type, uint32_t from, uint32_t to);
 /* (T, U) -> V between the head of a function and its body. */
 bool cq_parse_signature_comment(cq_parser *p, cq_ast_def *def, uint32_t from, uint32_t to);
 
 /* parse_class.c */
-cq_ast_class *cq_parse_class(cq_parser *p, cq_ast_exprs decorators); /* behind `class` */
+cq_ast_class *cq_parse_class(cq_parser *p, cq_ast_exprs decorators); /* after `class` */
 void          cq_parse_file(cq_parser *p);                           /* CQ_PARSE_FILE */
 
 /* literal.c */
@@ -156,8 +156,8 @@ typedef struct cq_literal {
     bool   named; /* it has named characters */
 } cq_literal;
 
-/* Appends a range of the source: escapes are decoded, line ends are "\n". With braces, those that
- * are doubled count once. */
+/* Appends a range of the source: escapes are decoded, line ends are "\n". With braces, doubled ones
+ * count once. */
 bool cq_literal_add(cq_parser *p, cq_literal *s, cq_span range, bool braces);
 
 /* parse_string.c */

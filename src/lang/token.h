@@ -1,11 +1,11 @@
-/* Tokens: the words of the source text, as the lexer hands them to the parser.
+/* Tokens of the source text, from the lexer to the parser.
  *
- * A token is a kind and a range of bytes; its text is never copied. Comments are not tokens.
- * Type comments (`# type: int`) are kept in a list of their own, ordered by location: the
- * parser looks up the one between two tokens where the language gives it a meaning.
+ * A token is a kind and a range of bytes; its text is never copied. Comments are not tokens. Type
+ * comments (`# type: int`) are kept in a separate list, ordered by location: the parser looks up
+ * the one between two tokens where the language interprets it.
  *
  * An f-string is a sequence of tokens: FSTRING_START, then any number of FSTRING_TEXT and of fields
- * in braces, then FSTRING_END. In a field the text behind a colon is FSTRING_TEXT again. */
+ * in braces, then FSTRING_END. In a field the text after a colon is FSTRING_TEXT again. */
 #ifndef CQ_LANG_TOKEN_H
 #define CQ_LANG_TOKEN_H
 
@@ -131,7 +131,7 @@ typedef struct cq_token {
 
 typedef struct cq_tokens {
     CQ_VEC(cq_token) list;    /* the last one is END */
-    CQ_VEC(cq_span) comments; /* what follows `# type:`, in order of place */
+    CQ_VEC(cq_span) comments; /* the text after `# type:`, in order */
 } cq_tokens;
 
 /* Cuts a range of the text into tokens. Inside of brackets (bracketed) line ends and indentation

@@ -1,0 +1,59 @@
+#!/usr/bin/python3
+"""The page in Chromium: what it writes is what the command line writes; errors, accessibility, phone, offline."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/peer"))
+from peers import CALQUE, IN_CI, Report  # noqa: E402
+
+PAGE = ROOT / "build/web"
+CACHE = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache")).resolve()
+SHOTS = ROOT / "build/screenshots"
+
+
+def calque(folder, *words):
+    return subprocess.run([CALQUE, *words], cwd=folder, capture_output=True, text=True, timeout=200)
+
+
+def write_data(folder):
+    """The files that the page opens, and what the command line makes of them."""
+    shutil.copyfile(ROOT / "tests/data/pt2/any_length.214.pt2", folder / "model.pt2")
+    shutil.copyfile(ROOT / "web/page/examples/digits.py", folder / "digits.py")
+    (folder / "bad.pt").write_bytes(b"PK\x03\x04 this is cut short")
+    (folder / "bad.txt").write_text(calque(folder, "info", "bad.pt").stderr)
+    for words in (["export", "model.pt2"], ["export", "digits.py", "--input", "batchx1x28x28"],
+                  ["convert", "digits.onnx", "--opset", "13", "-o", "digits.13.onnx"]):
+        done = calque(folder, *words)
+        assert done.returncode == 0, done.stderr
+
+
+def main():
+    report = Report(__file__)
+    chromium = shutil.which("chromium")
+    missing = [what for what, found in [("build/web (make web)", PAGE.exists()), ("chromium", chromium),
+                                        ("puppeteer-core", (CACHE / "browser/node_modules/puppeteer-core").exists())]
+               if not found]
+    if missing and not IN_CI:
+        report.skipped("page", f"missing: {', '.join(missing)}; make test-web installs them")
+        return report.finish()
+    with tempfile.TemporaryDirectory() as name, report.case("page"):
+        assert not missing, f"missing: {missing}"
+        write_data(pathlib.Path(name))
+        done = subprocess.run(["node", ROOT / "tests/web/page.mjs", PAGE, chromium, CACHE, name, SHOTS],
+                              capture_output=True, text=True, timeout=900)
+        lines = done.stdout.strip().splitlines()
+        for line in lines[:-1]:
+            print(line)
+        count = json.loads(lines[-1]) if lines else {}
+        assert count.get("failed") == 0 and count["passed"] > 5, f"{count} {done.stderr[-2000:]}"
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

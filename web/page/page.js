@@ -75,6 +75,7 @@ function suggestedInputs(info) {
 
 function fillForm(info) {
   $("inputs").value = suggestedInputs(info).join("\n");
+  $("inputs").placeholder = info.inputs?.length ? "not needed: the file has them" : "batchx3x224x224";
   $("entry").value = "";
   const others = Object.keys(files).filter((name) => name !== model);
   $("weights").replaceChildren(...["", ...others].map((name) => new Option(name || "none: random weights", name)));

@@ -3,7 +3,7 @@
 #ifndef CALQUE_VIEW_H
 #define CALQUE_VIEW_H
 
-#include <calque/onnx.h>
+#include <calque/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +22,13 @@ typedef struct cq_view_options {
     const char    *report;      /* a report of `calque export --report` */
     cq_onnx_model *other;       /* drawn beside the model, with what differs; may be NULL */
     const char    *other_title;
+    cq_profile    *trace;  /* instead of the file: a profile in memory; may be NULL */
+    size_t         n_runs; /* that the trace recorded; 0: one */
+
+    /* What the model runs on, in the order of its inputs; NULL for an omitted one. FLOPs and memory
+     * are those of their sizes. Without them dynamic sizes are 1. */
+    cq_onnx_value *const *inputs;
+    size_t                n_inputs;
 } cq_view_options;
 
 CQ_API void cq_view_options_init(cq_view_options *options);
@@ -35,6 +42,34 @@ CQ_API cq_status cq_onnx_model_view(char **text, size_t *size, cq_onnx_model *mo
 /* The same into a file. */
 CQ_API cq_status cq_onnx_model_view_file(const char *path, cq_onnx_model *model,
                                          cq_view_format format, const cq_view_options *options);
+
+/* ---- where the time goes ---- */
+
+typedef enum cq_time_kind {
+    CQ_TIME_OPERATORS = 0, /* "Conv+Relu": operators that ran as one step */
+    CQ_TIME_MODULES   = 1, /* "layer1", "layer1.0", … */
+    CQ_TIME_NODES     = 2
+} cq_time_kind;
+
+/* Of one run of the model. */
+typedef struct cq_time_row {
+    const char *name;
+    int64_t     count; /* steps */
+    double      seconds;
+    double      flops; /* of convolutions and matrix products */
+    int64_t     depth; /* MODULES: 1 for those of the model itself */
+} cq_time_row;
+
+typedef struct cq_times cq_times;
+
+/* Adds up a profile, of options->profile or options->trace, by operator, module and node. Rows are
+ * sorted by time. Like cq_onnx_model_view, it sets dynamic sizes of the inputs to 1. */
+CQ_API cq_status cq_times_new(cq_times **out, cq_onnx_model *model, const cq_view_options *options);
+CQ_API size_t    cq_times_count(const cq_times *times, cq_time_kind kind);
+CQ_API const cq_time_row *cq_times_at(const cq_times *times, cq_time_kind kind, size_t index);
+CQ_API double             cq_times_seconds(const cq_times *times); /* of all steps of a run */
+CQ_API double             cq_times_flops(const cq_times *times);
+CQ_API void               cq_times_free(cq_times *times); /* NULL is fine */
 
 #ifdef __cplusplus
 }

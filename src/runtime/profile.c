@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "runtime/profile.h"
 
 #include <calque/session.h>
 
@@ -81,6 +82,21 @@ CQ_API void cq_profile_note(void *profile, const char *node, const char *op_type
     if (p->status == CQ_OK)
         p->status = note(p, (event){ node, op_type, begin, end, 0 });
     cq_mutex_unlock(&p->mutex);
+}
+
+cq_status cq_profile_each(cq_profile *p, cq_profile_fn fn, void *user)
+{
+    cq_status status;
+
+    cq_mutex_lock(&p->mutex);
+    status = p->status;
+    for (size_t i = 0; i < p->events.n && status == CQ_OK; i++) {
+        const event *e = &p->events.items[i];
+
+        status = fn(user, e->node, e->op_type, (double)(e->end - e->begin) * 1e-9);
+    }
+    cq_mutex_unlock(&p->mutex);
+    return status;
 }
 
 static int add_piece(const char *text, size_t size, void *s)

@@ -4,6 +4,8 @@
 
 #include "tensor/dtype.h"
 
+#include <calque/session.h>
+
 static bool has_dynamic_sizes(const cq_onnx_graph *g)
 {
     for (uint32_t i = 0; i < g->input.n; i++) {
@@ -87,12 +89,30 @@ static cq_status add_memory(cq_view *v)
     return status;
 }
 
-cq_status cq_view_count(cq_view *v)
+/* Sizes of the inputs as in a run. */
+static void fix_sizes(cq_onnx_graph *g, cq_onnx_value *const *inputs, size_t n)
+{
+    for (uint32_t i = 0; i < g->input.n && i < n; i++) {
+        const cq_tensor     *t     = inputs[i] ? cq_onnx_value_tensor(inputs[i]) : NULL;
+        const cq_onnx_type  *type  = g->input.items[i]->type;
+        const cq_onnx_shape *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+
+        for (uint32_t k = 0; t && shape && shape->dim.n == cq_tensor_rank(t) && k < shape->dim.n;
+             k++) {
+            *shape->dim.items[k] = (cq_onnx_dim){ .dim_value = cq_tensor_size(t, k) };
+            cq_onnx_set_has(shape->dim.items[k], CQ_ONNX_DIM_VALUE);
+        }
+    }
+}
+
+cq_status cq_view_count(cq_view *v, const cq_view_options *options)
 {
     flops_of_nodes f = { .v = v };
     double         all;
     cq_status      status;
 
+    if (options)
+        fix_sizes(v->model->graph, options->inputs, options->inputs ? options->n_inputs : 0);
     v->is_fixed = has_dynamic_sizes(v->model->graph);
     status      = cq_onnx_model_count_flops(&all, v->model);
     if (status != CQ_OK) /* a model that is wrong has a structure all the same */

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json_tree.h"
+#include "runtime/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,41 +79,78 @@ static double number_of(const cq_json *j)
     return j->kind == CQ_JSON_INT ? (double)j->u.i : j->kind == CQ_JSON_FLOAT ? j->u.f : 0;
 }
 
-/* A trace of cq_profile_save, or of ONNX Runtime: events with a name and a duration. The mean of
- * several runs counts. */
-cq_status cq_view_add_profile(cq_view *v, const char *path)
-{
-    const cq_json *root = NULL, *events;
-    cq_map         runs = { 0 };
-    cq_status      status;
-    size_t         n_found = 0;
+/* ---- profiles ---- */
 
-    CQ_TRY(read_json(&root, v->arena, path));
+/* ONNX Runtime calls a node's event "/conv1/Conv_kernel_time". */
+static size_t length_of_name(const char *name)
+{
+    static const char suffix[] = "_kernel_time";
+    const size_t      n        = strlen(name);
+
+    return cq_ends_with(name, suffix) ? n - (sizeof suffix - 1) : n;
+}
+
+typedef struct timing {
+    cq_view          *v;
+    cq_view_timing_fn fn;
+    void             *user;
+    size_t            n_runs, n_found;
+} timing;
+
+static cq_status add_time(void *user, const char *node, const char *op_type, double seconds)
+{
+    timing     *t  = user;
+    cq_view_op *op = op_of(t->v, node, length_of_name(node));
+
+    seconds /= (double)t->n_runs;
+    if (op) {
+        op->seconds = fmax(op->seconds, 0) + seconds;
+        t->n_found++;
+    }
+    return t->fn ? t->fn(t->user, op, op_type, seconds) : CQ_OK;
+}
+
+/* A trace of cq_profile_save, or of ONNX Runtime, which notes every run as "model_run". */
+static cq_status read_trace(timing *t, const char *path)
+{
+    const cq_json *root   = NULL, *events;
+    size_t         n_runs = 0;
+
+    CQ_TRY(read_json(&root, t->v->arena, path));
     events = root->kind == CQ_JSON_LIST ? root : cq_json_get(root, "traceEvents");
-    status = CQ_OK;
-    for (size_t i = 0; i < cq_json_length(events) && status == CQ_OK; i++) {
+    for (size_t i = 0; i < cq_json_length(events); i++)
+        n_runs +=
+            strcmp(cq_json_text(cq_json_get(cq_json_at(events, i), "name"), ""), "model_run") == 0;
+    t->n_runs = n_runs ? n_runs : 1;
+    for (size_t i = 0; i < cq_json_length(events); i++) {
         const cq_json *e    = cq_json_at(events, i);
         const char    *name = cq_json_text(cq_json_get(e, "name"), "");
-        cq_view_op    *op   = op_of(v, name, strlen(name));
-        uintptr_t      n;
 
-        if (!op)
+        if (n_runs && !cq_ends_with(name, "_kernel_time"))
             continue;
-        n           = (uintptr_t)cq_map_get(&runs, name);
-        status      = cq_map_set(&runs, name, (void *)(n + 1));
-        op->seconds = (fmax(op->seconds, 0) * (double)n + number_of(cq_json_get(e, "dur")) / 1e6) /
-                      (double)(n + 1);
-        n_found++;
+        CQ_TRY(add_time(t, name,
+                        n_runs ? cq_json_text(cq_json_get(cq_json_get(e, "args"), "op_name"), "")
+                               : cq_json_text(cq_json_get(e, "cat"), ""),
+                        number_of(cq_json_get(e, "dur")) / 1e6));
     }
-    cq_map_clear(&runs);
-    if (status == CQ_OK && !n_found)
-        return cq_fail(CQ_E_FORMAT, cq_in_file(path, NULL),
+    return CQ_OK;
+}
+
+cq_status cq_view_add_profile(cq_view *v, const cq_view_options *o, cq_view_timing_fn fn,
+                              void *user)
+{
+    timing t = { v, fn, user, o->n_runs ? o->n_runs : 1, 0 };
+
+    CQ_TRY(o->trace ? cq_profile_each(o->trace, add_time, &t) : read_trace(&t, o->profile));
+    if (!t.n_found)
+        return cq_fail(CQ_E_FORMAT, o->profile ? cq_in_file(o->profile, NULL) : NULL,
                        "make the profile with: calque run MODEL --profile FILE",
                        "the profile names no node of this model");
+    v->n_runs  = t.n_runs;
     v->seconds = 0;
     for (size_t i = 0; i < v->ops.n; i++)
         v->seconds += fmax(v->ops.items[i].seconds, 0);
-    return status;
+    return CQ_OK;
 }
 
 /* ---- the report of an export ---- */

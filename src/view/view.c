@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/sized.h"
 
-static cq_status make(cq_view *v, cq_onnx_model *model, const char *title)
+cq_status cq_view_read(cq_view *v, cq_onnx_model *model, const char *title)
 {
     *v = (cq_view){ .model = model, .seconds = -1, .arena = cq_arena_new() };
     if (!v->arena)
@@ -17,8 +17,7 @@ static cq_status make(cq_view *v, cq_onnx_model *model, const char *title)
     if (!v->title)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_onnx_model_infer(model, 0));
-    CQ_TRY(cq_view_collect(v));
-    return cq_view_weigh(v);
+    return cq_view_collect(v);
 }
 
 static cq_status add_overlays(cq_view *v, cq_view *other, const cq_view_options *o)
@@ -26,15 +25,16 @@ static cq_status add_overlays(cq_view *v, cq_view *other, const cq_view_options 
     CQ_TRY(cq_view_add_findings(v));
     if (o->report)
         CQ_TRY(cq_view_add_report(v, o->report));
-    if (o->profile)
-        CQ_TRY(cq_view_add_profile(v, o->profile));
+    if (o->profile || o->trace)
+        CQ_TRY(cq_view_add_profile(v, o, NULL, NULL));
     return o->other ? cq_view_compare(v, other) : CQ_OK;
 }
 
 /* Sizes are fixed last: comparing runs the models as they are. */
-static cq_status finish(cq_view *v)
+static cq_status finish(cq_view *v, const cq_view_options *o)
 {
-    CQ_TRY(cq_view_count(v));
+    CQ_TRY(cq_view_weigh(v));
+    CQ_TRY(cq_view_count(v, o));
     return cq_view_build(v);
 }
 
@@ -111,15 +111,15 @@ CQ_API cq_status cq_onnx_model_view(char **text, size_t *size, cq_onnx_model *mo
     *text = NULL;
     cq_view_options_init(&o);
     CQ_TRY(cq_sized_take(&o, options, "cq_view_options"));
-    status = make(&v, model, o.title);
+    status = cq_view_read(&v, model, o.title);
     if (status == CQ_OK && o.other)
-        status = make(&other, o.other, o.other_title);
+        status = cq_view_read(&other, o.other, o.other_title);
     if (status == CQ_OK)
         status = add_overlays(&v, &other, &o);
     if (status == CQ_OK)
-        status = finish(&v);
+        status = finish(&v, &o);
     if (status == CQ_OK && o.other)
-        status = finish(&other);
+        status = finish(&other, NULL);
     if (status == CQ_OK)
         status = draw(&s, &v, o.other ? &other : NULL, format);
     cq_view_clear(&v);

@@ -177,8 +177,12 @@ typedef struct cq_view {
     uint32_t    root;                 /* canvas */
     double      peak, flops, seconds; /* seconds < 0: no profile */
     bool        is_fixed;             /* dynamic sizes were set to 1 for FLOPs and memory */
+    size_t      n_runs;               /* of the profile */
     const char *title;
 } cq_view;
+
+/* view.c: the graphs of a model, with inferred shapes. */
+cq_status cq_view_read(cq_view *v, cq_onnx_model *model, const char *title);
 
 /* collect.c */
 cq_status   cq_view_collect(cq_view *v);
@@ -240,10 +244,14 @@ cq_status cq_view_describe(cq_view *v, cq_view_item *item, uint32_t depth);
 /* weights.c, count.c */
 cq_status cq_view_add_weight(cq_view *v, uint32_t value, const cq_onnx_tensor *tensor);
 cq_status cq_view_weigh(cq_view *v);
-cq_status cq_view_count(cq_view *v); /* FLOPs and memory; fixes dynamic sizes */
+/* FLOPs and memory, at the sizes of options->inputs, or 1; options may be NULL. */
+cq_status cq_view_count(cq_view *v, const cq_view_options *options);
 
 /* overlay.c */
-cq_status cq_view_add_profile(cq_view *v, const char *path);
+typedef cq_status (*cq_view_timing_fn)(void *user, cq_view_op *op, const char *op_type,
+                                       double seconds);
+cq_status cq_view_add_profile(cq_view *v, const cq_view_options *options, cq_view_timing_fn fn,
+                              void *user);
 cq_status cq_view_add_report(cq_view *v, const char *path);
 cq_status cq_view_add_findings(cq_view *v);
 

@@ -18,7 +18,7 @@ static void begin(cq_view *v, cq_onnx_model *m)
     CHECK_OK(cq_onnx_model_infer(m, 0));
     CHECK_OK(cq_view_collect(v));
     CHECK_OK(cq_view_weigh(v));
-    CHECK_OK(cq_view_count(v));
+    CHECK_OK(cq_view_count(v, NULL));
     CHECK_OK(cq_view_build(v));
 }
 

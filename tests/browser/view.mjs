@@ -256,6 +256,15 @@ async function overlays() {
   await audit(page, "profile");
   await finish(page, "profile");
 
+  const table = calque("profile", file("resnet18.onnx"), "-q", "--repeat", "2", "--html", file("profiled.html"));
+  check("profile prints tables by operator and module", /Conv\+Relu/.test(table) && /layer4$/m.test(table) && /3\.63 GFLOP, [\d.]+ GFLOP\/s/.test(table), table.slice(0, 200));
+  const totals = JSON.parse(calque("profile", "models/language.py", "--entry", "Model()", "--input", "int64[2,16]", "--repeat", "2", "--json"));
+  check("FLOPs are those of the sizes of the run", totals.flops > 100e6 && totals.flops < 130e6, totals.flops);
+  check("the operators of a profile add up", Math.abs(totals.operators.reduce((s, r) => s + r.seconds, 0) / totals.seconds - 1) < 1e-6);
+  page = await open(file("profiled.html"));
+  check("profile --html shows times", /slowest/i.test(await panel(page)));
+  await page.close();
+
   calque("strip", file("resnet18.onnx"), "-q", "-o", file("stripped.onnx"));
   page = await open(view("stripped", file("stripped.onnx")));
   check("a stripped model has its structure", (await items(page)) >= 8);

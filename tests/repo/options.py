@@ -138,6 +138,8 @@ OPTIONS = {
         "report": "view --report",
         "other": "view --diff",
         "other_title": "(the name of the file)",
+        "trace": "profile --html",
+        "inputs": "profile --input",
     },
     "cq_proof_options": {
         "rtol": "(each verb that changes a model has its own)",

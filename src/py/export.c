@@ -208,8 +208,18 @@ static cq_status open_model(model *m, const cq_py_call *c)
                   .options = { .dict = c->args[3].u.dict, .arena = cq_arena_new() } };
     if (!m->options.arena)
         return CQ_E_NO_MEMORY;
+    if (get(&m->options, "program").kind != CQ_VAL_NONE) {
+        const cq_script *loaded = cq_py_loaded(c->py, get_int(&m->options, "program", -1));
+
+        if (!loaded)
+            return wrong(&m->options, "program");
+        m->script       = *loaded;
+        m->script.state = NULL; /* of this export alone */
+    }
     m->args  = (cq_args){ .positional = c->args[1].u.list, .keywords = c->args[2].u.dict };
     m->flags = get_int(&m->options, "trace", 0) ? CQ_SCRIPT_TRACE : 0;
+    if (!m->script.program->python)
+        return CQ_OK; /* of an archive */
     if (!cq_python_is_module(c->args[0]) && !cq_object_as(c->args[0], CQ_OBJECT_FUNCTION) &&
         !cq_python_has_special(c->ev, c->args[0], "__call__"))
         return cq_python_raise(c->ev, "TypeError", "expected a module or a function, got %s",

@@ -17,8 +17,8 @@ static bool fits(char kind, cq_val v)
 static const cq_py_function *find(const char *name)
 {
     static const cq_py_function *const tables[] = { cq_py_export_functions,
-                                                    cq_py_symbolic_functions,
-                                                    cq_py_file_functions };
+                                                    cq_py_symbolic_functions, cq_py_file_functions,
+                                                    cq_py_program_functions };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const cq_py_function *f = tables[i]; f->name; f++)
@@ -75,6 +75,7 @@ CQ_API cq_status cq_script_run_main(cq_script *s, const char *const *arguments, 
     status = cq_script_with_limits(&ev, s, 0, run_main, &ev);
     cq_ctx_free(ev.cx);
     cq_py_clear_rules(&py);
+    cq_py_clear_loaded(&py);
     for (size_t i = 0; i < py.written.n; i++)
         cq_free(py.written.items[i]);
     cq_vec_clear(&py.written);

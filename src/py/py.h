@@ -4,7 +4,7 @@
  *
  * main.c runs a script and has the table of calls, export.c exports models and writes test cases,
  * symbolic.c lets Python functions build ONNX nodes, files.c says which files a script may use and
- * has torch.load, save.c writes the files of torch.save. */
+ * has torch.load, save.c writes the files of torch.save, programs.c has torch.jit.load. */
 #ifndef CQ_PY_PY_H
 #define CQ_PY_PY_H
 
@@ -21,6 +21,8 @@ typedef struct cq_py {
     cq_python_host host;
     cq_eval       *ev;      /* of the call that is under way */
     CQ_VEC(char *) written; /* files that the script wrote, which it may read */
+
+    CQ_VEC(cq_script *) loaded; /* by torch.jit.load; Python has the index */
 
     /* Of the symbolic function that is under way: NULL if none is. A value of the graph is its
      * index here for Python, so that no script can make one up. */
@@ -49,6 +51,7 @@ typedef struct cq_py_function {
 extern const cq_py_function cq_py_export_functions[];
 extern const cq_py_function cq_py_symbolic_functions[];
 extern const cq_py_function cq_py_file_functions[];
+extern const cq_py_function cq_py_program_functions[];
 
 /* Fails unless the script may read, or write, the file or folder. */
 cq_status cq_py_may_read(const cq_py *py, const char *path);
@@ -60,6 +63,10 @@ cq_status cq_py_write_values(cq_eval *ev, cq_val v, cq_out *out);
 /* Bytes that the caller has, as a tensor of uint8: texts are limited to a megabyte. */
 cq_status cq_py_bytes(cq_eval *ev, const void *data, size_t size, cq_val *out);
 
+/* programs.c: NULL if there is none. */
+cq_script *cq_py_loaded(const cq_py *py, int64_t index);
+
 void cq_py_clear_rules(cq_py *py);
+void cq_py_clear_loaded(cq_py *py);
 
 #endif

@@ -187,6 +187,14 @@ void cq_script_restore_modes(cq_script_modes *saved)
     cq_free(saved);
 }
 
+void cq_script_keep_modes(cq_script_modes *saved)
+{
+    for (size_t i = 0; i < saved->modes.n; i++)
+        cq_val_release(saved->modes.items[i].module);
+    cq_vec_clear(&saved->modes);
+    cq_free(saved);
+}
+
 cq_status cq_script_set_training(cq_script *s, bool training, cq_script_modes **saved)
 {
     cq_status status;

@@ -447,6 +447,22 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
         cq_ctx_fail(cx, status);
 }
 
+cq_status cq_script_call_value(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
+                               cq_val *out)
+{
+    cq_eval   ev     = { .program = s->program, .cx = cx, .capture = cq_capture_of(cx) };
+    cq_status status = CQ_OK;
+
+    if (ev.capture && cq_object_of(s->root))
+        status = cq_script_each_tensor(s, name_weight_in_scope, &ev);
+    if (status == CQ_OK)
+        status =
+            call(&ev, s, method, args->positional->items, args->positional->n, args->keywords, out);
+    s->program->n_steps += ev.steps;
+    eval_clear(&ev, s->root);
+    return status == CQ_OK ? cx->status : status;
+}
+
 CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *s, const char *method,
                                  cq_tensor *const *inputs, size_t n_inputs)
 {

@@ -81,6 +81,10 @@ const char *cq_object_class_name(const cq_object *module);
 cq_status cq_script_call_through(cq_ctx *cx, cq_script *script, const char *method,
                                  const cq_args *args, uint32_t flags, cq_port *port);
 
+/* A call from another program, with arguments of its context: what the method returns. */
+cq_status cq_script_call_value(cq_ctx *cx, cq_script *script, const char *method,
+                               const cq_args *args, cq_val *out);
+
 /* modules.c: the modules of an archive, each once, a module before those inside of it. Every tensor
  * with data that they hold, with its path; a module's own parameters come first, then its other
  * tensors, then its children. */
@@ -99,6 +103,7 @@ cq_status cq_script_each_tensor(cq_script *script, cq_script_tensor_fn fn, void 
 typedef struct cq_script_modes cq_script_modes;
 cq_status cq_script_set_training(cq_script *script, bool training, cq_script_modes **saved);
 void      cq_script_restore_modes(cq_script_modes *saved);
+void      cq_script_keep_modes(cq_script_modes *saved); /* frees saved only */
 
 /* The size of the file that it was read from: a large one may take longer. */
 void cq_script_set_file(cq_script *script, size_t size);

@@ -80,13 +80,15 @@ def wait(future):
 
 
 def save(m, f, _extra_files=None):
-    from calque import jit_save
-    return jit_save(m, f)
+    raise NotImplementedError("torch.jit.save is not implemented; torch.save writes state dicts, "
+                              "torch.onnx.export writes models")
 
 
 def load(f, map_location=None, _extra_files=None):
-    from calque import jit_load
-    return jit_load(f)
+    from calque import host
+    from torch import _file
+    from ._loaded import LoadedModule
+    return LoadedModule(host("torch.jit.load", _file(f)))
 
 
 def _overload_method(fn):

@@ -54,6 +54,8 @@ def mode_of(model):
     """Whether the example decides branches of a model: not if it is scripted."""
     if isinstance(model, ScriptFunction):
         return model.tracing
+    if "_program" in getattr(model, "__dict__", {}):
+        return False
     if isinstance(model, Module) and isinstance(model.__dict__.get("forward"), ScriptFunction):
         return model.__dict__["forward"].tracing
     return True

@@ -151,7 +151,7 @@ def options_of(model, args, kwargs, *, opset_version=None, input_names=None, out
         "no_initializers_as_inputs": keep_initializers_as_inputs is False,
         "verbose": bool(verbose), "external_data": bool(external_data) and not dynamo,
         "no_autograd_inlining": not autograd_inlining, "lists_as_sequences": sequences,
-        "trace": mode_of(model),
+        "trace": mode_of(model), "program": getattr(model, "_program", None),
     }
 
 

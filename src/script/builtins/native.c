@@ -120,7 +120,7 @@ static cq_status call_host(cq_fncall *c)
     if (!host)
         return cq_python_raise(c->ev, "NotImplementedError",
                                "%s is for scripts that calque py runs, not for model files", name);
-    if (c->ev->capture && strcmp(name, "register") != 0)
+    if (c->ev->capture && strcmp(name, "register") != 0 && strcmp(name, "jit_call") != 0)
         return cq_python_raise(c->ev, "RuntimeError", "%s cannot be called in a forward function",
                                name);
     CQ_TRY(host->call(host->user, c->ev, name, c->args + 1, c->n - 1, &c->result));

@@ -12,10 +12,11 @@
 /* ---- the table ---- */
 
 static const cq_builtin *const families[] = {
-    cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number,  cq_builtins_compare,
-    cq_builtins_math,         cq_builtins_item,     cq_builtins_entry,   cq_builtins_list,
-    cq_builtins_dict,         cq_builtins_text,     cq_builtins_tensor,  cq_builtins_python,
-    cq_builtins_marks,        cq_builtins_objects,  cq_builtins_natives, cq_builtins_random
+    cq_builtins_of_sequences, cq_builtins_sequence, cq_builtins_number,    cq_builtins_compare,
+    cq_builtins_math,         cq_builtins_item,     cq_builtins_entry,     cq_builtins_list,
+    cq_builtins_dict,         cq_builtins_text,     cq_builtins_tensor,    cq_builtins_python,
+    cq_builtins_marks,        cq_builtins_objects,  cq_builtins_iteration, cq_builtins_values,
+    cq_builtins_natives,      cq_builtins_random
 };
 enum {
     OF_SEQUENCES = 0,

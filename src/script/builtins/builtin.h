@@ -39,6 +39,7 @@ extern const cq_builtin cq_builtins_tensor[];
 extern const cq_builtin cq_builtins_python[];
 extern const cq_builtin cq_builtins_marks[];   /* "calque::…" */
 extern const cq_builtin cq_builtins_objects[]; /* of Python source, tried before all others */
+extern const cq_builtin cq_builtins_iteration[], cq_builtins_values[]; /* likewise */
 extern const cq_builtin cq_builtins_natives[]; /* of lib/torch and lib/python, likewise */
 extern const cq_builtin cq_builtins_random[];  /* of model source */
 
@@ -73,6 +74,9 @@ static inline bool cq_val_is_symbolic(cq_val v)
  * have the same partner. */
 cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, size_t step, size_t n,
                                bool all, cq_val *out);
+
+/* A builtin that only returns None. */
+cq_status cq_builtin_nothing(cq_fncall *c);
 
 /* Where an index leads to among n items; fails if it is out of range. */
 cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out);

@@ -1,0 +1,409 @@
+/* Builtins of Python source that iterate over their argument: sum, min, sorted, zip and others
+ * (object.c describes builtins of Python source). */
+#include "script/builtins/builtin.h"
+#include "script/python/python.h"
+
+static bool is_object(cq_val v)
+{
+    return v.kind == CQ_VAL_OBJECT;
+}
+
+/* ---- iteration ---- */
+
+static cq_status any_iter(cq_fncall *c)
+{
+    return cq_python_iter(c->ev, c->args[0], &c->result);
+}
+
+static cq_status any_next(cq_fncall *c)
+{
+    bool over;
+
+    CQ_TRY(cq_python_next(c->ev, c->args[0], &c->result, &over));
+    if (over && c->n < 2)
+        return cq_python_raise(c->ev, "StopIteration", "the iterator has no more items");
+    if (over)
+        c->result = c->args[1];
+    return CQ_OK;
+}
+
+/* f(iterable, …) of instances, iterators and ranges: the builtin is called with lists. */
+static cq_status with_lists(cq_fncall *c)
+{
+    cq_fncall call   = *c;
+    bool      change = false;
+    cq_val    list;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const cq_object *t = cq_object_of(c->args[i]);
+
+        change |= t && (t->kind == CQ_OBJECT_ITERATOR ||
+                        ((t->kind == CQ_OBJECT_INSTANCE || t->kind == CQ_OBJECT_CLASS) && t->type));
+    }
+    if (!change)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
+    for (size_t i = 0; i < c->n; i++) {
+        const cq_object *t = cq_object_of(c->args[i]);
+        cq_val           v = c->args[i];
+
+        if (t && (t->kind == CQ_OBJECT_ITERATOR || t->type) &&
+            !(cq_python_dict_of(v) && c->row->how)) {
+            cq_list *items;
+
+            CQ_TRY(cq_eval_known_items(c->ev, v, NULL, &items));
+            v = cq_val_of_list(items);
+        }
+        CQ_TRY(cq_list_push(list.u.list, v));
+    }
+    call.args = list.u.list->items;
+    CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN, c->name, &call.callee));
+    call.name = NULL;
+    CQ_TRY(cq_fncall_run(&call));
+    c->result = call.result;
+    return CQ_OK;
+}
+
+/* zip() with an endless iterator: as many as the shortest of the others. */
+static cq_status zip_lazily(cq_fncall *c)
+{
+    bool   lazy = false, over = false;
+    cq_val iterators, item, tuple;
+
+    for (size_t i = 0; i < c->n; i++)
+        lazy |= cq_python_is_lazy_iterable(c->ev, c->args[i]);
+    if (!lazy)
+        return with_lists(c);
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &iterators));
+    for (size_t i = 0; i < c->n; i++) {
+        CQ_TRY(cq_python_iter(c->ev, c->args[i], &item));
+        CQ_TRY(cq_list_push(iterators.u.list, item));
+    }
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
+    while (c->result.u.list->n < CQ_EVAL_MAX_ITEMS) {
+        CQ_TRY(cq_eval_step(c->ev));
+        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &tuple));
+        for (size_t i = 0; i < c->n; i++) {
+            CQ_TRY(cq_python_next(c->ev, iterators.u.list->items[i], &item, &over));
+            if (over)
+                return CQ_OK;
+            CQ_TRY(cq_list_push(tuple.u.list, item));
+        }
+        CQ_TRY(cq_list_push(c->result.u.list, tuple));
+    }
+    return cq_fail(CQ_E_UNSUPPORTED, "zip", NULL, "the iterators have more than %d items",
+                   CQ_EVAL_MAX_ITEMS);
+}
+
+static cq_status any_len(cq_fncall *c)
+{
+    bool     found;
+    cq_list *items;
+
+    if (!is_object(c->args[0]))
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_python_special(c->ev, c->args[0], "__len__", NULL, 0, &c->result, &found));
+    if (found)
+        return CQ_OK;
+    if (cq_object_as(c->args[0], CQ_OBJECT_NAMED) || cq_object_as(c->args[0], CQ_OBJECT_RANGE)) {
+        const cq_object *r = cq_object_as(c->args[0], CQ_OBJECT_RANGE);
+
+        if (r && (r->start.expr || r->stop.expr || r->step.expr))
+            return CQ_CALL(c->ev, &c->result, "aten::__range_length", cq_val_of_int(r->start),
+                           cq_val_of_int(r->stop), cq_val_of_int(r->step));
+        CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "len", &items));
+        c->result = cq_val_of_i64((int64_t)items->n);
+        return CQ_OK;
+    }
+    return cq_fncall_decline(c);
+}
+
+static cq_status plus(cq_eval *ev, cq_val a, cq_val b, cq_val *out)
+{
+    bool found;
+
+    CQ_TRY(cq_python_binary(ev, CQ_AST_ADD, a, b, out, &found));
+    return found ? CQ_OK : CQ_CALL(ev, out, "aten::add", a, b);
+}
+
+/* sum of anything that can be added. */
+static cq_status any_sum(cq_fncall *c)
+{
+    cq_list *items;
+
+    if (c->args[0].kind == CQ_VAL_TENSOR)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "sum", &items));
+    c->result = c->n > 1 ? c->args[1] : cq_val_of_i64(0);
+    for (size_t i = 0; i < items->n; i++) {
+        CQ_TRY(cq_eval_step(c->ev));
+        CQ_TRY(plus(c->ev, c->result, items->items[i], &c->result));
+    }
+    return CQ_OK;
+}
+
+/* any and all of known truths end at the first that decides. */
+static cq_status any_all(cq_fncall *c)
+{
+    const bool all = c->row->how;
+    cq_list   *items;
+    cq_val     truth;
+
+    if (c->args[0].kind == CQ_VAL_TENSOR)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "any", &items));
+    c->result = cq_val_of_bool(all);
+    for (size_t i = 0; i < items->n; i++) {
+        CQ_TRY(cq_eval_step(c->ev));
+        CQ_TRY(cq_eval_truth(c->ev, items->items[i], &truth));
+        if (!truth.u.b.origin && truth.u.b.value == all)
+            continue;
+        if (!truth.u.b.origin) {
+            c->result = truth;
+            return CQ_OK;
+        }
+        CQ_TRY(
+            CQ_CALL(c->ev, &c->result, all ? "aten::__and__" : "aten::__or__", c->result, truth));
+    }
+    return CQ_OK;
+}
+
+static cq_status less(cq_eval *ev, cq_val a, cq_val b, bool *out)
+{
+    cq_val v;
+    bool   found;
+
+    if (a.kind == CQ_VAL_TUPLE && b.kind == CQ_VAL_TUPLE) {
+        const cq_list *x = a.u.list, *y = b.u.list;
+
+        for (size_t i = 0; i < x->n && i < y->n; i++) {
+            CQ_TRY(less(ev, x->items[i], y->items[i], out));
+            if (*out)
+                return CQ_OK;
+            CQ_TRY(less(ev, y->items[i], x->items[i], &found));
+            if (found) {
+                *out = false;
+                return CQ_OK;
+            }
+        }
+        *out = x->n < y->n;
+        return CQ_OK;
+    }
+    CQ_TRY(cq_eval_step(ev));
+    CQ_TRY(cq_python_binary(ev, CQ_AST_LT, a, b, &v, &found));
+    if (!found)
+        CQ_TRY(CQ_CALL(ev, &v, "aten::lt", a, b));
+    CQ_TRY(cq_eval_truth(ev, v, &v));
+    *out = v.u.b.value;
+    return v.u.b.origin && !ev->tracing
+               ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                         "an order that is data-dependent cannot be exported")
+               : CQ_OK;
+}
+
+static cq_status keys_of(cq_fncall *c, const cq_list *items, cq_val key, cq_val *out)
+{
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out));
+    for (size_t i = 0; i < items->n; i++) {
+        cq_val v = items->items[i];
+
+        if (key.kind != CQ_VAL_NONE)
+            CQ_TRY(cq_eval_call(c->ev, key, &v, 1, &v));
+        CQ_TRY(cq_list_push(out->u.list, v));
+    }
+    return CQ_OK;
+}
+
+/* min and max of anything that has an order, with key and default. */
+static cq_status extreme(cq_fncall *c)
+{
+    const cq_val *key      = cq_fncall_find(c, SIZE_MAX, "key"),
+                 *fallback = cq_fncall_find(c, SIZE_MAX, "default");
+    cq_list *items, given = { .n = c->n, .items = (cq_val *)c->args };
+    cq_val   keys;
+    size_t   best = 0;
+    bool     is_less, numbers = !key && c->n > 1;
+
+    if (c->n == 0 || c->args[0].kind == CQ_VAL_TENSOR)
+        return cq_fncall_decline(c);
+    for (size_t i = 0; i < c->n; i++)
+        numbers &= cq_val_is_number(c->args[i]);
+    if (numbers)
+        return cq_fncall_decline(c); /* sizes may be symbols */
+    items = &given;
+    if (c->n == 1)
+        CQ_TRY(cq_eval_known_items(c->ev, c->args[0], c->name, &items));
+    if (!items->n && fallback) {
+        c->result = *fallback;
+        return CQ_OK;
+    }
+    if (!items->n)
+        return cq_python_raise(c->ev, "ValueError", "%s() arg is an empty sequence", c->name);
+    if (!key && cq_val_is_list(c->args[0])) {
+        bool all = true;
+
+        for (size_t i = 0; i < items->n; i++)
+            all &= cq_val_is_number(items->items[i]);
+        if (all)
+            return cq_fncall_decline(c);
+    }
+    CQ_TRY(keys_of(c, items, key ? *key : CQ_NONE, &keys));
+    for (size_t i = 1; i < items->n; i++) {
+        const cq_val a = keys.u.list->items[i], b = keys.u.list->items[best];
+
+        CQ_TRY(c->row->how ? less(c->ev, b, a, &is_less) : less(c->ev, a, b, &is_less));
+        if (is_less)
+            best = i;
+    }
+    c->result = items->items[best];
+    return CQ_OK;
+}
+
+typedef struct sort_state {
+    cq_eval      *ev;
+    const cq_val *keys;
+    size_t       *order, *other;
+    bool          reverse;
+} sort_state;
+
+/* A stable merge sort: comparisons can fail, so the library's function is of no use. */
+static cq_status merge_sort(sort_state *s, size_t from, size_t to)
+{
+    const size_t middle = from + (to - from) / 2;
+    size_t       a = from, b = middle, n = from;
+
+    if (to - from < 2)
+        return CQ_OK;
+    CQ_TRY(merge_sort(s, from, middle));
+    CQ_TRY(merge_sort(s, middle, to));
+    while (a < middle || b < to) {
+        bool second = a == middle;
+
+        if (a < middle && b < to)
+            CQ_TRY(s->reverse ? less(s->ev, s->keys[s->order[a]], s->keys[s->order[b]], &second)
+                              : less(s->ev, s->keys[s->order[b]], s->keys[s->order[a]], &second));
+        s->other[n++] = second ? s->order[b++] : s->order[a++];
+    }
+    memcpy(s->order + from, s->other + from, (to - from) * sizeof *s->order);
+    return CQ_OK;
+}
+
+static cq_status sort_items(cq_fncall *c, const cq_list *items, cq_val key, bool reverse,
+                            cq_val *out)
+{
+    size_t    *order;
+    cq_val     keys;
+    cq_status  status;
+    sort_state s;
+
+    if (key.kind == CQ_VAL_NONE && cq_builtin_is_order_of_tensors(items)) {
+        CQ_TRY(cq_eval_list(c->ev, items->items, items->n, CQ_VAL_LIST, out));
+        return cq_builtin_sort_tensors(c, out->u.list, reverse);
+    }
+    order  = cq_alloc_array(2 * items->n + 1, sizeof *order);
+    status = order ? keys_of(c, items, key, &keys) : CQ_E_NO_MEMORY;
+    if (status == CQ_OK) {
+        for (size_t i = 0; i < items->n; i++)
+            order[i] = i;
+        s      = (sort_state){ c->ev, keys.u.list->items, order, order + items->n, reverse };
+        status = merge_sort(&s, 0, items->n);
+    }
+    if (status == CQ_OK)
+        status = cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, out);
+    for (size_t i = 0; i < items->n && status == CQ_OK; i++)
+        status = cq_list_push(out->u.list, items->items[order[i]]);
+    cq_free(order);
+    return status;
+}
+
+static cq_status any_sorted(cq_fncall *c)
+{
+    const cq_val key     = cq_fncall_arg(c, SIZE_MAX, "key");
+    cq_val       reverse = cq_fncall_arg(c, SIZE_MAX, "reverse");
+    cq_list     *items;
+
+    if (c->n != 1)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "sorted", &items));
+    CQ_TRY(cq_eval_truth(c->ev, reverse, &reverse));
+    return sort_items(c, items, key, reverse.u.b.value, &c->result);
+}
+
+static cq_status list_sort(cq_fncall *c)
+{
+    cq_val v       = cq_python_native(c->args[0]), sorted;
+    cq_val reverse = cq_fncall_arg(c, SIZE_MAX, "reverse");
+
+    if (!cq_val_is_list(v) || v.kind != CQ_VAL_LIST)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_eval_truth(c->ev, reverse, &reverse));
+    CQ_TRY(sort_items(c, v.u.list, cq_fncall_arg(c, SIZE_MAX, "key"), reverse.u.b.value, &sorted));
+    CQ_TRY(cq_eval_will_change(c->ev, v));
+    for (size_t i = 0; i < v.u.list->n && i < sorted.u.list->n; i++)
+        cq_val_set(&v.u.list->items[i], sorted.u.list->items[i]);
+    return cq_builtin_nothing(c);
+}
+
+/* x in items, by identity or ==. */
+static cq_status any_contains(cq_fncall *c)
+{
+    const cq_val   whole = cq_python_native(c->args[0]), item = c->args[1];
+    const cq_list *list = cq_val_is_list(whole) ? whole.u.list : NULL;
+    bool           found;
+
+    if (is_object(whole) && !cq_object_as(whole, CQ_OBJECT_NAMED)) {
+        cq_list *items;
+
+        if (!cq_object_as(whole, CQ_OBJECT_ITERATOR) && !cq_object_of(whole)->type &&
+            !cq_object_as(whole, CQ_OBJECT_RANGE))
+            return cq_fncall_decline(c);
+        CQ_TRY(cq_eval_known_items(c->ev, whole, "in", &items));
+        list = items;
+    }
+    if (!list)
+        return cq_fncall_decline(c);
+    for (size_t i = 0; i < list->n; i++) {
+        const cq_val v = list->items[i];
+        cq_val       same;
+
+        CQ_TRY(cq_eval_step(c->ev));
+        if (is_object(v) && is_object(item) && v.u.box == item.u.box) {
+            c->result = cq_val_of_bool(true);
+            return CQ_OK;
+        }
+        if (!is_object(v) && !is_object(item))
+            return cq_fncall_decline(c); /* the one for plain values does it */
+        CQ_TRY(cq_python_binary(c->ev, CQ_AST_EQ, v, item, &same, &found));
+        if (!found)
+            continue;
+        CQ_TRY(cq_eval_truth(c->ev, same, &same));
+        if (same.u.b.value && !same.u.b.origin) {
+            c->result = same;
+            return CQ_OK;
+        }
+    }
+    c->result = cq_val_of_bool(false);
+    return CQ_OK;
+}
+
+const cq_builtin cq_builtins_iteration[] = {
+    { "iter(object)", .fn = any_iter },
+    { "next(iterator, default?)", .fn = any_next },
+    { "len(object)", .fn = any_len },
+    { "sum(iterable, start?)", .fn = any_sum },
+    { "any(iterable)", .fn = any_all, .how = 0 },
+    { "all(iterable)", .fn = any_all, .how = 1 },
+    { "min(...)", .fn = extreme, .how = 0 },
+    { "max(...)", .fn = extreme, .how = 1 },
+    { "sorted(...)", .fn = any_sorted },
+    { "sort(self, ...)", .fn = list_sort },
+    { "zip(...)", .fn = zip_lazily },
+    { "list(iterable)", .fn = with_lists },
+    { "tuple(iterable)", .fn = with_lists },
+    { "enumerate(iterable, start?)", .fn = with_lists },
+    { "reversed(iterable)", .fn = with_lists },
+    { "extend(self, iterable)", .fn = with_lists, .how = 1 },
+    { "join(self, iterable)", .fn = with_lists, .how = 1 },
+    { "__contains__(self, item)", .fn = any_contains },
+    { 0 },
+};

@@ -35,7 +35,9 @@ static int convert_type(cli_edit *e, const cli_args *args)
     cq_precision_options_init(&options);
     options.keep = keep;
     if (!to)
-        return cli_has(args, "keep") ? cli_misuse(args->verb, "--keep is for --to") : CLI_DONE;
+        return cli_has(args, "keep") || cli_has(args, "io")
+                   ? cli_misuse(args->verb, "--keep and --io are for --to")
+                   : CLI_DONE;
     if (dtype != CQ_DTYPE_F16 && dtype != CQ_DTYPE_BF16 && dtype != CQ_DTYPE_F32)
         return cli_misuse(args->verb, "--to: expected float16, bfloat16 or float32, got '%s'", to);
     while ((value = cli_next_value(args, "keep", &at))) {
@@ -50,6 +52,7 @@ static int convert_type(cli_edit *e, const cli_args *args)
         used += len;
     }
     options.flags |= cli_has(args, "no-verify") ? CQ_PRECISION_NO_RUN : 0;
+    options.flags |= cli_has(args, "io") ? CQ_PRECISION_IO : 0;
     e->proof.flags |= CQ_PROOF_LOSSY;
     e->proof.rtol = dtype == CQ_DTYPE_BF16 ? 0.1 : 0.02;
     e->proof.atol = dtype == CQ_DTYPE_BF16 ? 0.08 : 0.01;
@@ -115,6 +118,7 @@ static const cli_option options[] = {
     { "opset", "N", "the version of ONNX's operators, 7 to the newest, up or down", 0 },
     { "to", "TYPE", "compute in float16, bfloat16 or float32; inputs and outputs stay", 0 },
     { "keep", "A,B", "operators and nodes that --to leaves as they are; repeatable", 0 },
+    { "io", NULL, "--to changes the type of inputs and outputs, too", 0 },
     { "inputs", "X=SIZES", "other sizes for an input: x=batchx3xHxW; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
     { "ir-version", "N", "the version of the file format", 0 },

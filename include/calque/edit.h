@@ -107,7 +107,8 @@ CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *model);
 CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *model, int64_t opset);
 
 typedef enum cq_precision_flags {
-    CQ_PRECISION_NO_RUN = 1 /* do not run the model to find values that overflow */
+    CQ_PRECISION_NO_RUN = 1, /* do not run the model to find values that overflow */
+    CQ_PRECISION_IO     = 2  /* inputs and outputs of the model change, too */
 } cq_precision_flags;
 
 typedef struct cq_precision_options {
@@ -120,8 +121,9 @@ typedef struct cq_precision_options {
 CQ_API void cq_precision_options_init(cq_precision_options *options);
 
 /* Computes in float16, bfloat16 or float32. Casts are inserted only where types meet; inputs and
- * outputs keep their types. Values that float16 cannot hold are found by running the model on
- * random inputs, and stay in float32. options may be NULL. */
+ * outputs keep their types unless CQ_PRECISION_IO is set. Values that float16 cannot hold are found
+ * by running the model on random inputs, and stay in float32, as do quantized layers. options may
+ * be NULL. */
 CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *model, cq_dtype to,
                                              const cq_precision_options *options);
 

@@ -367,10 +367,11 @@ class Model:
         call(lib.cq_onnx_model_convert_inputs, self._change(), texts, len(specs))
         return self
 
-    def convert_float(self, to: str, *, keep: Sequence[str] = (), run: bool = True) -> Model:
+    def convert_float(self, to: str, *, keep: Sequence[str] = (), io: bool = False,
+                      run: bool = True) -> Model:
         """Computes in "float16", "bfloat16" or "float32", and returns the model. keep has names of
-        operators and nodes that keep their type. Unless run is False, the model is run to find
-        values that float16 cannot hold, which stay float32.
+        operators and nodes that keep their type; with io, inputs and outputs change theirs. Unless
+        run is False, the model is run to find values that float16 cannot hold, which stay float32.
 
         >>> import calque
         >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
@@ -386,7 +387,8 @@ class Model:
         lib.cq_precision_options_init(byref(options))
         names = (ctypes.c_char_p * len(keep))(*map(encoded, keep))
         options.keep, options.n_keep = ctypes.cast(names, type(options.keep)), len(keep)
-        options.flags = 0 if run else _abi.CQ_PRECISION_NO_RUN
+        options.flags = ((0 if run else _abi.CQ_PRECISION_NO_RUN) |
+                         (_abi.CQ_PRECISION_IO if io else 0))
         call(lib.cq_onnx_model_convert_float, self._change(), dtypes[to], byref(options))
         return self
 

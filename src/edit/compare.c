@@ -13,6 +13,8 @@ enum { MAX_DEPTH = 16 };
 #define FEW         1e-4 /* share of float elements that may be off … */
 #define FEW_LARGEST 1e-3 /* … by no more than this, of the largest number */
 #define LOSSY_SHARE 0.05 /* share of indices that may differ after a change that rounds */
+#define LOSSY_FEW   0.01 /* share of float elements that such a change may put off … */
+#define LOSSY_MORE  3    /* … by this many times the tolerance: the tail of many roundings */
 #define STEP        0.02 /* of the largest number: a step of 8 bits */
 #define STEP_SHARE  0.25 /* share of elements that may be a step off in a quantized model */
 
@@ -66,7 +68,10 @@ static bool is_accepted(const counts *c, int64_t n, double scale, bool is_float,
     if (n >= 100 && c->largest_off <= FEW_LARGEST * scale &&
         (double)c->n_off <= fmax(1, FEW * (double)n))
         return true;
-    return t->is_quantized && c->largest_off <= STEP * scale && share <= STEP_SHARE;
+    if (t->is_lossy && share <= LOSSY_FEW && c->largest_off <= LOSSY_MORE * t->atol * scale)
+        return true;
+    return t->is_quantized && share <= STEP_SHARE &&
+           c->largest_off <= (t->is_lossy ? LOSSY_MORE : 1) * STEP * scale;
 }
 
 static void compare_tensors(cq_difference *out, const cq_tensor *got, const cq_tensor *want,

@@ -33,6 +33,9 @@ typedef struct precision {
     cq_map                      converted; /* value -> its name in the new type */
     cq_map                      needed;    /* values that something reads in the old type */
     cq_map                      large;     /* values that the new type cannot hold */
+    cq_map                      levels;    /* values that DequantizeLinear gives */
+    cq_map                      rounded;   /* values that QuantizeLinear reads */
+    cq_map                      outputs;   /* with CQ_PRECISION_IO: value -> the model's output */
     CQ_ONNX_LIST(cq_onnx_node *) out;
     size_t n_made, n_kept;
 } precision;
@@ -215,6 +218,7 @@ static bool stays(const char *op)
                                        "DynamicQuantizeLinear",
                                        "NonMaxSuppression",
                                        "Multinomial",
+                                       "Round",
                                        "Bernoulli",
                                        "Resize",
                                        "Upsample",
@@ -247,11 +251,91 @@ static bool is_cast(const precision *p, const cq_onnx_node *n)
            !(n->domain && *n->domain);
 }
 
+static bool is_op(const cq_onnx_node *n, const char *op)
+{
+    return n->op_type && strcmp(n->op_type, op) == 0;
+}
+
+/* What a quantized value is computed from, and what reads one. Dequantized weights are floats as
+ * any others; Round is quantization in plain arithmetic. */
+static cq_status note_levels(precision *p, const cq_onnx_node *n)
+{
+    if (!n->input.n || !n->output.n)
+        return CQ_OK;
+    if (is_op(n, "Round") ||
+        (is_op(n, "DequantizeLinear") && !cq_map_get(&p->constants, n->input.items[0])))
+        CQ_TRY(cq_map_set(&p->levels, n->output.items[0], p));
+    if (is_op(n, "Round") || is_op(n, "QuantizeLinear") || is_op(n, "DynamicQuantizeLinear"))
+        CQ_TRY(cq_map_set(&p->rounded, n->input.items[0], p));
+    return CQ_OK;
+}
+
+/* Everything that is computed from levels, and everything that levels are computed from. */
+static cq_status spread_levels(precision *p)
+{
+    const cq_onnx_graph *g = p->m->graph;
+
+    for (size_t i = 0; i < g->node.n; i++) {
+        const cq_onnx_node *n     = g->node.items[i];
+        bool                reads = false;
+
+        for (size_t k = 0; k < n->input.n; k++)
+            reads |= cq_map_get(&p->levels, n->input.items[k]) != NULL;
+        for (size_t k = 0; k < n->output.n && reads; k++)
+            if (*n->output.items[k])
+                CQ_TRY(cq_map_set(&p->levels, n->output.items[k], p));
+    }
+    for (size_t i = g->node.n; i-- > 0;) {
+        const cq_onnx_node *n     = g->node.items[i];
+        bool                gives = false;
+
+        for (size_t k = 0; k < n->output.n; k++)
+            gives |= cq_map_get(&p->rounded, n->output.items[k]) != NULL;
+        for (size_t k = 0; k < n->input.n && gives; k++)
+            if (*n->input.items[k])
+                CQ_TRY(cq_map_set(&p->rounded, n->input.items[k], p));
+    }
+    return CQ_OK;
+}
+
+/* In a model whose layers are mostly quantized, an error of half precision becomes a step of the
+ * next level, and steps add up. */
+static cq_status find_levels(precision *p)
+{
+    const cq_onnx_graph *g          = p->m->graph;
+    size_t               n_products = 0, n_quantized = 0;
+
+    for (size_t i = 0; i < g->node.n; i++) {
+        const cq_onnx_node *n = g->node.items[i];
+
+        CQ_TRY(note_levels(p, n));
+        n_products += is_op(n, "MatMul") || is_op(n, "Gemm") || is_op(n, "Conv");
+        n_quantized += is_op(n, "DequantizeLinear");
+    }
+    if (p->levels.n && 2 * n_quantized >= n_products)
+        return spread_levels(p);
+    return CQ_OK;
+}
+
+/* A node between levels of a quantized model computes integers in float32; rounded to half
+ * precision its results would be other levels. */
+static bool is_quantized(const precision *p, const cq_onnx_node *n)
+{
+    for (size_t i = 0; i < n->input.n; i++)
+        if (cq_map_get(&p->levels, n->input.items[i]))
+            return true;
+    for (size_t i = 0; i < n->output.n; i++)
+        if (cq_map_get(&p->rounded, n->output.items[i]))
+            return true;
+    return false;
+}
+
 static bool is_converted(const precision *p, const cq_onnx_node *n)
 {
     const cq_onnx_schema *s = schema_of(p, n);
 
-    if (!s || has_graph(n) || is_listed(p, n) || (stays(n->op_type) && p->to != CQ_ONNX_FLOAT))
+    if (!s || has_graph(n) || is_listed(p, n) ||
+        (p->to != CQ_ONNX_FLOAT && (stays(n->op_type) || is_quantized(p, n))))
         return false;
     for (size_t i = 0; i < n->input.n; i++)
         if (cq_map_get(&p->large, n->input.items[i]))
@@ -313,8 +397,10 @@ static cq_status need_node(precision *p, const cq_onnx_node *n)
 static const char *new_name(precision *p, const char *base)
 {
     char        made[600];
-    const char *text;
+    const char *text = cq_map_get(&p->outputs, base);
 
+    if (text)
+        return text;
     snprintf(made, sizeof made, "%.500s_%s", base, cq_onnx_element_name(p->to));
     while (cq_map_has(&p->names, made))
         snprintf(made, sizeof made, "%.500s_%s_%zu", base, cq_onnx_element_name(p->to),
@@ -503,16 +589,89 @@ static void keep_infos(precision *p)
     g->value_info.n = kept;
 }
 
+/* ---- inputs and outputs of the model ---- */
+
+static bool has_default(const precision *p, const char *name)
+{
+    return cq_onnx_model_has_initializer(p->m, name);
+}
+
+/* The model's input or output takes the new type and keeps its name; inside, the value in the old
+ * type has another name. */
+static cq_status rename_end(precision *p, cq_onnx_value_info *info, const char **inner)
+{
+    const char *name = info->name;
+    char        made[600];
+    size_t      k = 0;
+
+    do
+        snprintf(made, sizeof made, "%.500s_%s%.0zu", name, cq_onnx_element_name(p->from), k++);
+    while (cq_map_has(&p->names, made));
+    CQ_TRY(cq_onnx_model_rename(p->m, name, made));
+    *inner                             = info->name;
+    info->name                         = name;
+    info->type->tensor_type->elem_type = p->to;
+    CQ_TRY(cq_map_set(&p->names, *inner, p));
+    return cq_map_set(&p->types, *inner, (void *)(uintptr_t)p->from);
+}
+
+static bool is_end(const precision *p, const cq_onnx_value_info *info)
+{
+    return info->name && info->type && info->type->tensor_type &&
+           info->type->tensor_type->elem_type == p->from && !has_default(p, info->name);
+}
+
+static cq_status change_ends(precision *p)
+{
+    cq_onnx_graph *g = p->m->graph;
+    const char    *inner;
+
+    for (size_t i = 0; i < g->output.n; i++) {
+        bool is_input = false;
+
+        for (size_t k = 0; k < g->input.n && g->output.items[i]->name; k++)
+            is_input |= g->input.items[k]->name &&
+                        strcmp(g->input.items[k]->name, g->output.items[i]->name) == 0;
+        if (is_input || !is_end(p, g->output.items[i]))
+            continue;
+        CQ_TRY(rename_end(p, g->output.items[i], &inner));
+        CQ_TRY(cq_map_set(&p->outputs, inner, (void *)g->output.items[i]->name));
+    }
+    for (size_t i = 0; i < g->input.n; i++) {
+        if (!is_end(p, g->input.items[i]))
+            continue;
+        CQ_TRY(rename_end(p, g->input.items[i], &inner));
+        add_cast(p, g->input.items[i]->name, inner, p->from); /* removed if nothing reads it */
+        CQ_TRY(cq_map_set(&p->converted, inner, (void *)g->input.items[i]->name));
+    }
+    return p->m->status;
+}
+
+/* Outputs that no converted node gives. */
+static cq_status cast_outputs(precision *p)
+{
+    for (size_t i = 0; i < p->outputs.n; i++) {
+        const char *inner = p->outputs.entries[i].key;
+
+        if (!cq_map_get(&p->converted, inner))
+            add_cast(p, cq_onnx_text(p->m, inner), p->outputs.entries[i].value, p->to);
+    }
+    return p->m->status;
+}
+
 static cq_status convert(precision *p)
 {
     cq_onnx_graph *g = p->m->graph;
 
     CQ_TRY(cq_onnx_model_each_value(p->m, learn, p));
     CQ_TRY(cq_onnx_find_constants(&p->constants, p->m));
+    CQ_TRY(find_levels(p));
     CQ_TRY(find_large_weights(p));
     if (isfinite(limit_of(p->to)) && !(p->options->flags & CQ_PRECISION_NO_RUN) &&
         bytes_of_weights(g) <= MAX_RUN)
         CQ_TRY(find_large(p));
+    if (p->options->flags & CQ_PRECISION_IO)
+        CQ_TRY(change_ends(p));
     for (size_t i = 0; i < g->output.n; i++)
         if (g->output.items[i]->name)
             CQ_TRY(cq_map_set(&p->needed, g->output.items[i]->name, p));
@@ -520,6 +679,7 @@ static cq_status convert(precision *p)
         CQ_TRY(need_node(p, g->node.items[i]));
     for (size_t i = 0; i < g->node.n; i++)
         CQ_TRY(convert_node(p, g->node.items[i]));
+    CQ_TRY(cast_outputs(p));
     g->node.items = p->out.items;
     g->node.n     = p->out.n;
     g->node.cap   = p->out.cap;
@@ -541,6 +701,9 @@ static cq_status convert_from(cq_onnx_model *m, int32_t from, int32_t to,
     cq_map_clear(&p.converted);
     cq_map_clear(&p.needed);
     cq_map_clear(&p.large);
+    cq_map_clear(&p.levels);
+    cq_map_clear(&p.rounded);
+    cq_map_clear(&p.outputs);
     CQ_TRY(status);
     cq_optimize_options_init(&clean);
     clean.only   = dead;

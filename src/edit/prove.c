@@ -322,7 +322,9 @@ CQ_API cq_status cq_onnx_prove(cq_proof *result, const cq_onnx_model *before,
     CQ_TRY(cq_sized_take(&p.options, given, "cq_proof_options"));
     p.tolerance = (cq_tolerance){ p.options.rtol, p.options.atol, p.options.flags & CQ_PROOF_LOSSY,
                                   cq_onnx_model_has_node(before, "QuantizeLinear") ||
-                                      cq_onnx_model_has_node(before, "DynamicQuantizeLinear") };
+                                      cq_onnx_model_has_node(before, "DynamicQuantizeLinear") ||
+                                      (cq_onnx_model_has_node(before, "DequantizeLinear") &&
+                                       cq_onnx_model_has_node(before, "Round")) };
     random      = cq_onnx_model_random_node(before);
     if (random)
         return skip(&p, "results are random numbers of node ", random);

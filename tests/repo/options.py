@@ -158,6 +158,7 @@ OPTIONS = {
     },
     "CQ_PRECISION": {
         "NO_RUN": "convert --no-verify",
+        "IO": "convert --io",
     },
     "cq_optimize_options": {
         "only": "optimize --only",

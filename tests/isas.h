@@ -5,15 +5,19 @@
 
 #include "kernel/isa.h"
 
+#ifdef CQ_HAS_LOWERED
 extern const cq_isa cq_lowered_isa; /* only in the tests of kernels */
+#endif
 
 /* Set number i is in use from now on; behind the last: the usual one again, and false. */
 static inline bool use_isa(size_t i)
 {
     const cq_isa *isa = cq_isa_at(i);
 
+#ifdef CQ_HAS_LOWERED
     if (!isa && i > 0 && cq_isa_at(i - 1))
         isa = &cq_lowered_isa;
+#endif
     cq_isa_use(isa);
     return isa != NULL;
 }

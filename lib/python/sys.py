@@ -1,14 +1,33 @@
 """sys."""
-from calque import arguments as _arguments
+from calque import arguments as _arguments, module_named as _module
 
 argv = _arguments()
 path = []
-modules = {}
 version = "3.12.0"
 platform = "linux"
 byteorder = "little"
 maxsize = 9223372036854775807
 executable = ""
+
+
+class _Modules:
+    """The modules that could be imported, by name."""
+
+    def __getitem__(self, name):
+        found = _module(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name):
+        return _module(name) is not None
+
+    def get(self, name, default=None):
+        found = _module(name)
+        return default if found is None else found
+
+
+modules = _Modules()
 
 
 class _Version(tuple):

@@ -50,6 +50,45 @@ class dtype:
     __natives__ = ["dtype"]
 
 
+class finfo:
+    """Limits of a floating-point dtype: bits, eps, max, tiny."""
+
+    _limits = [
+        (float64, 64, 2.0 ** -52, 1.7976931348623157e308, 2.2250738585072014e-308),
+        (float32, 32, 2.0 ** -23, 3.4028234663852886e38, 1.1754943508222875e-38),
+        (bfloat16, 16, 2.0 ** -7, 3.3895313892515355e38, 1.1754943508222875e-38),
+        (float16, 16, 2.0 ** -10, 65504.0, 6.103515625e-05),
+    ]
+
+    def __init__(self, type=None):
+        kind = get_default_dtype() if type is None else type
+        limits = [entry[1:] for entry in finfo._limits if entry[0] == kind]
+        if not limits:
+            raise TypeError("torch.finfo() requires a floating point input type. "
+                            "Use torch.iinfo to handle 'torch.iinfo'")
+        self.dtype = kind
+        self.bits, self.eps, self.max, self.tiny = limits[0]
+        self.min = -self.max
+        self.smallest_normal = self.tiny
+        self.resolution = {64: 1e-15, 32: 1e-6}.get(self.bits, 0.01 if kind == bfloat16 else 1e-3)
+
+
+class iinfo:
+    """Limits of an integer dtype: bits, min, max."""
+
+    _bits = [(uint8, 8), (int8, 8), (int16, 16), (int32, 32), (int64, 64)]
+
+    def __init__(self, type):
+        bits = [entry[1] for entry in iinfo._bits if entry[0] == type]
+        if not bits:
+            raise TypeError("torch.iinfo() requires an integer input type. "
+                            "Use torch.finfo to handle 'torch.finfo'")
+        self.dtype = type
+        self.bits = bits[0]
+        self.max = 255 if type == uint8 else 2 * (2 ** (self.bits - 2) - 1) + 1
+        self.min = 0 if type == uint8 else -self.max - 1
+
+
 def __getattr__(name):
     return _operator("aten::" + name)
 
@@ -81,6 +120,8 @@ def _tensor_of(kind):
     """torch.FloatTensor and the like: sizes, or one list of elements."""
 
     def make(*args):
+        if len(args) == 1 and type(args[0]).__name__ == "ndarray":
+            return args[0].tensor.to(kind)
         if len(args) == 1 and isinstance(args[0], (list, tuple)):
             return _operator("aten::tensor")(args[0], dtype=kind)
         return _operator("aten::empty")(list(args), dtype=kind)
@@ -97,6 +138,21 @@ IntTensor = _tensor_of(int32)
 ShortTensor = _tensor_of(int16)
 ByteTensor = _tensor_of(uint8)
 BoolTensor = _tensor_of(bool)
+
+
+def _new_tensor(*args):
+    """torch.Tensor(…)"""
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        return args[0]
+    return _tensor_of(get_default_dtype())(*args)
+
+
+def _new_tensor_like(self, data, dtype=None, device=None, requires_grad=False):
+    """x.new_tensor(data)"""
+    kind = self.dtype if dtype is None else dtype
+    if isinstance(data, Tensor):
+        return data.to(kind)
+    return _operator("aten::tensor")(data, dtype=kind)
 
 
 def from_numpy(ndarray):
@@ -171,6 +227,11 @@ def _each(name, tensors):
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return _operator(name)(tensors[0])
     return tuple(_operator(name)(_items(tensors)))
+
+
+def spmm(input, mat2):
+    """There are no sparse layouts: tensors are dense."""
+    return input @ mat2
 
 
 def split(tensor, split_size_or_sections, dim=0):

@@ -690,6 +690,8 @@ static cq_status eval_python_def(cq_eval *ev, cq_ast_def *def)
 
     CQ_TRY(cq_eval_items_of(ev, &def->decorators, CQ_VAL_LIST, &decorators));
     CQ_TRY(cq_eval_new_function(ev, def, &v));
+    if (ev->frame->is_class) /* for super(), also behind a decorator */
+        cq_object_of(v)->owner = ev->frame->owner;
     for (size_t i = def->decorators.n; i-- > 0;)
         CQ_TRY(cq_eval_call(ev, decorators.u.list->items[i], &v, 1, &v));
     return cq_frame_set(ev, ev->frame, def->name, v);

@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64, MAX_REPEATS = 100000 };
 
 typedef struct module_walk {
     cq_script_module_fn fn;
     void               *user;
-    cq_ptr_map          seen; /* modules */
+    cq_ptr_map          seen;    /* modules */
+    size_t              repeats; /* how many more visits of modules by another path are allowed */
+    bool                again;   /* the module was visited by another path before */
 } module_walk;
 
 static cq_status visit(module_walk *w, cq_object *module, const char *path, int depth);
@@ -37,8 +39,10 @@ static cq_status visit(module_walk *w, cq_object *module, const char *path, int 
 {
     char inner[512];
 
-    if (cq_ptr_map_get(&w->seen, module))
+    w->again = cq_ptr_map_get(&w->seen, module) != NULL;
+    if (w->again && (!w->repeats || depth > MAX_DEPTH))
         return CQ_OK;
+    w->repeats -= w->again;
     if (depth > MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "modules are nested too deep");
     CQ_TRY(cq_ptr_map_set(&w->seen, module, module));
@@ -60,7 +64,7 @@ static cq_status visit(module_walk *w, cq_object *module, const char *path, int 
 cq_status cq_script_each_module(const cq_script *s, cq_script_module_fn fn, void *user)
 {
     cq_object  *root   = cq_object_of(s->root);
-    module_walk w      = { fn, user, { 0 } };
+    module_walk w      = { .fn = fn, .user = user };
     cq_status   status = root ? visit(&w, root, "", 0) : CQ_OK;
 
     cq_ptr_map_clear(&w.seen);
@@ -126,6 +130,45 @@ static cq_status visit_tensors(void *user, cq_object *module, const char *prefix
 cq_status cq_script_each_tensor(cq_script *s, cq_script_tensor_fn fn, void *user)
 {
     return cq_script_each_module(s, visit_tensors, &(walk){ fn, user });
+}
+
+/* ---- state dicts ---- */
+
+typedef struct state_walk {
+    module_walk        modules;
+    cq_script_state_fn fn;
+    void              *user;
+    cq_object         *module;
+} state_walk;
+
+static cq_status visit_entry(void *user, const char *path, cq_tensor *t, bool is_parameter)
+{
+    const state_walk *w       = user;
+    const char       *name    = strrchr(path, '.');
+    const bool        is_kept = is_parameter || !w->module->type ||
+                         cq_python_is_persistent(w->module, name ? name + 1 : path);
+
+    return is_kept ? w->fn(w->user, path, t, w->modules.again) : CQ_OK;
+}
+
+static cq_status visit_state(void *user, cq_object *module, const char *prefix)
+{
+    state_walk *w = user;
+
+    w->module = module;
+    return visit_tensors(&(walk){ visit_entry, w }, module, prefix);
+}
+
+cq_status cq_script_each_state(cq_script *s, cq_script_state_fn fn, void *user)
+{
+    cq_object *root = cq_object_of(s->root);
+    state_walk w    = { .fn = fn, .user = user };
+    cq_status  status;
+
+    w.modules = (module_walk){ .fn = visit_state, .user = &w, .repeats = MAX_REPEATS };
+    status    = root ? visit(&w.modules, root, "", 0) : CQ_OK;
+    cq_ptr_map_clear(&w.modules.seen);
+    return status;
 }
 
 /* ---- modes ---- */

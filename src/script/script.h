@@ -99,6 +99,11 @@ bool cq_script_is_parameter(const cq_object *module, const cq_attribute *a);
 cq_status cq_script_each_module(const cq_script *script, cq_script_module_fn fn, void *user);
 cq_status cq_script_each_tensor(cq_script *script, cq_script_tensor_fn fn, void *user);
 
+/* The entries of the module's state dict: no buffers that are not persistent; a module that several
+ * others hold has an entry for each path, and `again` is set for all but the first. */
+typedef cq_status (*cq_script_state_fn)(void *user, const char *path, cq_tensor *t, bool again);
+cq_status cq_script_each_state(cq_script *script, cq_script_state_fn fn, void *user);
+
 /* Puts all modules into a mode; cq_script_restore_modes takes it back, and frees saved. */
 typedef struct cq_script_modes cq_script_modes;
 cq_status cq_script_set_training(cq_script *script, bool training, cq_script_modes **saved);

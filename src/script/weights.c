@@ -2,10 +2,10 @@
 #include "archive/weights.h"
 #include "script/script.h"
 
-static cq_status add_slot(void *user, const char *path, cq_tensor *t, bool is_parameter)
+/* Files that hold each tensor once (safetensors) lack the further paths of shared modules. */
+static cq_status add_slot(void *user, const char *path, cq_tensor *t, bool again)
 {
-    (void)is_parameter;
-    return cq_weights_add_slot(user, path, t, false);
+    return cq_weights_add_slot(user, path, t, again);
 }
 
 CQ_API cq_status cq_script_load_weights(cq_script *script, cq_weights *weights, uint32_t flags)
@@ -15,7 +15,7 @@ CQ_API cq_status cq_script_load_weights(cq_script *script, cq_weights *weights, 
     cq_weights_slots slots = { 0 };
     cq_status        status;
 
-    CQ_TRY_OR_DONE(cq_script_each_tensor(script, add_slot, &slots));
+    CQ_TRY_OR_DONE(cq_script_each_state(script, add_slot, &slots));
     CQ_TRY_OR_DONE(
         cq_weights_fit(weights, &slots, root ? cq_object_class_name(root) : "the module", flags));
     for (size_t i = 0; i < slots.n; i++)

@@ -31,6 +31,7 @@ def natives():
     module.Tensor = torch.Tensor
     module.Parameter = torch.nn.Parameter
     module.class_annotations = lambda cls: cls.__dict__.get("__annotations__", {})
+    module.module_named = sys.modules.get
     module.arguments = lambda: ["script.py", "a"]
     return module
 
@@ -56,6 +57,15 @@ CASES = {
              "m.isqrt(99)", "m.comb(7, 3)", "m.perm(5, 2)", "m.hypot(3.0, 4.0)", "m.isclose(1.0, 1.0 + 1e-12)",
              "m.floor(2.7), m.ceil(2.1), m.trunc(-2.7)", "m.isfinite(m.inf)", "m.pi, m.e, m.tau",
              "m.dist((0.0, 1.0), (3.0, 5.0))"],
+    "re": [
+        r"m.split(r'(\d.*)', 'r1')", r"m.match(r'([a-z]+)_?(\d{1,3})?$', 'layer_12').groups()",
+        r"m.sub(r'(\w+)\.(\w+)', r'\2-\1', 'a.b c.dd')", r"m.findall(r'[+-]?\d+', 'x+1-22 3')", "m.findall('(a)(b)?', 'abaa')",
+        r"m.search(r'^(?P<s>stages?)\.(?P<i>\d+)\.(?:blocks|layers)\.(\d+)', 'stages.0.blocks.15.x').groupdict()",
+        "m.match('a|b', 'c')", "m.match('A', 'abc', m.I).span()", "m.fullmatch('a+?b*', 'aab').group(0)",
+        r"m.sub(r'\bfoo\b', lambda f: f.group(0).upper(), 'foo food foo')", r"m.split(r'[,;]\s*', 'a, b;c')", "m.escape('a.b')",
+        r"m.findall(r'(?=(\d\d))', '1234')", r"m.compile(r'\.(?!weight)').split('a.b.weight.c')",
+        "m.search('x{2,}', 'axxxb').group()", r"m.match(r'(.)\1', 'aab').group()", "m.findall('[^a-c]', 'abcde')",
+        r"m.sub('a*', '-', 'baac')", r"m.findall('^x', 'x\nx', m.M)", "m.search('(a)|b', 'b').groups('-')"],
     "itertools": [
         "list(m.product([1, 2], 'ab'))", "list(m.product([0, 1], repeat=3))", "list(m.permutations('abc', 2))",
         "list(m.combinations(range(4), 2))", "list(m.combinations_with_replacement('ab', 2))",

@@ -10,7 +10,8 @@ class EinopsError(RuntimeError):
 
 
 def _side(text, tag):
-    """A list of groups; each is a list of names. '...' is a name; '1' is a group without names.
+    """A list of groups; each is a list of names. '1' is a group without names; '...' is a name,
+    and '(...)' inside of brackets.
 
     A number is an axis of that size without a name: it becomes one that occurs once, '2@left0'.
     """
@@ -23,7 +24,7 @@ def _side(text, tag):
         elif word == ")":
             if current is None:
                 raise EinopsError("brackets are not balanced in the pattern")
-            groups.append(current)
+            groups.append(["(...)" if name == "..." else name for name in current])
             current = None
         elif word == "1":
             if current is None:
@@ -54,8 +55,8 @@ def _expand_ellipsis(groups, n):
     for group in groups:
         if group == ["..."]:
             out += [[f"...{i}"] for i in range(n)]
-        elif "..." in group:
-            i = group.index("...")
+        elif "(...)" in group:
+            i = group.index("(...)")
             out.append(group[:i] + [f"...{k}" for k in range(n)] + group[i + 1:])
         else:
             out.append(group)
@@ -116,9 +117,6 @@ def _reduced(x, axes, how):
 
 
 def _view(x, groups, sizes):
-    """A reshape, if it changes anything; the first size that is not a number may be -1."""
-    if all(len(group) == 1 for group in groups) and len(groups) == x.dim():
-        return x
     return x.reshape([_product([sizes[name] for name in group]) for group in groups])
 
 

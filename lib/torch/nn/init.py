@@ -137,6 +137,17 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
     return normal_(tensor, 0.0, std)
 
 
+def _orthonormal(a):
+    """The factor Q of a = QR whose R has a positive diagonal: Gram-Schmidt, each column twice."""
+    q = torch.zeros(a.shape, dtype=torch.float64)
+    for k in range(a.shape[1]):
+        v = a[:, k].double()
+        v = v - q @ (q.t() @ v)
+        v = v - q @ (q.t() @ v)
+        q[:, k] = v / torch.sqrt((v * v).sum())
+    return q.to(a.dtype)
+
+
 def orthogonal_(tensor, gain=1, generator=None):
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -147,8 +158,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     flat = torch.empty((rows, cols), dtype=tensor.dtype).normal_(0, 1)
     if rows < cols:
         flat = flat.t()
-    q, r = torch.linalg.qr(flat)
-    q = q * torch.diag(r, 0).sign()
+    q = _orthonormal(flat)
     if rows < cols:
         q = q.t()
     with torch.no_grad():

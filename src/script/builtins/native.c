@@ -176,6 +176,52 @@ static cq_status call_in_mode(cq_fncall *c)
     return status;
 }
 
+/* Constructors of tensors that are Python: torch.Tensor(2, 3), x.new_tensor([1.5]). */
+static cq_status call_torch(cq_fncall *c)
+{
+    cq_object *torch = NULL;
+    cq_val     make;
+
+    CQ_TRY(cq_python_module(c->ev->program, "torch", &torch));
+    if (!torch)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_python_member(c->ev, torch, c->row->how ? "_new_tensor_like" : "_new_tensor", &make));
+    return cq_eval_call(c->ev, make, c->args, c->n, &c->result);
+}
+
+/* Methods of str in lib/python/_text.py. */
+static cq_status call_text(cq_fncall *c)
+{
+    const char *colon = strrchr(c->name, ':');
+    cq_object  *text  = NULL;
+    cq_fncall   call  = *c;
+
+    if (!c->ev->program->python)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_python_module(c->ev->program, "_text", &text));
+    CQ_TRY(cq_python_member(c->ev, text, colon ? colon + 1 : c->name, &call.callee));
+    call.name = NULL;
+    CQ_TRY(cq_fncall_run(&call));
+    c->result = call.result;
+    return CQ_OK;
+}
+
+static cq_status answer_self(cq_fncall *c)
+{
+    c->result = c->args[0];
+    return CQ_OK;
+}
+
+/* sys.modules[name]: None if there is no such module. */
+static cq_status module_of(cq_fncall *c)
+{
+    cq_object *module = NULL;
+
+    CQ_TRY(cq_python_module(c->ev->program, c->args[0].u.text->text, &module));
+    c->result = module ? cq_val_of_object(module) : CQ_NONE;
+    return CQ_OK;
+}
+
 static cq_status is_tracing(cq_fncall *c)
 {
     c->result = cq_val_of_bool(c->ev->tracing);
@@ -253,5 +299,24 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::call_function(cls, run, args)", .fn = call_function },
     { "calque::parameters_of(function)", .fn = parameters_of },
     { "Size(iterable?)", .fn = new_size },
+    { "Tensor(...)", .fn = call_torch, .how = false },
+    { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
+      .how = true },
+    { "rsplit(str self, sep?, maxsplit?)", .fn = call_text },
+    { "splitlines(str self, keepends?)", .fn = call_text },
+    { "partition(str self, str sep)", .fn = call_text },
+    { "rpartition(str self, str sep)", .fn = call_text },
+    { "removeprefix(str self, str prefix)", .fn = call_text },
+    { "removesuffix(str self, str suffix)", .fn = call_text },
+    { "ljust(str self, width, fillchar?)", .fn = call_text },
+    { "rjust(str self, width, fillchar?)", .fn = call_text },
+    { "center(str self, width, fillchar?)", .fn = call_text },
+    { "zfill(str self, width)", .fn = call_text },
+    { "swapcase(str self)", .fn = call_text },
+    { "casefold(str self)", .fn = call_text },
+    { "isidentifier(str self)", .fn = call_text },
+    { "to_sparse(Tensor self, ...)", .fn = answer_self }, /* tensors stay dense */
+    { "to_dense(Tensor self, ...)", .fn = answer_self },
+    { "calque::module_named(str name)", .fn = module_of },
     { 0 },
 };

@@ -67,12 +67,36 @@ static bool takes_rest(const cq_schema_arg *a, const cq_fncall *c, size_t from)
     return c->n > from;
 }
 
+/* Names of NumPy, which PyTorch also accepts. */
+static bool is_alias(const char *given, const char *name)
+{
+    static const char *const aliases[][2] = {
+        { "input", "self" },
+        { "self", "input" },
+        { "axis", "dim" },
+        { "keepdims", "keepdim" },
+    };
+
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+        if (strcmp(given, aliases[i][0]) == 0 && strcmp(name, aliases[i][1]) == 0)
+            return true;
+    return false;
+}
+
+/* zeros(3, requires_grad=True): no schema has the argument, and it does not change the result. */
+static size_t n_ignored(const cq_fncall *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_kw && c->ev->program->python; i++)
+        n += strcmp(c->names[i], "requires_grad") == 0;
+    return n;
+}
+
 static const cq_val *by_name(const cq_fncall *c, const char *name, size_t *used)
 {
     for (size_t i = 0; i < c->n_kw; i++)
-        if (strcmp(c->names[i], name) == 0 ||
-            (strcmp(name, "self") == 0 && strcmp(c->names[i], "input") == 0) ||
-            (strcmp(name, "input") == 0 && strcmp(c->names[i], "self") == 0)) {
+        if (strcmp(c->names[i], name) == 0 || is_alias(c->names[i], name)) {
             (*used)++;
             return &c->kw[i];
         }
@@ -112,7 +136,7 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
             return false;
         }
     }
-    return next == c->n && used == c->n_kw;
+    return next == c->n && used + n_ignored(c) == c->n_kw;
 }
 
 /* The builtin that converts a value to an argument's type; NULL: no conversion is needed. */

@@ -43,11 +43,16 @@ static cq_status text_mul(cq_fncall *c)
     return finish(c, &s, CQ_OK);
 }
 
+enum { LE = 'l', GE = 'g' };
+
 static cq_status text_compare(cq_fncall *c)
 {
     const int order = strcmp(self(c)->text, c->args[1].u.text->text);
 
-    c->result = cq_val_of_bool(c->row->how == '<' ? order < 0 : order > 0);
+    c->result = cq_val_of_bool(c->row->how == '<'   ? order < 0
+                               : c->row->how == '>' ? order > 0
+                               : c->row->how == LE  ? order <= 0
+                                                    : order >= 0);
     return CQ_OK;
 }
 
@@ -342,16 +347,19 @@ static cq_status text_find(cq_fncall *c)
     return CQ_OK;
 }
 
-enum { ALL, FIRST }; /* of the letters: the others are small */
+enum { ALL, FIRST, TITLE }; /* of the letters: the others are small */
 
 static cq_status map_letters(cq_fncall *c)
 {
     cq_str s = { 0 };
 
     for (size_t i = 0; i < self(c)->len; i++) {
-        unsigned char ch = (unsigned char)self(c)->text[i];
+        const unsigned char ch = (unsigned char)self(c)->text[i];
+        const bool          is_small =
+            (c->row->how == FIRST && i) ||
+            (c->row->how == TITLE && i && isalpha((unsigned char)self(c)->text[i - 1]));
 
-        cq_str_add_char(&s, (char)(c->row->how == FIRST && i ? tolower(ch) : c->row->letter(ch)));
+        cq_str_add_char(&s, (char)(is_small ? tolower(ch) : c->row->letter(ch)));
     }
     return finish(c, &s, CQ_OK);
 }
@@ -363,6 +371,21 @@ static cq_status every_letter(cq_fncall *c)
     for (size_t i = 0; i < self(c)->len; i++)
         all &= c->row->letter((unsigned char)self(c)->text[i]) != 0;
     c->result = cq_val_of_bool(all);
+    return CQ_OK;
+}
+
+/* isupper, islower: some letter is of that case, and none of the other. */
+static cq_status is_cased(cq_fncall *c)
+{
+    bool some = false, other = false;
+
+    for (size_t i = 0; i < self(c)->len; i++) {
+        const unsigned char ch = (unsigned char)self(c)->text[i];
+
+        some |= c->row->letter(ch) != 0;
+        other |= isalpha(ch) && !c->row->letter(ch);
+    }
+    c->result = cq_val_of_bool(some && !other);
     return CQ_OK;
 }
 
@@ -431,6 +454,8 @@ const cq_builtin cq_builtins_text[] = {
     { "mul(str a, b)", .fn = text_mul },
     { "lt(str a, str b)", .fn = text_compare, .how = '<' },
     { "gt(str a, str b)", .fn = text_compare, .how = '>' },
+    { "le(str a, str b)", .fn = text_compare, .how = LE },
+    { "ge(str a, str b)", .fn = text_compare, .how = GE },
     { "format(str self, ...)", .fn = text_format },
     { "remainder(str self, args)", .fn = text_percent },
     { "percentFormat(str self, args)", .fn = text_percent },
@@ -449,6 +474,9 @@ const cq_builtin cq_builtins_text[] = {
     { "upper(str self)", .fn = map_letters, .how = ALL, .letter = toupper },
     { "lower(str self)", .fn = map_letters, .how = ALL, .letter = tolower },
     { "capitalize(str self)", .fn = map_letters, .how = FIRST, .letter = toupper },
+    { "title(str self)", .fn = map_letters, .how = TITLE, .letter = toupper },
+    { "isupper(str self)", .fn = is_cased, .letter = isupper },
+    { "islower(str self)", .fn = is_cased, .letter = islower },
     { "isdigit(str self)", .fn = every_letter, .letter = isdigit },
     { "isalpha(str self)", .fn = every_letter, .letter = isalpha },
     { "isalnum(str self)", .fn = every_letter, .letter = isalnum },

@@ -276,6 +276,17 @@ static cq_status field_names(cq_eval *ev, const cq_object *cls, cq_val *out)
     return CQ_OK;
 }
 
+/* An object of its own, because the defaults of a named tuple can be set through it. */
+static cq_status constructor_of(cq_eval *ev, cq_object *cls, cq_val *out)
+{
+    cq_object *t;
+
+    CQ_TRY(cq_object_new(&t, CQ_OBJECT_BUILTIN));
+    t->text  = "__new__";
+    t->owner = cls->cls->kind == CQ_CLASS_NAMED_TUPLE ? cls : NULL;
+    return cq_eval_own(ev, cq_val_of_object(t), out);
+}
+
 static cq_status special_of_class(cq_eval *ev, cq_object *cls, const char *name, cq_val *out,
                                   bool *found)
 {
@@ -299,7 +310,7 @@ static cq_status special_of_class(cq_eval *ev, cq_object *cls, const char *name,
         return CQ_OK;
     }
     if (strcmp(name, "__new__") == 0)
-        return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, "__new__", out);
+        return constructor_of(ev, cls, out);
     *found = false;
     return CQ_OK;
 }
@@ -620,6 +631,17 @@ cq_status cq_object_set(cq_eval *ev, cq_val object, const char *name, cq_val v)
     return cq_dict_set(dict, key, v);
 }
 
+/* Named.__new__.__defaults__ = (None, None): defaults of the last fields of a named tuple. */
+static cq_status set_defaults(cq_eval *ev, cq_object *cls, const cq_list *values)
+{
+    const size_t n = cls->cls->n_fields;
+
+    for (size_t i = 0; i < values->n && i < n; i++)
+        CQ_TRY(cq_class_set(ev, cls, cls->cls->fields[n - 1 - i].name,
+                            values->items[values->n - 1 - i]));
+    return CQ_OK;
+}
+
 cq_status cq_python_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v,
                                   bool *done)
 {
@@ -644,6 +666,9 @@ cq_status cq_python_set_attribute(cq_eval *ev, cq_val object, const char *name, 
         cq_val_set(slot, v);
         return CQ_OK;
     }
+    if (t && t->kind == CQ_OBJECT_BUILTIN && t->owner && strcmp(name, "__defaults__") == 0 &&
+        cq_val_is_list(v))
+        return set_defaults(ev, t->owner, v.u.list);
     *done = t && t->kind == CQ_OBJECT_INSTANCE && t->type;
     if (!*done)
         return CQ_OK;

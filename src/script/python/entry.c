@@ -33,6 +33,16 @@ cq_dict *cq_python_tensors(cq_object *module, bool parameters)
     return group_of(module, parameters ? "_parameters" : "_buffers");
 }
 
+bool cq_python_is_persistent(cq_object *module, const char *buffer)
+{
+    cq_dict   *own   = cq_instance_dict(module);
+    cq_val    *v     = own ? cq_dict_get_text(own, "_non_persistent_buffers_set") : NULL;
+    cq_object *set   = v ? cq_object_as(*v, CQ_OBJECT_INSTANCE) : NULL;
+    cq_dict   *items = set ? group_of(set, "_items") : NULL; /* of the class set in lib/python */
+
+    return !items || !cq_dict_get_text(items, buffer);
+}
+
 static cq_status set_path(void *user, cq_object *module, const char *path)
 {
     if (module->type && group_of(module, "_modules"))

@@ -155,6 +155,7 @@ bool      cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* it must be stepp
 bool     cq_python_is_module(cq_val v);
 cq_dict *cq_python_children(cq_object *module);
 cq_dict *cq_python_tensors(cq_object *module, bool parameters);
+bool     cq_python_is_persistent(cq_object *module, const char *buffer);
 
 /* What could be the entry of a file that was run: classes of modules first, then functions, until
  * fn fails. takes: the constructor or the function, NULL without one. */

@@ -395,7 +395,8 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
                    name);
 }
 
-/* p.requires_grad = False, p.data = x: of a tensor there is nothing else to set. */
+/* p.requires_grad = False, p.data = x. Other attributes of a tensor have no effect: notes for an
+ * optimizer, or misspelled ones. */
 static cq_status set_tensor_attribute(cq_eval *ev, cq_tensor *t, const char *name, cq_val v)
 {
     if (strcmp(name, "requires_grad") == 0) {
@@ -405,9 +406,7 @@ static cq_status set_tensor_attribute(cq_eval *ev, cq_tensor *t, const char *nam
     }
     if (strcmp(name, "data") == 0 && v.kind == CQ_VAL_TENSOR)
         return cq_eval_rebind(ev, t, v.u.tensor);
-    if (strcmp(name, "grad") == 0 && v.kind == CQ_VAL_NONE)
-        return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "attribute %s of a tensor cannot be set", name);
+    return CQ_OK;
 }
 
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v)

@@ -165,7 +165,7 @@ def polar(abs, angle):
 @operator("aten::imag(Tensor(a) self) -> Tensor(a)", of_views=True)
 def imag(self):
     """The imaginary parts of complex numbers."""
-    raise TypeError(f"wants complex numbers, not {dtype_name(self.dtype)}")
+    raise TypeError(f"expected complex numbers, got {dtype_name(self.dtype)}")
 
 
 @operator(

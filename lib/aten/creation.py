@@ -7,7 +7,7 @@ from calque import gradient, operator
 
 # From both ends to the middle, as PyTorch does.
 def line_between(start, end, steps, dtype):
-    assert steps >= 0, f"wants at least 0 steps, not {steps}"
+    assert steps >= 0, f"expected at least 0 steps, got {steps}"
     a = start.to(torch.float64)
     b = end.to(torch.float64)
     i = torch.arange(steps)

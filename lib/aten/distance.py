@@ -165,7 +165,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
         return torch.ops.aten.linalg_matrix_norm(
             self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype
         )
-    assert ord is None or n == 1, f"this order wants one or two dimensions, not {n}"
+    assert ord is None or n == 1, f"this order expects one or two dimensions, got {n}"
     return torch.ops.aten.linalg_vector_norm(
         self, 2 if ord is None else ord, dim, keepdim, dtype=dtype
     )
@@ -178,7 +178,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 def linalg_norm_ord_str(self, ord, dim, keepdim, dtype):
     """Norms of matrices."""
     n = self.ndim if dim is None else len(dim)
-    assert n == 2, f"this order wants two dimensions, not {n}"
+    assert n == 2, f"this order expects two dimensions, got {n}"
     return torch.ops.aten.linalg_matrix_norm(
         self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype
     )

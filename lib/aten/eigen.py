@@ -47,7 +47,7 @@ def small_size(n):
 
 
 def eigen(a, uplo):
-    assert a.is_floating_point(), "wants floats"
+    assert a.is_floating_point(), "expected floats"
     n = small_size(a.shape[-1])
     if is_known(a.numel()) and a.numel() == 0:
         return (a.sum(-1), a.clone())
@@ -66,7 +66,7 @@ def eigen(a, uplo):
 
 # Columns are turned until they are at right angles; their lengths are the singular values.
 def singular(a):
-    assert a.is_floating_point(), "wants floats"
+    assert a.is_floating_point(), "expected floats"
     if a.shape[-2] < a.shape[-1]:
         v, s, u = singular(a.transpose(-2, -1))
         return (u, s, v)

@@ -12,7 +12,7 @@ from calque import operator, size_hint
 def bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding):
     assert (
         weight.ndim == 2 and indices.ndim == 1 and (offsets.ndim == 1)
-    ), "wants a matrix as weight, and indices and offsets of one dimension"
+    ), "expected a matrix as weight, and indices and offsets of one dimension"
     assert mode in [0, 1, 2], f"mode should be 0, 1 or 2, not {mode}"
     n = offsets.shape[0]
     if include_last_offset:

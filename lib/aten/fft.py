@@ -116,9 +116,9 @@ def fourier(x, dim, points, norm, real_in, real_out, inverse):
 # The argument in floats, complex ones for half a spectrum.
 def fourier_input(x, real_in, real_out):
     if real_in and x.is_complex():
-        raise TypeError(f"wants real numbers, not {dtype_name(x.dtype)}")
+        raise TypeError(f"expected real numbers, got {dtype_name(x.dtype)}")
     if x.dtype in [torch.float16, torch.bfloat16]:
-        raise TypeError(f"wants float32 or float64, not {dtype_name(x.dtype)}")
+        raise TypeError(f"expected float32 or float64, got {dtype_name(x.dtype)}")
     if not x.is_complex():
         x = in_float(x)
     return complex_of(x, torch.zeros_like(x)) if real_out and (not x.is_complex()) else x
@@ -127,7 +127,7 @@ def fourier_input(x, real_in, real_out):
 def fourier_1(x, n, dim, norm, real_in, real_out, inverse):
     x = fourier_input(x, real_in, real_out)
     if x.ndim == 0:
-        raise TypeError("wants at least one dimension")
+        raise TypeError("expected at least one dimension")
     return fourier(x, wrap_dim(dim, x.ndim), n, norm, real_in, real_out, inverse)
 
 
@@ -311,7 +311,7 @@ def fft_ihfft2(self, s, dim, norm):
 def fft_fftfreq(n, d, dtype, layout, device, pin_memory):
     """The frequencies of fft."""
     n = int(n)
-    assert n > 0, "wants at least one point"
+    assert n > 0, "expected at least one point"
     as_dtype = torch.float32 if dtype is None else dtype
     t = torch.cat(
         [
@@ -331,7 +331,7 @@ def fft_fftfreq(n, d, dtype, layout, device, pin_memory):
 def fft_rfftfreq(n, d, dtype, layout, device, pin_memory):
     """The frequencies of rfft."""
     n = int(n)
-    assert n > 0, "wants at least one point"
+    assert n > 0, "expected at least one point"
     as_dtype = torch.float32 if dtype is None else dtype
     return torch.arange(n // 2 + 1, dtype=as_dtype) * (1 / (n * d))
 
@@ -370,7 +370,7 @@ def stft(
 ):
     """Spectra of overlapping frames."""
     if not self.is_floating_point() or self.ndim not in [1, 2]:
-        raise TypeError("wants one or two dimensions of floats")
+        raise TypeError("expected one or two dimensions of floats")
     n = int(n_fft)
     hop = n // 4 if hop_length is None else int(hop_length)
     size = n if win_length is None else int(win_length)
@@ -382,7 +382,7 @@ def stft(
         and (size > 0)
         and (size <= n)
         and (window is None or (window.ndim == 1 and window.shape[0] == size))
-    ), "wants 0 < win_length <= n_fft <= the signal, a hop above 0, and a window of win_length"
+    ), "expected 0 < win_length <= n_fft <= the signal, a hop above 0, and a window of win_length"
     if align_to_window:
         raise NotImplementedError("frames start where n_fft does, not the window")
     w = in_middle(window, size, n, self.dtype)
@@ -422,7 +422,7 @@ def istft(
     assert self.is_complex() and self.ndim in [
         2,
         3,
-    ], "wants two or three dimensions of complex numbers"
+    ], "expected two or three dimensions of complex numbers"
     n = n_fft
     hop = n // 4 if hop_length is None else hop_length
     size = n if win_length is None else win_length
@@ -430,7 +430,7 @@ def istft(
     half = x.shape[2] != n if onesided is None else onesided
     assert (
         size > 0 and size <= n and (hop > 0) and (x.shape[2] == (n // 2 + 1 if half else n))
-    ), "wants n_fft, or half of it + 1, frequencies, 0 < win_length <= n_fft, and a hop above 0"
+    ), "expected n_fft, or half of it + 1, frequencies, 0 < win_length <= n_fft, and a hop above 0"
     assert not (half and return_complex), "complex results need all frequencies"
     w = in_middle(
         torch.ones([size], dtype=torch.real(x).dtype) if window is None else window,

@@ -37,7 +37,7 @@ def clamped(y, low, high):
 
 def context_items(context, n):
     if not isinstance(context, tuple) or len(context) != n:
-        raise TypeError(f"wants a context of XNNPACK with {n} items")
+        raise TypeError(f"expected a context of XNNPACK with {n} items")
     return context
 
 

@@ -237,7 +237,7 @@ def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
 def fill_diagonal(self, fill_value, wrap):
     """A copy with a number on the diagonal."""
     n = self.ndim
-    assert n > 1, "wants at least two dimensions"
+    assert n > 1, "expected at least two dimensions"
     at = [
         torch.arange(self.shape[k]).reshape([-1 if i == k else 1 for i in range(n)])
         for k in range(n)

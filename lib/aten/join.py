@@ -20,7 +20,7 @@ def at_least(x, rank):
 # The k-th of n vectors spread along dimension k of a grid; the first two may be swapped.
 def grid(tensors, swapped):
     n = len(tensors)
-    assert n > 0, "wants at least one tensor"
+    assert n > 0, "expected at least one tensor"
     for t in tensors:
         assert t.ndim < 2, "a tensor has more than one dimension"
     at = [1, 0] + list(range(2, n)) if swapped and n > 1 else range(n)
@@ -44,7 +44,7 @@ def concat(tensors, dim):
 )
 def stack(tensors, dim):
     """Tensors of equal sizes along a new dimension."""
-    assert len(tensors) > 0, "wants at least one tensor"
+    assert len(tensors) > 0, "expected at least one tensor"
     for t in tensors:
         assert t.shape == tensors[0].shape, "a tensor has not the sizes of the first"
     d = wrap_dim(dim, tensors[0].ndim + 1)

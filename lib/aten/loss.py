@@ -209,7 +209,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 )
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     """Whether a class scores above all others, by a margin."""
-    assert self.ndim <= 2 and p in [1, 2], "wants at most two dimensions, and p of 1 or 2"
+    assert self.ndim <= 2 and p in [1, 2], "expected at most two dimensions, and p of 1 or 2"
     x = self.reshape([1, -1]) if self.ndim < 2 else self
     column = target.reshape([-1, 1])
     t = (x - x.gather(1, column) + margin).clamp_min(0.0)

@@ -8,7 +8,7 @@ from aten.solve import triangles
 
 
 def square_matrix(x):
-    assert x.ndim > 1 and x.shape[-1] == x.shape[-2], "wants square matrices"
+    assert x.ndim > 1 and x.shape[-1] == x.shape[-2], "expected square matrices"
     return x
 
 
@@ -79,7 +79,7 @@ def observations(w, aweights, correction):
 
 # Weighted, an observation counts as often as it is there (fweights), times how much.
 def covariance(x, correction, fweights, aweights):
-    assert x.ndim <= 2, f"wants at most 2 dimensions, not {x.ndim}"
+    assert x.ndim <= 2, f"expected at most 2 dimensions, got {x.ndim}"
     x = in_float(x.reshape([1, -1]) if x.ndim < 2 else x)
     if fweights is None and aweights is None:
         x = x - x.mean(1, True)
@@ -103,7 +103,7 @@ def number_if_one(x):
 @operator("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 def diag_embed(self, offset, dim1, dim2):
     """Matrices with these diagonals."""
-    assert self.ndim > 0, "wants at least one dimension"
+    assert self.ndim > 0, "expected at least one dimension"
     rank = self.ndim + 1
     a = wrap_dim(dim1, rank)
     b = wrap_dim(dim2, rank)
@@ -117,7 +117,7 @@ def diag(self, diagonal):
     """A diagonal, or a matrix that has it."""
     if self.ndim == 1:
         return embedded(self, diagonal)
-    assert self.ndim == 2, f"wants a vector or a matrix, not {self.ndim} dimensions"
+    assert self.ndim == 2, f"expected a vector or a matrix, got {self.ndim} dimensions"
     return self.diagonal(diagonal).clone()
 
 
@@ -139,14 +139,14 @@ def linalg_diagonal(A, offset, dim1, dim2):
 @operator("aten::trace(Tensor self) -> Tensor", autocast="float32")
 def trace(self):
     """The sum of the diagonal."""
-    assert self.ndim == 2, "wants a matrix"
+    assert self.ndim == 2, "expected a matrix"
     return self.diagonal().sum()
 
 
 @operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
 def adjoint(self):
     """Matrices transposed, and conjugated."""
-    assert self.ndim >= 2, "wants matrices"
+    assert self.ndim >= 2, "expected matrices"
     return self.transpose(-2, -1).conj()
 
 
@@ -200,7 +200,7 @@ def linalg_slogdet(A):
 def linalg_inv(A):
     """Inverses of matrices."""
     if not square_matrix(A).is_floating_point():
-        raise TypeError("wants floats")
+        raise TypeError("expected floats")
     n = int(A.shape[-1])
     if n == 0:
         return A.clone()
@@ -239,7 +239,7 @@ def corrcoef(self):
 @operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
 def vander(x, N, increasing):
     """Powers of each element."""
-    assert x.ndim == 1, "wants a vector"
+    assert x.ndim == 1, "expected a vector"
     powers = torch.arange(x.shape[0] if N is None else N, dtype=x.dtype)
     return torch.pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))
 
@@ -247,7 +247,7 @@ def vander(x, N, increasing):
 @operator("aten::linalg_vander(Tensor x, *, int? N=None) -> Tensor")
 def linalg_vander(x, N):
     """Powers of each element."""
-    assert x.ndim > 0 or N is not None, "wants a vector"
+    assert x.ndim > 0 or N is not None, "expected a vector"
     if x.ndim == 0:
         x = x.reshape([1])
     if not x.is_floating_point() and (not x.is_complex()) and (x.dtype != torch.bool):

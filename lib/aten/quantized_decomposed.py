@@ -216,7 +216,7 @@ def quantized_decomposed_choose_qparams_symmetric_tensor(input, quant_min, quant
 )
 def quantized_decomposed_choose_qparams_per_token(input, dtype):
     """The grid around 0 of each row."""
-    assert dtype == torch.int8, "wants int8"
+    assert dtype == torch.int8, "expected int8"
     y = input.abs().amax([-1], True)
     if y.dtype == torch.float16:
         y = y.to(torch.float32)

@@ -73,7 +73,7 @@ def unpacked(packed, n):
         or len(packed) < n
         or (not isinstance(packed[0], torch.Tensor))
     ):
-        raise TypeError("wants packed weights")
+        raise TypeError("expected packed weights")
     return [floats(packed[0])] + packed[1:]
 
 

@@ -11,8 +11,8 @@ from aten.common import in_float, number_like
 # to count unless recompute is False.
 def resized(x, size, factors, mode, align_corners, recompute, antialias):
     n = x.ndim - 2
-    assert n >= 1 and n <= 3, f"wants an image of 1, 2 or 3 axes, not {n}"
-    assert (size is None) != (factors is None), "wants a size or a factor, and not both"
+    assert n >= 1 and n <= 3, f"expected an image of 1, 2 or 3 axes, got {n}"
+    assert (size is None) != (factors is None), "expected a size or a factor, and not both"
     align = align_corners is not None and align_corners
     if factors is not None and (mode == "area" or recompute is None or recompute):
         size = [scaled_size(x.shape[i + 2], factors[i]) for i in range(n)]
@@ -206,7 +206,7 @@ def averaged_to(x, out, high, wide, align, cubic):
 def averaged_by(x, out, factors, align, cubic):
     if out is not None:
         return averaged_to(x, out, None, None, align, cubic)
-    assert factors is not None and len(factors) == 2, "wants sizes or two factors"
+    assert factors is not None and len(factors) == 2, "expected sizes or two factors"
     return averaged_to(
         x,
         [scaled_size(x.shape[2 + i], factors[i]) for i in range(2)],

@@ -49,7 +49,7 @@ def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initia
         ends = torch.ops.aten.slice(offsets, -1, 1)
         lengths = ends - torch.ops.aten.slice(offsets, -1, 0, -1)
     else:
-        raise ValueError("wants lengths or offsets")
+        raise ValueError("expected lengths or offsets")
     d = wrap_dim(axis, data.ndim)
     n = ends.shape[-1]
     more = [1] * (data.ndim - d - 1)
@@ -100,8 +100,8 @@ def nonzero_static(self, size, fill_value):
 )
 def combinations(self, r, with_replacement):
     """The combinations of r elements, a row each."""
-    assert self.ndim == 1, "wants one dimension"
-    assert r >= 0, "wants a length of at least 0"
+    assert self.ndim == 1, "expected one dimension"
+    assert r >= 0, "expected a length of at least 0"
     n = self.shape[0]
     if r == 0:
         return torch.zeros([0], dtype=self.dtype)

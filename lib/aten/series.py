@@ -11,7 +11,7 @@ from aten.common import before, behind, number_like
 def slopes(x, spacing, dim, edge_order):
     assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
     n = x.shape[dim]
-    assert n > edge_order, f"wants more than {edge_order} elements"
+    assert n > edge_order, f"expected more than {edge_order} elements"
     a = torch.ops.aten.slice(x, dim, 0, 1)
     b = torch.ops.aten.slice(x, dim, 1, 2)
     z = torch.ops.aten.slice(x, dim, n - 1, n)
@@ -30,7 +30,7 @@ def slopes_at(x, places, dim, edge_order):
     assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
     x = x.movedim(dim, -1)
     n = x.shape[-1]
-    assert n > edge_order, f"wants more than {edge_order} elements"
+    assert n > edge_order, f"expected more than {edge_order} elements"
     h = behind(places, 0) - before(places, 0)
     s = (behind(x, -1) - before(x, -1)) / h
     a = before(h, 0)
@@ -88,7 +88,7 @@ def quantiles(x, q, dim, keepdim, how, numbers):
     assert x.dtype in [
         torch.float32,
         torch.float64,
-    ], f"wants float32 or float64, not {dtype_name(x.dtype)}"
+    ], f"expected float32 or float64, got {dtype_name(x.dtype)}"
     flat = dim is None or x.ndim == 0
     d = 0 if flat else wrap_dim(dim, x.ndim)
     t = quantiles_of_last(x.reshape([-1]) if flat else x.movedim(d, -1), q, how, numbers)
@@ -107,7 +107,7 @@ def quantiles(x, q, dim, keepdim, how, numbers):
 )
 def diff(self, n, dim, prepend, append):
     """Differences of neighbours, n times."""
-    assert self.ndim > 0, "wants at least one dimension"
+    assert self.ndim > 0, "expected at least one dimension"
     assert n >= 0 and n <= 64, f"differences {n} times"
     d = wrap_dim(dim, self.ndim)
     if n == 0:
@@ -162,7 +162,7 @@ def nanquantile_scalar(self, q, dim, keepdim, interpolation):
 @operator("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
 def renorm(self, p, dim, maxnorm):
     """Slices scaled down to a norm that they exceed."""
-    assert self.ndim >= 2, f"wants at least 2 dimensions, not {self.ndim}"
+    assert self.ndim >= 2, f"expected at least 2 dimensions, got {self.ndim}"
     d = wrap_dim(dim, self.ndim)
     n = torch.ops.aten.norm(self, p, [i for i in range(self.ndim) if i != d], True)
     return self * torch.where(n > maxnorm, (n + 1e-07).reciprocal() * maxnorm, torch.ones_like(n))
@@ -171,7 +171,7 @@ def renorm(self, p, dim, maxnorm):
 @operator("aten::pdist(Tensor self, float p=2.) -> Tensor")
 def pdist(self, p):
     """The distances of all pairs of rows."""
-    assert self.ndim == 2, "wants a matrix"
+    assert self.ndim == 2, "expected a matrix"
     n = self.shape[0]
     if not is_known(n):
         at = (
@@ -270,7 +270,7 @@ def histc(self, bins, min, max):
     """How many elements fall into each bin."""
     assert (
         self.is_floating_point() and bins >= 1 and (max >= min)
-    ), "wants floats, bins, and a maximum above the minimum"
+    ), "expected floats, bins, and a maximum above the minimum"
     x = self.reshape([-1])
     low = torch.ops.aten.min(x) if min == max else number_like(x, float(min))
     high = torch.ops.aten.max(x) if min == max else number_like(x, float(max))

@@ -40,14 +40,14 @@ def roll(self, shifts, dims):
 @operator("aten::fliplr(Tensor self) -> Tensor", complex=True)
 def fliplr(self):
     """Left and right swapped."""
-    assert self.ndim >= 2, f"wants at least 2 dimensions but got {self.ndim}"
+    assert self.ndim >= 2, f"expected at least 2 dimensions, got {self.ndim}"
     return self.flip([1])
 
 
 @operator("aten::flipud(Tensor self) -> Tensor", complex=True)
 def flipud(self):
     """Up and down swapped."""
-    assert self.ndim >= 1, "wants at least 1 dimension"
+    assert self.ndim >= 1, "expected at least 1 dimension"
     return self.flip([0])
 
 
@@ -59,7 +59,7 @@ def rot90(self, k, dims):
         and self.ndim > 1
         and (dims[0] != dims[1])
         and (abs(dims[0] - dims[1]) != self.ndim)
-    ), "wants two different dimensions to turn"
+    ), "expected two different dimensions to turn"
     k = k % 4
     if k == 0:
         return self.clone(memory_format=torch.contiguous_format)
@@ -73,7 +73,7 @@ def rot90(self, k, dims):
 def pixel_shuffle(self, upscale_factor):
     """Channels become pixels."""
     r = upscale_factor
-    assert self.ndim >= 3, f"wants at least 3 dimensions but got {self.ndim}"
+    assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     assert r > 0, f"the factor must be positive, not {r}"
     lead = self.shape[:-3]
     c, h, w = self.shape[-3:]
@@ -89,7 +89,7 @@ def pixel_shuffle(self, upscale_factor):
 def pixel_unshuffle(self, downscale_factor):
     """Pixels become channels."""
     r = downscale_factor
-    assert self.ndim >= 3, f"wants at least 3 dimensions but got {self.ndim}"
+    assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     assert r > 0, f"the factor must be positive, not {r}"
     lead = self.shape[:-3]
     c, h, w = self.shape[-3:]
@@ -104,7 +104,7 @@ def pixel_unshuffle(self, downscale_factor):
 @operator("aten::channel_shuffle(Tensor self, int groups) -> Tensor", complex=True)
 def channel_shuffle(self, groups):
     """Channels of groups in turn."""
-    assert self.ndim >= 3, f"wants at least 3 dimensions but got {self.ndim}"
+    assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     n = self.shape[1]
     assert groups > 0 and n % groups == 0, f"{n} channels do not make {groups} groups"
     split = [self.shape[0], groups, n // groups] + list(self.shape[2:])

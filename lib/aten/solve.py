@@ -15,11 +15,11 @@ def fixed_size(n):
 
 
 def rows_of(a):
-    assert a.ndim >= 2 and a.shape[-1] == a.shape[-2], "wants square matrices"
+    assert a.ndim >= 2 and a.shape[-1] == a.shape[-2], "expected square matrices"
     assert a.dtype in [
         torch.float32,
         torch.float64,
-    ], f"wants float32 or float64, not {dtype_name(a.dtype)}"
+    ], f"expected float32 or float64, got {dtype_name(a.dtype)}"
     return fixed_size(a.shape[-1])
 
 
@@ -160,7 +160,7 @@ def reflectors(a):
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
     k = min(rows, columns)
-    assert a.is_floating_point(), "wants floats"
+    assert a.is_floating_point(), "expected floats"
     r = torch.arange(rows).unsqueeze(-1)
     c = torch.arange(columns)
     taus = [torch.zeros(list(a.shape[:-2]) + [0], dtype=a.dtype)]
@@ -497,7 +497,7 @@ def linalg_tensorsolve(self, other, dims):
 def linalg_matrix_exp(self):
     """The exponential function of matrices."""
     n = self.shape[-1]
-    assert self.ndim >= 2 and self.shape[-2] == n, "wants square matrices"
+    assert self.ndim >= 2 and self.shape[-2] == n, "expected square matrices"
     if size_hint(self.numel()) == 0:
         return self.clone()
     a = self.to(torch.float64)

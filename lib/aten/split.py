@@ -12,7 +12,7 @@ def split_at(x, at, dim):
 
 
 def equal_sections(x, sections, dim):
-    assert x.ndim > dim, f"wants more than {dim} dimensions but got {x.ndim}"
+    assert x.ndim > dim, f"expected more than {dim} dimensions, got {x.ndim}"
     assert (
         sections > 0 and x.shape[dim] % sections == 0
     ), f"size {x.shape[dim]} does not make {sections} equal sections"
@@ -20,7 +20,7 @@ def equal_sections(x, sections, dim):
 
 
 def sections_at(x, indices, dim):
-    assert x.ndim > dim, f"wants more than {dim} dimensions but got {x.ndim}"
+    assert x.ndim > dim, f"expected more than {dim} dimensions, got {x.ndim}"
     return x.tensor_split(indices, dim)
 
 
@@ -71,7 +71,7 @@ def chunk(self, chunks, dim):
     chunks = int(chunks)
     assert (
         self.ndim > 0 and chunks > 0
-    ), "wants a tensor with dimensions and a positive number of chunks"
+    ), "expected a tensor with dimensions and a positive number of chunks"
     d = wrap_dim(dim, self.ndim)
     n = self.shape[d]
     if is_known(n) and n == 0:
@@ -98,8 +98,8 @@ def unsafe_chunk(self, chunks, dim):
 def tensor_split_sections(self, sections, dim):
     """A number of parts of nearly equal size."""
     k = int(sections)
-    assert self.ndim > 0, "wants at least 1 dimension"
-    assert k > 0, f"wants a positive number of sections, not {k}"
+    assert self.ndim > 0, "expected at least 1 dimension"
+    assert k > 0, f"expected a positive number of sections, got {k}"
     d = wrap_dim(dim, self.ndim)
     n = self.shape[d]
     return split_at(self, [i * (n // k) + min(i, n % k) for i in range(1, k)], d)
@@ -111,7 +111,7 @@ def tensor_split_sections(self, sections, dim):
 )
 def tensor_split_indices(self, indices, dim):
     """Parts that begin at indices."""
-    assert self.ndim > 0, "wants at least 1 dimension"
+    assert self.ndim > 0, "expected at least 1 dimension"
     return split_at(self, indices, wrap_dim(dim, self.ndim))
 
 
@@ -125,7 +125,7 @@ def tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, di
     by = tensor_indices_or_sections
     assert (
         by.ndim < 2 and by.dtype == torch.int64
-    ), "wants an int64 tensor of at most one dimension to split by"
+    ), "expected an int64 tensor of at most one dimension to split by"
     at = by.reshape([-1]).tolist()
     return (
         torch.tensor_split(self, at, dim) if by.ndim == 1 else torch.tensor_split(self, at[0], dim)

@@ -20,7 +20,7 @@ def numpy_T(self):
 @operator("aten::mT(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
 def mT(self):
     """The last two dimensions swapped."""
-    assert self.ndim >= 2, f"wants at least 2 dimensions but got {self.ndim}"
+    assert self.ndim >= 2, f"expected at least 2 dimensions, got {self.ndim}"
     return self.transpose(-2, -1)
 
 

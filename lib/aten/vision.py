@@ -36,7 +36,7 @@ def torchvision_ps_roi_align(
     w = pooled_width
     assert (
         h > 0 and w > 0 and (input.ndim == 4) and (input.shape[1] % (h * w) == 0)
-    ), f"wants a multiple of {h * w} channels"
+    ), f"expected a multiple of {h * w} channels"
     k = rois.shape[0]
     c = input.shape[1] // (h * w)
     t = torch.ops.torchvision.roi_align(input, rois, spatial_scale, h, w, sampling_ratio, True)
@@ -73,7 +73,7 @@ def torchvision_deform_conv2d(
         and (offset.ndim == 4)
         and (offset_groups > 0)
         and (input.shape[1] % offset_groups == 0)
-    ), "wants images, weights and offsets of 4 dimensions"
+    ), "expected images, weights and offsets of 4 dimensions"
     assert (
         stride_h > 0 and stride_w > 0 and (dilation_h > 0) and (dilation_w > 0)
     ), "strides and dilations should be above 0"

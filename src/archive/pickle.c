@@ -289,7 +289,7 @@ static cq_status append(cq_unpickler *u, size_t n)
         return CQ_OK;
     }
     if (to.kind != CQ_VAL_LIST)
-        return damaged(u, "values are added to what is not a list");
+        return damaged(u, "values are appended to an object that is not a list");
     list = to.u.list;
     CQ_TRY(cq_vec_grow((void **)&list->items, &list->cap, list->n + n, sizeof *list->items));
     u->stack.n -= n;
@@ -316,7 +316,7 @@ static cq_status set_items(cq_unpickler *u, size_t n)
         return CQ_OK;
     }
     if (n % 2 || to.kind != CQ_VAL_DICT)
-        return damaged(u, "keys are set in what is not a dict");
+        return damaged(u, "keys are set in an object that is not a dict");
     dict = to.u.dict;
     for (size_t i = 0; i < n; i += 2)
         CQ_TRY(cq_dict_push(dict, from[i], from[i + 1]));
@@ -437,7 +437,7 @@ static cq_status new_object(cq_unpickler *u, size_t n)
         CQ_TRY(cq_global_call(u, g, class_and_args[1], &out));
     } else {
         if (!g || g->row || class_and_args[1].kind != CQ_VAL_TUPLE || class_and_args[1].u.list->n)
-            return damaged(u, "an object is made of what is not a class of the archive");
+            return damaged(u, "an object has a class that is not in the archive");
         CQ_TRY(cq_instance_new(&o, g->name));
         drop(u, 2);
         return push_container(u, cq_val_of_box(&o->box));
@@ -487,7 +487,7 @@ static cq_status op_build(cq_unpickler *u)
     CQ_TRY(need(u, 2));
     o = cq_instance_of(*(top(u) - 1));
     if (!o && (top(u) - 1)->kind != CQ_VAL_DICT && !u->source->any_class)
-        return damaged(u, "a state is given to what is not an object");
+        return damaged(u, "a state is set on a value that is not an object");
     if (o)
         cq_val_set(&o->state, *top(u));
     if (o && top(u)->kind == CQ_VAL_DICT && has_text_keys(top(u)->u.dict)) {

@@ -195,7 +195,7 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     type = cq_global_of(args[1]);
     if (strcmp(args[0].u.text->text, "storage") != 0 || !type || !type->row || type->row->reduce ||
         args[4].u.i.value < 0)
-        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a persistent id is none of a storage");
+        return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "a persistent id is not that of a storage");
     s = cq_map_get(&u->storages, args[2].u.text->text);
     if (s && (s->torch_dtype != type->row->number || s->numel != (uint64_t)args[4].u.i.value))
         return cq_unpickler_fail(u, CQ_E_FORMAT, NULL, "storage %s is described in two ways",

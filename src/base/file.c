@@ -79,7 +79,7 @@ cq_status cq_io_error(const char *path, const char *what)
 
 cq_status cq_file_shrank(const char *path)
 {
-    return cq_fail(CQ_E_IO, path, "let whoever writes the file finish, and try again",
+    return cq_fail(CQ_E_IO, path, "wait until the file is written, and try again",
                    "the file became shorter while it was read");
 }
 

@@ -134,7 +134,7 @@ static cq_status read_text(parser *p, cq_json *v)
         }
         p->at++;
         if (!read_escape(p, &out))
-            return fail(p, "there is no such escape");
+            return fail(p, "unknown escape");
     }
     *out      = '\0';
     p->at     = close + 1;

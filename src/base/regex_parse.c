@@ -136,7 +136,7 @@ static uint32_t read_hex(reader *r)
         c = c << 4 | (uint32_t)(found - "0123456789abcdef");
     }
     if (!n || (braces && !skip(r, "}")) || c > 0x10ffff)
-        fail(r, "\\x wants hexadecimal digits");
+        fail(r, "\\x expects hexadecimal digits");
     return c;
 }
 

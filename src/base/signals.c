@@ -21,7 +21,7 @@ static atomic_flag is_ending = ATOMIC_FLAG_INIT;
 static void on_bus_error(int number)
 {
     static const char text[] = "error: a file became shorter while it was read\n"
-                               "  hint: let whoever writes the file finish, and try again\n";
+                               "  hint: wait until the file is written, and try again\n";
 
     (void)number;
     if (atomic_flag_test_and_set(&is_ending))

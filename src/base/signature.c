@@ -8,7 +8,8 @@ static const struct signature {
     size_t      size;
     const char *what, *hint;
 } signatures[] = {
-    { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format", "save it anew" },
+    { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format",
+      "save it again with a current PyTorch" },
     { 0, "\x80\x02\x8a\x0al\xfc", 6,
       "this was written by torch.save before PyTorch 1.6: it holds values, but no code",
       "give the source of the model: calque export model.py --weights FILE" },

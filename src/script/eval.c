@@ -118,7 +118,7 @@ static cq_status value_of_variable(cq_eval *ev, const cq_ast_expr *x, cq_val v, 
     *out = v;
     if (!undefined || (why && strcmp(why, CQ_UNINITIALIZED) == 0))
         return CQ_OK;
-    return cq_eval_fail(ev, x->at, CQ_E_TYPE, "%s has no value on some way to this place%s%s", name,
+    return cq_eval_fail(ev, x->at, CQ_E_TYPE, "%s may be used before it is assigned%s%s", name,
                         why == name ? "" : ": ", why == name ? "" : why);
 }
 
@@ -525,7 +525,7 @@ static cq_status take_first(cq_eval *ev, const cq_ast_expr *target, cq_val v, cq
 
         if (target->u.items.items[i]->kind == CQ_X_STARRED)
             return cq_eval_fail(ev, target->at, CQ_E_UNSUPPORTED,
-                                "the length of what is unpacked must be known");
+                                "the length of an unpacked value must be known");
         CQ_TRY(cq_eval_get_item(ev, v, cq_val_of_i64((int64_t)i), &item));
         CQ_TRY(cq_list_push(list->u.list, item));
     }

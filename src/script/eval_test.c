@@ -40,7 +40,7 @@ static void run_all(const program *all)
         snprintf(text, sizeof text, "def f(n: int):\n%s", p->body);
         CHECK_STATUS(CQ_OK, run_int(text, p->n, &got));
         if (got != p->want)
-            fprintf(stderr, "%s\ngives %g for %lld, want %g\n", text, got, (long long)p->n,
+            fprintf(stderr, "%s\ngives %g for %lld, expected %g\n", text, got, (long long)p->n,
                     p->want);
         CHECK(got == p->want);
     }

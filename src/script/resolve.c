@@ -209,7 +209,7 @@ static cq_status resolve(cq_fncall *c, size_t first)
         if (!c->declined)
             return CQ_OK;
     }
-    return cq_fail(CQ_E_INTERNAL, c->name, NULL, "nobody knows what the call means");
+    return cq_fail(CQ_E_INTERNAL, c->name, NULL, "unresolved call");
 }
 
 cq_status cq_fncall_run(cq_fncall *c)

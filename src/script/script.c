@@ -285,7 +285,7 @@ static cq_status give_value(cq_visit *w, cq_val v)
         return CQ_OK;
     }
     if (undefined)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "what is returned has no value on some way there: %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "the result may be used before it is assigned: %s",
                        undefined->text ? undefined->text : "it was never given one");
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
@@ -440,7 +440,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
     if (status == CQ_OK)
         status = each_leaf(&ev, result, (leaves){ lend_output, &o, false });
     if (status == CQ_OK && o.n != n_outputs)
-        status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, want %zu", o.n,
+        status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, expected %zu", o.n,
                          n_outputs);
     eval_clear(&ev, s->root);
     if (status != CQ_OK)

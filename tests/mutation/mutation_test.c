@@ -87,7 +87,7 @@ static cq_status compare(machine *m, cq_val got, cq_val want, size_t number)
         same = t->sizes[i].value == w->sizes[i].value;
     for (int64_t i = 0; same && i < cq_tensor_numel(w); i++)
         if (cq_tensor_get_f64(t, i) != cq_tensor_get_f64(w, i))
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "element %lld of register %zu is %g, want %g",
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "element %lld of register %zu is %g, expected %g",
                            (long long)i, number, cq_tensor_get_f64(t, i), cq_tensor_get_f64(w, i));
     return same ? CQ_OK : cq_fail(CQ_E_TYPE, NULL, NULL, "register %zu has other sizes", number);
 }

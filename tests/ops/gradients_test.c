@@ -258,7 +258,7 @@ static void compare(trial *k, size_t index, const json_t *want)
     if (!got && is_zero(want))
         return;
     if (!json_is_null(want) && (!got || n != json_array_size(want))) {
-        complain(k, "tensor %zu has %s, want %zu elements", index,
+        complain(k, "tensor %zu has %s, expected %zu elements", index,
                  got ? "a gradient of another size" : "no gradient", json_array_size(want));
         return;
     }
@@ -267,7 +267,8 @@ static void compare(trial *k, size_t index, const json_t *want)
         double y = json_is_null(want) ? 0 : number_of(json_array_get(want, i));
 
         if (!close_to(x, y, rtol, atol))
-            complain(k, "the gradient of tensor %zu has %.9g at %zu, want %.9g", index, x, i, y);
+            complain(k, "the gradient of tensor %zu has %.9g at %zu, expected %.9g", index, x, i,
+                     y);
     }
 }
 
@@ -393,7 +394,7 @@ static void run_case(const json_t *one, bool quiet, cq_map *seen, cq_map *confir
 
     cq_fixture_describe(&text, one);
     if (!k.op)
-        complain(&k, "there is no operator %s", name);
+        complain(&k, "unknown operator %s", name);
     else if (!why && !json_is_null(json_object_get(one, "grads")))
         against_pytorch(&k);
     if (k.op && !why && !k.why[0] && !json_object_get(one, "repeats") && !is_jumpy(name))

@@ -1,4 +1,4 @@
-"""Products of matrices in groups. PyTorch wants rows that begin at multiples of 16 bytes."""
+"""Products of matrices in groups. PyTorch expects rows that begin at multiples of 16 bytes."""
 from cases import *
 
 op = "aten::_grouped_mm"

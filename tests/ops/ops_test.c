@@ -113,7 +113,7 @@ static void compare_values(check *k, const char *run, const cq_tensor *got, cons
         double x = cq_tensor_get_f64(a, i), y = cq_tensor_get_f64(b, i);
 
         if (real ? !close_to(x, y, rtol, atol) : cq_tensor_get_i64(a, i) != cq_tensor_get_i64(b, i))
-            complain(k, run, "element %lld is %.9g, want %.9g", (long long)i, x, y);
+            complain(k, run, "element %lld is %.9g, expected %.9g", (long long)i, x, y);
     }
     cq_tensor_release(a);
     cq_tensor_release(b);
@@ -137,7 +137,8 @@ static void compare_tensor(check *k, const char *run, const cq_tensor *got, cons
     for (size_t i = 0; ok && sizes && i < want->rank; i++)
         ok = got->sizes[i].value == want->sizes[i].value;
     if (!ok)
-        complain(k, run, "the result is %s, want %s", cq_tensor_describe(got, have, sizeof have),
+        complain(k, run, "the result is %s, expected %s",
+                 cq_tensor_describe(got, have, sizeof have),
                  cq_tensor_describe(want, need, sizeof need));
     else if (!same_grid(got->qparams, want->qparams))
         complain(k, run, "the result lies on another grid than that of PyTorch");
@@ -148,7 +149,7 @@ static void compare_tensor(check *k, const char *run, const cq_tensor *got, cons
 static void compare(check *k, const char *run, cq_val got, cq_val want, bool sizes)
 {
     if (got.kind != want.kind) {
-        complain(k, run, "the result is of kind %s, want %s", cq_val_kind_name(got.kind),
+        complain(k, run, "the result is of kind %s, expected %s", cq_val_kind_name(got.kind),
                  cq_val_kind_name(want.kind));
         return;
     }
@@ -156,22 +157,23 @@ static void compare(check *k, const char *run, cq_val got, cq_val want, bool siz
     case CQ_VAL_TENSOR: compare_tensor(k, run, got.u.tensor, want.u.tensor, sizes); return;
     case CQ_VAL_LIST:
         if (got.u.list->n != want.u.list->n)
-            complain(k, run, "the result has %zu items, want %zu", got.u.list->n, want.u.list->n);
+            complain(k, run, "the result has %zu items, expected %zu", got.u.list->n,
+                     want.u.list->n);
         for (size_t i = 0; i < want.u.list->n && i < got.u.list->n; i++)
             compare(k, run, got.u.list->items[i], want.u.list->items[i], sizes);
         return;
     case CQ_VAL_INT:
         if (got.u.i.value != want.u.i.value)
-            complain(k, run, "the result is %lld, want %lld", (long long)got.u.i.value,
+            complain(k, run, "the result is %lld, expected %lld", (long long)got.u.i.value,
                      (long long)want.u.i.value);
         return;
     case CQ_VAL_FLOAT:
         if (!close_to(got.u.f.value, want.u.f.value, 1e-6, 0))
-            complain(k, run, "the result is %g, want %g", got.u.f.value, want.u.f.value);
+            complain(k, run, "the result is %g, expected %g", got.u.f.value, want.u.f.value);
         return;
     case CQ_VAL_BOOL:
         if (got.u.b.value != want.u.b.value)
-            complain(k, run, "the result is %d, want %d", got.u.b.value, want.u.b.value);
+            complain(k, run, "the result is %d, expected %d", got.u.b.value, want.u.b.value);
         return;
     default: return;
     }
@@ -308,7 +310,7 @@ static void run_case(const json_t *one)
 
     cq_fixture_describe(&text, one);
     if (!op) {
-        complain(&k, "table", "there is no operator %s", name);
+        complain(&k, "table", "unknown operator %s", name);
     } else {
         run(&k, op, false, NULL);
         if (!json_object_get(one, "fails") && !json_is_false(json_object_get(one, "fake"))) {

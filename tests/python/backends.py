@@ -14,10 +14,10 @@ import calque.backend
 # name: why it is not among those that have to pass
 LEFT_OUT = {
     r"cuda": "there is one device, CPU",
-    r"bernoulli|training_dropout": "it wants the random numbers of numpy",
+    r"bernoulli|training_dropout": "it expects the random numbers of numpy",
     r"adam_multiple": "its model lacks the epsilon that its numbers were made with",
     r"castlike_.*BFLOAT16": "it gives an input fewer dimensions than its model says",
-    r"loop16_seq_none": "it wants an array without a length to have one",
+    r"loop16_seq_none": "it expects an array without a length to have one",
     r"maxunpool_export_with_output_shape|resize_downsample_scales_(cubic|linear)_align_corners":
         "its numbers are not what the specification says; newer releases have others",
 }

@@ -78,7 +78,7 @@ def python_op_symbolic() -> Symbolic | None:
 
 
 class SymbolicContext:
-    """`ctx` of a symbolic function that wants one: its node, as far as that is known."""
+    """`ctx` of a symbolic function that expects one: its node, as far as that is known."""
 
     def __init__(self, outputs: int) -> None:
         self.cur_node = self.onnx_block = self

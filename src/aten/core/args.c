@@ -214,7 +214,7 @@ void cq_arg_i64_n(const cq_opcall *c, const char *name, int64_t *out, size_t n,
     if (n_given != n && n_given > 1)
         cq_ctx_fail(c->cx,
                     cq_fail(CQ_E_ARGUMENT, c->op->schema->full, NULL,
-                            "argument \"%s\" wants %zu numbers but got %zu", name, n, n_given));
+                            "argument \"%s\" expects %zu numbers but got %zu", name, n, n_given));
     for (size_t i = 0; i < n; i++)
         out[i] = n_given == n ? given[i] : n_given ? given[0] : otherwise ? otherwise[i] : 0;
 }

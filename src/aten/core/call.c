@@ -67,8 +67,8 @@ static cq_status fill_args(cq_ctx *cx, const cq_op *op, cq_val *out, const cq_va
             return cq_fail(CQ_E_ARGUMENT, s->full, NULL, "argument \"%s\" is missing", a->name);
         }
         if (!convert(&out[i], &a->type))
-            return cq_fail(CQ_E_TYPE, s->full, NULL, "argument \"%s\" wants %s but got %s", a->name,
-                           a->type.name, cq_val_kind_name(out[i].kind));
+            return cq_fail(CQ_E_TYPE, s->full, NULL, "argument \"%s\" expects %s but got %s",
+                           a->name, a->type.name, cq_val_kind_name(out[i].kind));
     }
     (void)cx;
     return CQ_OK;
@@ -235,7 +235,7 @@ static cq_status make_complex(cq_opcall *c)
         return run_composed(c, rule, false);
     if (cq_takes_complex(c->op))
         return make_and_tell(c);
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "it is not there for complex numbers");
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "not implemented for complex tensors");
 }
 
 /* Whether real numbers become complex ones by it. */
@@ -377,8 +377,7 @@ const cq_op *cq_op_or_fail(cq_ctx *cx, const char *full_name)
     if (!cx)
         cq_argument_missing(full_name, "cx");
     else if (!op && cx->status == CQ_OK)
-        cq_ctx_fail(cx,
-                    cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", full_name));
+        cq_ctx_fail(cx, cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "unknown operator %s", full_name));
     return op;
 }
 

@@ -42,7 +42,8 @@ static cq_status real_view(cq_opcall *c)
     cq_geometry g = cq_geometry_of(x);
 
     if (!cq_dtype_is_complex(x->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "wants complex numbers, not %s", cq_dtype_name(x->dtype));
+        return cq_call_fail(c, CQ_E_TYPE, "expected complex numbers, got %s",
+                            cq_dtype_name(x->dtype));
     if (x->rank == CQ_MAX_RANK)
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "a tensor has at most %d dimensions", CQ_MAX_RANK);
     g.offset *= 2;
@@ -68,13 +69,13 @@ static cq_status complex_view(cq_opcall *c)
     cq_geometry g = cq_geometry_of(x);
 
     if (complex_of(x->dtype) == CQ_DTYPE_NONE)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float16, float32 or float64, not %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected float16, float32 or float64, got %s",
                             cq_dtype_name(x->dtype));
     if (!x->rank || x->sizes[x->rank - 1].value != 2)
-        return cq_call_fail(c, CQ_E_TYPE, "wants a last dimension of size 2");
+        return cq_call_fail(c, CQ_E_TYPE, "expected a last dimension of size 2");
     if (!is_paired(x))
         return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants the two numbers of a pair beside each other in memory");
+                            "expected the two numbers of a pair beside each other in memory");
     for (size_t i = 0; i + 1 < g.rank; i++)
         g.strides[i] /= 2;
     g.offset /= 2;

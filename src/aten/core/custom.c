@@ -53,7 +53,7 @@ static cq_status check(const cq_function *f)
     if (!f->name || !strstr(f->name, "::") || f->n_in > CQ_FUNCTION_MAX_TENSORS || !f->n_in ||
         !f->n_out || f->n_out > CQ_FUNCTION_MAX_TENSORS || !f->forward)
         return cq_fail(CQ_E_ARGUMENT, f->name, NULL,
-                       "a custom function wants a name with a domain, a forward, and 1 to %d "
+                       "a custom function expects a name with a domain, a forward, and 1 to %d "
                        "inputs and outputs",
                        CQ_FUNCTION_MAX_TENSORS);
     return CQ_OK;

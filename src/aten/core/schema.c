@@ -16,7 +16,7 @@ static void fail(parser *p, const char *wanted)
 {
     if (p->status == CQ_OK)
         p->status =
-            cq_fail(CQ_E_SYNTAX, p->text, NULL, "a schema wants %s at \"%.20s\"", wanted, p->at);
+            cq_fail(CQ_E_SYNTAX, p->text, NULL, "a schema expects %s at \"%.20s\"", wanted, p->at);
 }
 
 static void skip_space(parser *p)

@@ -77,7 +77,7 @@ static cq_status index_shape(cq_opcall *c)
 
     CQ_TRY(join_indices(c, &j, self));
     if (!j.indexed)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least one index");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected at least one index");
     run = j.indexed >> __builtin_ctzll(j.indexed);
     if ((run & (run + 1)) == 0)
         first = (size_t)__builtin_ctzll(j.indexed);
@@ -283,7 +283,7 @@ static cq_status index_source_shape(cq_opcall *c)
         if (i != dim && self->sizes[i].value != source->sizes[i].value &&
             !(broadcasts && cq_int_is(source->sizes[i], 1)))
             return cq_call_fail(
-                c, CQ_E_ARGUMENT, "source has size %lld in dimension %zu, want %lld",
+                c, CQ_E_ARGUMENT, "source has size %lld in dimension %zu, expected %lld",
                 (long long)source->sizes[i].value, i, (long long)self->sizes[i].value);
     return cq_shape_of_self(c);
 }

@@ -34,7 +34,7 @@ static cq_status cat_sizes(cq_opcall *c, const cq_tensor *first, size_t dim, siz
                 continue;
             if (t->sizes[i].value != sizes[i].value)
                 return cq_call_fail(c, CQ_E_ARGUMENT,
-                                    "tensor %zu has size %lld in dimension %zu, want %lld", k,
+                                    "tensor %zu has size %lld in dimension %zu, expected %lld", k,
                                     (long long)t->sizes[i].value, i, (long long)sizes[i].value);
             sizes[i] = stronger(sizes[i], t->sizes[i]);
         }
@@ -51,7 +51,7 @@ static cq_status cat_shape(cq_opcall *c)
     cq_int           sizes[CQ_MAX_RANK];
 
     if (n == 0)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at least one tensor");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected at least one tensor");
     for (size_t k = 0; k < n; k++) {
         const cq_tensor *t = cq_arg_tensor_at(c, "tensors", k);
 
@@ -155,7 +155,8 @@ static cq_status triangle_of(cq_opcall *c, int64_t *columns)
     if (rows < 0 || cols < 0 || rows > INT32_MAX || cols > INT32_MAX ||
         (dtype != CQ_DTYPE_I64 && dtype != CQ_DTYPE_I32))
         return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants sizes from 0 to %d, and results of int32 or int64", INT32_MAX);
+                            "expected sizes from 0 to %d, and results of int32 or int64",
+                            INT32_MAX);
     offset = offset < -rows ? -rows : offset > cols ? cols : offset;
     for (int64_t r = lower && offset < 0 ? -offset : 0; r < rows && cols; r++) {
         int64_t first = lower || r + offset < 0 ? 0 : r + offset;

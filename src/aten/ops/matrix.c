@@ -10,9 +10,9 @@ static cq_status det_shape(cq_opcall *c)
     cq_tensor *x = c->args[0].u.tensor;
 
     if (x->rank < 2 || x->sizes[x->rank - 1].value != x->sizes[x->rank - 2].value)
-        return cq_call_fail(c, CQ_E_TYPE, "wants square matrices");
+        return cq_call_fail(c, CQ_E_TYPE, "expected square matrices");
     if (x->dtype != CQ_DTYPE_F32 && x->dtype != CQ_DTYPE_F64)
-        return cq_call_fail(c, CQ_E_TYPE, "wants float32 or float64, not %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected float32 or float64, got %s",
                             cq_dtype_name(x->dtype));
     return cq_result(c, 0, x->dtype, x->rank - 2, x->sizes);
 }

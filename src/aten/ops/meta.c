@@ -88,7 +88,7 @@ static cq_status element(cq_opcall *c, cq_val *out, cq_tensor *t)
     cq_tensor *data;
 
     if (cq_tensor_numel(t) != 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants a tensor of one element but got %lld",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected a tensor of one element, got %lld",
                             (long long)cq_tensor_numel(t));
     if (cq_dtype_is_complex(t->dtype))
         return cq_call_fail(c, CQ_E_UNSUPPORTED, "complex numbers are not read from tensors");
@@ -193,7 +193,7 @@ static cq_status same_dtype(cq_opcall *c)
 
     if (a == b)
         return CQ_OK;
-    return cq_call_fail(c, CQ_E_TYPE, "wants tensors of one dtype but got %s and %s",
+    return cq_call_fail(c, CQ_E_TYPE, "expected tensors of one dtype, got %s and %s",
                         cq_dtype_name(a), cq_dtype_name(b));
 }
 

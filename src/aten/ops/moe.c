@@ -40,9 +40,9 @@ static cq_status read_product(cq_opcall *c, product *p)
         p->dtype = cq_arg_dtype(c, "out_dtype", p->dtype);
     }
     if (p->a->rank < 2 || p->a->rank > 3 || p->b->rank < 2 || p->b->rank > 3)
-        return cq_call_fail(c, CQ_E_TYPE, "wants factors of two or three dimensions");
+        return cq_call_fail(c, CQ_E_TYPE, "expected factors of two or three dimensions");
     if (p->a->dtype != p->b->dtype || !cq_dtype_is_float(p->a->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "wants floats of one dtype, not %s and %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected floats of one dtype, got %s and %s",
                             cq_dtype_name(p->a->dtype), cq_dtype_name(p->b->dtype));
     p->of = of[p->a->rank - 2][p->b->rank - 2];
     if (!p->ends != (p->of == NOTHING))

@@ -15,7 +15,7 @@ static cq_status read_pads(cq_opcall *c, const char *name, size_t rank, pads *p)
 
     if (n % 2 || n > 2 * rank)
         return cq_call_fail(c, CQ_E_ARGUMENT,
-                            "wants pairs of numbers for at most %zu dimensions but got %zu numbers",
+                            "expected pairs of numbers for at most %zu dimensions, got %zu numbers",
                             rank, n);
     for (size_t i = 0; i < rank; i++) {
         size_t at    = 2 * (rank - 1 - i);
@@ -104,10 +104,10 @@ static cq_status own_shape_of(cq_opcall *c, const char *name, size_t n_dims)
     pads       p;
 
     if (self->rank != n_dims + 1 && self->rank != n_dims + 2)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants %zu or %zu dimensions but got %u", n_dims + 1,
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected %zu or %zu dimensions, got %u", n_dims + 1,
                             n_dims + 2, (unsigned)self->rank);
     if (n != 2 * n_dims)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants %zu numbers but got %zu", 2 * n_dims, n);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected %zu numbers, got %zu", 2 * n_dims, n);
     CQ_TRY(read_pads(c, name, self->rank, &p));
     CQ_TRY(check_reach(c, self, &p));
     CQ_TRY(padded_sizes(c, self, &p, sizes));

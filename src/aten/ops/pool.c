@@ -118,7 +118,7 @@ static cq_status adaptive_shape(cq_opcall *c)
     CQ_TRY(cq_need_image(c, x, n));
     given = cq_arg_ints(c, "output_size", out, 3);
     if (given != n && given != 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" wants %zu numbers but got %zu", n,
+        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" expects %zu numbers but got %zu", n,
                             given);
     memcpy(sizes, x->sizes, (x->rank - n) * sizeof *sizes);
     for (size_t i = 0; i < n; i++) {
@@ -169,7 +169,7 @@ static cq_status unpool_shape(cq_opcall *c)
             return cq_call_fail(c, CQ_E_TYPE, "\"indices\" should have the shape of the input");
     memcpy(sizes, x->sizes, (x->rank - n) * sizeof *sizes);
     if (cq_arg_ints(c, "output_size", sizes + x->rank - n, n) != n)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" wants %zu numbers", n);
+        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" expects %zu numbers", n);
     return cq_result(c, 0, x->dtype, x->rank, sizes);
 }
 

@@ -320,10 +320,10 @@ static cq_status check_params(const cq_opcall *c)
         want = self->rank ? self->sizes[axis_of(c)].value : 1;
     if (cq_tensor_numel(scale.u.tensor) != want ||
         cq_tensor_numel(cq_arg_tensor(c, "zero_point")) != want)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "%lld scales and %lld zero points, want %lld each",
-                            (long long)cq_tensor_numel(scale.u.tensor),
-                            (long long)cq_tensor_numel(cq_arg_tensor(c, "zero_point")),
-                            (long long)want);
+        return cq_call_fail(
+            c, CQ_E_ARGUMENT, "%lld scales and %lld zero points, expected %lld each",
+            (long long)cq_tensor_numel(scale.u.tensor),
+            (long long)cq_tensor_numel(cq_arg_tensor(c, "zero_point")), (long long)want);
     return c->cx->status;
 }
 
@@ -471,7 +471,7 @@ static cq_status make_quantized_shape(cq_opcall *c)
 
     CQ_TRY(check_params(c));
     if (!torch_dtype_of(self->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "wants int8, uint8 or int32, not %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected int8, uint8 or int32, got %s",
                             cq_dtype_name(self->dtype));
     CQ_TRY(cq_result_like(c, 0, self, CQ_DTYPE_F32));
     out = cq_result_tensor(c, 0);

@@ -89,7 +89,7 @@ static cq_status new_sizes(cq_opcall *c, const cq_tensor *x, size_t n, cq_int *o
         for (size_t i = 1; i < n; i++)
             out[i] = out[0];
     else if (given && given != n)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" wants %zu numbers but got %zu", n,
+        return cq_call_fail(c, CQ_E_ARGUMENT, "\"output_size\" expects %zu numbers but got %zu", n,
                             given);
     if (given)
         return CQ_OK;

@@ -38,8 +38,8 @@ static cq_status check_state(const cq_opcall *c, const rnn *r, const cq_tensor *
         return cq_call_fail(c, CQ_E_TYPE, "an initial state should have 3 dimensions");
     for (size_t i = 0; i < 3; i++)
         if (t->sizes[i].value != want[i])
-            return cq_call_fail(c, CQ_E_TYPE, "size %zu of an initial state is %lld, want %lld", i,
-                                (long long)t->sizes[i].value, (long long)want[i]);
+            return cq_call_fail(c, CQ_E_TYPE, "size %zu of an initial state is %lld, expected %lld",
+                                i, (long long)t->sizes[i].value, (long long)want[i]);
     return CQ_OK;
 }
 

@@ -154,7 +154,7 @@ static cq_status bincount_run(cq_opcall *c)
     cq_tensor *out = NULL, *self = cq_arg_tensor(c, "self");
 
     if (self->rank != 1 || !cq_dtype_is_integer(self->dtype))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants integers in one dimension");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected integers in one dimension");
     if (cq_arg_i64(c, "minlength") < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "minlength must not be negative");
     return done(

@@ -154,7 +154,7 @@ static cq_status diagonal_geometry(cq_opcall *c, const cq_tensor *self, cq_geome
     cq_int      rows, columns, n;
 
     if (self->rank < 2 || a == b)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants two different dimensions");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected two different dimensions");
     *g      = cq_geometry_of(self);
     rows    = self->sizes[a];
     columns = self->sizes[b];
@@ -247,7 +247,7 @@ static cq_status as_strided_view(cq_opcall *c)
 static cq_status as_strided_scatter_shape(cq_opcall *c)
 {
     if (!cq_tensor_is_contiguous(cq_arg_tensor(c, "self")))
-        return cq_call_fail(c, CQ_E_UNSUPPORTED, "wants a contiguous tensor to write into");
+        return cq_call_fail(c, CQ_E_UNSUPPORTED, "expected a contiguous tensor to write into");
     return scatter_shape(c, as_strided_geometry);
 }
 

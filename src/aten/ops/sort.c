@@ -238,7 +238,7 @@ static cq_status logcumsumexp_shape(cq_opcall *c)
 {
     dim_of(c);
     if (!cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "wants floats, not %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected floats, got %s",
                             cq_dtype_name(cq_arg_tensor(c, "self")->dtype));
     return cq_shape_of_self(c);
 }

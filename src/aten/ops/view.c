@@ -33,7 +33,7 @@ static cq_status t_view(cq_opcall *c)
     cq_geometry g    = cq_geometry_of(self);
 
     if (self->rank > 2)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "wants at most 2 dimensions but got %u",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected at most 2 dimensions, got %u",
                             (unsigned)self->rank);
     if (self->rank == 2)
         swap_dims(&g, 0, 1);
@@ -145,7 +145,7 @@ static cq_status view_dtype_view(cq_opcall *c)
     if (from_size != to_size) {
         if (!g.rank || g.strides[last] != 1)
             return cq_call_fail(c, CQ_E_ARGUMENT,
-                                "wants a dense last dimension to change the size "
+                                "expected a dense last dimension to change the size "
                                 "of elements");
         g.sizes[last] =
             cq_size_floordiv(c, cq_size_mul(c, g.sizes[last], cq_i(from_size)), cq_i(to_size));

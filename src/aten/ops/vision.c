@@ -12,7 +12,7 @@ static cq_status check_boxes(const cq_opcall *c)
 
     if (dets->rank != 2 || dets->sizes[1].value != 4 || scores->rank != 1 ||
         scores->sizes[0].value != dets->sizes[0].value)
-        return cq_call_fail(c, CQ_E_TYPE, "wants boxes [n, 4] and n scores");
+        return cq_call_fail(c, CQ_E_TYPE, "expected boxes [n, 4] and n scores");
     if (!cq_dtype_is_float(dets->dtype) || dets->dtype != scores->dtype)
         return cq_call_fail(c, CQ_E_TYPE, "boxes and scores should be of one float type");
     return CQ_OK;
@@ -61,7 +61,7 @@ static cq_status regions_shape(cq_opcall *c)
     cq_int     sizes[4];
 
     if (x->rank != 4 || rois->rank != 2 || rois->sizes[1].value != 5)
-        return cq_call_fail(c, CQ_E_TYPE, "wants images [n, c, h, w] and regions [k, 5]");
+        return cq_call_fail(c, CQ_E_TYPE, "expected images [n, c, h, w] and regions [k, 5]");
     if (x->dtype != rois->dtype || !cq_dtype_is_float(x->dtype))
         return cq_call_fail(c, CQ_E_TYPE, "images and regions should be of one float type");
     sizes[0] = rois->sizes[0];

@@ -44,7 +44,7 @@ static cq_status check_name(const char *name)
 
     if (!colons || !colons[2] || strlen(name) > MAX_NAME || cq_starts_with(name, "onnx::"))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "a rule wants the name of an operator with its domain, as in aten::silu, "
+                       "a rule expects the name of an operator with its domain, as in aten::silu, "
                        "not \"%.100s\"",
                        name);
     return CQ_OK;

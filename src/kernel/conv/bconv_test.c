@@ -193,7 +193,7 @@ static void check_case(const conv_case *k, int end, int64_t expected)
         if (end != SUM)
             sum = sum < -0.5f ? -0.5f : sum > 2 ? 2 : sum;
         if (!(fabsf(sum - b[i]) <= limit))
-            fail_msg("case %d, element %lld: %g, want %g", (int)(k - cases), (long long)i,
+            fail_msg("case %d, element %lld: %g, expected %g", (int)(k - cases), (long long)i,
                      (double)b[i], (double)sum);
         if (b[i] != c[i])
             fail_msg("case %d, element %lld: other threads, other bits", (int)(k - cases),

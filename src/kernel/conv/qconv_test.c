@@ -122,7 +122,7 @@ static void check_results(const conv_case *k, const void *x, const int8_t *w, co
         float   want  = nearbyintf(fminf(fmaxf((float)sum * scale, -7), 248)) + 7;
 
         if (real[place] != (float)sum || (float)element(q, place) != want)
-            fail_msg("case %d, element %d: %g and %d, want %d and %g", (int)(k - cases), (int)i,
+            fail_msg("case %d, element %d: %g and %d, expected %d and %g", (int)(k - cases), (int)i,
                      (double)real[place], element(q, place), sum, (double)want);
     }
 }

@@ -230,7 +230,7 @@ static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
     status = cq_onnx_schema_find(&schema, NULL, t->op, CQ_COMPOSE_OPSET);
     if (status != CQ_OK || !schema || n_out < 1 || n_out > CQ_LANG_MAX_ITEMS)
         return cq_lang_fail(l, status == CQ_OK ? CQ_E_INTERNAL : status,
-                            "there is no operator %s with %zu outputs", t->op, n_out);
+                            "unknown operator %s with %zu outputs", t->op, n_out);
     for (size_t i = 0; i < n; i++)
         if (!t->keywords[i])
             add_input(c, &made, args[i]);

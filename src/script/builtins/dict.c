@@ -99,7 +99,7 @@ static cq_status add_pairs(cq_fncall *c)
         cq_val pair = items->items[i], key;
 
         if (!cq_val_is_list(pair) || pair.u.list->n != 2)
-            return cq_fail(CQ_E_TYPE, "dict", NULL, "wants pairs of keys and values");
+            return cq_fail(CQ_E_TYPE, "dict", NULL, "expected pairs of keys and values");
         key = pair.u.list->items[0];
         CQ_TRY(cq_builtin_key(c->ev, &key));
         CQ_TRY(cq_dict_set(c->result.u.dict, key, pair.u.list->items[1]));

@@ -285,7 +285,7 @@ cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)
     snprintf(message, sizeof message, "%s", cq_last_error()->message);
     not_known(ev->guess);
     cq_error_add_where(status, "%s", cq_place_text(ev->guess_place, place));
-    return cq_error_add_excerpt(status, "with a guess of what it returns: %s", message);
+    return cq_error_add_excerpt(status, "with a guessed result: %s", message);
 }
 
 cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args,

@@ -149,7 +149,7 @@ cq_status cq_builtin_want_ints(const cq_fncall *c)
 {
     if (c->args[0].kind == CQ_VAL_INT && c->args[1].kind == CQ_VAL_INT) /* as in TorchScript */
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, c->name, NULL, "wants two ints but got %s and %s",
+    return cq_fail(CQ_E_TYPE, c->name, NULL, "expected two ints, got %s and %s",
                    cq_eval_type_name(c->args[0]), cq_eval_type_name(c->args[1]));
 }
 

@@ -435,7 +435,7 @@ static cq_status call_by_arguments(cq_fncall *c)
     const char  *suffix, *sign;
 
     if (len >= sizeof plain)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", c->name);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "unknown operator %s", c->name);
     memcpy(plain, c->name, len);
     plain[len] = '\0';
     sign       = cq_op_in_place_sign(plain);

@@ -205,7 +205,7 @@ static cq_status new_object(cq_fncall *c)
     const cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
 
     return cls ? cq_eval_new_instance(c->ev, cls, &c->result)
-               : cq_fail(CQ_E_TYPE, "__new__", NULL, "wants a class");
+               : cq_fail(CQ_E_TYPE, "__new__", NULL, "expected a class");
 }
 
 /* ---- output and failure ---- */

@@ -278,7 +278,7 @@ static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val
     if (x->kind != CQ_VAL_LIST) {
         CQ_TRY(cq_eval_as_tensor(c->ev, now, &t));
         if (!cq_qparams_same(t->qparams, x->grid))
-            return no(c, "a tensor is quantized in another way in every round");
+            return no(c, "a tensor has other quantization parameters in every iteration");
         x->end = cq_capture_value(c->ev->capture, c->ev->cx, t);
         return x->end ? memory_of(c, x, x->end, now, &x->last) : failed(c);
     }

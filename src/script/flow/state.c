@@ -570,7 +570,7 @@ void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs)
 {
     if (weights->len)
         cq_warn(NULL,
-                "%s changes %s, and every run of the export begins with what the file holds; "
+                "%s changes %s, and every run of the export begins with the values in the file;  "
                 "--state makes inputs and outputs of it",
                 who, weights->text);
     if (inputs->len)

@@ -13,7 +13,7 @@ static cq_status call_op(cq_eval *ev, const char *name, const cq_val *args, size
     const cq_op *op = cq_op_find(name);
 
     if (!op)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is no operator %s", name);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "unknown operator %s", name);
     return cq_op_call(ev->cx, op, args, n, out, 1);
 }
 

@@ -20,7 +20,7 @@ class ValueHandle(Handle):
 
 def to_value(data: Any, kind: str = "") -> ValueHandle:
     """A value of the library. kind is its type in the model, as far as that is known: a list is a
-    sequence, unless the model wants a tensor."""
+    sequence, unless the model expects a tensor."""
     handle = ValueHandle()
     if data is None:
         check(lib.cq_onnx_value_new_none(byref(handle)))

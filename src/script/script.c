@@ -285,7 +285,7 @@ static cq_status give_value(cq_visit *w, cq_val v)
         return CQ_OK;
     }
     if (undefined)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the result may be used before it is assigned: %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "the result has no value on some path: %s",
                        undefined->text ? undefined->text : "it was never given one");
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",

@@ -36,7 +36,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
         value = cq_python_native(value);
         if (value.kind != CQ_VAL_DICT)
-            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** wants a dict, not %s",
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict, got %s",
                                 cq_eval_type_name(value));
         CQ_TRY(cq_dict_add(out->u.dict, value.u.dict));
     }

@@ -28,7 +28,7 @@ def version():
 
 
 class Build(build_py):
-    """The Python files as they are, the library beside them, and the program in bin."""
+    """The Python files unchanged, the library beside them, and the program in bin."""
 
     def run(self):
         super().run()

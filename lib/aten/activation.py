@@ -150,7 +150,7 @@ def leaky_relu_gradient(grad, self, negative_slope):
     return {"self": torch.where(self > 0, grad, grad * negative_slope)}
 
 
-# The weight lies along the channels of self; a single one fits everything.
+# The weight has one element per channel of self, or a single one.
 @gradient("aten::prelu")
 def prelu_gradient(grad, self, weight):
     slope = weight.reshape(

@@ -133,7 +133,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
 )
 def linalg_matrix_norm_str_ord(self, ord, dim, keepdim, dtype):
     """Norms of matrices."""
-    assert ord in ["fro", "nuc"], f"there is no norm {ord}"
+    assert ord in ["fro", "nuc"], f"unknown norm {ord}"
     dims = matrix_dims(dim, self.ndim)
     x = converted(self, dtype)
     if ord == "nuc":

@@ -82,7 +82,7 @@ def fourier_in_run(x, n, divided, real_in, real_out, inverse):
     return y.conj() if inverse else y
 
 
-# Along one dimension; None and -1 points are as many as there are. What is divided by has a
+# Along one dimension; None and -1 points mean all of them. The divisor has a
 # number: 0 nothing, 1 the root, 2 all of it.
 def fourier(x, dim, points, norm, real_in, real_out, inverse):
     given = points is not None and points != -1
@@ -462,7 +462,7 @@ def istft(
     return y if self.ndim == 3 else y.squeeze(0)
 
 
-# Their inner names. What is divided by has a number: 0 nothing, 1 the root, 2 all of it.
+# Their inner names. The divisor has a number: 0 none, 1 the root of n, 2 n.
 @operator(
     "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
     of_views=True,

@@ -14,7 +14,7 @@ def bin_of(x, edges):
     return torch.where(x == edges.select(0, -1), edges.shape[0] - 2, at)
 
 
-# Those of n parts of a range, the k-th of limits, or else all that x covers.
+# The edges of n bins over a range: the k-th of limits, or the range of x.
 def edges_over(x, n, limits, k):
     if limits is not None:
         low = torch.scalar_tensor(limits[2 * k], dtype=x.dtype)

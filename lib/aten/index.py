@@ -104,7 +104,7 @@ def scatter_add_gradient(grad, dim, index):
 
 
 # What the result would be without a single zero among its factors is computed apart, for it
-# cannot be had by division. What is written over has no gradient.
+# cannot be computed by division. Overwritten elements have no gradient.
 @gradient("aten::scatter_reduce.two")
 def scatter_reduce_two_gradient(grad, result, self, dim, index, src, reduce, include_self):
     if reduce == "sum":

@@ -9,7 +9,7 @@ from aten.loss import reduced
 from aten.normalization import norm_back, normalised
 
 
-# In training: the result, its statistics, and the running ones as they are moved; the variance
+# In training: the result, its statistics, and the updated running ones; the variance
 # among those is unbiased.
 def trained_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     dims = [i for i in range(input.ndim) if i != 1]
@@ -232,7 +232,7 @@ def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
 
 
 # What fill_diagonal_ leaves, which PyTorch has in place only. Below the square of a matrix that
-# is tall the diagonal begins anew with wrap, one row further down each time.
+# is tall the diagonal starts again with wrap, one row further down each time.
 @operator("aten::fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor")
 def fill_diagonal(self, fill_value, wrap):
     """A copy with a number on the diagonal."""

@@ -200,7 +200,7 @@ def baddbmm_gradient(grad, batch1, batch2, beta, alpha):
     }
 
 
-# A weight of one dimension gives one result, without a dimension of its own.
+# A weight of one dimension gives one result, without a separate dimension.
 @gradient("aten::linear")
 def linear_gradient(grad, input, weight):
     vector = weight.ndim == 1

@@ -7,9 +7,9 @@ from calque import operator
 from aten.common import scaled, shifted
 
 
-# The end of every loss: as it is, its mean or its sum.
+# The reduction of a loss: none, its mean or its sum.
 def reduced(loss, reduction):
-    assert reduction in [0, 1, 2], f"there is no reduction {reduction}"
+    assert reduction in [0, 1, 2], f"unknown reduction {reduction}"
     return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss
 
 

@@ -77,7 +77,7 @@ def observations(w, aweights, correction):
     return (n - (w * aweights).sum() / n * correction).clamp_min(0)
 
 
-# Weighted, an observation counts as often as it is there (fweights), times how much.
+# Weights of observations: frequencies (fweights) times importance (aweights).
 def covariance(x, correction, fweights, aweights):
     assert x.ndim <= 2, f"expected at most 2 dimensions, got {x.ndim}"
     x = in_float(x.reshape([1, -1]) if x.ndim < 2 else x)

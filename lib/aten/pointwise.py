@@ -531,7 +531,7 @@ def nan_to_num_gradient(grad, self):
     return {"self": torch.where(torch.isfinite(self), grad, 0)}
 
 
-# Outside of 0 … 1 there is no logit, unless eps keeps it inside, and then it stands still.
+# logit is undefined outside of 0 … 1, unless eps clamps the argument; the gradient is then 0.
 @gradient("aten::logit")
 def logit_gradient(grad, self, eps):
     return {

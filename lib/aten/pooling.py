@@ -47,7 +47,7 @@ def pool_windows(x, kernel, stride, pad, dilation, ceil_mode, fill):
     )
 
 
-# What a window of one axis counts: all of it that lies on the image or the padding asked for, or
+# The number of elements of a window along one axis: those on the feature map and the counted padding, or
 # on the image alone.
 def counted(size, places, kernel, stride, pad, include):
     start = torch.arange(places) * stride - pad

@@ -90,7 +90,7 @@ def dequantize_list(qtensors):
     return [torch.ops.aten.dequantize.self(floats(x)) for x in qtensors]
 
 
-# round(x / scale) + zero point: x lies on the grid, so it needs no limits.
+# round(x / scale) + zero point: x is quantized, so it needs no clipping.
 @operator("aten::int_repr(Tensor self) -> Tensor", of_views=True)
 def int_repr(self):
     """The integers of a quantized tensor."""

@@ -51,7 +51,7 @@ def quantized_decomposed_quantize_per_tensor_tensor(
 def quantized_decomposed_dequantize_per_tensor(
     input, scale, zero_point, quant_min, quant_max, dtype, out_dtype
 ):
-    """What integers on a grid mean."""
+    """Dequantize integers."""
     return (input.to(or_float(out_dtype)) - zero_point) * scale
 
 
@@ -68,7 +68,7 @@ def quantized_decomposed_dequantize_per_tensor(
 def quantized_decomposed_dequantize_per_tensor_tensor(
     input, scale, zero_point, quant_min, quant_max, dtype, out_dtype
 ):
-    """What integers on a grid that is data mean."""
+    """Dequantize integers with data-dependent quantization parameters."""
     d = or_float(out_dtype)
     return (input.to(d) - zero_point.to(d)) * scale.to(d)
 
@@ -96,7 +96,7 @@ def quantized_decomposed_quantize_per_channel(
 def quantized_decomposed_dequantize_per_channel(
     input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype
 ):
-    """What integers on a grid for each channel mean."""
+    """Dequantize integers with quantization parameters for each channel."""
     d = wrap_dim(axis, input.ndim)
     sizes = [-1 if i == d else 1 for i in range(input.ndim)]
     scale = scales.reshape(sizes)
@@ -145,7 +145,7 @@ def quantized_decomposed_quantize_per_token(
 def quantized_decomposed_dequantize_per_token(
     input, scales, zero_points, quant_min, quant_max, dtype, output_dtype
 ):
-    """What integers on a grid for each row mean."""
+    """Dequantize integers with quantization parameters for each row."""
     return ((input - zero_points) * scales).to(output_dtype)
 
 
@@ -173,7 +173,7 @@ def quantized_decomposed_quantize_per_channel_group(
 def quantized_decomposed_dequantize_per_channel_group(
     input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype
 ):
-    """What integers on a grid for each group of a row mean."""
+    """Dequantize integers with quantization parameters for each group of a row."""
     assert input.shape[-1] % group_size == 0, f"groups of {group_size} do not make up a row"
     sizes = list(input.shape[:-1]) + [input.shape[-1] // group_size, group_size]
     scale = scales.reshape(list(scales.shape) + [1])

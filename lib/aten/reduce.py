@@ -73,12 +73,12 @@ def product_of_others(x, dim):
 def sum_to_size(self, size):
     """Sums broadcast dimensions back to these sizes."""
     lead = self.ndim - len(size)
-    assert lead >= 0, "size is none that broadcasts to the tensor"
+    assert lead >= 0, "size does not broadcast to the tensor"
     if len(size) == 0:
         return self.sum()
     own = self.shape[lead:]
     for i in range(len(size)):
-        assert size[i] == own[i] or size[i] == 1, "size is none that broadcasts to the tensor"
+        assert size[i] == own[i] or size[i] == 1, "size does not broadcast to the tensor"
     dims = list(range(lead)) + [
         lead + i for i in range(len(size)) if size_hint(size[i]) != size_hint(own[i])
     ]

@@ -47,7 +47,7 @@ def resized(x, size, factors, mode, align_corners, recompute, antialias):
         return torch.ops.aten._upsample_bicubic2d_aa.vec(x, size, align, factors)
     if mode == "bicubic" and n == 2:
         return torch.ops.aten.upsample_bicubic2d.vec(x, size, align, factors)
-    raise ValueError(f"there is no mode {mode} for {n} axes")
+    raise ValueError(f"unknown mode {mode} for {n} axes")
 
 
 # Places that left the image, thrown back from its borders as often as needed. low and high are
@@ -60,7 +60,7 @@ def reflected(x, low, high):
     return (rest + low) / 2
 
 
-# From -1 … 1 to the places of pixels; then as the padding says.
+# From -1 … 1 to pixel coordinates; then the padding mode is applied.
 def pixel_places(g, size, align):
     return (g + 1) * (size - 1) / 2 if align else ((g + 1) * size - 1) / 2
 
@@ -71,7 +71,7 @@ def kept_inside(x, size, padding, align):
     return x.clamp(0, size - 1) if padding > 0 else x
 
 
-# The pixels at whole places, one tensor for each axis; 0 beside the image.
+# The pixels at integer coordinates, one tensor for each axis; 0 outside of the image.
 def pixels_at(image, at):
     n = len(at)
     inside = torch.ones([], dtype=torch.bool)
@@ -87,7 +87,7 @@ def pixels_at(image, at):
     return torch.where(inside.unsqueeze(1), y, number_like(y, 0.0))
 
 
-# The k-th of the 2^n corners around places: bit i of k tells the side along axis i.
+# The k-th of the 2^n corners around the coordinates: bit i of k is the side along axis i.
 def corner_at(image, at, k):
     n = len(at)
     corner = []
@@ -108,7 +108,7 @@ def cubic_weight(x, beyond):
     return (x * 1.25 - 2.25) * x * x + 1
 
 
-# The k-th of the 4^n pixels around places.
+# The k-th of the 4^n pixels around the coordinates.
 def cubic_at(image, at, k, padding, align):
     pixels = []
     weight = torch.ones([], dtype=image.dtype)
@@ -176,7 +176,7 @@ def filter_weight(x, cubic):
     return torch.where(x < 1, near, torch.where(x < 2, far, torch.zeros_like(x)))
 
 
-# [places of the result, pixels]: what each pixel counts.
+# [indices of the result, pixels]: the weight of each pixel.
 def average_weights(n, out, factor, align, cubic, dtype):
     from_ = torch.scalar_tensor(n, dtype=torch.float64)
     to = torch.scalar_tensor(out, dtype=torch.float64)

@@ -25,7 +25,7 @@ def index_reduce(self, dim, index, source, reduce, include_self):
     return torch.scatter_reduce(self, d, at, source, reduce, include_self=include_self)
 
 
-# Where segments end tells which one a place is in: the number of ends that are not behind it.
+# The segment of an index is the number of segment ends that are not after it.
 # What lies behind the last end is reduced into one more segment, which is cut off.
 @operator(
     "aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, "
@@ -92,7 +92,7 @@ def nonzero_static(self, size, fill_value):
     )
 
 
-# Of all rows of r places, numbered in order, those that rise: what remains of their rank is above
+# Of all rows of r indices, in lexicographic order, the increasing ones: the rest of their rank is above
 # 0.
 @operator(
     "aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",

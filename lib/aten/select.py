@@ -32,7 +32,7 @@ def repeat_interleave_self_Tensor(self, repeats, dim, output_size):
     return x.index_select(d, torch.repeat_interleave(repeats, output_size=output_size))
 
 
-# Rows of the weight are summed over the places where they were looked up.
+# Rows of the weight are summed over the indices that selected them.
 @gradient("aten::embedding")
 def embedding_gradient(grad, weight, indices, padding_idx, scale_grad_by_freq):
     at = indices.reshape([-1])

@@ -25,7 +25,7 @@ def slopes(x, spacing, dim, edge_order):
     return torch.cat([first / spacing, inner / spacing, last / spacing], dim)
 
 
-# The same at places that lie as they like: a parabola goes through three of them.
+# The same at unevenly spaced coordinates: a parabola through three of them.
 def slopes_at(x, places, dim, edge_order):
     assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
     x = x.movedim(dim, -1)
@@ -47,7 +47,7 @@ def slopes_at(x, places, dim, edge_order):
     return torch.cat([first, inner, last], -1).movedim(-1, dim)
 
 
-# The elements of each lane of sorted: at places of its own [.., n of q], or at the same ones [n
+# The elements of each lane of sorted: at separate indices [.., n of q], or at common ones [n
 # of q].
 def element_at(sorted, at):
     at = at.to(torch.int64)
@@ -84,7 +84,7 @@ def quantiles(x, q, dim, keepdim, how, numbers):
         "higher",
         "nearest",
         "midpoint",
-    ], f"there is no interpolation {how}"
+    ], f"unknown interpolation {how}"
     assert x.dtype in [
         torch.float32,
         torch.float64,

@@ -18,8 +18,8 @@ def _log_softmax(self, dim, half_to_float):
     return torch.log_softmax(self, dim, torch.float32 if half_to_float else None)
 
 
-# The rows that are -inf throughout are taken out before, so that nothing is NaN on the way there
-# and on the way back.
+# Rows that are -inf throughout are replaced first, so that there is no NaN in the forward
+# and the backward pass.
 @operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 def _safe_softmax(self, dim, dtype):
     """Softmax, but 0 where all along the dimension is -inf."""
@@ -32,7 +32,7 @@ def _safe_softmax(self, dim, dtype):
     "ScalarType input_dtype) -> Tensor"
 )
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
-    """What reaches the argument of a softmax of a gradient of its result."""
+    """The gradient of the argument of a softmax, from that of its result."""
     y = grad_output * output
     return (y - output * y.sum(dim, True)).to(input_dtype)
 
@@ -42,7 +42,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype):
     "ScalarType input_dtype) -> Tensor"
 )
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
-    """What reaches the argument of a log_softmax of a gradient of its result."""
+    """The gradient of the argument of a log_softmax, from that of its result."""
     return (grad_output - output.exp() * grad_output.sum(dim, True)).to(input_dtype)
 
 

@@ -24,7 +24,7 @@ def rows_of(a):
 
 
 # m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
-# number in column i, of those that were not taken yet, changes places with row i, and goes off
+# number in column i, of the remaining ones, is swapped with row i, and is subtracted
 # all others so often that column i becomes that of an identity.
 def eliminated(m, n):
     rows = torch.arange(n, dtype=torch.int64)
@@ -80,8 +80,8 @@ def magnitude(x):
 
 
 # Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the rows
-# are in. In step i the row with the largest number in column i changes places with row i; what is
-# divided by it stays below it; a column of zeros stays as it is. The order is one more column.
+# are in. In step i the row with the largest number in column i is swapped with row i; the
+# quotients are stored below it; a column of zeros is unchanged. The order is one more column.
 def triangles(a, pivot):
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
@@ -119,7 +119,7 @@ def triangles(a, pivot):
     )
 
 
-# As LAPACK counts it, from 1; 0 if there is none.
+# Counted from 1, as in LAPACK; 0 if there is none.
 def first_zero_pivot(lu):
     if min(size_hint(lu.shape[-2]), size_hint(lu.shape[-1])) == 0:
         return torch.zeros(lu.shape[:-2], dtype=torch.int32)
@@ -249,7 +249,7 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
     return (x, batched(A, self).clone())
 
 
-# Column i of the factor is what is left of column i of A, divided by the root of its first
+# Column i of the factor is the remainder of column i of A, divided by the root of its first
 # number; its product with itself is taken off A.
 @operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", autocast="float32")
 def linalg_cholesky(self, upper):
@@ -389,7 +389,7 @@ def lu_solve(self, LU_data, LU_pivots):
     return torch.ops.aten.linalg_lu_solve(LU_data, LU_pivots, self)
 
 
-# PyTorch factors the transpose of a matrix whose rows lie one after another.
+# PyTorch factors the transpose of a row-major matrix.
 @operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", complex=True)
 def _linalg_det(A):
     """Determinants, and the triangular factors."""
@@ -456,7 +456,7 @@ def ormqr(self, input2, input3, left, transpose):
 @operator("aten::linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)")
 def linalg_qr(A, mode):
     """Orthogonal and triangular factors."""
-    assert mode in ["reduced", "complete", "r"], f"there is no mode {mode}"
+    assert mode in ["reduced", "complete", "r"], f"unknown mode {mode}"
     rows = A.shape[-2]
     k = min(rows, A.shape[-1])
     a, tau = reflectors(A)

@@ -74,7 +74,7 @@ def cumsum_gradient(grad, dim):
 
 
 # Each element's part in all products after it. Division does it fast; where an element is zero,
-# its part is the product of the others, found one place after the other.
+# its factor is the product of the others, computed one index after the other.
 @gradient("aten::cumprod")
 def cumprod_gradient(grad, result, self, dim, dtype):
     zero = bool(torch.any(self == 0))

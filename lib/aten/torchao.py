@@ -185,7 +185,7 @@ def torchao_dequantize_affine(
     output_dtype,
     zero_point_domain,
 ):
-    """What integers mean, with quantization parameters for each block."""
+    """Dequantize integers with quantization parameters for each block."""
     assert (
         len(block_size) == input.ndim
     ), f"{len(block_size)} block sizes for a tensor of {input.ndim} dimensions"

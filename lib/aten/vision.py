@@ -21,7 +21,7 @@ def to_grid(places, size):
     return (places * 2 + 1) / size - 1
 
 
-# Each bin of the result has a channel of its own in the image: of all bins of all channels the
+# Each bin of the result has a separate channel in the image: of all bins of all channels the
 # diagonal counts.
 @operator(
     "torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, "

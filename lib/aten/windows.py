@@ -16,7 +16,7 @@ def pads_of(before, after):
     return pads
 
 
-# All windows: [batch, channels, places …, kernel …].
+# All windows: [batch, channels, positions …, kernel …].
 def windows_of(x, kernel, stride, dilation):
     for i in range(len(kernel)):
         x = x.unfold(2 + i, dilation[i] * (kernel[i] - 1) + 1, stride[i])

@@ -7,7 +7,7 @@ from calque.onnx import *
 
 
 def given(value, otherwise):
-    """The value, or otherwise if there is none."""
+    """The value, or otherwise if it is None."""
     return otherwise if value is None else value
 
 

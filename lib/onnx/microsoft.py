@@ -13,7 +13,7 @@ from calque.onnx import *
 
 
 def add_if(x, y):
-    """x + y, or x alone if there is no y."""
+    """x + y, or x if y is None."""
     return x if y is None else x + y
 
 
@@ -264,7 +264,7 @@ def hidden_keys(mask_index, rows, total):
 
 
 def added_to_scores(mask, bias, q, total, mask_filter_value):
-    """What is added to scores, by a mask and a bias of them; either may be None."""
+    """The addend of scores, from a mask and a bias; either may be None."""
     if mask is None:
         return bias
     hidden = hidden_keys(mask, q, total)
@@ -444,7 +444,7 @@ def unpacked_heads(query, num_heads, kv_num_heads):
 
 
 def with_cache(new, past, heads, start, total):
-    """What was there before, with new keys or values [batch, length, heads * width] behind it."""
+    """The cache, followed by new keys or values [batch, length, heads * width]."""
     apart = Transpose(Reshape(new, [0, 0, heads, -1]), perm=[0, 2, 1, 3])
     missing = total
     if past is not None:
@@ -487,7 +487,7 @@ def group_query_attention(
     if key is None:
         q, k, v = unpacked_heads(query, num_heads, kv_num_heads)
     # Where the queries of each row begin, and the position of each query. At the first call all
-    # rows begin at 0; later they are the last of what is filled.
+    # rows begin at 0; later they are the last filled positions.
     length = Shape(q, start=1, end=2)
     total = Reshape(Cast(total_sequence_length, to=torch.int64), [-1])
     filled = Reshape(Cast(seqlens_k, to=torch.int64), [-1]) + 1

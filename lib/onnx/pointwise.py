@@ -193,7 +193,7 @@ def xlogy(self, other):
 
 
 def log_add_exp(x, y):
-    """The greater one, and what the other adds to it."""
+    """The greater one, and the contribution of the other."""
     return Max(x, y) + Log(Exp(-Abs(x - y)) + 1)
 
 

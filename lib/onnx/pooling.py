@@ -37,7 +37,7 @@ def pads_behind(x, n, k, s, p, d, ceil_mode):
 
 
 def cropped(y, n):
-    """Where padding became image, a window that starts in it is no longer dropped by ONNX."""
+    """If padding became part of the image, ONNX no longer drops a window that starts in it."""
     last = last_sizes(n)
     for i in range(n):
         y = slice(y, i + 2, 0, last[i])
@@ -159,7 +159,7 @@ def avg_pool(self, n, kernel_size, stride, padding, ceil_mode, count_include_pad
     pads_image = count_include_pad and extends and not has_divisor
     check_ceil_mode(ceil)
     if has_divisor and ceil:
-        return unsupported("a divisor of your own in ceil_mode needs fixed sizes")
+        return unsupported("divisor_override in ceil_mode needs fixed sizes")
     if has_divisor:
         image = pad_spatial(x, p, ends, None)
         pads = none + none

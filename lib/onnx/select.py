@@ -8,7 +8,7 @@ import torch
 from calque.onnx import *
 from onnx.common import given
 
-unsupported("aten::nonzero", "ONNX tells what is not zero since opset 9", opset=7)
+unsupported("aten::nonzero", "ONNX has NonZero since opset 9", opset=7)
 unsupported("aten::masked_select", "ONNX selects by a mask since opset 9", opset=7)
 unsupported("aten::masked_scatter", "elements can be set since opset 9", opset=7)
 unsupported("aten::_unique", "Unique came with opset 11", opset=7)

@@ -13,7 +13,7 @@ from onnx.common import given
 
 
 def is_block_of_last(x, block_size):
-    """Whether blocks lie along the last dimension alone."""
+    """Whether blocks are along the last dimension only."""
     last = x.ndim - 1
     singles = [i for i in range(last) if is_known(block_size[i]) and block_size[i] == 1]
     return x.ndim > 0 and len(singles) == last and is_known(block_size[last])

@@ -1,4 +1,4 @@
-"""torch.mps: there is no device of that kind."""
+"""torch.mps: no such device is available."""
 
 
 def is_available():

@@ -1,4 +1,4 @@
-"""torch.xpu: there is no device of that kind."""
+"""torch.xpu: no such device is available."""
 
 
 def is_available():

@@ -1,4 +1,4 @@
-"""What the public headers declare, for ctypes. Written by tools/python_abi.py."""
+"""Declarations of the public headers, for ctypes. Written by tools/python_abi.py."""
 from __future__ import annotations
 
 from ctypes import (

@@ -64,7 +64,7 @@ _c_on_question = _abi.cq_cancel_handler(_on_question)
 
 
 class _Thread(threading.local):
-    """What this thread heard from the library since the call began."""
+    """The warnings of the library in this thread since the call began."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -137,7 +137,7 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def check(status: int) -> None:
-    """The same for what is over at once."""
+    """The same for calls that return at once."""
     if status:
         raise last_error(status)
 
@@ -159,7 +159,7 @@ def caller() -> int:
 
 
 def texts(items: Iterable[str], what: str = "names") -> Any:
-    """An array of C strings. what they are is said to a caller who gives one text, or no texts."""
+    """An array of C strings. `what` describes them in the error for a single text or other values."""
     if isinstance(items, (str, bytes)):
         raise TypeError(f"{what} must be a list of texts, not the text {items!r}")
     given = list(items)

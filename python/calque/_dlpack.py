@@ -61,7 +61,7 @@ _lent: dict[int, Any] = {}
 
 
 def _destroy(capsule: int) -> None:
-    if _dead_is_valid(capsule, NAME):  # nobody took it; else its name is another
+    if _dead_is_valid(capsule, NAME):  # not consumed; otherwise it has another name
         del _lent[_dead_pointer(capsule, NAME)]
 
 
@@ -86,7 +86,7 @@ def capsule_of(owner: Any, dtype: int, address: int, shape: Sequence[int],
 
 
 def read(data: Any) -> tuple[int, int, list[int], list[int] | None, Any]:
-    """The dtype, address, sizes and strides of a DLPack tensor, and what has to be kept."""
+    """The dtype, address, sizes and strides of a DLPack tensor, and its owner."""
     device = data.__dlpack_device__()
     if int(device[0]) != CPU:
         raise ArgumentError("calque computes on the CPU, but the tensor is elsewhere",

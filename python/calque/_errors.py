@@ -77,7 +77,7 @@ class VerificationError(Error, AssertionError):
 
 
 class NotFound(Error, LookupError, FileNotFoundError):
-    """There is no file, or nothing else, of that name."""
+    """A file or another object of that name does not exist."""
 
 
 class InternalError(Error):
@@ -89,7 +89,7 @@ class Cancelled(Error):
 
 
 class CalqueWarning(UserWarning):
-    """What the library warns of."""
+    """A warning of the library."""
 
 
 CLASSES: dict[int, type[Error]] = {

@@ -57,7 +57,7 @@ _print_nothing = _abi.cq_export_print_hook(lambda _user, _graph: None)
 
 
 class Options:
-    """cq_export_options, and all that it borrows."""
+    """cq_export_options, and everything that it borrows."""
 
     def __init__(self) -> None:
         self.c = _abi.cq_export_options()
@@ -108,7 +108,7 @@ class Options:
         self.c.n_custom_opsets = len(rows)
 
     def run(self, export: Callable[[], ModelHandle], kind: type[M]) -> M:
-        """The model that an export makes. What came of it is its report, or that of the error."""
+        """The exported model. Its report is in the model, or in the error."""
         try:
             made = kind._of(export())
         except Error as error:
@@ -118,7 +118,7 @@ class Options:
         return made
 
     def report(self) -> dict[str, list[dict[str, Any]]]:
-        """What came of the export, whether it succeeded or not."""
+        """The report of the export, whether it succeeded or not."""
         return {name: [self._entry(kind, i)
                        for i in range(lib.cq_export_report_count(self._report, kind))]
                 for name, kind in _REPORTS.items()}
@@ -246,7 +246,7 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
 
 def _opset(wanted: int | str | None) -> int:
     if wanted is None:
-        return 0  # the default of what is exported: 18 of a .pt2, otherwise 17
+        return 0  # the default of the source: 18 for a .pt2, otherwise 17
     if wanted == "latest":
         return _abi.CQ_OPSET_NEWEST
     try:

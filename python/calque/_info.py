@@ -1,4 +1,4 @@
-"""What is in a model and what it takes."""
+"""The contents and inputs of a model."""
 from __future__ import annotations
 
 from ctypes import byref
@@ -19,7 +19,7 @@ class InfoHandle(Handle):
 
 
 class Info(Dict[str, Any]):
-    """What is in a file: a dict, whose repr is short; as text and in notebooks it is tables."""
+    """The contents of a file: a dict, whose repr is short; as text and in notebooks it is tables."""
 
     def _tables(self) -> dict[str, list[dict[str, Any]]]:
         return {name: rows for name, rows in self.items() if name != "model"}

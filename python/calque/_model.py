@@ -31,7 +31,7 @@ class FindingsHandle(Handle):
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """What is wrong with a model, or differs between two."""
+    """A violation in a model, or a difference between two."""
 
     code: str  #: stable: "graph-name-missing"
     where: str  #: "graph main > node /conv/Conv (Conv) > attribute pads"

@@ -113,7 +113,7 @@ class Script:
         call(lib.cq_script_define, self._handle, encoded(source), b"define")
 
     def params(self, entry: str | None) -> list[tuple[str, str]]:
-        """The names and types of what a function takes; empty if there is no such function."""
+        """The names and types of a function's parameters; empty if it does not exist."""
         size = 1024
         name, kind = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
         found = []
@@ -158,7 +158,7 @@ class Script:
         return str(found[0].get(EXAMPLE, "")) if found else ""
 
     def own_inputs(self) -> list[Tensor]:
-        """What newer archives say that they were traced with: tensors of zeros."""
+        """The example inputs that newer archives record: tensors of zeros."""
         dtype, rank = ctypes.c_int(), ctypes.c_size_t()
         sizes = (ctypes.c_int64 * _abi.CQ_MAX_RANK)()
         found = []
@@ -292,7 +292,7 @@ class Pt2:
 
 
 def _flattened(items: Any) -> list[Any]:
-    """What is in lists, tuples and dicts, in order; a list of numbers is one tensor."""
+    """The leaves of lists, tuples and dicts, in order; a list of numbers is one tensor."""
     found: list[Any] = []
     for item in items:
         if isinstance(item, Mapping):

@@ -1,4 +1,4 @@
-"""What onnxruntime.InferenceSession takes beside the model: session options and providers."""
+"""The other arguments of onnxruntime.InferenceSession: session options and providers."""
 from __future__ import annotations
 
 import time
@@ -54,7 +54,7 @@ def profile_of(options: Any) -> bool | str:
 
 
 def check_providers(providers: Sequence[Provider] | None) -> None:
-    """Warns of providers other than the CPU, as onnxruntime does of those that it lacks."""
+    """Warns about providers other than the CPU, as onnxruntime does about missing ones."""
     if isinstance(providers, str):
         raise TypeError(f"providers must be a list, not the text {providers!r}")
     for provider in providers or ():

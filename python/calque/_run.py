@@ -1,4 +1,4 @@
-"""Running models, whatever they are: programs of PyTorch as they are, ONNX models in a session."""
+"""Runs models of any kind: programs of PyTorch directly, ONNX models in a session."""
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence

@@ -142,7 +142,7 @@ class Session:
         return table(rows, ("", "name", "type", "shape"), f"Session of {self._model!r}")
 
     def get_inputs(self) -> list[NodeArg]:
-        """What it takes, without what has a default."""
+        """Its inputs without those that have a default."""
         return [given for i, given in enumerate(self._inputs)
                 if not lib.cq_session_input_is_optional(self._handle, i)]
 
@@ -155,7 +155,7 @@ class Session:
         return list(self._outputs)
 
     def get_providers(self) -> list[str]:
-        """What computes, under onnxruntime's name."""
+        """The execution provider, by onnxruntime's name."""
         return [CPU]
 
     def get_modelmeta(self) -> ModelMetadata:

@@ -17,7 +17,7 @@ _NUMBERS: dict[str, tuple[type, str]] = {"int": (int, "biu"), "float": (float, "
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `as_tensor` takes its memory as it is."""
+    """Whether `as_tensor` uses its memory without a copy."""
     return isinstance(value, (np.ndarray, np.generic, Tensor, memoryview, bytearray)) or \
         hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
 
@@ -32,7 +32,7 @@ def bind(params: Sequence[tuple[str, str]], args: Sequence[Any],
 
 
 def _normal(kind: str) -> str:
-    """A type as TorchScript prints it, of what a source may say: typing.List[int], list[int]."""
+    """A type as TorchScript prints it, from its form in source: typing.List[int], list[int]."""
     kind = re.sub(r"\b(?:typing|torch)\.(?=[A-Z])", "", kind.strip())
     return re.sub(r"\b(list|tuple|dict)\[", lambda found: found[1].capitalize() + "[", kind)
 

@@ -20,7 +20,7 @@ Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes],
 
 
 def bytes_of(source: Source) -> bytes | None:
-    """The bytes, if that is what it is; None: it is a path."""
+    """The bytes, or None if the argument is a path."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     if hasattr(source, "SerializeToString"):
@@ -31,7 +31,7 @@ def bytes_of(source: Source) -> bytes | None:
 
 
 def path_of(source: Source) -> str:
-    """The path, if that is what it is."""
+    """The path, or None if the argument is not a path."""
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"a model must be a path, bytes or an open file, not a {type(source).__name__}; "
                         "calque.onnx.export takes models of PyTorch")
@@ -39,7 +39,7 @@ def path_of(source: Source) -> str:
 
 
 def head_of(source: Source, size: int) -> bytes:
-    """The first bytes of what is not an open file; empty if it cannot be read."""
+    """The first bytes of a path or bytes object; empty if it cannot be read."""
     data = bytes_of(source)
     if data is not None:
         return data[:size]
@@ -57,11 +57,11 @@ def holds_onnx(source: Source) -> bool:
 
 
 def not_onnx(head: bytes, name: str) -> Error | None:
-    """What to say of a file that should be an ONNX model, by its first bytes; None: nothing is known."""
+    """An explanation for a file that is not an ONNX model, by its first bytes; None: unknown."""
     if head.startswith(b"PK"):
         return FormatError(f"{name} is an archive of PyTorch, but this takes ONNX models",
                            hint="calque.export makes an ONNX model of it, calque.run runs it, and "
-                                "calque.inspect says what it is")
+                                "calque.inspect shows what it is")
     if head and all(byte >= 0x20 or byte in b"\n\t\r" for byte in head):
         return FormatError(f"{name} is text, but this takes ONNX models",
                            hint="calque.export makes one of TorchScript, calque.Model.parse of ONNX's "

@@ -71,7 +71,7 @@ class Tensor:
 
     @classmethod
     def borrow(cls, pointer: int | TensorHandle, writable: bool = True) -> Tensor:
-        """Takes a reference of its own to a tensor that somebody else has."""
+        """Takes a new reference to a tensor with another owner."""
         return cls._of(TensorHandle(lib.cq_tensor_retain(pointer)), writable)
 
     @classmethod

@@ -29,7 +29,7 @@ HALF = {"float16": 2.0 ** -9, "bfloat16": 2.0 ** -6}
 
 
 class Source(Protocol):
-    """What is exported, with its example."""
+    """The source of an export, with its example."""
 
     def examples(self, grow: Callable[[int, Any], Any]) -> Iterator[tuple[Any, list[Tensor]]]: ...
 
@@ -98,7 +98,7 @@ def _step(b: np.ndarray[Any, Any]) -> float:
 
 
 def compare_all(model: Model, got: Sequence[Any], want: Sequence[Tensor]) -> list[Verified]:
-    """What was compared; raises a VerificationError if an output differs."""
+    """The compared outputs; raises a VerificationError if one differs."""
     names = [value.name for value in model.outputs]
     flat = _flat(got)
     if len(flat) != len(want):
@@ -138,7 +138,7 @@ def _warn(message: str) -> None:
 
 
 def _states(model: Model) -> list[Tensor]:
-    """What the state of a model begins with."""
+    """The initial state of a model."""
     found, name = [], ctypes.c_char_p()
     for i in range(lib.cq_onnx_model_n_states(model.pointer)):
         handle = TensorHandle()

@@ -1,4 +1,4 @@
-"""What the library says, in the words of Python. It speaks to users of the command line: "write a
+"""Translates messages of the library for Python. They address users of the command line: "write a
 symbolic function (--symbolics)". An option is an argument of calque.export here, of the same name unless ARGUMENTS has
 another; models in PyTorch have other arguments (calque.onnx), and whatever else is left of an option
 is one of calque.export."""
@@ -9,7 +9,7 @@ import re
 import threading
 from typing import Callable, Iterator
 
-# What an option is called, and what it becomes with its value, {}, if it has one.
+# The name of an option, and its replacement with its value, {}, if it has one.
 ARGUMENTS = {
     "annotations": 'annotations="{}"',
     "complex-as-pairs": "complex_as_pairs=True",

@@ -55,7 +55,7 @@ def supports_device(device: str) -> bool:
 
 def _need_device(device: str) -> None:
     if not supports_device(device):
-        raise NotFound(f"there is no device {device}", hint="the only device is CPU")
+        raise NotFound(f"unknown device {device}", hint="the only device is CPU")
 
 
 def is_compatible(model: Source, device: str = "CPU", **kwargs: Any) -> bool:

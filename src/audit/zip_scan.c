@@ -169,7 +169,7 @@ static void check_local(zip_scan *z, cq_audit_entry *e, uint64_t flags)
     e->offset = z->size;
     if (!p) {
         cq_audit_add(z->a, CQ_VERDICT_HOSTILE, "zip-header", where,
-                     "there is no local header where the directory says");
+                     "no local header at the offset in the directory");
         return;
     }
     name      = (size_t)number(p + 26, 2);

@@ -50,7 +50,7 @@ CQ_API cq_status cq_stdin_spool(char *path, size_t size)
     FILE *copy = tmpfile();
 
     if (!copy)
-        return cq_fail(CQ_E_IO, NULL, NULL, "there is no room for standard input: %s",
+        return cq_fail(CQ_E_IO, NULL, NULL, "no space to buffer standard input: %s",
                        strerror(errno));
     snprintf(path, size, "/dev/fd/%d", fileno(copy));
     return copy_stdin(copy);

@@ -28,7 +28,7 @@ CQ_API cq_status cq_sandbox_enter(const cq_sandbox_options *options)
 {
     CQ_NEED(options);
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                   "there is no sandbox on this system, or with sanitizers");
+                   "the sandbox is not available on this system or with sanitizers");
 }
 
 #else

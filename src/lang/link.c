@@ -179,7 +179,7 @@ static cq_lang_target *link_call(linker *k, const char *plain, const char *name,
     if (!t->builtin && !t->host && k->host->function && (t->function = k->host->function(name)))
         link_function(k, t, keywords, n, at);
     if (!t->builtin && !t->host && !t->function)
-        fail(k, at, "there is no function %s that takes these arguments", name);
+        fail(k, at, "no function %s takes these arguments", name);
     return t;
 }
 

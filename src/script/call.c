@@ -193,8 +193,7 @@ static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
         if (i == def->n_params && takes_keywords(def))
             continue;
         if (i == def->n_params)
-            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "there is no argument \"%s\"",
-                           c->names[k]);
+            return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "unknown argument \"%s\"", c->names[k]);
         if (i < c->n && !def->params[i].kw_only)
             return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is given twice",
                            c->names[k]);

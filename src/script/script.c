@@ -135,7 +135,8 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
                                                                    : NULL;
     if (!method || !cq_unit_def(main, cq_name(s->program, method)))
         return cq_fail(CQ_E_NOT_FOUND, main->source.file, "name the function with --entry",
-                       method ? "there is no function %s" : "there is no function forward", method);
+                       method ? "unknown function %s" : "the module has no function forward",
+                       method);
     return cq_program_find(s->program, method, out);
 }
 
@@ -440,7 +441,7 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
     if (status == CQ_OK)
         status = each_leaf(&ev, result, (leaves){ lend_output, &o, false });
     if (status == CQ_OK && o.n != n_outputs)
-        status = cq_fail(CQ_E_ARGUMENT, method, NULL, "it returns %zu tensors, expected %zu", o.n,
+        status = cq_fail(CQ_E_ARGUMENT, method, NULL, "returned %zu tensors, expected %zu", o.n,
                          n_outputs);
     eval_clear(&ev, s->root);
     if (status != CQ_OK)

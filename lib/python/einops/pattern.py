@@ -50,7 +50,7 @@ def _names(groups):
 
 
 def _expand_ellipsis(groups, n):
-    """'...' becomes n names of its own."""
+    """'...' becomes n new names."""
     out = []
     for group in groups:
         if group == ["..."]:

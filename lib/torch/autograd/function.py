@@ -3,7 +3,7 @@ from calque import call_function, has_host, host, is_capturing, operator
 
 
 class FunctionCtx:
-    """What forward keeps for backward."""
+    """The values that forward keeps for backward."""
 
     def __init__(self):
         self.saved_tensors = ()

@@ -1,4 +1,4 @@
-"""torch.cuda: there is no device of that kind; the processor is used instead."""
+"""torch.cuda: no such device is available; the CPU is used instead."""
 from . import amp
 
 

@@ -47,7 +47,7 @@ def as_declared(program: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
     would have fewer inputs than arguments."""
     is_module = isinstance(program, torch._C.ScriptModule)
     if is_module and "forward" not in program._method_names():
-        return args, kwargs  # the library says what there is instead
+        return args, kwargs  # the library lists the alternatives
     schema = program._get_method("forward").schema if is_module else program.schema
     declared = schema.arguments[1:] if is_module else schema.arguments
     given, named, missing = list(args), {}, 0
@@ -91,7 +91,7 @@ def parts_of(quantized: torch.Tensor, as_input: bool = False) -> list[torch.Tens
 
 
 class Tree:
-    """A value whose tensors were taken out; `fill` puts others in their places."""
+    """A value whose tensors were removed; `fill` inserts others."""
 
     def __init__(self, value: Any, numbers: tuple[type, ...] = (int, float)) -> None:
         self.tensors: list[torch.Tensor] = []
@@ -143,7 +143,7 @@ def _like(value: Any, items: Any) -> Any:
 
 
 def flatten_results(value: Any) -> list[torch.Tensor]:
-    """The tensors of what a model returns, in order; None is left out."""
+    """The tensors of a model's result, in order; None is omitted."""
     if isinstance(value, torch.Tensor):
         return parts_of(value) if value.is_quantized else [value]
     if value is None:
@@ -190,7 +190,7 @@ def code_and_weights(program: Any) -> tuple[bytes, dict[str, torch.Tensor]]:
     except RuntimeError as error:
         if "undefined Tensor" not in str(error):
             raise
-    # PyTorch cannot write down what has None as the default of a tensor; inlined, there are no defaults.
+    # PyTorch cannot serialize a tensor parameter whose default is None; inlined, there are no defaults.
     try:
         return _module_and_weights(torch._C._freeze_module(program, [], True, True))
     except RuntimeError as error:

@@ -48,7 +48,7 @@ def shapes_of(dynamic_axes: Mapping[str, Mapping[int, str | None]], names: Seque
         axes = dynamic_axes.get(name)
         if not axes:
             return None
-        return {axis: called or f"{name}_dynamic_axes_{i}"  # torch.export wants names for all
+        return {axis: called or f"{name}_dynamic_axes_{i}"  # torch.export requires names for all
                 for i, (axis, called) in enumerate(axes.items(), 1)}
 
     known = list(names) + [""] * len(args)

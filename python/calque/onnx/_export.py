@@ -91,7 +91,7 @@ def _classes(modules: bool | Collection[type[torch.nn.Module]]) -> list[str]:
 
 
 def _are_inputs(keep: bool | None, operator_export_type: OperatorExportTypes) -> bool:
-    """Whether initializers are inputs, too; runtimes with operators of ATen want them to be."""
+    """Whether initializers are inputs, too; runtimes with operators of ATen require it."""
     return bool(operator_export_type != OperatorExportTypes.ONNX) if keep is None else keep
 
 
@@ -148,7 +148,7 @@ def _check_model(model: Model) -> None:
 
 
 class Captured:
-    """A model that was captured: its program, what it was called with, and what it returned."""
+    """A captured model: its program, its arguments and its result."""
 
     def __init__(self, model: Model, args: Any, kwargs: Mapping[str, Any] | None,
                  rules: _functions.Rules, only_persistent: bool, opset: int) -> None:
@@ -191,7 +191,7 @@ class Captured:
 
     @property
     def results(self) -> Any:
-        """What the model returned; TorchScript is run for it."""
+        """The result of the model; TorchScript is run for it."""
         if self._run is not None:
             self._results, self._run = self._run(), None
         return self._results
@@ -210,7 +210,7 @@ class Captured:
         return self.options.run(lambda: self._script.export(self._args, self.options.c, None, False), _Model)
 
     def verify(self, exported: _Model) -> None:
-        """Compares what PyTorch computed with what the export does."""
+        """Compares the results of PyTorch and of the export."""
         session = Session(exported)
         names = self._script.input_names(self._args)
         given = [text(name) for name in self.options.c.input_names[:self.options.c.n_input_names]]
@@ -226,7 +226,7 @@ class Captured:
 
 
 def _feed(value: NodeArg, known: Mapping[str, Tensor]) -> Any:
-    """What the input of a session gets, of the example; a sequence has its items one by one."""
+    """The value of a session's input, from the example; a sequence has its items one by one."""
     if value.name in known:
         return known[value.name]
     items = itertools.takewhile(known.__contains__, (f"{value.name}_{i}" for i in itertools.count()))

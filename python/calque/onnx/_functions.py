@@ -89,7 +89,7 @@ class _Call:
                             if node.hasAttribute("module") else ""}
 
     def builder(self, keep: bool) -> Callable[[GraphContext], Any] | None:
-        """What makes nodes of it; None: what is inside of it does."""
+        """Its symbolic function; None: its body is exported."""
         by_kind = _symbolic.python_op_symbolic() or (_kept if keep else None)
         if hasattr(self.cls, "symbolic"):
             return self._build(getattr(self.cls, "symbolic"))
@@ -188,7 +188,7 @@ def _tell_types(graph: Any) -> None:
 
 
 def inline(module: Any, rules: Rules) -> None:
-    """Puts something that an archive can hold in the place of all functions of a trace."""
+    """Replaces all functions of a trace by calls that an archive can hold."""
     for graph in graphs_of(module):
         if rules.keep or _symbolic.registered():
             _tell_types(graph)

@@ -193,7 +193,7 @@ class Value:
         return self._pointer
 
     def known(self) -> Any:
-        """The constant that it is: a number, a text, a tensor, a list; None if it is none."""
+        """Its constant value: a number, a text, a tensor, a list; None if it is not constant."""
         if self._pointer is None:
             return self.constant
         data = lib.cq_sym_data(self._pointer)
@@ -402,7 +402,7 @@ class GraphContext:
         raise ValueError(f"prim::{name} is not an operator that a symbolic function can give")
 
     def aten_op(self, operator: str, *args: Any, overload_name: str = "", **kwargs: Any) -> Any:
-        """An operator of ATen as it is, for runtimes that have them."""
+        """An operator of ATen, for runtimes that support them."""
         return self.op("aten::ATen", *args, operator_s=operator, overload_name_s=overload_name,
                        **kwargs)
 

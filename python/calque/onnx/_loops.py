@@ -32,7 +32,7 @@ def is_traced() -> bool:
 
 @contextlib.contextmanager
 def untraced() -> Iterator[None]:
-    """What is computed while this lasts is not a part of the trace."""
+    """Computations in this context are not a part of the trace."""
     state = torch._C._get_tracing_state()
     torch._C._set_tracing_state(None)
     try:
@@ -130,7 +130,7 @@ class _Loop:
             node.destroy()
 
     def _ends(self, one: Any) -> tuple[Any, Any, Any]:
-        """How many rounds, whether there is a first one, and what it is called."""
+        """The number of iterations, the initial condition, and the name."""
         graph, inputs = self._graph, list(self._begin.inputs())
         if not self._is_fori:
             return graph.insertConstant(sys.maxsize), _bool(graph, inputs[0]), None
@@ -146,7 +146,7 @@ class _Loop:
         return tensor.output()
 
     def _go_on(self, body: Any) -> Any:
-        """The condition at the end of a round."""
+        """The condition at the end of an iteration."""
         node = self._graph.create("aten::Bool", [list(self._end.inputs())[1]], 1)
         node.insertBefore(body.returnNode())
         node.output().setType(torch._C.BoolType.get())
@@ -218,7 +218,7 @@ def _first(graph: Any) -> _Loop | _Branch | None:
 
 
 def build(module: Any) -> None:
-    """Makes loops and ifs of all that are marked in a trace."""
+    """Converts the marked loops and ifs of a trace."""
     for graph in graphs_of(module):
         while found := _first(graph):
             found.build()

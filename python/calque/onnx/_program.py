@@ -55,7 +55,7 @@ def _set_weights(function: Any, handle: Any, weights: Mapping[str, torch.Tensor]
 
 
 def names_of(tree: Mapping[str, Any], parameters: Sequence[str]) -> list[str]:
-    """What the inputs are called for arguments that nest so, if they are given to these parameters."""
+    """The names of the inputs for arguments of this structure, if they are passed to these parameters."""
     handle = _programs.ArgsHandle()
     number = Tensor(0)
     check(lib.cq_args_from_json(byref(handle), as_json(tree, "args"), handles([number.pointer]), 1))
@@ -70,7 +70,7 @@ def _each_name(args: _programs.ArgsHandle, parameters: Sequence[str]) -> list[st
 
 
 class Script(_programs.Script):
-    """What torch.jit.save gives, with other weights in place of its own."""
+    """The output of torch.jit.save, with other weights."""
 
     def __init__(self, data: bytes, weights: Mapping[str, torch.Tensor], name: str) -> None:
         self._open()
@@ -79,7 +79,7 @@ class Script(_programs.Script):
         _set_weights(lib.cq_script_set_tensor, self._handle, weights)
 
     def input_names(self, args: _programs.ArgsHandle) -> list[str]:
-        """What the inputs of a graph are called for these arguments, unless options say otherwise."""
+        """The default names of a graph's inputs for these arguments."""
         return _each_name(args, [name for name, _ in self.params(None)])
 
     def export_to(self, out: Any, args: _programs.ArgsHandle, options: Any) -> int:
@@ -88,7 +88,7 @@ class Script(_programs.Script):
 
 
 class Pt2(_programs.Pt2):
-    """What torch.export.save gives, likewise."""
+    """The output of torch.export.save, likewise."""
 
     def __init__(self, data: bytes, weights: Mapping[str, torch.Tensor], name: str) -> None:
         self._open()

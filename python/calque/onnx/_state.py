@@ -93,7 +93,7 @@ def _pytorchs() -> Any:
 
 @contextlib.contextmanager
 def exporting(opset: int) -> Iterator[None]:
-    """While it lasts, a model that asks is told that it is exported."""
+    """In this context, torch.onnx.is_in_onnx_export() is true."""
     theirs, before = _pytorchs(), _export.opset
     their_before = theirs.in_onnx_export if theirs else False
     _export.opset = opset

@@ -73,7 +73,7 @@ _python_ops: dict[int, Symbolic] = {}
 
 
 def python_op_symbolic() -> Symbolic | None:
-    """The newest rule for prim::PythonOp; None: there is none."""
+    """The newest symbolic function for prim::PythonOp, or None."""
     return _python_ops[max(_python_ops)] if _python_ops else None
 
 

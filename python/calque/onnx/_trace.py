@@ -133,7 +133,7 @@ class Trace:
 
 
 def _no_name(_: Any) -> str:
-    """Of a variable in Python that holds a value: looking for it takes time, and nobody asks."""
+    """The name of the Python variable of a value: omitted, because the search takes time and it is not used."""
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The names that torch.onnx has for what goes wrong."""
+"""The names of torch.onnx for errors."""
 from __future__ import annotations
 
 from typing import Any

@@ -217,7 +217,8 @@ static cq_status col2im_shape(cq_opcall *c)
                             (long long)x->sizes[lead - 1].value, (long long)taps);
     columns = cq_size_mul(c, places[0], places[1]).value; /* which wraps around */
     if (x->sizes[lead].value != columns)
-        return cq_call_fail(c, CQ_E_TYPE, "the window has %lld places but the input %lld columns",
+        return cq_call_fail(c, CQ_E_TYPE,
+                            "the window has %lld positions but the input %lld columns",
                             (long long)columns, (long long)x->sizes[lead].value);
     sizes[0]        = x->sizes[0];
     sizes[lead - 1] = cq_size_floordiv(c, x->sizes[lead - 1], cq_i(taps));

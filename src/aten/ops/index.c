@@ -510,7 +510,7 @@ const cq_op_def cq_ops_index[] = {
               "a copy with slices from source", index_source_shape, index_copy_run),
     CQ_KERNEL(
         "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-        "elements whose place along a dimension index names", gather_shape, gather_run),
+        "elements selected by index along a dimension", gather_shape, gather_run),
     CQ_KERNEL("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
               "a copy with a value at the indices in index", scatter_shape, scatter_run),
     CQ_KERNEL("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
@@ -529,7 +529,7 @@ const cq_op_def cq_ops_index[] = {
     CQ_KERNEL(
         "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
         "bool include_self=True) -> Tensor",
-        "a copy with src reduced into the places that index names", scatter_reduce_shape,
+        "a copy with src reduced into the elements that index selects", scatter_reduce_shape,
         scatter_reduce_run),
     CQ_KERNEL("aten::take(Tensor self, Tensor index) -> Tensor",
               "elements by their row-major index", take_shape, take_run),

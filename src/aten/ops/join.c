@@ -199,9 +199,9 @@ const cq_op_def cq_ops_join[] = {
               "the whole several times along each dimension", repeat_shape, repeat_run),
     CQ_KERNEL("aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
               "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-              "places of the lower triangle of a matrix", triangle_shape, triangle_run),
+              "indices of the lower triangle of a matrix", triangle_shape, triangle_run),
     CQ_KERNEL("aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
               "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-              "places of the upper triangle of a matrix", triangle_shape, triangle_run),
+              "indices of the upper triangle of a matrix", triangle_shape, triangle_run),
     { 0 },
 };

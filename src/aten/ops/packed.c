@@ -107,7 +107,7 @@ static cq_status read_lengths(const cq_opcall *c, cq_packed *p, const cq_tensor 
     p->batch = lengths->sizes[0].value;
     p->steps = steps;
     if (p->batch < 1)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "there is no sequence to pack");
+        return cq_call_fail(c, CQ_E_ARGUMENT, "no sequence to pack");
     CQ_TRY(allocate(p));
     memset(p->batch_sizes, 0, (size_t)p->steps * sizeof *p->batch_sizes);
     for (int64_t b = 0; b < p->batch; b++) {

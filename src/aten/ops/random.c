@@ -51,7 +51,7 @@ static int64_t lowest(const cq_opcall *c)
 static cq_status randint_shape(cq_opcall *c)
 {
     if (lowest(c) >= cq_arg_i64(c, "high"))
-        return cq_call_fail(c, CQ_E_ARGUMENT, "there is no integer from %lld up to below %lld",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "no integer in the range [%lld, %lld)",
                             (long long)lowest(c), (long long)cq_arg_i64(c, "high"));
     return cq_shape_of_size(c, CQ_DTYPE_I64);
 }

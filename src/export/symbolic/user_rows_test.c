@@ -572,7 +572,7 @@ TEST(symbolic_file, mistakes_are_named_with_their_line)
                "expected an operator, a function of this file and an opset", "<symbolics>:2:1");
     check_file(RELU(9, "    return Tanh(x)"), CQ_E_SYNTAX, "x is not defined", "<symbolics>:3:17");
     check_file(RELU(9, "    return tanh(self)"), CQ_E_SYNTAX,
-               "there is no function tanh that takes these arguments", "<symbolics>:3:12");
+               "no function tanh takes these arguments", "<symbolics>:3:12");
     check_file(RELU(9, "    return Tanh(self"), CQ_E_SYNTAX, "'(' is never closed",
                "<symbolics>:3:");
     check_file("x = 1\n", CQ_E_SYNTAX, "expected an import, a function or a declaration",

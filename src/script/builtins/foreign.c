@@ -241,10 +241,10 @@ cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list
     if (!op || !(op->def->flags & CQ_OP_GUESSED))
         return CQ_OK;
     if (dtype <= CQ_DTYPE_NONE || dtype >= CQ_DTYPE_COUNT || sizes->n > CQ_MAX_RANK)
-        return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "there is no such tensor");
+        return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "no such tensor");
     for (size_t i = 0; i < sizes->n; i++) {
         if (sizes->items[i].kind != CQ_VAL_INT || sizes->items[i].u.i.value < 0)
-            return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "there is no such size");
+            return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "no such size");
         told[i] = told_size(ev, value, (int)i, sizes->items[i].u.i.value, (int)sizes->n);
     }
     value->type = cq_ir_tensor_type(ev->capture->graph, (cq_dtype)dtype, sizes->n, told);

@@ -462,7 +462,7 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
     tb = cq_object_as(b, CQ_OBJECT_INSTANCE);
     if (ta && tb && are_alike(j, ta, tb))
         return join_objects(j, ta, tb, out);
-    return undefined(j, "the two sides of a branch give it values that do not go together", out);
+    return undefined(j, "the two sides of a branch give it incompatible values", out);
 }
 
 cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out)

@@ -126,8 +126,8 @@ CQ_API cq_status cq_args_set_constant(cq_args *a, cq_script *s, const char *meth
     cq_status    status;
 
     if (place == SIZE_MAX)
-        return cq_fail(CQ_E_ARGUMENT, method ? method : "forward", NULL,
-                       "there is no parameter %s that could be constant", name);
+        return cq_fail(CQ_E_ARGUMENT, method ? method : "forward", NULL, "unknown parameter %s",
+                       name);
     status = box_of(value, &v);
     if (status == CQ_OK)
         status = add(a, name, place, n_needed, v);

@@ -55,7 +55,7 @@ static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
     if (!cls || !cls->cls ||
         (cls->cls->kind != CQ_CLASS_MODULE && cls->cls->kind != CQ_CLASS_PLAIN))
         return cq_fail(CQ_E_NOT_FOUND, ev->program->main->source.file, NULL,
-                       "there is no class %s for a module", name);
+                       "unknown class %s for a module", name);
     CQ_TRY(cq_eval_call(ev, cq_val_of_object(cls), NULL, 0, out));
     return fill(ev, cq_object_of(*out), depth);
 }
@@ -100,7 +100,7 @@ static cq_status set_by_path(cq_script *s, const char *path, cq_val v)
 
     if (!t)
         return cq_fail(CQ_E_ARGUMENT, path, "cq_script_make_module makes one of a class",
-                       "there is no module to give something to");
+                       "no module to set a value in");
     for (const char *at = path; (dot = strchr(at, '.')); at = dot + 1) {
         char   *name = cq_strndup(at, (size_t)(dot - at));
         cq_val *slot = name ? cq_object_attribute(t, cq_name(s->program, name)) : NULL;
@@ -110,7 +110,7 @@ static cq_status set_by_path(cq_script *s, const char *path, cq_val v)
             return CQ_E_NO_MEMORY;
         t = slot ? cq_object_as(*slot, CQ_OBJECT_INSTANCE) : NULL;
         if (!t)
-            return cq_fail(CQ_E_NOT_FOUND, path, NULL, "there is no module %.*s", (int)(dot - path),
+            return cq_fail(CQ_E_NOT_FOUND, path, NULL, "unknown module %.*s", (int)(dot - path),
                            path);
     }
     dot = strrchr(path, '.');

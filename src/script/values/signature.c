@@ -79,7 +79,7 @@ CQ_API cq_status cq_script_param(cq_script *s, const char *method, size_t i, cha
     size_t              len;
 
     if (i >= cq_script_n_params(s, method))
-        return cq_fail(CQ_E_ARGUMENT, method, NULL, "there is no parameter %zu", i);
+        return cq_fail(CQ_E_ARGUMENT, method, NULL, "no parameter %zu", i);
     p   = &f.def->params[f.n_self + i];
     len = p->type ? p->type->at.end - p->type->at.start : 0;
     snprintf(name, size, "%s", p->name);

@@ -9,7 +9,7 @@ from .module import Module
 
 
 class _NormBase(Module):
-    """What batch and instance normalization have in common."""
+    """The common base of batch and instance normalization."""
 
     _version = 2
 

@@ -214,7 +214,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 class _LazyConvXdMixin(LazyModuleMixin):
-    """The first input tells the number of its channels."""
+    """The first input determines the number of channels."""
 
     def _make_lazy(self, out_channels, bias, dtype):
         self.weight = UninitializedParameter(dtype=dtype)

@@ -1,4 +1,4 @@
-"""Lazy modules: the first input tells the sizes of their parameters."""
+"""Lazy modules: the first input determines the sizes of their parameters."""
 from ..parameter import UninitializedTensor
 
 

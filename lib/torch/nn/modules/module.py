@@ -12,7 +12,7 @@ from ..parameter import Buffer, UninitializedTensor
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What load_state_dict returns."""
+    """The result of load_state_dict."""
 
     def __repr__(self):
         if not self.missing_keys and not self.unexpected_keys:

@@ -152,7 +152,7 @@ static const cli_option options[] = {
 const cli_verb cli_verb_audit = {
     .name     = "audit",
     .operands = "FILE…",
-    .summary  = "what untrusted files contain, and whether they may be loaded",
+    .summary  = "report what untrusted files contain",
     .about =
         "Scans files without running or building anything: pickles of PyTorch (zip, legacy, "
         "plain),\n"

@@ -218,8 +218,8 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_INPUT_OPTIONS,
-    { "threads", "N", "how many threads compute (one for each core)", 0 },
-    { "repeat", "N", "how often it is run (for about two seconds)", 0 },
+    { "threads", "N", "number of threads (one per core)", 0 },
+    { "repeat", "N", "number of runs (about two seconds)", 0 },
     { "operators", NULL, "also the time that each kind of operator takes in a run", 0 },
     { "json", NULL, "a JSON object instead, with more percentiles", 0 },
     { 0 },
@@ -228,13 +228,11 @@ static const cli_option options[] = {
 const cli_verb cli_verb_bench = {
     .name     = "bench",
     .operands = "FILE.onnx",
-    .summary  = "how long an ONNX model takes to run",
-    .about = "Runs FILE.onnx on --input, or on random numbers, free sizes being 1, and prints how "
-             "long a run "
-             "takes after\n"
-             "a warm-up: the least, the median, what 99 of 100 do not exceed, and how much "
-             "arithmetic of\n"
-             "convolutions and matrix products that is in a second.",
+    .summary  = "measure the run time of an ONNX model",
+    .about =
+        "Runs FILE.onnx on --input, or on random numbers with 1 for dynamic sizes, and prints\n"
+        "the time of a run after a warm-up: minimum, median, 99th percentile, and the GFLOP/s\n"
+        "of convolutions and matrix products.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

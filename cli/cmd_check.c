@@ -114,7 +114,7 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "full", NULL, "also whether all types and shapes fit together", 0 },
+    { "full", NULL, "also check types and shapes", 0 },
     { "json", NULL, "a JSON list of objects: file, code, where, what, hint, severity", 0 },
     { 0 },
 };
@@ -122,12 +122,11 @@ static const cli_option options[] = {
 const cli_verb cli_verb_check = {
     .name     = "check",
     .operands = "FILE…",
-    .summary  = "everything that is wrong with ONNX models",
-    .about   = "Prints every violation of the rules of ONNX, one a line, FILE: CODE: where: what.\n"
-               "Silent when all models are valid; the exit code is 1 when one is not. What is wrong "
-               "though\n"
-               "onnx.checker 1.12 lets it pass is a warning, on standard error.",
-    .options = options,
+    .summary  = "report all violations in ONNX models",
+    .about = "Prints every violation of the rules of ONNX, one per line, FILE: CODE: where: what.\n"
+             "Silent if all models are valid; otherwise the exit code is 1. Violations that\n"
+             "onnx.checker 1.12 accepts are warnings on standard error.",
+    .options      = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
     .n_read       = CLI_ANY_NUMBER,

@@ -82,7 +82,7 @@ static int run(const cli_args *args)
 static const cli_option options[] = {
     { "rtol", "X", "relative tolerance for weights (0)", 0 },
     { "atol", "X", "absolute tolerance for weights (0)", 0 },
-    { "no-weights", NULL, "types and shapes of weights count, their values do not", 0 },
+    { "no-weights", NULL, "ignore the values of weights", 0 },
     { "json", NULL, "a JSON list of objects: code, where, what", 0 },
     { 0 },
 };
@@ -90,14 +90,12 @@ static const cli_option options[] = {
 const cli_verb cli_verb_diff = {
     .name     = "diff",
     .operands = "A.onnx B.onnx",
-    .summary  = "what differs between two ONNX models, names aside",
+    .summary  = "compare two ONNX models, ignoring names",
     .about =
-        "Prints what differs between two ONNX models, one difference a line, CODE: where: what, "
-        "in\n"
-        "the order of A. Names, documentation and the order of nodes and initializers do not "
-        "count,\n"
-        "weights are compared by value, wherever they are stored. Silent when the models are the\n"
-        "same; the exit code is 1 when they are not.",
+        "Prints the differences between two ONNX models, one per line, CODE: where: what, in\n"
+        "the order of A. Names, documentation and the order of nodes and initializers are\n"
+        "ignored; weights are compared by value, also if one model has external data. Silent if\n"
+        "the models are equal; otherwise the exit code is 1.",
     .options      = options,
     .min_operands = 2,
     .max_operands = 2,

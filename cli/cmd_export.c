@@ -156,7 +156,8 @@ static int check_options(const cli_args *args, const cli_export *job, const char
     if (cli_is_stdout(path) && cli_has(args, "verbose"))
         return cli_misuse(args->verb, "--verbose prints to standard output, where -o - writes");
     if (cli_has(args, "strip-large-tensor-data") && cli_has(args, "external-data"))
-        return cli_misuse(args->verb, "what is stripped has no external data");
+        return cli_misuse(args->verb,
+                          "--strip-large-tensor-data and --external-data exclude each other");
     return CLI_DONE;
 }
 
@@ -214,13 +215,13 @@ static const cli_option options[] = {
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
-    { "optional-inputs", NULL,
-      "what TorchScript declares as Optional[Tensor] is an input that a run may leave out", 0 },
-    { "external-data", NULL, "weights into a file beside OUT, OUT.data", 0 },
-    { "external-data-threshold", "BYTES", "of weights that are at least this large (1024)", 0 },
+    { "optional-inputs", NULL, "parameters declared as Optional[Tensor] become optional inputs",
+      0 },
+    { "external-data", NULL, "store weights in a file beside OUT, OUT.data", 0 },
+    { "external-data-threshold", "BYTES", "minimum size of such weights (1024)", 0 },
     CLI_STRIP_OPTIONS,
     { "verify", NULL, "run the model and its export, and compare; on other dynamic sizes too", 0 },
-    { "report", "OUT", "what came of it, as JSON: operators, what is missing, warnings, times", 0 },
+    { "report", "OUT", "a report as JSON: operators, missing operators, warnings, times", 0 },
     { 0 },
 };
 
@@ -230,11 +231,11 @@ const cli_verb cli_verb_export = {
     .summary  = "export a model to ONNX",
     .about =
         "Exports MODEL to ONNX: a program of torch.export (.pt2), a TorchScript archive,\n"
-        "TorchScript source, or the name of a built-in model (calque zoo lists them). A .pt2\n"
-        "knows its inputs and dynamic sizes; the others are given an example. A size of --input\n"
-        "may be a name: then that axis is dynamic; in the example it is as large as NAME=SIZE\n"
-        "says, or as in the model's own example, or 2. On failure no file is written, and an\n"
-        "existing one is kept.",
+        "TorchScript or Python source, or a built-in model (calque zoo lists them). A .pt2\n"
+        "contains its inputs and dynamic sizes; the others need an example. A size of --input\n"
+        "may be a name: that axis is dynamic. Its size in the example is NAME=SIZE, or that of\n"
+        "the model's own example, or 2. On failure no file is written, and an existing one is\n"
+        "kept.",
     .options      = options,
     .groups       = cli_export_groups,
     .min_operands = 1,

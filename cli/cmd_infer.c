@@ -36,9 +36,9 @@ static const cli_option options[] = {
 const cli_verb cli_verb_infer = {
     .name     = "infer",
     .operands = "FILE -o OUT",
-    .summary  = "work out the types and shapes of all values of an ONNX model",
-    .about = "Writes the ONNX model FILE to OUT with the type and shape of every value, as far as\n"
-             "they can be worked out. Sizes may be names or expressions of them, 2*batch+1.",
+    .summary  = "infer types and shapes of an ONNX model",
+    .about = "Infers types and shapes of all values of the ONNX model FILE, and writes it to OUT.\n"
+             "Sizes may be names or expressions, 2*batch+1.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

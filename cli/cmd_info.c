@@ -423,9 +423,9 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "depth", "N", "modules that are N deep and less (as many as fit on a screen)", 0 },
+    { "depth", "N", "modules up to depth N (as many as fit on a screen)", 0 },
     { "all", NULL, "all rows of all tables", 0 },
-    { "json", NULL, "as JSON: facts, and tables as lists of objects; always whole", 0 },
+    { "json", NULL, "as JSON: facts, and tables as lists of objects; always complete", 0 },
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     { 0 },
@@ -436,13 +436,13 @@ const cli_verb cli_verb_info = {
     .operands = "MODEL",
     .summary  = "show the contents and inputs of a model",
     .about =
-        "Prints what is in MODEL on one screen. Of TorchScript: methods with their signatures\n"
-        "and the --input to begin with, modules with their classes and weights, and, given\n"
-        "inputs, what they return and how many operations (FLOPs) they are; of a .pt2:\n"
-        "inputs with dynamic sizes and their ranges, outputs, operators, weights; of an ONNX\n"
-        "model: inputs, outputs, opsets, operators, metadata, operations (FLOPs, open sizes\n"
-        "being 1); of a file of weights (torch.save, safetensors, index.json): classes, modules,\n"
-        "tensors, and the source files that an export needs; or of a built-in model.",
+        "Shows the contents and inputs of MODEL on one screen. For TorchScript: methods with\n"
+        "their signatures and a suggested --input, modules with their classes and weights and,\n"
+        "given inputs, their results and operations (FLOPs); for a .pt2: inputs with dynamic\n"
+        "sizes and their ranges, outputs, operators, weights; for an ONNX model: inputs,\n"
+        "outputs, opsets, operators, metadata, operations (FLOPs, with 1 for dynamic sizes);\n"
+        "for a file of weights (torch.save, safetensors, index.json): classes, modules,\n"
+        "tensors, and the source files that an export needs.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

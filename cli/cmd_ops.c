@@ -115,11 +115,10 @@ static const cli_option options[] = {
 const cli_verb cli_verb_ops = {
     .name     = "ops",
     .operands = "[TEXT]",
-    .summary  = "the operators of PyTorch that calque knows",
-    .about =
-        "Lists the operator table, a line each: PyTorch's schema, then the first ONNX opset\n"
-        "that has a form for it, and whether it has a gradient. With TEXT only those whose schema\n"
-        "has it in it.",
+    .summary  = "list the supported operators of PyTorch",
+    .about = "Lists the supported operators of PyTorch, one per line: PyTorch's schema, the first\n"
+             "ONNX opset that can express it, and whether it has a gradient. With TEXT only those\n"
+             "whose schema contains it.",
     .options      = options,
     .max_operands = 1,
     .run          = run,

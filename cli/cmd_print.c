@@ -230,8 +230,8 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "text", NULL, "a model in ONNX's text syntax, all of it", 0 },
-    { "parse", NULL, "FILE is such a text; with -o OUT.onnx it becomes a model again", 0 },
+    { "text", NULL, "the complete model in ONNX's text syntax", 0 },
+    { "parse", NULL, "FILE is such a text; with -o OUT.onnx it is written as a model", 0 },
     { "output", "OUT", "the file to write, instead of standard output", 'o' },
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
@@ -241,13 +241,13 @@ static const cli_option options[] = {
 const cli_verb cli_verb_print = {
     .name     = "print",
     .operands = "FILE",
-    .summary  = "what is in a file: the listing of an ONNX model, or a tensor",
+    .summary  = "print the contents of a file: an ONNX model, a tensor, a graph",
     .about =
-        "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph, or with\n"
-        "--text ONNX's text syntax; for a tensor (.pb, .npy) its type, its shape and its values.\n"
-        "What that syntax has no words for is in comments, which --parse understands: a model\n"
-        "that is printed and parsed is the same model. For programs and built-in models it is the\n"
-        "graph that is captured with the example inputs.",
+        "Prints FILE. For an ONNX model it is the listing of onnx.helper.printable_graph, or\n"
+        "with --text ONNX's text syntax; for a tensor (.pb, .npy) its type, shape and values.\n"
+        "Fields that the text syntax cannot express are in comments, which --parse reads:\n"
+        "printing and parsing gives the same model. For programs and built-in models it is the\n"
+        "graph captured with the example inputs.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

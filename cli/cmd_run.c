@@ -106,26 +106,24 @@ static const cli_option options[] = {
     { "format", "FORMAT", "of these files: pb or npy (pb)", 0 },
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
-    { "dump", "NAME", "a value inside of an ONNX model as well, repeatable", 0 },
-    { "trap-nan", NULL, "fail where a node makes NaN or infinity of finite numbers", 0 },
-    { "no-constant-folding", NULL, "of an ONNX model: compute nothing before the run", 0 },
-    { "threads", "N", "how many threads compute (one for each core)", 0 },
-    { "profile", "OUT", "when each node of an ONNX model ran, as a trace for chrome://tracing", 0 },
+    { "dump", "NAME", "also an intermediate value of an ONNX model, repeatable", 0 },
+    { "trap-nan", NULL, "fail at a node that computes NaN or infinity from finite numbers", 0 },
+    { "no-constant-folding", NULL, "do not compute constants of an ONNX model before the run", 0 },
+    { "threads", "N", "number of threads (one per core)", 0 },
+    { "profile", "OUT", "times of the nodes of an ONNX model, as a trace for chrome://tracing", 0 },
     { 0 },
 };
 
 const cli_verb cli_verb_run = {
     .name     = "run",
     .operands = "MODEL",
-    .summary  = "run a model and look at its outputs",
+    .summary  = "run a model and show its outputs",
     .about =
-        "Runs MODEL, an ONNX model, TorchScript, or the name of a built-in model (calque zoo "
-        "lists\n"
-        "them), and prints a summary of each output: type, range, first values. Without inputs it\n"
-        "takes the built-in model's own example, or random numbers of the types that the ONNX "
-        "model\n"
-        "declares, where free sizes are 1. Weights of built-in models are random, the same each\n"
-        "time.",
+        "Runs MODEL, an ONNX model, a .pt2, TorchScript, or a built-in model (calque zoo lists\n"
+        "them), and prints a summary of each output: type, range, first values. Without inputs\n"
+        "it uses the example of the built-in model, or random numbers of the types that the\n"
+        "ONNX model declares, with 1 for dynamic sizes. Weights of built-in models are random,\n"
+        "the same each time.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

@@ -58,12 +58,12 @@ static const cli_option options[] = {
 const cli_verb cli_verb_strip = {
     .name     = "strip",
     .operands = "FILE -o OUT",
-    .summary  = "take the data out of large tensors",
+    .summary  = "remove the data of large tensors",
     .about =
-        "Takes the data out of the large initializers of an ONNX model, or out of a tensor (.pb),\n"
-        "and keeps their mean and variance, in the format of pytorch-pfn-extras. With --runnable\n"
-        "nodes that compute a tensor of that type, shape, mean and variance take the place of\n"
-        "float weights; that needs opset 9 or newer. External data is left alone.",
+        "Removes the data of the large initializers of an ONNX model, or of a tensor (.pb), and\n"
+        "keeps their mean and variance, in the format of pytorch-pfn-extras. --runnable\n"
+        "replaces float weights by nodes that compute a tensor of that type, shape, mean and\n"
+        "variance; it needs opset 9 or newer. External data is unchanged.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

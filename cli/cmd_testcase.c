@@ -220,14 +220,14 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "keep-model", NULL, "keep a model.onnx that is there, add the next test_data_set_N", 0 },
+    { "keep-model", NULL, "keep an existing model.onnx, add the next test_data_set_N", 0 },
     CLI_STRIP_OPTIONS,
-    { "grad", NULL, "gradients of the parameters too: gradient_i.pb, gradient_input_i.pb", 0 },
+    { "grad", NULL, "also gradients of the parameters: gradient_i.pb, gradient_input_i.pb", 0 },
     { "grad-input", "DIR", "gradients of the outputs, DIR/gradient_input_i.pb (ones)", 0 },
     { "no-metadata", NULL, "no meta.json", 0 },
-    { "user-meta", "JSON", "an object that is put into meta.json, or @FILE", 0 },
-    { "export-torch-script", NULL, "the archive beside it, as model_script.pt", 0 },
-    { "export-torch-trace", NULL, "the archive beside it, as model_trace.pt", 0 },
+    { "user-meta", "JSON", "an object to add to meta.json, or @FILE", 0 },
+    { "export-torch-script", NULL, "also write the archive as model_script.pt", 0 },
+    { "export-torch-trace", NULL, "also write the archive as model_trace.pt", 0 },
     { "export-chrome-tracing", NULL, "export_trace.json.gz, the duration of each step", 0 },
     { "no-trace", NULL, "no export_trace.json.gz (the default)", 0 },
     CLI_EXAMPLE_OPTIONS,
@@ -241,12 +241,9 @@ const cli_verb cli_verb_testcase = {
     .operands = "MODEL OUTDIR",
     .summary  = "export a model with inputs and outputs",
     .about =
-        "Writes OUTDIR/model.onnx, meta.json, and test_data_set_N with the\n"
-        "inputs (input_0.pb, …) and the outputs that MODEL gave for them (output_0.pb, …); with "
-        "--grad\n"
-        "also the gradients of its parameters (gradient_0.pb, …, by name) and those of the outputs "
-        "that\n"
-        "they come from (gradient_input_0.pb, …).\n"
+        "Writes OUTDIR/model.onnx, meta.json, and test_data_set_N with the inputs (input_0.pb,\n"
+        "…) and the outputs of MODEL (output_0.pb, …); with --grad also the gradients of its\n"
+        "parameters (gradient_0.pb, …, by name) and of its outputs (gradient_input_0.pb, …).\n"
         "calque verify OUTDIR replays it. MODEL and its options are as for calque export.",
     .options      = options,
     .groups       = cli_export_groups,

@@ -33,9 +33,9 @@ const cli_verb cli_verb_unstrip = {
     .operands = "FILE|DIR [-o OUT]",
     .summary  = "fill stripped tensors with random numbers",
     .about =
-        "Fills tensors that were stripped, here or by pytorch-pfn-extras, with random numbers of\n"
-        "the mean and variance that they had: in an ONNX model, in a tensor (.pb), or in all\n"
-        "files of a test-case DIR, whose meta.json says so afterwards.",
+        "Fills tensors that were stripped by calque or pytorch-pfn-extras with random numbers\n"
+        "of the original mean and variance: in an ONNX model, in a tensor (.pb), or in all\n"
+        "files of a test case DIR, whose meta.json is updated.",
     .options      = options,
     .min_operands = 1,
     .max_operands = 1,

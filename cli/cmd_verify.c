@@ -90,7 +90,7 @@ static const cli_option options[] = {
     { "rtol", "X", "relative tolerance (1e-3)", 0 },
     { "atol", "X", "absolute tolerance (1e-7)", 0 },
     { "json", NULL, "a JSON list of objects: folder, ok, why, where, hint", 0 },
-    { "threads", "N", "how many threads compute (one for each core)", 0 },
+    { "threads", "N", "number of threads (one per core)", 0 },
     { 0 },
 };
 
@@ -99,9 +99,10 @@ const cli_verb cli_verb_verify = {
     .operands = "DIR…",
     .summary  = "run models on test data and compare",
     .about =
-        "Runs DIR/model.onnx on the inputs of each DIR/test_data_set_N and compares with the\n"
-        "outputs there, and, where there are some, the gradients of the parameters with how the\n"
-        "outputs change. Prints `ok DIR` or `FAIL DIR: why` a line, then `N passed, M failed`.",
+        "Runs DIR/model.onnx on the inputs of each DIR/test_data_set_N and compares the results\n"
+        "with the outputs in the folder. Gradients of parameters, if there are any, are\n"
+        "compared with finite differences. Prints `ok DIR` or `FAIL DIR: why` for each folder,\n"
+        "then `N passed, M failed`.",
     .options      = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

@@ -68,7 +68,7 @@ static int run(const cli_args *args)
 const cli_verb cli_verb_zoo = {
     .name     = "zoo",
     .operands = "",
-    .summary  = "the built-in models",
+    .summary  = "list the built-in models",
     .about    = "Lists the built-in models, a line each: name, what it is, its inputs.",
     .options  = options,
     .run      = run,

@@ -58,13 +58,14 @@ typedef struct cli_example {
           "the method of TorchScript to call (forward); of Python source an expression,\n"         \
           "'Net(num_classes=10)'; one of several programs of a .pt2",                              \
           0 },                                                                                     \
-        { "path", "DIR", "where modules are found that Python source imports; repeatable", 0 },    \
+        { "path", "DIR", "a folder for imports of Python source; repeatable", 0 },                 \
         { "constant", "NAME=VALUE",                                                                \
-          "an argument of TorchScript that is part of the program, no input; repeatable", 0 },     \
+          "make an argument of TorchScript a constant instead of an input; repeatable", 0 },       \
         { "define", "FILE",                                                                        \
-          "what unknown operators compute, in TorchScript: def mylib__scale(x): …", 0 },           \
+          "definitions of unknown operators, in TorchScript: def mylib__scale(x): …", 0 },         \
         { "quantized-engine", "NAME",                                                              \
-          "PyTorch's arithmetic of quantized layers: fbgemm, onednn, x86 (alike) or qnnpack", 0 }, \
+          "PyTorch's engine for quantized layers: fbgemm, onednn, x86 (identical) or qnnpack",     \
+          0 },                                                                                     \
         { "weights", "FILE",                                                                       \
           "replace the weights, by name: a state dict or checkpoint of torch.save, safetensors,\n" \
           "index.json of shards; FILE:KEY chooses one of several state dicts",                     \

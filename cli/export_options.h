@@ -17,20 +17,20 @@
 
 /* Rows for the table of a verb that exports. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
-    { "opset", "N", "ONNX opset, 7 to 24, or latest (17; of a .pt2 18)", 0 },                      \
+    { "opset", "N", "ONNX opset, 7 to 24, or latest (17; 18 for a .pt2)", 0 },                     \
         { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },         \
         { "output-names", "Y,Z", "names of the outputs, in order", 0 },                            \
         { "dynamic-axes", "JSON",                                                                  \
-          "sizes that are not fixed, or @FILE: {\"x\": {\"0\": \"batch\"}, \"y\": [0, 2]}", 0 },   \
+          "dynamic sizes, or @FILE: {\"x\": {\"0\": \"batch\"}, \"y\": [0, 2]}", 0 },              \
         { "training", "MODE", "eval, train or preserve (eval)", 0 },                               \
-        { "no-constant-folding", NULL, "keep what could be computed now", 0 },                     \
+        { "no-constant-folding", NULL, "do not compute constant expressions", 0 },                 \
         { "no-params", NULL, "weights become inputs", 0 },                                         \
-        { "keep-initializers-as-inputs", NULL, "weights are inputs as well", 0 },                  \
+        { "keep-initializers-as-inputs", NULL, "weights are also inputs", 0 },                     \
         { "no-initializers-as-inputs", NULL,                                                       \
           "weights are never inputs (the default of type onnx)", 0 },                              \
-        { "drop-unused-inputs", NULL, "inputs that nothing depends on are left out", 0 },          \
+        { "drop-unused-inputs", NULL, "omit unused inputs", 0 },                                   \
         { "graph-name", "NAME", "name of the graph (main_graph)", 0 },                             \
-        { "producer", "NAME", "who the model says made it (calque)", 0 },                          \
+        { "producer", "NAME", "producer of the model (calque)", 0 },                               \
         { "operator-export-type", "TYPE",                                                          \
           "onnx, onnx_aten, onnx_aten_fallback or onnx_fallthrough (onnx)", 0 },                   \
         { "custom-opset", "DOMAIN=VERSION", "opset of a custom domain, repeatable", 0 },           \
@@ -42,16 +42,15 @@
         { "anchor", "PATH[:NAME=VALUE]", "Identity nodes around a module, repeatable", 0 },        \
         { "annotations", "WHERE",                                                                  \
           "attribute or metadata; only metadata is valid ONNX (attribute)", 0 },                   \
-        { "as-output", "NAME=PATH[:I]", "make what a module returns an output, repeatable", 0 },   \
+        { "as-output", "NAME=PATH[:I]", "make the result of a module an output, repeatable", 0 },  \
         { "verbose", NULL, "print the graph", 0 },                                                 \
         { "static", NULL, "fix the dynamic sizes of a .pt2 to those of its example", 0 },          \
-        { "keep-mutations", NULL,                                                                  \
-          "what a .pt2 changes (buffers, inputs) becomes outputs: NAME_out", 0 },                  \
-        { "keep-asserts", NULL, "what a .pt2 asserts of data becomes outputs: assert_0, …", 0 },   \
-        { "state", NULL, "what calls change becomes inputs and outputs, state.NAME_in and _out",   \
+        { "keep-mutations", NULL, "mutated buffers and inputs of a .pt2 become outputs: NAME_out", \
           0 },                                                                                     \
-        { "complex-as-pairs", NULL,                                                                \
-          "inputs and outputs of complex numbers are pairs of real ones", 0 },                     \
+        { "keep-asserts", NULL, "assertions of a .pt2 on data become outputs: assert_0, …", 0 },   \
+        { "state", NULL, "state becomes inputs and outputs, state.NAME_in and _out", 0 },          \
+        { "complex-as-pairs", NULL, "complex inputs and outputs become pairs of real numbers",     \
+          0 },                                                                                     \
         { "names", "hf", "past keys and values of a .pt2 as past_key_values.0.key, present.0.key", \
           0 },                                                                                     \
         { "trace", NULL, "the example decides every branch and loop of TorchScript", 0 },          \
@@ -64,7 +63,7 @@ extern const cli_group cli_export_groups[];
 
 /* For verbs that strip their output. */
 #define CLI_STRIP_OPTIONS                                                                          \
-    { "strip-large-tensor-data", NULL, "take the data out of large tensors, as calque strip", 0 }, \
+    { "strip-large-tensor-data", NULL, "remove the data of large tensors, as calque strip", 0 },   \
     {                                                                                              \
         "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0          \
     }

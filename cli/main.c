@@ -75,16 +75,16 @@ static const cli_verb *find_verb(const char *name)
 static void print_help(FILE *out)
 {
     fprintf(out, "usage: calque VERB [options] …\n\n"
-                 "Carries PyTorch models over to ONNX, and checks, prints and runs ONNX models.\n\n"
+                 "Exports PyTorch models to ONNX; checks, changes, prints and runs ONNX models.\n\n"
                  "verbs:\n");
     for (const cli_verb *const *v = verbs; *v; v++)
         fprintf(out, "  %-9s  %s\n", (*v)->name, (*v)->summary);
-    fprintf(out, "\ncalque help VERB says more; calque -V names the version.\n"
+    fprintf(out, "\ncalque help VERB explains a verb; calque -V prints the version.\n"
                  "-q after a verb: no line about what was written. - is standard input or output.\n"
                  "--no-sandbox after a verb: on Linux it otherwise starts no program, opens no\n"
                  "connection, and changes no file but its output.\n"
-                 "--allow-large-output after a verb: write more than 64 MiB and 16 times what is\n"
-                 "read (unstrip: 1 GiB); a small file may describe gigabytes.\n"
+                 "--allow-large-output after a verb: write more than 64 MiB plus 16 times the\n"
+                 "input (unstrip: 1 GiB); a small file may describe gigabytes.\n"
                  "Exit codes: 0 done, 1 the work failed, 2 wrong use of the command line.\n");
 }
 

@@ -76,11 +76,10 @@ typedef struct cli_limits {
 
 /* Rows for the table of a verb that runs or exports, and how they are read. */
 #define CLI_LIMIT_OPTIONS                                                                          \
-    { "max-steps", "N",                                                                            \
-      "steps that a model may take (50 million, and 3 for each byte of the file)", 0 },            \
+    { "max-steps", "N", "maximum number of steps (50 million, plus 3 for each byte of the file)",  \
+      0 },                                                                                         \
     {                                                                                              \
-        "max-memory", "MB",                                                                        \
-            "how much memory it may take, weights aside (1024 + 256 times the file)", 0            \
+        "max-memory", "MB", "maximum memory without weights (1024 + 256 times the file)", 0        \
     }
 
 int cli_limits_read(cli_limits *limits, const cli_args *args);

@@ -2,21 +2,21 @@
 #include "aten/ops/packed.h"
 #include "kernel/elementwise.h"
 
-void cq_packed_clear(cq_packed *p)
+void cq_packed_clear(cq_packed_sequence *p)
 {
     cq_free(p->batch_sizes);
     cq_free(p->lengths);
     p->batch_sizes = p->lengths = NULL;
 }
 
-static cq_status allocate(cq_packed *p)
+static cq_status allocate(cq_packed_sequence *p)
 {
     p->batch_sizes = cq_alloc_array((size_t)p->steps, sizeof *p->batch_sizes);
     p->lengths     = cq_alloc_array((size_t)p->batch, sizeof *p->lengths);
     return p->batch_sizes && p->lengths ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-cq_status cq_packed_read(const cq_opcall *c, cq_packed *out, const cq_tensor *batch_sizes,
+cq_status cq_packed_read(const cq_opcall *c, cq_packed_sequence *out, const cq_tensor *batch_sizes,
                          int64_t total)
 {
     int64_t sum = 0;
@@ -51,8 +51,8 @@ cq_status cq_packed_read(const cq_opcall *c, cq_packed *out, const cq_tensor *ba
 }
 
 /* Copies all steps between data [total, …] and spread [steps, batch, …]. */
-static cq_status copy_steps(const cq_packed *p, const cq_tensor *data, const cq_tensor *spread,
-                            bool to_spread)
+static cq_status copy_steps(const cq_packed_sequence *p, const cq_tensor *data,
+                            const cq_tensor *spread, bool to_spread)
 {
     cq_int    sizes[CQ_MAX_RANK];
     int64_t   at     = data->offset;
@@ -77,8 +77,8 @@ static cq_status copy_steps(const cq_packed *p, const cq_tensor *data, const cq_
     return status;
 }
 
-cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out, const cq_tensor *data,
-                           double padding)
+cq_status cq_packed_spread(cq_opcall *c, const cq_packed_sequence *p, cq_tensor **out,
+                           const cq_tensor *data, double padding)
 {
     int64_t sizes[CQ_MAX_RANK];
 
@@ -93,14 +93,14 @@ cq_status cq_packed_spread(cq_opcall *c, const cq_packed *p, cq_tensor **out, co
     return copy_steps(p, data, *out, true);
 }
 
-cq_status cq_packed_gather(const cq_packed *p, cq_tensor *data, const cq_tensor *spread)
+cq_status cq_packed_gather(const cq_packed_sequence *p, cq_tensor *data, const cq_tensor *spread)
 {
     return copy_steps(p, data, spread, false);
 }
 
 /* ---- _pack_padded_sequence(input, lengths, batch_first) -> (data, batch_sizes) ---- */
 
-static cq_status read_lengths(const cq_opcall *c, cq_packed *p, const cq_tensor *lengths,
+static cq_status read_lengths(const cq_opcall *c, cq_packed_sequence *p, const cq_tensor *lengths,
                               int64_t steps)
 {
     memset(p, 0, sizeof *p);
@@ -185,9 +185,9 @@ static cq_status pack_shape(cq_opcall *c)
 
 static cq_status pack_run(cq_opcall *c)
 {
-    cq_tensor *x = cq_arg_tensor(c, "input"), *lengths = cq_arg_tensor(c, "lengths");
-    cq_packed  p = { 0 };
-    cq_status  status;
+    cq_tensor         *x = cq_arg_tensor(c, "input"), *lengths = cq_arg_tensor(c, "lengths");
+    cq_packed_sequence p = { 0 };
+    cq_status          status;
 
     CQ_TRY(check_pack(c, x, lengths));
     CQ_TRY(steps_first(c, &x, x));
@@ -235,10 +235,10 @@ static cq_status pad_shape(cq_opcall *c)
 
 static cq_status pad_run(cq_opcall *c)
 {
-    cq_tensor *data         = cq_arg_tensor(c, "data"), *spread;
-    int64_t    total_length = cq_arg_i64(c, "total_length");
-    cq_packed  p            = { 0 };
-    cq_status  status;
+    cq_tensor         *data         = cq_arg_tensor(c, "data"), *spread;
+    int64_t            total_length = cq_arg_i64(c, "total_length");
+    cq_packed_sequence p            = { 0 };
+    cq_status          status;
 
     status = cq_packed_read(c, &p, cq_arg_tensor(c, "batch_sizes"), data->sizes[0].value);
     if (status == CQ_OK && total_length > 0 && total_length < p.steps)

@@ -240,9 +240,9 @@ static cq_status run_stack(cq_opcall *c, const rnn *r, cq_tensor *out, cq_tensor
 
 static cq_status run_packed(cq_opcall *c, const rnn *r)
 {
-    cq_packed  layout;
-    cq_tensor *x = NULL, *out = NULL;
-    cq_status  status;
+    cq_packed_sequence layout;
+    cq_tensor         *x = NULL, *out = NULL;
+    cq_status          status;
 
     CQ_TRY(cq_packed_read(c, &layout, cq_arg_tensor(c, "batch_sizes"), r->x->sizes[0].value));
     if (layout.batch != r->batch.value)

@@ -12,8 +12,8 @@ static cq_status if_rule(cq_rule *r)
     cq_itype                *types[2];
 
     for (int b = 0; b < 2; b++) {
-        cq_onnx_graph *g = cq_rule_subgraph(r, branches[b]);
-        cq_scope      *scope;
+        cq_onnx_graph  *g = cq_rule_subgraph(r, branches[b]);
+        cq_infer_scope *scope;
 
         types[b] = cq_arena_array(r->arena, r->n_outputs, sizeof *types[b]);
         if (!types[b])
@@ -96,8 +96,8 @@ static cq_status join_state(loop *l, cq_rule *r, bool *settled)
 static cq_status loop_run(loop *l, cq_rule *r)
 {
     enum { TURNS = 3 };
-    cq_scope *scope   = NULL;
-    bool      settled = false;
+    cq_infer_scope *scope   = NULL;
+    bool            settled = false;
 
     for (int turn = 0; turn < TURNS && !settled; turn++) {
         for (size_t i = 0; turn == TURNS - 1 && i < l->n_state; i++)
@@ -261,10 +261,10 @@ static cq_status scan(cq_rule *r)
 
 static cq_status sequence_map(cq_rule *r)
 {
-    cq_onnx_graph *body = cq_rule_subgraph(r, "body");
-    cq_ivalue     *in   = cq_arena_array(r->arena, r->n_inputs, sizeof *in);
-    cq_itype      *out  = cq_arena_array(r->arena, r->n_outputs, sizeof *out);
-    cq_scope      *scope;
+    cq_onnx_graph  *body = cq_rule_subgraph(r, "body");
+    cq_ivalue      *in   = cq_arena_array(r->arena, r->n_inputs, sizeof *in);
+    cq_itype       *out  = cq_arena_array(r->arena, r->n_outputs, sizeof *out);
+    cq_infer_scope *scope;
 
     if (!in || !out)
         return CQ_E_NO_MEMORY;

@@ -12,7 +12,7 @@
 
 /* ---- scopes ---- */
 
-static cq_status declare(cq_scope *s, const cq_onnx_value_infos *list)
+static cq_status declare(cq_infer_scope *s, const cq_onnx_value_infos *list)
 {
     for (uint32_t i = 0; i < list->n; i++)
         if (list->items[i]->name)
@@ -20,9 +20,10 @@ static cq_status declare(cq_scope *s, const cq_onnx_value_infos *list)
     return CQ_OK;
 }
 
-static cq_status new_scope(cq_scope **out, cq_infer *in, const cq_scope *like, cq_onnx_graph *graph)
+static cq_status new_scope(cq_infer_scope **out, cq_infer *in, const cq_infer_scope *like,
+                           cq_onnx_graph *graph)
 {
-    cq_scope *s = *out = cq_arena_zalloc(in->arena, sizeof *s);
+    cq_infer_scope *s = *out = cq_arena_zalloc(in->arena, sizeof *s);
 
     if (!s)
         return CQ_E_NO_MEMORY;
@@ -41,7 +42,7 @@ static cq_status new_scope(cq_scope **out, cq_infer *in, const cq_scope *like, c
     return CQ_OK;
 }
 
-static cq_ivalue *look_up(const cq_scope *s, const char *name)
+static cq_ivalue *look_up(const cq_infer_scope *s, const char *name)
 {
     cq_ivalue *v = NULL;
 
@@ -50,7 +51,7 @@ static cq_ivalue *look_up(const cq_scope *s, const char *name)
     return v;
 }
 
-static cq_status bind(cq_infer *in, cq_scope *s, const cq_ivalue *value)
+static cq_status bind(cq_infer *in, cq_infer_scope *s, const cq_ivalue *value)
 {
     cq_ivalue *v = cq_arena_copy(in->arena, value, sizeof *value);
 
@@ -79,7 +80,7 @@ static cq_status tensor_type(cq_itype *out, cq_infer *in, int32_t elem, const cq
     return CQ_OK;
 }
 
-static cq_status bind_initializers(cq_infer *in, cq_scope *s)
+static cq_status bind_initializers(cq_infer *in, cq_infer_scope *s)
 {
     cq_onnx_graph *g = s->graph;
 
@@ -158,7 +159,8 @@ static cq_status type_as_output(cq_itype *type, cq_infer *in, const cq_onnx_grap
 }
 
 /* given has the types that the caller of a subgraph knows for its inputs. */
-static cq_status bind_inputs(cq_infer *in, cq_scope *s, size_t n_given, const cq_ivalue *given)
+static cq_status bind_inputs(cq_infer *in, cq_infer_scope *s, size_t n_given,
+                             const cq_ivalue *given)
 {
     const cq_onnx_value_infos *list = &s->graph->input;
 
@@ -318,7 +320,7 @@ static cq_status bind_outputs(cq_rule *r)
     return CQ_OK;
 }
 
-static cq_status infer_node(cq_infer *in, cq_scope *s, const cq_onnx_node *node)
+static cq_status infer_node(cq_infer *in, cq_infer_scope *s, const cq_onnx_node *node)
 {
     cq_status status;
     cq_rule   r = { .infer     = in,
@@ -348,7 +350,7 @@ static cq_status infer_node(cq_infer *in, cq_scope *s, const cq_onnx_node *node)
     return bind_outputs(&r);
 }
 
-static cq_status infer_nodes(cq_infer *in, cq_scope *s, cq_onnx_node *const *nodes, size_t n)
+static cq_status infer_nodes(cq_infer *in, cq_infer_scope *s, cq_onnx_node *const *nodes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         CQ_TRY(cq_check_cancelled());
@@ -359,7 +361,7 @@ static cq_status infer_nodes(cq_infer *in, cq_scope *s, cq_onnx_node *const *nod
 
 /* ---- functions of the model ---- */
 
-static bool may_visit(cq_infer *in, const cq_scope *s, size_t n_nodes)
+static bool may_visit(cq_infer *in, const cq_infer_scope *s, size_t n_nodes)
 {
     if (s->depth >= CQ_ONNX_INFER_MAX_DEPTH || n_nodes > CQ_ONNX_INFER_MAX_REVISITS ||
         in->revisits > CQ_ONNX_INFER_MAX_REVISITS - n_nodes)
@@ -370,15 +372,15 @@ static bool may_visit(cq_infer *in, const cq_scope *s, size_t n_nodes)
 
 static cq_status call_function(cq_rule *r, const cq_onnx_function *f)
 {
-    cq_frame *frame;
-    cq_scope *s;
+    cq_infer_frame *frame;
+    cq_infer_scope *s;
 
     if (!may_visit(r->infer, r->scope, f->node.n))
         return CQ_OK;
     frame = cq_arena_zalloc(r->arena, sizeof *frame);
     if (!frame)
         return CQ_E_NO_MEMORY;
-    *frame = (cq_frame){ f, r->node, r->scope->frame };
+    *frame = (cq_infer_frame){ f, r->node, r->scope->frame };
     CQ_TRY(new_scope(&s, r->infer, r->scope, NULL));
     s->frame  = frame;
     s->opsets = &f->opset_import;
@@ -426,12 +428,12 @@ cq_onnx_graph *cq_rule_subgraph(const cq_rule *r, const char *attr)
     return a && a->type == CQ_ONNX_ATTR_GRAPH ? a->g : NULL;
 }
 
-cq_status cq_rule_graph(cq_rule *r, cq_scope **out_scope, cq_onnx_graph *graph, size_t n_in,
+cq_status cq_rule_graph(cq_rule *r, cq_infer_scope **out_scope, cq_onnx_graph *graph, size_t n_in,
                         const cq_ivalue *in, size_t n_out, cq_itype *out, const cq_idata **out_data)
 {
-    cq_infer *infer = r->infer;
-    cq_scope *s;
-    bool      again = cq_ptr_map_get(&infer->visited, graph) != NULL;
+    cq_infer       *infer = r->infer;
+    cq_infer_scope *s;
+    bool            again = cq_ptr_map_get(&infer->visited, graph) != NULL;
 
     *out_scope = NULL;
     memset(out, 0, n_out * sizeof *out);
@@ -459,14 +461,14 @@ cq_status cq_rule_graph(cq_rule *r, cq_scope **out_scope, cq_onnx_graph *graph, 
     return CQ_OK;
 }
 
-cq_status cq_rule_keep_graph(cq_rule *r, cq_scope *scope)
+cq_status cq_rule_keep_graph(cq_rule *r, cq_infer_scope *scope)
 {
     return scope ? cq_vec_push(&r->scope->kept, scope) : CQ_OK;
 }
 
 /* ---- writing ---- */
 
-static cq_status write_value(cq_infer *in, cq_scope *s, const char *name)
+static cq_status write_value(cq_infer *in, cq_infer_scope *s, const char *name)
 {
     const cq_ivalue    *v    = look_up(s, name);
     cq_onnx_value_info *info = cq_map_get(&s->declared, name);
@@ -487,7 +489,7 @@ static cq_status write_value(cq_infer *in, cq_scope *s, const char *name)
     return info ? cq_map_set(&s->declared, name, info) : in->model->status;
 }
 
-static cq_status write_scope(cq_infer *in, cq_scope *s)
+static cq_status write_scope(cq_infer *in, cq_infer_scope *s)
 {
     for (uint32_t i = 0; s->graph && i < s->graph->node.n; i++) {
         const cq_onnx_names *names = &s->graph->node.items[i]->output;
@@ -505,7 +507,7 @@ static cq_status write_scope(cq_infer *in, cq_scope *s)
 }
 
 /* Tells of the values of a scope and of those inside. */
-static cq_status tell_scope(cq_infer *in, cq_scope *s)
+static cq_status tell_scope(cq_infer *in, cq_infer_scope *s)
 {
     for (size_t i = 0; s->graph && i < s->values.n; i++)
         CQ_TRY(in->each(in->user, s->graph, s->values.entries[i].value));
@@ -550,7 +552,7 @@ static void reserve_graph_names(cq_infer *in, const cq_onnx_graph *g, unsigned d
 
 static cq_status infer_model(cq_infer *in)
 {
-    cq_scope *s;
+    cq_infer_scope *s;
 
     reserve_graph_names(in, in->model->graph, 0);
     CQ_TRY(index_functions(in));

@@ -5,24 +5,24 @@
 #include "onnx/infer/values.h"
 
 /* A call of a model's function: where attribute references of its body lead. */
-typedef struct cq_frame cq_frame;
-struct cq_frame {
+typedef struct cq_infer_frame cq_infer_frame;
+struct cq_infer_frame {
     const cq_onnx_function *function;
     const cq_onnx_node     *call;
-    const cq_frame         *caller;
+    const cq_infer_frame   *caller;
 };
 
 /* The values of a graph or function body. It stays until the end of the inference, because
  * the types of a subgraph are written only when they are final. */
-struct cq_scope {
-    cq_scope             *outer; /* whose values can be seen; NULL in functions */
+struct cq_infer_scope {
+    cq_infer_scope       *outer; /* whose values can be seen; NULL in functions */
     cq_onnx_graph        *graph; /* NULL in functions */
     const cq_onnx_opsets *opsets;
-    const cq_frame       *frame;
+    const cq_infer_frame *frame;
     unsigned              depth;    /* of graphs and calls */
     cq_map                values;   /* name to cq_ivalue */
     cq_map                declared; /* name to cq_onnx_value_info */
-    CQ_VEC(cq_scope *) kept;        /* scopes of subgraphs whose types are final */
+    CQ_VEC(cq_infer_scope *) kept;  /* scopes of subgraphs whose types are final */
 };
 
 struct cq_infer {
@@ -36,7 +36,7 @@ struct cq_infer {
     cq_ptr_map     visited;    /* subgraphs */
     uint32_t       revisits;
     bool           has_unknown_operator; /* so far: its outputs have no type */
-    CQ_VEC(cq_scope *) scopes;           /* all, to be cleared */
+    CQ_VEC(cq_infer_scope *) scopes;     /* all, to be cleared */
     cq_onnx_value_fn each;               /* NULL: no caller wants the values */
     void            *user;
 

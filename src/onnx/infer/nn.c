@@ -8,7 +8,7 @@
 cq_status cq_rule_conv_of(cq_rule *r, size_t ix, size_t iw)
 {
     const cq_itype *x = cq_rule_shaped(r, ix), *weight = cq_rule_shaped(r, iw);
-    cq_window       w;
+    cq_infer_window w;
     cq_shape        y;
 
     if (!x || !weight)
@@ -34,7 +34,7 @@ static cq_status conv_transpose(cq_rule *r)
     const cq_itype     *x = cq_rule_shaped(r, 0), *weight = cq_rule_shaped(r, 1);
     const cq_onnx_ints *sizes = cq_rule_ints(r, "output_shape");
     const cq_onnx_ints *extra = cq_rule_ints(r, "output_padding");
-    cq_window           w;
+    cq_infer_window     w;
     cq_shape            y;
 
     if (!x || !weight)

@@ -5,7 +5,7 @@
 static cq_status pool(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);
-    cq_window       w;
+    cq_infer_window w;
     cq_shape        y;
 
     if (!x)
@@ -38,7 +38,7 @@ static cq_status max_unpool(cq_rule *r)
 {
     const cq_itype *x     = cq_rule_shaped(r, 0);
     const cq_idata *sizes = cq_rule_data(r, 2);
-    cq_window       w;
+    cq_infer_window w;
     cq_shape        y;
 
     if (!x || x->rank < 2)

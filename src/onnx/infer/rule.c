@@ -147,7 +147,7 @@ static const cq_onnx_attribute *find_attr(const cq_onnx_attributes *list, const 
 const cq_onnx_attribute *cq_rule_attr(const cq_rule *r, const char *name)
 {
     const cq_onnx_attribute *a     = find_attr(&r->node->attribute, name);
-    const cq_frame          *frame = r->scope->frame;
+    const cq_infer_frame    *frame = r->scope->frame;
 
     while (a && a->ref_attr_name && *a->ref_attr_name) {
         const char *wanted = a->ref_attr_name;

@@ -84,12 +84,12 @@ typedef struct cq_shape {
 
 /* ---- a rule at work ---- */
 
-typedef struct cq_infer cq_infer;
-typedef struct cq_scope cq_scope;
+typedef struct cq_infer       cq_infer;
+typedef struct cq_infer_scope cq_infer_scope;
 
 typedef struct cq_rule {
     cq_infer             *infer;
-    cq_scope             *scope;
+    cq_infer_scope       *scope;
     cq_symbols           *symbols;
     cq_arena             *arena;
     const cq_onnx_node   *node;
@@ -259,10 +259,10 @@ cq_status cq_itype_of_attribute(cq_itype *out, cq_rule *r, const cq_onnx_attribu
 /* Infers graph with inputs of these types and elements. out gets a type for each of its n_out
  * outputs, out_data (may be NULL) their elements. The scope is what cq_graph_keep takes when
  * the types are final. */
-cq_status      cq_rule_graph(cq_rule *r, cq_scope **out_scope, cq_onnx_graph *graph, size_t n_in,
-                             const cq_ivalue *in, size_t n_out, cq_itype *out,
-                             const cq_idata **out_data);
-cq_status      cq_rule_keep_graph(cq_rule *r, cq_scope *scope);
+cq_status cq_rule_graph(cq_rule *r, cq_infer_scope **out_scope, cq_onnx_graph *graph, size_t n_in,
+                        const cq_ivalue *in, size_t n_out, cq_itype *out,
+                        const cq_idata **out_data);
+cq_status cq_rule_keep_graph(cq_rule *r, cq_infer_scope *scope);
 cq_onnx_graph *cq_rule_subgraph(const cq_rule *r, const char *attr);
 
 #endif

@@ -19,7 +19,7 @@ static cq_status read_ints(int64_t *out, const cq_rule *r, const char *name, siz
     return CQ_OK;
 }
 
-static cq_status read_kernel(cq_window *w, const cq_rule *r, size_t n, const cq_itype *weight)
+static cq_status read_kernel(cq_infer_window *w, const cq_rule *r, size_t n, const cq_itype *weight)
 {
     int64_t kernel[CQ_WINDOW_MAX_AXES];
 
@@ -35,7 +35,7 @@ static cq_status read_kernel(cq_window *w, const cq_rule *r, size_t n, const cq_
     return CQ_OK;
 }
 
-cq_status cq_window_read(cq_window *w, const cq_rule *r, size_t n, const cq_itype *weight)
+cq_status cq_window_read(cq_infer_window *w, const cq_rule *r, size_t n, const cq_itype *weight)
 {
     int64_t pads[2 * CQ_WINDOW_MAX_AXES];
 
@@ -58,7 +58,7 @@ cq_status cq_window_read(cq_window *w, const cq_rule *r, size_t n, const cq_ityp
     return CQ_OK;
 }
 
-cq_dim cq_window_count(const cq_rule *r, const cq_window *w, size_t i, cq_dim size)
+cq_dim cq_window_count(const cq_rule *r, const cq_infer_window *w, size_t i, cq_dim size)
 {
     cq_dim reach, room, stride = cq_dim_of(w->stride[i]), n;
 

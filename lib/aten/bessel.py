@@ -1,4 +1,4 @@
-"""bessel."""
+"""Bessel functions and orthogonal polynomials."""
 
 import math
 import torch
@@ -80,16 +80,155 @@ def chebyshev(x, n, kind):
     return torch.where(n < 0, z, torch.where(n == 0, z + 1, y))
 
 
-@operator("aten::special_scaled_modified_bessel_k0(Tensor x) -> Tensor")
-def special_scaled_modified_bessel_k0(x):
-    """Exp(x) modified_bessel_k0(x)."""
-    self = x
-    x = in_float(self)
-    small = x.clamp(1e-30, 2)
+# Up to 8 the functions of the first and second kind are polynomials in x * x / 32 - 1. Above 8 they
+# are sqrt(2 / pi / x) times p cos(phase) - q sin(phase) and p sin(phase) + q cos(phase), where p
+# and q are polynomials in 128 / x^2 - 1.
+def amplitude_0(t):
+    return polynomial(
+        t,
+        [
+            -1.2976727285594204e-12,
+            5.538042551238324e-12,
+            -2.4629541128263808e-11,
+            1.5430831129269752e-10,
+            -1.2122331597442108e-09,
+            1.2804017666717393e-08,
+            -2.0527446058637657e-07,
+            6.137416047543163e-06,
+            -0.0005363673192140685,
+            0.9994572757882526,
+        ],
+    )
+
+
+def quadrature_0(t):
+    return polynomial(
+        t,
+        [
+            -2.7338449247237154e-13,
+            7.915216052472428e-13,
+            -1.6783779045026498e-12,
+            6.538016467992787e-12,
+            -2.8840344824996496e-11,
+            1.364832378469862e-10,
+            -7.57586453075858e-10,
+            5.1461591930522475e-09,
+            -4.5349736139769986e-08,
+            5.684971972265847e-07,
+            -1.1817110660715592e-05,
+            0.0005466519279472034,
+            -0.12444091103610816,
+        ],
+    )
+
+
+def near_j0(s):
+    return polynomial(
+        s,
+        [
+            3.3794626319436793e-10,
+            -7.96194687687482e-09,
+            1.5955848859935914e-07,
+            -2.717679287941214e-06,
+            3.847320005801417e-05,
+            -0.0004435459758542475,
+            0.004058078988108771,
+            -0.02847271858902714,
+            0.14598884856785538,
+            -0.5074680458516896,
+            1.0383794611436883,
+            -0.8080888076692623,
+            -0.6484692830871821,
+            0.9303012472958457,
+            0.045829664859813754,
+        ],
+    )
+
+
+def amplitude_1(t):
+    return polynomial(
+        t,
+        [
+            1.3958847733874476e-12,
+            -5.9958064435078266e-12,
+            2.6934110557353714e-11,
+            -1.7056402360564498e-10,
+            1.3604283513176835e-09,
+            -1.4708787296165847e-08,
+            2.453676398677532e-07,
+            -7.959694663578884e-06,
+            0.0008988049416716917,
+            1.0009070262780815,
+        ],
+    )
+
+
+def quadrature_1(t):
+    return polynomial(
+        t,
+        [
+            -8.412485658069601e-13,
+            2.665792699508074e-12,
+            -7.028011349149164e-12,
+            3.0166510460295075e-11,
+            -1.4842814504504144e-10,
+            8.320654486240071e-10,
+            -5.72081439754336e-09,
+            5.1360949369410444e-08,
+            -6.633568656664936e-07,
+            1.4569614819521505e-05,
+            -0.0007697167057640292,
+            0.3742149922195917,
+        ],
+    )
+
+
+def near_j1(s):
+    return polynomial(
+        s,
+        [
+            1.1658972367678622e-11,
+            -2.9580309461613664e-10,
+            6.431190177265836e-09,
+            -1.1966856610655616e-07,
+            1.8684526037206013e-06,
+            -2.4045750380401832e-05,
+            0.0002494945813597261,
+            -0.002029039493866671,
+            0.012456814392263375,
+            -0.05474581821299505,
+            0.15858376432721838,
+            -0.2595948652859166,
+            0.15151665143806636,
+            0.08105866038589758,
+            -0.05814382795599107,
+        ],
+    )
+
+
+# The factors for arguments of 8 and more: of order 0 or 1, first or second kind.
+def far_bessel(large, order, second):
+    t = 128 / large.square() - 1
+    phase = large - (math.pi / 4 if order == 0 else 3 * math.pi / 4)
+    p = amplitude_0(t) if order == 0 else amplitude_1(t)
+    q = (quadrature_0(t) if order == 0 else quadrature_1(t)) / large
+    high = (2 / math.pi / large).sqrt()
+    if second:
+        return high * (p * phase.sin() + q * phase.cos())
+    return high * (p * phase.cos() - q * phase.sin())
+
+
+# y for positive x, and the limits at 0 and below.
+def of_positive(x, y, at_zero):
+    return torch.where(
+        x > 0, y, torch.where(x == 0, number_like(x, at_zero), number_like(x, math.nan))
+    )
+
+
+# The modified functions of the second kind up to 2, and from 2 on without their factor exp(-x).
+def near_k0(small):
     s = small.square() / 2 - 1
-    large = x.clamp(min=2)
-    t = 4 / large - 1
-    near = polynomial(
+    return polynomial(
         s,
         [
             5.452564662772586e-12,
@@ -116,9 +255,12 @@ def special_scaled_modified_bessel_k0(x):
             1.5660829297563506,
         ],
     )
-    far = (
+
+
+def far_k0(large):
+    return (
         polynomial(
-            t,
+            4 / large - 1,
             [
                 -4.845976624616983e-10,
                 8.310065038985326e-10,
@@ -144,22 +286,11 @@ def special_scaled_modified_bessel_k0(x):
         )
         * large.rsqrt()
     )
-    y = torch.where(x <= 2, near * small.exp(), far)
-    return torch.where(
-        x > 0, y, torch.where(x == 0, number_like(x, math.inf), number_like(x, math.nan))
-    )
 
 
-@operator("aten::special_scaled_modified_bessel_k1(Tensor x) -> Tensor")
-def special_scaled_modified_bessel_k1(x):
-    """Exp(x) modified_bessel_k1(x)."""
-    self = x
-    x = in_float(self)
-    small = x.clamp(1e-30, 2)
+def near_k1(small):
     s = small.square() / 2 - 1
-    large = x.clamp(min=2)
-    t = 4 / large - 1
-    near = 1 / small + small * (
+    return 1 / small + small * (
         polynomial(
             s,
             [
@@ -190,9 +321,12 @@ def special_scaled_modified_bessel_k1(x):
             ],
         )
     )
-    far = (
+
+
+def far_k1(large):
+    return (
         polynomial(
-            t,
+            4 / large - 1,
             [
                 5.344338028107821e-10,
                 -9.201040869575581e-10,
@@ -218,10 +352,141 @@ def special_scaled_modified_bessel_k1(x):
         )
         * large.rsqrt()
     )
-    y = torch.where(x <= 2, near * small.exp(), far)
-    return torch.where(
-        x > 0, y, torch.where(x == 0, number_like(x, math.inf), number_like(x, math.nan))
+
+
+@operator("aten::special_bessel_j0(Tensor self) -> Tensor")
+def special_bessel_j0(self):
+    """Bessel's function of the first kind, of order 0."""
+    x = in_float(self)
+    y = x.abs()
+    small = y.clamp(max=8)
+    far = far_bessel(y.clamp(min=8), 0, False)
+    y = torch.where(y <= 8, near_j0(small.square() / 32 - 1), far)
+    return torch.where(x.isnan(), x, y)
+
+
+@operator("aten::special_bessel_j1(Tensor self) -> Tensor")
+def special_bessel_j1(self):
+    """Bessel's function of the first kind, of order 1."""
+    x = in_float(self)
+    y = x.abs()
+    small = y.clamp(max=8)
+    far = far_bessel(y.clamp(min=8), 1, False)
+    y = torch.where(y <= 8, small * near_j1(small.square() / 32 - 1), far)
+    return torch.where(x.isnan(), x, torch.where(x < 0, -y, y))
+
+
+@operator("aten::special_bessel_y0(Tensor self) -> Tensor")
+def special_bessel_y0(self):
+    """Bessel's function of the second kind, of order 0."""
+    x = in_float(self)
+    y = x.abs()
+    small = y.clamp(max=8)
+    s = small.square() / 32 - 1
+    far = far_bessel(y.clamp(min=8), 0, True)
+    near = polynomial(
+        s,
+        [
+            2.6926938054524057e-11,
+            -7.165821913752182e-10,
+            1.6390875014077404e-08,
+            -3.218450383864968e-07,
+            5.3213188103997145e-06,
+            -7.279542368660281e-05,
+            0.000806158605961636,
+            -0.0070257410549918785,
+            0.046367047681375125,
+            -0.21895747096229642,
+            0.6721770783431679,
+            -1.077547733821527,
+            0.14412632369302475,
+            1.6470964788745432,
+            -0.8284358903604587,
+            -0.38225065445942497,
+        ],
+    ) + 2 / math.pi * small.clamp(min=1e-30).log() * near_j0(s)
+    return of_positive(x, torch.where(y <= 8, near, far), -math.inf)
+
+
+@operator("aten::special_bessel_y1(Tensor self) -> Tensor")
+def special_bessel_y1(self):
+    """Bessel's function of the second kind, of order 1."""
+    x = in_float(self)
+    y = x.abs()
+    small = y.clamp(max=8)
+    s = small.square() / 32 - 1
+    far = far_bessel(y.clamp(min=8), 1, True)
+    a = small.clamp(min=1e-30)
+    near = polynomial(
+        s,
+        [
+            -2.499531546171249e-11,
+            6.202538033356882e-10,
+            -1.3153147367094951e-08,
+            2.380443767044983e-07,
+            -3.601000022590458e-06,
+            4.467433389052664e-05,
+            -0.0004438173434420147,
+            0.0034224907383790058,
+            -0.01962875683311711,
+            0.07854786922274869,
+            -0.19639839859930203,
+            0.2350720920666676,
+            0.02336757172099348,
+            -0.24337743079193033,
+            0.07075985882118005,
+        ],
     )
+    near = a * (near + 2 / math.pi * a.log() * near_j1(s)) - 2 / math.pi / a
+    return of_positive(x, torch.where(y <= 8, near, far), -math.inf)
+
+
+@operator("aten::special_modified_bessel_i0(Tensor self) -> Tensor")
+def special_modified_bessel_i0(self):
+    """Bessel's function of the first kind for imaginary arguments, of order 0."""
+    return torch.i0(self)
+
+
+@operator("aten::special_modified_bessel_i1(Tensor self) -> Tensor")
+def special_modified_bessel_i1(self):
+    """Bessel's function of the first kind for imaginary arguments, of order 1."""
+    return torch.ops.aten.special_i1(self)
+
+
+@operator("aten::special_modified_bessel_k0(Tensor self) -> Tensor")
+def special_modified_bessel_k0(self):
+    """Bessel's function of the second kind for imaginary arguments, of order 0."""
+    x = in_float(self)
+    large = x.clamp(min=2)
+    y = torch.where(x <= 2, near_k0(x.clamp(1e-30, 2)), far_k0(large) * (-large).exp())
+    return of_positive(x, y, math.inf)
+
+
+@operator("aten::special_modified_bessel_k1(Tensor self) -> Tensor")
+def special_modified_bessel_k1(self):
+    """Bessel's function of the second kind for imaginary arguments, of order 1."""
+    x = in_float(self)
+    large = x.clamp(min=2)
+    y = torch.where(x <= 2, near_k1(x.clamp(1e-30, 2)), far_k1(large) * (-large).exp())
+    return of_positive(x, y, math.inf)
+
+
+@operator("aten::special_scaled_modified_bessel_k0(Tensor x) -> Tensor")
+def special_scaled_modified_bessel_k0(x):
+    """Exp(x) modified_bessel_k0(x)."""
+    x = in_float(x)
+    small = x.clamp(1e-30, 2)
+    y = torch.where(x <= 2, near_k0(small) * small.exp(), far_k0(x.clamp(min=2)))
+    return of_positive(x, y, math.inf)
+
+
+@operator("aten::special_scaled_modified_bessel_k1(Tensor x) -> Tensor")
+def special_scaled_modified_bessel_k1(x):
+    """Exp(x) modified_bessel_k1(x)."""
+    x = in_float(x)
+    small = x.clamp(1e-30, 2)
+    y = torch.where(x <= 2, near_k1(small) * small.exp(), far_k1(x.clamp(min=2)))
+    return of_positive(x, y, math.inf)
 
 
 @operator("aten::special_spherical_bessel_j0(Tensor x) -> Tensor")

@@ -47,8 +47,8 @@ def pool_windows(x, kernel, stride, pad, dilation, ceil_mode, fill):
     )
 
 
-# The number of elements of a window along one axis: those on the feature map and the counted padding, or
-# on the image alone.
+# The number of elements of a window along one axis: those on the feature map and the counted
+# padding, or on the feature map alone.
 def counted(size, places, kernel, stride, pad, include):
     start = torch.arange(places) * stride - pad
     end = (start + kernel).clamp(max=size + pad)

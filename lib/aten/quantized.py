@@ -6,15 +6,12 @@ from calque import (
     dtype_name,
     floats,
     gradient,
-    gradient_of,
     operator,
     qparams,
     quantized,
-    traits,
     wrap_dim,
 )
 from aten.quantized_layers import unpacked
-from aten.recurrent import rnn_layers
 
 
 def only_float32(x):
@@ -240,91 +237,3 @@ def fake_quantize_per_tensor_affine_gradient(grad, self, scale, zero_point, quan
             0,
         )
     }
-
-
-@gradient_of("aten::lstm.input")
-def lstm_input_tape(
-    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-):
-    x = input.transpose(0, 1) if batch_first else input
-    steps = int(x.shape[0])
-    n = int(x.shape[1])
-    y = rnn_layers(
-        x.reshape([steps * n, x.shape[2]]),
-        [n for i in range(steps)],
-        hx,
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-        "lstm",
-    )
-    x = y[0].reshape([steps, n, y[0].shape[1]])
-    return [x.transpose(0, 1) if batch_first else x] + y[1:]
-
-
-@gradient_of("aten::lstm.data")
-def lstm_data_tape(
-    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-):
-    return rnn_layers(
-        data,
-        batch_sizes.tolist(),
-        hx,
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-        "lstm",
-    )
-
-
-@gradient_of("aten::gru.input")
-def gru_input_tape(
-    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-):
-    x = input.transpose(0, 1) if batch_first else input
-    steps = int(x.shape[0])
-    n = int(x.shape[1])
-    y = rnn_layers(
-        x.reshape([steps * n, x.shape[2]]),
-        [n for i in range(steps)],
-        [hx],
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-        "gru",
-    )
-    x = y[0].reshape([steps, n, y[0].shape[1]])
-    return [x.transpose(0, 1) if batch_first else x] + y[1:]
-
-
-@gradient_of("aten::gru.data")
-def gru_data_tape(
-    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
-):
-    return rnn_layers(
-        data,
-        batch_sizes.tolist(),
-        [hx],
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-        "gru",
-    )
-
-
-# ---- traits of operators whose rows are in C ----
-
-traits("aten::lstm.*", cost="recurrent")
-traits("aten::gru.*", cost="recurrent")

@@ -160,9 +160,9 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     )
 
 
-@gradient_of("aten::rnn_tanh.input")
-def rnn_tanh_input_tape(
-    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+# The layers on padded sequences [steps, batch, features], or [batch, steps, features].
+def padded_layers(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, kind
 ):
     x = input.transpose(0, 1) if batch_first else input
     steps = int(x.shape[0])
@@ -170,34 +170,76 @@ def rnn_tanh_input_tape(
     y = rnn_layers(
         x.reshape([steps * n, x.shape[2]]),
         [n for i in range(steps)],
-        [hx],
+        hx,
         params,
         has_biases,
         num_layers,
         dropout,
         train,
         bidirectional,
-        "tanh",
+        kind,
     )
     x = y[0].reshape([steps, n, y[0].shape[1]])
     return [x.transpose(0, 1) if batch_first else x] + y[1:]
+
+
+@gradient_of("aten::lstm.input")
+def lstm_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    return padded_layers(
+        input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+        "lstm",
+    )
+
+
+@gradient_of("aten::lstm.data")
+def lstm_data_tape(
+    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
+    sizes = batch_sizes.tolist()
+    return rnn_layers(
+        data, sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional, "lstm"
+    )
+
+
+@gradient_of("aten::gru.input")
+def gru_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    return padded_layers(
+        input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+        "gru",
+    )
+
+
+@gradient_of("aten::gru.data")
+def gru_data_tape(
+    data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+):
+    sizes = batch_sizes.tolist()
+    return rnn_layers(
+        data, sizes, [hx], params, has_biases, num_layers, dropout, train, bidirectional, "gru"
+    )
+
+
+@gradient_of("aten::rnn_tanh.input")
+def rnn_tanh_input_tape(
+    input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+):
+    return padded_layers(
+        input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+        "tanh",
+    )
 
 
 @gradient_of("aten::rnn_tanh.data")
 def rnn_tanh_data_tape(
     data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
 ):
+    sizes = batch_sizes.tolist()
     return rnn_layers(
-        data,
-        batch_sizes.tolist(),
-        [hx],
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-        "tanh",
+        data, sizes, [hx], params, has_biases, num_layers, dropout, train, bidirectional, "tanh"
     )
 
 
@@ -205,44 +247,25 @@ def rnn_tanh_data_tape(
 def rnn_relu_input_tape(
     input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
 ):
-    x = input.transpose(0, 1) if batch_first else input
-    steps = int(x.shape[0])
-    n = int(x.shape[1])
-    y = rnn_layers(
-        x.reshape([steps * n, x.shape[2]]),
-        [n for i in range(steps)],
-        [hx],
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
+    return padded_layers(
+        input, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
         "relu",
     )
-    x = y[0].reshape([steps, n, y[0].shape[1]])
-    return [x.transpose(0, 1) if batch_first else x] + y[1:]
 
 
 @gradient_of("aten::rnn_relu.data")
 def rnn_relu_data_tape(
     data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
 ):
+    sizes = batch_sizes.tolist()
     return rnn_layers(
-        data,
-        batch_sizes.tolist(),
-        [hx],
-        params,
-        has_biases,
-        num_layers,
-        dropout,
-        train,
-        bidirectional,
-        "relu",
+        data, sizes, [hx], params, has_biases, num_layers, dropout, train, bidirectional, "relu"
     )
 
 
 # ---- traits of operators whose rows are in C ----
 
+traits("aten::lstm.*", cost="recurrent")
+traits("aten::gru.*", cost="recurrent")
 traits("aten::rnn_tanh.*", cost="recurrent")
 traits("aten::rnn_relu.*", cost="recurrent")

@@ -92,8 +92,8 @@ def nonzero_static(self, size, fill_value):
     )
 
 
-# Of all rows of r indices, in lexicographic order, the increasing ones: the rest of their rank is above
-# 0.
+# Of all rows of r indices, in lexicographic order, the increasing ones: the rest of their rank is
+# above 0.
 @operator(
     "aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
     complex=True,

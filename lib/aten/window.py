@@ -17,20 +17,65 @@ def wave(t, times, factor):
     return scaled(t, times).cos() * factor
 
 
+# The dtype of a window of length numbers.
+def window_dtype(length, dtype):
+    assert length >= 0, f"a window of {length} numbers"
+    type = result_type(1.0) if dtype is None else dtype
+    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
+    return type
+
+
+def is_trivial(length):
+    return is_known(length) and length < 2
+
+
+# A periodic window is a symmetric one that is longer by one, without its last number.
+def full_length(length, periodic):
+    return length + 1 if periodic else length
+
+
+def trimmed(t, periodic):
+    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+
+
+def cosine_window(length, periodic, alpha, beta, dtype):
+    type = window_dtype(length, dtype)
+    if is_trivial(length):
+        return torch.ones([length], dtype=type)
+    t = ramp(full_length(length, periodic), 2 * math.pi, type)
+    return trimmed(wave(t, 1.0, -beta) + alpha, periodic)
+
+
+def blackman(length, periodic, dtype):
+    type = window_dtype(length, dtype)
+    if is_trivial(length):
+        return torch.ones([length], dtype=type)
+    t = ramp(full_length(length, periodic), math.pi, type)
+    return trimmed(wave(t, 4.0, 0.08) - wave(t, 2.0, 0.5) + 0.42, periodic)
+
+
+def bartlett(length, periodic, dtype):
+    type = window_dtype(length, dtype)
+    if is_trivial(length):
+        return torch.ones([length], dtype=type)
+    t = ramp(full_length(length, periodic), 2.0, type)
+    return trimmed(1 - (t - 1).abs(), periodic)
+
+
+def kaiser_of(length, periodic, beta, dtype):
+    type = window_dtype(length, dtype)
+    if is_trivial(length):
+        return torch.ones([length], dtype=type)
+    return trimmed(kaiser(int(full_length(length, periodic)), beta, type), periodic)
+
+
 @operator(
     "aten::hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 def hann_window(window_length, dtype, layout, device, pin_memory):
     """Hann_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if True else window_length
-    t = wave(ramp(n, 2 * math.pi, type), 1.0, -0.5) + 0.5
-    return torch.ops.aten.slice(t, 0, 0, -1) if True else t
+    return cosine_window(window_length, True, 0.5, 0.5, dtype)
 
 
 @operator(
@@ -39,14 +84,7 @@ def hann_window(window_length, dtype, layout, device, pin_memory):
 )
 def hann_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """Hann_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = wave(ramp(n, 2 * math.pi, type), 1.0, -0.5) + 0.5
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return cosine_window(window_length, periodic, 0.5, 0.5, dtype)
 
 
 @operator(
@@ -55,14 +93,7 @@ def hann_window_periodic(window_length, periodic, dtype, layout, device, pin_mem
 )
 def hamming_window(window_length, dtype, layout, device, pin_memory):
     """Hamming_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if True else window_length
-    t = wave(ramp(n, 2 * math.pi, type), 1.0, -0.46) + 0.54
-    return torch.ops.aten.slice(t, 0, 0, -1) if True else t
+    return cosine_window(window_length, True, 0.54, 0.46, dtype)
 
 
 @operator(
@@ -72,14 +103,7 @@ def hamming_window(window_length, dtype, layout, device, pin_memory):
 )
 def hamming_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """Hamming_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = wave(ramp(n, 2 * math.pi, type), 1.0, -0.46) + 0.54
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return cosine_window(window_length, periodic, 0.54, 0.46, dtype)
 
 
 @operator(
@@ -91,14 +115,7 @@ def hamming_window_periodic_alpha(
     window_length, periodic, alpha, dtype, layout, device, pin_memory
 ):
     """Hamming_window with other factors."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = wave(ramp(n, 2 * math.pi, type), 1.0, -0.46) + alpha
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return cosine_window(window_length, periodic, alpha, 0.46, dtype)
 
 
 @operator(
@@ -110,14 +127,7 @@ def hamming_window_periodic_alpha_beta(
     window_length, periodic, alpha, beta, dtype, layout, device, pin_memory
 ):
     """Hamming_window with other factors."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = wave(ramp(n, 2 * math.pi, type), 1.0, -beta) + alpha
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return cosine_window(window_length, periodic, alpha, beta, dtype)
 
 
 @operator(
@@ -126,15 +136,7 @@ def hamming_window_periodic_alpha_beta(
 )
 def blackman_window(window_length, dtype, layout, device, pin_memory):
     """Blackman_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if True else window_length
-    t = ramp(n, math.pi, type)
-    t = wave(t, 4.0, 0.08) - wave(t, 2.0, 0.5) + 0.42
-    return torch.ops.aten.slice(t, 0, 0, -1) if True else t
+    return blackman(window_length, True, dtype)
 
 
 @operator(
@@ -144,15 +146,7 @@ def blackman_window(window_length, dtype, layout, device, pin_memory):
 )
 def blackman_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """Blackman_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = ramp(n, math.pi, type)
-    t = wave(t, 4.0, 0.08) - wave(t, 2.0, 0.5) + 0.42
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return blackman(window_length, periodic, dtype)
 
 
 @operator(
@@ -161,14 +155,7 @@ def blackman_window_periodic(window_length, periodic, dtype, layout, device, pin
 )
 def bartlett_window(window_length, dtype, layout, device, pin_memory):
     """Bartlett_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if True else window_length
-    t = 1 - (ramp(n, 2.0, type) - 1).abs()
-    return torch.ops.aten.slice(t, 0, 0, -1) if True else t
+    return bartlett(window_length, True, dtype)
 
 
 @operator(
@@ -178,14 +165,7 @@ def bartlett_window(window_length, dtype, layout, device, pin_memory):
 )
 def bartlett_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """Bartlett_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = 1 - (ramp(n, 2.0, type) - 1).abs()
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return bartlett(window_length, periodic, dtype)
 
 
 @operator(
@@ -194,14 +174,7 @@ def bartlett_window_periodic(window_length, periodic, dtype, layout, device, pin
 )
 def kaiser_window(window_length, dtype, layout, device, pin_memory):
     """Kaiser_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if True else window_length
-    t = kaiser(int(n), 12.0, type)
-    return torch.ops.aten.slice(t, 0, 0, -1) if True else t
+    return kaiser_of(window_length, True, 12.0, dtype)
 
 
 @operator(
@@ -211,14 +184,7 @@ def kaiser_window(window_length, dtype, layout, device, pin_memory):
 )
 def kaiser_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """Kaiser_window of that many numbers."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = kaiser(int(n), 12.0, type)
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return kaiser_of(window_length, periodic, 12.0, dtype)
 
 
 @operator(
@@ -228,11 +194,4 @@ def kaiser_window_periodic(window_length, periodic, dtype, layout, device, pin_m
 )
 def kaiser_window_beta(window_length, periodic, beta, dtype, layout, device, pin_memory):
     """Kaiser_window with another beta."""
-    assert window_length >= 0, f"a window of {window_length} numbers"
-    type = result_type(1.0) if dtype is None else dtype
-    assert type.is_floating_point, f"a window is of floats, not of {dtype_name(type)}"
-    if is_known(window_length) and window_length < 2:
-        return torch.ones([window_length], dtype=type)
-    n = window_length + 1 if periodic else window_length
-    t = kaiser(int(n), beta, type)
-    return torch.ops.aten.slice(t, 0, 0, -1) if periodic else t
+    return kaiser_of(window_length, periodic, beta, dtype)

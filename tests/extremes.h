@@ -1,4 +1,4 @@
-/* What the tests of numbers at the ends of their ranges share: runtime/extremes_test.c makes up
+/* Helpers of the tests of extreme numbers: runtime/extremes_test.c generates
  * nodes, runtime/extremes_written_test.c has some that are written down. */
 #ifndef CQ_TEST_EXTREMES_H
 #define CQ_TEST_EXTREMES_H

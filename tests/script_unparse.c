@@ -65,7 +65,7 @@ static bool at_surrogate(const char *text, size_t len)
     return len >= 3 && (unsigned char)text[0] == 0xED && (unsigned char)text[1] >= 0xA0;
 }
 
-/* A name in an escape, \N{BULLET}, is printed as it is. */
+/* A name in an escape, \N{BULLET}, is printed unchanged. */
 static size_t name_length(const char *text, size_t len)
 {
     const char *end = *text == CQ_AST_NAMED_MARK ? memchr(text, '}', len) : NULL;
@@ -751,7 +751,7 @@ static void print_class(printer *o, const cq_ast_class *c)
     print_block(o, c->body);
 }
 
-/* Decorators have lines of their own. */
+/* Decorators have separate lines. */
 static void print_definition(printer *o, const cq_ast_stmt *s)
 {
     print_decorators(o, s->kind == CQ_S_DEF ? s->u.def->decorators : s->u.cls->decorators);

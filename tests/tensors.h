@@ -34,7 +34,7 @@ static inline cq_tensor *pattern(cq_dtype dtype, size_t rank, const int64_t *siz
     return t;
 }
 
-/* Compares with what was wanted and releases t. */
+/* Compares with the expected tensor and releases t. */
 static inline void check_close(cq_tensor *t, const double *want, double tolerance)
 {
     for (int64_t i = 0; i < cq_tensor_numel(t); i++) {

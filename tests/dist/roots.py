@@ -1,4 +1,4 @@
-"""What the tests of packages share: the files of build/dist, and running commands in empty systems."""
+"""Helpers of the package tests: the files of build/dist, and commands in empty systems."""
 import os
 import pathlib
 import subprocess

@@ -46,7 +46,7 @@ def refused(*args, says="", **kwargs):
 
 
 def tree(folder):
-    """Every file below a folder, by its path, with what is in it."""
+    """Every file below a folder, by its path, with its contents."""
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
             for p in sorted(pathlib.Path(folder).rglob("*")) if p.is_file() and not p.is_symlink()}
 
@@ -261,7 +261,7 @@ def check_pairs(report, folder):
 
 
 def check_size(report, folder):
-    """A small file may describe a large output; it is written only if the user says so."""
+    """A small file may describe a large output; it is written only with --allow-large-output."""
     out, inputs = folder / "out.onnx", ["--input", "2x3"]
     repeated = pathlib.Path(__file__).parent.parent / "data/repeated_weight.pt"
     before = tree(folder)

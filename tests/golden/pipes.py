@@ -41,7 +41,7 @@ class Folder:
 
 EXPORT = ["export", "net.py", "--input", "2x3"]
 
-# what is run, and what is given to it; each is also run with the file itself in place of -
+# the command and its input; each is also run with a file instead of -
 READ = [
     (["check", "-"], "net.onnx"),
     (["check", "net.onnx", "-"], "net.onnx"),
@@ -68,7 +68,7 @@ READ = [
      "axes.json"),
 ]
 
-# what is written to - is what is written to a file
+# the output to - equals the output to a file
 WRITTEN = [
     ["export", "net.py", "--define", "ops.py", "--input", "2x3"],
     ["infer", "net.onnx"],

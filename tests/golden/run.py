@@ -48,7 +48,7 @@ def parse(text):
 
 
 def replay(command, folder):
-    """What the command did, as transcript lines."""
+    """The output of the command, as transcript lines."""
     words = shlex.split(command)
     assert words[0] == "calque", f"only calque can be run, not {words[0]}"
     args = [word.replace("@/", f"{HERE}/") for word in words[1:]]

@@ -34,7 +34,7 @@ def compile_attack(folder):
 
 
 def attack(calque, library, folder, *args, anyhow=False, landlock=None):
-    """Runs a command with a terminal; what it printed there, and what is typed into it."""
+    """Runs a command with a terminal; returns its output and the input typed into it."""
     mine, other = folder / "mine", folder / "folder"
     mine.write_text("a file of the user's")
     os.utime(mine, (1e9, 1e9))

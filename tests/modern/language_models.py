@@ -208,7 +208,7 @@ def parts_of(model):
 
 
 def source_of(config, batch, length):
-    """What the encoder takes: tokens, or frames of sound, whose number is fixed."""
+    """The inputs of the encoder: tokens, or a fixed number of audio frames."""
     import torch
     if config.model_type == "whisper":
         return torch.randn(batch, config.num_mel_bins, FRAMES)

@@ -79,7 +79,7 @@ def language_model(layers, width, inner, words):
 
 
 class Zip:
-    """Stored entries in a file that may have holes, with sizes and places past 4 GiB."""
+    """Stored entries in a sparse file, with sizes and offsets above 4 GiB."""
     def __init__(self, path):
         self.file, self.directory, self.sums = open(path, "wb"), [], {}
 

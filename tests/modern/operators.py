@@ -48,7 +48,7 @@ def options(words):
 
 
 def plain(tensor):
-    """What goes through a file: no complex numbers, no bfloat16, no lazy conjugates."""
+    """Values that a file can hold: no complex numbers, no bfloat16, no lazy conjugates."""
     import torch
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if tensor.layout != torch.strided or tensor.is_quantized:
@@ -69,7 +69,7 @@ def flat(value):
 
 
 def module_of(fn, sample):
-    """A module whose inputs are the tensors among the arguments; all else is fixed."""
+    """A module whose inputs are the tensors among the arguments; other arguments are fixed."""
     import torch
     tensors, dtypes = [], []
 

@@ -54,7 +54,7 @@ ADD = ("aten::add_.Scalar", 100)
 
 
 def change(view, *more):
-    """Adds to what a chain of views shows; more is the chain."""
+    """Adds to the elements of a chain of views; more is the chain."""
     calls, last = [], x
     for op, *args in (view, *more):
         calls.append((op, last, *args))

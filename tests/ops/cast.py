@@ -1,4 +1,4 @@
-"""The same numbers in another dtype, place or handle."""
+"""Conversions of dtype, device and handle."""
 from cases import *
 
 special = t([nan, inf, -inf, -0.0, 2.75, -2.75])

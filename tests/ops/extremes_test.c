@@ -35,7 +35,7 @@ static cq_val *number_at(cq_val *v, size_t *at)
     return found;
 }
 
-/* Calls with one number replaced; false when there are no more numbers or values for them. */
+/* Calls with one number replaced; false after the last number and value. */
 static bool call_with(const json_t *one, const cq_op *op, size_t number, size_t value, bool fake)
 {
     cq_val  args[CQ_FIXTURE_MAX_ARGS], got[CQ_MAX_RESULTS], *found = NULL;

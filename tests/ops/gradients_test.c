@@ -33,7 +33,7 @@ static const struct {
     { "aten::linalg_pinv.atol_rtol_float", "vectors have no gradient where values are equal" },
     { "aten::linalg_pinv.rcond_tensor", "vectors have no gradient where values are equal" },
     { "aten::pinverse", "vectors have no gradient where values are equal" },
-    { "aten::logical_not_", "PyTorch hands on the gradient of what it wrote over" },
+    { "aten::logical_not_", "PyTorch passes on the gradient of the overwritten value" },
     { NULL, NULL },
 };
 
@@ -43,7 +43,7 @@ static const struct {
 } jumpy[] = {
     { "aten::fake_quantize_per_tensor_affine", "its result is in steps, and its gradient is not" },
     { "aten::fake_quantize_per_tensor_affine_cachemask", "likewise" },
-    { "aten::index_put.hacked_twin", "its case writes to a place twice; it is index_put" },
+    { "aten::index_put.hacked_twin", "its case writes an element twice; it is index_put" },
     { "aten::linalg_eigvalsh", "it reads one triangle, and its gradient is that of both" },
     { "aten::norm.ScalarOpt_dtype",
       "its result is less precise than the difference; it is norm.Scalar" },
@@ -71,7 +71,7 @@ static void report(const char *name, const char *why)
         printf("# %s\n", why);
 }
 
-/* One case, with its arguments as they are or in double precision. */
+/* One case, with its arguments unchanged or in double precision. */
 typedef struct trial {
     const json_t *one;
     const cq_op  *op;
@@ -161,7 +161,7 @@ static cq_status call(trial *k)
     return CQ_OK;
 }
 
-/* What gradients.py calls seed. */
+/* The seed of gradients.py. */
 static double seed(size_t result, int64_t i)
 {
     int64_t n = (i * 7 + (int64_t)result * 3) % 11;
@@ -422,7 +422,7 @@ static void check_coverage(const cq_map *seen, const cq_map *confirmed)
                          !(op->def->flags & CQ_OP_RANDOM); /* no two draws can be compared */
 
         if (!op)
-            why = "there is no such operator";
+            why = "unknown operator";
         else if (has_cases && !cq_map_has(seen, row->op))
             why = "the row has no case in tests/ops/gradients";
         else if (has_cases && !cq_map_has(confirmed, row->op) && !is_jumpy(row->op))

@@ -1,4 +1,4 @@
-"""Reading and writing at places that tensors give."""
+"""Reading and writing at indices given by tensors."""
 from cases import *
 
 

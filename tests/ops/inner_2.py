@@ -1,4 +1,4 @@
-"""Operators that programs taken apart have, and rms_norm."""
+"""Operators of decomposed programs, and rms_norm."""
 from cases import *
 
 x, w, b, mean, var = f32(3, 2, 4), f32(2), f32(2), f32(2), f32(2, low=0.5, high=2)

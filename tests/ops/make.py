@@ -126,7 +126,7 @@ def arguments(schema, args, kwargs):
             out.append(left.pop(arg.name))
         else:
             out.append(arg.default_value if arg.has_default_value() else None)
-    # torch.ops hands a bool over as an integer where a schema wants any number.
+    # torch.ops passes a bool as an integer if the schema accepts any number.
     out = [int(value) if isinstance(value, bool) and "number" in str(arg.type).lower() else value
            for value, arg in zip(out, schema.arguments)]
     if left:
@@ -231,7 +231,7 @@ def make(family):
 
 
 def families():
-    """Those named, or all that are this PyTorch's."""
+    """The named ones, or all of this PyTorch."""
     version = ".".join(torch.__version__.split(".")[:2])
     known = sorted(path.stem for path in HERE.glob("*.py")
                    if path.stem not in ("make", "cases", "gradients"))

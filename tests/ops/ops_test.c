@@ -141,7 +141,7 @@ static void compare_tensor(check *k, const char *run, const cq_tensor *got, cons
                  cq_tensor_describe(got, have, sizeof have),
                  cq_tensor_describe(want, need, sizeof need));
     else if (!same_grid(got->qparams, want->qparams))
-        complain(k, run, "the result lies on another grid than that of PyTorch");
+        complain(k, run, "the quantization parameters of the result differ from PyTorch's");
     else if (got->storage && k->values)
         compare_values(k, run, got, want);
 }

@@ -1,4 +1,4 @@
-"""Reductions into places that indices or lengths name."""
+"""Reductions into segments given by indices or lengths."""
 from cases import *
 
 for reduce in ("prod", "mean", "amax", "amin"):

@@ -1,4 +1,4 @@
-"""The same elements in other places."""
+"""The same elements in another order."""
 from cases import *
 
 for x, args in [(f32(5), (2,)), (f32(2, 3), (1,)), (f32(2, 3), (-1, 1)), (f32(3, 4), ([1, -2], [0, 1])), (f32(3), (7, 0)),

@@ -1,4 +1,4 @@
-"""Factors of matrices, as LAPACK gives them, and what is made of them."""
+"""Matrix factorizations as in LAPACK, and operators composed of them."""
 from cases import *
 
 NEAR = (1e-4, 1e-4)

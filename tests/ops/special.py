@@ -1,4 +1,4 @@
-"""Functions of torch.special, and those that do nothing to real numbers."""
+"""Functions of torch.special, and identities on real numbers."""
 from cases import *
 
 for op in ["sinc", "special_sinc", "special_entr", "special_ndtr", "special_erf", "special_erfc",

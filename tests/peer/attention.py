@@ -27,10 +27,10 @@ class Case:
     width: int = 8
     v_width: int = 0
     scale: str = "div"         # div, mul, q, both, none
-    mask: tuple = ()           # shape of what is added
+    mask: tuple = ()           # shape of the addend
     where: tuple = ()          # shape of what hides
     hidden: float = -np.inf
-    shown: bool = True         # truths are of what is seen
+    shown: bool = True         # true means visible
     where_last: bool = False
     split: bool = True         # q, k and v come as [batch, length, heads * width]
     axis: int = -1

@@ -158,7 +158,7 @@ def lib():
 
 
 def options_type(header, name):
-    """A struct of options as it is in the header: one that is added there is there here."""
+    """A struct of options, with the fields of the header."""
     text = re.sub(r"/\*.*?\*/", "", (INCLUDE / header).read_text(), flags=re.S)
     body = re.search(rf"struct {name} \{{(.*?)\}}", text, re.S)[1]
     enums = {"cq_training": ctypes.c_int, "cq_operator_export_type": ctypes.c_int}
@@ -310,7 +310,7 @@ class Module:
         return [result and array_of(result.handle) for result in results]
 
     def gradients(self, inputs, training=0):
-        """One run and back: name -> gradient of each parameter, None where there is none."""
+        """A forward and backward run: name -> gradient of each parameter, or None."""
         gradients, tensors = ctypes.c_void_p(), [Tensor(x) for x in inputs]
         check(lib().cq_gradients_new(ctypes.byref(gradients), None, 0))
         opts = run_options_type()()
@@ -353,7 +353,7 @@ class Module:
 
 
 def export_options(**options):
-    """cq_export_options, and what must live as long as it is used."""
+    """cq_export_options, and the objects that it borrows."""
     opts, keep = export_options_type()(), []
     lib().cq_export_options_init(ctypes.byref(opts))
     for name, value in options.items():

@@ -71,7 +71,7 @@ def write_example(folder, args):
 
 
 def graph_inputs(args):
-    """What the graph is fed: all tensors and numbers."""
+    """The inputs of the graph: all tensors and numbers."""
     return [leaf.numpy() for leaf in leaves(args)]
 
 

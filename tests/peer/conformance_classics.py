@@ -65,7 +65,7 @@ recurrent("word_rnn_relu", lambda: WordGRU(lambda *sizes, **options: nn.RNN(
 
 
 class Positions(nn.Module):
-    """Adds where a word stands to what it is."""
+    """Adds the position of a word to its embedding."""
 
     def __init__(self, longest=64):
         super().__init__()

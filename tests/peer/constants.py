@@ -118,7 +118,7 @@ def check(name, folder):
     except Exception as e:
         assert "Gather" in str(e), e
     else:
-        raise AssertionError("the branch that is not there gives a result")
+        raise AssertionError("the dropped branch returns a result")
 
     code, _, said = peers.calque("export", source, "--input", "4", "--constant", "sr=16000",
                                  "--verify", "-o", target)
@@ -127,7 +127,7 @@ def check(name, folder):
     peers.expect_close(got[0], want, name="as a part of the program")
 
     code, _, said = peers.calque("export", source, "--input", "4", "--input", "8000", "-o", target)
-    assert code == 1, said  # the example needs what is not there
+    assert code == 1, said  # the example needs the dropped branch
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ TO_ORT = 11  # every so many of those
 
 
 def convert(source, folder, opset):
-    """False: the target cannot express it, and calque says which nodes."""
+    """False: the target cannot express it, and calque lists the nodes."""
     code, _, err = calque("convert", source, "-o", folder / "model.onnx", "--opset", opset)
     if code == 0:
         return True

@@ -109,7 +109,7 @@ def second_derivatives():
             assert fixed is not None
             v.requires_grad_(True)
             assert torch.autograd.grad([y.sum()], [v], None, True, False, True)[0] is None
-            # What was made without create_graph is a constant, and so is what was detached.
+            # Gradients without create_graph and detached tensors are constants.
             again = torch.autograd.grad([(first * first).sum() + (fixed * x.detach() * x).sum()],
                                         [x])[0]
             assert again is not None
@@ -160,7 +160,7 @@ def convolutions():
 
 
 def run_source(folder, source, given):
-    """What calque's own evaluator computes, the gradients too."""
+    """The results of calque's evaluator, including gradients."""
     import numpy as np
     folder.mkdir()
     words = []
@@ -190,7 +190,7 @@ def check(name, folder):
     model = onnx.load(str(target))
     for seed in [1, 2, 3]:
         given = inputs(seed)
-        # Loaded anew: the optimized second run of PyTorch 1.13 gets second derivatives wrong.
+        # Loaded again: the optimized second run of PyTorch 1.13 gets second derivatives wrong.
         want = torch.jit.load(str(source))(*[x.clone() for x in given])
         got = peers.run_ort(target.read_bytes(),
                             {v.name: x.numpy() for v, x in zip(model.graph.input, given)})

@@ -161,7 +161,7 @@ def check_module(name, net, inputs, training):
 
 
 def check_rules(report):
-    """What pytorch-pfn-extras writes: names, numbers, given gradients, stripped ones."""
+    """Files of pytorch-pfn-extras: names, numbers, given gradients, stripped ones."""
     import numpy
     import onnx
     import torch

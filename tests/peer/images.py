@@ -37,7 +37,7 @@ def saved(image, kind, **options):
 
 
 def files():
-    """(label, bytes) of all that is to be read."""
+    """(label, bytes) of all files to read."""
     for size in SIZES:
         label = f"{size[0]}x{size[1]}"
         for subsampling in (0, 1, 2):

@@ -70,7 +70,7 @@ def read_pb(path):
 
 
 def slots(value):
-    """What may be an input, None too."""
+    """Values that may be inputs, including None."""
     if not isinstance(value, (list, tuple, dict)):
         return [value]
     items = value.values() if isinstance(value, dict) else value

@@ -31,7 +31,7 @@ def scaled_products(x, alpha, beta):
     return a, torch.addmv(x[0, 0], x[0], x[1, 1], alpha=alpha, beta=beta)
 
 
-# Where beta is 0, PyTorch 1.13 reads memory that nobody wrote, which now and then is NaN.
+# If beta is 0, PyTorch 1.13 reads uninitialized memory, which is sometimes NaN.
 @program(with_numbers(2.0, 3), with_numbers(1.0, 1), kinds=("script", "trace"))
 def scaled_batches(x, alpha, beta):
     return torch.baddbmm(x, x, x, alpha=alpha, beta=beta)

@@ -17,7 +17,7 @@ import tempfile
 
 from peers import CALQUE, ROOT, Report
 
-# AVX2, then ever less of it; the last is what the psABI calls x86-64.
+# AVX2, then subsets of it; the last is the psABI's x86-64.
 PROCESSORS = ["Haswell", "Haswell,-f16c", "Haswell,-fma", "Nehalem", "qemu64"]
 AVX512_CORE = 0x27  # dnnl_cpu_isa_avx512_core
 MEMORY = 4 << 30

@@ -27,7 +27,7 @@ print(sys.modules["torchvision.models.vgg"].__file__)
 """
 
 
-# What looks at a model of 500 MB, and what that may take: bytes, and seconds of a processor.
+# Commands that inspect a model of 500 MB, and their limits: bytes, and CPU seconds.
 LOOKS = [["check"], ["check", "--full"], ["print"]]
 LOOK_BYTES, LOOK_SECONDS = 50 << 20, 0.1
 
@@ -62,7 +62,7 @@ def run(report, path):
         said = subprocess.run([*command, "--json"], capture_output=True, check=True)
         tensors = json.loads(said.stdout)["peak_bytes"]
         print(f"{'run':18} {peak / 2**20:7.1f} MB resident, {tensors / 2**20:.1f} MB of tensors")
-        assert tensors < RUN_BYTES, "tensors do not lie where others lay"
+        assert tensors < RUN_BYTES, "memory of dead tensors is not reused"
         assert peak < RUN_LIMIT * os.path.getsize(path), f"more than {RUN_LIMIT} times the weights"
 
 

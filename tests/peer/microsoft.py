@@ -280,7 +280,7 @@ def main():
     if not report.needs("onnx", "ort"):
         return report.finish()
     for op in sorted(rows - {s[0] for s in SAMPLES} - NOT_ON_CPU):
-        report.failed(op, "there is no sample of it")
+        report.failed(op, "it has no sample")
     with tempfile.TemporaryDirectory() as folder:
         for entry in SAMPLES:
             if not sys.argv[1:] or entry[0] in sys.argv[1:]:

@@ -13,7 +13,7 @@ BITS = {**INTEGERS, "float4e2m1": 4}
 
 
 def value_of(code, name):
-    """The number that a code without sign stands for; None: it is none."""
+    """The number of a code without sign; None: invalid."""
     exponent_bits, fraction_bits, bias, infinite, one_zero = FORMATS[name]
     exponent, fraction = code >> fraction_bits, code & ((1 << fraction_bits) - 1)
     top = exponent == (1 << exponent_bits) - 1
@@ -35,7 +35,7 @@ def code_of(x, name):
     """The code nearest to x, ties to the even one; what is too large is the largest."""
     if name in INTEGERS:
         return int(np.rint(x)) & ((1 << INTEGERS[name]) - 1)
-    if name == "float8e8m0":  # the power of two above; what is negative is none
+    if name == "float8e8m0":  # the power of two above; negative numbers are invalid
         if np.isnan(x) or x < 0:
             return 255
         return min(254, max(0, int(np.ceil(np.log2(x))) + 127)) if x > 0 else 0

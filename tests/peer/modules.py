@@ -24,7 +24,7 @@ RTOL, ATOL = 1e-4, 1e-5
 
 
 class Case:
-    """A layer of calque and its twin of torch, made anew by every call, and inputs for them."""
+    """A layer of calque and the same layer of torch, created by every call, and inputs for them."""
 
     def __init__(self, name, mine, theirs, *shapes, train=True, batch=0, n_outputs=1, inputs=None,
                  export=True):
@@ -154,7 +154,7 @@ def pool_cases():
         for kind in ("avg", "max"):
             for target in ((1, 1, 1), (7, 11, 8), (2, 5, 3), (3, 4, 2)):
                 size = target[:n]
-                # ONNX pools with one window everywhere; others are taken apart, and that needs
+                # ONNX pools with one window everywhere; others are decomposed, and that needs
                 # sizes that divide or a refusal with its reason.
                 yield Case(f"Adaptive{kind.title()}Pool{n}d({size})",
                            lambda k=kind, s=size: capi.layer(f"adaptive_{k}_pool", len(s),
@@ -447,7 +447,7 @@ def run_case(report, case):
 
 
 def test_dropout(report):
-    """Random by nature: the share of zeros, the scale of the rest, and what is dropped whole."""
+    """Random results: the share of zeros, the scale of the rest, and whole dropped channels."""
     import capi
     import numpy as np
 

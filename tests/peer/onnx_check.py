@@ -35,14 +35,14 @@ LAXER = ["ir_version is higher", "Unrecognized data_type", "No Opset registered 
 # through or out of the folder, or to no file, is refused as later versions do.
 STRICTER_EXTERNAL = {"sub/../data.bin", "", "sub", ".."}
 
-# Small models with many kinds of messages, to be taken apart field by field.
+# Small models with many kinds of messages, to be modified field by field.
 TAKEN_APART = ["node/test_if", "node/test_scan9_sum", "node/test_constant", "node/test_adam",
                "node/test_optional_get_element", "node/test_conv_with_strides_padding",
                "node/test_castlike_STRING_to_FLOAT_expanded", "simple/test_expand_shape_model1"]
 TEXTS = ["", "other", "x", "a.b", "ai.onnx"]
 NUMBERS = [-1, 0, 1, 2, 7, 16, 100]
 
-# onnx.checker in a process of its own: there are models that crash it.
+# onnx.checker in a separate process: some models crash it.
 CHECKER = """
 import struct, sys
 import onnx.checker
@@ -59,7 +59,7 @@ while head := sys.stdin.buffer.read(4):
 
 
 class Onnx:
-    """What onnx.checker says of a message: "" if all is well, None if it died."""
+    """The error of onnx.checker for a message: "" if it is valid, None if the checker crashed."""
 
     process = None
 
@@ -91,7 +91,7 @@ def parts(message):
 
 
 def mutate(message, random_):
-    """Changes one thing somewhere; returns what, or None if there was nothing to change."""
+    """Changes one field; returns which, or None if there was nothing to change."""
     part = random_.choice(list(parts(message)))
     fields = part.ListFields()
     if not fields:
@@ -156,7 +156,7 @@ def refer(message, random_):
 
 
 def trade(message, random_):
-    """One message takes the place of another of its kind: nodes, types, attributes, graphs."""
+    """Replaces one message by another of its kind: nodes, types, attributes, graphs."""
     kinds = collections.defaultdict(list)
     for part in parts(message):
         kinds[part.DESCRIPTOR.name].append(part)

@@ -378,7 +378,7 @@ def ask(path, answers):
 
 
 def onnx_says(path):
-    """What onnx has against a model; in a process of its own, as there are some that crash it."""
+    """The error of onnx for a model; in a separate process, because some models crash it."""
     answers = multiprocessing.Queue()
     process = multiprocessing.Process(target=ask, args=(path, answers))
     process.start()

@@ -50,7 +50,7 @@ def nodes(model, op_type):
 
 
 def changes():
-    """What is changed, a function that does it, and the code and words of the one difference."""
+    """A change, the function that makes it, and the code and text of the one difference."""
     from onnx import numpy_helper
 
     def attribute(model):

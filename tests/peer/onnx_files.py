@@ -34,7 +34,7 @@ class Tool:
 
 
 def torch_models():
-    """Exports with what the test data lacks: weights, If and Loop, dynamic axes."""
+    """Exports with features that the test data lacks: weights, If and Loop, dynamic axes."""
     import torch
 
     class Branches(torch.nn.Module):
@@ -67,7 +67,7 @@ def torch_models():
 
 
 def made_models():
-    """What exporters rarely write: every type of attribute, odd names, odd headers."""
+    """Rare features: every type of attribute, odd names, odd headers."""
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 

@@ -33,7 +33,7 @@ class Tool:
 
 
 def compare_types(ours, theirs, path):
-    """Raises AssertionError unless ours says all that theirs says."""
+    """Raises AssertionError unless our result contains theirs."""
     kind = theirs.WhichOneof("value")
     if kind is None:
         return
@@ -150,7 +150,7 @@ def real_sizes(graph, folder):
 
 
 def constants(tool, folder, report):
-    """What depends on the values of inputs, once these are known."""
+    """Shapes that depend on the values of inputs, with known inputs."""
     import onnx
     for path in sorted(peers.ONNX_TEST_DATA.glob("node/*/model.onnx")):
         model = onnx.load(str(path), load_external_data=False)
@@ -214,7 +214,7 @@ def symbolic(tool, folder, report):
 
 
 def spoiled(model):
-    """The model as it is, and with an output that is declared wrongly."""
+    """The original model, and one with a wrong output declaration."""
     import onnx
 
     def changed(how):
@@ -234,7 +234,7 @@ def spoiled(model):
 
 
 def strict(tool, folder, report):
-    """In strict mode, what onnx refuses is refused, and what onnx accepts as it is is accepted."""
+    """Strict mode rejects what onnx rejects, and accepts original models that onnx accepts."""
     import onnx
     source, target = folder / "in.onnx", folder / "out.onnx"
     for path in sorted(peers.ONNX_TEST_DATA.glob("*/*/model.onnx")):

@@ -77,7 +77,7 @@ def to_proto(values, name, label):
 class Case:
     def __init__(self, schema, sample, types, version, older=()):
         self.schema, self.sample, self.types, self.version = schema, sample, types, version
-        self.refusal = "there is no type to try"
+        self.refusal = "no type to try"
         self.older = older  # versions before this one that the sample is for, newest first
         self.label = f"{schema.name}-{version}({', '.join(sorted(types.values()))})"
         self.label += f" {sample.line}"
@@ -200,7 +200,7 @@ def can_stand_in(kind, value):
 
 
 def expected(case):
-    """Results of ONNX Runtime, or of the sample's own reference; None when nobody knows."""
+    """Results of ONNX Runtime, or of the sample's reference; None if there are none."""
     if case.sample.reference:
         known = {"types": case.types} if "types" in inspect.signature(
             case.sample.reference).parameters else {}

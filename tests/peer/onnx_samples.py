@@ -544,7 +544,7 @@ sample("StringSplit", texts("a-b-c", "d--e", "f"), delimiter="-", maxsplit=1, n_
 sample("RegexFullMatch", texts("www.google.com", "www.facebook.com", "account@gmail.com"),
        pattern=r"www\.[\w.-]+\.\bcom\b")
 sample("RegexFullMatch", texts("abc", "abcd", "", "a\nc"), pattern="a.c")
-# ONNX Runtime wants the default locale, which is not installed everywhere.
+# ONNX Runtime requires the default locale, which is not installed everywhere.
 sample("StringNormalizer", texts("Monday", "tuesday", "x"), case_change_action="LOWER",
        is_case_sensitive=1, stopwords=["x"], reference=lambda x: texts("monday", "tuesday"))
 sample("TfIdfVectorizer", N([1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8]), mode="TF", min_gram_length=2,

@@ -244,7 +244,7 @@ def compare_verdicts(schemas, report):
                     path.write_bytes(model.SerializeToString())
                     print("node", path, "-", file=tool.stdin, flush=True)
                     got = tool.stdout.readline().strip()
-                    # Fields that hold no value are also a rule of their own in check.c. A list without
+                    # Fields without a value are also a separate rule in check.c. A list without
                     # items is a value since onnx 1.13.
                     if value_missing and (got == "ok") == (
                             want is None or "value field" in want or re.search("field '(ints|floats|strings|graphs|tensors)'", want) is not None):

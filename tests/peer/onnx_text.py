@@ -115,7 +115,7 @@ def calque_reads(text, folder):
 
 
 def models(folder, report):
-    """Paths of models, and what they are called."""
+    """Paths of models, and their names."""
     for path in sorted(ONNX_TEST_DATA.glob("**/*.onnx")):
         yield path, str(path.relative_to(ONNX_TEST_DATA))
     for title, message in made_models():

@@ -31,7 +31,7 @@ class InferenceSession:
 
     def run(self, names, feeds):
         import numpy
-        if len(feeds) < len(self._inputs):  # as onnxruntime itself says it
+        if len(feeds) < len(self._inputs):  # as in onnxruntime
             raise ValueError(f"Model requires {len(self._inputs)} inputs. Input Feed contains {len(feeds)}")
         arrays = {name: [numpy.asarray(item) for item in value]
                   if isinstance(value, (list, tuple)) else numpy.asarray(value)

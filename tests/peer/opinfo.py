@@ -40,7 +40,7 @@ UNORDERED = re.compile(r"argsort|kthvalue|masked\.arg|msort|sort$|topk")
 SIGNLESS = re.compile(r"linalg\.eigh$|svd$")
 # NaN is the greatest of all in PyTorch, and ONNX Runtime loses it.
 LOSES_NAN = re.compile(r"masked\.(amax|amin)$")
-# A mean of one number is that number; PyTorch rounds on the way to the difference.
+# A mean of one number is that number; PyTorch rounds before it subtracts.
 NOISY = {"native_layer_norm": (1e-3, 1e-3), "nn.functional.layer_norm": (1e-3, 1e-3)}
 NO_KERNEL = re.compile("Could not find an implementation|does not support double|NOT_IMPLEMENTED")
 
@@ -77,7 +77,7 @@ def flat(value):
 
 
 def module_of(fn, args, kwargs):
-    """A module whose inputs are the tensors among the arguments; all else is fixed."""
+    """A module whose inputs are the tensors among the arguments; other arguments are fixed."""
     import torch
     tensors = []
 
@@ -257,7 +257,7 @@ def check_models(report, folder):
 
 
 def check_part(part, options):
-    """The operators whose place in the database is part, modulo PARTS; in a process of its own."""
+    """The operators whose index in the database is part, modulo PARTS; in a separate process."""
     warnings.filterwarnings("ignore")
     import torch
     torch.set_num_threads(1)

@@ -91,7 +91,7 @@ def name_of(one, opset, dynamic):
 
 
 def check(model, opset):
-    """What onnx says of the model, if it is of an opset that this onnx knows."""
+    """The error of onnx for the model, if this onnx supports its opset."""
     import onnx
     import onnx.checker
     if opset > onnx.defs.onnx_opset_version():
@@ -130,7 +130,7 @@ def models_of(family, opsets):
 
 
 def run_family(family, operators, opsets):
-    """(name, error or None, skipped) for every model; in a process of its own."""
+    """(name, error or None, skipped) for every model; in a separate process."""
     cases = json.loads((DATA / f"{family}.json").read_text())
     results, seen = [], {}
     for case, opset, dynamic, model, message in models_of(family, opsets):

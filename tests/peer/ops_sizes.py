@@ -69,7 +69,7 @@ NOT_IN = {
 }
 RECURRENT = "rnn"  # sizes of weights hang together: 4 * hidden
 HOST = "meta"      # results are numbers
-PACKED = "prepacked"  # weights are packed by a call of their own
+PACKED = "prepacked"  # weights are packed by a separate call
 # Tensors that NumPy has no type for, and regions whose sizes mean something. Families that end in
 # _2 are of operators that the PyTorch of this test does not have.
 APART = {RECURRENT, HOST, PACKED, "quantized", "vision"} | {path.stem for path in DATA.glob("*_2.json")}
@@ -151,7 +151,7 @@ def is_meant(one):
 
 
 def run_family(family):
-    """(name, error or None) for every model that could be compared; in a process of its own."""
+    """(name, error or None) for every model that could be compared; in a separate process."""
     import torch
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)

@@ -28,7 +28,7 @@ def optimize(source, target, *options):
 def is_valid(path):
     try:
         check_onnx(path, full=False)
-    except Exception:  # the checker has no class of its own
+    except Exception:  # the checker has no specific class
         return False
     return True
 

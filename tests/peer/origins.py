@@ -54,7 +54,7 @@ NAMES = {"tanh": "Tanh", "sigmoid": "Sigmoid", "exp": "Exp", "abs": "Abs", "sqrt
 
 
 def places(text, prefix):
-    """{operator: place} of a printed graph, for operators that are there once."""
+    """{operator: location} of a printed graph, for operators that occur once."""
     found = {}
     for op, place in re.findall(rf"= {prefix}::(\w+).* # (\S+)$", text, re.M):
         found.setdefault(op, set()).add(place)

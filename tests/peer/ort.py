@@ -165,7 +165,7 @@ def to_value(data, owned):
     array = np.array(data, order="C", copy=False)
     if array.dtype.kind in "OUS":
         return strings_to_value(array, owned)
-    # bfloat16 compares equal to the uint16 it is stored in, but has a name of its own
+    # bfloat16 compares equal to the uint16 it is stored in, but has another name
     number = 16 if array.dtype.names else next(
         (n for n, dtype in DTYPES.items() if dtype == array.dtype), None)
     if number is None:

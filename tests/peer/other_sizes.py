@@ -140,7 +140,7 @@ def export(folder, case, text, opset):
 
 
 def declared_sizes_hold(outputs, results, spec, values):
-    """What the model declares of its outputs: numbers, and names of sizes of the inputs."""
+    """The declared sizes of the outputs: numbers, and names of input sizes."""
     given = {name: n for _, shape, sizes in inputs_of(spec, values) for name, n in zip(sizes, shape)}
     for output, result in zip(outputs, results):
         dims = [dim.dim_value if dim.HasField("dim_value") else given.get(dim.dim_param)

@@ -119,7 +119,7 @@ class Report:
             self.passed(name)
 
     def needs(self, *names):
-        """Whether all these peers are installed. If not it is said loudly, and in CI it fails."""
+        """Whether all these peers are installed. If not, prints a warning; in CI it fails."""
         missing = [name for name in names if not PEERS[name][0]()]
         for name in missing:
             note = self.failed if IN_CI else self.skipped

@@ -41,7 +41,7 @@ CASES = {  # the body of forward, for an x of 3 times 3
     "a test of PyTorch's own": "return torch._test_serialization_subcmul(x, x[0], 2)",
 }
 
-# Exported with --trace: the example decides how long a loop is, and what is read in it.
+# Exported with --trace: the example decides the length of a loop and the numbers it reads.
 TRACED = {
     "a loop as long as data say": """y = x.clone()
         for row in x[x > 0]:
@@ -120,7 +120,7 @@ def check(name, folder):
 
 
 def feeds(model, x):
-    """What a trace has read may be all that was asked of its input."""
+    """A trace may use its input only for the sizes that it reads."""
     import onnx
     return {v.name: x for v in onnx.load_from_string(model).graph.input}
 

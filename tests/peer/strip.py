@@ -10,7 +10,7 @@ import peers
 
 
 def ppe_strip(tensor):
-    """What pytorch-pfn-extras makes of a large tensor, with every data field cleared."""
+    """The result of pytorch-pfn-extras for a large tensor, with every data field cleared."""
     import onnx.numpy_helper
     array = onnx.numpy_helper.to_array(tensor)
     location = {"type": "stripped", "average": float(array.mean()), "variance": float(array.var())}

@@ -21,7 +21,7 @@ MORE_TORCHVISION = ["mobilenet_v2", "mnasnet0_5", "efficientnet_b0", "googlenet"
 IMAGES = {"super_resolution": "1x1x24x24", "inception_v3": "1x3x75x75"}
 OWN_SIZE = ("dcgan", "word")
 
-# What the runner asks of its own models, and calque verify of all.
+# The tolerances of the runner for its own models, and of calque verify for all.
 RTOL, ATOL = 1e-3, 1e-7
 
 

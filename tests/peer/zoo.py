@@ -258,7 +258,7 @@ def test_export(report, name, net, model):
 
 
 def run_model(name):
-    """All tests of one model, in a process of its own: what to say, and the counts."""
+    """All tests of one model, in a separate process: the output, and the counts."""
     import io
 
     import capi

@@ -38,7 +38,7 @@ NAMES = {
 }
 
 
-# ---- calque in its place ----
+# ---- calque as a replacement ----
 
 
 def release(version):

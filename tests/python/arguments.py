@@ -194,7 +194,7 @@ def check_feeds():
 
 
 def nul_calls(folder):
-    """Every place where a text goes into the library."""
+    """Every argument of the library that is a string."""
     model = calque.Model.parse(RELU)
     session = calque.Session(model)
     pt2 = DATA / "pt2/cond.214.pt2"

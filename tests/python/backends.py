@@ -32,7 +32,7 @@ def tests_of_onnx():
         import onnx.backend.test
         runner = onnx.backend.test.BackendTest(calque.backend, __name__)
     except (ImportError, FileNotFoundError) as error:
-        raise Skip(f"onnx's tests of backends are not there: {error}") from error
+        raise Skip(f"onnx's backend tests are not installed: {error}") from error
     for pattern in LEFT_OUT:
         runner.exclude(pattern)
     return [test for name, cls in runner.test_cases.items() if name != REAL_MODELS

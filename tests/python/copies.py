@@ -62,7 +62,7 @@ def check_external_data(way):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         calque.export(source, inputs=[X]).save(path, external_data=True, threshold=1)
-        assert len(list(path.parent.iterdir())) == 2, "there is no external data"
+        assert len(list(path.parent.iterdir())) == 2, "external data is missing"
         first, session = way(calque.load(path)), way(calque.Session(path))
     weight, = first.graph.initializers.values()
     assert weight.tolist() == [4, 4]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The Python programs of the README and of docs/python.md run as they are written."""
+"""Runs the Python programs of the README and of docs/python.md."""
 import importlib.util
 import pathlib
 import re

@@ -167,7 +167,7 @@ def texts_of_the_library():
 
 
 def check_options_are_arguments():
-    """Whoever calls from Python is told of arguments."""
+    """Messages refer to Python arguments."""
     heard = list(texts_of_the_library())
     assert len(heard) > 20, heard
     known = set(inspect.signature(calque.export).parameters)

@@ -98,7 +98,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.05)
 y, = calque.Session(calque.Model.parse(loop.replace("1000000000", ROUNDS)), threads=1, max_steps=2 ** 63).run(None, {"x": x})
 print("ended", y.shape, flush=True)
 """
-# While C calls back: the exception is what the symbolic function, or the handler in it, raised.
+# During a callback from C: the exception is that of the symbolic function, or of the handler in it.
 SYMBOLIC = """
 import torch, calque.onnx
 def handle(number, frame):

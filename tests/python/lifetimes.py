@@ -29,7 +29,7 @@ def resident():
 
 
 def file_round(i):
-    """An export, a check, a run and all views, which are dropped in an order of their own."""
+    """An export, a check, a run and all views, which are dropped in random order."""
     import numpy as np
     import calque
     x = np.arange(6, dtype="float32").reshape(2, 3)
@@ -115,7 +115,7 @@ def torch_models():
 
 
 def torch_round(i, models):
-    """An export of a model in PyTorch, of which everything is dropped in an order of its own."""
+    """An export of a model in PyTorch; all objects are dropped in random order."""
     import torch
     import calque
     import calque.onnx
@@ -142,7 +142,7 @@ def torch_round(i, models):
 
 
 def rounds(kind):
-    """What the sanitized process runs: all rounds; then nothing may be left."""
+    """Runs all rounds in the sanitized process; then nothing may be leaked."""
     from calque import _dlpack, _tensor
     if kind == "torch":
         warnings.simplefilter("ignore")

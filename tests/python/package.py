@@ -33,7 +33,7 @@ def sanitized(arguments, timeout=2400):
     nothing; nor may memory of the library leak."""
     build = ROOT / "build/asan"
     if not (build / "libcalque.so").exists() or BUILD.name == "quick":
-        raise Skip("there is no build with AddressSanitizer")
+        raise Skip("the build with AddressSanitizer is missing")
     # The sanitizer looks for C++'s exceptions, which PyTorch throws, before PyTorch is loaded.
     preload = " ".join(
         subprocess.run(["gcc", f"-print-file-name={name}"], text=True, check=True,

@@ -98,7 +98,7 @@ def check_further_data_sets(folder):
     model = torch.nn.Linear(3, 2)
     for _ in range(3):
         testcase(model, torch.randn(1, 3), folder / "c", model_overwrite=False)
-    assert not (folder / "c/export_trace.json.gz").exists(), "nobody asked for it"
+    assert not (folder / "c/export_trace.json.gz").exists(), "it was not requested"
     assert {f"test_data_set_{i}" for i in range(3)} <= set(os.listdir(folder / "c"))
 
 
@@ -418,7 +418,7 @@ def check_gradients_inside_of_a_model():
 
 
 def check_gradients_by_name(folder):
-    """A node Gradient has the names of what it takes, whatever that is: an input, a weight, a value."""
+    """A Gradient node has the names of its inputs: graph inputs, weights or other values."""
     import calque.ppe
 
     class Net(torch.nn.Module):

@@ -19,7 +19,7 @@ except ImportError:
     torch = None
 import calque
 
-# By name: the program, and what has to be true after it, of its variables and of `said`, what it printed.
+# By name: the program, and an expression that must be true after it, of its variables and of its output `said`.
 PROGRAMS = {
     "a vision model, its weights by names, printed, checked and run": ("""
         from calque import torch
@@ -283,7 +283,7 @@ PROGRAMS = {
 
 
 def run_program(text, is_right):
-    """Runs it in a folder of its own."""
+    """Runs it in a separate folder."""
     variables, said = {"__name__": "program", "calque": calque}, io.StringIO()
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -162,7 +162,7 @@ def check_verify_in_torch():
 
 
 def check_other_files(folder):
-    """What the command line says, in the words of Python."""
+    """Messages of the command line, translated for Python."""
     archive, script = folder / "net.pt", folder / "net.py"
     archive.write_bytes(PT2.read_bytes())
     script.write_bytes(SOURCE)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tensors share their memory with arrays and DLPack, whoever dies first."""
+"""Tensors share their memory with arrays and DLPack, in any order of destruction."""
 import array
 import ctypes
 import gc
@@ -117,7 +117,7 @@ def check_dlpack():
     del n
     gc.collect()
     assert not _dlpack._lent
-    capsule = calque.Tensor(a).__dlpack__()  # that nobody takes
+    capsule = calque.Tensor(a).__dlpack__()  # that is not consumed
     del capsule
     gc.collect()
     assert not _dlpack._lent

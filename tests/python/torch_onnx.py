@@ -483,7 +483,7 @@ def check_optionals_of_scripts_may_be_left_out():
 
 
 def check_none_for_tensors_of_scripts_is_refused():
-    """A trace is told so what to do; of TorchScript an input would be missing."""
+    """Constants decide branches of a trace; TorchScript would lack an input."""
     class Net(torch.nn.Module):
         def forward(self, x, y: Optional[torch.Tensor] = None,
                     pair: Optional[Tuple[Optional[torch.Tensor], int]] = None, n: Optional[int] = 2):
@@ -503,7 +503,7 @@ def check_none_for_tensors_of_scripts_is_refused():
 
 
 def check_scripts_that_cannot_be_saved():
-    """torch.jit.save fails on None as the default of what is declared as a tensor."""
+    """torch.jit.save fails if the default of a tensor parameter is None."""
     class Inner(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -699,7 +699,7 @@ def check_nothing_is_left_behind():
 
 
 def check_traces_are_not_kept():
-    """PyTorch keeps the types of what was traced, but not what the trace holds."""
+    """PyTorch keeps the types of traced modules, but not the traces."""
     class Net(torch.nn.Module):
         def forward(self, x):
             for _ in range(500):

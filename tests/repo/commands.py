@@ -37,7 +37,7 @@ def write_weights(path):
 
 
 def blocks():
-    """Fenced blocks of the README with commands, and what the block behind one says it prints."""
+    """Fenced blocks of the README with commands, and the expected output in the next block."""
     parts = re.split(r"^```(\w*)\n", (ROOT / "README.md").read_text(), flags=re.M)
     # text, "", block, "", text, …: a fence that opens and one that closes
     for i in range(2, len(parts), 4):
@@ -66,7 +66,7 @@ def without_time(text):
 
 def check(command, folder, printed=""):
     code, out, err = shell(command, folder)
-    differs = command.startswith("calque diff")  # which is what it is there to find
+    differs = command.startswith("calque diff")  # its purpose is to find differences
     assert code == 0 or differs and code == 1, f"exit {code}: {err[-300:]}"
     if printed:
         assert without_time(out + err) == without_time(printed), f"it prints {out + err}"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Completion for bash, zsh and fish offers every verb and option that there is, and no others."""
+"""Completion for bash, zsh and fish offers every existing verb and option, and no others."""
 import os
 import re
 import shutil
@@ -47,13 +47,13 @@ def verbs():
 
 
 def options(verb):
-    """Names, and what the values are called."""
+    """Names, and the placeholders of their values."""
     return dict(re.findall(r"^  (?:-\w, )?(--[a-z-]+)(?: ([A-Z]\S*|hf))?  ", calque(verb, "--help")[1],
                            re.M))
 
 
 def check_shell(complete):
-    # fish wants something to begin with; it is what all have in common
+    # fish needs a prefix: the common one
     assert complete(["calque", ""]) >= set(verbs()) | {"help"}
     found = complete(["calque", "help", ""])
     assert found >= set(verbs()), f"after help: {sorted(found)}"

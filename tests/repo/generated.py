@@ -32,7 +32,7 @@ def options(page):
 
 
 def check_man_options():
-    """What the man page says of a verb has the options of its help, and no others."""
+    """The man page lists the same options of a verb as its help."""
     page = (ROOT / "docs/calque.1").read_text().replace("\\-", "-")
     page = re.sub(r"\\f[RPBI]", "", page)
     parts = dict(re.findall(r'^\.SS "?(\w+)(.*?)(?=^\.S[SH])', page, re.M | re.S))

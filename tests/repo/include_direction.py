@@ -62,7 +62,7 @@ def below(part):
 
 
 def complaint(name, part, quote, target):
-    """What is wrong with one include, or None."""
+    """The error of one include, or None."""
     if quote == "<":
         public = re.fullmatch(r"calque/(\w+)\.h", target)
         if public and part in PUBLIC and public[1] not in PUBLIC[part]:

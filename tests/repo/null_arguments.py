@@ -60,7 +60,7 @@ WAYS = {
 
 
 def room(parameter):
-    """The type of what comes out through a parameter that is a pointer to a pointer or number, or None."""
+    """The type of an output parameter (a pointer to a pointer or number), or None."""
     match = re.fullmatch(r"((?:(?:u?int(?:8|32|64)_t|size_t|double|bool|int) )|(?:\w+ \*))\*(\w+)", parameter)
     return match and match[1].strip()
 
@@ -77,7 +77,7 @@ def argument(parameter, way="nothing"):
     return f"({kind}){{0}}"
 
 
-LEFT = 99  # a call that failed and left something in what comes out
+LEFT = 99  # a failed call that set an output parameter
 
 
 def call_of(name, result, given, way):

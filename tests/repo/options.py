@@ -6,7 +6,7 @@ import sys
 
 from repo import ROOT, Report, calque
 
-# field or flag: options of the command line that set it; or, in parentheses, why there is none
+# field or flag: options of the command line that set it; or, in parentheses, why none does
 OPTIONS = {
     "cq_export_options": {
         "opset": "export --opset",
@@ -60,7 +60,7 @@ OPTIONS = {
         "state": "(testcase --state feeds it back)",
     },
     "CQ_RUN": {
-        "RESTORE": "(a verb runs a model once, or from what the file holds)",
+        "RESTORE": "(a verb runs a model once, or from the state in the file)",
         "STATE": "testcase --state",
         "KEEP_MUTATIONS": "export --keep-mutations --verify",
         "KEEP_ASSERTS": "export --keep-asserts --verify",
@@ -213,7 +213,7 @@ def check_options(known, found):
             continue
         verb, *options = where.split()
         code, page, _ = calque(verb, "--help")
-        assert code == 0, f"there is no verb {verb}"
+        assert code == 0, f"unknown verb {verb}"
         for option in options:
             assert re.search(rf"^  (-., )?{option}\b", page, re.M), f"{verb} has no {option}"
 

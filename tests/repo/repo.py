@@ -1,4 +1,4 @@
-"""What the checks of the repository share: its files, its sources without comments, and Report."""
+"""Helpers of the repository checks: its files, its sources without comments, and Report."""
 import fnmatch
 import os
 import pathlib
@@ -13,7 +13,7 @@ COMMENT_OR_TEXT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.
 
 
 def all_files():
-    """Every file, where there is no git, or no repository around the sources: build/ and the like aside."""
+    """Every file, without git or a repository: except build/ and similar folders."""
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in ("build", "__pycache__") and name[0] != "."]
         yield from (str(pathlib.Path(folder, name).relative_to(ROOT)) for name in names)

@@ -17,7 +17,7 @@ FOR_TESTS = {
     "cq_gradient_at": "walks the table of gradients",
     "cq_isa_use": "runs the kernels of each instruction set",
     "cq_lib_file_at": "finds the functions of a test's file",
-    "cq_onnx_attr_ref": "builds functions with attributes of their own",
+    "cq_onnx_attr_ref": "builds functions with attributes",
     "cq_onnx_schema_at": "walks the table of schemas",
     "cq_onnx_schema_check": "asks for the first fault alone",
     "cq_compose_check_library": "links the functions of lib/onnx that make nodes by name",
@@ -38,7 +38,7 @@ def symbols():
                for path in (BUILD / f"CMakeFiles/{target}.dir").rglob("*.o")]
     objects = [path for path in objects if (ROOT / source_of(path)).exists()]
     if not objects:
-        raise Skip("the Release build is not there")
+        raise Skip("the Release build is missing")
     code, out, err = run(["nm", "--extern-only", "--print-file-name", *objects])
     assert code == 0, err
     for line in out.splitlines():
@@ -60,7 +60,7 @@ def check_used(for_tests):
         own = len(re.findall(rf"\b{name}\b", (ROOT / source).read_text()))
         if name not in public and name not in for_tests and not users[name] and own < 2:
             dead.append(f"{source}: {name}")
-    assert not dead, "nobody uses " + ", ".join(sorted(dead))
+    assert not dead, "unused: " + ", ".join(sorted(dead))
     stale = [name for name in for_tests if name not in defined or users[name]]
     assert not stale, f"no longer for tests alone: {', '.join(stale)}"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Words that have one place, or none: heap functions, paths of one machine, registry hosts."""
+"""Words that are allowed in one file, or nowhere: heap functions, paths of one machine, registry hosts."""
 import re
 import sys
 

@@ -65,7 +65,7 @@ static cq_status capture(cq_capture *cap, cq_ctx *cx, const job *j)
     int          count = 0;
 
     if (!op)
-        return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "there is no such operator");
+        return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "unknown operator");
     CQ_TRY(cq_fixture_args(cx, args, &n, j->one));
     cq_capture_start(cap, cx);
     for (size_t i = 0; i < n; i++)

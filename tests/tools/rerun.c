@@ -74,7 +74,7 @@ static cq_status make_up(cq_onnx_value **out, size_t i, int64_t free_size)
     cq_status            status;
 
     if (rank < 0 || rank > CQ_MAX_RANK || (type != CQ_DTYPE_F32 && type != CQ_DTYPE_I64))
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "input %zu is none to be made up", i);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "input %zu cannot be generated", i);
     for (int32_t k = 0; k < rank; k++) {
         sizes[k] = cq_onnx_model_value_size(m, CQ_ONNX_INPUTS, i, (size_t)k);
         sizes[k] = sizes[k] < 0 ? free_size : sizes[k];

@@ -23,7 +23,7 @@ static cq_status print_again(cq_intern *names, const char *file, const char *tex
     return status;
 }
 
-/* What is printed must parse to a tree that prints the same. */
+/* The printed text must parse to a tree that prints the same. */
 static cq_status handle(cq_intern *names, const char *in, const char *out)
 {
     char     *text = NULL, *once = NULL, *twice = NULL, *portable = NULL;

@@ -54,7 +54,7 @@ def add_modules():
 
 
 def do_export(model, args, **options):
-    """Of Caffe2's tests, for those of custom operators: the file, and what the exporter returns."""
+    """Part of Caffe2's tests, for those of custom operators: the file, and the exporter's result."""
     import torch
     file = io.BytesIO()
     made = torch.onnx.utils._export(model, args, file, **options)
@@ -201,7 +201,7 @@ def main():
     which.add_argument("--all", action="store_true")
     args = parser.parse_args()
     if not (CACHE / ".complete").exists():
-        sys.exit("PyTorch's tests are not there; tools/setup.sh torch-tests fetches them")
+        sys.exit("PyTorch's tests are missing; tools/setup.sh torch-tests fetches them")
     sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/peer"), str(CACHE / "test/onnx"),
                     str(CACHE / "test")]
     sys.argv = sys.argv[:1]

@@ -264,7 +264,7 @@ class Writer:
         return done
 
     def module(self, constants):
-        yield '"""What the public headers declare, for ctypes. Written by tools/python_abi.py."""'
+        yield '"""Declarations of the public headers, for ctypes. Written by tools/python_abi.py."""'
         yield "from __future__ import annotations"
         yield ""
         used = set(re.findall(r"\b(?:c_\w+|POINTER|CFUNCTYPE)\b",

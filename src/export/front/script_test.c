@@ -191,7 +191,7 @@ TEST(script, a_failure_inside_of_a_forward_is_the_contexts)
     CHECK_OK(cq_ctx_new(&cx));
     CHECK(cq_script_call(cx, s, "two", &x, 1) == NULL);
     CHECK_STATUS(CQ_E_ARGUMENT, cq_ctx_status(cx));
-    CHECK_STR("it returns 2 tensors, want 1", cq_last_error()->message);
+    CHECK_STR("returned 2 tensors, expected 1", cq_last_error()->message);
     cq_ctx_free(cx);
     CHECK_OK(cq_ctx_new(&cx));
     CHECK(cq_script_call(cx, s, "bad", &x, 1) == NULL);

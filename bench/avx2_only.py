@@ -21,7 +21,7 @@ def output_of(*command):
 
 
 def sections(library):
-    """(address, size, place in the file) of each section."""
+    """(address, size, offset in the file) of each section."""
     for line in output_of("objdump", "-h", library).splitlines():
         words = line.split()
         if len(words) == 7 and words[0].isdigit():

@@ -20,7 +20,7 @@ def through_torch(net, inputs, path, names):
 
 
 def through_calque(net, inputs, path, specs, names):
-    """Of a trace, which is what a program for deployment is given."""
+    """Of a trace, as in a deployed program."""
     with tempfile.NamedTemporaryFile(suffix=".pt") as file, torch.no_grad():
         torch.jit.trace(net.eval(), inputs, check_trace=False).save(file.name)
         options = [word for spec in specs for word in ("--input", spec)]

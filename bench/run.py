@@ -60,7 +60,7 @@ def export_torchvision(name, path):
 
 
 def model_file(name):
-    """The path of a model, exported when it is not there yet."""
+    """The path of a model, exported if it does not exist yet."""
     path = FOLDER / f"{name}.onnx"
     if path.exists():
         return path

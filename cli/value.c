@@ -38,7 +38,7 @@ static void write_json(struct reader *r, const char *format, ...)
         r->n_json += (size_t)n;
 }
 
-/* ---- what has a place in the graph ---- */
+/* ---- inputs of the graph ---- */
 
 /* Room for an input; NULL if it is exhausted. */
 static cli_input *new_input(struct reader *r)

@@ -26,7 +26,7 @@ static size_t choose(mutation *m, size_t n)
 
 /* ---- JSON ---- */
 
-/* Where the value that begins at text ends; the end of the text if it is none. */
+/* The end of the value at text; the end of the text if it is not a value. */
 static size_t value_len(const char *text, size_t len)
 {
     size_t at = 0, depth = 0;
@@ -53,7 +53,7 @@ static size_t value_len(const char *text, size_t len)
     return at < len ? at : len;
 }
 
-/* The first value at or behind a random place. */
+/* The first value at or after a random offset. */
 static size_t find_value(mutation *m, const char *text, size_t len)
 {
     size_t at = choose(m, len);
@@ -136,7 +136,7 @@ static void put(cq_str *s, uint64_t value, int n_bytes)
         cq_str_add_char(s, (char)(i < 8 ? value >> 8 * i : 0));
 }
 
-/* What the header of an entry and its line in the directory have in common. */
+/* The common fields of an entry's header and its directory record. */
 static void put_common(cq_str *s, const char *name, const cq_str *data)
 {
     const uLong sum = crc32(0, (const Bytef *)cq_str_text(data), (uInt)data->len);

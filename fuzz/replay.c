@@ -20,7 +20,7 @@ enum { MUTATIONS = 200 };
 static int n_done;
 static int n_bad;
 
-/* What libFuzzer has for mutators that leave the bytes themselves to it: one byte is another. */
+/* libFuzzer's default mutator for callers that leave it the bytes: changes one byte. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
@@ -34,7 +34,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
     return size;
 }
 
-/* Each change begins with what the last one left, now and then with the file itself. */
+/* Each mutation starts from the result of the last one, sometimes from the file. */
 static void feed_mutations(const uint8_t *data, size_t size)
 {
     const size_t max     = 2 * size + 4096;
@@ -52,7 +52,7 @@ static void feed_mutations(const uint8_t *data, size_t size)
     free(changed);
 }
 
-/* The input lies in a block of just its size, so that ASan sees a read past its end. */
+/* The input is in a block of exactly its size, so that ASan detects a read past its end. */
 static int feed(const char *path)
 {
     FILE    *file = fopen(path, "rb");

@@ -1,4 +1,4 @@
-/* Taking the data out of a model and making some up again, in files. What was made is a model. */
+/* Strips a model and fills it again, in files. The result is a model. */
 #include "scratch.h"
 
 #include <calque/onnx.h>

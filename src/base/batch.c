@@ -255,7 +255,7 @@ cq_status cq_batch_sync(void)
     return CQ_OK;
 }
 
-/* ---- into place ---- */
+/* ---- renaming ---- */
 
 /* The old file gets a second name, and the rename takes the first from it. */
 static cq_status replace_saved(waiting *w)

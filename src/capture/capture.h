@@ -48,7 +48,7 @@ struct cq_capture {
     cq_map          called;       /* path of a module -> index + 1 in graph->called */
     const cq_marks *marks;        /* of the nodes that are made now */
     CQ_VEC(cq_annotation) spans;  /* innermost last */
-    size_t n_spans;               /* all that were ever started */
+    size_t n_spans;               /* all that were started */
     CQ_VEC(cq_output) outputs;    /* named ones */
     CQ_VEC(cq_tensor *) computed; /* by value id, for materialize; NULL: not yet */
     bool is_tape;                 /* of a run: reads are valid, and nothing is exported */

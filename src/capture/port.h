@@ -9,7 +9,7 @@
 
 typedef struct cq_port cq_port;
 
-/* What a port does. Whoever makes one embeds cq_port at the beginning of its own state. */
+/* The functions of a port. An implementation embeds cq_port at the beginning of its state. */
 typedef struct cq_port_ends {
     /* What the call uses in place of example, the next input; NULL after a failure, which is the
      * context's. A run gets a copy, because a model may work in place. own: the name of the input,
@@ -40,7 +40,7 @@ struct cq_port {
 
     /* Of captures and runs. */
     bool keep_mutations; /* what the program changes is an output, too */
-    bool keep_asserts;   /* so is what it asserts of data */
+    bool keep_asserts;   /* so are assertions on data */
     bool keep_state;     /* what it changes is inputs and outputs: state.NAME_in, state.NAME_out */
     bool watch_state;    /* changes are looked for, asked for or not */
 

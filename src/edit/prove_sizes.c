@@ -303,7 +303,7 @@ static cq_status prove_batch(sizes_proof *p, const changed_size *c, size_t n)
 
 /* ---- other axes ---- */
 
-/* Runs after with one size changed; others are as they were. */
+/* Runs after with one size changed; others are unchanged. */
 static cq_status run_at(sizes_proof *p, const changed_size *c, int64_t size)
 {
     cq_input_choice choice = p->choice;

@@ -406,7 +406,7 @@ static cq_status resize(cq_size_change *c, cq_rule *r, cq_onnx_graph *graph)
         else if (old % sizes[i] == 0)
             items[i] = cq_int_floordiv(r->symbols, in, cq_i(old / sizes[i]));
         else
-            continue; /* a size of its own, not a multiple */
+            continue; /* a separate size, not a multiple */
         changed = true;
     }
     return changed ? fix_elements(c, r, graph, 3, items, n) : CQ_OK;

@@ -120,7 +120,7 @@ static cq_status read_spec(size_spec *out, const cq_onnx_model *m, const char *s
 
 /* ---- symbols ---- */
 
-/* A dynamic size of the model as it is. */
+/* A dynamic size of the unchanged model. */
 static cq_status add_old_symbols(cq_size_change *c)
 {
     const cq_onnx_graph *g = c->edit.m->graph;

@@ -91,7 +91,7 @@ TEST(export, a_name_cannot_be_given_twice)
     CHECK_STR("the name \"x\" of an output is already taken", cq_last_error()->message);
 }
 
-/* ---- outputs that need a node of their own ---- */
+/* ---- outputs that need a separate node ---- */
 
 static void twice_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
                           cq_tensor **out, size_t n_out)

@@ -1,4 +1,4 @@
-/* The core of indexing: offsets, checked as they are made, and the two loops. */
+/* The core of indexing: checked offsets, and the two loops. */
 #include "kernel/index_core.h"
 
 #include "tensor/convert.h"

@@ -163,7 +163,7 @@ cq_status cq_kernel_unique(cq_tensor **values, cq_tensor **places, cq_tensor **c
     *values = NULL;
     if (dim >= (int64_t)x->rank)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "there is no dimension %lld in a tensor of rank %u", (long long)dim,
+                       "dimension %lld is out of range for a tensor of rank %u", (long long)dim,
                        (unsigned)x->rank);
     for (uint32_t i = 0; i < x->rank; i++)
         sizes[i] = x->sizes[i].value;

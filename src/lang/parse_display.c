@@ -74,7 +74,7 @@ bool cq_parse_ends_list(const cq_parser *p)
     }
 }
 
-/* Builds a LIST, TUPLE or SET of what was pushed above mark. */
+/* Builds a LIST, TUPLE or SET of the items above mark. */
 static cq_ast_expr *make_items(cq_parser *p, cq_ast_expr_kind kind, uint32_t start, size_t mark)
 {
     cq_ast_expr *x = cq_parser_expr(p, start, (cq_ast_expr){ .kind = kind });

@@ -113,7 +113,7 @@ static bool is_taken(const cq_onnx_function *f, const char *name)
     return false;
 }
 
-/* The name of an output that is a value of its own: neither an input nor an output twice. */
+/* The name of an output that is a distinct value: neither an input nor another output. */
 static const char *output_name(cq_onnx_model *m, cq_onnx_function *f, const char *value, size_t i)
 {
     cq_onnx_node *node;
@@ -213,7 +213,7 @@ cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
     if (!*store)
         CQ_TRY(cq_onnx_model_new(store, ""));
     status           = compose(&f, *store, node, schema, rule);
-    (*store)->status = CQ_OK; /* a refused call does not spoil the others */
+    (*store)->status = CQ_OK; /* a rejected call does not affect the others */
     *out             = status == CQ_OK ? f : NULL;
     return status;
 }

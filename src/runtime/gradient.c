@@ -71,7 +71,7 @@ static cq_val run_rule(maker *m, cq_lib_function *rule, const cq_onnx_schema *sc
     return out;
 }
 
-/* What goes back to the inputs of the node, whose first result has a gradient. */
+/* The gradients of the inputs of a node whose first result has a gradient. */
 static void go_back(maker *m, const cq_onnx_node *node)
 {
     const cq_onnx_schema *schema = NULL;

@@ -286,7 +286,7 @@ static cq_status drop_copied(check *c)
     return CQ_OK;
 }
 
-/* ---- inputs and what was put in ---- */
+/* ---- inputs and parameters ---- */
 
 /* Inputs of the session, widened; parameters have separate slots. */
 static cq_status take_inputs(check *c, const cq_session *session, cq_onnx_value *const *given)

@@ -291,7 +291,7 @@ TEST(limits, values_are_so_deep_in_each_other)
     cq_script_free(s);
 }
 
-/* Letting go of a value does not call itself for what is inside. */
+/* Releasing a value does not recurse into its contents. */
 TEST(limits, deep_values_come_and_go)
 {
     cq_script *s = compile("class Node:\n"
@@ -337,7 +337,7 @@ TEST(limits, values_that_contain_themselves_are_let_go)
     }
 }
 
-/* A tuple of itself twice, sixty times over: small, but there is no end to going through it. */
+/* A tuple of the same tuple twice, nested sixty times: small, but walking it never ends. */
 TEST(limits, shared_values_do_not_take_for_ever)
 {
     static const char *const uses[] = { "return int(t == u)", "return t",
@@ -361,7 +361,7 @@ TEST(limits, shared_values_do_not_take_for_ever)
     }
 }
 
-/* Each assignment asks whether the object is inside of what it is given. */
+/* Each assignment checks whether the value contains the object. */
 TEST(limits, a_growing_object_takes_its_steps)
 {
     static const char *const grows[] = { "b.x = (b.x, b.x)", "b.x = big" };
@@ -485,7 +485,7 @@ TEST(limits, an_index_has_so_many_parts)
         cq_script *s = compile_repeated("def forward(n: int):\n    return torch.ones([1])[",
                                         "None, ", n - 1, "None]\n");
 
-        CHECK(call(s, 1) != CQ_OK); /* tensors of so many dimensions there are none */
+        CHECK(call(s, 1) != CQ_OK); /* a tensor cannot have that many dimensions */
         CHECK(message_has("too many indices") == (n > 64));
         cq_script_free(s);
     }

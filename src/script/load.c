@@ -197,7 +197,7 @@ static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
     return CQ_OK;
 }
 
-/* The integers of a quantized tensor and what they stand for, as the operators take it. */
+/* The integers of a quantized tensor with their quantization parameters, as operators expect it. */
 static cq_status convert_quantized(const cq_quantized *q, cq_val *out)
 {
     cq_qparams *params;
@@ -234,7 +234,7 @@ static cq_status convert_leaf(cq_visit *w, cq_val v, cq_val *out)
     else if (cq_quantized_of(v))
         status = convert_quantized(cq_quantized_of(v), out);
     else
-        *out = cq_val_retain(v); /* a sparse tensor: for whoever understands it */
+        *out = cq_val_retain(v); /* a sparse tensor: for operators that support it */
     if (status != CQ_OK) {
         cq_val_release(*out);
         *out = CQ_NONE;
@@ -276,7 +276,7 @@ static cq_val traced_inputs(const cq_torchscript *t)
     return cq_val_retain(*inputs);
 }
 
-/* The archive and what becomes of it, within the limit of what it may take. */
+/* Loads the archive and converts its values, within the memory limit. */
 static cq_status load_archive(cq_script *s, cq_storage *bytes, const char *path)
 {
     cq_eval         ev = { 0 };

@@ -53,7 +53,7 @@ void cq_view_measure(const cq_view *v, cq_view_item *item)
     item->height        = item->closed_height;
 }
 
-/* An open box is as large as what is in it. */
+/* An open box is as large as its contents. */
 static void measure_open(const cq_view *v, cq_view_item *item)
 {
     const cq_view_canvas *c = &v->canvases.items[item->canvas];

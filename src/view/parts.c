@@ -147,7 +147,7 @@ cq_status cq_view_fold_repeats(cq_view *v, uint32_t graph, uint32_t depth, cq_vi
              end++)
             ;
         if (end - i < FEWEST_REPEATS || end - i == items->n) {
-            /* What is nothing but repeats is shown as it is, unless there are many. */
+            /* A sequence of repeats only is shown in full, unless it is long. */
             if (end - i < FEWEST_REPEATS || end - i <= MOST_ITEMS / 4) {
                 memmove(&items->items[n], &items->items[i], (end - i) * sizeof *items->items);
                 n += end - i;

@@ -201,7 +201,7 @@ cq_status cq_view_order(cq_view *v, uint32_t graph);
 /* tree.c */
 cq_status cq_view_build(cq_view *v);
 
-/* parts.c: replaces runs of items by boxes: identical blocks, and parts of what is long. */
+/* parts.c: replaces runs of items by boxes: identical blocks, and parts of long sequences. */
 typedef CQ_VEC(cq_view_item) cq_view_items;
 cq_status cq_view_fold_repeats(cq_view *v, uint32_t graph, uint32_t depth, cq_view_items *items);
 cq_status cq_view_split(cq_view *v, uint32_t graph, uint32_t depth, cq_view_items *items);

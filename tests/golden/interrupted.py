@@ -382,7 +382,7 @@ def main():
     report = Report(__file__)
     with tempfile.TemporaryDirectory() as path:
         if not shutil.which("cc"):
-            report.skipped("interrupted at each step", "there is no C compiler")
+            report.skipped("interrupted at each step", "no C compiler is installed")
             return report.finish()
         steps = Steps(compile_interrupt(pathlib.Path(path)))
         for check in (check_pairs, check_testcases, check_user, check_reports):

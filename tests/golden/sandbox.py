@@ -72,7 +72,7 @@ def attack(calque, library, folder, *args, anyhow=False, landlock=None):
 def main():
     report, calque = Report(__file__), find_calque()
     if not calque or not shutil.which("cc"):
-        report.skipped("the sandbox", "there is no calque without sanitizers" if not calque else "there is no C compiler")
+        report.skipped("the sandbox", "calque without sanitizers is not built" if not calque else "no C compiler is installed")
         return report.finish()
     with tempfile.TemporaryDirectory() as path:
         folder = pathlib.Path(path)

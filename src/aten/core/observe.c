@@ -209,7 +209,7 @@ cq_status cq_marking_check(const cq_marking *m)
             continue;
         suggest(&hint, m, m->marks.items[i].path);
         status = cq_fail(CQ_E_ARGUMENT, NULL, cq_str_text(&hint),
-                         "there is no module \"%s\" to %s: none of that path was called",
+                         "no module \"%s\" to %s: no module with that path was called",
                          m->marks.items[i].path, what[m->marks.items[i].kind]);
         cq_str_clear(&hint);
         return status;

@@ -44,7 +44,7 @@ struct cq_op_def {
     int      variant; /* tells rows that share their functions apart */
 };
 
-/* What autocast does to the floating-point arguments of an operator. */
+/* How autocast casts the floating-point arguments of an operator. */
 typedef enum cq_autocast {
     CQ_AUTOCAST_NONE,
     CQ_AUTOCAST_LOWER,   /* to the dtype of the region */
@@ -66,7 +66,7 @@ typedef enum cq_vmap {
     CQ_VMAP_LAYER    /* works on the last axes of its first argument, or on each index */
 } cq_vmap;
 
-/* What it costs, besides the elements that it reads and writes (work.c). */
+/* Its cost besides the elements that it reads and writes (work.c). */
 typedef enum cq_cost {
     CQ_COST_ELEMENTS, /* nothing more */
     CQ_COST_FETCHED,  /* elements from where others say */
@@ -88,7 +88,7 @@ typedef struct cq_op_traits {
     cq_autocast autocast;
     cq_vmap     vmap;
     cq_cost     cost;
-    bool        complex_pairs; /* moves pairs of real numbers, or works on them as they are */
+    bool        complex_pairs; /* moves pairs of real numbers, or works on them unchanged */
 } cq_op_traits;
 
 /* A row with its schema parsed, and the functions of lib/aten that are about it; each may be NULL.

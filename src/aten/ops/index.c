@@ -460,7 +460,7 @@ static cq_status scatter_reduce_run(cq_opcall *c)
                             cq_arg_bool(c, "include_self"));
 }
 
-/* ---- places in row-major order ---- */
+/* ---- linear indices ---- */
 
 static cq_status take_shape(cq_opcall *c)
 {

@@ -88,7 +88,7 @@ static cq_status cat_run(cq_opcall *c)
     return CQ_OK;
 }
 
-/* ---- relatives of cat: the tensors are first given the dimensions they need ---- */
+/* ---- variants of cat: the tensors first get the dimensions they need ---- */
 
 typedef cq_tensor *prepare_fn(cq_opcall *c, cq_tensor *t, int64_t dim);
 

@@ -483,7 +483,7 @@ TEST(marks, of_no_module_are_an_error_that_names_near_ones)
     o.marks   = &wrong;
     o.n_marks = 1;
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&model, &o));
-    CHECK_STR("there is no module \"feature.2\" to annotate: none of that path was called",
+    CHECK_STR("no module \"feature.2\" to annotate: no module with that path was called",
               cq_last_error()->message);
     CHECK_STR("did you mean features.2, features or features.0?", cq_last_error()->hint);
 }

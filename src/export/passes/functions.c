@@ -304,7 +304,7 @@ static bool have_blocks(const cq_graph *g)
     return false;
 }
 
-/* ---- classes that are not there ---- */
+/* ---- missing classes ---- */
 
 typedef struct classes {
     cq_map known;

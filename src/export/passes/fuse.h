@@ -21,7 +21,7 @@ typedef struct cq_fuse_match {
 
 typedef struct cq_fuser cq_fuser;
 
-/* Who may use a pattern. */
+/* The users of a pattern. */
 typedef enum cq_fusion_use {
     CQ_FUSE_ALWAYS,
     CQ_FUSE_OPTIMIZER,  /* not the exporter, which keeps what a model writes out */

@@ -349,7 +349,7 @@ static cq_status notice(cq_node *n, void *user)
     return CQ_OK;
 }
 
-/* Whether somebody reads v before the node at the end. */
+/* Whether v is read before the node at the end. */
 bool cq_fuse_used_before(const cq_value *v, const cq_node *end)
 {
     const cq_value *wanted = v;

@@ -55,7 +55,7 @@ cq_status cq_export_remove_dead(cq_exporter *ex)
     return CQ_OK;
 }
 
-/* ---- what was put in the place of other values ---- */
+/* ---- replaced values ---- */
 
 static void follow_list(cq_operand *operands, size_t n)
 {

@@ -21,7 +21,7 @@ typedef struct named {
     size_t    rank;              /* of the indices, broadcast together */
     cq_int    sizes[CQ_MAX_RANK];
     bool      counted; /* a mask is among them: its size is seen at run time only */
-    size_t    place;   /* where the indices' dimensions go in the result */
+    size_t    place;   /* position of the indices' dimensions in the result */
     cq_value *mask;    /* the only index is a mask */
     cq_value *x;
 } named;

@@ -47,7 +47,7 @@ static cq_val of_kind(double f, char kind)
     }
 }
 
-/* An int64 beyond 2^53 is not a double: it is kept as it is. */
+/* An int64 beyond 2^53 is not a double: it is kept unchanged. */
 static bool number_of_kind(cq_val v, char kind, cq_val *out)
 {
     double f;

@@ -53,7 +53,7 @@ static cq_status split(cq_sym *s)
     return cq_sym_done_n(s, out, n);
 }
 
-/* ---- as_strided: places in the memory of a contiguous tensor ---- */
+/* ---- as_strided: indices into the memory of a contiguous tensor ---- */
 
 /* The same where sizes or strides are symbols: the sum of what each axis adds. */
 static cq_value *moving_places(cq_sym *s, const cq_int *sizes, const cq_int *strides, size_t n,

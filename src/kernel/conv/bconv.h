@@ -23,7 +23,7 @@ typedef struct cq_bconv_spec {
     bool             activates; /* instead: act of every result, an operation on one operand */
     cq_ew_op         act;
     cq_params        act_params;
-    int64_t          places[2]; /* the size that the output is expected to have; 0: not known */
+    int64_t          places[2]; /* the expected output size; 0: unknown */
 } cq_bconv_spec;
 
 /* Whether such a weight is supported, also with plain_input. */

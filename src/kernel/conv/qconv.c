@@ -26,7 +26,7 @@ struct cq_qconv {
     cq_qconv_spec        spec;
     int64_t              vectors;     /* of output channels */
     int64_t              n_steps, kc; /* kc: words */
-    int64_t              size;        /* bytes of an element as it is multiplied */
+    int64_t              size;        /* bytes of an element in the multiplied type */
     int32_t             *w;
     cq_quant_limits     *limits; /* [pair of vectors][step][kc], or NULL */
     int32_t             *sums;   /* of the weights of each output channel */

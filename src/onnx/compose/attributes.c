@@ -112,6 +112,6 @@ void cq_compose_set_attribute(cq_compose *c, cq_onnx_node *made, const cq_onnx_s
     case CQ_ONNX_ATTR_GRAPH:
         cq_onnx_attr_graph(c->m, made, name, cq_compose_graph(c, name, v));
         break;
-    default: cq_lang_fail(&c->lang, CQ_E_INTERNAL, "there is no attribute %s", name);
+    default: cq_lang_fail(&c->lang, CQ_E_INTERNAL, "unknown attribute %s", name);
     }
 }

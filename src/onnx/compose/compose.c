@@ -255,7 +255,7 @@ cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda)
     if (!graph)
         return NULL;
     c->graph = graph;
-    /* A graph gives a value of its own, not one from around it. */
+    /* A graph returns a value that it computes, not an outer one. */
     result =
         cq_compose_name(c, make(c, "Identity", (cq_val[]){ cq_lang_run(&c->lang, lambda) }, 1));
     cq_onnx_add_value(c->m, &graph->output, result, NULL);
@@ -358,7 +358,7 @@ static cq_val input_at(cq_compose *c, const cq_onnx_node *node, size_t i)
                                                       : CQ_NONE;
 }
 
-/* Input i of the schema: the last one may stand for all that follow. */
+/* Input i of the schema: the last one may be variadic. */
 static cq_val input_of(cq_compose *c, const cq_onnx_node *node, const cq_onnx_schema *schema,
                        size_t i)
 {
@@ -454,7 +454,7 @@ cq_status cq_compose_check_library(void)
 static struct {
     cq_mutex lock;
     bool     is_ready;
-    cq_map   by_text; /* of the decorator; both kinds have texts of their own */
+    cq_map   by_text; /* of the decorator; both kinds have separate texts */
 } table = { .lock = CQ_MUTEX_INIT };
 
 static cq_status add_function(const cq_decorator *d, void *user)

@@ -37,10 +37,10 @@ struct cq_infer {
     uint32_t       revisits;
     bool           has_unknown_operator; /* so far: its outputs have no type */
     CQ_VEC(cq_infer_scope *) scopes;     /* all, to be cleared */
-    cq_onnx_value_fn each;               /* NULL: no caller wants the values */
+    cq_onnx_value_fn each;               /* NULL: values are not reported */
     void            *user;
 
-    const cq_infer_guide *guide; /* NULL: nobody takes part */
+    const cq_infer_guide *guide; /* NULL: not guided */
 };
 
 /* type.c */

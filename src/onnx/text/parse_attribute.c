@@ -24,7 +24,7 @@ static cq_status want_type(cq_text_parser *p, cq_onnx_attribute *a)
     return cq_text_fail(p, word, "'%.*s' is not a type of attributes", (int)len, word);
 }
 
-/* ---- single values, into an attribute of their own ---- */
+/* ---- single values ---- */
 
 /* A type, or a tensor of that type if elements follow. */
 static cq_status parse_type_or_tensor(cq_text_parser *p, cq_onnx_attribute *a, int depth)

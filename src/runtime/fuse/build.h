@@ -82,7 +82,7 @@ struct cq_rt_builder {
     CQ_VEC(cq_rt_node_value *) captures, captured; /* here, and in the graph around */
     CQ_VEC(cq_rt_node_step *) steps;
 
-    /* What remains of it in its step when the pass is done. */
+    /* The part that is kept in its step after the pass. */
     cq_rt_plan        *plan;
     cq_rt_node_value **around; /* plan->n_captures values of the graph around */
     cq_rt_builder     *next;   /* of the same node */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- constants that are made when somebody needs them ---- */
+/* ---- lazy constants ---- */
 
 static bool is_8_bits(cq_dtype dtype)
 {
@@ -348,7 +348,7 @@ static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
                             .dilation = { 1, 1 } };
 }
 
-/* ---- products of what is quantized as it comes ---- */
+/* ---- products of dynamically quantized values ---- */
 
 /* Fake quantization of x with parameters that are computed from it:
  *     (Clip(Round(x * Reciprocal(scale)) + zero, 0, top) - zero) * scale */

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- scales and zero points that lie along an axis ---- */
+/* ---- scales and zero points along an axis ---- */
 
 /* t, with one element or as many as axis has, reshaped to broadcast to rank dimensions. With
  * blocks, t has that rank already, and each element applies to a block along axis. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- where a new pixel lies in the old image ---- */
+/* ---- the source position of a new pixel ---- */
 
 typedef enum transform {
     HALF_PIXEL,

@@ -181,7 +181,7 @@ static double pairs_of_boxes(const cq_rt *rt)
     return numel(in(rt, 1)) * size_at(in(rt, 1), 0) * SLOW;
 }
 
-/* As many points as the attribute requests, or all that the region covers. */
+/* As many points as the attribute requests, or all in the region. */
 static double region(const cq_rt *rt)
 {
     const cq_tensor *x    = in(rt, 0);

@@ -82,7 +82,7 @@ static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, uint32
     return CQ_OK;
 }
 
-/* ---- operators that nobody defined ---- */
+/* ---- undefined operators ---- */
 
 static cq_status note_first(cq_visit *w, cq_val v)
 {

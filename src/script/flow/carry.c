@@ -362,7 +362,7 @@ static cq_status widen(cq_carry *c)
     return CQ_OK;
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 static bool is_known(const cq_carry *c, const cq_change *place)
 {

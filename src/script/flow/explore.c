@@ -4,7 +4,7 @@
 #include "script/flow/snapshot.h"
 #include "script/flow/aliases.h"
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 bool cq_place_same(const cq_change *a, const cq_change *b)
 {

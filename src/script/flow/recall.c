@@ -43,7 +43,7 @@ struct cq_carry_note {
     cq_carry_notes inner;
 };
 
-/* ---- variables that lead to places ---- */
+/* ---- variables that lead to slots ---- */
 
 /* NULL: it came from outside. */
 static cq_track *root_of(const cq_eval *ev, const cq_tensor *t)

@@ -180,7 +180,7 @@ static cq_status slow_member(cq_eval *ev, cq_val object, cq_object *t, const cha
 {
     CQ_TRY(common_member(ev, object, t, name, out, found));
     if (!*found && (!cq_starts_with(name, "__") || t->self.kind != CQ_VAL_NONE)) {
-        /* What a dict has is no attribute that __getattr__ is asked for. */
+        /* __getattr__ is not called for names in the instance's dict. */
         if (t->self.kind != CQ_VAL_NONE && !cq_python_has_special(ev, object, "__getattr__"))
             CQ_TRY(native_method(ev, t, name, out, found));
         else if (t->self.kind == CQ_VAL_DICT) {

@@ -227,7 +227,7 @@ static cq_status eval_bases(cq_eval *ev, const cq_ast_class *c, cq_val *out)
     return CQ_OK;
 }
 
-/* What the body assigns are the attributes; functions know their class, for super(). */
+/* Assignments in the body are the attributes; functions know their class, for super(). */
 static cq_status take_members(cq_eval *ev, cq_object *cls, const cq_frame *f)
 {
     const char **names  = cq_alloc_array(f->values.n + 1, sizeof *names);
@@ -510,7 +510,7 @@ cq_status cq_python_construct(cq_fncall *c, cq_object *cls)
     return call_init(c, made->type, c->result);
 }
 
-/* Cls(…): a metaclass may have its own idea of what that means. */
+/* Cls(…): a metaclass may define its meaning. */
 cq_status cq_resolve_python_class(cq_fncall *c, cq_object *cls)
 {
     const char *name = cq_name(c->ev->program, "__call__");

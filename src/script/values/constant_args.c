@@ -76,7 +76,7 @@ static cq_status box_of(const char *text, cq_val *out)
     return status;
 }
 
-/* ---- their places ---- */
+/* ---- their positions ---- */
 
 /* Inserts v before item at of a list, or replaces that item. */
 static cq_status put(cq_list *list, size_t at, cq_val v, bool instead)

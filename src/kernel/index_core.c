@@ -54,8 +54,9 @@ cq_status cq_offsets_along(cq_tensor **out, const cq_tensor *index, const cq_ten
 
     *out = NULL;
     if (dim >= x->rank && (x->rank || dim))
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "there is no dimension %u in a tensor of rank %u",
-                       (unsigned)dim, (unsigned)x->rank);
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "dimension %u is out of range for a tensor of rank %u", (unsigned)dim,
+                       (unsigned)x->rank);
     CQ_TRY(cq_new_like(out, CQ_DTYPE_I64, index));
     status = cq_add_offsets(*out, index, dim, x->rank ? x->sizes[dim].value : 1,
                             x->rank ? x->strides[dim] : 0);

@@ -20,8 +20,9 @@ cq_status cq_lanes_add(cq_lanes *l, const cq_tensor *t)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "a tensor has rank %u where %u was wanted",
                        (unsigned)t->rank, (unsigned)l->rank);
     if (l->dim >= t->rank && (t->rank || l->dim))
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "there is no dimension %u in a tensor of rank %u",
-                       (unsigned)l->dim, (unsigned)t->rank);
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "dimension %u is out of range for a tensor of rank %u", (unsigned)l->dim,
+                       (unsigned)t->rank);
     l->rank    = t->rank;
     l->n[k]    = t->rank ? t->sizes[l->dim].value : 1;
     l->step[k] = t->rank ? t->strides[l->dim] * size : size;

@@ -94,7 +94,10 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
     return CQ_OK;
 }
 
-static _Thread_local cq_dtype default_float; /* CQ_DTYPE_NONE: not set */
+/* Thread-local and not a field of cq_ctx, because dtype promotion also runs without a context, in
+ * symbolic functions and constant folding. An export sets it for its duration. CQ_DTYPE_NONE: not
+ * set. */
+static _Thread_local cq_dtype default_float;
 
 cq_dtype cq_default_float(void)
 {

@@ -317,7 +317,7 @@ def object_of_each_side(x):
     return x * a.n + len(a.items)
 
 
-@program(up, refused="do not go together", kinds=("script",))
+@program(up, refused="incompatible values", kinds=("script",))
 def object_of_one_side(x):
     b = Total(7)
     if bool(x.sum() > 0):

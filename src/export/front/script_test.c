@@ -322,7 +322,7 @@ TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
                                         "        y = \"none\"\n"
                                         "    return y\n",
                                         17));
-    CHECK(strstr(cq_last_error()->message, "do not go together") != NULL);
+    CHECK(strstr(cq_last_error()->message, "incompatible values") != NULL);
     CHECK(strstr(cq_last_error()->where, "test.py:6:12") != NULL);
 }
 

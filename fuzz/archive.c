@@ -1,6 +1,5 @@
-/* An archive, all the way: read, run and exported under tight limits, and what comes out is a model
- * that can be read. The mutator mends the sums of the entries, so that changes of pickles and code
- * get past them. */
+/* Archives: read, run and exported under tight limits; the exported model can be read. The mutator
+ * repairs the checksums of the entries, so that changed pickles and code get past them. */
 #include "scratch.h"
 
 #include <calque/script.h>

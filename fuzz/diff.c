@@ -1,5 +1,5 @@
-/* Two models, the first of as many bytes as the first two say. Nothing differs from itself, and
- * what differs from A to B does from B to A. */
+/* Two models; the first two bytes are the size of the first. A model does not differ from itself,
+ * and the differences are symmetric. */
 #include <calque/onnx.h>
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* External data: a model, behind two bytes that say how many of those at the end are the file
+/* External data: a model, after two bytes with the number of bytes at the end that are the file
  * "data" beside it. All weights are read. */
 #include "scratch.h"
 

@@ -1,4 +1,4 @@
-/* Pictures from nowhere: decoded or refused, and then as large as they say. */
+/* Untrusted images: decoded or rejected; a decoded image has the declared size. */
 #include "image/image.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Changes archives in a way that leaves them archives: one record is taken, changed and packed
- * again, with sizes and checksums that fit. JSON is changed by whole values, so that it stays JSON:
- * a number becomes another, a text one that is elsewhere in the record, a value of a list or an
- * object is left out, repeated or replaced by another one. Plain changes of bytes hardly ever get
- * past the checksum, and never past the parser. */
+/* Mutates archives so that they stay archives: one record is extracted, changed and packed again,
+ * with valid sizes and checksums. JSON is changed by whole values, so that it stays JSON: a number
+ * becomes another, a text is replaced by another one of the record, a value of a list or an object
+ * is removed, repeated or replaced. Plain changes of bytes hardly ever get past the checksum, and
+ * never past the parser. */
 #ifndef CQ_FUZZ_MUTATE_ZIP_H
 #define CQ_FUZZ_MUTATE_ZIP_H
 

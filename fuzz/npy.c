@@ -1,4 +1,4 @@
-/* .npy files: what is read has all its elements. */
+/* .npy files: a tensor that was read has all its elements. */
 #include "scratch.h"
 
 #include <calque/tensor.h>

@@ -1,5 +1,5 @@
-/* The checker on any file that decodes: it finds something or nothing, twice the same, and every
- * finding says what and where. */
+/* The checker on any file that decodes: two runs give the same findings, and every finding has a
+ * location and a message. */
 #include <calque/onnx.h>
 
 #include <stdint.h>

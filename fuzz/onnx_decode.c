@@ -1,5 +1,5 @@
-/* ONNX files: whatever decodes is printed, checked, its tensors read, and encoded; what was
- * encoded decodes again, and encodes to the same bytes. */
+/* ONNX files: a model that decodes is printed, checked, its tensors read, and encoded; the encoding
+ * decodes again, and encodes to the same bytes. */
 #include "onnx/tensor.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Shape inference on any file that decodes: it fails only in strict mode, and what it has
- * written decodes again. */
+/* Shape inference on any file that decodes: it fails only in strict mode, and its output decodes
+ * again. */
 #include <calque/onnx.h>
 
 #include <stdint.h>

@@ -1,8 +1,7 @@
-/* A main for fuzz targets without libFuzzer: feeds every file of the given directories to
- * the target, in the order of their names, and reports each in TAP. It finds nothing new;
- * it shows that what was once found stays mended. A target that crashes ends the program,
- * and the file named last is the one that did it. Where the target has a mutator, each file is
- * changed a few times as well, always in the same way. */
+/* A main for fuzz targets without libFuzzer: feeds every file of the given directories to the
+ * target, in the order of their names, and reports each in TAP. It is a regression test. A target
+ * that crashes ends the program; the last file named is the cause. If the target has a mutator,
+ * each file is also mutated a few times, with a fixed seed. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

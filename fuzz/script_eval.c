@@ -1,5 +1,5 @@
 /* The evaluator: a source text is compiled, run on small tensors, and exported, traced and
- * scripted, under tight limits. Whatever happens ends soon, and leaves nothing behind. */
+ * scripted, under tight limits. Every run terminates soon, without leaks. */
 #include <calque/script.h>
 
 #include <stdlib.h>

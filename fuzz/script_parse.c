@@ -1,4 +1,4 @@
-/* Python source: whatever parses prints, what was printed parses again, and prints the
+/* Python source: a text that parses is printed; the printed text parses again, and prints the
  * same. */
 #include "base/alloc.h"
 #include "script_unparse.h"

@@ -1,5 +1,5 @@
-/* A session of any model: it is refused, or it runs on inputs of zeros, within a budget of steps
- * and memory. Prepared once, it is run twice, since a run leaves memory behind for the next. */
+/* A session of any model: it is rejected, or it runs on inputs of zeros, within a budget of steps
+ * and memory. It is prepared once and run twice, because a run leaves its workspace to the next. */
 #include <calque/session.h>
 #include <calque/threads.h>
 

@@ -1,5 +1,5 @@
-/* Zip files: whatever opens as a TorchScript archive or a file of weights is read to its end. The
- * signature is only looked at, so small inputs get far. */
+/* Zip files: a file that opens as a TorchScript archive or a file of weights is read completely.
+ * Only the signature is checked, so small inputs get far. */
 #include "archive/torchscript.h"
 #include "archive/weights.h"
 

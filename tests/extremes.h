@@ -19,7 +19,7 @@ enum {
     SECONDS = 240,
     STEPS   = 200000, /* a fiftieth of a second */
     MEMORY  = 1 << 26,
-    SLOW    = 2, /* seconds of one run: far beyond what the steps allow, even if sanitized */
+    SLOW    = 2, /* seconds of one run: far more than the steps allow, even if sanitized */
     NO_BASE = 3  /* exit code */
 };
 

@@ -9,7 +9,7 @@
 extern const cq_isa cq_lowered_isa; /* only in the tests of kernels */
 #endif
 
-/* Set number i is in use from now on; behind the last: the usual one again, and false. */
+/* Uses set number i from now on; after the last: restores the default, and returns false. */
 static inline bool use_isa(size_t i)
 {
     const cq_isa *isa = cq_isa_at(i);

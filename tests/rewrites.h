@@ -1,5 +1,5 @@
-/* Models whose steps a session replaces by faster ones: the results are those of the steps as the
- * model has them. */
+/* Models whose steps a session replaces by faster ones: the results are those of the original
+ * steps. */
 #ifndef CQ_TESTS_REWRITES_H
 #define CQ_TESTS_REWRITES_H
 
@@ -70,7 +70,7 @@ static inline int run_counting(cq_tensor **out, const cq_onnx_model *m, cq_tenso
     return found.n;
 }
 
-/* The same numbers as without folding, when nothing is replaced either, by so many steps of op. */
+/* The same numbers as without folding, when nothing is replaced, with that many steps of op. */
 static inline void expect_same(const char *text, cq_tensor **in, size_t n, const char *op,
                                int n_steps, const char *fetch)
 {

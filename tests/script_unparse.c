@@ -195,7 +195,7 @@ static bool is_number(const cq_ast_expr *x)
            x->kind == CQ_X_COMPLEX;
 }
 
-/* What an operator would tear apart. */
+/* Expressions that need parentheses next to an operator. */
 static bool is_loose(const cq_ast_expr *x)
 {
     switch (x->kind) {
@@ -228,7 +228,7 @@ static void print_tight(printer *o, const cq_ast_expr *x)
     print_operand(o, x, is_loose(x));
 }
 
-/* What a dot, a bracket or a call follows. */
+/* An expression before a dot, a bracket or a call. */
 static void print_object(printer *o, const cq_ast_expr *x)
 {
     print_operand(o, x, is_loose(x) || is_number(x));

@@ -1,7 +1,7 @@
-/* A port connects one call of a model with its caller: where inputs come from, where outputs go,
- * and what the caller asks for. In an export inputs and outputs are those of the graph; in a run
- * they are tensors with data. All front ends, TorchScript, programs of torch.export and modules in
- * C, are called through one; export/front/front_end.c has the one that the exporter uses. */
+/* A port connects one call of a model with its caller: the source of inputs, the destination of
+ * outputs, and the caller's options. In an export inputs and outputs are those of the graph; in a
+ * run they are tensors with data. All front ends, TorchScript, programs of torch.export and modules
+ * in C, are called through one; export/front/front_end.c has the one of the exporter. */
 #ifndef CQ_CAPTURE_PORT_H
 #define CQ_CAPTURE_PORT_H
 
@@ -11,13 +11,13 @@ typedef struct cq_port cq_port;
 
 /* The functions of a port. An implementation embeds cq_port at the beginning of its state. */
 typedef struct cq_port_ends {
-    /* What the call uses in place of example, the next input; NULL after a failure, which is the
-     * context's. A run gets a copy, because a model may work in place. own: the name of the input,
-     * unless the user has a name for it or for another one; NULL: it is numbered. */
+    /* The next input of a call, made from example; NULL after a failure, which is in the context. A
+     * run gets a copy, because a model may work in place. own: the name of the input, unless the
+     * user names it or uses that name for another one; NULL: it is numbered. */
     cq_tensor *(*input)(cq_port *port, cq_tensor *example, const char *own);
     cq_status (*output)(cq_port *port, cq_tensor *t);
 
-    /* The others may be NULL. An output that comes after those of the model and has a name. */
+    /* The others may be NULL. An additional named output after those of the model. */
     cq_status (*extra)(cq_port *port, const char *name, cq_tensor *t);
     /* In a capture: an input that is a sequence of tensors, for a list. */
     void (*sequence)(cq_port *port, cq_dtype dtype, const char *own);
@@ -39,15 +39,16 @@ struct cq_port {
     bool quantized_parts; /* a quantized tensor is three outputs */
 
     /* Of captures and runs. */
-    bool keep_mutations; /* what the program changes is an output, too */
+    bool keep_mutations; /* mutated inputs and buffers are outputs, too */
     bool keep_asserts;   /* so are assertions on data */
-    bool keep_state;     /* what it changes is inputs and outputs: state.NAME_in, state.NAME_out */
-    bool watch_state;    /* changes are looked for, asked for or not */
+    bool keep_state;     /* state is inputs and outputs: state.NAME_in, state.NAME_out */
+    bool watch_state;    /* changes are detected even if they are not requested */
 
     /* Of runs. */
-    bool              restore; /* what the call changes is taken back */
-    cq_tensor *const *given;   /* the state before the call; what is missing is the file's */
-    size_t            n_given;
+    bool              restore; /* the changes of the call are undone */
+    cq_tensor *const *given;   /* the state before the call; missing values are read from the
+                                * file */
+    size_t n_given;
 };
 
 static inline bool cq_port_has_rule(cq_port *port, const char *op)

@@ -36,7 +36,7 @@ extern const size_t       cq_opset_n_rows;
 /* opset.c: initializers and Constant nodes by the names of their values: cq_onnx_tensor. */
 cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m);
 
-/* opset.c: names, types and constants of the model c->m; and the way back. */
+/* opset.c: collects names, types and constants of the model c->m; and frees them. */
 cq_status cq_opset_learn(cq_opset_change *c);
 void      cq_opset_forget(cq_opset_change *c);
 
@@ -67,7 +67,7 @@ const char *cq_opset_name(cq_opset_change *c, const char *base); /* a new one */
 const char *cq_opset_node(cq_opset_change *c, const char *op, const char *const *inputs, size_t n,
                           cq_onnx_node **made);
 
-/* An attribute of integers or a number that becomes input i, and the other way round. */
+/* Converts an attribute of integers or a number to input i, and back. */
 bool cq_opset_ints_to_input(cq_opset_change *c, cq_onnx_node *n, const char *attr, size_t i);
 bool cq_opset_input_to_ints(cq_opset_change *c, cq_onnx_node *n, const char *attr, size_t i);
 

@@ -1,6 +1,6 @@
-/* Proves a change of input sizes. At the old sizes prove.c compares both models. At others the
- * model before the change cannot run, so that a batch is proved by its samples: before computes
- * them one by one, after all at once. Along axes that are not batches, after must run. */
+/* Proves a change of input sizes. At the old sizes prove.c compares both models. At other sizes the
+ * model before the change cannot run, so a batch is proved by its samples: before computes them one
+ * by one, after all at once. Along axes that are not batches, after must run. */
 #include "edit/proof.h"
 
 #include "base/alloc.h"
@@ -412,7 +412,7 @@ static cq_status prove_all(sizes_proof *p)
     if (status == CQ_OK)
         status = cq_session_prepare(&p->is, p->after, NULL);
     if (status == CQ_OK && choose_inputs(p) != CQ_OK)
-        return CQ_OK; /* prove.c has said why */
+        return CQ_OK; /* prove.c has reported the reason */
     for (size_t i = 0; i < p->n_changed && status == CQ_OK; i++)
         status = prove_size(p, &p->changed[i], &text);
     snprintf(p->result->sizes, sizeof p->result->sizes, "%s", cq_str_text(&text));

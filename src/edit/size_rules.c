@@ -149,7 +149,7 @@ static size_t factors_of(cq_int *out, size_t room, cq_symbols *table, cq_int siz
     return (size_t)t->n_atoms;
 }
 
-/* The target axis that a factor goes to: one that it fills, else the first that it divides. */
+/* The target axis of a factor: one that it fills, otherwise the first that it divides. */
 static size_t axis_for(const int64_t *rest, size_t n, int64_t value)
 {
     size_t found = n;
@@ -190,9 +190,9 @@ static bool distribute(cq_int *out, cq_symbols *table, const cq_dim *from, size_
     return true;
 }
 
-/* A dynamic axis whose size was 1 is gone in the target. The rows of [35, batch, 200] to [35, 200]
- * are 35*batch; where the axis behind it is split into heads, [35, batch, 768] to [35, 12, 64], it
- * goes with the heads. */
+/* A dynamic axis of size 1 is missing in the target. The rows of [35, batch, 200] to [35, 200] are
+ * 35*batch; if the axis after it is split into heads, [35, batch, 768] to [35, 12, 64], it is
+ * joined with the heads. */
 static bool joins_left(const cq_itype *x, size_t i, int64_t next)
 {
     return i + 1 < x->rank && is_dynamic(x->dims[i]) && x->dims[i].size.value == 1 && next != 1 &&
@@ -226,7 +226,7 @@ static bool align(cq_int *out, cq_symbols *table, const cq_itype *x, const int64
         }
         while (j == n && i < x->rank && x->dims[i].size.value == 1)
             i++;
-        if (first_j == j) { /* axes of size 1 behind the last group */
+        if (first_j == j) { /* axes of size 1 after the last group */
             for (size_t k = first_i; k < i; k++)
                 if (is_dynamic(x->dims[k]))
                     return false;
@@ -261,7 +261,7 @@ static bool resolve_target(int64_t *target, size_t n, const cq_itype *x, bool ze
     return rest < n ? all % others == 0 : all == others;
 }
 
-/* Sizes that stay become 0 and one other dynamic size becomes -1, if all can be said so. */
+/* Unchanged sizes become 0 and one other dynamic size becomes -1, if that expresses all of them. */
 static void use_wildcards(cq_int *items, size_t n, const cq_itype *x)
 {
     size_t n_open = 0, open = 0;

@@ -31,7 +31,7 @@ static bool is_input(const cq_onnx_model *m, const cq_onnx_value_info *info)
     return info->name && (m->ir_version >= 4 || !cq_onnx_model_has_initializer(m, info->name));
 }
 
-/* The input that a specification begins with, and the text behind its =. */
+/* The input at the start of a specification, and the text after its =. */
 static cq_status find_input(cq_onnx_value_info **out, const char **sizes, const cq_onnx_model *m,
                             const char *spec)
 {
@@ -190,7 +190,7 @@ static cq_status declare_new(cq_size_change *c, size_spec *s)
 
 /* ---- the model ---- */
 
-/* Sizes that are declared for inner values and outputs are those of the old inputs. */
+/* Declared sizes of intermediate values and outputs belong to the old inputs. */
 static void forget_shapes(cq_onnx_graph *g, int depth)
 {
     if (!g || depth > MAX_DEPTH)

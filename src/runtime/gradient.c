@@ -1,5 +1,5 @@
-/* ai.onnx.preview.training's Gradient: the nodes that compute it, from the last node back to the
- * first. What goes back to the inputs of an operator is a function of lib/onnx/gradients.py. */
+/* Gradient of ai.onnx.preview.training: emits the nodes that compute it, from the last node back to
+ * the first. The gradients of an operator's inputs are functions of lib/onnx/gradients.py. */
 #include "base/map.h"
 #include "onnx/compose/compose.h"
 #include "runtime/fuse/build.h"
@@ -105,7 +105,7 @@ static void go_back(maker *m, const cq_onnx_node *node)
     }
 }
 
-/* Which values change when an x does, of those that nodes make. */
+/* Finds the values that depend on an x. */
 static cq_status find_dependents(maker *m, const cq_onnx_node *gradient, cq_onnx_node *const *nodes,
                                  uint32_t n)
 {
@@ -122,8 +122,8 @@ static cq_status find_dependents(maker *m, const cq_onnx_node *gradient, cq_onnx
     return CQ_OK;
 }
 
-/* The name of the value to differentiate. The xs must be the node's inputs by their own names:
- * computing the graph once more with other values in their place is not done. */
+/* The name of the value to differentiate. The xs must be the node's inputs under their own names:
+ * recomputing the graph with other values is not supported. */
 static cq_status find_y(const char **out, cq_onnx_model *m, const cq_onnx_node *node)
 {
     const cq_onnx_attribute *y = cq_onnx_node_attr(node, "y"), *xs = cq_onnx_node_attr(node, "xs");

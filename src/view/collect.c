@@ -303,7 +303,7 @@ static const char *function_key(cq_view *v, const char *domain, const char *name
                            overload ? overload : "");
 }
 
-/* Definitions first: nodes may stand in any order. Then inputs, bodies and calls of functions. */
+/* Definitions first: nodes may be in any order. Then inputs, bodies and calls of functions. */
 static cq_status add_nodes(cq_view *v, uint32_t graph, cq_onnx_node *const *nodes, uint32_t n,
                            int depth)
 {

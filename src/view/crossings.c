@@ -95,7 +95,7 @@ static uint64_t count_all(untangler *u)
     return total;
 }
 
-/* Crossings of the edges of two vertices if a stands left of b, in one direction. */
+/* Crossings of the edges of two vertices if a is left of b, in one direction. */
 static uint32_t crossings_of(const cq_view_grid *g, const uint32_t *at, const uint32_t *list,
                              uint32_t a, uint32_t b)
 {

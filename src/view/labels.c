@@ -1,4 +1,5 @@
-/* The second line of an item: the module of a node, the shapes of its weights, what is in a box. */
+/* The second line of an item: the module of a node, the shapes of its weights, the contents of a
+ * box. */
 #include "view/view.h"
 
 #include <stdio.h>

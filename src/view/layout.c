@@ -251,7 +251,7 @@ static cq_status make_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *a
 
 /* ---- the result ---- */
 
-/* The label of an edge stands right of where it begins, and needs room. */
+/* The label of an edge is right of its start, and needs room. */
 static double label_end(const cq_view *v, const cq_view_canvas *c, const cq_view_edge *e)
 {
     const cq_view_item *from = &c->items.items[e->from];

@@ -1,5 +1,5 @@
-/* What is known about a model besides its structure: findings of the checker, a profile, a report
- * of an export. */
+/* Information about a model besides its structure: findings of the checker, a profile, a report of
+ * an export. */
 #include "view/view.h"
 
 #include "base/file.h"
@@ -155,7 +155,7 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *o, cq_view_timi
 
 /* ---- the report of an export ---- */
 
-/* Missing operators are in no graph; what was exported as a foreign operator is at its node. */
+/* Missing operators are in no graph; foreign operators are shown at their nodes. */
 static cq_status add_missing(cq_view *v, const cq_json *entry)
 {
     const char *name   = cq_json_text(cq_json_get(entry, "name"), "");

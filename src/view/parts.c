@@ -1,5 +1,5 @@
-/* Long sequences of items as fewer boxes. Identical neighbours become one box, "× 32". What is
- * still long is cut into parts where the fewest values cross. */
+/* Long sequences of items as fewer boxes. Identical neighbours become one box, "× 32". Sequences
+ * that are still long are cut into parts where the fewest values cross. */
 #include "view/view.h"
 
 #include "onnx/text/text.h"

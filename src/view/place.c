@@ -147,7 +147,7 @@ static double distance(const cq_view_grid *g, uint32_t a, uint32_t b)
     return (g->width[a] + g->width[b]) / 2 + gap;
 }
 
-/* Which blocks stand to the right of which, as lists. */
+/* Which blocks are right of which, as lists. */
 static void index_blocks(placer *p)
 {
     const cq_view_grid *g = p->g;

@@ -1,4 +1,4 @@
-/* The first view as a still picture. Coordinates are those of the layout; the page draws the same
+/* The first view as a static image. Coordinates are those of the layout; the page draws the same
  * items with the same rules (web/view/view.js). */
 #include "view/view.h"
 

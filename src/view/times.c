@@ -1,4 +1,4 @@
-/* Where the time of a model goes: a profile added up by operator, by module and by node. */
+/* The time of a model: a profile summed by operator, by module and by node. */
 #include "view/view.h"
 
 #include "base/sized.h"

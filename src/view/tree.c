@@ -275,7 +275,7 @@ static cq_status fill_box(cq_view *v, uint32_t graph, cq_view_item *item, uint32
                        op_at(v, graph, item->lo)->node ? item->rank : CQ_VIEW_MAX_SCOPE + 1);
 }
 
-/* What a box has inside, from its canvas. */
+/* Sums over the contents of a box, from its canvas. */
 static void add_up(const cq_view *v, cq_view_item *item)
 {
     const cq_view_canvas *c = &v->canvases.items[item->canvas];
@@ -387,7 +387,7 @@ static void open_first(cq_view *v)
     }
 }
 
-/* Bodies come behind the graph around them, functions before all others. */
+/* Bodies come after the enclosing graph, functions before all others. */
 cq_status cq_view_build(cq_view *v)
 {
     for (uint32_t i = (uint32_t)v->graphs.n; i-- > 0;) {

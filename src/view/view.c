@@ -57,7 +57,7 @@ static void add_html_text(cq_str *s, const char *text)
         }
 }
 
-/* The shell has {{NAME}} where a part goes. */
+/* The shell has {{NAME}} for each part. */
 static void add_page(cq_str *s, const cq_view *v, const cq_str *document)
 {
     const cq_view_file *shell = file_of("view.html");

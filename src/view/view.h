@@ -1,11 +1,11 @@
-/* The inside of <calque/view.h>: a model as a picture.
+/* Interface inside <calque/view.h>: a model as an interactive image.
  *
- * collect.c reads the graphs of a model: nodes with their scopes, values, weights. order.c puts the
- * nodes of each graph into a topological order in which those of one module are neighbours, so a
- * box is a range of that order, and boxes never depend on each other in a circle. tree.c makes
- * canvases: a canvas is the content of a box. layout.c and place.c assign ranks and coordinates to
- * the items of each canvas; the page only moves them apart when a box opens. write.c, svg.c and
- * page.c write the document. */
+ * collect.c reads the graphs of a model: nodes with their scopes, values, weights. order.c sorts
+ * the nodes of each graph topologically with those of one module adjacent, so a box is a range of
+ * that order, and boxes never depend on each other in a cycle. tree.c makes canvases: a canvas is
+ * the content of a box. layout.c and place.c assign ranks and coordinates to the items of each
+ * canvas; the page only moves them apart when a box opens. write.c, svg.c and page.c write the
+ * document. */
 #ifndef CQ_VIEW_VIEW_H
 #define CQ_VIEW_VIEW_H
 

@@ -30,7 +30,7 @@ static void end(cq_view *v)
     cq_onnx_model_free(m);
 }
 
-/* Items of a rank stand side by side, and edges lead down. */
+/* Items of a rank are side by side, and edges point down. */
 static void check_layout(const cq_view *v)
 {
     for (size_t i = 0; i < v->canvases.n; i++) {

@@ -1,5 +1,5 @@
 /* The document that the page draws, as JSON: web/view/README.md describes its fields. Every text is
- * escaped so that it can stand in an HTML script element. */
+ * escaped for an HTML script element. */
 #include "view/view.h"
 
 #include "base/printable.h"

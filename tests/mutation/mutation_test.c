@@ -1,7 +1,7 @@
-/* Programs that change tensors through views (data.json, made by make.py with PyTorch): each
- * is run with data, and captured without, and at the end all tensors that it ever had in hand
- * are compared with what PyTorch shows. In the capture nothing shares memory: what a view
- * shows after a change was written through to it, and is computed from the graph.
+/* Programs that change tensors through views (data.json, made by make.py with PyTorch): each is run
+ * with data, and captured without, and at the end all its tensors are compared with PyTorch's. In
+ * the capture nothing shares memory: the value of a view after a change was written through, and is
+ * computed from the graph.
  *
  *     mutation_test data.json
  *

@@ -1,11 +1,11 @@
-/* Numbers that a file may hold but no example does: in the cases of data/FAMILY.json every integer
- * argument, and every integer in a list, is replaced by the ends of its range, every float by what
- * fits into no integer. A call may fail as it likes; it may not overflow, crash, or run on. Only a
- * sanitized build sees all of it.
+/* Numbers that a file may contain but no example does: in the cases of data/FAMILY.json every
+ * integer argument, and every integer in a list, is replaced by the limits of its range, every
+ * float by values that no integer can hold. A call may fail; it must not overflow, crash, or hang.
+ * Only a sanitized build detects all errors.
  *
  *     extremes_test FILE…
  *
- * A case is a process of its own: one that dies is one test that fails. Prints TAP. */
+ * A case is a separate process: a crash is one failed test. Prints TAP. */
 #include "fixture.h"
 
 #include "base/map.h"

@@ -86,7 +86,7 @@ static cq_status read_tensor(cq_tensor **out, const json_t *j)
     return status;
 }
 
-/* "q": the grid of a quantized tensor. */
+/* "q": the quantization parameters of a tensor. */
 static cq_status read_grid(cq_ctx *cx, cq_tensor *t, const json_t *j)
 {
     int         dtype = (int)json_integer_value(json_array_get(j, 0));

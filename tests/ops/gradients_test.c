@@ -242,7 +242,7 @@ static bool is_zero(const json_t *list)
     return true;
 }
 
-/* Where nothing depends on a tensor, one may say zero and the other nothing at all. */
+/* If nothing depends on a tensor, its gradient may be zero or missing. */
 static void compare(trial *k, size_t index, const json_t *want)
 {
     const json_t *own   = json_object_get(k->one, "tol");
@@ -351,8 +351,8 @@ static double results_at(trial *k, double step)
     return sum;
 }
 
-/* A jump or a bend near the inputs shows in that the slopes on both sides differ: no gradient can
- * be right there, and PyTorch alone says what it should be. */
+/* Near a jump or a kink the slopes on both sides differ: no gradient is right there, and only
+ * PyTorch's convention counts. */
 static void against_differences(trial *k)
 {
     const double h = 1e-6, aside = 1.37e-3;

@@ -28,7 +28,7 @@ static const struct {
     { NULL, NULL },
 };
 
-/* |got - want| <= atol + rtol * |want|; a case may bring its own. */
+/* |got - want| <= atol + rtol * |want|; a case may have its own. */
 static const struct {
     double rtol, atol;
 } tolerances[CQ_DTYPE_COUNT] = {
@@ -345,7 +345,7 @@ static void note_seen(cq_map *seen, const char *name)
         cq_map_set(seen, op->inplace_of ? op->inplace_of->schema->full : name, seen);
 }
 
-/* The operator of a case, and those that its arguments were made by. */
+/* The operator of a case, and those that made its arguments. */
 static void note_case(cq_map *seen, const json_t *one)
 {
     const json_t *arg;

@@ -1,7 +1,6 @@
-/* Lists what is in a TorchScript archive or a file of torch.save: values with their types, and of
- * tensors dtype, sizes, strides and a sum. Reads paths from standard input; each listing ends in a
- * line "end". Driven by tests/peer/archive.py and
- * tests/peer/weights.py. */
+/* Lists the contents of a TorchScript archive or a file of torch.save: values with their types, and
+ * for tensors dtype, sizes, strides and a sum. Reads paths from standard input; each listing ends
+ * in a line "end". Used by tests/peer/archive.py and tests/peer/weights.py. */
 #include "archive/torchscript.h"
 #include "archive/weights.h"
 #include "base/str.h"

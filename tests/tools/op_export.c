@@ -3,10 +3,10 @@
  *
  *     op_export DATA.json OPSET…
  *
- * Tensors among the arguments are the inputs x0, x1, …; everything else is fixed. For each
- * case and opset there are two models: one of fixed sizes, and one where sizes above 1 are
- * dynamic. Each is a line "CASE OPSET DYNAMIC SIZE MESSAGE" on standard output, followed by
- * the SIZE bytes of the model; SIZE is 0 when it could not be exported, and MESSAGE says why. */
+ * Tensors among the arguments are the inputs x0, x1, …; other arguments are fixed. For each case
+ * and opset there are two models: one of fixed sizes, and one where sizes above 1 are dynamic. Each
+ * is a line "CASE OPSET DYNAMIC SIZE MESSAGE" on standard output, followed by the SIZE bytes of the
+ * model; SIZE is 0 if it could not be exported, and MESSAGE is the reason. */
 #include "export/exporter.h"
 #include "fixture.h"
 #include "tensor/qparams.h"

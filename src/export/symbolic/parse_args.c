@@ -1,6 +1,6 @@
 /* @parse_args("v", "i", "is"): the arguments of a symbolic function for torch.onnx, by descriptor,
- * as torch.onnx.symbolic_helper converts them. A number that the descriptor asks for must be known
- * when the model is exported; otherwise the operator is declined. */
+ * as torch.onnx.symbolic_helper converts them. A number that the descriptor requires must be known
+ * at export; otherwise the operator is declined. */
 #include "export/symbolic/host.h"
 
 #include <math.h>

@@ -214,7 +214,7 @@ static size_t outputs_of(cq_lang *l, const target *t, const cq_val *args, size_t
     return 1;
 }
 
-/* Inputs come first: the nodes of constants stand in front of the node that reads them. */
+/* Inputs come first: the nodes of constants precede the node that reads them. */
 static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
 {
     const target         *t = linked;
@@ -450,7 +450,7 @@ cq_status cq_compose_check_library(void)
     return CQ_OK;
 }
 
-/* Filled when it is first asked for; if memory was short, the next one to ask tries again. */
+/* Filled on first use; if memory was short, the next call tries again. */
 static struct {
     cq_mutex lock;
     bool     is_ready;

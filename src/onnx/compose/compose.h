@@ -1,4 +1,4 @@
-/* Runs functions of lib/onnx that make ONNX nodes by name: operators of other domains
+/* Runs functions of lib/onnx that emit ONNX nodes by name: operators of other domains
  * (microsoft.py, experimental.py) and gradients of operators (gradients.py).
  *
  *     @function("com.microsoft::BiasSplitGelu")
@@ -6,15 +6,14 @@
  *         left, right = Split(X + bias, axis=-1, num_outputs=2)
  *         return left * Gelu(right)
  *
- * Parameters are inputs and attributes of a node, by their names in the schema. An input that the
- * node leaves out is None, an attribute has its default, or None without one, and an input that may
- * be repeated is a list. A call of a name that begins with a capital letter makes a node, of the
- * operators of CQ_COMPOSE_OPSET. Its arguments by position are inputs: None leaves one out, lists
- * of values are unpacked, numbers are constants of int64 or float32. Its keywords are attributes;
- * None leaves one out, and a lambda is a graph. A number beside an arithmetic sign takes the type
- * of the value on the other side, and so does like(number, x).
+ * Parameters are inputs and attributes of a node, by their names in the schema. An omitted input is
+ * None, an attribute has its default, or None without one, and a variadic input is a list. A call
+ * of a capitalised name emits a node, of the operators of CQ_COMPOSE_OPSET. Its positional
+ * arguments are inputs: None omits one, lists of values are unpacked, numbers are constants of
+ * int64 or float32. Its keywords are attributes; None omits one, and a lambda is a graph. A number
+ * in arithmetic takes the type of the other operand, and so does like(number, x).
  *
- * Types and shapes of values are not known here: what depends on them must be said by nodes. */
+ * Types and shapes of values are not known here: nodes must compute what depends on them. */
 #ifndef CQ_ONNX_COMPOSE_COMPOSE_H
 #define CQ_ONNX_COMPOSE_COMPOSE_H
 
@@ -25,7 +24,7 @@
 
 typedef struct cq_compose {
     cq_lang             lang;
-    cq_onnx_model      *m;    /* owns what is made; its status is that of the evaluation */
+    cq_onnx_model      *m;    /* owns the result; its status is that of the evaluation */
     cq_onnx_function   *body; /* where nodes go, unless a graph is open */
     cq_onnx_graph      *graph;
     const char         *prefix; /* of the names of values */
@@ -42,7 +41,7 @@ typedef struct cq_compose_extra {
 void cq_compose_begin(cq_compose *c, cq_onnx_model *m, cq_onnx_function *body, const char *prefix);
 void cq_compose_end(cq_compose *c);
 
-/* Calls f for a node. extras end with an empty row; NULL: there are none. */
+/* Calls f for a node. extras end with an empty row; NULL: no extras. */
 cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *node,
                        const cq_onnx_schema *schema, const cq_compose_extra *extras);
 /* Calls a function of the library with values. */
@@ -64,7 +63,7 @@ cq_status cq_compose_check_library(void);
 
 /* ---- attributes.c ---- */
 
-/* What a function gets for an attribute of its node. */
+/* The argument of a function for an attribute of its node. */
 cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
                             const cq_onnx_schema_attribute *known);
 /* Gives a node that was made an attribute, of the type that its schema has. */

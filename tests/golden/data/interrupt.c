@@ -38,7 +38,7 @@ static int fails(void)
 
 #define NEXT(name) (*(__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* Before the request is sent, at odd numbers, and behind it, at even ones. */
+/* Before the request is sent, at odd numbers, and after it, at even ones. */
 ssize_t send(int fd, const void *data, size_t size, int flags)
 {
     ssize_t n;

@@ -36,21 +36,21 @@ FAMILIES = {
 }
 MEMBERS = {
     "activation": """Celu Clip Elu Gelu HardSigmoid HardSwish Hardmax LeakyRelu LogSoftmax Mish
-        PRelu Relu Selu Shrink Sigmoid Softmax Softplus Softsign Swish Tanh ThresholdedRelu""",
-    "math": """Abs Acos Acosh Add Asin Asinh Atan Atanh BlackmanWindow Ceil Cos Cosh CumSum DFT
+        PRelu Relu Selu Shrink Sigmoid Softmax Softplus Softsign SwiGLU Swish Tanh ThresholdedRelu""",
+    "math": """Abs Acos Acosh Add Asin Asinh Atan Atanh BlackmanWindow Ceil Cos Cosh CumProd CumSum DFT
         Det Div Einsum Erf Exp Floor Gemm HammingWindow HannWindow Log MatMul Max Mean
         MelWeightMatrix Min Mod Mul Neg Pow Reciprocal Round STFT Sign Sin Sinh Sqrt Sub
         Sum Tan""",
-    "tensor": """Cast CastLike Compress Concat Constant ConstantOfShape DepthToSpace Expand
+    "tensor": """BitCast Cast CastLike Compress Concat Constant ConstantOfShape DepthToSpace Expand
         EyeLike Flatten Gather GatherElements GatherND Identity NonZero OneHot Pad Range
         Reshape ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice
         SpaceToDepth Split Squeeze Tile TopK Transpose Trilu Unique Unsqueeze Where
         TensorScatter""",
     "reduce": """ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax
         ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare""",
-    "nn": """Attention AveragePool BatchNormalization Col2Im Conv ConvTranspose DeformConv
+    "nn": """Attention AveragePool BatchNormalization CausalConvWithState Col2Im Conv ConvTranspose DeformConv
         Dropout GlobalAveragePool GlobalLpPool GlobalMaxPool GroupNormalization
-        InstanceNormalization LRN LayerNormalization LpNormalization LpPool MaxPool
+        InstanceNormalization LRN LayerNormalization LinearAttention LpNormalization LpPool MaxPool
         MaxUnpool MeanVarianceNormalization NegativeLogLikelihoodLoss RMSNormalization
         RotaryEmbedding SoftmaxCrossEntropyLoss""",
     "rnn": "GRU LSTM RNN",

@@ -119,8 +119,8 @@ static cq_status map_bytes(void **data, size_t size, bool is_copy, int fd, const
     *data = NULL;
     if (!size)
         return CQ_OK;
-    *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | (is_copy ? MAP_ANONYMOUS : 0),
-                 is_copy ? -1 : fd, 0);
+    *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_NORESERVE | (is_copy ? MAP_ANONYMOUS : 0), is_copy ? -1 : fd, 0);
     if (*data == MAP_FAILED) {
         *data = NULL;
         return cq_io_error(path, "map the file");

@@ -19,7 +19,7 @@
 #include "onnx/model.h"
 
 /* The newest opset of ONNX's own domain that the rows describe. */
-#define CQ_ONNX_OPSET_NEWEST 25
+#define CQ_ONNX_OPSET_NEWEST 28
 
 /* The domain that schemas of operators have here which were never in a release. In files they are
  * among ONNX's own. */

@@ -110,6 +110,11 @@ static const written examples[] = {
     { "Attention", "float[1,2,8] q = {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}",
       "y = Attention <q_num_heads = ~2, kv_num_heads = ~2, is_causal = ~1, "
       "qk_matmul_output_mode = ~0, softmax_precision = ~1, softcap = ~1.0> (q, q, q)" },
+    { "LinearAttention", "float[1,2,8] q = {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}",
+      "y, s = LinearAttention <q_num_heads = ~2, kv_num_heads = ~2, chunk_size = ~64, "
+      "scale = ~1.0, update_rule = \"linear\"> (q, q, q)" },
+    { "CausalConvWithState", "float[1,2,2] x = {~1, 2, 3, 4}, float[2,1,2] w = {~1, 1, 1, 1}",
+      "y, s = CausalConvWithState (x, w)" },
     { "RotaryEmbedding",
       "float[1,2,8] x = {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}, "
       "float[4,2] c = {1,1,1,1,1,1,1,1}, int64[1,2] p = {~0, ~1}",
@@ -187,7 +192,7 @@ static bool run_written(cq_status *status, const written *w, size_t at, size_t v
     bool           found;
 
     cq_str_printf(&text,
-                  "<ir_version: 10, opset_import: [\"\" : 24, \"ai.onnx.ml\" : %d]> g () => (y) <",
+                  "<ir_version: 13, opset_import: [\"\" : 28, \"ai.onnx.ml\" : %d]> g () => (y) <",
                   strcmp(w->op, "TreeEnsemble") == 0 ? 5 : 3 /* which has the older ones */);
     found = write_with(&text, w->constants, &at, value);
     cq_str_add(&text, "> {\n");

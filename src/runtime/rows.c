@@ -33,6 +33,7 @@ static const struct {
     { "", cq_rt_rows_text },
     { "", cq_rt_rows_cast },
     { "", cq_rt_rows_attention },
+    { "", cq_rt_rows_linear_attention },
     { "", cq_rt_rows_deform },
     { "com.microsoft", cq_rt_rows_microsoft },
     { "ai.onnx.preview.training", cq_rt_rows_training },

@@ -331,9 +331,15 @@ def check_with_ort(s):
     assert "input" in ort_says(s, node, types), "one input more is accepted"
 
 
+NEWEST_IN_ORT = 26
+# ONNX added the windows to opset 25 after ONNX Runtime had taken it over.
+OLDER_IN_ORT = {("Attention", 25)}
+
+
 def compare_with_ort(schemas, report):
     for s in schemas:
-        if s.domain == "" and s.since > NEWEST_IN_ONNX[""] and s.name not in WITHOUT_ORT:
+        if s.domain == "" and NEWEST_IN_ONNX[""] < s.since <= NEWEST_IN_ORT and \
+                s.name not in WITHOUT_ORT and (s.name, s.since) not in OLDER_IN_ORT:
             with report.case(f"{s.name} {s.since} in ONNX Runtime"):
                 check_with_ort(s)
 

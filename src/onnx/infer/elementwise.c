@@ -60,6 +60,33 @@ static cq_status cast(cq_rule *r)
     return cq_rule_same(r);
 }
 
+/* Both types must have as many bits. */
+static cq_status bit_cast(cq_rule *r)
+{
+    const cq_dtype from = cq_dtype_from_onnx(cq_rule_elem(r, 0));
+    const cq_dtype to   = cq_dtype_from_onnx((int32_t)cq_rule_int(r, "to", CQ_ONNX_UNDEFINED));
+
+    if (from != CQ_DTYPE_NONE && to != CQ_DTYPE_NONE && cq_dtype_bits(from) != cq_dtype_bits(to))
+        return cq_rule_fail(r, "%s has %u bits, but %s has %u", cq_dtype_name(from),
+                            cq_dtype_bits(from), cq_dtype_name(to), cq_dtype_bits(to));
+    return cast(r);
+}
+
+/* Both inputs have the same shape. */
+static cq_status swiglu(cq_rule *r)
+{
+    const cq_itype *a = cq_rule_shaped(r, 0), *b = cq_rule_shaped(r, 1);
+
+    if (a && b && a->rank != b->rank)
+        return cq_rule_fail(r, "the ranks %zu and %zu differ", a->rank, b->rank);
+    for (size_t i = 0; a && b && i < a->rank; i++)
+        if (cq_dim_is_plain(a->dims[i]) && cq_dim_is_plain(b->dims[i]) &&
+            a->dims[i].size.value != b->dims[i].size.value)
+            return cq_rule_fail(r, "size %zu is %lld and %lld", i, (long long)a->dims[i].size.value,
+                                (long long)b->dims[i].size.value);
+    return cq_rule_same(r);
+}
+
 /* Softmax and similar operators: the axis must be valid. */
 static cq_status along_axis(cq_rule *r)
 {
@@ -156,6 +183,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Clip", 1, cq_rule_same, NULL },
     { "Cos", 1, cq_rule_same, NULL },
     { "Cosh", 1, cq_rule_same, NULL },
+    { "CumProd", 1, cq_rule_same, NULL },
     { "CumSum", 1, cq_rule_same, NULL },
     { "Dropout", 1, dropout, NULL },
     { "Elu", 1, cq_rule_same, NULL },
@@ -189,6 +217,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Softplus", 1, cq_rule_same, NULL },
     { "Softsign", 1, cq_rule_same, NULL },
     { "Sqrt", 1, cq_rule_same, sqrt_data },
+    { "SwiGLU", 1, swiglu, NULL },
     { "Swish", 1, cq_rule_same, NULL },
     { "Tan", 1, cq_rule_same, NULL },
     { "Tanh", 1, cq_rule_same, NULL },
@@ -196,6 +225,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Trilu", 1, trilu, NULL },
 
     /* casts */
+    { "BitCast", 1, bit_cast, NULL },
     { "Cast", 1, cast, cast_data },
     { "CastLike", 1, cast_like, cast_data },
 

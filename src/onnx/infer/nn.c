@@ -230,9 +230,45 @@ static cq_status attention(cq_rule *r)
     return cq_rule_give(r, 3, &y);
 }
 
+static cq_status linear_attention(cq_rule *r)
+{
+    const int64_t n = cq_rule_int(r, "q_num_heads", 0), kv = cq_rule_int(r, "kv_num_heads", 0);
+    heads         q, v;
+    cq_shape      y;
+
+    cq_rule_give_elem(r, 1, cq_rule_elem(r, cq_rule_has(r, 3) ? 3 : 0));
+    if (n < 1 || kv < 1 || n % kv)
+        return cq_rule_fail(r, "%lld heads of queries are no multiple of %lld heads of keys",
+                            (long long)n, (long long)kv);
+    if (!read_heads(r, 0, n, &q) || !read_heads(r, 2, kv, &v))
+        return CQ_OK;
+    y = (cq_shape){ 3, { q.batch, q.length, cq_dim_mul(r, q.heads, v.size) } };
+    CQ_TRY(cq_rule_give(r, 0, &y));
+    y = (cq_shape){ 4, { q.batch, v.heads, q.size, v.size } };
+    return cq_rule_give(r, 1, &y);
+}
+
+static cq_status causal_conv(cq_rule *r)
+{
+    const cq_itype *x = cq_rule_shaped(r, 0), *w = cq_rule_shaped(r, 1);
+    cq_shape        y = { .rank = 3 };
+
+    CQ_TRY(cq_rule_same(r));
+    if (!x || !w)
+        return CQ_OK;
+    if (x->rank != 3 || w->rank != 3)
+        return cq_rule_fail(r, "the input has rank %zu and the weight rank %zu, expected 3",
+                            x->rank, w->rank);
+    y.dims[0] = x->dims[0];
+    y.dims[1] = x->dims[1];
+    y.dims[2] = cq_dim_sub(r, w->dims[2], cq_dim_of(1));
+    return cq_rule_give(r, 1, &y);
+}
+
 const cq_rule_row cq_rules_nn[] = {
     { "Attention", 1, attention, NULL },
     { "BatchNormalization", 1, batch_norm, NULL },
+    { "CausalConvWithState", 1, causal_conv, NULL },
     { "Col2Im", 1, col2im, NULL },
     { "Conv", 1, conv, NULL },
     { "ConvTranspose", 1, conv_transpose, NULL },
@@ -241,6 +277,7 @@ const cq_rule_row cq_rules_nn[] = {
     { "InstanceNormalization", 1, cq_rule_same, NULL },
     { "LRN", 1, cq_rule_same, NULL },
     { "LayerNormalization", 1, layer_norm, NULL },
+    { "LinearAttention", 1, linear_attention, NULL },
     { "LpNormalization", 1, cq_rule_same, NULL },
     { "MeanVarianceNormalization", 1, cq_rule_same, NULL },
     { "NegativeLogLikelihoodLoss", 1, likelihood_loss, NULL },

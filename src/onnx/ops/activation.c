@@ -3,6 +3,7 @@
 
 const char *const cq_onnx_rows_activation[] = {
     "Celu 12 function | X:T | Y:T | alpha:f=1 | T=f32",
+    "Celu 28 function | X:T | Y:T | alpha:f=1 | T=ieee,bf16",
     "Clip 1 uninferred | input:T | output:T | consumed_inputs:is max:f min:f | T=ieee",
     "Clip 6 | input:T | output:T | max:f=3.4028235e+38 min:f=-3.4028235e+38 | T=ieee",
     "Clip 11 | input:T min?:T max?:T | output:T |  | T=ieee",
@@ -51,6 +52,7 @@ const char *const cq_onnx_rows_activation[] = {
     "Softplus 22 | X:T | Y:T |  | T=ieee,bf16",
     "Softsign 1 | input:T | output:T |  | T=ieee",
     "Softsign 22 | input:T | output:T |  | T=ieee,bf16",
+    "SwiGLU 28 function | A:T B:T | Y:T | alpha:f=1 | T=ieee,bf16",
     "Swish 24 function | X:T | Y:T | alpha:f=1 | T=ieee,bf16",
     "Tanh 1 uninferred | input:T | output:T | consumed_inputs:is | T=ieee",
     "Tanh 6 | input:T | output:T |  | T=ieee",

@@ -31,6 +31,7 @@ const char *const cq_onnx_rows_math[] = {
     "Cos 22 | input:T | output:T |  | T=ieee,bf16",
     "Cosh 9 | input:T | output:T |  | T=ieee",
     "Cosh 22 | input:T | output:T |  | T=ieee,bf16",
+    "CumProd 26 | x:T axis:T2 | y:T | exclusive:i=0 reverse:i=0 | T=high,bf16 T2=i32,i64",
     "CumSum 11 | x:T axis:T2 | y:T | exclusive:i=0 reverse:i=0 | T=u32,u64,i32,i64,f32,f64 "
     "T2=i32,i64",
     "CumSum 14 | x:T axis:T2 | y:T | exclusive:i=0 reverse:i=0 | T=high,bf16 T2=i32,i64",

@@ -10,6 +10,11 @@ const char *const cq_onnx_rows_nn[] = {
     "nonpad_kv_seqlen?:i64 | Y:T1 present_key?:T1 present_value?:T2 qk_matmul_output?:T1 | "
     "is_causal:i=0 kv_num_heads:i q_num_heads:i qk_matmul_output_mode:i=0 scale:f softcap:f=0 "
     "softmax_precision:i | T1=ieee,bf16 T2=ieee,bf16 U=num,bf16,bool",
+    "Attention 25 function | Q:T1 K:T1 V:T2 attn_mask?:U past_key?:T1 past_value?:T2 "
+    "nonpad_kv_seqlen?:i64 | Y:T1 present_key?:T1 present_value?:T2 qk_matmul_output?:T1 | "
+    "is_causal:i=0 kv_num_heads:i left_window_size:i=-1 q_num_heads:i "
+    "qk_matmul_output_mode:i=0 right_window_size:i=-1 scale:f softcap:f=0 softmax_precision:i "
+    "| T1=ieee,bf16 T2=ieee,bf16 U=num,bf16,bool",
     "AveragePool 1 | X:T | Y:T | auto_pad:s=NOTSET kernel_shape!:is pads:is strides:is | T=ieee",
     "AveragePool 7 | X:T | Y:T | auto_pad:s=NOTSET count_include_pad:i=0 kernel_shape!:is "
     "pads:is strides:is | T=ieee",
@@ -37,6 +42,8 @@ const char *const cq_onnx_rows_nn[] = {
     "BatchNormalization 15 one-or-all | X:T scale:T1 B:T1 input_mean:T2 input_var:T2 | Y:T "
     "running_mean?:T2 running_var?:T2 | epsilon:f=1e-05 momentum:f=0.9 training_mode:i=0 | "
     "T=ieee,bf16 T1=ieee,bf16 T2=ieee,bf16",
+    "CausalConvWithState 27 function | input:T weight:T bias?:T past_state?:T | output:T "
+    "present_state:T | activation:s=none | T=f16,bf16,f32",
     "Col2Im 18 | input:T image_shape:i64 block_shape:i64 | output:T | dilations:is pads:is "
     "strides:is | T=any,bf16",
     "Conv 1 | X:T W:T B?:T | Y:T | auto_pad:s=NOTSET dilations:is group:i=1 kernel_shape:is "
@@ -85,6 +92,9 @@ const char *const cq_onnx_rows_nn[] = {
     "LRN 13 | X:T | Y:T | alpha:f=0.0001 beta:f=0.75 bias:f=1 size!:i | T=ieee,bf16",
     "LayerNormalization 17 function open | X:T Scale:T B?:T | Y:T Mean?:U InvStdDev?:U | "
     "axis:i=-1 epsilon:f=1e-05 stash_type:i=1 | T=ieee,bf16 U=f32,bf16",
+    "LinearAttention 27 function | query:T key:T value:T past_state?:S decay?:T beta?:T | "
+    "output:T present_state:S | chunk_size:i=64 kv_num_heads!:i q_num_heads!:i scale:f=0 "
+    "update_rule:s=gated_delta | T=f16,bf16,f32 S=f16,bf16,f32",
     "LpNormalization 1 | input:T | output:T | axis:i=-1 p:i=2 | T=ieee",
     "LpNormalization 22 | input:T | output:T | axis:i=-1 p:i=2 | T=ieee,bf16",
     "LpPool 1 uninferred | X:T | Y:T | auto_pad:s=NOTSET kernel_shape:is p:f=2 pads:is "

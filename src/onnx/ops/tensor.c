@@ -2,6 +2,9 @@
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_tensor[] = {
+    "BitCast 26 | input:T1 | output:T2 | to!:i | "
+    "T1=num,float8,int4,bool,c64,c128,bf16,f4e2m1,f8e8m0,u2,i2 "
+    "T2=num,float8,int4,bool,c64,c128,bf16,f4e2m1,f8e8m0,u2,i2",
     "Cast 1 uninferred | input:T1 | output:T2 | to!:s | T1=num,bool T2=num,bool",
     "Cast 6 | input:T1 | output:T2 | to!:i | T1=num,bool T2=num,bool",
     "Cast 9 | input:T1 | output:T2 | to!:i | T1=num,bool,str T2=num,bool,str",
@@ -123,6 +126,8 @@ const char *const cq_onnx_rows_tensor[] = {
     "Pad 25 | data:T pads:i64 constant_value?:T axes?:Tind | output:T | mode:s=constant | "
     "T=any,float8,int4,bf16,f4e2m1,f8e8m0,u2,i2 Tind=i32,i64",
     "Range 11 function | start:T limit:T delta:T | output:T |  | T=f32,f64,i16,i32,i64",
+    "Range 27 function | start:T limit:T delta:T | output:T | stash_type:i=1 | "
+    "T=ieee,i16,i32,i64,bf16",
     "Reshape 1 uninferred | data:T | reshaped:T | consumed_inputs:is shape:is | T=ieee",
     "Reshape 5 | data:T shape:i64 | reshaped:T |  | T=any",
     "Reshape 13 | data:T shape:i64 | reshaped:T |  | T=any,bf16",

@@ -230,13 +230,29 @@ done:
     return status;
 }
 
+/* How many keys before or after its own a query sees; all: no limit. */
+static int64_t window_of(const cq_rt *rt, const char *name, int64_t all)
+{
+    const int64_t n = cq_onnx_schema_attr(rt->step->schema, name) ? cq_rt_int(rt, name) : -1;
+
+    return n < 0 || n > all ? all : n;
+}
+
+static bool has_window(const cq_rt *rt)
+{
+    return window_of(rt, "left_window_size", INT64_MAX) != INT64_MAX ||
+           window_of(rt, "right_window_size", INT64_MAX) != INT64_MAX;
+}
+
 /* Masks keys by position alone: of a cache, those that are not filled; if causal, for query i the
  * keys after i. Queries are then the last filled positions. */
 static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *filled, bool causal)
 {
-    cq_tensor *mask;
-    cq_status  status;
-    uint8_t   *at;
+    const int64_t left  = window_of(rt, "left_window_size", a->keys + a->queries);
+    const int64_t right = causal ? 0 : window_of(rt, "right_window_size", a->keys + a->queries);
+    cq_tensor    *mask;
+    cq_status     status;
+    uint8_t      *at;
 
     CQ_TRY(cq_rt_temp(&mask, rt, CQ_DTYPE_BOOL, 5,
                       (int64_t[]){ filled ? a->batch : 1, 1, 1, a->queries, a->keys }));
@@ -247,7 +263,7 @@ static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *fi
 
         for (int64_t i = 0; i < a->queries; i++)
             for (int64_t k = 0; k < a->keys; k++)
-                *at++ = k < end && (!causal || k <= i + past);
+                *at++ = k < end && k >= i + past - left && k <= i + past + right;
     }
     status = mask_part(rt, a, a->scores, mask);
     cq_tensor_release(mask);
@@ -322,7 +338,7 @@ static cq_status weigh(cq_rt *rt, attention *a)
     CQ_TRY(show_scores(rt, a, CAPPED));
     if (mask)
         CQ_TRY(apply_mask(rt, a, mask));
-    if (causal || filled)
+    if (causal || filled || has_window(rt))
         CQ_TRY(apply_places(rt, a, filled, causal));
     CQ_TRY(show_scores(rt, a, MASKED));
     CQ_TRY(soften(rt, a));
@@ -385,8 +401,8 @@ static bool describe(cq_attention *c, const attention *a, const cq_rt *rt)
                          .causal        = cq_rt_int(rt, "is_causal"),
                          .past          = a->past,
                          .blind_is_zero = true };
-    if (cq_rt_wants(rt, 3) || a->q->dtype != CQ_DTYPE_F32 || a->k->dtype != CQ_DTYPE_F32 ||
-        a->v->dtype != CQ_DTYPE_F32)
+    if (cq_rt_wants(rt, 3) || has_window(rt) || a->q->dtype != CQ_DTYPE_F32 ||
+        a->k->dtype != CQ_DTYPE_F32 || a->v->dtype != CQ_DTYPE_F32)
         return false;
     return cq_rt_attention_in(&c->q, a->q,
                               (int64_t[]){ a->batch, a->heads, a->queries, c->width }) &&

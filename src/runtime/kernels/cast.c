@@ -133,7 +133,44 @@ static cq_status cast_like(cq_rt *rt)
                                                : cq_dtype_to_onnx(cq_rt_in(rt, 1)->dtype));
 }
 
+/* The bits of an element that takes a byte in memory, as another type of as many bits. */
+static uint8_t small_bits(uint8_t byte, cq_dtype to)
+{
+    const unsigned bits = cq_dtype_bits(to), mask = (1u << bits) - 1;
+
+    if (to == CQ_DTYPE_BOOL)
+        return byte != 0;
+    if ((to == CQ_DTYPE_I4 || to == CQ_DTYPE_I2) && byte >> (bits - 1) & 1)
+        return (uint8_t)(byte | ~mask);
+    return (uint8_t)(byte & mask);
+}
+
+static cq_status bit_cast(cq_rt *rt)
+{
+    const cq_tensor *x = cq_rt_in(rt, 0);
+    cq_rt_sizes      sizes;
+    cq_dtype         dtype;
+    cq_tensor       *y, *same;
+    char            *to;
+
+    CQ_TRY(cq_rt_dtype(&dtype, cq_rt_int(rt, "to")));
+    if (cq_dtype_bits(dtype) != cq_dtype_bits(x->dtype) ||
+        cq_dtype_size(dtype) != cq_dtype_size(x->dtype))
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s and %s have different widths",
+                       cq_dtype_name(x->dtype), cq_dtype_name(dtype));
+    cq_rt_sizes_of(&sizes, x);
+    CQ_TRY(cq_rt_scratch(&same, rt, x->dtype, sizes.rank, sizes.at));
+    CQ_TRY(cq_tensor_copy_into(same, x));
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
+    to = cq_tensor_data(y);
+    memcpy(to, cq_tensor_data(same), (size_t)cq_tensor_numel(x) * cq_dtype_size(dtype));
+    for (int64_t i = 0; cq_dtype_size(dtype) == 1 && i < cq_tensor_numel(x); i++)
+        to[i] = (char)small_bits((uint8_t)to[i], dtype);
+    return CQ_OK;
+}
+
 const cq_rt_row cq_rt_rows_cast[] = {
+    { "BitCast", 26, bit_cast, 0, 0 },
     { "Cast", 1, cast_by_name, CQ_RT_TEXT_OWN, 0 },
     { "Cast", 6, cast, CQ_RT_TEXT_OWN, 0 },
     { "CastLike", 15, cast_like, CQ_RT_TEXT_OWN, 0 },

@@ -145,6 +145,24 @@ static cq_status swish(cq_rt *rt)
     return cq_rt_map(y, x, swish_one, &alpha);
 }
 
+/* a * sigmoid(alpha * a) * b, without broadcasting. */
+static cq_status swiglu(cq_rt *rt)
+{
+    const cq_tensor *a = cq_rt_in(rt, 0), *b = cq_rt_in(rt, 1);
+    double           alpha = cq_rt_float(rt, "alpha");
+    cq_rt_sizes      sizes, other;
+    cq_tensor       *y;
+
+    cq_rt_sizes_of(&sizes, a);
+    cq_rt_sizes_of(&other, b);
+    if (sizes.rank != other.rank || memcmp(sizes.at, other.at, sizes.rank * sizeof *sizes.at) != 0)
+        return cq_rt_misfit(a, b);
+    CQ_TRY(cq_rt_out_like(&y, rt, 0, a));
+    CQ_TRY(alpha == 1 ? cq_apply1(y, CQ_EW_SILU, NULL, CQ_DTYPE_NONE, a)
+                      : cq_rt_map(y, a, swish_one, &alpha));
+    return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_NONE, y, b);
+}
+
 static double shrink_one(double x, const double *p)
 {
     return x < -p[0] ? x + p[1] : x > p[0] ? x - p[1] : 0;
@@ -516,6 +534,7 @@ const cq_rt_row cq_rt_rows_elementwise[] = {
     { "Celu", 12, by_attributes, CQ_RT_OVER_0, CELU },
     { "Gelu", 20, by_attributes, CQ_RT_OVER_0, GELU },
     { "Swish", 24, swish, 0, 0 },
+    { "SwiGLU", 28, swiglu, 0, 0 },
     { "HardSigmoid", 1, by_attributes, CQ_RT_OVER_0, HARD_SIGMOID },
     { "Softplus", 1, by_attributes, CQ_RT_OVER_0, SOFTPLUS },
     { "ThresholdedRelu", 10, by_attributes, CQ_RT_OVER_0, THRESHOLDED_RELU },

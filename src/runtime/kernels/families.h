@@ -10,7 +10,7 @@ extern const cq_rt_row cq_rt_rows_elementwise[], cq_rt_rows_shape[], cq_rt_rows_
     cq_rt_rows_sequence[], cq_rt_rows_random[], cq_rt_rows_quantize[], cq_rt_rows_rnn[],
     cq_rt_rows_loss[], cq_rt_rows_resize[], cq_rt_rows_image[], cq_rt_rows_signal[],
     cq_rt_rows_text[], cq_rt_rows_training[], cq_rt_rows_cast[], cq_rt_rows_ml[],
-    cq_rt_rows_attention[], cq_rt_rows_deform[], cq_rt_rows_ml_linear[], cq_rt_rows_ml_trees[],
-    cq_rt_rows_ml_features[], cq_rt_rows_ml_maps[];
+    cq_rt_rows_attention[], cq_rt_rows_linear_attention[], cq_rt_rows_deform[],
+    cq_rt_rows_ml_linear[], cq_rt_rows_ml_trees[], cq_rt_rows_ml_features[], cq_rt_rows_ml_maps[];
 
 #endif

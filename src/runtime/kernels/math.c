@@ -111,7 +111,9 @@ static cq_status maximum_of_matrix(cq_rt *rt)
     return maximum_along(rt, to, flat, 1);
 }
 
-static cq_status cumsum(cq_rt *rt)
+enum { SUMS, PRODUCTS };
+
+static cq_status cumulate(cq_rt *rt)
 {
     const cq_tensor *x     = cq_rt_in(rt, 0);
     int              flags = (cq_rt_int(rt, "exclusive") ? CQ_SCAN_EXCLUSIVE : 0) |
@@ -123,7 +125,8 @@ static cq_status cumsum(cq_rt *rt)
     CQ_TRY(cq_rt_in_i64(&which, rt, 1, 0));
     CQ_TRY(cq_rt_axis(&axis, which, x->rank));
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
-    return cq_kernel_cumsum(y, x, axis, flags);
+    return rt->step->row->arg ? cq_kernel_cumprod(y, x, axis, flags)
+                              : cq_kernel_cumsum(y, x, axis, flags);
 }
 
 /* ---- determinants ---- */
@@ -165,7 +168,8 @@ const cq_rt_row cq_rt_rows_math[] = {
     { "LogSoftmax", 13, maximum, CQ_RT_OVER_0, LOG_SOFTMAX },
     { "Hardmax", 1, maximum_of_matrix, 0, HARDMAX },
     { "Hardmax", 13, maximum, 0, HARDMAX },
-    { "CumSum", 11, cumsum, 0, 0 },
+    { "CumSum", 11, cumulate, 0, SUMS },
+    { "CumProd", 26, cumulate, 0, PRODUCTS },
     { "Det", 11, det, 0, 0 },
     { 0 },
 };

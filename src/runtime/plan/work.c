@@ -134,6 +134,19 @@ static double attention(const cq_rt *rt)
            (width > 0 ? numel(in(rt, 0)) / width * keys * SLOW : 0);
 }
 
+/* Numbers of the state that every token changes and reads. */
+static double linear_attention(const cq_rt *rt)
+{
+    const double heads = (double)cq_rt_int(rt, "kv_num_heads");
+
+    return heads > 0 ? 4 * numel(in(rt, 0)) * size_at(in(rt, 2), 0) / heads : 0;
+}
+
+static double causal_conv(const cq_rt *rt)
+{
+    return numel(in(rt, 0)) * size_at(in(rt, 1), 0) * SLOW;
+}
+
 static double window(const cq_rt *rt)
 {
     return ints_product(rt, "kernel_shape") * SLOW;
@@ -284,6 +297,7 @@ static const cq_rt_work table[] = {
     { "StringSplit", FUNCTION, NULL, NULL },
     { "Sub", COPY, NULL, NULL },
     { "Sum", COPY, NULL, NULL },
+    { "SwiGLU", SIMPLE, NULL, NULL },
     { "Swish", SIMPLE, NULL, NULL },
     { "Tanh", SIMPLE, NULL, NULL },
     { "TfIdfVectorizer", FUNCTION, NULL, NULL },
@@ -307,6 +321,8 @@ static const cq_rt_work table[] = {
     { "GRU", COPY, recurrent, NULL },
     { "RNN", COPY, recurrent, NULL },
     { "Attention", COPY, attention, NULL },
+    { "CausalConvWithState", COPY, causal_conv, NULL },
+    { "LinearAttention", COPY, linear_attention, NULL },
     { "MaxPool", COPY, NULL, window },
     { "AveragePool", COPY, NULL, window },
     { "LpPool", COPY, NULL, window },

@@ -21,6 +21,7 @@ extern const cli_verb cli_verb_ops;
 extern const cli_verb cli_verb_convert;
 extern const cli_verb cli_verb_optimize;
 extern const cli_verb cli_verb_print;
+extern const cli_verb cli_verb_quantize;
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_strip;
 extern const cli_verb cli_verb_testcase;
@@ -33,29 +34,14 @@ extern const cli_verb cli_verb_view;
 extern const cli_verb cli_verb_zoo;
 
 /* In the order of the help page: making models, looking at them, running them. */
-static const cli_verb *const verbs[] = { &cli_verb_export,
-                                         &cli_verb_testcase,
-                                         &cli_verb_info,
-                                         &cli_verb_print,
-                                         &cli_verb_check,
-                                         &cli_verb_audit,
-                                         &cli_verb_infer,
-                                         &cli_verb_py,
-                                         &cli_verb_optimize,
-                                         &cli_verb_convert,
-                                         &cli_verb_cut,
-                                         &cli_verb_join,
-                                         &cli_verb_strip,
-                                         &cli_verb_unstrip,
-                                         &cli_verb_run,
-                                         &cli_verb_verify,
-                                         &cli_verb_diff,
-                                         &cli_verb_bench,
-                                         &cli_verb_profile,
-                                         &cli_verb_view,
-                                         &cli_verb_ops,
-                                         &cli_verb_zoo,
-                                         NULL };
+static const cli_verb *const verbs[] = { &cli_verb_export,  &cli_verb_testcase, &cli_verb_info,
+                                         &cli_verb_print,   &cli_verb_check,    &cli_verb_audit,
+                                         &cli_verb_infer,   &cli_verb_py,       &cli_verb_optimize,
+                                         &cli_verb_convert, &cli_verb_quantize, &cli_verb_cut,
+                                         &cli_verb_join,    &cli_verb_strip,    &cli_verb_unstrip,
+                                         &cli_verb_run,     &cli_verb_verify,   &cli_verb_diff,
+                                         &cli_verb_bench,   &cli_verb_profile,  &cli_verb_view,
+                                         &cli_verb_ops,     &cli_verb_zoo,      NULL };
 
 static const char *verb_name_at(const void *table, size_t i)
 {

@@ -18,6 +18,7 @@
 #include <calque/part.h>
 #include <calque/ops.h>
 #include <calque/pt2.h>
+#include <calque/quantize.h>
 #include <calque/sandbox.h>
 #include <calque/script.h>
 #include <calque/session.h>

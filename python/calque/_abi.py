@@ -23,6 +23,9 @@ CQ_ANNOTATE_ALL = 2
 CQ_ANNOTATE_OPERATORS = 1
 CQ_ANNOTATIONS_ATTRIBUTE = 0
 CQ_ANNOTATIONS_METADATA = 1
+CQ_CALIBRATION_ENTROPY = 2
+CQ_CALIBRATION_MIN_MAX = 0
+CQ_CALIBRATION_PERCENTILE = 1
 CQ_DTYPE_BF16 = 8
 CQ_DTYPE_BOOL = 1
 CQ_DTYPE_C128 = 12
@@ -144,6 +147,12 @@ CQ_PRECISION_NO_RUN = 1
 CQ_PROOF_FORCE = 2
 CQ_PROOF_LOSSY = 1
 CQ_PT2_OPSET_DEFAULT = 18
+CQ_QUANTIZE_ASYMMETRIC = 1
+CQ_QUANTIZE_DYNAMIC = 1
+CQ_QUANTIZE_ONNXRUNTIME = 1
+CQ_QUANTIZE_STANDARD = 0
+CQ_QUANTIZE_STATIC = 2
+CQ_QUANTIZE_WEIGHTS = 0
 CQ_REPORT_BAKED = 2
 CQ_REPORT_MISSING = 1
 CQ_REPORT_MODULES = 3
@@ -186,6 +195,9 @@ CQ_TESTCASE_NO_METADATA = 1
 CQ_TESTCASE_NO_TRACE = 8
 CQ_TESTCASE_STRIP = 4
 CQ_TESTCASE_TRACE = 32
+CQ_TIME_MODULES = 1
+CQ_TIME_NODES = 2
+CQ_TIME_OPERATORS = 0
 CQ_TRAINING_EVAL = 0
 CQ_TRAINING_PRESERVE = 2
 CQ_TRAINING_TRAIN = 1
@@ -342,6 +354,14 @@ class cq_op_info(Structure):
     pass
 
 
+class cq_quantize_options(Structure):
+    pass
+
+
+class cq_quantized_layer(Structure):
+    pass
+
+
 class cq_sandbox_options(Structure):
     pass
 
@@ -366,6 +386,10 @@ class cq_view_options(Structure):
     pass
 
 
+class cq_time_row(Structure):
+    pass
+
+
 class cq_zoo_input(Structure):
     pass
 
@@ -383,6 +407,7 @@ cq_text_writer: Any = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 cq_export_value_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_char_p, c_void_p)
 cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_input_name_fn: Any = CFUNCTYPE(None, c_void_p, c_char_p)
+cq_quantize_hook: Any = CFUNCTYPE(None, c_void_p, POINTER(cq_quantized_layer))
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
 
 cq_error._fields_ = [
@@ -708,6 +733,33 @@ cq_op_info._fields_ = [
     ("has_gradient", c_bool),
 ]
 
+cq_quantize_options._fields_ = [
+    ("struct_size", c_size_t),
+    ("mode", c_int),
+    ("target", c_int),
+    ("bits", c_int32),
+    ("block", c_int64),
+    ("least", c_int64),
+    ("max_error", c_double),
+    ("method", c_int),
+    ("percentile", c_double),
+    ("calibration", c_char_p),
+    ("input_low", c_double),
+    ("input_high", c_double),
+    ("n_random", c_int64),
+    ("flags", c_uint32),
+]
+
+cq_quantized_layer._fields_ = [
+    ("name", c_char_p),
+    ("op_type", c_char_p),
+    ("weight", c_char_p),
+    ("numel", c_int64),
+    ("weight_error", c_double),
+    ("error", c_double),
+    ("is_kept", c_bool),
+]
+
 cq_sandbox_options._fields_ = [
     ("struct_size", c_size_t),
     ("files", POINTER(c_char_p)),
@@ -760,6 +812,18 @@ cq_view_options._fields_ = [
     ("report", c_char_p),
     ("other", c_void_p),
     ("other_title", c_char_p),
+    ("trace", c_void_p),
+    ("n_runs", c_size_t),
+    ("inputs", POINTER(c_void_p)),
+    ("n_inputs", c_size_t),
+]
+
+cq_time_row._fields_ = [
+    ("name", c_char_p),
+    ("count", c_int64),
+    ("seconds", c_double),
+    ("flops", c_double),
+    ("depth", c_int64),
 ]
 
 cq_zoo_input._fields_ = [
@@ -1121,6 +1185,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_parse": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p]),
     "cq_onnx_model_print": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_onnx_model_producer": (c_char_p, [c_void_p]),
+    "cq_onnx_model_quantize": (c_int, [c_void_p, POINTER(cq_quantize_options), cq_quantize_hook, c_void_p]),
     "cq_onnx_model_random_node": (c_char_p, [c_void_p]),
     "cq_onnx_model_rename": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_onnx_model_save": (c_int, [c_void_p, c_char_p, POINTER(cq_onnx_save_options)]),
@@ -1150,6 +1215,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_prove": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_prove_cut": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_proof_options)]),
     "cq_onnx_prove_join": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, c_void_p, POINTER(cq_join_options), POINTER(cq_proof_options)]),
+    "cq_onnx_prove_quantized": (c_int, [POINTER(cq_proof), c_void_p, c_void_p, POINTER(cq_quantize_options), POINTER(cq_proof_options), cq_quantize_hook, c_void_p]),
     "cq_onnx_save_options_init": (None, [POINTER(cq_onnx_save_options)]),
     "cq_onnx_step_new": (c_int, [POINTER(cq_step), c_void_p, c_int, c_char_p]),
     "cq_onnx_tensor_in_place": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
@@ -1227,6 +1293,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_pt2_run_as": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cq_run_options), POINTER(c_void_p), c_size_t, POINTER(c_size_t)]),
     "cq_pt2_set_limits": (None, [c_void_p, c_uint64, c_uint64]),
     "cq_pt2_set_tensor": (c_int, [c_void_p, c_char_p, c_void_p]),
+    "cq_quantize_options_init": (None, [POINTER(cq_quantize_options)]),
     "cq_rand": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_randn": (c_void_p, [c_void_p, c_int, c_size_t, POINTER(cq_int)]),
     "cq_reciprocal": (c_void_p, [c_void_p, c_void_p]),
@@ -1417,6 +1484,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_threads": (c_int, []),
     "cq_threshold": (c_void_p, [c_void_p, c_void_p, c_double, c_double]),
     "cq_threshold_new": (c_void_p, [c_double, c_double]),
+    "cq_times_at": (POINTER(cq_time_row), [c_void_p, c_int, c_size_t]),
+    "cq_times_count": (c_size_t, [c_void_p, c_int]),
+    "cq_times_flops": (c_double, [c_void_p]),
+    "cq_times_free": (None, [c_void_p]),
+    "cq_times_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(cq_view_options)]),
+    "cq_times_seconds": (c_double, [c_void_p]),
     "cq_to": (c_void_p, [c_void_p, c_void_p, c_int]),
     "cq_topk": (c_void_p, [c_void_p, c_void_p, c_int64, c_int, c_bool, POINTER(c_void_p)]),
     "cq_transpose": (c_void_p, [c_void_p, c_void_p, c_int, c_int]),

@@ -402,6 +402,36 @@ class Model:
         call(lib.cq_onnx_model_convert_ir, self._change(), version)
         return self
 
+    def quantize(self, *, mode: str = "weights", bits: int = 8, block: int = 0,
+                 asymmetric: bool = False, target: str | None = None,
+                 calibrate: str | os.PathLike[str] | None = None, method: str = "minmax",
+                 percentile: float = 99.999, input_range: tuple[float, float] | None = None,
+                 samples: int = 8, max_error: float = 0.0) -> Model:
+        """Quantizes layers with constant weights, and returns the model. mode is "weights", "dynamic"
+        or "static"; method is "minmax", "percentile" or "entropy"; target "onnxruntime" uses its operators
+        (`calque quantize`).
+
+        >>> import calque
+        >>> model = calque.Model.parse('<ir_version: 10, opset_import: ["": 21]> '
+        ...     'g (float[n, 16] x) => (float[n, 16] y) { '
+        ...     'i = Constant<value = int64[2] {16, 16}>() '
+        ...     'w = ConstantOfShape<value = float[1] {0.5}>(i) y = MatMul(x, w) }').optimize()
+        >>> [node.op_type for node in model.quantize().graph.nodes]
+        ['DequantizeLinear', 'MatMul']
+        """
+        options = _abi.cq_quantize_options()
+        lib.cq_quantize_options_init(byref(options))
+        options.mode = ("weights", "dynamic", "static").index(mode)
+        options.method = ("minmax", "percentile", "entropy").index(method)
+        options.target = (None, "onnxruntime").index(target)
+        options.bits, options.block, options.n_random = bits, block, samples
+        options.percentile, options.max_error = percentile, max_error
+        options.calibration = None if calibrate is None else encoded(os.fspath(calibrate))
+        options.input_low, options.input_high = input_range or (0.0, 0.0)
+        options.flags = _abi.CQ_QUANTIZE_ASYMMETRIC if asymmetric else 0
+        call(lib.cq_onnx_model_quantize, self._change(), byref(options), None, None)
+        return self
+
     def cut(self, inputs: Sequence[str] = (), outputs: Sequence[str] = (), *,
             module: str | None = None) -> Model:
         """Reduces the model to the nodes between the values inputs and outputs (default: those of

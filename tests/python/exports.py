@@ -171,10 +171,11 @@ def check_options_are_arguments():
     heard = list(texts_of_the_library())
     assert len(heard) > 20, heard
     known = set(inspect.signature(calque.export).parameters)
-    for method in (calque.Model.optimize, calque.Model.cut, calque.Model.join, calque.Model.strip):
+    for method in (calque.Model.optimize, calque.Model.cut, calque.Model.join, calque.Model.strip,
+                   calque.Model.quantize):
         known |= set(inspect.signature(method).parameters)
     # Options of commands without a call in Python, and of calque.ppe.
-    known |= {"weights", "weights_not_strict", "path", "num_classes", "no_verify", "annotations"}
+    known |= {"weights", "weights_not_strict", "path", "num_classes", "no_verify", "annotations", "report", "verify"}
     for said in heard:
         for speech in (contextlib.nullcontext(), _words.of_torch()):
             with speech:

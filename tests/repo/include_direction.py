@@ -30,6 +30,7 @@ USES = {
     "runtime": ["onnx", "kernel", "image"],
     "export": ["nn", "pass", "pt2", "runtime"],
     "edit": ["export"],
+    "quantize": ["edit"],
     "testcase": ["onnx"],
     "py": ["export", "testcase"],
     "info": ["nn", "pt2", "onnx"],

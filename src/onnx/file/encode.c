@@ -343,6 +343,24 @@ static bool write_turned(cq_out *out, const turned *m)
     return rows != NULL;
 }
 
+/* A lazy tensor of less than 8 bits, piece by piece: in memory an element takes a byte. */
+static bool write_packed(cq_out *out, const cq_tensor *t, unsigned bits)
+{
+    enum { PIECE = 1 << 18 };
+    const cq_maker *maker = &t->storage->maker;
+    const size_t    numel = (size_t)cq_tensor_numel(t);
+    char           *piece = cq_alloc(PIECE);
+
+    for (size_t at = 0; piece && at < numel; at += PIECE) {
+        const size_t n = numel - at < PIECE ? numel - at : PIECE;
+
+        maker->make(maker->user, piece, (size_t)t->offset + at, n);
+        cq_out_write(out, piece, pack(piece, n, bits));
+    }
+    cq_free(piece);
+    return piece != NULL;
+}
+
 /* Elements are gathered in a buffer; the axes count like an
  * odometer, whose last digit moves fastest. */
 void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
@@ -369,6 +387,9 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
                     (size_t)numel * size);
         return;
     }
+    if (bits < 8 && t->storage && atomic_load(&t->storage->is_pending) &&
+        cq_tensor_is_contiguous(t) && write_packed(out, t, bits))
+        return;
     if (bits >= 8 && is_turned(t, &m) && write_turned(out, &m))
         return;
     if (cq_tensor_is_contiguous(t) && bits >= 8) {

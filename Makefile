@@ -19,12 +19,13 @@
 #     make npm     build/npm/calque: the npm package, for Node and bundlers
 #     make web     build/web: a page that converts models in the browser
 #     make test-web  tests of both, in Node and in Chromium
-#     make dist    build/dist: archives, wheels, Debian packages, bill of materials, checksums
+#     make dist    build/dist: archives, wheels, the npm package, bill of materials, checksums
+#     make debian  the Debian packages, in build/dist too
 #     make test-dist  installs and tries them in empty systems (Debian 11 to sid)
 #     make install  into PREFIX (/usr/local), below DESTDIR if that is set
 #     make help    this list
 #     make         build/calque
-.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 wasm npm web test-web dist test-dist docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 wasm npm web test-web dist debian test-dist docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -63,7 +64,7 @@ test-web: npm web
 	@for test in tests/web/*.py; do /usr/bin/python3 $$test || exit 1; done
 
 # Wheels contain a shared library for each C library, and the static program.
-dist: static
+dist: static npm
 	@tools/setup.sh dist
 	@tools/cross.sh aarch64-linux-musl && tools/cross.sh x86_64-linux-glibc && tools/cross.sh aarch64-linux-glibc
 	@$(CROSS)/aarch64-linux-musl.cmake -B build/aarch64-static -DCALQUE_STATIC=ON >/dev/null
@@ -75,6 +76,10 @@ dist: static
 	@ninja -C build/aarch64-glibc --quiet calque_shared
 	@rm -rf build/dist
 	@/usr/bin/python3 tools/dist.py
+
+debian:
+	@tools/setup.sh build dist
+	@/usr/bin/python3 tools/dist.py debian sums
 
 test-dist:
 	@for test in tests/dist/*_test.py; do /usr/bin/python3 $$test || exit 1; done

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Writes the files of a release to build/dist, from programs and libraries that `make dist` built before.
 
-    tools/dist.py [--out DIR] [source] [archives] [wheels] [debian] [formula] [sums]
+    tools/dist.py [--out DIR] [source] [archives] [wheels] [debian] [npm] [formula] [sums]
 
-Without names, every part whose inputs exist is written. Equal inputs give equal bytes: archives are sorted, owned by
+Without names, every part whose inputs exist is written, but not the Debian packages, which are compiled again. Equal inputs give equal bytes: archives are sorted, owned by
 root, and every time is SOURCE_DATE_EPOCH (the time of the last commit unless the environment sets it).
 """
 import argparse
@@ -193,6 +193,17 @@ def write_debian(out):
             print(f"wrote {out / path.name}")
 
 
+# ---- npm ------------------------------------------------------------------------------
+
+
+def write_npm(out):
+    """What `npm pack` would write of the folder that `make npm` makes."""
+    folder = ROOT / "build/npm/calque"
+    if folder.exists():
+        write_tar(out / f"calque-{VERSION}.tgz", {f"package/{path.name}": (path.read_bytes(), 0o644)
+                                                  for path in folder.iterdir()})
+
+
 # ---- Homebrew -------------------------------------------------------------------------
 
 
@@ -261,7 +272,7 @@ def write_sums(out):
 
 
 PARTS = {"source": write_source, "archives": write_archives, "wheels": write_wheels, "debian": write_debian,
-         "formula": write_formula, "sums": write_sums}
+         "npm": write_npm, "formula": write_formula, "sums": write_sums}
 
 
 def main():
@@ -275,7 +286,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     epoch()
     for name, write in PARTS.items():
-        if not options.part or name in options.part:
+        if name in options.part or not options.part and name != "debian":
             write(options.out.resolve())
     return 0
 

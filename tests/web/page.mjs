@@ -120,6 +120,18 @@ const tests = {
     await start();
     assert.match(await text("output"), /safe/);
   },
+  async "the frame shows a view, under the policy of the page"() {
+    await page.evaluate((html) => {
+      const frame = document.getElementById("view");
+      frame.src = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+      frame.hidden = false;
+    }, await readFile(`${data}/view.html`, "utf8"));
+    const handle = await page.$("#view");
+    const frame = await handle.contentFrame();
+    await frame.waitForSelector("svg *", { timeout: 20000 });
+    assert.equal(await frame.evaluate(() => window.origin), "null", "the frame is not sandboxed");
+    await page.evaluate(() => (document.getElementById("view").hidden = true));
+  },
   async "an example works by keyboard"() {
     await page.focus("[data-example='program.pt2']");
     await page.keyboard.press("Enter");

@@ -28,7 +28,8 @@ def write_data(folder):
     (folder / "bad.pt").write_bytes(b"PK\x03\x04 this is cut short")
     (folder / "bad.txt").write_text(calque(folder, "info", "bad.pt").stderr)
     for words in (["export", "model.pt2"], ["export", "digits.py", "--input", "batchx1x28x28"],
-                  ["convert", "digits.onnx", "--opset", "13", "-o", "digits.13.onnx"]):
+                  ["convert", "digits.onnx", "--opset", "13", "-o", "digits.13.onnx"],
+                  ["view", "digits.onnx", "-o", "view.html"]):
         done = calque(folder, *words)
         assert done.returncode == 0, done.stderr
 

@@ -59,7 +59,8 @@ static cq_status make_pair(join_pair *pair, size_t index)
     if (!is_before && index == plan.n_before && plan.files[1]) {
         pair->options.connections   = plan.connections;
         pair->options.n_connections = plan.n_connections;
-        return cli_load_onnx(&pair->second, plan.files[1]);
+        status                      = cli_load_onnx(&pair->second, plan.files[1]);
+        return status == CQ_OK ? cq_onnx_models_match_opsets(pair->first, pair->second) : status;
     }
     status       = cq_onnx_step_new(&step, model, is_before ? CQ_STEP_BEFORE : CQ_STEP_AFTER,
                               is_before ? plan.before[index] : plan.after[behind]);

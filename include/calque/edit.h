@@ -106,6 +106,10 @@ CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *model);
  * then. */
 CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *model, int64_t opset);
 
+/* Converts the model with the older version of ONNX's own operator set to that of the other, as
+ * cq_onnx_model_join requires. */
+CQ_API cq_status cq_onnx_models_match_opsets(cq_onnx_model *a, cq_onnx_model *b);
+
 typedef enum cq_precision_flags {
     CQ_PRECISION_NO_RUN = 1, /* do not run the model to find values that overflow */
     CQ_PRECISION_IO     = 2  /* inputs and outputs of the model change, too */

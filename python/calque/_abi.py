@@ -1201,6 +1201,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_view": (c_int, [POINTER(c_void_p), POINTER(c_size_t), c_void_p, c_int, POINTER(cq_view_options)]),
     "cq_onnx_model_view_file": (c_int, [c_char_p, c_void_p, c_int, POINTER(cq_view_options)]),
     "cq_onnx_model_write_text": (c_int, [c_void_p, cq_text_writer, c_void_p]),
+    "cq_onnx_models_match_opsets": (c_int, [c_void_p, c_void_p]),
     "cq_onnx_node_attribute_at": (c_void_p, [c_void_p, c_size_t]),
     "cq_onnx_node_doc_string": (c_char_p, [c_void_p]),
     "cq_onnx_node_domain": (c_char_p, [c_void_p]),

@@ -448,8 +448,10 @@ class Model:
 
     def join(self, second: Source, connect: Mapping[str, str] | None = None) -> Model:
         """Appends another model, and returns this one. connect has outputs of this model by inputs of the
-        other, {"x": "y"}; default: the only output to the only input. Names that collide get a number."""
+        other, {"x": "y"}; default: the only output to the only input. Names that collide get a number. The model with the
+        older opset is converted to the other's."""
         other = Model(second)
+        call(lib.cq_onnx_models_match_opsets, self._change(), other._handle)
         _parts.join(self._change(), other._handle, connect or {})
         return self
 

@@ -71,6 +71,22 @@ static void an_opset_falls(void **state)
     cq_onnx_model_free(m);
 }
 
+static void unequal_parts_of_split_get_sizes(void **state)
+{
+    static const char text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+                               "g (float[7] x) => (float[3] a, float[3] b, float[1] c) {\n"
+                               "a, b, c = Split <num_outputs = 3> (x) }";
+
+    (void)state;
+    for (int64_t opset = 11; opset <= 17; opset += 6) {
+        cq_onnx_model *m = parse(text);
+
+        CHECK_OK(cq_onnx_model_convert_opset(m, opset));
+        prove(text, m, 0, 0);
+        cq_onnx_model_free(m);
+    }
+}
+
 static void all_nodes_that_cannot_be_said_are_listed(void **state)
 {
     static const char text[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
@@ -138,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_opset_rises),
         cmocka_unit_test(an_opset_falls),
+        cmocka_unit_test(unequal_parts_of_split_get_sizes),
         cmocka_unit_test(all_nodes_that_cannot_be_said_are_listed),
         cmocka_unit_test(large_values_stay_float32),
         cmocka_unit_test(kept_operators_keep_their_type),

@@ -84,6 +84,15 @@ int cq_opset_rank(const cq_opset_change *c, const char *value)
     return (int)(uintptr_t)cq_map_get(&c->ranks, value) - 1;
 }
 
+int64_t cq_opset_size(const cq_opset_change *c, const char *value, int64_t axis)
+{
+    const int64_t *sizes = cq_map_get(&c->shapes, value);
+    const int      rank  = cq_opset_rank(c, value);
+
+    axis += axis < 0 ? rank : 0;
+    return sizes && axis >= 0 && axis < rank ? sizes[axis] : -1;
+}
+
 cq_tensor *cq_opset_constant(const cq_opset_change *c, const char *value)
 {
     const cq_onnx_tensor *message = cq_map_get(&c->constants, value);
@@ -361,6 +370,21 @@ static cq_status convert_graph(cq_opset_change *c, trouble *t, cq_onnx_graph *g,
 
 /* ---- what is known of values ---- */
 
+/* A name that two graphs have is in doubt. */
+static cq_status learn_shape(cq_opset_change *c, const cq_ivalue *v, bool seen)
+{
+    int64_t *sizes = NULL;
+
+    if (v->type.has_rank && v->type.rank && !seen) {
+        sizes = cq_onnx_alloc(c->m, v->type.rank * sizeof *sizes);
+        if (!sizes)
+            return CQ_E_NO_MEMORY;
+    }
+    for (size_t i = 0; sizes && i < v->type.rank; i++)
+        sizes[i] = cq_dim_is_plain(v->type.dims[i]) ? v->type.dims[i].size.value : -1;
+    return cq_map_set(&c->shapes, v->name, sizes);
+}
+
 static cq_status learn(void *user, const cq_onnx_graph *graph, const cq_ivalue *v)
 {
     cq_opset_change *c    = user;
@@ -369,6 +393,7 @@ static cq_status learn(void *user, const cq_onnx_graph *graph, const cq_ivalue *
 
     (void)graph;
     CQ_TRY(cq_map_set(&c->names, v->name, c));
+    CQ_TRY(learn_shape(c, v, seen));
     CQ_TRY(
         cq_map_set(&c->types, v->name,
                    seen ? NULL : (void *)(uintptr_t)(1 + v->type.elem + 256 * (int)v->type.kind)));
@@ -422,6 +447,7 @@ cq_status cq_opset_learn(cq_opset_change *c)
 void cq_opset_forget(cq_opset_change *c)
 {
     cq_map_clear(&c->ranks);
+    cq_map_clear(&c->shapes);
     cq_map_clear(&c->types);
     cq_map_clear(&c->constants);
     cq_map_clear(&c->names);
@@ -488,4 +514,15 @@ CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
     cq_str_clear(&t.text);
     cq_opset_forget(&c);
     return status;
+}
+
+CQ_API cq_status cq_onnx_models_match_opsets(cq_onnx_model *a, cq_onnx_model *b)
+{
+    CQ_NEED(a && b);
+    const int64_t x = cq_onnx_imported(&a->opset_import, "");
+    const int64_t y = cq_onnx_imported(&b->opset_import, "");
+
+    if (x < 1 || y < 1 || x == y)
+        return CQ_OK;
+    return x < y ? cq_onnx_model_convert_opset(a, y) : cq_onnx_model_convert_opset(b, x);
 }

@@ -11,6 +11,7 @@ typedef struct cq_opset_change {
     cq_onnx_model *m;
     int64_t        from, to;
     cq_map         ranks;     /* of values: 1 + rank; absent: unknown */
+    cq_map         shapes;    /* of values: rank sizes, -1 for a dynamic one; absent: unknown */
     cq_map         types;     /* of values: 1 + element type + 256 * kind (cq_ikind) */
     cq_map         constants; /* names of initializers and Constant nodes -> cq_onnx_tensor */
     cq_map         names;     /* all names of values */
@@ -54,6 +55,9 @@ void    cq_opset_set_int(cq_opset_change *c, cq_onnx_node *n, const char *name, 
 void    cq_opset_set_text(cq_opset_change *c, cq_onnx_node *n, const char *name, const char *value);
 
 int cq_opset_rank(const cq_opset_change *c, const char *value); /* -1: unknown */
+
+/* The size of an axis, which may be negative; -1: dynamic or unknown. */
+int64_t cq_opset_size(const cq_opset_change *c, const char *value, int64_t axis);
 
 /* A constant as a tensor, which the caller releases; NULL: the value is computed. */
 cq_tensor *cq_opset_constant(const cq_opset_change *c, const char *value);

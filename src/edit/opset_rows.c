@@ -143,10 +143,25 @@ static bool split_up_18(cq_opset_change *c, cq_onnx_node *n)
     return true;
 }
 
+/* Until opset 13 parts without sizes are equal. num_outputs makes the last one smaller if need be;
+ * along a dynamic axis the older operator fails then. */
 static bool split_down_18(cq_opset_change *c, cq_onnx_node *n)
 {
-    (void)c;
-    cq_opset_drop_attr(n, "num_outputs"); /* equal parts; others are refused by the proof */
+    const int64_t parts = cq_opset_int(n, "num_outputs", 0);
+    const int64_t size  = cq_opset_size(c, n->input.items[0], cq_opset_int(n, "axis", 0));
+    int64_t       sizes[64];
+
+    cq_opset_drop_attr(n, "num_outputs");
+    if (parts < 1 || size < 0 || size % parts == 0 || cq_opset_has_input(n, 1))
+        return true;
+    if (parts > (int64_t)(sizeof sizes / sizeof *sizes))
+        return cq_opset_refuse(c, "it has too many parts of different sizes");
+    for (int64_t i = 0, left = size; i < parts; i++) {
+        sizes[i] = (size + parts - 1) / parts;
+        sizes[i] = sizes[i] > left ? left : sizes[i];
+        left -= sizes[i];
+    }
+    cq_opset_set_input(c, n, 1, cq_opset_ints(c, "split", sizes, parts));
     return true;
 }
 

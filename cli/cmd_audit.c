@@ -4,6 +4,7 @@
 
 #include <calque/audit.h>
 #include <calque/version.h>
+#include <calque/weights.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -125,6 +126,28 @@ static int audit_one(audit_report *r, const char *path)
     return CLI_DONE;
 }
 
+/* The tensors of a file without anything that could run. They are read by calque, which builds
+ * values from a fixed list, so that this is safe for hostile files, too. */
+static int save_tensors(const cli_args *args)
+{
+    const char *to = cli_value(args, "safetensors");
+    cq_weights *w  = NULL;
+    int         code;
+
+    if (!to)
+        return CLI_DONE;
+    code = cli_result(cq_weights_open(&w, args->operands[0]));
+    if (code == CLI_DONE)
+        code = cli_result(cq_weights_save(w, to));
+    if (code == CLI_DONE && !args->quiet) {
+        fprintf(stderr, "wrote ");
+        cli_put_path(stderr, to);
+        fprintf(stderr, ": %zu tensors, %.2f s\n", cq_weights_count(w), cli_elapsed());
+    }
+    cq_weights_free(w);
+    return code;
+}
+
 static int run(const cli_args *args)
 {
     audit_report r    = { .json  = cli_has(args, "json"),
@@ -134,17 +157,22 @@ static int run(const cli_args *args)
 
     if (r.json && r.sarif)
         return cli_misuse(args->verb, "--json and --sarif exclude each other");
+    if (cli_has(args, "safetensors") && args->n_operands != 1)
+        return cli_misuse(args->verb, "--safetensors takes one FILE, got %zu", args->n_operands);
     begin(&r);
     for (size_t i = 0; i < args->n_operands; i++)
         if (audit_one(&r, args->operands[i]) != CLI_DONE)
             code = CLI_FAILED;
     end(&r);
+    if (code == CLI_DONE)
+        code = save_tensors(args);
     return r.worst == CQ_VERDICT_SAFE ? code : CLI_FAILED;
 }
 
 static const cli_option options[] = {
     { "json", NULL, "a JSON list of objects: file, format, verdict, findings", 0 },
     { "sarif", NULL, "the findings as SARIF 2.1.0, for code hosts", 0 },
+    { "safetensors", "OUT", "write the tensors of FILE alone, as a file of safetensors", 0 },
     { "all", NULL, "list facts as well, such as harmless imports of a pickle", 0 },
     { 0 },
 };

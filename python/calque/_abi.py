@@ -1518,6 +1518,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_weights_name": (c_char_p, [c_void_p, c_size_t]),
     "cq_weights_note": (c_char_p, [c_void_p]),
     "cq_weights_open": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_weights_save": (c_int, [c_void_p, c_char_p]),
     "cq_weights_tensor": (c_void_p, [c_void_p, c_size_t]),
     "cq_where": (c_void_p, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "cq_zero_pad2d_new": (c_void_p, [POINTER(c_int64)]),

@@ -34,6 +34,14 @@ static const struct dtype_row {
     { "C64", CQ_DTYPE_C64 },
 };
 
+const char *cq_safetensors_dtype_name(cq_dtype dtype)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (dtypes[i].dtype == dtype)
+            return dtypes[i].name;
+    return NULL;
+}
+
 typedef struct range {
     const cq_json_member *entry;
     cq_dtype              dtype;

@@ -10,4 +10,7 @@ bool cq_safetensors_is(const void *data, size_t size);
  * dict of its __metadata__ (NONE if it is missing). */
 cq_status cq_safetensors_read(cq_val *out, cq_val *metadata, cq_storage *bytes, const char *path);
 
+/* The name of a type in such files; NULL: they have none for it. */
+const char *cq_safetensors_dtype_name(cq_dtype dtype);
+
 #endif

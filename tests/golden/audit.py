@@ -274,6 +274,26 @@ def check_reports(folder):
     assert peers.calque("audit")[0] == 2
 
 
+def check_safetensors(folder):
+    """The tensors alone, also of a pickle that would run code; the numbers are the storage's."""
+    values = struct.pack("<4f", 1, 2, 3, 4)
+    path, out = folder / "t.pt", folder / "t.safetensors"
+    path.write_bytes(archive(b"\x80\x02}X\x01\0\0\0w" + tensor()[2:-1] + b"s.",
+                             extra=[("archive/data/0", values)]))
+    code, text, err = peers.calque("audit", path, "--safetensors", out)
+    assert code == 0 and "1 tensors" in err, (text, err)
+    data = out.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    assert header == {"w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}, header
+    assert data[8 + size:] == values
+    out.unlink()
+    path.write_bytes(b"no tensors")
+    code, text, err = peers.calque("audit", path, "--safetensors", out)
+    assert code == 1 and not out.exists(), err
+    assert peers.calque("audit", path, path, "--safetensors", out)[0] == 2
+
+
 def main():
     report = peers.Report(__file__)
     with tempfile.TemporaryDirectory() as name:
@@ -291,6 +311,8 @@ def main():
             check_honest()
         with report.case("reports"):
             check_reports(folder)
+        with report.case("safetensors"):
+            check_safetensors(folder)
     return report.finish()
 
 

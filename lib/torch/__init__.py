@@ -35,7 +35,7 @@ inf = 1e999
 nan = inf - inf
 newaxis = None
 
-strided = "strided"
+strided = 0
 contiguous_format = 0
 preserve_format = 1
 channels_last = 2

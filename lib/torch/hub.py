@@ -27,5 +27,9 @@ def get_dir():
     return "."
 
 
+def _get_torch_home():
+    return "."
+
+
 def set_dir(d):
     return None

@@ -158,7 +158,10 @@ static cq_status resolve_name(cq_fncall *c)
     if (t && t->kind == CQ_OBJECT_NAMESPACE && strcmp(t->text, "torch.random") == 0)
         c->name = "aten::random";
     if (!c->name && (!t || (t->kind != CQ_OBJECT_BUILTIN && t->kind != CQ_OBJECT_METHOD)))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called", cq_eval_type_name(c->callee));
+        return t && t->kind == CQ_OBJECT_NAMESPACE
+                   ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s is not implemented", t->text)
+                   : cq_fail(CQ_E_TYPE, NULL, NULL, "%s cannot be called",
+                             cq_eval_type_name(c->callee));
     if (!c->name)
         c->name = t->text;
     if (t && t->kind == CQ_OBJECT_METHOD)

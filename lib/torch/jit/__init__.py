@@ -21,6 +21,10 @@ def script_if_tracing(fn):
     return fn
 
 
+def _script_if_tracing(fn):
+    return fn
+
+
 def script_method(fn):
     return fn
 

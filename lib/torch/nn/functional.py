@@ -411,14 +411,14 @@ def interpolate(input, size=None, scale_factor=None, mode: str = 'nearest',
     scales = None
     if size is not None:
         assert scale_factor is None, "only one of size or scale_factor should be defined"
-        sizes = [size] * n if isinstance(size, int) else list(size)
+        sizes = list(size) if isinstance(size, (list, tuple)) else [int(size)] * n
         assert len(sizes) == n, "size must have one element for each spatial dimension"
     else:
         assert scale_factor is not None, "either size or scale_factor should be defined"
-        if isinstance(scale_factor, (float, int)):
-            scales = [float(scale_factor)] * n
-        else:
+        if isinstance(scale_factor, (list, tuple)):
             scales = [float(scale) for scale in scale_factor]
+        else:
+            scales = [float(scale_factor)] * n
         assert len(scales) == n, "scale_factor must have one element for each spatial dimension"
         if mode == 'area' or (recompute_scale_factor is not None and recompute_scale_factor):
             sizes = [int(math.floor(input.size(i + 2) * scales[i])) for i in range(n)]

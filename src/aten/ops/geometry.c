@@ -147,9 +147,11 @@ cq_status cq_arg_shape(cq_opcall *c, const char *name, const cq_tensor *t, size_
                                 (long long)sizes[i].value, i);
         known = cq_size_mul(c, known, sizes[i]);
     }
-    if (open < n && known.value == 0)
+    /* A dynamic size may be 0 in the example only: the quotient of the expressions is the size. */
+    if (open < n && known.value == 0 && !known.expr)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a size of -1 could be anything beside a size of 0");
-    if (!is_guessed(c, t, known) && (open < n ? have % known.value != 0 : have != known.value))
+    if (!is_guessed(c, t, known) &&
+        (open < n ? known.value && have % known.value != 0 : have != known.value))
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "%s has %lld elements, which do not fill sizes that "
                             "make %lld",

@@ -79,6 +79,13 @@ static bool is_torch(const char *name)
     return cq_starts_with(name, "torch") && (!name[5] || name[5] == '.');
 }
 
+/* Modules that always come from the library: torch, and the loader of torchvision's operators in
+ * C++. */
+static bool is_replaced(const char *name)
+{
+    return is_torch(name) || strcmp(name, "torchvision.extension") == 0;
+}
+
 /* Searches a folder of lib/; "" is lib itself. */
 static cq_status find_under(const char *under, const char *name, cq_source_file **out)
 {
@@ -114,7 +121,7 @@ static cq_status find_file(cq_python *py, const char *name, cq_source_file **out
     *out = NULL;
     if (!*name || strstr(name, "..") || strchr(name, '/'))
         return CQ_OK;
-    for (size_t i = 0; i < py->roots.n && !*out && !is_torch(name); i++) {
+    for (size_t i = 0; i < py->roots.n && !*out && !is_replaced(name); i++) {
         CQ_TRY(find_in_folder(py->roots.items[i], name, out));
         /* A folder of data beside the file is not a module of the library's name. */
         if (*out && (*out)->is_folder) {
@@ -129,7 +136,7 @@ static cq_status find_file(cq_python *py, const char *name, cq_source_file **out
     }
     if (!*out)
         CQ_TRY(find_in_library(name, out));
-    for (size_t i = 0; i < py->paths.n && !*out && !is_torch(name); i++)
+    for (size_t i = 0; i < py->paths.n && !*out && !is_replaced(name); i++)
         CQ_TRY(find_in_folder(py->paths.items[i], name, out));
     if (!*out) /* lib/torchvision, unless the user has the real package */
         CQ_TRY(find_under("", name, out));
@@ -519,13 +526,15 @@ static cq_status import_all(cq_eval *ev, cq_object *module)
     listed = cq_frame_own(module->globals, cq_name(ev->program, "__all__"));
     if (listed && cq_val_is_list(*listed)) {
         for (size_t i = 0; i < listed->u.list->n; i++) {
-            cq_val v;
+            const char *name;
+            cq_val      v;
 
             if (listed->u.list->items[i].kind != CQ_VAL_STR)
                 continue;
-            CQ_TRY(cq_python_member(ev, module, listed->u.list->items[i].u.text->text, &v));
-            CQ_TRY(cq_frame_set(ev, ev->frame,
-                                cq_name(ev->program, listed->u.list->items[i].u.text->text), v));
+            /* Lazily: a module that is still running defines the name later. */
+            name = cq_name(ev->program, listed->u.list->items[i].u.text->text);
+            CQ_TRY(lazy_new(ev, module, module->text, name, &v));
+            CQ_TRY(cq_frame_set(ev, ev->frame, name, v));
         }
         return CQ_OK;
     }

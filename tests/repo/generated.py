@@ -41,7 +41,7 @@ def check_man_options():
         listed = options("".join(re.findall(r"^  (?:-\w, )?--\S+", out, re.M)).replace("  ", "\n"))
         described = options(part) - {"--input", "--example", "--verify", "--out_path",
                                      "--out_onnx_path", "--large_tensor_threshold"}
-        if verb == "testcase":  # it refers to export
+        if verb in ("testcase", "view", "profile"):  # they refer to export
             listed -= options(calque("export", "--help")[1])
         missing = listed - options(part) - {"--entry", "--define", "--weights", "--max-steps",
                                             "--max-memory", "--example", "--input"}

@@ -16,7 +16,7 @@ def all_files():
     """Every file, without git or a repository: except build/ and similar folders."""
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in ("build", "__pycache__") and name[0] != "."]
-        yield from (str(pathlib.Path(folder, name).relative_to(ROOT)) for name in names)
+        yield from (str(pathlib.Path(folder, name).relative_to(ROOT)) for name in names if name != ".git")
 
 
 def files(*patterns):

@@ -1,6 +1,6 @@
 """typing: names for annotations, which are not evaluated at run time."""
-from collections.abc import (Collection, Container, Generator, Iterable, Iterator, Mapping,
-                             MutableMapping, MutableSequence, Sequence)
+from collections.abc import (Callable, Collection, Container, Generator, Iterable, Iterator,
+                             Mapping, MutableMapping, MutableSequence, Sequence)
 
 
 class _Form:
@@ -38,7 +38,6 @@ class Protocol:
 Any = _Form("Any")
 Optional = _Form("Optional")
 Union = _Form("Union")
-Callable = _Form("Callable")
 Literal = _Form("Literal")
 Final = _Form("Final")
 ClassVar = _Form("ClassVar")

@@ -192,6 +192,8 @@ static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
             i++;
         if (i == def->n_params && takes_keywords(def))
             continue;
+        if (c->ev->program->python && (i == def->n_params || (i < c->n && !def->params[i].kw_only)))
+            c->ev->raised_class = "TypeError";
         if (i == def->n_params)
             return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "unknown argument \"%s\"", c->names[k]);
         if (i < c->n && !def->params[i].kw_only)

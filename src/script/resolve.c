@@ -59,17 +59,30 @@ static cq_val unwrapped(cq_val v)
     return is_wrapped(v) ? cq_object_of(v)->self : v;
 }
 
+/* A list or dict of Python source stores the instance itself, which is the last argument. */
+static bool stores_last(const cq_fncall *c)
+{
+    static const char *const names[] = { "aten::append", "aten::_set_item", "aten::__setitem__",
+                                         "aten::insert", "aten::setdefault" };
+    const cq_val             self    = c->n > 1 ? unwrapped(c->args[0]) : CQ_NONE;
+
+    return c->ev->program->python && c->name && CQ_IS_AMONG(c->name, names) &&
+           (self.kind == CQ_VAL_LIST || self.kind == CQ_VAL_DICT) &&
+           cq_object_as(c->args[c->n - 1], CQ_OBJECT_INSTANCE);
+}
+
 cq_status cq_fncall_unwrap(cq_fncall *c)
 {
-    cq_val list;
-    size_t i = 0;
+    const size_t kept = stores_last(c) ? c->n - 1 : c->n;
+    cq_val       list;
+    size_t       i = 0;
 
-    while (i < c->n && !is_wrapped(c->args[i]))
+    while (i < kept && !is_wrapped(c->args[i]))
         i++;
-    if (i < c->n) {
+    if (i < kept) {
         CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &list));
         for (i = 0; i < c->n; i++)
-            CQ_TRY(cq_list_push(list.u.list, unwrapped(c->args[i])));
+            CQ_TRY(cq_list_push(list.u.list, i < kept ? unwrapped(c->args[i]) : c->args[i]));
         c->args = list.u.list->items;
     }
     i = 0;

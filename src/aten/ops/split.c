@@ -12,7 +12,7 @@ static cq_status sizes_of_parts(cq_opcall *c, const cq_tensor *self, size_t dim,
     const cq_val *given = &c->args[1];
     cq_int        whole = self->sizes[dim], each, sum = cq_i(0);
 
-    if (given->kind == CQ_VAL_LIST) {
+    if (cq_val_is_list(*given)) {
         *n     = given->u.list->n;
         *sizes = cq_alloc_array(*n, sizeof **sizes);
         if (!*sizes)

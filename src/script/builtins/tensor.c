@@ -219,6 +219,9 @@ static cq_status new_tensor(cq_fncall *c)
     shape    s = { 0 };
     cq_dtype dtype;
 
+    if (cq_object_as(v, CQ_OBJECT_INSTANCE) && cq_object_of(v)->type &&
+        strcmp(cq_object_of(v)->type->cls->name, "ndarray") == 0)
+        CQ_TRY(cq_eval_attribute(c->ev, v, "tensor", &v));
     if (v.kind == CQ_VAL_TENSOR) {
         c->result = v;
         return asked.kind == CQ_VAL_INT ? CQ_CALL_OPERATOR(c->ev, &c->result, "aten::to", v, asked)

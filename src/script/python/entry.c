@@ -55,6 +55,27 @@ cq_status cq_python_name_modules(cq_script *s)
     return cq_script_each_module(s, set_path, s->program);
 }
 
+/* A file that imports its own package by name is imported by it, as in Python: the package runs
+ * first if it was not run yet. */
+static cq_status run_package(cq_eval *ev)
+{
+    const cq_object *main = ev->program->python->main;
+    const char      *dot  = strrchr(main->text, '.');
+    char             name[512];
+    cq_object       *package = NULL;
+    size_t           i       = 0;
+
+    if (!dot || (size_t)(dot - main->text) >= sizeof name)
+        return CQ_OK;
+    snprintf(name, sizeof name, "%.*s", (int)(dot - main->text), main->text);
+    while (i < main->unit->n_imports && strcmp(main->unit->imports[i].module, name) != 0)
+        i++;
+    if (i == main->unit->n_imports)
+        return CQ_OK;
+    CQ_TRY(cq_python_module(ev->program, name, &package));
+    return package ? cq_python_run(ev, package) : CQ_OK;
+}
+
 /* ---- what the file offers ---- */
 
 static cq_status find_class(cq_eval *ev, const char *module, const char *name, cq_object **out)
@@ -263,6 +284,7 @@ static cq_status make(void *user)
     cq_eval *ev = m->ev;
     cq_val   v, made;
 
+    CQ_TRY(run_package(ev));
     CQ_TRY(cq_python_run(ev, ev->program->python->main));
     ev->frame = ev->program->python->main->globals;
     if (m->entry)

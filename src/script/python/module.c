@@ -516,6 +516,14 @@ static cq_status import_module(cq_eval *ev, const cq_ast_import *m)
     return cq_frame_set(ev, ev->frame, m->alias ? m->alias : cq_name(ev->program, bound), v);
 }
 
+/* A module that a package imports may itself import names of the package: they stay as they are. */
+static bool leads_back(const cq_eval *ev, cq_val v, const char *name)
+{
+    const cq_object *t = cq_object_as(v, CQ_OBJECT_LAZY);
+
+    return t && t->text == name && cq_object_of(t->self) == module_of_frame(ev);
+}
+
 static cq_status import_all(cq_eval *ev, cq_object *module)
 {
     cq_val *listed;
@@ -541,7 +549,8 @@ static cq_status import_all(cq_eval *ev, cq_object *module)
     for (size_t i = 0; i < module->globals->slots.cap; i++) {
         const char *name = module->globals->slots.slots[i].key;
 
-        if (name && name[0] != '_' && name[0] != '%')
+        if (name && name[0] != '_' && name[0] != '%' &&
+            !leads_back(ev, *cq_frame_own(module->globals, name), name))
             CQ_TRY(cq_frame_set(ev, ev->frame, name, *cq_frame_own(module->globals, name)));
     }
     return CQ_OK;

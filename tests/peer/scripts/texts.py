@@ -45,3 +45,29 @@ class Derived(Base):
 
 print(Derived(4).a, Derived(5).calls)
 print(sys.modules[logged.__module__].Point(7).x, "no.such.module" in sys.modules)
+
+
+# ---- members of an enum that extends str, stored in containers ----
+
+from enum import Enum  # noqa: E402
+
+
+class Format(str, Enum):
+    NCHW = 'NCHW'
+    NHWC = 'NHWC'
+
+
+print(Format('NHWC') is Format.NHWC, Format(Format.NCHW) is Format.NCHW, Format['NHWC'] is Format.NHWC)
+kept = []
+kept.append(Format.NHWC)
+print(kept[0] is Format.NHWC, {"k": Format.NCHW}["k"] == 'NCHW')
+
+
+def only(a):
+    return a
+
+
+try:
+    only(b=1)
+except TypeError:
+    print("TypeError")

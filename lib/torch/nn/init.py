@@ -158,7 +158,11 @@ def orthogonal_(tensor, gain=1, generator=None):
     flat = torch.empty((rows, cols), dtype=tensor.dtype).normal_(0, 1)
     if rows < cols:
         flat = flat.t()
-    q = _orthonormal(flat)
+    if flat.shape[0] <= 64:
+        q, r = torch.linalg.qr(flat)
+        q = q * torch.diag(r, 0).sign()
+    else:  # linalg.qr is written out for each row, and refuses larger matrices
+        q = _orthonormal(flat)
     if rows < cols:
         q = q.t()
     with torch.no_grad():

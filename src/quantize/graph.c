@@ -283,7 +283,6 @@ cq_status cq_quantizer_find(cq_quantizer *q)
     for (uint32_t i = 0; i < q->g->node.n; i++)
         CQ_TRY(cq_onnx_each_read(q->g->node.items[i], note_read,
                                  &(reader){ .q = q, .node = q->g->node.items[i] }));
-    exclude(q, &q->g->input);
     exclude(q, &q->g->output);
     CQ_TRY(drop_shared(q));
     for (size_t i = 0; i < q->layers.n; i++)

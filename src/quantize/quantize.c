@@ -110,16 +110,28 @@ static cq_status judge(cq_quantizer *q, cq_quantize_hook hook, void *user)
 
 /* ---- the graph ---- */
 
-/* Float weights that are quantized are not initializers any more. */
+static bool is_replaced(const cq_quantizer *q, const char *name)
+{
+    const cq_quant_weight *w = name ? cq_map_get(&q->weights, name) : NULL;
+
+    return w && w->has_initializers && !w->is_kept;
+}
+
+/* Float weights that are quantized are no initializers any more, and no inputs: files of old
+ * exporters list every weight as an input. */
 static void drop_weights(cq_quantizer *q)
 {
     uint32_t left = 0;
 
+    for (uint32_t i = 0; i < q->g->input.n; i++)
+        if (!is_replaced(q, q->g->input.items[i]->name))
+            q->g->input.items[left++] = q->g->input.items[i];
+    q->g->input.n = left;
+    left          = 0;
     for (uint32_t i = 0; i < q->g->initializer.n; i++) {
-        cq_onnx_tensor        *t = q->g->initializer.items[i];
-        const cq_quant_weight *w = t->name ? cq_map_get(&q->weights, t->name) : NULL;
+        cq_onnx_tensor *t = q->g->initializer.items[i];
 
-        if (!w || !w->has_initializers || w->is_kept || w->message != t)
+        if (!is_replaced(q, t->name))
             q->g->initializer.items[left++] = t;
     }
     q->g->initializer.n = left;
@@ -226,6 +238,8 @@ CQ_API cq_status cq_onnx_model_quantize(cq_onnx_model *m, const cq_quantize_opti
     CQ_TRY(cq_sized_take(&q.options, given, "cq_quantize_options"));
     CQ_TRY(check_options(&q.options));
     CQ_TRY(raise_opset(m, &q.options));
+    if (m->ir_version < 4) /* initializers need not be inputs */
+        cq_onnx_model_set_ir_version(m, 4);
     CQ_TRY(cq_onnx_model_sort(&sorted, m));
     status = quantize(&q, hook, user);
     cq_quantizer_clear(&q);

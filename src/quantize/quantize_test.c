@@ -219,6 +219,28 @@ static void layers_with_large_errors_stay(void **state)
     cq_onnx_model_free(m);
 }
 
+/* In files of IR version 3 every initializer is an input, too. */
+static void weights_that_are_inputs_are_quantized(void **state)
+{
+    static const char   text[] = "<ir_version: 3, opset_import: [\"\" : 11]>\n"
+                                 "g (float[n, 2] x, float[2, 2] w) => (float[n, 2] y)\n"
+                                 "<float[2, 2] w = {1, 2, 3, 4}> { y = MatMul (x, w) }";
+    cq_quantize_options o      = options_of(CQ_QUANTIZE_WEIGHTS, 8, 0);
+    cq_onnx_model      *before = NULL, *after = NULL;
+    cq_proof            proof;
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_parse(&before, text, strlen(text), "<test>"));
+    CHECK_OK(cq_onnx_model_parse(&after, text, strlen(text), "<test>"));
+    CHECK_OK(cq_onnx_model_quantize(after, &o, NULL, NULL));
+    check_ops(after, "DequantizeLinear MatMul");
+    CHECK(after->graph->input.n == 1 && after->ir_version >= 4);
+    CHECK_OK(cq_onnx_prove_quantized(&proof, before, after, &o, NULL, NULL, NULL));
+    CHECK(proof.n_runs > 0);
+    cq_onnx_model_free(before);
+    cq_onnx_model_free(after);
+}
+
 static void a_searched_scale_beats_the_extreme(void **state)
 {
     const cq_scale_rule rule = { 4, true, false, CQ_DTYPE_F32 };
@@ -326,6 +348,7 @@ int main(void)
         cmocka_unit_test(products_of_integers),
         cmocka_unit_test(calibrated_products),
         cmocka_unit_test(layers_with_large_errors_stay),
+        cmocka_unit_test(weights_that_are_inputs_are_quantized),
         cmocka_unit_test(a_searched_scale_beats_the_extreme),
         cmocka_unit_test(ranges_do_not_depend_on_the_order),
         cmocka_unit_test(a_percentile_cuts_outliers),

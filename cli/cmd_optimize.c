@@ -106,7 +106,7 @@ static const cli_option options[] = {
     { "skip", "A,B", "do not run these passes; repeatable", 0 },
     { "for", "TARGET", "onnx, or onnxruntime, which adds operators of com.microsoft (onnx)", 0 },
     { "inline", NULL, "replace calls of functions by their nodes first", 0 },
-    { "report", "FILE.json", "write how many nodes each pass removed", 0 },
+    { "report", "OUT", "write how many nodes each pass removed, as JSON", 0 },
     { 0 },
 };
 

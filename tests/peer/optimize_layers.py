@@ -2,6 +2,7 @@
 """calque optimize on layers that exporters write out: they become one operator of the model's opset,
 or, with --for onnxruntime, of com.microsoft. ONNX Runtime gives what PyTorch gives."""
 import collections
+import json
 import math
 import pathlib
 import sys
@@ -105,9 +106,12 @@ def check(folder, net, opset, target, options, wanted):
         y = torch.randn(3, 6, 8)
         want = net(y)
     for words in (["convert", folder / "in.onnx", "--opset", target, "-o", folder / "at.onnx"],
-                  ["optimize", folder / "at.onnx", *options, "-o", folder / "out.onnx"]):
+                  ["optimize", folder / "at.onnx", *options, "-o", folder / "out.onnx", "--report",
+                   folder / "report.json"]):
         code, _, err = calque(*words)
         assert code == 0, err.strip()[-400:]
+    report = json.loads((folder / "report.json").read_text())
+    assert report["nodes_after"] == len(onnx.load(str(folder / "out.onnx")).graph.node), report
     found = collections.Counter(n.op_type for n in onnx.load(str(folder / "out.onnx")).graph.node)
     assert {op: found[op] for op in wanted} == wanted, dict(found)
     expect_close(np.asarray(run_ort(folder / "out.onnx", {"x": y.numpy()})[0]), want.numpy())

@@ -51,6 +51,8 @@ static int write_view(const cli_args *args, cq_onnx_model *model)
     cq_onnx_model_free(options.other);
     if (code == CLI_DONE)
         cli_wrote(args, has_page ? path : svg, " %zu nodes,", cq_onnx_model_n_nodes(model));
+    if (code == CLI_DONE && cli_has(args, "open"))
+        code = cli_result(cq_opener_open(has_page ? path : svg));
     return code;
 }
 
@@ -86,6 +88,7 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     { "output", "OUT", "the page to write (MODEL.html)", 'o' },
+    { "open", NULL, "open the page in the browser", 0 },
     { "svg", "OUT", "write a still picture; without -o instead of the page", 0 },
     { "profile", "FILE", "colour the nodes by time: a file of calque run --profile", 0 },
     { "diff", "OTHER", "show another ONNX model beside it, and what differs", 0 },

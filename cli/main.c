@@ -100,6 +100,8 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
         return CLI_DONE;
     }
     CLI_TRY(cli_open_streams(&args));
+    if (cli_verb_has(verb, "open") && cli_has(&args, "open"))
+        CLI_TRY(cli_result(cq_opener_start()));
     if (!args.no_sandbox)
         cli_sandbox(&args);
     cli_limit_outputs(&args);

@@ -49,6 +49,11 @@ CQ_API void cq_program_begin(int *argc, char ***argv, int exit_code);
  * path that can be opened. */
 CQ_API cq_status cq_stdin_spool(char *path, size_t size);
 
+/* Opens a file in the user's browser. The process that starts it has to exist before a sandbox is
+ * entered: call cq_opener_start first. */
+CQ_API cq_status cq_opener_start(void);
+CQ_API cq_status cq_opener_open(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -40,6 +40,7 @@ from ._session import ModelMetadata, NodeArg, Session
 from ._tensor import Tensor, as_tensor
 from ._threads import get_threads, set_threads
 from ._verify import Verified
+from ._view import view
 
 __version__ = text(lib.cq_version_string())
 
@@ -48,5 +49,5 @@ __all__ = [
     "Function", "Graph", "Info", "Initializers", "InternalError", "InvalidModel", "Model", "ModelMetadata", "Node", "NodeArg",
     "NotFound", "OutOfMemory", "Program", "ScriptError", "Session", "SessionOptions", "Tensor", "TypeMismatch",
     "UnsupportedError", "Value", "VerificationError", "Verified", "as_tensor", "audit", "export", "get_threads", "inspect", "load", "run",
-    "set_threads",
+    "set_threads", "view",
 ]

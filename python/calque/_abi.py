@@ -1247,6 +1247,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_value_tensor": (c_void_p, [c_void_p]),
     "cq_onnx_verify": (c_int, [c_char_p, c_char_p, c_double, c_double, POINTER(cq_session_options)]),
     "cq_op_info_at": (c_bool, [c_size_t, POINTER(cq_op_info)]),
+    "cq_opener_open": (c_int, [c_char_p]),
+    "cq_opener_start": (c_int, []),
     "cq_optimize_options_init": (None, [POINTER(cq_optimize_options)]),
     "cq_optimize_pass": (c_char_p, [c_size_t, POINTER(c_char_p)]),
     "cq_outputs_begin": (None, []),

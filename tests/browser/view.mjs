@@ -287,6 +287,17 @@ async function overlays() {
   await finish(page, "diff-half");
 }
 
+/* --open gives the page to xdg-open, from inside of the sandbox. */
+async function opening() {
+  const bin = file("bin"), said = file("opened");
+  fs.mkdirSync(bin, { recursive: true });
+  fs.rmSync(said, { force: true });
+  fs.writeFileSync(path.join(bin, "xdg-open"), `#!/bin/sh\necho "$1" >${said}.part && mv ${said}.part ${said}\n`, { mode: 0o755 });
+  execFileSync(CALQUE, ["view", file("a.onnx"), "-q", "-o", file("a.html"), "--open"], { env: { ...process.env, PATH: bin + ":" + process.env.PATH } });
+  for (let i = 0; i < 100 && !fs.existsSync(said); i++) await new Promise((done) => setTimeout(done, 50));
+  check("--open starts the browser", fs.existsSync(said) && fs.readFileSync(said, "utf8").trim() === file("a.html"));
+}
+
 async function hostile() {
   const evil = "</script><img src=x onerror=window.hit=1>";
   const model = parsed("hostile", HEADER + `"${evil}" (float[4] "${evil}x") => (float[4] "${evil}y") {\n ["${evil}/a/b"] "${evil}z" = Relu("${evil}x")\n ["${evil}/a/c"] "${evil}y" = Relu("${evil}z")\n}`);
@@ -298,7 +309,7 @@ async function hostile() {
   await finish(page, "hostile");
 }
 
-for (const test of [classics, panels, keyboard, themes, control, language, large, overlays, hostile]) {
+for (const test of [classics, panels, keyboard, themes, control, language, large, overlays, opening, hostile]) {
   try {
     await test();
   } catch (error) {

@@ -120,6 +120,22 @@ cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
     return status;
 }
 
+cq_status cq_error_add_caller(cq_status status, const char *where)
+{
+    enum { MAX_CALLERS = 6 };
+    const char  *shown = record.excerpt;
+    const size_t n     = strlen(shown);
+    int          count = 0;
+
+    while ((shown = strstr(shown, "\ncalled at "))) {
+        shown++;
+        count++;
+    }
+    if (n && count < MAX_CALLERS && n + strlen(where) + 16 < sizeof record.excerpt)
+        snprintf(record.excerpt + n, sizeof record.excerpt - n, "\ncalled at %s", where);
+    return status;
+}
+
 cq_status cq_no_memory(void)
 {
     return cq_fail(CQ_E_NO_MEMORY, NULL, NULL, "out of memory");

@@ -29,6 +29,10 @@ cq_status cq_error_add_line(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool cq_error_has_excerpt(void);
 
+/* Behind the excerpt, where the function was called that failed; the innermost calls come first,
+ * and only some of them are kept. */
+cq_status cq_error_add_caller(cq_status status, const char *where);
+
 cq_status cq_no_memory(void);
 cq_status cq_argument_missing(const char *function, const char *wanted);
 
@@ -43,7 +47,7 @@ void                           cq_error_restore(const cq_error_record *record);
 #define CQ_ERROR_MESSAGE_SIZE 2048
 #define CQ_ERROR_PLACE_SIZE   512
 #define CQ_ERROR_HINT_SIZE    512
-#define CQ_ERROR_EXCERPT_SIZE 512
+#define CQ_ERROR_EXCERPT_SIZE 1024
 
 struct cq_error_record {
     cq_status status;

@@ -86,6 +86,17 @@ def model_files():
         assert os.listdir(folder) == ["model.py"], os.listdir(folder)
 
 
+def call_chain():
+    """An error shows where the function that failed was called, the innermost call first."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = ("def pick(n):\n    return [1][n]\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+                "        return x + pick(4)\ndef main():\n    print(Net()(x))\nmain()\n")
+        code, err, _ = run(pathlib.Path(folder), text)
+        calls = [line.strip() for line in err.splitlines() if "called at" in line]
+        assert code == 1 and "in script.py:6:12" in err, err
+        assert calls == ["called at script.py:9:20", "called at script.py:11:11", "called at script.py:12:1"], err
+
+
 def main():
     report = peers.Report(__file__)
     with report.case("a script writes below its working folder"):
@@ -94,6 +105,8 @@ def main():
         writes(["--no-sandbox"])
     with report.case("a script reads below its working folder"):
         reads()
+    with report.case("an error shows the chain of calls"):
+        call_chain()
     with report.case("a model file writes nothing"):
         model_files()
     return report.finish()

@@ -264,8 +264,9 @@ bool cq_kernel_fill_later(cq_tensor *out, cq_dtype dtype, const void *value)
     cq_storage *s = out->storage;
     element    *e;
 
-    if (s->size < SMALL_FILL || s->mapped || s->is_caller || out->offset ||
-        !cq_tensor_is_contiguous(out) ||
+    /* Writing to a storage that is still to be made would make it first. */
+    if ((s->size < SMALL_FILL && !atomic_load(&s->is_pending)) || s->mapped || s->is_caller ||
+        out->offset || !cq_tensor_is_contiguous(out) ||
         (size_t)cq_tensor_numel(out) * cq_dtype_size(out->dtype) != s->size)
         return false;
     e = cq_zalloc(sizeof *e);

@@ -365,6 +365,7 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->call.entry = cli_value(args, "entry");
     CLI_TRY(cli_limits_read(&model->limits, args));
     CLI_TRY(read_paths(model, args));
+    model->weights = cli_value(args, "weights");
     CLI_TRY(open_any(model, args->operands[0],
                      cli_value(args, "weights") && !cli_has(args, "weights-not-strict")));
     CLI_TRY(cli_check_kind(args, model->front_end == &zoo_front_end          ? CLI_KIND_BUILT_IN

@@ -96,6 +96,7 @@ struct cli_model {
     cli_signature        takes;
     size_t               n_output_names;
     const char          *output_names[CLI_MAX_OUTPUTS];
+    const char          *weights; /* the file of --weights; NULL: none */
     size_t               n_paths;
     const char          *paths[CLI_MAX_PATHS]; /* --path: where Python source finds modules */
 };

@@ -6,6 +6,7 @@
 
 #include <calque/info.h>
 #include <calque/script.h>
+#include <calque/system.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,8 @@ enum { METHODS = 1 /* the table after that of facts */ };
 /* A few lines of source make a large model, with initial weights: 1 GiB may be written, as if so
  * many bytes had been read. */
 enum { SOURCE_OUTPUTS = 64 << 20 };
+
+#define DEFAULT_MEMORY ((uint64_t)1 << 30) /* as --max-memory has it */
 
 /* Newer traces hold the sizes of the inputs that they were made with. */
 static void describe_example(cli_signature *takes, const cq_script *script)
@@ -60,6 +63,18 @@ static void declare_inputs(cli_signature *takes, const char *entry)
     takes->n_declared = takes->n_own;
 }
 
+/* The memory for making a model whose parameters the file of --weights then replaces: they are as
+ * large as that file. 0: the default. */
+static uint64_t bytes_to_make(const cli_model *model)
+{
+    uint64_t size = 0;
+
+    if (model->limits.bytes || !model->weights ||
+        cq_path_look_up(model->weights, &size) != CQ_PATH_FILE)
+        return model->limits.bytes;
+    return DEFAULT_MEMORY + 2 * size;
+}
+
 /* Python source: its entry is an expression, which makes the module or function that is called. */
 static cq_status make_python(cli_model *model, cq_script *script)
 {
@@ -69,10 +84,11 @@ static cq_status make_python(cli_model *model, cq_script *script)
         if (status != CQ_OK)
             return status;
     }
-    cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
+    cq_script_set_limits(script, model->limits.steps, bytes_to_make(model));
     cli_allow_outputs(SOURCE_OUTPUTS);
     cq_status status = cq_script_make(script, model->call.entry);
 
+    cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
     model->call.entry = NULL;
     return status;
 }

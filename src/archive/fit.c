@@ -166,6 +166,18 @@ static void put_keys(cq_str *out, const char *kind, const cq_str *keys, size_t n
     cq_str_add(out, ".");
 }
 
+/* What a load that is not strict leaves as it was, and ignores. */
+static cq_status note_leniency(const problems *p, const fitting *f)
+{
+    cq_str *note = &f->weights->note;
+
+    if (p->n_missing || p->n_unexpected)
+        cq_str_printf(note, "%sthe weights fit in part:", note->len ? "; " : "");
+    put_keys(note, "Missing", &p->missing, p->n_missing);
+    put_keys(note, "Unexpected", &p->unexpected, p->n_unexpected);
+    return note->status;
+}
+
 static cq_status report(const problems *p, const fitting *f, const char *model, uint32_t flags)
 {
     const bool is_strict = !(flags & CQ_WEIGHTS_NOT_STRICT);
@@ -176,6 +188,8 @@ static cq_status report(const problems *p, const fitting *f, const char *model, 
 
     if (is_strict)
         put_keys(&text, "Missing", &p->missing, p->n_missing);
+    else if (!is_onnx && only_keys)
+        CQ_TRY(note_leniency(p, f));
     if (is_strict || is_onnx)
         put_keys(&text, "Unexpected", &p->unexpected, p->n_unexpected);
     cq_str_add(&text, cq_str_text(&p->misshapen));

@@ -1,5 +1,8 @@
 /* calque convert: an ONNX model in another form: opset, names, IR version, where weights lie. */
 #include "edit.h"
+#include "model.h"
+
+#include <calque/export.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +63,15 @@ static int convert_type(cli_edit *e, const cli_args *args)
     return cli_result(cq_onnx_model_convert_float(e->after, dtype, &options));
 }
 
+/* Both models get them: the proof is about the other changes. */
+static cq_status load_weights(void *edit, cq_weights *weights, uint32_t flags)
+{
+    cli_edit *e      = edit;
+    cq_status status = e->before ? cq_onnx_model_load_weights(e->before, weights, flags) : CQ_OK;
+
+    return status == CQ_OK ? cq_onnx_model_load_weights(e->after, weights, flags) : status;
+}
+
 static int place_weights(cli_edit *e, const cli_args *args)
 {
     if (cli_has(args, "external-data") && cli_has(args, "embed"))
@@ -93,6 +105,7 @@ static int convert(cli_edit *e, const cli_args *args)
     CLI_TRY(cli_number(args, "opset", 7, 1000, &opset));
     CLI_TRY(cli_number(args, "ir-version", 1, 1000, &ir));
     CLI_TRY(place_weights(e, args));
+    CLI_TRY(cli_weights(args, load_weights, e));
     if (opset) {
         CLI_TRY(cli_result(cq_onnx_model_convert_opset(e->after, opset)));
         snprintf(e->detail, sizeof e->detail, "opset %lld -> %lld", (long long)was,
@@ -121,6 +134,7 @@ static const cli_option options[] = {
     { "io", NULL, "--to changes the type of inputs and outputs, too", 0 },
     { "inputs", "X=SIZES", "other sizes for an input: x=batchx3xHxW; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
+    { "weights", "FILE", "weights of torch.save or safetensors, by the names of initializers", 0 },
     { "ir-version", "N", "the version of the file format", 0 },
     { "external-data", NULL, "write weights to OUT.data", 0 },
     { "embed", NULL, "write weights into OUT", 0 },

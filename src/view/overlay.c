@@ -144,7 +144,7 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *o, cq_view_timi
     CQ_TRY(o->trace ? cq_profile_each(o->trace, add_time, &t) : read_trace(&t, o->profile));
     if (!t.n_found)
         return cq_fail(CQ_E_FORMAT, o->profile ? cq_in_file(o->profile, NULL) : NULL,
-                       "make the profile with: calque run MODEL --profile FILE",
+                       "profile a run of this model, and use the file of that run",
                        "the profile names no node of this model");
     v->n_runs  = t.n_runs;
     v->seconds = 0;

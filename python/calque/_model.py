@@ -429,7 +429,7 @@ class Model:
         options.calibration = None if calibrate is None else encoded(os.fspath(calibrate))
         options.input_low, options.input_high = input_range or (0.0, 0.0)
         options.flags = _abi.CQ_QUANTIZE_ASYMMETRIC if asymmetric else 0
-        call(lib.cq_onnx_model_quantize, self._change(), byref(options), None, None)
+        call(lib.cq_onnx_model_quantize, self._change(), byref(options), _abi.cq_quantize_hook(), None)
         return self
 
     def cut(self, inputs: Sequence[str] = (), outputs: Sequence[str] = (), *,

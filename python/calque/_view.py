@@ -8,7 +8,8 @@ from ctypes import byref
 from . import _abi
 from ._call import call
 from ._lib import encoded, lib
-from ._model import Model, Source
+from ._model import Model
+from ._source import Source
 
 
 def view(model: Source, path: str | os.PathLike[str] | None = None, *, svg: bool = False, title: str | None = None,

@@ -406,7 +406,7 @@ def symbolic_functions_are_used():
     assert ops_of(model) == ["HardSigmoid", "Mul"], ops_of(model)
     expect_close(peers.run_ort(model, {"input_0": x})[0],
                  x * (x * 0.25 + 0.5).clip(0, 1))
-    for text, where in (("aten::silu 9: Mul(self)\n", "line 1"), ("# x\naten::silu 9 Mul(self)\n", "line 2"),
+    for text, where in (("aten::silu 9: Mul(self)\n", ":1"), ("# x\naten::silu 9 Mul(self)\n", ":2"),
                         ('symbolic("silu", "Relu", opset=9)\n', ":1:"), ('symbolic("aten::silu", "Relu")\n', ":1:"),
                         (head + "    return Mul(self, nobody)\n", ":3:"), (head + "    return Mul(self\n", ":3:"),
                         ("x = 1\n", ":1:")):

@@ -268,6 +268,7 @@ async function overlays() {
   calque("strip", file("resnet18.onnx"), "-q", "-o", file("stripped.onnx"));
   page = await open(view("stripped", file("stripped.onnx")));
   check("a stripped model has its structure", (await items(page)) >= 8);
+  check("findings of one kind are grouped", (await page.$$("aside .note")).length > 3 && (await page.$$("aside details")).length === 1);
   await finish(page, "stripped");
 
   const a = parsed("a", HEADER + "net (float[4] x) => (float[4] y) { a = Relu(x)\n b = Exp(a)\n c = Abs(b)\n y = Neg(c) }");
@@ -283,7 +284,8 @@ async function overlays() {
   page = await open(view("diff-half", file("resnet18.onnx"), "--diff", file("half.onnx")));
   check("a diff of precisions shows deviations", /common values were compared; the largest deviation is (?!0$)/m.test(await panel(page)));
   await page.select("header select", "deviation");
-  check("the deviation is shown at the nodes", /deviation \d\.\de-\d/.test((await page.$$eval(".item .s", (l) => l.map((t) => t.textContent))).join("\n")));
+  check("nodes that were not compared have a colour", (await page.$$eval(".item:not(.box):not(.port) > rect.f", (l) => l.map((r) => getComputedStyle(r).fill))).every((fill) => fill !== "rgb(0, 0, 0)"));
+  check("the deviation is shown at the nodes", /Δ \d\.\de-\d/.test((await page.$$eval(".item .s", (l) => l.map((t) => t.textContent))).join("\n")));
   await finish(page, "diff-half");
 }
 

@@ -587,7 +587,20 @@ const calqueView = (() => {
       return make("table", {}, body);
     }
     button(text, action) { return make("button", { class: "link", type: "button", onclick: action }, text); }
-    notes(list) { return (list || []).map((n) => make("p", { class: "note" }, n)); }
+    /* Findings, the first few of each kind; the others open on demand. */
+    notes(list) {
+      const kinds = new Map(), shown = [];
+      for (const text of list || []) {
+        const kind = text.split(":", 1)[0];
+        if (!kinds.has(kind)) kinds.set(kind, []);
+        kinds.get(kind).push(make("p", { class: "note" }, text));
+      }
+      for (const [kind, all] of kinds) {
+        shown.push(...all.slice(0, 3));
+        if (all.length > 3) shown.push(make("details", {}, make("summary", {}, all.length - 3 + " more: " + kind), ...all.slice(3)));
+      }
+      return shown;
+    }
 
     nodeLink(pane, n) {
       const node = pane.model.doc.nodes[n], op = pane.model.op(node);
@@ -921,19 +934,20 @@ const calqueView = (() => {
 
     /* The colour of an item: its family, or a share of the total. */
     colour(model, item, op) {
+      const plainFill = item.k === OP ? "var(--other)" : null;
       if (this.overlay === "family") return op && item.k === OP ? "var(--" + (FAMILIES.has(op[2]) ? op[2] : "other") + ")" : null;
       if (this.overlay === "deviation") { // from 1e-7 to 0.1 of the largest number
         const d = item.k >= INPUT ? -1 : model.deviation(item);
-        return d < 0 ? null : heat(Math.min(1, Math.max(0, (Math.log10(d + 1e-30) + 7) / 6)), this.root.dataset.theme === "dark");
+        return d < 0 ? plainFill : heat(Math.min(1, Math.max(0, (Math.log10(d + 1e-30) + 7) / 6)), this.root.dataset.theme === "dark");
       }
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
-      if (item.k >= INPUT || !total) return null;
+      if (item.k >= INPUT || !total) return plainFill;
       return heat(Math.sqrt(Math.min(1, own / total)), this.root.dataset.theme === "dark");
     }
     extra(model, item) {
       if (this.overlay === "family" || item.k >= INPUT) return "";
-      if (this.overlay === "deviation") { const d = model.deviation(item); return d < 0 ? "" : "deviation " + d.toExponential(1); }
+      if (this.overlay === "deviation") { const d = model.deviation(item); return d < 0 ? "" : "Δ " + d.toExponential(1); }
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       if (!own || !total) return "";

@@ -56,7 +56,7 @@ typedef struct cli_verb {
     size_t            min_operands, max_operands;
     size_t            n_read;         /* so many operands are files that are read; the others are
                                        * folders or words */
-    bool fills;                       /* its output is meant to be larger than what it reads */
+    bool fills;                       /* its output may be larger than its input */
     bool passes_on;                   /* whatever follows its first operand is an operand */
     int (*run)(const cli_args *args); /* an exit code */
 } cli_verb;

@@ -1,4 +1,4 @@
-/* calque convert: an ONNX model in another form: opset, names, IR version, where weights lie. */
+/* calque convert: changes the opset, types, sizes, names, weights or storage of an ONNX model. */
 #include "edit.h"
 #include "model.h"
 
@@ -130,7 +130,7 @@ static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
     { "opset", "N", "the version of ONNX's operators, 7 to the newest, up or down", 0 },
     { "to", "TYPE", "compute in float16, bfloat16 or float32; inputs and outputs stay", 0 },
-    { "keep", "A,B", "operators and nodes that --to leaves as they are; repeatable", 0 },
+    { "keep", "A,B", "operators and nodes that --to does not convert; repeatable", 0 },
     { "io", NULL, "--to changes the type of inputs and outputs, too", 0 },
     { "inputs", "X=SIZES", "other sizes for an input: x=batchx3xHxW; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },

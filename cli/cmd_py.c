@@ -40,11 +40,11 @@ const cli_verb cli_verb_py = {
     .operands = "SCRIPT [ARGUMENT...]",
     .summary  = "run a Python script that builds and exports models",
     .about =
-        "Evaluates SCRIPT with calque's own torch (docs/from-source.md says what is supported).\n"
+        "Evaluates SCRIPT with calque's own torch (docs/from-source.md lists what is supported).\n"
         "torch.onnx.export, torch.save and pytorch_pfn_extras.onnx write files; torch.load and\n"
-        "torch.jit.load read them: files below the working directory, and those that are an\n"
-        "ARGUMENT. print writes to standard output. There are no processes and no networks.\n"
-        "Whatever follows SCRIPT is sys.argv.",
+        "torch.jit.load read them. The script can use files below the working directory and\n"
+        "files that are named as an ARGUMENT. It cannot start processes or use the network.\n"
+        "print writes to standard output. sys.argv is SCRIPT and the arguments after it.",
     .options      = options,
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

@@ -2,13 +2,13 @@
 # Installs what building and testing calque need, and only what is missing.
 #
 #     tools/setup.sh build          compiler, CMake, the libraries calque links
-#     tools/setup.sh build test     and what the tests need: cmocka, clang, python
-#     tools/setup.sh peers          and whom they are measured against: PyTorch, onnx, ONNX Runtime
-#     tools/setup.sh modern         today's PyTorch and compilers, in folders of their own (8 GB); as root
+#     tools/setup.sh build test     also the tools of the tests: cmocka, clang, python
+#     tools/setup.sh peers          the projects that calque is compared with: PyTorch, onnx, ONNX Runtime
+#     tools/setup.sh modern         today's PyTorch and compilers, in separate folders (8 GB); as root
 #     tools/setup.sh cross          compilers, libraries and emulators for other systems
 #     tools/setup.sh wasm           the compiler to WebAssembly
 #     tools/setup.sh browser        Chromium, puppeteer-core and axe-core, for tests of the page
-#     tools/setup.sh dist           what the packages of a release are made and tested with; as root
+#     tools/setup.sh dist           the tools that build and test the packages of a release; as root
 #     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
 # For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:

@@ -9,7 +9,7 @@ The first argument of the decorator names what becomes of the pattern, a functio
 checks attributes and constants (src/export/passes/fuse_layers.c, fuse_norms.c). Of several
 functions the first in this file is tried first. A later stage sees the nodes that an earlier one
 made, and no longer those that became useless. use="optimizer" keeps a pattern from the exporter,
-which leaves what a model writes out; use="onnxruntime" is for operators of com.microsoft.
+which keeps the operators of the model; use="onnxruntime" is for operators of com.microsoft.
 """
 
 from calque.onnx import *

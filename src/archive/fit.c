@@ -166,7 +166,7 @@ static void put_keys(cq_str *out, const char *kind, const cq_str *keys, size_t n
     cq_str_add(out, ".");
 }
 
-/* What a load that is not strict leaves as it was, and ignores. */
+/* Adds a note with the keys that a load which is not strict did not find or did not use. */
 static cq_status note_leniency(const problems *p, const fitting *f)
 {
     cq_str *note = &f->weights->note;

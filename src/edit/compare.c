@@ -70,8 +70,7 @@ static bool is_accepted(const counts *c, int64_t n, double scale, bool is_float,
         return true;
     if (t->is_lossy && share <= LOSSY_FEW && c->largest_off <= LOSSY_MORE * t->atol * scale)
         return true;
-    return t->is_quantized && share <= STEP_SHARE &&
-           c->largest_off <= (t->is_lossy ? LOSSY_MORE : 1) * STEP * scale;
+    return t->is_quantized && share <= STEP_SHARE && c->largest_off <= STEP * scale;
 }
 
 static void compare_tensors(cq_difference *out, const cq_tensor *got, const cq_tensor *want,

@@ -64,39 +64,32 @@ static const char *parameter_name(cq_onnx_model *m, const cq_onnx_parameter *lis
 
 /* ---- results ---- */
 
-typedef struct need {
-    cq_map    names;
-    cq_status status;
-} need;
-
-static cq_status add_need(void *user, const char *name)
+static cq_status add_needed(void *user, const char *name)
 {
-    need *n = user;
-
-    return cq_map_set(&n->names, name, n);
+    return cq_map_set(user, name, user);
 }
 
 /* A function may make nodes for outputs that the call does not use. */
 static cq_status drop_unused(cq_onnx_function *f)
 {
-    need      needed = { 0 };
+    cq_map    needed = { 0 };
     cq_status status = CQ_OK;
     uint32_t  kept   = f->node.n;
 
     for (uint32_t i = 0; i < f->output.n && status == CQ_OK; i++)
-        status = add_need(&needed, f->output.items[i]);
+        status = add_needed(&needed, f->output.items[i]);
     for (uint32_t i = f->node.n; i-- > 0 && status == CQ_OK;) {
         cq_onnx_node *node = f->node.items[i];
         bool          used = false;
 
         for (uint32_t k = 0; k < node->output.n; k++)
-            used |= cq_map_has(&needed.names, node->output.items[k]);
+            used |= cq_map_has(&needed, node->output.items[k]);
         if (!used)
             continue;
-        status                = cq_onnx_each_read(node, add_need, &needed);
+        status                = cq_onnx_each_read(node, add_needed, &needed);
         f->node.items[--kept] = node;
     }
-    cq_map_clear(&needed.names);
+    cq_map_clear(&needed);
     memmove(f->node.items, f->node.items + kept, (f->node.n - kept) * sizeof *f->node.items);
     f->node.n -= kept;
     return status;

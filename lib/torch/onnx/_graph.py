@@ -5,7 +5,7 @@ from calque import host
 
 
 class Type:
-    """What is known of a value: its dtype and its sizes."""
+    """The type of a value: dtype and sizes."""
 
     def __init__(self, dtype, sizes, kind="TensorType"):
         self._dtype = dtype
@@ -92,7 +92,7 @@ class Value:
         return host("sym_info", self.handle)
 
     def known(self):
-        """The constant that it is: a number, a text, a tensor or a list; None if it is none."""
+        """The value of a constant: a number, a text, a tensor or a list. None for other values."""
         return self.constant if self.handle is None else self._info()[3]
 
     def kind(self):
@@ -238,7 +238,7 @@ def _attribute(key, value):
 
 
 def finish(g, made):
-    """The handles of what a symbolic function returned; None: it declined."""
+    """The handles of the values that a symbolic function returned. None: it declined."""
     if made is None:
         return None
     values = list(made) if isinstance(made, (list, tuple)) else [made]

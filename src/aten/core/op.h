@@ -273,7 +273,7 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
  * count first, then 0-d tensors, then plain numbers. */
 cq_dtype cq_result_type(const cq_val *vals, size_t n);
 
-/* The default dtype of real numbers as tensors: float32, or what the thread set.
+/* The default dtype of real numbers as tensors: float32, unless the thread set another one.
  * cq_set_default_float returns the previous setting (CQ_DTYPE_NONE: float32). */
 cq_dtype cq_default_float(void);
 cq_dtype cq_set_default_float(cq_dtype dtype);

@@ -1,5 +1,5 @@
-/* What operators cost. Most are as much work as they have elements; others have a trait. A composed
- * operator costs what its parts cost, so that it needs none. */
+/* The cost of operators. Most take time in proportion to their elements; others have a trait. A
+ * composed operator needs none: its parts are counted. */
 #include "aten/core/work.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Patterns of nodes that become one: lib/onnx/rewrites.py has the patterns, fuse_layers.c and
- * fuse_norms.c what they become. Nodes that are no longer needed are removed afterwards, as all
- * nodes without use. */
+ * fuse_norms.c what they become. Nodes without a reader are removed afterwards. */
 #include "export/passes/fuse.h"
 #include "base/lock.h"
 
@@ -78,17 +77,12 @@ static cq_status read_fusions(void)
 
 /* ---- matching ---- */
 
-static cq_value *find_bound(const cq_fuse_match *m, const char *name)
+cq_value *cq_fuse_bound(const cq_fuse_match *m, const char *name)
 {
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->bound[i].name, name) == 0)
             return m->bound[i].value;
     return NULL;
-}
-
-cq_value *cq_fuse_bound(const cq_fuse_match *m, const char *name)
-{
-    return find_bound(m, name);
 }
 
 static bool bind(cq_fuse_match *m, const char *name, cq_value *v)
@@ -187,7 +181,7 @@ static bool match(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v)
         return match_call(m, x, v);
     if (x->kind != CQ_X_NAME)
         return false;
-    known = find_bound(m, x->u.name);
+    known = cq_fuse_bound(m, x->u.name);
     if (known)
         return known == v;
     definition = definition_of(m, x->u.name);

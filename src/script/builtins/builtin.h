@@ -57,6 +57,11 @@ cq_status cq_builtin_key(cq_eval *ev, cq_val *key);
 cq_status cq_builtin_open_text(const char *what); /* fails */
 cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out);
 
+static inline bool cq_val_is_object(cq_val v)
+{
+    return v.kind == CQ_VAL_OBJECT;
+}
+
 static inline bool cq_val_is_number(cq_val v)
 {
     return v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL ||

@@ -3,11 +3,6 @@
 #include "script/builtins/builtin.h"
 #include "script/python/python.h"
 
-static bool is_object(cq_val v)
-{
-    return v.kind == CQ_VAL_OBJECT;
-}
-
 /* ---- iteration ---- */
 
 static cq_status any_iter(cq_fncall *c)
@@ -100,7 +95,7 @@ static cq_status any_len(cq_fncall *c)
     bool     found;
     cq_list *items;
 
-    if (!is_object(c->args[0]))
+    if (!cq_val_is_object(c->args[0]))
         return cq_fncall_decline(c);
     CQ_TRY(cq_python_special(c->ev, c->args[0], "__len__", NULL, 0, &c->result, &found));
     if (found)
@@ -351,7 +346,7 @@ static cq_status any_contains(cq_fncall *c)
     const cq_list *list = cq_val_is_list(whole) ? whole.u.list : NULL;
     bool           found;
 
-    if (is_object(whole) && !cq_object_as(whole, CQ_OBJECT_NAMED)) {
+    if (cq_val_is_object(whole) && !cq_object_as(whole, CQ_OBJECT_NAMED)) {
         cq_list *items;
 
         if (!cq_object_as(whole, CQ_OBJECT_ITERATOR) && !cq_object_of(whole)->type &&
@@ -367,11 +362,11 @@ static cq_status any_contains(cq_fncall *c)
         cq_val       same;
 
         CQ_TRY(cq_eval_step(c->ev));
-        if (is_object(v) && is_object(item) && v.u.box == item.u.box) {
+        if (cq_val_is_object(v) && cq_val_is_object(item) && v.u.box == item.u.box) {
             c->result = cq_val_of_bool(true);
             return CQ_OK;
         }
-        if (!is_object(v) && !is_object(item))
+        if (!cq_val_is_object(v) && !cq_val_is_object(item))
             return cq_fncall_decline(c); /* the one for plain values does it */
         CQ_TRY(cq_python_binary(c->ev, CQ_AST_EQ, v, item, &same, &found));
         if (!found)

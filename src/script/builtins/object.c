@@ -7,11 +7,6 @@
 
 #include <stdio.h>
 
-static bool is_object(cq_val v)
-{
-    return v.kind == CQ_VAL_OBJECT;
-}
-
 /* ---- types ---- */
 
 static cq_status any_isinstance(cq_fncall *c)
@@ -155,7 +150,7 @@ static cq_status any_hasattr(cq_fncall *c)
     cq_val v;
     bool   found;
 
-    if (!is_object(c->args[0])) {
+    if (!cq_val_is_object(c->args[0])) {
         c->result = cq_val_of_bool(has_plain(c->ev, c->args[0], c->args[1].u.text->text));
         return CQ_OK;
     }
@@ -172,7 +167,7 @@ static cq_status any_getattr(cq_fncall *c)
     const char *name = cq_name(c->ev->program, c->args[1].u.text->text);
     bool        found;
 
-    if (c->n > 2 && !is_object(c->args[0]) && !has_plain(c->ev, c->args[0], name)) {
+    if (c->n > 2 && !cq_val_is_object(c->args[0]) && !has_plain(c->ev, c->args[0], name)) {
         c->result = c->args[2];
         return CQ_OK;
     }
@@ -270,8 +265,8 @@ static cq_status object_repr(cq_fncall *c)
 
 static cq_status object_eq(cq_fncall *c)
 {
-    const bool same =
-        is_object(c->args[0]) && is_object(c->args[1]) && c->args[0].u.box == c->args[1].u.box;
+    const bool same = cq_val_is_object(c->args[0]) && cq_val_is_object(c->args[1]) &&
+                      c->args[0].u.box == c->args[1].u.box;
 
     c->result = cq_val_of_bool(same != (c->row->how != 0));
     return CQ_OK;
@@ -284,7 +279,7 @@ static cq_status any_id(cq_fncall *c)
 
     if (!p && c->args[0].kind == CQ_VAL_TENSOR)
         p = c->args[0].u.tensor;
-    if (!p && is_object(c->args[0]))
+    if (!p && cq_val_is_object(c->args[0]))
         p = c->args[0].u.box;
     c->result = cq_val_of_i64((int64_t)((uintptr_t)p & INT64_MAX));
     return CQ_OK;
@@ -294,7 +289,7 @@ static cq_status any_hash(cq_fncall *c)
 {
     bool found;
 
-    if (!is_object(c->args[0]))
+    if (!cq_val_is_object(c->args[0]))
         return cq_fncall_decline(c);
     CQ_TRY(cq_python_special(c->ev, c->args[0], "__hash__", NULL, 0, &c->result, &found));
     return found ? CQ_OK : any_id(c);

@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-static bool is_object(cq_val v)
-{
-    return v.kind == CQ_VAL_OBJECT;
-}
-
 /* ---- numbers ---- */
 
 /* An integer to the power of another is an integer; in TorchScript it is a float. */
@@ -57,7 +52,7 @@ static cq_status add_pairs(cq_fncall *c, cq_dict *dict, cq_val from)
 
     if (given)
         return cq_dict_add(dict, given);
-    if (is_object(from) && cq_python_has_special(c->ev, from, "keys")) {
+    if (cq_val_is_object(from) && cq_python_has_special(c->ev, from, "keys")) {
         cq_val method, keys, v;
 
         CQ_TRY(cq_eval_attribute(c->ev, from, cq_name(c->ev->program, "keys"), &method));
@@ -159,7 +154,7 @@ static cq_status object_str(cq_fncall *c)
 {
     cq_str s = { 0 };
 
-    if (!c->n || !is_object(c->args[0]))
+    if (!c->n || !cq_val_is_object(c->args[0]))
         return cq_fncall_decline(c);
     return text_result(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
@@ -183,7 +178,7 @@ static cq_status number_of(cq_fncall *c)
     static const char *const names[] = { "__int__", "__float__", "__index__" };
     bool                     found;
 
-    if (!c->n || !is_object(c->args[0]))
+    if (!c->n || !cq_val_is_object(c->args[0]))
         return cq_fncall_decline(c);
     CQ_TRY(cq_python_special(c->ev, c->args[0], names[c->row->how], NULL, 0, &c->result, &found));
     if (!found && c->row->how == 0)

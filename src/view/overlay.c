@@ -155,16 +155,18 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *o, cq_view_timi
 
 /* ---- the report of an export ---- */
 
-/* Missing operators are in no graph; foreign operators are shown at their nodes. */
-static cq_status add_missing(cq_view *v, const cq_json *entry)
+/* An operator that the graph has, because it was kept, is marked at its nodes; others are listed.
+ */
+static cq_status add_unsupported(cq_view *v, const cq_json *entry)
 {
     const char *name   = cq_json_text(cq_json_get(entry, "name"), "");
     const char *where  = cq_json_text(cq_json_get(entry, "where"), "");
     const char *why    = cq_json_text(cq_json_get(entry, "why"), "");
     const char *colons = strstr(name, "::");
-    const char *text   = cq_arena_printf(v->arena, "%s could not be exported: %s%s%s%s", name, why,
-                                       *where ? " (" : "", where, *where ? ")" : "");
-    bool        found  = false;
+    const char *text =
+        cq_arena_printf(v->arena, "%s could not be exported%s%s%s%s%s", name, *why ? ": " : "", why,
+                        *where ? " (" : "", where, *where ? ")" : "");
+    bool found = false;
 
     for (size_t i = 0; i < v->ops.n; i++) {
         const char *type = cq_view_op_type(&v->ops.items[i]);
@@ -183,9 +185,9 @@ cq_status cq_view_add_report(cq_view *v, const char *path)
     const cq_json *root = NULL, *list;
 
     CQ_TRY(read_json(&root, v->arena, path));
-    list = cq_json_get(root, "missing");
+    list = cq_json_get(root, "unsupported");
     for (size_t i = 0; i < cq_json_length(list); i++)
-        CQ_TRY(add_missing(v, cq_json_at(list, i)));
+        CQ_TRY(add_unsupported(v, cq_json_at(list, i)));
     list = cq_json_get(root, "warnings");
     for (size_t i = 0; i < cq_json_length(list); i++)
         CQ_TRY(note(v, NULL,

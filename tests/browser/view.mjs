@@ -235,6 +235,18 @@ function firstPaint(page) {
   }));
 }
 
+/* A report of an export that failed: an operator that the graph has is marked at its node. */
+async function reported() {
+  const source = file("foreign.py"), report = file("foreign.json"), kept = file("foreign.onnx");
+  fs.writeFileSync(source, "import torch\n\n\ndef forward(x):\n    return torch.ops.mylib.scale(torch.relu(x), 2.0)\n");
+  try { calque("export", source, "--input", "2x3", "--report", report, "-o", file("never.onnx")); } catch { /* it cannot be exported */ }
+  calque("export", source, "--input", "2x3", "--operator-export-type", "onnx_fallthrough", "-q", "-o", kept);
+  const page = await open(view("reported", kept, "--report", report));
+  await click(page, "scale");
+  check("a report marks the operator that could not be exported", /mylib::scale could not be exported \(.*foreign\.py:5:/.test(await panel(page)), (await panel(page)).slice(0, 300));
+  await finish(page, "reported");
+}
+
 async function large() {
   const small = await open(view("small", parsed("small", flat(100)))), least = await firstPaint(small);
   await small.close();
@@ -317,7 +329,7 @@ async function hostile() {
   await finish(page, "hostile");
 }
 
-for (const test of [classics, panels, keyboard, themes, control, language, large, overlays, opening, hostile]) {
+for (const test of [classics, panels, keyboard, themes, control, language, reported, large, overlays, opening, hostile]) {
   try {
     await test();
   } catch (error) {

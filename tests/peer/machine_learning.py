@@ -136,6 +136,12 @@ for signs in [(1,), (-1,), (-1, 1)]:  # no leaf is of the other classes
            **forest("class", 3, [[0]], signs=signs))
     sample("TreeEnsembleClassifier", F(6, 4), outputs=(INT64, FLOAT), classlabels_int64s=[3, 4, 5],
            **forest("class", 3, [[2], [1]], signs=signs))
+for transform in ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"]:  # two classes, one of them without a leaf in some rows
+    for targets in [[[0], [1]], [[1]], [[0]], [[0, 1], [0]]]:
+        for signs in [(1,), (-1, 1)]:
+            for base in [{}, {"base_values": [0.3]}][:1 + (len(targets) == 1)]:  # ORT leaves a score unset
+                sample("TreeEnsembleClassifier", F(8, 4), outputs=(STRING, FLOAT), classlabels_strings=["n", "y"],
+                       post_transform=transform, **base, **forest("class", 1, targets, signs=signs))
 MISSING = F(6, 4)
 MISSING[::2, ::3] = np.nan
 sample("TreeEnsembleRegressor", MISSING, n_targets=1, nodes_missing_value_tracks_true=[1, 0, 1, 0, 0, 0, 0] * 3,

@@ -317,22 +317,47 @@ done:
     return cq_operands_close(&rows.s) == CQ_OK ? status : rows.s.status;
 }
 
-/* Two classes, all weights of one: the sign of its score decides; the other's score is its
- * opposite. */
+/* Two classes, as ONNX Runtime decides between them. If a leaf contributes to the second class, its
+ * score decides; otherwise the score of the first class decides and the two scores are opposites.
+ */
 static int64_t decide_pair(double *to, const bool *has, const forest *f, cq_ml_transform after)
 {
-    double  score = has[1] ? to[1] : to[0];
+    bool    is_probability = f->has_one_target && f->is_positive;
+    double  threshold      = is_probability ? 0.5 : 0;
     int64_t label;
 
-    if (f->n_base == 1)
-        score += f->base[0];
-    else if (f->n_base == 2)
-        score += f->base[1];
-    label = score > (f->is_positive ? 0.5 : 0);
-    to[0] = score;
+    if (f->n_base == 1 && has[0]) /* the base value of a class without a leaf is ignored */
+        to[0] += f->base[0];
+    if (has[1]) {
+        label = to[1] > threshold;
+        cq_ml_transform_row(to, 2, after);
+        return label;
+    }
+    label = to[0] > threshold;
     if (after == CQ_ML_PROBIT)
         cq_ml_transform_row(to, 1, after);
-    cq_ml_second_score(to, !f->is_positive, after);
+    cq_ml_second_score(to, !is_probability, after);
+    return label;
+}
+
+/* Two base values: the second one is added to the score that decides. */
+static int64_t decide_with_bases(double *to, const bool *has, const forest *f,
+                                 cq_ml_transform after)
+{
+    int64_t label;
+
+    if (f->has_one_target) {
+        to[0] = (has[1] ? to[1] : to[0]) + f->base[1];
+        label = to[0] > (f->is_positive ? 0.5 : 0);
+        if (after == CQ_ML_PROBIT)
+            cq_ml_transform_row(to, 1, after);
+        cq_ml_second_score(to, !f->is_positive, after);
+        return label;
+    }
+    to[0] += f->base[0];
+    to[1] += f->base[1];
+    label = to[1] > 0;
+    cq_ml_transform_row(to, 2, after);
     return label;
 }
 
@@ -370,15 +395,13 @@ static cq_status classifier(cq_rt *rt)
     to = cq_operands_out(&rows.s, z);
     for (int64_t i = 0; to && i < rows.n && status == CQ_OK; i++, to += f.n_targets) {
         status = add_up(to, has, &f, SUM, rows.at + i * rows.width, rows.width);
-        if (f.n_targets == 2 && f.has_one_target) {
-            which[i] = decide_pair(to, has, &f, after);
+        if (f.n_targets == 2) {
+            which[i] = (f.n_base == 2 ? decide_with_bases : decide_pair)(to, has, &f, after);
             continue;
         }
         for (int64_t k = 0; k < f.n_targets && f.n_base == f.n_targets; k++)
             to[k] += f.base[k];
-        /* With two classes ONNX Runtime tests the second alone; with more, the classes that have
-         * leaves. */
-        which[i] = f.n_targets == 2 ? to[1] > 0 : greatest_of(to, has, &f);
+        which[i] = greatest_of(to, has, &f);
         cq_ml_transform_row(to, f.n_targets, after);
     }
     if (status == CQ_OK)

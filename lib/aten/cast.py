@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator, traits, unview
+from calque import gradient, operator, torch_export, traits, unview
 
 
 @operator(
@@ -179,8 +179,9 @@ def to_dtype_gradient(grad):
 
 # ---- traits of operators whose rows are in C ----
 
-traits("aten::to.*", vmap="elementwise")
+traits("aten::to.*", on_sizes="copy", vmap="elementwise")
 traits("aten::alias", complex_pairs=True, vmap="elementwise")
-traits("aten::clone", complex_pairs=True, vmap="elementwise")
-traits("aten::contiguous", complex_pairs=True)
-traits("aten::detach", complex_pairs=True, vmap="elementwise")
+traits("aten::clone", complex_pairs=True, on_sizes="copy", quantized="keep", vmap="elementwise")
+traits("aten::contiguous", complex_pairs=True, on_sizes="copy", quantized="keep")
+traits("aten::detach", complex_pairs=True, on_sizes="copy", quantized="keep", vmap="elementwise")
+torch_export("aten::lift_fresh_copy", call="aten::clone")

@@ -170,11 +170,13 @@ def masked_fill_Tensor_gradient(grad, mask):
 # ---- traits of operators whose rows are in C ----
 
 traits("aten::where.*", vmap="elementwise")
-traits("aten::lt.*", vmap="elementwise")
-traits("aten::le.*", vmap="elementwise")
-traits("aten::gt.*", vmap="elementwise")
-traits("aten::ge.*", vmap="elementwise")
-traits("aten::masked_fill.*", vmap="elementwise")
+traits("aten::lt.*", quantized="plain", reflected="aten::gt", vmap="elementwise")
+traits("aten::le.*", quantized="plain", reflected="aten::ge", vmap="elementwise")
+traits("aten::gt.*", quantized="plain", reflected="aten::lt", vmap="elementwise")
+traits("aten::ge.*", quantized="plain", reflected="aten::le", vmap="elementwise")
+traits("aten::masked_fill.*", quantized="round", vmap="elementwise")
 traits("aten::logical_and", vmap="elementwise")
 traits("aten::logical_or", vmap="elementwise")
 traits("aten::logical_xor", vmap="elementwise")
+traits("aten::eq.*", quantized="plain", reflected="aten::eq")
+traits("aten::ne.*", quantized="plain", reflected="aten::ne")

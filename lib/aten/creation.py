@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator
+from calque import derived, gradient, operator, traits
 
 
 # From both ends to the middle, as PyTorch does.
@@ -132,3 +132,13 @@ def tril_gradient(grad, diagonal):
 @gradient("aten::triu")
 def triu_gradient(grad, diagonal):
     return {"self": torch.triu(grad, diagonal)}
+
+
+traits("aten::copy", quantized="round")
+traits("aten::linspace.*", until=7, upgrade="optional_steps")
+traits("aten::logspace.*", until=8, upgrade="optional_steps")
+traits("aten::full", until=4, upgrade="float_fill")
+
+derived("aten::copy_.Tensor", of="aten::copy")
+derived("aten::copy_.int", of="aten::fill.Scalar")
+derived("aten::copy_.float", of="aten::fill.Scalar")

@@ -167,12 +167,12 @@ def scatter_reduce_two_parts(self, dim, index, src, reduce, include_self):
 
 # ---- traits of operators whose rows are in C ----
 
-traits("aten::index.*", cost="fetched")
+traits("aten::index.*", cost="fetched", quantized="keep")
 traits("aten::scatter.*", cost="fetched")
 traits("aten::index_put.*", cost="function")
 traits("aten::scatter_reduce.*", cost="function")
 traits("aten::index.Tensor", complex_pairs=True)
-traits("aten::index_select", cost="fetched", complex_pairs=True)
+traits("aten::index_select", complex_pairs=True, cost="fetched", quantized="keep")
 traits("aten::index_copy", autocast="widest", cost="fetched")
 traits("aten::index_add", cost="fetched")
 traits("aten::gather", cost="fetched")

@@ -198,5 +198,7 @@ def quantized_cat(qx, dim, scale, zero_point):
 
 # ---- traits of operators whose rows are in C ----
 
-traits("aten::cat", autocast="widest", complex_pairs=True, vmap="joined")
+traits("aten::cat", autocast="widest", complex_pairs=True, quantized="round", vmap="joined")
 traits("aten::repeat", complex_pairs=True)
+traits("aten::concat", quantized="round")
+traits("aten::stack", quantized="round")

@@ -1,6 +1,6 @@
 """Numbers that are known without the data of a tensor."""
 
-from calque import operator, wrap_dim
+from calque import operator, torch_export, traits, wrap_dim
 
 
 @operator("aten::size.int(Tensor self, int dim) -> int", host=True)
@@ -48,3 +48,27 @@ def is_floating_point(self):
 def is_complex(self):
     """Whether elements are complex."""
     return self.is_complex()
+
+
+traits("prim::NumToTensor.Scalar", on_sizes="copy")
+
+torch_export("aten::sym_size.int", call="aten::size.int")
+torch_export("aten::sym_numel", call="aten::numel")
+torch_export("aten::sym_stride.int", call="aten::stride.int")
+torch_export("aten::sym_storage_offset", call="aten::storage_offset")
+torch_export("aten::sym_is_contiguous", call="aten::is_contiguous")
+torch_export("aten::_local_scalar_dense", call="aten::item")
+
+# Assertions have no result. The first ones check a data-dependent condition.
+torch_export("aten::_assert_scalar", assertion="data")
+torch_export("aten::_assert_async", assertion="data")
+torch_export("aten::_assert_async.msg", assertion="data")
+torch_export("aten::_functional_assert_scalar", assertion="data")
+torch_export("aten::_functional_assert_async.msg", assertion="data")
+torch_export("aten::_assert_tensor_metadata", assertion="metadata")
+torch_export("aten::_linalg_check_errors", assertion="metadata")
+torch_export("aten::sym_constrain_range", assertion="metadata")
+torch_export("aten::sym_constrain_range_for_size", assertion="metadata")
+torch_export("aten::_functional_sym_constrain_range", assertion="metadata")
+torch_export("aten::_functional_sym_constrain_range_for_size", assertion="metadata")
+torch_export("aten::_make_dep_token", assertion="metadata")

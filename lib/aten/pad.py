@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import decomposition, gradient, is_known, operator
+from calque import decomposition, gradient, is_known, operator, traits
 
 
 # Without what negative pads take away.
@@ -145,3 +145,13 @@ def replication_pad3d_parts(self, padding):
 @decomposition("aten::_pad_circular")
 def _pad_circular_parts(self, pad):
     return padded_around(self, pad)
+
+
+traits("aten::constant_pad_nd", quantized="round")
+traits("aten::reflection_pad1d", quantized="keep")
+traits("aten::reflection_pad2d", quantized="keep")
+traits("aten::reflection_pad3d", quantized="keep")
+traits("aten::replication_pad1d", quantized="keep")
+traits("aten::replication_pad2d", quantized="keep")
+traits("aten::replication_pad3d", quantized="keep")
+traits("aten::pad", quantized="round")

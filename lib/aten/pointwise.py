@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import dtype_name, gradient, operator, result_type, traits
+from calque import derived, dtype_name, gradient, operator, result_type, traits
 from aten.linalg import factor_in, times
 
 
@@ -633,13 +633,14 @@ def reciprocal_gradient(grad, result):
 # ---- traits of operators whose rows are in C ----
 
 traits("aten::pow.*", cost="function", vmap="elementwise")
-traits("aten::add.*", vmap="elementwise")
-traits("aten::sub.*", vmap="elementwise")
-traits("aten::mul.*", vmap="elementwise")
-traits("aten::div.*", vmap="elementwise")
-traits("aten::clamp.*", vmap="elementwise")
+traits("aten::add.*", on_sizes="add", reflected="aten::add", vmap="elementwise", with_numbers=True)
+traits("aten::sub.*", on_sizes="sub", reflected="aten::rsub", vmap="elementwise", with_numbers=True)
+traits("aten::mul.*", on_sizes="mul", reflected="aten::mul", vmap="elementwise", with_numbers=True)
+traits("aten::div.*", on_sizes="floordiv", vmap="elementwise", with_numbers=True)
+traits("aten::div.*", upgrade="integer_division", until=3)
+traits("aten::clamp.*", quantized="round", vmap="elementwise")
 traits("aten::round.*", vmap="elementwise")
-traits("aten::remainder.*", vmap="elementwise")
+traits("aten::remainder.*", on_sizes="mod", vmap="elementwise")
 traits("aten::bitwise_and.*", vmap="elementwise")
 traits("aten::bitwise_or.*", vmap="elementwise")
 traits("aten::lerp.*", vmap="elementwise")
@@ -668,3 +669,24 @@ traits("aten::trunc", vmap="elementwise")
 traits("aten::bitwise_not", vmap="elementwise")
 traits("aten::addcmul", vmap="elementwise")
 traits("aten::addcdiv", vmap="elementwise")
+traits("aten::max.*", quantized="keep")
+traits("aten::min.*", quantized="keep")
+traits("aten::clamp_min.*", quantized="round")
+traits("aten::clamp_max.*", quantized="round")
+traits("aten::floor_divide.*", on_sizes="floordiv")
+
+derived("aten::floor_divide_.Tensor", of="aten::floor_divide")
+derived("aten::pow_.Tensor", of="aten::pow.Tensor_Tensor")
+derived("aten::pow_.Scalar", of="aten::pow.Tensor_Scalar")
+derived("aten::float_power_.Tensor", of="aten::float_power.Tensor_Tensor")
+derived("aten::float_power_.Scalar", of="aten::float_power.Tensor_Scalar")
+derived("aten::__iand__.Tensor", of="aten::bitwise_and.Tensor")
+derived("aten::__iand__.Scalar", of="aten::bitwise_and.Scalar")
+derived("aten::__ior__.Tensor", of="aten::bitwise_or.Tensor")
+derived("aten::__ior__.Scalar", of="aten::bitwise_or.Scalar")
+derived("aten::__ixor__.Tensor", of="aten::bitwise_xor.Tensor")
+derived("aten::__ixor__.Scalar", of="aten::bitwise_xor.Scalar")
+derived("aten::__ilshift__.Tensor", of="aten::bitwise_left_shift.Tensor")
+derived("aten::__ilshift__.Scalar", of="aten::bitwise_left_shift.Tensor_Scalar")
+derived("aten::__irshift__.Tensor", of="aten::bitwise_right_shift.Tensor")
+derived("aten::__irshift__.Scalar", of="aten::bitwise_right_shift.Tensor_Scalar")

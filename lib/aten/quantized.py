@@ -2,15 +2,7 @@
 
 import torch
 
-from calque import (
-    dtype_name,
-    floats,
-    gradient,
-    operator,
-    qparams,
-    quantized,
-    wrap_dim,
-)
+from calque import dtype_name, floats, gradient, operator, qparams, quantized, traits, wrap_dim
 from aten.quantized_layers import unpacked
 
 
@@ -237,3 +229,20 @@ def fake_quantize_per_tensor_affine_gradient(grad, self, scale, zero_point, quan
             0,
         )
     }
+
+
+traits("aten::_make_per_tensor_quantized_tensor", quantized="plain")
+traits("aten::_make_per_channel_quantized_tensor", quantized="plain")
+traits("aten::dequantize.*", quantized="plain")
+traits("aten::int_repr", quantized="plain")
+traits("aten::q_scale", quantized="plain")
+traits("aten::q_zero_point", quantized="plain")
+traits("aten::q_per_channel_axis", quantized="plain")
+traits("aten::q_per_channel_scales", quantized="plain")
+traits("aten::q_per_channel_zero_points", quantized="plain")
+traits("quantized::conv1d_prepack", quantized="stored")
+traits("quantized::conv2d_prepack", quantized="stored")
+traits("quantized::conv3d_prepack", quantized="stored")
+traits("quantized::conv_transpose1d_prepack", quantized="stored")
+traits("quantized::conv_transpose2d_prepack", quantized="stored")
+traits("quantized::conv_transpose3d_prepack", quantized="stored")

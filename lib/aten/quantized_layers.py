@@ -539,3 +539,4 @@ def batch_norm_gradient(grad, input, weight, bias, running_mean, running_var, tr
 traits("quantized::conv2d.*", cost="convolution")
 traits("quantized::conv3d.*", cost="convolution")
 traits("aten::sigmoid", vmap="elementwise")
+traits("quantized::linear_prepack", quantized="stored")

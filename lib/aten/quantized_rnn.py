@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import operator
+from calque import operator, traits
 from aten.recurrent import gru_step, lstm_step
 
 
@@ -112,3 +112,7 @@ def quantized_gru_input(
     return quantized_layers(
         input, [hx], params, num_layers, dropout, train, bidirectional, batch_first
     )
+
+
+traits("aten::quantized_lstm.input", quantized="plain")
+traits("aten::quantized_gru.input", quantized="plain")

@@ -3,7 +3,7 @@
 import math
 import torch
 
-from calque import operator, traits
+from calque import derived, operator, traits
 from aten.attention import in_float32
 from aten.common import scaled, shifted
 
@@ -334,3 +334,5 @@ traits("aten::multinomial", cost="by_last_size")
 traits("aten::randperm", cost="sorted")
 traits("aten::rand", cost="function")
 traits("aten::randn", cost="function")
+derived("aten::normal_", of="aten::normal_functional")
+derived("aten::bernoulli_.float", of="aten::bernoulli.p")

@@ -124,4 +124,7 @@ def flip_gradient(grad, dims):
 
 # ---- traits of operators whose rows are in C ----
 
-traits("aten::flip", complex_pairs=True, vmap="by_axes")
+traits("aten::flip", complex_pairs=True, quantized="keep", vmap="by_axes")
+traits("aten::pixel_shuffle", quantized="keep")
+traits("aten::pixel_unshuffle", quantized="keep")
+traits("aten::channel_shuffle", quantized="keep")

@@ -2,7 +2,7 @@
 
 import torch
 
-from calque import gradient, operator, size_hint, traits, unview, wrap_dim
+from calque import gradient, operator, size_hint, torch_export, traits, unview, wrap_dim
 
 
 @unview("aten::slice.Tensor")
@@ -111,3 +111,6 @@ traits("aten::slice.Tensor", complex_pairs=True, vmap="by_axes")
 traits("aten::unbind.int", complex_pairs=True, vmap="by_axes")
 traits("aten::select_scatter", complex_pairs=True)
 traits("aten::slice_scatter", complex_pairs=True)
+traits("aten::narrow.*", quantized="keep")
+
+torch_export("aten::as_strided_", call="aten::as_strided")

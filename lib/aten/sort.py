@@ -118,14 +118,14 @@ def logcumsumexp_gradient(grad, result, self, dim):
 
 # ---- traits of operators whose rows are in C ----
 
-traits("aten::sort.*", cost="sorted")
+traits("aten::sort.*", cost="sorted", quantized="keep")
 traits("aten::median.*", cost="sorted")
 traits("aten::nanmedian.*", cost="sorted")
 traits("aten::searchsorted.*", cost="sorted")
 traits("aten::cumsum", cost="fetched", vmap="by_axes")
 traits("aten::cumprod", cost="fetched", vmap="by_axes")
 traits("aten::sort", vmap="by_axes")
-traits("aten::topk", cost="sorted", vmap="by_axes")
+traits("aten::topk", cost="sorted", quantized="keep", vmap="by_axes")
 traits("aten::kthvalue", cost="sorted")
 traits("aten::mode", cost="sorted")
 traits("aten::cummax", cost="fetched")

@@ -173,4 +173,6 @@ def dsplit_array(self, indices):
 traits("aten::split.Tensor", complex_pairs=True, vmap="by_axes")
 traits("aten::split", complex_pairs=True)
 traits("aten::split.sizes", complex_pairs=True)
-traits("aten::split_with_sizes", complex_pairs=True)
+traits("aten::split_with_sizes", complex_pairs=True, quantized="keep")
+traits("aten::split.*", quantized="keep")
+traits("aten::chunk", quantized="keep")

@@ -3,7 +3,17 @@
 import math
 import torch
 
-from calque import gradient, operator, size_hint, traits, unview, wrap_dim, wrap_dims
+from calque import (
+    derived,
+    gradient,
+    operator,
+    size_hint,
+    torch_export,
+    traits,
+    unview,
+    wrap_dim,
+    wrap_dims,
+)
 
 
 @unview("aten::t")
@@ -203,10 +213,33 @@ traits("aten::unsqueeze", complex_pairs=True, vmap="by_axes")
 traits("aten::squeeze.dim", complex_pairs=True, vmap="by_axes")
 traits("aten::transpose.int", complex_pairs=True, vmap="by_axes")
 traits("aten::permute", complex_pairs=True, vmap="by_axes")
-traits("aten::flatten.using_ints", complex_pairs=True, vmap="by_axes")
+traits("aten::flatten.using_ints", complex_pairs=True, quantized="keep", vmap="by_axes")
 traits("aten::view", complex_pairs=True, vmap="by_shape")
-traits("aten::reshape", complex_pairs=True, vmap="by_shape")
+traits("aten::reshape", complex_pairs=True, quantized="keep", vmap="by_shape")
 traits("aten::expand", complex_pairs=True, vmap="by_shape")
 traits("aten::t", vmap="turned")
-traits("aten::_unsafe_view", complex_pairs=True)
+traits("aten::_unsafe_view", complex_pairs=True, quantized="keep")
 traits("aten::squeeze", complex_pairs=True)
+traits("aten::_reshape_alias", quantized="keep")
+traits("aten::reshape_as", quantized="keep")
+traits("aten::unflatten.int", quantized="keep")
+traits("aten::expand_as", quantized="keep")
+
+
+# view_copy also accepts shapes that no view can have.
+derived("aten::view_copy", of="aten::reshape")
+
+
+# A view in a file of torch.export is a reshape here: calque's tensors may have another layout
+# (attention's do), and then the elements are copied.
+torch_export("aten::view", call="aten::reshape")
+
+# Shapes that change in place: the program uses the result, which shares the memory.
+torch_export("aten::squeeze_", call="aten::squeeze")
+torch_export("aten::squeeze_.dim", call="aten::squeeze.dim")
+torch_export("aten::squeeze_.dims", call="aten::squeeze.dims")
+torch_export("aten::swapaxes_", call="aten::swapaxes")
+torch_export("aten::swapdims_", call="aten::swapdims")
+torch_export("aten::t_", call="aten::t")
+torch_export("aten::transpose_", call="aten::transpose.int")
+torch_export("aten::unsqueeze_", call="aten::unsqueeze")

@@ -119,53 +119,11 @@ static size_t results_of(void *user, cq_tensor **like)
 
 /* ---- calls ---- */
 
-/* Operators of torch.export that have another name in the table. A view in a file is a reshape
- * here: calque's tensors may have another layout (attention's do), and then the elements are
- * copied. */
-static const struct {
-    const char *target, *op;
-} aliases[] = {
-    { "aten::sym_size.int", "aten::size.int" },
-    { "aten::sym_numel", "aten::numel" },
-    { "aten::sym_stride.int", "aten::stride.int" },
-    { "aten::sym_storage_offset", "aten::storage_offset" },
-    { "aten::sym_is_contiguous", "aten::is_contiguous" },
-    { "aten::_local_scalar_dense", "aten::item" },
-    { "aten::lift_fresh_copy", "aten::clone" },
-    { "aten::view", "aten::reshape" },
-    /* Shapes that change in place: the program uses the result, which shares the memory. */
-    { "aten::as_strided_", "aten::as_strided" },
-    { "aten::squeeze_", "aten::squeeze" },
-    { "aten::squeeze_.dim", "aten::squeeze.dim" },
-    { "aten::squeeze_.dims", "aten::squeeze.dims" },
-    { "aten::swapaxes_", "aten::swapaxes" },
-    { "aten::swapdims_", "aten::swapdims" },
-    { "aten::t_", "aten::t" },
-    { "aten::transpose_", "aten::transpose.int" },
-    { "aten::unsqueeze_", "aten::unsqueeze" },
-};
-
-/* Assertions without a result; the first ones check data-dependent conditions. */
-static const char *const assertions[] = {
-    "aten::_assert_scalar",
-    "aten::_assert_async",
-    "aten::_assert_async.msg",
-    "aten::_functional_assert_scalar",
-    "aten::_functional_assert_async.msg",
-    "aten::_assert_tensor_metadata",
-    "aten::_linalg_check_errors",
-    "aten::sym_constrain_range",
-    "aten::sym_constrain_range_for_size",
-    "aten::_functional_sym_constrain_range",
-    "aten::_functional_sym_constrain_range_for_size",
-    "aten::_make_dep_token",
-};
-
-enum { N_CHECKS = 5 };
-
 bool cq_pt2_is_assertion(const char *op)
 {
-    return CQ_IS_AMONG(op, assertions);
+    const cq_export_target *target = cq_export_target_find(op);
+
+    return target && target->is_assertion;
 }
 
 /* Conditions that do not depend on data are dropped; so are assertions inside of branches and
@@ -207,13 +165,11 @@ static size_t leading(const char *op, const char *const *names, size_t n)
 cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, const cq_val *args,
                       size_t n, cq_val *out)
 {
-    const char *alias = op;
-    size_t      first = 0;
-    cq_fncall   c;
+    const cq_export_target *target = cq_export_target_find(op);
+    const char             *alias  = target && target->call ? target->call : op;
+    size_t                  first  = 0;
+    cq_fncall               c;
 
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (strcmp(op, aliases[i].target) == 0)
-            alias = aliases[i].op;
     if (strcmp(alias, "aten::item") == 0 && n == 1)
         return cq_eval_call_name(r->ev, alias, args, 1, out);
     if (alias != op || (n > 1 && args[0].kind != CQ_VAL_TENSOR && args[1].kind == CQ_VAL_TENSOR))
@@ -351,19 +307,20 @@ static cq_status access_inner(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 
 static cq_status call_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out)
 {
-    bool found;
+    const cq_export_target *target = n->op ? cq_export_target_find(n->op) : NULL;
+    bool                    found;
 
     *out = CQ_NONE;
     if (is_access(n))
         return access_inner(r, n, out);
-    if (r->asserted && cq_is_among(n->op, assertions, N_CHECKS))
+    if (r->asserted && target && target->checks_data)
         return keep_assertion(r, n);
     if (!matters(r->graph, n))
         return CQ_OK;
     if (n->op && strncmp(n->op, "higher_order::", 14) == 0)
         return cq_pt2_higher_order(r, n, out);
     if (n->op)
-        return cq_pt2_is_assertion(n->op) ? CQ_OK : call_operator(r, n, out);
+        return target && target->is_assertion ? CQ_OK : call_operator(r, n, out);
     CQ_TRY(cq_pt2_number_call(r, n, out, &found));
     if (!found)
         CQ_TRY(cq_pt2_batch_call(r, n, out, &found));

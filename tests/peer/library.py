@@ -79,7 +79,8 @@ def make_calque(table):
     module = types.ModuleType("calque")
     for kind in ("operator", "unview", "complex_rule", "gradient", "gradient_of", "decomposition"):
         setattr(module, kind, decorator(kind))
-    module.traits = lambda *arguments, **keys: None
+    for declaration in ("traits", "derived", "torch_export"):
+        setattr(module, declaration, lambda *arguments, **keys: None)
     for name in NATIVE:
         setattr(module, name, native(name))
     module.is_known = lambda number: not isinstance(number, torch.Tensor)

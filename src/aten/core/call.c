@@ -210,10 +210,10 @@ static cq_status make_and_tell(cq_opcall *c)
  * parameters: its parts compute in floats. */
 static cq_status make_quantized(cq_opcall *c)
 {
-    cq_ctx      *cx = c->cx;
-    cq_grid_rule rule;
-    cq_qparams  *like;
-    cq_status    status;
+    cq_ctx           *cx = c->cx;
+    cq_quantized_rule rule;
+    cq_qparams       *like;
+    cq_status         status;
 
     cx->in_grid = true;
     status      = cq_quantized_before(c, &rule, &like);
@@ -238,24 +238,17 @@ static cq_status make_complex(cq_opcall *c)
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "not implemented for complex tensors");
 }
 
-/* Whether real numbers become complex ones by it. */
+/* Whether a complex number or dtype among the arguments makes the results complex. */
 static bool makes_complex(const cq_opcall *c)
 {
-    static const char *const by_number[] = { "add",  "sub",       "mul",     "div",
-                                             "full", "full_like", "new_full" };
-    static const char *const by_dtype[]  = { "to",         "zeros",      "ones",      "full",
-                                             "empty",      "zeros_like", "ones_like", "full_like",
-                                             "empty_like", "new_zeros",  "new_ones",  "new_full",
-                                             "new_empty" };
-    const cq_schema         *s           = c->op->schema;
-    const char              *name        = strncmp(s->name, "aten::", 6) == 0 ? s->name + 6 : "";
+    const cq_schema *s     = c->op->schema;
+    const int        dtype = cq_schema_find(s, "dtype");
 
-    if (CQ_IS_AMONG(name, by_number))
-        for (size_t i = 0; i < s->n_args; i++)
-            if (c->args[i].kind == CQ_VAL_COMPLEX)
-                return true;
-    return CQ_IS_AMONG(name, by_dtype) && cq_schema_find(s, "dtype") >= 0 &&
-           cq_dtype_is_complex(cq_arg_dtype(c, "dtype", CQ_DTYPE_F32));
+    for (size_t i = 0; i < s->n_args; i++)
+        if (c->args[i].kind == CQ_VAL_COMPLEX)
+            return true;
+    return dtype >= 0 && c->args[dtype].kind == CQ_VAL_INT &&
+           cq_dtype_is_complex(cq_dtype_from_torch(c->args[dtype].u.i.value));
 }
 
 /* In-place casts that PyTorch does silently: not a fraction to an integer, not numbers to bool. */

@@ -2,15 +2,20 @@
  * a gradient; or a composition of other operators, from which it inherits them. The same rows serve
  * C calls, TorchScript, constant folding and shape propagation.
  *
- * A row computes its results in one of four ways: shape + run   shape computes dtype and sizes of
- * the results (sizes may be symbolic); run
- *                 fills them if the arguments have data. run alone     with CQ_OP_DYNAMIC: the
- * sizes depend on the data. shape then creates symbols for them and is only called without data.
- * view          the results share the memory of the first argument: one function for real and fake
- * tensors. unview writes a changed view back into its base. body          calls other operators: a
- * function in lib/aten (body.h), and no row in C. compose       the same in C, for code that is
- * hard to read in Python. In-place variants (`relu_`) and copies of views (`expand_copy`) need no
- * rows: they are derived from the plain ones. */
+ * A row computes its results in one of five ways:
+ *
+ *     shape + run   shape computes dtype and sizes of the results (sizes may be symbolic); run
+ *                   fills them if the arguments have data
+ *     run alone     with CQ_OP_DYNAMIC: the sizes depend on the data; shape then creates symbols
+ *                   for them and is only called without data
+ *     view          the results share the memory of the first argument: one function for real
+ *                   and fake tensors; unview writes a changed view back into its base
+ *     body          calls other operators: a function in lib/aten (body.h), and no row in C
+ *     compose       the same in C, for code that is hard to read in Python
+ *
+ * In-place variants (`relu_`) and copies of views (`expand_copy`) need no rows: they are derived
+ * from the plain operators. Where the names differ, lib/aten declares it:
+ * derived("aten::pow_.Tensor", of="aten::pow.Tensor_Tensor"). */
 #ifndef CQ_ATEN_CORE_OP_H
 #define CQ_ATEN_CORE_OP_H
 
@@ -82,13 +87,51 @@ typedef enum cq_cost {
     CQ_COST_REGIONS
 } cq_cost;
 
+/* How the results of an operator on quantized tensors are quantized (ops/quantized.c). */
+typedef enum cq_quantized_rule {
+    CQ_QUANTIZED_NONE,   /* PyTorch has no such operator on them; views keep the parameters */
+    CQ_QUANTIZED_KEEP,   /* with the argument's parameters: elements are only moved */
+    CQ_QUANTIZED_ROUND,  /* rounded with the argument's parameters */
+    CQ_QUANTIZED_MEAN,   /* the same, computed on its integers: halves are rounded to even */
+    CQ_QUANTIZED_UNIT,   /* with parameters for 0 … 1, regardless of the argument's */
+    CQ_QUANTIZED_SIGNED, /* with parameters for -1 … 1 */
+    CQ_QUANTIZED_PLAIN,  /* they are not quantized, or the operator itself sets the parameters */
+    CQ_QUANTIZED_STORED  /* it accepts stored integers */
+} cq_quantized_rule;
+
+/* How calls in archives of old versions are rewritten (script/builtins/upgrade.c). */
+typedef enum cq_upgrade {
+    CQ_UPGRADE_NONE,
+    CQ_UPGRADE_INTEGER_DIVISION,
+    CQ_UPGRADE_FLOAT_FILL,
+    CQ_UPGRADE_OPTIONAL_STEPS
+} cq_upgrade;
+
+/* The operation on sizes that corresponds to an operator on 0-d tensors: traced programs compute
+ * with sizes in tensors. */
+typedef enum cq_on_sizes {
+    CQ_ON_SIZES_NONE,
+    CQ_ON_SIZES_COPY,
+    CQ_ON_SIZES_ADD,
+    CQ_ON_SIZES_SUB,
+    CQ_ON_SIZES_MUL,
+    CQ_ON_SIZES_FLOORDIV,
+    CQ_ON_SIZES_MOD
+} cq_on_sizes;
+
 /* Declared in lib/aten (traits.c): traits("aten::cat", autocast="widest", vmap="joined"), or as
  * keys of @operator. Operators that are derived from others have none. */
 typedef struct cq_op_traits {
-    cq_autocast autocast;
-    cq_vmap     vmap;
-    cq_cost     cost;
-    bool        complex_pairs; /* moves pairs of real numbers, or works on them unchanged */
+    cq_autocast       autocast;
+    cq_vmap           vmap;
+    cq_cost           cost;
+    cq_quantized_rule quantized;
+    cq_upgrade        upgrade;
+    cq_on_sizes       on_sizes;
+    int               until;         /* the last version of archives that upgrade applies to */
+    bool              complex_pairs; /* moves pairs of real numbers, or works on them unchanged */
+    bool        with_numbers; /* number constants of a trace are Python numbers, not tensors */
+    const char *reflected;    /* the operator of `1 - x`, which takes x first; or NULL */
 } cq_op_traits;
 
 /* A row with its schema parsed, and the functions of lib/aten that are about it; each may be NULL.
@@ -135,9 +178,15 @@ const cq_op *cq_op_overloads(const char *name);
  * NULL if there is none. */
 const char *cq_op_suffix(const char *name, size_t len);
 
-/* The operator of an augmented assignment: `a |= b` is aten::__ior__, which is "aten::bitwise_or_".
- * Other names are returned unchanged. */
-const char *cq_op_in_place_sign(const char *name);
+/* A target of torch.export that is not called by its own name. lib/aten declares it:
+ * torch_export("aten::view", call="aten::reshape"), torch_export("…", assertion="data"). */
+typedef struct cq_export_target {
+    const char *call;         /* the operator that is called; NULL for assertions */
+    bool        is_assertion; /* has no result, only a side effect */
+    bool        checks_data;  /* an assertion whose condition is the first argument */
+} cq_export_target;
+
+const cq_export_target *cq_export_target_find(const char *target); /* NULL for other operators */
 
 /* Walks the whole table in order: cq_op_at(0), … until NULL. */
 const cq_op *cq_op_at(size_t index);

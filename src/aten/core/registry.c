@@ -22,8 +22,11 @@ static struct {
     cq_once   once;
     cq_arena *arena;
     cq_map    by_full, by_name; /* by_name: the first overload */
-    cq_op    *ops;
-    size_t    n;
+    cq_map    derived;          /* full name of a derived operator -> its plain operator, where the
+                                 * name does not tell it */
+    cq_map exported;            /* target of torch.export -> cq_export_target */
+    cq_op *ops;
+    size_t n;
 } table = { .once = CQ_ONCE_INIT };
 
 static cq_mutex derived_lock = CQ_MUTEX_INIT;
@@ -106,6 +109,34 @@ static cq_status add_traits(const cq_decorator *d, void *user)
     return CQ_OK;
 }
 
+/* derived("aten::pow_.Tensor", of="aten::pow.Tensor_Tensor") */
+static cq_status add_derived(const cq_decorator *d, void *user)
+{
+    const char *of = cq_decorator_value(d, "of");
+    cq_op      *op = of ? cq_map_get(&table.by_full, of) : NULL;
+
+    (void)user;
+    return op ? cq_map_set(&table.derived, d->text, op)
+              : cq_decorator_fail(d, "derived() names no operator");
+}
+
+/* torch_export("aten::view", call="aten::reshape") */
+static cq_status add_export_target(const cq_decorator *d, void *user)
+{
+    const char       *assertion = cq_decorator_value(d, "assertion");
+    cq_export_target *target    = cq_arena_zalloc(table.arena, sizeof *target);
+
+    (void)user;
+    if (!target)
+        return CQ_E_NO_MEMORY;
+    target->call         = cq_decorator_value(d, "call");
+    target->is_assertion = assertion != NULL;
+    target->checks_data  = assertion && strcmp(assertion, "data") == 0;
+    if (target->call ? !cq_map_has(&table.by_full, target->call) : !assertion)
+        return cq_decorator_fail(d, "torch_export() names no operator");
+    return cq_map_set(&table.exported, d->text, target);
+}
+
 /* @unview("aten::t"), @gradient("aten::tanh") …: a function about a row. user is the offset of its
  * member of cq_op. */
 static cq_status attach(const cq_decorator *d, void *user)
@@ -132,7 +163,9 @@ static cq_status attach_all(void)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         CQ_TRY(cq_library_each(kinds[i].decorator, attach, (void *)&kinds[i].member));
-    return cq_library_each("traits", add_traits, NULL);
+    CQ_TRY(cq_library_each("traits", add_traits, NULL));
+    CQ_TRY(cq_library_each("derived", add_derived, NULL));
+    return cq_library_each("torch_export", add_export_target, NULL);
 }
 
 const char *cq_op_about(const cq_op *op)
@@ -163,6 +196,8 @@ static cq_status build(void)
     if (status != CQ_OK) {
         cq_map_clear(&table.by_full);
         cq_map_clear(&table.by_name);
+        cq_map_clear(&table.derived);
+        cq_map_clear(&table.exported);
         cq_arena_free(table.arena);
         table.arena = NULL;
         table.ops   = NULL;
@@ -174,51 +209,6 @@ static cq_status build(void)
 cq_status cq_ops_ready(void)
 {
     return cq_once_call(&table.once, build);
-}
-
-/* Derived operators whose plain operator has another name. */
-static const struct {
-    const char *derived, *plain;
-} irregular[] = {
-    { "aten::floor_divide_.Tensor", "aten::floor_divide" },
-    { "aten::pow_.Tensor", "aten::pow.Tensor_Tensor" },
-    { "aten::pow_.Scalar", "aten::pow.Tensor_Scalar" },
-    { "aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor" },
-    { "aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar" },
-    { "aten::normal_", "aten::normal_functional" },
-    { "aten::bernoulli_.float", "aten::bernoulli.p" },
-    { "aten::copy_.Tensor", "aten::copy" },
-    { "aten::copy_.int", "aten::fill.Scalar" },
-    { "aten::copy_.float", "aten::fill.Scalar" },
-    { "aten::view_copy", "aten::reshape" }, /* it also accepts shapes that no view can have */
-    { "aten::__iand__.Tensor", "aten::bitwise_and.Tensor" },
-    { "aten::__iand__.Scalar", "aten::bitwise_and.Scalar" },
-    { "aten::__ior__.Tensor", "aten::bitwise_or.Tensor" },
-    { "aten::__ior__.Scalar", "aten::bitwise_or.Scalar" },
-    { "aten::__ixor__.Tensor", "aten::bitwise_xor.Tensor" },
-    { "aten::__ixor__.Scalar", "aten::bitwise_xor.Scalar" },
-    { "aten::__ilshift__.Tensor", "aten::bitwise_left_shift.Tensor" },
-    { "aten::__ilshift__.Scalar", "aten::bitwise_left_shift.Tensor_Scalar" },
-    { "aten::__irshift__.Tensor", "aten::bitwise_right_shift.Tensor" },
-    { "aten::__irshift__.Scalar", "aten::bitwise_right_shift.Tensor_Scalar" },
-};
-
-const char *cq_op_in_place_sign(const char *name)
-{
-    static const struct {
-        const char *sign, *op;
-    } signs[] = {
-        { "aten::__iand__", "aten::bitwise_and_" },
-        { "aten::__ior__", "aten::bitwise_or_" },
-        { "aten::__ixor__", "aten::bitwise_xor_" },
-        { "aten::__ilshift__", "aten::bitwise_left_shift_" },
-        { "aten::__irshift__", "aten::bitwise_right_shift_" },
-    };
-
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (strcmp(name, signs[i].sign) == 0)
-            return signs[i].op;
-    return name;
 }
 
 const char *cq_op_suffix(const char *name, size_t len)
@@ -244,11 +234,6 @@ static const char *plain_name(char *out, size_t size, const char *full_name)
 
     if (strlen(full_name) >= size)
         return NULL;
-    for (size_t i = 0; i < sizeof irregular / sizeof *irregular; i++)
-        if (strcmp(irregular[i].derived, full_name) == 0) {
-            snprintf(out, size, "%s", irregular[i].plain);
-            return suffix ? suffix : "_"; /* `a |= b` is in place without the suffix */
-        }
     if (suffix)
         snprintf(out, size, "%.*s%s", (int)(base - strlen(suffix)), full_name, dot ? dot : "");
     return suffix;
@@ -268,11 +253,15 @@ static const cq_op *derive(const char *full_name)
 {
     char         plain[256];
     const char  *suffix = plain_name(plain, sizeof plain, full_name);
+    const cq_op *of     = cq_map_get(&table.derived, full_name);
     bool         copy   = suffix && suffix[1];
-    const cq_op *of     = suffix ? cq_map_get(&table.by_full, plain) : NULL;
     cq_op       *op     = NULL;
     cq_schema   *schema;
 
+    if (of && !suffix)
+        suffix = "_"; /* `a |= b`, aten::__ior__, is in place without the suffix */
+    if (!of && suffix)
+        of = cq_map_get(&table.by_full, plain);
     if (!of || !can_derive(of, copy))
         return NULL;
     cq_mutex_lock(&derived_lock);
@@ -311,6 +300,11 @@ const cq_op *cq_op_find(const char *full_name)
 const cq_op *cq_op_overloads(const char *name)
 {
     return cq_ops_ready() == CQ_OK ? cq_map_get(&table.by_name, name) : NULL;
+}
+
+const cq_export_target *cq_export_target_find(const char *target)
+{
+    return cq_ops_ready() == CQ_OK ? cq_map_get(&table.exported, target) : NULL;
 }
 
 const cq_op *cq_op_at(size_t index)

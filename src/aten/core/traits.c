@@ -1,6 +1,7 @@
 /* The keys of traits, and what their values mean. */
 #include "aten/core/traits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const autocasts[] = {
@@ -35,13 +36,33 @@ static const char *const costs[] = {
     [CQ_COST_REGIONS]        = "regions",
 };
 
+static const char *const quantized_results[] = {
+    [CQ_QUANTIZED_KEEP] = "keep",     [CQ_QUANTIZED_ROUND] = "round",
+    [CQ_QUANTIZED_MEAN] = "mean",     [CQ_QUANTIZED_UNIT] = "unit",
+    [CQ_QUANTIZED_SIGNED] = "signed", [CQ_QUANTIZED_PLAIN] = "plain",
+    [CQ_QUANTIZED_STORED] = "stored",
+};
+
+static const char *const upgrades[] = {
+    [CQ_UPGRADE_INTEGER_DIVISION] = "integer_division",
+    [CQ_UPGRADE_FLOAT_FILL]       = "float_fill",
+    [CQ_UPGRADE_OPTIONAL_STEPS]   = "optional_steps",
+};
+
+static const char *const size_operations[] = {
+    [CQ_ON_SIZES_COPY] = "copy", [CQ_ON_SIZES_ADD] = "add",           [CQ_ON_SIZES_SUB] = "sub",
+    [CQ_ON_SIZES_MUL] = "mul",   [CQ_ON_SIZES_FLOORDIV] = "floordiv", [CQ_ON_SIZES_MOD] = "mod",
+};
+
 typedef struct words {
     const char        *key;
     const char *const *items; /* the first is NULL */
     size_t             n;
 } words;
 
-/* The number of the value of a key; 0 without one. */
+#define WORDS(key, items) ((words){ key, items, sizeof items / sizeof *items })
+
+/* The number of the value of a key; unchanged without one. */
 static cq_status read_word(unsigned *out, const cq_decorator *d, words w)
 {
     const char *value = cq_decorator_value(d, w.key);
@@ -56,15 +77,26 @@ static cq_status read_word(unsigned *out, const cq_decorator *d, words w)
 
 cq_status cq_op_traits_read(cq_op_traits *traits, const cq_decorator *d)
 {
-    unsigned autocast = traits->autocast, vmap = traits->vmap, cost = traits->cost;
+    const char *until    = cq_decorator_value(d, "until"), *reflected;
+    unsigned    autocast = traits->autocast, vmap = traits->vmap, cost = traits->cost;
+    unsigned quantized = traits->quantized, upgrade = traits->upgrade, on_sizes = traits->on_sizes;
 
-    CQ_TRY(read_word(&autocast, d,
-                     (words){ "autocast", autocasts, sizeof autocasts / sizeof *autocasts }));
-    CQ_TRY(read_word(&vmap, d, (words){ "vmap", vmaps, sizeof vmaps / sizeof *vmaps }));
-    CQ_TRY(read_word(&cost, d, (words){ "cost", costs, sizeof costs / sizeof *costs }));
-    traits->autocast = (cq_autocast)autocast;
-    traits->vmap     = (cq_vmap)vmap;
-    traits->cost     = (cq_cost)cost;
+    CQ_TRY(read_word(&autocast, d, WORDS("autocast", autocasts)));
+    CQ_TRY(read_word(&vmap, d, WORDS("vmap", vmaps)));
+    CQ_TRY(read_word(&cost, d, WORDS("cost", costs)));
+    CQ_TRY(read_word(&quantized, d, WORDS("quantized", quantized_results)));
+    CQ_TRY(read_word(&upgrade, d, WORDS("upgrade", upgrades)));
+    CQ_TRY(read_word(&on_sizes, d, WORDS("on_sizes", size_operations)));
+    reflected         = cq_decorator_value(d, "reflected");
+    traits->autocast  = (cq_autocast)autocast;
+    traits->vmap      = (cq_vmap)vmap;
+    traits->cost      = (cq_cost)cost;
+    traits->quantized = (cq_quantized_rule)quantized;
+    traits->upgrade   = (cq_upgrade)upgrade;
+    traits->on_sizes  = (cq_on_sizes)on_sizes;
+    traits->until     = until ? atoi(until) : traits->until;
+    traits->reflected = reflected ? reflected : traits->reflected;
     traits->complex_pairs |= cq_decorator_value(d, "complex_pairs") != NULL;
+    traits->with_numbers |= cq_decorator_value(d, "with_numbers") != NULL;
     return CQ_OK;
 }

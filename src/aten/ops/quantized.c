@@ -8,101 +8,19 @@
 
 /* ---- which operators know quantized tensors ---- */
 
-/* A name that ends in * is a prefix. Views need no row: they keep the quantization parameters. */
-static const struct {
-    const char  *name;
-    cq_grid_rule rule;
-} rules[] = {
-    { "aten::_make_per_*", CQ_GRID_PLAIN },
-    { "aten::_reshape_alias", CQ_GRID_KEEP },
-    { "aten::_unsafe_view", CQ_GRID_KEEP },
-    { "aten::adaptive_avg_pool*", CQ_GRID_MEAN },
-    { "aten::adaptive_max_pool*", CQ_GRID_KEEP },
-    { "aten::avg_pool*", CQ_GRID_MEAN },
-    { "aten::cat", CQ_GRID_ROUND },
-    { "aten::channel_shuffle", CQ_GRID_KEEP },
-    { "aten::chunk", CQ_GRID_KEEP },
-    { "aten::clamp*", CQ_GRID_ROUND },
-    { "aten::clone", CQ_GRID_KEEP },
-    { "aten::concat", CQ_GRID_ROUND },
-    { "aten::contiguous", CQ_GRID_KEEP },
-    { "aten::constant_pad_nd", CQ_GRID_ROUND },
-    { "aten::copy", CQ_GRID_ROUND },
-    { "aten::dequantize", CQ_GRID_PLAIN },
-    { "aten::detach", CQ_GRID_KEEP },
-    { "aten::dropout", CQ_GRID_KEEP },
-    { "aten::eq", CQ_GRID_PLAIN },
-    { "aten::expand_as", CQ_GRID_KEEP },
-    { "aten::feature_dropout", CQ_GRID_KEEP },
-    { "aten::flatten", CQ_GRID_KEEP },
-    { "aten::flip", CQ_GRID_KEEP },
-    { "aten::ge", CQ_GRID_PLAIN },
-    { "aten::gelu", CQ_GRID_ROUND },
-    { "aten::gt", CQ_GRID_PLAIN },
-    { "aten::hardsigmoid", CQ_GRID_UNIT },
-    { "aten::hardtanh", CQ_GRID_ROUND },
-    { "aten::index", CQ_GRID_KEEP },
-    { "aten::index_select", CQ_GRID_KEEP },
-    { "aten::int_repr", CQ_GRID_PLAIN },
-    { "aten::le", CQ_GRID_PLAIN },
-    { "aten::leaky_relu", CQ_GRID_ROUND },
-    { "aten::lt", CQ_GRID_PLAIN },
-    { "aten::masked_fill", CQ_GRID_ROUND },
-    { "aten::max", CQ_GRID_KEEP },
-    { "aten::max_pool*", CQ_GRID_KEEP },
-    { "aten::mean", CQ_GRID_ROUND },
-    { "aten::min", CQ_GRID_KEEP },
-    { "aten::narrow", CQ_GRID_KEEP },
-    { "aten::ne", CQ_GRID_PLAIN },
-    { "aten::pad", CQ_GRID_ROUND },
-    { "aten::pixel_shuffle", CQ_GRID_KEEP },
-    { "aten::pixel_unshuffle", CQ_GRID_KEEP },
-    { "aten::prelu", CQ_GRID_ROUND },
-    { "aten::q_*", CQ_GRID_PLAIN },
-    { "aten::quantized_gru", CQ_GRID_PLAIN },
-    { "aten::quantized_lstm", CQ_GRID_PLAIN },
-    { "aten::quantized_max_pool*", CQ_GRID_KEEP },
-    { "aten::reflection_pad*", CQ_GRID_KEEP },
-    { "aten::relu", CQ_GRID_KEEP },
-    { "aten::relu6", CQ_GRID_ROUND },
-    { "aten::replication_pad*", CQ_GRID_KEEP },
-    { "aten::reshape*", CQ_GRID_KEEP },
-    { "aten::sigmoid", CQ_GRID_UNIT },
-    { "aten::sort", CQ_GRID_KEEP },
-    { "aten::split*", CQ_GRID_KEEP },
-    { "aten::stack", CQ_GRID_ROUND },
-    { "aten::tanh", CQ_GRID_SIGNED },
-    { "aten::threshold", CQ_GRID_ROUND },
-    { "aten::topk", CQ_GRID_KEEP },
-    { "aten::unflatten", CQ_GRID_KEEP },
-    { "aten::upsample_bilinear2d", CQ_GRID_ROUND },
-    { "aten::upsample_nearest*", CQ_GRID_KEEP },
-    { "aten::_upsample_nearest*", CQ_GRID_KEEP },
-    { "quantized::conv1d_prepack", CQ_GRID_STORED },
-    { "quantized::conv2d_prepack", CQ_GRID_STORED },
-    { "quantized::conv3d_prepack", CQ_GRID_STORED },
-    { "quantized::conv_transpose1d_prepack", CQ_GRID_STORED },
-    { "quantized::conv_transpose2d_prepack", CQ_GRID_STORED },
-    { "quantized::conv_transpose3d_prepack", CQ_GRID_STORED },
-    { "quantized::linear_prepack", CQ_GRID_STORED },
-    { "quantized::*", CQ_GRID_PLAIN },
-};
-
-static bool names(const char *pattern, const char *name)
+/* Views keep the quantization parameters, numbers have none, and operators of the namespace
+ * `quantized` set those of their results. */
+static cq_quantized_rule rule_of(const cq_op *op)
 {
-    size_t n = strlen(pattern);
+    const cq_op *plain = op->inplace_of ? op->inplace_of : op->copy_of ? op->copy_of : op;
 
-    return pattern[n - 1] == '*' ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
-}
-
-static cq_grid_rule rule_of(const cq_op *op)
-{
     if (op->def->flags & CQ_OP_HOST)
-        return CQ_GRID_PLAIN;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (names(rules[i].name, op->schema->name))
-            return rules[i].rule;
-    return op->def->view ? CQ_GRID_KEEP : CQ_GRID_NO;
+        return CQ_QUANTIZED_PLAIN;
+    if (plain->traits.quantized != CQ_QUANTIZED_NONE)
+        return plain->traits.quantized;
+    if (strncmp(op->schema->name, "quantized::", 11) == 0)
+        return CQ_QUANTIZED_PLAIN;
+    return op->def->view ? CQ_QUANTIZED_KEEP : CQ_QUANTIZED_NONE;
 }
 
 /* ---- calls ---- */
@@ -132,7 +50,7 @@ cq_tensor *cq_from_stored(cq_ctx *cx, cq_tensor *t)
     return plain;
 }
 
-cq_tensor *cq_to_grid(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
+cq_tensor *cq_round_to_qparams(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
 {
     cq_dtype stored;
     int64_t  low, high;
@@ -149,7 +67,7 @@ cq_tensor *cq_to_grid(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
     return t;
 }
 
-static cq_qparams *first_grid(const cq_val *args, size_t n)
+static cq_qparams *first_qparams(const cq_val *args, size_t n)
 {
     cq_qparams *q = NULL;
 
@@ -157,7 +75,7 @@ static cq_qparams *first_grid(const cq_val *args, size_t n)
         if (args[i].kind == CQ_VAL_TENSOR)
             q = args[i].u.tensor->qparams;
         else if (args[i].kind == CQ_VAL_LIST)
-            q = first_grid(args[i].u.list->items, args[i].u.list->n);
+            q = first_qparams(args[i].u.list->items, args[i].u.list->n);
     }
     return q;
 }
@@ -186,7 +104,7 @@ static cq_tensor *from_steps(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
         cq_ctx_fail(cx, CQ_E_NO_MEMORY);
         return NULL;
     }
-    t = cq_to_grid(cx, t, steps);
+    t = cq_round_to_qparams(cx, t, steps);
     cq_qparams_release(steps);
     if (t)
         t = CQ_OP(cx, "aten::mul.Scalar", TENSOR(t), FLOAT(q->scale));
@@ -195,22 +113,22 @@ static cq_tensor *from_steps(cq_ctx *cx, cq_tensor *t, cq_qparams *q)
     return t;
 }
 
-cq_status cq_quantized_before(cq_opcall *c, cq_grid_rule *rule, cq_qparams **like)
+cq_status cq_quantized_before(cq_opcall *c, cq_quantized_rule *rule, cq_qparams **like)
 {
     size_t n = c->op->schema->n_args;
 
     *rule = rule_of(c->op);
-    *like = first_grid(c->args, n);
-    if (*rule == CQ_GRID_NO)
+    *like = first_qparams(c->args, n);
+    if (*rule == CQ_QUANTIZED_NONE)
         return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "dequantize the tensor before it",
                        "it does not work on quantized tensors");
-    for (size_t i = 0; i < n && *rule != CQ_GRID_STORED; i++)
+    for (size_t i = 0; i < n && *rule != CQ_QUANTIZED_STORED; i++)
         if (c->args[i].kind == CQ_VAL_TENSOR)
             c->args[i] = TENSOR(cq_from_stored(c->cx, c->args[i].u.tensor));
     CQ_TRY(c->cx->status);
-    if (*rule == CQ_GRID_MEAN && !has_exact_means(*like))
-        *rule = CQ_GRID_ROUND;
-    if (*rule == CQ_GRID_MEAN)
+    if (*rule == CQ_QUANTIZED_MEAN && !has_exact_means(*like))
+        *rule = CQ_QUANTIZED_ROUND;
+    if (*rule == CQ_QUANTIZED_MEAN)
         c->args[0] = TENSOR(in_steps(c->cx, c->args[0].u.tensor, *like));
     return c->cx->status;
 }
@@ -227,32 +145,32 @@ static cq_status fixed_grid(cq_qparams **out, const cq_qparams *like, bool is_si
     return cq_qparams_new(out, like->torch_dtype, (is_signed ? 2.0 : 1.0) / 256, zero);
 }
 
-static void settle(cq_opcall *c, cq_val *v, cq_grid_rule rule, cq_qparams *q)
+static void settle(cq_opcall *c, cq_val *v, cq_quantized_rule rule, cq_qparams *q)
 {
     if (v->kind == CQ_VAL_LIST)
         for (size_t i = 0; i < v->u.list->n; i++)
-            settle(c, &v->u.list->items[i], CQ_GRID_KEEP, q);
+            settle(c, &v->u.list->items[i], CQ_QUANTIZED_KEEP, q);
     if (v->kind != CQ_VAL_TENSOR || !cq_dtype_is_float(v->u.tensor->dtype))
         return;
-    if (rule == CQ_GRID_KEEP)
+    if (rule == CQ_QUANTIZED_KEEP)
         cq_tensor_set_qparams(v->u.tensor, q);
-    else if (rule == CQ_GRID_MEAN)
+    else if (rule == CQ_QUANTIZED_MEAN)
         *v = TENSOR(from_steps(c->cx, v->u.tensor, q));
     else
-        *v = TENSOR(cq_to_grid(c->cx, v->u.tensor, q));
+        *v = TENSOR(cq_round_to_qparams(c->cx, v->u.tensor, q));
 }
 
-cq_status cq_quantized_after(cq_opcall *c, cq_grid_rule rule, cq_qparams *like)
+cq_status cq_quantized_after(cq_opcall *c, cq_quantized_rule rule, cq_qparams *like)
 {
     cq_qparams *q = NULL;
 
-    if (rule == CQ_GRID_PLAIN || rule == CQ_GRID_STORED)
+    if (rule == CQ_QUANTIZED_PLAIN || rule == CQ_QUANTIZED_STORED)
         return CQ_OK;
     if (like->scales)
         return cq_fail(CQ_E_UNSUPPORTED, c->op->schema->full, "dequantize the tensor before it",
                        "it does not work on tensors with a grid for each channel");
-    if (rule == CQ_GRID_UNIT || rule == CQ_GRID_SIGNED)
-        CQ_TRY(fixed_grid(&q, like, rule == CQ_GRID_SIGNED));
+    if (rule == CQ_QUANTIZED_UNIT || rule == CQ_QUANTIZED_SIGNED)
+        CQ_TRY(fixed_grid(&q, like, rule == CQ_QUANTIZED_SIGNED));
     for (size_t i = 0; i < c->n_results; i++)
         settle(c, &c->results[i], rule, q ? q : like);
     cq_qparams_release(q);
@@ -382,7 +300,7 @@ cq_val cq_native_quantized(cq_body *b, const cq_val *args, size_t n)
         status = cq_qparams_new(&q, dtype, cq_lang_f64(&b->lang, args[1]),
                                 cq_lang_i64(&b->lang, args[2]));
     if (cq_ctx_fail(cx, status) == CQ_OK)
-        t = cq_to_grid(cx, args[0].u.tensor, q);
+        t = cq_round_to_qparams(cx, args[0].u.tensor, q);
     cq_qparams_release(q);
     return TENSOR(t);
 }
@@ -393,7 +311,7 @@ cq_val cq_native_regrid(cq_body *b, const cq_val *args, size_t n)
     cq_qparams *q = args[1].u.tensor->qparams;
 
     (void)n;
-    return q ? TENSOR(cq_to_grid(b->c->cx, args[0].u.tensor, q)) : args[0];
+    return q ? TENSOR(cq_round_to_qparams(b->c->cx, args[0].u.tensor, q)) : args[0];
 }
 
 /* A tensor from outside has no quantization parameters; most are uint8. */

@@ -194,21 +194,20 @@ static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
  * in place. */
 static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_int *out)
 {
-    static const char *const copies[] = { "aten::to", "aten::clone", "aten::detach",
-                                          "prim::NumToTensor", "aten::contiguous" };
-    static const struct {
-        const char *op;
-        cq_int (*on_ints)(cq_symbols *symbols, cq_int a, cq_int b);
-    } rows[]       = { { "aten::add", cq_int_add },      { "aten::sub", cq_int_sub },
-                       { "aten::mul", cq_int_mul },      { "aten::floor_divide", cq_int_floordiv },
-                       { "aten::div", cq_int_floordiv }, { "aten::remainder", cq_int_mod } };
-    cq_symbols *st = ev->cx->symbols;
-    cq_int      a, b = cq_i(0);
+    static cq_int (*const on_ints[])(cq_symbols *, cq_int, cq_int) = {
+        [CQ_ON_SIZES_ADD] = cq_int_add, [CQ_ON_SIZES_SUB] = cq_int_sub,
+        [CQ_ON_SIZES_MUL] = cq_int_mul, [CQ_ON_SIZES_FLOORDIV] = cq_int_floordiv,
+        [CQ_ON_SIZES_MOD] = cq_int_mod,
+    };
+    const cq_op *first = cq_op_overloads(name);
+    cq_on_sizes  on    = first ? first->traits.on_sizes : CQ_ON_SIZES_NONE;
+    cq_symbols  *st    = ev->cx->symbols;
+    cq_int       a, b = cq_i(0);
 
-    if (!st || !n || !known_of(ev, args[0], &a))
+    if (!st || !n || on == CQ_ON_SIZES_NONE || !known_of(ev, args[0], &a))
         return false;
     *out = a;
-    if (CQ_IS_AMONG(name, copies))
+    if (on == CQ_ON_SIZES_COPY)
         return true;
     if (n < 2 || !known_of(ev, args[1], &b))
         return false;
@@ -216,12 +215,8 @@ static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t
         return false; /* add with another alpha */
     if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
         return false; /* div may round up; for sizes it does not */
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(name, rows[i].op) == 0) {
-            *out = rows[i].on_ints(st, a, b);
-            return true;
-        }
-    return false;
+    *out = on_ints[on](st, a, b);
+    return true;
 }
 
 /* A tensor that a path changed in place holds something else when the path is taken back. */
@@ -279,15 +274,9 @@ static cq_status call_overload(cq_fncall *c, const cq_op *op, const char *name, 
 /* Scalar-first arithmetic: 1 - x is not an operator of the table. */
 static cq_status scalar_first(cq_fncall *c, const char *name)
 {
-    static const struct {
-        const char *name, *swapped;
-    } rows[] = {
-        { "aten::add", "aten::add" }, { "aten::mul", "aten::mul" }, { "aten::eq", "aten::eq" },
-        { "aten::ne", "aten::ne" },   { "aten::lt", "aten::gt" },   { "aten::le", "aten::ge" },
-        { "aten::gt", "aten::lt" },   { "aten::ge", "aten::le" },   { "aten::sub", "aten::rsub" },
-    };
-    cq_val inverse;
-    bool   wraps;
+    const cq_op *first = cq_op_overloads(name);
+    cq_val       inverse;
+    bool         wraps;
 
     if (c->n != 2 || c->n_kw || c->args[0].kind == CQ_VAL_TENSOR ||
         c->args[1].kind != CQ_VAL_TENSOR)
@@ -298,9 +287,8 @@ static cq_status scalar_first(cq_fncall *c, const char *name)
         CQ_TRY(CQ_CALL_OPERATOR(c->ev, &inverse, "aten::neg", c->args[1]));
         return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::add", inverse, c->args[0]);
     }
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(name, rows[i].name) == 0)
-            return CQ_CALL_OPERATOR(c->ev, &c->result, rows[i].swapped, c->args[1], c->args[0]);
+    if (first && first->traits.reflected)
+        return CQ_CALL_OPERATOR(c->ev, &c->result, first->traits.reflected, c->args[1], c->args[0]);
     if (strcmp(name, "aten::div") != 0)
         return cq_fncall_decline(c);
     CQ_TRY(CQ_CALL_OPERATOR(c->ev, &inverse, "aten::reciprocal", c->args[1]));
@@ -371,11 +359,11 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
  * are float32. Where that makes no difference they stay tensors. */
 static bool is_number_of_trace(const cq_fncall *c)
 {
-    static const char *const ops[] = { "aten::add", "aten::sub", "aten::mul", "aten::div" };
-    const cq_val            *all   = &c->ev->program->constants;
-    const cq_tensor         *x, *number;
+    const cq_op     *first = cq_op_overloads(c->name);
+    const cq_val    *all   = &c->ev->program->constants;
+    const cq_tensor *x, *number;
 
-    if (!CQ_IS_AMONG(c->name, ops) || c->n != 2 || c->args[0].kind != CQ_VAL_TENSOR ||
+    if (!first || !first->traits.with_numbers || c->n != 2 || c->args[0].kind != CQ_VAL_TENSOR ||
         c->args[1].kind != CQ_VAL_TENSOR || (all->kind != CQ_VAL_TUPLE && all->kind != CQ_VAL_LIST))
         return false;
     x      = c->args[0].u.tensor;
@@ -424,6 +412,21 @@ static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *nam
     return cq_fncall_decline(c);
 }
 
+/* `a |= b` is aten::__ior__, which lib/aten declares as a derived operator: "aten::bitwise_or_". */
+static void spell_out_sign(char *name, size_t size)
+{
+    const cq_op *op;
+    char         full[256];
+
+    if (strncmp(name, "aten::__i", 9) != 0)
+        return;
+    if ((size_t)snprintf(full, sizeof full, "%s.Tensor", name) >= sizeof full)
+        return;
+    op = cq_op_find(full);
+    if (op && op->inplace_of)
+        snprintf(name, size, "%s", op->schema->name);
+}
+
 /* Overloads in the order of PyTorch's registry, first without and then with implicit
  * conversions. */
 static cq_status call_by_arguments(cq_fncall *c)
@@ -432,15 +435,13 @@ static cq_status call_by_arguments(cq_fncall *c)
     size_t       len = strcspn(c->name, ".");
     cq_val       filled[CQ_EVAL_MAX_OPERANDS];
     const cq_op *first, *twin;
-    const char  *suffix, *sign;
+    const char  *suffix;
 
     if (len >= sizeof plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "unknown operator %s", c->name);
     memcpy(plain, c->name, len);
     plain[len] = '\0';
-    sign       = cq_op_in_place_sign(plain);
-    if (sign != plain)
-        snprintf(plain, sizeof plain, "%s", sign);
+    spell_out_sign(plain, sizeof plain);
     len    = strlen(plain);
     first  = cq_op_overloads(plain);
     suffix = first ? NULL : cq_op_suffix(plain, len);

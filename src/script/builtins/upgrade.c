@@ -6,9 +6,14 @@
  * before 1.13). It reads old files with the new meaning, and so does calque. */
 #include "script/call.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { MAX_ARGS = CQ_EVAL_MAX_OPERANDS, DEFAULT_STEPS = 100 };
+enum {
+    MAX_ARGS      = CQ_EVAL_MAX_OPERANDS,
+    DEFAULT_STEPS = 100,
+    LAST_VERSION  = 8 /* with a changed operator */
+};
 
 /* A rewritten call. */
 typedef struct changed {
@@ -67,32 +72,33 @@ static cq_status old_steps(changed *c)
     return CQ_OK;
 }
 
-static const struct row {
-    const char *name;
-    int         until; /* the last version with the old meaning */
-    cq_status (*change)(changed *c);
-} rows[] = {
-    { "aten::div", 3, old_div },        { "aten::div_", 3, old_div },
-    { "aten::full", 4, old_full },      { "aten::linspace", 7, old_steps },
-    { "aten::logspace", 8, old_steps },
-};
-
-static const struct row *find(const cq_program *p, const char *name)
+/* The traits upgrade and until of lib/aten determine the rewriting. */
+static cq_status (*change_of(const cq_program *p, const char *name))(changed *c)
 {
-    if (p->version > 8) /* most files */
+    static cq_status (*const changes[])(changed *) = {
+        [CQ_UPGRADE_INTEGER_DIVISION] = old_div,
+        [CQ_UPGRADE_FLOAT_FILL]       = old_full,
+        [CQ_UPGRADE_OPTIONAL_STEPS]   = old_steps,
+    };
+    size_t       len = strlen(name);
+    char         plain[64];
+    const cq_op *op;
+
+    if (p->version > LAST_VERSION || len >= sizeof plain) /* most files */
         return NULL;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (p->version <= rows[i].until && strcmp(name, rows[i].name) == 0)
-            return &rows[i];
-    return NULL;
+    snprintf(plain, sizeof plain, "%s", name);
+    if (len && plain[len - 1] == '_')
+        plain[len - 1] = '\0';
+    op = cq_op_overloads(plain);
+    return op && p->version <= op->traits.until ? changes[op->traits.upgrade] : NULL;
 }
 
 cq_status cq_resolve_upgrade(cq_fncall *c)
 {
-    const struct row *row = find(c->ev->program, c->name);
-    changed           to;
+    cq_status (*change)(changed * c) = change_of(c->ev->program, c->name);
+    changed to;
 
-    if (!row || c->n > MAX_ARGS || c->n_kw >= MAX_ARGS) /* no overload takes that many */
+    if (!change || c->n > MAX_ARGS || c->n_kw >= MAX_ARGS) /* no overload takes that many */
         return cq_fncall_decline(c);
     to.call = *c;
     for (size_t i = 0; i < c->n; i++)
@@ -104,7 +110,7 @@ cq_status cq_resolve_upgrade(cq_fncall *c)
     to.call.args  = to.args;
     to.call.kw    = to.kw;
     to.call.names = to.names;
-    CQ_TRY(row->change(&to));
+    CQ_TRY(change(&to));
     CQ_TRY(cq_fncall_run_operator(&to.call));
     c->result = to.call.result;
     return CQ_OK;

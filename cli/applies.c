@@ -30,6 +30,7 @@ static const struct applies {
     { "define", PROGRAMS, "TorchScript and .pt2 files", NULL },
     { "entry", PROGRAMS, "TorchScript (a method) and .pt2 files (one of several programs)", NULL },
     { "path", CLI_KIND_SCRIPT, "Python source", NULL },
+    { "code", CLI_KIND_SCRIPT, "pickled modules", NULL },
     { "weights", ALL_MODELS, "models", NULL },
     { "weights-not-strict", ALL_MODELS, "models", NULL },
     { "input", ALL_MODELS, "models", NULL },

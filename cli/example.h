@@ -59,6 +59,7 @@ typedef struct cli_example {
           "'Net(num_classes=10)'; one of several programs of a .pt2",                              \
           0 },                                                                                     \
         { "path", "DIR", "a folder for imports of Python source; repeatable", 0 },                 \
+        { "code", "FILE.py", "the source of the classes of a pickled module; repeatable", 0 },     \
         { "constant", "NAME=VALUE",                                                                \
           "make an argument of TorchScript a constant instead of an input; repeatable", 0 },       \
         { "define", "FILE",                                                                        \

@@ -17,7 +17,7 @@ const cli_group cli_export_groups[] = {
                       "export-torch-trace", "export-chrome-tracing", "no-trace") },
     { "gradients", NAMES("grad", "grad-input") },
     { "the model and its inputs",
-      NAMES("input", "example", "entry", "path", "constant", "define", "quantized-engine",
+      NAMES("input", "example", "entry", "path", "code", "constant", "define", "quantized-engine",
             "weights", "weights-not-strict", "optional-inputs", "complex-as-pairs", "max-steps",
             "max-memory") },
     { "names and dynamic sizes", NAMES("input-names", "output-names", "dynamic-axes", "names",

@@ -318,17 +318,17 @@ static int read_constants(cli_model *model, const cli_args *args)
     return code;
 }
 
-/* --path, as often as there are folders. */
-static int read_paths(cli_model *model, const cli_args *args)
+/* The values of an option that may be given several times. */
+static int read_all(const cli_args *args, const char *option, const char **values, size_t *n)
 {
-    const char *path;
+    const char *value;
     size_t      at = 0;
 
-    model->n_paths = 0;
-    while ((path = cli_next_value(args, "path", &at))) {
-        if (model->n_paths == CLI_MAX_PATHS)
-            return cli_misuse(args->verb, "more than %d times --path", CLI_MAX_PATHS);
-        model->paths[model->n_paths++] = path;
+    *n = 0;
+    while ((value = cli_next_value(args, option, &at))) {
+        if (*n == CLI_MAX_PATHS)
+            return cli_misuse(args->verb, "more than %d times --%s", CLI_MAX_PATHS, option);
+        values[(*n)++] = value;
     }
     return CLI_DONE;
 }
@@ -364,7 +364,8 @@ int cli_model_open(cli_model *model, const cli_args *args)
     model->handle     = NULL;
     model->call.entry = cli_value(args, "entry");
     CLI_TRY(cli_limits_read(&model->limits, args));
-    CLI_TRY(read_paths(model, args));
+    CLI_TRY(read_all(args, "path", model->paths, &model->n_paths));
+    CLI_TRY(read_all(args, "code", model->codes, &model->n_codes));
     model->weights = cli_value(args, "weights");
     CLI_TRY(open_any(model, args->operands[0],
                      cli_value(args, "weights") && !cli_has(args, "weights-not-strict")));

@@ -99,6 +99,8 @@ struct cli_model {
     const char          *weights; /* the file of --weights; NULL: none */
     size_t               n_paths;
     const char          *paths[CLI_MAX_PATHS]; /* --path: where Python source finds modules */
+    size_t               n_codes;
+    const char          *codes[CLI_MAX_PATHS]; /* --code: the source of a pickled module */
 };
 
 /* Returns the exit code; prints the error. Close the model in any case. */

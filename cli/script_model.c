@@ -78,15 +78,17 @@ static uint64_t bytes_to_make(const cli_model *model)
 /* Python source: its entry is an expression, which makes the module or function that is called. */
 static cq_status make_python(cli_model *model, cq_script *script)
 {
-    for (size_t i = 0; i < model->n_paths; i++) {
-        cq_status status = cq_script_add_path(script, model->paths[i]);
+    cq_status status = CQ_OK;
 
-        if (status != CQ_OK)
-            return status;
-    }
+    for (size_t i = 0; i < model->n_paths && status == CQ_OK; i++)
+        status = cq_script_add_path(script, model->paths[i]);
+    for (size_t i = 0; i < model->n_codes && status == CQ_OK; i++)
+        status = cq_script_add_code(script, model->codes[i]);
+    if (status != CQ_OK)
+        return status;
     cq_script_set_limits(script, model->limits.steps, bytes_to_make(model));
     cli_allow_outputs(SOURCE_OUTPUTS);
-    cq_status status = cq_script_make(script, model->call.entry);
+    status = cq_script_make(script, model->call.entry);
 
     cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
     model->call.entry = NULL;

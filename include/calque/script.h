@@ -68,6 +68,12 @@ CQ_API bool      cq_script_is_python(const cq_script *script);
 CQ_API cq_status cq_script_add_path(cq_script *script, const char *folder);
 CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
 
+/* A file of torch.save that holds a pickled module, alone or in a checkpoint, is loaded like Python
+ * source: cq_script_make builds the module. Its classes are those of torch.nn, and those that are
+ * found in the folder of the file, in folders of cq_script_add_path, and in the source files of
+ * cq_script_add_code. entry is the key of one of several modules; NULL is the usual one. */
+CQ_API cq_status cq_script_add_code(cq_script *script, const char *path);
+
 /* Runs the file as a script: __name__ is "__main__", sys.argv is the file and the arguments, and
  * print writes to standard output. torch.onnx.export, torch.save and the functions of
  * pytorch_pfn_extras.onnx write files; torch.load and torch.jit.load read them. All of these are

@@ -14,6 +14,11 @@ class partial:
     def __call__(self, *args, **keywords):
         return self.func(*self.args, *args, **{**self.keywords, **keywords})
 
+    def __setstate__(self, state):
+        self.func, self.args, self.keywords, own = state
+        self.keywords = self.keywords or {}
+        self.__dict__.update(own or {})
+
     def __repr__(self):
         return f"functools.partial({self.func!r})"
 

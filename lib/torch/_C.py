@@ -3,6 +3,17 @@ from calque import operator
 from . import _C_nn as _nn
 
 
+class _Functions:
+    """The class of torch's functions; pickles name torch.tanh as its attribute."""
+
+    def __getattr__(self, name):
+        import torch
+        return getattr(torch, name)
+
+
+_VariableFunctionsClass = _VariableFunctions = _Functions()
+
+
 def _get_tracing_state():
     return None
 

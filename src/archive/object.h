@@ -10,7 +10,7 @@ typedef enum cq_instance_kind {
     CQ_INSTANCE_OBJECT, /* class.__new__(class, *args), then its state */
     CQ_INSTANCE_CALL,   /* the result of class_name(*args), which may be a function */
     CQ_INSTANCE_CLASS,  /* the class or function itself */
-    CQ_INSTANCE_CYCLE   /* replaces an object that contains it */
+    CQ_INSTANCE_CYCLE   /* replaces a container that it is in: `around` */
 } cq_instance_kind;
 
 /* An instance of a class: a module, a script class, a TorchBind object. Of a file of torch.save it
@@ -28,6 +28,7 @@ typedef struct cq_instance {
     cq_val           args;  /* a tuple: the arguments of the constructor or function, or NONE */
     cq_list         *items; /* of a list or set, or a subclass; otherwise NULL */
     cq_dict         *pairs; /* of a subclass of dict; otherwise NULL */
+    const void      *around; /* of a CYCLE: the container, by its address only; never read */
 } cq_instance;
 
 cq_status    cq_instance_new(cq_instance **out, const char *class_name);

@@ -11,7 +11,7 @@
 /* ---- arguments ------------------------------------------------------------------------------ */
 
 /* Kinds of arguments: t tensor, s storage, i int, f float, b bool, T tuple or list, x anything, S
- * text, N None. Arguments after a bar are optional. */
+ * text, N None, d dtype. Arguments after a bar are optional. */
 static bool is_of_kind(cq_val v, char kind)
 {
     switch (kind) {
@@ -21,6 +21,7 @@ static bool is_of_kind(cq_val v, char kind)
     case 'f': return v.kind == CQ_VAL_FLOAT;
     case 'b': return v.kind == CQ_VAL_BOOL;
     case 'N': return v.kind == CQ_VAL_NONE;
+    case 'd': return v.kind == CQ_VAL_INT || cq_global_of(v);
     case 'S': return v.kind == CQ_VAL_STR;
     case 'T': return v.kind == CQ_VAL_TUPLE || v.kind == CQ_VAL_LIST;
     default: return true;
@@ -215,6 +216,30 @@ cq_status cq_stored_load(cq_unpickler *u, cq_val id, cq_val *out)
     return CQ_OK;
 }
 
+/* ---- dtypes ---------------------------------------------------------------------------------- */
+
+/* dtypes are plain numbers in TorchScript; pickles of Python name them. */
+static const struct dtype_name {
+    const char *name;
+    int         number;
+} dtype_names[] = {
+    { "uint8", 0 },          { "int8", 1 },      { "int16", 2 },       { "int32", 3 },
+    { "int64", 4 },          { "float16", 5 },   { "float32", 6 },     { "float64", 7 },
+    { "complex32", 8 },      { "complex64", 9 }, { "complex128", 10 }, { "bool", 11 },
+    { "qint8", 12 },         { "quint8", 13 },   { "qint32", 14 },     { "bfloat16", 15 },
+    { "uint16", 27 },        { "uint32", 28 },   { "uint64", 29 },     { "float8_e5m2", 23 },
+    { "float8_e4m3fn", 24 },
+};
+
+/* PyTorch's number of a dtype; -1: unknown. */
+static int dtype_named(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof dtype_names / sizeof *dtype_names; i++)
+        if (strcmp(name, dtype_names[i].name) == 0)
+            return dtype_names[i].number;
+    return -1;
+}
+
 /* ---- tensors -----------------------------------------------------------------------------------
  */
 
@@ -312,7 +337,13 @@ static cq_status rebuild_old_tensor(cq_unpickler *u, const cq_val *args, size_t 
 /* (storage, offset, sizes, strides, requires_grad, hooks, dtype[, metadata]) */
 static cq_status rebuild_tensor_v3(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
-    return new_tensor(u, args, (int)args[6].u.i.value, n > 7 ? args[7] : CQ_NONE, out);
+    const cq_global *dtype  = cq_global_of(args[6]);
+    const int        number = !dtype ? (int)args[6].u.i.value
+                              : cq_starts_with(dtype->name, "torch.")
+                                  ? dtype_named(dtype->name + strlen("torch."))
+                                  : -1;
+
+    return new_tensor(u, args, number, n > 7 ? args[7] : CQ_NONE, out);
 }
 
 /* (per_tensor_affine, scale, zero point) or (per_channel_affine, scales, zero points, axis) */
@@ -390,6 +421,7 @@ static cq_status first_of(cq_unpickler *u, const cq_val *args, size_t n, cq_val 
 static cq_status rebuild_parameter(cq_unpickler *u, const cq_val *args, size_t n, cq_val *out)
 {
     args[0].u.tensor->requires_grad = args[1].u.b.value;
+    args[0].u.tensor->is_parameter  = u->source->any_class;
     return first_of(u, args, n, out);
 }
 
@@ -485,7 +517,7 @@ static cq_status rebuild_from_type(cq_unpickler *u, const cq_val *args, size_t n
 static const cq_global_row rows[] = {
     { "torch._utils _rebuild_tensor", rebuild_old_tensor, "siTT", 0 },
     { "torch._utils _rebuild_tensor_v2", rebuild_tensor, "siTTbx|x", 0 },
-    { "torch._utils _rebuild_tensor_v3", rebuild_tensor_v3, "siTTbxi|x", 0 },
+    { "torch._utils _rebuild_tensor_v3", rebuild_tensor_v3, "siTTbxd|x", 0 },
     { "torch._utils _rebuild_parameter", rebuild_parameter, "tbx|x", 0 },
     { "torch._utils _rebuild_parameter_with_state", rebuild_parameter, "tbx|x", 0 },
     { "torch._utils _rebuild_qtensor", rebuild_quantized, "siTTTbx", 0 },
@@ -532,19 +564,6 @@ static const cq_global_row rows[] = {
     { "torch UInt32Storage", .number = 28 },
     { "torch UInt64Storage", .number = 29 },
     { "torch.storage UntypedStorage", .number = -1 },
-};
-
-/* dtypes are plain numbers in TorchScript; Python's pickles name them. */
-static const struct dtype_name {
-    const char *name;
-    int         number;
-} dtype_names[] = {
-    { "uint8", 0 },          { "int8", 1 },      { "int16", 2 },       { "int32", 3 },
-    { "int64", 4 },          { "float16", 5 },   { "float32", 6 },     { "float64", 7 },
-    { "complex32", 8 },      { "complex64", 9 }, { "complex128", 10 }, { "bool", 11 },
-    { "qint8", 12 },         { "quint8", 13 },   { "qint32", 14 },     { "bfloat16", 15 },
-    { "uint16", 27 },        { "uint32", 28 },   { "uint64", 29 },     { "float8_e5m2", 23 },
-    { "float8_e4m3fn", 24 },
 };
 
 static void global_free(cq_box *box)
@@ -613,12 +632,9 @@ cq_status cq_global_find(cq_unpickler *u, const char *module, const char *name, 
             u->has_subclasses |= rows[i].reduce == rebuild_from_type;
             return new_global(out, module, name, &rows[i]);
         }
-    for (size_t i = 0; strcmp(module, "torch") == 0 && i < sizeof dtype_names / sizeof *dtype_names;
-         i++) {
-        if (strcmp(name, dtype_names[i].name) == 0) {
-            *out = cq_val_of_i64(dtype_names[i].number);
-            return CQ_OK;
-        }
+    if (strcmp(module, "torch") == 0 && dtype_named(name) >= 0 && !u->source->any_class) {
+        *out = cq_val_of_i64(dtype_named(name));
+        return CQ_OK;
     }
     if (u->has_subclasses || u->source->any_class)
         return new_global(out, module, name, NULL);

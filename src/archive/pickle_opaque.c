@@ -113,8 +113,9 @@ static void name_of(cq_val v, char *out, size_t size)
 
 cq_status cq_opaque_replace(cq_unpickler *u, cq_val *slot)
 {
-    char   name[2100];
-    cq_val v;
+    const void *container = slot->u.box;
+    char        name[2100];
+    cq_val      v;
 
     name_of(*slot, name, sizeof name);
     CQ_TRY(cq_opaque_new(u, name,
@@ -122,6 +123,8 @@ cq_status cq_opaque_replace(cq_unpickler *u, cq_val *slot)
                          : cq_stored_of(*slot) ? CQ_INSTANCE_OBJECT
                                                : CQ_INSTANCE_CYCLE,
                          CQ_NONE, &v));
+    if (cq_instance_of(v)->kind == CQ_INSTANCE_CYCLE)
+        cq_instance_of(v)->around = container;
     cq_val_set(slot, v);
     cq_val_release(v);
     return cq_ptr_map_set(&u->seen, slot->u.box, (void *)(uintptr_t)CQ_SEEN_DONE);

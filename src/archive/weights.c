@@ -27,6 +27,18 @@ static bool is_zip_of_weights(cq_storage *bytes, const char *path)
     return is;
 }
 
+bool cq_weights_is_pickled(cq_storage *bytes, const char *path)
+{
+    cq_error_record before;
+    bool            is;
+
+    cq_error_save(&before);
+    is = bytes->size &&
+         (cq_legacy_is(bytes->data, bytes->size) || is_zip_of_weights(bytes, path));
+    cq_error_restore(&before);
+    return is;
+}
+
 CQ_API bool cq_is_weights_file(const char *path)
 {
     CQ_NEED_ELSE(path, false);

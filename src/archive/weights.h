@@ -29,6 +29,8 @@ typedef struct cq_weights_file {
     cq_val metadata;        /* of safetensors, a dict of texts; else NONE */
 } cq_weights_file;
 
+/* Whether the bytes may hold pickled modules: a file of torch.save, old or new. */
+bool      cq_weights_is_pickled(cq_storage *bytes, const char *path);
 cq_status cq_weights_read(cq_weights_file *out, const char *path);
 cq_status cq_weights_read_bytes(cq_weights_file *out, cq_storage *bytes, const char *path);
 void      cq_weights_file_clear(cq_weights_file *f);

@@ -76,9 +76,26 @@ static void walk(class_walk *w, cq_val v)
         walk_object(w, v, cq_instance_of(v));
 }
 
+/* "models/yolo.py" for the class models.yolo.Model. Classes of __main__ are in a script of any
+ * name. */
+static const char *source_of(const char *class_name, char *out, size_t size)
+{
+    const char *dot = strrchr(class_name, '.');
+
+    if (!dot || cq_starts_with(class_name, "__main__."))
+        return "the script that saved it";
+    snprintf(out, size, "%.*s.py", (int)(dot - class_name), class_name);
+    for (size_t i = 0; out[i] && i < (size_t)(dot - class_name); i++)
+        if (out[i] == '.')
+            out[i] = '/';
+    return out;
+}
+
+/* The classes, and the files that define them, each once. */
 static void add_needed(cq_info *info, const cq_map *needed)
 {
-    cq_str text = { 0 };
+    cq_str text = { 0 }, files = { 0 };
+    char   file[512], last[512] = "";
 
     if (!needed->n)
         return;
@@ -87,7 +104,32 @@ static void add_needed(cq_info *info, const cq_map *needed)
         cq_str_printf(&text, "%s%.200s", i ? ", " : "", needed->entries[i].key);
     if (needed->n > MAX_NEEDED)
         cq_str_printf(&text, " and %zu more", needed->n - MAX_NEEDED);
+    for (size_t i = 0; i < needed->n && files.len < 1000; i++) {
+        const char *name = source_of(needed->entries[i].key, file, sizeof file);
+
+        if (strcmp(name, last) != 0 && !(files.len && strstr(files.text, name)))
+            cq_str_printf(&files, "%s%.300s", files.len ? ", " : "", name);
+        snprintf(last, sizeof last, "%s", name);
+    }
     cq_info_fact_str(info, "needs", &text);
+    cq_info_fact_str(info, "source files", &files);
+    cq_str_clear(&text);
+    cq_str_clear(&files);
+}
+
+/* The command that exports it. A state dict needs the source of the whole model. */
+static void add_command(cq_info *info, const cq_weights *w, bool needs_source)
+{
+    const char *slash = strrchr(w->path, '/'), *name = slash ? slash + 1 : w->path;
+    cq_str      text  = { 0 };
+
+    if (w->section && cq_instance_of(w->section->value) &&
+        w->file.format != CQ_WEIGHTS_TORCHSCRIPT)
+        cq_str_printf(&text, "calque export %s%s --input SHAPE", name,
+                      needs_source ? " --path FOLDER-OF-THE-SOURCE (or --code FILE.py)" : "");
+    else
+        cq_str_printf(&text, "calque export model.py --weights %s --input SHAPE", name);
+    cq_info_fact_str(info, "to export", &text);
     cq_str_clear(&text);
 }
 
@@ -99,6 +141,7 @@ static void add_classes(cq_info *info, const cq_weights *weights)
     if (w.status != CQ_OK && info->status == CQ_OK)
         info->status = w.status;
     add_needed(info, &w.needed);
+    add_command(info, weights, w.needed.n != 0);
     cq_info_add_class_counts(info, &w.classes, &w.needed);
     cq_map_clear(&w.needed);
     cq_ptr_map_clear(&w.seen);
@@ -254,7 +297,6 @@ static void add_facts(cq_info *info, const cq_weights *w)
     if (w->section)
         cq_info_fact(info, "weights at", w->section->path);
     cq_info_fact_number(info, "tensors", CQ_INFO_COUNT, (int64_t)w->items.n);
-    cq_info_fact(info, "to export", "calque export model.py --weights FILE --input SHAPE");
 }
 
 static void fill(cq_info *info, const cq_weights *w)

@@ -4,6 +4,7 @@
 #include "py/py.h"
 #include "archive/weights.h"
 #include "base/path.h"
+#include "script/python/unpickle.h"
 
 static bool is_argument(const cq_py *py, const char *path)
 {
@@ -96,25 +97,13 @@ static cq_status save(cq_py_call *c)
 
 /* ---- torch.load ---- */
 
-static cq_status check_leaf(cq_visit *w, cq_val v)
-{
-    (void)w;
-    if (v.kind != CQ_VAL_OBJECT)
-        return CQ_OK;
-    return cq_fail(
-        CQ_E_UNSUPPORTED, w->user,
-        "save model.state_dict(), and load it by model.load_state_dict(torch.load(FILE))",
-        "torch.load reads dicts, lists, tensors, numbers and texts; the file holds "
-        "objects of classes");
-}
-
-/* torch.load(path or bytes): the values of the file. Tensors stay views of it. */
+/* torch.load(path or bytes): the values of the file, and objects of the script's classes and of
+ * modules that it can import. Tensors stay views of the file. */
 static cq_status load(cq_py_call *c)
 {
     const bool      is_path = c->args[0].kind == CQ_VAL_STR;
     const char     *path    = is_path ? c->args[0].u.text->text : "<buffer>";
     cq_weights_file file    = { 0 };
-    cq_visit        w       = { .each = check_leaf, .user = (void *)path };
     cq_status       status;
 
     if (is_path) {
@@ -127,9 +116,9 @@ static cq_status load(cq_py_call *c)
     } else {
         return cq_python_raise(c->ev, "TypeError", "expected a path or a buffer");
     }
-    status = cq_val_each(&w, file.root);
+    status = cq_python_check_modules(c->ev, file.root, path);
     if (status == CQ_OK)
-        status = cq_eval_own(c->ev, cq_val_retain(file.root), &c->result);
+        status = cq_python_unpickle(c->ev, file.root, &c->result);
     cq_weights_file_clear(&file);
     return status;
 }

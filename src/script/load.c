@@ -3,11 +3,12 @@
 #include "archive/object.h"
 #include "archive/archive.h"
 #include "archive/torchscript.h"
+#include "archive/weights.h"
 #include "aten/ops/quantized.h"
 #include "base/str.h"
 #include "script/builtins/builtin.h"
 #include "base/signature.h"
-#include "script/python/python.h"
+#include "script/python/unpickle.h"
 #include "script/script.h"
 
 #include <stdio.h>
@@ -198,7 +199,7 @@ static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
 }
 
 /* The integers of a quantized tensor with their quantization parameters, as operators expect it. */
-static cq_status convert_quantized(const cq_quantized *q, cq_val *out)
+cq_status cq_quantized_tensor(const cq_quantized *q, cq_val *out)
 {
     cq_qparams *params;
     cq_tensor  *t = q->values, *stored;
@@ -232,7 +233,7 @@ static cq_status convert_leaf(cq_visit *w, cq_val v, cq_val *out)
     else if (cq_enum_member_of(v))
         status = convert_enum(l, cq_enum_member_of(v), out);
     else if (cq_quantized_of(v))
-        status = convert_quantized(cq_quantized_of(v), out);
+        status = cq_quantized_tensor(cq_quantized_of(v), out);
     else
         *out = cq_val_retain(v); /* a sparse tensor: for operators that support it */
     if (status != CQ_OK) {
@@ -387,7 +388,8 @@ static cq_status load_bytes(cq_script **out, cq_storage *bytes, const char *path
         cq_script_set_limits(*out, max_steps, max_bytes);
         outer                         = cq_alloc_set_budget((cq_alloc_budget){
                                     .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(bytes->size) });
-        status                        = load_archive(*out, bytes, path);
+        status = cq_weights_is_pickled(bytes, path) ? cq_pickled_open(*out, bytes, path)
+                                                    : load_archive(*out, bytes, path);
         (*out)->program->loaded_bytes = cq_alloc_set_budget(outer).used;
     }
     if (status != CQ_OK) {

@@ -7,7 +7,7 @@
 #include "script/values/sequence.h"
 #include "script/flow/aliases.h"
 #include "script/flow/state.h"
-#include "script/python/python.h"
+#include "script/python/unpickle.h"
 #include "tensor/qparams.h"
 
 #include <stdio.h>
@@ -60,6 +60,7 @@ CQ_API void cq_script_free(cq_script *s)
     cq_program_free(s->program);
     if (s->close)
         s->close(s->archive);
+    cq_pickled_free(s->pickled);
     cq_free(s);
 }
 

@@ -21,6 +21,7 @@ struct cq_script {
     cq_val      traced;  /* the tuple or list of tensors that forward was traced with, or None */
     void       *archive; /* keeps the file open */
     void (*close)(void *archive);
+    struct cq_pickled      *pickled; /* a file of torch.save with a module; NULL: none */
     struct cq_script_state *state; /* that the last export found (state.h); NULL: none yet */
     double fit_seconds;            /* that looking for inputs of its methods has taken (fit.c) */
 };
@@ -109,6 +110,10 @@ typedef struct cq_script_modes cq_script_modes;
 cq_status cq_script_set_training(cq_script *script, bool training, cq_script_modes **saved);
 void      cq_script_restore_modes(cq_script_modes *saved);
 void      cq_script_keep_modes(cq_script_modes *saved); /* frees saved only */
+
+/* load.c: the integers of a quantized tensor with their quantization parameters. */
+struct cq_quantized;
+cq_status cq_quantized_tensor(const struct cq_quantized *q, cq_val *out);
 
 /* The size of the file that it was read from: a large one may take longer. */
 void cq_script_set_file(cq_script *script, size_t size);

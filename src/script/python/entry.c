@@ -1,6 +1,6 @@
 /* The model of Python source: the value of an entry expression, or the only module class or builder
  * function of the file. */
-#include "script/python/python.h"
+#include "script/python/unpickle.h"
 #include "script/script.h"
 #include "base/str.h"
 
@@ -287,6 +287,11 @@ static cq_status make(void *user)
     CQ_TRY(run_package(ev));
     CQ_TRY(cq_python_run(ev, ev->program->python->main));
     ev->frame = ev->program->python->main->globals;
+    if (m->script->pickled) {
+        CQ_TRY(cq_pickled_make(ev, m->script->pickled, m->entry, &v));
+        m->made = cq_val_retain(v);
+        return CQ_OK;
+    }
     if (m->entry)
         CQ_TRY(eval_text(ev, m->entry, &v));
     else

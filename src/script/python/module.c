@@ -678,6 +678,30 @@ cq_status cq_python_new(cq_program *p, const char *path, const char *text, size_
     return CQ_OK;
 }
 
+/* A further source file, which nothing imports. */
+cq_status cq_python_add_code(cq_program *p, const char *path)
+{
+    char            name[NAME_SIZE];
+    cq_source_file *file;
+    cq_object      *module;
+    cq_status       status;
+
+    if (cq_file_type_of(path) != CQ_FILE_REGULAR)
+        return cq_fail(CQ_E_IO, path, NULL, "expected a file of Python source");
+    CQ_TRY(name_main(p, path, name, sizeof name));
+    module = cq_map_get(&p->python->modules, name);
+    if (!module) {
+        CQ_TRY(file_new(&file, path));
+        file->is_package = cq_ends_with(path, "/__init__.py");
+        status           = new_module(p, name, file, &module);
+        if (status != CQ_OK) {
+            file_free(file);
+            return status;
+        }
+    }
+    return cq_vec_push(&p->python->codes, module);
+}
+
 static void empty_frame(cq_frame *f)
 {
     for (size_t i = 0; i < f->values.n; i++)
@@ -739,6 +763,7 @@ void cq_python_free(cq_program *p)
         cq_free(py->roots.items[i]);
     for (size_t i = 0; i < py->paths.n; i++)
         cq_free(py->paths.items[i]);
+    cq_vec_clear(&py->codes);
     cq_vec_clear(&py->roots);
     cq_vec_clear(&py->paths);
     cq_map_clear(&py->modules);

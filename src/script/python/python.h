@@ -31,6 +31,7 @@ typedef struct cq_python {
     cq_map modules;              /* dotted name -> cq_object (MODULE), retained */
     CQ_VEC(char *) roots;        /* folders of the main file, searched before the library */
     CQ_VEC(char *) paths;        /* --path, searched after the library */
+    CQ_VEC(cq_object *) codes;   /* --code: modules with the classes of a pickled module */
     CQ_VEC(cq_frame *) frames;   /* of calls that are over but have closures; and of modules */
     CQ_VEC(cq_object *) classes; /* retained */
     CQ_VEC(cq_val) cycles;       /* containers that hold themselves; retained (cycle.c) */
@@ -48,6 +49,7 @@ typedef struct cq_python {
 cq_status cq_python_new(cq_program *p, const char *path, const char *text, size_t len);
 void      cq_python_free(cq_program *p);
 cq_status cq_python_add_path(cq_program *p, const char *folder);
+cq_status cq_python_add_code(cq_program *p, const char *path);
 
 /* The module of a dotted name; NULL if no file has it. */
 cq_status cq_python_module(cq_program *p, const char *name, cq_object **out);

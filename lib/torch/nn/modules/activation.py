@@ -296,6 +296,8 @@ class Softmax2d(Module):
 
 
 class MultiheadAttention(Module):
+    batch_first = False  # old pickles lack it
+
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False,
                  add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None,
                  dtype=None):

@@ -64,6 +64,8 @@ class Module:
     # Shared and empty until an instance registers its first hook.
     _forward_hooks = _EMPTY
     _forward_pre_hooks = _EMPTY
+    _forward_hooks_with_kwargs = _EMPTY  # keys of hooks that take keyword arguments, too
+    _forward_pre_hooks_with_kwargs = _EMPTY
     _backward_hooks = _EMPTY
     _load_state_dict_pre_hooks = _EMPTY
     _load_state_dict_post_hooks = _EMPTY
@@ -515,23 +517,20 @@ class Module:
         hooks[key] = hook
         return RemovableHandle(hooks, key)
 
-    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+    def _register_forward(self, group, hook, with_kwargs):
+        handle = self._register(group, hook)
         if with_kwargs:
-            return self._register("_forward_hooks", hook)
-        return self._register("_forward_hooks",
-                              lambda module, args, kwargs, result: hook(module, args, result))
+            kind = group + "_with_kwargs"
+            if kind not in self.__dict__:
+                self.__dict__[kind] = OrderedDict()
+            self.__dict__[kind][handle.id] = True
+        return handle
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        return self._register_forward("_forward_hooks", hook, with_kwargs)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        if with_kwargs:
-            return self._register("_forward_pre_hooks", hook)
-
-        def without_kwargs(module, args, kwargs):
-            result = hook(module, args)
-            if result is None:
-                return None
-            return (result if isinstance(result, tuple) else (result,)), kwargs
-
-        return self._register("_forward_pre_hooks", without_kwargs)
+        return self._register_forward("_forward_pre_hooks", hook, with_kwargs)
 
     def register_full_backward_hook(self, hook, prepend=False):
         return self._register("_backward_hooks", hook)
@@ -563,13 +562,21 @@ class Module:
     def __call__(self, *args, **kwargs):
         if not self._forward_pre_hooks and not self._forward_hooks:
             return call_module(self, self.forward, args, kwargs)
-        for hook in list(self._forward_pre_hooks.values()):
-            changed = hook(self, args, kwargs)
-            if changed is not None:
-                args, kwargs = changed
+        for key, hook in list(self._forward_pre_hooks.items()):
+            if key in self._forward_pre_hooks_with_kwargs:
+                changed = hook(self, args, kwargs)
+                if changed is not None:
+                    args, kwargs = changed
+            else:
+                changed = hook(self, args)
+                if changed is not None:
+                    args = changed if isinstance(changed, tuple) else (changed,)
         result = call_module(self, self.forward, args, kwargs)
-        for hook in list(self._forward_hooks.values()):
-            changed = hook(self, args, kwargs, result)
+        for key, hook in list(self._forward_hooks.items()):
+            if key in self._forward_hooks_with_kwargs:
+                changed = hook(self, args, kwargs, result)
+            else:
+                changed = hook(self, args, result)
             if changed is not None:
                 result = changed
         return result

@@ -3,7 +3,6 @@ import torch
 from calque import Parameter
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from .weight_norm import _Recompute
 
 
 class SpectralNorm:
@@ -34,6 +33,10 @@ class SpectralNorm:
                     u.copy_(F.normalize(torch.mv(matrix, v), dim=0, eps=self.eps))
         return weight / torch.dot(u, torch.mv(matrix, v))
 
+    def __call__(self, module, inputs):
+        """Before forward: the weight from its parts."""
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
     @staticmethod
     def apply(module, name, n_power_iterations, dim, eps):
         fn = SpectralNorm(name, n_power_iterations, dim, eps)
@@ -49,7 +52,7 @@ class SpectralNorm:
         setattr(module, name, weight.data)
         module.register_buffer(name + "_u", u)
         module.register_buffer(name + "_v", v)
-        module._register("_forward_pre_hooks", _RecomputeSpectral(fn))
+        module.register_forward_pre_hook(fn)
         return fn
 
     def remove(self, module):
@@ -59,12 +62,6 @@ class SpectralNorm:
         delattr(module, self.name + "_v")
         delattr(module, self.name + "_orig")
         module.register_parameter(self.name, Parameter(weight.detach()))
-
-
-class _RecomputeSpectral(_Recompute):
-    def __call__(self, module, args, kwargs):
-        setattr(module, self.norm.name, self.norm.compute_weight(module, module.training))
-        return None
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
@@ -77,8 +74,8 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 def remove_spectral_norm(module, name="weight"):
     for key, hook in list(module._forward_pre_hooks.items()):
-        if isinstance(hook, _RecomputeSpectral) and hook.norm.name == name:
-            hook.norm.remove(module)
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"spectral_norm of '{name}' not found in {module}")

@@ -14,10 +14,14 @@ class WeightNorm:
         v = getattr(module, self.name + "_v")
         return _weight_norm(v, g, self.dim)
 
+    def __call__(self, module, inputs):
+        """Before forward: the weight from its parts."""
+        setattr(module, self.name, self.compute_weight(module))
+
     @staticmethod
     def apply(module, name, dim):
         for hook in module._forward_pre_hooks.values():
-            if isinstance(getattr(hook, "norm", None), WeightNorm) and hook.norm.name == name:
+            if isinstance(hook, WeightNorm) and hook.name == name:
                 raise RuntimeError("Cannot register two weight_norm hooks on the same parameter "
                                    f"{name}")
         fn = WeightNorm(name, dim)
@@ -27,7 +31,7 @@ class WeightNorm:
                                   Parameter(norm_except_dim(weight, 2, fn.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))
         setattr(module, name, fn.compute_weight(module))
-        module._register("_forward_pre_hooks", _Recompute(fn))
+        module.register_forward_pre_hook(fn)
         return fn
 
     def remove(self, module):
@@ -38,17 +42,6 @@ class WeightNorm:
         setattr(module, self.name, Parameter(weight.data))
 
 
-class _Recompute:
-    """A hook before forward: the weight from its parts."""
-
-    def __init__(self, norm):
-        self.norm = norm
-
-    def __call__(self, module, args, kwargs):
-        setattr(module, self.norm.name, self.norm.compute_weight(module))
-        return None
-
-
 def weight_norm(module, name="weight", dim=0):
     WeightNorm.apply(module, name, dim)
     return module
@@ -56,9 +49,8 @@ def weight_norm(module, name="weight", dim=0):
 
 def remove_weight_norm(module, name="weight"):
     for key, hook in list(module._forward_pre_hooks.items()):
-        if isinstance(hook, _Recompute) and isinstance(hook.norm, WeightNorm) \
-                and hook.norm.name == name:
-            hook.norm.remove(module)
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"weight_norm of '{name}' not found in {module}")

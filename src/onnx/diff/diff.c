@@ -28,15 +28,21 @@ static void report(cq_diff *d, cq_onnx_rule rule, cq_str *why)
 
 /* ---- values ---- */
 
-/* Where a value comes from, in words. */
+/* Where a value comes from: "computed by Gemm /fc/Gemm". A node without a name has that of its
+ * first result. */
 static void describe(cq_str *s, const cq_diff_value *v)
 {
-    static const char *const kinds[] = { "the input", "the weight", "the result" };
+    const cq_onnx_node *node = v ? v->node : NULL;
 
-    if (v)
-        cq_str_printf(s, "%s %s", kinds[v->kind], v->name);
+    if (!v)
+        cq_str_add(s, "missing");
+    else if (!node)
+        cq_str_printf(s, "the %s %s", v->kind == CQ_DIFF_INPUT ? "input" : "weight", v->name);
     else
-        cq_str_add(s, "nothing");
+        cq_str_printf(s, "computed by %s %s", text_of(node->op_type),
+                      node->name && *node->name ? node->name : text_of(node->output.items[0]));
+    if (node && v->index)
+        cq_str_printf(s, " (output %u)", v->index);
 }
 
 static cq_status compare_weights(cq_diff *d, const cq_diff_value *a, const cq_diff_value *b)
@@ -58,7 +64,7 @@ static cq_status compare_weights(cq_diff *d, const cq_diff_value *a, const cq_di
 static cq_status compare_sources(cq_diff *d, const char *what, uint32_t index, cq_diff_value *a,
                                  cq_diff_value *b)
 {
-    cq_str why = { 0 };
+    cq_str why = { 0 }, of_a = { 0 }, of_b = { 0 };
 
     if (!a && !b)
         return CQ_OK;
@@ -68,11 +74,14 @@ static cq_status compare_sources(cq_diff *d, const char *what, uint32_t index, c
         a->pair = b;
         return compare_weights(d, a, b);
     }
-    cq_str_printf(&why, "%s %u is ", what, index);
-    describe(&why, a);
-    cq_str_add(&why, " in A and ");
-    describe(&why, b);
-    cq_str_add(&why, " in B");
+    describe(&of_a, a);
+    describe(&of_b, b);
+    cq_str_printf(&why, "%s %u is %s in A and %s in B", what, index, cq_str_text(&of_a),
+                  cq_str_text(&of_b));
+    if (strcmp(cq_str_text(&of_a), cq_str_text(&of_b)) == 0)
+        cq_str_add(&why, ", but these do not match");
+    cq_str_clear(&of_a);
+    cq_str_clear(&of_b);
     report(d, CQ_ONNX_RULE_DIFF_EDGE, &why);
     return CQ_OK;
 }

@@ -13,6 +13,7 @@ struct cq_diff_value {
     enum { CQ_DIFF_INPUT, CQ_DIFF_WEIGHT, CQ_DIFF_RESULT } kind;
     const char           *name;
     const cq_onnx_tensor *tensor; /* of a weight, or the default of an input */
+    const cq_onnx_node   *node;   /* that computes a result */
     uint32_t              index;  /* of the input, or the result of its node */
     uint64_t              hash;
     uint64_t              uses; /* hash of its users, in any order */

@@ -75,7 +75,7 @@ TEST(diff, a_change_is_told_where_it_is)
                "g (float x) => (float y) <float[2] w = {1, 3}> {"
                " a = A <p = 1> (x, w) b = B(a) y = C(b, a) }");
     check_diff("edge-differs", "graph g > node #2 (C)",
-               "input 1 is the result a in A and the result b in B", a,
+               "input 1 is computed by A n in A and computed by B b in B", a,
                "g (float x) => (float y) <float[2] w = {1, 2}> {"
                " a = A <p = 1> (x, w) b = B(a) y = C(b, b) }");
     check_diff("operator-differs", "graph g > node #1 (B)", "is B in A and d.B in B", a,

@@ -170,6 +170,7 @@ static cq_status add_nodes(cq_diff_scope *s, cq_arena *arena)
         for (uint32_t k = 0; k < node->output.n; k++)
             CQ_TRY(add_value(s, arena, NULL, node->output.items[k],
                              (cq_diff_value){ .kind  = CQ_DIFF_RESULT,
+                                              .node  = node,
                                               .index = k,
                                               .hash  = mix(s->hashes[i], k) }));
     }

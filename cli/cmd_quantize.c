@@ -1,9 +1,11 @@
 /* calque quantize: an ONNX model with weights in 8 or 4 bits, or with products in 8 bits. */
 #include "edit.h"
+#include "json.h"
 #include "tolerance.h"
 
 #include <calque/quantize.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,10 @@ static cq_quantize_options chosen;
 
 static struct {
     bool   is_printed;
-    size_t n, n_kept;
+    FILE  *json; /* of --errors; NULL: not wanted */
+    char  *text; /* of that stream, until the program ends */
+    size_t size;
+    size_t n, n_kept, n_written;
 } table;
 
 static void print_error(double error)
@@ -26,11 +31,34 @@ static void print_error(double error)
         printf("%10.6f", error);
 }
 
+/* An entry of --errors; an error that was not measured is null. */
+static void write_entry(const cq_quantized_layer *layer)
+{
+    const double errors[] = { layer->weight_error, layer->error };
+
+    fputs(table.n_written++ ? ",\n  {\"name\": " : "\n  {\"name\": ", table.json);
+    cli_json_string(table.json, layer->name);
+    if (layer->op_type) {
+        fputs(", \"operator\": ", table.json);
+        cli_json_string(table.json, layer->op_type);
+    }
+    for (int i = 0; i < 2; i++) {
+        fputs(i ? ", \"error\": " : ", \"weight_error\": ", table.json);
+        if (errors[i] < 0)
+            fputs("null", table.json);
+        else
+            fprintf(table.json, "%.6g", errors[i]);
+    }
+    fprintf(table.json, ", \"kept\": %s}", layer->is_kept ? "true" : "false");
+}
+
 static void note(void *user, const cq_quantized_layer *layer)
 {
     (void)user;
     table.n += layer->op_type != NULL;
     table.n_kept += layer->is_kept;
+    if (table.json)
+        write_entry(layer);
     if (!table.is_printed)
         return;
     print_error(layer->weight_error);
@@ -116,12 +144,37 @@ static int read_options(const cli_args *args)
 static cq_status prove(const cli_edit *e, cq_proof *proof)
 {
     return cq_onnx_prove_quantized(proof, e->before, e->after, &chosen, &e->proof,
-                                   table.is_printed ? note : NULL, NULL);
+                                   table.is_printed || table.json ? note : NULL, NULL);
+}
+
+/* --errors is written if the outputs differ too much as well: that is when it is wanted most. */
+static int open_errors(const char *path)
+{
+    table.json = open_memstream(&table.text, &table.size);
+    if (!table.json)
+        return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
+    fputs("{\"quantized\": [", table.json);
+    return CLI_DONE;
+}
+
+static int close_errors(const char *path, int code)
+{
+    bool failed;
+
+    fputs("]}\n", table.json);
+    failed = fclose(table.json) != 0;
+    if (table.n_written && !failed) {
+        const int saved = cli_result(cq_buffer_save(path, table.text, table.size));
+
+        code = code == CLI_DONE ? saved : code;
+    }
+    return failed ? cli_fail_with("", "cannot write '%s': %s", path, strerror(errno)) : code;
 }
 
 static int quantize(cli_edit *edit, const cli_args *args)
 {
-    const bool measures = cli_has(args, "report") || cli_has(args, "max-error");
+    const bool measures =
+        cli_has(args, "report") || cli_has(args, "errors") || cli_has(args, "max-error");
 
     table.is_printed = cli_has(args, "report");
     if (table.is_printed)
@@ -138,13 +191,18 @@ static int quantize(cli_edit *edit, const cli_args *args)
 static int run(const cli_args *args)
 {
     static cli_edit edit;
+    const char     *errors = cli_value(args, "errors");
+    int             code;
 
     CLI_TRY(read_options(args));
     CLI_TRY(cli_edit_open(&edit, args));
     edit.prove      = prove;
     edit.proof.rtol = chosen.bits == 4 ? 0.5 : 0.1;
     CLI_TRY(cli_tolerance(&edit.proof.rtol, args, "tolerance"));
-    return cli_edit_close(&edit, args, "quantized", quantize(&edit, args));
+    if (errors)
+        CLI_TRY(open_errors(errors));
+    code = cli_edit_close(&edit, args, "quantized", quantize(&edit, args));
+    return errors ? close_errors(errors, code) : code;
 }
 
 static const cli_option options[] = {
@@ -161,6 +219,7 @@ static const cli_option options[] = {
     { "max-error", "E", "leave layers in float whose relative error exceeds E", 0 },
     { "tolerance", "E", "of the comparison: relative error of outputs (0.1; 4 bits: 0.5)", 0 },
     { "report", NULL, "print the relative error of each layer and output", 0 },
+    { "errors", "OUT", "write these errors as JSON, for calque view --report", 0 },
     { "for", "RUNTIME", "onnxruntime: MatMulNBits for 4 bits, uint8 weights", 0 },
     { 0 },
 };

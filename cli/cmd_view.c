@@ -5,6 +5,7 @@
 #include "export_options.h"
 #include "load.h"
 #include "model.h"
+#include "onnx_inputs.h"
 
 #include <calque/system.h>
 #include <calque/view.h>
@@ -24,6 +25,31 @@ static const char *output_path(const cli_args *args)
     return given ? given : path;
 }
 
+#define MAX_INPUTS 1024
+
+/* The inputs of an ONNX model, whose sizes FLOPs and memory are for. */
+static struct {
+    cq_onnx_value *values[MAX_INPUTS];
+    size_t         n;
+} sizes;
+
+static int read_sizes(const cli_args *args, const cq_onnx_model *model)
+{
+    cq_session        *session = NULL;
+    cq_session_options options;
+    int                code;
+
+    cq_session_options_init(&options);
+    CLI_TRY(cli_result(cq_session_prepare(&session, model, &options)));
+    sizes.n = cq_session_n_inputs(session);
+    code    = sizes.n > MAX_INPUTS
+                  ? cli_fail_with("", "the model has %zu inputs; --input takes up to %d", sizes.n,
+                                  MAX_INPUTS)
+                  : cli_onnx_inputs(sizes.values, args, model, session);
+    cq_session_free(session);
+    return code;
+}
+
 /* The page unless only a picture is asked for. */
 static int write_view(const cli_args *args, cq_onnx_model *model)
 {
@@ -37,6 +63,10 @@ static int write_view(const cli_args *args, cq_onnx_model *model)
     options.title   = cq_path_name(cli_path_name(args->operands[0]));
     options.profile = cli_value(args, "profile");
     options.report  = cli_value(args, "report");
+    if (sizes.n) {
+        options.inputs   = sizes.values;
+        options.n_inputs = sizes.n;
+    }
     if (diff) {
         CLI_TRY(cli_need_onnx(diff));
         CLI_TRY(cli_result(cli_load_onnx(&options.other, diff)));
@@ -80,8 +110,12 @@ static int run(const cli_args *args)
     if (!cli_model_is_onnx(args->operands[0]))
         return cli_with_example(args, NULL, view_example);
     code = cli_result(cli_load_onnx(&model, args->operands[0]));
+    if (code == CLI_DONE && (cli_has(args, "input") || cli_has(args, "example")))
+        code = read_sizes(args, model);
     if (code == CLI_DONE)
         code = write_view(args, model);
+    for (size_t i = 0; i < sizes.n; i++)
+        cq_onnx_value_release(sizes.values[i]);
     cq_onnx_model_free(model);
     return code;
 }
@@ -92,7 +126,7 @@ static const cli_option options[] = {
     { "svg", "OUT", "write a still picture; without -o instead of the page", 0 },
     { "profile", "FILE", "colour the nodes by time: a file of calque run --profile", 0 },
     { "diff", "OTHER", "show another ONNX model beside it, and what differs", 0 },
-    { "report", "FILE", "mark what could not be exported: a file of calque export --report", 0 },
+    { "report", "FILE", "mark what could not be exported, or errors of quantization", 0 },
     CLI_EXAMPLE_OPTIONS,
     CLI_LIMIT_OPTIONS,
     CLI_EXPORT_OPTIONS,
@@ -106,7 +140,10 @@ const cli_verb cli_verb_view = {
     .about =
         "Writes MODEL as one HTML page that needs no network: modules as boxes that open, shapes,\n"
         "source lines, statistics of weights, FLOPs and memory. MODEL is an ONNX model, or\n"
-        "anything that calque export takes, with the same options.",
+        "anything that calque export takes, with the same options. FLOPs and memory of an ONNX\n"
+        "model are those of the sizes of --input; without it dynamic sizes are 1. FILE of "
+        "--report\n"
+        "is of calque export --report or calque quantize --errors.",
     .options      = options,
     .groups       = cli_export_groups,
     .min_operands = 1,

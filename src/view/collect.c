@@ -284,15 +284,18 @@ static const char *name_of_node(const cq_onnx_node *node)
 
 static cq_status add_node(cq_view *v, uint32_t graph, const cq_onnx_node *node)
 {
-    cq_view_op op = { .node     = node,
-                      .name     = name_of_node(node),
-                      .function = CQ_VIEW_NONE,
-                      .twin     = CQ_VIEW_NONE,
-                      .seconds  = -1 };
+    cq_view_op op = { .node         = node,
+                      .name         = name_of_node(node),
+                      .function     = CQ_VIEW_NONE,
+                      .twin         = CQ_VIEW_NONE,
+                      .seconds      = -1,
+                      .weight_error = -1,
+                      .layer_error  = -1 };
 
     CQ_TRY(cq_view_scope_of(v, &op));
     CQ_TRY(add_outputs(v, graph, &op));
     v->graphs.items[graph].ops[v->graphs.items[graph].n_ops++] = (uint32_t)v->ops.n;
+    CQ_TRY(cq_ptr_map_set(&v->by_node, node, (void *)((uintptr_t)v->ops.n + 1)));
     return cq_vec_push(&v->ops, op);
 }
 
@@ -466,6 +469,7 @@ void cq_view_clear(cq_view *v)
     cq_map_clear(&v->scopes);
     cq_map_clear(&v->functions);
     cq_map_clear(&v->by_name);
+    cq_ptr_map_clear(&v->by_node);
     cq_vec_clear(&v->values);
     cq_vec_clear(&v->weights);
     cq_vec_clear(&v->ops);

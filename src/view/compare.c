@@ -11,30 +11,21 @@
 /* Models with more weights are not run. */
 #define MOST_WEIGHTS ((uint64_t)2 << 30)
 
-static cq_status index_nodes(cq_ptr_map *out, const cq_view *v)
-{
-    for (size_t i = 0; i < v->ops.n; i++)
-        if (v->ops.items[i].node)
-            CQ_TRY(cq_ptr_map_set(out, v->ops.items[i].node, (void *)((uintptr_t)i + 1)));
-    return CQ_OK;
-}
-
-static cq_view_op *op_of(cq_view *v, const cq_ptr_map *index, const cq_onnx_node *node)
-{
-    const void *found = cq_ptr_map_get(index, node);
-
-    return found ? &v->ops.items[(uintptr_t)found - 1] : NULL;
-}
-
 /* ---- pairs ---- */
 
-static void note_pairs(cq_view *a, cq_view *b, const cq_ptr_map *in_a, const cq_ptr_map *in_b,
-                       const cq_diff_scope *x, const cq_diff_scope *y)
+/* Two graphs, and what is around them. */
+typedef struct graph_pair {
+    const cq_onnx_graph *a, *b;
+    const cq_diff_scope *around_a, *around_b;
+    uint32_t             depth;
+} graph_pair;
+
+static void note_pairs(cq_view *a, cq_view *b, const cq_diff_scope *x, const cq_diff_scope *y)
 {
     for (uint32_t i = 0; i < x->n_nodes; i++) {
-        cq_view_op *op = op_of(a, in_a, x->nodes[i]);
+        cq_view_op *op = cq_view_op_of(a, x->nodes[i]);
         cq_view_op *other =
-            x->pairs[i] == CQ_DIFF_NONE ? NULL : op_of(b, in_b, y->nodes[x->pairs[i]]);
+            x->pairs[i] == CQ_DIFF_NONE ? NULL : cq_view_op_of(b, y->nodes[x->pairs[i]]);
 
         if (!op) /* a Constant */
             continue;
@@ -46,31 +37,66 @@ static void note_pairs(cq_view *a, cq_view *b, const cq_ptr_map *in_a, const cq_
         other->twin = (uint32_t)(op - a->ops.items);
     }
     for (uint32_t i = 0; i < y->n_nodes; i++) {
-        cq_view_op *op = op_of(b, in_b, y->nodes[i]);
+        cq_view_op *op = cq_view_op_of(b, y->nodes[i]);
 
         if (op && op->twin == CQ_VIEW_NONE)
             op->state = CQ_VIEW_ADDED;
     }
 }
 
-/* Nodes of the graphs themselves; a node without a pair is in one model only. */
-static cq_status pair_nodes(cq_view *a, cq_view *b, const cq_ptr_map *in_a, const cq_ptr_map *in_b)
-{
-    cq_arena     *arena = cq_arena_new();
-    cq_diff_scope x = { 0 }, y = { 0 };
-    cq_status     status = arena ? CQ_OK : CQ_E_NO_MEMORY;
+static cq_status pair_graphs(cq_view *a, cq_view *b, cq_arena *arena, graph_pair g);
 
+/* The attribute of a node with this name that is a graph; NULL if there is none. */
+static const cq_onnx_graph *body_of(const cq_onnx_node *node, const char *name)
+{
+    for (uint32_t i = 0; name && i < node->attribute.n; i++) {
+        const cq_onnx_attribute *x = node->attribute.items[i];
+
+        if (x->g && x->name && strcmp(x->name, name) == 0)
+            return x->g;
+    }
+    return NULL;
+}
+
+/* The bodies of nodes that are a pair. */
+static cq_status pair_bodies(cq_view *a, cq_view *b, cq_arena *arena, const cq_diff_scope *x,
+                             const cq_diff_scope *y, uint32_t depth)
+{
+    for (uint32_t i = 0; i < x->n_nodes; i++) {
+        if (x->pairs[i] == CQ_DIFF_NONE)
+            continue;
+        for (uint32_t k = 0; k < x->nodes[i]->attribute.n; k++) {
+            const cq_onnx_attribute *attribute = x->nodes[i]->attribute.items[k];
+            const cq_onnx_graph     *other =
+                attribute->g ? body_of(y->nodes[x->pairs[i]], attribute->name) : NULL;
+
+            if (other)
+                CQ_TRY(
+                    pair_graphs(a, b, arena, (graph_pair){ attribute->g, other, x, y, depth + 1 }));
+        }
+    }
+    return CQ_OK;
+}
+
+/* A node without a pair is in one model only. */
+static cq_status pair_graphs(cq_view *a, cq_view *b, cq_arena *arena, graph_pair g)
+{
+    cq_diff_scope x = { 0 }, y = { 0 };
+    cq_status     status;
+
+    if (g.depth > CQ_VIEW_MAX_BODIES)
+        return CQ_OK;
+    status = cq_diff_open_graph(&x, arena, g.a, g.around_a);
     if (status == CQ_OK)
-        status = cq_diff_open_graph(&x, arena, a->model->graph, NULL);
-    if (status == CQ_OK)
-        status = cq_diff_open_graph(&y, arena, b->model->graph, NULL);
+        status = cq_diff_open_graph(&y, arena, g.b, g.around_b);
     if (status == CQ_OK)
         status = cq_diff_pair(&x, &y);
-    if (status == CQ_OK)
-        note_pairs(a, b, in_a, in_b, &x, &y);
+    if (status == CQ_OK) {
+        note_pairs(a, b, &x, &y);
+        status = pair_bodies(a, b, arena, &x, &y, g.depth);
+    }
     cq_diff_close(&x);
     cq_diff_close(&y);
-    cq_arena_free(arena);
     return status;
 }
 
@@ -78,7 +104,7 @@ static cq_status pair_nodes(cq_view *a, cq_view *b, const cq_ptr_map *in_a, cons
 
 static cq_status note_change(cq_view *a, cq_view *b, const cq_onnx_finding *f)
 {
-    const char *text = cq_arena_printf(a->arena, "%s: %s: %s", f->code, f->where, f->what);
+    const char *text = cq_view_finding_text(a, f);
     cq_view_op *op   = cq_view_op_at(a, f->where);
 
     if (!text)
@@ -128,8 +154,9 @@ static cq_status collect_pairs(comparison *c)
         for (uint32_t k = 0; k < op->n_outputs && k < twin->n_outputs; k++) {
             const pair p = { op->outputs[k], twin->outputs[k] };
 
-            if (p.of_a == CQ_VIEW_NONE || p.of_b == CQ_VIEW_NONE)
-                continue;
+            if (p.of_a == CQ_VIEW_NONE || p.of_b == CQ_VIEW_NONE ||
+                c->a->values.items[p.of_a].graph != c->a->main_graph)
+                continue; /* a session cannot fetch the values of a body */
             CQ_TRY(cq_vec_push(&c->pairs, p));
             CQ_TRY(cq_vec_push(&c->names[0], c->a->values.items[p.of_a].name));
             CQ_TRY(cq_vec_push(&c->names[1], c->b->values.items[p.of_b].name));
@@ -253,18 +280,13 @@ static cq_status compare_values(cq_view *a, cq_view *b)
 
 cq_status cq_view_compare(cq_view *a, cq_view *b)
 {
-    cq_ptr_map in_a = { 0 }, in_b = { 0 };
-    cq_status  status = index_nodes(&in_a, a);
+    cq_arena *arena = cq_arena_new();
+    cq_status status =
+        arena ? pair_graphs(a, b, arena, (graph_pair){ .a = a->model->graph, .b = b->model->graph })
+              : CQ_E_NO_MEMORY;
 
-    if (status == CQ_OK)
-        status = index_nodes(&in_b, b);
-    if (status == CQ_OK)
-        status = pair_nodes(a, b, &in_a, &in_b);
+    cq_arena_free(arena);
     if (status == CQ_OK)
         status = note_changes(a, b);
-    if (status == CQ_OK)
-        status = compare_values(a, b);
-    cq_ptr_map_clear(&in_a);
-    cq_ptr_map_clear(&in_b);
-    return status;
+    return status == CQ_OK ? compare_values(a, b) : status;
 }

@@ -1,10 +1,12 @@
 /* FLOPs of the nodes, and the memory of activations while they run one after the other. Dynamic
- * sizes of the inputs are set to 1 for both. */
+ * sizes of the inputs are those of a run, or 1. */
 #include "view/view.h"
 
 #include "tensor/dtype.h"
 
 #include <calque/session.h>
+
+#include <inttypes.h>
 
 static bool has_dynamic_sizes(const cq_onnx_graph *g)
 {
@@ -44,19 +46,14 @@ static void note_bytes(cq_view *v, const cq_onnx_value_infos *list)
     }
 }
 
-typedef struct flops_of_nodes {
-    cq_view   *v;
-    cq_ptr_map ops; /* nodes to an op + 1 */
-} flops_of_nodes;
-
 static cq_status note_flops(void *user, const cq_onnx_node *node, double flops)
 {
-    flops_of_nodes *f     = user;
-    const void     *found = cq_ptr_map_get(&f->ops, node);
+    cq_view    *v  = user;
+    cq_view_op *op = cq_view_op_of(v, node);
 
-    f->v->flops += flops;
-    if (found)
-        f->v->ops.items[(uintptr_t)found - 1].flops = flops;
+    v->flops += flops;
+    if (op)
+        op->flops = flops;
     return CQ_OK;
 }
 
@@ -89,6 +86,39 @@ static cq_status add_memory(cq_view *v)
     return status;
 }
 
+/* Notes the names of dynamic sizes of the inputs, and the sizes that take their place: those of
+ * inputs, or 1. */
+static cq_status note_sizes(cq_view *v, cq_onnx_value *const *inputs, size_t n)
+{
+    const cq_onnx_graph *g     = v->model->graph;
+    cq_map               names = { 0 };
+    cq_str               s     = { 0 };
+
+    for (uint32_t i = 0; i < g->input.n && s.status == CQ_OK; i++) {
+        const cq_tensor     *t     = i < n && inputs[i] ? cq_onnx_value_tensor(inputs[i]) : NULL;
+        const cq_onnx_type  *type  = g->input.items[i]->type;
+        const cq_onnx_shape *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
+
+        for (uint32_t k = 0; shape && k < shape->dim.n; k++) {
+            const char *name = shape->dim.items[k]->dim_param;
+
+            if (cq_onnx_has(shape->dim.items[k], CQ_ONNX_DIM_VALUE) || !name || !*name ||
+                cq_map_has(&names, name))
+                continue;
+            cq_str_printf(&s, "%s%s = %" PRId64, s.len ? ", " : "", name,
+                          t && k < cq_tensor_rank(t) ? cq_tensor_size(t, k) : 1);
+            if (cq_map_set(&names, name, &names) != CQ_OK)
+                s.status = CQ_E_NO_MEMORY;
+        }
+    }
+    v->sizes = cq_arena_strdup(v->arena, cq_str_text(&s));
+    cq_map_clear(&names);
+    if (s.status == CQ_OK && !v->sizes)
+        s.status = CQ_E_NO_MEMORY;
+    cq_str_clear(&s);
+    return v->sizes ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
 /* Sizes of the inputs as in a run. */
 static void fix_sizes(cq_onnx_graph *g, cq_onnx_value *const *inputs, size_t n)
 {
@@ -107,22 +137,18 @@ static void fix_sizes(cq_onnx_graph *g, cq_onnx_value *const *inputs, size_t n)
 
 cq_status cq_view_count(cq_view *v, const cq_view_options *options)
 {
-    flops_of_nodes f = { .v = v };
-    double         all;
-    cq_status      status;
+    double    all;
+    cq_status status;
 
+    CQ_TRY(note_sizes(v, options ? options->inputs : NULL,
+                      options && options->inputs ? options->n_inputs : 0));
     if (options)
         fix_sizes(v->model->graph, options->inputs, options->inputs ? options->n_inputs : 0);
     v->is_fixed = has_dynamic_sizes(v->model->graph);
     status      = cq_onnx_model_count_flops(&all, v->model);
     if (status != CQ_OK) /* a model that is wrong has a structure all the same */
         return status == CQ_E_NO_MEMORY ? status : CQ_OK;
-    for (size_t i = 0; i < v->ops.n && status == CQ_OK; i++)
-        if (v->ops.items[i].node)
-            status = cq_ptr_map_set(&f.ops, v->ops.items[i].node, (void *)((uintptr_t)i + 1));
-    if (status == CQ_OK)
-        status = cq_onnx_each_flops(v->model, note_flops, &f);
-    cq_ptr_map_clear(&f.ops);
+    status = cq_onnx_each_flops(v->model, note_flops, v);
     note_bytes(v, &v->model->graph->input);
     note_bytes(v, &v->model->graph->value_info);
     note_bytes(v, &v->model->graph->output);

@@ -1,5 +1,5 @@
 /* Information about a model besides its structure: findings of the checker, a profile, a report of
- * an export. */
+ * an export or a quantization. */
 #include "view/view.h"
 
 #include "base/file.h"
@@ -25,22 +25,6 @@ static cq_status note(cq_view *v, cq_view_op *op, const char *text)
 
 /* ---- the checker ---- */
 
-/* The node of "graph main > node /conv/Conv (Conv) > attribute pads". */
-cq_view_op *cq_view_op_at(cq_view *v, const char *where)
-{
-    const char *at = where, *node = NULL, *end;
-
-    while ((at = strstr(at, "node "))) {
-        if (at == where || at[-1] == ' ')
-            node = at + 5;
-        at += 5;
-    }
-    if (!node)
-        return NULL;
-    end = strstr(node, " (");
-    return op_of(v, node, end ? (size_t)(end - node) : strlen(node));
-}
-
 cq_status cq_view_add_findings(cq_view *v)
 {
     cq_onnx_findings *findings = NULL;
@@ -51,8 +35,7 @@ cq_status cq_view_add_findings(cq_view *v)
     for (size_t i = 0; i < cq_onnx_findings_count(findings) && status == CQ_OK; i++) {
         const cq_onnx_finding *f = cq_onnx_findings_at(findings, i);
 
-        status = note(v, cq_view_op_at(v, f->where),
-                      cq_arena_printf(v->arena, "%s: %s: %s", f->code, f->where, f->what));
+        status = note(v, cq_view_op_at(v, f->where), cq_view_finding_text(v, f));
     }
     cq_onnx_findings_free(findings);
     return status;
@@ -180,11 +163,42 @@ static cq_status add_unsupported(cq_view *v, const cq_json *entry)
     return found ? CQ_OK : note(v, NULL, text);
 }
 
+/* ---- the errors of calque quantize ---- */
+
+static double error_of(const cq_json *entry, const char *key)
+{
+    const cq_json *x = cq_json_get(entry, key);
+
+    return x && (x->kind == CQ_JSON_INT || x->kind == CQ_JSON_FLOAT) ? number_of(x) : -1;
+}
+
+/* The node has the same name in the model that was quantized and in the result. */
+static void add_quantized(cq_view *v, const cq_json *entry)
+{
+    const char    *name = cq_json_text(cq_json_get(entry, "name"), "");
+    const cq_json *kept = cq_json_get(entry, "kept");
+    cq_view_op    *op   = op_of(v, name, strlen(name));
+
+    if (!op || !cq_json_text(cq_json_get(entry, "operator"), NULL))
+        return;
+    op->is_quantized = !(kept && kept->kind == CQ_JSON_BOOL && kept->u.b);
+    op->weight_error = error_of(entry, "weight_error");
+    op->layer_error  = error_of(entry, "error");
+    v->n_measured++;
+}
+
 cq_status cq_view_add_report(cq_view *v, const char *path)
 {
     const cq_json *root = NULL, *list;
 
     CQ_TRY(read_json(&root, v->arena, path));
+    list = cq_json_get(root, "quantized");
+    for (size_t i = 0; i < cq_json_length(list); i++)
+        add_quantized(v, cq_json_at(list, i));
+    if (cq_json_length(list) && !v->n_measured)
+        return cq_fail(CQ_E_FORMAT, cq_in_file(path, NULL),
+                       "use the errors of this model or of the model that it was quantized from",
+                       "the report names no node of this model");
     list = cq_json_get(root, "unsupported");
     for (size_t i = 0; i < cq_json_length(list); i++)
         CQ_TRY(add_unsupported(v, cq_json_at(list, i)));

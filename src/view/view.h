@@ -82,7 +82,9 @@ typedef struct cq_view_op {
     uint32_t             function; /* graph, or NONE */
     bool                 is_input, is_output;
     double               flops;
-    double               seconds; /* negative: not measured */
+    double               seconds;                   /* negative: not measured */
+    double               weight_error, layer_error; /* of quantization; negative: not measured */
+    bool                 is_quantized;              /* false: it stays in float */
     cq_view_state        state;
     uint32_t             twin;  /* the same node in the other model, or NONE */
     CQ_VEC(const char *) notes; /* findings */
@@ -173,10 +175,13 @@ typedef struct cq_view {
     CQ_VEC(const char *) notes; /* findings that belong to no node */
     cq_map      functions;      /* "domain::name:overload" to a graph + 1 */
     cq_map      by_name;        /* nodes to an op + 1; the first of a name */
+    cq_ptr_map  by_node;        /* nodes to an op + 1 */
     uint32_t    main_graph;
     uint32_t    root;                 /* canvas */
     double      peak, flops, seconds; /* seconds < 0: no profile */
     bool        is_fixed;             /* dynamic sizes were set to 1 for FLOPs and memory */
+    const char *sizes;                /* "batch = 1, seq = 1": dynamic sizes for both; "": none */
+    size_t      n_measured;           /* layers with errors of quantization */
     size_t      n_runs;               /* of the profile */
     const char *title;
 } cq_view;
@@ -255,8 +260,13 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *options, cq_vie
 cq_status cq_view_add_report(cq_view *v, const char *path);
 cq_status cq_view_add_findings(cq_view *v);
 
-/* The node that a finding is about, "graph main > node /conv/Conv (Conv)"; NULL: none. */
-cq_view_op *cq_view_op_at(cq_view *v, const char *where);
+/* where.c: an operator of the model, and the one that a finding is about, "graph main > node
+ * /conv/Conv (Conv)"; NULL: none. */
+cq_view_op *cq_view_op_of(const cq_view *v, const cq_onnx_node *node);
+cq_view_op *cq_view_op_at(const cq_view *v, const char *where);
+
+/* A finding in one line, which does not name its node. */
+const char *cq_view_finding_text(const cq_view *v, const cq_onnx_finding *finding);
 
 /* compare.c */
 cq_status cq_view_compare(cq_view *a, cq_view *b);

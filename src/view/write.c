@@ -252,6 +252,9 @@ static cq_status add_node(writer *w, const cq_view_op *op)
         add_key_number(s, "f", op->flops);
     if (op->seconds >= 0)
         add_key_number(s, "t", op->seconds);
+    if (op->weight_error >= 0 || op->layer_error >= 0)
+        cq_str_printf(s, ",\"q\":[%.4g,%.4g,%d]", op->weight_error, op->layer_error,
+                      op->is_quantized);
     if (op->state != CQ_VIEW_SAME)
         cq_str_printf(s, ",\"d\":%d", op->state);
     if (op->twin != CQ_VIEW_NONE)
@@ -480,6 +483,10 @@ static void add_header(writer *w)
     add_key_number(s, "bytes", bytes);
     add_key_number(s, "flops", w->v->flops);
     add_key_number(s, "peak", w->v->peak);
+    if (w->v->n_measured)
+        cq_str_printf(s, ",\"measured\":%zu", w->v->n_measured);
+    if (w->v->sizes && *w->v->sizes)
+        add_key_text(s, "sizes", w->v->sizes);
     cq_str_printf(s, ",\"fixed\":%s,\"functions\":%u", w->v->is_fixed ? "true" : "false",
                   m->functions.n);
     if (w->v->seconds >= 0)

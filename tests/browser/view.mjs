@@ -1,6 +1,6 @@
 // calque view in a real browser: Debian's chromium, headless, driven by puppeteer-core.
 //
-//     node tests/browser/view.mjs       CALQUE, CALQUE_CACHE and CHROMIUM name the programs and the cache
+//     node tests/browser/view.mjs [TEST…]    CALQUE, CALQUE_CACHE and CHROMIUM name the programs and the cache
 //
 // Screenshots are kept in build/screenshots.
 import { execFileSync } from "node:child_process";
@@ -247,6 +247,24 @@ async function reported() {
   await finish(page, "reported");
 }
 
+/* Errors of calque quantize at the nodes of the source and of the result; sizes of --input. */
+async function quantized() {
+  const layers = HEADER + "net (float[batch,64] x) => (float[batch,64] y) <float[64,64] w = {" + Array.from({ length: 4096 }, (_, i) => Math.sin(i).toFixed(4)) + "}> {\n [first] h = MatMul(x, w)\n [act] r = Relu(h)\n [second] y = MatMul(r, w)\n}";
+  const source = parsed("layers", layers), errors = file("layers.errors.json"), result = file("layers.quantized.onnx");
+  calque("quantize", source, "--mode", "dynamic", "-q", "--errors", errors, "-o", result);
+  const measured = JSON.parse(fs.readFileSync(errors, "utf8")).quantized;
+  check("quantize --errors has every layer and output", measured.map((x) => x.name).join() === "first,second,y" && measured[0].error > 0, JSON.stringify(measured));
+  for (const model of [source, result]) {
+    const page = await open(view("quantized", model, "--report", errors, "--input", "4x64"));
+    check("errors of quantization are at the nodes", (await page.$$eval(".item .s", (l) => l.map((t) => t.textContent))).filter((t) => /^error \d\.\d+ %$/.test(t)).length === 2);
+    check("the summary has the largest errors", /largest errors of quantization/i.test(await panel(page)));
+    if (model === source) check("FLOPs are those of --input", /FLOPs\s*65.5 k at batch = 4/.test(await panel(page)), await panel(page));
+    await click(page, model === source ? "MatMul" : "MatMulInteger");
+    check("the panel has the errors of a layer", /quantization\s*quantized/.test(await panel(page)) && /error of the result\s*\d\.\d+ %/.test(await panel(page)), await panel(page));
+    await finish(page, "quantized");
+  }
+}
+
 async function large() {
   const small = await open(view("small", parsed("small", flat(100)))), least = await firstPaint(small);
   await small.close();
@@ -298,6 +316,13 @@ async function overlays() {
   await audit(page, "diff");
   await finish(page, "diff");
 
+  const branch = (op) => HEADER + `net (bool c, float[4] x) => (float[4] y) { y = If(c) <then_branch = t () => (float[4] p) { q = Relu(x)\n p = ${op}(q) }, else_branch = e () => (float[4] n) { n = Neg(x) }> }`;
+  page = await open(view("diff-body", parsed("if-a", branch("Exp")), "--diff", parsed("if-b", branch("Abs"))));
+  await page.keyboard.press("o");
+  const marked = await page.$$eval(".item[class*=' d']:not(.box) .t, .item.d3.open > .t", (l) => l.map((t) => t.textContent));
+  check("a diff marks nodes in bodies", marked.includes("Exp") && marked.includes("Abs") && !marked.includes("Relu") && !marked.includes("Neg"), marked.join());
+  await finish(page, "diff-body");
+
   calque("convert", file("resnet18.onnx"), "-q", "--no-verify", "--to", "float16", "-o", file("half.onnx"));
   page = await open(view("diff-half", file("resnet18.onnx"), "--diff", file("half.onnx")));
   check("a diff of precisions shows deviations", /common values were compared; the largest deviation is (?!0$)/m.test(await panel(page)));
@@ -329,7 +354,8 @@ async function hostile() {
   await finish(page, "hostile");
 }
 
-for (const test of [classics, panels, keyboard, themes, control, language, reported, large, overlays, opening, hostile]) {
+for (const test of [classics, panels, keyboard, themes, control, language, reported, quantized, large, overlays, opening, hostile]) {
+  if (process.argv.length > 2 && !process.argv.includes(test.name)) continue;
   try {
     await test();
   } catch (error) {

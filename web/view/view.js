@@ -39,6 +39,8 @@ const calqueView = (() => {
   const time = (s) => s >= 1 ? three(s) + " s" : s >= 1e-3 ? three(s * 1e3) + " ms" : three(s * 1e6) + " µs";
   const grouped = (x) => x.toLocaleString("en-US");
   const plain = (x) => x === null ? "not finite" : Number.isInteger(x) ? String(x) : Math.abs(x) >= 1e-4 && Math.abs(x) < 1e6 ? String(+x.toPrecision(5)) : x.toExponential(3);
+  const percent = (x) => x < 0 ? "not measured" : (100 * x).toPrecision(2) + " %";
+  const atSizes = (doc) => doc.sizes ? " at " + doc.sizes : doc.fixed ? " at dynamic sizes of 1" : "";
   const shapeOf = (type) => { const i = type.indexOf("["); return i < 0 ? "" : type.slice(i + 1, -1).split(",").join("×"); };
 
   // ---- the document ----
@@ -117,6 +119,19 @@ const calqueView = (() => {
         this.sums.set(key, Math.max(-1, ...this.doc.canvases[item.c].i.map((x) => this.deviation(x))));
       }
       return Math.max(worst, this.sums.get(key));
+    }
+
+    /* The largest error of quantization of layers in an item; -1: none was measured. */
+    layerError(item) {
+      const node = this.node(item);
+      const own = node && node.q ? (node.q[1] >= 0 ? node.q[1] : node.q[0]) : -1;
+      if (item.c === undefined) return own;
+      const key = "error" + item.c;
+      if (!this.sums.has(key)) {
+        this.sums.set(key, -1);
+        this.sums.set(key, Math.max(-1, ...this.doc.canvases[item.c].i.map((x) => this.layerError(x))));
+      }
+      return Math.max(own, this.sums.get(key));
     }
 
     usersOf(value) {
@@ -634,10 +649,12 @@ const calqueView = (() => {
       this.put(this.back(),
         make("h2", {}, op[0]), op[3] ? make("p", {}, op[3]) : null, this.notes(node.N),
         this.table([["name", make("code", {}, node.n)], ["module", node.m], ["class", node.c], ["source", node.p ? make("code", {}, node.p) : ""],
-          ["FLOPs", node.f ? amount(node.f) + (model.doc.fixed ? " (dynamic sizes 1)" : "") : ""],
+          ["FLOPs", node.f ? amount(node.f) + atSizes(model.doc) : ""],
           ["weights", weights ? bytes(weights) : ""],
           ["time", node.t !== undefined ? time(node.t) + " (" + (100 * node.t / model.doc.seconds).toFixed(1) + " %)" : ""],
           ["speed", node.t > 0 && node.f ? (node.f / node.t / 1e9).toFixed(1) + " GFLOP/s" : ""],
+          ["quantization", node.q ? (node.q[2] ? "quantized" : "stays in float") : ""],
+          ["error of the weight", node.q ? percent(node.q[0]) : ""], ["error of the result", node.q ? percent(node.q[1]) : ""],
           ["diff", node.d ? states[node.d] : ""],
           ["in the other", node.w !== undefined && this.view.panes.length > 1 ? this.nodeLink(this.view.panes[pane === this.view.panes[0] ? 1 : 0], node.w) : ""]]),
         node.a ? [this.heading("attributes"), this.table(node.a.map(([k, v]) => [k, make("code", {}, v)]))] : null,
@@ -666,7 +683,7 @@ const calqueView = (() => {
       this.put(this.back(), make("h2", {}, item.l + (item.r ? " × " + item.r : "")),
         item.r ? make("p", {}, item.r + " blocks of the same structure, one after the other") : null,
         item.P ? make("p", {}, "a part of a long sequence, cut where few values cross") : null,
-        this.table([["module", item.p && !item.r ? item.p : ""], ["class", item.P ? "" : item.t], ["nodes", grouped(item.q || 0)], ["FLOPs", flops ? amount(flops) : ""], ["weights", item.b ? bytes(item.b) : ""],
+        this.table([["module", item.p && !item.r ? item.p : ""], ["class", item.P ? "" : item.t], ["nodes", grouped(item.q || 0)], ["FLOPs", flops ? amount(flops) + atSizes(model.doc) : ""], ["weights", item.b ? bytes(item.b) : ""],
           ["time", seconds ? time(seconds) + " (" + (100 * seconds / model.doc.seconds).toFixed(1) + " %)" : ""], ["speed", seconds && flops ? (flops / seconds / 1e9).toFixed(1) + " GFLOP/s" : ""]]),
         this.heading("operators"), this.operators([...ops]));
     }
@@ -701,22 +718,23 @@ const calqueView = (() => {
       const diff = panes.length > 1 ? this.differences() : null;
       this.put(make("h2", {}, doc.title), doc.doc ? make("p", {}, doc.doc) : null,
         this.notes(doc.notes), diff,
-        this.table([["nodes", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"], ["FLOPs", doc.flops ? amount(doc.flops) + (doc.fixed ? ", dynamic sizes being 1" : "") : ""],
+        this.table([["nodes", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"], ["FLOPs", doc.flops ? amount(doc.flops) + atSizes(doc) : ""],
           ["time", doc.seconds !== undefined ? time(doc.seconds) + (doc.flops ? ", " + (doc.flops / doc.seconds / 1e9).toFixed(1) + " GFLOP/s" : "") : ""],
           ["opset", doc.opsets.map(([d, v]) => (d === "ai.onnx" ? "" : d + " ") + v).join(", ")], ["producer", doc.producer], ["IR version", doc.ir], ["functions", doc.functions || ""], ["graph", doc.graph]]),
         this.heading("inputs"), this.table(ports(INPUT)), this.heading("outputs"), this.table(ports(OUTPUT)),
-        doc.peak ? [this.heading("memory of activations"), memory(doc, (n) => pane.revealNode(n)), make("p", { class: "dim" }, "peak " + bytes(doc.peak) + (doc.fixed ? ", dynamic sizes being 1" : ""))] : null,
+        doc.peak ? [this.heading("memory of activations"), memory(doc, (n) => pane.revealNode(n)), make("p", { class: "dim" }, "peak " + bytes(doc.peak) + atSizes(doc))] : null,
         doc.bytes ? [this.heading("weights by module"), treemap(pane)] : null,
-        doc.seconds !== undefined ? [this.heading("slowest"), this.slowest(pane)] : null,
+        doc.seconds !== undefined ? [this.heading("slowest"), this.largest(pane, (n) => n.t || 0, time)] : null,
+        doc.measured ? [this.heading("largest errors of quantization"), this.largest(pane, (n) => n.q ? Math.max(...n.q.slice(0, 2)) : 0, percent)] : null,
         this.heading("operators"), this.operators(doc.ops.map((o) => [o[0], o[1]])),
         doc.metadata.length ? [this.heading("metadata"), this.table(doc.metadata.map(([k, v]) => [k, v.length > 300 ? v.slice(0, 300) + "…" : v]))] : null);
     }
-    slowest(pane) {
-      const doc = pane.model.doc, list = doc.nodes.map((n, i) => [i, n.t]).filter((x) => x[1] > 0).sort((a, b) => b[1] - a[1]).slice(0, 10), body = make("tbody", {});
+    largest(pane, field, format) {
+      const doc = pane.model.doc, list = doc.nodes.map((n, i) => [i, field(n)]).filter((x) => x[1] > 0).sort((a, b) => b[1] - a[1]).slice(0, 10), body = make("tbody", {});
       for (const [n, t] of list) {
         const bar = make("span", { class: "bar" });
         bar.style.width = Math.round(70 * t / list[0][1]) + "px";
-        body.append(make("tr", {}, make("td", {}, this.nodeLink(pane, n)), make("td", { class: "r" }, time(t)), make("td", {}, bar)));
+        body.append(make("tr", {}, make("td", {}, this.nodeLink(pane, n)), make("td", { class: "r" }, format(t)), make("td", {}, bar)));
       }
       return make("table", {}, body);
     }
@@ -887,7 +905,7 @@ const calqueView = (() => {
       const header = make("header", {}, make("h1", {}, doc.title), make("span", { class: "facts" }, this.facts(doc)));
       const stage = make("main", { class: "stage", "aria-label": "Graph" }), aside = make("aside", { "aria-label": "Details", tabindex: "0" });
       this.root.append(header, stage, aside);
-      this.overlay = doc.seconds !== undefined ? "t" : doc.other ? "family" : "family";
+      this.overlay = doc.seconds !== undefined ? "t" : doc.measured ? "q" : "family";
       this.panel = new Panel(this, aside);
       this.panes = [];
       for (const [d, title] of doc.other ? [[doc, doc.title], [doc.other, doc.other.title]] : [[doc, ""]]) {
@@ -919,6 +937,7 @@ const calqueView = (() => {
       this.search = new Search(this, find);
       const kinds = [["family", "operator"], ["f", "FLOPs"], ["b", "weights"]];
       if (doc.seconds !== undefined) kinds.push(["t", "time"]);
+      if (doc.measured) kinds.push(["q", "quantization error"]);
       if (doc.other) kinds.push(["deviation", "deviation"]);
       const select = make("select", { "aria-label": "Colour nodes by", onchange: (e) => { this.overlay = e.target.value; this.panes.forEach((p) => p.render()); } },
         ...kinds.map(([value, text]) => make("option", { value, selected: value === this.overlay }, "colour: " + text)));
@@ -936,18 +955,20 @@ const calqueView = (() => {
     colour(model, item, op) {
       const plainFill = item.k === OP ? "var(--other)" : null;
       if (this.overlay === "family") return op && item.k === OP ? "var(--" + (FAMILIES.has(op[2]) ? op[2] : "other") + ")" : null;
-      if (this.overlay === "deviation") { // from 1e-7 to 0.1 of the largest number
-        const d = item.k >= INPUT ? -1 : model.deviation(item);
-        return d < 0 ? plainFill : heat(Math.min(1, Math.max(0, (Math.log10(d + 1e-30) + 7) / 6)), this.root.dataset.theme === "dark");
+      if (this.overlay === "deviation" || this.overlay === "q") { // from 1e-7, or 1e-3, to 0.1
+        const d = item.k >= INPUT ? -1 : this.relativeError(model, item), least = this.overlay === "q" ? 3 : 7;
+        return d < 0 ? plainFill : heat(Math.min(1, Math.max(0, (Math.log10(d + 1e-30) + least) / (least - 1))), this.root.dataset.theme === "dark");
       }
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       if (item.k >= INPUT || !total) return plainFill;
       return heat(Math.sqrt(Math.min(1, own / total)), this.root.dataset.theme === "dark");
     }
+    relativeError(model, item) { return this.overlay === "q" ? model.layerError(item) : model.deviation(item); }
     extra(model, item) {
       if (this.overlay === "family" || item.k >= INPUT) return "";
       if (this.overlay === "deviation") { const d = model.deviation(item); return d < 0 ? "" : "Δ " + d.toExponential(1); }
+      if (this.overlay === "q") { const d = model.layerError(item); return d < 0 ? "" : "error " + percent(d); }
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       if (!own || !total) return "";

@@ -118,7 +118,7 @@ demo: build
 test:
 	@tools/setup.sh build test
 	@tools/setup.sh peers || test "$(CI)" != true
-	@tools/setup.sh browser || test "$(CI)" != true
+	@tools/setup.sh wasm browser || test "$(CI)" != true
 	@/usr/bin/python3 tools/run_tests.py
 
 # Samples of PyTorch's own operator database as programs of torch.export, in ONNX Runtime; an hour for

@@ -5,7 +5,8 @@
 
 Groups:
 
-    build    Release, sanitized, Debug and clang builds, warnings as errors; a build counts as one test
+    build    Release, sanitized, Debug and clang builds, warnings as errors; a build counts as one test.
+             WebAssembly, the npm package and the page, where emscripten is installed
     ctest    under ASan and UBSan, and again in Release: every cmocka test function; every case of every
              operator (tests/ops), and that every row has one; every file of the fuzz corpora. In Debug,
              without an optimizer, the kernels with the largest stack frames
@@ -13,7 +14,8 @@ Groups:
     golden   tests/golden/run.py    outputs kept word for word, with the sanitized binary
     python   tests/python/*.py   the Python package, with the Release library
     peer     tests/peer/*.py     PyTorch, onnx and ONNX Runtime, with the Release binary
-    browser  tests/browser/*.py  pages in chromium, with the Release binary
+    browser  tests/browser/*.py  pages of calque view in chromium, with the Release binary
+    web      tests/web/*.py      the npm package in Node and the page in chromium
 
 The scripts of all groups share one queue, the longest first, so that no processor waits for a group
 to end.
@@ -28,10 +30,12 @@ printed here is the sum of all.
 import argparse
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -136,13 +140,30 @@ def configure_and_build(build, jobs):
     return True
 
 
+def build_web():
+    """The npm package and the page, with the Release build. Returns None where emscripten is missing."""
+    if not shutil.which("emcc") and os.environ.get("CI") != "true":
+        return None
+    code, output = run_step(["make", "--no-print-directory", "-C", ROOT, "npm", "web"], "WebAssembly")
+    if code != 0:
+        say(indent(output[-6000:]))
+    return code == 0
+
+
 def run_builds(options):
     count = Count()
-    for build in builds_of(options):
+    steps = [(build.name, functools.partial(configure_and_build, build, options.jobs))
+             for build in builds_of(options)]
+    if not options.quick and not options.release:
+        steps.append(("WebAssembly", build_web))
+    for name, step in steps:
         started = time.monotonic()
-        ok = configure_and_build(build, options.jobs)
-        count.add(Count(passed=1) if ok else Count(failed=1))
-        say(f"  {'ok  ' if ok else 'FAIL'} {build.name} ({time.monotonic() - started:.1f} s)")
+        ok = step()
+        count.add(Count(skipped=1) if ok is None else Count(passed=1) if ok else Count(failed=1))
+        if ok is None:
+            say(f"  skip {name}: emcc is missing; tools/setup.sh wasm installs it")
+            continue
+        say(f"  {'ok  ' if ok else 'FAIL'} {name} ({time.monotonic() - started:.1f} s)")
         if not ok:
             say("  the tests below run on what an earlier build left, if anything")
     return count
@@ -333,6 +354,7 @@ ScriptGroup = collections.namedtuple("ScriptGroup", "name quick folder build")
 SCRIPT_GROUPS = [
     ScriptGroup("peer", False, "tests/peer", "build"),
     ScriptGroup("browser", False, "tests/browser", "build"),
+    ScriptGroup("web", False, "tests/web", "build"),
     ScriptGroup("python", True, "tests/python", "build"),
     ScriptGroup("golden", True, "tests/golden", "build/asan"),
     ScriptGroup("repo", True, "tests/repo", "build"),

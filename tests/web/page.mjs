@@ -35,6 +35,7 @@ page.on("console", (message) => message.type() === "error" && problems.push(mess
 const text = (id) => page.$eval(`#${id}`, (node) => node.textContent);
 const ready = () => page.waitForSelector("html[data-ready=true]");
 const pick = async (...paths) => (await page.$("#files")).uploadFile(...paths);
+const fill = (id, value) => page.$eval(`#${id}`, (node, text) => (node.value = text), value);
 const choose = (verb) => page.click(`input[value=${verb}]`);
 const hasText = (id) => page.waitForFunction((name) => document.getElementById(name).textContent.trim() !== "", {}, id);
 
@@ -92,27 +93,56 @@ const tests = {
     await hasText("error");
     assert.equal((await text("error")).trim(), (await readFile(`${data}/bad.txt`, "utf8")).trim());
   },
-  async "source with a checkpoint or random weights"() {
+  async "a file that is too large has a message"() {
+    await pick(`${data}/large.onnx`);
+    await hasText("error");
+    assert.match(await text("error"), /large\.onnx has 1\.60 GB; this page handles files up to 1\.5 GB/);
+  },
+  async "source with random weights"() {
     await open(`${data}/digits.py`);
     assert.ok(await page.$eval("#entry", (node) => node.offsetParent !== null), "the field for the model is hidden");
-    await page.$eval("#inputs", (node) => (node.value = "batchx1x28x28"));
+    await fill("inputs", "batchx1x28x28");
     await start();
     assert.match(await text("state"), /verified/);
     assert.deepEqual(await download("digits.onnx"), await readFile(`${data}/digits.onnx`));
   },
-  async "check, optimize, convert, compare, audit"() {
+  async "source with a checkpoint"() {
+    await open(`${data}/digits.py`, `${data}/seven.pth`);
+    assert.equal(await page.$eval("#weights", (node) => node.value), "seven.pth");
+    await fill("inputs", "batchx1x28x28");
+    await fill("entry", "Digits(7)");
+    await start();
+    assert.match(await text("state"), /verified/);
+    assert.deepEqual(await download("digits.onnx"), await readFile(`${data}/seven.onnx`));
+  },
+  async "an error in source has its line"() {
+    await open(`${data}/broken.py`);
+    await fill("inputs", "2x3");
+    await start();
+    assert.equal((await text("error")).trim(), (await readFile(`${data}/broken.txt`, "utf8")).trim());
+    assert.match(await text("error"), /broken\.py:5:/);
+  },
+  async "check, optimize, convert, quantize, compare, audit"() {
     await open(`${data}/digits.onnx`);
     await choose("check");
     await start();
     assert.equal(await text("state"), "The model is valid.");
     await choose("optimize");
     await start();
-    assert.ok((await download("digits.optimized.onnx")).length > 0);
+    assert.deepEqual(await download("digits.optimized.onnx"), await readFile(`${data}/digits.optimized.onnx`));
     await choose("convert");
     await page.type("#opset", "13");
     await start();
     assert.deepEqual(await download("digits.converted.onnx"), await readFile(`${data}/digits.13.onnx`));
+    await choose("quantize");
+    await page.select("#mode", "dynamic");
+    await start();
+    assert.match(await text("state"), /dynamic, 8 bits/);
+    assert.deepEqual(await download("digits.quantized.onnx"), await readFile(`${data}/digits.quantized.onnx`));
     await choose("diff");
+    await (await page.$("#other")).uploadFile(`${data}/digits.13.onnx`);
+    await start();
+    assert.match(await text("output"), /opset-differs/);
     await (await page.$("#other")).uploadFile(`${data}/digits.onnx`);
     await start();
     assert.equal(await text("state"), "The models are the same.");
@@ -120,17 +150,15 @@ const tests = {
     await start();
     assert.match(await text("output"), /safe/);
   },
-  async "the frame shows a view, under the policy of the page"() {
-    await page.evaluate((html) => {
-      const frame = document.getElementById("view");
-      frame.src = URL.createObjectURL(new Blob([html], { type: "text/html" }));
-      frame.hidden = false;
-    }, await readFile(`${data}/view.html`, "utf8"));
-    const handle = await page.$("#view");
-    const frame = await handle.contentFrame();
-    await frame.waitForSelector("svg *", { timeout: 20000 });
+  async "the view is that of the command line, in a sandboxed frame"() {
+    await choose("view");
+    await start();
+    const frame = await (await page.$("#view")).contentFrame();
+    await frame.waitForSelector(".item", { timeout: 20000 });
     assert.equal(await frame.evaluate(() => window.origin), "null", "the frame is not sandboxed");
-    await page.evaluate(() => (document.getElementById("view").hidden = true));
+    assert.deepEqual(await frame.$$eval(".item > .t", (list) => list.map((t) => t.textContent).slice(0, 2)), ["x", "Conv"]);
+    await page.screenshot({ path: `${out}/page-view.png`, fullPage: true });
+    assert.deepEqual(await download("view.html"), await readFile(`${data}/view.html`));
   },
   async "an example works by keyboard"() {
     await page.focus("[data-example='program.pt2']");

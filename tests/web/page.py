@@ -21,14 +21,28 @@ def calque(folder, *words):
     return subprocess.run([CALQUE, *words], cwd=folder, capture_output=True, text=True, timeout=200)
 
 
+SAVE = "import torch, digits\ntorch.save(digits.Digits(7).state_dict(), 'seven.pth')\n"
+BROKEN = "import torch\n\n\ndef forward(x):\n    return torch.reluu(x)\n"
+LARGE = 1_600_000_000  # bytes, more than the page accepts
+
+
 def write_data(folder):
     """The files that the page opens, and what the command line makes of them."""
     shutil.copyfile(ROOT / "tests/data/pt2/any_length.214.pt2", folder / "model.pt2")
     shutil.copyfile(ROOT / "web/page/examples/digits.py", folder / "digits.py")
     (folder / "bad.pt").write_bytes(b"PK\x03\x04 this is cut short")
     (folder / "bad.txt").write_text(calque(folder, "info", "bad.pt").stderr)
-    for words in (["export", "model.pt2"], ["export", "digits.py", "--input", "batchx1x28x28"],
+    (folder / "save.py").write_text(SAVE)
+    (folder / "broken.py").write_text(BROKEN)
+    (folder / "broken.txt").write_text(calque(folder, "export", "broken.py", "--input", "2x3").stderr)
+    with open(folder / "large.onnx", "wb") as file:
+        file.truncate(LARGE)
+    for words in (["export", "model.pt2"], ["export", "digits.py", "--input", "batchx1x28x28"], ["py", "save.py"],
+                  ["export", "digits.py", "--entry", "Digits(7)", "--weights", "seven.pth", "--input", "batchx1x28x28",
+                   "-o", "seven.onnx"],
                   ["convert", "digits.onnx", "--opset", "13", "-o", "digits.13.onnx"],
+                  ["optimize", "digits.onnx", "-o", "digits.optimized.onnx"],
+                  ["quantize", "digits.onnx", "--mode", "dynamic", "-o", "digits.quantized.onnx"],
                   ["view", "digits.onnx", "-o", "view.html"]):
         done = calque(folder, *words)
         assert done.returncode == 0, done.stderr

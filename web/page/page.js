@@ -43,8 +43,9 @@ function pickModel(names) {
 
 async function open(list) {
   const large = list.find((file) => file.size > LIMIT);
-  clearResult();
   if (!list.length) return;
+  clearResult();
+  $("model").hidden = true;
   if (large) {
     showError(`error: ${large.name} has ${(large.size / 1e9).toFixed(2)} GB; this page handles files up to ` +
               `${LIMIT / 1e9} GB\n  hint: use the command line, which has no limit`);
@@ -56,7 +57,6 @@ async function open(list) {
   const [text, json] = [await run(["info", model], files), await run(["info", "--json", model], files)];
   $("state").textContent = "";
   if (text.status !== 0 && !isSource()) {
-    $("model").hidden = true;
     showError(text.stderr);
     return;
   }

@@ -380,9 +380,11 @@ const char *cli_input_parse(cli_input *out, const char *spec)
 }
 
 /* SplitMix64: small, and good enough for numbers to look at. */
+#define RANDOM_STEP 0x9e3779b97f4a7c15u
+
 static uint64_t next_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    uint64_t z = *state += RANDOM_STEP;
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -455,6 +457,36 @@ static cq_status make_whole(cq_tensor **out, const cli_input *input, const int64
     return status;
 }
 
+/* ---- random numbers that are drawn when they are read ---- */
+
+/* The generator adds a constant for each number, so its state before any element is known. An
+ * element takes two numbers. */
+static void draw_normal(void *seed, void *to, size_t from, size_t n)
+{
+    const uint64_t before = 2 * (uint64_t)(from / sizeof(float)) * RANDOM_STEP;
+    uint64_t       state  = (uint64_t)cq_tensor_get_i64(seed, 0) + before;
+
+    for (size_t i = 0; i < n / sizeof(float); i++)
+        ((float *)to)[i] = (float)next_normal(&state);
+}
+
+static void release_seed(void *seed)
+{
+    cq_tensor_release(seed);
+}
+
+/* Most exports never read the numbers of their example. */
+static cq_status make_normal(cq_tensor **out, const cli_input *input, const int64_t *sizes,
+                             uint64_t seed)
+{
+    cq_tensor *kept; /* the seed, until the numbers are drawn */
+    cq_status  status = cq_tensor_new(&kept, CQ_DTYPE_I64, 0, NULL, &seed);
+
+    return status != CQ_OK ? status
+                           : cq_tensor_new_lazy(out, input->dtype, input->rank, sizes, draw_normal,
+                                                release_seed, kept);
+}
+
 static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 {
     int64_t    sizes[CQ_MAX_RANK];
@@ -466,6 +498,8 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
         sizes[i] = input->axes[i].size;
     if (input->fill == CLI_CONSTANT && input->dtype == CQ_DTYPE_I64)
         return make_whole(out, input, sizes);
+    if (input->fill == CLI_RANDOM && input->dtype == CQ_DTYPE_F32)
+        return make_normal(out, input, sizes, seed);
     status = cq_tensor_new(&wide, CQ_DTYPE_F64, input->rank, sizes, NULL);
     if (status != CQ_OK)
         return status;

@@ -201,6 +201,21 @@ TEST(input, random_numbers_depend_on_the_seed_alone)
     cq_tensor_release(c);
 }
 
+/* The float32 numbers are drawn when they are read, in pieces: those of float64 are the same. */
+TEST(input, random_numbers_do_not_depend_on_the_dtype)
+{
+    cq_tensor *narrow, *wide;
+
+    CHECK(cli_input_parse(&in, "7x11") == NULL);
+    CHECK_OK(cli_input_tensor(&narrow, &in, 3));
+    CHECK(cli_input_parse(&in, "f64[7,11]") == NULL);
+    CHECK_OK(cli_input_tensor(&wide, &in, 3));
+    for (int64_t i = 0; i < 77; i++)
+        CHECK((float)cq_tensor_get_f64(wide, i) == (float)cq_tensor_get_f64(narrow, i));
+    cq_tensor_release(narrow);
+    cq_tensor_release(wide);
+}
+
 /* The mean and the mean square of the generated numbers. */
 static void moments(const char *spec, double *mean, double *square)
 {
@@ -264,6 +279,7 @@ RUN_TESTS(TEST_OF(input, sizes_apart_by_x_are_float32),
           TEST_OF(input, a_declared_input_gives_its_dtype_and_may_be_a_number),
           TEST_OF(input, whole_numbers_are_exact),
           TEST_OF(input, random_numbers_depend_on_the_seed_alone),
+          TEST_OF(input, random_numbers_do_not_depend_on_the_dtype),
           TEST_OF(input, random_numbers_are_normal_unless_told_otherwise),
           TEST_OF(input, a_file_may_come_with_names_of_axes),
           TEST_OF(input, too_many_dimensions_are_refused))

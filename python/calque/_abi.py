@@ -1470,6 +1470,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_tensor_load_npy": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_tensor_load_pb": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_tensor_new": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), c_void_p]),
+    "cq_tensor_new_lazy": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_size_t), CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_tensor_numel": (c_int64, [c_void_p]),
     "cq_tensor_pairs": (c_int, [POINTER(c_void_p), c_void_p]),
     "cq_tensor_rank": (c_size_t, [c_void_p]),

@@ -341,6 +341,28 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
     return CQ_OK;
 }
 
+static void release_nothing(void *user)
+{
+    (void)user;
+}
+
+CQ_API cq_status cq_tensor_new_lazy(cq_tensor **out, cq_dtype dtype, size_t rank,
+                                    const int64_t *sizes,
+                                    void (*make)(void *user, void *to, size_t from, size_t n),
+                                    void (*release)(void *user), void *user)
+{
+    CQ_NEED_OUT(out, (sizes || !rank) && make);
+    const cq_maker maker = { make, release ? release : release_nothing, user, NULL };
+    cq_tensor     *t;
+    cq_status      status = new_plain(&t, dtype, rank, sizes);
+
+    if (status != CQ_OK) {
+        maker.release(user);
+        return status;
+    }
+    return with_storage(out, t, cq_storage_later(&t->storage, data_size(t), maker));
+}
+
 static cq_status wrap_caller(cq_tensor *t, void *data, size_t size, void (*release)(void *user),
                              void *user)
 {

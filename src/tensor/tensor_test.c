@@ -175,7 +175,26 @@ TEST(tensor, numbers_are_made_of_others_that_are_made_later)
     CHECK_INT(1, c.n_gone);
 }
 
-RUN_TESTS(TEST_OF(tensor, numbers_are_made_of_others_that_are_made_later),
+TEST(tensor, a_lazy_tensor_is_made_when_it_is_read)
+{
+    struct counted c        = { 0 };
+    const int64_t  sizes[2] = { 5, 4 }, negative = -1;
+    cq_tensor     *t;
+
+    CHECK_OK(cq_tensor_new_lazy(&t, CQ_DTYPE_U8, 2, sizes, make_numbers, count_gone, &c));
+    CHECK_INT(20, cq_tensor_numel(t));
+    CHECK_INT(0, c.n_made);
+    CHECK_INT(13, cq_tensor_get_i64(t, 13));
+    CHECK_INT(1, c.n_made);
+    cq_tensor_release(t);
+    CHECK_INT(1, c.n_gone);
+    CHECK_STATUS(CQ_E_ARGUMENT, cq_tensor_new_lazy(&t, CQ_DTYPE_U8, 1, &negative, make_numbers,
+                                                   count_gone, &c));
+    CHECK_INT(2, c.n_gone); /* also on failure */
+}
+
+RUN_TESTS(TEST_OF(tensor, a_lazy_tensor_is_made_when_it_is_read),
+          TEST_OF(tensor, numbers_are_made_of_others_that_are_made_later),
           TEST_OF(tensor, numbers_that_are_made_later_are_made_once_when_they_are_read),
           TEST_OF(tensor, memory_of_the_caller_may_have_strides),
           TEST_OF(tensor, sizes_whose_product_overflows_are_refused_wherever_a_tensor_is_made),

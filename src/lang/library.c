@@ -385,15 +385,31 @@ static cq_status source_of(cq_source *out, cq_arena *arena, const cq_lib_text *e
     return CQ_OK;
 }
 
+static size_t count_texts(void)
+{
+    size_t n = 0;
+
+    while (cq_lib_texts[n].name)
+        n++;
+    return n;
+}
+
+static int compare_text(const void *path, const void *text)
+{
+    return strcmp(path, ((const cq_lib_text *)text)->name);
+}
+
+const cq_lib_text *cq_library_text(const char *path)
+{
+    return bsearch(path, cq_lib_texts, count_texts(), sizeof *cq_lib_texts, compare_text);
+}
+
 cq_status cq_library_source(cq_source *out, bool *found, cq_arena *arena, const char *path)
 {
-    *found = false;
-    for (const cq_lib_text *t = cq_lib_texts; t->name; t++)
-        if (strcmp(t->name, path) == 0) {
-            *found = true;
-            return source_of(out, arena, t);
-        }
-    return CQ_OK;
+    const cq_lib_text *t = cq_library_text(path);
+
+    *found = t != NULL;
+    return t ? source_of(out, arena, t) : CQ_OK;
 }
 
 /* Whether the file declares operators or symbolic functions. */
@@ -432,11 +448,9 @@ static void forget(void)
 
 static cq_status index_library(void)
 {
-    cq_status status = CQ_OK;
-    size_t    n      = 0;
+    const size_t n      = count_texts();
+    cq_status    status = CQ_OK;
 
-    while (cq_lib_texts[n].name)
-        n++;
     library.arena = cq_arena_new();
     library.files = cq_zalloc((n + 1) * sizeof *library.files);
     if (!library.arena || !library.files) {

@@ -108,4 +108,7 @@ typedef struct cq_lib_text {
 
 extern const cq_lib_text cq_lib_texts[];
 
+/* The text of a path below lib/, or NULL. */
+const cq_lib_text *cq_library_text(const char *path);
+
 #endif

@@ -145,11 +145,25 @@ static bool has_plain(cq_eval *ev, cq_val v, const char *name)
     return cq_builtin_exists(name);
 }
 
+/* Whether a class lacks a plain attribute, without the cost of an exception: neither a metaclass nor
+ * a builtin base can provide it. */
+static bool is_absent(const cq_fncall *c, const char *name)
+{
+    cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
+
+    return cls && !cls->type && !cls->native_base && !cq_starts_with(name, "_") &&
+           !cq_class_find(cls, name, NULL);
+}
+
 static cq_status any_hasattr(cq_fncall *c)
 {
     cq_val v;
     bool   found;
 
+    if (is_absent(c, cq_name(c->ev->program, c->args[1].u.text->text))) {
+        c->result = cq_val_of_bool(false);
+        return CQ_OK;
+    }
     if (!cq_val_is_object(c->args[0])) {
         c->result = cq_val_of_bool(has_plain(c->ev, c->args[0], c->args[1].u.text->text));
         return CQ_OK;

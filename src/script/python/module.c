@@ -89,23 +89,22 @@ static bool is_replaced(const char *name)
 /* Searches a folder of lib/; "" is lib itself. */
 static cq_status find_under(const char *under, const char *name, cq_source_file **out)
 {
-    const char *folder = getenv("CALQUE_LIB");
-    char        path[PATH_SIZE], shown[PATH_SIZE];
+    const char        *folder = getenv("CALQUE_LIB");
+    const cq_lib_text *t;
+    char               path[PATH_SIZE], shown[PATH_SIZE];
 
     for (int package = 1; package >= 0; package--) {
         if (!as_path(path, sizeof path, under, name, package ? "/__init__.py" : ".py"))
             return CQ_OK;
-        for (const cq_lib_text *t = cq_lib_texts; t->name; t++) {
-            if (strcmp(t->name, path) != 0)
-                continue;
-            snprintf(shown, sizeof shown, "%.500s/%.3000s", folder && *folder ? folder : "lib",
-                     path);
-            CQ_TRY(file_new(out, shown));
-            (*out)->is_package = package;
-            (*out)->text       = folder && *folder ? NULL : t->text;
-            (*out)->len        = t->len;
-            return CQ_OK;
-        }
+        t = cq_library_text(path);
+        if (!t)
+            continue;
+        snprintf(shown, sizeof shown, "%.500s/%.3000s", folder && *folder ? folder : "lib", path);
+        CQ_TRY(file_new(out, shown));
+        (*out)->is_package = package;
+        (*out)->text       = folder && *folder ? NULL : t->text;
+        (*out)->len        = t->len;
+        return CQ_OK;
     }
     return CQ_OK;
 }

@@ -175,8 +175,14 @@ class Module:
                            else f'{kind} name can\'t contain "."')
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
-        if name not in group and hasattr(self, name):
+        if name not in group and self._has_attribute(name):
             raise KeyError(f"attribute '{name}' already exists")
+
+    def _has_attribute(self, name):
+        """hasattr(self, name) without the exception of __getattr__, which is slow."""
+        own = self.__dict__
+        return (name in own or name in own["_parameters"] or name in own["_buffers"]
+                or name in own["_modules"] or hasattr(type(self), name))
 
     def register_buffer(self, name, tensor, persistent=True):
         self._check_name(name, "buffer", self._buffers)

@@ -4,7 +4,7 @@
  *
  * main.c runs a script and has the table of calls, export.c exports models and writes test cases,
  * symbolic.c lets Python functions build ONNX nodes, files.c says which files a script may use and
- * has torch.load, save.c writes the files of torch.save, programs.c has torch.jit.load. */
+ * has torch.load, save.c writes the files of torch.save (pickle.c the values in them), programs.c has torch.jit.load. */
 #ifndef CQ_PY_PY_H
 #define CQ_PY_PY_H
 

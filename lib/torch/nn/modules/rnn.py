@@ -76,6 +76,11 @@ class RNNBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    def __getstate__(self):
+        state = dict(self.__dict__)
+        state["_flat_weights"] = self._flat_weights  # an attribute in PyTorch
+        return state
+
     def __setstate__(self, state):
         super().__setstate__(state)
         own = self.__dict__

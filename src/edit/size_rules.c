@@ -64,7 +64,8 @@ static cq_size_fix *add_fix(cq_size_change *c, const cq_rule *r, cq_onnx_graph *
 
 /* ---- what is known ---- */
 
-/* Whether a size depends on the inputs' sizes; symbols of data-dependent sizes have no origin. */
+/* Whether a size depends on the inputs' sizes; symbols of data-dependent sizes belong to no input.
+ */
 static bool is_dynamic(cq_dim d)
 {
     if (!d.known || !d.size.expr)
@@ -73,10 +74,10 @@ static bool is_dynamic(cq_dim d)
         for (int k = 0; k < d.size.expr->terms[i].n_atoms; k++) {
             const cq_atom *a = d.size.expr->terms[i].atoms[k];
 
-            if (a->origin)
+            if (a->input)
                 return true;
             for (size_t j = 0; j < a->n_symbols; j++)
-                if (a->symbols[j]->origin)
+                if (a->symbols[j]->input)
                     return true;
         }
     return false;

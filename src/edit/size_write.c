@@ -10,7 +10,7 @@ cq_int cq_size_of_atom(cq_symbols *table, const cq_atom *atom)
 {
     switch (atom->kind) {
     case CQ_ATOM_SYMBOL:
-        return cq_symbol(table, atom->text, atom->example, atom->origin, atom->axis);
+        return cq_symbol_of_input(table, atom->text, atom->example, atom->input, atom->axis);
     case CQ_ATOM_FLOORDIV: return cq_int_floordiv(table, atom->a, atom->b);
     case CQ_ATOM_MOD: return cq_int_mod(table, atom->a, atom->b);
     case CQ_ATOM_MIN: return cq_int_min(table, atom->a, atom->b);
@@ -71,12 +71,12 @@ static const char *write_symbol(cq_size_change *c, const cq_atom *atom)
     const int64_t axis = atom->axis;
     const char   *shape;
 
-    if (!atom->origin) {
+    if (!atom->input) {
         c->edit.m->status =
             cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the size %s is not one of an input", atom->text);
         return "";
     }
-    shape = cq_opset_node(&c->edit, "Shape", (const char *const[]){ atom->origin }, 1, NULL);
+    shape = cq_opset_node(&c->edit, "Shape", (const char *const[]){ atom->input }, 1, NULL);
     return binary(c, "Gather", shape, cq_opset_ints(&c->edit, "axis", &axis, 1));
 }
 

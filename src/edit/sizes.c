@@ -130,8 +130,8 @@ static cq_status add_old_symbols(cq_size_change *c)
 
         for (size_t k = 0; shape && k < shape->dim.n; k++)
             if (shape->dim.items[k]->dim_param && *shape->dim.items[k]->dim_param)
-                (void)cq_symbol(&c->symbols, shape->dim.items[k]->dim_param, 1,
-                                (void *)g->input.items[i]->name, (int)k);
+                (void)cq_symbol_of_input(&c->symbols, shape->dim.items[k]->dim_param, 1,
+                                         g->input.items[i]->name, (int)k);
     }
     return cq_symbols_check(&c->symbols);
 }
@@ -147,7 +147,7 @@ static cq_status add_symbol(cq_size_change *c, size_spec *s, size_t axis, int64_
         snprintf(made, sizeof made, "new_size_%.20s_%zu", s->input->name, axis);
         name = made;
     }
-    symbol = cq_symbol(&c->symbols, name, old, (void *)s->input->name, (int)axis);
+    symbol = cq_symbol_of_input(&c->symbols, name, old, s->input->name, (int)axis);
     CQ_TRY(cq_symbols_check(&c->symbols));
     if (symbol.value != old)
         return cq_fail(CQ_E_ARGUMENT, NULL, "use another name",
@@ -182,7 +182,7 @@ static cq_status declare_new(cq_size_change *c, size_spec *s)
         if (is_old && (*s->axes[i].name || s->axes[i].number != d->dim_value))
             CQ_TRY(add_symbol(c, s, i, d->dim_value));
         else if (*s->axes[i].name)
-            (void)cq_symbol(&c->symbols, s->axes[i].name, 1, (void *)s->input->name, (int)i);
+            (void)cq_symbol_of_input(&c->symbols, s->axes[i].name, 1, s->input->name, (int)i);
     }
     declare(c, s);
     return c->edit.m->status;

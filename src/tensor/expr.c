@@ -360,7 +360,8 @@ static cq_int atom_intern(cq_symbols *table, const char *key, const cq_atom *lik
     return poly_intern(table, &p, atom->example);
 }
 
-cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, void *origin, int axis)
+cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, struct cq_value *origin,
+                 int axis)
 {
     return atom_intern(table, name,
                        &(cq_atom){ .kind    = CQ_ATOM_SYMBOL,
@@ -370,8 +371,19 @@ cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, void *ori
                                    .axis    = axis });
 }
 
-cq_int cq_symbol_fresh(cq_symbols *table, const char *prefix, int64_t example, void *origin,
-                       int axis)
+cq_int cq_symbol_of_input(cq_symbols *table, const char *name, int64_t example, const char *input,
+                          int axis)
+{
+    return atom_intern(table, name,
+                       &(cq_atom){ .kind    = CQ_ATOM_SYMBOL,
+                                   .text    = name,
+                                   .example = example,
+                                   .input   = input,
+                                   .axis    = axis });
+}
+
+cq_int cq_symbol_fresh(cq_symbols *table, const char *prefix, int64_t example,
+                       struct cq_value *origin, int axis)
 {
     char name[64];
 

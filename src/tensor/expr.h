@@ -39,9 +39,11 @@ typedef struct cq_atom {
     unsigned                     mark; /* of a symbol: the last walk that met it */
 
     /* Where a running model finds a symbol: the size of a graph value along axis, or,
-     * with axis -1, the value itself (a scalar int64 tensor). */
-    void *origin;
-    int   axis;
+     * with axis -1, the value itself (a scalar int64 tensor). In an ONNX model that is edited it
+     * is the size of a named input. */
+    struct cq_value *origin;
+    const char      *input;
+    int              axis;
 } cq_atom;
 
 enum {
@@ -79,9 +81,12 @@ void      cq_symbols_clear(cq_symbols *table);
 cq_status cq_symbols_check(const cq_symbols *table); /* the first failure, and why */
 
 /* A new symbol, or the one of that name. prefix NULL: a fresh name, `s0`. */
-cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, void *origin, int axis);
-cq_int cq_symbol_fresh(cq_symbols *table, const char *prefix, int64_t example, void *origin,
-                       int axis);
+cq_int cq_symbol(cq_symbols *table, const char *name, int64_t example, struct cq_value *origin,
+                 int axis);
+cq_int cq_symbol_of_input(cq_symbols *table, const char *name, int64_t example, const char *input,
+                          int axis);
+cq_int cq_symbol_fresh(cq_symbols *table, const char *prefix, int64_t example,
+                       struct cq_value *origin, int axis);
 
 /* Arithmetic. table may be NULL when both are plain. Division by a plain 0 gives 0. */
 cq_int cq_int_add(cq_symbols *table, cq_int a, cq_int b);

@@ -36,12 +36,12 @@ typedef struct cq_val {
         cq_tensor *tensor;
         cq_int     i;
         struct { /* like cq_int: a number, and the graph value it came from if it is not fixed */
-            double value;
-            void  *origin;
+            double           value;
+            struct cq_value *origin;
         } f;
         struct {
-            bool  value;
-            void *origin;
+            bool             value;
+            struct cq_value *origin;
         } b;
         struct {
             double re, im;
@@ -69,9 +69,9 @@ struct cq_list {
     };
     cq_val *items;
 
-    /* The origin of the items, if the length is data-dependent: the list has no items then. Its
-     * type is private to the setter. NULL: an ordinary list. */
-    const void *origin;
+    /* The graph value of the items, if the length is data-dependent: the list has no items then.
+     * NULL: an ordinary list. */
+    const struct cq_sequence *origin;
 };
 
 /* In insertion order, as Python's. Keys are strings, ints, floats or bools. */

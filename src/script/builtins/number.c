@@ -19,9 +19,9 @@ cq_status cq_builtin_set_known(cq_tensor *t, cq_int i)
 
 cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
 {
-    void *origin = v.kind == CQ_VAL_FLOAT  ? v.u.f.origin
-                   : v.kind == CQ_VAL_BOOL ? v.u.b.origin
-                                           : NULL;
+    cq_value *origin = v.kind == CQ_VAL_FLOAT  ? v.u.f.origin
+                       : v.kind == CQ_VAL_BOOL ? v.u.b.origin
+                                               : NULL;
 
     if (v.kind == CQ_VAL_TENSOR) {
         *out = v.u.tensor;

@@ -221,7 +221,7 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_val condition)
     for (size_t i = 0; i < 2; i++)
         if (cq_ast_raises(sides[i].block)) {
             if (condition.u.b.origin)
-                ((cq_value *)condition.u.b.origin)->is_taken = true; /* PyTorch has a branch */
+                condition.u.b.origin->is_taken = true; /* PyTorch has a branch */
             return cq_eval_block(ev, sides[1 - i].block);
         }
     return both_sides(ev, sides, condition, NULL);

@@ -40,7 +40,8 @@ static void note_value(void *user, const char *value, const char *node, const ch
     v->wanted[v->n++] = cq_tensor_retain(result);
 }
 
-/* Of values first to first + n the first that differs; SIZE_MAX: none does. got is its tensor. */
+/* Returns the index of the first value among n, beginning at first, that differs; SIZE_MAX if
+ * all agree. got receives its tensor. */
 static size_t differing(const cli_compared *c, const cq_onnx_model *onnx, const values *v,
                         size_t first, size_t n, cq_tensor **got)
 {

@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-/* What was compared. All pointers are borrowed. */
+/* The two sides of a comparison. All pointers are borrowed. */
 typedef struct cli_compared {
     cli_model               *model;
     const cq_onnx_model     *onnx;

@@ -43,7 +43,7 @@ static struct job {
     size_t         n_ops;
 } job;
 
-/* Of more operators than there is room for, the last row is all others. */
+/* If there are more operators than rows, the last row sums up the others. */
 static void note_node(void *user, const char *node, const char *op_type, int64_t begin, int64_t end)
 {
     size_t i = 0;

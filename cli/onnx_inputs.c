@@ -154,7 +154,7 @@ static bool begins_with_axis(const target *t, const char *text)
     return false;
 }
 
-/* Those with a name first; the others are for the inputs that are left, in order. */
+/* Specs with a name come first; the others go to the remaining inputs, in order. */
 static int take_specs(const target *t, const cli_args *args)
 {
     size_t      n = cq_session_n_inputs(t->session), position = 0, index, at = 0;

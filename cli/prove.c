@@ -49,8 +49,8 @@ static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
     return status;
 }
 
-/* What was compared. An output is compared if it had elements in one of the runs and did not depend
- * on random numbers. */
+/* The results of the comparison. An output is compared if it had elements in one of the runs and
+ * did not depend on random numbers. */
 static struct proof {
     size_t n_outputs, n_runs;
     double largest;

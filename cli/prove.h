@@ -12,7 +12,7 @@
 cq_status cli_prove(cli_model *model, const cq_onnx_model *onnx, cli_example *example,
                     const cq_export_options *options);
 
-/* What cli_prove compared and what it skipped, for the success line: " 1 output verified on 2 input
+/* Formats the compared and skipped outputs for the success line: " 1 output verified on 2 input
  * sets (max |difference| 0), 1 output not compared (random)," */
 void cli_describe_proof(char *out, size_t size);
 

@@ -49,7 +49,7 @@ typedef struct cq_quantize_options {
     int64_t least;                  /* weights with fewer elements stay in float; default 256 */
     double  max_error; /* layers with a larger relative error stay in float; 0, the default: none */
 
-    /* Of static quantization. */
+    /* Options of static quantization. */
     cq_calibration method;      /* default CQ_CALIBRATION_MIN_MAX */
     double         percentile;  /* default 99.999 */
     const char    *calibration; /* a folder with sets of inputs; NULL: random inputs */

@@ -57,7 +57,7 @@ CQ_API cq_onnx_kind_of_value cq_onnx_value_kind(const cq_onnx_value *value);
 /* The tensor, borrowed; NULL if it is not a tensor. */
 CQ_API cq_tensor *cq_onnx_value_tensor(const cq_onnx_value *value);
 
-/* Of a tensor of strings: elements in row-major order. */
+/* For a tensor of strings: rank, sizes, and elements in row-major order. */
 CQ_API size_t      cq_onnx_value_rank(const cq_onnx_value *value);
 CQ_API int64_t     cq_onnx_value_size(const cq_onnx_value *value, size_t axis);
 CQ_API const char *cq_onnx_value_string(const cq_onnx_value *value, size_t index, size_t *length);

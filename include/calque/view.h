@@ -51,7 +51,7 @@ typedef enum cq_time_kind {
     CQ_TIME_NODES     = 2
 } cq_time_kind;
 
-/* Of one run of the model. */
+/* Times of one run of the model. */
 typedef struct cq_time_row {
     const char *name;
     int64_t     count; /* steps */

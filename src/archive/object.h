@@ -23,11 +23,11 @@ typedef struct cq_instance {
     cq_val   state;      /* the pickled state: a class with __setstate__ interprets it; otherwise it
                             is the dict attrs. NONE: there is no state */
 
-    /* Of Python objects only. */
+    /* Fields of Python objects only. */
     cq_instance_kind kind;
-    cq_val           args;  /* a tuple: the arguments of the constructor or function, or NONE */
-    cq_list         *items; /* of a list or set, or a subclass; otherwise NULL */
-    cq_dict         *pairs; /* of a subclass of dict; otherwise NULL */
+    cq_val           args;   /* a tuple: the arguments of the constructor or function, or NONE */
+    cq_list         *items;  /* of a list or set, or a subclass; otherwise NULL */
+    cq_dict         *pairs;  /* of a subclass of dict; otherwise NULL */
     const void      *around; /* of a CYCLE: the container, by its address only; never read */
 } cq_instance;
 

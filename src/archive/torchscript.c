@@ -257,7 +257,7 @@ static bool is_call(const char *line, size_t len)
     return at > 1 && line[at] != ')' && line[at - 1] == '(';
 }
 
-/* Of the calls that led to an operator, the innermost is usually in one of PyTorch's layers. The
+/* The innermost call that led to an operator is usually in one of PyTorch's layers. The
  * innermost call in the user's code is more useful. */
 static bool is_pytorchs(const char *line, size_t len)
 {

@@ -112,7 +112,7 @@ cq_status cq_grad_set(cq_grad *g, const char *name, cq_tensor *gradient)
 
 /* ---- gradients that need no row ---- */
 
-/* Of a view: nothing anywhere but where it was taken. */
+/* The gradient of a view is zero outside of the viewed elements. */
 static cq_status grad_of_view(cq_grad *g)
 {
     cq_tensor *base = CQ_OP(g->cx, "aten::zeros_like", TENSOR(g->call.args[0].u.tensor));

@@ -241,7 +241,7 @@ static uint32_t *find_place(const cq_json *object, const char *key)
     return &table[at];
 }
 
-/* Of equal keys the first counts. */
+/* If keys are equal, the first counts. */
 static cq_status keep_members(parser *p, size_t first, cq_json *v)
 {
     const size_t    size = v->n * sizeof *v->u.members;

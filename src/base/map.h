@@ -37,8 +37,9 @@ void     *cq_ptr_map_get(const cq_ptr_map *map, const void *key);
 cq_status cq_ptr_map_set(cq_ptr_map *map, const void *key, void *value); /* key is not NULL */
 void      cq_ptr_map_clear(cq_ptr_map *map);
 
-/* Of bytes from outside: another one in every process, so that no file can be made of names that
- * collide. The stable one is the same everywhere; anybody can make names that collide in it. */
+/* cq_hash_bytes hashes untrusted bytes. Its key differs in every process, so that no file can
+ * contain names that collide. cq_hash_stable is the same everywhere; an attacker can construct
+ * names that collide in it. */
 uint64_t cq_hash_bytes(const void *data, size_t size);
 uint64_t cq_hash_stable(const void *data, size_t size);
 

@@ -234,7 +234,7 @@ static const int changes[] = {
 /* The only requests of ioctl: they read properties of a terminal. TIOCSTI would type into it. */
 static const uint32_t requests[] = { TCGETS, 0x802c542a /* TCGETS2 */, TIOCGWINSZ, FIONREAD };
 
-/* Of fcntl, what makes the kernel send signals. */
+/* Commands of fcntl that make the kernel send signals. */
 static const uint32_t commands[] = { F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY };
 
 #define N_OF(array)         (sizeof(array) / sizeof *(array))
@@ -286,7 +286,7 @@ static void check_values(filter *f, int call, const uint32_t *values, size_t n, 
         EMIT(f, PASS);
 }
 
-/* Of this process, which is number 0, and not of others. */
+/* Allows the call for this process, which is number 0, and refuses it for others. */
 static void check_own(filter *f, int call)
 {
     EMIT(f, IF(BPF_JEQ, (uint32_t)call, 0, 4), LOAD(args[0]), IF(BPF_JEQ, 0, 1, 0), FAIL(EPERM),

@@ -32,13 +32,13 @@ typedef struct cq_port_ends {
 struct cq_port {
     const cq_port_ends *ends;
 
-    /* Of captures. */
+    /* Fields of captures. */
     bool is_static; /* all sizes are those of the example */
     bool sequences; /* a list is one input, not one for each item */
     bool optionals; /* an argument that is declared Optional[Tensor] may be missing in a run */
     bool quantized_parts; /* a quantized tensor is three outputs */
 
-    /* Of captures and runs. */
+    /* Fields of captures and runs. */
     bool keep_mutations; /* mutated inputs and buffers are outputs, too */
     bool keep_asserts;   /* so are assertions on data */
     bool keep_state;     /* state is inputs and outputs: state.NAME_in, state.NAME_out */

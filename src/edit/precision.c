@@ -256,8 +256,8 @@ static bool is_op(const cq_onnx_node *n, const char *op)
     return n->op_type && strcmp(n->op_type, op) == 0;
 }
 
-/* What a quantized value is computed from, and what reads one. Dequantized weights are floats as
- * any others; Round is quantization in plain arithmetic. */
+/* Notes the values that a quantized value is computed from, and the readers of quantized values.
+ * Dequantized weights are ordinary floats. Round is quantization in plain arithmetic. */
 static cq_status note_levels(precision *p, const cq_onnx_node *n)
 {
     if (!n->input.n || !n->output.n)

@@ -6,7 +6,7 @@
 
 enum { LEAST_STEPS = 20000000, LEAST_BYTES = 64 << 20, TIMES = 4 };
 
-/* Of the memory of all constants, each piece counted once. */
+/* Sums the memory of all constants; shared memory counts once. */
 static cq_status bytes_of_constants(double *bytes, const cq_graph *g)
 {
     cq_ptr_map seen   = { 0 };

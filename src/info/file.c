@@ -64,7 +64,8 @@ static cq_status info_of_program(cq_info **out, const char *path, const char *en
     return status;
 }
 
-/* Of Python source without an entry that is clear, it is what the file has to offer. */
+/* If Python source has no unambiguous entry, the module stays unmade and the candidates are
+ * shown. */
 static cq_status make_python(cq_script *script, const char *entry)
 {
     cq_status status = cq_script_is_python(script) ? cq_script_make(script, entry) : CQ_OK;

@@ -177,7 +177,7 @@ static cq_status add_candidate(void *user, const char *name, const cq_object *ta
     return info->status;
 }
 
-/* What --entry may name, of a file of which no model was made. */
+/* Lists what --entry may name in a file whose entry is ambiguous. */
 static cq_status info_of_candidates(cq_info **out, cq_script *script)
 {
     static const char *const columns[] = { "name", "kind", "takes", NULL };

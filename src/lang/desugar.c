@@ -46,7 +46,7 @@ typedef struct flag {
     CQ_VEC(cq_ast_stmt *) sets;
 } flag;
 
-/* What can be left: a function, or a loop in it. */
+/* A construct that can be left early: a function, or a loop in it. */
 typedef struct level {
     struct level *outer;   /* NULL: the function */
     flag         *skip;    /* skips the rest of the iteration; NULL: never set */

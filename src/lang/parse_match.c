@@ -399,7 +399,7 @@ static cq_ast_pattern *parse_pattern(cq_parser *p)
     return x;
 }
 
-/* Of a case: `a, b` is a sequence without brackets. */
+/* The pattern of a case: `a, b` is a sequence without brackets. */
 static cq_ast_pattern *parse_patterns(cq_parser *p)
 {
     const uint32_t  start = cq_parser_peek(p, 0)->at.start;

@@ -9,7 +9,7 @@ cq_tensor *cq_init_uniform(size_t rank, const int64_t *sizes, double bound); /* 
 cq_tensor *cq_init_normal(size_t rank, const int64_t *sizes, double mean, double deviation);
 cq_tensor *cq_init_constant(cq_dtype dtype, size_t rank, const int64_t *sizes, double value);
 
-/* Of kaiming_uniform with a = sqrt(5), which Linear and Conv use: 1 / sqrt(fan_in). */
+/* The bound of kaiming_uniform with a = sqrt(5), which Linear and Conv use: 1 / sqrt(fan_in). */
 double cq_init_bound(double fan_in);
 
 #endif

@@ -5,7 +5,8 @@
 #include "base/map.h"
 #include "onnx/model.h"
 
-/* Of functions with one name, the first counts. Clear out with cq_map_clear, also on failure. */
+/* If functions have the same name, the first counts. Clear out with cq_map_clear, also on
+ * failure. */
 cq_status cq_onnx_index_functions(cq_map *out, const cq_onnx_model *m);
 
 /* *out is NULL if it does not exist; NULL for a name is "". */

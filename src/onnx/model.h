@@ -394,8 +394,8 @@ struct cq_onnx_model { /* ModelProto, and what owns all of the above */
     CQ_VEC(cq_tensor *) tensors; /* references held for cq_onnx_tensor.tensor */
     struct cq_onnx_files *files; /* external data; NULL when not read from a file */
 
-    /* Of a model that was joined from several (part/join.c): the others, whose messages are in this
-     * one, and for each tensor of theirs the model that it was read with. */
+    /* For a model that was joined from several (part/join.c): the other models, whose messages
+     * are in this one, and for each of their tensors the model that it was read with. */
     CQ_VEC(cq_onnx_model *) joined;
     cq_ptr_map homes;
 };

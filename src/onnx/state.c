@@ -104,7 +104,7 @@ static const cq_onnx_entry *state_at(const cq_onnx_model *m, size_t index)
     return NULL;
 }
 
-/* Of the widest dtype of its kind. */
+/* Fills an element of the widest dtype of its kind. */
 static void fill(cq_tensor *t, int64_t at, const cq_json *v)
 {
     if (t->dtype == CQ_DTYPE_I64)

@@ -403,8 +403,8 @@ static bool value_at(const char *expr, unknown *u, int64_t symbol, int64_t *out)
     return true;
 }
 
-/* Of a*s + b the symbol s is (size - b) // a, where size is that of the axis. So other sizes that
- * are made of s follow it. */
+/* If the size of the axis is a*s + b, the symbol s is (size - b) // a. So other sizes that are
+ * made of s follow it. */
 static cq_status solve(call *c, size_t i, size_t k)
 {
     cq_symbols *table = c->run.ev->cx->symbols;

@@ -67,9 +67,9 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *input
 cq_status cq_pt2_forget_state(cq_pt2 *model);
 void      cq_pt2_warn_of_state(const cq_pt2 *model);
 
-/* What a graph of the program is called with for an input that is state, in the place of t; and
- * what became of all of them, with the results of the call. next: how many were asked for so far.
- */
+/* cq_pt2_state_value returns the argument that replaces t, an input that is state, in the call
+ * of a graph. cq_pt2_finish_state takes their final values from the results of the call. next:
+ * the number of requested values so far. */
 cq_status cq_pt2_state_value(cq_pt2 *model, cq_eval *ev, cq_port *port, size_t input, cq_tensor *t,
                              size_t *next, cq_val *out);
 cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, cq_port *port, const cq_val *args,

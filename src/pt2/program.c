@@ -214,8 +214,8 @@ static cq_status read_list(scope *s, form f, unsigned depth, const cq_json *j, b
     return CQ_OK;
 }
 
-/* Of an object with all alternatives, as the first schemas write it, only one is not null; an
- * as_none of theirs is an empty list. */
+/* An object of the first schemas has all alternatives, of which one is not null; its as_none is
+ * an empty list. */
 static cq_status read_arg(scope *s, const cq_json *j, bool defines, cq_pt2_arg *out)
 {
     const cq_json_member *m = cq_json_union(j);

@@ -375,7 +375,7 @@ static cq_status blame(const cq_pt2_run *r, const cq_pt2_node *n, cq_status stat
     return cq_error_add_excerpt(status, "%s", n->target);
 }
 
-/* Of finding the arguments of a call, and keeping what comes of it. */
+/* The cost of finding the arguments of a call and of keeping its results. */
 enum { NODE_STEPS = 10 };
 
 static cq_status run_node(cq_pt2_run *r, const cq_pt2_node *n)

@@ -100,7 +100,7 @@ cq_status cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);
 /* modules.c: enters and leaves modules, by the node's stack. */
 cq_status cq_pt2_autocast(cq_pt2_run *r, const char *op, cq_val *args, size_t n);
 
-/* What a symbol of the file stands for from now on. */
+/* Sets the value of a symbol of the file. */
 cq_status cq_pt2_set_symbol(cq_pt2_run *r, const char *name, cq_int value);
 cq_int   *cq_pt2_symbol(const cq_pt2_run *r, const char *name); /* NULL: not known */
 

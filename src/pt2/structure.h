@@ -14,10 +14,11 @@ struct cq_pt2_tree {
     const char *const *keys; /* of a dict or an object; NULL: of a list or tuple. One may be NULL */
 };
 
-/* Of forward's result; a leaf if the program does not record it. */
+/* The structure of forward's result; a leaf if the program does not record it. */
 cq_status cq_pt2_result_tree(const cq_pt2_program *p, cq_pt2_tree *out);
 
-/* Of forward's arguments, by their names; a leaf if the program does not record it. */
+/* The structure of forward's arguments, by their names; a leaf if the program does not record
+ * it. */
 cq_status cq_pt2_argument_tree(const cq_pt2_program *p, cq_pt2_tree *out);
 
 /* The tree as JSON, with a name for each leaf in its order; NULL is null. */

@@ -4,7 +4,8 @@
  *
  * main.c runs a script and has the table of calls, export.c exports models and writes test cases,
  * symbolic.c lets Python functions build ONNX nodes, files.c says which files a script may use and
- * has torch.load, save.c writes the files of torch.save (pickle.c the values in them), programs.c has torch.jit.load. */
+ * has torch.load, save.c writes the files of torch.save (pickle.c the values in them), programs.c
+ * has torch.jit.load. */
 #ifndef CQ_PY_PY_H
 #define CQ_PY_PY_H
 
@@ -24,8 +25,8 @@ typedef struct cq_py {
 
     CQ_VEC(cq_script *) loaded; /* by torch.jit.load; Python has the index */
 
-    /* Of the symbolic function that is under way: NULL if none is. A value of the graph is its
-     * index here for Python, so that no script can make one up. */
+    /* State of the symbolic function that is running; NULL if none is. Python refers to a value
+     * of the graph by its index here, so that no script can make one up. */
     cq_sym *sym;
     CQ_VEC(cq_value *) values;
     CQ_VEC(cq_py_rule *) rules;

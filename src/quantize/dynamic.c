@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What DynamicQuantizeLinear gives for an activation. */
+/* The results of DynamicQuantizeLinear for an activation. */
 typedef struct activation {
     const char *integers, *scale, *zero;
 } activation;

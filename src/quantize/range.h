@@ -21,7 +21,7 @@ cq_status cq_range_init(cq_range *r, bool has_histogram);
 void      cq_range_clear(cq_range *r);
 cq_status cq_range_add(cq_range *r, const cq_tensor *t);
 
-/* What the method chooses. */
+/* Chooses the range by the method of the options. */
 void cq_range_choose(const cq_range *r, const cq_quantize_options *options, double *low,
                      double *high);
 

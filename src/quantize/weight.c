@@ -324,7 +324,7 @@ static unsigned code_of(const cq_quantized_weight *w, float x, int64_t index)
     return (unsigned)(cq_scale_round(x, 1 / scale, low, low + span) - low);
 }
 
-/* What is stored for the code 0. */
+/* The stored integer for the code 0. */
 static int first_code(const cq_quantized_weight *w)
 {
     return w->form.is_unsigned ? 0 : -(1 << (w->form.bits - 1));

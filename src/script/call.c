@@ -465,7 +465,7 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
     return f->kind == CQ_X_NAME && strcmp(f->u.name, name) == 0;
 }
 
-/* Of a value that may be None, the answer may be whether it is there. */
+/* If the value may be None, the answer may be whether it exists. */
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
     cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);

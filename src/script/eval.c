@@ -162,7 +162,7 @@ static cq_status keep_variable(cq_eval *ev, const cq_ast_expr *x, cq_val *slot, 
     return cq_eval_own(ev, cq_val_retain(*out), out);
 }
 
-/* Of Python source: the variables of the module, then builtins. */
+/* Globals of Python source: the variables of the module, then builtins. */
 static cq_status look_up_global(cq_eval *ev, const cq_ast_expr *x, cq_val *out, bool *found)
 {
     cq_frame *globals = ev->frame->unit->globals;

@@ -60,7 +60,7 @@ typedef enum cq_object_kind {
     CQ_OBJECT_OPTIONAL,  /* a value or None, data-dependent */
     CQ_OBJECT_UNDEFINED, /* no value on some path; using it is the error `text` */
 
-    /* Of Python source (python/python.h). */
+    /* Objects of Python source (python/python.h). */
     CQ_OBJECT_MODULE,      /* a source file: text is its dotted name */
     CQ_OBJECT_LAZY,        /* a lazy import: text of module self */
     CQ_OBJECT_PROPERTY,    /* self is a tuple: getter, setter, deleter */
@@ -104,7 +104,8 @@ struct cq_object {
     void     *native_user; /* of a NATIVE */
     cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
 
-    /* Of Python source. Classes live as long as the program, so pointers to them are borrowed. */
+    /* Fields of Python source. Classes live as long as the program, so pointers to them are
+     * borrowed. */
     cq_object *type;         /* of an INSTANCE or NAMED, the metaclass of a CLASS; otherwise NULL */
     cq_object *owner;        /* of a FUNCTION: the class whose body defines it; NULL: none */
     CQ_VEC(cq_object *) mro; /* of a CLASS, itself first */
@@ -212,7 +213,7 @@ struct cq_frame {
     cq_ptr_map  slots; /* name -> index + 1 */
     CQ_VEC(cq_val) values;
 
-    /* Of Python source. */
+    /* Fields of Python source. */
     cq_object *owner;   /* the class whose method is called */
     cq_ptr_map foreign; /* name -> the frame that it is declared to be in: global, nonlocal */
     cq_list   *yielded; /* of a generator */
@@ -315,8 +316,8 @@ struct cq_eval {
     struct cq_carry *carry;       /* of the innermost loop that is explored */
     struct cq_guard *guard;       /* the values of modules before the call; NULL: not recorded */
 
-    /* Of Python source: the exception that is being raised, or the class of the one that a failure
-     * in C means; and try statements around. */
+    /* Fields of Python source: the exception that is being raised, or the class of the exception
+     * for a failure in C; and the enclosing try statements. */
     cq_val      raised; /* retained */
     const char *raised_class;
     cq_val      handled; /* the exception of the except clause that is run; retained */

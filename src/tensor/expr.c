@@ -466,7 +466,7 @@ static cq_int multiply(cq_symbols *table, cq_int a, cq_int b)
     return product.too_big ? opaque(table, CQ_ATOM_MUL, a, b) : poly_intern(table, &product, value);
 }
 
-/* Of plain numbers without a large frame: the evaluator counts with them. */
+/* Plain numbers take a path without a large frame, because the evaluator counts with them. */
 cq_int cq_int_mul(cq_symbols *table, cq_int a, cq_int b)
 {
     return !a.expr && !b.expr ? cq_i(wrap_mul(a.value, b.value)) : multiply(table, a, b);

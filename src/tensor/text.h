@@ -25,7 +25,8 @@ size_t      cq_texts_len(const cq_texts *t, size_t i);
 cq_val    cq_val_of_texts(cq_texts *t);
 cq_texts *cq_val_texts(cq_val v); /* NULL: it is something else */
 
-/* Of a tensor, of numbers or of strings; 0 of anything else. */
+/* The number of elements of a tensor, or of nested lists of numbers or strings; 0 for other
+ * values. */
 size_t cq_val_numel(cq_val v);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct cq_stats {
     double mean, variance; /* NaN if there are no elements */
 } cq_stats;
 
-/* Of n contiguous elements, which need not be aligned. dtype is not complex. */
+/* Statistics of n contiguous elements, which need not be aligned. dtype is not complex. */
 cq_stats cq_stats_of(const void *data, cq_dtype dtype, int64_t n);
 
 #endif

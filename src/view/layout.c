@@ -9,7 +9,8 @@ enum { MOST_DUMMIES = 1 << 18 };
 
 /* ---- sizes ---- */
 
-/* Of a sans-serif font, about; bold letters are wider, so titles count as a size larger. */
+/* The width in an average sans-serif font. Bold letters are wider, so titles count as a size
+ * larger. */
 double cq_view_text_width(const char *text, double size)
 {
     double width = 0;

@@ -440,7 +440,7 @@ static void add_opsets(cq_str *s, const cq_onnx_model *m)
     cq_str_add(s, "]");
 }
 
-/* Of very many points, the highest of each part. */
+/* If there are very many points, the highest of each part is kept. */
 static void add_memory(cq_str *s, const cq_view *v)
 {
     const size_t step = v->memory.n / MOST_POINTS + 1;

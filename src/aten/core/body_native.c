@@ -92,7 +92,7 @@ static cq_val is_complex(cq_body *b, const cq_val *args, size_t n)
                                               : args[0].kind == CQ_VAL_COMPLEX);
 }
 
-/* Of a dtype, which is a number. */
+/* The argument is a dtype, which is a number. */
 static cq_val dtype_is_float(cq_body *b, const cq_val *args, size_t n)
 {
     (void)n;
@@ -130,7 +130,7 @@ static size_t sizes_of(cq_body *b, cq_val v, cq_int *out)
     return n;
 }
 
-/* Of tensors, lists of sizes, or a list of tensors. */
+/* The arguments are tensors, lists of sizes, or one list of tensors. */
 static cq_val broadcast_shapes(cq_body *b, const cq_val *args, size_t n)
 {
     cq_int sizes[CQ_MAX_RANK], so_far[CQ_MAX_RANK], more[CQ_MAX_RANK];

@@ -30,7 +30,7 @@ struct cq_track {
     /* The handle to take views by, once its own shows something else (unsqueeze_); or NULL. */
     cq_tensor *moved;
 
-    /* Of the root of a chain of views: */
+    /* Fields of the root of a chain of views: */
     uint32_t  current;         /* the version of its memory */
     cq_track *stale;           /* whose change may have changed it too (share.c); itself: several */
     cq_share *sources, *joins; /* what it may alias, depending on data; and the inverse
@@ -81,7 +81,7 @@ bool cq_track_is_written(const cq_tracks *tracks, const cq_tensor *t);
 /* A track for a tensor that was just made; NULL: no memory. */
 cq_track *cq_track_new(cq_tracks *tracks, cq_tensor *t, void *value);
 
-/* Of the tensor whose memory a view shows, through all views in between. */
+/* The track of the tensor whose memory a view shows, through all views in between. */
 cq_track *cq_track_root(cq_track *t);
 
 /* view, already bound, is a result of c, a call of a view operator. */

@@ -170,7 +170,7 @@ static const struct {
     [CQ_COST_REGIONS]        = { regions, 1 },
 };
 
-/* Of the results: memory costs more to get than to write. */
+/* Counts the bytes of the results: allocating memory costs more than writing it. */
 static double new_bytes(const cq_opcall *c)
 {
     double bytes = 0;

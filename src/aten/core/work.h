@@ -14,7 +14,8 @@ enum {
     CQ_WORK_SLOW     = 16    /* times as long for products of other types */
 };
 
-/* Of a call whose arguments, and results unless their sizes depend on the data, are there. */
+/* The work of a call. All arguments have data, and so have the results unless their sizes depend
+ * on data. */
 uint64_t cq_op_work(const cq_opcall *c);
 
 #endif

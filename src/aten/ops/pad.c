@@ -76,8 +76,8 @@ static cq_status constant_run(cq_opcall *c)
 
 /* ---- with the tensor's own elements ---- */
 
-/* Of these rows .variant is the mode. A mirror image and another side have no more elements
- * than the tensor itself, and an edge needs one. */
+/* .variant is the mode of these rows. Reflection and wrapping cannot add more elements than the
+ * tensor has, and replication needs at least one. */
 static cq_status check_reach(cq_opcall *c, const cq_tensor *self, const pads *p)
 {
     cq_pad_mode mode = (cq_pad_mode)c->op->def->variant;

@@ -144,7 +144,7 @@ static cq_status median_shape(cq_opcall *c)
     return cq_result(c, 0, cq_arg_tensor(c, "self")->dtype, 0, NULL);
 }
 
-/* Of the whole tensor, as one lane; NaN if it has no elements. */
+/* The median of the whole tensor, as one lane; NaN if it has no elements. */
 static cq_status median_run(cq_opcall *c)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *out = cq_result_tensor(c, 0);

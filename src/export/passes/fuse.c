@@ -129,7 +129,7 @@ static bool match_inputs(cq_fuse_match *m, const cq_ast_arg *args, size_t n_args
     return n_args == n->n_inputs;
 }
 
-/* What was bound in one part is not reconsidered when the next fails. */
+/* Bindings of one part are not reconsidered if the next part fails to match. */
 static bool match_node(cq_fuse_match *m, const char *op, const cq_ast_arg *args, size_t n_args,
                        const cq_node *n)
 {

@@ -36,7 +36,7 @@ static cq_sym_arg_kind kind_of(const cq_operand *o)
     }
 }
 
-/* Of a list of ints of which one is a size of the graph, all are values. */
+/* If one item of a list of ints is a size of the graph, all items are values. */
 static cq_sym_arg_kind kind_of_list(const cq_operand *items, size_t n)
 {
     cq_sym_arg_kind kind = n ? kind_of(&items[0]) : CQ_SYM_ARG_INT;

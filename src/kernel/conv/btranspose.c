@@ -71,7 +71,7 @@ static cq_status joined_weights(cq_tensor **out, const cq_btranspose *t, const c
     return CQ_OK;
 }
 
-/* Those of one phase: every stride-th tap. */
+/* The weights of one phase: every stride-th tap. */
 static cq_status phase_weights(cq_tensor **out, const cq_btranspose *t, const cq_tensor *w,
                                int64_t phase)
 {
@@ -295,7 +295,7 @@ static cq_status spread_plane(void *user, int64_t plane)
     return CQ_OK;
 }
 
-/* Those of row y and columns of phase r, all of a block: two times as few blocks do with one. */
+/* The columns of phase r in row y, for a whole block. */
 static void spread_columns(const struct spread *s, float *to, const float *from, int64_t ry,
                            int64_t rx)
 {

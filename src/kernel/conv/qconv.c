@@ -135,7 +135,7 @@ static cq_status pack_depthwise(void *user, int64_t o)
     return CQ_OK;
 }
 
-/* Of a word: the sums of positive and of negative weights in twos, for each of its lanes. */
+/* For one word: the sums of its positive and of its negative weights in pairs, for each lane. */
 struct sides {
     int16_t above[4 * CQ_MAX_LANES], below[4 * CQ_MAX_LANES];
 };
@@ -493,7 +493,7 @@ static void product_tiles(const struct run *r, cq_quant_tile *t, int64_t p0, int
     }
 }
 
-/* Of windows from the one at first to the one at last. */
+/* The largest input of the windows from first to last. */
 static int32_t largest_input(const struct run *r, const void *first, const void *last)
 {
     const cq_qconv *c     = r->c;

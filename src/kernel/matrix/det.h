@@ -4,7 +4,7 @@
 
 #include "tensor/tensor.h"
 
-/* Of the matrices in x's last two dimensions, in double. */
+/* The determinants of the matrices in x's last two dimensions, computed in double. */
 cq_status cq_kernel_det(cq_tensor *out, const cq_tensor *x);
 
 /* The inverses of those matrices, in double; a matrix that has none gives infinities and NaN. */

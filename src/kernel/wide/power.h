@@ -34,7 +34,7 @@ INLINE V power_of(V x)
     return ADD_EXPONENT(p, t);
 }
 
-/* Of x that are not above 0, exactly 0 far below, and NaN of NaN. */
+/* exp(x) for x <= 0: exactly 0 far below, NaN for NaN. */
 INLINE V fading(V x)
 {
     const V low = SPREAD(-87.0f), far = AT_LEAST(low, x);

@@ -11,7 +11,8 @@ typedef uint32_t U __attribute__((vector_size(4 * CQ_LANES)));
 #define SIZE_OF(x)    ((V)((U)(x) & ~SIGNS))                     /* without its sign */
 #define SIGNED(x, as) ((V)(((U)(x) & ~SIGNS) | ((U)(as)&SIGNS))) /* with that of the other */
 
-/* Of any x. 2^n is multiplied in two steps because it may be subnormal or just too large. */
+/* exp(x) for any x. 2^n is multiplied in two steps because it may be subnormal or just too
+ * large. */
 INLINE V exp_of(V x)
 {
     V       t;

@@ -202,7 +202,7 @@ static void check_attribute(cq_onnx_check *c, const cq_onnx_attribute *a,
 
 /* ---- nodes ---- */
 
-/* Of an operator without a schema, onnx takes even that. */
+/* onnx accepts even duplicates if the operator has no schema. */
 static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
 {
     const cq_onnx_schema *s = NULL;

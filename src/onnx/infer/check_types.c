@@ -97,7 +97,7 @@ cq_status cq_rule_check_types(const cq_rule *r)
     if (!s)
         return CQ_OK;
     CQ_TRY(check_first(r));
-    /* Of a variadic parameter onnx looks at the first alone. */
+    /* onnx checks only the first argument of a variadic parameter. */
     for (size_t i = 0; i < r->n_inputs && i < s->n_inputs; i++)
         if (r->inputs[i]) {
             CQ_TRY(check_element(r, &s->inputs[i], &r->inputs[i]->type));

@@ -33,7 +33,7 @@ static cq_status reduce(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Of a vector, or of all elements. */
+/* Reduces a vector along its axis, or all elements. */
 static cq_status reduce_data(cq_rule *r, cq_ielem_fn2 fn)
 {
     const cq_itype *x    = cq_rule_shaped(r, 0);

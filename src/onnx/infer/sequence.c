@@ -89,7 +89,7 @@ static cq_status split_to_sequence(cq_rule *r)
         for (size_t i = 1; sizes && i < sizes->n; i++)
             if (!cq_dim_same(piece, cq_dim_of_ielem(sizes->items[i])))
                 piece = cq_dim_unknown();
-        /* Of a scalar, the last piece may be smaller. */
+        /* If split is a scalar, the last piece may be smaller. */
         if (!split || (split->rank == 0 && (!cq_dim_is_plain(piece) || piece.size.value <= 0 ||
                                             !cq_dim_is_plain(x->dims[axis]) ||
                                             x->dims[axis].size.value % piece.size.value)))

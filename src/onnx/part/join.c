@@ -381,7 +381,7 @@ static void append_graph(joiner *j)
     APPEND(j->a, &a->quantization_annotation, &b->quantization_annotation, true);
 }
 
-/* Of keys that both have, with different values, that of b gets a number. */
+/* If both have a key with different values, the key of b gets a number. */
 static cq_status join_entries(joiner *j, cq_onnx_entries *to, cq_onnx_entries *from)
 {
     cq_map    keys = { 0 };

@@ -250,7 +250,7 @@ static cq_status write_mul(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* Of two convolutions the later one takes the sum: the other is there by then. */
+/* The later of two convolutions takes the sum, because the result of the other is known by then. */
 static cq_status see_add(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt_fused *f[2];

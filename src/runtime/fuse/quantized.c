@@ -333,7 +333,7 @@ static cq_status write_conv(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     return *done ? write_product(p, s, &cq_rt_row_qconv, &spec, &w, bias, &t) : CQ_OK;
 }
 
-/* Of a matrix [k, n], or [n, k] if the product transposes it. */
+/* The spec of a matrix [k, n], or [n, k] if the product transposes it. */
 static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
 {
     size_t outputs = by_rows != w->transposed ? 0 : 1;

@@ -123,7 +123,7 @@ static cq_status parts_init(parts *p, cq_rt *rt, const layer *l, int64_t directi
     CQ_TRY(part_of(&p->h0, rt, cq_rt_in(rt, H0), state_axis, direction));
     CQ_TRY(part_of(&p->c0, rt, cq_rt_in(rt, C0), state_axis, direction));
     CQ_TRY(part_of(&p->p, rt, cq_rt_in(rt, P), 0, direction));
-    /* Of y: [steps, batch, hidden], whatever order the axes are in. */
+    /* The part of y: [steps, batch, hidden], in any order of the axes. */
     CQ_TRY(part_of(&p->y, rt, l->y, l->batch_first ? 2 : 1, direction));
     if (p->y && l->batch_first) {
         const uint32_t swap[] = { 1, 0, 2 };

@@ -197,7 +197,7 @@ static void number_items(vectorizer *v, int64_t n)
     }
 }
 
-/* Of equal grams the first counts. */
+/* If grams are equal, the first counts. */
 static void number_grams(vectorizer *v)
 {
     uint32_t output = 0;

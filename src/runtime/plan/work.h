@@ -29,7 +29,7 @@ cq_status cq_rt_spend_on_elements(cq_rt *rt, double n);
  * outputs. */
 cq_status cq_rt_spend_on_outputs(cq_rt_run *run, const cq_val *outputs, size_t n);
 
-/* Of the weights, the files that contain them, and these inputs. */
+/* The bytes of the weights, of the files that contain them, and of these inputs. */
 double cq_rt_bytes(const cq_onnx_model *m, const cq_val *inputs, size_t n_inputs);
 
 /* The default limit of a run for a given number of bytes. */

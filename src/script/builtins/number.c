@@ -256,7 +256,8 @@ static int64_t bits_of(char op, int64_t a, int64_t b)
     return op == '&' ? a & b : op == '|' ? a | b : a ^ b;
 }
 
-/* Of bools, one of which is data-dependent: a known one may decide, or drop out. */
+/* and, or of bools, one of which is data-dependent: a known one may decide the result, or drop
+ * out. */
 static cq_status open_bools(cq_fncall *c, char op)
 {
     for (size_t i = 0; i < 2; i++)

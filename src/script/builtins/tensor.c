@@ -564,7 +564,7 @@ static cq_status cast_tensor(cq_fncall *c)
     return CQ_CALL(c->ev, &c->result, "aten::to", c->args[0], dtype);
 }
 
-/* Of a device: its type, without its index. Of a tensor with a dtype: the converted tensor. */
+/* type() of a device is its type without its index. type(dtype) of a tensor converts it. */
 static cq_status type_name(cq_fncall *c)
 {
     if (c->n == 2)

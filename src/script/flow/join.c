@@ -317,8 +317,8 @@ static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
     return cq_capture_truth(&j->node->inputs[0], &negated) == has && side == negated;
 }
 
-/* None on one side: whether there is a value is a bool of the graph, and the missing value is
- * replaced by an unused placeholder. */
+/* If one side is None: a bool of the graph tells whether there is a value, and the missing value
+ * is replaced by an unused placeholder. */
 static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val     sides[2] = { a, b }, values[2], has, v;

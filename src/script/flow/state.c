@@ -437,7 +437,7 @@ static cq_status finish_var(cq_script_state *state, cq_guard *g, cq_state_var *v
     return CQ_OK;
 }
 
-/* Of a number nothing in a graph tells whether it was read. */
+/* A number has no record of having been read in a graph. */
 static bool was_read(const cq_guard *g, cq_val old)
 {
     return old.kind != CQ_VAL_TENSOR || cq_is_tracked(&g->ev->capture->tracks, old.u.tensor);

@@ -66,7 +66,7 @@ static cq_status bind_function(cq_eval *ev, const cq_object *fn, cq_val self, cq
     return cq_eval_own(ev, cq_val_of_object(m), out);
 }
 
-/* What an attribute of a class is for an instance, or, with None, for the class itself. */
+/* Binds an attribute of a class to an instance, or, if self is None, to the class itself. */
 static cq_status bind(cq_eval *ev, cq_val v, cq_val self, cq_object *cls, cq_val *out)
 {
     cq_object *t = cq_object_of(v);

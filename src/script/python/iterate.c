@@ -97,7 +97,7 @@ static cq_status all_of(cq_eval *ev, cq_val iterator, cq_val *list)
     }
 }
 
-/* Of a class with __getitem__ and no __iter__, the items are those of 0, 1, … until IndexError. */
+/* A class with __getitem__ and no __iter__ has the items 0, 1, … until IndexError. */
 static cq_status by_index(cq_eval *ev, cq_val v, cq_val *list)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));

@@ -159,8 +159,8 @@ cq_dict *cq_python_children(cq_object *module);
 cq_dict *cq_python_tensors(cq_object *module, bool parameters);
 bool     cq_python_is_persistent(cq_object *module, const char *buffer);
 
-/* What could be the entry of a file that was run: classes of modules first, then functions, until
- * fn fails. takes: the constructor or the function, NULL without one. */
+/* Passes the possible entries of a file that was run to fn: classes of modules first, then
+ * functions, until fn fails. takes: the constructor or the function, NULL without one. */
 typedef cq_status (*cq_python_candidate_fn)(void *user, const char *name, const cq_object *takes,
                                             bool is_class);
 cq_status cq_python_each_candidate(struct cq_script *s, cq_python_candidate_fn fn, void *user);

@@ -336,7 +336,7 @@ static cq_status tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *
     return method_of(ev, v, name, out);
 }
 
-/* Of values that are neither tensors nor objects; all others are methods. */
+/* Members of values that are neither tensors nor objects; all other members are methods. */
 static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *out)
 {
     const char *colon = v.kind == CQ_VAL_DEVICE ? strchr(v.u.text->text, ':') : NULL;

@@ -260,7 +260,7 @@ static cq_status get_row(cq_eval *ev, cq_val tensor, cq_val index, cq_val *out)
     return call_op(ev, "aten::index.Tensor", (cq_val[]){ tensor, list }, 2, out);
 }
 
-/* Of a ModuleList or ModuleDict, or of a class with __getitem__. */
+/* Indexes a ModuleList or ModuleDict, or an instance with __getitem__. */
 static cq_status get_member(cq_eval *ev, cq_val object, const cq_object *t, cq_val index,
                             cq_val *out)
 {

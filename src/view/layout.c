@@ -35,7 +35,7 @@ double cq_view_text_width(const char *text, double size)
 void cq_view_measure(const cq_view *v, cq_view_item *item)
 {
     const double title  = cq_view_text_width(item->label ? item->label : "", 14);
-    const double detail = cq_view_text_width(item->detail ? item->detail : "", 11);
+    const double detail = cq_view_text_width(item->detail ? item->detail : "", 11.5);
     double       width  = (title > detail ? title : detail) + 26;
 
     (void)v;
@@ -203,7 +203,38 @@ static cq_status collect_segments(segments *s, const cq_view_canvas *c)
     return CQ_OK;
 }
 
-static cq_status fill_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *arena)
+/* The label of an edge is right of its start, and needs room. */
+static double label_end(const cq_view *v, const cq_view_canvas *c, const cq_view_edge *e)
+{
+    const cq_view_item *from = &c->items.items[e->from];
+    const char         *type = v->values.items[e->value].type, *at = strchr(type, '[');
+
+    if (!at || from->kind >= CQ_VIEW_PORT_IN || c->items.items[e->to].kind == CQ_VIEW_PORT_OUT)
+        return 0;
+    return (double)(strlen(at) - 2) * CQ_VIEW_LABEL_LETTER + 6;
+}
+
+double cq_view_port_offset(const cq_view *v, const cq_view_item *item, uint32_t port)
+{
+    const cq_view_canvas *c = item->is_open ? &v->canvases.items[item->canvas] : NULL;
+
+    return c && port != CQ_VIEW_NONE ? c->items.items[port].x - c->width / 2.0 : 0;
+}
+
+/* Where the labels of an item's edges end, right of its centre. */
+static void measure_labels(cq_view_grid *g, const cq_view *v, const cq_view_canvas *c)
+{
+    for (size_t i = 0; i < c->edges.n; i++) {
+        const cq_view_edge *e      = &c->edges.items[i];
+        const cq_view_item *from   = &c->items.items[e->from];
+        const double        offset = cq_view_port_offset(v, from, e->from_port);
+
+        g->label[e->from] = fmax(g->label[e->from], offset + label_end(v, c, e));
+    }
+}
+
+static cq_status fill_grid(cq_view_grid *g, const cq_view *v, const cq_view_canvas *c,
+                           cq_arena *arena)
 {
     uint32_t *fill;
 
@@ -214,10 +245,11 @@ static cq_status fill_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *a
     g->pos     = cq_arena_array(arena, g->n + 1, sizeof *g->pos);
     g->width   = cq_arena_array(arena, g->n + 1, sizeof *g->width);
     g->x       = cq_arena_array(arena, g->n + 1, sizeof *g->x);
+    g->label   = cq_arena_array(arena, g->n + 1, sizeof *g->label);
     g->order   = cq_arena_array(arena, g->n + 1, sizeof *g->order);
     g->starts  = cq_arena_array(arena, g->n_ranks + 2, sizeof *g->starts);
     fill       = cq_arena_array(arena, g->n_ranks + 2, sizeof *fill);
-    if (!g->rank || !g->pos || !g->width || !g->x || !g->order || !g->starts || !fill)
+    if (!g->rank || !g->pos || !g->width || !g->x || !g->label || !g->order || !g->starts || !fill)
         return CQ_E_NO_MEMORY;
     for (uint32_t i = 0; i < g->n; i++) {
         g->rank[i] =
@@ -232,13 +264,15 @@ static cq_status fill_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *a
         g->pos[i]                    = fill[g->rank[i]] - g->starts[g->rank[i]];
         g->order[fill[g->rank[i]]++] = i;
     }
+    measure_labels(g, v, c);
     return CQ_OK;
 }
 
-static cq_status make_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *arena)
+static cq_status make_grid(cq_view_grid *g, const cq_view *v, const cq_view_canvas *c,
+                           cq_arena *arena)
 {
     segments  s      = { 0 };
-    cq_status status = fill_grid(g, c, arena);
+    cq_status status = fill_grid(g, v, c, arena);
 
     if (status == CQ_OK)
         status = collect_segments(&s, c);
@@ -251,17 +285,6 @@ static cq_status make_grid(cq_view_grid *g, const cq_view_canvas *c, cq_arena *a
 }
 
 /* ---- the result ---- */
-
-/* The label of an edge is right of its start, and needs room. */
-static double label_end(const cq_view *v, const cq_view_canvas *c, const cq_view_edge *e)
-{
-    const cq_view_item *from = &c->items.items[e->from];
-    const char         *type = v->values.items[e->value].type, *at = strchr(type, '[');
-
-    if (!at || from->kind >= CQ_VIEW_PORT_IN || c->items.items[e->to].kind == CQ_VIEW_PORT_OUT)
-        return 0;
-    return (double)(strlen(at) - 2) * CQ_VIEW_LABEL_LETTER + 6;
-}
 
 /* Ranks of the canvas, and its size; the leftmost edge is at the padding. */
 static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)
@@ -277,9 +300,8 @@ static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)
         left  = !i || g->x[i] - g->width[i] / 2 < left ? g->x[i] - g->width[i] / 2 : left;
         right = !i || g->x[i] + g->width[i] / 2 > right ? g->x[i] + g->width[i] / 2 : right;
     }
-    for (size_t i = 0; i < c->edges.n; i++)
-        right =
-            fmax(right, g->x[c->edges.items[i].from] + label_end(v, c, &c->edges.items[i]) - 10);
+    for (uint32_t i = 0; i < g->n; i++)
+        right = fmax(right, g->x[i] + g->label[i] - 10);
     for (uint32_t i = 0; i < g->n; i++) {
         const double x = (double)(int64_t)(g->x[i] - left + CQ_VIEW_PAD + 0.5);
 
@@ -329,7 +351,7 @@ cq_status cq_view_layout(cq_view *v, cq_view_canvas *c)
     if (status == CQ_OK)
         status = add_dummies(c, v->arena);
     if (status == CQ_OK)
-        status = make_grid(&g, c, arena);
+        status = make_grid(&g, v, c, arena);
     if (status == CQ_OK)
         status = cq_view_untangle(&g, arena);
     if (status == CQ_OK)

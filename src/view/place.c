@@ -5,6 +5,7 @@
  * over other segments that cross them, so long edges are straight. */
 #include "view/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct placer {
@@ -140,11 +141,12 @@ static void align_all(placer *p, neighbour *list)
 
 /* ---- compaction ---- */
 
+/* From a to b, which is right of it. */
 static double distance(const cq_view_grid *g, uint32_t a, uint32_t b)
 {
     const double gap = is_dummy(g, a) || is_dummy(g, b) ? CQ_VIEW_GAP_BEND : CQ_VIEW_GAP_X;
 
-    return (g->width[a] + g->width[b]) / 2 + gap;
+    return fmax(g->width[a] / 2 + gap, g->label[a] + CQ_VIEW_GAP_LABEL) + g->width[b] / 2;
 }
 
 /* Which blocks are right of which, as lists. */
@@ -166,7 +168,7 @@ static void index_blocks(placer *p)
                     const uint32_t at = p->next_at[p->root[a] + 1]++;
 
                     p->next[at] = p->root[b];
-                    p->gap[at]  = distance(g, a, b);
+                    p->gap[at]  = p->right ? distance(g, b, a) : distance(g, a, b);
                 }
             }
         for (uint32_t i = 2; i <= g->n + 1 && pass == 0; i++)

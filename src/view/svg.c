@@ -8,9 +8,9 @@
 
 static const char style[] =
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}"
-    ".t{font-size:13px;font-weight:600;fill:#1b1f24}.s{font-size:11px;fill:#57606a}"
+    ".t{font-size:13px;font-weight:600;fill:#1b1f24}.s{font-size:11.5px;fill:#57606a}"
     ".i .t,.w{fill:#fff}.i .s{fill:#fffd}"
-    ".e{fill:none;stroke:#8c959f;stroke-width:1.4}.a{fill:#8c959f}.l{font-size:10px;fill:#6e7781}"
+    ".e{fill:none;stroke:#8c959f;stroke-width:1.4}.a{fill:#8c959f}.l{font-size:10.5px;fill:#6e7781}"
     ".b{fill:#fff;stroke:#8c959f}.o{fill:#f6f8fa;stroke:#afb8c1}.p{fill:#57606a}"
     ".conv{fill:#cfe3ff}.matrix{fill:#d7dcff}.activation{fill:#ffd9d2}.pool{fill:#d3f0d8}"
     ".norm{fill:#fbe8b8}.math{fill:#e6e9ee}.shape{fill:#efe3d3}.reduce{fill:#d9f1ef}"
@@ -90,25 +90,17 @@ static double top_of(const frame *f, const cq_view_item *item)
 
 /* ---- edges ---- */
 
+/* Straight down beside the label, then a curve. */
 static void curve(cq_str *s, double x0, double y0, double x1, double y1)
 {
-    const double middle = (y0 + y1) / 2;
+    const double lead   = y0 + (y1 - y0 > 2 * CQ_VIEW_LEAD ? CQ_VIEW_LEAD : 0);
+    const double middle = (lead + y1) / 2;
 
     if (fabs(x0 - x1) < 0.5)
         cq_str_printf(s, "L%.1f %.1f", x1, y1);
     else
-        cq_str_printf(s, "C%.1f %.1f %.1f %.1f %.1f %.1f", x0, middle, x1, middle, x1, y1);
-}
-
-/* Where an edge meets an item: at the port of an open box, else in the middle. */
-static double end_of(const cq_view *v, const frame *f, const cq_view_item *item, uint32_t port)
-{
-    if (item->is_open && port != CQ_VIEW_NONE) {
-        const cq_view_canvas *c = &v->canvases.items[item->canvas];
-
-        return f->x + item->x - c->width / 2.0 + c->items.items[port].x;
-    }
-    return f->x + item->x;
+        cq_str_printf(s, "V%.1fC%.1f %.1f %.1f %.1f %.1f %.1f", lead, x0, middle, x1, middle, x1,
+                      y1);
 }
 
 /* "1×64×56×56" of "float32[1,64,56,56]". */
@@ -130,29 +122,32 @@ static void add_edge(cq_str *s, const cq_view *v, const frame *f, const cq_view_
                      bool has_label)
 {
     const cq_view_item *from = &f->c->items.items[e->from], *to = &f->c->items.items[e->to];
-    double              x = end_of(v, f, from, e->from_port),
+    double              x = f->x + from->x + cq_view_port_offset(v, from, e->from_port),
            y              = from->kind == CQ_VIEW_PORT_IN ? f->y : top_of(f, from) + from->height;
     const double x0 = x, y0 = y;
+    double       next;
 
     cq_str_printf(s, "<path class=\"e\" d=\"M%.1f %.1f", x, y);
     if (y < f->bottom[from->rank])
         cq_str_printf(s, "V%.1f", f->bottom[from->rank]), y = f->bottom[from->rank];
     for (uint32_t i = 0; i < e->n_bends; i++) {
         const uint32_t rank = from->rank + 1 + i;
-        const double   next = f->x + f->c->dummies.items[e->bends[i]].x;
+
+        next = f->x + f->c->dummies.items[e->bends[i]].x;
 
         curve(s, x, y, next, f->top[rank]);
         cq_str_printf(s, "V%.1f", f->bottom[rank]);
         x = next, y = f->bottom[rank];
     }
-    curve(s, x, y, end_of(v, f, to, e->to_port), f->top[to->rank]);
-    x = end_of(v, f, to, e->to_port), y = top_of(f, to);
+    next = f->x + to->x + cq_view_port_offset(v, to, e->to_port);
+    curve(s, x, y, next, f->top[to->rank]);
+    x = next, y = top_of(f, to);
     cq_str_printf(s, "V%.1f\"/>\n", y);
     if (to->kind != CQ_VIEW_PORT_OUT && !to->is_open)
         cq_str_printf(s, "<path class=\"a\" d=\"M%.1f %.1fl-3.6 -7h7.2z\"/>\n", x, y);
     if (has_label && from->kind < CQ_VIEW_PORT_IN && to->kind != CQ_VIEW_PORT_OUT) {
         cq_str_printf(s, "<text class=\"l\" x=\"%.1f\" y=\"%.1f\">", x0 + 6,
-                      y0 + (from->repeats && !from->is_open ? 21 : 15));
+                      y0 + (from->repeats && !from->is_open ? 19 : 12));
         add_shape(s, v->values.items[e->value].type);
         cq_str_add(s, "</text>\n");
     }

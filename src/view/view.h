@@ -217,13 +217,15 @@ cq_status cq_view_canvas_of(uint32_t *out, cq_view *v, uint32_t graph, uint32_t 
 
 /* Distances of the layout, which the page knows too (web/view/view.js). */
 enum {
-    CQ_VIEW_GAP_X        = 26, /* between items of a rank */
-    CQ_VIEW_GAP_BEND     = 14, /* beside a bend of an edge */
-    CQ_VIEW_GAP_Y        = 40, /* between ranks */
-    CQ_VIEW_GAP_PORT     = 22, /* between the border and the first or last rank */
-    CQ_VIEW_PAD          = 18, /* inside of an open box */
-    CQ_VIEW_HEADER       = 30, /* of an open box */
-    CQ_VIEW_LABEL_LETTER = 6   /* of the label of an edge */
+    CQ_VIEW_GAP_X     = 26, /* between items of a rank */
+    CQ_VIEW_GAP_BEND  = 14, /* beside a bend of an edge */
+    CQ_VIEW_GAP_LABEL = 6,  /* after the label of an edge */
+    CQ_VIEW_GAP_Y     = 36, /* between ranks */
+    CQ_VIEW_LEAD      = 13, /* straight part of an edge below its item, beside which its label is */
+    CQ_VIEW_GAP_PORT  = 22, /* between the border and the first or last rank */
+    CQ_VIEW_PAD       = 18, /* inside of an open box */
+    CQ_VIEW_HEADER    = 30, /* of an open box */
+    CQ_VIEW_LABEL_LETTER = 6 /* of the label of an edge */
 };
 
 /* A canvas while it is laid out: vertices are the items, then the dummies. An edge between
@@ -232,6 +234,7 @@ typedef struct cq_view_grid {
     uint32_t  n, n_items, n_ranks;
     uint32_t *rank, *pos;                          /* of a vertex */
     double   *width, *x;                           /* of a vertex */
+    double   *label;                               /* right of its centre: where labels end */
     uint32_t *order, *starts;                      /* vertices rank after rank */
     uint32_t *above, *above_at, *below, *below_at; /* neighbours, as starts */
 } cq_view_grid;
@@ -241,7 +244,9 @@ cq_status cq_view_layout(cq_view *v, cq_view_canvas *c);
 cq_status cq_view_untangle(cq_view_grid *g, cq_arena *arena);
 cq_status cq_view_place(cq_view_grid *g, cq_arena *arena);
 void      cq_view_measure(const cq_view *v, cq_view_item *item);
-double    cq_view_text_width(const char *text, double size);
+/* Where an edge meets an item, right of its centre: at the port of an open box, else 0. */
+double cq_view_port_offset(const cq_view *v, const cq_view_item *item, uint32_t port);
+double cq_view_text_width(const char *text, double size);
 
 /* labels.c: the texts of an item; depth is that of the modules around it. */
 cq_status cq_view_describe(cq_view *v, cq_view_item *item, uint32_t depth);

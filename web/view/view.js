@@ -5,7 +5,7 @@
 
 const calqueView = (() => {
   const OP = 0, BOX = 1, INPUT = 2, OUTPUT = 3, PORT_IN = 4, PORT_OUT = 5;
-  const GAP_X = 26, GAP_BEND = 14, GAP_Y = 40, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 6; // as in src/view/view.h
+  const GAP_X = 26, GAP_BEND = 14, GAP_LABEL = 6, GAP_Y = 36, LEAD = 13, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 6; // as in src/view/view.h
   const SVG = "http://www.w3.org/2000/svg";
 
   // ---- elements and numbers ----
@@ -190,10 +190,16 @@ const calqueView = (() => {
       changed = changed || w[i] !== (item.O ? item.W : item.w);
     });
     const x = c.i.map((item) => item.x), d = c.d.slice();
+    const label = new Array(n).fill(0); // where the labels of its edges end, right of its centre
+    for (const e of c.e) {
+      const type = model.value(e[2])[1], at = type.indexOf("["), box = inner[e[0]];
+      if (at >= 0 && c.i[e[0]].k < PORT_IN && c.i[e[1]].k !== PORT_OUT)
+        label[e[0]] = Math.max(label[e[0]], (box && e[3] >= 0 ? box.x[e[3]] - box.w / 2 : 0) + (type.length - at - 2) * LABEL_LETTER + 6);
+    }
     if (changed)
       for (const rank of c.r) {
         const width = rank.map((e) => e < 0 ? 0 : w[e]);
-        const distance = rank.map((e, k) => k ? (width[k - 1] + width[k]) / 2 + (e < 0 || rank[k - 1] < 0 ? GAP_BEND : GAP_X) : 0);
+        const distance = rank.map((e, k) => k ? Math.max(width[k - 1] / 2 + (e < 0 || rank[k - 1] < 0 ? GAP_BEND : GAP_X), (rank[k - 1] < 0 ? 0 : label[rank[k - 1]]) + GAP_LABEL) + width[k] / 2 : 0);
         separate(rank.map((e) => e < 0 ? d[~e] : x[e]), distance).forEach((p, k) => {
           if (rank[k] < 0) d[~rank[k]] = p; else x[rank[k]] = p;
         });
@@ -204,11 +210,7 @@ const calqueView = (() => {
       left = Math.min(left, p - half); right = Math.max(right, p + half);
     }));
     if (left === Infinity) left = right = 0;
-    for (const e of c.e)
-      if (c.i[e[0]].k < PORT_IN && c.i[e[1]].k !== PORT_OUT) {
-        const type = model.value(e[2])[1], at = type.indexOf("[");
-        if (at >= 0) right = Math.max(right, x[e[0]] + (type.length - at - 2) * LABEL_LETTER - 4);
-      }
+    for (let i = 0; i < n; i++) right = Math.max(right, x[i] + label[i] - 10);
     for (let i = 0; i < n; i++) x[i] += PAD - left;
     for (let i = 0; i < d.length; i++) d[i] += PAD - left;
     const hasIn = c.i.some((item) => item.k === PORT_IN), hasOut = c.i.some((item) => item.k === PORT_OUT);
@@ -263,7 +265,8 @@ const calqueView = (() => {
       const root = arrange(this.model, doc.root, "", this.open);
       this.width = root.w; this.height = root.h;
       this.drawCanvas(layer, root, 0, -HEADER, 0);
-      this.world.replaceChildren(layer);
+      this.marks = draw("g", { "aria-hidden": "true", "pointer-events": "none" });
+      this.world.replaceChildren(layer, this.marks);
       this.mark();
       this.drawMap();
     }
@@ -277,12 +280,17 @@ const calqueView = (() => {
         const r = a.rankOf[i], y = (a.top[r] + a.bottom[r]) / 2 - a.hs[i] / 2;
         this.drawItem(items, item, a.key + "/" + i, x0 + a.x[i] - a.ws[i] / 2, y0 + y, a.ws[i], a.hs[i], a.inner[i], depth);
       });
-      const labelled = new Set();
-      c.e.forEach((e) => this.drawEdge(edges, labels, a, c, e, x0, y0, labelled));
+      const starts = new Map(), values = new Map();
+      c.e.forEach((e) => this.drawEdge(edges, a, c, e, x0, y0, starts, values));
+      for (const path of values.values()) edges.append(draw("path", { class: "e", d: path }));
+      for (const { x, y, texts } of starts.values()) {
+        const text = [...texts].join(" · ");
+        labels.append(draw("text", { class: "l", x, y }, text.length > 34 ? text.slice(0, 33) + "…" : text));
+      }
     }
 
-    /* An edge goes straight down beside the items of a rank and curves between ranks. */
-    drawEdge(layer, labels, a, c, e, x0, y0, labelled) {
+    /* An edge goes straight down beside the items of a rank and its label, and curves between ranks. */
+    drawEdge(layer, a, c, e, x0, y0, starts, values) {
       const [from, to, value, fromPort, toPort] = e;
       const end = (i, port) => {
         const inner = a.inner[i];
@@ -294,8 +302,8 @@ const calqueView = (() => {
       let path = "M" + round(x) + " " + round(y);
       const down = (py) => { if (py - y > 0.5) { path += "V" + round(py); y = py; } };
       const curve = (px, py) => {
-        const m = round((y + py) / 2);
-        path += Math.abs(px - x) < 0.5 ? "V" + round(py) : "C" + round(x) + " " + m + " " + round(px) + " " + m + " " + round(px) + " " + round(py);
+        const lead = y + (py - y > 2 * LEAD ? LEAD : 0), m = round((lead + py) / 2);
+        path += Math.abs(px - x) < 0.5 ? "V" + round(py) : "V" + round(lead) + "C" + round(x) + " " + m + " " + round(px) + " " + m + " " + round(px) + " " + round(py);
         x = px; y = py;
       };
       down(y0 + a.bottom[rf]);
@@ -306,17 +314,14 @@ const calqueView = (() => {
       }
       curve(end(to, toPort), y0 + a.top[rt]);
       down(y0 + (a.top[rt] + a.bottom[rt]) / 2 - a.hs[to] / 2);
-      const line = draw("path", { class: "e", d: path });
-      layer.append(line);
-      this.lines.push({ line, from: a.key + "/" + from, to: a.key + "/" + to, value });
+      values.set(from + ":" + value, (values.get(from + ":" + value) || "") + path); // one line where edges coincide
+      this.lines.push({ path, from: a.key + "/" + from, to: a.key + "/" + to, value });
       if (c.i[to].k !== PORT_OUT && !a.inner[to])
         layer.append(draw("path", { class: "arrow", d: "M" + round(x) + " " + round(y) + "l-3.6 -7h7.2z" }));
-      const key = from + ":" + value;
-      if (c.i[from].k < PORT_IN && c.i[to].k !== PORT_OUT && !labelled.has(key)) {
-        labelled.add(key);
-        const label = shapeOf(this.model.value(value)[1]);
-        if (label) labels.append(draw("text", { class: "l", x: round(start[0] + 6), y: round(start[1] + (c.i[from].r && !a.inner[from] ? 21 : 15)) }, label.length > 34 ? label.slice(0, 33) + "…" : label));
-      }
+      const label = shapeOf(this.model.value(value)[1]), key = from + ":" + round(start[0]);
+      if (c.i[from].k >= PORT_IN || c.i[to].k === PORT_OUT || !label) return;
+      if (!starts.has(key)) starts.set(key, { x: round(start[0] + 6), y: round(start[1] + (c.i[from].r && !a.inner[from] ? 19 : 12)), texts: new Set() });
+      starts.get(key).texts.add(label);
     }
 
     drawItem(layer, item, key, x, y, w, h, inner, depth) {
@@ -360,7 +365,13 @@ const calqueView = (() => {
       g.dataset.key = key;
       this.shown.set(key, { g, x, y, w, h, item, key });
       this.boxes.push([x, y, w, h, item.k, depth, colour]);
-      if (inner) this.drawCanvas(layer, inner, x + w / 2 - inner.w / 2, y, depth + 1);
+      if (!inner) return;
+      this.drawCanvas(layer, inner, x + w / 2 - inner.w / 2, y, depth + 1);
+      // The header again, above the edges that enter the box.
+      const head = draw("g", { class: classes.join(" ").replace("item", "head"), "aria-hidden": "true", "pointer-events": "none" });
+      head.append(draw("circle", { class: "disc", cx: round(x + w - 16.5), cy: round(y + 15.5), r: 8 }));
+      for (const part of g.querySelectorAll(".t, .s, .plus")) { head.append(part.cloneNode(true)); part.style.visibility = "hidden"; }
+      layer.append(head);
     }
 
     /* For screen readers: what is written on the item, in this order, and what it is. */
@@ -379,7 +390,7 @@ const calqueView = (() => {
       }
       const focus = this.shown.get(key) || this.shown.values().next().value;
       if (focus) focus.g.setAttribute("tabindex", 0);
-      for (const l of this.lines) l.line.classList.toggle("on", !!key && (l.from === key || l.to === key));
+      this.marks.replaceChildren(...(key ? this.lines.filter((l) => l.from === key || l.to === key).map((l) => draw("path", { class: "e on", d: l.path })) : []));
     }
 
     // -- moving --
@@ -395,7 +406,7 @@ const calqueView = (() => {
     fit(all, scale) {
       const [w, h] = this.size();
       const sx = (w - 40) / this.width, sy = (h - 40) / (this.height - HEADER + 20);
-      this.scale = Math.min(all ? sx : Math.max(sx, 0.3), all ? sy : Math.max(sy, 0.62), 1.25);
+      this.scale = Math.min(all ? sx : Math.max(sx, 0.3), all ? sy : Math.max(sy, 0.8), 1.25);
       this.scale = scale || Math.max(0.02, all ? this.scale : Math.min(this.scale, Math.max(sx, 0.3)));
       this.tx = (w - this.width * this.scale) / 2;
       this.ty = Math.max(20, (h - (this.height - HEADER) * this.scale) / 2);
@@ -602,19 +613,16 @@ const calqueView = (() => {
       return make("table", {}, body);
     }
     button(text, action) { return make("button", { class: "link", type: "button", onclick: action }, text); }
-    /* Findings, the first few of each kind; the others open on demand. */
+    /* Findings. Many that say the same of different values are one, which opens. */
     notes(list) {
-      const kinds = new Map(), shown = [];
+      const kinds = new Map();
       for (const text of list || []) {
-        const kind = text.split(":", 1)[0];
+        const parts = text.split(": "), kind = parts.length > 2 ? parts[0] + ": " + parts.slice(2).join(": ") : text;
         if (!kinds.has(kind)) kinds.set(kind, []);
-        kinds.get(kind).push(make("p", { class: "note" }, text));
+        kinds.get(kind).push(text);
       }
-      for (const [kind, all] of kinds) {
-        shown.push(...all.slice(0, 3));
-        if (all.length > 3) shown.push(make("details", {}, make("summary", {}, all.length - 3 + " more: " + kind), ...all.slice(3)));
-      }
-      return shown;
+      return [...kinds].map(([kind, all]) => all.length < 3 ? all.map((text) => make("p", { class: "note" }, text))
+        : make("details", { class: "note" }, make("summary", {}, all.length + " × " + kind), ...all.map((text) => make("p", {}, text.split(": ")[1]))));
     }
 
     nodeLink(pane, n) {
@@ -746,7 +754,7 @@ const calqueView = (() => {
       const deviations = this.view.panes[0].model.doc.values.filter((v) => v[3] !== undefined);
       const largest = deviations.reduce((m, v) => Math.max(m, v[3]), 0);
       return [this.heading("differences"), rows.length ? null : make("p", {}, "no node differs"),
-        rows.slice(0, 60).map(([k, n, node]) => make("p", {}, ["", k ? "added " : "removed ", "removed ", "changed "][node.d], this.nodeLink(this.view.panes[k], n))),
+        rows.slice(0, 60).map(([k, n, node]) => make("p", {}, make("span", { class: "state d" + node.d }, ["", k ? "added" : "removed", "removed", "changed"][node.d]), " ", this.nodeLink(this.view.panes[k], n))),
         rows.length > 60 ? make("p", { class: "dim" }, "and " + (rows.length - 60) + " more") : null,
         deviations.length ? make("p", {}, deviations.length + " common values were compared; the largest deviation is " + plain(largest)) : null, this.heading("this model")];
     }
@@ -836,7 +844,7 @@ const calqueView = (() => {
   class Search {
     constructor(view, host) {
       this.view = view;
-      this.input = make("input", { type: "search", placeholder: "Search name, operator, shape, line  ( / )", "aria-label": "Search nodes by name, operator, shape or source line", role: "combobox", "aria-expanded": "false", "aria-controls": "cv-hits", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false" });
+      this.input = make("input", { type: "search", placeholder: "Search: name, operator, shape, line  ( / )", "aria-label": "Search nodes by name, operator, shape or source line", role: "combobox", "aria-expanded": "false", "aria-controls": "cv-hits", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false" });
       this.list = make("ul", { class: "hits", id: "cv-hits", role: "listbox", "aria-label": "Search results", hidden: true });
       this.status = make("span", { class: "sr", role: "status" });
       host.append(this.input, this.list, this.status);

@@ -6,8 +6,8 @@ operator computes on complex tensors, in terms of real parts and imaginary parts
 import math
 import torch
 
-from calque import complex_rule, dtype_name, is_complex, operator, size_hint, traits, unview
-from calque import wrap_dim, wrap_dims
+from calque import complex_rule, dtype_name, is_complex, is_known, operator, size_hint, traits
+from calque import unview, wrap_dim, wrap_dims
 from aten.common import before, behind
 from aten.fft import complex_of, fourier_1, fourier_n
 from aten.matrix import square_matrix
@@ -478,6 +478,8 @@ def cumprod_complex(self, dim, dtype):
     d = wrap_dim(dim, self.ndim)
     if self.ndim == 0:
         return self
+    if not is_known(self.shape[d]):
+        return torch.polar(torch.cumprod(torch.abs(self), d), torch.cumsum(torch.angle(self), d))
     y = self.select(d, 0)
     all = [y]
     for i in range(1, int(self.shape[d])):
@@ -699,6 +701,32 @@ def linalg_det_complex(A):
     changes = (pivots != torch.arange(1, A.shape[-1] + 1)).sum([-1])
     d = lu.diagonal(0, -2, -1).prod(-1)
     return times_real(d, (1 - 2 * (changes % 2)).to(part_dtype(A.dtype)))
+
+
+@complex_rule("aten::linalg_inv")
+def linalg_inv_complex(A):
+    n = square_matrix(A).shape[-1]
+    return torch.ops.aten.linalg_solve(A, torch.eye(n, dtype=part_dtype(A.dtype)).to(A.dtype))
+
+
+# [[R, -I], [I, R]], of the parts R and I, acts on the parts of a vector as A acts on the vector.
+@complex_rule("aten::linalg_solve")
+def linalg_solve_complex(A, B, left):
+    n = square_matrix(A).shape[-1]
+    if B.ndim == 1 or (B.ndim + 1 == A.ndim and B.shape == A.shape[:-1]):
+        assert left, "vectors stand on the right side"
+        return torch.ops.aten.linalg_solve(A, B.unsqueeze(-1)).squeeze(-1)
+    if not left:
+        x = torch.ops.aten.linalg_solve(A.transpose(-2, -1), B.transpose(-2, -1))
+        return x.transpose(-2, -1)
+    re = torch.real(A)
+    im = torch.imag(A)
+    both = torch.cat([torch.cat([re, -im], -1), torch.cat([im, re], -1)], -2)
+    parts = torch.cat([torch.real(B), torch.imag(B)], -2)
+    if B.ndim < A.ndim:  # not to be taken as vectors
+        parts = parts.expand(list(A.shape[:-2]) + list(parts.shape[-2:]))
+    x = torch.ops.aten.linalg_solve(both, parts)
+    return torch.complex(torch.ops.aten.slice(x, -2, 0, n), torch.ops.aten.slice(x, -2, n))
 
 
 # The logarithms are summed: a product of pivots overflows where PyTorch's result is finite.
@@ -960,14 +988,36 @@ def pow_Scalar_complex(self, exponent):
     )
 
 
+# Small whole exponents are products, which are exact for 0 and cheaper.
+@complex_rule("aten::pow.Tensor_Scalar")
+def pow_Tensor_Scalar_complex(self, exponent):
+    if exponent == 0.5:
+        return torch.sqrt(self)
+    n = abs(int(exponent))
+    if exponent == int(exponent) and n <= 16:
+        y = torch.ones_like(self)
+        for i in range(n):
+            y = y * self if i > 0 else self
+        return torch.reciprocal(y) if exponent < 0 else y
+    y = torch.exp(torch.log(self) * exponent)
+    return torch.where(truth(self), y, 0) if exponent > 0 else y
+
+
 @complex_rule("aten::pow.Tensor_Tensor")
 def pow_Tensor_Tensor_complex(self, exponent):
     return torch.exp(torch.log(as_complex(self)) * exponent)
 
 
+# A product of a dynamic number of factors cannot be written as single products.
+def product_by_angles(x, dim, keepdim):
+    return torch.polar(torch.abs(x).prod(dim, keepdim), torch.angle(x).sum([dim], keepdim))
+
+
 @complex_rule("aten::prod")
 def prod_complex(self, dtype):
     y = self.reshape([-1])
+    if not is_known(y.shape[0]):
+        return product_by_angles(y, 0, False)
     if size_hint(y.shape[0]) == 0:
         return torch.ones([], dtype=self.dtype)
     z = y.select(0, 0)
@@ -979,6 +1029,8 @@ def prod_complex(self, dtype):
 @complex_rule("aten::prod.dim_int")
 def prod_dim_int_complex(self, dim, keepdim, dtype):
     d = wrap_dim(dim, self.ndim)
+    if not is_known(self.shape[d]):
+        return product_by_angles(self, d, keepdim)
     if size_hint(self.shape[d]) == 0:
         rest = [1 if i == d else self.shape[i] for i in range(self.ndim) if keepdim or i != d]
         return torch.ones(rest, dtype=self.dtype)
@@ -1070,6 +1122,11 @@ def rsub_Scalar_complex(self, other, alpha):
 @complex_rule("aten::rsub.Tensor")
 def rsub_Tensor_complex(self, other, alpha):
     return other - self * alpha
+
+
+@complex_rule("aten::scalar_tensor")
+def scalar_tensor_complex(s, dtype, layout, device, pin_memory):
+    return torch.full([], s, dtype=torch.complex64 if dtype is None else dtype)
 
 
 @complex_rule("aten::scatter.src")
@@ -1335,6 +1392,16 @@ def var_mean_dim_complex(self, dim, unbiased, keepdim):
 @complex_rule("aten::vdot")
 def vdot_complex(self, other):
     return torch.sum(torch.conj(self) * other)
+
+
+@complex_rule("aten::where.ScalarOther")
+def where_ScalarOther_complex(condition, self, other):
+    return torch.ops.aten.where.self(condition, self, torch.full([], other, dtype=self.dtype))
+
+
+@complex_rule("aten::where.ScalarSelf")
+def where_ScalarSelf_complex(condition, self, other):
+    return torch.ops.aten.where.self(condition, torch.full([], self, dtype=other.dtype), other)
 
 
 @complex_rule("aten::where.self")

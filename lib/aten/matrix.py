@@ -212,7 +212,7 @@ def linalg_inv(A):
     return torch.stack(rows, -2) / d
 
 
-@operator("aten::inverse(Tensor self) -> Tensor", of_views=True, autocast="float32")
+@operator("aten::inverse(Tensor self) -> Tensor", of_views=True, autocast="float32", complex=True)
 def inverse(self):
     """The same as aten::linalg_inv."""
     return torch.ops.aten.linalg_inv(self)

@@ -211,7 +211,8 @@ def linalg_solve(A, B, left):
 
 @operator(
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
-    "-> (Tensor result, Tensor info)"
+    "-> (Tensor result, Tensor info)",
+    complex=True,
 )
 def linalg_solve_ex(A, B, left, check_errors):
     """Solutions of linear equations."""
@@ -222,7 +223,8 @@ def linalg_solve_ex(A, B, left, check_errors):
 
 
 @operator(
-    "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, " "Tensor info)"
+    "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    complex=True,
 )
 def linalg_inv_ex(A, check_errors):
     """Inverses of matrices."""
@@ -411,7 +413,8 @@ def _linalg_slogdet(A):
 
 @operator(
     "aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
-    "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"
+    "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
+    complex=True,
 )
 def _linalg_solve_ex(A, B, left, check_errors):
     """Solutions of linear equations, and the triangular factors."""

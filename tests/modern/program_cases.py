@@ -400,6 +400,17 @@ def complex_conv():
 
 
 @program
+def complex_products():
+    """Products of a dynamic number of factors, powers, choices beside a number, inverses of a fixed size."""
+    def fn(m, x):
+        z = torch.complex(x, x.flip(0) + 1)
+        w = torch.where(x > 0, z, 0)
+        inverse = torch.linalg.inv(z.mH @ z + torch.eye(4))
+        return [torch.view_as_real(y) for y in (w.prod(1), z.cumprod(0), z ** 3, z ** -0.5, w.prod(), inverse)]
+    return Fn(fn), [(rand(3, 4),), (rand(5, 4),)], auto((0,))
+
+
+@program
 def complex_modrelu():
     def fn(m, x):
         z = torch.fft.fft(x, norm="ortho")

@@ -15,6 +15,8 @@
 #     make test-static   golden tests of it in an empty root
 #     make aarch64  build/aarch64 (glibc) and build/aarch64-static (musl): Linux on ARM
 #     make test-aarch64  unit, kernel and golden tests of both in an emulator
+#     make windows  build/windows/calque.exe: Windows on x86-64, one file; libcalque.dll
+#     make test-windows  golden tests and a part of conformance of it in wine
 #     make wasm    build/wasm: WebAssembly, for the two that follow
 #     make npm     build/npm/calque: the npm package, for Node and bundlers
 #     make web     build/web: a page that converts models in the browser
@@ -25,7 +27,7 @@
 #     make install  into PREFIX (/usr/local), below DESTDIR if that is set
 #     make help    this list
 #     make         build/calque
-.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static aarch64 test-aarch64 wasm npm web test-web dist debian test-dist docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static windows test-windows aarch64 test-aarch64 wasm npm web test-web dist debian test-dist docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -44,6 +46,17 @@ static:
 	@tools/cross.sh x86_64-linux-musl
 	@$(CROSS)/x86_64-linux-musl.cmake -B build/static -DCALQUE_STATIC=ON >/dev/null
 	@ninja -C build/static --quiet calque_cli
+
+windows:
+	@tools/setup.sh build windows
+	@tools/cross.sh x86_64-windows
+	@$(CROSS)/x86_64-windows.cmake -B build/windows >/dev/null
+	@ninja -C build/windows --quiet calque_cli calque_shared
+
+test-windows: windows build
+	@for test in tests/cross/windows_paths.py tests/golden/run.py tests/cross/same_files.py; do \
+	   CALQUE_BINARY=$(CURDIR)/build/windows/calque.exe CALQUE=$(CURDIR)/tests/cross/windows.sh \
+	   /usr/bin/python3 $$test || exit 1; done
 
 # Debian's emscripten finds its JavaScript modules there, also with another Node.
 wasm: export NODE_PATH = /usr/share/nodejs
@@ -64,7 +77,7 @@ test-web: npm web
 	@for test in tests/web/*.py; do /usr/bin/python3 $$test || exit 1; done
 
 # Wheels contain a shared library for each C library, and the static program.
-dist: static npm
+dist: static windows npm
 	@tools/setup.sh dist
 	@tools/cross.sh aarch64-linux-musl && tools/cross.sh x86_64-linux-glibc && tools/cross.sh aarch64-linux-glibc
 	@$(CROSS)/aarch64-linux-musl.cmake -B build/aarch64-static -DCALQUE_STATIC=ON >/dev/null

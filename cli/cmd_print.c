@@ -8,6 +8,7 @@
 #include "model.h"
 #include "show.h"
 
+#include <calque/system.h>
 #include <calque/session.h>
 
 #include <stdio.h>
@@ -98,7 +99,7 @@ static void show_value(const cq_onnx_value *value)
  * data such as DIR/test_data_set_0/input_0.pb the model is DIR/model.onnx. */
 static cq_status load_beside_model(cq_onnx_value **out, const char *path)
 {
-    const char    *name = strrchr(path, '/');
+    const char    *name = cq_path_separator(path);
     char           model_path[PATH_SIZE];
     cq_onnx_model *model = NULL;
     bool           is_input;

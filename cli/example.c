@@ -15,16 +15,10 @@
 static int read_structure(cli_example *e, const char *path, const cli_signature *s)
 {
     static char text[STRUCTURE_SIZE];
-    FILE       *file = fopen(path, "rb");
     size_t      n;
 
-    if (!file || s->is_flat) {
-        if (file)
-            fclose(file);
+    if (s->is_flat || !cq_path_read_start(path, text, sizeof text, &n))
         return CLI_DONE;
-    }
-    n = fread(text, 1, sizeof text, file);
-    fclose(file);
     if (s->n != CLI_ANY_NUMBER)
         return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
                              "%s says how arguments nest, but this model takes plain tensors",

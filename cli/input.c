@@ -22,13 +22,11 @@ bool cli_is_tensor_file(const char *path)
 
 bool cli_is_npy(const char *path)
 {
-    char  head[6] = "";
-    FILE *file    = cli_is_stdin(path) ? fopen(path, "rb") : NULL;
+    char   head[6] = "";
+    size_t n;
 
-    if (!file)
+    if (!cli_is_stdin(path) || !cq_path_read_start(path, head, sizeof head, &n))
         return cli_ends_with(path, ".npy");
-    (void)!fread(head, 1, sizeof head, file);
-    fclose(file);
     return memcmp(head, "\x93NUMPY", sizeof head) == 0;
 }
 

@@ -4,6 +4,7 @@
 #include "applies.h"
 #include "cli.h"
 
+#include <calque/system.h>
 #include <calque/pt2.h>
 #include <calque/script.h>
 
@@ -100,15 +101,16 @@ static const struct kind {
 };
 
 /* Whether a file may be TorchScript, an archive or text; otherwise prints its kind. */
-static int look_at_file(const char *path, FILE *file)
+static int look_at_file(const char *path)
 {
     const char *name    = cli_path_name(path);
     char        head[8] = "";
-    size_t      n       = fread(head, 1, sizeof head - 1, file);
+    size_t      n;
 
-    if (ferror(file))
-        return cli_fail_with("", errno == EISDIR ? "'%s' is a folder" : "'%s' cannot be read",
-                             name);
+    if (!cq_path_read_start(path, head, sizeof head - 1, &n))
+        return errno == EISDIR ? cli_fail_with("", "'%s' is a folder", name)
+               : errno == EIO  ? cli_fail_with("", "'%s' cannot be read", name)
+                               : cli_no_such_model(path);
     if (n == 0)
         return cli_fail_with("the file was not written or downloaded completely", "'%s' is empty",
                              name);
@@ -147,11 +149,10 @@ bool cli_model_is_built_in(const char *operand)
 /* The first bytes of an operand that is a file; how many there are. */
 static size_t read_head(const char *operand, char *head, size_t size)
 {
-    FILE        *file = cli_model_is_built_in(operand) ? NULL : fopen(operand, "rb");
-    const size_t n    = file ? fread(head, 1, size, file) : 0;
+    size_t n = 0;
 
-    if (file)
-        fclose(file);
+    if (!cli_model_is_built_in(operand))
+        cq_path_read_start(operand, head, size, &n);
     return n;
 }
 
@@ -220,8 +221,7 @@ int cli_limits_read(cli_limits *limits, const cli_args *args)
 
 static int open_any(cli_model *model, const char *operand, bool has_weights)
 {
-    FILE *file;
-    int   code;
+    int code;
 
     model->front_end      = NULL;
     model->takes.n        = 0;
@@ -236,11 +236,7 @@ static int open_any(cli_model *model, const char *operand, bool has_weights)
         cq_skip_init(false);
         return code;
     }
-    file = fopen(operand, "rb");
-    if (!file)
-        return cli_no_such_model(operand);
-    code = look_at_file(operand, file);
-    fclose(file);
+    code = look_at_file(operand);
     if (code != CLI_DONE)
         return code;
     model->front_end = cli_model_is_archive(operand) && cq_pt2_is_archive_file(operand)
@@ -409,7 +405,7 @@ const char *cli_model_name(const char *path)
 
     if (cli_is_stdin(path))
         return "stdin";
-    const char *slash = strrchr(path, '/');
+    const char *slash = cq_path_separator(path);
     const char *base  = slash ? slash + 1 : path;
     const char *dot   = strrchr(base, '.');
     int         len   = dot && dot != base ? (int)(dot - base) : (int)strlen(base);

@@ -299,16 +299,10 @@ int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max,
 
 int cli_read_text(const char *path, char *text, size_t size, size_t *len)
 {
-    FILE *file = fopen(path, "rb");
-    bool  failed;
-
-    if (!file)
-        return cli_fail_with("", "cannot open '%s': %s", path, strerror(errno));
-    *len   = fread(text, 1, size, file);
-    failed = ferror(file);
-    fclose(file);
-    if (failed)
-        return cli_fail_with("", "cannot read '%s': %s", path, strerror(errno));
+    if (!cq_path_read_start(path, text, size, len))
+        return cli_fail_with("", "cannot %s '%s': %s",
+                             errno == EISDIR || errno == EIO ? "read" : "open", path,
+                             strerror(errno));
     if (*len == size || memchr(text, '\0', *len))
         return cli_fail_with("", "'%s' is too large or no text", path);
     text[*len] = '\0';

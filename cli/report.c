@@ -127,8 +127,9 @@ static void put_error(FILE *out, cq_status status)
     fputc('}', out);
 }
 
-static void put_all(FILE *out, const cli_report *r)
+static void put_all(void *user, FILE *out)
 {
+    const cli_report        *r        = user;
     static const char *const phases[] = { "load", "export", "verify", "save" };
 
     fputs("{\n  ", out);
@@ -150,14 +151,12 @@ static void put_all(FILE *out, const cli_report *r)
 
 int cli_report_write(const cli_report *r, const char *path)
 {
-    static char *text; /* the stream's, and there until the program ends */
-    size_t       size;
-    FILE        *out = open_memstream(&text, &size);
+    char     *text;
+    size_t    size;
+    cq_status status = cq_text_collect(&text, &size, put_all, (void *)r);
 
-    if (!out)
-        return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
-    put_all(out, r);
-    if (fclose(out) != 0)
-        return cli_fail_with("", "cannot write the report to '%s': %s", path, strerror(errno));
-    return cli_result(cq_buffer_save(path, text, size));
+    if (status == CQ_OK)
+        status = cq_buffer_save(path, text, size);
+    cq_buffer_free(text);
+    return cli_result(status);
 }

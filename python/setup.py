@@ -19,7 +19,8 @@ except ImportError:  # setuptools before 70
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parent
-LIBRARY = "libcalque.so.0"
+LIBRARY = {"win32": "libcalque.dll", "darwin": "libcalque.0.dylib"}.get(sys.platform, "libcalque.so.0")
+PROGRAM = "calque.exe" if sys.platform == "win32" else "calque"
 
 
 def version():
@@ -47,7 +48,7 @@ class Build(build_py):
                             *ninja], check=True, stdout=sys.stderr)
         subprocess.run(["cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1),
                         "--target", "calque_shared", "calque_cli"], check=True, stdout=sys.stderr)
-        for source, target in [(LIBRARY, package / LIBRARY), ("calque", package / "bin/calque")]:
+        for source, target in [(LIBRARY, package / LIBRARY), (PROGRAM, package / "bin" / PROGRAM)]:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile((folder / source).resolve(), target)
             subprocess.run(["strip", "--strip-unneeded", target], check=False)

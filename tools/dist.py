@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Writes the files of a release to build/dist, from programs and libraries that `make dist` built before.
 
-    tools/dist.py [--out DIR] [source] [archives] [wheels] [debian] [npm] [formula] [sums]
+    tools/dist.py [--out DIR] [source] [archives] [windows] [wheels] [debian] [npm] [formula] [sums]
 
-Without names, every part whose inputs exist is written, but not the Debian packages, which are compiled again. Equal inputs give equal bytes: archives are sorted, owned by
-root, and every time is SOURCE_DATE_EPOCH (the time of the last commit unless the environment sets it).
+Without names, every part whose inputs exist is written, but not the Debian packages, which are compiled again. Equal
+inputs give equal bytes: archives are sorted, owned by root, and every time is SOURCE_DATE_EPOCH (the time of the last commit unless the environment sets it).
 """
 import argparse
 import base64
@@ -29,7 +29,8 @@ CROSS = pathlib.Path(os.environ.get("CALQUE_CACHE", ROOT / ".cache")) / "cross"
 VERSION = ".".join(re.findall(r"#define CQ_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
                               (ROOT / "include/calque/version.h").read_text()))
 MUSL_LICENCE = pathlib.Path("/usr/share/doc/musl/copyright")
-STRIP = {"x86_64": "strip", "aarch64": "aarch64-linux-gnu-strip"}
+MINGW_LICENCE = pathlib.Path("/usr/share/doc/mingw-w64-x86-64-dev/copyright")
+STRIP = {"x86_64": "strip", "aarch64": "aarch64-linux-gnu-strip", "windows": "x86_64-w64-mingw32-strip"}
 STATIC = {"x86_64": ROOT / "build/static", "aarch64": ROOT / "build/aarch64-static"}
 # Platform tag, processor, the target of tools/cross.sh, and the folder with the shared library.
 WHEELS = [(f"{system}_{processor}", processor, f"{processor}-linux-{libc}", folder)
@@ -37,6 +38,7 @@ WHEELS = [(f"{system}_{processor}", processor, f"{processor}-linux-{libc}", fold
           for system, libc, folder in [("manylinux_2_31", "glibc", ROOT / f"build/{processor}-glibc"),
                                        ("musllinux_1_2", "musl", STATIC[processor])]]
 LIBRARY = "libcalque.so.0"
+WINDOWS = ROOT / "build/windows"
 
 
 def epoch():
@@ -79,7 +81,10 @@ def licences(target):
     found = {"LICENSE": (ROOT / "LICENSE").read_bytes()}
     for library in ("jansson", "zlib"):
         found[f"LICENSE.{library}"] = (CROSS / target / "licences" / library).read_bytes()
-    found["LICENSE.musl"] = MUSL_LICENCE.read_bytes()
+    if "windows" in target:
+        found["LICENSE.mingw-w64"] = MINGW_LICENCE.read_bytes()
+    else:
+        found["LICENSE.musl"] = MUSL_LICENCE.read_bytes()
     return found
 
 
@@ -113,6 +118,31 @@ def write_archives(out):
         for licence, text in licences(f"{processor}-linux-musl").items():
             files[f"{name}/share/doc/calque/{licence}"] = (text, 0o644)
         write_tar(out / f"{name}.tar.gz", files)
+
+
+def write_zip(path, files, order=None):
+    """files: name in the archive to (bytes, mode)."""
+    date = time.gmtime(max(epoch(), 315532800))[:6]  # a zip archive begins in 1980
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in order or sorted(files):
+            data, mode = files[name]
+            entry = zipfile.ZipInfo(name, date)
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = (0o100000 | mode) << 16
+            archive.writestr(entry, data)
+    print(f"wrote {path}")
+
+
+def write_windows(out):
+    if not (WINDOWS / "calque.exe").exists():
+        return
+    name = f"calque-{VERSION}-windows-x86_64"
+    files = {f"{name}/calque.exe": (stripped(WINDOWS / "calque.exe", "windows"), 0o755)}
+    for source in ("README.md", "CHANGELOG.md", "SECURITY.md"):
+        files[f"{name}/{source}"] = ((ROOT / source).read_bytes(), 0o644)
+    for licence, text in licences("x86_64-windows").items():
+        files[f"{name}/{licence}.txt"] = (text, 0o644)
+    write_zip(out / f"{name}.zip", files)
 
 
 # ---- wheels ---------------------------------------------------------------------------
@@ -149,16 +179,7 @@ def write_wheel(path, info, files):
     record = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}"
               for name, (data, _) in sorted(files.items())]
     files[f"{info}/RECORD"] = ("\n".join([*record, f"{info}/RECORD,,", ""]).encode(), 0o644)
-    date = time.gmtime(max(epoch(), 315532800))[:6]  # a zip archive begins in 1980
-    order = sorted(files, key=lambda name: (name.startswith(info), name.endswith("/RECORD"), name))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name in order:
-            data, mode = files[name]
-            entry = zipfile.ZipInfo(name, date)
-            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-            entry.external_attr = (0o100000 | mode) << 16
-            archive.writestr(entry, data)
-    print(f"wrote {path}")
+    write_zip(path, files, sorted(files, key=lambda name: (name.startswith(info), name.endswith("/RECORD"), name)))
 
 
 def write_wheels(out):
@@ -170,6 +191,11 @@ def write_wheels(out):
         info, files = wheel_files(tag, target, (LIBRARY, stripped(folder / LIBRARY, processor)),
                                   ("bin/calque", stripped(program, processor)))
         write_wheel(out / f"calque-{VERSION}-py3-none-{tag}.whl", info, files)
+    if (WINDOWS / "libcalque.dll").exists() and (WINDOWS / "calque.exe").exists():
+        info, files = wheel_files("win_amd64", "x86_64-windows",
+                                  ("libcalque.dll", stripped(WINDOWS / "libcalque.dll", "windows")),
+                                  ("bin/calque.exe", stripped(WINDOWS / "calque.exe", "windows")))
+        write_wheel(out / f"calque-{VERSION}-py3-none-win_amd64.whl", info, files)
 
 
 # ---- Debian packages ------------------------------------------------------------------
@@ -230,8 +256,8 @@ def debian_version(source):
     return re.sub(r"\+?\.?dfsg.*|\.orig.*", "", path.name.split("_", 1)[1])
 
 
-def musl_version():
-    shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "musl:amd64"], text=True, capture_output=True,
+def installed_version(package):
+    shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], text=True, capture_output=True,
                            check=True)
     return shown.stdout.split("-")[0]
 
@@ -240,7 +266,8 @@ def write_bill(out, sums):
     """SPDX 2.3: calque, the libraries that are linked in, and every file of the release."""
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch()))
     parts = [("calque", VERSION, "MIT"), ("jansson", debian_version("jansson"), "MIT"),
-             ("zlib", debian_version("zlib"), "Zlib"), ("musl", musl_version(), "MIT")]
+             ("zlib", debian_version("zlib"), "Zlib"), ("musl", installed_version("musl:amd64"), "MIT"),
+             ("mingw-w64", installed_version("mingw-w64-x86-64-dev"), "ZPL-2.1")]
     packages = [{"SPDXID": f"SPDXRef-{name}", "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
                  "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence,
                  "copyrightText": "NOASSERTION"} for name, version, licence in parts]
@@ -271,7 +298,7 @@ def write_sums(out):
     print(f"wrote {out / 'SHA256SUMS'}")
 
 
-PARTS = {"source": write_source, "archives": write_archives, "wheels": write_wheels, "debian": write_debian,
+PARTS = {"source": write_source, "archives": write_archives, "windows": write_windows, "wheels": write_wheels, "debian": write_debian,
          "npm": write_npm, "formula": write_formula, "sums": write_sums}
 
 

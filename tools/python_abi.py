@@ -209,7 +209,7 @@ class Writer:
             target = kind[1]
             if target == ("scalar", "char"):
                 return "c_char_p"
-            if target[0] == "scalar" and (target[1] == "void" or self.is_opaque(target[1])):
+            if target[0] == "scalar" and (target[1] in ("void", "FILE") or self.is_opaque(target[1])):
                 return "c_void_p"
             if target == ("pointer", ("scalar", "char"), False):
                 return "POINTER(c_void_p)"  # text that is handed over, and has to be freed

@@ -6,6 +6,7 @@
 #     tools/setup.sh peers          the projects that calque is compared with: PyTorch, onnx, ONNX Runtime
 #     tools/setup.sh modern         today's PyTorch and compilers, in separate folders (8 GB); as root
 #     tools/setup.sh cross          compilers, libraries and emulators for other systems
+#     tools/setup.sh windows        the compiler and the emulator for Windows
 #     tools/setup.sh wasm           the compiler to WebAssembly
 #     tools/setup.sh browser        Chromium, puppeteer-core and axe-core, for tests of the page
 #     tools/setup.sh dist           the tools that build and test the packages of a release; as root
@@ -26,6 +27,7 @@ packages_test=(git g++ clang clang-format binutils libcmocka-dev python3 qemu-us
 packages_peers=(python3 python3-numpy python3-torch python3-torchvision python3-onnx libonnx-testdata)
 
 packages_cross=(musl-tools gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static llvm)
+packages_windows=(gcc-mingw-w64-x86-64-posix wine wine64)
 packages_wasm=(emscripten nodejs node-acorn)
 packages_browser=(chromium nodejs)
 packages_dist=(debhelper dh-python lintian mmdebstrap ruby)
@@ -211,7 +213,7 @@ need_cross() {
     need_packages "${packages_arm64[@]/%/:arm64}"
 }
 
-[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|wasm|browser|dist|torch-tests…"
+[ $# -gt 0 ] || fail "usage: tools/setup.sh build|test|peers|modern|cross|windows|wasm|browser|dist|torch-tests…"
 for what in "$@"; do
     case $what in
     build) need_packages "${packages_build[@]}" ;;
@@ -219,10 +221,11 @@ for what in "$@"; do
     peers) need_packages "${packages_peers[@]}" && need_onnxruntime ;;
     modern) need_suite trixie && need_suite sid ;;
     cross) need_cross ;;
+    windows) need_packages "${packages_windows[@]}" ;;
     wasm) need_packages "${packages_wasm[@]}" ;;
     browser) need_browser ;;
     dist) need_packages "${packages_dist[@]}" && need_roots ;;
     torch-tests) need_torch_tests ;;
-    *) fail "unknown part '$what'; expected build, test, peers, modern, cross, wasm, browser, dist or torch-tests" ;;
+    *) fail "unknown part '$what'; expected build, test, peers, modern, cross, windows, wasm, browser, dist or torch-tests" ;;
     esac
 done

@@ -6,7 +6,9 @@
 #include <calque/status.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +25,10 @@ typedef enum cq_path_kind {
 CQ_API cq_path_kind cq_path_look_up(const char *path, uint64_t *size);
 CQ_API bool         cq_path_exists(const char *path);
 CQ_API bool         cq_path_is_readable(const char *path);
+
+/* Reads the first bytes of a file, at most size of them; *n is their number. false: errno is the
+ * reason, EISDIR for a folder. */
+CQ_API bool cq_path_read_start(const char *path, void *data, size_t size, size_t *n);
 
 /* Whether two paths lead to the same file or folder. */
 CQ_API bool cq_path_is_same(const char *a, const char *b);
@@ -48,6 +54,11 @@ CQ_API void cq_program_begin(int *argc, char ***argv, int exit_code);
 /* Copies standard input to a temporary file, which is deleted when the process ends, and gives a
  * path that can be opened. */
 CQ_API cq_status cq_stdin_spool(char *path, size_t size);
+
+/* Calls write with a stream and gives what it wrote; cq_buffer_free frees it. */
+typedef void (*cq_write_fn)(void *user, FILE *out);
+
+CQ_API cq_status cq_text_collect(char **text, size_t *size, cq_write_fn write, void *user);
 
 /* Opens a file in the user's browser. The process that starts it has to exist before a sandbox is
  * entered: call cq_opener_start first. */

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#if defined(__GNUC__)
+#if !defined(CQ_API) && defined(__GNUC__)
 #define CQ_API __attribute__((visibility("default")))
-#else
+#elif !defined(CQ_API)
 #define CQ_API
 #endif
 

@@ -409,6 +409,7 @@ cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_input_name_fn: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_quantize_hook: Any = CFUNCTYPE(None, c_void_p, POINTER(cq_quantized_layer))
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
+cq_write_fn: Any = CFUNCTYPE(None, c_void_p, c_void_p)
 
 cq_error._fields_ = [
     ("status", c_int),
@@ -1261,6 +1262,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_path_is_same": (c_bool, [c_char_p, c_char_p]),
     "cq_path_look_up": (c_int, [c_char_p, POINTER(c_uint64)]),
     "cq_path_name": (c_char_p, [c_char_p]),
+    "cq_path_read_start": (c_bool, [c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "cq_path_separator": (c_char_p, [c_char_p]),
     "cq_permute": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(c_int64)]),
     "cq_pixel_shuffle": (c_void_p, [c_void_p, c_void_p, c_int64]),
@@ -1485,6 +1487,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_tensor_wrap_strided": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), POINTER(c_int64), c_void_p, CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_testcase_options_init": (None, [POINTER(cq_testcase_options)]),
     "cq_testcase_write": (c_int, [c_char_p, POINTER(cq_testcase_source), POINTER(c_void_p), c_size_t, POINTER(cq_testcase_options)]),
+    "cq_text_collect": (c_int, [POINTER(c_void_p), POINTER(c_size_t), cq_write_fn, c_void_p]),
     "cq_threads": (c_int, []),
     "cq_threshold": (c_void_p, [c_void_p, c_void_p, c_double, c_double]),
     "cq_threshold_new": (c_void_p, [c_double, c_double]),

@@ -4,10 +4,11 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
+import sys
 
 from . import _abi
 
-NAME = "libcalque.so.0"
+NAME = {"win32": "libcalque.dll", "darwin": "libcalque.0.dylib"}.get(sys.platform, "libcalque.so.0")
 
 
 def candidates() -> list[str]:

@@ -10,6 +10,7 @@
 
 #include "archive/weights.h"
 #include "base/json_tree.h"
+#include "base/path.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -118,7 +119,7 @@ static cq_status add_tensor(shards *s, cq_dict *dict, const cq_json_member *m)
 
 static cq_status read_all(shards *s, cq_val *out, cq_storage *index)
 {
-    const char    *slash = strrchr(s->path, '/');
+    const char    *slash = cq_path_separator(s->path);
     const cq_json *root, *map;
     cq_dict       *dict;
 

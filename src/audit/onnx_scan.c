@@ -36,7 +36,7 @@ static const char *text_of(const char *text)
 /* A link in the path: each component is inspected without following it. */
 static bool has_link(const char *model, const char *location)
 {
-    const char *slash = strrchr(model, '/');
+    const char *slash = cq_path_separator(model);
     char        path[PATH_MAX];
     size_t      at;
 

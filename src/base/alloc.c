@@ -3,18 +3,77 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
+#include "base/posix.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+/* ---- the system's heap ---- */
+
+#ifdef _WIN32
+
+static size_t heap_size(void *p)
+{
+    return _msize(p);
+}
+
+/* free does not take aligned blocks of Windows: a block is aligned here, after the address of
+ * malloc. */
+static void *heap_aligned(size_t alignment, size_t size)
+{
+    char  *whole = malloc(size + alignment + sizeof(void *));
+    void **begin;
+
+    if (!whole)
+        return NULL;
+    begin = (void **)(((uintptr_t)whole + sizeof(void *) + alignment - 1) / alignment * alignment);
+    begin[-1] = whole;
+    return begin;
+}
+
+static size_t heap_aligned_size(void *p)
+{
+    return _msize(((void **)p)[-1]);
+}
+
+static void heap_free_aligned(void *p)
+{
+    free(p ? ((void **)p)[-1] : NULL);
+}
+
+#else
 
 #ifdef __APPLE__
 #include <malloc/malloc.h>
 #define malloc_usable_size malloc_size
 #else
 #include <malloc.h>
+#endif
+
+static size_t heap_size(void *p)
+{
+    return malloc_usable_size(p);
+}
+
+static void *heap_aligned(size_t alignment, size_t size)
+{
+    void *p = NULL;
+
+    return posix_memalign(&p, alignment, size) == 0 ? p : NULL;
+}
+
+static size_t heap_aligned_size(void *p)
+{
+    return heap_size(p);
+}
+
+static void heap_free_aligned(void *p)
+{
+    free(p);
+}
+
 #endif
 
 static _Thread_local long            fail_in;
@@ -51,16 +110,21 @@ static void spend(size_t size)
 }
 
 /* The heap's own word for the size of a block, so that none has to carry it. */
-static void take(void *p)
+static size_t size_of(void *p, bool is_aligned)
 {
-    if (budget.limit && p)
-        spend(malloc_usable_size(p));
+    return is_aligned ? heap_aligned_size(p) : heap_size(p);
 }
 
-static void give_back(void *p)
+static void take(void *p, bool is_aligned)
 {
     if (budget.limit && p)
-        budget.used -= (int64_t)malloc_usable_size(p);
+        spend(size_of(p, is_aligned));
+}
+
+static void give_back(void *p, bool is_aligned)
+{
+    if (budget.limit && p)
+        budget.used -= (int64_t)size_of(p, is_aligned);
 }
 
 /* ---- allocation ---- */
@@ -71,10 +135,10 @@ static int must_fail(size_t size)
 }
 
 /* Counts a block of size bytes, or records the failure. */
-static void *checked(void *p, size_t size)
+static void *checked(void *p, size_t size, bool is_aligned)
 {
     if (p) {
-        take(p);
+        take(p, is_aligned);
     } else if (is_too_much(size)) {
         budget.peak = INT64_MAX;
         cq_fail(CQ_E_NO_MEMORY, NULL, "--max-memory allows for more",
@@ -87,12 +151,12 @@ static void *checked(void *p, size_t size)
 
 void *cq_alloc(size_t size)
 {
-    return checked(must_fail(size) ? NULL : malloc(size ? size : 1), size);
+    return checked(must_fail(size) ? NULL : malloc(size ? size : 1), size, false);
 }
 
 void *cq_zalloc(size_t size)
 {
-    return checked(must_fail(size) ? NULL : calloc(1, size ? size : 1), size);
+    return checked(must_fail(size) ? NULL : calloc(1, size ? size : 1), size, false);
 }
 
 void *cq_alloc_array(size_t n, size_t size)
@@ -100,7 +164,7 @@ void *cq_alloc_array(size_t n, size_t size)
     size_t total;
 
     if (__builtin_mul_overflow(n, size, &total))
-        return checked(NULL, 0);
+        return checked(NULL, 0, false);
     return cq_alloc(total);
 }
 
@@ -110,12 +174,12 @@ void *cq_realloc_array(void *p, size_t n, size_t size)
     void  *moved;
 
     if (__builtin_mul_overflow(n, size, &total))
-        return checked(NULL, 0);
-    give_back(p);
+        return checked(NULL, 0, false);
+    give_back(p, false);
     moved = must_fail(total) ? NULL : realloc(p, total ? total : 1);
     if (!moved)
-        take(p); /* is still there */
-    return checked(moved, total);
+        take(p, false); /* is still there */
+    return checked(moved, total, false);
 }
 
 char *cq_strndup(const char *s, size_t len)
@@ -136,7 +200,12 @@ char *cq_strdup(const char *s)
 
 void cq_free(void *p)
 {
-    give_back(p);
+    give_back(p, false);
+    free(p);
+}
+
+void cq_heap_free(void *p)
+{
     free(p);
 }
 
@@ -152,20 +221,21 @@ void *cq_alloc_aligned(size_t size)
     const bool is_large = size >= CQ_HUGE_PAGE;
     void      *p        = NULL;
 
-    if (size > SIZE_MAX - CQ_HUGE_PAGE || must_fail(size) ||
-        posix_memalign(&p, is_large ? CQ_HUGE_PAGE : 64, size ? size : 1))
-        return checked(NULL, size);
+    if (size <= SIZE_MAX - 2 * CQ_HUGE_PAGE && !must_fail(size))
+        p = heap_aligned(is_large ? CQ_HUGE_PAGE : 64, size ? size : 1);
+    if (!p)
+        return checked(NULL, size, true);
 #ifdef MADV_HUGEPAGE
     if (is_large)
         (void)madvise(p, size / CQ_HUGE_PAGE * CQ_HUGE_PAGE, MADV_HUGEPAGE);
 #endif
-    return checked(p, size);
+    return checked(p, size, true);
 }
 
 void cq_free_aligned(void *p)
 {
-    give_back(p);
-    free(p);
+    give_back(p, true);
+    heap_free_aligned(p);
 }
 
 void cq_alloc_discard(void *p, size_t size)
@@ -189,7 +259,7 @@ void *cq_alloc_pages(size_t size)
             ? MAP_FAILED
             : mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
-        return checked(NULL, size);
+        return checked(NULL, size, true);
     begin = p + (CQ_HUGE_PAGE - (uintptr_t)p % CQ_HUGE_PAGE);
     (void)munmap(p, (size_t)(begin - p));
     if (begin + size < p + all)

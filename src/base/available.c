@@ -1,13 +1,13 @@
 /* The available memory. Linux reports what it could free without swapping, and a container has a
  * separate limit; elsewhere it is the installed memory. */
 #include "base/alloc.h"
+#include "base/posix.h"
 #include "base/steps.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The number after a word of a file, or at its beginning if that is "". */
 static bool read_number(uint64_t *out, const char *path, const char *word)

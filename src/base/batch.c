@@ -10,21 +10,17 @@
 #define _GNU_SOURCE /* flock, getentropy */
 #include "base/change.h"
 #include "base/mapping.h"
+#include "base/path.h"
+#include "base/posix.h"
 #include "base/stage.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "base/warn.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
+#include <pthread.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     LOCK_WAIT_MS = 10000, /* for another process that writes to the same folder */
@@ -47,7 +43,7 @@ uint64_t cq_random_bits(void)
 /* In the folder of path, and not to be guessed. */
 cq_status cq_temporary_name(char **out, const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = cq_path_separator(path);
     cq_str      name  = { 0 };
 
     cq_str_add_n(&name, path, slash ? (size_t)(slash - path) + 1 : 0);
@@ -59,19 +55,19 @@ cq_status cq_temporary_name(char **out, const char *path)
 /* The target of a chain of links, existing or not; path itself if it is not a link. */
 cq_status cq_follow_links(char **out, const char *path)
 {
-    char link[PATH_MAX];
+    char target[PATH_MAX];
 
     *out = cq_strdup(path);
     for (int i = 0; *out && i < 40; i++) {
-        const char *slash = strrchr(*out, '/');
-        ssize_t     n     = readlink(*out, link, sizeof link - 1);
+        const char *slash = cq_path_separator(*out);
+        ssize_t     n     = readlink(*out, target, sizeof target - 1);
         cq_str      next  = { 0 };
 
         if (n < 0)
             return CQ_OK;
-        if (*link != '/')
+        if (!cq_path_is_absolute(target))
             cq_str_add_n(&next, *out, slash ? (size_t)(slash - *out) + 1 : 0);
-        cq_str_add_n(&next, link, (size_t)n);
+        cq_str_add_n(&next, target, (size_t)n);
         cq_free(*out);
         *out = cq_str_take(&next);
     }
@@ -509,7 +505,7 @@ cq_status cq_dir_make(const char *path)
     for (char *p = copy + 1; *copy && status == CQ_OK; p++) {
         char c = *p;
 
-        if (c != '/' && c != '\0')
+        if (!CQ_IS_SEPARATOR(c) && c != '\0')
             continue;
         *p     = '\0';
         status = make_one(copy);

@@ -3,12 +3,10 @@
 
 #include "base/broker.h"
 #include "base/leftover.h"
+#include "base/posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { NO_REPLACE = 1, EXCHANGE }; /* as Linux numbers them */
 
@@ -19,6 +17,19 @@ enum { NO_REPLACE = 1, EXCHANGE }; /* as Linux numbers them */
 static int rename_with(const char *from, const char *to, unsigned flags)
 {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+#elif defined(__APPLE__)
+static int rename_with(const char *from, const char *to, unsigned flags)
+{
+    return renamex_np(from, to, flags == EXCHANGE ? RENAME_SWAP : RENAME_EXCL);
+}
+#elif defined(_WIN32)
+static int rename_with(const char *from, const char *to, unsigned flags)
+{
+    if (flags == NO_REPLACE)
+        return cq_windows_rename_new(from, to);
+    errno = EINVAL;
+    return -1;
 }
 #else
 static int rename_with(const char *from, const char *to, unsigned flags)

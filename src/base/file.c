@@ -2,19 +2,15 @@
 #define _GNU_SOURCE /* madvise, O_PATH */
 #include "base/mapping.h"
 
+#include "base/posix.h"
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Files of up to this size are copied: that costs no more than the pages of a map. */
 enum { COPY_SIZE = 1 << 20, MAX_LINKS = 40 };
@@ -199,6 +195,8 @@ static cq_status leads_out(const char *path)
                    "the name of the file, or a link in it, leads out of the folder");
 }
 
+#ifndef _WIN32
+
 /* Replaces a link by its target, in front of the rest; false if it is not a link, or one that is
  * not followed. */
 static bool follow_link(char *rest, int folder, const char *name, const char *after, int *links)
@@ -258,20 +256,39 @@ static cq_status descend(int *fd, const char *location, const char *path)
     return CQ_OK;
 }
 
+/* Opens path, which is location below folder. */
+static cq_status open_below(int *fd, const char *folder, const char *location, const char *path)
+{
+    *fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return *fd < 0 ? cq_io_error(folder, "open the folder") : descend(fd, location, path);
+}
+
+#else
+
+/* Links need a privilege here, and are not followed. */
+static cq_status open_below(int *fd, const char *folder, const char *location, const char *path)
+{
+    if (!cq_windows_is_below(folder, location))
+        return leads_out(path);
+    *fd = open(path, READING);
+    return *fd < 0 ? cq_io_error(path, "open the file") : CQ_OK;
+}
+
+#endif
+
 cq_status cq_mapping_open_in(cq_mapping **out, const char *folder, const char *location)
 {
     cq_str    path = { 0 };
-    int       fd   = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int       fd   = -1;
     cq_status status;
 
     *out = NULL;
     cq_str_add(&path, folder);
-    if (path.len && path.text[path.len - 1] != '/')
+    if (path.len && !CQ_IS_SEPARATOR(path.text[path.len - 1]))
         cq_str_add_char(&path, '/');
     cq_str_add(&path, location);
     CQ_TRY_OR_DONE(path.status);
-    CQ_TRY_OR_DONE(fd < 0 ? cq_io_error(folder, "open the folder") : CQ_OK);
-    CQ_TRY_OR_DONE(descend(&fd, location, path.text));
+    CQ_TRY_OR_DONE(open_below(&fd, folder, location, path.text));
     status = map_fd(out, fd, path.text);
     fd     = -1;
 done:

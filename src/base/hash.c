@@ -1,13 +1,14 @@
 /* SipHash-1-3 under a key that is drawn once per process. Names come from files, so with a known
  * function an attacker could choose names that collide. For hashes that must be the same in every
  * run (a seed made of a name) there is cq_hash_stable. */
+#define _DEFAULT_SOURCE /* getentropy */
 #include "base/map.h"
 
-#include <fcntl.h>
+#include "base/posix.h"
+
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct hash_key {
     uint64_t first, second;
@@ -19,12 +20,7 @@ static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 /* Where the system has no random bytes, time and the addresses of this run have to do. */
 static void draw_key(void)
 {
-    int     fd  = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, &key, sizeof key) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    if (got != sizeof key) {
+    if (getentropy(&key, sizeof key) != 0) {
         struct timespec now;
 
         clock_gettime(CLOCK_MONOTONIC, &now);

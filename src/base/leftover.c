@@ -5,18 +5,16 @@
 
 #include "base/alloc.h"
 #include "base/broker.h"
+#include "base/posix.h"
 
 #include <calque/status.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #ifdef __linux__
 #include <sys/syscall.h>

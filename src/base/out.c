@@ -3,18 +3,16 @@
 #include "base/cancel.h"
 #include "base/change.h"
 #include "base/mapping.h"
+#include "base/posix.h"
 #include "base/progress.h"
 #include "base/stage.h"
 #include "base/str.h"
 #include "base/vec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- how much may be written ---- */
 

@@ -39,6 +39,35 @@ CQ_API bool cq_path_is_readable(const char *path)
     return access(path, R_OK) == 0;
 }
 
+CQ_API bool cq_path_read_start(const char *path, void *data, size_t size, size_t *n)
+{
+    struct stat st;
+    ssize_t     got = 1;
+    int         fd, code;
+
+    CQ_NEED_ELSE(path && data && n, false);
+    *n = 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_BINARY);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        got   = -1;
+    }
+    while (got > 0 && *n < size) {
+        const size_t want = size - *n < 1 << 20 ? size - *n : 1 << 20;
+
+        do
+            got = read(fd, (char *)data + *n, want);
+        while (got < 0 && errno == EINTR);
+        *n += got > 0 ? (size_t)got : 0;
+    }
+    code = errno;
+    close(fd);
+    errno = code;
+    return got >= 0;
+}
+
 CQ_API bool cq_path_is_same(const char *a, const char *b)
 {
     struct stat one, other;
@@ -80,12 +109,14 @@ bool cq_path_is_below(const char *path, const char *folder)
     return true;
 }
 
+#ifndef _WIN32 /* base/windows/program.c */
 const char *cq_path_temporary(void)
 {
     const char *folder = getenv("TMPDIR");
 
     return folder && *folder ? folder : "/tmp";
 }
+#endif
 
 CQ_API const char *cq_path_separator(const char *path)
 {

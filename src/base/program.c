@@ -1,6 +1,7 @@
 /* The terminal, the clock and standard input (<calque/system.h>). */
 #include <calque/system.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/posix.h"
@@ -15,6 +16,8 @@ CQ_API double cq_seconds(void)
     return (double)cq_now() / 1e9;
 }
 
+#ifndef _WIN32 /* base/windows/program.c */
+
 CQ_API bool cq_stderr_is_terminal(void)
 {
     return isatty(STDERR_FILENO);
@@ -26,6 +29,27 @@ CQ_API bool cq_stderr_has_colour(void)
     const char *off  = getenv("NO_COLOR");
 
     return cq_stderr_is_terminal() && !(off && *off) && term && strcmp(term, "dumb") != 0;
+}
+
+/* ---- text in memory ---- */
+
+CQ_API cq_status cq_text_collect(char **text, size_t *size, cq_write_fn write, void *user)
+{
+    char *written = NULL;
+    FILE *out;
+    bool  failed;
+
+    CQ_NEED(text && size && write);
+    *text = NULL;
+    out   = open_memstream(&written, size);
+    if (!out)
+        return cq_no_memory();
+    write(user, out);
+    failed = fclose(out) != 0;
+    if (!failed)
+        *text = cq_strndup(written, *size);
+    cq_heap_free(written);
+    return failed ? cq_no_memory() : *text ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
 /* ---- standard input ---- */
@@ -55,3 +79,5 @@ CQ_API cq_status cq_stdin_spool(char *path, size_t size)
     snprintf(path, size, "/dev/fd/%d", fileno(copy));
     return copy_stdin(copy);
 }
+
+#endif

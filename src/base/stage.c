@@ -6,12 +6,12 @@
 
 #include "base/change.h"
 #include "base/mapping.h"
+#include "base/posix.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #ifdef __linux__
 
@@ -96,7 +96,7 @@ void cq_stage_discard(cq_stage *s)
         cq_change_delete_tree(s->path);
 }
 
-#else /* a folder cannot be deleted from a signal handler */
+#else /* a signal handler cannot delete a folder, and Windows not rename one with open files */
 
 static cq_status try_stage(cq_stage *s)
 {

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "base/str.h"
+#include "base/posix.h"
 #include "base/vec.h"
 
 #include <stdio.h>

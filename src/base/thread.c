@@ -19,12 +19,12 @@
 #define _GNU_SOURCE /* affinities */
 #include "base/thread.h"
 #include "base/clock.h"
+#include "base/posix.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 enum {
     SPIN_ROUNDS       = 4000, /* 50 to 100 µs */

@@ -93,20 +93,20 @@ MINIFLOAT(F8E8M0)
 typedef uint16_t half;
 typedef uint16_t bhalf;
 
-#define ANY(type)       any_##type
-#define UNALIGNED(type) typedef type __attribute__((aligned(1), may_alias)) any_##type
-UNALIGNED(uint8_t);
-UNALIGNED(int8_t);
-UNALIGNED(int16_t);
-UNALIGNED(int32_t);
-UNALIGNED(int64_t);
-UNALIGNED(half);
-UNALIGNED(bhalf);
-UNALIGNED(float);
-UNALIGNED(double);
-UNALIGNED(uint16_t);
-UNALIGNED(uint32_t);
-UNALIGNED(uint64_t);
+#define ANY(type)      any_##type
+#define ANY_TYPE(type) typedef type __attribute__((aligned(1), may_alias)) any_##type
+ANY_TYPE(uint8_t);
+ANY_TYPE(int8_t);
+ANY_TYPE(int16_t);
+ANY_TYPE(int32_t);
+ANY_TYPE(int64_t);
+ANY_TYPE(half);
+ANY_TYPE(bhalf);
+ANY_TYPE(float);
+ANY_TYPE(double);
+ANY_TYPE(uint16_t);
+ANY_TYPE(uint32_t);
+ANY_TYPE(uint64_t);
 
 /* The element of a dtype is read as its C type, then turned into the wide type. */
 #define SAME(x)        (x)

@@ -176,8 +176,8 @@ static cq_module *d_new(int64_t in)
     return mixed_new(&cls, rows, 6);
 }
 
-/* Two branches fork at their end: x through a and through b, joined. */
-static cq_tensor *fork(cq_ctx *cx, mixed *m, int a, int b, cq_tensor *x)
+/* Two branches split at their end: x through a and through b, joined. */
+static cq_tensor *branch(cq_ctx *cx, mixed *m, int a, int b, cq_tensor *x)
 {
     return cq_cat(cx, 2,
                   (cq_tensor *[]){ cq_call(cx, m->convs[a], x), cq_call(cx, m->convs[b], x) }, 1);
@@ -187,8 +187,8 @@ static cq_tensor *e_forward(cq_ctx *cx, void *self, cq_tensor *x)
 {
     return cq_cat(cx, 4,
                   (cq_tensor *[]){ chain(cx, self, 0, 0, x),
-                                   fork(cx, self, 2, 3, chain(cx, self, 1, 1, x)),
-                                   fork(cx, self, 6, 7, chain(cx, self, 4, 5, x)),
+                                   branch(cx, self, 2, 3, chain(cx, self, 1, 1, x)),
+                                   branch(cx, self, 6, 7, chain(cx, self, 4, 5, x)),
                                    chain(cx, self, 8, 8, average(cx, x)) },
                   1);
 }

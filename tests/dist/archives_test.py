@@ -9,8 +9,9 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import zipfile
 
-from roots import DIST, MODEL, ROOT, Report, Skip, one, run
+from roots import DIST, MODEL, ROOT, Report, Skip, check_imports, one, run
 
 FILES = ["bin/calque", "share/man/man1/calque.1", "share/bash-completion/completions/calque",
          "share/zsh/site-functions/_calque", "share/fish/vendor_completions.d/calque.fish",
@@ -27,7 +28,7 @@ def check_sums():
 def check_bill():
     bill = json.loads(one("calque-*.spdx.json").read_text())
     assert bill["spdxVersion"] == "SPDX-2.3"
-    assert {package["name"] for package in bill["packages"]} == {"calque", "jansson", "zlib", "musl"}
+    assert {package["name"] for package in bill["packages"]} == {"calque", "jansson", "zlib", "musl", "mingw-w64"}
     for file in bill["files"]:
         data = (DIST / file["fileName"]).read_bytes()
         assert file["checksums"][0]["checksumValue"] == hashlib.sha256(data).hexdigest(), file["fileName"]
@@ -57,6 +58,10 @@ def check_first_commands(processor, folder):
     work.mkdir()
     shutil.copy(MODEL, work / "model.pt2")
     start = {"x86_64": ROOT / "tests/cross/empty_root.sh", "aarch64": ROOT / "tests/cross/aarch64.sh"}[processor]
+    run_first_commands(start, binary, work)
+
+
+def run_first_commands(start, binary, work):
     environment = dict(os.environ, CALQUE_BINARY=str(binary))
     for command, said in [(["--version"], "calque 0.1.0"), (["export", "model.pt2", "--verify"], "verified"),
                           (["check", "model.onnx"], ""), (["info", "model.onnx"], "opset"),
@@ -65,10 +70,25 @@ def check_first_commands(processor, folder):
         assert said in out, f"calque {' '.join(command)} printed {out}"
 
 
+def check_windows(folder):
+    """The program needs no library but those of Windows, and runs the first commands in wine."""
+    with zipfile.ZipFile(one("calque-*-windows-x86_64.zip")) as archive:
+        archive.extractall(folder)
+    top, = folder.iterdir()
+    assert {"LICENSE.txt", "LICENSE.mingw-w64.txt", "README.md"} <= {path.name for path in top.iterdir()}
+    check_imports(top / "calque.exe")
+    if not shutil.which("wine"):
+        raise Skip("wine is not installed; tools/setup.sh windows installs it")
+    work = folder / "work"
+    work.mkdir()
+    shutil.copy(MODEL, work / "model.pt2")
+    run_first_commands(ROOT / "tests/cross/windows.sh", top / "calque.exe", work)
+
+
 def check_again():
     """The archives of the same files are the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        for part in ("source", "archives"):
+        for part in ("source", "archives", "windows"):
             run([sys.executable, ROOT / "tools/dist.py", "--out", folder, part])
         for path in pathlib.Path(folder).iterdir():
             assert path.read_bytes() == (DIST / path.name).read_bytes(), f"{path.name} differs"
@@ -103,6 +123,8 @@ def main():
     for processor in ("x86_64", "aarch64"):
         with report.case(f"first commands, {processor}"), tempfile.TemporaryDirectory() as folder:
             check_first_commands(processor, pathlib.Path(folder))
+    with report.case("first commands, Windows"), tempfile.TemporaryDirectory() as folder:
+        check_windows(pathlib.Path(folder))
     return report.finish()
 
 

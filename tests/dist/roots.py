@@ -1,6 +1,7 @@
 """Helpers of the package tests: the files of build/dist, and commands in empty systems."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,13 @@ def run(command, **keywords):
                           stderr=subprocess.STDOUT, **keywords)
     assert done.returncode == 0, f"{' '.join(map(str, command[-6:]))}: exit {done.returncode}\n{done.stdout[-3000:]}"
     return done.stdout
+
+
+def check_imports(path):
+    """A program or library for Windows imports only from libraries that every Windows has."""
+    names = {name.lower() for name in re.findall(r"DLL Name: (\S+)", run(["x86_64-w64-mingw32-objdump", "-p", path]))}
+    system = {"kernel32.dll", "msvcrt.dll", "advapi32.dll", "shell32.dll", "user32.dll"}
+    assert names and names <= system, f"{path.name} imports from {names - system}"
 
 
 def run_in(suite, folder, command):

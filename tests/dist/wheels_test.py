@@ -2,6 +2,7 @@
 """The wheels: the C library they need, their contents, and installing them in Debian 11, 12, 13 and sid."""
 import base64
 import hashlib
+import os
 import pathlib
 import re
 import shutil
@@ -9,7 +10,7 @@ import sys
 import tempfile
 import zipfile
 
-from roots import CACHE, DIST, MODEL, SUITES, ROOT, Report, Skip, one, run, run_in
+from roots import CACHE, DIST, MODEL, SUITES, ROOT, Report, Skip, check_imports, one, run, run_in
 
 LEVEL = (2, 31)
 LIBRARIES = {"manylinux": {"libc.so.6", "libm.so.6", "libpthread.so.0", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2"},
@@ -64,7 +65,9 @@ def check_record(tag):
             data = archive.read(path)
             value = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             assert path == name or (digest, int(size)) == (f"sha256={value}", len(data)), path
-        for path in ("calque/bin/calque", "calque/libcalque.so.0"):
+        programs = ["calque/bin/calque.exe", "calque/libcalque.dll"] if tag == "win_amd64" else \
+            ["calque/bin/calque", "calque/libcalque.so.0"]
+        for path in programs:
             assert archive.getinfo(path).external_attr >> 16 & 0o111, f"{path} cannot be executed"
 
 
@@ -82,6 +85,40 @@ python3 try.py
 python3 -m calque check model.onnx"""
     out = run_in(suite, folder, ["sh", "-c", script]).splitlines()
     assert "[0.0, 2.0]" in out and "True True" in out and "calque 0.1.0" in out, "\n".join(out)
+
+
+WINDOWS_LOADER = """
+#include <stdio.h>
+#include <windows.h>
+int main(int argc, char **argv)
+{
+    HMODULE library = LoadLibraryA(argv[argc - 1]);
+    const char *(*version)(void) = library ? (const char *(*)(void))(void *)GetProcAddress(library, "cq_version_string") : 0;
+
+    puts(version ? version() : "not loaded");
+    return !version;
+}
+"""
+
+
+def check_windows(folder):
+    """The library imports nothing but Windows, exports every function that the module declares, and loads in wine."""
+    with zipfile.ZipFile(one("calque-*-py3-none-win_amd64.whl")) as archive:
+        archive.extractall(folder)
+    library = folder / "calque/libcalque.dll"
+    check_imports(library)
+    check_imports(folder / "calque/bin/calque.exe")
+    exported = set(re.findall(r"^\s*\[ *\d+\]\s+(?:\+base\[ *\d+\]\s+)?[0-9a-f]+\s+(\w+)$",
+                              run(["x86_64-w64-mingw32-objdump", "-p", library]), re.M))
+    declared = set(re.findall(r'^\s+"(cq_\w+)": ', (ROOT / "python/calque/_abi.py").read_text(), re.M))
+    assert declared and declared <= exported, f"the library lacks {sorted(declared - exported)[:5]}"
+    assert all(name.startswith("cq_") for name in exported), "the library shows symbols of its libraries"
+    if not shutil.which("wine"):
+        raise Skip("wine is not installed; tools/setup.sh windows installs it")
+    (folder / "load.c").write_text(WINDOWS_LOADER)
+    run(["x86_64-w64-mingw32-gcc-posix", "-static", folder / "load.c", "-o", folder / "load.exe"])
+    said = run([ROOT / "tests/cross/windows.sh", library], env=dict(os.environ, CALQUE_BINARY=str(folder / "load.exe")))
+    assert said.strip() == "0.1.0", said
 
 
 def check_musl(processor, folder):
@@ -111,6 +148,10 @@ def main():
                 check_record(tag)
         with report.case(f"musl, {processor}"), tempfile.TemporaryDirectory() as folder:
             check_musl(processor, pathlib.Path(folder))
+    with report.case("RECORD of win_amd64"):
+        check_record("win_amd64")
+    with report.case("library of win_amd64"), tempfile.TemporaryDirectory() as folder:
+        check_windows(pathlib.Path(folder))
     for suite in SUITES:
         with report.case(f"pip install in {suite}"), tempfile.TemporaryDirectory() as folder:
             check_install(suite, pathlib.Path(folder))

@@ -9,6 +9,7 @@
  * try statement an import is resolved at once, because its failure decides the branch. */
 #include "script/python/python.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "lang/desugar.h"
 #include "lang/library.h"
@@ -633,7 +634,7 @@ cq_status cq_python_add_path(cq_program *p, const char *folder)
  * __init__.py. Imports are searched in its folder and in the folder of the package. */
 static cq_status name_main(cq_program *p, const char *path, char *name, size_t size)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *slash = cq_path_separator(path), *base = slash ? slash + 1 : path;
     size_t      end = slash ? (size_t)(slash - path) : 0, at;
     char        init[PATH_SIZE];
 
@@ -641,11 +642,11 @@ static cq_status name_main(cq_program *p, const char *path, char *name, size_t s
     snprintf(name, size, "%.*s", (int)strcspn(base, "."), base);
     for (at = end; at > 0; at = end) {
         char   longer[NAME_SIZE];
-        size_t from = at;
+        size_t from;
 
+        snprintf(init, sizeof init, "%.*s", (int)at, path);
+        from = (size_t)(cq_path_name(init) - init);
         snprintf(init, sizeof init, "%.*s/__init__.py", (int)at, path);
-        while (from > 0 && path[from - 1] != '/')
-            from--;
         if (cq_file_type_of(init) != CQ_FILE_REGULAR || path[from] == '.')
             break;
         snprintf(longer, sizeof longer, "%.*s.%.*s", (int)(at - from), path + from, NAME_SIZE / 2,

@@ -1,0 +1,16 @@
+# Windows on x86-64 with mingw-w64, and static jansson and zlib that tools/cross.sh builds. The program needs no library
+# but those of Windows.
+set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/x86_64-windows)
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_FIND_ROOT_PATH ${CALQUE_CROSS} /usr/x86_64-w64-mingw32)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-static -Wl,--no-insert-timestamp")
+set(CMAKE_CROSSCOMPILING_EMULATOR wine)
+set(ENV{PKG_CONFIG_LIBDIR} ${CALQUE_CROSS}/lib/pkgconfig)

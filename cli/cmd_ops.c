@@ -97,6 +97,8 @@ static int run(const cli_args *args)
             put_line(&op);
         first = false;
     }
+    if (cq_last_error()->status != CQ_E_NOT_FOUND) /* it ended before the last one */
+        return cli_fail();
     if (json)
         puts(first ? "]" : "\n]");
     return first && args->n_operands

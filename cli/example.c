@@ -147,21 +147,24 @@ static cq_status outline(cq_args **out, const cli_example *e)
 }
 
 /* Inputs of a program are called after the parameters that they are given to. */
-static void name_by_params(cli_example *e, const cli_signature *s)
+static int name_by_params(cli_example *e, const cli_signature *s)
 {
     static const char *params[CLI_MAX_INPUTS];
-    cq_args           *args;
+    cq_status          status = CQ_OK;
+    cq_args           *args   = NULL;
 
     for (size_t i = 0; i < s->n_params; i++)
         params[i] = s->params[i].is_hidden ? "" : s->params[i].name;
-    if (s->n_params && outline(&args, e) == CQ_OK)
-        cq_args_each_name(args, params, s->n_params, keep_name, &(naming){ e, 0 });
     if (s->n_params)
-        cq_args_free(args);
+        status = outline(&args, e);
+    if (s->n_params && status == CQ_OK)
+        status = cq_args_each_name(args, params, s->n_params, keep_name, &(naming){ e, 0 });
+    cq_args_free(args);
     for (size_t i = 0; i < s->n_params; i++)
         for (size_t k = 0; s->params[i].is_hidden && k < e->n; k++)
             if (strcmp(e->names[k], s->params[i].name) == 0)
                 e->names[k][0] = '\0';
+    return cli_result(status);
 }
 
 int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *s)
@@ -177,15 +180,14 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
     if (!folder || !e->structure) /* inputs of an args.json are named by the export */
-        name_by_params(e, s);
+        CLI_TRY(name_by_params(e, s));
     size_named_axes(e, s);
     share_sizes(e);
     if (e->n || e->structure || is_of_another_entry(args))
         return CLI_DONE;
     for (; e->n < s->n_own; e->n++)
         e->inputs[e->n] = s->own[e->n];
-    name_by_params(e, s);
-    return CLI_DONE;
+    return name_by_params(e, s);
 }
 
 /* A file may be given with sizes: sizes that are numbers must match it. */

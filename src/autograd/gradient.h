@@ -57,6 +57,9 @@ struct cq_grad {
     size_t n_slots;
 };
 
+/* Builds the table of rows. Whatever finds rows calls it first: without memory all are missing. */
+cq_status cq_gradients_ready(void);
+
 /* The row of an operator; NULL if it has none. */
 const cq_gradient *cq_gradient_find(const cq_op *op);
 

@@ -3,8 +3,8 @@
 #include "aten/core/body.h"
 #include "aten/core/custom.h"
 #include "autograd/gradient.h"
-#include "base/lock.h"
 #include "base/map.h"
+#include "base/once.h"
 
 static const cq_gradient *const families[] = {
     cq_gradients_pointwise, cq_gradients_functions, cq_gradients_cast,   cq_gradients_creation,
@@ -14,11 +14,11 @@ static const cq_gradient *const families[] = {
 };
 
 static struct {
-    cq_once_flag once;
-    cq_arena    *arena;
-    cq_ptr_map   by_op;
+    cq_once    once;
+    cq_arena  *arena;
+    cq_ptr_map by_op;
     CQ_VEC(const cq_gradient *) of_library; /* rows for functions of lib/aten that have none in C */
-} table = { .once = CQ_ONCE_FLAG_INIT };
+} table = { .once = CQ_ONCE_INIT };
 
 static cq_status add(const cq_gradient *row)
 {
@@ -44,28 +44,47 @@ static cq_status add_function(const cq_decorator *d, void *user)
     return add(row);
 }
 
-/* A row that names no operator, or memory that is out, shows as a gradient that is missing; the
- * test that walks the rows finds the first. */
-static void build(void)
+static cq_status add_all(void)
 {
-    table.arena = cq_arena_new();
-    for (size_t f = 0; f < sizeof families / sizeof *families && table.arena; f++)
+    CQ_TRY(cq_ops_ready());
+    if (!(table.arena = cq_arena_new()))
+        return CQ_E_NO_MEMORY;
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const cq_gradient *row = families[f]; row->op; row++)
-            if (add(row) != CQ_OK)
-                return;
-    if (table.arena && cq_library_each("gradient", add_function, NULL) == CQ_OK)
-        cq_library_each("gradient_of", add_function, NULL);
+            CQ_TRY(add(row));
+    CQ_TRY(cq_library_each("gradient", add_function, NULL));
+    return cq_library_each("gradient_of", add_function, NULL);
+}
+
+/* A row that names no operator shows as a gradient that is missing; the test that walks the rows
+ * finds it. */
+static cq_status build(void)
+{
+    cq_status status = add_all();
+
+    if (status != CQ_OK) {
+        cq_ptr_map_clear(&table.by_op);
+        cq_vec_clear(&table.of_library);
+        cq_arena_free(table.arena);
+        table.arena = NULL;
+    }
+    return status;
+}
+
+cq_status cq_gradients_ready(void)
+{
+    return cq_once_call(&table.once, build);
 }
 
 static const cq_gradient *row_of(const cq_op *op)
 {
-    cq_once_do(&table.once, build);
-    return cq_ptr_map_get(&table.by_op, op);
+    return cq_gradients_ready() == CQ_OK ? cq_ptr_map_get(&table.by_op, op) : NULL;
 }
 
 const cq_gradient *cq_gradient_at(size_t index)
 {
-    cq_once_do(&table.once, build);
+    if (cq_gradients_ready() != CQ_OK)
+        return NULL;
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const cq_gradient *row = families[f]; row->op; row++)
             if (index-- == 0)

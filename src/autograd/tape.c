@@ -339,8 +339,10 @@ static const cq_listener listener = {
 CQ_API cq_status cq_tape_new(cq_tape **out)
 {
     CQ_NEED_OUT(out, true);
-    cq_tape *tape = *out = cq_zalloc(sizeof *tape);
+    cq_tape *tape;
 
+    CQ_TRY(cq_gradients_ready());
+    tape = *out = cq_zalloc(sizeof *tape);
     if (!tape)
         return CQ_E_NO_MEMORY;
     tape->arena = cq_arena_new();

@@ -346,8 +346,10 @@ cq_status cq_capture_gradients(cq_capture *cap, cq_ctx *cx, const cq_list *outpu
                                const cq_list *inputs, cq_tensor **gradients)
 {
     walk      w      = { .cap = cap, .cx = cx };
-    cq_status status = find_gradients(&w, outputs, seeds, inputs, gradients);
+    cq_status status = cq_gradients_ready();
 
+    if (status == CQ_OK)
+        status = find_gradients(&w, outputs, seeds, inputs, gradients);
     cq_ptr_map_clear(&w.depends);
     cq_ptr_map_clear(&w.gradients);
     cq_vec_clear(&w.blocks);

@@ -84,6 +84,8 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
     CQ_TRY(cq_export_functions(ex));
     CQ_TRY(cq_export_name(ex));
     CQ_TRY(ex->graph->status);
+    CQ_TRY(cq_symbols_check(&ex->source->symbols));
+    CQ_TRY(cq_symbols_check(&ex->graph->symbols));
     CQ_TRY(cq_export_lower(ex, out));
     for (size_t i = 0; i < ex->source->states.n; i++) {
         const cq_state_pair *s = &ex->source->states.items[i];

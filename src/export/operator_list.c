@@ -17,11 +17,16 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
 {
     CQ_NEED_ELSE(out, false);
     static const cq_exporter nobody = { 0 }; /* without rows of a user */
-    const cq_op             *op     = cq_op_at(index);
-    cq_symbolic_found        found  = { 0 };
+    const cq_op             *op;
+    cq_symbolic_found        found = { 0 };
 
-    if (!op)
+    if (cq_ops_ready() != CQ_OK || cq_gradients_ready() != CQ_OK)
         return false;
+    op = cq_op_at(index);
+    if (!op) {
+        cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the table has no operator %zu", index);
+        return false;
+    }
     *out = (cq_op_info){
         .schema       = op->def->schema,
         .about        = cq_op_about(op),
@@ -29,6 +34,8 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
         .obstacle     = "",
         .has_gradient = has_gradient(op),
     };
+    if (!out->about)
+        return false;
     for (int opset = CQ_OPSET_OLDEST; opset <= CQ_OPSET_NEWEST && !out->first_opset; opset++) {
         if (cq_symbolic_find(&found, &nobody, op->schema->full, opset) != CQ_OK)
             return false;

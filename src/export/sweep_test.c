@@ -11,6 +11,9 @@
 #include <calque/session.h>
 #include <calque/testcase.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const char program[] = "def part(x, n: int):\n"
                               "    return [x * float(i) for i in range(n)]\n"
                               "def forward(x):\n"
@@ -239,6 +242,61 @@ TEST(sweep, whatever_is_done_with_a_model)
     cq_tensor_release(e.x);
 }
 
-RUN_TESTS(TEST_OF(sweep, the_table_of_operators), TEST_OF(sweep, from_source_text_to_bytes),
+/* In a process that has built no table yet: one allocation fails, then everything works. */
+static int fail_once(long at)
+{
+    float      numbers[] = { 1, 2, 3, 4 };
+    cq_tensor *x, *inputs[2];
+    encoded    e      = { 0 };
+    cq_status  status = CQ_OK;
+
+    if (cq_tensor_new(&x, CQ_DTYPE_F32, 1, (int64_t[]){ 2 }, numbers) != CQ_OK ||
+        cq_tensor_new(&inputs[0], CQ_DTYPE_F32, 2, (int64_t[]){ 2, 2 }, numbers) != CQ_OK)
+        return 2;
+    inputs[1] = inputs[0];
+    for (int again = 0; again < 2; again++) {
+        cq_script     *s = NULL;
+        cq_args       *args;
+        cq_onnx_model *m = NULL;
+
+        cq_alloc_fail_at(again ? 0 : at);
+        status = take_gradients(inputs);
+        if (status == CQ_OK || again)
+            status = cq_script_compile(&s, program, "sweep.py");
+        if (status == CQ_OK)
+            status = cq_args_new(&args);
+        if (status == CQ_OK)
+            status = cq_args_add_tensor(args, x);
+        if (status == CQ_OK)
+            status = cq_script_export(&m, s, "forward", args, 0, NULL);
+        if (status == CQ_OK)
+            status = cq_onnx_model_encode(&e.bytes, &e.size, m);
+        e.x = x;
+        if (status == CQ_OK)
+            status = use(&e);
+        if (status != CQ_OK && (again || status != CQ_E_NO_MEMORY)) {
+            print_error("allocation %ld, run %d: %s\n", at, again + 1, cq_last_error()->message);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+TEST(sweep, a_failure_while_tables_are_built_does_not_last)
+{
+    for (long at = 1; at < 60000; at += at < 100 ? 7 : at / 12) {
+        int   status = 0;
+        pid_t child  = fork();
+
+        CHECK(child >= 0);
+        if (child == 0)
+            _exit(fail_once(at)); /* without its leaks */
+        CHECK_INT(child, waitpid(child, &status, 0));
+        CHECK_INT(0, status);
+    }
+}
+
+RUN_TESTS(TEST_OF(sweep, a_failure_while_tables_are_built_does_not_last),
+          TEST_OF(sweep, the_table_of_operators), TEST_OF(sweep, from_source_text_to_bytes),
           TEST_OF(sweep, gradients_of_a_program), TEST_OF(sweep, reading_an_archive),
           TEST_OF(sweep, whatever_is_done_with_a_model))

@@ -21,9 +21,10 @@ typedef struct cq_lang_host cq_lang_host;
 struct cq_lang_host {
     /* Resolves a call of name with these arguments; keywords are NULL for positional arguments.
      * Methods are called with their object as the first argument, and an attribute is a call of
-     * ".shape". The result is in arena and is passed to call. NULL: the name is unknown, or does
-     * not accept such arguments. */
-    const void *(*link)(cq_arena *arena, const char *name, const char *const *keywords, size_t n);
+     * ".shape". The result is in arena and is passed to call. It is NULL if the name is unknown, or
+     * does not accept such arguments; only a lack of memory is a failure. */
+    cq_status (*link)(const void **out, cq_arena *arena, const char *name,
+                      const char *const *keywords, size_t n);
 
     /* Whether plain names that are neither functions of the file nor imported are the host's. */
     bool has_plain_names;

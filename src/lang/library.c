@@ -530,25 +530,25 @@ static cq_status parse_import(cq_lib_file *file, cq_span text)
     return status;
 }
 
-/* An error of an import shows as a name that is not defined; the test that links everything finds
- * it. */
-static void parse_imports(cq_lib_file *file)
+cq_status cq_library_parse_imports(cq_lib_file *file)
 {
+    cq_status status = CQ_OK;
+
+    if (atomic_load_explicit(&file->has_imports, memory_order_acquire))
+        return CQ_OK;
     cq_mutex_lock(&parse_lock);
     if (!atomic_load_explicit(&file->has_imports, memory_order_relaxed)) {
-        for (size_t i = 0; i < file->import_texts.n; i++)
-            if (parse_import(file, file->import_texts.items[i]) != CQ_OK)
-                break;
-        atomic_store_explicit(&file->has_imports, true, memory_order_release);
+        for (size_t i = 0; i < file->import_texts.n && status == CQ_OK; i++)
+            status = parse_import(file, file->import_texts.items[i]);
+        atomic_store_explicit(&file->has_imports, status == CQ_OK, memory_order_release);
     }
     cq_mutex_unlock(&parse_lock);
+    return status;
 }
 
 const char *cq_library_import(cq_lib_file *file, const char *name)
 {
-    if (!atomic_load_explicit(&file->has_imports, memory_order_acquire))
-        parse_imports(file);
-    return cq_map_get(&file->imports, name);
+    return cq_library_parse_imports(file) == CQ_OK ? cq_map_get(&file->imports, name) : NULL;
 }
 
 static cq_lib_function *find_function(const cq_lib_file *file, const char *name)
@@ -632,13 +632,13 @@ static const char *about_of(cq_lib_function *f)
     out = cq_arena_strndup(f->file->arena, text, len);
     if (out && isupper((unsigned char)out[0]) && islower((unsigned char)out[1]))
         out[0] = (char)tolower((unsigned char)out[0]);
-    return out ? out : "";
+    return out;
 }
 
 const char *cq_library_about(cq_lib_function *f)
 {
     if (cq_library_parse(f) != CQ_OK)
-        return "";
+        return NULL;
     cq_mutex_lock(&parse_lock);
     if (!f->about)
         f->about = about_of(f);

@@ -73,6 +73,10 @@ cq_status cq_library_ready(void);
 cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *d, void *user),
                           void       *user);
 
+/* Parses the imports of a file on first use. Whatever resolves names calls it first: if it fails,
+ * imported names are unknown. */
+cq_status cq_library_parse_imports(cq_lib_file *file);
+
 /* Resolves a name in a file: one of its functions, or an imported one; otherwise NULL. */
 cq_lib_function *cq_library_find(cq_lib_file *file, const char *name);
 /* A function of a module of the library: "onnx.common", "given". */
@@ -85,7 +89,7 @@ const char *cq_library_import(cq_lib_file *file, const char *name);
 /* The syntax tree of a function; parses it on first use. */
 cq_status cq_library_parse(cq_lib_function *f);
 
-/* The first line of its docstring, "" without one. */
+/* The first line of its docstring, "" without one; NULL if memory is out. */
 const char *cq_library_about(cq_lib_function *f);
 
 /* Every function, for tests: cq_library_at(0), … until NULL. */

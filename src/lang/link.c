@@ -175,7 +175,9 @@ static cq_lang_target *link_call(linker *k, const char *plain, const char *name,
     t->builtin = find_builtin(name, n);
     /* A plain name that is not imported is Python's. */
     if (!*plain || strcmp(plain, name) != 0 || (k->host->has_plain_names && !t->builtin))
-        t->host = k->host->link(k->unit->arena, name, keywords, n);
+        k->status = k->host->link(&t->host, k->unit->arena, name, keywords, n);
+    if (k->status != CQ_OK)
+        return t;
     if (!t->builtin && !t->host && k->host->function && (t->function = k->host->function(name)))
         link_function(k, t, keywords, n, at);
     if (!t->builtin && !t->host && !t->function)
@@ -206,6 +208,8 @@ static void link_call_expr(linker *k, cq_ast_expr *x)
     cq_lang_target *t                           = NULL;
 
     if (dotted_name(k, callee, &name)) {
+        if (k->status == CQ_OK)
+            k->status = name.status; /* else a shorter name would be looked up */
         link_arguments(k, x, keywords, &n);
         if (k->status == CQ_OK)
             t = link_call(k, callee->kind == CQ_X_NAME ? callee->u.name : "", cq_str_text(&name),
@@ -224,8 +228,6 @@ static void link_call_expr(linker *k, cq_ast_expr *x)
         fail(k, callee->at, "the library calls functions by their names only");
     }
     x->u.call.target = t;
-    if (name.status != CQ_OK && k->status == CQ_OK)
-        k->status = name.status;
     cq_str_clear(&name);
 }
 
@@ -267,7 +269,9 @@ static bool link_table(linker *k, cq_ast_expr *x, const char *name)
     cq_ast_expr     *callee;
     cq_lang_target  *t;
 
-    if (!f || cq_library_parse(f) != CQ_OK || f->def->n_params)
+    if (f && (k->status = cq_library_parse(f)) != CQ_OK)
+        return true;
+    if (!f || f->def->n_params)
         return false;
     callee = cq_arena_copy(k->unit->arena, x, sizeof *x);
     t      = cq_arena_zalloc(k->unit->arena, sizeof *t);
@@ -520,6 +524,7 @@ cq_status cq_lang_link(cq_lib_function *f, const cq_lang_host *host)
     if (atomic_load_explicit(&f->is_linked, memory_order_acquire))
         return CQ_OK;
     CQ_TRY(cq_library_parse(f));
+    CQ_TRY(cq_library_parse_imports(f->file));
     cq_mutex_lock(&lock);
     if (!atomic_load_explicit(&f->is_linked, memory_order_relaxed)) {
         status = link_whole(f, host);

@@ -1,8 +1,8 @@
 /* Finds and parses schema rows. All rows are indexed by name on first use, which reads their first
  * two words; a row is parsed when it is first needed, and kept. schema_check.c checks nodes. */
 #include "onnx/schema.h"
-#include "base/lock.h"
 #include "base/map.h"
+#include "base/once.h"
 #include "onnx/ops/rows.h"
 
 #include <stdio.h>
@@ -42,13 +42,12 @@ typedef struct entry {
 } entry;
 
 static struct {
-    cq_once_flag once;
-    cq_status    status;
-    cq_arena    *arena;
-    cq_map       newest; /* "domain:name" to entry */
-    entry       *entries;
-    size_t       n;
-} table = { .once = CQ_ONCE_FLAG_INIT };
+    cq_once   once;
+    cq_arena *arena;
+    cq_map    newest; /* "domain:name" to entry */
+    entry    *entries;
+    size_t    n;
+} table = { .once = CQ_ONCE_INIT };
 
 static cq_mutex parse_lock = CQ_MUTEX_INIT;
 
@@ -424,19 +423,27 @@ static cq_status index_row(entry *e, const char *domain, const char *text)
     return cq_map_set(&table.newest, key, e);
 }
 
-static void build_index(void)
+static cq_status build_index(void)
 {
-    size_t n = 0;
+    cq_status status;
+    size_t    n = 0;
 
     for (size_t f = 0; f < COUNT(families); f++)
         for (const char *const *row = families[f].rows; *row; row++)
             n++;
     table.arena   = cq_arena_new();
     table.entries = table.arena ? cq_arena_array(table.arena, n, sizeof *table.entries) : NULL;
-    table.status  = table.entries ? CQ_OK : CQ_E_NO_MEMORY;
+    table.n       = 0;
+    status        = table.entries ? CQ_OK : CQ_E_NO_MEMORY;
     for (size_t f = 0; f < COUNT(families); f++)
-        for (const char *const *row = families[f].rows; *row && table.status == CQ_OK; row++)
-            table.status = index_row(&table.entries[table.n++], families[f].domain, *row);
+        for (const char *const *row = families[f].rows; *row && status == CQ_OK; row++)
+            status = index_row(&table.entries[table.n++], families[f].domain, *row);
+    if (status != CQ_OK) {
+        cq_map_clear(&table.newest);
+        cq_arena_free(table.arena);
+        table.arena = NULL;
+    }
+    return status;
 }
 
 static cq_status parsed(const cq_onnx_schema **out, entry *e)
@@ -453,8 +460,7 @@ static cq_status parsed(const cq_onnx_schema **out, entry *e)
 
 static cq_status open_table(void)
 {
-    cq_once_do(&table.once, build_index);
-    return table.status == CQ_OK ? CQ_OK : cq_no_memory();
+    return cq_once_call(&table.once, build_index);
 }
 
 cq_status cq_onnx_schema_find(const cq_onnx_schema **out, const char *domain, const char *name,

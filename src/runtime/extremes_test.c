@@ -482,7 +482,10 @@ static bool is_elsewhere(const char *op)
 
 static bool can_run(const cq_onnx_schema *s)
 {
-    return !s->is_deprecated && !needs_graph(s) && cq_rt_row_find(s->domain, s->name, s->since);
+    const cq_rt_row *row = NULL;
+
+    return !s->is_deprecated && !needs_graph(s) &&
+           cq_rt_row_find(&row, s->domain, s->name, s->since) == CQ_OK && row;
 }
 
 TEST(extremes, no_number_makes_an_operator_crash)

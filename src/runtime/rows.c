@@ -1,8 +1,8 @@
 /* The index of kernel rows, built on first use. */
 #include "runtime/rows.h"
 
-#include "base/lock.h"
 #include "base/map.h"
+#include "base/once.h"
 #include "runtime/kernels/families.h"
 
 #include <stdio.h>
@@ -54,9 +54,9 @@ static const char *own_domain(const char *domain)
 /* "domain:op" to the first row of an operator; rows of one operator are neighbours, oldest
  * first. */
 static struct {
-    cq_once_flag once;
-    cq_map       first;
-} table = { .once = CQ_ONCE_FLAG_INIT };
+    cq_once once;
+    cq_map  first;
+} table = { .once = CQ_ONCE_INIT };
 
 static void make_key(char *key, size_t size, const char *domain, const char *op)
 {
@@ -65,28 +65,34 @@ static void make_key(char *key, size_t size, const char *domain, const char *op)
 
 enum { KEY_SIZE = 256 };
 
-static void build(void)
+static cq_status build(void)
 {
+    cq_status status = CQ_OK;
+
     for (size_t i = 0; i < N_FAMILIES; i++)
-        for (const cq_rt_row *row = families[i].rows; row->op; row++) {
+        for (const cq_rt_row *row = families[i].rows; row->op && status == CQ_OK; row++) {
             char key[KEY_SIZE];
 
             make_key(key, sizeof key, families[i].domain, row->op);
             if (!cq_map_has(&table.first, key))
-                (void)cq_map_set(&table.first, key, (void *)row); /* else it is missing */
+                status = cq_map_set(&table.first, key, (void *)row);
         }
+    if (status != CQ_OK)
+        cq_map_clear(&table.first);
+    return status;
 }
 
-const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t version)
+cq_status cq_rt_row_find(const cq_rt_row **out, const char *domain, const char *op, int64_t version)
 {
-    const cq_rt_row *best = NULL, *row;
+    const cq_rt_row *row;
     char             key[KEY_SIZE];
 
-    cq_once_do(&table.once, build);
+    *out = NULL;
+    CQ_TRY(cq_once_call(&table.once, build));
     make_key(key, sizeof key, own_domain(domain), op);
     row = cq_map_get(&table.first, key);
     for (; row && row->op && !strcmp(row->op, op); row++)
         if (row->since <= version)
-            best = row;
-    return best;
+            *out = row;
+    return CQ_OK;
 }

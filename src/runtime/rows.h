@@ -34,7 +34,8 @@ typedef struct cq_rt_row {
     int      arg; /* for rows that share a function */
 } cq_rt_row;
 
-/* NULL: unsupported. domain NULL, "" and "ai.onnx" are ONNX's own. */
-const cq_rt_row *cq_rt_row_find(const char *domain, const char *op, int64_t version);
+/* NULL in out: unsupported. domain NULL, "" and "ai.onnx" are ONNX's own. */
+cq_status cq_rt_row_find(const cq_rt_row **out, const char *domain, const char *op,
+                         int64_t version);
 
 #endif

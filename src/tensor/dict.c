@@ -345,6 +345,24 @@ bool cq_dict_remove(cq_dict *dict, cq_val key)
     return true;
 }
 
+void cq_dict_swap(cq_dict *a, cq_dict *b)
+{
+    struct cq_dict_entry *const entries = a->entries;
+    cq_dict_index *const        index   = a->index;
+    const size_t                n = a->n, cap = a->cap, n_skipped = a->n_skipped;
+
+    a->n         = b->n;
+    a->cap       = b->cap;
+    a->entries   = b->entries;
+    a->n_skipped = b->n_skipped;
+    a->index     = b->index;
+    b->n         = n;
+    b->cap       = cap;
+    b->entries   = entries;
+    b->n_skipped = n_skipped;
+    b->index     = index;
+}
+
 void cq_dict_clear(cq_dict *dict)
 {
     struct cq_dict_entry *entries = dict->entries, *base = base_of(dict);

@@ -165,6 +165,22 @@ cq_status cq_list_add(cq_list *list, const cq_list *from)
     return CQ_OK;
 }
 
+void cq_list_swap(cq_list *a, cq_list *b)
+{
+    const size_t      n = a->n, cap = a->cap;
+    cq_val *const     items  = a->items;
+    const void *const origin = a->origin;
+
+    a->n      = b->n;
+    a->cap    = b->cap;
+    a->items  = b->items;
+    a->origin = b->origin;
+    b->n      = n;
+    b->cap    = cap;
+    b->items  = items;
+    b->origin = origin;
+}
+
 void cq_list_clear(cq_list *list)
 {
     while (list->n)

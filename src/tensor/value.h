@@ -106,10 +106,12 @@ bool      cq_text_is_same(const cq_text *a, const cq_text *b); /* the same bytes
 cq_status cq_list_new(cq_list **out, size_t n);                /* n times None */
 cq_status cq_list_push(cq_list *list, cq_val v);               /* retains v */
 cq_status cq_list_add(cq_list *list, const cq_list *from);     /* all of its items */
+void      cq_list_swap(cq_list *a, cq_list *b);                /* their contents */
 void      cq_list_clear(cq_list *list);
 cq_status cq_dict_new(cq_dict **out);
 cq_status cq_dict_set(cq_dict *dict, cq_val key, cq_val value); /* retains both */
 cq_status cq_dict_add(cq_dict *dict, const cq_dict *from);      /* all of its entries */
+void      cq_dict_swap(cq_dict *a, cq_dict *b);                 /* their contents */
 cq_val   *cq_dict_get(const cq_dict *dict, cq_val key);         /* NULL: not there */
 cq_val   *cq_dict_get_text(const cq_dict *dict, const char *key);
 bool      cq_dict_remove(cq_dict *dict, cq_val key);

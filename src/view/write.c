@@ -130,6 +130,8 @@ static void add_attributes(cq_str *s, const cq_onnx_node *node)
         cq_str_add(s, ",");
         cq_view_json_text(s, cq_str_text(&text));
         cq_str_add(s, "]");
+        if (text.status != CQ_OK)
+            s->status = text.status;
         cq_str_clear(&text);
     }
     cq_str_add(s, "]");

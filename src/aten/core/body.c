@@ -1,6 +1,6 @@
 /* The host of bodies and gradients, see body.h: what names, calls and signs mean in lib/aten. */
 #include "aten/core/body.h"
-#include "base/lock.h"
+#include "base/once.h"
 #include "base/warn.h"
 
 #include <stdio.h>
@@ -28,14 +28,14 @@ typedef struct target {
     const char      *name;
 } target;
 
-static bool fits(cq_arena *arena, overload *o, const char *const *keywords, size_t n)
+/* params is as long as the call has arguments. */
+static bool fits(overload *o, uint8_t *params, const char *const *keywords, size_t n)
 {
-    const cq_schema *s      = o->op->schema;
-    uint8_t         *params = cq_arena_array(arena, n + 1, 1);
-    uint64_t         given  = 0;
+    const cq_schema *s     = o->op->schema;
+    uint64_t         given = 0;
 
     o->params = params;
-    for (size_t i = 0; i < n && params; i++) {
+    for (size_t i = 0; i < n; i++) {
         int at = keywords[i] ? cq_schema_find(s, keywords[i]) : (int)i;
 
         if (at < 0 || (size_t)at >= s->n_args || (given >> at & 1) ||
@@ -49,22 +49,25 @@ static bool fits(cq_arena *arena, overload *o, const char *const *keywords, size
     for (size_t i = 0; i < s->n_args; i++)
         if (!(given >> i & 1) && !s->args[i].has_default)
             return false;
-    return params != NULL;
+    return true;
 }
 
 /* The overloads of "aten::sum", or the one that the name has: "aten::sum.dim_IntList". */
-static size_t find_overloads(cq_arena *arena, overload *out, const char *name,
-                             const char *const *keywords, size_t n)
+static cq_status find_overloads(cq_arena *arena, overload *out, size_t *n_found, const char *name,
+                                const char *const *keywords, size_t n)
 {
-    const bool   one     = strchr(name, '.') != NULL;
-    const cq_op *op      = one ? cq_op_find(name) : cq_op_overloads(name);
-    size_t       n_found = 0;
+    const bool   one = strchr(name, '.') != NULL;
+    const cq_op *op  = one ? cq_op_find(name) : cq_op_overloads(name);
 
-    for (; op && n_found < MAX_OVERLOADS; op = one ? NULL : op->next) {
-        out[n_found] = (overload){ .op = op };
-        n_found += fits(arena, &out[n_found], keywords, n);
+    for (; op && *n_found < MAX_OVERLOADS; op = one ? NULL : op->next) {
+        uint8_t *params = cq_arena_array(arena, n + 1, 1);
+
+        if (!params)
+            return CQ_E_NO_MEMORY;
+        out[*n_found] = (overload){ .op = op };
+        *n_found += fits(&out[*n_found], params, keywords, n);
     }
-    return n_found;
+    return CQ_OK;
 }
 
 /* The operator of a dotted name: "aten::sum" for torch.sum and for a method. */
@@ -94,21 +97,22 @@ static const cq_native *find_native(const char *name, size_t n)
     return NULL;
 }
 
-static const void *link_target(cq_arena *arena, const char *name, const char *const *keywords,
-                               size_t n)
+static cq_status link_target(const void **out, cq_arena *arena, const char *name,
+                             const char *const *keywords, size_t n)
 {
     overload overloads[MAX_OVERLOADS];
     char     full[MAX_NAME];
     target  *t = cq_arena_zalloc(arena, sizeof *t);
 
     if (!t)
-        return NULL;
-    t->name   = name[0] == '.' ? name + 1 : cq_arena_strdup(arena, name);
+        return CQ_E_NO_MEMORY;
+    t->name   = cq_arena_strdup(arena, name[0] == '.' ? name + 1 : name);
     t->native = find_native(name, n);
     if (name[0] != '.' && operator_name(full, sizeof full, name))
-        t->n = find_overloads(arena, overloads, full, keywords, n);
-    t->overloads = cq_arena_copy(arena, overloads, t->n * sizeof *overloads + 1);
-    return (t->native || t->n) && t->overloads ? t : NULL;
+        CQ_TRY(find_overloads(arena, overloads, &t->n, full, keywords, n));
+    t->overloads = cq_arena_copy(arena, overloads, t->n * sizeof *overloads);
+    *out         = t->native || t->n ? t : NULL;
+    return t->name && (t->overloads || !t->n) ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
 /* torch.float32: dtypes and memory formats are the numbers that PyTorch has for them. */
@@ -218,21 +222,27 @@ static const struct sign {
 enum { N_SIGNS = sizeof signs / sizeof *signs };
 
 static struct {
-    cq_once_flag  once;
-    cq_arena     *arena;
-    const target *plain[N_SIGNS], *mirrored[N_SIGNS];
-} sign_targets = { .once = CQ_ONCE_FLAG_INIT };
+    cq_once     once;
+    cq_arena   *arena;
+    const void *plain[N_SIGNS], *mirrored[N_SIGNS]; /* targets */
+} sign_targets = { .once = CQ_ONCE_INIT };
 
-static void link_signs(void)
+static cq_status link_signs(void)
 {
     static const char *const none[2] = { NULL, NULL };
+    cq_arena                *arena   = cq_arena_new();
+    cq_status                status  = arena ? CQ_OK : CQ_E_NO_MEMORY;
 
-    sign_targets.arena = cq_arena_new();
-    for (size_t i = 0; i < N_SIGNS && sign_targets.arena; i++) {
-        sign_targets.plain[i] = link_target(sign_targets.arena, signs[i].name, none, 2);
-        if (signs[i].mirrored)
-            sign_targets.mirrored[i] = link_target(sign_targets.arena, signs[i].mirrored, none, 2);
+    for (size_t i = 0; i < N_SIGNS && status == CQ_OK; i++) {
+        status = link_target(&sign_targets.plain[i], arena, signs[i].name, none, 2);
+        if (status == CQ_OK && signs[i].mirrored)
+            status = link_target(&sign_targets.mirrored[i], arena, signs[i].mirrored, none, 2);
     }
+    if (status != CQ_OK)
+        cq_arena_free(arena);
+    else
+        sign_targets.arena = arena;
+    return status;
 }
 
 static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
@@ -240,7 +250,8 @@ static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     cq_body *body = body_of(l);
     size_t   i    = 0;
 
-    cq_once_do(&sign_targets.once, link_signs);
+    if (cq_once_call(&sign_targets.once, link_signs) != CQ_OK)
+        return cq_lang_fail(l, CQ_E_NO_MEMORY, "out of memory");
     while (i < N_SIGNS && signs[i].op != op)
         i++;
     if (i == N_SIGNS || !sign_targets.plain[i])

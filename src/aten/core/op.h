@@ -153,7 +153,7 @@ struct cq_op {
     cq_op_traits traits;
 };
 
-/* A few words about it, for `calque ops`. */
+/* A few words about it, for `calque ops`; NULL if memory is out. */
 const char *cq_op_about(const cq_op *op);
 
 /* Builds the table, if it is not built yet: afterwards looking up needs no memory. A context does

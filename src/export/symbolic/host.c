@@ -209,13 +209,14 @@ static const char **copy_keywords(cq_arena *arena, const char *const *keywords, 
     const char **out = cq_arena_array(arena, n + 1, sizeof *out);
 
     for (size_t i = 0; i < n && out; i++)
-        out[i] = keywords[i] ? cq_arena_strdup(arena, keywords[i]) : NULL;
+        if (keywords[i] && !(out[i] = cq_arena_strdup(arena, keywords[i])))
+            return NULL;
     return out;
 }
 
 /* Keywords of a native are for readers: its arguments are in order. */
-static const void *link_target(cq_arena *arena, const char *name, const char *const *keywords,
-                               size_t n)
+static cq_status link_target(const void **out, cq_arena *arena, const char *name,
+                             const char *const *keywords, size_t n)
 {
     static const char prefix[]    = "calque.onnx.";
     const bool        is_graph_op = strcmp(name, "op") == 0 && n >= 1 && !keywords[0];
@@ -224,18 +225,19 @@ static const void *link_target(cq_arena *arena, const char *name, const char *co
     if (strncmp(name, prefix, sizeof prefix - 1) == 0)
         name += sizeof prefix - 1;
     if (!t || !(t->keywords = copy_keywords(arena, keywords, n)))
-        return NULL;
+        return CQ_E_NO_MEMORY;
     if (is_graph_op) {
         t->has_suffixes = true;
-        return t;
-    }
-    if (is_operator(name)) {
+    } else if (is_operator(name)) {
         t->op   = cq_arena_strdup(arena, name);
         t->form = cq_node_form_find(name);
-        return t->op ? t : NULL;
+        if (!t->op)
+            return CQ_E_NO_MEMORY;
+    } else {
+        t->native = cq_sym_native_find(name, n);
     }
-    t->native = cq_sym_native_find(name, n);
-    return t->native ? t : NULL;
+    *out = is_graph_op || t->op || t->native ? t : NULL;
+    return CQ_OK;
 }
 
 /* torch.float32: dtypes are the numbers that PyTorch has for them. */

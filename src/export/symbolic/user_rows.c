@@ -165,6 +165,7 @@ static cq_status collect_registration(const cq_decorator *d, void *user)
     const char *function = cq_decorator_at(d, 0), *opset = cq_decorator_at(d, 1);
     cq_symbolic row = { .name = d->text };
 
+    CQ_TRY(cq_library_parse_imports(d->file));
     function     = function ? function : cq_decorator_value(d, "symbolic_fn");
     opset        = opset ? opset : cq_decorator_value(d, "opset_version");
     row.function = function ? cq_library_find(d->file, function) : NULL;

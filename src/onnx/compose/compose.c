@@ -170,8 +170,8 @@ typedef struct target {
     const char **keywords;
 } target;
 
-static const void *link_target(cq_arena *arena, const char *name, const char *const *keywords,
-                               size_t n)
+static cq_status link_target(const void **out, cq_arena *arena, const char *name,
+                             const char *const *keywords, size_t n)
 {
     static const char prefix[] = "calque.onnx.";
     target           *t        = cq_arena_zalloc(arena, sizeof *t);
@@ -179,13 +179,14 @@ static const void *link_target(cq_arena *arena, const char *name, const char *co
     if (strncmp(name, prefix, sizeof prefix - 1) == 0)
         name += sizeof prefix - 1;
     if (!t || !(t->keywords = cq_arena_array(arena, n + 1, sizeof *t->keywords)))
-        return NULL;
+        return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
-        t->keywords[i] = keywords[i] ? cq_arena_strdup(arena, keywords[i]) : NULL;
-    if (strcmp(name, "like") == 0 && n == 2)
-        return t;
-    t->op = isupper((unsigned char)name[0]) ? cq_arena_strdup(arena, name) : NULL;
-    return t->op ? t : NULL;
+        if (keywords[i] && !(t->keywords[i] = cq_arena_strdup(arena, keywords[i])))
+            return CQ_E_NO_MEMORY;
+    if (isupper((unsigned char)name[0]) && !(t->op = cq_arena_strdup(arena, name)))
+        return CQ_E_NO_MEMORY;
+    *out = t->op || (strcmp(name, "like") == 0 && n == 2) ? t : NULL;
+    return CQ_OK;
 }
 
 /* torch.int64 is ONNX's number of the type. */

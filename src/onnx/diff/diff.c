@@ -21,7 +21,9 @@ static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_g
 /* Takes what cq_diff_tensors and the like have found, if anything. */
 static void report(cq_diff *d, cq_onnx_rule rule, cq_str *why)
 {
-    if (why->len)
+    if (why->status != CQ_OK && d->c.status == CQ_OK)
+        d->c.status = why->status;
+    else if (why->len)
         cq_onnx_report(&d->c, rule, "%s", cq_str_text(why));
     cq_str_clear(why);
 }

@@ -2,7 +2,7 @@
  * looked up by name. */
 #include "onnx/infer/internal.h"
 
-#include "base/lock.h"
+#include "base/once.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,17 +34,21 @@ static const struct {
 };
 
 static struct {
-    cq_once_flag once;
-    cq_status    status;
-    cq_map       rows; /* name to its oldest row; the others follow it */
-} table = { .once = CQ_ONCE_FLAG_INIT };
+    cq_once once;
+    cq_map  rows; /* name to its oldest row; the others follow it */
+} table = { .once = CQ_ONCE_INIT };
 
-static void build_table(void)
+static cq_status build_table(void)
 {
+    cq_status status = CQ_OK;
+
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const cq_rule_row *row = families[f].rows; row->op; row++)
-            if (table.status == CQ_OK && !cq_map_has(&table.rows, row->op))
-                table.status = cq_map_set(&table.rows, row->op, (void *)row);
+            if (status == CQ_OK && !cq_map_has(&table.rows, row->op))
+                status = cq_map_set(&table.rows, row->op, (void *)row);
+    if (status != CQ_OK)
+        cq_map_clear(&table.rows);
+    return status;
 }
 
 cq_status cq_rule_need_list(cq_rule *r, size_t input)
@@ -61,9 +65,7 @@ cq_status cq_rule_find(const cq_rule_row **out, const cq_onnx_schema *schema, in
     const cq_rule_row *row;
 
     *out = NULL;
-    cq_once_do(&table.once, build_table);
-    if (table.status != CQ_OK)
-        return cq_no_memory();
+    CQ_TRY(cq_once_call(&table.once, build_table));
     if (!schema)
         return CQ_OK;
     /* Rows of one operator are adjacent, the oldest first. */

@@ -258,7 +258,7 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     CQ_TRY(cq_onnx_schema_check_to_run(node, version));
     CQ_TRY(add_step(&step, scope, node));
     CQ_TRY(cq_onnx_schema_find(&step->step.schema, node->domain, node->op_type, version));
-    step->step.row  = cq_rt_row_find(node->domain, node->op_type, version);
+    CQ_TRY(cq_rt_row_find(&step->step.row, node->domain, node->op_type, version));
     step->step.work = cq_rt_work_find(node->op_type);
     CQ_TRY(read_inputs(scope, step));
     if (!step->step.row || !step->step.schema) {

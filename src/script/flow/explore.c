@@ -32,10 +32,18 @@ static cq_status refill_list(cq_list *list, const cq_list *from)
     return cq_list_add(list, from);
 }
 
+/* The entries are there before the old ones go: without memory it stays as it is. */
 static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
 {
-    cq_dict_clear(dict);
-    return cq_dict_add(dict, from);
+    cq_dict  *copy;
+    cq_status status;
+
+    CQ_TRY(cq_dict_new(&copy));
+    status = cq_dict_add(copy, from);
+    if (status == CQ_OK)
+        cq_dict_swap(dict, copy);
+    cq_val_release(cq_val_of_dict(copy));
+    return status;
 }
 
 cq_status cq_place_restore(const cq_change *p)

@@ -157,9 +157,15 @@ static void put_back(cq_guard *g)
         cq_place_restore(&(cq_change){
             .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
     }
-    /* Memory for as many items is there: a container never gives it back. */
-    for (size_t i = 0; i < g->containers.n; i++)
-        cq_place_restore(&g->containers.items[i]);
+    /* Memory may be out: the copies give their contents, and get what is no longer wanted. */
+    for (size_t i = 0; i < g->containers.n; i++) {
+        const cq_change *c = &g->containers.items[i];
+
+        if (c->kind == CQ_CHANGE_LIST)
+            cq_list_swap(c->where, c->old.u.list);
+        else
+            cq_dict_swap(c->where, c->old.u.dict);
+    }
     for (size_t i = 0; i < g->memory.n; i++)
         memcpy(g->memory.items[i].storage->data, g->memory.items[i].bytes,
                g->memory.items[i].storage->size);

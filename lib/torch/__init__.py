@@ -160,8 +160,13 @@ def from_numpy(ndarray):
 
 
 def set_default_tensor_type(t):
-    raise NotImplementedError("torch.set_default_tensor_type is not implemented; "
-                              "use torch.set_default_dtype")
+    names = {"Float": float32, "Double": float64, "Half": float16, "BFloat16": bfloat16}
+    kinds = [(FloatTensor, float32), (DoubleTensor, float64), (HalfTensor, float16),
+             (BFloat16Tensor, bfloat16)]
+    if isinstance(t, str):
+        set_default_dtype(names[t.split(".")[-1].removesuffix("Tensor")])
+    else:
+        set_default_dtype([kind for make, kind in kinds if make is t][0])
 
 
 def broadcast_shapes(*shapes):

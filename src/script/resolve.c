@@ -68,7 +68,17 @@ static bool stores_last(const cq_fncall *c)
 
     return c->ev->program->python && c->name && CQ_IS_AMONG(c->name, names) &&
            (self.kind == CQ_VAL_LIST || self.kind == CQ_VAL_DICT) &&
-           cq_object_as(c->args[c->n - 1], CQ_OBJECT_INSTANCE);
+           (cq_object_as(c->args[c->n - 1], CQ_OBJECT_INSTANCE) ||
+            cq_object_as(c->args[c->n - 1], CQ_OBJECT_DTYPE));
+}
+
+/* print and "%s" % x show the object itself. */
+static bool shows_last(const cq_fncall *c)
+{
+    return c->ev->program->python && c->name &&
+           (strcmp(c->name, "print") == 0 ||
+            (c->n == 2 && c->args[0].kind == CQ_VAL_STR &&
+             cq_object_as(c->args[1], CQ_OBJECT_DTYPE) && strstr(c->name, "remainder")));
 }
 
 cq_status cq_fncall_unwrap(cq_fncall *c)
@@ -77,6 +87,8 @@ cq_status cq_fncall_unwrap(cq_fncall *c)
     cq_val       list;
     size_t       i = 0;
 
+    if (shows_last(c))
+        return CQ_OK;
     while (i < kept && !is_wrapped(c->args[i]))
         i++;
     if (i < kept) {

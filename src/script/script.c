@@ -519,12 +519,19 @@ cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
 {
     cq_alloc_budget outer = cq_alloc_set_budget((cq_alloc_budget){
         .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
-    cq_status       status;
+    const cq_python *py    = s->program->python;
+    cq_dtype         before = CQ_DTYPE_NONE;
+    cq_status        status;
+
+    if (py)
+        before = cq_set_default_float(py->default_float);
 
     cq_eval_charge_operators(ev, ev->cx);
     if (!s->program->has_max_steps)
         ev->straight_steps = straight_steps_for(s, input_bytes);
     status = cq_eval_blame_guess(ev, work(user));
+    if (py)
+        cq_set_default_float(before);
     cq_eval_charge_operators(NULL, ev->cx);
     s->program->n_steps += ev->steps;
     eval_clear(ev, s->root);

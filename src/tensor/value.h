@@ -68,6 +68,7 @@ struct cq_list {
         cq_list *next_dead; /* once it is unreferenced */
     };
     cq_val *items;
+    bool    is_size; /* of a tuple of Python source: it is a torch.Size */
 
     /* The graph value of the items, if the length is data-dependent: the list has no items then.
      * NULL: an ordinary list. */

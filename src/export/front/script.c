@@ -3,6 +3,7 @@
 
 #include "base/warn.h"
 #include "script/flow/state.h"
+#include "script/python/python.h"
 
 typedef struct script_call {
     cq_script     *script;
@@ -97,11 +98,15 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
                                   const cq_export_options *options)
 {
     CQ_NEED_OUT(out, script && args);
-    cq_status status;
+    cq_export_options o;
+    cq_status         status;
 
     script->program->reads_mode = false;
+    CQ_TRY(cq_export_options_take(&o, options));
+    if (script->program->python && o.default_dtype == CQ_DTYPE_NONE)
+        o.default_dtype = script->program->python->default_float;
     status = cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags, 0 },
-                                 NULL, options);
+                                 NULL, &o);
     if (status == CQ_OK && options && options->training == CQ_TRAINING_TRAIN &&
         !script->program->reads_mode)
         cq_warn(NULL, "training mode changes nothing: the program never asks for it (a traced one "

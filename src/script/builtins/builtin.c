@@ -512,14 +512,16 @@ static void format_float(cq_str *s, double f)
 
 static cq_status format_list(cq_eval *ev, cq_str *s, cq_val v)
 {
-    cq_str_add_char(s, v.kind == CQ_VAL_LIST ? '[' : '(');
+    const bool is_size = v.kind == CQ_VAL_TUPLE && v.u.list->is_size;
+
+    cq_str_add(s, is_size ? "torch.Size([" : v.kind == CQ_VAL_LIST ? "[" : "(");
     for (size_t i = 0; i < v.u.list->n && s->len < CQ_EVAL_MAX_TEXT; i++) {
         cq_str_add(s, i ? ", " : "");
         CQ_TRY(cq_eval_format(ev, s, v.u.list->items[i], true));
     }
-    if (v.kind == CQ_VAL_TUPLE && v.u.list->n == 1)
+    if (v.kind == CQ_VAL_TUPLE && v.u.list->n == 1 && !is_size)
         cq_str_add_char(s, ',');
-    cq_str_add_char(s, v.kind == CQ_VAL_LIST ? ']' : ')');
+    cq_str_add(s, is_size ? "])" : v.kind == CQ_VAL_LIST ? "]" : ")");
     return s->status;
 }
 

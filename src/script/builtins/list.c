@@ -340,6 +340,7 @@ static cq_status list_add(cq_fncall *c)
 {
     CQ_TRY(check_length(c, self(c)->n + c->args[1].u.list->n));
     CQ_TRY(copy_items(c, c->args[0], c->args[0].kind));
+    c->result.u.list->is_size = self(c)->is_size;
     return cq_list_add(c->result.u.list, c->args[1].u.list);
 }
 
@@ -522,6 +523,20 @@ cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds 
     return CQ_OK;
 }
 
+static cq_status text_slice(cq_fncall *c, const cq_text *of, const cq_bounds *b)
+{
+    cq_str    s = { 0 };
+    cq_status status;
+
+    for (int64_t i = b->start; b->step > 0 ? i < b->stop : i > b->stop; i += b->step)
+        cq_str_add_char(&s, of->text[i]);
+    status = s.status;
+    if (status == CQ_OK)
+        status = cq_builtin_text(c->ev, cq_str_text(&s), s.len, &c->result);
+    cq_str_clear(&s);
+    return status;
+}
+
 /* torch.slice(list, start, stop, step), as printed code has it. */
 static cq_status list_slice(cq_fncall *c)
 {
@@ -540,12 +555,12 @@ static cq_status list_slice(cq_fncall *c)
     }
     CQ_TRY(cq_builtin_bounds(c->ev, v, is_text ? of.u.text->len : of.u.list->n, &b));
     if (is_text && b.step != 1)
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a step cannot be %lld here",
-                       (long long)b.step);
+        return text_slice(c, of.u.text, &b);
     if (is_text)
         return cq_builtin_text(c->ev, of.u.text->text + b.start,
                                b.stop > b.start ? (size_t)(b.stop - b.start) : 0, &c->result);
     CQ_TRY(cq_eval_list(c->ev, NULL, 0, of.kind, &c->result));
+    c->result.u.list->is_size = of.u.list->is_size;
     for (int64_t i = b.start; b.step > 0 ? i < b.stop : i > b.stop; i += b.step)
         CQ_TRY(cq_list_push(c->result.u.list, of.u.list->items[i]));
     return CQ_OK;

@@ -1,6 +1,7 @@
 /* Functions that lib/torch and lib/python import from `calque`, because Python cannot express them.
  * Others are in lib/python/builtins.py, with names that begin with _native_. */
 #include "script/builtins/builtin.h"
+#include "aten/core/op.h"
 #include "base/str.h"
 #include "script/python/python.h"
 
@@ -25,16 +26,22 @@ static cq_status native_dtype(cq_fncall *c)
 
 static cq_status default_dtype(cq_fncall *c)
 {
-    return cq_python_dtype(c->ev, 6, &c->result);
+    return cq_python_dtype(c->ev, cq_dtype_to_torch(cq_default_float()), &c->result);
 }
 
+/* Until the program ends: cq_script_with_limits restores it before each call. */
 static cq_status set_default_dtype(cq_fncall *c)
 {
-    const cq_object *t = cq_object_as(c->args[0], CQ_OBJECT_DTYPE);
+    const cq_object *t     = cq_object_as(c->args[0], CQ_OBJECT_DTYPE);
+    const cq_dtype   dtype = t ? cq_dtype_from_torch(t->self.u.i.value) : CQ_DTYPE_NONE;
 
-    return t && t->self.u.i.value == 6 ? CQ_OK
-                                       : cq_fail(CQ_E_UNSUPPORTED, "set_default_dtype", NULL,
-                                                 "the default dtype is float32");
+    if (!cq_dtype_is_float(dtype))
+        return cq_python_raise(c->ev, "TypeError",
+                               "only floating-point types are supported as the default type");
+    cq_set_default_float(dtype);
+    c->ev->program->python->default_float = dtype;
+    c->result                             = CQ_NONE;
+    return CQ_OK;
 }
 
 /* The builtin function of an operator's name. */
@@ -266,12 +273,25 @@ static cq_status parameters_of(cq_fncall *c)
 /* Size(list) is a tuple. */
 static cq_status new_size(cq_fncall *c)
 {
-    cq_list *items;
+    static cq_list empty;
+    cq_list       *items = &empty;
 
-    if (!c->n)
-        return cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &c->result);
-    CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "Size", &items));
-    return cq_eval_list(c->ev, items->items, items->n, CQ_VAL_TUPLE, &c->result);
+    if (c->n)
+        CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "Size", &items));
+    CQ_TRY(cq_eval_list(c->ev, items->items, items->n, CQ_VAL_TUPLE, &c->result));
+    c->result.u.list->is_size = true;
+    return CQ_OK;
+}
+
+/* Size.numel() */
+static cq_status size_numel(cq_fncall *c)
+{
+    if (c->args[0].kind != CQ_VAL_TUPLE || !c->args[0].u.list->is_size)
+        return cq_fncall_decline(c);
+    c->result = cq_val_of_i64(1);
+    for (size_t i = 0; i < c->args[0].u.list->n; i++)
+        CQ_TRY(CQ_CALL(c->ev, &c->result, "aten::mul", c->result, c->args[0].u.list->items[i]));
+    return CQ_OK;
 }
 
 /* call_function(cls, run, args): of an autograd.Function, what forward computes. */
@@ -299,6 +319,7 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::call_function(cls, run, args)", .fn = call_function },
     { "calque::parameters_of(function)", .fn = parameters_of },
     { "Size(iterable?)", .fn = new_size },
+    { "numel(items self)", .fn = size_numel },
     { "Tensor(...)", .fn = call_torch, .how = false },
     { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
       .how = true },

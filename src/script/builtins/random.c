@@ -29,8 +29,36 @@ static double real_arg(const cq_fncall *c, size_t i, double missing)
     return v.kind == CQ_VAL_NONE ? missing : cq_val_real(v);
 }
 
+/* Normal numbers for a tensor of float16 or bfloat16: blocks of 16 numbers, of which the last one
+ * ends at the end. For float32 PyTorch draws the numbers of an incomplete block as well. */
+static cq_status draw_half(cq_tensor *whole, double a, double b)
+{
+    const int64_t n = cq_tensor_numel(whole), blocks = n / 16 * 16, last = 16;
+    cq_tensor    *first, *end;
+    cq_status     status;
+
+    if (n < 16 || n == blocks)
+        return cq_draw_normal(whole->storage, CQ_DTYPE_F32, a, b);
+    CQ_TRY(cq_tensor_new_uninit(&first, CQ_DTYPE_F32, 1, &blocks));
+    status = cq_tensor_new_uninit(&end, CQ_DTYPE_F32, 1, &last);
+    if (status == CQ_OK) {
+        float *to = (float *)cq_tensor_bytes(whole);
+
+        status = cq_draw_normal(first->storage, CQ_DTYPE_F32, a, b);
+        if (status == CQ_OK)
+            status = cq_draw_normal(end->storage, CQ_DTYPE_F32, a, b);
+        if (status == CQ_OK) {
+            memcpy(to, cq_tensor_bytes(first), (size_t)blocks * sizeof *to);
+            memcpy(to + n - last, cq_tensor_bytes(end), (size_t)last * sizeof *to);
+        }
+        cq_tensor_release(end);
+    }
+    cq_tensor_release(first);
+    return status;
+}
+
 /* uniform_ and normal_ of a part of a tensor, or of another dtype: through a whole float32
- * tensor. */
+ * tensor, as PyTorch 2 draws float16 and bfloat16. */
 static cq_status draw_part(cq_fncall *c, cq_tensor *t, double a, double b)
 {
     int64_t    sizes[CQ_MAX_RANK];
@@ -41,7 +69,11 @@ static cq_status draw_part(cq_fncall *c, cq_tensor *t, double a, double b)
         sizes[i] = t->sizes[i].value;
     CQ_TRY(cq_tensor_new_uninit(&whole, t->dtype == CQ_DTYPE_F64 ? CQ_DTYPE_F64 : CQ_DTYPE_F32,
                                 t->rank, sizes));
-    status = (c->row->how ? cq_draw_normal : cq_draw_uniform)(whole->storage, whole->dtype, a, b);
+    if (c->row->how && whole->dtype == CQ_DTYPE_F32 && t->dtype != CQ_DTYPE_F32)
+        status = draw_half(whole, a, b);
+    else
+        status =
+            (c->row->how ? cq_draw_normal : cq_draw_uniform)(whole->storage, whole->dtype, a, b);
     if (status == CQ_OK)
         status = cq_tensor_copy_into(t, whole);
     cq_tensor_release(whole);
@@ -123,11 +155,57 @@ static cq_status draw_new(cq_fncall *c)
     CQ_TRY(cq_fncall_run(&zeros));
     out = zeros.result;
     s   = out.kind == CQ_VAL_TENSOR ? whole_storage(out.u.tensor) : NULL;
+    c->result = out;
+    if (!s && out.kind == CQ_VAL_TENSOR && cq_dtype_is_float(out.u.tensor->dtype))
+        return draw_part(c, out.u.tensor, 0, 1);
     if (!s)
         return cq_fail(CQ_E_UNSUPPORTED, c->row->how ? "randn" : "rand", NULL,
-                       "expected float32 or float64");
-    c->result = out;
+                       "expected a floating-point dtype");
     return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, out.u.tensor->dtype, 0, 1);
+}
+
+/* An integer in [low, high): the remainder of 32 bits, or of 64 if the range needs more. */
+static int64_t draw_int(int64_t low, int64_t high)
+{
+    const uint64_t range = (uint64_t)high - (uint64_t)low;
+    uint64_t       bits  = cq_draw_u32();
+
+    if (range >> 32)
+        bits = bits << 32 | cq_draw_u32();
+    return (int64_t)((uint64_t)low + bits % range);
+}
+
+/* randint and randint_like: the operator makes a tensor of integers, which are replaced. */
+static cq_status draw_integers(cq_fncall *c)
+{
+    const size_t  first = c->row->how; /* of the bounds: high, or low and high */
+    const bool    two   = c->n > first + 1 && c->args[first + 1].kind == CQ_VAL_INT;
+    const cq_val  low   = cq_fncall_arg(c, two ? first : SIZE_MAX, "low");
+    const cq_val  to    = cq_fncall_arg(c, first + two, "high");
+    const int64_t from  = low.kind == CQ_VAL_INT ? low.u.i.value : 0;
+    cq_tensor    *t, *wide;
+    cq_fncall     made = *c;
+    int64_t       n, *data, sizes[CQ_MAX_RANK];
+    cq_status     status;
+
+    if (!is_building(c->ev) || to.kind != CQ_VAL_INT || to.u.i.expr)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_fncall_run_operator(&made));
+    c->result = made.result;
+    t         = made.result.kind == CQ_VAL_TENSOR ? made.result.u.tensor : NULL;
+    if (!t || cq_tensor_is_fake(t))
+        return CQ_OK;
+    n = cq_tensor_numel(t);
+    CQ_TRY(cq_eval_spend(c->ev, (uint64_t)n));
+    for (size_t i = 0; i < t->rank; i++)
+        sizes[i] = t->sizes[i].value;
+    CQ_TRY(cq_tensor_new_uninit(&wide, CQ_DTYPE_I64, t->rank, sizes));
+    data = (int64_t *)cq_tensor_bytes(wide);
+    for (int64_t i = 0; i < n; i++)
+        data[i] = draw_int(from, to.u.i.value);
+    status = cq_tensor_copy_into(t, wide);
+    cq_tensor_release(wide);
+    return status;
 }
 
 /* randperm(n): PyTorch swaps each element with one at or after it. */
@@ -165,5 +243,7 @@ const cq_builtin cq_builtins_random[] = {
     { "rand(...)", .fn = draw_new, .how = 0 },
     { "randn(...)", .fn = draw_new, .how = 1 },
     { "randperm(n)", .fn = permutation },
+    { "randint(...)", .fn = draw_integers, .how = 0 },
+    { "randint_like(...)", .fn = draw_integers, .how = 1 },
     { 0 },
 };

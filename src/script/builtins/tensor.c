@@ -231,7 +231,7 @@ static cq_status new_tensor(cq_fncall *c)
     if (s.has_complex)
         return cq_fail(CQ_E_UNSUPPORTED, "tensor", NULL, "complex tensors are not supported");
     dtype = asked.kind == CQ_VAL_INT ? cq_dtype_from_torch(asked.u.i.value)
-            : s.has_float || (s.rank && !s.has_int && s.sizes[0] == 0) ? CQ_DTYPE_F32
+            : s.has_float || (s.rank && !s.has_int && s.sizes[0] == 0) ? cq_default_float()
             : s.has_int                                                ? CQ_DTYPE_I64
                                                                        : CQ_DTYPE_BOOL;
     if (dtype == CQ_DTYPE_NONE)
@@ -263,7 +263,9 @@ static cq_status tensor_size(cq_fncall *c)
 
     t = c->args[0].u.tensor;
     if (dim.kind == CQ_VAL_NONE) {
-        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
+        CQ_TRY(cq_eval_list(c->ev, NULL, 0, c->ev->program->python ? CQ_VAL_TUPLE : CQ_VAL_LIST,
+                            &c->result));
+        c->result.u.list->is_size = c->ev->program->python != NULL;
         for (size_t i = 0; i < t->rank; i++)
             CQ_TRY(cq_list_push(c->result.u.list, cq_val_of_int(t->sizes[i])));
         return CQ_OK;

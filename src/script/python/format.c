@@ -70,7 +70,10 @@ cq_status cq_python_format(cq_eval *ev, cq_str *s, cq_val v, bool quoted, bool *
         break;
     case CQ_OBJECT_BUILTIN:
         cq_str_printf(s,
-                      cq_python_is_type_name(t->text) ? "<class '%s'>" : "<built-in function %s>",
+                      strcmp(t->text, "Size") == 0 || strcmp(t->text, "Tensor") == 0
+                          ? "<class 'torch.%s'>"
+                      : cq_python_is_type_name(t->text) ? "<class '%s'>"
+                                                        : "<built-in function %s>",
                       t->text);
         break;
     case CQ_OBJECT_FUNCTION:

@@ -36,6 +36,8 @@ static const char *native_type(cq_val v)
 
     if (v.kind == CQ_VAL_TENSOR && v.u.tensor->is_parameter)
         return "Parameter";
+    if (v.kind == CQ_VAL_TUPLE && v.u.list->is_size)
+        return "Size";
     if (v.kind != CQ_VAL_OBJECT)
         return names[v.kind];
     switch (t ? t->kind : CQ_OBJECT_UNDEFINED) {
@@ -76,7 +78,7 @@ static bool is_native(const char *name, const char *type)
     return strcmp(name, type) == 0 || strcmp(type, "object") == 0 ||
            (strcmp(type, "int") == 0 && strcmp(name, "bool") == 0) ||
            (strcmp(type, "Tensor") == 0 && strcmp(name, "Parameter") == 0) ||
-           (strcmp(type, "Size") == 0 && strcmp(name, "tuple") == 0);
+           (strcmp(type, "tuple") == 0 && strcmp(name, "Size") == 0);
 }
 
 /* A library class that represents builtin types: its attribute __natives__ lists their names, as
@@ -189,12 +191,8 @@ cq_status cq_python_dtype(cq_eval *ev, int64_t number, cq_val *out)
 cq_status cq_python_tensor_member(cq_eval *ev, cq_val v, const char *name, cq_val *out, bool *found)
 {
     *found = true;
-    if (strcmp(name, "shape") == 0) {
-        CQ_TRY(CQ_CALL(ev, out, "aten::size", v));
-        return out->kind == CQ_VAL_LIST
-                   ? cq_eval_list(ev, out->u.list->items, out->u.list->n, CQ_VAL_TUPLE, out)
-                   : CQ_OK;
-    }
+    if (strcmp(name, "shape") == 0)
+        return CQ_CALL(ev, out, "aten::size", v);
     if (strcmp(name, "dtype") == 0) {
         CQ_TRY(CQ_CALL(ev, out, "prim::dtype", v));
         return out->kind == CQ_VAL_INT ? cq_python_dtype(ev, out->u.i.value, out) : CQ_OK;

@@ -1,8 +1,11 @@
 #include "onnx/model.h"
+#include "onnx/schema.h"
 
 #include "test.h"
 
 #include <calque/edit.h>
+
+#include <stdio.h>
 
 static cq_onnx_model *parse(const char *text)
 {
@@ -50,7 +53,7 @@ static void an_opset_rises(void **state)
     CHECK_OK(cq_onnx_model_convert_opset(m, 21));
     CHECK_INT(21, cq_onnx_model_opset(m, ""));
     CHECK(m->ir_version >= 10);
-    check_ops(m, "Shape Flatten Softmax Reshape Unsqueeze");
+    check_ops(m, "Flatten Softmax Shape Reshape Constant Unsqueeze");
     prove(old_net, m, 0, 1e-5);
     cq_onnx_model_free(m);
 }
@@ -87,19 +90,81 @@ static void unequal_parts_of_split_get_sizes(void **state)
     }
 }
 
-static void all_nodes_that_cannot_be_said_are_listed(void **state)
+/* Along a dynamic axis the sizes of parts are computed. */
+static void parts_of_a_dynamic_axis_get_sizes(void **state)
 {
-    static const char text[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
-                               "g (float[3] x) => (float[3] y) { [one] a = Trilu (x)\n"
-                               "[two] y = LayerNormalization (a, x) }";
+    static const char text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+                               "g (float[n, 2] x) => (float[a, 2] p, float[b, 2] q) {\n"
+                               "p, q = Split <axis = 0, num_outputs = 2> (x) }";
     cq_onnx_model    *m      = parse(text);
 
     (void)state;
-    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_model_convert_opset(m, 11));
-    CHECK(strstr(cq_last_error()->message, "one (Trilu)"));
-    CHECK(strstr(cq_last_error()->message, "two (LayerNormalization)"));
-    CHECK(strstr(cq_last_error()->message, "the lowest opset that can is 17"));
+    CHECK_OK(cq_onnx_model_convert_opset(m, 13));
+    prove(text, m, 0, 0);
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_model_convert_opset(m, 12));
+    CHECK(strstr(cq_last_error()->message, "the lowest opset that can is 13"));
     cq_onnx_model_free(m);
+}
+
+static void all_nodes_that_cannot_be_said_are_listed(void **state)
+{
+    static const char text[] =
+        "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+        "g (int32[3] x) => (int32[3] y) { [one] a = BitwiseAnd (x, x)\n"
+        "[two] b = Einsum <equation = \"i,i->i\"> (a, x)\n [three] y = BitwiseNot(b) }";
+    cq_onnx_model *m = parse(text);
+
+    (void)state;
+    CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_model_convert_opset(m, 11));
+    CHECK(strstr(cq_last_error()->message, "2 nodes: one (BitwiseAnd)"));
+    CHECK(strstr(cq_last_error()->message, "two (Einsum)"));
+    CHECK(strstr(cq_last_error()->message, "the lowest opset that can is 18"));
+    cq_onnx_model_free(m);
+}
+
+/* Types that an older version does not accept are cast to wider ones. */
+static void types_are_widened(void **state)
+{
+    static const char text[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                               "g (int8[3] x, int8[3] y) => (int8[3] z, bool[3] less) {\n"
+                               "s = Add (x, y)\n z = Max (s, x)\n less = LessOrEqual (x, z) }";
+    cq_onnx_model    *m      = parse(text);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_convert_opset(m, 10));
+    prove(text, m, 0, 0);
+    cq_onnx_model_free(m);
+}
+
+static const char with_function[] =
+    "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]>\n"
+    "g (float[2, 3] x) => (float[2, 3] y) { y = f.twice (x) }\n"
+    "<domain: \"f\", opset_import: [\"\" : 17]> twice (a) => (b) { ";
+
+static void functions_are_converted(void **state)
+{
+    static const struct {
+        const char *body;
+        size_t      n_functions; /* afterwards: one that needs types is inlined */
+    } cases[] = { { "o = Constant <value = int64[1] {0}> ()\n c = Unsqueeze (a, o)\n"
+                    "b = Squeeze (c, o)",
+                    1 },
+                  { "b = Softmax <axis = 0> (a)", 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char           text[600];
+        cq_onnx_model *m;
+
+        snprintf(text, sizeof text, "%s%s }", with_function, cases[i].body);
+        m = parse(text);
+        CHECK_OK(cq_onnx_model_convert_opset(m, 11));
+        CHECK_INT((int64_t)cases[i].n_functions, (int64_t)m->functions.n);
+        if (m->functions.n)
+            CHECK_INT(11, cq_onnx_imported(&m->functions.items[0]->opset_import, ""));
+        prove(text, m, 0, 1e-6);
+        cq_onnx_model_free(m);
+    }
 }
 
 static const char float_net[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
@@ -156,6 +221,9 @@ int main(void)
         cmocka_unit_test(an_opset_falls),
         cmocka_unit_test(unequal_parts_of_split_get_sizes),
         cmocka_unit_test(all_nodes_that_cannot_be_said_are_listed),
+        cmocka_unit_test(parts_of_a_dynamic_axis_get_sizes),
+        cmocka_unit_test(types_are_widened),
+        cmocka_unit_test(functions_are_converted),
         cmocka_unit_test(large_values_stay_float32),
         cmocka_unit_test(kept_operators_keep_their_type),
         cmocka_unit_test(values_are_renamed),

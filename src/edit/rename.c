@@ -1,6 +1,5 @@
 /* Names of values, and the IR version. */
-#include "onnx/model.h"
-#include "onnx/schema.h"
+#include "edit/opset.h"
 
 #include <calque/edit.h>
 
@@ -60,6 +59,13 @@ static void rename_graph(renamer *r, cq_onnx_graph *g, int depth)
     }
 }
 
+void cq_edit_rename(cq_onnx_graph *g, const char *from, const char *to)
+{
+    renamer r = { .from = from, .to = to };
+
+    rename_graph(&r, g, 0);
+}
+
 CQ_API cq_status cq_onnx_model_rename(cq_onnx_model *m, const char *from, const char *to)
 {
     CQ_NEED(m && m->graph && from && to && *from && *to);
@@ -78,15 +84,22 @@ CQ_API cq_status cq_onnx_model_rename(cq_onnx_model *m, const char *from, const 
     return CQ_OK;
 }
 
+int64_t cq_edit_ir_version_of(int64_t opset)
+{
+    static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23, 24 };
+    size_t           i      = 0;
+
+    while (i < sizeof last / sizeof *last && opset > last[i])
+        i++;
+    return 3 + (int64_t)i;
+}
+
 CQ_API cq_status cq_onnx_model_convert_ir(cq_onnx_model *m, int64_t version)
 {
     CQ_NEED(m && m->graph);
-    static const int last[] = { 8, 9, 10, 11, 14, 18, 20, 22, 23, 24 };
-    const int64_t    opset  = cq_onnx_imported(&m->opset_import, "");
-    int64_t          needed = 3;
+    const int64_t opset  = cq_onnx_imported(&m->opset_import, "");
+    const int64_t needed = cq_edit_ir_version_of(opset);
 
-    for (size_t i = 0; i < sizeof last / sizeof *last && opset > last[i]; i++)
-        needed++;
     if (version < 3 || version > CQ_ONNX_IR_NEWEST)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "IR version %lld: expected 3 to %d",
                        (long long)version, CQ_ONNX_IR_NEWEST);

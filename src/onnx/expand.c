@@ -70,7 +70,7 @@ static cq_status add_needed(void *user, const char *name)
 }
 
 /* A function may make nodes for outputs that the call does not use. */
-static cq_status drop_unused(cq_onnx_function *f)
+cq_status cq_compose_drop_unused(cq_onnx_function *f)
 {
     cq_map    needed = { 0 };
     cq_status status = CQ_OK;
@@ -140,7 +140,7 @@ static cq_status take_results(cq_compose *c, const cq_onnx_node *node, const cq_
         cq_onnx_add_name(c->m, &c->body->output,
                          value ? output_name(c->m, c->body, value, i) : formal);
     }
-    return c->m->status == CQ_OK ? drop_unused(c->body) : c->m->status;
+    return c->m->status == CQ_OK ? cq_compose_drop_unused(c->body) : c->m->status;
 }
 
 /* ---- functions ---- */

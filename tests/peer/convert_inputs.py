@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """calque convert --inputs: exports of torch.onnx with batch 1 become dynamic. ONNX Runtime gives at
-batch 3, and at other heights and lengths, what PyTorch gives for the same inputs."""
+batch 3, and at other heights and lengths, what PyTorch gives for the same inputs. With names of models
+of the benchmark (bench/run.py) as arguments, those get a dynamic batch, too."""
 import pathlib
 import sys
 import tempfile
@@ -139,6 +140,49 @@ def check_refusal(folder):
         assert code in (1, 2) and err.startswith("error"), (bad, err)
 
 
+BATCH_AXES = {"word_": 1, "gpt2_decode cache": 2}  # of other models and inputs it is 0
+
+
+def batch_axis(name, value):
+    return next((axis for key, axis in BATCH_AXES.items() if f"{name} {value}".startswith(key)), 0)
+
+
+def sample_of(output, alone, i):
+    """Sample i of an output of three; alone is the output for that sample alone."""
+    axis = next(k for k, (a, b) in enumerate(zip(output.shape, alone.shape)) if a != b)
+    assert output.shape[axis] == 3 * alone.shape[axis], (output.shape, alone.shape)
+    size = alone.shape[axis]  # a sequence of steps, each with three samples
+    parts = output.reshape(*output.shape[:axis], size, 3, *output.shape[axis + 1:])
+    return np.take(parts, i, axis + 1)
+
+
+def check_bench(name, folder):
+    """Three samples at once are what the original gives for each of them."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+    import run
+    source, target = run.model_file(name), folder / "out.onnx"
+    axes, specs = {}, []
+    feeds = run.feeds_of(source)
+    for value, x in feeds.items():
+        axes[value] = batch_axis(name, value)
+        sizes = [str(n) for n in x.shape]
+        assert sizes[axes[value]] == "1", sizes
+        sizes[axes[value]] = "batch"
+        specs += ["--inputs", f"{value}=[{','.join(sizes)}]"]
+    code, _, err = calque("convert", source, *specs, "-o", target, timeout=600)
+    assert code == 0, err.strip()[-400:]
+    assert "right at batch" in err, err
+    random = np.random.default_rng(0)
+    batch = {k: random.permuted(np.repeat(x, 3, axes[k]), axis=None) for k, x in feeds.items()}
+    outputs = run_ort(target, batch)
+    for i in range(3):
+        alone = run_ort(source, {k: np.take(x, [i], axes[k]) for k, x in batch.items()})
+        for got, want in zip(outputs, alone):
+            got = sample_of(np.asarray(got), np.asarray(want), i)
+            off, scale = np.abs(got - want).max(), np.abs(want).max()
+            assert off <= 2e-4 * scale + 1e-6, f"sample {i} is off by {off:.3g} of {scale:.3g}"
+
+
 def main():
     report = Report(__file__)
     if not report.needs("torch", "onnx", "ort"):
@@ -146,6 +190,9 @@ def main():
     for name, *case in CASES:
         with report.case(name), tempfile.TemporaryDirectory() as folder:
             check(pathlib.Path(folder), *case)
+    for name in sys.argv[1:]:
+        with report.case(name), tempfile.TemporaryDirectory() as folder:
+            check_bench(name, pathlib.Path(folder))
     with report.case("refusals"), tempfile.TemporaryDirectory() as folder:
         check_refusal(pathlib.Path(folder))
     return report.finish()

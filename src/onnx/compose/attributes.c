@@ -53,6 +53,7 @@ cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
     case CQ_ONNX_ATTR_STRING: return text_value(c, a->s.data, a->s.size);
     case CQ_ONNX_ATTR_INTS:
     case CQ_ONNX_ATTR_FLOATS: return list_value(c, a);
+    case CQ_ONNX_ATTR_TENSOR: return cq_compose_constant(c, a->t);
     default: return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "has an attribute that is not known");
     }
 }

@@ -2,6 +2,7 @@
 #include "onnx/compose/compose.h"
 #include "base/lock.h"
 #include "base/warn.h"
+#include "tensor/convert.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 typedef struct value_box {
     cq_box      box;
     const char *name;
+    int         dtype; /* 0: unknown, or a value of the model */
 } value_box;
 
 static void keep_box(cq_box *box)
@@ -25,7 +27,7 @@ static cq_compose *compose_of(cq_lang *l)
     return (cq_compose *)l;
 }
 
-static cq_val value_named(cq_compose *c, const char *name)
+static cq_val typed_value(cq_compose *c, const char *name, int dtype)
 {
     value_box *b = cq_onnx_alloc(c->m, sizeof *b);
 
@@ -34,14 +36,32 @@ static cq_val value_named(cq_compose *c, const char *name)
     b->box.refs = 1;
     b->box.free = keep_box;
     b->name     = name;
+    b->dtype    = dtype;
     return cq_val_of_box(&b->box);
+}
+
+static cq_val value_named(cq_compose *c, const char *name)
+{
+    return typed_value(c, name, 0);
+}
+
+/* The element type, 0 if it is not known. */
+static int dtype_of(cq_compose *c, cq_val v)
+{
+    const value_box *b = cq_box_of(v, keep_box);
+
+    if (!b || b->dtype || !c->facts)
+        return b ? b->dtype : 0;
+    return c->facts->dtype(c->facts, b->name);
 }
 
 static const char *new_name(cq_compose *c)
 {
-    char name[64];
+    char name[96];
 
-    snprintf(name, sizeof name, "%s%u", c->prefix, c->n_names++);
+    do
+        snprintf(name, sizeof name, "%s%u", c->prefix, c->n_names++);
+    while (c->facts && c->facts->is_taken(c->facts, name));
     return cq_onnx_text(c->m, name);
 }
 
@@ -61,10 +81,29 @@ static const char *add_output(cq_compose *c, cq_onnx_node *node)
     return name;
 }
 
-static const char *number(cq_compose *c, cq_val v)
+/* Attributes of Constant other than value are of opset 12. */
+static const char *tensor(cq_compose *c, cq_dtype dtype, size_t rank, int64_t n, const void *data)
 {
     cq_onnx_node *node = add_node(c, "Constant");
+    cq_tensor    *t    = NULL;
 
+    if (c->m->status == CQ_OK)
+        c->m->status = cq_tensor_new(&t, dtype, rank, &n, data);
+    if (c->m->status == CQ_OK)
+        cq_onnx_attr_tensor(c->m, node, "value", t);
+    cq_tensor_release(t);
+    return add_output(c, node);
+}
+
+static const char *number(cq_compose *c, cq_val v)
+{
+    cq_onnx_node *node;
+
+    if (c->facts && v.kind == CQ_VAL_FLOAT)
+        return tensor(c, CQ_DTYPE_F32, 0, 0, &(float){ (float)v.u.f.value });
+    if (c->facts)
+        return tensor(c, CQ_DTYPE_I64, 0, 0, &(int64_t){ cq_lang_i64(&c->lang, v) });
+    node = add_node(c, "Constant");
     if (v.kind == CQ_VAL_FLOAT)
         cq_onnx_attr_float(c->m, node, "value_float", (float)v.u.f.value);
     else
@@ -77,14 +116,31 @@ static bool is_value(cq_val v)
     return cq_box_of(v, keep_box) != NULL;
 }
 
+static const char *tensor_of_row(cq_compose *c, const cq_val *items, size_t n, bool floats)
+{
+    int64_t *ints = cq_onnx_alloc(c->m, (n + 1) * sizeof *ints);
+    float   *of   = cq_onnx_alloc(c->m, (n + 1) * sizeof *of);
+
+    for (size_t i = 0; i < n && ints && of; i++)
+        if (floats)
+            of[i] = (float)cq_lang_f64(&c->lang, items[i]);
+        else
+            ints[i] = cq_lang_i64(&c->lang, items[i]);
+    return floats ? tensor(c, CQ_DTYPE_F32, 1, (int64_t)n, of)
+                  : tensor(c, CQ_DTYPE_I64, 1, (int64_t)n, ints);
+}
+
 /* A list of integers, or of floats if one of them is. */
 static const char *row(cq_compose *c, const cq_val *items, size_t n)
 {
-    cq_onnx_node *node   = add_node(c, "Constant");
+    cq_onnx_node *node;
     bool          floats = false;
 
     for (size_t i = 0; i < n; i++)
         floats |= items[i].kind == CQ_VAL_FLOAT;
+    if (c->facts && (!n || cq_lang_is_number(items[0])))
+        return tensor_of_row(c, items, n, floats);
+    node = add_node(c, "Constant");
     if (n && !cq_lang_is_number(items[0]))
         cq_lang_fail(&c->lang, CQ_E_INTERNAL, "a list is neither of numbers nor of values");
     else
@@ -137,37 +193,144 @@ static cq_val make(cq_compose *c, const char *op, const cq_val *in, size_t n)
     node = add_node(c, op);
     for (size_t i = 0; i < n; i++)
         cq_onnx_node_add_input(c->m, node, names[i]);
-    return value_named(c, add_output(c, node));
+    return typed_value(c, add_output(c, node), n ? dtype_of(c, in[0]) : 0);
 }
 
-/* A number in full precision, which CastLike rounds to the type of a value. */
-static const char *exact_number(cq_compose *c, double f)
+/* A number of an element type. */
+static cq_val typed_number(cq_compose *c, cq_val v, int dtype)
 {
-    cq_onnx_node *node = add_node(c, "Constant");
-    cq_tensor    *t    = NULL;
+    const cq_dtype to   = cq_dtype_from_onnx(dtype);
+    const double   wide = cq_lang_f64(&c->lang, v);
+    char           data[16];
 
-    if (c->m->status == CQ_OK)
-        c->m->status = cq_tensor_new(&t, CQ_DTYPE_F64, 0, NULL, &f);
-    if (c->m->status == CQ_OK)
-        cq_onnx_attr_tensor(c->m, node, "value", t);
-    cq_tensor_release(t);
-    return add_output(c, node);
+    if (to == CQ_DTYPE_NONE || to == CQ_DTYPE_C64 || to == CQ_DTYPE_C128)
+        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "a number of an unexpected type");
+    cq_convert_run(data, to, 0, (const char *)&wide, CQ_DTYPE_F64, 0, 1);
+    return typed_value(c, tensor(c, to, 0, 0, data), dtype);
 }
 
+cq_val cq_compose_constant(cq_compose *c, cq_onnx_tensor *message)
+{
+    cq_onnx_node      *node = add_node(c, "Constant");
+    cq_onnx_attribute *a    = cq_onnx_attr_graph(c->m, node, "value", NULL);
+
+    if (!a || !message)
+        return CQ_NONE;
+    a->type = CQ_ONNX_ATTR_TENSOR;
+    a->t    = message;
+    return typed_value(c, add_output(c, node), message->data_type);
+}
+
+/* CastLike is of opset 15. A float in full precision is rounded to the type of the value. */
 static cq_val like(cq_compose *c, cq_val v, cq_val of)
 {
+    const int dtype = is_value(v) ? 0 : dtype_of(c, of);
+
     if (is_value(v))
         return v;
+    if (dtype)
+        return typed_number(c, v, dtype);
+    if (c->opset < 15)
+        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "the type of a value is not known");
     if (v.kind == CQ_VAL_FLOAT)
-        v = value_named(c, exact_number(c, v.u.f.value));
+        v = value_named(c, tensor(c, CQ_DTYPE_F64, 0, 0, &v.u.f.value));
     return make(c, "CastLike", (cq_val[]){ v, of }, 2);
 }
+
+/* ---- what adapters ask ---- */
+
+static cq_val number_or_none(int64_t i, bool is_known)
+{
+    return is_known ? cq_val_of_i64(i) : CQ_NONE;
+}
+
+static cq_val ask_rank(cq_compose *c, const cq_val *args)
+{
+    const value_box *b    = cq_box_of(args[0], keep_box);
+    const int        rank = b && c->facts ? c->facts->rank(c->facts, b->name) : -1;
+
+    return number_or_none(rank, rank >= 0);
+}
+
+static cq_val ask_size(cq_compose *c, const cq_val *args)
+{
+    const value_box *b    = cq_box_of(args[0], keep_box);
+    const int64_t    axis = cq_lang_i64(&c->lang, args[1]);
+    const int64_t    size = b && c->facts ? c->facts->size(c->facts, b->name, axis) : -1;
+
+    return number_or_none(size, size >= 0);
+}
+
+static cq_val ask_dtype(cq_compose *c, const cq_val *args)
+{
+    const int dtype = dtype_of(c, args[0]);
+
+    return number_or_none(dtype, dtype > 0);
+}
+
+enum { MAX_ELEMENTS = 4096 }; /* of lists that become attributes */
+
+static cq_val ask_elements(cq_compose *c, const cq_val *args)
+{
+    const value_box *b    = cq_box_of(args[0], keep_box);
+    cq_tensor       *t    = b && c->facts ? c->facts->constant(c->facts, b->name) : NULL;
+    cq_val           list = CQ_NONE;
+
+    if (t && cq_tensor_numel(t) <= MAX_ELEMENTS) {
+        const int64_t n      = cq_tensor_numel(t);
+        const bool    floats = cq_dtype_is_float(t->dtype);
+
+        list = cq_lang_list(&c->lang, NULL, (size_t)n);
+        for (int64_t i = 0; i < n && list.kind == CQ_VAL_LIST; i++)
+            list.u.list->items[i] = floats ? cq_val_of_f64(cq_tensor_get_f64(t, i))
+                                           : cq_val_of_i64(cq_tensor_get_i64(t, i));
+    }
+    cq_tensor_release(t);
+    return list;
+}
+
+static cq_val ask_n_outputs(cq_compose *c, const cq_val *args)
+{
+    (void)args;
+    return cq_val_of_i64(c->node->output.n);
+}
+
+static cq_val ask_output(cq_compose *c, const cq_val *args)
+{
+    const int64_t i = cq_lang_i64(&c->lang, args[0]);
+
+    return cq_val_of_bool(i >= 0 && i < c->node->output.n && *c->node->output.items[i]);
+}
+
+static cq_val ask_opset(cq_compose *c, const cq_val *args)
+{
+    (void)args;
+    return cq_val_of_i64(c->opset);
+}
+
+static cq_val ask_like(cq_compose *c, const cq_val *args)
+{
+    return like(c, args[0], args[1]);
+}
+
+typedef struct question {
+    const char *name;
+    size_t      n;
+    cq_val (*ask)(cq_compose *c, const cq_val *args);
+} question;
+
+static const question questions[] = {
+    { "like", 2, ask_like },   { "rank", 1, ask_rank },         { "size", 2, ask_size },
+    { "dtype", 1, ask_dtype }, { "elements", 1, ask_elements }, { "n_outputs", 0, ask_n_outputs },
+    { "opset", 0, ask_opset }, { "has_output", 1, ask_output },
+};
 
 /* ---- names ---- */
 
 typedef struct target {
-    const char  *op; /* NULL: like */
-    const char **keywords;
+    const char     *op; /* NULL: a question, or the node itself */
+    const question *question;
+    const char    **keywords;
 } target;
 
 static cq_status link_target(const void **out, cq_arena *arena, const char *name,
@@ -185,7 +348,10 @@ static cq_status link_target(const void **out, cq_arena *arena, const char *name
             return CQ_E_NO_MEMORY;
     if (isupper((unsigned char)name[0]) && !(t->op = cq_arena_strdup(arena, name)))
         return CQ_E_NO_MEMORY;
-    *out = t->op || (strcmp(name, "like") == 0 && n == 2) ? t : NULL;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        if (strcmp(name, questions[i].name) == 0 && n == questions[i].n)
+            t->question = &questions[i];
+    *out = t->op || t->question || strcmp(name, "again") == 0 ? t : NULL;
     return CQ_OK;
 }
 
@@ -195,7 +361,11 @@ static bool constant(const char *name, cq_val *out)
     static const struct {
         const char *name;
         int         type;
-    } types[] = { { "torch.int64", CQ_ONNX_INT64 }, { "torch.uint8", CQ_ONNX_UINT8 } };
+    } types[] = { { "torch.int64", CQ_ONNX_INT64 },     { "torch.uint8", CQ_ONNX_UINT8 },
+                  { "torch.int32", CQ_ONNX_INT32 },     { "torch.bool", CQ_ONNX_BOOL },
+                  { "torch.float32", CQ_ONNX_FLOAT },   { "torch.float64", CQ_ONNX_DOUBLE },
+                  { "torch.float16", CQ_ONNX_FLOAT16 }, { "torch.bfloat16", CQ_ONNX_BFLOAT16 },
+                  { "torch.int8", CQ_ONNX_INT8 } };
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].name, name) == 0) {
@@ -215,20 +385,94 @@ static size_t outputs_of(cq_lang *l, const target *t, const cq_val *args, size_t
     return 1;
 }
 
+/* The type of an output: that of an input with the same constraint, or the only one it can have. */
+static int output_type(cq_compose *c, const cq_onnx_schema *schema, const target *t,
+                       const cq_val *args, size_t n, size_t at)
+{
+    const cq_onnx_parameter *out = cq_onnx_parameter_at(schema->outputs, schema->n_outputs, at);
+    const uint32_t           any = out ? out->types.of[CQ_ONNX_WRAP_TENSOR] : 0;
+    size_t                   k   = 0;
+
+    for (size_t i = 0; i < n && out; i++) {
+        const cq_onnx_parameter *in;
+
+        if (t->keywords[i] && strcmp(t->keywords[i], "to") == 0)
+            return (int)cq_lang_i64(&c->lang, args[i]);
+        if (t->keywords[i])
+            continue;
+        in = cq_onnx_parameter_at(schema->inputs, schema->n_inputs, k++);
+        if (in && in->constraint >= 0 && in->constraint == out->constraint && is_value(args[i]))
+            return dtype_of(c, args[i]);
+    }
+    for (int bit = 0; bit < 32; bit++)
+        if (any == (uint32_t)1 << bit)
+            return bit;
+    return 0;
+}
+
+static cq_val results_of(cq_compose *c, cq_onnx_node *node, size_t n, const int *types)
+{
+    cq_val items[CQ_LANG_MAX_ITEMS];
+
+    for (size_t i = 0; i < n; i++)
+        items[i] = typed_value(c, add_output(c, node), types ? types[i] : 0);
+    return n == 1 ? items[0] : cq_lang_tuple(&c->lang, items, n);
+}
+
+/* The node that the function is called for, with other inputs if there are positional arguments,
+ * and other attributes; None removes one. */
+static cq_val again(cq_compose *c, const target *t, const cq_val *args, size_t n)
+{
+    const cq_onnx_node   *from = c->node;
+    const cq_onnx_schema *schema;
+    cq_onnx_node         *node, made = { 0 };
+    size_t                n_inputs = 0;
+
+    c->m->status = cq_onnx_schema_find(&schema, NULL, from->op_type, c->opset);
+    if (c->m->status != CQ_OK || !schema || from->output.n > CQ_LANG_MAX_ITEMS)
+        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "the operator does not exist");
+    for (size_t i = 0; i < from->attribute.n; i++) {
+        bool is_changed = false;
+
+        for (size_t k = 0; k < n; k++)
+            is_changed |=
+                t->keywords[k] && strcmp(t->keywords[k], from->attribute.items[i]->name) == 0;
+        if (!is_changed)
+            cq_onnx_list_push(c->m, &made.attribute, from->attribute.items[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!t->keywords[i]) {
+            add_input(c, &made, args[i]);
+            n_inputs++;
+        } else
+            cq_compose_set_attribute(c, &made, schema, t->keywords[i], args[i]);
+    while (made.input.n && !*made.input.items[made.input.n - 1])
+        made.input.n--;
+    node = cq_lang_failed(&c->lang) ? NULL : add_node(c, from->op_type);
+    if (!node)
+        return CQ_NONE;
+    node->doc_string     = from->doc_string;
+    node->metadata_props = from->metadata_props;
+    node->input          = n_inputs ? made.input : from->input;
+    node->attribute      = made.attribute;
+    node->has |= made.has | from->has;
+    return results_of(c, node, from->output.n, NULL);
+}
+
 /* Inputs come first: the nodes of constants precede the node that reads them. */
 static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
 {
     const target         *t = linked;
     cq_compose           *c = compose_of(l);
-    cq_val                items[CQ_LANG_MAX_ITEMS];
     cq_onnx_node         *node, made = { 0 };
     const cq_onnx_schema *schema;
     size_t                n_out = outputs_of(l, t, args, n);
+    int                   types[CQ_LANG_MAX_ITEMS];
     cq_status             status;
 
     if (!t->op)
-        return like(c, args[0], args[1]);
-    status = cq_onnx_schema_find(&schema, NULL, t->op, CQ_COMPOSE_OPSET);
+        return t->question ? t->question->ask(c, args) : again(c, t, args, n);
+    status = cq_onnx_schema_find(&schema, NULL, t->op, c->opset);
     if (status != CQ_OK || !schema || n_out < 1 || n_out > CQ_LANG_MAX_ITEMS)
         return cq_lang_fail(l, status == CQ_OK ? CQ_E_INTERNAL : status,
                             "unknown operator %s with %zu outputs", t->op, n_out);
@@ -237,6 +481,8 @@ static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
             add_input(c, &made, args[i]);
         else if (strcmp(t->keywords[i], "outputs") != 0)
             cq_compose_set_attribute(c, &made, schema, t->keywords[i], args[i]);
+    while (c->facts && made.input.n && !*made.input.items[made.input.n - 1])
+        made.input.n--;
     node = cq_lang_failed(l) ? NULL : add_node(c, t->op);
     if (!node)
         return CQ_NONE;
@@ -244,8 +490,8 @@ static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
     node->attribute = made.attribute;
     node->has |= made.has;
     for (size_t i = 0; i < n_out; i++)
-        items[i] = value_named(c, add_output(c, node));
-    return n_out == 1 ? items[0] : cq_lang_tuple(l, items, n_out);
+        types[i] = output_type(c, schema, t, args, n, i);
+    return results_of(c, node, n_out, types);
 }
 
 cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda)
@@ -319,7 +565,9 @@ cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why)
 /* raise NotImplementedError declines the node. Other failures are mistakes of the library. */
 static void fail(cq_lang *l, cq_status status, const char *message)
 {
-    if (message && status == CQ_E_UNSUPPORTED)
+    if (message && status == CQ_E_UNSUPPORTED && compose_of(l)->facts)
+        snprintf(compose_of(l)->why, sizeof compose_of(l)->why, "%s", message);
+    else if (message && status == CQ_E_UNSUPPORTED)
         status = cq_compose_refuse(compose_of(l)->node, message);
     else if (message && l->in && status != CQ_E_NO_MEMORY)
         status = cq_source_fail(&l->in->unit->source, l->at, CQ_E_INTERNAL, NULL, "%s", message);
@@ -342,7 +590,11 @@ static const cq_lang_host host = { .link            = link_target,
 void cq_compose_begin(cq_compose *c, cq_onnx_model *m, cq_onnx_function *body, const char *prefix)
 {
     *c = (cq_compose){
-        .lang = { .host = &host, .status = &m->status }, .m = m, .body = body, .prefix = prefix
+        .lang   = { .host = &host, .status = &m->status },
+        .m      = m,
+        .body   = body,
+        .prefix = prefix,
+        .opset  = CQ_COMPOSE_OPSET,
     };
 }
 
@@ -430,8 +682,11 @@ cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const
 
 /* ---- the library ---- */
 
-static const char *const files[] = { "lib/onnx/experimental.py", "lib/onnx/gradients.py",
-                                     "lib/onnx/microsoft.py" };
+static const char *const files[] = {
+    "lib/onnx/experimental.py",   "lib/onnx/gradients.py",          "lib/onnx/microsoft.py",
+    "lib/onnx/versions.py",       "lib/onnx/versions_attention.py", "lib/onnx/versions_common.py",
+    "lib/onnx/versions_layers.py"
+};
 
 bool cq_compose_runs(const cq_lib_file *file)
 {
@@ -460,9 +715,11 @@ static struct {
 
 static cq_status add_function(const cq_decorator *d, void *user)
 {
-    char key[128];
+    const char *version = cq_decorator_at(d, 0);
+    char        key[128];
 
-    snprintf(key, sizeof key, "%s %s", d->name, d->text);
+    snprintf(key, sizeof key, "%s %s%s%s", d->name, d->text, version ? " " : "",
+             version ? version : "");
     (void)user;
     return cq_map_set(&table.by_text, key, d->function);
 }
@@ -475,9 +732,10 @@ cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *t
     snprintf(key, sizeof key, "%s %s", kind, text);
     cq_mutex_lock(&table.lock);
     if (!table.is_ready) {
-        status = cq_library_each("function", add_function, NULL);
-        if (status == CQ_OK)
-            status = cq_library_each("backward", add_function, NULL);
+        static const char *const kinds[] = { "function", "backward", "upgrade", "downgrade" };
+
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == CQ_OK; i++)
+            status = cq_library_each(kinds[i], add_function, NULL);
         table.is_ready = status == CQ_OK;
     }
     *out = status == CQ_OK ? cq_map_get(&table.by_text, key) : NULL;

@@ -1,5 +1,6 @@
 /* Runs functions of lib/onnx that emit ONNX nodes by name: operators of other domains
- * (microsoft.py, experimental.py) and gradients of operators (gradients.py).
+ * (microsoft.py, experimental.py), gradients of operators (gradients.py) and adapters between
+ * versions of operators (versions.py).
  *
  *     @function("com.microsoft::BiasSplitGelu")
  *     def bias_split_gelu(X, bias):
@@ -8,12 +9,19 @@
  *
  * Parameters are inputs and attributes of a node, by their names in the schema. An omitted input is
  * None, an attribute has its default, or None without one, and a variadic input is a list. A call
- * of a capitalised name emits a node, of the operators of CQ_COMPOSE_OPSET. Its positional
+ * of a capitalised name emits a node, of the operators of the opset. Its positional
  * arguments are inputs: None omits one, lists of values are unpacked, numbers are constants of
  * int64 or float32. Its keywords are attributes; None omits one, and a lambda is a graph. A number
  * in arithmetic takes the type of the other operand, and so does like(number, x).
  *
- * Types and shapes of values are not known here: nodes must compute what depends on them. */
+ * Types and shapes of values are not known: nodes must compute what depends on them. Adapters are
+ * the exception (cq_compose_facts). They may call
+ *
+ *     rank(x), size(x, axis), dtype(x)   numbers, or None if they are not known
+ *     elements(x)                        a list of numbers, or None if x is not a constant
+ *     again(…, name=…)                   the node itself, with other inputs or attributes
+ *     n_outputs(), has_output(i)         outputs of the node
+ *     opset()                            of the nodes that are emitted */
 #ifndef CQ_ONNX_COMPOSE_COMPOSE_H
 #define CQ_ONNX_COMPOSE_COMPOSE_H
 
@@ -21,6 +29,17 @@
 #include "onnx/schema.h"
 
 #define CQ_COMPOSE_OPSET 24
+
+/* What is known of values of the model. */
+typedef struct cq_compose_facts cq_compose_facts;
+struct cq_compose_facts {
+    int (*rank)(const cq_compose_facts *f, const char *value);                   /* -1: unknown */
+    int64_t (*size)(const cq_compose_facts *f, const char *value, int64_t axis); /* -1 */
+    int (*dtype)(const cq_compose_facts *f, const char *value);                  /* 0: unknown */
+    /* A constant, which the caller releases; NULL: the value is computed. */
+    cq_tensor *(*constant)(const cq_compose_facts *f, const char *value);
+    bool (*is_taken)(const cq_compose_facts *f, const char *name); /* by a value of the model */
+};
 
 typedef struct cq_compose {
     cq_lang             lang;
@@ -30,7 +49,11 @@ typedef struct cq_compose {
     const char         *prefix; /* of the names of values */
     const cq_onnx_node *node;   /* that a function is called for */
     unsigned            n_names;
+    int64_t             opset;
     CQ_VEC(cq_val) owned;
+
+    const cq_compose_facts *facts;    /* NULL: nothing is known */
+    char                    why[200]; /* with facts: why the node is declined */
 } cq_compose;
 
 /* A parameter that is neither an input nor an attribute of the node. */
@@ -53,7 +76,11 @@ cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why);
 /* The name of a value; a number becomes a constant. NULL for None. */
 const char *cq_compose_name(cq_compose *c, cq_val v);
 
-/* The function of lib/onnx with a decorator, @kind("text"); *out is NULL if there is none. */
+/* Removes nodes that no output of the body depends on. */
+cq_status cq_compose_drop_unused(cq_onnx_function *body);
+
+/* The function of lib/onnx with a decorator, @kind("text"), or @kind("text", version) of an
+ * adapter, whose text is "text version" here; *out is NULL if there is none. */
 cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *text);
 
 /* Whether the functions of a file are run here. */
@@ -69,6 +96,9 @@ cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
 /* Gives a node that was made an attribute, of the type that its schema has. */
 void cq_compose_set_attribute(cq_compose *c, cq_onnx_node *made, const cq_onnx_schema *schema,
                               const char *name, cq_val v);
+
+/* A Constant with a tensor of the model (compose.c). */
+cq_val cq_compose_constant(cq_compose *c, cq_onnx_tensor *message);
 
 /* The graph of a lambda (compose.c). */
 cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda);

@@ -53,18 +53,41 @@ async function open(list) {
   }
   files = Object.fromEntries(list.map((file) => [file.name, file]));
   model = pickModel(Object.keys(files));
+  $("result").classList.add("used");
   $("state").textContent = `Reading ${model}…`;
   const [text, json] = [await run(["info", model], files), await run(["info", "--json", model], files)];
-  $("state").textContent = "";
+  clearResult();
   if (text.status !== 0 && !isSource()) {
     showError(text.stderr);
     return;
   }
+  const info = json.status === 0 ? JSON.parse(json.stdout) : {};
   $("name").textContent = model;
-  $("contents").textContent = text.stdout;
-  fillForm(json.status === 0 ? JSON.parse(json.stdout) : {});
+  $("contents").textContent = text.stdout || text.stderr;
+  $("facts").replaceChildren(...describe(info));
+  fillForm(info);
   $("model").hidden = false;
   $("name").focus();
+}
+
+function element(tag, ...children) {
+  const made = document.createElement(tag);
+  made.append(...children);
+  return made;
+}
+
+const shown = (key, value) => (typeof value !== "number" ? String(value) : key !== "weights" ? value.toLocaleString("en")
+  : value < 1e6 ? `${(value / 1e3).toFixed(1)} kB` : `${(value / 1e6).toFixed(1)} MB`);
+
+/** What a file is, from `calque info --json`: facts, then inputs and outputs. */
+function describe(info) {
+  const facts = Object.entries(info.model ?? {}).filter(([, value]) => value !== null && value !== "" && typeof value !== "object");
+  const parts = [element("dl", ...facts.map(([key, value]) => element("div", element("dt", key), element("dd", shown(key, value)))))];
+  const rows = ["inputs", "outputs"].flatMap((kind) => (Array.isArray(info[kind]) ? info[kind] : []).slice(0, 8)
+    .map(({ name, dtype, shape }) => [kind.slice(0, -1), name || "", dtype ? `${dtype} ${shape}` : ""]));
+  if (!rows.length) return parts;
+  const cells = (row) => [Object.assign(element("th", row[0]), { scope: "row" }), element("td", row[1]), element("td", element("code", row[2]))];
+  return [...parts, element("table", element("tbody", ...rows.map((row) => element("tr", ...cells(row)))))];
 }
 
 /** The example inputs that the signature asks for, as `calque info` suggests them. */
@@ -77,6 +100,7 @@ function fillForm(info) {
   $("inputs").value = suggestedInputs(info).join("\n");
   $("inputs").placeholder = info.inputs?.length ? "not needed: the file has them" : "batchx3x224x224";
   $("entry").value = "";
+  $("opset").value = "";
   const others = Object.keys(files).filter((name) => name !== model);
   $("weights").replaceChildren(...["", ...others].map((name) => new Option(name || "none: random weights", name)));
   if (others.length) $("weights").value = others[0];
@@ -97,16 +121,16 @@ function showFields() {
   const verb = chosenVerb();
   for (const part of document.querySelectorAll("[data-for]")) {
     const names = part.dataset.for.split(" ");
-    part.hidden = !names.includes(verb) || (names.includes("source") && !isSource());
+    part.hidden = !names.includes(verb) || (names.includes("source") && !isSource()) || (part.dataset.unless === "onnx" && isOnnx());
   }
 }
 
 // ---- commands ----
 
-function exportWords() {
+function exportWords(verb) {
   const inputs = $("inputs").value.split("\n").map((line) => line.trim()).filter(Boolean);
   const words = inputs.flatMap((line) => ["--input", line]);
-  if ($("verify").checked) words.push("--verify");
+  if (verb === "export" && $("verify").checked) words.push("--verify");
   if (isSource() && $("entry").value.trim()) words.push("--entry", $("entry").value.trim());
   if (isSource() && $("weights").value) words.push("--weights", $("weights").value);
   return words;
@@ -115,7 +139,7 @@ function exportWords() {
 function command(verb) {
   const out = model.replace(/\.[^.]*$/, "") + (WRITES[verb] ?? "");
   const words = [verb, model], given = { ...files };
-  if (verb === "export") words.push(...exportWords());
+  if (!isOnnx() && ["export", "view"].includes(verb)) words.push(...exportWords(verb));
   if (verb === "view") return { words: [...words, "-o", "view.html"], given, out: "view.html" };
   if (["export", "convert"].includes(verb) && $("opset").value) words.push("--opset", $("opset").value);
   if (verb === "convert" && $("to").value) words.push("--to", $("to").value);
@@ -139,12 +163,13 @@ async function start(event) {
   event.preventDefault();
   const verb = chosenVerb(), { words, given, out } = command(verb);
   clearResult();
+  $("result").classList.add("used");
   $("start").disabled = true;
   $("state").textContent = "Working…";
   $("progress").hidden = false;
   $("progress").removeAttribute("value");
   const done = await run(words, given, ({ what, done: bytes, total }) => {
-    $("state").textContent = `Working: ${what}`;
+    $("state").textContent = total ? `Working: ${what}, ${Math.floor((100 * bytes) / total)} %` : `Working: ${what}`;
     if (total) Object.assign($("progress"), { max: total, value: bytes });
   });
   $("start").disabled = false;
@@ -161,30 +186,42 @@ function showResult(verb, done, out) {
     return;
   }
   $("state").textContent = VERDICTS[verb]?.(done) || done.stderr.trim() || (done.stdout ? "Done." : "");
+  $("state").classList.toggle("good", done.status === 0);
   for (const [name, data] of Object.entries(done.files)) offer(name, data);
   if (verb === "view" && done.files[out]) {
     $("view").src = URL.createObjectURL(new Blob([done.files[out]], { type: "text/html" }));
     $("view").hidden = false;
+    document.body.classList.add("viewing");
+    $("view").scrollIntoView({ block: "nearest" });
   }
 }
 
 function offer(name, data) {
   const link = document.createElement("a");
-  link.className = "file";
+  link.className = "button";
   link.href = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
   link.download = name;
   link.textContent = `Download ${name} (${data.length.toLocaleString("en")} bytes)`;
-  $("download").append(link, " ");
+  $("download").append(link);
+  if (!name.endsWith(".onnx")) return;
+  const next = element("button", `Open ${name} here`);
+  next.type = "button";
+  next.addEventListener("click", () => open([new File([data], name)]));
+  $("download").append(next);
 }
 
 function clearResult() {
   for (const link of $("download").querySelectorAll("a")) URL.revokeObjectURL(link.href);
   for (const id of ["state", "output", "error", "download"]) $(id).replaceChildren();
+  $("state").classList.remove("good");
+  $("result").classList.remove("used");
+  document.body.classList.remove("viewing");
   $("view").hidden = true;
   $("view").removeAttribute("src");
 }
 
 function showError(text) {
+  $("result").classList.add("used");
   $("error").textContent = text.trimEnd();
 }
 
@@ -193,11 +230,10 @@ function showError(text) {
 async function openExample(name) {
   const response = await fetch(`examples/${name}`);
   await open([new File([await response.arrayBuffer()], name)]);
-  if (name.endsWith(".py")) $("inputs").value = "batchx1x28x28";
 }
 
 $("files").addEventListener("change", () => open([...$("files").files]));
-$("examples").addEventListener("click", ({ target }) => target.dataset.example && openExample(target.dataset.example));
+$("examples").addEventListener("click", ({ target }) => target.closest("[data-example]") && openExample(target.closest("[data-example]").dataset.example));
 $("verbs").addEventListener("change", showFields);
 $("form").addEventListener("submit", start);
 document.addEventListener("dragover", (event) => {

@@ -119,6 +119,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 s0 = s0 + odd_s;
                 t0 = t0 + odd_t;
             }
+            STEP_BY_STEP
             for (; k < kc; k++, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
@@ -129,6 +130,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
                 EACH_ROW(TILE_STEP)
             }
         } else {
+            STEP_BY_STEP
             for (; k + 1 < kc; k += 2, w += 2 * LANES) {
                 V w0 = LOAD(w), w1 = LOAD(w + LANES);
 
@@ -225,15 +227,16 @@ INLINE void line_half(const cq_core_tile *t, const int rows, const int vectors,
 #define lines_half lines_near /* half a vector takes as long */
 #endif
 
-/* One pixel alone has few sums, which wait for each other least in tile_of. */
+/* One pixel alone has few sums, which wait for each other least in tile_of. A table, because
+ * binaryen would join all shapes to one function, for which an engine takes seconds to compile. */
 static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px)
 {
-    if (!t->line || rows == 1)
-        tiles_whole(t, rows, vectors, px);
-    else if (t->line != LANES)
-        lines_far(t, rows, vectors, px);
-    else
-        (t->is_half ? lines_half : lines_near)(t, rows, vectors, px);
+    static void (*const shapes[])(const cq_core_tile *, int64_t, int, const float *const *) = {
+        tiles_whole, lines_far, lines_near, lines_half
+    };
+    const int shape = !t->line || rows == 1 ? 0 : t->line != LANES ? 1 : t->is_half ? 3 : 2;
+
+    shapes[shape](t, rows, vectors, px);
 }
 
 /* ---- channel by channel ---- */

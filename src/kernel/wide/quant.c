@@ -102,6 +102,8 @@ typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_a
 #define DOT(s, x, w) ((s) + (I)_mm_madd_epi16((__m128i)(x), (__m128i)(w)))
 #elif CQ_LANES == 4 && defined(__aarch64__)
 #define DOT(s, x, w) dot_of_pairs(s, x, w)
+#elif CQ_LANES == 4 && defined(__wasm_simd128__)
+#define DOT(s, x, w) ((s) + (I)wasm_i32x4_dot_i16x8((v128_t)(x), (v128_t)(w)))
 #elif CQ_LANES == 4
 #define DOT(s, x, w) ((s) + ((x) << 16 >> 16) * ((w) << 16 >> 16) + ((x) >> 16) * ((w) >> 16))
 #else /* lowered, for tests: in line it would take minutes to compile */
@@ -298,6 +300,7 @@ typedef int16_t S __attribute__((vector_size(4 * CQ_LANES)));
 
 enum { WORD_ROWS = TILE_ROWS };
 #define WORDS                                                                                      \
+    STEP_BY_STEP                                                                                   \
     for (int64_t k = 0; k < kc; k++, w += words) {                                                 \
         const I w0 = LOAD_I(w), w1 = LOAD_I(w + second);                                           \
                                                                                                    \

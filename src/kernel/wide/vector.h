@@ -14,17 +14,22 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 enum { LANES = CQ_LANES };
 
 /* Rows of a product tile, by two vectors: as many as fit into registers besides two for weights and
  * one for a number. AVX-512 and NEON have 32 registers, others 16; NEON loads numbers into separate
- * registers, for which 14 rows leave too few. */
+ * registers, for which 14 rows leave too few. WebAssembly engines for x86-64 keep one of 16 registers
+ * for themselves and need one for each product before it is added. */
 #if CQ_LANES == 16
 #define TILE_ROWS 14
 #elif defined(__aarch64__)
 #define TILE_ROWS 12
+#elif defined(__wasm_simd128__)
+#define TILE_ROWS 4
 #else
 #define TILE_ROWS 6
 #endif
@@ -116,6 +121,14 @@ static inline H fused_h(H a, H b, H c)
 #define STAYS_IN_REGISTER(v) (void)(v)
 #endif
 
+/* Before a loop over the steps of a tile: WebAssembly engines read all numbers of a basic block first,
+ * so the block of one step must not be joined with that of the next. */
+#if defined(__wasm_simd128__)
+#define STEP_BY_STEP _Pragma("clang loop unroll(disable)")
+#else
+#define STEP_BY_STEP
+#endif
+
 /* Makes the compiler read *p where it is used instead of keeping it, and compute addresses from
  * p. */
 #define READ_AGAIN(p) __asm__("" : "+r"(p))
@@ -140,6 +153,10 @@ static inline H fused_h(H a, H b, H c)
 #define AT_LEAST(low, x) ((V)_mm_max_ps(low, x))
 #define AT_MOST(high, x) ((V)_mm_min_ps(high, x))
 #define HAS_NAN(x)       (_mm_movemask_ps(_mm_cmpunord_ps(x, x)) != 0)
+#elif CQ_LANES == 4 && defined(__wasm_simd128__)
+#define AT_LEAST(low, x) ((V)wasm_f32x4_pmax((v128_t)(x), (v128_t)(low)))
+#define AT_MOST(high, x) ((V)wasm_f32x4_pmin((v128_t)(x), (v128_t)(high)))
+#define HAS_NAN(x)       wasm_v128_any_true((v128_t)((x) != (x)))
 #else
 #define AT_LEAST(low, x) CHOOSE((low) > (x), low, x)
 #define AT_MOST(high, x) CHOOSE((high) < (x), high, x)
@@ -164,6 +181,13 @@ static inline bool any_lane(I mask)
 #define PERMUTE(v, at) ((V)_mm512_permutexvar_ps((__m512i)(at), v))
 #elif CQ_LANES == 8 && defined(__AVX2__)
 #define PERMUTE(v, at) ((V)_mm256_permutevar8x32_ps(v, (__m256i)(at)))
+#elif CQ_LANES == 4 && (defined(__aarch64__) || defined(__wasm_simd128__))
+#define BYTES_AT(at) ((at) * 0x04040404 + 0x03020100) /* the four bytes of each lane */
+#if defined(__aarch64__)
+#define PERMUTE(v, at) ((V)vqtbl1q_u8((uint8x16_t)(v), (uint8x16_t)BYTES_AT(at)))
+#else
+#define PERMUTE(v, at) ((V)wasm_i8x16_swizzle((v128_t)(v), (v128_t)BYTES_AT(at)))
+#endif
 #else
 #define PERMUTE(v, at) permuted(v, at)
 
@@ -201,11 +225,13 @@ static inline V permuted(V v, I at)
 
 /* For as many rows as a tile has; the others are folded away if rows is a constant. Every sum has a
  * separate variable: gcc would keep an array in memory. */
-#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) EACH_FURTHER_ROW(X)
+#define EACH_ROW(X) X(0) X(1) X(2) X(3) EACH_FURTHER_ROW(X)
 #if TILE_ROWS == 14
-#define EACH_FURTHER_ROW(X) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#define EACH_FURTHER_ROW(X) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
 #elif TILE_ROWS == 12
-#define EACH_FURTHER_ROW(X) X(6) X(7) X(8) X(9) X(10) X(11)
+#define EACH_FURTHER_ROW(X) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#elif TILE_ROWS == 6
+#define EACH_FURTHER_ROW(X) X(4) X(5)
 #else
 #define EACH_FURTHER_ROW(X)
 #endif

@@ -17,8 +17,6 @@ enum { METHODS = 1 /* the table after that of facts */ };
  * many bytes had been read. */
 enum { SOURCE_OUTPUTS = 64 << 20 };
 
-#define DEFAULT_MEMORY ((uint64_t)1 << 30) /* as --max-memory has it */
-
 /* Newer traces hold the sizes of the inputs that they were made with. */
 static void describe_example(cli_signature *takes, const cq_script *script)
 {
@@ -63,16 +61,16 @@ static void declare_inputs(cli_signature *takes, const char *entry)
     takes->n_declared = takes->n_own;
 }
 
-/* The memory for making a model whose parameters the file of --weights then replaces: they are as
- * large as that file. 0: the default. */
-static uint64_t bytes_to_make(const cli_model *model)
+/* The parameters that the file of --weights replaces are as large as that file. */
+static cq_status expect_weights(cq_script *script, const char *path)
 {
-    uint64_t size = 0;
+    cq_weights *weights = NULL;
+    cq_status   status  = cq_weights_open(&weights, path);
 
-    if (model->limits.bytes || !model->weights ||
-        cq_path_look_up(model->weights, &size) != CQ_PATH_FILE)
-        return model->limits.bytes;
-    return DEFAULT_MEMORY + 2 * size;
+    if (status == CQ_OK)
+        cq_script_expect_weights(script, cq_weights_bytes(weights));
+    cq_weights_free(weights);
+    return status;
 }
 
 /* Python source: its entry is an expression, which makes the module or function that is called. */
@@ -84,13 +82,12 @@ static cq_status make_python(cli_model *model, cq_script *script)
         status = cq_script_add_path(script, model->paths[i]);
     for (size_t i = 0; i < model->n_codes && status == CQ_OK; i++)
         status = cq_script_add_code(script, model->codes[i]);
+    if (status == CQ_OK && model->weights)
+        status = expect_weights(script, model->weights);
     if (status != CQ_OK)
         return status;
-    cq_script_set_limits(script, model->limits.steps, bytes_to_make(model));
     cli_allow_outputs(SOURCE_OUTPUTS);
-    status = cq_script_make(script, model->call.entry);
-
-    cq_script_set_limits(script, model->limits.steps, model->limits.bytes);
+    status            = cq_script_make(script, model->call.entry);
     model->call.entry = NULL;
     return status;
 }

@@ -74,6 +74,11 @@ CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
  * cq_script_add_code. entry is the key of one of several modules; NULL is the usual one. */
 CQ_API cq_status cq_script_add_code(cq_script *script, const char *path);
 
+/* Allows the memory for making a model, and for its calls, that weights of so many bytes need: the
+ * initial weights, which a file of that size then replaces, and a copy. Without effect if
+ * cq_script_set_limits sets a limit. */
+CQ_API void cq_script_expect_weights(cq_script *script, uint64_t bytes);
+
 /* Runs the file as a script: __name__ is "__main__", sys.argv is the file and the arguments, and
  * print writes to standard output. torch.onnx.export, torch.save and the functions of
  * pytorch_pfn_extras.onnx write files; torch.load and torch.jit.load read them. All of these are

@@ -36,6 +36,9 @@ CQ_API size_t      cq_weights_count(const cq_weights *w);
 CQ_API const char *cq_weights_name(const cq_weights *w, size_t i);
 CQ_API cq_tensor  *cq_weights_tensor(const cq_weights *w, size_t i);
 
+/* The bytes of all of them, shards of an index included. */
+CQ_API uint64_t cq_weights_bytes(const cq_weights *w);
+
 /* Writes the tensors alone as a file of safetensors. A quantized or sparse tensor is an error. */
 CQ_API cq_status cq_weights_save(const cq_weights *w, const char *path);
 

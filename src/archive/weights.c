@@ -338,6 +338,20 @@ CQ_API cq_tensor *cq_weights_tensor(const cq_weights *w, size_t i)
                : NULL;
 }
 
+CQ_API uint64_t cq_weights_bytes(const cq_weights *w)
+{
+    CQ_NEED_ELSE(w, 0);
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < w->items.n; i++) {
+        const cq_tensor *t = cq_weights_tensor(w, i);
+
+        if (t)
+            bytes += (uint64_t)cq_tensor_numel(t) * cq_dtype_size(t->dtype);
+    }
+    return bytes;
+}
+
 CQ_API const char *cq_weights_note(const cq_weights *w)
 {
     CQ_NEED_ELSE(w, "");

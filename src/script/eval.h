@@ -171,6 +171,7 @@ struct cq_program {
     bool        has_max_steps; /* the user did */
     int64_t     max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
     uint64_t    available;     /* when the program was made */
+    uint64_t    expected_bytes; /* of weights that are loaded into the model */
     int64_t     loaded_bytes;  /* of those, the bytes of the archive's values */
     bool        reads_mode;    /* the program has read the training mode of a module */
     bool        needs_tape;    /* it calls torch.autograd.grad */

@@ -57,6 +57,7 @@ CQ_API void cq_script_free(cq_script *s)
     cq_script_state_free(s->state);
     cq_val_release(s->root);
     cq_val_release(s->traced);
+    cq_free(s->entry);
     cq_program_free(s->program);
     if (s->close)
         s->close(s->archive);
@@ -490,9 +491,18 @@ done:
 
 int64_t cq_script_max_bytes(const cq_script *s, double input_bytes)
 {
-    return s->program->max_bytes ? s->program->max_bytes
-                                 : cq_default_bytes((double)s->program->file_bytes, input_bytes,
-                                                    s->program->available);
+    const uint64_t expected = s->program->expected_bytes;
+
+    if (s->program->max_bytes)
+        return s->program->max_bytes;
+    return cq_default_bytes((double)s->program->file_bytes, input_bytes, s->program->available) +
+           (int64_t)(2 * (expected < INT64_MAX / 8 ? expected : INT64_MAX / 8));
+}
+
+CQ_API void cq_script_expect_weights(cq_script *s, uint64_t bytes)
+{
+    CQ_NEED_ELSE(s, );
+    s->program->expected_bytes = bytes;
 }
 
 static cq_status add_weight(void *user, const char *path, cq_tensor *t, bool is_parameter)

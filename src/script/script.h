@@ -18,6 +18,7 @@ struct cq_args {
 struct cq_script {
     cq_program *program;
     cq_val      root;    /* the module of an archive, or that was made of source text; or None */
+    char       *entry;   /* of cq_script_make, by which the root was made; NULL: none */
     cq_val      traced;  /* the tuple or list of tensors that forward was traced with, or None */
     void       *archive; /* keeps the file open */
     void (*close)(void *archive);

@@ -181,12 +181,79 @@ def other_models(case, report):
         peers.expect_close(got, want, rtol=1e-4, atol=1e-5)
 
 
+OLDER = '''import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(8, 24)
+        self.flash = hasattr(torch.nn.functional, "scaled_dot_product_attention")
+        if not self.flash:
+            self.register_buffer("mask", torch.tril(torch.ones(6, 6)).view(1, 6, 6))
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).split(8, dim=2)
+        if self.flash:
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        t = x.size(1)
+        scores = (q @ k.transpose(-2, -1)) / 8 ** 0.5
+        return F.softmax(scores.masked_fill(self.mask[:, :t, :t] == 0, float("-inf")), dim=-1) @ v
+'''
+
+
+def older(case, report):
+    """State dicts of a model that asks for the version of PyTorch, with and without the buffer of version 1."""
+    case.path("older.py").write_text(OLDER)
+    space = {}
+    exec(OLDER, space)
+    net = space["Net"]().eval()
+    x = torch.randn(2, 5, 8)
+    np.save(case.path("x.npy"), x.numpy())
+    state = net.state_dict()
+    state["mask"] = torch.tril(torch.ones(6, 6)).view(1, 6, 6)
+    for name in ("with", "without"):
+        with report.case(f"state dict {name} the buffer of an older PyTorch"):
+            if name == "without":
+                del state["mask"]
+            save(case, "older.pth", state)
+            code, _, err = peers.calque("export", "older.py", "--weights", "older.pth", "--input", "x.npy", "-o",
+                                        "out.onnx", cwd=case.folder)
+            assert code == 0 and ("PyTorch without scaled_dot" in err) == (name == "with"), err
+            got = peers.run_ort(case.path("out.onnx"), {"x": x.numpy()})[0]
+            with torch.no_grad():
+                peers.expect_close(got, net(x).numpy(), rtol=1e-4, atol=1e-5)
+    with report.case("a state dict that fits neither"):
+        save(case, "older.pth", {**state, "extra": torch.zeros(2)})
+        code, _, err = peers.calque("export", "older.py", "--weights", "older.pth", "--input", "x.npy", cwd=case.folder)
+        assert code == 1 and '"extra"' in err and "mask" not in err, err
+
+
+def memory(case, report):
+    """Weights in shards count for the memory that a model may take."""
+    source = ("import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+              "        self.w = torch.nn.ParameterList([torch.nn.Parameter(torch.zeros(150 << 20) + i) "
+              "for i in range(2)])\n\n    def forward(self, x):\n        return x + self.w[0][:2] + self.w[1][:2]\n")
+    case.path("large.py").write_text(source)
+    with report.case("memory for a model as large as its shards"):
+        for i in range(2):
+            safetensors(case, f"large-{i}.safetensors", {f"w.{i}": torch.full((150 << 20,), i + 1.0)})
+        case.path("large.index.json").write_text(json.dumps(
+            {"metadata": {}, "weight_map": {f"w.{i}": f"large-{i}.safetensors" for i in range(2)}}))
+        code, _, err = peers.calque("export", "large.py", "--weights", "large.index.json", "--input", "2", "-o",
+                                    "out.onnx", cwd=case.folder)
+        assert code == 0, err
+        peers.expect_close(peers.run_ort(case.path("out.onnx"), {"x": np.zeros(2, "f")})[0], np.full(2, 3.0, "f"))
+
+
 def main():
     report = peers.Report(__file__)
     if report.needs("torch", "ort"):
         with tempfile.TemporaryDirectory() as folder:
             case = Case(folder)
-            for check in (containers, shards, wrappers, refusals, other_models):
+            for check in (containers, shards, wrappers, refusals, other_models, older, memory):
                 check(case, report)
     return report.finish()
 

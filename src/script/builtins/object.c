@@ -155,11 +155,28 @@ static bool is_absent(const cq_fncall *c, const char *name)
            !cq_class_find(cls, name, NULL);
 }
 
+/* hasattr(F, "scaled_dot_product_attention") asks for PyTorch 2. A model without it may have other
+ * buffers, so a state dict of PyTorch 1 needs the answer that PyTorch 1 gives (weights.c). */
+static bool asks_version(cq_fncall *c)
+{
+    const cq_object *module = cq_object_as(c->args[0], CQ_OBJECT_MODULE);
+    cq_python       *py     = c->ev->program->python;
+
+    if (!module || strcmp(module->text, CQ_FUNCTIONAL) != 0 ||
+        strcmp(c->args[1].u.text->text, "scaled_dot_product_attention") != 0)
+        return false;
+    py->asks_version = true;
+    c->result        = cq_val_of_bool(!py->is_older);
+    return true;
+}
+
 static cq_status any_hasattr(cq_fncall *c)
 {
     cq_val v;
     bool   found;
 
+    if (asks_version(c))
+        return CQ_OK;
     if (is_absent(c, cq_name(c->ev->program, c->args[1].u.text->text))) {
         c->result = cq_val_of_bool(false);
         return CQ_OK;

@@ -329,6 +329,10 @@ CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
     CQ_TRY(status);
     cq_val_release(s->root);
     s->root = m.made;
+    if (entry != s->entry) {
+        cq_free(s->entry);
+        s->entry = entry ? cq_strdup(entry) : NULL;
+    }
     return cq_python_name_modules(s);
 }
 

@@ -14,7 +14,7 @@
 #     make static  build/static/calque: Linux on x86-64, one file without any library (musl)
 #     make test-static   golden tests of it in an empty root
 #     make aarch64  build/aarch64 (glibc) and build/aarch64-static (musl): Linux on ARM
-#     make test-aarch64  unit, kernel and golden tests of both in an emulator
+#     make test-aarch64  unit, kernel and golden tests of both, ONNX data and a part of conformance in an emulator
 #     make windows  build/windows/calque.exe: Windows on x86-64, one file; libcalque.dll
 #     make test-windows  golden tests and a part of conformance of it in wine
 #     make wasm    build/wasm: WebAssembly, for the two that follow
@@ -109,11 +109,12 @@ aarch64:
 	@ninja -C build/aarch64-static --quiet calque_cli
 	@ninja -C build/aarch64 --quiet
 
-test-aarch64: aarch64
+test-aarch64: aarch64 build
 	@cd build/aarch64 && ctest --output-on-failure --timeout 1200 -j2 -R '^unit/(base|tensor|kernel|runtime|onnx)'
 	@for build in aarch64-static aarch64; do CALQUE_BINARY=$(CURDIR)/build/$$build/calque \
 	   CALQUE=$(CURDIR)/tests/cross/aarch64.sh /usr/bin/python3 tests/golden/run.py || exit 1; done
-	@CALQUE_BINARY=$(CURDIR)/build/aarch64-static/calque /usr/bin/python3 tests/cross/onnx_data.py
+	@for test in onnx_data same_files; do CALQUE_BINARY=$(CURDIR)/build/aarch64-static/calque \
+	   CALQUE=$(CURDIR)/tests/cross/aarch64.sh /usr/bin/python3 tests/cross/$$test.py || exit 1; done
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

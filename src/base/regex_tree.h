@@ -36,7 +36,7 @@ typedef struct tree {
 
 typedef CQ_VEC(range) range_list;
 
-enum { NOTHING = UINT32_MAX }; /* before the first character and after the last */
+#define NOTHING UINT32_MAX /* before the first character and after the last */
 
 /* The character at *at, which is advanced past it. Invalid UTF-8 bytes are themselves. */
 uint32_t cq_regex_next_char(const char *text, size_t len, size_t *at);

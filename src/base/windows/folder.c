@@ -19,10 +19,16 @@ DIR *opendir(const char *path)
 {
     wchar_t wide[CQ_WINDOWS_PATH];
     DIR    *dir;
+    DWORD   found;
     size_t  n;
 
     if (!cq_windows_path(wide, *path ? path : "."))
         return NULL;
+    found = GetFileAttributesW(wide);
+    if (found != INVALID_FILE_ATTRIBUTES && !(found & FILE_ATTRIBUTE_DIRECTORY)) {
+        errno = ENOTDIR;
+        return NULL;
+    }
     n = wcslen(wide);
     if (n + 3 > CQ_WINDOWS_PATH) {
         errno = ENAMETOOLONG;

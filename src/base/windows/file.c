@@ -58,8 +58,7 @@ int cq_windows_open(const char *path, int flags, ...)
     handle = open_handle(wide, flags);
     if (handle == INVALID_HANDLE_VALUE)
         return cq_windows_fail();
-    fd = _open_osfhandle((intptr_t)handle,
-                         _O_BINARY | _O_NOINHERIT | (flags & O_WRONLY ? 0 : _O_RDONLY));
+    fd = _open_osfhandle((intptr_t)handle, _O_BINARY | _O_NOINHERIT);
     if (fd < 0)
         CloseHandle(handle);
     return fd;
@@ -323,11 +322,19 @@ int64_t cq_windows_lseek(int fd, int64_t offset, int from)
     return _lseeki64(fd, offset, from);
 }
 
+/* Flushing needs the right to write, which a descriptor for reading does not have. */
 int cq_windows_fsync(int fd)
 {
-    if (FlushFileBuffers(handle_of(fd)) || GetLastError() == ERROR_ACCESS_DENIED)
-        return 0; /* a descriptor for reading: renaming writes through instead */
-    return cq_windows_fail();
+    const HANDLE handle = ReOpenFile(handle_of(fd), GENERIC_WRITE, ALL_SHARED, 0);
+    BOOL         done;
+
+    if (handle == INVALID_HANDLE_VALUE)
+        return cq_windows_fail();
+    done = FlushFileBuffers(handle);
+    if (!done)
+        cq_windows_fail();
+    CloseHandle(handle);
+    return done ? 0 : -1;
 }
 
 /* ---- changes ---- */

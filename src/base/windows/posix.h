@@ -65,7 +65,8 @@ int     cq_windows_rmdir(const char *path);
 ssize_t cq_windows_readlink(const char *path, char *target, size_t size);
 char   *cq_windows_getcwd(char *out, size_t size);
 
-/* The bytes of one folder and the system's lock of it, by a mutex that its identity names. */
+/* Locks an open folder until it is closed: a mutex that is named after the identity of the folder.
+ */
 enum { LOCK_EX = 2, LOCK_NB = 4 };
 int cq_windows_flock(int fd, int how);
 

@@ -108,7 +108,7 @@ static cq_status string_normalizer(cq_rt *rt)
 
 /* ---- TfIdfVectorizer ---- */
 
-enum { NO_ITEM = UINT32_MAX };
+#define NO_ITEM UINT32_MAX
 
 /* An n-gram of the pool: items from first on. */
 typedef struct gram {

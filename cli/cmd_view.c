@@ -86,6 +86,29 @@ static int write_view(const cli_args *args, cq_onnx_model *model)
     return code;
 }
 
+/* A file of weights alone. */
+static int view_weights(const cli_args *args)
+{
+    const char *svg      = cli_value(args, "svg");
+    const bool  has_page = cli_value(args, "output") || !svg;
+    const char *name = args->operands[0], *path = has_page ? output_path(args) : svg;
+    cq_weights *weights = NULL;
+    int         code    = cli_result(cq_weights_open(&weights, name));
+
+    cq_outputs_begin();
+    if (code == CLI_DONE && has_page)
+        code = cli_result(
+            cq_weights_view_file(path, weights, CQ_VIEW_HTML, cq_path_name(cli_path_name(name))));
+    if (code == CLI_DONE && svg)
+        code = cli_result(
+            cq_weights_view_file(svg, weights, CQ_VIEW_SVG, cq_path_name(cli_path_name(name))));
+    code = cli_end_outputs(code);
+    if (code == CLI_DONE)
+        cli_wrote(args, path, " %zu tensors,", cq_weights_count(weights));
+    cq_weights_free(weights);
+    return code == CLI_DONE && cli_has(args, "open") ? cli_result(cq_opener_open(path)) : code;
+}
+
 static int view_example(const cli_args *args, cli_model *model, cli_example *example)
 {
     static cli_export job; /* too large for a stack frame */
@@ -107,6 +130,8 @@ static int run(const cli_args *args)
     cq_onnx_model *model = NULL;
     int            code;
 
+    if (cq_is_weights_file(args->operands[0]))
+        return view_weights(args);
     if (!cli_model_is_onnx(args->operands[0]))
         return cli_with_example(args, NULL, view_example);
     code = cli_result(cli_load_onnx(&model, args->operands[0]));
@@ -139,8 +164,8 @@ const cli_verb cli_verb_view = {
     .summary  = "show a model as a page in the browser",
     .about =
         "Writes MODEL as one HTML page that needs no network: modules as boxes that open, shapes,\n"
-        "source lines, statistics of weights, FLOPs and memory. MODEL is an ONNX model, or\n"
-        "anything that calque export takes, with the same options. FLOPs and memory of an ONNX\n"
+        "source lines, statistics of weights, FLOPs and memory. MODEL is an ONNX model, a checkpoint\n"
+        "or anything that calque export takes, with the same options. FLOPs and memory of an ONNX\n"
         "model are those of the sizes of --input; without it dynamic sizes are 1. FILE of "
         "--report\n"
         "is of calque export --report or calque quantize --errors.",

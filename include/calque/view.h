@@ -4,6 +4,7 @@
 #define CALQUE_VIEW_H
 
 #include <calque/session.h>
+#include <calque/weights.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,10 @@ CQ_API cq_status cq_onnx_model_view(char **text, size_t *size, cq_onnx_model *mo
 /* The same into a file. */
 CQ_API cq_status cq_onnx_model_view_file(const char *path, cq_onnx_model *model,
                                          cq_view_format format, const cq_view_options *options);
+
+/* A checkpoint in the same form: its tensors in the boxes of their modules, with statistics. */
+CQ_API cq_status cq_weights_view_file(const char *path, const cq_weights *weights,
+                                      cq_view_format format, const char *title);
 
 /* ---- where the time goes ---- */
 

@@ -90,6 +90,14 @@ static void assign_ranks(cq_view_canvas *c)
     c->n_ranks = last + 1 + (c->ports[1].n > 0);
 }
 
+/* Items without edges, as those of a checkpoint, are a column. */
+static void stack(cq_view_canvas *c)
+{
+    for (size_t i = 0; i < c->items.n; i++)
+        c->items.items[i].rank = (uint32_t)i;
+    c->n_ranks = c->items.n ? (uint32_t)c->items.n : 1;
+}
+
 static cq_status pull_down(cq_view_canvas *c, cq_arena *arena)
 {
     uint32_t *first  = cq_arena_array(arena, c->items.n + 1, sizeof *first);
@@ -345,7 +353,10 @@ cq_status cq_view_layout(cq_view *v, cq_view_canvas *c)
             status = cq_view_layout(v, &v->canvases.items[c->items.items[i].canvas]);
             measure_open(v, &c->items.items[i]);
         }
-    assign_ranks(c);
+    if (c->edges.n)
+        assign_ranks(c);
+    else
+        stack(c);
     if (status == CQ_OK)
         status = pull_down(c, arena);
     if (status == CQ_OK)

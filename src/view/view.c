@@ -22,7 +22,8 @@ cq_status cq_view_read(cq_view *v, cq_onnx_model *model, const char *title)
 
 static cq_status add_overlays(cq_view *v, cq_view *other, const cq_view_options *o)
 {
-    CQ_TRY(cq_view_add_findings(v));
+    if (!cq_view_is_checkpoint(v->model))
+        CQ_TRY(cq_view_add_findings(v));
     if (o->report)
         CQ_TRY(cq_view_add_report(v, o->report));
     if (o->profile || o->trace)

@@ -273,6 +273,9 @@ cq_view_op *cq_view_op_at(const cq_view *v, const char *where);
 /* A finding in one line, which does not name its node. */
 const char *cq_view_finding_text(const cq_view *v, const cq_onnx_finding *finding);
 
+/* checkpoint.c: the model was made of a checkpoint, and has tensors only. */
+bool cq_view_is_checkpoint(const cq_onnx_model *model);
+
 /* compare.c */
 cq_status cq_view_compare(cq_view *a, cq_view *b);
 

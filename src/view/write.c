@@ -141,7 +141,7 @@ static void add_attributes(cq_str *s, const cq_onnx_node *node)
 
 static const char *kind_of(const writer *w, const cq_onnx_node *node)
 {
-    return cq_view_has_own_domain(node)
+    return cq_view_has_own_domain(node) && !cq_view_is_checkpoint(w->v->model)
                ? cq_arena_printf(w->v->arena, "%s::%s", node->domain, node->op_type)
            : node->op_type ? node->op_type
                            : "";
@@ -485,6 +485,8 @@ static void add_header(writer *w)
     add_key_number(s, "bytes", bytes);
     add_key_number(s, "flops", w->v->flops);
     add_key_number(s, "peak", w->v->peak);
+    if (cq_view_is_checkpoint(m))
+        cq_str_add(s, ",\"checkpoint\":true");
     if (w->v->n_measured)
         cq_str_printf(s, ",\"measured\":%zu", w->v->n_measured);
     if (w->v->sizes && *w->v->sizes)

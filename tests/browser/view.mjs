@@ -247,6 +247,22 @@ async function reported() {
   await finish(page, "reported");
 }
 
+/* A file of weights alone: tensors in the boxes of their modules. */
+async function checkpoint() {
+  const script = file("save.py"), saved = file("saved.pth");
+  fs.writeFileSync(script, `import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), nn.Linear(8, 4))\ntorch.save(net.state_dict(), ${JSON.stringify(saved)})\n`);
+  execFileSync(CALQUE, ["py", script], { cwd: WORK });
+  const page = await open(view("checkpoint", saved));
+  check("a checkpoint has tensors and parameters", /tensors\s*9/.test(await panel(page)) && /parameters\s*2\d\d \(/.test(await panel(page)) && /weights by module/i.test(await panel(page)), await panel(page));
+  await page.keyboard.press("o");
+  await page.keyboard.press("o");
+  await click(page, "running_mean");
+  check("a tensor of a checkpoint has statistics", /0\.1\.running_mean/.test(await panel(page)) && /standard deviation/.test(await panel(page)), await panel(page));
+  check("checkpoint: nothing overlaps", (await overlaps(page)).length === 0, (await overlaps(page))[0]);
+  await audit(page, "checkpoint");
+  await finish(page, "checkpoint");
+}
+
 /* Errors of calque quantize at the nodes of the source and of the result; sizes of --input. */
 async function quantized() {
   const layers = HEADER + "net (float[batch,64] x) => (float[batch,64] y) <float[64,64] w = {" + Array.from({ length: 4096 }, (_, i) => Math.sin(i).toFixed(4)) + "}> {\n [first] h = MatMul(x, w)\n [act] r = Relu(h)\n [second] y = MatMul(r, w)\n}";
@@ -354,7 +370,7 @@ async function hostile() {
   await finish(page, "hostile");
 }
 
-for (const test of [classics, panels, keyboard, themes, control, language, reported, quantized, large, overlays, opening, hostile]) {
+for (const test of [classics, panels, keyboard, themes, control, language, reported, checkpoint, quantized, large, overlays, opening, hostile]) {
   if (process.argv.length > 2 && !process.argv.includes(test.name)) continue;
   try {
     await test();

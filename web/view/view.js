@@ -413,6 +413,7 @@ const calqueView = (() => {
       this.apply();
     }
     zoom(factor, x, y) {
+      this.view.touched = true;
       const [w, h] = this.size();
       if (x === undefined) { x = w / 2; y = h / 2; }
       const next = Math.min(4, Math.max(0.02, this.scale * factor));
@@ -421,11 +422,12 @@ const calqueView = (() => {
       this.scale = next;
       this.apply();
     }
-    pan(dx, dy) { this.tx += dx; this.ty += dy; this.apply(); }
+    pan(dx, dy) { this.view.touched = true; this.tx += dx; this.ty += dy; this.apply(); }
 
     show(key) {
       const s = this.shown.get(key);
       if (!s) return;
+      this.view.touched = true;
       const [w, h] = this.size();
       if (this.scale < 0.6) this.scale = 0.9;
       this.tx = w / 2 - (s.x + s.w / 2) * this.scale;
@@ -561,6 +563,7 @@ const calqueView = (() => {
 
     /* The box stays where it is on the screen. */
     toggle(key) {
+      this.view.touched = true;
       const before = this.shown.get(key), at = before && [before.x + before.w / 2, before.y];
       if (this.open.has(key)) this.open.delete(key); else this.open.add(key);
       this.render();
@@ -652,6 +655,7 @@ const calqueView = (() => {
     node(pane, n) {
       const model = pane.model, node = model.doc.nodes[n], op = model.op(node);
       if (!op) { this.port(pane, n); return; }
+      if (model.doc.checkpoint) { this.weight(pane, model.value(node.i[0])[2]); return; }
       const weights = (node.i || []).filter((v) => v >= 0 && model.value(v)[2] >= 0).reduce((s, v) => s + model.doc.weights[model.value(v)[2]].b, 0);
       const states = ["", "only in this model", "only in this model", "differs"];
       this.put(this.back(),
@@ -691,9 +695,9 @@ const calqueView = (() => {
       this.put(this.back(), make("h2", {}, item.l + (item.r ? " × " + item.r : "")),
         item.r ? make("p", {}, item.r + " blocks of the same structure, one after the other") : null,
         item.P ? make("p", {}, "a part of a long sequence, cut where few values cross") : null,
-        this.table([["module", item.p && !item.r ? item.p : ""], ["class", item.P ? "" : item.t], ["nodes", grouped(item.q || 0)], ["FLOPs", flops ? amount(flops) + atSizes(model.doc) : ""], ["weights", item.b ? bytes(item.b) : ""],
+        this.table([["module", item.p && !item.r ? item.p : ""], ["class", item.P ? "" : item.t], [model.doc.checkpoint ? "tensors" : "nodes", grouped(item.q || 0)], ["FLOPs", flops ? amount(flops) + atSizes(model.doc) : ""], ["weights", item.b ? bytes(item.b) : ""],
           ["time", seconds ? time(seconds) + " (" + (100 * seconds / model.doc.seconds).toFixed(1) + " %)" : ""], ["speed", seconds && flops ? (flops / seconds / 1e9).toFixed(1) + " GFLOP/s" : ""]]),
-        this.heading("operators"), this.operators([...ops]));
+        this.heading(model.doc.checkpoint ? "tensors by name" : "operators"), this.operators([...ops]));
     }
     operators(list) {
       list.sort((a, b) => b[1] - a[1]);
@@ -714,7 +718,7 @@ const calqueView = (() => {
             ["zeros", grouped(w.z) + (w.n ? " (" + (100 * w.z / w.n).toFixed(1) + " %)" : "")], ["NaN", w.nan], ["infinite", w.inf]] : [["data", "not in the file"]])]),
         w.h ? [this.heading("histogram"), histogram(w)] : null,
         w.x && w.x.length ? [this.heading("first values"), make("p", {}, make("code", {}, w.x.map(plain).join(", ") + (w.n > w.x.length ? ", …" : "")))] : null,
-        [this.heading(users.length > 1 ? "shared by " + users.length + " nodes" : "read by"), users.slice(0, 20).map((n) => make("p", {}, this.nodeLink(pane, n)))]);
+        model.doc.checkpoint ? null : [this.heading(users.length > 1 ? "shared by " + users.length + " nodes" : "read by"), users.slice(0, 20).map((n) => make("p", {}, this.nodeLink(pane, n)))]);
     }
     back() { return make("p", {}, this.button("← summary", () => { this.view.panes.forEach((p) => { p.selected = null; p.mark(); }); this.summary(); })); }
 
@@ -726,15 +730,15 @@ const calqueView = (() => {
       const diff = panes.length > 1 ? this.differences() : null;
       this.put(make("h2", {}, doc.title), doc.doc ? make("p", {}, doc.doc) : null,
         this.notes(doc.notes), diff,
-        this.table([["nodes", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"], ["FLOPs", doc.flops ? amount(doc.flops) + atSizes(doc) : ""],
+        this.table(doc.checkpoint ? [["tensors", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"]] : [["nodes", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"], ["FLOPs", doc.flops ? amount(doc.flops) + atSizes(doc) : ""],
           ["time", doc.seconds !== undefined ? time(doc.seconds) + (doc.flops ? ", " + (doc.flops / doc.seconds / 1e9).toFixed(1) + " GFLOP/s" : "") : ""],
           ["opset", doc.opsets.map(([d, v]) => (d === "ai.onnx" ? "" : d + " ") + v).join(", ")], ["producer", doc.producer], ["IR version", doc.ir], ["functions", doc.functions || ""], ["graph", doc.graph]]),
-        this.heading("inputs"), this.table(ports(INPUT)), this.heading("outputs"), this.table(ports(OUTPUT)),
+        doc.checkpoint ? null : [this.heading("inputs"), this.table(ports(INPUT)), this.heading("outputs"), this.table(ports(OUTPUT))],
         doc.peak ? [this.heading("memory of activations"), memory(doc, (n) => pane.revealNode(n)), make("p", { class: "dim" }, "peak " + bytes(doc.peak) + atSizes(doc))] : null,
         doc.bytes ? [this.heading("weights by module"), treemap(pane)] : null,
         doc.seconds !== undefined ? [this.heading("slowest"), this.largest(pane, (n) => n.t || 0, time)] : null,
         doc.measured ? [this.heading("largest errors of quantization"), this.largest(pane, (n) => n.q ? Math.max(...n.q.slice(0, 2)) : 0, percent)] : null,
-        this.heading("operators"), this.operators(doc.ops.map((o) => [o[0], o[1]])),
+        this.heading(doc.checkpoint ? "tensors by name" : "operators"), this.operators(doc.ops.map((o) => [o[0], o[1]])),
         doc.metadata.length ? [this.heading("metadata"), this.table(doc.metadata.map(([k, v]) => [k, v.length > 300 ? v.slice(0, 300) + "…" : v]))] : null);
     }
     largest(pane, field, format) {
@@ -937,7 +941,7 @@ const calqueView = (() => {
 
     facts(doc) {
       const nodes = doc.nodes.reduce((s, n) => s + (n.o !== undefined), 0);
-      return [grouped(nodes) + " nodes", amount(doc.params) + " parameters", doc.flops ? amount(doc.flops) + "FLOP" : "", doc.opsets.length ? "opset " + (doc.opsets.find((o) => o[0] === "ai.onnx") || doc.opsets[0])[1] : ""].filter(Boolean).join("  ·  ");
+      return [grouped(nodes) + (doc.checkpoint ? " tensors" : " nodes"), amount(doc.params) + " parameters", doc.flops ? amount(doc.flops) + "FLOP" : "", doc.opsets.length && !doc.checkpoint ? "opset " + (doc.opsets.find((o) => o[0] === "ai.onnx") || doc.opsets[0])[1] : ""].filter(Boolean).join("  ·  ");
     }
 
     buildTools(header, stage, doc) {
@@ -1034,7 +1038,7 @@ const calqueView = (() => {
         else if (e.key === "d") this.switchTheme();
       });
       window.addEventListener("hashchange", () => this.follow());
-      window.addEventListener("resize", () => this.panes.forEach((p) => p.drawMap()));
+      window.addEventListener("resize", () => (this.touched ? this.panes.forEach((p) => p.drawMap()) : this.fit(false)));
     }
   }
 

@@ -50,9 +50,11 @@ def deepcopy(x, memo=None):
             result[deepcopy(k, memo)] = deepcopy(v, memo)
     elif type(x) is set:
         result = set(deepcopy(item, memo) for item in x)
+    elif callable(x) and not hasattr(type(x), "__call__"):
+        result = x  # a function
     elif hasattr(x, "__deepcopy__"):
         result = x.__deepcopy__(memo)
-    elif not hasattr(x, "__dict__") or callable(x) and not hasattr(type(x), "__call__"):
+    elif not hasattr(x, "__dict__"):
         result = x
     else:
         result = copy_dict_of(x, lambda value: deepcopy(value, memo), memo)

@@ -116,35 +116,42 @@ def numel(input):
     return input.numel()
 
 
-def _tensor_of(kind):
-    """torch.FloatTensor and the like: sizes, or one list of elements."""
+class _TensorType:
+    """torch.FloatTensor and the like: called with sizes, or with one list of elements."""
 
-    def make(*args):
-        if len(args) == 1 and type(args[0]).__name__ == "ndarray":
-            return args[0].tensor.to(kind)
-        if len(args) == 1 and isinstance(args[0], (list, tuple)):
-            return _operator("aten::tensor")(args[0], dtype=kind)
-        return _operator("aten::empty")(list(args), dtype=kind)
+    def __init__(self, dtype):
+        self.dtype = dtype
 
-    return make
+    def __call__(self, *args):
+        if len(args) == 1:
+            data = args[0]
+            if type(data).__name__ == "ndarray":
+                return data.tensor.to(self.dtype)
+            if isinstance(data, range):
+                return _operator("aten::arange")(data.start, data.stop, data.step,
+                                                 dtype=self.dtype)
+            if isinstance(data, (list, tuple)):
+                return _operator("aten::tensor")(data, dtype=self.dtype)
+        return _operator("aten::empty")(list(args), dtype=self.dtype)
 
 
-FloatTensor = _tensor_of(float32)
-DoubleTensor = _tensor_of(float64)
-HalfTensor = _tensor_of(float16)
-BFloat16Tensor = _tensor_of(bfloat16)
-LongTensor = _tensor_of(int64)
-IntTensor = _tensor_of(int32)
-ShortTensor = _tensor_of(int16)
-ByteTensor = _tensor_of(uint8)
-BoolTensor = _tensor_of(bool)
+FloatTensor = _TensorType(float32)
+DoubleTensor = _TensorType(float64)
+HalfTensor = _TensorType(float16)
+BFloat16Tensor = _TensorType(bfloat16)
+LongTensor = _TensorType(int64)
+IntTensor = _TensorType(int32)
+CharTensor = _TensorType(int8)
+ShortTensor = _TensorType(int16)
+ByteTensor = _TensorType(uint8)
+BoolTensor = _TensorType(bool)
 
 
 def _new_tensor(*args):
     """torch.Tensor(…)"""
     if len(args) == 1 and isinstance(args[0], Tensor):
         return args[0]
-    return _tensor_of(get_default_dtype())(*args)
+    return _TensorType(get_default_dtype())(*args)
 
 
 def _new_tensor_like(self, data, dtype=None, device=None, requires_grad=False):
@@ -153,6 +160,24 @@ def _new_tensor_like(self, data, dtype=None, device=None, requires_grad=False):
     if isinstance(data, Tensor):
         return data.to(kind)
     return _operator("aten::tensor")(data, dtype=kind)
+
+
+def _convert_type(self, kind):
+    """x.type(kind), where kind is torch.LongTensor or its name"""
+    if isinstance(kind, str):
+        names = {"Float": float32, "Double": float64, "Half": float16, "BFloat16": bfloat16,
+                 "Long": int64, "Int": int32, "Short": int16, "Char": int8, "Byte": uint8,
+                 "Bool": bool}
+        name = kind.replace("torch.", "").replace("cuda.", "").replace("Tensor", "")
+        if name not in names:
+            raise ValueError(f"invalid type: '{kind}'")
+        return self.to(names[name])
+    return self.to(kind.dtype)
+
+
+def promote_types(type1, type2):
+    zeros = _operator("aten::zeros")
+    return (zeros([1], dtype=type1) + zeros([1], dtype=type2)).dtype
 
 
 def from_numpy(ndarray):

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* pagemap's pread of large offsets */
 #include "base/cancel.h"
 #include "base/change.h"
+#include "base/lock.h"
 #include "base/mapping.h"
 #include "base/posix.h"
 #include "base/progress.h"
@@ -236,6 +237,28 @@ static void write_plain(cq_out *o, const char *data, size_t size)
 }
 
 #ifdef __linux__
+/* /proc/self/pagemap, or -1. An export asks for every piece of its weights, so the file stays open.
+ * A child of fork opens its own. */
+static int pagemap(void)
+{
+    static cq_mutex lock = CQ_MUTEX_INIT;
+    static int      fd   = -1;
+    static pid_t    owner;
+    int             found;
+
+    cq_mutex_lock(&lock);
+    if (fd >= 0 && owner != getpid()) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0)
+        fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    owner = getpid();
+    found = fd;
+    cq_mutex_unlock(&lock);
+    return found;
+}
+
 /* Whether no page of a private map was written: /proc/self/pagemap has 8 bytes for each, with bit
  * 63: in memory, 62: in swap, 61: the file's own page. */
 static bool is_unchanged(const void *data, size_t size)
@@ -244,7 +267,7 @@ static bool is_unchanged(const void *data, size_t size)
     const uintptr_t last = ((uintptr_t)data + size - 1) / page;
     uint64_t        entries[512];
     bool            clean = true;
-    const int       fd    = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    const int       fd    = pagemap();
 
     if (fd < 0)
         return false;
@@ -258,7 +281,6 @@ static bool is_unchanged(const void *data, size_t size)
             clean = !(entries[i] >> 62 & 1) && (!(entries[i] >> 63) || (entries[i] >> 61 & 1));
         at += n;
     }
-    close(fd);
     return clean;
 }
 

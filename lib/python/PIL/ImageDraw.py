@@ -1,1 +1,5 @@
-"""PIL.ImageDraw: not implemented."""
+"""PIL.ImageDraw: a class to inherit from. Drawing is not implemented."""
+
+
+class ImageDraw:
+    pass

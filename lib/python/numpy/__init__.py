@@ -129,6 +129,14 @@ def transpose(a, axes=None):
     return asarray(a).transpose(axes)
 
 
+def swapaxes(a, axis1, axis2):
+    return asarray(a).swapaxes(axis1, axis2)
+
+
+def moveaxis(a, source, destination):
+    return _wrap(_unwrap(a).movedim(source, destination))
+
+
 def squeeze(a, axis=None):
     t = _unwrap(a)
     return _wrap(t.squeeze() if axis is None else t.squeeze(axis))
@@ -204,6 +212,13 @@ def diag(v, k=0):
     return _wrap(_unwrap(v).diag(k))
 
 
+def fill_diagonal(a, val):
+    t = _unwrap(a)
+    rows, columns = t.shape
+    for i in range(rows if rows < columns else columns):
+        t[i, i] = val
+
+
 def broadcast_to(a, shape):
     return _wrap(_unwrap(a).expand(_shape(shape)))
 
@@ -241,6 +256,34 @@ def sin(x):
 
 def cos(x):
     return _math.cos(x) if _is_number(x) else _wrap(_floats(x).cos())
+
+
+def log1p(x):
+    return _math.log1p(x) if _is_number(x) else _wrap(_floats(x).log1p())
+
+
+def expm1(x):
+    return _math.expm1(x) if _is_number(x) else _wrap(_floats(x).expm1())
+
+
+def arcsin(x):
+    return _math.asin(x) if _is_number(x) else _wrap(_floats(x).asin())
+
+
+def arccos(x):
+    return _math.acos(x) if _is_number(x) else _wrap(_floats(x).acos())
+
+
+def arctan(x):
+    return _math.atan(x) if _is_number(x) else _wrap(_floats(x).atan())
+
+
+def sinh(x):
+    return _math.sinh(x) if _is_number(x) else _wrap(_floats(x).sinh())
+
+
+def cosh(x):
+    return _math.cosh(x) if _is_number(x) else _wrap(_floats(x).cosh())
 
 
 def tan(x):
@@ -291,6 +334,29 @@ def sign(x):
 
 def square(x):
     return x * x
+
+
+def add(x, y):
+    return _operands(x) + y
+
+
+def subtract(x, y):
+    return _operands(x) - y
+
+
+def multiply(x, y):
+    return _operands(x) * y
+
+
+def divide(x, y):
+    return _operands(x) / y
+
+
+true_divide = divide
+
+
+def _operands(x):
+    return x if _is_number(x) else asarray(x)
 
 
 def power(x, y):
@@ -411,6 +477,25 @@ def any(a):
 
 def all(a):
     return asarray(a).all()
+
+
+def diff(a, n=1, axis=-1):
+    t = _unwrap(a)
+    for _ in range(n):
+        t = t.narrow(axis, 1, t.size(axis) - 1) - t.narrow(axis, 0, t.size(axis) - 1)
+    return _wrap(t)
+
+
+def nonzero(a):
+    return where(a)
+
+
+def argwhere(a):
+    return _wrap(_unwrap(a).nonzero())
+
+
+def count_nonzero(a):
+    return int((_unwrap(a) != 0).sum().item())
 
 
 def sort(a, axis=-1):

@@ -45,9 +45,9 @@ _TYPES = [float16, float32, float64, int8, int16, int32, int64, uint8, bool_, co
 def _torch_dtype(dtype):
     if isinstance(dtype, _Type):
         return dtype.torch
-    if dtype is float:
+    if dtype is float or dtype == "float":
         return _torch.float64
-    if dtype is int:
+    if dtype is int or dtype == "int":
         return _torch.int64
     if dtype is bool:
         return _torch.bool
@@ -55,6 +55,14 @@ def _torch_dtype(dtype):
         if one.name == dtype:
             return one.torch
     raise TypeError(f"data type {dtype!r} not understood")
+
+
+def _convert_number(x, dtype):
+    """x.astype(dtype) of a number"""
+    kind = _torch_dtype(dtype)
+    for one in _TYPES:
+        if one.torch == kind:
+            return one.convert(x)
 
 
 def _wrap(t):
@@ -152,6 +160,9 @@ class ndarray:
         if not axes:
             axes = list(range(self.ndim - 1, -1, -1))
         return ndarray(self.tensor.permute(list(axes)))
+
+    def swapaxes(self, axis1, axis2):
+        return ndarray(self.tensor.transpose(axis1, axis2))
 
     def flatten(self):
         return ndarray(self.tensor.reshape(-1).clone())

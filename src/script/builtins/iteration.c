@@ -1,6 +1,7 @@
 /* Builtins of Python source that iterate over their argument: sum, min, sorted, zip and others
  * (object.c describes builtins of Python source). */
 #include "script/builtins/builtin.h"
+#include "script/values/sequence.h"
 #include "script/python/python.h"
 
 /* ---- iteration ---- */
@@ -163,19 +164,30 @@ static cq_status any_all(cq_fncall *c)
     return CQ_OK;
 }
 
-static cq_status less(cq_eval *ev, cq_val a, cq_val b, bool *out)
+enum { MAX_COMPARE_DEPTH = 30 /* of nested tuples: the work doubles with each level */ };
+
+static bool are_sequences(cq_val a, cq_val b)
+{
+    return a.kind == b.kind && (a.kind == CQ_VAL_TUPLE || a.kind == CQ_VAL_LIST) &&
+           !cq_sequence_of(a) && !cq_sequence_of(b);
+}
+
+static cq_status less_in(cq_eval *ev, cq_val a, cq_val b, int depth, bool *out)
 {
     cq_val v;
     bool   found;
 
-    if (a.kind == CQ_VAL_TUPLE && b.kind == CQ_VAL_TUPLE) {
+    if (are_sequences(a, b)) {
         const cq_list *x = a.u.list, *y = b.u.list;
 
+        if (depth == MAX_COMPARE_DEPTH)
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                           "tuples of more than %d levels cannot be compared", MAX_COMPARE_DEPTH);
         for (size_t i = 0; i < x->n && i < y->n; i++) {
-            CQ_TRY(less(ev, x->items[i], y->items[i], out));
+            CQ_TRY(less_in(ev, x->items[i], y->items[i], depth + 1, out));
             if (*out)
                 return CQ_OK;
-            CQ_TRY(less(ev, y->items[i], x->items[i], &found));
+            CQ_TRY(less_in(ev, y->items[i], x->items[i], depth + 1, &found));
             if (found) {
                 *out = false;
                 return CQ_OK;
@@ -194,6 +206,28 @@ static cq_status less(cq_eval *ev, cq_val a, cq_val b, bool *out)
                ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                          "an order that is data-dependent cannot be exported")
                : CQ_OK;
+}
+
+static cq_status less(cq_eval *ev, cq_val a, cq_val b, bool *out)
+{
+    return less_in(ev, a, b, 0, out);
+}
+
+/* a < b and the like of tuples and lists: the order of the first items that differ. how: the
+ * operands are exchanged, the result is negated. */
+enum { EXCHANGED = 1, NEGATED = 2 };
+
+static cq_status compare_sequences(cq_fncall *c)
+{
+    const int how = c->row->how;
+    bool      is_less;
+
+    if (!c->ev->program->python || !are_sequences(c->args[0], c->args[1]))
+        return cq_fncall_decline(c);
+    CQ_TRY(
+        less(c->ev, c->args[how & EXCHANGED ? 1 : 0], c->args[how & EXCHANGED ? 0 : 1], &is_less));
+    c->result = cq_val_of_bool(is_less != !!(how & NEGATED));
+    return CQ_OK;
 }
 
 static cq_status keys_of(cq_fncall *c, const cq_list *items, cq_val key, cq_val *out)
@@ -400,5 +434,9 @@ const cq_builtin cq_builtins_iteration[] = {
     { "extend(self, iterable)", .fn = with_lists, .how = 1 },
     { "join(self, iterable)", .fn = with_lists, .how = 1 },
     { "__contains__(self, item)", .fn = any_contains },
+    { "lt(a, b)", .fn = compare_sequences, .how = 0 },
+    { "gt(a, b)", .fn = compare_sequences, .how = EXCHANGED },
+    { "le(a, b)", .fn = compare_sequences, .how = EXCHANGED | NEGATED },
+    { "ge(a, b)", .fn = compare_sequences, .how = NEGATED },
     { 0 },
 };

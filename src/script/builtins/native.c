@@ -183,34 +183,63 @@ static cq_status call_in_mode(cq_fncall *c)
     return status;
 }
 
+/* Calls a function of a module of the library. */
+static cq_status call_library(cq_fncall *c, const char *module, const char *function)
+{
+    cq_object *found = NULL;
+    cq_fncall  call  = *c;
+
+    if (c->ev->program->python)
+        CQ_TRY(cq_python_module(c->ev->program, module, &found));
+    if (!found)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_python_member(c->ev, found, function, &call.callee));
+    call.name = NULL;
+    CQ_TRY(cq_fncall_run(&call));
+    c->result = call.result;
+    return CQ_OK;
+}
+
 /* Constructors of tensors that are Python: torch.Tensor(2, 3), x.new_tensor([1.5]). */
 static cq_status call_torch(cq_fncall *c)
 {
-    cq_object *torch = NULL;
-    cq_val     make;
+    return call_library(c, "torch", c->row->how ? "_new_tensor_like" : "_new_tensor");
+}
 
-    CQ_TRY(cq_python_module(c->ev->program, "torch", &torch));
-    if (!torch)
-        return cq_fncall_decline(c);
-    CQ_TRY(cq_python_member(c->ev, torch, c->row->how ? "_new_tensor_like" : "_new_tensor", &make));
-    return cq_eval_call(c->ev, make, c->args, c->n, &c->result);
+/* x.type(torch.LongTensor), x.type("torch.LongTensor") */
+static cq_status convert_type(cq_fncall *c)
+{
+    return c->args[1].kind == CQ_VAL_STR || cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)
+               ? call_library(c, "torch", "_convert_type")
+               : cq_fncall_decline(c);
+}
+
+/* Numbers of numpy are those of Python: np.ceil(2.5).astype(int). */
+static cq_status convert_number(cq_fncall *c)
+{
+    return cq_val_is_number(c->args[0]) ? call_library(c, "numpy.array", "_convert_number")
+                                        : cq_fncall_decline(c);
+}
+
+static cq_status count_elements(cq_fncall *c)
+{
+    return cq_eval_operator(c->ev, "aten::numel", c->args, 1, &c->result);
 }
 
 /* Methods of str in lib/python/_text.py. */
 static cq_status call_text(cq_fncall *c)
 {
     const char *colon = strrchr(c->name, ':');
-    cq_object  *text  = NULL;
-    cq_fncall   call  = *c;
 
-    if (!c->ev->program->python)
-        return cq_fncall_decline(c);
-    CQ_TRY(cq_python_module(c->ev->program, "_text", &text));
-    CQ_TRY(cq_python_member(c->ev, text, colon ? colon + 1 : c->name, &call.callee));
-    call.name = NULL;
-    CQ_TRY(cq_fncall_run(&call));
-    c->result = call.result;
-    return CQ_OK;
+    return call_library(c, "_text", colon ? colon + 1 : c->name);
+}
+
+/* x.norm(dim=1): the order is not given, which no overload of the operator allows. */
+static cq_status call_norm(cq_fncall *c)
+{
+    return c->n == 1 && c->n_kw && !cq_fncall_find(c, SIZE_MAX, "p")
+               ? call_library(c, "torch.functional", "norm")
+               : cq_fncall_decline(c);
 }
 
 static cq_status answer_self(cq_fncall *c)
@@ -323,6 +352,10 @@ const cq_builtin cq_builtins_natives[] = {
     { "Tensor(...)", .fn = call_torch, .how = false },
     { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
       .how = true },
+    { "type(Tensor self, kind)", .fn = convert_type },
+    { "nelement(Tensor self)", .fn = count_elements },
+    { "norm(Tensor self, ...)", .fn = call_norm },
+    { "astype(self, dtype)", .fn = convert_number },
     { "rsplit(str self, sep?, maxsplit?)", .fn = call_text },
     { "splitlines(str self, keepends?)", .fn = call_text },
     { "partition(str self, str sep)", .fn = call_text },

@@ -569,6 +569,9 @@ static cq_status cast_tensor(cq_fncall *c)
 /* type() of a device is its type without its index. type(dtype) of a tensor converts it. */
 static cq_status type_name(cq_fncall *c)
 {
+    if (c->n == 2 &&
+        (c->args[1].kind == CQ_VAL_STR || cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)))
+        return cq_fncall_decline(c); /* a type of tensors, which native.c converts to */
     if (c->n == 2)
         return cq_eval_call_name(c->ev, "aten::to", c->args, 2, &c->result);
     if (c->args[0].kind == CQ_VAL_DEVICE)

@@ -548,6 +548,13 @@ static cq_status builtin_member(cq_eval *ev, const cq_object *t, const char *nam
             snprintf(full, sizeof full, "aten::%.200s", name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
+    if (strcmp(name, "__doc__") == 0) {
+        *out = CQ_NONE;
+        return CQ_OK;
+    }
+    if (cq_starts_with(name, "__")) /* not an overload of the operator */
+        return cq_python_raise(ev, "AttributeError", "'%s' object has no attribute '%s'", t->text,
+                               name);
     *found = false;
     return CQ_OK;
 }
@@ -806,6 +813,12 @@ static cq_status join_types(cq_eval *ev, cq_val a, cq_val b, cq_val *out)
     return CQ_OK;
 }
 
+static bool is_unary(cq_ast_op op)
+{
+    return op == CQ_AST_NEG || op == CQ_AST_POS || op == CQ_AST_BIT_NOT;
+}
+
+/* Of a unary operator b is None. */
 cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out, bool *found)
 {
     const char *const *names = dunders[op];
@@ -814,7 +827,7 @@ cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val
     if (a.kind != CQ_VAL_OBJECT && b.kind != CQ_VAL_OBJECT)
         return CQ_OK;
     if (names[0])
-        CQ_TRY(cq_python_special(ev, a, names[0], &b, 1, out, found));
+        CQ_TRY(cq_python_special(ev, a, names[0], &b, !is_unary(op), out, found));
     if (*found && is_not_implemented(*out))
         *found = false;
     if (!*found && names[1])

@@ -1,0 +1,2 @@
+"""distutils: versions."""
+from . import version

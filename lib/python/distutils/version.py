@@ -1,0 +1,10 @@
+"""distutils.version."""
+from packaging.version import Version
+
+
+class LooseVersion(Version):
+    pass
+
+
+class StrictVersion(Version):
+    pass

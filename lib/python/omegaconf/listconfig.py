@@ -1,0 +1,5 @@
+"""omegaconf.listconfig."""
+
+
+class ListConfig(list):
+    pass

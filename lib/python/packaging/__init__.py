@@ -1,0 +1,2 @@
+"""packaging: versions."""
+from . import version

@@ -135,6 +135,7 @@ static const cli_option options[] = {
     { "inputs", "X=SIZES", "other sizes for an input: x=batchx3xHxW; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
     { "weights", "FILE", "weights of torch.save or safetensors, by the names of initializers", 0 },
+    { "weights-not-strict", NULL, "accept missing and unexpected keys in --weights", 0 },
     { "ir-version", "N", "the version of the file format", 0 },
     { "external-data", NULL, "write weights to OUT.data", 0 },
     { "embed", NULL, "write weights into OUT", 0 },

@@ -103,7 +103,7 @@ def call_of(name, result, given, way):
 def program(way):
     calls, rows = [], []
     for name, result, parameters in declared():
-        given = [] if parameters in ("", "void") else parameters.removesuffix(", ...").split(", ")
+        given = [] if parameters in ("", "void") else re.split(r", (?![^()]*\))", parameters.removesuffix(", ..."))
         calls.append(f"static int call_{name}(void) {{ {call_of(name, result, given, way)} }}")
         rows.append(f'    {{ "{name}", call_{name} }},\n')
     return MAIN % {"calls": "\n".join(calls), "rows": "".join(rows)}

@@ -24,7 +24,8 @@ def find(pattern, names, read):
 
 
 def read_text(name):
-    data = (ROOT / name).read_bytes()
+    path = ROOT / name
+    data = path.read_bytes() if path.is_file() else b""  # a link may lead out of a container
     return "" if b"\0" in data else data.decode("utf-8", "replace")
 
 

@@ -17,7 +17,8 @@ enum {
     FEW_ROWS  = 8,  /* of tensors, if there are modules */
     MAX_WIDTH = 60, /* of a column: a longer cell sticks out alone */
     ALL_DEPTH = 1000,
-    CELL_SIZE = 32
+    CELL_SIZE = 32,
+    METHODS   = 1 /* of a program: the table after that of facts */
 };
 
 typedef struct page {
@@ -358,6 +359,17 @@ static bool is_program(const cq_info *info)
            !is_format(info, "torch.export programs");
 }
 
+/* Whether no method is the entry unless --entry names one. */
+static bool lacks_entry(const cq_info *info)
+{
+    const size_t n = cq_info_n_rows(info, METHODS);
+
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(cq_info_cell_text(info, METHODS, i, 0), "forward", 7) == 0)
+            return false;
+    return n > 1;
+}
+
 static int info_with_paths(cq_info **out, const cli_args *args)
 {
     static cli_model model; /* too large for a stack frame */
@@ -387,6 +399,9 @@ static int make_info(cq_info **out, const cli_args *args)
     if (code == CLI_DONE && is_format(*out, "Python source") && !cli_has(args, "input") &&
         !cli_has(args, "example"))
         return CLI_DONE;
+    if (code == CLI_DONE && is_format(*out, "TorchScript archive") && lacks_entry(*out) &&
+        !cli_has(args, "entry") && !cli_has(args, "input") && !cli_has(args, "example"))
+        return CLI_DONE; /* the table of methods is the answer */
     if (code == CLI_DONE && is_program(*out)) {
         code = cli_model_open(&model, args);
         if (code == CLI_DONE)

@@ -111,9 +111,6 @@ static int look_at_file(const char *path)
         return errno == EISDIR ? cli_fail_with("", "'%s' is a folder", name)
                : errno == EIO  ? cli_fail_with("", "'%s' cannot be read", name)
                                : cli_no_such_model(path);
-    if (n == 0)
-        return cli_fail_with("the file was not written or downloaded completely", "'%s' is empty",
-                             name);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const struct kind *k = &kinds[i];
 

@@ -164,8 +164,8 @@ static int take_specs(const target *t, const cli_args *args)
         if (find_name(t, &index, &spec, text))
             CLI_TRY(make_given(t, args, spec, index));
         else if (!begins_with_axis(t, text))
-            CLI_TRY(cli_check_input_name(args, text, cli_path_name(args->operands[0]), name_at,
-                                         t->session));
+            CLI_TRY(cli_check_input_name(args, text, cli_path_name(args->operands[0]), false,
+                                         name_at, t->session));
     }
     at = 0;
     while ((text = cli_next_value(args, "input", &at))) {

@@ -372,12 +372,11 @@ static bool is_input_only(const char *text, const char *spec)
 /* Sizes have names in verbs that export: there batch=2x3 is an input whose first size is dynamic.
  * Elsewhere, and if it is similar to the name of an input, it is a name that the model does not
  * have. */
-int cli_check_input_name(const cli_args *args, const char *text, const char *model,
+int cli_check_input_name(const cli_args *args, const char *text, const char *model, bool has_sizes,
                          const char *(*names)(const void *table, size_t i), const void *table)
 {
-    const size_t len       = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                "0123456789.");
-    const bool   has_sizes = cli_verb_has(args->verb, "dynamic-axes");
+    const size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789.");
     char         name[CLI_NAME_SIZE], list[1024] = "";
     const char  *near = NULL, *one;
 
@@ -414,7 +413,8 @@ static int take_named(slots *to, const cli_args *args, const cli_signature *s)
 
     while ((text = cli_next_value(args, "input", &at))) {
         if (!find_name(s, text, &i, &spec)) {
-            CLI_TRY(cli_check_input_name(args, text, s->model, name_at, s));
+            CLI_TRY(cli_check_input_name(args, text, s->model,
+                                         cli_verb_has(args->verb, "dynamic-axes"), name_at, s));
             continue;
         }
         if (to->specs[i])
@@ -438,6 +438,8 @@ static int take_others(slots *to, const cli_args *args, const cli_signature *s)
             next++;
         if (next == 2 * CLI_MAX_INPUTS)
             return cli_misuse(args->verb, "more than %d inputs", CLI_MAX_INPUTS);
+        if (next < s->n_params && *s->params[next].type && !strstr(s->params[next].type, "Tensor"))
+            CLI_TRY(cli_check_input_name(args, text, s->model, false, name_at, s)); /* no sizes */
         to->specs[next++] = text;
         to->n             = next > to->n ? next : to->n;
     }

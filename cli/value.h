@@ -18,8 +18,9 @@
 int cli_values_read(cli_example *example, const cli_args *args, const cli_signature *signature);
 
 /* Whether a --input that names none of the inputs may be one without a name; otherwise prints the
- * valid names. names(table, i) is the i-th of them, and NULL after the last. */
-int cli_check_input_name(const cli_args *args, const char *text, const char *model,
+ * valid names. With has_sizes, NAME may be a dynamic size. names(table, i) is the i-th of them, and
+ * NULL after the last. */
+int cli_check_input_name(const cli_args *args, const char *text, const char *model, bool has_sizes,
                          const char *(*names)(const void *table, size_t i), const void *table);
 
 #endif

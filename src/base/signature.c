@@ -43,10 +43,16 @@ static const struct signature {
     { 257, "ustar", 5, "this is a tar file", "unpack it first" },
 };
 
+cq_status cq_fail_empty(const char *path)
+{
+    return cq_fail(CQ_E_FORMAT, path, "the file was not written or downloaded completely",
+                   "the file is empty");
+}
+
 cq_status cq_check_signature(const void *data, size_t size, const char *path)
 {
     if (!size)
-        return cq_fail(CQ_E_FORMAT, path, NULL, "the file is empty");
+        return cq_fail_empty(path);
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const struct signature *s = &signatures[i];
 

@@ -10,6 +10,7 @@
  * CQ_OK.
  * */
 cq_status cq_check_signature(const void *data, size_t size, const char *path);
+cq_status cq_fail_empty(const char *path); /* a file of 0 bytes */
 
 /* The same for text, which may be a program: only text that cannot begin a program is
  * recognised. */

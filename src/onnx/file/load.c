@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Each node looks up the version of its domain, so their number must be small. */
-enum { MAX_OPSETS = 256 };
+enum { MAX_OPSETS = 256, HEAD_SIZE = 512 };
 
 static cq_status check_opsets(const cq_onnx_model *m, const char *path)
 {
@@ -20,6 +20,22 @@ static cq_status check_opsets(const cq_onnx_model *m, const char *path)
         return CQ_OK;
     return cq_fail(CQ_E_FORMAT, path, NULL, "the model imports %u operator sets; at most %d work",
                    most, MAX_OPSETS);
+}
+
+/* Replaces the error of the decoder by the kind of the file, if that is known. */
+static cq_status explain(const cq_storage *source, const char *where)
+{
+    const unsigned char *bytes   = source->data;
+    bool                 is_text = true;
+
+    if (cq_check_signature(bytes, source->size, where) != CQ_OK)
+        return CQ_E_UNSUPPORTED;
+    for (size_t i = 0; i < source->size && i < HEAD_SIZE; i++)
+        is_text &= bytes[i] >= ' ' || bytes[i] == '\n' || bytes[i] == '\t' || bytes[i] == '\r';
+    if (!is_text)
+        return CQ_E_FORMAT;
+    return cq_fail(CQ_E_FORMAT, where, "calque print --parse reads ONNX's text syntax",
+                   "this is text, not an ONNX model");
 }
 
 /* Takes over source. */
@@ -36,9 +52,8 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
     status    = cq_onnx_decode(m, &cq_onnx_model_message, m, source->data, source->size, where);
     if (status == CQ_OK)
         status = check_opsets(m, where);
-    else if (status == CQ_E_FORMAT &&
-             cq_check_signature(source->data, source->size, where) != CQ_OK)
-        status = CQ_E_UNSUPPORTED; /* with more details */
+    else if (status == CQ_E_FORMAT)
+        status = explain(source, where);
     if (status != CQ_OK) {
         cq_onnx_model_free(m);
         return status;
@@ -51,7 +66,7 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
  * model. */
 cq_status cq_onnx_check_not_empty(const char *path, size_t size)
 {
-    return size ? CQ_OK : cq_fail(CQ_E_FORMAT, path, NULL, "the file is empty");
+    return size ? CQ_OK : cq_fail_empty(path);
 }
 
 CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path)

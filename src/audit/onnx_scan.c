@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +25,13 @@ typedef struct onnx_scan {
     cq_map               functions;
     cq_ptr_map           state; /* of functions: 1 while it is visited, 2 afterwards */
     bool                 is_file;
+    double               stripped; /* bytes of weights that were removed */
+    double               sparse;   /* elements of sparse tensors */
 } onnx_scan;
+
+/* Sizes that a file claims without having the bytes; larger ones are a finding. */
+#define MAX_CLAIMED 2e9
+#define MAX_SPARSE  0x1p26 /* elements */
 
 static const char *text_of(const char *text)
 {
@@ -66,6 +73,7 @@ static void scan_external(onnx_scan *s, const cq_onnx_tensor *t)
     size_t      size;
 
     if (cq_onnx_is_stripped(t)) {
+        s->stripped += cq_onnx_tensor_raw_size(&size, t) == CQ_OK ? (double)size : INFINITY;
         cq_audit_add(s->a, CQ_VERDICT_SAFE, "stripped", s->where, "the data of '%s' was removed",
                      name);
         return;
@@ -112,6 +120,16 @@ static void scan_tensor(onnx_scan *s, const cq_onnx_tensor *t)
     }
 }
 
+/* Few elements, but a dense tensor takes memory for all of them. */
+static void scan_sparse(onnx_scan *s, const cq_onnx_sparse_tensor *t)
+{
+    double numel = 1;
+
+    for (uint32_t i = 0; i < t->dims.n; i++)
+        numel *= t->dims.items[i] > 0 ? (double)t->dims.items[i] : 0;
+    s->sparse += numel;
+}
+
 static bool has_control(const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text_of(text); *p; p++)
@@ -131,6 +149,65 @@ static void scan_names(onnx_scan *s, const cq_onnx_names *names)
 {
     for (uint32_t i = 0; i < names->n; i++)
         scan_text(s, names->items[i]);
+}
+
+/* ---- loops that do not end ---- */
+
+/* The value of a scalar that the graph has as a constant. */
+static bool constant_of(const cq_onnx_model *m, const cq_onnx_graph *g, const char *name,
+                        int64_t *out)
+{
+    const cq_onnx_tensor *t = NULL;
+    cq_tensor            *value;
+
+    for (uint32_t i = 0; i < g->initializer.n && !t; i++)
+        if (strcmp(text_of(g->initializer.items[i]->name), name) == 0)
+            t = g->initializer.items[i];
+    for (uint32_t i = 0; i < g->node.n && !t; i++) {
+        const cq_onnx_node      *n = g->node.items[i];
+        const cq_onnx_attribute *a = cq_onnx_node_attr(n, "value");
+
+        if (strcmp(text_of(n->op_type), "Constant") == 0 && a && n->output.n &&
+            strcmp(n->output.items[0], name) == 0)
+            t = a->t;
+    }
+    if (!t || cq_onnx_is_external(t) || cq_onnx_tensor_to_tensor(&value, m, t) != CQ_OK)
+        return false;
+    *out = cq_tensor_numel(value) == 1 ? cq_tensor_get_i64(value, 0) : 0;
+    cq_tensor_release(value);
+    return true;
+}
+
+/* Whether the condition that a body returns is always true: the one it is given, or a constant. */
+static bool never_stops(const cq_onnx_model *m, const cq_onnx_graph *body)
+{
+    const char *name = body->output.n ? text_of(body->output.items[0]->name) : "";
+    const char *own  = body->input.n > 1 ? text_of(body->input.items[1]->name) : "";
+    int64_t     value;
+
+    for (uint32_t i = body->node.n; i-- > 0;) {
+        const cq_onnx_node *n = body->node.items[i];
+
+        if (strcmp(text_of(n->op_type), "Identity") == 0 && n->input.n && n->output.n &&
+            strcmp(n->output.items[0], name) == 0)
+            name = n->input.items[0];
+    }
+    return strcmp(name, own) == 0 || (constant_of(m, body, name, &value) && value);
+}
+
+static void scan_loop(onnx_scan *s, const cq_onnx_graph *g, const cq_onnx_node *n)
+{
+    const cq_onnx_attribute *body  = cq_onnx_node_attr(n, "body");
+    const char              *most  = n->input.n > 0 ? n->input.items[0] : "";
+    int64_t                  trips = INT64_MAX;
+
+    if (strcmp(text_of(n->op_type), "Loop") != 0 || !body || !body->g)
+        return;
+    if (*most && !constant_of(s->m, g, most, &trips))
+        return;
+    if (trips > INT32_MAX && never_stops(s->m, body->g))
+        cq_audit_add(s->a, CQ_VERDICT_UNKNOWN, "endless-loop", s->where,
+                     "the Loop %s has no condition to stop", text_of(n->name));
 }
 
 /* ---- operators ---- */
@@ -168,7 +245,13 @@ static cq_status visit(void *scan, const cq_onnx_message *message, void *at,
     } else if (message == &cq_onnx_value_info_message) {
         scan_text(s, ((cq_onnx_value_info *)at)->name);
         scan_text(s, ((cq_onnx_value_info *)at)->doc_string);
+    } else if (message == &cq_onnx_sparse_message) {
+        scan_sparse(s, at);
     } else if (message == &cq_onnx_graph_message) {
+        const cq_onnx_graph *g = at;
+
+        for (uint32_t i = 0; i < g->node.n; i++)
+            scan_loop(s, g, g->node.items[i]);
         scan_text(s, ((cq_onnx_graph *)at)->name);
         scan_text(s, ((cq_onnx_graph *)at)->doc_string);
     }
@@ -265,6 +348,14 @@ bool cq_audit_scan_onnx(cq_audit *a, const unsigned char *data, size_t size, con
     }
     s.m    = m;
     status = scan_model(&s);
+    if (s.sparse > MAX_SPARSE)
+        cq_audit_add(a, CQ_VERDICT_UNKNOWN, "tensor-size", where,
+                     "sparse tensors have %.3g elements for a reader that makes them dense",
+                     s.sparse);
+    if (s.stripped > MAX_CLAIMED)
+        cq_audit_add(a, CQ_VERDICT_UNKNOWN, "stripped-size", where,
+                     "weights of %.3g bytes were removed; restoring them takes that much",
+                     s.stripped);
     if (status != CQ_OK)
         a->status = status;
     cq_map_clear(&s.functions);

@@ -1,13 +1,20 @@
 /* Scans the opcodes of a pickle with tokens: the stack holds the kinds of values, not the values. A
- * token takes 24 bytes, and an opcode makes at most one, so memory is in proportion to the file.
- * Nothing is imported, called or built. */
+ * token and its cost take 32 bytes, and an opcode makes at most one, so memory is in proportion to
+ * the file. Nothing is imported, called or built. */
 #include "audit/audit.h"
 
 #include "base/alloc.h"
 #include "base/str.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+
+/* Objects that share parts, as a DAG of depth n with 2^n paths: a reader that copies or walks it
+ * without noticing takes all memory or time. An opcode that is not a reference takes a byte or
+ * more, so honest files have less than one value for each byte. */
+#define MIN_COPIES      1e5
+#define COPIES_PER_BYTE 20.0
 
 typedef enum token_kind {
     OTHER, /* a number, None, bytes, … */
@@ -32,6 +39,7 @@ typedef struct token {
         const char *text;
         size_t      first; /* of TUPLE: in items */
     } u;
+    uint32_t cost; /* of containers and objects: 1 + index in costs; 0: a single value */
 } token;
 
 typedef struct global {
@@ -45,7 +53,8 @@ typedef struct scan {
     const unsigned char *data;
     size_t               size, at;
     CQ_VEC(token) stack;
-    CQ_VEC(token) items; /* of tuples */
+    CQ_VEC(token) items;  /* of tuples */
+    CQ_VEC(double) costs; /* values that a copy without sharing would have */
     CQ_VEC(token) memo;
     cq_ptr_map sparse_memo; /* indices beyond the array to index + 1 in far */
     CQ_VEC(token) far;
@@ -83,7 +92,7 @@ static token pop(scan *s)
 {
     if (!s->stack.n) {
         fail(s, "an opcode takes more than the stack has");
-        return (token){ OTHER, 0, { 0 } };
+        return (token){ OTHER, 0, { 0 }, 0 };
     }
     return s->stack.items[--s->stack.n];
 }
@@ -94,10 +103,51 @@ static token *top(scan *s)
 
     if (!s->stack.n) {
         fail(s, "an opcode takes more than the stack has");
-        nothing = (token){ OTHER, 0, { 0 } };
+        nothing = (token){ OTHER, 0, { 0 }, 0 };
         return &nothing;
     }
     return &s->stack.items[s->stack.n - 1];
+}
+
+/* ---- how many values an object is for a reader that does not share them ---- */
+
+static double cost_of(const scan *s, token t)
+{
+    return t.cost && t.cost <= s->costs.n ? s->costs.items[t.cost - 1] : 1;
+}
+
+/* A container or object; all copies of the token have its cost. */
+static token with_cost(scan *s, token t, double cost)
+{
+    if (s->costs.n < UINT32_MAX && cq_vec_push(&s->costs, cost) != CQ_OK)
+        no_memory(s);
+    t.cost = (uint32_t)s->costs.n;
+    return t;
+}
+
+static void push_container(scan *s, token_kind kind)
+{
+    push(s, with_cost(s, (token){ kind, 0, { 0 }, 0 }, 1));
+}
+
+static double cost_from(const scan *s, size_t first)
+{
+    double cost = 0;
+
+    for (size_t i = first; i < s->stack.n; i++)
+        cost += cost_of(s, s->stack.items[i]);
+    return cost;
+}
+
+/* The value below becomes part of the container or object at the top. */
+static void add_cost(scan *s, double cost)
+{
+    token *t = top(s);
+
+    if (t->cost && t->cost <= s->costs.n)
+        s->costs.items[t->cost - 1] += cost;
+    else if (t->kind == OBJECT || t->kind == TENSOR)
+        *t = with_cost(s, *t, 1 + cost);
 }
 
 /* The start of the items after the last mark; the caller removes the mark with them. */
@@ -146,17 +196,17 @@ static token take_line(scan *s)
     if (!end) {
         fail(s, "the pickle is cut short");
         s->at = s->size;
-        return (token){ TEXT, 0, { .text = "" } };
+        return (token){ TEXT, 0, { .text = "" }, 0 };
     }
     s->at += (size_t)(end - p) + 1;
-    return (token){ TEXT, (uint32_t)(end - p), { .text = (const char *)p } };
+    return (token){ TEXT, (uint32_t)(end - p), { .text = (const char *)p }, 0 };
 }
 
 static void push_text(scan *s, uint64_t n, token_kind kind)
 {
     const char *p = take_bytes(s, n);
 
-    push(s, (token){ kind, p ? (uint32_t)n : 0, { .text = p ? p : "" } });
+    push(s, (token){ kind, p ? (uint32_t)n : 0, { .text = p ? p : "" }, 0 });
 }
 
 /* ---- the memo ---- */
@@ -225,13 +275,13 @@ static char *copy(scan *s, token t)
 static token import(scan *s, token module, token name)
 {
     global g;
-    token  t = { GLOBAL, (uint32_t)s->globals.n, { 0 } };
+    token  t = { GLOBAL, (uint32_t)s->globals.n, { 0 }, 0 };
 
     s->out->n_globals++;
     if (module.kind != TEXT || name.kind != TEXT) {
         ADD(s, CQ_VERDICT_HOSTILE, "computed-global", s->where,
             "the name of an import is computed while the pickle is read");
-        return (token){ OBJECT, 0, { 0 } };
+        return (token){ OBJECT, 0, { 0 }, 0 };
     }
     g.module = copy(s, module);
     g.name   = copy(s, name);
@@ -259,10 +309,10 @@ static token persistent(scan *s, token id)
     const token     *item;
 
     if (id.kind != TUPLE || id.n < 5)
-        return (token){ OBJECT, 0, { 0 } };
+        return (token){ OBJECT, 0, { 0 }, 0 };
     item = &s->items.items[id.u.first];
     if (!is_text(item[0], "storage") || item[2].kind != TEXT || item[4].kind != INT)
-        return (token){ OBJECT, 0, { 0 } };
+        return (token){ OBJECT, 0, { 0 }, 0 };
     if (item[1].kind == GLOBAL && item[1].n < s->globals.n)
         st.element = cq_audit_storage_element(s->globals.items[item[1].n].module,
                                               s->globals.items[item[1].n].name);
@@ -274,7 +324,7 @@ static token persistent(scan *s, token id)
             item[4].u.i);
     if (cq_vec_push(&s->out->storages, st) != CQ_OK)
         no_memory(s);
-    return (token){ STORAGE, (uint32_t)s->out->storages.n - 1, { 0 } };
+    return (token){ STORAGE, (uint32_t)s->out->storages.n - 1, { 0 }, 0 };
 }
 
 /* The elements that a tensor reaches, or false if they cannot be counted. */
@@ -343,7 +393,7 @@ static token called(scan *s, token callee, token args)
         if (callee.kind != OBJECT)
             ADD(s, CQ_VERDICT_HOSTILE, "call-of-data", s->where,
                 "a call of something that is not a function");
-        return (token){ OBJECT, 0, { 0 } };
+        return (token){ OBJECT, 0, { 0 }, 0 };
     }
     g = &s->globals.items[callee.n];
     if (g->kind == CQ_AUDIT_GLOBAL_DANGEROUS) {
@@ -355,23 +405,23 @@ static token called(scan *s, token callee, token args)
         else
             ADD(s, CQ_VERDICT_HOSTILE, "dangerous-call", s->where, "calls %s.%s", g->module,
                 g->name);
-        return (token){ OBJECT, 0, { 0 } };
+        return (token){ OBJECT, 0, { 0 }, 0 };
     }
     if (strncmp(g->name, "_rebuild_tensor", 15) == 0) {
         check_tensor(s, args);
-        return (token){ TENSOR, 0, { 0 } };
+        return (token){ TENSOR, 0, { 0 }, 0 };
     }
     if (strncmp(g->name, "_rebuild_", 9) == 0)
-        return (token){ TENSOR, 0, { 0 } };
+        return (token){ TENSOR, 0, { 0 }, 0 };
     if (is_named(g, "collections", "OrderedDict") || is_named(g, "collections", "Counter") ||
         is_named(g, "collections", "defaultdict") || is_named(g, "builtins", "dict") ||
         is_named(g, "__builtin__", "dict"))
-        return (token){ DICT, 0, { 0 } };
+        return (token){ DICT, 0, { 0 }, 0 };
     if (is_named(g, "builtins", "list") || is_named(g, "collections", "deque"))
-        return (token){ LIST, 0, { 0 } };
+        return (token){ LIST, 0, { 0 }, 0 };
     if (is_named(g, "builtins", "set") || is_named(g, "__builtin__", "set"))
-        return (token){ SET, 0, { 0 } };
-    return (token){ OBJECT, 0, { 0 } };
+        return (token){ SET, 0, { 0 }, 0 };
+    return (token){ OBJECT, 0, { 0 }, 0 };
 }
 
 static const char *kind_name(token_kind kind)
@@ -399,7 +449,7 @@ static void check_container(scan *s, token_kind wanted, const char *opcode)
 
 static void make_tuple(scan *s, size_t from)
 {
-    token t = { TUPLE, 0, { .first = s->items.n } };
+    token t = with_cost(s, (token){ TUPLE, 0, { .first = s->items.n }, 0 }, 1 + cost_from(s, from));
 
     for (size_t i = from; i < s->stack.n; i++) {
         if (cq_vec_push(&s->items, s->stack.items[i]) != CQ_OK)
@@ -427,8 +477,23 @@ static void drop_to_mark(scan *s)
 
 static void collect(scan *s, token_kind kind)
 {
+    const double cost = 1 + cost_from(s, find_mark(s));
+
     drop_to_mark(s);
-    push(s, (token){ kind, 0, { 0 } });
+    push(s, with_cost(s, (token){ kind, 0, { 0 }, 0 }, cost));
+}
+
+/* Items above a mark, or the uppermost n values, become part of the container below. */
+static void add_items(scan *s, size_t n)
+{
+    const size_t first = n ? (s->stack.n > n ? s->stack.n - n : s->stack.n) : find_mark(s);
+    const double cost  = cost_from(s, first);
+
+    if (!n)
+        drop_to_mark(s);
+    for (size_t i = 0; i < n; i++)
+        pop(s);
+    add_cost(s, cost);
 }
 
 static void tuple_from_mark(scan *s)
@@ -458,14 +523,14 @@ static void push_long(scan *s, uint64_t n)
         v = v << 8 | p[i];
     if (n && n < 8 && (p[n - 1] & 0x80))
         v |= ~UINT64_C(0) << (8 * n);
-    push(s, (token){ n <= 8 ? INT : OTHER, 0, { .i = (int64_t)v } });
+    push(s, (token){ n <= 8 ? INT : OTHER, 0, { .i = (int64_t)v }, 0 });
 }
 
 static void extension(scan *s, size_t n)
 {
     ADD(s, CQ_VERDICT_UNKNOWN, "extension-code", s->where,
         "imports number %" PRIu64 " of the reader's extension registry", take(s, n));
-    push(s, (token){ OBJECT, 0, { 0 } });
+    push(s, (token){ OBJECT, 0, { 0 }, 0 });
 }
 
 static void push_decimal(scan *s)
@@ -476,7 +541,7 @@ static void push_decimal(scan *s)
 
     for (; i < t.n && t.u.text[i] >= '0' && t.u.text[i] <= '9' && v < INT64_MAX / 16; i++)
         v = v * 10 + (t.u.text[i] - '0');
-    push(s, (token){ INT, 0, { .i = t.n && t.u.text[0] == '-' ? -v : v } });
+    push(s, (token){ INT, 0, { .i = t.n && t.u.text[0] == '-' ? -v : v }, 0 });
 }
 
 /* INST and OBJ: a class and its arguments after a mark. */
@@ -516,29 +581,29 @@ static bool step(scan *s)
         return false;
     s->out->n_opcodes++;
     switch (op) {
-    case '(': push(s, (token){ MARK, 0, { 0 } }); break;
+    case '(': push(s, (token){ MARK, 0, { 0 }, 0 }); break;
     case '.': s->out->is_whole = s->stack.n > 0; return false;
     case '0': pop(s); break;
     case '1': drop_to_mark(s); break;
     case '2': push(s, *top(s)); break;
     case 'F':
         take_line(s);
-        push(s, (token){ OTHER, 0, { 0 } });
+        push(s, (token){ OTHER, 0, { 0 }, 0 });
         break;
     case 'G':
         take(s, 8);
-        push(s, (token){ OTHER, 0, { 0 } });
+        push(s, (token){ OTHER, 0, { 0 }, 0 });
         break;
     case 'I':
     case 'L': push_decimal(s); break;
-    case 'J': push(s, (token){ INT, 0, { .i = (int32_t)take(s, 4) } }); break;
-    case 'K': push(s, (token){ INT, 0, { .i = (int64_t)take(s, 1) } }); break;
-    case 'M': push(s, (token){ INT, 0, { .i = (int64_t)take(s, 2) } }); break;
+    case 'J': push(s, (token){ INT, 0, { .i = (int32_t)take(s, 4) }, 0 }); break;
+    case 'K': push(s, (token){ INT, 0, { .i = (int64_t)take(s, 1) }, 0 }); break;
+    case 'M': push(s, (token){ INT, 0, { .i = (int64_t)take(s, 2) }, 0 }); break;
     case 0x8a: push_long(s, take(s, 1)); break;
     case 0x8b: push_long(s, take(s, 4)); break;
-    case 'N': push(s, (token){ OTHER, 0, { 0 } }); break;
+    case 'N': push(s, (token){ OTHER, 0, { 0 }, 0 }); break;
     case 0x88:
-    case 0x89: push(s, (token){ INT, 0, { .i = op == 0x88 } }); break;
+    case 0x89: push(s, (token){ INT, 0, { .i = op == 0x88 }, 0 }); break;
     case 'S':
     case 'V': push(s, take_line(s)); break;
     case 'X':
@@ -550,12 +615,12 @@ static bool step(scan *s)
     case 'B': push_text(s, take(s, 4), OTHER); break;
     case 0x8e:
     case 0x96: push_text(s, take(s, 8), OTHER); break;
-    case 0x97: push(s, (token){ OTHER, 0, { 0 } }); break; /* NEXT_BUFFER */
-    case 0x98: top(s); break;                              /* READONLY_BUFFER */
-    case ']': push(s, (token){ LIST, 0, { 0 } }); break;
-    case '}': push(s, (token){ DICT, 0, { 0 } }); break;
-    case 0x8f: push(s, (token){ SET, 0, { 0 } }); break;
-    case ')': push(s, (token){ TUPLE, 0, { .first = s->items.n } }); break;
+    case 0x97: push(s, (token){ OTHER, 0, { 0 }, 0 }); break; /* NEXT_BUFFER */
+    case 0x98: top(s); break;                                 /* READONLY_BUFFER */
+    case ']': push_container(s, LIST); break;
+    case '}': push_container(s, DICT); break;
+    case 0x8f: push_container(s, SET); break;
+    case ')': push(s, (token){ TUPLE, 0, { .first = s->items.n }, 0 }); break;
     case 'l': collect(s, LIST); break;
     case 'd': collect(s, DICT); break;
     case 0x91: collect(s, OTHER); break; /* FROZENSET */
@@ -564,24 +629,23 @@ static bool step(scan *s)
     case 0x86: make_small_tuple(s, 2); break;
     case 0x87: make_small_tuple(s, 3); break;
     case 'a':
-        pop(s);
+        add_items(s, 1);
         check_container(s, LIST, "APPEND");
         break;
     case 'e':
-        drop_to_mark(s);
+        add_items(s, 0);
         check_container(s, LIST, "APPENDS");
         break;
     case 's':
-        pop(s);
-        pop(s);
+        add_items(s, 2);
         check_container(s, DICT, "SETITEM");
         break;
     case 'u':
-        drop_to_mark(s);
+        add_items(s, 0);
         check_container(s, DICT, "SETITEMS");
         break;
     case 0x90:
-        drop_to_mark(s);
+        add_items(s, 0);
         check_container(s, SET, "ADDITEMS");
         break;
     case 'p': put(s, line_number(s)); break;
@@ -614,24 +678,21 @@ static bool step(scan *s)
     case 0x81:
         b = pop(s);
         a = pop(s);
-        push(s, called(s, a, b));
+        push(s, with_cost(s, called(s, a, b), cost_of(s, b)));
         break;
     case 0x92: /* NEWOBJ_EX */
         pop(s);
         b = pop(s);
         a = pop(s);
-        push(s, called(s, a, b));
+        push(s, with_cost(s, called(s, a, b), cost_of(s, b)));
         break;
-    case 'b':
-        pop(s);
-        top(s);
-        break; /* BUILD */
+    case 'b': add_items(s, 1); break; /* BUILD */
     case 0x82: extension(s, 1); break;
     case 0x83: extension(s, 2); break;
     case 0x84: extension(s, 4); break;
     case 'P':
         take_line(s);
-        push(s, (token){ OBJECT, 0, { 0 } });
+        push(s, (token){ OBJECT, 0, { 0 }, 0 });
         break;
     case 'Q': push(s, persistent(s, pop(s))); break;
     case 0x80: take(s, 1); break;
@@ -652,11 +713,16 @@ static void run(cq_audit *a, cq_audit_pickle *out, const unsigned char *data, si
     while (s.at < s.size && step(&s) && s.out->n_opcodes < max_opcodes)
         ;
     out->used = s.at;
+    if (out->is_whole && cost_of(&s, *top(&s)) > fmax(MIN_COPIES, COPIES_PER_BYTE * (double)s.at))
+        ADD(&s, CQ_VERDICT_UNKNOWN, "amplification", where,
+            "%zu bytes with shared objects are %.3g objects for a reader that copies them", s.at,
+            cost_of(&s, *top(&s)));
     if (!out->is_whole)
         ADD(&s, CQ_VERDICT_UNKNOWN, "damaged-pickle", where,
             "the pickle is damaged at byte %zu: %s", s.at, s.damage ? s.damage : "it has no end");
     cq_vec_clear(&s.stack);
     cq_vec_clear(&s.items);
+    cq_vec_clear(&s.costs);
     cq_vec_clear(&s.memo);
     cq_vec_clear(&s.far);
     cq_vec_clear(&s.globals);

@@ -9,6 +9,9 @@
 
 #include <zlib.h>
 
+/* PyTorch does not compress weights; code and JSON shrink to a tenth. */
+enum { BOMB_SIZE = 1 << 20, BOMB_RATIO = 200 };
+
 enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, CENTRAL_SIZE = 46, LOCAL_SIZE = 30 };
 enum { MAX_ENTRIES = 1 << 20, MAX_NAME = 4096 };
 
@@ -339,6 +342,9 @@ const unsigned char *cq_audit_entry_bytes(cq_audit *a, const cq_audit_entry *e,
                      "the entry unpacks to %" PRIu64 " bytes, more than an audit unpacks", e->size);
         return NULL;
     }
+    if (e->size > BOMB_SIZE && e->size / BOMB_RATIO > e->packed)
+        cq_audit_add(a, CQ_VERDICT_UNKNOWN, "zip-bomb", where,
+                     "%" PRIu64 " bytes unpack to %" PRIu64, e->packed, e->size);
     a->budget -= e->size;
     *heap = cq_alloc(e->size ? (size_t)e->size : 1);
     if (*heap && inflate_entry(e, data + e->offset, *heap))

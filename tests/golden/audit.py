@@ -87,10 +87,23 @@ def field(number, data):
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
-def external(location, **entries):
+def endless_loop():
+    """A Loop whose body returns the condition that it is given."""
+    def value(name):
+        return field(1, name)
+    body = field(1, field(1, "c") + field(2, "c2") + field(4, "Identity")) + \
+        field(1, field(1, "v") + field(2, "v2") + field(4, "Identity")) + field(2, "b") + \
+        b"".join(field(11, value(n)) for n in ("i", "c", "v")) + \
+        b"".join(field(12, value(n)) for n in ("c2", "v2"))
+    loop = field(1, "") + field(1, "") + field(1, "w") + field(2, "y") + field(4, "Loop") + \
+        field(5, field(1, "body") + field(6, body) + field(20, 5))
+    return field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, field(1, loop) + field(2, "g"))
+
+
+def external(location, size=4, **entries):
     """An ONNX model whose weight is in a file."""
     pairs = b"".join(field(13, field(1, k) + field(2, v)) for k, v in {"location": location, **entries}.items())
-    weight = field(1, 4) + field(2, 1) + field(8, "w") + pairs + field(14, 1)
+    weight = field(1, size) + field(2, 1) + field(8, "w") + pairs + field(14, 1)
     return model(field(5, weight))
 
 
@@ -193,6 +206,16 @@ def unknown():
     yield "custom.onnx", model(b"", domain="my.company"), "custom-domain"
     yield "missing.onnx", external("nothing.bin"), "external-data"
     yield "control.onnx", model(field(1, field(1, "w") + field(2, "a\x1b[2J") + field(4, "Relu"))), "control-characters"
+    shared = b"\x80\x02]q\x00" + b"".join(b"](h%ch%ceq%c" % (i, i, i + 1) for i in range(40)) + b"."
+    yield "shared lists.pkl", shared, "amplification"
+    yield "shared dicts.pt", archive(b"\x80\x02}q\x00" + b"".join(
+        b"}(X\x01\0\0\0ah%cX\x01\0\0\0bh%cuq%c" % (i, i, i + 1) for i in range(30)) + b"."), "amplification"
+    yield "bomb.pt", archive(b"\x80\x02" + b"]0" * 2000000 + b"].", method=zipfile.ZIP_DEFLATED), "zip-bomb"
+    yield "endless.onnx", endless_loop(), "endless-loop"
+    yield "sparse.onnx", model(field(15, field(1, field(1, 1) + field(2, 1) + field(4, b"\0" * 4) + field(8, "s")) +
+                                     field(2, field(1, 1) + field(2, 7) + field(7, b"\0")) +
+                                     field(3, 1 << 20) + field(3, 1 << 20))), "tensor-size"
+    yield "stripped.onnx", external('{"type": "stripped", "average": 0, "variance": 1}', size=1 << 31), "stripped-size"
     yield "7z.pt", b"7z\xbc\xaf\x27\x1c" + b"\0" * 40, "unknown-format"
     yield "nonsense.bin", b"hello" * 20, "unknown-format"
     yield "empty.pt", b"", "unknown-format"
@@ -208,6 +231,7 @@ def safe():
     yield "array.npy", plain_npy()
     yield "plain.safetensors", safetensors({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}})
     yield "plain.onnx", model(b"")
+    yield "shared.pkl", pickle.dumps([[{"lr": 0.1}] * 50] * 20, 2)
     yield "function.onnx", model(b"", function("Identity", "g") + field(25, field(1, "g") + field(10, "f")), "f")
 
 

@@ -32,8 +32,9 @@ enum {
  * mentions that it is repeatable. A row without help is accepted but not listed. */
 typedef struct cli_option {
     const char *name;  /* "opset" for --opset */
-    const char *value; /* placeholder of its value, "N"; NULL: a flag without a value. A value
-                        * named FILE, SPEC, JSON or OUT may be -, for standard input and output */
+    const char *value; /* placeholder of its value, "N"; NULL: a flag without a value; "[FILE]": an
+                        * optional value, attached by = or after all operands. A value named FILE,
+                        * SPEC, JSON or OUT may be -, for standard input and output */
     const char *help;
     char        letter; /* 'o' for -o; 0: none */
 } cli_option;

@@ -5,6 +5,7 @@
 #include <calque/export.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NAME = 1024 };
@@ -72,11 +73,39 @@ static cq_status load_weights(void *edit, cq_weights *weights, uint32_t flags)
     return status == CQ_OK ? cq_onnx_model_load_weights(e->after, weights, flags) : status;
 }
 
+/* 2GB, 512MB, 100KB or a number of bytes. */
+static int read_size(const cli_args *args, const char *name, uint64_t *out)
+{
+    static const char units[] = "KMG";
+    const char       *text    = cli_value(args, name), *unit;
+    char             *end;
+    double            size;
+
+    if (!text)
+        return CLI_DONE;
+    size = strtod(text, &end);
+    unit = *end ? strchr(units, *end) : NULL;
+    for (int i = 0; unit && i <= unit - units; i++)
+        size *= 1000;
+    end += unit ? 1 : 0;
+    end += *end == 'B' ? 1 : 0;
+    if (end == text || *end || !(size >= 1) || size > 1e18)
+        return cli_misuse(args->verb, "--%s: expected a size such as 2GB or 500MB, got '%s'", name,
+                          text);
+    *out = (uint64_t)size;
+    return CLI_DONE;
+}
+
 static int place_weights(cli_edit *e, const cli_args *args)
 {
-    if (cli_has(args, "external-data") && cli_has(args, "embed"))
-        return cli_misuse(args->verb, "--external-data and --embed exclude each other");
-    if (cli_has(args, "external-data"))
+    if ((cli_has(args, "external-data") || cli_has(args, "split-size")) && cli_has(args, "embed"))
+        return cli_misuse(args->verb, "--embed excludes --external-data and --split-size");
+    if (cli_has(args, "external-data")) {
+        e->save.flags |= CQ_ONNX_SAVE_EXTERNAL;
+        e->save.data_name = cli_value(args, "external-data");
+    }
+    CLI_TRY(read_size(args, "split-size", &e->save.split_size));
+    if (e->save.split_size)
         e->save.flags |= CQ_ONNX_SAVE_EXTERNAL;
     if (cli_has(args, "embed"))
         e->save.flags &= ~(uint32_t)CQ_ONNX_SAVE_EXTERNAL;
@@ -137,7 +166,8 @@ static const cli_option options[] = {
     { "weights", "FILE", "weights of torch.save or safetensors, by the names of initializers", 0 },
     { "weights-not-strict", NULL, "accept missing and unexpected keys in --weights", 0 },
     { "ir-version", "N", "the version of the file format", 0 },
-    { "external-data", NULL, "write weights to OUT.data", 0 },
+    { "external-data", "[FILE]", "write weights to FILE beside OUT; default OUT.data", 0 },
+    { "split-size", "SIZE", "several files of weights, each up to SIZE: 2GB", 0 },
     { "embed", NULL, "write weights into OUT", 0 },
     { 0 },
 };
@@ -148,7 +178,8 @@ const cli_verb cli_verb_convert = {
     .summary  = "change the opset, type, names or storage of an ONNX model",
     .about =
         "Writes the ONNX model IN to OUT in another form. Nodes that the opset cannot express\n"
-        "are listed in one error. OUT.onnxtxt and OUT.txt are written in ONNX's text syntax.\n"
+        "are listed in one error. IN and OUT may be ONNX's text syntax (.onnxtxt, .txt) or\n"
+        "protobuf's text format (.textproto, .pbtxt), by their names.\n"
         "Both models are run on the same inputs; a difference is an error that names the\n"
         "first node, and OUT is not written.",
     .options      = options,

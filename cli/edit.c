@@ -21,8 +21,10 @@ int cli_edit_open(cli_edit *e, const cli_args *args)
     CLI_TRY(cli_result(cli_load_onnx(&e->after, args->operands[0])));
     if (cq_onnx_model_has_external_data(e->after))
         e->save.flags |= CQ_ONNX_SAVE_EXTERNAL;
-    return e->is_verified ? cli_result(cq_onnx_model_load(&e->before, args->operands[0]))
-                          : CLI_DONE;
+    if (!e->is_verified)
+        return CLI_DONE;
+    return cli_result(
+        cq_onnx_model_load_as(&e->before, args->operands[0], cq_onnx_form_of(args->operands[0])));
 }
 
 /* "largest difference 1.2e-06, " or why nothing was compared. */
@@ -55,8 +57,8 @@ static int write_model(cli_edit *e, const cli_args *args)
 {
     const char *to = cli_value(args, "output");
 
-    if (cli_ends_with(to, ".onnxtxt") || cli_ends_with(to, ".txt"))
-        return cli_result(cq_onnx_model_save_text(e->after, to));
+    if (cq_onnx_form_of(to) != CQ_ONNX_FORM_BINARY)
+        return cli_result(cq_onnx_model_save_as(e->after, to, cq_onnx_form_of(to), NULL));
     return cli_result(cli_save_model(e->after, to, &e->save));
 }
 

@@ -5,7 +5,7 @@
 cq_status cli_load_onnx(cq_onnx_model **out, const char *path)
 {
     bool      sorted = false;
-    cq_status status = cq_onnx_model_load(out, path);
+    cq_status status = cq_onnx_model_load_as(out, path, cq_onnx_form_of(path));
 
     if (status == CQ_OK)
         status = cq_onnx_model_sort(&sorted, *out);

@@ -180,7 +180,8 @@ int cli_need_onnx(const char *operand)
         return cli_fail_with("calque export makes an ONNX model of it; calque info describes it",
                              "'%s' is an archive of PyTorch, but this takes ONNX models",
                              cli_path_name(operand));
-    if (cli_model_is_text(operand) && !is_known_text(operand))
+    if (cli_model_is_text(operand) && !is_known_text(operand) &&
+        cq_onnx_form_of(operand) == CQ_ONNX_FORM_BINARY)
         return cli_fail_with(
             "calque export makes one of TorchScript, calque print --parse of ONNX's "
             "text syntax",

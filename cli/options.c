@@ -136,7 +136,12 @@ static int give(cli_reader *r, const cli_option *option, const char *value)
 
     if (!option->value && value)
         return cli_misuse(args->verb, "--%s takes no value, but got '%s'", option->name, value);
-    if (option->value && !value) {
+    if (option->value && *option->value == '[' && !value) {
+        /* An optional value follows operands alone: it cannot be taken for one then. */
+        if (args->n_operands == args->verb->max_operands && r->at < r->argc &&
+            *r->argv[r->at] != '-')
+            value = r->argv[r->at++];
+    } else if (option->value && !value) {
         if (r->at == r->argc)
             return cli_misuse(args->verb, "--%s needs a value: %s", option->name, option->value);
         value = r->argv[r->at++];

@@ -60,6 +60,22 @@ static void add_options(outputs *o, const cli_args *args)
     }
 }
 
+/* convert --external-data FILE: beside the output. */
+static void add_data(outputs *o, const cli_args *args)
+{
+    static char path[PATH_SIZE];
+    const char *out, *name, *slash;
+
+    if (!cli_verb_has(args->verb, "split-size"))
+        return;
+    out   = cli_value(args, "output");
+    name  = cli_value(args, "external-data");
+    slash = out ? strrchr(out, '/') : NULL;
+    if (name && snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - out) + 1 : 0, out,
+                         name) < (int)sizeof path)
+        add_file(o, path);
+}
+
 /* The outputs of a verb without -o. */
 static void add_operands(outputs *o, const cli_args *args)
 {
@@ -95,6 +111,7 @@ void cli_sandbox(const cli_args *args)
     cq_sandbox_options options;
 
     add_options(&o, args);
+    add_data(&o, args);
     if (args->n_operands)
         add_operands(&o, args);
     cq_sandbox_options_init(&options);

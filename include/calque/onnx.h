@@ -35,6 +35,12 @@ typedef struct cq_onnx_save_options {
     uint64_t threshold;   /* smallest external tensor in bytes; default 1024 */
     char    *data_path;   /* if not NULL, receives the path of the data file, or "" */
     size_t   data_path_size;
+    /* A name for the data file, relative to the folder of the model; it is replaced if it exists.
+     * NULL: as CQ_ONNX_SAVE_EXTERNAL says. */
+    const char *data_name;
+    /* Largest size of a data file in bytes, unless one tensor is larger; the others are NAME.1,
+     * NAME.2, … 0: one file. */
+    uint64_t split_size;
 } cq_onnx_save_options;
 
 CQ_API void cq_onnx_save_options_init(cq_onnx_save_options *opts);
@@ -70,6 +76,23 @@ CQ_API cq_status cq_onnx_model_parse(cq_onnx_model **out, const char *text, size
 
 /* The same for a file. External data is resolved relative to it. */
 CQ_API cq_status cq_onnx_model_load_text(cq_onnx_model **out, const char *path);
+
+/* Protobuf's text format, which other programs of ONNX call .textproto or .pbtxt. */
+CQ_API cq_status cq_onnx_model_save_textproto(const cq_onnx_model *model, const char *path);
+CQ_API cq_status cq_onnx_model_load_textproto(cq_onnx_model **out, const char *path);
+
+/* The form of a file by its name: .onnxtxt and .txt are ONNX's text syntax; .textproto, .pbtxt and
+ * .prototxt are protobuf's text format; all others are binary. */
+typedef enum cq_onnx_form {
+    CQ_ONNX_FORM_BINARY = 0,
+    CQ_ONNX_FORM_TEXT   = 1,
+    CQ_ONNX_FORM_PROTO  = 2
+} cq_onnx_form;
+
+CQ_API cq_onnx_form cq_onnx_form_of(const char *path);
+CQ_API cq_status    cq_onnx_model_load_as(cq_onnx_model **out, const char *path, cq_onnx_form form);
+CQ_API cq_status    cq_onnx_model_save_as(const cq_onnx_model *model, const char *path,
+                                          cq_onnx_form form, const cq_onnx_save_options *opts);
 
 /* ---- Checking ---- */
 

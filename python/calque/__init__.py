@@ -33,7 +33,7 @@ from ._export import export
 from ._graph import Function, Graph, Initializers, Node, Value
 from ._info import Info, inspect
 from ._lib import lib, text
-from ._model import Finding, Model, load
+from ._model import Finding, Model, Proof, load
 from ._providers import SessionOptions
 from ._run import Program, run
 from ._session import ModelMetadata, NodeArg, Session
@@ -46,7 +46,7 @@ __version__ = text(lib.cq_version_string())
 
 __all__ = [
     "ArgumentError", "Audit", "AuditFinding", "CalqueWarning", "Cancelled", "Error", "FileError", "Finding", "FormatError",
-    "Function", "Graph", "Info", "Initializers", "InternalError", "InvalidModel", "Model", "ModelMetadata", "Node", "NodeArg",
+    "Function", "Graph", "Info", "Initializers", "InternalError", "InvalidModel", "Model", "ModelMetadata", "Node", "NodeArg", "Proof",
     "NotFound", "OutOfMemory", "Program", "ScriptError", "Session", "SessionOptions", "Tensor", "TypeMismatch",
     "UnsupportedError", "Value", "VerificationError", "Verified", "as_tensor", "audit", "export", "get_threads", "inspect", "load", "run",
     "set_threads", "view",

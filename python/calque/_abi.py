@@ -115,6 +115,9 @@ CQ_ONNX_ATTR_TENSORS = 9
 CQ_ONNX_ATTR_TYPE_PROTO = 13
 CQ_ONNX_ATTR_TYPE_PROTOS = 14
 CQ_ONNX_ATTR_UNDEFINED = 0
+CQ_ONNX_FORM_BINARY = 0
+CQ_ONNX_FORM_PROTO = 2
+CQ_ONNX_FORM_TEXT = 1
 CQ_ONNX_INFER_CHECK_TYPES = 2
 CQ_ONNX_INFER_KEEP_MODEL = 4
 CQ_ONNX_INFER_KNOWN_ONLY = 8
@@ -513,6 +516,8 @@ cq_onnx_save_options._fields_ = [
     ("threshold", c_uint64),
     ("data_path", c_char_p),
     ("data_path_size", c_size_t),
+    ("data_name", c_char_p),
+    ("split_size", c_uint64),
 ]
 
 cq_onnx_finding._fields_ = [
@@ -1133,6 +1138,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_findings_at": (POINTER(cq_onnx_finding), [c_void_p, c_size_t]),
     "cq_onnx_findings_count": (c_size_t, [c_void_p]),
     "cq_onnx_findings_free": (None, [c_void_p]),
+    "cq_onnx_form_of": (c_int, [c_char_p]),
     "cq_onnx_function_domain": (c_char_p, [c_void_p]),
     "cq_onnx_function_input": (c_char_p, [c_void_p, c_size_t]),
     "cq_onnx_function_n_inputs": (c_size_t, [c_void_p]),
@@ -1172,7 +1178,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_ir_version": (c_int64, [c_void_p]),
     "cq_onnx_model_join": (c_int, [c_void_p, c_void_p, POINTER(cq_join_options)]),
     "cq_onnx_model_load": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_onnx_model_load_as": (c_int, [POINTER(c_void_p), c_char_p, c_int]),
     "cq_onnx_model_load_text": (c_int, [POINTER(c_void_p), c_char_p]),
+    "cq_onnx_model_load_textproto": (c_int, [POINTER(c_void_p), c_char_p]),
     "cq_onnx_model_load_weights": (c_int, [c_void_p, c_void_p, c_uint32]),
     "cq_onnx_model_metadata": (c_bool, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
     "cq_onnx_model_n_functions": (c_size_t, [c_void_p]),
@@ -1190,7 +1198,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_onnx_model_random_node": (c_char_p, [c_void_p]),
     "cq_onnx_model_rename": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_onnx_model_save": (c_int, [c_void_p, c_char_p, POINTER(cq_onnx_save_options)]),
+    "cq_onnx_model_save_as": (c_int, [c_void_p, c_char_p, c_int, POINTER(cq_onnx_save_options)]),
     "cq_onnx_model_save_text": (c_int, [c_void_p, c_char_p]),
+    "cq_onnx_model_save_textproto": (c_int, [c_void_p, c_char_p]),
     "cq_onnx_model_sort": (c_int, [POINTER(c_bool), c_void_p]),
     "cq_onnx_model_state": (c_int, [POINTER(c_void_p), POINTER(c_char_p), POINTER(c_char_p), c_void_p, c_size_t]),
     "cq_onnx_model_strip": (c_int, [c_void_p, POINTER(cq_strip_options)]),
@@ -1322,6 +1332,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_scatter": (c_void_p, [c_void_p, c_void_p, c_int, c_void_p, c_void_p]),
     "cq_scoped_anchor_begin": (None, [c_void_p, POINTER(cq_sym_attr), c_size_t]),
     "cq_scoped_anchor_end": (None, [c_void_p]),
+    "cq_script_add_code": (c_int, [c_void_p, c_char_p]),
     "cq_script_add_path": (c_int, [c_void_p, c_char_p]),
     "cq_script_call": (c_void_p, [c_void_p, c_void_p, c_char_p, POINTER(c_void_p), c_size_t]),
     "cq_script_call_n": (None, [c_void_p, c_void_p, c_char_p, c_void_p, POINTER(c_void_p), c_size_t]),

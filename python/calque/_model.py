@@ -46,6 +46,16 @@ class Finding:
         return f"Finding({self})"
 
 
+@dataclass(frozen=True)
+class Proof:
+    """The result of `Model.prove`."""
+
+    n_runs: int  #: sets of inputs that both models ran on; 0: nothing was compared
+    largest: float  #: the largest difference between two numbers
+    skipped: str  #: why nothing was compared, or ""
+    sizes: str  #: other sizes at which the model ran: "right at batch=2,3"
+
+
 def _findings(function: Any, *arguments: Any) -> list[Finding]:
     handle = FindingsHandle()
     call(function, byref(handle), *arguments)
@@ -84,7 +94,7 @@ class Model:
         try:
             if data is None:
                 name = path_of(source)
-                call(lib.cq_onnx_model_load, byref(handle), encoded(name))
+                call(lib.cq_onnx_model_load_as, byref(handle), encoded(name), lib.cq_onnx_form_of(encoded(name)))
             else:
                 call(lib.cq_onnx_model_decode, byref(handle), data, len(data))
         except FormatError as error:
@@ -124,11 +134,23 @@ class Model:
         call(lib.cq_onnx_model_parse, byref(handle), data, len(data), encoded(name))
         return cls._of(handle)
 
-    def save(self, path: str | os.PathLike[str] | IO[bytes], *, external_data: bool | None = False,
-             threshold: int = 1024, as_is: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str] | IO[bytes], *, external_data: bool | str | None = False,
+             threshold: int = 1024, split_size: int = 0, as_is: bool = False) -> None:
         """Writes a file, whole or not at all; or into one that is open. With external_data, tensors of threshold bytes and
-        more go into one file beside it, and always when it would be larger than 2 GB. as_is leaves
-        references to external data as they are, as a stripped model needs it."""
+        more go into one file beside it, and always when it would be larger than 2 GB. external_data
+        may be the name of that file, relative to the folder of the model; with split_size there are several,
+        each up to that many bytes. as_is leaves references to external data as they are, as a stripped model needs it.
+        A path that ends with .onnxtxt or .txt is written in ONNX's text syntax, .textproto or
+        .pbtxt in protobuf's text format.
+
+        >>> import calque, tempfile, os
+        >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[2] x) => (float[2] y) { y = Relu(x) }')
+        >>> path = os.path.join(tempfile.mkdtemp(), "relu.textproto")
+        >>> model.save(path)
+        >>> calque.load(path).diff(model)
+        []
+        """
         if not isinstance(path, (str, os.PathLike)):
             if not hasattr(path, "write"):
                 raise TypeError(f"a model is saved to a path or an open file, not a {type(path).__name__}")
@@ -138,10 +160,13 @@ class Model:
             return
         options = _abi.cq_onnx_save_options()
         lib.cq_onnx_save_options_init(byref(options))
-        options.flags = (_abi.CQ_ONNX_SAVE_EXTERNAL if external_data else 0) | \
+        options.flags = (_abi.CQ_ONNX_SAVE_EXTERNAL if external_data or split_size else 0) | \
             (_abi.CQ_ONNX_SAVE_AS_IS if as_is or self._is_stripped else 0)
-        options.threshold = threshold
-        call(lib.cq_onnx_model_save, self._handle, encoded(path), byref(options))
+        options.threshold, options.split_size = threshold, split_size
+        if isinstance(external_data, str):
+            options.data_name = encoded(external_data)
+        call(lib.cq_onnx_model_save_as, self._handle, encoded(path), lib.cq_onnx_form_of(encoded(path)),
+             byref(options))
 
     _is_stripped = False
 
@@ -338,6 +363,28 @@ class Model:
                          (_abi.CQ_OPTIMIZE_FOR_ONNXRUNTIME if for_onnxruntime else 0))
         call(lib.cq_onnx_model_optimize, self._change(), None, byref(options))
         return self
+
+    def prove(self, before: Source, *, example: str | os.PathLike[str] | None = None, lossy: bool = False,
+              rtol: float | None = None, atol: float | None = None) -> Proof:
+        """Runs the model before a change and this one on the same inputs, random or those of the folder
+        example, and compares all outputs. A difference beyond the tolerance is an error that names the
+        first node that differs. lossy: the change rounds values.
+
+        >>> import calque
+        >>> text = ('<ir_version: 8, opset_import: ["": 17]> '
+        ...     'g (float[3] x) => (float[3] y) { t = Identity(x) y = Relu(t) }')
+        >>> calque.Model.parse(text).optimize().prove(calque.Model.parse(text)).largest
+        0.0
+        """
+        options, proof = _abi.cq_proof_options(), _abi.cq_proof()
+        lib.cq_proof_options_init(byref(options))
+        options.flags = _abi.CQ_PROOF_LOSSY if lossy else 0
+        options.rtol = options.rtol if rtol is None else rtol
+        options.atol = options.atol if atol is None else atol
+        if example is not None:
+            options.example = encoded(example)
+        call(lib.cq_onnx_prove, byref(proof), Model.load(before)._handle, self._handle, byref(options))
+        return Proof(proof.n_runs, proof.largest, proof.skipped.decode(), proof.sizes.decode())
 
     def convert_opset(self, opset: int) -> Model:
         """Changes the version of ONNX's operators, up or down, and returns the model.

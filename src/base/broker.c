@@ -94,16 +94,20 @@ static bool is_temporary(const char *name, const char **end)
     return true;
 }
 
-/* NAME.data and NAME.data.0123 */
+/* NAME.data, NAME.data.0123 and, of weights in several files, .1, .2, … behind these and NAME. */
 static bool is_data_name(const char *name, const char *of)
 {
     const size_t n = strlen(of);
 
-    if (strncmp(name, of, n) != 0 || !cq_starts_with(name + n, ".data"))
+    if (strncmp(name, of, n) != 0)
         return false;
-    name += n + strlen(".data");
+    name += n;
+    if (cq_starts_with(name, ".data"))
+        name += strlen(".data");
+    else if (!*name || strspn(name, ".0123456789") != strlen(name))
+        return false;
     return !*name ||
-           (*name == '.' && name[1] && strspn(name + 1, "0123456789abcdef") == strlen(name + 1));
+           (*name == '.' && name[1] && strspn(name + 1, "0123456789abcdef.") == strlen(name + 1));
 }
 
 /* The real path of the folder of path, plus its name. */

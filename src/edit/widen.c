@@ -127,11 +127,10 @@ static int wider_type(int from, uint32_t accepted, const char *op)
     return 0;
 }
 
-static cq_status can_cast(bool *out, const cq_opset_change *c, int64_t version, int from, int to)
+static cq_status can_cast(bool *out, int64_t version, int from, int to)
 {
     const cq_onnx_schema *cast;
 
-    (void)c;
     CQ_TRY(cq_onnx_schema_find(&cast, "", "Cast", version));
     *out = cast && (cast->inputs[0].types.of[CQ_ONNX_WRAP_TENSOR] >> from & 1) &&
            (cast->outputs[0].types.of[CQ_ONNX_WRAP_TENSOR] >> to & 1);
@@ -155,8 +154,8 @@ static cq_status choose(retyped *out, const cq_opset_change *c, const cq_onnx_no
     out->from = type;
     out->to   = wider_type(type, p->types.of[CQ_ONNX_WRAP_TENSOR], n->op_type);
     if (out->to) {
-        CQ_TRY(can_cast(&forth, c, version, type, out->to));
-        CQ_TRY(can_cast(&back, c, version, out->to, type));
+        CQ_TRY(can_cast(&forth, version, type, out->to));
+        CQ_TRY(can_cast(&back, version, out->to, type));
     }
     if (!forth || !back)
         out->to = 0;
@@ -198,7 +197,6 @@ cq_status cq_opset_widen(bool *done, cq_opset_change *c, const cq_onnx_node *n,
 {
     retyped       by[MAX_CONSTRAINTS] = { { 0 } };
     cq_onnx_node *made;
-    cq_node_list  behind = { 0 };
 
     CQ_TRY(choose_all(done, by, c, n, s));
     for (size_t i = 0; i < n->output.n && *done; i++) { /* a type that no input has */
@@ -244,6 +242,5 @@ cq_status cq_opset_widen(bool *done, cq_opset_change *c, const cq_onnx_node *n,
         cq_onnx_attr_int(c->m, cast, "to", to);
         cq_onnx_list_push(c->m, c->out, cast);
     }
-    (void)behind;
     return c->m->status;
 }

@@ -48,7 +48,7 @@ def verbs():
 
 def options(verb):
     """Names, and the placeholders of their values."""
-    return dict(re.findall(r"^  (?:-\w, )?(--[a-z-]+)(?: ([A-Z]\S*|hf))?  ", calque(verb, "--help")[1],
+    return dict(re.findall(r"^  (?:-\w, )?(--[a-z-]+)(?: ([A-Z[]\S*|hf))?  ", calque(verb, "--help")[1],
                            re.M))
 
 

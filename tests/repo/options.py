@@ -91,6 +91,8 @@ OPTIONS = {
         "threshold": "export --external-data-threshold",
         "data_path": "(the line after an export names it)",
         "data_path_size": "(the line after an export names it)",
+        "data_name": "convert --external-data",
+        "split_size": "convert --split-size",
     },
     "cq_sandbox_options": {
         "files": "(outputs of the command)",

@@ -21,7 +21,7 @@
  * where ONNX has names. */
 #define LARGE     ((uint64_t)64 << 20)
 #define MAX_BYTES ((uint64_t)512 << 20)
-enum { MAX_FILES = 4096, SUFFIX_SIZE = 16 };
+enum { MAX_FILES = 4096, SUFFIX_SIZE = 16, SPLIT_SIZE = 5 };
 
 typedef struct old_file {
     char    *name;
@@ -55,7 +55,7 @@ static const char *without_folder(const char *path)
     return cq_path_name(path);
 }
 
-/* NAME.data, NAME.data.12 (of older versions) or NAME.data.0123456789abcdef. */
+/* NAME.data, NAME.data.0123456789abcdef, and .1, .2, … behind both of them. */
 static bool is_data_name(const search *s, const char *name)
 {
     const size_t n = strlen(s->name);
@@ -65,8 +65,8 @@ static bool is_data_name(const search *s, const char *name)
     name += n + strlen(".data");
     if (!*name)
         return true;
-    return *name == '.' && name[1] && strspn(name + 1, "0123456789abcdef") == strlen(name + 1) &&
-           strlen(name + 1) <= SUFFIX_SIZE;
+    return *name == '.' && name[1] && strspn(name + 1, "0123456789abcdef.") == strlen(name + 1) &&
+           strlen(name + 1) <= SUFFIX_SIZE + SPLIT_SIZE;
 }
 
 static bool is_temporary(const char *name)

@@ -23,6 +23,7 @@ enum { MAX_TRIES = 4 /* when other programs take the name of the data file */ };
 typedef struct piece {
     const cq_onnx_tensor *from; /* its tensor, or raw_data */
     uint64_t              offset;
+    unsigned              file;
 } piece;
 
 typedef struct plan {
@@ -30,8 +31,11 @@ typedef struct plan {
     const char          *path;      /* of the model */
     const char          *data_name; /* of the data file, as the model refers to it */
     uint32_t             flags;
-    uint64_t             threshold, offset;
-    cq_onnx_model       *scratch; /* owns the replacements */
+    uint64_t             threshold, offset, total;
+    uint64_t             split_size;
+    unsigned             file;      /* that is being filled */
+    bool                 is_chosen; /* data_name is the caller's */
+    cq_onnx_model       *scratch;   /* owns the replacements */
     cq_ptr_map           instead;
     CQ_VEC(piece) pieces;
     CQ_VEC(cq_storage *) loaded; /* data that was external */
@@ -46,7 +50,17 @@ static void plan_clear(plan *p)
     cq_ptr_map_clear(&p->instead);
     cq_onnx_model_free(p->scratch);
     p->scratch = NULL;
-    p->offset  = 0;
+    p->offset = p->total = 0;
+    p->file              = 0;
+}
+
+/* "NAME", "NAME.1", … */
+static void data_file_name(cq_str *s, const char *name, unsigned file)
+{
+    s->len = 0;
+    cq_str_add(s, name);
+    if (file)
+        cq_str_printf(s, ".%u", file);
 }
 
 /* A copy of tensor without its data, to be written instead of it. */
@@ -95,19 +109,27 @@ static cq_status make_external(plan *p, const cq_onnx_tensor *tensor, const cq_o
 {
     uint64_t        size = bytes_of(from), align = size < PAGE_WORTHY ? ALIGN_SMALL : ALIGN_PAGE;
     cq_onnx_tensor *copy = stand_in(p, tensor);
+    cq_str          name = { 0 };
     char            number[24];
 
     if (!copy)
         return CQ_E_NO_MEMORY;
     p->offset = (p->offset + align - 1) / align * align;
-    cq_onnx_add_entry(p->scratch, &copy->external_data, "location", p->data_name);
+    if (p->split_size && p->offset && p->offset + size > p->split_size) {
+        p->total += p->offset;
+        p->offset = 0;
+        p->file++;
+    }
+    data_file_name(&name, p->data_name, p->file);
+    cq_onnx_add_entry(p->scratch, &copy->external_data, "location", cq_str_text(&name));
+    cq_str_clear(&name);
     snprintf(number, sizeof number, "%" PRIu64, p->offset);
     cq_onnx_add_entry(p->scratch, &copy->external_data, "offset", number);
     snprintf(number, sizeof number, "%" PRIu64, size);
     cq_onnx_add_entry(p->scratch, &copy->external_data, "length", number);
     copy->data_location = CQ_ONNX_LOCATION_EXTERNAL;
     cq_onnx_set_has(copy, CQ_ONNX_TENSOR_DATA_LOCATION);
-    CQ_TRY(cq_vec_push(&p->pieces, (piece){ from, p->offset }));
+    CQ_TRY(cq_vec_push(&p->pieces, (piece){ from, p->offset, p->file }));
     p->offset += size;
     return p->scratch->status;
 }
@@ -148,13 +170,15 @@ static cq_status plan_make(plan *p)
     return cq_onnx_each_message(&cq_onnx_model_message, (void *)p->m, plan_message, p);
 }
 
-static void write_pieces(const plan *p, cq_out *out)
+static void write_pieces(const plan *p, cq_out *out, unsigned file)
 {
     static const char zeros[ALIGN_PAGE];
 
     for (size_t i = 0; i < p->pieces.n; i++) {
         const piece *next = &p->pieces.items[i];
 
+        if (next->file != file)
+            continue;
         cq_out_write(out, zeros, (size_t)(next->offset - cq_out_offset(out)));
         if (next->from->tensor)
             cq_onnx_write_elements(out, next->from->tensor);
@@ -165,14 +189,26 @@ static void write_pieces(const plan *p, cq_out *out)
 
 static cq_status write_data(const plan *p, const char *path, const char *data_path)
 {
-    cq_out *data;
+    cq_str    name = { 0 };
+    cq_out   *data;
+    cq_status status = CQ_OK;
 
     if (cq_path_look_up(path, NULL) == CQ_PATH_OTHER)
         return cq_fail(CQ_E_UNSUPPORTED, path, "write to a file",
                        "external data requires a regular output file");
-    CQ_TRY(cq_out_open_new(&data, data_path));
-    write_pieces(p, data);
-    return cq_out_commit(data);
+    for (unsigned file = 0; file <= p->file && status == CQ_OK; file++) {
+        data_file_name(&name, data_path, file);
+        status = name.status;
+        if (status == CQ_OK)
+            status =
+                p->is_chosen ? cq_out_open(&data, name.text) : cq_out_open_new(&data, name.text);
+        if (status != CQ_OK)
+            break;
+        write_pieces(p, data, file);
+        status = cq_out_commit(data);
+    }
+    cq_str_clear(&name);
+    return status;
 }
 
 /* Both files or none. The data is renamed first, to a name that no model uses: after any
@@ -183,16 +219,18 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     cq_out   *out;
     cq_status status;
 
-    CQ_TRY(cq_out_allow(cq_onnx_encoding_size(e) + p->offset, path));
-    cq_progress_begin("writing", cq_onnx_encoding_size(e) + p->offset);
+    const uint64_t size = cq_onnx_encoding_size(e) + p->total + p->offset;
+
+    CQ_TRY(cq_out_allow(size, path));
+    cq_progress_begin("writing", size);
     cq_batch_begin();
     if (p->pieces.n)
         CQ_TRY_OR_DONE(write_data(p, path, data_path));
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     cq_onnx_encoding_write(e, out);
     CQ_TRY_OR_DONE(cq_out_commit(out));
-    if (!(p->flags & CQ_ONNX_SAVE_AS_IS)) { /* such a model may go on using it */
-        CQ_TRY_OR_DONE(cq_batch_sync());    /* which takes time: before the folder is locked */
+    if (!(p->flags & CQ_ONNX_SAVE_AS_IS) && !p->is_chosen) { /* such a model may go on using it */
+        CQ_TRY_OR_DONE(cq_batch_sync()); /* which takes time: before the folder is locked */
         status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);
     }
 done:
@@ -245,6 +283,25 @@ static cq_status give_data_path(const cq_onnx_save_options *options, const plan 
     return CQ_OK;
 }
 
+/* The caller's name, in the folder of the model. */
+static cq_status chosen_path(char **out, const char *path, const char *name)
+{
+    const char *slash = cq_path_separator(path), *fault = cq_onnx_location_fault(name);
+    cq_str      made = { 0 };
+
+    *out = NULL;
+    if (fault)
+        return cq_fail(CQ_E_ARGUMENT, path, "give a name relative to the folder of the model",
+                       "data file '%s' %s", name, fault);
+    cq_str_add_n(&made, path, slash ? (size_t)(slash - path) + 1 : 0);
+    cq_str_add(&made, name);
+    *out = cq_str_take(&made);
+    if (*out && (strcmp(*out, path) == 0 || cq_path_is_same(*out, path)))
+        return cq_fail(CQ_E_ARGUMENT, path, "choose another name",
+                       "the data file has the name of the model");
+    return *out ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
 static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool preferred)
 {
     const char       *path      = p->path, *slash;
@@ -252,10 +309,17 @@ static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool pr
     char             *data_path = NULL;
     cq_status         status;
 
-    p->flags = options->flags;
-    CQ_TRY_OR_DONE(cq_onnx_data_path(&data_path, path, preferred));
-    slash        = cq_path_separator(data_path);
-    p->data_name = slash ? slash + 1 : data_path;
+    p->flags     = options->flags;
+    p->is_chosen = options->data_name != NULL;
+    if (p->is_chosen) {
+        p->flags |= CQ_ONNX_SAVE_EXTERNAL;
+        CQ_TRY_OR_DONE(chosen_path(&data_path, path, options->data_name));
+        p->data_name = options->data_name;
+    } else {
+        CQ_TRY_OR_DONE(cq_onnx_data_path(&data_path, path, preferred));
+        slash        = cq_path_separator(data_path);
+        p->data_name = slash ? slash + 1 : data_path;
+    }
     CQ_TRY_OR_DONE(encode(&e, p));
     CQ_TRY_OR_DONE(give_data_path(options, p, data_path));
     status = cq_onnx_encoding_size(e) > CQ_ONNX_MAX_FILE ? too_large(path, cq_onnx_encoding_size(e))
@@ -278,7 +342,8 @@ CQ_API cq_status cq_onnx_model_save(const cq_onnx_model *m, const char *path,
     CQ_TRY(m->status);
     cq_onnx_save_options_init(&options);
     CQ_TRY(cq_sized_take(&options, given, "cq_onnx_save_options"));
-    p.threshold = options.threshold;
+    p.threshold  = options.threshold;
+    p.split_size = options.split_size;
     for (int i = 0; i < MAX_TRIES; i++) {
         status = save_once(&p, &options, i == 0);
         if (status != CQ_E_IO || !cq_batch_collided())

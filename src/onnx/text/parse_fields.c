@@ -8,28 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* \1 to \377, after the backslash. */
+static bool take_octal(cq_text_parser *p)
+{
+    unsigned byte = 0;
+    int      n    = 0;
+
+    for (; n < 3 && p->at < p->end && *p->at >= '0' && *p->at <= '7'; n++)
+        byte = byte * 8 + (unsigned)(*p->at++ - '0');
+    if (n)
+        cq_str_add_char(&p->scratch, (char)byte);
+    return n > 0;
+}
+
 /* One character after a backslash. */
 static void take_escape(cq_text_parser *p)
 {
-    static const char names[] = "n\nt\tr\r";
+    static const char names[] = "n\nt\tr\ra\ab\bf\fv\v";
     const char       *name    = *p->at ? strchr(names, *p->at) : NULL;
 
-    if (cq_text_take_byte(p))
+    if (cq_text_take_byte(p) || take_octal(p))
         return;
     cq_str_add_char(&p->scratch, name && (name - names) % 2 == 0 ? name[1] : *p->at);
     p->at++;
 }
 
-/* A string with escapes; its bytes, terminated, in the model. */
-static cq_status want_bytes(cq_text_parser *p, cq_onnx_bytes *out)
+static cq_status take_quoted(cq_text_parser *p, char quote)
 {
-    const char *from;
-    char       *copy;
+    const char *from = p->at - 1;
 
-    CQ_TRY(cq_text_want(p, '"'));
-    from           = p->at - 1;
-    p->scratch.len = 0;
-    while (p->at < p->end && *p->at != '"') {
+    while (p->at < p->end && *p->at != quote) {
         if (*p->at == '\\' && p->end - p->at > 1) {
             p->at++;
             take_escape(p);
@@ -40,7 +48,22 @@ static cq_status want_bytes(cq_text_parser *p, cq_onnx_bytes *out)
     if (p->at == p->end)
         return cq_text_fail(p, from, "the quotes that open here are not closed");
     p->at++;
-    CQ_TRY(p->scratch.status);
+    return p->scratch.status;
+}
+
+/* Strings with escapes, which are joined; their bytes, terminated, in the model. */
+static cq_status want_bytes(cq_text_parser *p, cq_onnx_bytes *out)
+{
+    char *copy;
+
+    p->scratch.len = 0;
+    if (cq_text_peek(p) != '\'')
+        CQ_TRY(cq_text_want(p, '"'));
+    else
+        CQ_TRY(cq_text_want(p, '\''));
+    CQ_TRY(take_quoted(p, p->at[-1]));
+    while (cq_text_take(p, '"') || cq_text_take(p, '\''))
+        CQ_TRY(take_quoted(p, p->at[-1]));
     copy = cq_onnx_alloc(p->m, p->scratch.len + 1);
     if (!copy)
         return p->m->status;
@@ -69,6 +92,28 @@ static bool take_bits(cq_text_parser *p, void *out, size_t size)
     return true;
 }
 
+/* The name of a value of an enumeration in onnx.proto; their names are all different. */
+static bool take_enum(cq_text_parser *p, void *to)
+{
+    static const char *const words[] = { "FLOAT",      "INT",           "STRING",
+                                         "TENSOR",     "GRAPH",         "FLOATS",
+                                         "INTS",       "STRINGS",       "TENSORS",
+                                         "GRAPHS",     "SPARSE_TENSOR", "SPARSE_TENSORS",
+                                         "TYPE_PROTO", "TYPE_PROTOS" };
+    int32_t                  number  = -1;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words && number < 0; i++)
+        if (cq_text_take_word(p, words[i]))
+            number = (int32_t)i + 1;
+    if (number < 0 && (cq_text_take_word(p, "UNDEFINED") || cq_text_take_word(p, "DEFAULT")))
+        number = 0;
+    if (number < 0 && cq_text_take_word(p, "EXTERNAL"))
+        number = CQ_ONNX_LOCATION_EXTERNAL;
+    if (number >= 0)
+        memcpy(to, &number, sizeof number);
+    return number >= 0;
+}
+
 static cq_status want_value(cq_text_parser *p, const cq_onnx_field *field, void *to, int depth)
 {
     const char   *from = cq_text_next(p);
@@ -83,6 +128,8 @@ static cq_status want_value(cq_text_parser *p, const cq_onnx_field *field, void 
     case CQ_ONNX_KIND_F32: return take_bits(p, to, 4) ? CQ_OK : cq_text_want_f32(p, to);
     case CQ_ONNX_KIND_F64: return take_bits(p, to, 8) ? CQ_OK : cq_text_want_f64(p, to);
     case CQ_ONNX_KIND_I32:
+        if (take_enum(p, to))
+            return CQ_OK;
         CQ_TRY(cq_text_want_i64(p, &number));
         narrow = (int32_t)number;
         if (narrow != number)
@@ -188,7 +235,7 @@ static cq_status take_unknown(cq_text_parser *p, const cq_onnx_message *message,
 static cq_status take_field(cq_text_parser *p, const cq_onnx_message *message, void *into,
                             uint32_t *seen, int depth)
 {
-    bool     gone = cq_text_take(p, '!');
+    bool     gone = cq_text_take(p, '!'), is_list;
     uint32_t number;
     void    *to;
 
@@ -202,10 +249,31 @@ static cq_status take_field(cq_text_parser *p, const cq_onnx_message *message, v
         return CQ_OK;
     if (message->fields[number].kind != CQ_ONNX_KIND_MESSAGE)
         CQ_TRY(cq_text_want(p, ':'));
-    to = place_of(p, message, into, number);
-    if (!to)
-        return p->m->status;
-    return want_value(p, &message->fields[number], to, depth);
+    else
+        cq_text_take(p, ':');
+    is_list = message->fields[number].repeated && cq_text_take(p, '[');
+    if (is_list && cq_text_take(p, ']'))
+        return CQ_OK;
+    do {
+        to = place_of(p, message, into, number);
+        if (!to)
+            return p->m->status;
+        CQ_TRY(want_value(p, &message->fields[number], to, depth));
+    } while (is_list && cq_text_take(p, ','));
+    if (is_list)
+        return cq_text_want(p, ']');
+    if (!cq_text_take(p, ','))
+        cq_text_take(p, ';');
+    return CQ_OK;
+}
+
+cq_status cq_text_parse_fields(cq_text_parser *p, const cq_onnx_message *message, void *into)
+{
+    uint32_t seen = 0;
+
+    while (cq_text_peek(p))
+        CQ_TRY(take_field(p, message, into, &seen, 0));
+    return CQ_OK;
 }
 
 cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *message, void *into,

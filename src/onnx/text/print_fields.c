@@ -92,8 +92,7 @@ static void add_raw(cq_str *s, const void *from)
     cq_free(copy);
 }
 
-/* The value at `at`, of field, in the message `from`. */
-static void add_value(cq_str *s, const cq_onnx_field *field, const void *from, const void *at)
+void cq_text_add_value(cq_str *s, const cq_onnx_field *field, const void *from, const void *at)
 {
     union {
         int64_t       i64;
@@ -156,7 +155,7 @@ static void add_field(cq_str *s, const cq_onnx_field *field, const void *from)
         cq_str_add_char(s, ' ');
         cq_str_add(s, field->name);
         cq_str_add(s, field->kind == CQ_ONNX_KIND_MESSAGE ? " " : ": ");
-        add_value(s, field, from, (char *)list.items + i * size);
+        cq_text_add_value(s, field, from, (char *)list.items + i * size);
     }
 }
 

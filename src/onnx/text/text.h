@@ -90,6 +90,9 @@ bool cq_text_has(const cq_onnx_message *message, const void *from, uint32_t numb
 /* The fields of a message on one line, as in protobuf's text format. */
 void cq_text_add_message(cq_str *s, const cq_onnx_message *message, const void *from);
 
+/* The value at `at`, of a field of the message `from`. */
+void cq_text_add_value(cq_str *s, const cq_onnx_field *field, const void *from, const void *at);
+
 /* A note, on a separate line: fields of from that are set but not expressed by the text, and those
  * that the text would set though they are not. Bits are field numbers. flag is a word or NULL.
  * Returns false, and writes nothing, if there is nothing to note. */
@@ -190,6 +193,9 @@ cq_status   cq_text_literal_f32(cq_text_parser *p, const cq_text_literal *litera
 cq_status cq_text_take_note(cq_text_parser *p, cq_text_kind kind, void *into, int depth);
 bool      cq_text_is_raw_here(const cq_text_parser *p);
 void      cq_text_take_first_line(cq_text_parser *p);
+
+/* All fields of a message up to the end of the text, as in protobuf's text format. */
+cq_status cq_text_parse_fields(cq_text_parser *p, const cq_onnx_message *message, void *into);
 
 /* { fields } */
 cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *message, void *into,

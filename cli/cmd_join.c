@@ -182,7 +182,8 @@ static int run(const cli_args *args)
     if (plan.has_external)
         edit.save.flags |= CQ_ONNX_SAVE_EXTERNAL;
     if (code == CLI_DONE)
-        snprintf(edit.detail, sizeof edit.detail, "%zu nodes", cq_onnx_model_n_nodes(edit.after));
+        snprintf(edit.detail, sizeof edit.detail, "%zu node%s", cq_onnx_model_n_nodes(edit.after),
+                 cq_onnx_model_n_nodes(edit.after) == 1 ? "" : "s");
     return cli_edit_close(&edit, args, "joined", code);
 }
 

@@ -211,7 +211,8 @@ static int tell(const cli_args *args)
     code = cli_end_outputs(
         cli_result(cq_onnx_model_view_file(html, job.model, CQ_VIEW_HTML, &options)));
     if (code == CLI_DONE)
-        cli_wrote(args, html, " %zu nodes,", cq_onnx_model_n_nodes(job.model));
+        cli_wrote(args, html, " %zu node%s,", cq_onnx_model_n_nodes(job.model),
+                  cq_onnx_model_n_nodes(job.model) == 1 ? "" : "s");
     return code;
 }
 

@@ -120,7 +120,7 @@ static int read_options(const cli_args *args)
     CLI_TRY(choose(&mode, args, "mode", modes));
     CLI_TRY(choose(&target, args, "for", targets));
     CLI_TRY(choose(&method, args, "method", methods));
-    CLI_TRY(cli_number(args, "bits", 4, 8, &bits));
+    CLI_TRY(cli_number(args, "bits", 1, 64, &bits));
     CLI_TRY(cli_number(args, "block", 2, 1 << 20, &chosen.block));
     CLI_TRY(cli_number(args, "samples", 1, 1 << 20, &chosen.n_random));
     CLI_TRY(cli_tolerance(&chosen.max_error, args, "max-error"));

@@ -80,7 +80,8 @@ static int write_view(const cli_args *args, cq_onnx_model *model)
     code = cli_end_outputs(code);
     cq_onnx_model_free(options.other);
     if (code == CLI_DONE)
-        cli_wrote(args, has_page ? path : svg, " %zu nodes,", cq_onnx_model_n_nodes(model));
+        cli_wrote(args, has_page ? path : svg, " %zu node%s,", cq_onnx_model_n_nodes(model),
+                  cq_onnx_model_n_nodes(model) == 1 ? "" : "s");
     if (code == CLI_DONE && cli_has(args, "open"))
         code = cli_result(cq_opener_open(has_page ? path : svg));
     return code;
@@ -164,7 +165,8 @@ const cli_verb cli_verb_view = {
     .summary  = "show a model as a page in the browser",
     .about =
         "Writes MODEL as one HTML page that needs no network: modules as boxes that open, shapes,\n"
-        "source lines, statistics of weights, FLOPs and memory. MODEL is an ONNX model, a checkpoint\n"
+        "source lines, statistics of weights, FLOPs and memory. MODEL is an ONNX model, a "
+        "checkpoint\n"
         "or anything that calque export takes, with the same options. FLOPs and memory of an ONNX\n"
         "model are those of the sizes of --input; without it dynamic sizes are 1. FILE of "
         "--report\n"

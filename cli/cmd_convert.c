@@ -134,7 +134,7 @@ static int convert(cli_edit *e, const cli_args *args)
     CLI_TRY(cli_number(args, "opset", 7, 1000, &opset));
     CLI_TRY(cli_number(args, "ir-version", 1, 1000, &ir));
     CLI_TRY(place_weights(e, args));
-    CLI_TRY(cli_weights(args, load_weights, e));
+    CLI_TRY(cli_weights(args, 0, load_weights, e));
     if (opset) {
         CLI_TRY(cli_result(cq_onnx_model_convert_opset(e->after, opset)));
         snprintf(e->detail, sizeof e->detail, "opset %lld -> %lld", (long long)was,
@@ -164,7 +164,6 @@ static const cli_option options[] = {
     { "inputs", "X=SIZES", "other sizes for an input: x=batchx3xHxW; repeatable", 0 },
     { "rename", "OLD=NEW", "rename an input, an output or another value; repeatable", 0 },
     { "weights", "FILE", "weights of torch.save or safetensors, by the names of initializers", 0 },
-    { "weights-not-strict", NULL, "accept missing and unexpected keys in --weights", 0 },
     { "ir-version", "N", "the version of the file format", 0 },
     { "external-data", "[FILE]", "write weights to FILE beside OUT; default OUT.data", 0 },
     { "split-size", "SIZE", "several files of weights, each up to SIZE: 2GB", 0 },

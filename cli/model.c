@@ -327,12 +327,16 @@ static int read_all(const cli_args *args, const char *option, const char **value
     return CLI_DONE;
 }
 
-int cli_weights(const cli_args *args, cli_load_weights load, void *model)
+uint32_t cli_weights_flags(const cli_args *args)
 {
-    const char    *path    = cli_value(args, "weights");
-    const uint32_t flags   = cli_has(args, "weights-not-strict") ? CQ_WEIGHTS_NOT_STRICT : 0;
-    cq_weights    *weights = NULL;
-    cq_status      status;
+    return cli_has(args, "weights-not-strict") ? CQ_WEIGHTS_NOT_STRICT : 0;
+}
+
+int cli_weights(const cli_args *args, uint32_t flags, cli_load_weights load, void *model)
+{
+    const char *path    = cli_value(args, "weights");
+    cq_weights *weights = NULL;
+    cq_status   status;
 
     if (!path)
         return CLI_DONE;
@@ -370,7 +374,7 @@ int cli_model_open(cli_model *model, const cli_args *args)
     CLI_TRY(read_constants(model, args));
     CLI_TRY(define(model, args));
     CLI_TRY(choose_engine(model, args));
-    return cli_weights(args, load_into, model);
+    return cli_weights(args, cli_weights_flags(args), load_into, model);
 }
 
 static int open_with_example(const cli_args *args, cli_model *model, cli_example *example)

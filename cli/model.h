@@ -119,10 +119,11 @@ int cli_result_of_model(const cli_model *model, cq_status status);
 /* How a model is run that options export. */
 cq_run_options cli_run_options(const cq_export_options *options);
 
-/* Opens the file of --weights, hands it to load with the user's model, and prints its note. Without
- * --weights it does nothing. */
+/* Opens the file of --weights, hands it to load with the user's model and these flags, and prints
+ * its note. Without --weights it does nothing. */
 typedef cq_status (*cli_load_weights)(void *model, cq_weights *weights, uint32_t flags);
-int cli_weights(const cli_args *args, cli_load_weights load, void *model);
+int      cli_weights(const cli_args *args, uint32_t flags, cli_load_weights load, void *model);
+uint32_t cli_weights_flags(const cli_args *args); /* of a verb with --weights-not-strict */
 
 /* Whether an operand is a built-in model, or a file with an ONNX model. */
 bool cli_model_is_built_in(const char *operand);

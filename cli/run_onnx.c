@@ -121,7 +121,7 @@ static int prepare(const cli_args *args)
     }
     if (cli_load_onnx(&job.model, args->operands[0]) != CQ_OK)
         return cli_fail();
-    CLI_TRY(cli_weights(args, load_weights, job.model));
+    CLI_TRY(cli_weights(args, cli_weights_flags(args), load_weights, job.model));
     if (cq_session_prepare(&job.session, job.model, &options) != CQ_OK)
         return cli_fail();
     if (cq_session_n_outputs(job.session) > MAX_VALUES ||

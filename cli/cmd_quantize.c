@@ -4,6 +4,7 @@
 #include "tolerance.h"
 
 #include <calque/quantize.h>
+#include <calque/system.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +17,10 @@ static cq_quantize_options chosen;
 /* ---- the table of errors ---- */
 
 static struct {
-    bool   is_printed;
-    FILE  *json; /* of --errors; NULL: not wanted */
-    char  *text; /* of that stream, until the program ends */
-    size_t size;
-    size_t n, n_kept, n_written;
+    bool            is_printed;
+    FILE           *json; /* of --errors; NULL: not wanted */
+    cq_text_stream *stream;
+    size_t          n, n_kept, n_written;
 } table;
 
 static void print_error(double error)
@@ -148,27 +148,25 @@ static cq_status prove(const cli_edit *e, cq_proof *proof)
 }
 
 /* --errors is written if the outputs differ too much as well: that is when it is wanted most. */
-static int open_errors(const char *path)
+static int open_errors(void)
 {
-    table.json = open_memstream(&table.text, &table.size);
-    if (!table.json)
-        return cli_fail_with("", "cannot write '%s': %s", path, strerror(errno));
+    CLI_TRY(cli_result(cq_text_open(&table.stream, &table.json)));
     fputs("{\"quantized\": [", table.json);
     return CLI_DONE;
 }
 
 static int close_errors(const char *path, int code)
 {
-    bool failed;
+    char     *text;
+    size_t    size;
+    cq_status status;
 
     fputs("]}\n", table.json);
-    failed = fclose(table.json) != 0;
-    if (table.n_written && !failed) {
-        const int saved = cli_result(cq_buffer_save(path, table.text, table.size));
-
-        code = code == CLI_DONE ? saved : code;
-    }
-    return failed ? cli_fail_with("", "cannot write '%s': %s", path, strerror(errno)) : code;
+    status = cq_text_close(table.stream, &text, &size);
+    if (status == CQ_OK && table.n_written)
+        status = cq_buffer_save(path, text, size);
+    cq_buffer_free(text);
+    return status == CQ_OK || code != CLI_DONE ? code : cli_result(status);
 }
 
 static int quantize(cli_edit *edit, const cli_args *args)
@@ -200,7 +198,7 @@ static int run(const cli_args *args)
     edit.proof.rtol = chosen.bits == 4 ? 0.5 : 0.1;
     CLI_TRY(cli_tolerance(&edit.proof.rtol, args, "tolerance"));
     if (errors)
-        CLI_TRY(open_errors(errors));
+        CLI_TRY(open_errors());
     code = cli_edit_close(&edit, args, "quantized", quantize(&edit, args));
     return errors ? close_errors(errors, code) : code;
 }

@@ -127,9 +127,8 @@ static void put_error(FILE *out, cq_status status)
     fputc('}', out);
 }
 
-static void put_all(void *user, FILE *out)
+static void put_all(FILE *out, const cli_report *r)
 {
-    const cli_report        *r        = user;
     static const char *const phases[] = { "load", "export", "verify", "save" };
 
     fputs("{\n  ", out);
@@ -151,10 +150,16 @@ static void put_all(void *user, FILE *out)
 
 int cli_report_write(const cli_report *r, const char *path)
 {
-    char     *text;
-    size_t    size;
-    cq_status status = cq_text_collect(&text, &size, put_all, (void *)r);
+    cq_text_stream *stream;
+    FILE           *out;
+    char           *text   = NULL;
+    size_t          size   = 0;
+    cq_status       status = cq_text_open(&stream, &out);
 
+    if (status != CQ_OK)
+        return cli_result(status);
+    put_all(out, r);
+    status = cq_text_close(stream, &text, &size);
     if (status == CQ_OK)
         status = cq_buffer_save(path, text, size);
     cq_buffer_free(text);

@@ -55,10 +55,12 @@ CQ_API void cq_program_begin(int *argc, char ***argv, int exit_code);
  * path that can be opened. */
 CQ_API cq_status cq_stdin_spool(char *path, size_t size);
 
-/* Calls write with a stream and gives what it wrote; cq_buffer_free frees it. */
-typedef void (*cq_write_fn)(void *user, FILE *out);
+/* A stream that collects text in memory. Closing it frees it and gives the text, which
+ * cq_buffer_free frees; text may be NULL. */
+typedef struct cq_text_stream cq_text_stream;
 
-CQ_API cq_status cq_text_collect(char **text, size_t *size, cq_write_fn write, void *user);
+CQ_API cq_status cq_text_open(cq_text_stream **out, FILE **file);
+CQ_API cq_status cq_text_close(cq_text_stream *stream, char **text, size_t *size);
 
 /* Opens a file in the user's browser. The process that starts it has to exist before a sandbox is
  * entered: call cq_opener_start first. */

@@ -412,7 +412,6 @@ cq_export_print_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_input_name_fn: Any = CFUNCTYPE(None, c_void_p, c_char_p)
 cq_quantize_hook: Any = CFUNCTYPE(None, c_void_p, POINTER(cq_quantized_layer))
 cq_session_hook: Any = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int64, c_int64)
-cq_write_fn: Any = CFUNCTYPE(None, c_void_p, c_void_p)
 
 cq_error._fields_ = [
     ("status", c_int),
@@ -1339,6 +1338,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_script_compile": (c_int, [POINTER(c_void_p), c_char_p, c_char_p]),
     "cq_script_define": (c_int, [c_void_p, c_char_p, c_char_p]),
     "cq_script_example_input": (c_int, [c_void_p, c_size_t, POINTER(c_int), POINTER(c_size_t), POINTER(c_int64)]),
+    "cq_script_expect_weights": (None, [c_void_p, c_uint64]),
     "cq_script_export": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_void_p, c_uint32, POINTER(cq_export_options)]),
     "cq_script_free": (None, [c_void_p]),
     "cq_script_has_tensor": (c_bool, [c_void_p, c_char_p]),
@@ -1498,7 +1498,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_tensor_wrap_strided": (c_int, [POINTER(c_void_p), c_int, c_size_t, POINTER(c_int64), POINTER(c_int64), c_void_p, CFUNCTYPE(None, c_void_p), c_void_p]),
     "cq_testcase_options_init": (None, [POINTER(cq_testcase_options)]),
     "cq_testcase_write": (c_int, [c_char_p, POINTER(cq_testcase_source), POINTER(c_void_p), c_size_t, POINTER(cq_testcase_options)]),
-    "cq_text_collect": (c_int, [POINTER(c_void_p), POINTER(c_size_t), cq_write_fn, c_void_p]),
+    "cq_text_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t)]),
+    "cq_text_open": (c_int, [POINTER(c_void_p), POINTER(c_void_p)]),
     "cq_threads": (c_int, []),
     "cq_threshold": (c_void_p, [c_void_p, c_void_p, c_double, c_double]),
     "cq_threshold_new": (c_void_p, [c_double, c_double]),
@@ -1530,6 +1531,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "cq_view": (c_void_p, [c_void_p, c_void_p, c_size_t, POINTER(cq_int)]),
     "cq_view_options_init": (None, [POINTER(cq_view_options)]),
     "cq_visible_bytes": (c_size_t, [c_char_p, c_size_t]),
+    "cq_weights_bytes": (c_uint64, [c_void_p]),
     "cq_weights_count": (c_size_t, [c_void_p]),
     "cq_weights_free": (None, [c_void_p]),
     "cq_weights_name": (c_char_p, [c_void_p, c_size_t]),

@@ -33,23 +33,47 @@ CQ_API bool cq_stderr_has_colour(void)
 
 /* ---- text in memory ---- */
 
-CQ_API cq_status cq_text_collect(char **text, size_t *size, cq_write_fn write, void *user)
-{
-    char *written = NULL;
-    FILE *out;
-    bool  failed;
+struct cq_text_stream {
+    FILE  *file;
+    char  *text;
+    size_t size;
+};
 
-    CQ_NEED(text && size && write);
-    *text = NULL;
-    out   = open_memstream(&written, size);
-    if (!out)
+CQ_API cq_status cq_text_open(cq_text_stream **out, FILE **file)
+{
+    cq_text_stream *s;
+
+    CQ_NEED(out && file);
+    *out = NULL;
+    s    = cq_zalloc(sizeof *s);
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    s->file = open_memstream(&s->text, &s->size);
+    if (!s->file) {
+        cq_free(s);
         return cq_no_memory();
-    write(user, out);
-    failed = fclose(out) != 0;
-    if (!failed)
-        *text = cq_strndup(written, *size);
-    cq_heap_free(written);
-    return failed ? cq_no_memory() : *text ? CQ_OK : CQ_E_NO_MEMORY;
+    }
+    *file = s->file;
+    *out  = s;
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_text_close(cq_text_stream *s, char **text, size_t *size)
+{
+    bool  failed;
+    char *copy = NULL;
+
+    CQ_NEED(s);
+    failed = fclose(s->file) != 0;
+    if (text && !failed)
+        copy = cq_strndup(s->text, s->size);
+    if (text) {
+        *text = copy;
+        *size = s->size;
+    }
+    cq_heap_free(s->text);
+    cq_free(s);
+    return failed ? cq_no_memory() : text && !copy ? CQ_E_NO_MEMORY : CQ_OK;
 }
 
 /* ---- standard input ---- */

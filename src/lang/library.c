@@ -1,6 +1,7 @@
 /* The index of the library, see library.h. It is made by scanning lines, because parsing all files
  * would take as long as exporting a small model. */
 #include "lang/library.h"
+#include "base/file.h"
 #include "base/once.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -348,26 +349,21 @@ cq_lib_function *cq_lib_file_at(const cq_lib_file *file, size_t index)
 /* The file in the folder that CALQUE_LIB names. */
 static cq_status read_text(cq_source *out, cq_arena *arena, const char *folder, const char *name)
 {
-    char *path = cq_arena_printf(arena, "%s/%s", folder, name), *text = NULL;
-    FILE *stream;
-    long  size;
+    char  *path = cq_arena_printf(arena, "%s/%s", folder, name), *text, *copy;
+    size_t size;
 
     if (!path)
         return CQ_E_NO_MEMORY;
-    stream = fopen(path, "rb");
-    if (!stream)
+    if (cq_file_read(&text, &size, path) != CQ_OK)
         return cq_fail(CQ_E_IO, path, "CALQUE_LIB names the folder lib of calque's source",
                        "the file cannot be opened");
-    size = fseek(stream, 0, SEEK_END) == 0 ? ftell(stream) : -1;
-    rewind(stream);
-    if (size >= 0)
-        text = cq_arena_zalloc(arena, (size_t)size + 1);
-    if (text)
-        size = (long)fread(text, 1, (size_t)size, stream);
-    fclose(stream);
-    if (!text)
+    copy = cq_arena_zalloc(arena, size + 1);
+    if (copy)
+        memcpy(copy, text, size);
+    cq_free(text);
+    if (!copy)
         return CQ_E_NO_MEMORY;
-    cq_source_init(out, path, text, (size_t)size);
+    cq_source_init(out, path, copy, size);
     return CQ_OK;
 }
 

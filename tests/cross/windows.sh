@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs $CALQUE_BINARY, a program for Windows, in wine: the CALQUE of tests/golden/run.py. The registry of wine is in
-# the cache. /usr is drive Z:, so that absolute paths of tests are paths of the working drive.
+# the cache. Drive Z: is the root, so that absolute paths of tests are paths of the working drive. The server of wine
+# stays for a minute: to start it takes a second, and its services write to standard error.
 export WINEPREFIX="${WINEPREFIX:-$(cd "$(dirname "$0")/../.." && pwd)/.cache/wine}"
 export WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
+wineserver -p60 2>/dev/null && wine wineboot >/dev/null 2>&1
 exec wine "$CALQUE_BINARY" "$@"

@@ -20,7 +20,7 @@ SYSTEMS = re.compile(r"^[ \t]*#[ \t]*(?:el)?if.*?\b(_*(?:linux|WIN32|WIN64|MINGW
 FEATURES = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(_(?:GNU|DEFAULT|XOPEN|POSIX_C|DARWIN_C)_SOURCE)", re.M)
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
 CALLS = re.compile(r"\b(clock_gettime|nanosleep|isatty|fileno|sysconf|readlink|realpath|mmap|"
-                   r"gmtime_r|localtime_r|strcasecmp|strncasecmp|opendir|getcwd|getpid)\s*\(")
+                   r"gmtime_r|localtime_r|fopen|open_memstream|strcasecmp|strncasecmp|opendir|getcwd|getpid)\s*\(")
 
 
 def complaints(name):

@@ -69,31 +69,51 @@ static cq_status no_temporary(const char *what)
 
 /* ---- text in memory ---- */
 
-CQ_API cq_status cq_text_collect(char **text, size_t *size, cq_write_fn write, void *user)
-{
-    char        path[PATH_MAX];
-    int         fd;
-    FILE       *out;
-    struct stat st;
+/* Windows has no streams in memory: a temporary file. */
+struct cq_text_stream {
+    FILE *file;
+};
 
-    CQ_NEED(text && size && write);
-    *text = NULL;
-    fd    = open_temporary(path, sizeof path);
-    out   = fd < 0 ? NULL : _fdopen(fd, "w+b");
-    if (!out)
+CQ_API cq_status cq_text_open(cq_text_stream **out, FILE **file)
+{
+    cq_text_stream *s;
+    char            path[PATH_MAX];
+    int             fd;
+
+    CQ_NEED(out && file);
+    *out = NULL;
+    s    = cq_zalloc(sizeof *s);
+    if (!s)
+        return CQ_E_NO_MEMORY;
+    fd      = open_temporary(path, sizeof path);
+    s->file = fd < 0 ? NULL : _fdopen(fd, "w+b");
+    if (!s->file) {
+        cq_free(s);
         return no_temporary("text");
-    write(user, out);
-    if (fflush(out) == 0 && fstat(fd, &st) == 0) {
-        *size = (size_t)st.st_size;
-        *text = cq_alloc(*size + 1);
-        rewind(out);
-        if (*text && fread(*text, 1, *size, out) != *size) {
-            cq_free(*text);
-            *text = NULL;
-        }
     }
-    fclose(out);
-    return *text ? CQ_OK : no_temporary("text");
+    *file = s->file;
+    *out  = s;
+    return CQ_OK;
+}
+
+CQ_API cq_status cq_text_close(cq_text_stream *s, char **text, size_t *size)
+{
+    struct stat st;
+    bool        done;
+
+    CQ_NEED(s);
+    done = fflush(s->file) == 0 && fstat(_fileno(s->file), &st) == 0;
+    if (text)
+        *text = done ? cq_alloc((size_t)st.st_size + 1) : NULL;
+    if (text && *text) {
+        *size = (size_t)st.st_size;
+        rewind(s->file);
+        done           = fread(*text, 1, *size, s->file) == *size;
+        (*text)[*size] = '\0';
+    }
+    fclose(s->file);
+    cq_free(s);
+    return !done ? no_temporary("text") : text && !*text ? CQ_E_NO_MEMORY : CQ_OK;
 }
 
 /* ---- standard input ---- */

@@ -3,7 +3,7 @@
  * call reads are copied before they are overwritten. aten/core/track.c tracks values through views
  * and in-place operators. */
 #include "autograd/tape.h"
-#include "base/str.h"
+#include "tensor/identity.h"
 
 static bool has_gradient(const cq_tensor *t)
 {
@@ -15,21 +15,20 @@ static bool has_gradient(const cq_tensor *t)
 /* The same parameter may come by several handles: what counts is the memory it shows. */
 static cq_tape_value *leaf_of(cq_tape *tape, const cq_tensor *t, bool make)
 {
-    cq_str         key = { 0 };
+    char           key[CQ_IDENTITY_SIZE];
     cq_tape_value *v;
 
     if (!t->storage)
         return NULL;
-    cq_tensor_identity(&key, t);
-    v = key.status == CQ_OK ? cq_map_get(&tape->leaves, key.text) : NULL;
-    if (!v && make && key.status == CQ_OK) {
+    cq_tensor_identity_text(key, t);
+    v = cq_map_get(&tape->leaves, key);
+    if (!v && make) {
         v = cq_arena_zalloc(tape->arena, sizeof *v);
-        if (v && cq_map_set(&tape->leaves, key.text, v) != CQ_OK)
+        if (v && cq_map_set(&tape->leaves, key, v) != CQ_OK)
             v = NULL;
         if (v)
             v->is_leaf = true;
     }
-    cq_str_clear(&key);
     return v;
 }
 

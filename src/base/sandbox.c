@@ -145,8 +145,12 @@ static const int refused[] = {
     SYS_shmctl,
     SYS_semget,
     SYS_semctl,
+    SYS_semop,
+    SYS_semtimedop,
     SYS_msgget,
     SYS_msgctl,
+    SYS_msgsnd,
+    SYS_msgrcv,
     SYS_mq_open,
     SYS_mq_unlink,
 /* attributes of files, and calls that no output needs */
@@ -171,6 +175,7 @@ static const int refused[] = {
     431, /* fsconfig */
     432, /* fsmount */
     433, /* fspick */
+    467, /* open_tree_attr */
     442, /* mount_setattr */
     SYS_swapon,
     SYS_swapoff,
@@ -210,6 +215,14 @@ static const int refused[] = {
     SYS_finit_module,
     SYS_delete_module,
     SYS_kexec_load,
+#ifdef SYS_kexec_file_load
+    SYS_kexec_file_load,
+#endif
+#ifdef SYS_iopl
+    SYS_iopl,
+    SYS_ioperm,
+#endif
+    SYS_fanotify_init,
     SYS_reboot,
     SYS_sethostname,
     SYS_setdomainname,

@@ -1,5 +1,6 @@
 /* Tensor handles: creation, views, plain queries. Copies and conversions are in copy.c,
  * files in npy.c. */
+#include "tensor/identity.h"
 #include "tensor/qparams.h"
 
 #include "base/lock.h"
@@ -633,12 +634,22 @@ const char *cq_tensor_describe(const cq_tensor *t, char *buffer, size_t size)
     return buffer;
 }
 
-void cq_tensor_identity(cq_str *key, const cq_tensor *t)
+void cq_tensor_identity_text(char key[CQ_IDENTITY_SIZE], const cq_tensor *t)
 {
     /* The address alone: elements that are made when they are read need not be made for it. */
     const char *at = (const char *)t->storage->data + t->offset * (int64_t)cq_dtype_size(t->dtype);
 
-    cq_str_printf(key, "%p %d", (const void *)at, (int)t->dtype);
+    int n = snprintf(key, CQ_IDENTITY_SIZE, "%p %d", (const void *)at, (int)t->dtype);
+
     for (size_t i = 0; i < t->rank; i++)
-        cq_str_printf(key, " %lld:%lld", (long long)t->sizes[i].value, (long long)t->strides[i]);
+        n += snprintf(key + n, (size_t)(CQ_IDENTITY_SIZE - n), " %lld:%lld",
+                      (long long)t->sizes[i].value, (long long)t->strides[i]);
+}
+
+void cq_tensor_identity(cq_str *key, const cq_tensor *t)
+{
+    char text[CQ_IDENTITY_SIZE];
+
+    cq_tensor_identity_text(text, t);
+    cq_str_add(key, text);
 }

@@ -2,6 +2,7 @@
 """The sandbox, attacked from inside: data/attack.c makes every forbidden call within calque, while it
 has a terminal, files and processes of the user around it. None may succeed, and the command must still
 do its work."""
+import ctypes
 import os
 import pathlib
 import pty
@@ -41,9 +42,11 @@ def attack(calque, library, folder, *args, anyhow=False, landlock=None):
     mine.chmod(0o600)
     other.mkdir(exist_ok=True)
     victim = subprocess.Popen(["sleep", "3600"])
+    libc = ctypes.CDLL(None)
+    queue = libc.msgget(0, 0o1600)  # IPC_PRIVATE, IPC_CREAT: any process of the user may guess its number
     main, side = pty.openpty()
     env = {**os.environ, "LD_PRELOAD": str(library), "ATTACK_FILE": str(mine), "ATTACK_FOLDER": str(other),
-           "ATTACK_PID": str(victim.pid), **({"ATTACK_ANYHOW": "1"} if anyhow else {}),
+           "ATTACK_PID": str(victim.pid), **({"ATTACK_QUEUE": str(queue)} if queue >= 0 else {}), **({"ATTACK_ANYHOW": "1"} if anyhow else {}),
            **({"ATTACK_LANDLOCK": str(landlock)} if landlock is not None else {})}
 
     def own_terminal():
@@ -64,6 +67,7 @@ def attack(calque, library, folder, *args, anyhow=False, landlock=None):
     finally:
         victim.send_signal(signal.SIGKILL)
         victim.wait()
+        libc.msgctl(queue, 0, None)  # IPC_RMID
         os.close(main)
         os.close(side)
     return done

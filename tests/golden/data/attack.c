@@ -1,6 +1,7 @@
 /* Loaded into calque by LD_PRELOAD: when calque opens the model, in its sandbox, this attacks from
  * inside, with every call that a hostile file could make if it took the parser over. ATTACK_FILE is
- * a file of the user's, ATTACK_FOLDER a folder of the user's, ATTACK_PID a process of the user's.
+ * a file of the user's, ATTACK_FOLDER a folder of the user's, ATTACK_PID a process of the user's,
+ * ATTACK_QUEUE the number of a message queue that another process has.
  * Each call that succeeds is a line on standard error. ATTACK_LANDLOCK=N makes the kernel look like
  * one that has version N of Landlock, or none if N is 0. */
 #define _GNU_SOURCE
@@ -16,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -212,6 +214,12 @@ static void attack_processes(pid_t pid)
     TRY(socket(AF_INET, SOCK_STREAM, 0));
     TRY(socket(AF_UNIX, SOCK_STREAM, 0));
     TRY(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600));
+    if (getenv("ATTACK_QUEUE")) {
+        TRY(msgsnd(atoi(getenv("ATTACK_QUEUE")), &(long[2]){ 1, 0 }, 8, IPC_NOWAIT));
+        TRY(msgrcv(atoi(getenv("ATTACK_QUEUE")), &(long[2]){ 1, 0 }, 8, 0,
+                   IPC_NOWAIT | MSG_NOERROR));
+    }
+    TRY(syscall(SYS_fanotify_init, 0, 0));
     TRY(syscall(425 /* io_uring_setup */, 1, &(char[120]){ 0 }));
     TRY(syscall(SYS_bpf, 0, NULL, 0));
     TRY(syscall(SYS_userfaultfd, 0));

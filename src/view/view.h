@@ -225,7 +225,7 @@ enum {
     CQ_VIEW_GAP_PORT  = 22, /* between the border and the first or last rank */
     CQ_VIEW_PAD       = 18, /* inside of an open box */
     CQ_VIEW_HEADER    = 30, /* of an open box */
-    CQ_VIEW_LABEL_LETTER = 6 /* of the label of an edge */
+    CQ_VIEW_LABEL_LETTER = 7 /* of the label of an edge */
 };
 
 /* A canvas while it is laid out: vertices are the items, then the dummies. An edge between

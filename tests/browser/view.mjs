@@ -344,6 +344,8 @@ async function overlays() {
   check("a diff of precisions shows deviations", /common values were compared; the largest deviation is (?!0$)/m.test(await panel(page)));
   await page.select("header select", "deviation");
   check("nodes that were not compared have a colour", (await page.$$eval(".item:not(.box):not(.port) > rect.f", (l) => l.map((r) => getComputedStyle(r).fill))).every((fill) => fill !== "rgb(0, 0, 0)"));
+  await click(page, "layer2");
+  check("a diff opens a module in both graphs", (await page.$$eval(".item.open > .t", (l) => l.map((t) => t.textContent))).join() === "layer2,layer2");
   check("the deviation is shown at the nodes", /Δ \d\.\de-\d/.test((await page.$$eval(".item .s", (l) => l.map((t) => t.textContent))).join("\n")));
   await finish(page, "diff-half");
 }

@@ -5,7 +5,7 @@
 
 const calqueView = (() => {
   const OP = 0, BOX = 1, INPUT = 2, OUTPUT = 3, PORT_IN = 4, PORT_OUT = 5;
-  const GAP_X = 26, GAP_BEND = 14, GAP_LABEL = 6, GAP_Y = 36, LEAD = 13, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 6; // as in src/view/view.h
+  const GAP_X = 26, GAP_BEND = 14, GAP_LABEL = 6, GAP_Y = 36, LEAD = 13, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 7; // as in src/view/view.h
   const SVG = "http://www.w3.org/2000/svg";
 
   // ---- elements and numbers ----
@@ -350,7 +350,7 @@ const calqueView = (() => {
       } else {
         const two = item.s || extra, low = two && !item.s, middle = x + w / 2 - (item.r ? 20 : 0) - (item.k === BOX ? 5 : 0);
         g.append(draw("text", { class: "t", x: round(middle), y: round(y + (low ? 14 : two ? 19 : h / 2 + 5)), "text-anchor": "middle" }, item.l || ""));
-        if (two) g.append(draw("text", { class: "s", x: round(middle), y: round(y + (low ? 27 : 36)), "text-anchor": "middle" }, extra || item.s));
+        if (two) g.append(draw("text", { class: "s", x: round(item.r ? middle : x + w / 2), y: round(y + (low ? 27 : 36)), "text-anchor": "middle" }, extra || item.s));
         if (item.r) g.append(draw("text", { class: "badge", x: round(x + w - 22), y: round(y + 20), "text-anchor": "end" }, "× " + item.r));
         if (item.c !== undefined) g.append(draw("path", { class: "plus", d: "M" + round(x + w - 17) + " " + round(y + 15) + "h9m-4.5 -4.5v9" }));
       }
@@ -556,7 +556,10 @@ const calqueView = (() => {
 
     activate(key, focus) {
       const s = this.shown.get(key);
-      if (s.item.c !== undefined) this.toggle(key);
+      if (s.item.c !== undefined) {
+        this.toggle(key);
+        this.view.mirror(this, s.item, this.open.has(key));
+      }
       this.select(key);
       if (focus) this.shown.get(key).g.focus();
     }
@@ -598,6 +601,11 @@ const calqueView = (() => {
       this.select(key, quiet);
       this.show(key);
       return key;
+    }
+    /* Opens or closes the box of a module, if the boxes around it are open. */
+    setOpen(path, yes) {
+      for (const s of this.shown.values())
+        if (s.item.k === BOX && s.item.p === path && this.open.has(s.key) !== yes) { this.toggle(s.key); return; }
     }
     revealNode(n, quiet) { if (this.model.home[n]) return this.reveal(this.model.home[n], quiet); }
   }
@@ -994,6 +1002,10 @@ const calqueView = (() => {
       if (pane === this.panes[0]) this.link(node ? node.n : item.p ? "box:" + item.p : "");
       const other = this.panes.find((p) => p !== pane);
       if (other && node && node.w !== undefined && !quiet) { const keep = this.panel.host.scrollTop; other.revealNode(node.w, true); this.panel.node(pane, item.n); this.panel.host.scrollTop = keep; }
+    }
+    /* Graphs side by side open the same module. */
+    mirror(pane, item, yes) {
+      for (const other of this.panes) if (other !== pane && item.p) other.setOpen(item.p, yes);
     }
     link(name) {
       if (!this.options.links) return;

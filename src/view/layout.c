@@ -297,7 +297,7 @@ static cq_status make_grid(cq_view_grid *g, const cq_view *v, const cq_view_canv
 /* Ranks of the canvas, and its size; the leftmost edge is at the padding. */
 static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)
 {
-    double  left = 0, right = 0;
+    double  left = 0, right = 0, labels = 0;
     int32_t height = 0;
 
     c->ranks  = cq_arena_array(v->arena, g->n + 1, sizeof *c->ranks);
@@ -309,7 +309,9 @@ static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)
         right = !i || g->x[i] + g->width[i] / 2 > right ? g->x[i] + g->width[i] / 2 : right;
     }
     for (uint32_t i = 0; i < g->n; i++)
-        right = fmax(right, g->x[i] + g->label[i] - 10);
+        labels = fmax(labels, g->x[i] + g->label[i] - 10 - right);
+    left -= labels; /* on both sides, so that a column stays in the middle of its box */
+    right += labels;
     for (uint32_t i = 0; i < g->n; i++) {
         const double x = (double)(int64_t)(g->x[i] - left + CQ_VIEW_PAD + 0.5);
 

@@ -210,7 +210,8 @@ const calqueView = (() => {
       left = Math.min(left, p - half); right = Math.max(right, p + half);
     }));
     if (left === Infinity) left = right = 0;
-    for (let i = 0; i < n; i++) right = Math.max(right, x[i] + label[i] - 10);
+    const labels = x.reduce((most, at, i) => Math.max(most, at + label[i] - 10 - right), 0);
+    left -= labels; right += labels; // on both sides, so that a column stays in the middle of its box
     for (let i = 0; i < n; i++) x[i] += PAD - left;
     for (let i = 0; i < d.length; i++) d[i] += PAD - left;
     const hasIn = c.i.some((item) => item.k === PORT_IN), hasOut = c.i.some((item) => item.k === PORT_OUT);

@@ -427,6 +427,8 @@ static void add_cast(precision *p, const char *from, const char *to, int32_t typ
     cq_onnx_list_push(p->m, &p->out, n);
 }
 
+enum { LARGE = 1 << 20 }; /* bytes of weights that are not converted at once */
+
 /* A weight whose elements are converted when they are read or written. */
 typedef struct narrowed {
     cq_tensor *source;
@@ -475,16 +477,20 @@ static void narrowed_make(void *user, void *to, size_t from, size_t n)
     }
 }
 
+static bool is_large(const cq_tensor *t, cq_dtype dtype)
+{
+    return (size_t)cq_tensor_numel(t) * cq_dtype_size(dtype) >= LARGE && cq_tensor_is_contiguous(t);
+}
+
 static cq_status narrow(cq_tensor **out, cq_tensor *t, cq_dtype dtype)
 {
-    enum { LARGE = 1 << 20 };
     const size_t bytes = (size_t)cq_tensor_numel(t) * cq_dtype_size(dtype);
     int64_t      sizes[CQ_MAX_RANK], strides[CQ_MAX_RANK];
     narrowed    *w;
     cq_storage  *storage;
     cq_status    status;
 
-    if (bytes < LARGE || !cq_tensor_is_contiguous(t))
+    if (!is_large(t, dtype))
         return cq_tensor_clone(out, t, dtype);
     w = cq_zalloc(sizeof *w);
     if (!w)
@@ -506,6 +512,10 @@ static cq_status convert_weight(precision *p, const cq_onnx_tensor *message, con
     cq_status  status;
 
     CQ_TRY(cq_onnx_tensor_in_place(&t, p->m, message));
+    if (!is_large(t, cq_dtype_from_onnx(p->to))) { /* in the file it may not be aligned */
+        cq_tensor_release(t);
+        CQ_TRY(cq_onnx_tensor_to_tensor(&t, p->m, message));
+    }
     status = narrow(&made, t, cq_dtype_from_onnx(p->to));
     if (status == CQ_OK)
         cq_onnx_graph_add_initializer(p->m, NULL, name, made);

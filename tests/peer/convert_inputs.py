@@ -172,6 +172,8 @@ def check_bench(name, folder):
     code, _, err = calque("convert", source, *specs, "-o", target, timeout=600)
     assert code == 0, err.strip()[-400:]
     assert "right at batch" in err, err
+    # Dynamic quantization (ReduceMin, ReduceMax) has one range for all samples of a batch.
+    limit = 0.05 if b"ReduceMin" in source.read_bytes() else 2e-4
     random = np.random.default_rng(0)
     batch = {k: random.permuted(np.repeat(x, 3, axes[k]), axis=None) for k, x in feeds.items()}
     outputs = run_ort(target, batch)
@@ -180,7 +182,7 @@ def check_bench(name, folder):
         for got, want in zip(outputs, alone):
             got = sample_of(np.asarray(got), np.asarray(want), i)
             off, scale = np.abs(got - want).max(), np.abs(want).max()
-            assert off <= 2e-4 * scale + 1e-6, f"sample {i} is off by {off:.3g} of {scale:.3g}"
+            assert off <= limit * scale + 1e-6, f"sample {i} is off by {off:.3g} of {scale:.3g}"
 
 
 def main():

@@ -8,7 +8,7 @@ static cq_status run_script(const cli_args *args, const cli_limits *limits)
 {
     cq_script *script = NULL;
     cq_status  status =
-        cq_script_load_limited(&script, args->operands[0], limits->steps, limits->bytes);
+        cq_script_load_main(&script, args->operands[0], limits->steps, limits->bytes);
     const char *path;
     size_t      at = 0;
 

@@ -83,6 +83,8 @@ CQ_API void cq_script_expect_weights(cq_script *script, uint64_t bytes);
  * print writes to standard output. torch.onnx.export, torch.save and the functions of
  * pytorch_pfn_extras.onnx write files; torch.load and torch.jit.load read them. All of these are
  * below the working folder, or among the arguments. */
+CQ_API cq_status cq_script_load_main(cq_script **out, const char *path, uint64_t max_steps,
+                                     uint64_t max_bytes); /* Python even without an import */
 CQ_API cq_status cq_script_run_main(cq_script *script, const char *const *arguments,
                                     size_t n_arguments);
 

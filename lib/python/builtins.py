@@ -6,6 +6,10 @@ defines classes.
 
 
 class BaseException:
+    __cause__ = None
+    __context__ = None
+    __traceback__ = None
+
     def __init__(self, *args):
         self.args = args
 
@@ -190,6 +194,8 @@ class _Set:
         return item in self._items
 
     def __eq__(self, other):
+        if isinstance(other, list):  # the keys of a dict are a list
+            other = _Set(other)
         if not isinstance(other, _Set):
             return False
         return len(self) == len(other) and all([item in other for item in self])
@@ -222,6 +228,20 @@ class _Set:
 
     def __xor__(self, other):
         return self.symmetric_difference(other)
+
+    # The keys of a dict are a list: {…}.keys() - {…}.
+
+    def __ror__(self, other):
+        return set(other).union(self)
+
+    def __rand__(self, other):
+        return set(other).intersection(self)
+
+    def __rsub__(self, other):
+        return set(other).difference(self)
+
+    def __rxor__(self, other):
+        return set(other).symmetric_difference(self)
 
     def copy(self):
         return type(self)(self)

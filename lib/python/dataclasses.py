@@ -61,6 +61,7 @@ def dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, unsafe_ha
 def _decorate(cls, init, repr, eq):
     fields = _fields_of(cls)
     cls.__dataclass_fields__ = fields
+    cls.__match_args__ = tuple(one.name for one in fields.values() if one.init)
 
     def __init__(self, *args, **kwargs):
         values = _bind(cls, fields, args, kwargs)

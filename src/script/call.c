@@ -327,7 +327,10 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
     cq_status         status;
 
     CQ_TRY(check_function(&f->unit->source, def));
-    CQ_TRY(add_wanted(bind(c, f, fn, n_self), ev, f, def));
+    status = bind(c, f, fn, n_self);
+    if (status == CQ_E_ARGUMENT && ev->program->python && !ev->raised_class)
+        ev->raised_class = "TypeError";
+    CQ_TRY(add_wanted(status, ev, f, def));
     if (def->is_generator && ev->program->python)
         return run_generator(c, f, def);
     ev->frame = f;

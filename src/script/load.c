@@ -349,7 +349,8 @@ static cq_status compile_python(cq_script **out, const char *text, size_t len, c
     return status;
 }
 
-static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const char *path)
+static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const char *path,
+                               bool is_script)
 {
     char     *text;
     cq_status status;
@@ -358,8 +359,8 @@ static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const c
     text = cq_strndup(bytes->data, bytes->size);
     if (!text)
         return CQ_E_NO_MEMORY;
-    status = imports_something(text) ? compile_python(out, text, bytes->size, path)
-                                     : cq_script_compile(out, text, path);
+    status = imports_something(text) || is_script ? compile_python(out, text, bytes->size, path)
+                                                  : cq_script_compile(out, text, path);
     if (status != CQ_OK && !cq_ends_with(path, ".py"))
         status =
             cq_error_add_hint(status, "the file is text, and was read as TorchScript; an archive "
@@ -375,7 +376,7 @@ static cq_status load_bytes(cq_script **out, cq_storage *bytes, const char *path
     cq_status       status;
 
     if (looks_like_text(bytes)) {
-        CQ_TRY(compile_bytes(out, bytes, path));
+        CQ_TRY(compile_bytes(out, bytes, path, false));
         cq_script_set_limits(*out, max_steps, max_bytes);
         return CQ_OK;
     }
@@ -429,6 +430,25 @@ CQ_API cq_status cq_script_load_bytes(cq_script **out, const void *data, size_t 
     *out = NULL;
     CQ_TRY(cq_storage_wrap(&bytes, (void *)data, size, true, release, user));
     status = load_bytes(out, bytes, name ? name : "<bytes>", 0, 0);
+    cq_storage_release(bytes);
+    return status;
+}
+
+CQ_API cq_status cq_script_load_main(cq_script **out, const char *path, uint64_t max_steps,
+                                     uint64_t max_bytes)
+{
+    CQ_NEED_OUT(out, path);
+    cq_storage *bytes;
+    cq_status   status;
+
+    *out = NULL;
+    CQ_TRY(cq_storage_open(&bytes, path));
+    if (!looks_like_text(bytes))
+        status = cq_fail(CQ_E_FORMAT, path, NULL, "expected a script of Python, which is text");
+    else
+        status = compile_bytes(out, bytes, path, true);
+    if (status == CQ_OK)
+        cq_script_set_limits(*out, max_steps, max_bytes);
     cq_storage_release(bytes);
     return status;
 }

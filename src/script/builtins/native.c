@@ -332,6 +332,21 @@ static cq_status call_function(cq_fncall *c)
     return cq_eval_call(c->ev, c->args[1], items->items, items->n, &c->result);
 }
 
+/* a.keys() - b.keys(): keys are lists, whose items make sets here. */
+static cq_status keys_as_sets(cq_fncall *c)
+{
+    static const cq_ast_op ops[] = { CQ_AST_SUB, CQ_AST_BIT_AND, CQ_AST_BIT_OR, CQ_AST_BIT_XOR };
+    cq_val                 cls, a, b = c->args[1];
+    bool                   found;
+
+    if (!c->ev->program->python || c->args[0].kind != CQ_VAL_LIST)
+        return cq_fncall_decline(c);
+    CQ_TRY(cq_python_builtin(c->ev, cq_name(c->ev->program, "set"), &cls, &found));
+    CQ_TRY(cq_eval_call(c->ev, cls, &c->args[0], 1, &a));
+    CQ_TRY(cq_python_binary(c->ev, ops[c->row->how], a, b, &c->result, &found));
+    return found ? CQ_OK : cq_fncall_decline(c);
+}
+
 const cq_builtin cq_builtins_natives[] = {
     { "calque::dtype(str name)", .fn = native_dtype },
     { "calque::default_dtype()", .fn = default_dtype },
@@ -349,6 +364,10 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::parameters_of(function)", .fn = parameters_of },
     { "Size(iterable?)", .fn = new_size },
     { "numel(items self)", .fn = size_numel },
+    { "sub(list a, list b)", .fn = keys_as_sets, .how = 0 },
+    { "__and__(list a, list b)", .fn = keys_as_sets, .how = 1 },
+    { "__or__(list a, list b)", .fn = keys_as_sets, .how = 2 },
+    { "__xor__(list a, list b)", .fn = keys_as_sets, .how = 3 },
     { "Tensor(...)", .fn = call_torch, .how = false },
     { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
       .how = true },

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,63 @@ static cq_status text_compare(cq_fncall *c)
     return CQ_OK;
 }
 
-/* "{} {0} {name}".format(…); what follows a colon is ignored. */
+/* The value of a field: "", "0", "name", "0[1]", "name.attr". */
+static cq_status field_value(cq_fncall *c, const char *field, size_t len, size_t *next, cq_val *out)
+{
+    char   name[64];
+    size_t n = strcspn(field, ".["), at = SIZE_MAX;
+
+    n = n < len ? n : len;
+    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), field);
+    if (!n)
+        at = (*next)++;
+    else if (isdigit((unsigned char)*name))
+        at = strtoul(name, NULL, 10) + 1;
+    *out = cq_fncall_arg(c, at, name);
+    while (n < len && c->ev->program->python) {
+        const bool   is_index = field[n] == '[';
+        const size_t part     = strcspn(field + n + 1, is_index ? "]" : ".[");
+
+        snprintf(name, sizeof name, "%.*s", (int)(part < 63 ? part : 63), field + n + 1);
+        if (!is_index) {
+            CQ_TRY(cq_eval_attribute(c->ev, *out, cq_name(c->ev->program, name), out));
+        } else if (isdigit((unsigned char)*name)) {
+            CQ_TRY(cq_eval_get_item(c->ev, *out, cq_val_of_i64(strtol(name, NULL, 10)), out));
+        } else {
+            cq_val key;
+
+            CQ_TRY(cq_builtin_text(c->ev, name, strlen(name), &key));
+            CQ_TRY(cq_eval_get_item(c->ev, *out, key, out));
+        }
+        n += 1 + part + is_index;
+    }
+    return CQ_OK;
+}
+
+/* {name!r:spec}, without its braces. TorchScript ignores the specification. */
+static cq_status format_field(cq_fncall *c, cq_str *s, const char *field, size_t len, size_t *next)
+{
+    const size_t name   = strcspn(field, ":}") < len ? strcspn(field, ":}") : len;
+    const char  *mark   = memchr(field, '!', name);
+    const size_t end    = mark ? (size_t)(mark - field) : name;
+    cq_str       text   = { 0 };
+    cq_status    status = CQ_OK;
+    cq_val       v;
+
+    CQ_TRY(field_value(c, field, end, next, &v));
+    if (mark && mark[1] == 'r' && c->ev->program->python) {
+        status = cq_eval_format(c->ev, &text, v, true);
+        if (status == CQ_OK)
+            status = cq_builtin_text(c->ev, cq_str_text(&text), text.len, &v);
+        cq_str_clear(&text);
+        CQ_TRY(status);
+    }
+    if (name + 1 < len && c->ev->program->python)
+        return cq_python_format_spec(c->ev, s, v, field + name + 1, len - name - 1);
+    return cq_eval_format(c->ev, s, v, false);
+}
+
+/* "{} {0} {name:>5}".format(…) */
 static cq_status text_format(cq_fncall *c)
 {
     cq_str      s      = { 0 };
@@ -65,34 +122,18 @@ static cq_status text_format(cq_fncall *c)
     const char *p;
 
     for (p = self(c)->text; *p && status == CQ_OK; p++) {
-        char   field[64];
-        size_t len, at;
-        cq_val v;
+        const size_t len = strcspn(p, "}");
 
         if ((p[0] == '{' && p[1] == '{') || (p[0] == '}' && p[1] == '}')) {
             cq_str_add_char(&s, *p++);
-            continue;
-        }
-        if (*p != '{') {
+        } else if (*p != '{') {
             cq_str_add_char(&s, *p);
-            continue;
+        } else {
+            if (!p[len])
+                break;
+            status = format_field(c, &s, p + 1, len - 1, &next);
+            p += len;
         }
-        len = strcspn(p + 1, "}:");
-        if (len >= sizeof field)
-            len = sizeof field - 1;
-        memcpy(field, p + 1, len);
-        field[len] = '\0';
-        p += strcspn(p, "}");
-        if (!*p)
-            break;
-        if (field[0] == '\0')
-            at = next++;
-        else if (isdigit((unsigned char)field[0]))
-            at = strtoul(field, NULL, 10) + 1;
-        else
-            at = SIZE_MAX;
-        v      = cq_fncall_arg(c, at, field);
-        status = cq_eval_format(c->ev, &s, v, false);
     }
     return finish(c, &s, status);
 }
@@ -164,20 +205,35 @@ static cq_status text_percent(cq_fncall *c)
             cq_str_add_char(&s, *p++);
         } else {
             const char  *from = p + 1;
-            const size_t len  = strspn(from, "0123456789.-+ ");
+            size_t       len;
+            cq_val       named = CQ_NONE;
+            const bool   by_name =
+                *from == '(' && arg.kind == CQ_VAL_DICT && c->ev->program->python;
 
-            p = from + len;
+            if (by_name) { /* "%(name)s" % {…} */
+                len    = strcspn(from, ")");
+                status = cq_builtin_text(c->ev, from + 1, len ? len - 1 : 0, &named);
+                if (status == CQ_OK)
+                    status = cq_eval_get_item(c->ev, arg, named, &named);
+                if (status != CQ_OK || !from[len])
+                    break;
+                from += len + 1;
+            }
+            len = strspn(from, "0123456789.-+ ");
+            p   = from + len;
             if (!*p)
                 break;
-            if (c->ev->program->python && len) {
-                const cq_val v = arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n
+            if (c->ev->program->python && (len || strchr("xXo", *p))) {
+                const cq_val v = by_name ? named : arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n
                                      ? arg.u.list->items[next++]
                                      : arg;
 
                 status = format_wide(c->ev, &s, from, len, *p, v);
                 continue;
             }
-            if (arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n)
+            if (by_name)
+                status = format_as(c->ev, &s, *p, named);
+            else if (arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n)
                 status = format_as(c->ev, &s, *p, arg.u.list->items[next++]);
             else
                 status = format_as(c->ev, &s, *p, arg);
@@ -305,6 +361,16 @@ static cq_status starts_or_ends(cq_fncall *c)
     CQ_TRY(part_of(c, 2, &text, &len));
     skip      = c->row->how == RIGHT && len > part->len ? len - part->len : 0;
     c->result = cq_val_of_bool(is_at(text + skip, len - skip, part));
+    return CQ_OK;
+}
+
+/* startswith(("a", "b")) */
+static cq_status starts_with_any(cq_fncall *c)
+{
+    c->result = cq_val_of_bool(false);
+    for (size_t i = 0; i < c->args[1].u.list->n && !c->result.u.b.value; i++)
+        CQ_TRY(CQ_CALL(c->ev, &c->result, c->row->how == LEFT ? "aten::startswith" : "aten::endswith",
+                       c->args[0], c->args[1].u.list->items[i]));
     return CQ_OK;
 }
 
@@ -467,6 +533,8 @@ const cq_builtin cq_builtins_text[] = {
     { "replace(str self, str old, str new, max?)", .fn = text_replace },
     { "startswith(str self, str substr, start?, end?)", .fn = starts_or_ends, .how = LEFT },
     { "endswith(str self, str substr, start?, end?)", .fn = starts_or_ends, .how = RIGHT },
+    { "startswith(str self, items parts)", .fn = starts_with_any, .how = LEFT },
+    { "endswith(str self, items parts)", .fn = starts_with_any, .how = RIGHT },
     { "find(str self, str substr, start?, end?)", .fn = text_find, .how = LEFT },
     { "rfind(str self, str substr, start?, end?)", .fn = text_find, .how = RIGHT },
     { "index(str self, str substr, start?, end?)", .fn = text_find, .how = LEFT | MUST },

@@ -1,9 +1,12 @@
 /* Builtins of Python source that make numbers, dicts, texts and named tuples, and natives of
  * lib/torch (object.c describes builtins of Python source). */
 #include "script/builtins/builtin.h"
+#include "base/str.h"
 #include "script/python/python.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- numbers ---- */
 
@@ -22,6 +25,45 @@ static cq_status int_pow(cq_fncall *c)
             return cq_fail(CQ_E_UNSUPPORTED, "pow", NULL, "the number does not fit in 64 bits");
     }
     c->result = cq_val_of_i64(result);
+    return CQ_OK;
+}
+
+/* pow(base, exponent, modulus) */
+static cq_status int_pow_modulo(cq_fncall *c)
+{
+    const int64_t m = c->args[2].u.i.value;
+    __int128      base, result = 1;
+
+    if (c->args[0].u.i.expr || c->args[1].u.i.expr || c->args[2].u.i.expr || m <= 0 ||
+        c->args[1].u.i.value < 0)
+        return cq_fncall_decline(c);
+    base = (c->args[0].u.i.value % m + m) % m;
+    for (int64_t left = c->args[1].u.i.value; left > 0; left >>= 1) {
+        if (left & 1)
+            result = result * base % m;
+        base = base * base % m;
+    }
+    c->result = cq_val_of_i64((int64_t)(result % m));
+    return CQ_OK;
+}
+
+/* int("ff", 16) */
+static cq_status int_of_text(cq_fncall *c)
+{
+    const char   *text = c->args[0].u.text->text;
+    const int64_t base = c->args[1].u.i.value;
+    char         *end;
+    long long     v;
+
+    if (c->args[1].u.i.expr || base < 0 || base == 1 || base > 36)
+        return cq_python_raise(c->ev, "ValueError",
+                               "int() base must be >= 2 and <= 36, or 0");
+    errno = 0;
+    v     = strtoll(text, &end, (int)base);
+    if (end == text || end[strspn(end, " \t\n")] || errno)
+        return cq_python_raise(c->ev, "ValueError",
+                               "invalid literal for int() with base %d: '%.100s'", (int)base, text);
+    c->result = cq_val_of_i64(v);
     return CQ_OK;
 }
 
@@ -164,7 +206,8 @@ static cq_status any_format(cq_fncall *c)
     cq_str       s    = { 0 };
     const cq_val spec = cq_builtin_arg(c, 1);
 
-    if (c->n > 2 || (spec.kind != CQ_VAL_STR && spec.kind != CQ_VAL_NONE) || c->n_kw)
+    /* text.format(…) is a method */
+    if (cq_starts_with(c->name, "aten::") || c->n > 2 || (spec.kind != CQ_VAL_STR && spec.kind != CQ_VAL_NONE) || c->n_kw)
         return cq_fncall_decline(c);
     return text_result(c, &s,
                        cq_python_format_spec(c->ev, &s, c->args[0],
@@ -394,6 +437,7 @@ const cq_builtin cq_builtins_values[] = {
     { "object.__new__(cls, ...)", .fn = new_instance },
     { "__new__(cls, ...)", .fn = new_instance },
     { "pow(int base, int exponent)", .fn = int_pow },
+    { "pow(int base, int exponent, int modulus)", .fn = int_pow_modulo },
     { "round(num x)", .fn = round_to_int },
     { "bitwise_not(int x)", .fn = int_invert },
     { "dict(...)", .fn = new_dict },
@@ -403,6 +447,7 @@ const cq_builtin cq_builtins_values[] = {
     { "repr(object)", .fn = any_repr },
     { "str(object)", .fn = object_str },
     { "format(object, spec?)", .fn = any_format },
+    { "int(str text, int base)", .fn = int_of_text },
     { "int(object)", .fn = number_of, .how = 0 },
     { "float(object)", .fn = number_of, .how = 1 },
     { "bool(object?)", .fn = any_bool },

@@ -691,8 +691,12 @@ cq_status cq_object_del(cq_eval *ev, cq_val object, const char *name)
 {
     cq_object *t    = cq_object_of(object);
     cq_dict   *dict = cq_instance_dict(t);
-    cq_val     key;
+    cq_val    *cls  = t->type ? cq_class_find(t->type, name, NULL) : NULL;
+    cq_object *own  = cls ? cq_object_as(*cls, CQ_OBJECT_PROPERTY) : NULL;
+    cq_val     key, ignored;
 
+    if (own && own->self.u.list->items[2].kind != CQ_VAL_NONE)
+        return cq_eval_call(ev, own->self.u.list->items[2], &object, 1, &ignored);
     if (!dict || !cq_dict_get_text(dict, name))
         return no_attribute(ev, object, name);
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_dict(dict)));

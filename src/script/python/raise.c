@@ -108,6 +108,12 @@ cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s)
     CQ_TRY(cq_eval_expr(ev, s->u.raise.value, &v));
     if (cq_object_as(v, CQ_OBJECT_CLASS))
         CQ_TRY(cq_eval_call(ev, v, NULL, 0, &v));
+    if (s->u.raise.cause && cq_object_as(v, CQ_OBJECT_INSTANCE)) {
+        cq_val cause;
+
+        CQ_TRY(cq_eval_expr(ev, s->u.raise.cause, &cause));
+        CQ_TRY(cq_object_set(ev, v, cq_name(ev->program, "__cause__"), cause));
+    }
     return fail_with(ev, s->at, v);
 }
 

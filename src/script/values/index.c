@@ -446,6 +446,27 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     return cq_eval_get_item(ev, object, v, out);
 }
 
+/* a[::2] = items: as many items as the slice has. */
+static cq_status set_stepped(cq_eval *ev, cq_list *list, const cq_bounds *b, const cq_list *items,
+                             cq_span at)
+{
+    size_t n = 0;
+
+    for (int64_t i = b->start; b->step > 0 ? i < b->stop : i > b->stop; i += b->step)
+        n++;
+    if (n != items->n)
+        return cq_eval_fail(ev, at, CQ_E_TYPE,
+                            "a sequence of %zu items cannot be assigned to a slice of %zu",
+                            items->n, n);
+    CQ_TRY(cq_eval_spend(ev, 2 * n));
+    CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
+    CQ_TRY(cq_eval_will_hold(ev, cq_val_of_list(list), cq_val_of_list((cq_list *)items)));
+    n = 0;
+    for (int64_t i = b->start; b->step > 0 ? i < b->stop : i > b->stop; i += b->step)
+        cq_val_set(&list->items[i], items->items[n++]);
+    return CQ_OK;
+}
+
 static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index, cq_val v)
 {
     cq_list  *items;
@@ -459,8 +480,7 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
     CQ_TRY(cq_builtin_bounds(ev, slice, list->n, &b));
     CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
     if (b.step != 1)
-        return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
-                            "a slice with a step cannot be assigned to");
+        return set_stepped(ev, list, &b, items, index->at);
     CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* out of the list, and into it */
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));

@@ -188,6 +188,31 @@ def linalg_svdvals(A, driver):
     return s
 
 
+@operator("aten::linalg_polar(Tensor A) -> (Tensor U, Tensor H)")
+def linalg_polar(A):
+    """Factors of A = U H: orthonormal columns, and a positive semidefinite matrix."""
+    assert A.shape[-2] >= A.shape[-1], "expected at least as many rows as columns"
+    u, s, v = singular(A)
+    return (u @ v.transpose(-2, -1), (v * s.unsqueeze(-2)) @ v.transpose(-2, -1))
+
+
+@operator("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor")
+def linalg_cond(self, p):
+    """Condition numbers: norms of matrices times those of their inverses."""
+    if p is None or p == 2 or p == -2:
+        s = torch.ops.aten.linalg_svdvals(self)
+        return s.select(-1, 0) / s.select(-1, -1) if p != -2 else s.select(-1, -1) / s.select(-1, 0)
+    norm = torch.ops.aten.linalg_matrix_norm(self, p)
+    return norm * torch.ops.aten.linalg_matrix_norm(torch.ops.aten.linalg_inv(self), p)
+
+
+@operator("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor")
+def linalg_cond_p_str(self, p):
+    """Condition numbers: norms of matrices times those of their inverses."""
+    norm = torch.ops.aten.linalg_matrix_norm.str_ord(self, p)
+    return norm * torch.ops.aten.linalg_matrix_norm.str_ord(torch.ops.aten.linalg_inv(self), p)
+
+
 @operator(
     "aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, "
     "Tensor V)"

@@ -45,3 +45,13 @@ for x in (f32(3, 3), f32(2, 5, 3), f32(3, 5), f64(4, 3), f32(1, 1), torch.zeros(
 case("aten::linalg_pinv.atol_rtol_tensor", symmetric(4, 4), hermitian=True, tol=(1e-3, 1e-4))
 case("aten::linalg_matrix_rank.atol_rtol_tensor", symmetric(4, 4), hermitian=True)
 fails("aten::linalg_eigh", i64(3, 3))
+for x in (f32(3, 3), f32(2, 5, 3), f64(4, 3), f32(1, 1)):
+    tol = (1e-3, 1e-4) if x.dtype == torch.float32 else (1e-9, 1e-10)
+    case("aten::linalg_polar", x, tol=tol)
+    case("aten::linalg_cond", x, tol=tol)
+    case("aten::linalg_cond", x, -2, tol=tol)
+for x in (f32(3, 3) + 2 * torch.eye(3), f64(2, 4, 4) + 3 * torch.eye(4, dtype=torch.float64)):
+    for p in (1, -1, float("inf"), -float("inf")):
+        case("aten::linalg_cond", x, p, tol=(1e-3, 1e-4))
+    for p in ("fro", "nuc"):
+        case("aten::linalg_cond.p_str", x, p, tol=(1e-3, 1e-4))

@@ -108,7 +108,7 @@ def check_windows(folder):
     library = folder / "calque/libcalque.dll"
     check_imports(library)
     check_imports(folder / "calque/bin/calque.exe")
-    exported = set(re.findall(r"^\s*\[ *\d+\]\s+(?:\+base\[ *\d+\]\s+)?[0-9a-f]+\s+(\w+)$",
+    exported = set(re.findall(r"^\s*\[ *\d+\](?: \+base\[ *\d+\]\s+[0-9a-f]+)? (\w+)$",
                               run(["x86_64-w64-mingw32-objdump", "-p", library]), re.M))
     declared = set(re.findall(r'^\s+"(cq_\w+)": ', (ROOT / "python/calque/_abi.py").read_text(), re.M))
     assert declared and declared <= exported, f"the library lacks {sorted(declared - exported)[:5]}"

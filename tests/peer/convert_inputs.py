@@ -156,6 +156,14 @@ def sample_of(output, alone, i):
     return np.take(parts, i, axis + 1)
 
 
+def own_difference(source, feeds):
+    """How much ONNX Runtime's results differ without and with its optimizations, relative to the largest."""
+    import ort
+    plain, fast = ([np.asarray(y) for y in ort.Session(str(source), optimize=level).run(feeds)]
+                   for level in ("none", "all"))
+    return max(np.abs(a - b).max() / np.abs(a).max() for a, b in zip(plain, fast))
+
+
 def check_bench(name, folder):
     """Three samples at once are what the original gives for each of them."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
@@ -172,9 +180,11 @@ def check_bench(name, folder):
     code, _, err = calque("convert", source, *specs, "-o", target, timeout=600)
     assert code == 0, err.strip()[-400:]
     assert "right at batch" in err, err
-    batch = {k: np.repeat(x, 3, axes[k]) for k, x in feeds.items()}
-    # Dynamic quantization (ReduceMin, ReduceMax) has one range for all samples, so they must be equal.
-    if b"ReduceMin" not in source.read_bytes():
+    batch, limit = {k: np.repeat(x, 3, axes[k]) for k, x in feeds.items()}, 2e-4
+    if b"ReduceMin" in source.read_bytes():
+        # Dynamic quantization has one range for all samples, so these are equal. It amplifies rounding.
+        limit = own_difference(source, feeds)
+    else:
         random = np.random.default_rng(0)
         batch = {k: random.permuted(x, axis=None) for k, x in batch.items()}
     outputs = run_ort(target, batch)
@@ -183,7 +193,7 @@ def check_bench(name, folder):
         for got, want in zip(outputs, alone):
             got = sample_of(np.asarray(got), np.asarray(want), i)
             off, scale = np.abs(got - want).max(), np.abs(want).max()
-            assert off <= 2e-4 * scale + 1e-6, f"sample {i} is off by {off:.3g} of {scale:.3g}"
+            assert off <= limit * scale + 1e-6, f"sample {i} is off by {off:.3g} of {scale:.3g}"
 
 
 def main():

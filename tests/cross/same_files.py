@@ -11,6 +11,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -22,6 +23,8 @@ from peers import BUILD, JOBS, ROOT, Report  # noqa: E402
 
 OTHER = os.environ["CALQUE"]
 NATIVE = os.environ.get("CALQUE_HERE", str(BUILD / "calque"))
+# The matrices of Fourier transforms have zeros that the sine of another C library rounds differently.
+ROUNDING = 1e-15
 ARCHIVES = ["cases.tar.xz", "modern.tar.xz"]
 
 
@@ -70,7 +73,13 @@ def check_case(case, words):
     code, said = export(OTHER, case, words, "other.onnx")
     if code:
         return f"exit {code}: {said[-300:]}"
-    return "" if (case / "here.onnx").read_bytes() == (case / "other.onnx").read_bytes() else "the files differ"
+    if (case / "here.onnx").read_bytes() == (case / "other.onnx").read_bytes():
+        return ""
+    done = subprocess.run([NATIVE, "diff", "here.onnx", "other.onnx"], cwd=case, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    worst = [re.match(r"weights-differ: .* by up to ([0-9.e+-]+);", line) for line in lines]
+    is_sine = lines and all(match and float(match[1]) <= ROUNDING for match in worst)
+    return "" if is_sine else f"the files differ: {done.stdout[:300]}"
 
 
 def verify(case):

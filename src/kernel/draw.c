@@ -90,6 +90,28 @@ static void put(const draw *d, void *to, int64_t i, double v)
         ((float *)to)[i] = d->n_steps ? stepped(d, (float)v) : (float)v;
 }
 
+/* Whole blocks of float32, n elements at most. Returns the number of elements. The last two blocks
+ * of normal numbers are left: they may overlap. */
+static int64_t make_many(const draw *d, cq_mersenne *e, int64_t at, int64_t n, float *to)
+{
+    const int64_t block = block_of(d);
+
+    if (d->dtype != CQ_DTYPE_F32 || (d->law == LAW_NORMAL && block == 1))
+        return 0;
+    if (block > 1 && n > d->n - at - 2 * block)
+        n = d->n - at - 2 * block;
+    n -= n % block;
+    if (n <= 0)
+        return 0;
+    if (d->law == LAW_UNIFORM)
+        cq_mersenne_fill_f32(e, (float)d->a, (float)d->b, to, n);
+    else
+        cq_mersenne_fill_normals_f32(e, (float)d->a, (float)d->b, to, n);
+    for (int64_t i = 0; i < n && d->n_steps; i++)
+        to[i] = stepped(d, to[i]);
+    return n;
+}
+
 /* Elements [from, from + n), of which the engine has passed `at`, a multiple of the block. */
 static void make_elements(const draw *d, cq_mersenne *e, int64_t *at, int64_t from, int64_t n,
                           void *to)
@@ -99,9 +121,15 @@ static void make_elements(const draw *d, cq_mersenne *e, int64_t *at, int64_t fr
 
     while (*at < from + n) {
         const int64_t left = d->n - *at;
+        const int64_t many =
+            *at >= from ? make_many(d, e, *at, from + n - *at, (float *)to + (*at - from)) : 0;
         /* The last block overlaps the one before it, so both are made together. */
         const int64_t k = block > 1 && left < 2 * block ? left : block;
 
+        if (many) {
+            *at += many;
+            continue;
+        }
         make_block(d, e, *at, made);
         for (int64_t j = 0; j < k; j++)
             if (*at + j >= from && *at + j < from + n)

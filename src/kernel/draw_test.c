@@ -1,5 +1,6 @@
 /* Wanted values are PyTorch's: torch.manual_seed(42), then draws in this order. */
 #include "kernel/draw.h"
+#include "kernel/mersenne.h"
 
 #include "test.h"
 
@@ -164,7 +165,35 @@ TEST(draw, float64_takes_two_words)
     cq_storage_release(y);
 }
 
+/* Many numbers are made with vectors, a few one by one. */
+TEST(draw, many_numbers_are_those_that_are_made_one_by_one)
+{
+    enum { N = 3005, BLOCKS = N / CQ_MERSENNE_BLOCK };
+    cq_storage *uniform = empty(N), *normal = empty(N);
+    cq_mersenne one;
+    double      made[2 * CQ_MERSENNE_BLOCK];
+
+    cq_draw_seed(7);
+    CHECK_OK(cq_draw_uniform(uniform, CQ_DTYPE_F32, -2, 3));
+    CHECK_OK(cq_draw_normal(normal, CQ_DTYPE_F32, 1, 0.5));
+    cq_storage_make(uniform);
+    cq_storage_make(normal);
+    cq_mersenne_seed(&one, 7);
+    for (int i = 0; i < N; i++)
+        CHECK(((const float *)uniform->data)[i] == cq_mersenne_f32(&one, -2, 3));
+    for (int i = 0; i < BLOCKS; i++) {
+        const int n = i + 1 == BLOCKS ? N - i * CQ_MERSENNE_BLOCK : CQ_MERSENNE_BLOCK;
+
+        cq_mersenne_normals_f32(&one, N - i * CQ_MERSENNE_BLOCK, 1, 0.5f, made);
+        for (int j = 0; j < n; j++)
+            CHECK(((const float *)normal->data)[i * CQ_MERSENNE_BLOCK + j] == (float)made[j]);
+    }
+    cq_storage_release(uniform);
+    cq_storage_release(normal);
+}
+
 RUN_TESTS(TEST_OF(draw, numbers_are_those_of_pytorch),
+          TEST_OF(draw, many_numbers_are_those_that_are_made_one_by_one),
           TEST_OF(draw, the_order_of_reading_does_not_matter),
           TEST_OF(draw, a_tensor_that_died_still_moves_the_generator),
           TEST_OF(draw, a_second_draw_replaces_the_first),

@@ -10,6 +10,9 @@
 
 enum { SHIFT = 397 };
 
+/* Inlined into functions for wider instruction sets. */
+#define INLINE static inline __attribute__((always_inline))
+
 void cq_mersenne_seed(cq_mersenne *m, uint64_t seed)
 {
     m->state[0] = (uint32_t)seed;
@@ -36,17 +39,35 @@ static void refill(cq_mersenne *m)
     m->at                    = 0;
 }
 
-uint32_t cq_mersenne_u32(cq_mersenne *m)
+static uint32_t tempered(uint32_t y)
 {
-    uint32_t y;
-
-    if (m->at == CQ_MERSENNE_WORDS)
-        refill(m);
-    y = m->state[m->at++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
     y ^= (y << 15) & 0xefc60000u;
     return y ^ (y >> 18);
+}
+
+uint32_t cq_mersenne_u32(cq_mersenne *m)
+{
+    if (m->at == CQ_MERSENNE_WORDS)
+        refill(m);
+    return tempered(m->state[m->at++]);
+}
+
+/* The next words, n of them. */
+static void next_words(cq_mersenne *m, uint32_t *to, int64_t n)
+{
+    while (n) {
+        const int64_t left = CQ_MERSENNE_WORDS - m->at, k = n < left ? n : left;
+
+        for (int64_t i = 0; i < k; i++)
+            to[i] = tempered(m->state[m->at + i]);
+        m->at += (uint32_t)k;
+        to += k;
+        n -= k;
+        if (n)
+            refill(m);
+    }
 }
 
 void cq_mersenne_skip(cq_mersenne *m, uint64_t words)
@@ -94,7 +115,7 @@ double cq_mersenne_normal(cq_mersenne *m)
     return r * cos(two_pi * u1);
 }
 
-static uint32_t bits_of(float x)
+INLINE uint32_t bits_of(float x)
 {
     uint32_t u;
 
@@ -102,7 +123,7 @@ static uint32_t bits_of(float x)
     return u;
 }
 
-static float of_bits(uint32_t u)
+INLINE float of_bits(uint32_t u)
 {
     float x;
 
@@ -110,7 +131,7 @@ static float of_bits(uint32_t u)
     return x;
 }
 
-static float polynomial(float x, const float *c, int n)
+INLINE float polynomial(float x, const float *c, int n)
 {
     float y = c[0];
 
@@ -119,14 +140,14 @@ static float polynomial(float x, const float *c, int n)
     return y;
 }
 
-static float cephes_log(float x)
+INLINE float cephes_log(float x)
 {
     static const float c[] = { 7.0376836292E-2f,  -1.1514610310E-1f, 1.1676998740E-1f,
                                -1.2420140846E-1f, 1.4249322787E-1f,  -1.6668057665E-1f,
                                2.0000714765E-1f,  -2.4999993993E-1f, 3.3333331174E-1f };
     float              e, y, z;
 
-    x = fmaxf(x, of_bits(0x00800000));
+    x = x > of_bits(0x00800000) ? x : of_bits(0x00800000);
     e = (float)((int)(bits_of(x) >> 23) - 126);
     x = of_bits((bits_of(x) & 0x807fffffu) | 0x3f000000u); /* in [0.5, 1) */
     if (x < 0.707106781186547524f) {
@@ -142,7 +163,7 @@ static float cephes_log(float x)
     return fmaf(e, 0.693359375f, x + y);
 }
 
-static void cephes_sincos(float x, float *sine, float *cosine)
+INLINE void cephes_sincos(float x, float *sine, float *cosine)
 {
     static const float cos_c[] = { 2.443315711809948E-005f, -1.388731625493765E-003f,
                                    4.166664568298827E-002f };
@@ -168,7 +189,7 @@ static void cephes_sincos(float x, float *sine, float *cosine)
 }
 
 /* 8 pairs of uniform numbers become 8 pairs of normal ones. */
-static void box_muller_f32(const float *u, float mean, float deviation, double *to)
+INLINE void box_muller_f32(const float *u, float mean, float deviation, float *to)
 {
     for (int i = 0; i < 8; i++) {
         const float r     = sqrtf(-2.0f * cephes_log(1 - u[i]));
@@ -178,6 +199,79 @@ static void box_muller_f32(const float *u, float mean, float deviation, double *
         cephes_sincos(theta, &sine, &cosine);
         to[i]     = fmaf(r * cosine, deviation, mean);
         to[i + 8] = fmaf(r * sine, deviation, mean);
+    }
+}
+
+INLINE void scale_words(const uint32_t *words, float a, float b, float *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = fmaf((float)(int32_t)(words[i] & 0xffffffu) * 0x1p-24f, b - a, a);
+}
+
+INLINE void normals_of_words(const uint32_t *words, float mean, float deviation, float *to,
+                             int64_t n)
+{
+    float u[CQ_MERSENNE_BLOCK];
+
+    for (int64_t i = 0; i < n; i += CQ_MERSENNE_BLOCK) {
+        scale_words(words + i, 0, 1, u, CQ_MERSENNE_BLOCK);
+        box_muller_f32(u, mean, deviation, to + i);
+    }
+}
+
+/* Without the instruction each fmaf is a call. */
+#if defined(__x86_64__) && !defined(_WIN32)
+#define WITH_FMA __attribute__((target("avx2,fma")))
+
+static bool has_fma(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#else
+#define WITH_FMA
+
+static bool has_fma(void)
+{
+    return false;
+}
+#endif
+
+WITH_FMA static void scale_words_fma(const uint32_t *words, float a, float b, float *to, int64_t n)
+{
+    scale_words(words, a, b, to, n);
+}
+
+WITH_FMA static void normals_of_words_fma(const uint32_t *words, float mean, float deviation,
+                                          float *to, int64_t n)
+{
+    normals_of_words(words, mean, deviation, to, n);
+}
+
+enum { MANY = 1024 };
+
+void cq_mersenne_fill_f32(cq_mersenne *m, float a, float b, float *to, int64_t n)
+{
+    const bool fma_is_fast = has_fma();
+    uint32_t   words[MANY];
+
+    for (int64_t i = 0; i < n; i += MANY) {
+        const int64_t k = n - i < MANY ? n - i : MANY;
+
+        next_words(m, words, k);
+        (fma_is_fast ? scale_words_fma : scale_words)(words, a, b, to + i, k);
+    }
+}
+
+void cq_mersenne_fill_normals_f32(cq_mersenne *m, float mean, float deviation, float *to, int64_t n)
+{
+    const bool fma_is_fast = has_fma();
+    uint32_t   words[MANY];
+
+    for (int64_t i = 0; i < n; i += MANY) {
+        const int64_t k = n - i < MANY ? n - i : MANY;
+
+        next_words(m, words, k);
+        (fma_is_fast ? normals_of_words_fma : normals_of_words)(words, mean, deviation, to + i, k);
     }
 }
 
@@ -194,17 +288,17 @@ static void box_muller_f64(const double *u, double mean, double deviation, doubl
 
 void cq_mersenne_normals_f32(cq_mersenne *m, int64_t n, float mean, float deviation, double *to)
 {
-    float u[CQ_MERSENNE_BLOCK];
+    float made[CQ_MERSENNE_BLOCK];
 
+    cq_mersenne_fill_normals_f32(m, mean, deviation, made, CQ_MERSENNE_BLOCK);
     for (int i = 0; i < CQ_MERSENNE_BLOCK; i++)
-        u[i] = cq_mersenne_f32(m, 0, 1);
-    box_muller_f32(u, mean, deviation, to);
+        to[i] = made[i];
     if (n >= 2 * CQ_MERSENNE_BLOCK || n == CQ_MERSENNE_BLOCK)
         return;
     cq_mersenne_skip(m, (uint64_t)(n - CQ_MERSENNE_BLOCK)); /* numbers that are drawn and lost */
+    cq_mersenne_fill_normals_f32(m, mean, deviation, made, CQ_MERSENNE_BLOCK);
     for (int i = 0; i < CQ_MERSENNE_BLOCK; i++)
-        u[i] = cq_mersenne_f32(m, 0, 1);
-    box_muller_f32(u, mean, deviation, to + n - CQ_MERSENNE_BLOCK);
+        to[n - CQ_MERSENNE_BLOCK + i] = made[i];
 }
 
 void cq_mersenne_normals_f64(cq_mersenne *m, int64_t n, double mean, double deviation, double *to)

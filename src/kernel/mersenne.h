@@ -28,6 +28,12 @@ double cq_mersenne_normal(cq_mersenne *m); /* mean 0, variance 1 */
 void cq_mersenne_normals_f32(cq_mersenne *m, int64_t n, float mean, float deviation, double *to);
 void cq_mersenne_normals_f64(cq_mersenne *m, int64_t n, double mean, double deviation, double *to);
 
+/* Many numbers at once, with the vectors of the processor: n in [a, b), or n normal ones in whole
+ * blocks, n a multiple of 16. */
+void cq_mersenne_fill_f32(cq_mersenne *m, float a, float b, float *to, int64_t n);
+void cq_mersenne_fill_normals_f32(cq_mersenne *m, float mean, float deviation, float *to,
+                                  int64_t n);
+
 float cq_mersenne_erfinv(float y);
 
 #endif

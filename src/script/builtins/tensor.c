@@ -742,6 +742,8 @@ const cq_builtin cq_builtins_tensor[] = {
     { "is_meta(self)", .fn = answer_bool, .how = false },
     { "is_xla(self)", .fn = answer_bool, .how = false },
     { "is_mps(self)", .fn = answer_bool, .how = false },
+    { "is_xpu(self)", .fn = answer_bool, .how = false },
+    { "is_hpu(self)", .fn = answer_bool, .how = false },
     { "is_leaf(self)", .fn = answer_bool, .how = true },
     { "requires_grad(self)", .fn = answer_bool, .how = false },
     { "is_grad_enabled()", .fn = grad_enabled },

@@ -300,6 +300,7 @@ static const struct {
     { "data", "prim::data" },        { "grad", "prim::grad" },
     { "real", "aten::real" },        { "imag", "aten::imag" },
     { "is_meta", "prim::is_meta" },  { "is_xla", "prim::is_xla" }, { "is_mps", "prim::is_mps" },
+    { "is_xpu", "prim::is_xpu" },    { "is_hpu", "prim::is_hpu" },
     { "is_cpu", "prim::is_cpu" },
     /* clang-format on */
 };

@@ -100,17 +100,23 @@ function allocateText(module, text) {
   return address;
 }
 
+/** The tensor owns the only copy of the data in the instance's memory. */
 function makeTensor(module, tensor) {
   const { number } = byName.get(tensor.type);
   const data = new Uint8Array(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength);
-  const out = module._malloc(4), sizes = module._malloc(8 * Math.max(tensor.dims.length, 1));
   const bytes = module._malloc(Math.max(data.length, 1));
+  if (!bytes) throw new RangeError(`out of memory: the input has ${data.length} bytes`);
+  const out = module._malloc(4), sizes = module._malloc(8 * Math.max(tensor.dims.length, 1));
   tensor.dims.forEach((size, i) => view(module).setBigInt64(sizes + 8 * i, BigInt(size), true));
   module.HEAPU8.set(data, bytes);
-  const status = module._cq_tensor_new(out, number, tensor.dims.length, sizes, bytes);
+  module.calqueFree ??= module.addFunction(module._free, "vi");
+  const status = module._cq_tensor_wrap(out, number, tensor.dims.length, sizes, bytes, module.calqueFree, bytes);
   const made = pointerAt(module, out);
-  [out, sizes, bytes].forEach((address) => module._free(address));
-  if (status) throw lastError(module);
+  [out, sizes].forEach((address) => module._free(address));
+  if (status) {
+    module._free(bytes);
+    throw lastError(module);
+  }
   return made;
 }
 

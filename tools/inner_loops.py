@@ -15,7 +15,7 @@ import subprocess
 
 SOURCES = ["blocked_core", "gemm", "quant"]
 LINE = re.compile(r"^\s+([0-9a-f]+):\s+(.*)$")
-MULTIPLIES = re.compile(r"^(v(fmadd|dpbusd|pmaddwd)|(fmla|[su]+dot|smull2?)\s)")
+MULTIPLIES = re.compile(r"^(v(fmadd|dpbusd|pmaddwd)|(fmla|[su]+dot|sm(ull|lal)2?)\s)")
 ON_STACK = re.compile(r"^v\w+\s.*\(%rsp\).*%[zy]mm|^v\w+\s.*%[zy]mm\d+,.*\(%rsp\)|^(ldr|str)\s+q.*\[sp")
 ARM = re.compile(r"neoverse|cortex|apple|ampere")
 

@@ -73,6 +73,7 @@ typedef struct cq_quant_core {
     int tile_rows;  /* at most, by two vectors */
     int group_rows; /* … of bytes that have limits; 0: no need for them */
     int taps;       /* of a depthwise window in a word of weights: 1 or 2 */
+    int offset;     /* `tiles` subtracts it from inputs, to multiply signed bytes */
     /* Any number of rows; row i begins at px[i]. */
     void (*tiles)(const cq_quant_tile *t, int64_t rows, int vectors, const void *const *px);
     void (*depthwise)(const cq_quant_taps *t);

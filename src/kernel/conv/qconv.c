@@ -324,6 +324,8 @@ int64_t cq_qconv_padded(const cq_qconv *c)
 
 void cq_qconv_start(int32_t *start, const cq_qconv *c, int32_t zero)
 {
+    if (!is_depthwise(&c->spec))
+        zero -= c->core->offset;
     for (int64_t i = 0; i < cq_qconv_padded(c); i++)
         start[i] = -zero * c->sums[i];
 }

@@ -13,18 +13,33 @@ typedef int32_t word __attribute__((aligned(1), may_alias));
 #define SPREAD_I(x) ((x) - (I){ 0 })
 #define FLOATS(v)   __builtin_convertvector(v, V)
 
+/* On ARM a vector is multiplied by one lane, and four 16-bit taps are read without widening. */
 #if CQ_LANES == 4 && defined(__aarch64__)
-INLINE I dot_of_pairs(I s, I x, I w)
+INLINE int16x4_t evens(I w)
 {
-    const int16x8_t a = (int16x8_t)x, b = (int16x8_t)w;
-
-    return s + (I)vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+    return vget_low_s16(vuzp1q_s16((int16x8_t)w, (int16x8_t)w));
 }
+INLINE I dot_of_taps(I s, I x, I w)
+{
+    return (I)vmlal_s16((int32x4_t)s, vget_low_s16((int16x8_t)x), evens(w));
+}
+INLINE I four_taps(const void *p, size_t size)
+{
+    uint64_t bits = 0;
+
+    memcpy(&bits, p, 4 * size);
+    return size == 1 ? (I)vmovl_u8(vcreate_u8(bits))
+                     : (I)vcombine_u64(vcreate_u64(bits), vcreate_u64(0));
+}
+#define TAPS                 1
+#define DOT_16(s, x, w)      dot_of_taps(s, x, w)
+#define LOAD_TAPS(p, q)      four_taps(p, sizeof(Q))
+#define LOAD_MORE_TAPS(p, q) four_taps((p) + LANES, sizeof(Q))
 #endif
 
-/* DOT adds the products of a word; DOT_16 those of two 16-bit numbers, the second of which is 0 in
- * what LOAD_Q reads. LOAD_TAPS reads adjacent channels of one or two pixels, TAPS of them. Vector
- * types can convert, but gcc converts element by element. */
+/* DOT adds the products of a word that SPREAD_WORD made; DOT_16 those of two 16-bit numbers, the
+ * second of which is 0 in what LOAD_Q reads. LOAD_TAPS reads adjacent channels of one or two
+ * pixels, TAPS of them. Vector types can convert, but gcc converts element by element. */
 #if CQ_LANES == 16 && defined(__AVX512VNNI__)
 typedef uint8_t Q, N;
 #define DOT(s, x, w)    ((I)_mm512_dpbusd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(w)))
@@ -34,23 +49,23 @@ typedef uint8_t Q, N;
 #elif CQ_LANES == 4 && defined(__ARM_FEATURE_DOTPROD)
 typedef uint8_t Q, N;
 #define DOT(s, x, w)    dot_of_bytes(s, x, w)
-#define DOT_16(s, x, w) dot_of_pairs(s, x, w)
 #define LOAD_Q(p)       widened(p)
 #define STORE_Q(p, v)   put_bytes(p, v)
-/* Without i8mm both factors are signed: x is 128 less than it should be, and 128 times the weights
- * are added in two parts, because 128 is not a signed byte. */
+/* Without i8mm both factors are signed: inputs are multiplied without their OFFSET, which the start
+ * of the sums contains (cq_qconv_start). */
+#if defined(__ARM_FEATURE_MATMUL_INT8)
 INLINE I dot_of_bytes(I s, I x, I w)
 {
-#if defined(__ARM_FEATURE_MATMUL_INT8)
     return (I)vusdotq_s32((int32x4_t)s, (uint8x16_t)x, (int8x16_t)w);
-#else
-    const int8x16_t half = vdupq_n_s8(64), signed_x = (int8x16_t)(x ^ (int32_t)0x80808080);
-
-    s = (I)vdotq_s32((int32x4_t)s, signed_x, (int8x16_t)w);
-    s = (I)vdotq_s32((int32x4_t)s, half, (int8x16_t)w);
-    return (I)vdotq_s32((int32x4_t)s, half, (int8x16_t)w);
-#endif
 }
+#else
+#define OFFSET         128
+#define SPREAD_WORD(x) (SPREAD_I(x) ^ (int32_t)0x80808080)
+INLINE I dot_of_bytes(I s, I x, I w)
+{
+    return (I)vdotq_s32((int32x4_t)s, (int8x16_t)x, (int8x16_t)w);
+}
+#endif
 INLINE I widened(const void *p)
 {
     uint32_t four;
@@ -91,7 +106,6 @@ INLINE __m128i  bytes_of(__m128i low, __m128i high)
 }
 #else
 typedef int16_t Q, N;
-#define DOT_16 DOT
 #if CQ_LANES == 16 && defined(__AVX512BW__)
 #define DOT(s, x, w)  ((s) + (I)_mm512_madd_epi16((__m512i)(x), (__m512i)(w)))
 #define LOAD_Q(p)     ((I)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const void *)(p))))
@@ -101,7 +115,14 @@ typedef Q QV __attribute__((vector_size(sizeof(Q) * CQ_LANES), aligned(2), may_a
 #if CQ_LANES == 4 && defined(__SSE2__)
 #define DOT(s, x, w) ((s) + (I)_mm_madd_epi16((__m128i)(x), (__m128i)(w)))
 #elif CQ_LANES == 4 && defined(__aarch64__)
-#define DOT(s, x, w) dot_of_pairs(s, x, w)
+#define DOT(s, x, w) dot_of_pair(s, x, w)
+INLINE I dot_of_pair(I s, I x, I w)
+{
+    const int16x4_t pair = vget_low_s16((int16x8_t)x);
+    const int16x4_t odds = vget_low_s16(vuzp2q_s16((int16x8_t)w, (int16x8_t)w));
+
+    return (I)vmlal_lane_s16(vmlal_lane_s16((int32x4_t)s, evens(w), pair, 0), odds, pair, 1);
+}
 #elif CQ_LANES == 4 && defined(__wasm_simd128__)
 #define DOT(s, x, w) ((s) + (I)wasm_i32x4_dot_i16x8((v128_t)(x), (v128_t)(w)))
 #elif CQ_LANES == 4
@@ -115,11 +136,25 @@ static __attribute__((noinline)) I dot_lowered(I s, I x, I w)
     return s;
 }
 #endif
+#if CQ_LANES == 4 && defined(__aarch64__)
+#define LOAD_Q(p)     ((I)vmovl_s16((int16x4_t)(*(const QV *)(p))))
+#define STORE_Q(p, v) (*(QV *)(p) = (QV)vmovn_s32((int32x4_t)(v)))
+#else
 #define LOAD_Q(p)     __builtin_convertvector(*(const QV *)(p), I)
 #define STORE_Q(p, v) (*(QV *)(p) = __builtin_convertvector(v, QV))
 #endif
 #endif
+#endif
 
+#ifndef OFFSET
+#define OFFSET 0
+#endif
+#ifndef SPREAD_WORD
+#define SPREAD_WORD(x) SPREAD_I(x)
+#endif
+#ifndef DOT_16
+#define DOT_16 DOT
+#endif
 #ifndef TAPS
 #define TAPS                 1
 #define LOAD_TAPS(p, q)      LOAD_Q(p)
@@ -206,7 +241,7 @@ static void finish(void *out, const int32_t *sums, int64_t n, const cq_quant_fin
 #define TILE_PLACE(r) ((const word *)(in_line ? LINE_PLACE(r) : q##r + offset) + (in_line ? 0 : k))
 #define TILE_STEP(r)                                                                               \
     if (rows > (r)) {                                                                              \
-        const I x = SPREAD_I(*TILE_PLACE(r));                                                      \
+        const I x = SPREAD_WORD(*TILE_PLACE(r));                                                   \
                                                                                                    \
         s##r = DOT(s##r, x, w0);                                                                   \
         if (vectors > 1)                                                                           \
@@ -557,6 +592,7 @@ const cq_quant_core CQ_OF_ISA(quant) = {
     .tile_rows  = WORD_ROWS,
     .group_rows = GROUP_ROWS,
     .taps       = TAPS,
+    .offset     = OFFSET,
     .tiles      = tiles,
     .depthwise  = depthwise,
     .to_grid    = to_grid,

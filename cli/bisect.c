@@ -223,7 +223,7 @@ static cq_status get_results(results *r, const cli_compared *c, const cq_export_
     return status;
 }
 
-/* Says where they part, and with what numbers. */
+/* Reports the first difference with its values. */
 static void say_first(const cli_compared *c, const char *path, const results *r, size_t i)
 {
     cli_note("the first module whose result differs is %s:", path);

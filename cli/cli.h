@@ -189,7 +189,7 @@ cq_status cli_save_model(const struct cq_onnx_model *model, const char *path,
 void cli_limit_outputs(const cli_args *args);
 void cli_allow_outputs(uint64_t bytes);
 
-/* Refuses an output that is one of the files that the command reads, under whatever name. */
+/* Refuses an output that is one of the files that the command reads, by any name. */
 int cli_keep_inputs(const cli_args *args, const char *output);
 
 /* From now on, work of the library that takes more than a second shows how far it is, on a
@@ -201,8 +201,8 @@ void cli_progress_bar(char *out, size_t size, int width, const char *what, uint6
 /* The same as exit codes: CLI_DONE for CQ_OK, otherwise the result of cli_fail. */
 int cli_result(cq_status status);
 
-/* The same for what calls a model: arguments that it does not take, or lacks, and names that it has
- * no use for are wrong use of the command line; all other failures are failures of the work. */
+/* The same for calls of a model. Wrong arguments and unknown names are errors of usage; all
+ * other failures are failures of the work. */
 int cli_result_of_call(cq_status status);
 
 /* Help pages, on standard output. */

@@ -46,8 +46,8 @@ static void warn_of_suffix(const char *path)
                       "named .onnx");
 }
 
-/* How large a tensor is that leaves the model: to be stripped, in elements, or for a file beside
- * it, in bytes. */
+/* Size limits above which a tensor is stripped (in elements) or written to a separate file (in
+ * bytes). */
 typedef struct limits {
     int64_t stripped, external;
 } limits;

@@ -15,7 +15,7 @@
 enum {
     MAX_ROWS  = 40, /* of a table, without --all */
     FEW_ROWS  = 8,  /* of tensors, if there are modules */
-    MAX_WIDTH = 60, /* of a column: a longer cell sticks out alone */
+    MAX_WIDTH = 60, /* of a column: a longer cell extends past it */
     ALL_DEPTH = 1000,
     CELL_SIZE = 32,
     METHODS   = 1 /* of a program: the table after that of facts */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* On one line, whatever the message is made of. */
+/* Prints the message on one line. */
 static void put_failure(const char *folder)
 {
     const cq_error *error = cq_last_error();

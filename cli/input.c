@@ -1,5 +1,5 @@
-/* Inputs as the command line writes them. Random ones are normal, as what models are given mostly
- * is; whole ones are from 0 to 9, small enough to be an index into anything. */
+/* Inputs as the command line writes them. Random floats are normally distributed, like most
+ * inputs of models. Random integers are from 0 to 9, small enough to be valid indices. */
 #include "input.h"
 #include "cli.h"
 
@@ -377,7 +377,7 @@ const char *cli_input_parse(cli_input *out, const char *spec)
     return cli_input_parse_as(out, spec, NULL);
 }
 
-/* SplitMix64: small, and good enough for numbers to look at. */
+/* SplitMix64: small, and good enough for example inputs. */
 #define RANDOM_STEP 0x9e3779b97f4a7c15u
 
 static uint64_t next_random(uint64_t *state)

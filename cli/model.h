@@ -146,7 +146,7 @@ bool cli_model_is_text(const char *operand);
 /* "net" for path/to/net.pt; the next call overwrites it. */
 const char *cli_model_name(const char *path);
 
-/* After a run: what has no room is left out, with a warning. */
+/* After a run: drops the outputs that exceed the limit, with a warning. */
 void cli_model_limit_outputs(size_t *n_outputs);
 
 /* Whether TorchScript has the method of --entry; otherwise prints its methods. */

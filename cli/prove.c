@@ -1,5 +1,5 @@
-/* Whether an export does what its source does. The source runs eagerly, the export in calque's own
- * runtime; they share kernels but neither graphs nor operators. */
+/* Verifies that an export computes the same as its source. The source runs eagerly, the export
+ * in calque's own runtime; they share kernels but neither graphs nor operators. */
 #include "prove.h"
 
 #include "bisect.h"

@@ -1,5 +1,5 @@
-/* `--report FILE`: what came of an export, as JSON, for CI jobs and dashboards. It is written when
- * the export fails as well: that is when it is wanted most. */
+/* `--report FILE`: the result of an export as JSON, for CI jobs and dashboards. It is also
+ * written if the export fails, when it is needed most. */
 #ifndef CALQUE_CLI_REPORT_H
 #define CALQUE_CLI_REPORT_H
 

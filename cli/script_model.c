@@ -13,8 +13,8 @@
 
 enum { METHODS = 1 /* the table after that of facts */ };
 
-/* A few lines of source make a large model, with initial weights: 1 GiB may be written, as if so
- * many bytes had been read. */
+/* A few lines of source can build a large model with initial weights. 1 GiB may be written, as
+ * if a file of that size had been read. */
 enum { SOURCE_OUTPUTS = 64 << 20 };
 
 /* Newer traces hold the sizes of the inputs that they were made with. */

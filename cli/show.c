@@ -1,5 +1,5 @@
-/* Tensors as text. The values go through cq_tensor_get_f64 and _i64, so every dtype and every
- * layout is one case; for what people read that is fast enough. */
+/* Tensors as text. The values go through cq_tensor_get_f64 and _i64, so every dtype and layout
+ * is one case; that is fast enough for text that people read. */
 #include "show.h"
 
 #include "cli.h"

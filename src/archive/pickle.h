@@ -14,7 +14,8 @@
 /* Values in values; a module in a module takes two. Bounds every walk over the result. */
 #define CQ_PICKLE_MAX_DEPTH 400
 
-/* Values are 20 to 100 times larger than their opcodes, so the size is what limits memory. */
+/* Values are 20 to 100 times larger than their opcodes, so the size of the pickle limits the
+ * memory. */
 #define CQ_PICKLE_MAX_SIZE (256u << 20)
 
 typedef struct cq_pickle_source {

@@ -49,7 +49,7 @@ typedef CQ_VEC(cq_section) cq_sections;
 /* All of them, without states of optimizers. Paths are in the arena. */
 cq_status cq_sections_find(cq_sections *out, cq_arena *arena, cq_val root);
 
-/* The one of that path, or with NULL the one that is meant; an error lists them. */
+/* The section with that path; NULL: the usual one. An error lists the sections. */
 cq_status cq_section_choose(const cq_section **out, const cq_sections *all, const char *path,
                             const char *file);
 

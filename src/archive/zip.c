@@ -302,7 +302,7 @@ const cq_zip_entry *cq_zip_find(const cq_zip *z, const char *name)
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* Where the bytes of an entry begin in the file, after a look at its local header. */
+/* Finds the offset of an entry's bytes in the file, from its local header. */
 static cq_status find_bytes(const cq_zip *z, const cq_zip_entry *e, uint64_t *offset)
 {
     const unsigned char *p    = record(z, e->header, LOCAL_SIZE, "PK\3\4");
@@ -373,7 +373,7 @@ static cq_status inflate_all(const cq_zip *z, const cq_zip_entry *e, const unsig
         left_in -= step_in - s.avail_in;
         left_out -= step_out - s.avail_out;
         if (result == Z_OK && step_in == s.avail_in && step_out == s.avail_out)
-            break; /* neither reads nor writes: it would go on for ever */
+            break; /* neither reads nor writes: it would loop forever */
     } while (result == Z_OK);
     inflateEnd(&s);
     if (result == Z_STREAM_END && !left_out)

@@ -41,7 +41,7 @@ const char *cq_zip_root(const cq_zip *zip);
 /* The bytes of an entry. Those of a deflated one are checked against its sum. */
 cq_status cq_zip_read(cq_storage **out, cq_zip *zip, const cq_zip_entry *entry);
 
-/* Checks the sum of an entry's bytes; cq_zip_read does so for deflated ones alone, because
+/* Checks the checksum of an entry's bytes. cq_zip_read checks deflated entries only, because
  * reading all weights just to add them up takes longer than using them. */
 cq_status cq_zip_check(const cq_zip *zip, const cq_zip_entry *entry, const cq_storage *bytes);
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All that deflated entries of one file may unpack to: what honest archives need, and no more than
- * a few times the file. */
+/* The limit for the unpacked size of all deflated entries of a file: enough for honest archives,
+ * and at most a few times the file. */
 static uint64_t unpack_budget(uint64_t size)
 {
     return (UINT64_C(256) << 20) + 4 * size;
@@ -94,7 +94,8 @@ static void set_format(cq_audit *a, int depth, const char *format)
         a->format = format;
 }
 
-/* A pickle of protocol 0 or 1 has no signature, so that whatever is nothing else is tried. */
+/* A pickle of protocol 0 or 1 has no signature, so bytes of unknown format are tried as a
+ * pickle. */
 void cq_audit_bytes(cq_audit *a, const unsigned char *data, size_t size, const char *where,
                     int depth)
 {

@@ -32,8 +32,8 @@ void cq_audit_add(cq_audit *a, cq_verdict verdict, const char *code, const char 
 /* "FILE!ENTRY" in the arena. */
 const char *cq_audit_inside(cq_audit *a, const char *where, const char *entry);
 
-/* Whatever the bytes are. depth counts archives around them. The format of the outermost bytes
- * becomes that of the audit. */
+/* Audits bytes of any format. depth counts the archives around them. The format of the outermost
+ * bytes becomes that of the audit. */
 void cq_audit_bytes(cq_audit *a, const unsigned char *data, size_t size, const char *where,
                     int depth);
 

@@ -202,7 +202,7 @@ static const struct storage_row {
     { "Float8_e5m2Storage", 1 },
 };
 
-/* Whatever is inside: the first part of the path. */
+/* Modules of which every attribute is dangerous: the first part of the path. */
 static const char *const dangerous_roots[] = {
     "os",
     "posix",
@@ -339,7 +339,8 @@ static const char *const dangerous_roots[] = {
     "nose",
 };
 
-/* Whatever begins so: modules of PyTorch and numpy that run code, load files or evaluate text. */
+/* Prefixes of dangerous names: modules of PyTorch and numpy that run code, load files or
+ * evaluate text. */
 static const char *const dangerous_prefixes[] = {
     "torch.load",
     "torch.jit.load",

@@ -12,7 +12,7 @@ static bool has_gradient(const cq_tensor *t)
 
 /* ---- values ---- */
 
-/* The same parameter may come by several handles: what counts is the memory it shows. */
+/* The same parameter may have several handles: the memory that it views identifies it. */
 static cq_tape_value *leaf_of(cq_tape *tape, const cq_tensor *t, bool make)
 {
     char           key[CQ_IDENTITY_SIZE];

@@ -77,7 +77,7 @@ cq_status cq_follow_links(char **out, const char *path)
 
 /* ---- what a batch holds ---- */
 
-/* How far a file is, and what undoes it. */
+/* The state of a file, and how it is undone. */
 typedef enum place_state {
     WAITS,     /* under its temporary name */
     IS_NEW,    /* in place, where nothing was: deleted */

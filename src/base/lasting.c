@@ -46,7 +46,7 @@ void cq_lasting_end(cq_lasting *before)
     current = before;
 }
 
-/* Where size bytes have room; a new shelf if need be. */
+/* Finds room for size bytes; adds a shelf if no shelf has it. */
 static char *place_on(cq_lasting *l, size_t size)
 {
     if (!l->shelf || size > SHELF - l->shelf->used) {

@@ -214,7 +214,7 @@ static void wake_parked(void)
     pool.alone      = 0;
 }
 
-/* The caller's part: between blocks it looks whether it has been alone for too long. */
+/* The caller's part: between blocks it checks whether it has worked alone for too long. */
 static void work_as_caller(void)
 {
     int passed = 0;

@@ -73,8 +73,8 @@ cq_status cq_capture_weight(cq_capture *cap, cq_tensor *t, const char *name);
 /* A tensor of known numbers that the model has just made: its handle is not shared. */
 cq_status cq_capture_constant(cq_capture *cap, cq_tensor *t);
 
-/* Whether the memory of a tensor holds its numbers: what changed in place has new ones in the graph
- * alone. cap may be NULL. */
+/* Whether the memory of a tensor holds its current values: a tensor that changed in place has
+ * new values in the graph only. cap may be NULL. */
 bool cq_capture_has_data(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
 /* A graph input of the dtype and sizes of example, whose data serves when a number must be
@@ -82,8 +82,8 @@ bool cq_capture_has_data(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 cq_tensor *cq_capture_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
                             const char *const *axis_names);
 
-/* The same with sizes that may be symbols; a symbol alone that comes from nowhere yet comes from
- * that axis. */
+/* The same with sizes that may be symbols. A symbol without an origin gets this axis as its
+ * origin. */
 cq_tensor *cq_capture_sized_input(cq_capture *cap, cq_ctx *cx, cq_tensor *example, const char *name,
                                   const cq_int *sizes);
 void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
@@ -91,8 +91,9 @@ void       cq_capture_output(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 /* The current graph value of a tensor; NULL after a failure, which is in the context. */
 cq_value *cq_capture_value(cq_capture *cap, cq_ctx *cx, cq_tensor *t);
 
-/* Runs the nodes of the capture's block on the examples, one after another, and tells each of
- * every tensor that they give. Nodes with blocks, and what needs their results, are left out. */
+/* Runs the nodes of the capture's block on the examples, one after another, and calls fn for
+ * every tensor that they compute. Nodes with blocks, and nodes that depend on their results, are
+ * skipped. */
 typedef cq_status (*cq_replay_fn)(void *user, const cq_value *value, cq_tensor *result);
 cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user);
 
@@ -106,7 +107,7 @@ const cq_value *cq_capture_truth(const cq_operand *condition, bool *negated);
 /* A fake tensor for a value of the graph. */
 cq_tensor *cq_capture_tensor(cq_capture *cap, cq_ctx *cx, cq_value *v);
 
-/* An operand of a node as what an operator is called with; the context owns it. */
+/* Converts an operand of a node to an argument of an operator; the context owns it. */
 cq_val cq_capture_val(cq_capture *cap, cq_ctx *cx, const cq_operand *o);
 
 /* An operand as a value for operators; leaf provides graph values and integers. */

@@ -511,8 +511,8 @@ static bool can_be_one_shape(const cq_operand *a, const cq_operand *b)
     return s->rank == t->rank;
 }
 
-/* Until opset 11 what comes out of a branch has one shape; ONNX Runtime loads no other, and takes a
- * size that is fixed on one side for the other's, too. */
+/* Until opset 11 both branches of an If must give one shape. ONNX Runtime loads no other model,
+ * and applies a size that is fixed on one side to the other side, too. */
 static cq_status check_shapes(const cq_exporter *ex, const cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs && is_if(n) && ex->options.opset < 11; i++)

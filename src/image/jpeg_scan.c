@@ -50,7 +50,7 @@ static unsigned take(bits *s, unsigned n)
     return value;
 }
 
-/* A number of n bits: those that begin with 0 are negative. */
+/* A number of n bits: if the first bit is 0, it is negative. */
 static int take_signed(bits *s, unsigned n)
 {
     int value = (int)take(s, n);

@@ -93,8 +93,8 @@ static cq_status scatter(cq_tensor *out, uint32_t dim, const cq_tensor *index,
     return CQ_OK;
 }
 
-/* Elements that do not count themselves begin at what changes nothing; where that depends
- * on the dtype, an element of src does as well. */
+/* Elements that are not included begin at the neutral element; where that depends on the dtype,
+ * an element of src is used instead. */
 static cq_status clear_targets(cq_tensor *out, uint32_t dim, const cq_tensor *index,
                                const cq_tensor *offsets, const cq_tensor *src, cq_combine how)
 {

@@ -1,4 +1,4 @@
-/* The generator of Matsumoto and Nishimura, and what PyTorch makes of its words.
+/* The generator of Matsumoto and Nishimura, and PyTorch's distributions of its words.
  *
  * PyTorch computes normal float32 numbers with AVX2: a logarithm, sine and cosine by the
  * polynomials of the Cephes library, in which the compiler fuses multiplications and additions. The

@@ -79,7 +79,7 @@ static bool is_axis_name(const char *name)
     return CQ_IS_AMONG(name, names);
 }
 
-/* Axes that are counted from the end stay what they are. */
+/* Axes that are counted from the end stay unchanged. */
 static cq_status shift_axes(cq_pt2_run *r, const char *op, cq_val *v)
 {
     cq_val list;
@@ -196,7 +196,7 @@ static cq_status joined(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o)
     return by_axes(r, n, o);
 }
 
-/* Vectors are matrices of one row or column until the product is there. */
+/* Vectors are matrices of one row or column until the product is computed. */
 static cq_status product_of(cq_pt2_run *r, cq_val *args, const bool *batched, cq_val *out)
 {
     cq_ctx    *cx = r->ev->cx;

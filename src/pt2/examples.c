@@ -63,7 +63,7 @@ static cq_status make_example(const cq_pt2 *p, uint32_t input, const cq_val *sam
         *out = cq_tensor_retain(sample->u.tensor);
     else
         CQ_TRY(make_tensor(out, m));
-    cq_tensor_set_made_up(*out); /* a sample is, too: a few bytes can be as many as one likes */
+    cq_tensor_set_made_up(*out); /* so is a sample: a few bytes can describe a tensor of any size */
     return CQ_OK;
 }
 

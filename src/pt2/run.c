@@ -99,7 +99,7 @@ static cq_tensor *fake_of(cq_pt2_run *r, const cq_pt2_meta *m)
     return cq_ctx_own_tensor(r->ev->cx, t);
 }
 
-/* The file knows what each operator returns. */
+/* The file records the results of each operator. */
 static size_t results_of(void *user, cq_tensor **like)
 {
     cq_pt2_run        *r = user;

@@ -252,7 +252,7 @@ static bool is_close(double got, double want, double rtol, double atol)
     return fabs(got - want) <= atol + rtol * fabs(want);
 }
 
-/* Complex numbers as twice as many real ones. */
+/* Complex numbers are compared as pairs of real numbers. */
 static cq_status compare_tensors(const cq_tensor *got, const cq_tensor *want, double rtol,
                                  double atol)
 {

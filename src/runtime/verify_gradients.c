@@ -485,7 +485,7 @@ static cq_status compare(check *c, size_t which, uint64_t seed, bool *same, doub
     return CQ_OK;
 }
 
-/* The same along several directions: one alone may by chance be across the error. */
+/* The same along several directions: a single one may happen to be orthogonal to the error. */
 static cq_status compare_often(check *c, size_t which, bool *same, double *got, double *expected)
 {
     *same = true;

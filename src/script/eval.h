@@ -369,8 +369,8 @@ typedef struct cq_path {
     cq_val     result;  /* of an expression; retained */
 } cq_path;
 
-/* Runs the statements of b, or the expression x, into block, writes down what changed, and takes
- * all changes back. */
+/* Runs the statements of b, or the expression x, into block, journals the changes, and undoes
+ * them. */
 cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b, const cq_ast_expr *x,
                           cq_path *path);
 void      cq_path_clear(cq_path *path);

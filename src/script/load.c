@@ -85,8 +85,8 @@ static cq_status refuse_packed(cq_val *out, const char *class_name, cq_val state
                    "the model's layers are packed for one kind of device");
 }
 
-/* Objects of classes that have no code, since they are PyTorch's own, in C++: what operators in
- * src/aten take in their place, made of the state that the archive holds. */
+/* Objects of classes without code, because PyTorch implements them in C++: replacements that
+ * operators in src/aten accept, built from the state in the archive. */
 static const struct {
     const char *begins, *has;
     cq_status (*convert)(cq_val *out, const char *class_name, cq_val state);
@@ -387,8 +387,8 @@ static cq_status load_bytes(cq_script **out, cq_storage *bytes, const char *path
     if (status == CQ_OK) {
         cq_script_set_file(*out, bytes->size);
         cq_script_set_limits(*out, max_steps, max_bytes);
-        outer                         = cq_alloc_set_budget((cq_alloc_budget){
-                                    .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(bytes->size) });
+        outer  = cq_alloc_set_budget((cq_alloc_budget){
+             .limit = max_bytes ? (*out)->program->max_bytes : cq_archive_max_bytes(bytes->size) });
         status = cq_weights_is_pickled(bytes, path) ? cq_pickled_open(*out, bytes, path)
                                                     : load_archive(*out, bytes, path);
         (*out)->program->loaded_bytes = cq_alloc_set_budget(outer).used;

@@ -23,8 +23,8 @@ struct cq_script {
     void       *archive; /* keeps the file open */
     void (*close)(void *archive);
     struct cq_pickled      *pickled; /* a file of torch.save with a module; NULL: none */
-    struct cq_script_state *state; /* that the last export found (state.h); NULL: none yet */
-    double fit_seconds;            /* that looking for inputs of its methods has taken (fit.c) */
+    struct cq_script_state *state;   /* that the last export found (state.h); NULL: none yet */
+    double fit_seconds;              /* that looking for inputs of its methods has taken (fit.c) */
 };
 
 /* A tensor or number among the arguments as an input of a graph, to be released by the caller; NULL
@@ -71,8 +71,8 @@ void cq_script_describe(struct cq_str *out, const cq_ast_def *def, const cq_sour
 void cq_script_suggest(struct cq_str *out, cq_script *script, const cq_ast_def *def,
                        const cq_source *source, bool is_method);
 
-/* foreign.c: what to do about an operator that something else than the model's author wrote; NULL:
- * it is the author's. */
+/* foreign.c: a hint about an operator that a tool wrote, not the model's author; NULL for the
+ * author's own. */
 const char *cq_foreign_maker_hint(const char *op);
 
 /* "Linear" for "__torch__.torch.nn.modules.linear.Linear", without the number that makes classes of

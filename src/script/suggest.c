@@ -1,5 +1,5 @@
-/* The --input to begin with: what could be given to a method, going by the types of its parameters,
- * the sizes that a trace has noted, and the weights. */
+/* Suggests an --input for a method, from the types of its parameters, the sizes recorded in a
+ * trace, and the weights. */
 #include "script/suggest.h"
 
 #include "base/str.h"

@@ -161,7 +161,7 @@ cq_dtype cq_dtype_promote(cq_dtype a, cq_dtype b)
         return cq_dtype_promote(b, a);
     if (ka == K_COMPLEX && a == CQ_DTYPE_C32 && (kb < K_FLOAT || b == CQ_DTYPE_F16))
         return a;
-    if (ka == K_COMPLEX) /* b is complex or less; only doubles widen what two floats are */
+    if (ka == K_COMPLEX) /* b is complex or lower; only doubles widen the result */
         return a == CQ_DTYPE_C128 || b == CQ_DTYPE_C128 || b == CQ_DTYPE_F64 ? CQ_DTYPE_C128
                                                                              : CQ_DTYPE_C64;
     if (ka != kb)

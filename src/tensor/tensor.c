@@ -309,7 +309,7 @@ static cq_status new_plain(cq_tensor **out, cq_dtype dtype, size_t rank, const i
     return cq_tensor_new_fake(out, dtype, rank, plain);
 }
 
-/* Hands t over with what storage gave, or lets it go. */
+/* Returns t with the new storage, or releases it if that failed. */
 static cq_status with_storage(cq_tensor **out, cq_tensor *t, cq_status status)
 {
     *out = status == CQ_OK ? t : NULL;

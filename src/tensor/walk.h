@@ -30,7 +30,7 @@ typedef struct cq_walk {
 } cq_walk;
 
 typedef enum cq_walk_order {
-    CQ_ANY_ORDER, /* whatever suits operand 0's memory best */
+    CQ_ANY_ORDER, /* the order that suits operand 0's memory best */
     CQ_ROW_MAJOR
 } cq_walk_order;
 

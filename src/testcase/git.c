@@ -218,8 +218,8 @@ static bool find_url(char *out, size_t size, const char *config)
     return false;
 }
 
-/* Takes what may be a secret out of a URL, in place: user and password (of ssh the password
- * alone, for its user is part of the address), query and fragment. */
+/* Removes possible secrets from a URL, in place: user and password (for ssh only the password,
+ * because its user is part of the address), query and fragment. */
 static void hide_credentials(char *url)
 {
     char  *host = strstr(url, "://"), *at = NULL, *colon;

@@ -1,5 +1,5 @@
-/* Commits, loose or in packs (gitformat-pack(5)), for their dates. Whatever is damaged or larger
- * than a commit should be is not found. */
+/* Commits, loose or in packs (gitformat-pack(5)), for their dates. Objects that are damaged or
+ * larger than a commit should be are not found. */
 #include "testcase/git.h"
 
 #include "base/file.h"

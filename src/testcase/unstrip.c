@@ -219,7 +219,7 @@ static cq_status unstrip_graph(cq_edit *edit, cq_onnx_model *m, cq_onnx_graph *g
 
 /* ---- folders ---- */
 
-/* A file of a test-case; whatever it is, it gets to out. */
+/* A file of a test case; any file is written to out. */
 static cq_status unstrip_entry(unstrip *u, const char *path, const char *out)
 {
     if (cq_ends_with(path, ".onnx") || cq_ends_with(path, ".pb"))

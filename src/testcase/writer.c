@@ -26,7 +26,7 @@ typedef struct data_set {
 
 typedef struct writer {
     const char                *folder;
-    const char                *at; /* where its files are written until all of them are there */
+    const char                *at; /* where its files are written until all of them are complete */
     size_t                     next_set; /* where the search for a number begins */
     const cq_testcase_options *options;
     cq_export_options          export_options; /* with a name for every input */
@@ -293,7 +293,7 @@ static cq_status write_model(writer *w, const char *path)
     return cq_onnx_model_save(w->model, path, &save);
 }
 
-/* The TorchScript program, beside what became of it. */
+/* The TorchScript program, beside its export. */
 static cq_status write_program(const writer *w)
 {
     const char *const programs[][2] = { { w->options->torch_script, "model_script.pt" },

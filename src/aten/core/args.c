@@ -93,7 +93,7 @@ static double number_of_data(const cq_opcall *c, const char *name, cq_tensor *t)
     return cq_tensor_get_f64(data, 0);
 }
 
-/* A composition that looks at a number has made up its mind by it. */
+/* A composition that reads a number has decided by it. */
 static void decided_by(const cq_opcall *c, const char *name, const cq_val *v)
 {
     if (cq_op_is_composed(c->op) && c->cx->listener && v->kind == CQ_VAL_FLOAT && v->u.f.origin)

@@ -149,8 +149,8 @@ static cq_val broadcast_shapes(cq_body *b, const cq_val *args, size_t n)
     return cq_ints(b->c->cx, sizes, rank);
 }
 
-/* The elements of a tensor of integers. Sizes that it is known to hold stay symbols; what else is
- * data is fixed from here on. */
+/* The elements of a tensor of integers. Known sizes stay symbols; other elements are fixed to
+ * the example from here on. */
 static cq_val tolist(cq_body *b, const cq_val *args, size_t n)
 {
     cq_tensor       *t = args[0].u.tensor, *data = t;

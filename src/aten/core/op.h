@@ -273,8 +273,8 @@ cq_tensor *cq_arg_tensor_at(const cq_opcall *c, const char *name, size_t i);
 /* A dim argument, wrapped into 0 … rank-1. A 0-d tensor counts as rank 1. */
 int cq_arg_dim(const cq_opcall *c, const char *name, size_t rank);
 
-/* The same, but a symbol stays one: it is not baked in, and only on the example the dimension is
- * the one that is returned. */
+/* The same, but a symbol stays a symbol: it is not fixed, and the returned dimension holds for
+ * the example only. */
 int cq_arg_open_dim(const cq_opcall *c, const char *name, size_t rank, bool *open);
 
 /* A list of dims as a bit mask; empty or None means all of them. */

@@ -192,7 +192,7 @@ uint64_t cq_op_work(const cq_opcall *c)
         elements += elements_of(c->args[i]);
     for (size_t i = 0; i < c->n_results; i++)
         elements += elements_of(c->results[i]);
-    if (elements < CQ_WORK_ELEMENTS) /* what is small costs nothing worth counting */
+    if (elements < CQ_WORK_ELEMENTS) /* small operators cost nothing worth counting */
         cost = CQ_COST_ELEMENTS;
     return CQ_WORK_CALL +
            steps(elements * costs[cost].times / CQ_WORK_ELEMENTS + new_bytes(c) / CQ_WORK_BYTES) +

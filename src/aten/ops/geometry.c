@@ -118,7 +118,8 @@ cq_int cq_slice_size(const cq_opcall *c, cq_int size, cq_int *start, cq_int *end
     return cq_size_floordiv(c, cq_size_add(c, n, cq_size_sub(c, step, cq_i(1))), step);
 }
 
-/* Whether sizes come from control flow on data, where the example tells nothing. */
+/* Whether sizes come from data-dependent control flow, where the example does not determine
+ * them. */
 static bool is_guessed(const cq_opcall *c, const cq_tensor *t, cq_int known)
 {
     bool symbolic = known.expr != NULL;

@@ -3,7 +3,7 @@
 #include "aten/ops/geometry.h"
 #include "kernel/index.h"
 
-/* It is charged: a capture calls the shape rule alone, which costs as much as the operator. */
+/* The work is charged: a capture calls only the shape rule, which costs as much as the operator. */
 cq_status cq_count_true(cq_int *out, cq_opcall *c, cq_tensor *t, int64_t times)
 {
     enum { COUNTED = 16 }; /* in a step */

@@ -26,7 +26,8 @@ static request read_request(cq_opcall *c)
                       .counts      = flag(c, "return_counts") };
 }
 
-/* How many there are: on the example if its data can be had, else as many as elements. */
+/* The number of unique elements: of the example if its data is available, otherwise the number
+ * of elements. */
 static cq_int count_different(cq_opcall *c, const request *r, cq_tensor *self)
 {
     int64_t    n    = r->dim < 0 ? cq_tensor_numel(self) : self->sizes[r->dim].value;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Input i, if it is there and a value: rules of users make nodes of any form. */
+/* Input i if it exists and is a value: symbolic functions of users make nodes of any form. */
 static cq_value *input_of(const cq_node *n, size_t i)
 {
     return i < n->n_inputs && n->inputs[i].kind == CQ_OPERAND_VALUE ? n->inputs[i].u.value : NULL;

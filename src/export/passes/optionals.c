@@ -13,7 +13,7 @@ static bool is_op(const cq_node *n, const char *op)
 
 /* ---- who asks ---- */
 
-/* Whether a block of an If is there for the input that has something in it. */
+/* Whether a block of an If handles the case that the input has a value. */
 static bool is_asked(const cq_block *block, const cq_value *input)
 {
     const cq_node  *owner = block->owner;

@@ -52,7 +52,7 @@ static const cq_node *node_of(const cq_operand *o, const char *op)
     return n && strcmp(n->op, op) == 0 ? n : NULL;
 }
 
-/* Empty at first; and an iteration does nothing but append an item. */
+/* The list is empty at first, and an iteration only appends an item. */
 static bool is_scan(scan *s)
 {
     const cq_value *list   = s->loop->outputs[s->index];

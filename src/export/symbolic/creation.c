@@ -149,8 +149,8 @@ static bool is_other(const cq_sym *s, const char *arg, int64_t number)
                                          : true;
 }
 
-/* Whether an argument is a number that only the data has, or a size beside a fraction: then how
- * many numbers there are is not a size that is known. */
+/* Whether an argument is a data-dependent number, or a size beside a fraction: then the number
+ * of elements is not a known size. */
 static bool is_counted_by_data(const cq_sym *s, cq_dtype dtype)
 {
     static const char *const args[] = { "start", "end", "step" };

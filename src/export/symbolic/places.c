@@ -212,7 +212,7 @@ cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_
 
 /* ---- parts ---- */
 
-/* Before Expand there is Tile, if one knows what to repeat. */
+/* Before Expand, Tile is used if the repeats are known. */
 cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
     int    rank = cq_sym_rank(s, x);

@@ -20,7 +20,7 @@ cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step);
 /* The k greatest or least of any dtype along axis, in order, and their indices. */
 void cq_sym_sorted(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
 
-/* The corner of src that index covers: what scatters read of it. */
+/* The corner of src that index covers: the part that scatters read. */
 cq_value *cq_sym_corner(cq_sym *s, cq_value *src, cq_value *index);
 
 /* x and a mask in the sizes that they have together. */

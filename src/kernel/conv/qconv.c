@@ -270,8 +270,8 @@ static cq_status keep_bytes(cq_qconv *c, const int32_t *draft, int64_t bytes, do
     return one_of_8 > MOST ? CQ_OK : new_of(&c->wide, &c->spec, pack_plain);
 }
 
-/* That, or 16 bits alone. A draft tells, mostly a small one: what lasts is not given back before
- * all of a model is. */
+/* Packs that, or 16 bits only. A draft decides, usually a small one, because the huge-page arena
+ * is released only with the whole model. */
 static cq_status pack_limited(cq_qconv *c)
 {
     int64_t   pairs = (c->vectors + 1) / 2, bytes;
@@ -636,8 +636,8 @@ cq_status cq_qconv_scratch(int64_t *out, const cq_qconv *c, const cq_qconv_call 
     return CQ_OK;
 }
 
-/* Whether many inputs seem to have more than 7 bits. A look at some is enough: sums are right with
- * both ways, whatever they are. */
+/* Whether many inputs seem to have more than 7 bits. A sample is enough: sums are right either
+ * way. */
 static bool has_large(const cq_quant_core *core, const cq_qconv_call *call)
 {
     const int64_t n     = call->batch * call->in[0] * call->in[1] * call->channels;

@@ -16,8 +16,8 @@ typedef struct cq_regions {
 cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tensor *boxes,
                               const cq_tensor *batch, const cq_regions *how);
 
-/* How many points of a channel that looks at, with bins of h by w: boxes may be larger than the
- * image. */
+/* The number of points of a channel that are read, with bins of h by w: boxes may be larger than
+ * the image. */
 double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int64_t h, int64_t w);
 
 /* rois [k, 5]: the image index, and corners that are rounded to whole pixels. places (int32, of

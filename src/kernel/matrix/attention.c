@@ -144,8 +144,7 @@ static void weigh_narrow(const struct block *b, cq_core_tile t, int64_t rows, in
             out[r * to + j] += narrow[r * t.out_row + j];
 }
 
-/* Adds values by their powers to the results of some rows from the i-th, which are there already.
- */
+/* Adds values, weighted by their powers, to existing results of some rows from the i-th on. */
 static void weigh_rows(const struct block *b, int64_t i, int64_t rows, int64_t n)
 {
     const struct plan  *p = b->p;

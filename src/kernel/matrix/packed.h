@@ -33,8 +33,8 @@ typedef struct cq_packed_call {
 
 cq_status cq_packed_run(const cq_packed *p, const cq_packed_call *call);
 
-/* One row without bias and what follows it, summed in the order in which cq_gemm_run sums rows of
- * the matrix: the same bits. */
+/* One row without bias and activation, summed in the order in which cq_gemm_run sums rows of the
+ * matrix: the same bits. */
 cq_status cq_packed_run_row(const cq_packed *p, float *out, const float *x);
 
 /* The same bits of a matrix that cannot be packed for lack of memory; slower. */

@@ -31,7 +31,7 @@
         if (vectors > 1)                                                                           \
             t##r = FMA(x, w1, t##r);                                                               \
     }
-/* With one vector even and odd numbers are summed apart: six sums alone would wait for each
+/* With one vector, even and odd numbers are summed separately: six sums would wait for each
  * other. */
 #define TILE_STEP_ODD(r)                                                                           \
     if (rows > r) {                                                                                \
@@ -102,7 +102,7 @@ INLINE void tile_of(const cq_core_tile *t, const int rows, const int vectors,
         int64_t at = t->offsets[step], k = 0;
 
         if (vectors > 1) {
-            if (rows == 1) { /* two sums alone would wait for each other */
+            if (rows == 1) { /* two sums would wait for each other */
                 V odd_s = SPREAD(0), odd_t = odd_s;
 
                 for (; k + 1 < kc; k += 2, w += 4 * LANES) {

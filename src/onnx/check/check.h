@@ -113,7 +113,7 @@ void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, con
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
 
-/* The same for what onnx.checker 1.12 lets pass, though it is wrong. Some rules always warn. */
+/* The same for models that are wrong but accepted by onnx.checker 1.12. Some rules always warn. */
 void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

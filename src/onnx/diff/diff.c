@@ -18,7 +18,7 @@ static const char *text_of(const char *text)
 static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_graph *b,
                              const cq_diff_scope *around_a, const cq_diff_scope *around_b);
 
-/* Takes what cq_diff_tensors and the like have found, if anything. */
+/* Reports the differences that cq_diff_tensors and similar functions found, if any. */
 static void report(cq_diff *d, cq_onnx_rule rule, cq_str *why)
 {
     if (why->status != CQ_OK && d->c.status == CQ_OK)

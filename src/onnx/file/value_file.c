@@ -222,7 +222,7 @@ static bool is_tensor(cq_val v)
     return v.kind == CQ_VAL_TENSOR || cq_val_texts(v);
 }
 
-/* Refuses what ONNX has no message for; the model keeps the first failure. */
+/* Refuses a value that no ONNX message can hold; the model keeps the first failure. */
 static void refuse(cq_onnx_model *m, cq_val v)
 {
     if (m->status == CQ_OK)

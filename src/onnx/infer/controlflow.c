@@ -91,8 +91,8 @@ static cq_status join_state(loop *l, cq_rule *r, bool *settled)
     return CQ_OK;
 }
 
-/* Turns until the state has the type it began with. The first turns widen what differs; the
- * last one knows only element types, with which every body agrees. */
+/* Repeats until the state has the type it began with. The first iterations widen differing
+ * types; the last one knows only element types, which every body accepts. */
 static cq_status loop_run(loop *l, cq_rule *r)
 {
     enum { TURNS = 3 };

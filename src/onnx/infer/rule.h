@@ -246,7 +246,7 @@ int64_t cq_dims_numel(const cq_dim *dims, size_t rank);
 
 /* ---- types ---- */
 
-/* A type that holds what both have in common. Unknown when they have nothing. */
+/* A type that holds the common properties of both. Unknown if they have none. */
 cq_status cq_itype_union(cq_itype *out, cq_arena *arena, const cq_itype *a, const cq_itype *b);
 bool      cq_itype_same(const cq_itype *a, const cq_itype *b);
 const cq_itype *cq_itype_copy(cq_arena *arena, const cq_itype *t); /* NULL: out of memory */

@@ -56,7 +56,7 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     run->steps_left = given;
     before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 4 * (int64_t)CQ_RT_MAX_FOLDED });
     status = cq_rt_step_run(run, &step->step, NULL, args, out);
-    before.used += cq_alloc_set_budget(before).used; /* the plan owns what it keeps */
+    before.used += cq_alloc_set_budget(before).used; /* the plan owns the memory that it keeps */
     cq_alloc_set_budget(before);
     b->all->fold_steps -= given - run->steps_left;
     if (status == CQ_OK) {

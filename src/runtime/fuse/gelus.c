@@ -86,7 +86,7 @@ static bool find_erf(struct gelu *g, const cq_rt_node_value *v)
     return g->x != NULL;
 }
 
-/* The only reader of v, of two inputs, as a part; *other is what else it reads. */
+/* The only reader of v, a step of two inputs, as a part; *other is its other input. */
 static cq_rt_node_step *reader_of(struct gelu *g, const cq_rt_node_value *v, const char *op,
                                   cq_rt_node_value **other)
 {

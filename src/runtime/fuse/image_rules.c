@@ -242,7 +242,7 @@ static cq_status write_binary(cq_img_pass *p, cq_rt_node_step *s)
     return cq_img_write_same(p, s);
 }
 
-/* A factor for each channel is what squeezed and excited images are multiplied by. */
+/* Squeeze-and-excitation multiplies images by a factor for each channel. */
 static cq_status write_mul(cq_img_pass *p, cq_rt_node_step *s)
 {
     CQ_TRY(write_binary(p, s));

@@ -359,7 +359,7 @@ struct dynamic {
 
 enum { SCALAR_LOOKS = 100 };
 
-/* Whether a value is one number whatever the shapes of the inputs are. */
+/* Whether a value is one number for all shapes of the inputs. */
 static bool is_scalar(const cq_rt_node_value *v, int *looks)
 {
     static const char *const by_element[] = { "Add",   "Sub",   "Mul",     "Div",   "Neg",

@@ -149,7 +149,7 @@ static cq_status expand(cq_rt *rt)
     CQ_TRY(cq_rt_in_ints(&shape, rt, 1));
     if (shape.n > CQ_MAX_RANK)
         return too_many_dims(shape.n);
-    /* Both ways: a 1 in shape leaves what x has. */
+    /* Broadcasts both ways: a 1 in shape keeps the size of x. */
     sizes.rank = (uint32_t)shape.n;
     for (size_t i = 0; i < shape.n; i++)
         sizes.at[i] = shape.at[i];
@@ -173,7 +173,7 @@ int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t siz
         return 0;
     }
     end    = end < 0 ? end + size : end;
-    begin  = begin < 0 ? 0 : begin > high ? high : begin; /* an end alone may be before element 0 */
+    begin  = begin < 0 ? 0 : begin > high ? high : begin; /* only an end may be before element 0 */
     end    = end < low ? low : end > high ? high : end;
     *start = begin;
     if (step > 0)

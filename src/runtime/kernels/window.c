@@ -9,7 +9,7 @@
 
 /* ---- windows ---- */
 
-/* A list of n numbers, or all fallback. least keeps out what makes no sense. */
+/* A list of n numbers, or fallback n times. Numbers below least are refused. */
 static cq_status read_list(int64_t *out, const cq_rt *rt, const char *name, int n, int64_t fallback,
                            int64_t least)
 {

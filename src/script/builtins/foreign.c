@@ -105,8 +105,7 @@ static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
     return CQ_OK;
 }
 
-/* Operators that only some step after the model's making writes: what to do is not to define them.
- */
+/* Operators that a later step than the author's code writes: defining them is not the remedy. */
 static const struct {
     const char *part, *hint;
 } makers[] = {

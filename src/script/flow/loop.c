@@ -287,7 +287,7 @@ static int64_t n_rounds(const cq_object *range)
     return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-/* One of them: the product alone may not fit, the sum does. */
+/* One element of the range: the product may overflow, the sum does not. */
 static int64_t number_at(const cq_object *range, int64_t i)
 {
     return (int64_t)((uint64_t)range->start.value + (uint64_t)i * (uint64_t)range->step.value);

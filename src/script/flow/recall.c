@@ -270,7 +270,7 @@ static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
     return CQ_OK;
 }
 
-/* Recalls what an iteration leaves stale, or without its list. */
+/* Recalls tensors that an iteration makes stale, or whose list it removes. */
 static cq_status recall_losses(cq_carry *c, const cq_carry_note *n)
 {
     cq_change place;

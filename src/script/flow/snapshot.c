@@ -157,7 +157,7 @@ static void put_back(cq_guard *g)
         cq_place_restore(&(cq_change){
             .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
     }
-    /* Memory may be out: the copies give their contents, and get what is no longer wanted. */
+    /* Memory may be exhausted, so contents are swapped with the copies instead of being copied. */
     for (size_t i = 0; i < g->containers.n; i++) {
         const cq_change *c = &g->containers.items[i];
 

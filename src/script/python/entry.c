@@ -237,7 +237,8 @@ static cq_status eval_text(cq_eval *ev, const char *text, cq_val *out)
     }
 }
 
-/* The constructor of a class that is chosen without arguments: an error shows what it takes. */
+/* Calls the constructor of a class that was chosen without arguments: an error shows its
+ * parameters. */
 static cq_status construct(cq_eval *ev, cq_val *v)
 {
     cq_object *cls  = cq_object_as(*v, CQ_OBJECT_CLASS);

@@ -70,7 +70,7 @@ cq_status cq_image_make(cq_image *out, uint64_t width, uint64_t height, uint32_t
     if (!width || !height || width > CQ_IMAGE_MAX_PIXELS || height > CQ_IMAGE_MAX_PIXELS ||
         width * height > CQ_IMAGE_MAX_PIXELS)
         return cq_fail(CQ_E_FORMAT, NULL, NULL,
-                       "a picture has %" PRIu64 " x %" PRIu64 " pixels, wanted 1 to %d", width,
+                       "a picture has %" PRIu64 " x %" PRIu64 " pixels, expected 1 to %d", width,
                        height, CQ_IMAGE_MAX_PIXELS);
     out->width    = (uint32_t)width;
     out->height   = (uint32_t)height;

@@ -37,7 +37,7 @@ TEST(image, sizes_are_checked_before_memory_is_taken)
     cq_image image;
 
     CHECK_STATUS(CQ_E_FORMAT, DECODE(image, "P5 100000 100000 255\n"));
-    CHECK_STR("a picture has 100000 x 100000 pixels, wanted 1 to 67108864",
+    CHECK_STR("a picture has 100000 x 100000 pixels, expected 1 to 67108864",
               cq_last_error()->message);
     CHECK_STATUS(CQ_E_FORMAT, DECODE(image, "P5 0 1 255\n"));
     cq_image_clear(&image);

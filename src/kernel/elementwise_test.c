@@ -31,7 +31,7 @@ static void check(const char *what, const cq_tensor *t, const double *want, doub
         double got = cq_tensor_get_f64(t, i);
 
         if (!close_to(want[i], got, tolerance)) {
-            print_error("%s: element %d is %.17g, wanted %.17g\n", what, (int)i, got, want[i]);
+            print_error("%s: element %d is %.17g, expected %.17g\n", what, (int)i, got, want[i]);
             fail();
         }
     }

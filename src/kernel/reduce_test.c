@@ -24,7 +24,7 @@ static void check(const cq_tensor *t, const double *want, double tolerance)
                   fabs(got - want[i]) <= tolerance * fabs(want[i]);
 
         if (!ok)
-            print_error("element %d is %.17g, wanted %.17g\n", (int)i, got, want[i]);
+            print_error("element %d is %.17g, expected %.17g\n", (int)i, got, want[i]);
         CHECK(ok);
     }
 }

@@ -29,7 +29,7 @@ static cq_status need_one(const cq_rt *rt, size_t i, const cq_tensor *t)
 {
     if (cq_tensor_numel(t) == 1)
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has %" PRId64 " elements, wanted one",
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has %" PRId64 " elements, expected one",
                    input_name(rt, i), cq_tensor_numel(t));
 }
 
@@ -310,7 +310,7 @@ cq_status cq_rt_need_rank(const cq_tensor *t, const char *name, uint32_t rank)
 
     if (t->rank == rank)
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has shape %s, wanted rank %" PRIu32, name,
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has shape %s, expected rank %" PRIu32, name,
                    cq_tensor_describe(t, text, sizeof text), rank);
 }
 

@@ -142,7 +142,7 @@ cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t);
 /* A tensor that is not an output; release it. */
 cq_status cq_rt_temp(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes);
 
-/* Refuses a tensor of another rank: "X has shape float32[3], wanted rank 4". */
+/* Refuses a tensor of another rank: "X has shape float32[3], expected rank 4". */
 cq_status cq_rt_need_rank(const cq_tensor *t, const char *name, uint32_t rank);
 
 /* "the shapes float32[1, 3] and float32[2] do not fit"; b may be NULL. */

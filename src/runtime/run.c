@@ -166,7 +166,7 @@ cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *input
     CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* it may have no node, and run for ever */
     if (plan->n_inputs != n_inputs || plan->n_outputs != n_outputs)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "the inner graph has %u inputs and %u outputs, wanted %zu and %zu",
+                       "the inner graph has %u inputs and %u outputs, expected %zu and %zu",
                        plan->n_inputs, plan->n_outputs, n_inputs, n_outputs);
     rt->run->in_loop |= n_inputs > 0; /* a branch of an If has no inputs */
     status           = cq_rt_plan_run(rt->run, plan, rt->frame, inputs, outputs);

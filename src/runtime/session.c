@@ -290,7 +290,7 @@ static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
 
     if (!want || v.kind == CQ_VAL_OBJECT) {
         if (want && want->elem_type != CQ_ONNX_STRING)
-            return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s gets strings, wanted %s",
+            return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s gets strings, expected %s",
                            info->name, cq_onnx_element_name(want->elem_type));
         return CQ_OK;
     }
@@ -298,12 +298,12 @@ static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
         return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s expects a tensor", info->name);
     t = v.u.tensor;
     if (want->elem_type && cq_dtype_to_onnx(t->dtype) != want->elem_type)
-        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, wanted elements of type %s",
+        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, expected elements of type %s",
                        info->name, cq_tensor_describe(t, text, sizeof text),
                        cq_onnx_element_name(want->elem_type) ? cq_onnx_element_name(want->elem_type)
                                                              : "unknown");
     if (want->shape && want->shape->dim.n != t->rank)
-        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, wanted %u dimensions",
+        return cq_fail(CQ_E_TYPE, info->name, NULL, "input %s is %s, expected %u dimensions",
                        info->name, cq_tensor_describe(t, text, sizeof text), want->shape->dim.n);
     for (uint32_t i = 0; want->shape && i < t->rank; i++) {
         const cq_onnx_dim *dim = want->shape->dim.items[i];
@@ -311,7 +311,7 @@ static cq_status check_input(const cq_onnx_value_info *info, cq_val v)
         if (cq_onnx_has(dim, CQ_ONNX_DIM_VALUE) && dim->dim_value > 0 &&
             dim->dim_value != cq_size_of(t, i))
             return cq_fail(CQ_E_TYPE, info->name, NULL,
-                           "input %s is %s, wanted size %" PRId64 " in dimension %u", info->name,
+                           "input %s is %s, expected size %" PRId64 " in dimension %u", info->name,
                            cq_tensor_describe(t, text, sizeof text), dim->dim_value, i);
     }
     return CQ_OK;

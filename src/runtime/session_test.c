@@ -104,7 +104,7 @@ TEST(session, wrong_inputs_are_named_and_leave_it_usable)
     CHECK_OK(cq_session_prepare(&s, m, NULL));
     CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_F32, 1, (int64_t[]){ 3 }, NULL));
     CHECK_STATUS(CQ_E_TYPE, cq_session_run_tensors(s, &x, 1, &y, 1));
-    CHECK_STR("input x is float32[3], wanted size 2 in dimension 0", cq_last_error()->message);
+    CHECK_STR("input x is float32[3], expected size 2 in dimension 0", cq_last_error()->message);
     cq_tensor_release(x);
     CHECK_OK(cq_tensor_new(&x, CQ_DTYPE_I64, 1, (int64_t[]){ 2 }, NULL));
     CHECK_STATUS(CQ_E_TYPE, cq_session_run_tensors(s, &x, 1, &y, 1));

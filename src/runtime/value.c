@@ -239,7 +239,7 @@ static cq_status differ_at(int64_t index, int64_t n_wrong, int64_t n, double got
 {
     return cq_fail(CQ_E_TYPE, NULL, NULL,
                    "%" PRId64 " of %" PRId64 " elements differ, first at %" PRId64
-                   ": %.9g, wanted %.9g",
+                   ": %.9g, expected %.9g",
                    n_wrong, n, index, got, want);
 }
 
@@ -264,7 +264,7 @@ static cq_status compare_tensors(const cq_tensor *got, const cq_tensor *want, do
     for (uint32_t i = 0; same && i < got->rank; i++)
         same = got->sizes[i].value == want->sizes[i].value;
     if (!same)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "got %s, wanted %s",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "got %s, expected %s",
                        cq_tensor_describe(got, a, sizeof a), cq_tensor_describe(want, b, sizeof b));
     for (int64_t i = 0; i < n; i++) {
         bool close =
@@ -283,12 +283,12 @@ static cq_status compare_texts(const cq_texts *got, const cq_texts *want)
 {
     if (got->rank != want->rank ||
         memcmp(got->sizes, want->sizes, got->rank * sizeof *got->sizes) != 0)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "strings have another shape: %zu of them, wanted %zu",
-                       got->n, want->n);
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "strings have another shape: %zu of them, expected %zu", got->n, want->n);
     for (size_t i = 0; i < got->n; i++)
         if (cq_texts_len(got, i) != cq_texts_len(want, i) ||
             memcmp(cq_texts_at(got, i), cq_texts_at(want, i), cq_texts_len(got, i)) != 0)
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "string %zu is '%s', wanted '%s'", i,
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "string %zu is '%s', expected '%s'", i,
                            cq_texts_at(got, i), cq_texts_at(want, i));
     return CQ_OK;
 }
@@ -297,7 +297,7 @@ static cq_status compare_texts(const cq_texts *got, const cq_texts *want)
 static cq_status compare(cq_val got, cq_val want, double rtol, double atol)
 {
     if (kind_of(got) != kind_of(want))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "got %s, wanted %s", kind_names[kind_of(got)],
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "got %s, expected %s", kind_names[kind_of(got)],
                        kind_names[kind_of(want)]);
     if (want.kind == CQ_VAL_TENSOR)
         return compare_tensors(got.u.tensor, want.u.tensor, rtol, atol);
@@ -306,7 +306,7 @@ static cq_status compare(cq_val got, cq_val want, double rtol, double atol)
     if (!has_items(want))
         return CQ_OK;
     if (got.u.list->n != want.u.list->n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "got a sequence of %zu, wanted %zu", got.u.list->n,
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "got a sequence of %zu, expected %zu", got.u.list->n,
                        want.u.list->n);
     for (size_t i = 0; i < want.u.list->n; i++) {
         cq_status status = compare(got.u.list->items[i], want.u.list->items[i], rtol, atol);

@@ -349,7 +349,7 @@ static cq_status one_hot(cq_rule *r)
         (n->rank > 1 || (n->rank == 1 && cq_dim_is_plain(n->dims[0]) && !cq_dim_is(n->dims[0], 1))))
         return cq_rule_fail(r, "depth is not one number");
     if (values && values->rank != 1)
-        return cq_rule_fail(r, "values has rank %zu, wanted 1", values->rank);
+        return cq_rule_fail(r, "values has rank %zu, expected 1", values->rank);
     if (!x || x->rank >= CQ_MAX_RANK)
         return CQ_OK;
     CQ_TRY(cq_rule_axis(&axis, r, cq_rule_int(r, "axis", -1), x->rank + 1));

@@ -105,7 +105,7 @@ static cq_status batch_norm(cq_rule *r)
         if (s && s->rank == 1)
             CQ_TRY(cq_dim_unify(&channels, r, channels, s->dims[0]));
         else if (s && r->version >= 14)
-            return cq_rule_fail(r, "input %zu has rank %zu, wanted 1", i, s->rank);
+            return cq_rule_fail(r, "input %zu has rank %zu, expected 1", i, s->rank);
     }
     if (x && x->rank >= 2)
         CQ_TRY(cq_dim_unify(&channels, r, channels, x->dims[1]));

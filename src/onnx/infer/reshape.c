@@ -241,7 +241,7 @@ static cq_status expand(cq_rule *r)
     cq_shape        y, target;
 
     if (shape && shape->rank != 1)
-        return cq_rule_fail(r, "the shape has rank %zu, wanted 1", shape->rank);
+        return cq_rule_fail(r, "the shape has rank %zu, expected 1", shape->rank);
     if (!x || !reshape_target(r, &target))
         return CQ_OK;
     cq_shape_of(&y, x);

@@ -38,7 +38,7 @@ static cq_status need_image(const cq_tensor *x, int64_t channels)
 
     if (x->dtype == CQ_DTYPE_F32 && x->rank == 4 && cq_size_of(x, 1) == channels)
         return CQ_OK;
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "X is %s, wanted float32 with %lld channels and rank 4",
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "X is %s, expected float32 with %lld channels and rank 4",
                    cq_tensor_describe(x, text, sizeof text), (long long)channels);
 }
 

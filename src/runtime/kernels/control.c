@@ -463,7 +463,7 @@ static cq_status map_turn(cq_rt *rt, const cq_rt_plan *plan, size_t turn, cq_val
 
         if (list && turn >= list->n) {
             cq_free(in);
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "sequence %zu has %zu items, wanted more", i,
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "sequence %zu has %zu items, expected more", i,
                            list->n);
         }
         in[i] = list ? list->items[turn] : rt->in[i]; /* borrowed */

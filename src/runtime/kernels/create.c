@@ -80,7 +80,7 @@ static cq_status constant_of_shape(cq_rt *rt)
     if (a)
         CQ_TRY(cq_rt_keep(rt, cq_onnx_tensor_to_tensor(&value, rt->step->model, a->t), &value));
     if (value && cq_tensor_numel(value) != 1)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "value has %" PRId64 " elements, wanted one",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "value has %" PRId64 " elements, expected one",
                        cq_tensor_numel(value));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, value ? value->dtype : CQ_DTYPE_F32, &sizes));
     if (!value)

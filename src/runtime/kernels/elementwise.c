@@ -320,7 +320,7 @@ static cq_status bit_shift(cq_rt *rt)
     bool left = cq_rt_is(rt, "direction", "LEFT");
 
     if (!left && !cq_rt_is(rt, "direction", "RIGHT"))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "direction is '%s', wanted LEFT or RIGHT",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "direction is '%s', expected LEFT or RIGHT",
                        cq_rt_string(rt, "direction"));
     return apply_binary(rt, left ? CQ_EW_SHIFT_LEFT : CQ_EW_SHIFT_RIGHT, CQ_DTYPE_NONE,
                         cq_rt_in(rt, 0)->dtype);

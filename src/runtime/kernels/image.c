@@ -304,7 +304,7 @@ static cq_status image_decoder(cq_rt *rt)
 
     if (!is_grey && !is_bgr && !cq_rt_is(rt, "pixel_format", "RGB"))
         return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "pixel_format is '%s', wanted RGB, BGR or Grayscale",
+                       "pixel_format is '%s', expected RGB, BGR or Grayscale",
                        cq_rt_string(rt, "pixel_format"));
     CQ_TRY(cq_rt_need_rank(cq_rt_in(rt, 0), "encoded_stream", 1));
     CQ_TRY(cq_rt_contiguous(&bytes, rt, cq_rt_in(rt, 0)));

@@ -215,7 +215,7 @@ static cq_status tensor_scatter(cq_rt *rt)
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     if (!circular && !cq_rt_is(rt, "mode", "linear"))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "mode is '%s', wanted linear or circular",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "mode is '%s', expected linear or circular",
                        cq_rt_string(rt, "mode"));
     if (axis == 0 || update->rank != x->rank)
         return cq_rt_misfit(x, update);
@@ -298,8 +298,9 @@ static cq_status topk(cq_rt *rt)
     CQ_TRY(cq_rt_in_i64(&k, rt, 1, k));
     cq_rt_sizes_of(&sizes, x);
     if (k < 0 || k > sizes.at[axis])
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the %" PRId64 " greatest of %" PRId64 " are wanted",
-                       k, sizes.at[axis]);
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "k is %" PRId64 ", but the axis has %" PRId64 " elements", k,
+                       sizes.at[axis]);
     sizes.at[axis] = k;
     CQ_TRY(cq_rt_out_sized(&values, rt, 0, x->dtype, &sizes));
     if (cq_rt_wants(rt, 1))

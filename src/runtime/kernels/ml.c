@@ -303,7 +303,7 @@ static cq_status read_ints(const cq_onnx_ints **out, cq_rt *rt, const char *name
 
     *out = a ? &a->ints : NULL;
     if (!a || (n >= 0 && a->ints.n != n))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %u numbers, wanted %" PRId64, name,
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "%s has %u numbers, expected %" PRId64, name,
                        a ? a->ints.n : 0, n);
     return CQ_OK;
 }
@@ -446,8 +446,8 @@ static cq_status run_trees(cq_rt *rt, const trees *t)
 
     CQ_TRY(cq_rt_need_rank(x, "X", 2));
     if (how < AVERAGE || how > MAX)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "aggregate_function is %" PRId64 ", wanted 0 to 3",
-                       how);
+        return cq_fail(CQ_E_INVALID, NULL, NULL,
+                       "aggregate_function is %" PRId64 ", expected 0 to 3", how);
     if (after < NO_TRANSFORM || after > LOGISTIC)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "post_transform %" PRId64 " cannot be run, only 0 to 2", after);

@@ -9,7 +9,7 @@
 static cq_status wrong_length(const char *name, int64_t n, int64_t wanted)
 {
     return cq_fail(CQ_E_INVALID, NULL, NULL,
-                   "%s has %" PRId64 " numbers, wanted 1 or %" PRId64 ", one for each feature",
+                   "%s has %" PRId64 " numbers, expected 1 or %" PRId64 ", one for each feature",
                    name, n, wanted);
 }
 
@@ -89,7 +89,7 @@ static cq_status feature_vectorizer(cq_rt *rt)
     float                   *to;
 
     if (!dims || dims->ints.n != rt->n_in)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "inputdimensions has %u numbers, wanted %zu",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "inputdimensions has %u numbers, expected %zu",
                        dims ? dims->ints.n : 0, rt->n_in);
     for (size_t i = 0; i < rt->n_in; i++) {
         const cq_tensor *x = cq_rt_in(rt, i);

@@ -149,7 +149,7 @@ static cq_status dynamic_quantize(cq_rt *rt)
     point = step > 0 ? nearbyintf(fminf(255, fmaxf(0, -low / step))) : 0;
     step  = step > 0 ? step : 1;
     if (rt->n_out < 3)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the node has %zu outputs, wanted 3", rt->n_out);
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the node has %zu outputs, expected 3", rt->n_out);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_U8, &sizes));
     CQ_TRY(cq_rt_out(&scale, rt, 1, CQ_DTYPE_F32, 0, NULL));
     CQ_TRY(cq_rt_out(&zero, rt, 2, CQ_DTYPE_U8, 0, NULL));

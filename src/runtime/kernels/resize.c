@@ -289,7 +289,7 @@ static cq_status read_region(plan *p, const cq_rt *rt, const uint32_t *which, si
     if (p->transform != TF_CROP_AND_RESIZE)
         return CQ_OK;
     if (!roi || cq_tensor_numel(roi) != 2 * (int64_t)n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "roi has %" PRId64 " numbers, wanted %zu",
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "roi has %" PRId64 " numbers, expected %zu",
                        roi ? cq_tensor_numel(roi) : 0, 2 * n);
     for (size_t i = 0; i < n; i++) {
         p->axes[which[i]].start = cq_tensor_get_f64(roi, (int64_t)i);

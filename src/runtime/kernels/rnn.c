@@ -55,7 +55,7 @@ static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_
     if (!names)
         return CQ_OK;
     if (names->strings.n < n * (direction + 1))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "there are %u activations, wanted %zu",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "there are %u activations, expected %zu",
                        names->strings.n, n * (direction + 1));
     for (size_t i = 0; i < n * (direction + 1); i++) {
         size_t            f  = find_function(&names->strings.items[i]);

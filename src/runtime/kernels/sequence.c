@@ -151,8 +151,8 @@ static cq_status split_to(cq_rt *rt)
         start += n;
     }
     if (start != size)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the parts make %" PRId64 ", wanted %" PRId64, start,
-                       size);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "the parts make %" PRId64 ", expected %" PRId64,
+                       start, size);
     return CQ_OK;
 }
 

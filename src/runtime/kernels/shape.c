@@ -248,9 +248,10 @@ cq_status cq_rt_split_lengths(cq_rt_lengths *out, const cq_rt *rt, int64_t size)
             return cq_fail(CQ_E_TYPE, NULL, NULL,
                            "part %zu of length %" PRId64 " is not in %" PRId64, i, length, size);
     }
-    return sum == size ? CQ_OK
-                       : cq_fail(CQ_E_TYPE, NULL, NULL,
-                                 "the parts make %" PRId64 " together, wanted %" PRId64, sum, size);
+    return sum == size
+               ? CQ_OK
+               : cq_fail(CQ_E_TYPE, NULL, NULL,
+                         "the parts make %" PRId64 " together, expected %" PRId64, sum, size);
 }
 
 static cq_status split(cq_rt *rt)
@@ -357,7 +358,7 @@ static cq_status read_pads(int64_t *before, int64_t *after, cq_rt *rt, uint32_t 
     CQ_TRY(cq_rt_in_ints(&axes, rt, 3));
     n = axes.given ? axes.n : rank;
     if (pads.n != 2 * n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "pads has %zu numbers, wanted %zu", pads.n, 2 * n);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "pads has %zu numbers, expected %zu", pads.n, 2 * n);
     if (axes.n)
         CQ_TRY(cq_rt_axes(&seen, &axes, rank));
     memset(before, 0, rank * sizeof *before);
@@ -407,7 +408,8 @@ static cq_status pad(cq_rt *rt)
     const cq_tensor *value = cq_rt_in(rt, 2);
 
     if (value && cq_tensor_numel(value) != 1)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "constant_value has %" PRId64 " elements, wanted one",
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "constant_value has %" PRId64 " elements, expected one",
                        cq_tensor_numel(value));
     return pad_with(rt, value);
 }

@@ -87,7 +87,7 @@ static cq_status string_normalizer(cq_rt *rt)
     cq_texts                *y;
 
     if (x->rank < 1 || x->rank > 2 || (x->rank == 2 && x->sizes[0] != 1))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %u, wanted [C] or [1, C]", x->rank);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %u, expected [C] or [1, C]", x->rank);
     for (size_t i = 0; i < x->n; i++) {
         CQ_TRY(find_stopword(&found, rt, words, x, i, case_matters));
         n += !found;
@@ -338,7 +338,7 @@ static cq_status tfidf_vectorizer(cq_rt *rt)
     CQ_TRY(vectorizer_init(&v, rt));
     rank = v.texts ? v.texts->rank : v.numbers->rank;
     if (rank < 1 || rank > 2)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %" PRId64 ", wanted 1 or 2", rank);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "X has rank %" PRId64 ", expected 1 or 2", rank);
     for (int64_t i = 0; i < rank; i++)
         sizes[i] = v.texts ? v.texts->sizes[i] : cq_size_of(v.numbers, (size_t)i);
     rows            = rank == 2 ? sizes[0] : 1;

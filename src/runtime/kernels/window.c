@@ -17,7 +17,7 @@ static cq_status read_list(int64_t *out, const cq_rt *rt, const char *name, int 
 
     CQ_TRY(cq_rt_attr_ints(&list, rt, name));
     if (list.n && list.n != (size_t)n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has %zu numbers, wanted %d", name, list.n, n);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "%s has %zu numbers, expected %d", name, list.n, n);
     for (int i = 0; i < n; i++) {
         out[i] = list.n ? list.at[i] : fallback;
         if (out[i] < least || out[i] > INT32_MAX)
@@ -65,8 +65,8 @@ static cq_status count_axes(int *out, const cq_tensor *x)
 {
     if (x->rank < 2 || x->rank > CQ_MAX_SPATIAL + 2)
         return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "an image has rank %u, wanted a batch, channels and up to %d more", x->rank,
-                       CQ_MAX_SPATIAL);
+                       "an image has rank %u, expected a batch, channels and up to %d more",
+                       x->rank, CQ_MAX_SPATIAL);
     *out = (int)x->rank - 2;
     return CQ_OK;
 }
@@ -154,7 +154,7 @@ cq_status cq_rt_transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, c
     CQ_TRY(cq_rt_attr_ints(&shape, rt, "output_shape"));
     /* Some writers give batch and channels too. */
     if (shape.n && shape.n != (size_t)w->n && shape.n != (size_t)w->n + 2)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "output_shape has %zu numbers, wanted %d", shape.n,
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "output_shape has %zu numbers, expected %d", shape.n,
                        w->n);
     for (int i = 0; i < w->n; i++) {
         int64_t in = cq_size_of(x, (size_t)i + 2);

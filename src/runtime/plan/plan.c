@@ -167,7 +167,7 @@ static cq_status build_attributes(cq_rt_scope *scope, cq_rt_node_step *step)
             resolve(scope->frame, cq_onnx_node_attr(step->step.node, s->attributes[i].name));
 
         if (a && a->type != (int32_t)s->attributes[i].type)
-            return cq_fail(CQ_E_INVALID, NULL, NULL, "attribute %s has type %d, wanted %d",
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "attribute %s has type %d, expected %d",
                            s->attributes[i].name, (int)a->type, (int)s->attributes[i].type);
         CQ_TRY(a ? set_given(to, scope, step, a) : set_default(to, arena, &s->attributes[i]));
     }

@@ -83,6 +83,7 @@ static int optimize(cli_edit *e, const cli_args *args)
     options.skip   = skip.names;
     options.n_skip = skip.n;
     options.flags |= cli_has(args, "inline") ? CQ_OPTIMIZE_INLINE : 0;
+    options.flags |= cli_has(args, "drop-unread-inputs") ? CQ_OPTIMIZE_DROP_UNREAD_INPUTS : 0;
     CLI_TRY(cli_result_of_call(cq_onnx_model_optimize(e->after, &report, &options)));
     return write_report(args, &report);
 }
@@ -106,6 +107,7 @@ static const cli_option options[] = {
     { "skip", "A,B", "do not run these passes; repeatable", 0 },
     { "for", "TARGET", "onnx, or onnxruntime, which adds operators of com.microsoft (onnx)", 0 },
     { "inline", NULL, "replace calls of functions by their nodes first", 0 },
+    { "drop-unread-inputs", NULL, "remove inputs of the model that nothing reads", 0 },
     { "report", "OUT", "write how many nodes each pass removed, as JSON", 0 },
     { 0 },
 };

@@ -61,8 +61,9 @@ CQ_API bool cq_onnx_model_has_external_data(const cq_onnx_model *model);
 /* ---- optimizing ---- */
 
 typedef enum cq_optimize_flags {
-    CQ_OPTIMIZE_INLINE          = 1, /* inline the model's functions */
-    CQ_OPTIMIZE_FOR_ONNXRUNTIME = 2  /* use operators of com.microsoft */
+    CQ_OPTIMIZE_INLINE             = 1, /* inline the model's functions */
+    CQ_OPTIMIZE_FOR_ONNXRUNTIME    = 2, /* use operators of com.microsoft */
+    CQ_OPTIMIZE_DROP_UNREAD_INPUTS = 4  /* remove inputs of the model that nothing reads */
 } cq_optimize_flags;
 
 typedef struct cq_optimize_options {

@@ -342,10 +342,11 @@ class Model:
         return self
 
     def optimize(self, *, only: Sequence[str] = (), skip: Sequence[str] = (),
-                 inline: bool = False, for_onnxruntime: bool = False) -> Model:
+                 inline: bool = False, for_onnxruntime: bool = False,
+                 drop_unread_inputs: bool = False) -> Model:
         """Removes nodes without changing what the model computes, and returns it. only and skip are
         names of passes (`calque optimize --list-passes`). With for_onnxruntime the result may have
-        operators of com.microsoft.
+        operators of com.microsoft. drop_unread_inputs removes inputs that nothing reads.
 
         >>> import calque
         >>> model = calque.Model.parse('<ir_version: 8, opset_import: ["": 17]> '
@@ -360,7 +361,8 @@ class Model:
         options.only, options.n_only = ctypes.cast(chosen, type(options.only)), len(only)
         options.skip, options.n_skip = ctypes.cast(skipped, type(options.skip)), len(skip)
         options.flags = ((_abi.CQ_OPTIMIZE_INLINE if inline else 0) |
-                         (_abi.CQ_OPTIMIZE_FOR_ONNXRUNTIME if for_onnxruntime else 0))
+                         (_abi.CQ_OPTIMIZE_FOR_ONNXRUNTIME if for_onnxruntime else 0) |
+                         (_abi.CQ_OPTIMIZE_DROP_UNREAD_INPUTS if drop_unread_inputs else 0))
         call(lib.cq_onnx_model_optimize, self._change(), None, byref(options))
         return self
 

@@ -70,6 +70,7 @@ CQ_API cq_status cq_onnx_model_optimize(cq_onnx_model *m, cq_optimize_report *re
     CQ_TRY(cq_sized_take(&options, given, "cq_optimize_options"));
     CQ_TRY(enable(&o, &options));
     o.for_onnxruntime = options.flags & CQ_OPTIMIZE_FOR_ONNXRUNTIME;
+    o.drops_inputs    = options.flags & CQ_OPTIMIZE_DROP_UNREAD_INPUTS;
     if (options.flags & CQ_OPTIMIZE_INLINE)
         CQ_TRY(cq_onnx_model_inline(m));
     CQ_TRY(cq_optimizer_run(&o, m));

@@ -91,6 +91,48 @@ static void branches_on_data_stay(void **state)
                 "If");
 }
 
+#define LOOP(trips, body)                                                                          \
+    HEAD "g (float[3] x) => (float[3] y) <int64 m = {" trips "}, bool yes = {1}> {\n"              \
+         "y = Loop (m, yes, x) <body = b (int64 i, bool c, float[3] s) =>\n"                       \
+         "(bool d, float[3] t) { " body " }> }"
+
+static void loops_of_known_length_are_unrolled(void **state)
+{
+    (void)state;
+    check_nodes(LOOP("3", "d = Identity (c)\n t = Sin (s)"), "Sin Sin Sin");
+    check_nodes(LOOP("1", "d = Identity (c)\n t = Sin (s)"), "Sin");
+    check_nodes(LOOP("0", "d = Identity (c)\n t = Sin (s)"), "Identity");
+    check_nodes(LOOP("9", "d = Constant <value = bool {0}> ()\n t = Sin (s)"), "Sin");
+    /* The number of the iteration is a constant of it. */
+    check_nodes(LOOP("2", "d = Identity (c)\n f = Cast <to = 1> (i)\n t = Add (s, f)"), "Add");
+}
+
+static void other_loops_stay(void **state)
+{
+    (void)state;
+    check_nodes(LOOP("900", "d = Identity (c)\n t = Sin (s)"), "Loop");
+    check_nodes(LOOP("3", "z = ReduceSum <keepdims = 0> (s)\n o = Constant <value = float {0}> ()\n"
+                          "d = Greater (z, o)\n t = Sin (s)"),
+                "Loop");
+}
+
+static void unread_inputs_go_on_request(void **state)
+{
+    static const char   text[] = HEAD "g (float[3] x, float[3] z) => (float[3] y) { y = Neg (x) }";
+    cq_optimize_options options;
+    cq_onnx_model      *m;
+
+    (void)state;
+    cq_optimize_options_init(&options);
+    m = optimized(text, &options);
+    CHECK(m->graph->input.n == 2);
+    cq_onnx_model_free(m);
+    options.flags = CQ_OPTIMIZE_DROP_UNREAD_INPUTS;
+    m             = optimized(text, &options);
+    CHECK(m->graph->input.n == 1);
+    cq_onnx_model_free(m);
+}
+
 static void equal_nodes_are_one(void **state)
 {
     (void)state;
@@ -197,6 +239,9 @@ int main(void)
         cmocka_unit_test(constants_are_computed),
         cmocka_unit_test(shapes_are_computed),
         cmocka_unit_test(a_known_branch_is_taken),
+        cmocka_unit_test(loops_of_known_length_are_unrolled),
+        cmocka_unit_test(other_loops_stay),
+        cmocka_unit_test(unread_inputs_go_on_request),
         cmocka_unit_test(branches_on_data_stay),
         cmocka_unit_test(equal_nodes_are_one),
         cmocka_unit_test(sums_and_transposes_become_gemm),

@@ -32,15 +32,16 @@ typedef struct cq_export_function {
 
 typedef struct cq_exporter {
     cq_export_options options;
-    cq_graph         *source;    /* aten, borrowed */
-    cq_graph         *graph;     /* onnx */
-    bool             *is_read;   /* by input: an operator of the source takes it */
-    bool              is_open;   /* lowered: not all is known of every value */
-    bool              optimizes; /* the graph was an ONNX file: names need not stay, and any two
-                                    equal nodes are one */
-    bool       for_onnxruntime;  /* operators of com.microsoft may be used */
-    cq_map     sizes;            /* "block expr" -> 0-d value, so that a size is computed once */
-    cq_ptr_map origins;          /* source origin -> origin in graph */
+    cq_graph         *source;       /* aten, borrowed */
+    cq_graph         *graph;        /* onnx */
+    bool             *is_read;      /* by input: an operator of the source takes it */
+    bool              is_open;      /* lowered: not all is known of every value */
+    bool              has_unrolled; /* a Loop became several iterations (passes/loops.c) */
+    bool              optimizes;    /* the graph was an ONNX file: names need not stay, and any two
+                                       equal nodes are one */
+    bool       for_onnxruntime;     /* operators of com.microsoft may be used */
+    cq_map     sizes;               /* "block expr" -> 0-d value, so that a size is computed once */
+    cq_ptr_map origins;             /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;
     cq_map missing_by_name;                 /* index + 1 */
     cq_map guessed;                         /* operators of CQ_OP_GUESSED that were warned of */
@@ -154,6 +155,7 @@ cq_status cq_export_share(cq_exporter *ex);
 cq_status cq_export_neutral(cq_exporter *ex); /* neutral.c: nodes that change nothing */
 cq_status cq_export_absorb(cq_exporter *ex);  /* absorb.c: nodes that a neighbour can do as well */
 cq_status cq_export_choose(cq_exporter *ex);  /* choose.c: an If with a known condition */
+cq_status cq_export_unroll(cq_exporter *ex);  /* loops.c: a Loop of known length */
 
 /* neutral.c: replaces v by x in all users, if that is possible. */
 bool cq_export_replace(cq_node *n, cq_value *x);

@@ -103,6 +103,11 @@ static cq_status choose(cq_onnx_source *s)
     return cq_export_choose(s->ex);
 }
 
+static cq_status unroll(cq_onnx_source *s)
+{
+    return cq_export_unroll(s->ex);
+}
+
 static cq_status neutral(cq_onnx_source *s)
 {
     return cq_export_neutral(s->ex);
@@ -147,6 +152,7 @@ static const struct pass {
     { "shapes", "integers that follow from the shapes of the inputs", use_shapes, 7 },
     { "fold", "nodes whose inputs are constants", fold, 7 },
     { "branches", "If with a known condition", choose, 1 },
+    { "loops", "Loop with a known number of iterations, if few nodes result", unroll, 1 },
     { "identity", "nodes that change nothing: Identity, Dropout, Cast, Reshape, x + 0", neutral,
       7 },
     { "batch-norm", "BatchNormalization into the convolution before it", peephole, 7 },
@@ -214,7 +220,8 @@ static void clear(cq_exporter *ex)
     cq_graph_free(ex->graph);
 }
 
-static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model)
+/* again: the shapes of new nodes must be inferred. */
+static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model, bool *again)
 {
     cq_exporter    ex = { .optimizes = true, .for_onnxruntime = o->for_onnxruntime };
     cq_onnx_source s  = { 0 };
@@ -222,6 +229,7 @@ static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model)
 
     cq_export_options_init(&ex.options);
     ex.options.opset = (int)cq_onnx_imported(&model->opset_import, "");
+    ex.options.flags = o->drops_inputs ? CQ_EXPORT_DROP_UNREAD_INPUTS : 0;
     CQ_TRY(cq_graph_new(&ex.graph));
     ex.source = ex.graph;
     status    = cq_onnx_source_read(&s, &ex, model);
@@ -231,6 +239,7 @@ static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model)
     }
     if (status == CQ_OK)
         status = cq_onnx_source_write(&s);
+    *again = ex.has_unrolled;
     cq_onnx_source_clear(&s);
     clear(&ex);
     return status;
@@ -239,13 +248,13 @@ static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model)
 cq_status cq_optimizer_run(cq_optimizer *o, cq_onnx_model *model)
 {
     size_t before;
-    bool   changed;
+    bool   changed, again = false;
 
     CQ_TRY(cq_onnx_model_sort(&changed, model));
     for (int i = 0; i < MAX_MODELS; i++) {
         before = cq_onnx_model_n_nodes(model);
-        CQ_TRY(optimize_once(o, model));
-        if (cq_onnx_model_n_nodes(model) >= before)
+        CQ_TRY(optimize_once(o, model, &again));
+        if (!again && cq_onnx_model_n_nodes(model) >= before)
             break;
     }
     return CQ_OK;

@@ -11,6 +11,7 @@ typedef struct cq_optimizer {
     int64_t  removed[CQ_MAX_PASSES]; /* nodes, by pass; fewer than 0: it added some */
     unsigned n_rounds;
     bool     for_onnxruntime;
+    bool     drops_inputs; /* removes inputs of the model that nothing reads */
 } cq_optimizer;
 
 /* The name of a pass and what it does; NULL past the last. */

@@ -169,6 +169,7 @@ OPTIONS = {
     "CQ_OPTIMIZE": {
         "INLINE": "optimize --inline",
         "FOR_ONNXRUNTIME": "optimize --for",
+        "DROP_UNREAD_INPUTS": "optimize --drop-unread-inputs",
     },
     "cq_quantize_options": {
         "mode": "quantize --mode",

@@ -393,6 +393,7 @@ static cq_status write_initializers(writer *w)
 {
     cq_onnx_graph            *graph    = w->m->graph;
     const cq_onnx_value_infos old      = graph->input;
+    const bool                drops    = w->s->ex->options.flags & CQ_EXPORT_DROP_UNREAD_INPUTS;
     cq_map                    defaults = { 0 };
     cq_status                 status   = CQ_OK;
 
@@ -408,7 +409,7 @@ static cq_status write_initializers(writer *w)
         cq_onnx_tensor     *message = cq_map_get(&defaults, v->name);
         cq_onnx_value_info *info    = info_of(&old, v->name);
 
-        if (message && !v->n_uses)
+        if ((message || drops) && !v->n_uses)
             continue;
         cq_onnx_list_push(w->m, &graph->input, info);
         if (message)

@@ -267,10 +267,11 @@ static cq_status import_opsets(cq_onnx_model *m)
 
 CQ_API cq_status cq_onnx_model_inline(cq_onnx_model *m)
 {
-    CQ_NEED(m && m->graph);
+    CQ_NEED(m);
     inliner   in = { .m = m };
     cq_status status;
 
+    CQ_TRY(cq_onnx_need_graph(m));
     if (!m->functions.n)
         return CQ_OK;
     CQ_TRY(import_opsets(m));

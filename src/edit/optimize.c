@@ -61,11 +61,13 @@ static void fill_report(cq_optimize_report *r, const cq_optimizer *o)
 CQ_API cq_status cq_onnx_model_optimize(cq_onnx_model *m, cq_optimize_report *report,
                                         const cq_optimize_options *given)
 {
-    CQ_NEED(m && m->graph);
+    CQ_NEED(m);
     cq_optimize_options options;
-    cq_optimizer        o        = { 0 };
-    const size_t        n_before = m->graph->node.n;
+    cq_optimizer        o = { 0 };
+    size_t              n_before;
 
+    CQ_TRY(cq_onnx_need_graph(m));
+    n_before = m->graph->node.n;
     cq_optimize_options_init(&options);
     CQ_TRY(cq_sized_take(&options, given, "cq_optimize_options"));
     CQ_TRY(enable(&o, &options));

@@ -133,6 +133,17 @@ static void unread_inputs_go_on_request(void **state)
     cq_onnx_model_free(m);
 }
 
+static void a_model_without_a_graph_is_an_error(void **state)
+{
+    cq_onnx_model *m = NULL;
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_decode(&m, "\x08\x07", 2));
+    CHECK(cq_onnx_model_optimize(m, NULL, NULL) == CQ_E_INVALID);
+    CHECK_STR("the model has no graph", cq_last_error()->message);
+    cq_onnx_model_free(m);
+}
+
 static void equal_nodes_are_one(void **state)
 {
     (void)state;
@@ -242,6 +253,7 @@ int main(void)
         cmocka_unit_test(loops_of_known_length_are_unrolled),
         cmocka_unit_test(other_loops_stay),
         cmocka_unit_test(unread_inputs_go_on_request),
+        cmocka_unit_test(a_model_without_a_graph_is_an_error),
         cmocka_unit_test(branches_on_data_stay),
         cmocka_unit_test(equal_nodes_are_one),
         cmocka_unit_test(sums_and_transposes_become_gemm),

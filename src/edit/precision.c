@@ -724,9 +724,10 @@ static cq_status convert_from(cq_onnx_model *m, int32_t from, int32_t to,
 CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *m, cq_dtype to,
                                              const cq_precision_options *given)
 {
-    CQ_NEED(m && m->graph);
+    CQ_NEED(m);
     cq_precision_options options;
 
+    CQ_TRY(cq_onnx_need_graph(m));
     cq_precision_options_init(&options);
     CQ_TRY(cq_sized_take(&options, given, "cq_precision_options"));
     if (to == CQ_DTYPE_F16)

@@ -96,10 +96,11 @@ int64_t cq_edit_ir_version_of(int64_t opset)
 
 CQ_API cq_status cq_onnx_model_convert_ir(cq_onnx_model *m, int64_t version)
 {
-    CQ_NEED(m && m->graph);
+    CQ_NEED(m);
     const int64_t opset  = cq_onnx_imported(&m->opset_import, "");
     const int64_t needed = cq_edit_ir_version_of(opset);
 
+    CQ_TRY(cq_onnx_need_graph(m));
     if (version < 3 || version > CQ_ONNX_IR_NEWEST)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "IR version %lld: expected 3 to %d",
                        (long long)version, CQ_ONNX_IR_NEWEST);

@@ -499,12 +499,13 @@ static cq_status finish(conversion *c)
 
 CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
 {
-    CQ_NEED(m && m->graph);
+    CQ_NEED(m);
     conversion   c = { .base = {
                            .m = m, .from = cq_onnx_imported(&m->opset_import, ""), .to = opset } };
     cq_node_list nodes;
     cq_status    status;
 
+    CQ_TRY(cq_onnx_need_graph(m));
     if (c.base.from < 1)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the model imports no operators of ONNX");
     if (opset < OLDEST || opset > CQ_ONNX_OPSET_NEWEST || c.base.from > CQ_ONNX_OPSET_NEWEST)

@@ -207,8 +207,7 @@ CQ_API cq_status cq_onnx_model_info(cq_info **out, cq_onnx_model *m)
     double    flops        = 0;
     cq_status counted;
 
-    if (!m->graph)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+    CQ_TRY(cq_onnx_need_graph(m));
     CQ_TRY(cq_info_new(out));
     add_header(*out, m);
     add_initializers(*out, m->graph, &initializers);

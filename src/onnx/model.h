@@ -517,4 +517,7 @@ void *cq_onnx_list_grow(cq_onnx_model *m, void *list, size_t size);
 typedef cq_status (*cq_onnx_flops_fn)(void *user, const cq_onnx_node *node, double flops);
 cq_status cq_onnx_each_flops(cq_onnx_model *m, cq_onnx_flops_fn fn, void *user);
 
+/* Fails for a model without a graph: a file may omit it. */
+cq_status cq_onnx_need_graph(const cq_onnx_model *m);
+
 #endif

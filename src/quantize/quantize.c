@@ -229,11 +229,12 @@ static cq_status quantize(cq_quantizer *q, cq_quantize_hook hook, void *user)
 CQ_API cq_status cq_onnx_model_quantize(cq_onnx_model *m, const cq_quantize_options *given,
                                         cq_quantize_hook hook, void *user)
 {
-    CQ_NEED(m && m->graph);
+    CQ_NEED(m);
     cq_quantizer q = { .m = m, .g = m->graph };
     bool         sorted;
     cq_status    status;
 
+    CQ_TRY(cq_onnx_need_graph(m));
     cq_quantize_options_init(&q.options);
     CQ_TRY(cq_sized_take(&q.options, given, "cq_quantize_options"));
     CQ_TRY(check_options(&q.options));

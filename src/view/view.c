@@ -9,8 +9,7 @@ cq_status cq_view_read(cq_view *v, cq_onnx_model *model, const char *title)
     *v = (cq_view){ .model = model, .seconds = -1, .arena = cq_arena_new() };
     if (!v->arena)
         return CQ_E_NO_MEMORY;
-    if (!model->graph)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+    CQ_TRY(cq_onnx_need_graph(model));
     v->title = cq_arena_strdup(v->arena, title                ? title
                                          : model->graph->name ? model->graph->name
                                                               : "model");

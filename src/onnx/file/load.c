@@ -185,6 +185,11 @@ CQ_API const char *cq_onnx_model_value_axis(const cq_onnx_model *m, cq_onnx_side
     return cq_onnx_value_info_axis(value_at(m, side, index), axis);
 }
 
+cq_status cq_onnx_need_graph(const cq_onnx_model *m)
+{
+    return m->graph ? CQ_OK : cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+}
+
 CQ_API size_t cq_onnx_model_n_nodes(const cq_onnx_model *m)
 {
     CQ_NEED_ELSE(m, 0);

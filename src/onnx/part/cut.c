@@ -353,8 +353,7 @@ CQ_API cq_status cq_onnx_model_cut(cq_onnx_model *m, const cq_cut_options *given
 
     cq_cut_options_init(&options);
     CQ_TRY(cq_sized_take(&options, given, "cq_cut_options"));
-    if (!m->graph)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+    CQ_TRY(cq_onnx_need_graph(m));
     if (options.module && (options.n_inputs || options.n_outputs))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
                        "a module has its own inputs and outputs; name either one or the other");

@@ -478,8 +478,8 @@ CQ_API cq_status cq_onnx_model_join(cq_onnx_model *m, cq_onnx_model *second,
         return status;
     }
     CQ_TRY(cq_sized_take(&options, given, "cq_join_options"));
-    if (!m->graph || !second->graph)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+    CQ_TRY(cq_onnx_need_graph(m));
+    CQ_TRY(cq_onnx_need_graph(second));
     status = join(&j, &options);
     joiner_clear(&j);
     return status;

@@ -331,8 +331,7 @@ CQ_API cq_status cq_onnx_step_new(cq_step *out, const cq_onnx_model *m, cq_step_
     cq_status       status;
 
     *out = (cq_step){ 0 };
-    if (!m->graph)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+    CQ_TRY(cq_onnx_need_graph(m));
     if (cq_onnx_model_opset(m, "") < FIRST_OPSET)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "convert the model: calque convert --opset 17",
                        "steps need opset %d or newer, the model has %" PRId64, FIRST_OPSET,

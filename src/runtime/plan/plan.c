@@ -517,8 +517,7 @@ cq_status cq_rt_plan_new(cq_rt_plan **out, cq_rt_plan **plans, cq_arena *arena,
     cq_status      status;
 
     *out = NULL;
-    if (!m->graph)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no graph");
+    CQ_TRY(cq_onnx_need_graph(m));
     status = cq_rt_workspace_new(&all.run.workspace, CQ_RT_MAX_FOLDED);
     if (status == CQ_OK)
         status = cq_onnx_index_functions(&all.functions, m);

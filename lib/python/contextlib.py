@@ -1,8 +1,9 @@
 """contextlib."""
+from calque import check_context
 
 
 class _Generated:
-    """The generator runs to its end at entry: code behind `yield` must not depend on the block."""
+    """The generator runs to its end at entry, so `yield` must be its last statement."""
 
     def __init__(self, func, args, kwargs):
         self.func, self.args, self.kwargs = func, args, kwargs
@@ -17,6 +18,7 @@ class _Generated:
 
 def contextmanager(func):
     def make(*args, **kwargs):
+        check_context(func)
         return _Generated(func, args, kwargs)
 
     return make

@@ -270,7 +270,7 @@ static bool is_pytorchs(const char *line, size_t len)
 }
 
 /* A trace notes calls, innermost first, a line each. */
-static void find_call(cq_python_place *p, cq_val strings, cq_val numbers)
+static void find_call(cq_python_location *p, cq_val strings, cq_val numbers)
 {
     const bool is_one = numbers.kind == CQ_VAL_STR;
 
@@ -295,7 +295,7 @@ static void find_call(cq_python_place *p, cq_val strings, cq_val numbers)
 
 /* The line of the text that has the byte at an offset. A text is a string, or the numbers of the
  * strings that make it up, a line each. */
-static void find_line(cq_python_place *p, cq_val strings, cq_val numbers, int64_t start,
+static void find_line(cq_python_location *p, cq_val strings, cq_val numbers, int64_t start,
                       int64_t length)
 {
     const bool is_one = numbers.kind == CQ_VAL_STR;
@@ -356,12 +356,12 @@ static cq_val entry_at(cq_val entries, uint32_t offset)
     return low ? entries.u.list->items[low - 1] : CQ_NONE;
 }
 
-cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset)
+cq_python_location cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset)
 {
-    code_file      *f     = (code_file *)code;
-    cq_python_place place = { 0 };
-    cq_val          strings, range, source;
-    const cq_text  *file;
+    code_file         *f     = (code_file *)code;
+    cq_python_location place = { 0 };
+    cq_val             strings, range, source;
+    const cq_text     *file;
 
     if (!f->asked)
         read_notes(t, f);

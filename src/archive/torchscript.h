@@ -5,7 +5,7 @@
 
 #include "archive/archive.h"
 #include "base/map.h"
-#include "base/place.h"
+#include "base/location.h"
 #include "base/vec.h"
 
 #define CQ_TORCHSCRIPT_MIN_VERSION 1
@@ -49,6 +49,6 @@ const char *cq_torchscript_code_at(const cq_torchscript *t, size_t index);
 /* The source location of an offset in a file of code, borrowed from t. Nothing fails: without debug
  * records (`.debug_pkl`), or with damaged ones, the location is empty. They are read on first
  * use. */
-cq_python_place cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset);
+cq_python_location cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset);
 
 #endif

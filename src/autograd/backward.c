@@ -253,7 +253,7 @@ static void describe(cq_str *out, const cq_tape_call *call)
         cq_str_printf(out, call->path[0] ? " at %s (%s)" : "%s in %s", call->path,
                       call->class_name);
     if (call->place.source)
-        cq_str_printf(out, ", %s", cq_place_text(call->place, (char[CQ_PLACE_SIZE]){ 0 }));
+        cq_str_printf(out, ", %s", cq_location_text(call->place, (char[CQ_LOCATION_SIZE]){ 0 }));
     if (is_complex(call))
         cq_str_add(out, ", of complex numbers");
 }

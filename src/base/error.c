@@ -7,7 +7,7 @@
 
 static _Thread_local cq_error_record record;
 static _Thread_local cq_error        view;
-static _Thread_local char            place[CQ_ERROR_PLACE_SIZE];
+static _Thread_local char            place[CQ_ERROR_LOCATION_SIZE];
 
 static const char *const status_names[] = {
     "ok",   "no memory",   "argument",      "i/o",       "format",   "syntax",

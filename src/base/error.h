@@ -44,15 +44,15 @@ typedef struct cq_error_record cq_error_record;
 void                           cq_error_save(cq_error_record *out);
 void                           cq_error_restore(const cq_error_record *record);
 
-#define CQ_ERROR_MESSAGE_SIZE 2048
-#define CQ_ERROR_PLACE_SIZE   512
-#define CQ_ERROR_HINT_SIZE    512
-#define CQ_ERROR_EXCERPT_SIZE 1024
+#define CQ_ERROR_MESSAGE_SIZE  2048
+#define CQ_ERROR_LOCATION_SIZE 512
+#define CQ_ERROR_HINT_SIZE     512
+#define CQ_ERROR_EXCERPT_SIZE  1024
 
 struct cq_error_record {
     cq_status status;
     char      message[CQ_ERROR_MESSAGE_SIZE];
-    char      where[CQ_ERROR_PLACE_SIZE];
+    char      where[CQ_ERROR_LOCATION_SIZE];
     char      hint[CQ_ERROR_HINT_SIZE];
     char      excerpt[CQ_ERROR_EXCERPT_SIZE];
 };

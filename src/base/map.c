@@ -41,15 +41,15 @@ static char *keep_key(cq_map *map, const char *key, size_t len)
 }
 
 /* Where an entry is: its number + 1, or 0; and the low bits of its hash. */
-typedef struct cq_map_place {
+typedef struct cq_map_slot {
     uint32_t at, hash;
-} cq_map_place;
+} cq_map_slot;
 
-static cq_map_place *find(const cq_map *map, const char *key, size_t len, uint32_t hash)
+static cq_map_slot *find(const cq_map *map, const char *key, size_t len, uint32_t hash)
 {
     for (size_t i = hash & (map->cap - 1);; i = (i + 1) & (map->cap - 1)) {
-        cq_map_place *p = &map->places[i];
-        const char   *here;
+        cq_map_slot *p = &map->places[i];
+        const char  *here;
 
         if (!p->at)
             return p;
@@ -72,7 +72,7 @@ static cq_status grow(cq_map *map)
 {
     size_t        cap     = map->cap ? map->cap * 2 : 16;
     cq_map_entry *entries = NULL;
-    cq_map_place *places  = NULL;
+    cq_map_slot  *places  = NULL;
 
     if (cap > UINT32_MAX)
         return cq_no_memory();
@@ -120,7 +120,7 @@ static cq_map_entry *make_entry(cq_map *map, const char *key)
 {
     const size_t   len  = strlen(key);
     const uint32_t hash = (uint32_t)cq_hash_bytes(key, len);
-    cq_map_place  *p;
+    cq_map_slot   *p;
 
     if (map->n + 1 > map->cap / 4 * 3 && grow(map) != CQ_OK)
         return NULL;
@@ -131,7 +131,7 @@ static cq_map_entry *make_entry(cq_map *map, const char *key)
         if (!copy)
             return NULL;
         map->entries[map->n++] = (cq_map_entry){ .key = copy };
-        *p                     = (cq_map_place){ (uint32_t)map->n, hash };
+        *p                     = (cq_map_slot){ (uint32_t)map->n, hash };
     }
     return &map->entries[p->at - 1];
 }

@@ -13,10 +13,10 @@ typedef struct cq_map_entry {
 } cq_map_entry;
 
 typedef struct cq_map {
-    cq_map_entry        *entries; /* n of them, in the order in which they came */
-    struct cq_map_place *places;
-    size_t               n, cap; /* cap: of the slots */
-    struct cq_map_keys  *keys;   /* where the copies are */
+    cq_map_entry       *entries; /* n of them, in the order in which they came */
+    struct cq_map_slot *places;
+    size_t              n, cap; /* cap: of the slots */
+    struct cq_map_keys *keys;   /* where the copies are */
 } cq_map;
 
 void     *cq_map_get(const cq_map *map, const char *key); /* NULL: not there */

@@ -25,7 +25,7 @@ static size_t line_start(const cq_source *s, size_t offset)
     return offset;
 }
 
-void cq_source_place(const cq_source *s, uint32_t offset, uint32_t *line, uint32_t *column)
+void cq_source_location(const cq_source *s, uint32_t offset, uint32_t *line, uint32_t *column)
 {
     size_t start;
 
@@ -71,23 +71,23 @@ static void write_excerpt(const cq_source *s, cq_span at, char *out, size_t size
     snprintf(out, size, "%s\n%s", line, carets);
 }
 
-static cq_python_place origin_of(const cq_source *s, uint32_t offset)
+static cq_python_location origin_of(const cq_source *s, uint32_t offset)
 {
-    return s->origin ? s->origin(s->owner, s->notes, offset) : (cq_python_place){ 0 };
+    return s->origin ? s->origin(s->owner, s->notes, offset) : (cq_python_location){ 0 };
 }
 
-static void write_place(const cq_place_source *self, uint32_t offset, char *out, size_t size)
+static void write_place(const cq_location_source *self, uint32_t offset, char *out, size_t size)
 {
-    const cq_source      *s      = (const cq_source *)self;
-    const cq_python_place python = origin_of(s, offset);
-    uint32_t              line, column;
+    const cq_source         *s      = (const cq_source *)self;
+    const cq_python_location python = origin_of(s, offset);
+    uint32_t                 line, column;
 
     if (python.file) {
         snprintf(out, size, "%s:%lld:%lld", python.file, (long long)python.line,
                  (long long)python.column);
         return;
     }
-    cq_source_place(s, offset, &line, &column);
+    cq_source_location(s, offset, &line, &column);
     snprintf(out, size, "%s:%u:%u", s->file, line, column);
 }
 
@@ -99,16 +99,16 @@ void cq_source_init(cq_source *s, const char *file, const char *text, size_t len
 /* Shows the user's own line if the archive noted it, else the archive's. */
 cq_status cq_source_blame(const cq_source *s, cq_span at, cq_status status)
 {
-    char            excerpt[2 * EXCERPT_WIDTH + 8], python_place[CQ_PLACE_SIZE];
-    cq_python_place python;
-    uint32_t        line, column;
+    char               excerpt[2 * EXCERPT_WIDTH + 8], python_place[CQ_LOCATION_SIZE];
+    cq_python_location python;
+    uint32_t           line, column;
 
     if (cq_error_has_excerpt())
         return status;
     if (at.start > s->len)
         at.start = at.end = (uint32_t)s->len;
     python = origin_of(s, at.start);
-    cq_source_place(s, at.start, &line, &column);
+    cq_source_location(s, at.start, &line, &column);
     if (python.file) {
         write_place(&s->place, at.start, python_place, sizeof python_place);
         cq_error_add_line(status, "%s (%s:%u:%u)", python_place, s->file, line, column);

@@ -4,7 +4,7 @@
 #define CQ_BASE_SOURCE_H
 
 #include "base/error.h"
-#include "base/place.h"
+#include "base/location.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,14 +16,14 @@ typedef struct cq_span {
 
 typedef struct cq_source cq_source;
 struct cq_source {
-    cq_place_source place; /* the first; made by cq_source_init */
-    const char     *file;  /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
-    const char     *text;
-    size_t          len;
+    cq_location_source place; /* the first; made by cq_source_init */
+    const char        *file;  /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
+    const char        *text;
+    size_t             len;
 
     /* Code in an archive was printed by PyTorch: where it was before is in notes. NULL: this is
      * the text that the user wrote. */
-    cq_python_place (*origin)(void *owner, const void *notes, uint32_t offset);
+    cq_python_location (*origin)(void *owner, const void *notes, uint32_t offset);
     void       *owner;
     const void *notes;
 };
@@ -31,7 +31,7 @@ struct cq_source {
 void cq_source_init(cq_source *source, const char *file, const char *text, size_t len);
 
 /* Both from 1 on; column counts characters, not bytes. */
-void cq_source_place(const cq_source *source, uint32_t offset, uint32_t *line, uint32_t *column);
+void cq_source_location(const cq_source *source, uint32_t offset, uint32_t *line, uint32_t *column);
 
 /* Fails at a location: `where` is file:line:column, `excerpt` the line with carets below. */
 cq_status cq_source_fail(const cq_source *source, cq_span at, cq_status status, const char *hint,

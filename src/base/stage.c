@@ -156,7 +156,7 @@ void cq_stage_name_error(const cq_stage *s)
 {
     const size_t    n = strlen(s->path);
     cq_error_record record;
-    char            rest[CQ_ERROR_PLACE_SIZE];
+    char            rest[CQ_ERROR_LOCATION_SIZE];
 
     if (!s->target)
         return;

@@ -199,7 +199,7 @@ static cq_status called(void *self, cq_opcall *c)
 static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
 {
     cq_capture *cap = self;
-    char        module[640], where[640 + CQ_PLACE_SIZE], key[1280], place[CQ_PLACE_SIZE];
+    char        module[640], where[640 + CQ_LOCATION_SIZE], key[1280], place[CQ_LOCATION_SIZE];
 
     if (cap->is_tape)
         return;
@@ -207,7 +207,7 @@ static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
     if (cx->scope)
         snprintf(module, sizeof module, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
                  cx->scope->path, cx->scope->class_name);
-    cq_place_text(cx->place, place);
+    cq_location_text(cx->place, place);
     snprintf(where, sizeof where, "%.600s%s%.500s", module, module[0] && place[0] ? ", " : "",
              place);
     snprintf(key, sizeof key, "%.1150s|%.100s", where, what);

@@ -262,7 +262,7 @@ static cq_status step_back(walk *w, const cq_node *n)
     return status == CQ_OK
                ? CQ_OK
                : cq_error_add_where(status, "the gradient of %s, at %s", n->op,
-                                    cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
+                                    cq_location_text(n->place, (char[CQ_LOCATION_SIZE]){ 0 }));
 }
 
 static bool is_reached(const walk *w, const cq_node *n)

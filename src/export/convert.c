@@ -458,7 +458,7 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
     cq_block   *to  = node->blocks[side];
     cq_sym      s   = { .ex = ex, .block = to, .node = n };
     const char *why = forget_missing(ex);
-    char        place[CQ_PLACE_SIZE];
+    char        place[CQ_LOCATION_SIZE];
 
     to->first = to->last = NULL;
     to->returns.n        = 0;
@@ -479,7 +479,7 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
         CQ_TRY(cq_vec_push(&to->returns, CQ_OPERAND_OF(v)));
     }
     if (strcmp(why, CQ_RAISE) != 0) /* the capture has warned about it */
-        cq_warn(cq_place_text(n->place, place),
+        cq_warn(cq_location_text(n->place, place),
                 "the branch that the example does not come to cannot be exported (%s): a run that "
                 "comes to it fails",
                 why);

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/place.h"
+#include "base/location.h"
 #include "base/vec.h"
 #include "tensor/tensor.h"
 
@@ -148,7 +148,7 @@ struct cq_node {
     cq_block       **blocks;
     cq_attr         *notes; /* annotations: not part of the operator's meaning */
     const cq_marks  *marks; /* NULL: none */
-    cq_place         place; /* in the text of a program */
+    cq_location      place; /* in the text of a program */
     uint32_t         n_inputs, n_outputs, n_attrs, n_blocks, n_notes;
     bool             is_anchor;   /* is not computed at export; if it has a name, stays unused */
     bool             list_result; /* the outputs are the items of one list */
@@ -181,9 +181,9 @@ typedef struct cq_called {
 } cq_called;
 /* A condition that must have its value on the example: the other side of its branch was dropped. */
 typedef struct cq_check {
-    cq_value *condition;
-    bool      wanted;
-    cq_place  place;
+    cq_value   *condition;
+    bool        wanted;
+    cq_location place;
 } cq_check;
 
 /* State from one run of a model to the next: an output is the input of the next run. */

@@ -429,7 +429,7 @@ static bool has_folder(const char *from, const char *end, const char *name)
 
 /* The innermost frame of a stack trace that is not PyTorch's own, or the innermost of all:
  * File "net.py", line 12, in forward. */
-static void write_place(const cq_place_source *self, uint32_t offset, char *out, size_t size)
+static void write_place(const cq_location_source *self, uint32_t offset, char *out, size_t size)
 {
     const cq_pt2_program *p =
         (const cq_pt2_program *)((const char *)self - offsetof(cq_pt2_program, places));

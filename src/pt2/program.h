@@ -7,7 +7,7 @@
 #define CQ_PT2_PROGRAM_H
 
 #include "archive/pt2.h"
-#include "base/place.h"
+#include "base/location.h"
 
 typedef struct cq_pt2_graph cq_pt2_graph;
 typedef struct cq_pt2_arg   cq_pt2_arg;
@@ -110,7 +110,7 @@ typedef struct cq_pt2_program {
     cq_map              range_of;          /* by its expression */
     size_t              n_ranges, n_nodes; /* nodes of all graphs */
     const cq_pt2_node **nodes;             /* by number */
-    cq_place_source     places;
+    cq_location_source  places;
 } cq_pt2_program;
 
 /* Takes the archive over, on failure too. */
@@ -118,9 +118,9 @@ cq_status cq_pt2_program_new(cq_pt2_program **out, cq_pt2_archive *archive);
 void      cq_pt2_program_free(cq_pt2_program *p);
 
 /* The source location of a node in the user's Python. */
-static inline cq_place cq_pt2_place(const cq_pt2_program *p, const cq_pt2_node *n)
+static inline cq_location cq_pt2_place(const cq_pt2_program *p, const cq_pt2_node *n)
 {
-    return (cq_place){ &p->places, n->number };
+    return (cq_location){ &p->places, n->number };
 }
 
 /* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL if it is not an operator. */

@@ -145,13 +145,13 @@ TEST(pt2_program, a_place_is_the_users_own_line)
     cq_pt2_archive *archive;
     cq_pt2_program *program;
     cq_storage     *bytes;
-    char            place[CQ_PLACE_SIZE];
+    char            place[CQ_LOCATION_SIZE];
 
     CHECK_OK(cq_storage_open(&bytes, path));
     CHECK_OK(cq_pt2_archive_open_bytes(&archive, bytes, path, NULL));
     cq_storage_release(bytes);
     CHECK_OK(cq_pt2_program_new(&program, archive));
-    cq_place_text(cq_pt2_place(program, &program->graph->nodes[1]), place);
+    cq_location_text(cq_pt2_place(program, &program->graph->nodes[1]), place);
     CHECK(strstr(place, "make.py:") != NULL);
     cq_pt2_program_free(program);
 }

@@ -365,11 +365,11 @@ static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val
 
 static cq_status blame(const cq_pt2_run *r, const cq_pt2_node *n, cq_status status)
 {
-    char place[CQ_PLACE_SIZE];
+    char place[CQ_LOCATION_SIZE];
 
     if (status == CQ_OK || status == CQ_E_NO_MEMORY || cq_error_has_excerpt())
         return status;
-    cq_place_text(cq_pt2_place(r->program, n), place);
+    cq_location_text(cq_pt2_place(r->program, n), place);
     if (place[0])
         cq_error_add_line(status, "%s", place);
     return cq_error_add_excerpt(status, "%s", n->target);

@@ -344,28 +344,28 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
 
 /* The scope of a method of a module: its path is the attribute path it was reached by. */
 /* The call that failed, if it is not in the library. */
-static cq_status add_caller(const cq_eval *ev, cq_place at, cq_status status)
+static cq_status add_caller(const cq_eval *ev, cq_location at, cq_status status)
 {
-    char text[CQ_PLACE_SIZE];
+    char text[CQ_LOCATION_SIZE];
 
     if (status == CQ_OK || !ev->program->python || !at.source || !cq_error_has_excerpt())
         return status;
-    cq_place_text(at, text);
+    cq_location_text(at, text);
     return cq_starts_with(text, "lib/") ? status : cq_error_add_caller(status, text);
 }
 
 static cq_status call_function(cq_fncall *c, cq_object *fn)
 {
-    cq_eval       *ev   = c->ev;
-    cq_frame      *f    = NULL;
-    cq_val        *args = NULL;
-    size_t         mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
-    cq_scope       scope  = { 0 };
-    cq_object     *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
-    bool           scoped = self && self->text && !self->type && is_forward(fn->def->name);
-    cq_status      status;
-    const cq_val   kept = cq_val_retain(c->callee); /* the callee may release itself */
-    const cq_place at   = ev->cx->place;
+    cq_eval          *ev   = c->ev;
+    cq_frame         *f    = NULL;
+    cq_val           *args = NULL;
+    size_t            mark = cq_ctx_mark(ev->cx), n_self = fn->self.kind != CQ_VAL_NONE;
+    cq_scope          scope  = { 0 };
+    cq_object        *self   = cq_object_as(fn->self, CQ_OBJECT_INSTANCE);
+    bool              scoped = self && self->text && !self->type && is_forward(fn->def->name);
+    cq_status         status;
+    const cq_val      kept = cq_val_retain(c->callee); /* the callee may release itself */
+    const cq_location at   = ev->cx->place;
 
     status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && ev->depth >= CQ_EVAL_MAX_DEPTH)

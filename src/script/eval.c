@@ -502,10 +502,10 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    const cq_place outer  = ev->cx->place;
-    cq_status      status = x->kind > CQ_X_NAME ? cq_eval_step(ev) : CQ_OK;
+    const cq_location outer  = ev->cx->place;
+    cq_status         status = x->kind > CQ_X_NAME ? cq_eval_step(ev) : CQ_OK;
 
-    ev->cx->place = (cq_place){ &ev->frame->unit->source.place, x->at.start };
+    ev->cx->place = (cq_location){ &ev->frame->unit->source.place, x->at.start };
     if (status == CQ_OK)
         status = eval_expr(ev, x, out);
     else
@@ -895,7 +895,7 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b)
 
         if (b->items[i]->kind == CQ_S_PASS)
             continue;
-        ev->cx->place = (cq_place){ &ev->frame->unit->source.place, b->items[i]->at.start };
+        ev->cx->place = (cq_location){ &ev->frame->unit->source.place, b->items[i]->at.start };
         status        = cq_eval_step(ev);
         if (status == CQ_OK)
             status = eval_stmt(ev, b->items[i]);

@@ -172,10 +172,10 @@ struct cq_program {
     int64_t     max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
     uint64_t    available;     /* when the program was made */
     uint64_t    expected_bytes; /* of weights that are loaded into the model */
-    int64_t     loaded_bytes;  /* of those, the bytes of the archive's values */
-    bool        reads_mode;    /* the program has read the training mode of a module */
-    bool        needs_tape;    /* it calls torch.autograd.grad */
-    bool        whole_range;   /* as qnnpack has it (cq_ctx) */
+    int64_t     loaded_bytes;   /* of those, the bytes of the archive's values */
+    bool        reads_mode;     /* the program has read the training mode of a module */
+    bool        needs_tape;     /* it calls torch.autograd.grad */
+    bool        whole_range;    /* as qnnpack has it (cq_ctx) */
 
     struct cq_python *python; /* modules and classes of Python source; NULL: TorchScript */
 };
@@ -310,7 +310,7 @@ struct cq_eval {
     void *results_of_user;
 
     const char *guess; /* the first operator whose results were guessed */
-    cq_place    guess_place;
+    cq_location guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
     cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
@@ -403,14 +403,14 @@ const cq_change *cq_path_change(const cq_path *path, const cq_change *place);
 
 /* The current value of a slot, or its value at the end of a path. */
 cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
-cq_val    cq_place_value(const cq_change *place);                     /* borrowed; not of tracks */
-cq_status cq_place_set(cq_eval *ev, const cq_change *place, cq_val v);
-bool      cq_place_same(const cq_change *a, const cq_change *b);
+cq_val    cq_slot_value(const cq_change *place);                      /* borrowed; not of tracks */
+cq_status cq_slot_set(cq_eval *ev, const cq_change *place, cq_val v);
+bool      cq_slot_same(const cq_change *a, const cq_change *b);
 
 /* Appends a copy of the slot's current value, which is independent of later changes; and restores
  * it without journaling. */
 cq_status cq_changes_add(cq_changes *to, const cq_change *place);
-cq_status cq_place_restore(const cq_change *p);
+cq_status cq_slot_restore(const cq_change *p);
 void      cq_change_release(const cq_change *c);
 
 /* Whether a value can be used in block, whether a tensor can be known there, and whether a size can
@@ -514,7 +514,7 @@ cq_status cq_eval_pair_parts(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, 
 /* part_name.c: the name of a part of a value, by keys of dicts and fields of named tuples; nothing
  * is added if it has no name. first: the name of the outermost part, unless it is NULL. */
 struct cq_str;
-cq_status cq_eval_place_name(const cq_visit_place *place, const char *first, struct cq_str *out);
+cq_status cq_eval_slot_name(const cq_visit_slot *place, const char *first, struct cq_str *out);
 
 /* Before v is put into a container, an object or one of lists and dicts; and after the call, when
  * all but root is let go of (cycle.c). */

@@ -8,7 +8,7 @@
 #include "script/flow/state.h"
 
 /* The index of the argument that contains a part. */
-static size_t argument_of(const cq_visit_place *place)
+static size_t argument_of(const cq_visit_slot *place)
 {
     while (place->outer)
         place = place->outer;
@@ -17,12 +17,12 @@ static size_t argument_of(const cq_visit_place *place)
 
 /* The name of an input: its parameter, and its path inside of it: x, pair_0, options_scale. A name
  * of a weight is not used. */
-static void name_input(const cq_arguments *a, const cq_visit_place *place, cq_str *name)
+static void name_input(const cq_arguments *a, const cq_visit_slot *place, cq_str *name)
 {
     const char *first =
         a->by_place ? cq_script_param_name(a->script, a->method, argument_of(place)) : NULL;
 
-    if (cq_eval_place_name(place, first, name) != CQ_OK ||
+    if (cq_eval_slot_name(place, first, name) != CQ_OK ||
         cq_script_has_tensor(a->script, cq_str_text(name)))
         cq_str_clear(name);
 }
@@ -48,7 +48,7 @@ static cq_status give_name(cq_visit *w, cq_val v)
 
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return CQ_OK;
-    CQ_TRY_OR_DONE(cq_eval_place_name(w->place, first, &name));
+    CQ_TRY_OR_DONE(cq_eval_slot_name(w->place, first, &name));
     if (!name.len || cq_map_has(&n->used, cq_str_text(&name))) {
         cq_str_clear(&name);
         cq_str_printf(&name, "input_%zu", n->n);
@@ -107,8 +107,8 @@ static cq_item_type sequence_item(const cq_list *list)
  * not count. */
 static cq_item_type list_of_leaf(const cq_visit *w)
 {
-    const cq_arguments   *a     = w->user;
-    const cq_visit_place *place = w->place;
+    const cq_arguments  *a     = w->user;
+    const cq_visit_slot *place = w->place;
 
     if (!a->port->sequences || !place->outer || place->whole.kind != CQ_VAL_LIST)
         return (cq_item_type){ 0 };
@@ -146,15 +146,15 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
 /* ---- tensors that may be missing ---- */
 
 /* The declared type of a part of the arguments; NULL: none. */
-static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_place *place)
+static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_slot *place)
 {
     size_t i = place->index, n_needed;
 
     if (place->outer)
         return cq_type_of_item(declared(a, place->outer), i);
     if (!a->by_place)
-        i = cq_script_param_place(a->script, a->method,
-                                  place->whole.u.dict->entries[i].key.u.text->text, &n_needed);
+        i = cq_script_param_slot(a->script, a->method,
+                                 place->whole.u.dict->entries[i].key.u.text->text, &n_needed);
     return cq_script_param_type(a->script, a->method, i);
 }
 

@@ -24,7 +24,7 @@ typedef struct loading {
     int        depth; /* of objects */
 } loading;
 
-static cq_python_place origin(void *owner, const void *notes, uint32_t offset)
+static cq_python_location origin(void *owner, const void *notes, uint32_t offset)
 {
     return cq_torchscript_origin(owner, notes, offset);
 }

@@ -312,7 +312,7 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
     CQ_TRY(give_value(w, v));
     if (!g || !w->place || g->top->returns.n != before + 1)
         return CQ_OK;
-    status = cq_eval_place_name(w->place, NULL, &name);
+    status = cq_eval_slot_name(w->place, NULL, &name);
     if (status == CQ_OK && name.len)
         status = cq_ir_name_return(g, before, cq_str_text(&name));
     cq_str_clear(&name);
@@ -527,9 +527,9 @@ static uint64_t straight_steps_for(cq_script *s, double input_bytes)
 cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
                                 cq_status (*work)(void *user), void *user)
 {
-    cq_alloc_budget outer = cq_alloc_set_budget((cq_alloc_budget){
-        .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
-    const cq_python *py    = s->program->python;
+    cq_alloc_budget  outer  = cq_alloc_set_budget((cq_alloc_budget){
+          .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
+    const cq_python *py     = s->program->python;
     cq_dtype         before = CQ_DTYPE_NONE;
     cq_status        status;
 

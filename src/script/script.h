@@ -39,8 +39,8 @@ const cq_val *cq_args_constant_of(cq_val v);
 
 /* signature.c: the index of a parameter of a method, and how many have no default; SIZE_MAX if
  * there is no such name. */
-size_t cq_script_param_place(cq_script *script, const char *method, const char *name,
-                             size_t *n_needed);
+size_t cq_script_param_slot(cq_script *script, const char *method, const char *name,
+                            size_t *n_needed);
 
 /* The type that a parameter is declared with; NULL: none. */
 const cq_ast_expr *cq_script_param_type(cq_script *script, const char *method, size_t i);

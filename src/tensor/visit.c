@@ -42,9 +42,9 @@ static cq_status enter(cq_visit *w, cq_val container)
 
 cq_status cq_val_each(cq_visit *w, cq_val v)
 {
-    cq_visit_place place  = { .outer = w->place, .whole = v };
-    cq_status      status = CQ_OK;
-    cq_val         parts;
+    cq_visit_slot place  = { .outer = w->place, .whole = v };
+    cq_status     status = CQ_OK;
+    cq_val        parts;
 
     if (!open(w, v, &parts))
         return w->each(w, v);
@@ -113,9 +113,9 @@ void cq_visit_clear(cq_visit *w)
 
 static cq_status map_parts(cq_visit *w, cq_val v, cq_val *out)
 {
-    cq_visit_place place = { .outer = w->place, .whole = v };
-    void          *made  = cq_ptr_map_get(&w->made, v.u.box);
-    cq_status      status;
+    cq_visit_slot place = { .outer = w->place, .whole = v };
+    void         *made  = cq_ptr_map_get(&w->made, v.u.box);
+    cq_status     status;
 
     out->kind = v.kind;
     if (made) {

@@ -14,11 +14,11 @@ enum { CQ_VISIT_MAX_LEVELS = 200 }; /* of values inside of each other */
 typedef struct cq_visit cq_visit;
 
 /* Where a walk is: in which part of which container, and where that one is. */
-typedef struct cq_visit_place cq_visit_place;
-struct cq_visit_place {
-    const cq_visit_place *outer; /* NULL: the value that the walk began with */
-    cq_val                whole; /* a list, tuple or dict, or an object that was opened */
-    size_t                index; /* of the part */
+typedef struct cq_visit_slot cq_visit_slot;
+struct cq_visit_slot {
+    const cq_visit_slot *outer; /* NULL: the value that the walk began with */
+    cq_val               whole; /* a list, tuple or dict, or an object that was opened */
+    size_t               index; /* of the part */
 };
 
 struct cq_visit {
@@ -43,7 +43,7 @@ struct cq_visit {
     void *owner, *user; /* for those functions */
     int   levels;       /* that the walk is in */
 
-    const cq_visit_place *place; /* of the leaf of each or map; NULL: it is the whole value */
+    const cq_visit_slot *place; /* of the leaf of each or map; NULL: it is the whole value */
 
     cq_ptr_map made;   /* container -> its copy; with once, those that were met */
     cq_list   *copies; /* all of them */

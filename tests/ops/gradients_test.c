@@ -82,7 +82,7 @@ typedef struct trial {
     size_t        n_inputs, n_outputs;
     cq_tape      *tape;
     bool          confirmed;
-    char          why[CQ_ERROR_MESSAGE_SIZE + CQ_ERROR_PLACE_SIZE];
+    char          why[CQ_ERROR_MESSAGE_SIZE + CQ_ERROR_LOCATION_SIZE];
 } trial;
 
 static void complain(trial *k, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -54,7 +54,7 @@ static void report(const char *name, const char *why)
 typedef struct check {
     const json_t *one;
     bool          values;
-    char          why[CQ_ERROR_MESSAGE_SIZE + CQ_ERROR_PLACE_SIZE]; /* empty: all is well */
+    char          why[CQ_ERROR_MESSAGE_SIZE + CQ_ERROR_LOCATION_SIZE]; /* empty: all is well */
 } check;
 
 static void complain(check *k, const char *run, const char *format, ...)

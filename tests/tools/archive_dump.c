@@ -141,10 +141,10 @@ static cq_status dump_torchscript(const char *path)
     show("constants", t->constants);
     show("traced_inputs", t->traced_inputs);
     for (size_t i = 0; status == CQ_OK && cq_torchscript_code_at(t, i); i++) {
-        const cq_code  *code;
-        cq_python_place origin;
-        char            name[4096];
-        uint32_t        at = 0;
+        const cq_code     *code;
+        cq_python_location origin;
+        char               name[4096];
+        uint32_t           at = 0;
 
         snprintf(name, sizeof name, "%s.X", cq_torchscript_code_at(t, i));
         status = cq_torchscript_code(&code, t, name);

@@ -84,7 +84,7 @@ cq_status cq_track_set_stale(cq_tracks *tracks, cq_track *t, cq_track *by)
     return CQ_OK;
 }
 
-cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place at)
+cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_location at)
 {
     cq_track_list found = { 0 };
     cq_status     status;
@@ -103,12 +103,12 @@ cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place a
 
 cq_status cq_track_check(cq_track *t)
 {
-    char at[CQ_PLACE_SIZE];
+    char at[CQ_LOCATION_SIZE];
 
     t = cq_track_root(t);
     if (!t->stale)
         return CQ_OK;
-    cq_place_text(t->stale_at, at);
+    cq_location_text(t->stale_at, at);
     return cq_fail(CQ_E_UNSUPPORTED, NULL, "change a clone() instead",
                    "a tensor is used that may share its memory, depending on data, with one "
                    "that was changed in place%s%s",

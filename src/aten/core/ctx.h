@@ -4,7 +4,7 @@
 #define CQ_ATEN_CORE_CTX_H
 
 #include "aten/core/op.h"
-#include "base/place.h"
+#include "base/location.h"
 #include "base/vec.h"
 
 #include <calque/nn.h>
@@ -55,7 +55,7 @@ struct cq_ctx {
     const cq_scope           *scope;
     struct cq_module         *module;      /* that is being called; nn's */
     struct cq_module         *root_module; /* the outermost one */
-    cq_place                  place; /* of the call that is running, in the text of a program */
+    cq_location               place; /* of the call that is running, in the text of a program */
     const cq_listener        *listener;
     void                     *listener_self;
     const struct cq_observer *observer; /* of module calls (observe.h); NULL: none */

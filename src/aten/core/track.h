@@ -35,7 +35,7 @@ struct cq_track {
     cq_track *stale;           /* whose change may have changed it too (share.c); itself: several */
     cq_share *sources, *joins; /* what it may alias, depending on data; and the inverse
                                 * relation */
-    cq_place    stale_at;      /* where that was */
+    cq_location stale_at;      /* where that was */
     const void *group; /* members of one group are not related through common sources: each has
                         * its own list */
     uint32_t visited, marked; /* by a walk, and by a comparison of two walks */
@@ -94,7 +94,7 @@ cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
  * makes the aliases of a root stale; using a stale one is an error. */
 cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *source);
 cq_status cq_track_sources(cq_tracks *tracks, cq_track *t, cq_track_list *found);
-cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_place at);
+cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_location at);
 cq_status cq_track_set_stale(cq_tracks *tracks, cq_track *t, cq_track *by);
 cq_status cq_track_check(cq_track *t);
 

@@ -114,9 +114,9 @@ static cq_status conv_shape(cq_opcall *c)
 
         sizes[lead + i] = v.same         ? in
                           : v.transposed ? cq_conv_transposed_size(c, &v, i, in)
-                                         : cq_places(c, in, v.w->sizes[i + 2], v.window.stride[i],
-                                                     v.window.padding[i], v.after[i],
-                                                     v.window.dilation[i], false);
+                                         : cq_positions(c, in, v.w->sizes[i + 2],
+                                                        v.window.stride[i], v.window.padding[i],
+                                                        v.after[i], v.window.dilation[i], false);
         if (v.transposed && sizes[lead + i].value < 1)
             return cq_call_fail(c, CQ_E_TYPE, "the result would have size %lld",
                                 (long long)sizes[lead + i].value);
@@ -153,8 +153,8 @@ static void read_window(const cq_opcall *c, cq_window *w)
 static void window_places(cq_opcall *c, const cq_window *w, const cq_int *image, cq_int *places)
 {
     for (size_t i = 0; i < 2; i++)
-        places[i] = cq_places(c, image[i], cq_i(w->kernel[i]), w->stride[i], w->padding[i],
-                              w->padding[i], w->dilation[i], false);
+        places[i] = cq_positions(c, image[i], cq_i(w->kernel[i]), w->stride[i], w->padding[i],
+                                 w->padding[i], w->dilation[i], false);
 }
 
 static cq_status im2col_shape(cq_opcall *c)

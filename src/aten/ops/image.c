@@ -1,8 +1,8 @@
 /* Windows on images, and images with and without a batch axis. */
 #include "aten/ops/image.h"
 
-cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
-                 int64_t after, int64_t dilation, bool ceil_mode)
+cq_int cq_positions(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
+                    int64_t after, int64_t dilation, bool ceil_mode)
 {
     cq_symbols *symbols = c->cx->symbols;
     cq_int      reach =

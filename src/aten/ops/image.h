@@ -8,8 +8,8 @@
 
 /* The number of window positions along an axis. In ceil mode the last window may extend past the
  * end, but must start inside the feature map or the padding before it. Fails if there is none. */
-cq_int cq_places(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
-                 int64_t after, int64_t dilation, bool ceil_mode);
+cq_int cq_positions(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int64_t before,
+                    int64_t after, int64_t dilation, bool ceil_mode);
 
 /* Checks that x is an image with n spatial axes, with or without a batch axis. */
 cq_status cq_need_image(const cq_opcall *c, const cq_tensor *x, size_t n);

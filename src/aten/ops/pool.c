@@ -1,5 +1,5 @@
 /* Pools: the largest or the mean of the windows of an image. Output sizes are exactly
- * PyTorch's, ceil mode included (cq_places); images may come without a batch axis. */
+ * PyTorch's, ceil mode included (cq_positions); images may come without a batch axis. */
 #include "aten/ops/pool.h"
 
 /* Spatial axes of the operator: the digit in its name. */
@@ -49,9 +49,9 @@ static cq_status pool_shape(cq_opcall *c)
     lead = p.x->rank - p.n;
     memcpy(sizes, p.x->sizes, lead * sizeof *sizes);
     for (size_t i = 0; i < p.n; i++)
-        sizes[lead + i] =
-            cq_places(c, p.x->sizes[lead + i], cq_i(p.window.kernel[i]), p.window.stride[i],
-                      p.window.padding[i], p.window.padding[i], p.window.dilation[i], p.ceil_mode);
+        sizes[lead + i] = cq_positions(c, p.x->sizes[lead + i], cq_i(p.window.kernel[i]),
+                                       p.window.stride[i], p.window.padding[i], p.window.padding[i],
+                                       p.window.dilation[i], p.ceil_mode);
     cq_result(c, 0, p.x->dtype, p.x->rank, sizes);
     if (c->n_results > 1)
         cq_result(c, 1, CQ_DTYPE_I64, p.x->rank, sizes);

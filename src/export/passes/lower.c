@@ -325,7 +325,7 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
     /* As torch.onnx does with verbose=True. */
     if (n->place.source && l->ex->options.flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_ORIGINS))
         node->doc_string =
-            cq_onnx_text(l->model, cq_place_text(n->place, (char[CQ_PLACE_SIZE]){ 0 }));
+            cq_onnx_text(l->model, cq_location_text(n->place, (char[CQ_LOCATION_SIZE]){ 0 }));
 }
 
 /* Whether the type of a value is complete: inference could not add anything. */

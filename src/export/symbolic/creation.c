@@ -2,7 +2,7 @@
  * itself; others follow the sizes at run time. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 enum { MAX_CONSTANT = 1024 }; /* elements; a larger tensor of one number is made by a node */
 

@@ -5,7 +5,7 @@
  * A mask is replaced by the indices of its true elements (NonZero). Before opset 11 the indexed
  * dimensions are flattened and the indices are single numbers, for Gather and Scatter. */
 #include "export/symbolic/common.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 static bool is_mask(cq_sym *s, const cq_value *v)
 {

@@ -1,6 +1,6 @@
 /* Concatenation, repetition and permutation. Most operators of these families are composed of cat,
  * views and flip, and are decomposed. */
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 /* A slice with a negative step; before opset 10 there is none, and Gather is used. */
 static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
@@ -13,7 +13,7 @@ static cq_value *reversed(cq_sym *s, cq_value *x, int axis)
         return x;
     if (cq_sym_opset(s) < 10)
         return cq_sym_gather(
-            s, x, cq_sym_places(s, cq_int_sub(CQ_SYMBOLS(s), size, cq_i(1)), size, -1), axis);
+            s, x, cq_sym_positions(s, cq_int_sub(CQ_SYMBOLS(s), size, cq_i(1)), size, -1), axis);
     v = cq_sym_op(s, "Slice",
                   CQ_IN(x, cq_sym_const_i64s(s, &start, 1), cq_sym_const_i64s(s, &end, 1),
                         cq_sym_const_i64s(s, &axis64, 1), cq_sym_const_i64s(s, &step, 1)),

@@ -3,7 +3,7 @@
 #include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 #include "export/symbolic/host.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 #include <float.h>
 #include <math.h>
@@ -445,7 +445,7 @@ static cq_val iota(cq_sym_run *r, const cq_sym_args *e)
     if (e->n > 1) {
         cq_int start = whole(r, e, 1), n = whole(r, e, 0);
 
-        return cq_val_of_graph(r, cq_sym_places(r->s, start, n, (int64_t)number(r, e, 2, 1)));
+        return cq_val_of_graph(r, cq_sym_positions(r->s, start, n, (int64_t)number(r, e, 2, 1)));
     }
     if (cq_sym_is_graph(e->items[0]))
         return cq_val_of_graph(r, cq_sym_count_to(r->s, cq_sym_graph_of(r, e->items[0])));

@@ -3,7 +3,7 @@
  * exist. forms.c and arith.c build them. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/host.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 enum { MAX_PARTS = 256 };
 

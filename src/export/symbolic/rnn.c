@@ -5,7 +5,7 @@
  * place of batch_sizes, as long as only recurrent layers and unpacking read it. LSTMs with
  * projections are in rnn_projected.c. */
 #include "export/symbolic/common.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 typedef struct cell {
     const char *op; /* in ONNX */

@@ -1,5 +1,5 @@
 /* Writes elements one by one along a dimension, for lib/onnx/scatter.py. */
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 cq_value *cq_sym_corner(cq_sym *s, cq_value *src, cq_value *index)
 {

@@ -1,5 +1,5 @@
 /* A tensor and a mask in their common sizes, for lib/onnx/select.py. */
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 void cq_sym_spread(cq_sym *s, cq_value **x, cq_value **mask)
 {

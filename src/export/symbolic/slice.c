@@ -1,5 +1,5 @@
 /* Parts of tensors, and tensors with a part replaced. */
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 /* ---- lists of parts ---- */
 
@@ -30,7 +30,7 @@ static cq_status split_into(cq_sym *s, cq_value *x, int axis, const cq_int *size
 
             out[i] = cq_sym_opset(s) >= 10
                          ? cq_sym_slice(s, x, axis, start, end, 1)
-                         : cq_sym_gather(s, x, cq_sym_places(s, start, sizes[i], 1), axis);
+                         : cq_sym_gather(s, x, cq_sym_positions(s, start, sizes[i], 1), axis);
             start  = end;
         }
     }

@@ -1,6 +1,6 @@
 /* Order along a dimension and running sums, for lib/onnx/sort.py. */
 #include "export/symbolic/arith.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 /* The dtype that TopK is given for elements of d; NONE if order would suffer. */
 static cq_dtype orderable(const cq_sym *s, cq_dtype d)

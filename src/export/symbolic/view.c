@@ -2,7 +2,7 @@
  * the result are known, so any operator that sets them (view, flatten, unsqueeze of a symbolic
  * size) is one Reshape. */
 #include "base/warn.h"
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 /* Data-dependent sizes may be 1 or not, so the rank of the result is data-dependent. The following
  * nodes are built for the rank of the example. */

@@ -7,7 +7,7 @@
  * copied with channels innermost; a row of the window is then contiguous. */
 #include "kernel/conv/bconv.h"
 
-#include "base/lasting.h"
+#include "base/huge_pages.h"
 #include "base/thread.h"
 #include "kernel/matrix/bands.h"
 #include "kernel/conv/bconv_types.h"

@@ -76,8 +76,8 @@ static const conv_case cases[] = {
 
 static int64_t places(const conv_case *k, int i)
 {
-    return cq_window_places(k->size[i], k->kernel[i], k->stride[i], k->before[i], k->after[i],
-                            k->dilation[i], false);
+    return cq_window_positions(k->size[i], k->kernel[i], k->stride[i], k->before[i], k->after[i],
+                               k->dilation[i], false);
 }
 
 static cq_tensor *random_tensor(size_t rank, const int64_t *sizes, uint32_t seed)

@@ -53,8 +53,8 @@ static void check_pool(bool is_max, bool count, const int64_t *in, cq_window w, 
 
     ((float *)cq_tensor_data(x))[3] = NAN;
     for (int i = 0; i < 2; i++)
-        size[i] = cq_window_places(in[i], w.kernel[i], w.stride[i], w.padding[i], behind,
-                                   w.dilation[i] ? w.dilation[i] : 1, true);
+        size[i] = cq_window_positions(in[i], w.kernel[i], w.stride[i], w.padding[i], behind,
+                                      w.dilation[i] ? w.dilation[i] : 1, true);
     want = tensor_of(CQ_DTYPE_F32, SIZES(2, 11, size[0], size[1]), NULL);
     bx   = blocked(x);
     out =

@@ -140,7 +140,7 @@ TEST(conv, gradient_of_the_weight)
 static void check_paths(int64_t channels, int64_t out_channels, int64_t groups, int64_t size,
                         int64_t kernel, int64_t stride)
 {
-    int64_t    places = cq_window_places(size, kernel, stride, 1, 1, 1, false);
+    int64_t    places = cq_window_positions(size, kernel, stride, 1, 1, 1, false);
     cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(2, channels, size, size), 0), *out[3];
     cq_tensor *w = pattern(CQ_DTYPE_F32, SIZES(out_channels, channels / groups, kernel, kernel), 3);
     cq_window  window = { .stride = { stride, stride }, .padding = { 1, 1 } };

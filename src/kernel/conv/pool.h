@@ -1,6 +1,6 @@
 /* Pooling over windows of any number of spatial axes. Inputs are [batch, channel, in...]. Outputs
  * are preallocated; their sizes are the numbers of window positions, so the caller handles
- * ceil_mode (cq_window_places). Windows that extend past the border are clipped. Floats and
+ * ceil_mode (cq_window_positions). Windows that extend past the border are clipped. Floats and
  * integers; half precision is computed in float32. */
 #ifndef CQ_KERNEL_CONV_POOL_H
 #define CQ_KERNEL_CONV_POOL_H

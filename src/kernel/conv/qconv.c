@@ -3,7 +3,7 @@
  * is contiguous. */
 #include "kernel/conv/qconv.h"
 
-#include "base/lasting.h"
+#include "base/huge_pages.h"
 #include "base/thread.h"
 #include "kernel/isa.h"
 

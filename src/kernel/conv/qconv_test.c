@@ -83,8 +83,8 @@ static void set_element(void *q, int64_t i, int32_t x)
 
 static int64_t places(const conv_case *k, int i)
 {
-    return cq_window_places(k->size[i], k->kernel[i], k->stride[i], k->before[i], k->after[i],
-                            k->dilation[i], false);
+    return cq_window_positions(k->size[i], k->kernel[i], k->stride[i], k->before[i], k->after[i],
+                               k->dilation[i], false);
 }
 
 /* The sum of result (image, o, y, x), of numbers without their zero point. */

@@ -50,8 +50,8 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-int64_t cq_window_places(int64_t in, int64_t kernel, int64_t stride, int64_t padding_before,
-                         int64_t padding_after, int64_t dilation, bool ceil_mode)
+int64_t cq_window_positions(int64_t in, int64_t kernel, int64_t stride, int64_t padding_before,
+                            int64_t padding_after, int64_t dilation, bool ceil_mode)
 {
     int64_t room = in + padding_before + padding_after - dilation * (kernel - 1) - 1;
     int64_t n    = floor_div(room + (ceil_mode ? stride - 1 : 0), stride) + 1;

@@ -34,8 +34,8 @@ cq_status cq_slide_init(cq_slide *s, const cq_window *w, const cq_tensor *in, co
                         const cq_tensor *kernel);
 
 /* The number of window positions along this axis, with padding on both sides. */
-int64_t cq_window_places(int64_t in, int64_t kernel, int64_t stride, int64_t padding_before,
-                         int64_t padding_after, int64_t dilation, bool ceil_mode);
+int64_t cq_window_positions(int64_t in, int64_t kernel, int64_t stride, int64_t padding_before,
+                            int64_t padding_after, int64_t dilation, bool ceil_mode);
 
 /* The window positions [*lo, *hi) along axis for which offset (a kernel position times dilation) is
  * inside. */

@@ -218,8 +218,8 @@ static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
 
 static void check_attributes(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx_scope *scope)
 {
-    cq_map        names = { 0 };
-    cq_onnx_place place;
+    cq_map           names = { 0 };
+    cq_onnx_location place;
 
     for (uint32_t i = 0; i < node->attribute.n; i++) {
         const cq_onnx_attribute *a = node->attribute.items[i];
@@ -262,7 +262,7 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
 static void check_nodes(cq_onnx_check *c, cq_onnx_node *const *nodes, uint32_t n,
                         cq_onnx_scope *scope)
 {
-    cq_onnx_place place;
+    cq_onnx_location place;
 
     for (uint32_t i = 0; i < n && c->status == CQ_OK; i++) {
         const cq_onnx_node *node = nodes[i];
@@ -324,7 +324,7 @@ static void check_type(cq_onnx_check *c, const cq_onnx_type *type)
 /* Subgraphs may omit types: the enclosing node determines them. */
 static void check_values(cq_onnx_check *c, const cq_onnx_value_infos *values, const char *kind)
 {
-    cq_onnx_place place;
+    cq_onnx_location place;
 
     for (uint32_t i = 0; i < values->n; i++) {
         const cq_onnx_value_info *value = values->items[i];
@@ -357,8 +357,8 @@ static void check_initializer_name(cq_onnx_check *c, const char *name, cq_map *s
 
 static void check_initializers(cq_onnx_check *c, const cq_onnx_graph *graph, cq_onnx_scope *scope)
 {
-    cq_map        seen = { 0 };
-    cq_onnx_place place;
+    cq_map           seen = { 0 };
+    cq_onnx_location place;
 
     for (uint32_t i = 0; i < graph->initializer.n; i++) {
         const cq_onnx_tensor *tensor = graph->initializer.items[i];
@@ -382,8 +382,8 @@ static void check_initializers(cq_onnx_check *c, const cq_onnx_graph *graph, cq_
 
 static void check_graph(cq_onnx_check *c, const cq_onnx_graph *graph, const cq_onnx_scope *around)
 {
-    cq_onnx_scope scope = { .parent = around };
-    cq_onnx_place place;
+    cq_onnx_scope    scope = { .parent = around };
+    cq_onnx_location place;
 
     cq_onnx_enter(c, &place, "graph", graph->name, 0);
     if (!*text_of(graph->name))
@@ -499,11 +499,11 @@ static cq_status find_recursion(cq_onnx_check *c, const cq_map *by_key, uint8_t 
 
 static cq_status check_functions(cq_onnx_check *c)
 {
-    uint32_t      n      = c->m->functions.n;
-    cq_map        by_key = { 0 };
-    uint8_t      *state  = cq_zalloc(n);
-    cq_status     status = state ? CQ_OK : CQ_E_NO_MEMORY;
-    cq_onnx_place place;
+    uint32_t         n      = c->m->functions.n;
+    cq_map           by_key = { 0 };
+    uint8_t         *state  = cq_zalloc(n);
+    cq_status        status = state ? CQ_OK : CQ_E_NO_MEMORY;
+    cq_onnx_location place;
 
     for (uint32_t i = 0; i < n && status == CQ_OK; i++) {
         const cq_onnx_function *function = c->m->functions.items[i];

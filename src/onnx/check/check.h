@@ -76,13 +76,13 @@ typedef enum cq_onnx_rule {
 
 enum { CQ_ONNX_MAX_FINDINGS = 1000 }; /* then TOO_MANY, and no more */
 
-typedef struct cq_onnx_place cq_onnx_place;
-struct cq_onnx_place {
-    const cq_onnx_place *parent;
-    const char          *kind;  /* "node" */
-    const char          *name;  /* its own, may be NULL or "" */
-    const char          *extra; /* its operator, may be NULL */
-    size_t               index; /* shown if there is no name */
+typedef struct cq_onnx_location cq_onnx_location;
+struct cq_onnx_location {
+    const cq_onnx_location *parent;
+    const char             *kind;  /* "node" */
+    const char             *name;  /* its own, may be NULL or "" */
+    const char             *extra; /* its operator, may be NULL */
+    size_t                  index; /* shown if there is no name */
 };
 
 /* Visible names: those of a graph, then those of the enclosing graphs. */
@@ -94,14 +94,14 @@ struct cq_onnx_scope {
 
 typedef struct cq_onnx_check {
     const cq_onnx_model *m;
-    const cq_map        *opsets;     /* domain to cq_onnx_opset: imports of model or function */
-    cq_map               all_opsets; /* of the model, and of functions for domains that the model
-                                      * lacks */
-    const cq_onnx_place *place;      /* where the rules are now */
-    int                  n_graphs;   /* graphs around this one; 0: the main graph */
-    bool                 in_function;
-    cq_onnx_findings    *findings;
-    cq_status            status; /* of the checker itself: out of memory */
+    const cq_map        *opsets;      /* domain to cq_onnx_opset: imports of model or function */
+    cq_map               all_opsets;  /* of the model, and of functions for domains that the model
+                                       * lacks */
+    const cq_onnx_location *place;    /* where the rules are now */
+    int                     n_graphs; /* graphs around this one; 0: the main graph */
+    bool                    in_function;
+    cq_onnx_findings       *findings;
+    cq_status               status; /* of the checker itself: out of memory */
 } cq_onnx_check;
 
 /* Reports a finding at the current location. */
@@ -109,7 +109,7 @@ void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 
 /* Enter and leave a location: the struct is on the caller's stack. */
-void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, const char *name,
+void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *place, const char *kind, const char *name,
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
 

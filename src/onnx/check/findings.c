@@ -50,10 +50,10 @@ CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findin
     return index < findings->list.n ? &findings->list.items[index] : NULL;
 }
 
-void cq_onnx_enter(cq_onnx_check *c, cq_onnx_place *place, const char *kind, const char *name,
+void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *place, const char *kind, const char *name,
                    size_t index)
 {
-    *place   = (cq_onnx_place){ .parent = c->place, .kind = kind, .name = name, .index = index };
+    *place   = (cq_onnx_location){ .parent = c->place, .kind = kind, .name = name, .index = index };
     c->place = place;
 }
 
@@ -64,7 +64,7 @@ void cq_onnx_leave(cq_onnx_check *c)
 
 /* Outermost first: "graph main > node /conv/Conv (Conv)". The chain is as deep as messages
  * may be nested, so recursion is fine. */
-static void add_place(cq_str *s, const cq_onnx_place *place)
+static void add_place(cq_str *s, const cq_onnx_location *place)
 {
     if (place->parent) {
         add_place(s, place->parent);

@@ -49,9 +49,9 @@ static void describe(cq_str *s, const cq_diff_value *v)
 
 static cq_status compare_weights(cq_diff *d, const cq_diff_value *a, const cq_diff_value *b)
 {
-    cq_onnx_place place;
-    cq_str        why    = { 0 };
-    cq_status     status = cq_diff_tensors(&why, d, a->tensor, b->tensor);
+    cq_onnx_location place;
+    cq_str           why    = { 0 };
+    cq_status        status = cq_diff_tensors(&why, d, a->tensor, b->tensor);
 
     cq_onnx_enter(&d->c, &place, "weight", a->name, 0);
     if (strcmp(a->name, b->name) != 0)
@@ -124,7 +124,7 @@ static cq_status compare_indexed(cq_diff *d, const cq_onnx_node *a, const cq_onn
                                  const cq_map *of_a, const cq_map *of_b, const cq_diff_scope *sa,
                                  const cq_diff_scope *sb)
 {
-    cq_onnx_place place;
+    cq_onnx_location place;
 
     for (uint32_t i = 0; i < a->attribute.n; i++) {
         const cq_onnx_attribute *x      = a->attribute.items[i];
@@ -189,7 +189,7 @@ static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_
 /* Nodes that only B has are reported before the next node of A that has a partner after them. */
 static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uint32_t to)
 {
-    cq_onnx_place place;
+    cq_onnx_location place;
 
     for (; *from < to; ++*from) {
         const cq_onnx_node *node = b->nodes[*from];
@@ -205,8 +205,8 @@ static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uin
 
 static cq_status compare_bodies(cq_diff *d, cq_diff_scope *a, cq_diff_scope *b)
 {
-    uint32_t      seen = 0; /* nodes of B up to here have been reported */
-    cq_onnx_place place;
+    uint32_t         seen = 0; /* nodes of B up to here have been reported */
+    cq_onnx_location place;
 
     CQ_TRY(cq_diff_pair(a, b));
     for (uint32_t i = 0; i < a->n_nodes; i++) {
@@ -242,8 +242,8 @@ static void add_type(cq_str *s, const cq_onnx_type *type)
 static void compare_types(cq_diff *d, const char *kind, const cq_onnx_value_infos *a,
                           const cq_onnx_value_infos *b, bool is_inner)
 {
-    cq_onnx_place place;
-    cq_str        why = { 0 };
+    cq_onnx_location place;
+    cq_str           why = { 0 };
 
     if (a->n != b->n)
         cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_SIGNATURE, "there are %u %ss in A and %u in B",
@@ -282,9 +282,9 @@ static cq_status compare_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onn
 static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_graph *b,
                              const cq_diff_scope *around_a, const cq_diff_scope *around_b)
 {
-    cq_diff_scope sa = { 0 }, sb = { 0 };
-    cq_onnx_place place;
-    cq_status     status;
+    cq_diff_scope    sa = { 0 }, sb = { 0 };
+    cq_onnx_location place;
+    cq_status        status;
 
     cq_onnx_enter(&d->c, &place, "graph", a->name, 0);
     status = cq_diff_open_graph(&sa, d->arena, a, around_a);
@@ -323,7 +323,7 @@ static cq_status compare_functions(cq_diff *d, const cq_onnx_function *a, const 
 
 static cq_status diff_indexed_functions(cq_diff *d, const cq_map *of_a, const cq_map *of_b)
 {
-    cq_onnx_place           place;
+    cq_onnx_location        place;
     const cq_onnx_function *a, *b;
 
     for (uint32_t i = 0; i < d->a->functions.n; i++) {

@@ -292,7 +292,7 @@ static cq_status see_pool(cq_img_pass *p, cq_rt_node_step *s)
     if (taps > CQ_BLOCKED_POOL_TAPS)
         return CQ_OK;
     s->out[0]->shape.channels = s->in[0]->shape.channels;
-    cq_img_see_places(&s->out[0]->shape, s, &s->in[0]->shape, NULL);
+    cq_img_see_positions(&s->out[0]->shape, s, &s->in[0]->shape, NULL);
     return CQ_OK;
 }
 

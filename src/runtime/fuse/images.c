@@ -83,8 +83,8 @@ static cq_rt_fused *fused_new(cq_img_pass *p, cq_rt_node_step *s)
 }
 
 /* The number of window positions on a feature map, if known. */
-void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
-                       const cq_tensor *weight)
+void cq_img_see_positions(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
+                          const cq_tensor *weight)
 {
     const bool       is_transposed = !strcmp(s->step.node->op_type, "ConvTranspose");
     cq_rt            rt            = cq_img_attributes(s);
@@ -99,7 +99,7 @@ void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_s
         return;
     if (cq_rt_window_read(&w, &rt, x, weight) != CQ_OK ||
         (is_transposed ? cq_rt_transposed_sizes(&sizes, &w, &rt, x)
-                       : cq_rt_window_places(sizes.at + 2, &w, x)) != CQ_OK)
+                       : cq_rt_window_positions(sizes.at + 2, &w, x)) != CQ_OK)
         return;
     out->size[0] = sizes.at[2];
     out->size[1] = sizes.at[3];
@@ -229,7 +229,7 @@ static cq_status see_conv(cq_img_pass *p, cq_rt_node_step *s, bool is_transposed
     if (!w || w->rank != 4 || !x || !cq_img_has_one_output(s))
         return CQ_OK;
     y = s->out[0];
-    cq_img_see_places(&y->shape, s, &x->shape, w);
+    cq_img_see_positions(&y->shape, s, &x->shape, w);
     if (!conv_spec(&spec, s, is_transposed) ||
         (cq_img_is(x) && x->shape.channels != cq_size_of(w, is_transposed ? 0 : 1) * spec.groups))
         return CQ_OK;

@@ -43,7 +43,7 @@ cq_status cq_img_see_norm(cq_img_pass *p, cq_rt_node_step *s);
 /* The same step on blocked feature maps; other inputs are unchanged. */
 cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s);
 
-/* picks.c: channel gathers. */
+/* channel_gathers.c: channel gathers. */
 cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s);
@@ -69,8 +69,8 @@ void         cq_img_absorb(cq_rt_fused *f, cq_rt_node_step *s);
 bool cq_img_limits(float *lo, float *hi, const cq_rt_node_step *s);
 
 /* The number of window positions on a feature map, if known. */
-void cq_img_see_places(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
-                       const cq_tensor *weight);
+void cq_img_see_positions(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
+                          const cq_tensor *weight);
 
 /* ---- writing steps ---- */
 

@@ -2,7 +2,7 @@
  * the caller, because they are outputs or are read by an inner graph, are still computed. */
 #include "runtime/fuse/build.h"
 
-#include "base/lasting.h"
+#include "base/huge_pages.h"
 
 #include <string.h>
 
@@ -125,15 +125,15 @@ static cq_status optimize_layers(cq_rt_builder *b, cq_rt_plan *plan)
 
 cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan)
 {
-    cq_lasting *before;
-    cq_status   status;
+    cq_huge_pages *before;
+    cq_status      status;
 
     cq_rt_count_uses(b);
     remove_noops(b);
     cq_rt_count_uses(b);
-    before = cq_lasting_begin(weights_of(b));
+    before = cq_huge_pages_begin(weights_of(b));
     status = optimize_layers(b, plan);
-    cq_lasting_end(before);
+    cq_huge_pages_end(before);
     CQ_TRY(status);
     cq_rt_count_uses(b);
     CQ_TRY(cq_rt_optimize_norms(b));

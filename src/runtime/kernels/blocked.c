@@ -209,7 +209,7 @@ static cq_status pool(cq_rt *rt)
     x4 = seen_plain(&image, x, p->channels);
     CQ_TRY(cq_rt_window_read(&w, rt, x4, NULL));
     cq_rt_sizes_of(&plain, x4);
-    CQ_TRY(cq_rt_window_places(plain.at + 2, &w, x4));
+    CQ_TRY(cq_rt_window_positions(plain.at + 2, &w, x4));
     blocked_sizes(&sizes, &plain);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
     if (!cq_tensor_numel(y))

@@ -267,8 +267,8 @@ static cq_status col2im(cq_rt *rt)
             !is_size(image.at[i]) || (w.padding[i] && !is_size(w.padding[i])) ||
             (after && !is_size(after)) || __builtin_mul_overflow(taps, block.at[i], &taps))
             return cq_rt_misfit(x, cq_rt_in(rt, 2));
-        places[i] = cq_window_places(image.at[i], block.at[i], w.stride[i], w.padding[i], after,
-                                     w.dilation[i], false);
+        places[i] = cq_window_positions(image.at[i], block.at[i], w.stride[i], w.padding[i], after,
+                                        w.dilation[i], false);
         sizes.at[sizes.rank++] = image.at[i];
     }
     if (cq_size_of(x, 1) % taps)

@@ -319,7 +319,7 @@ static cq_status qmax_pool(cq_rt *rt)
 
     x4 = cq_rt_image_of(&image, cq_size_of(x, 0), p->channels, cq_size_of(x, 1), cq_size_of(x, 2));
     CQ_TRY(cq_rt_window_read(&w, rt, x4, NULL));
-    CQ_TRY(cq_rt_window_places(places, &w, x4));
+    CQ_TRY(cq_rt_window_positions(places, &w, x4));
     sizes_of_image(&sizes, cq_size_of(x, 0), places[0], places[1], p->channels);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
     if (!cq_tensor_numel(y))

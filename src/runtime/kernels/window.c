@@ -96,13 +96,13 @@ cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, co
     return read_padding(out, rt, x);
 }
 
-cq_status cq_rt_window_places(int64_t *out, const cq_rt_window *w, const cq_tensor *x)
+cq_status cq_rt_window_positions(int64_t *out, const cq_rt_window *w, const cq_tensor *x)
 {
     for (int i = 0; i < w->n; i++) {
         int64_t in = cq_size_of(x, (size_t)i + 2);
 
-        out[i] = cq_window_places(in, w->w.kernel[i], w->w.stride[i], w->w.padding[i], w->after[i],
-                                  w->w.dilation[i], w->is_ceil);
+        out[i] = cq_window_positions(in, w->w.kernel[i], w->w.stride[i], w->w.padding[i],
+                                     w->after[i], w->w.dilation[i], w->is_ceil);
         if (out[i] < 0)
             return cq_fail(CQ_E_TYPE, NULL, NULL,
                            "a window of %" PRId64 " does not fit in %" PRId64 " and its padding",
@@ -128,7 +128,7 @@ cq_status cq_rt_conv_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const c
     out->rank  = x->rank;
     out->at[0] = cq_size_of(x, 0);
     out->at[1] = cq_size_of(weight, 0);
-    return cq_rt_window_places(out->at + 2, w, x);
+    return cq_rt_window_positions(out->at + 2, w, x);
 }
 
 static cq_status conv(cq_rt *rt)
@@ -209,7 +209,7 @@ static cq_status pool_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const 
     out->rank  = x->rank;
     out->at[0] = cq_size_of(x, 0);
     out->at[1] = cq_size_of(x, 1);
-    return cq_rt_window_places(out->at + 2, w, x);
+    return cq_rt_window_positions(out->at + 2, w, x);
 }
 
 /* Converts indices in a plane to indices in the whole tensor, in row-major or column-major

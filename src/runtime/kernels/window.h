@@ -17,7 +17,7 @@ typedef struct cq_rt_window {
 cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, const cq_tensor *w);
 
 /* The number of window positions on each axis of x; not negative. */
-cq_status cq_rt_window_places(int64_t *out, const cq_rt_window *w, const cq_tensor *x);
+cq_status cq_rt_window_positions(int64_t *out, const cq_rt_window *w, const cq_tensor *x);
 
 /* The shared part of Conv, ConvInteger and QLinearConv: the output's sizes, with all shapes
  * checked. */

@@ -262,12 +262,12 @@ cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
 {
     const cq_node *node = guess_of(ev, v);
-    char           place[CQ_PLACE_SIZE];
+    char           place[CQ_LOCATION_SIZE];
 
     if (!node)
         return CQ_OK;
     return cq_fail(
-        CQ_E_UNSUPPORTED, cq_place_text(ev->cx->place, place),
+        CQ_E_UNSUPPORTED, cq_location_text(ev->cx->place, place),
         "say what it computes, in TorchScript (--define), or unpack its results: "
         "a, b = …",
         "whether an item of what %s returns is one of its results, or a part of its only "
@@ -277,13 +277,13 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
 
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)
 {
-    char message[CQ_ERROR_MESSAGE_SIZE], place[CQ_PLACE_SIZE];
+    char message[CQ_ERROR_MESSAGE_SIZE], place[CQ_LOCATION_SIZE];
 
     if (status == CQ_OK || !ev->guess)
         return status;
     snprintf(message, sizeof message, "%s", cq_last_error()->message);
     not_known(ev->guess);
-    cq_error_add_where(status, "%s", cq_place_text(ev->guess_place, place));
+    cq_error_add_where(status, "%s", cq_location_text(ev->guess_place, place));
     return cq_error_add_excerpt(status, "with a guessed result: %s", message);
 }
 

@@ -103,8 +103,8 @@ static cq_status forget(cq_eval *ev, cq_val list)
         if (cq_val_container(f->values.items[i]) != p)
             continue;
         CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_UNDEFINED, CQ_LOST, &nothing));
-        CQ_TRY(cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = i },
-                            nothing));
+        CQ_TRY(cq_slot_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = i },
+                           nothing));
     }
     if (cq_val_container_refs(list) > cq_eval_bookkeeping(ev, p))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "change a copy() instead",
@@ -165,7 +165,7 @@ cq_status cq_carry_relate(cq_carry *c, const void *group)
         cq_val nothing;
 
         CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_UNDEFINED, CQ_LOST, &nothing));
-        CQ_TRY(cq_place_set(c->ev, &c->lost.items[i], nothing));
+        CQ_TRY(cq_slot_set(c->ev, &c->lost.items[i], nothing));
     }
     for (size_t i = 0; i < c->stale.n; i++)
         CQ_TRY(cq_track_set_stale(tracks, c->stale.items[i], c->stale.items[i]));

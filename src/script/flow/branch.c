@@ -90,7 +90,7 @@ static cq_status join_all(cq_join *j, cq_val *result)
         CQ_TRY_OR_DONE(cq_join_values(j, j->paths[0]->result, j->paths[1]->result, result));
     CQ_TRY_OR_DONE(join_changes(j, true, &all));
     for (size_t i = 0; i < all.n; i++)
-        CQ_TRY_OR_DONE(cq_place_set(j->ev, all.items[i].place, all.items[i].value));
+        CQ_TRY_OR_DONE(cq_slot_set(j->ev, all.items[i].place, all.items[i].value));
 done:
     cq_vec_clear(&all);
     return status;
@@ -145,7 +145,7 @@ typedef struct position {
     unsigned        depth, operators;
     int             levels;
     const cq_scope *scope;
-    cq_place        place;
+    cq_location     place;
     bool            in_grid, no_grad;
 } position;
 
@@ -175,10 +175,10 @@ static void return_to(cq_eval *ev, const position *p)
 /* A side that the example does not come to and that no graph can hold is left out. */
 static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq_val *result)
 {
-    char place[CQ_PLACE_SIZE];
+    char place[CQ_LOCATION_SIZE];
 
     return_to(j->ev, p);
-    cq_warn(cq_place_text(p->place, place),
+    cq_warn(cq_location_text(p->place, place),
             "the branch that the example does not come to cannot be exported (%s): a run that "
             "comes to it fails; --constant makes the argument that selects it a part of the "
             "program",

@@ -234,11 +234,11 @@ static cq_status put_all(cq_carry *c, leaf_fn fn)
     walk w = { .c = c, .fn = fn };
 
     for (size_t i = 0; i < c->places.n; i++) {
-        cq_carried_place *p = &c->places.items[i];
-        cq_val            v;
+        cq_carried_slot *p = &c->places.items[i];
+        cq_val           v;
 
         CQ_TRY(walk_leaves(&w, p->start, p->start, &v));
-        CQ_TRY(cq_place_set(c->ev, &p->place, v));
+        CQ_TRY(cq_slot_set(c->ev, &p->place, v));
     }
     return CQ_OK;
 }
@@ -303,14 +303,14 @@ cq_status cq_carry_end(cq_carry *c)
     c->again = false;
     for (size_t i = 0; i < c->places.n; i++)
         if (!cq_form_is_same(c->ev, c->places.items[i].start,
-                             cq_place_value(&c->places.items[i].place)))
+                             cq_slot_value(&c->places.items[i].place)))
             c->again = true;
     if (c->again)
         return CQ_OK; /* another form first */
     for (size_t i = 0; i < c->places.n; i++) {
         cq_val ignored;
 
-        CQ_TRY(walk_leaves(&w, c->places.items[i].start, cq_place_value(&c->places.items[i].place),
+        CQ_TRY(walk_leaves(&w, c->places.items[i].start, cq_slot_value(&c->places.items[i].place),
                            &ignored));
     }
     for (size_t i = 0; i < c->n; i++)
@@ -367,10 +367,10 @@ static cq_status widen(cq_carry *c)
 static bool is_known(const cq_carry *c, const cq_change *place)
 {
     for (size_t i = 0; i < c->places.n; i++)
-        if (cq_place_same(&c->places.items[i].place, place))
+        if (cq_slot_same(&c->places.items[i].place, place))
             return true;
     for (size_t i = 0; i < c->lost.n; i++)
-        if (cq_place_same(&c->lost.items[i], place))
+        if (cq_slot_same(&c->lost.items[i], place))
             return true;
     return false;
 }
@@ -380,10 +380,10 @@ static bool is_lost(cq_val v)
     return cq_val_is_undefined(v) && strcmp(cq_object_of(v)->text, CQ_LOST) == 0;
 }
 
-static cq_status set_start(cq_carry *c, cq_carried_place *p, cq_val start)
+static cq_status set_start(cq_carry *c, cq_carried_slot *p, cq_val start)
 {
     cq_val_set(&p->start, start);
-    return cq_place_set(c->ev, &p->place, start);
+    return cq_slot_set(c->ev, &p->place, start);
 }
 
 /* A slot that holds the same tensor or list as before did not change, even if the contents did: the
@@ -430,7 +430,7 @@ cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
     cq_val    start, holder = CQ_NONE;
     cq_change p = *place;
 
-    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, cq_place_value(place), form, &start));
+    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, cq_slot_value(place), form, &start));
     CQ_TRY(own_copy(c, place, &start));
     p.old = CQ_NONE;
     if (p.kind == CQ_CHANGE_LIST)
@@ -441,13 +441,13 @@ cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
         holder = cq_val_of_object(p.where);
     CQ_TRY(cq_vec_push(&c->holders, holder));
     cq_val_retain(holder);
-    CQ_TRY(cq_vec_push(&c->places, (cq_carried_place){ p, CQ_NONE }));
+    CQ_TRY(cq_vec_push(&c->places, (cq_carried_slot){ p, CQ_NONE }));
     return set_start(c, &c->places.items[c->places.n - 1], start);
 }
 
 static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)
 {
-    cq_val     before    = cq_place_value(place);
+    cq_val     before    = cq_slot_value(place);
     cq_object *undefined = cq_object_as(before, CQ_OBJECT_UNDEFINED);
     cq_change  p         = *place;
 
@@ -491,8 +491,8 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
     bool changed = false;
 
     for (size_t i = 0; i < c->places.n; i++) {
-        cq_carried_place *p   = &c->places.items[i];
-        cq_val            end = cq_path_contents(path, cq_path_value(path, &p->place)), start;
+        cq_carried_slot *p   = &c->places.items[i];
+        cq_val           end = cq_path_contents(path, cq_path_value(path, &p->place)), start;
 
         if (cq_form_is_same(c->ev, p->start, end))
             continue;

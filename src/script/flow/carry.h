@@ -27,10 +27,10 @@ typedef struct cq_carry_share {
     cq_track *track;
 } cq_carry_share;
 
-typedef struct cq_carried_place {
+typedef struct cq_carried_slot {
     cq_change place; /* retained by an entry of holders */
     cq_val    start; /* in the form that every iteration leaves it in; retained */
-} cq_carried_place;
+} cq_carried_slot;
 
 typedef struct cq_carry      cq_carry;
 typedef struct cq_carry_note cq_carry_note; /* recall.c */
@@ -43,7 +43,7 @@ struct cq_carry {
     cq_span   at;
     bool      again; /* the form changed: the body is to be explored once more */
 
-    CQ_VEC(cq_carried_place) places;
+    CQ_VEC(cq_carried_slot) places;
     CQ_VEC(cq_track *) tracks;
     CQ_VEC(cq_change)
     lost; /* variables that an iteration leaves without their list

@@ -6,12 +6,12 @@
 
 /* ---- slots ---- */
 
-bool cq_place_same(const cq_change *a, const cq_change *b)
+bool cq_slot_same(const cq_change *a, const cq_change *b)
 {
     return a->kind == b->kind && a->where == b->where && a->index == b->index;
 }
 
-cq_val cq_place_value(const cq_change *p)
+cq_val cq_slot_value(const cq_change *p)
 {
     switch (p->kind) {
     case CQ_CHANGE_SLOT: return ((cq_frame *)p->where)->values.items[p->index];
@@ -46,7 +46,7 @@ static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
     return status;
 }
 
-cq_status cq_place_restore(const cq_change *p)
+cq_status cq_slot_restore(const cq_change *p)
 {
     switch (p->kind) {
     case CQ_CHANGE_SLOT: cq_val_set(&((cq_frame *)p->where)->values.items[p->index], p->old); break;
@@ -93,7 +93,7 @@ static cq_status copy_dict(const cq_dict *dict, cq_val *out)
 
 static cq_status snapshot(const cq_change *p, cq_change *out)
 {
-    const cq_val v      = cq_place_value(p);
+    const cq_val v      = cq_slot_value(p);
     cq_status    status = CQ_OK;
 
     *out     = *p;
@@ -157,21 +157,21 @@ cq_status cq_eval_will_change(cq_eval *ev, cq_val v)
     return cq_ptr_map_set(&ev->noted, where, (void *)(uintptr_t)ev->journal.n);
 }
 
-cq_status cq_place_set(cq_eval *ev, const cq_change *p, cq_val v)
+cq_status cq_slot_set(cq_eval *ev, const cq_change *p, cq_val v)
 {
     cq_change now = { .kind = p->kind, .where = p->where, .index = p->index, .old = v };
 
     if (p->kind == CQ_CHANGE_LIST || p->kind == CQ_CHANGE_DICT)
-        CQ_TRY(cq_eval_will_change(ev, cq_place_value(p)));
+        CQ_TRY(cq_eval_will_change(ev, cq_slot_value(p)));
     else if (ev->journaling)
         CQ_TRY(cq_changes_add(&ev->journal, p));
-    return cq_place_restore(&now);
+    return cq_slot_restore(&now);
 }
 
 const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
 {
     for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_place_same(&path->changes.items[i], place))
+        if (cq_slot_same(&path->changes.items[i], place))
             return &path->changes.items[i];
     return NULL;
 }
@@ -202,7 +202,7 @@ static cq_status take_back(cq_eval *ev, size_t mark)
         cq_change *p = &ev->journal.items[ev->journal.n - 1];
 
         if (p->where && status == CQ_OK)
-            status = cq_place_restore(p);
+            status = cq_slot_restore(p);
         cq_change_release(p);
         ev->journal.n--;
     }
@@ -344,7 +344,7 @@ int cq_eval_bookkeeping(const cq_eval *ev, const void *p)
 bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v)
 {
     const void *p    = cq_val_container(v);
-    int         held = count_in_path(path, p) + (place ? count_in(cq_place_value(place), p, 0) : 0);
+    int         held = count_in_path(path, p) + (place ? count_in(cq_slot_value(place), p, 0) : 0);
 
     return held + cq_eval_bookkeeping(ev, p) >= cq_val_container_refs(v);
 }
@@ -353,7 +353,7 @@ cq_val cq_path_value(const cq_path *path, const cq_change *place)
 {
     const cq_change *change = cq_path_change(path, place);
 
-    return change ? change->old : cq_place_value(place);
+    return change ? change->old : cq_slot_value(place);
 }
 
 cq_val cq_path_contents(const cq_path *path, cq_val v)

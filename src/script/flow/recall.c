@@ -281,7 +281,7 @@ static cq_status recall_losses(cq_carry *c, const cq_carry_note *n)
             CQ_TRY(cq_vec_push(&c->stale, place.where));
     for (size_t i = 0; i < n->lost.n; i++)
         if (find_place(c->ev, &n->lost.items[i], &place) &&
-            !cq_val_is_undefined(cq_place_value(&place)))
+            !cq_val_is_undefined(cq_slot_value(&place)))
             CQ_TRY(cq_vec_push(&c->lost, place));
     return CQ_OK;
 }

@@ -93,8 +93,8 @@ static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix,
             if ((cq_object_as(a->value, CQ_OBJECT_INSTANCE) != NULL) != children)
                 continue;
             snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
-            CQ_TRY(cq_vec_push(&g->places, (cq_guard_place){ cq_name(g->ev->program, path), object,
-                                                             i, a->value }));
+            CQ_TRY(cq_vec_push(
+                &g->places, (cq_guard_slot){ cq_name(g->ev->program, path), object, i, a->value }));
             cq_val_retain(a->value);
             CQ_TRY(save_value(g, a->value, path, depth));
         }
@@ -152,9 +152,9 @@ cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
 static void put_back(cq_guard *g)
 {
     for (size_t i = 0; i < g->places.n; i++) {
-        const cq_guard_place *p = &g->places.items[i];
+        const cq_guard_slot *p = &g->places.items[i];
 
-        cq_place_restore(&(cq_change){
+        cq_slot_restore(&(cq_change){
             .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
     }
     /* Memory may be exhausted, so contents are swapped with the copies instead of being copied. */
@@ -277,7 +277,7 @@ static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same,
     return CQ_OK;
 }
 
-cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *p, bool *changed)
+cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_slot *p, bool *changed)
 {
     bool      same = true;
     cq_status status =

@@ -6,19 +6,19 @@
 #include "script/script.h"
 
 /* An attribute of a module, or of an object that one holds. */
-typedef struct cq_guard_place {
+typedef struct cq_guard_slot {
     const char *path; /* from the root, "encoder.h"; interned by the program */
     cq_object  *object;
     size_t      index;
     cq_val      old; /* retained; what lists and dicts held is in the guard */
-} cq_guard_place;
+} cq_guard_slot;
 
 typedef struct cq_guard {
     cq_eval *ev;
-    CQ_VEC(cq_guard_place) places; /* in the order of the modules' tree */
-    cq_changes containers;         /* the old contents of all lists and dicts */
-    cq_ptr_map seen;               /* objects and containers; storages of tensors */
-    cq_visit   walk;               /* over all values, then over those after the call */
+    CQ_VEC(cq_guard_slot) places; /* in the order of the modules' tree */
+    cq_changes containers;        /* the old contents of all lists and dicts */
+    cq_ptr_map seen;              /* objects and containers; storages of tensors */
+    cq_visit   walk;              /* over all values, then over those after the call */
     CQ_VEC(struct {
         cq_storage *storage;
         void       *bytes;
@@ -36,7 +36,7 @@ cq_val cq_guard_old(const cq_guard *g, cq_val v);
 
 /* Whether a slot of a capture has changed. The capture is over: results for containers are not
  * cached. */
-cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_place *place, bool *changed);
+cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_slot *place, bool *changed);
 
 /* References to a list or dict that the guard has. */
 int cq_guard_refs(const cq_guard *g, const void *container);

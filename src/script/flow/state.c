@@ -37,7 +37,7 @@ void cq_script_state_free(cq_script_state *state)
 }
 
 /* The variable of a slot; NULL: none. */
-static const cq_state_var *var_at(const cq_script_state *state, const cq_guard_place *p)
+static const cq_state_var *var_at(const cq_script_state *state, const cq_guard_slot *p)
 {
     for (size_t i = 0; i < state->vars.n; i++)
         if (state->vars.items[i].object == p->object && state->vars.items[i].index == p->index)
@@ -160,7 +160,7 @@ static void put_aliases(const cq_script_state *state, cq_guard *g, const cq_stat
     if (v.kind != CQ_VAL_TENSOR || var->form.kind != CQ_VAL_TENSOR)
         return;
     for (size_t i = 0; i < g->places.n; i++) {
-        const cq_guard_place *p = &g->places.items[i];
+        const cq_guard_slot *p = &g->places.items[i];
 
         if (p->old.kind == CQ_VAL_TENSOR && shows_the_same(p->old.u.tensor, var->form.u.tensor) &&
             !var_at(state, p))
@@ -444,7 +444,7 @@ static bool was_read(const cq_guard *g, cq_val old)
 }
 
 /* Whether a variable shows the same tensor, which was changed in place. */
-static bool is_alias(const cq_script_state *state, const cq_guard_place *p)
+static bool is_alias(const cq_script_state *state, const cq_guard_slot *p)
 {
     const cq_val now = p->object->attributes.items[p->index].value;
 
@@ -460,7 +460,7 @@ static bool is_alias(const cq_script_state *state, const cq_guard_place *p)
 }
 
 /* Adds a variable where the tree of modules has it. */
-static cq_status add_var(cq_script_state *state, cq_guard *g, const cq_guard_place *p, size_t at,
+static cq_status add_var(cq_script_state *state, cq_guard *g, const cq_guard_slot *p, size_t at,
                          bool is_read)
 {
     cq_state_var var = {
@@ -486,9 +486,9 @@ static cq_status find_vars(cq_script_state *state, cq_guard *g)
     size_t at = 0;
 
     for (size_t i = 0; i < g->places.n; i++) {
-        const cq_guard_place *p       = &g->places.items[i];
-        const bool            is_read = was_read(g, p->old); /* looking at it makes it so */
-        bool                  changed;
+        const cq_guard_slot *p       = &g->places.items[i];
+        const bool           is_read = was_read(g, p->old); /* looking at it makes it so */
+        bool                 changed;
 
         if (var_at(state, p)) {
             at++;

@@ -47,7 +47,7 @@ cq_status cq_class_set(cq_eval *ev, cq_object *cls, const char *interned, cq_val
         CQ_TRY(cq_ptr_map_set(&cls->members, interned, (void *)(uintptr_t)cls->attributes.n));
         slot = &cls->attributes.items[cls->attributes.n - 1].value;
     }
-    return cq_place_set(
+    return cq_slot_set(
         ev,
         &(cq_change){ .kind  = CQ_CHANGE_ATTRIBUTE,
                       .where = cls,

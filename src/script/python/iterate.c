@@ -19,9 +19,9 @@ cq_status cq_python_new_iterator(cq_eval *ev, cq_val list, cq_val *out)
 
 static cq_status move_to(cq_eval *ev, cq_object *t, size_t position)
 {
-    return cq_place_set(ev,
-                        &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = t, .index = POSITION },
-                        cq_val_of_i64((int64_t)position));
+    return cq_slot_set(ev,
+                       &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = t, .index = POSITION },
+                       cq_val_of_i64((int64_t)position));
 }
 
 static size_t position_of(const cq_object *t)

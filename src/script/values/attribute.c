@@ -434,6 +434,5 @@ cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq
     if (at == t->attributes.n)
         CQ_TRY(cq_vec_push(&t->attributes, (cq_attribute){ interned, CQ_NONE }));
     CQ_TRY(cq_eval_will_hold(ev, object, v));
-    return cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = t, .index = at },
-                        v);
+    return cq_slot_set(ev, &(cq_change){ .kind = CQ_CHANGE_ATTRIBUTE, .where = t, .index = at }, v);
 }

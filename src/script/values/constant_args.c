@@ -121,7 +121,7 @@ CQ_API cq_status cq_args_set_constant(cq_args *a, cq_script *s, const char *meth
 {
     CQ_NEED(a && s && name && value);
     size_t       n_needed;
-    const size_t place = cq_script_param_place(s, method, name, &n_needed);
+    const size_t place = cq_script_param_slot(s, method, name, &n_needed);
     cq_val       v;
     cq_status    status;
 

@@ -200,8 +200,8 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *frame, const char *name, cq_val v)
         CQ_TRY(cq_ptr_map_set(&f->slots, name, (void *)(uintptr_t)at));
     }
     if (ev->journaling)
-        return cq_place_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = at - 1 },
-                            v);
+        return cq_slot_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = at - 1 },
+                           v);
     cq_val_set(&f->values.items[at - 1], v); /* most changes by far */
     return CQ_OK;
 }

@@ -17,7 +17,7 @@ static bool is_plain(const char *text, size_t len)
 }
 
 /* The name of a part in its container; NULL: it has a number only. */
-static const char *part_name(const cq_visit_place *place)
+static const char *part_name(const cq_visit_slot *place)
 {
     const cq_object *named = cq_object_as(place->whole, CQ_OBJECT_NAMED);
     cq_val           key;
@@ -33,7 +33,7 @@ static const char *part_name(const cq_visit_place *place)
                : NULL;
 }
 
-static void add_part(cq_str *out, const cq_visit_place *place, const char *name)
+static void add_part(cq_str *out, const cq_visit_slot *place, const char *name)
 {
     cq_str_add(out, out->len ? "_" : "");
     if (name)
@@ -42,11 +42,11 @@ static void add_part(cq_str *out, const cq_visit_place *place, const char *name)
         cq_str_printf(out, "%zu", place->index);
 }
 
-cq_status cq_eval_place_name(const cq_visit_place *place, const char *first, cq_str *out)
+cq_status cq_eval_slot_name(const cq_visit_slot *place, const char *first, cq_str *out)
 {
-    const cq_visit_place *way[MAX_LEVELS];
-    size_t                n        = 0;
-    bool                  has_name = first != NULL;
+    const cq_visit_slot *way[MAX_LEVELS];
+    size_t               n        = 0;
+    bool                 has_name = first != NULL;
 
     for (; place && n < MAX_LEVELS; place = place->outer)
         way[n++] = place;

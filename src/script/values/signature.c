@@ -102,7 +102,7 @@ const cq_ast_expr *cq_script_param_type(cq_script *s, const char *method, size_t
     return f.def && i < f.def->n_params - f.n_self ? f.def->params[i + f.n_self].type : NULL;
 }
 
-size_t cq_script_param_place(cq_script *s, const char *method, const char *name, size_t *n_needed)
+size_t cq_script_param_slot(cq_script *s, const char *method, const char *name, size_t *n_needed)
 {
     const signature f     = find(s, method);
     size_t          place = SIZE_MAX;

@@ -1,4 +1,4 @@
-#include "base/lasting.h"
+#include "base/huge_pages.h"
 
 #include "base/alloc.h"
 
@@ -36,16 +36,16 @@ TEST(lasting, blocks_are_apart_and_freed_in_any_order)
     static const double expected[] = { 0, LARGE };
 
     for (int e = 0; e < 2; e++) {
-        void       *before[N], *after[N];
-        cq_lasting *outer = cq_lasting_begin(expected[e]), *inner;
+        void          *before[N], *after[N];
+        cq_huge_pages *outer = cq_huge_pages_begin(expected[e]), *inner;
 
         fill(before);
-        inner = cq_lasting_begin(expected[1 - e]);
+        inner = cq_huge_pages_begin(expected[1 - e]);
         fill(after);
-        cq_lasting_end(inner);
+        cq_huge_pages_end(inner);
         for (int i = 0; i < N; i += 2)
             check_and_free(before, i);
-        cq_lasting_end(outer);
+        cq_huge_pages_end(outer);
         for (int i = N - 1; i >= 0; i--)
             check_and_free(after, i);
         for (int i = 1; i < N; i += 2)
@@ -56,26 +56,26 @@ TEST(lasting, blocks_are_apart_and_freed_in_any_order)
 
 TEST(lasting, small_blocks_lie_side_by_side)
 {
-    cq_lasting *before = cq_lasting_begin(LARGE);
-    char       *a = cq_alloc_lasting(1000), *b = cq_alloc_lasting(1000);
+    cq_huge_pages *before = cq_huge_pages_begin(LARGE);
+    char          *a = cq_alloc_lasting(1000), *b = cq_alloc_lasting(1000);
 
     CHECK(a && b);
     CHECK_INT(1024 + 64, b - a);
-    cq_lasting_end(before);
+    cq_huge_pages_end(before);
     cq_free_lasting(a);
     cq_free_lasting(b);
 }
 
 TEST(lasting, what_does_not_fit_into_memory_is_said_so)
 {
-    cq_lasting *before = cq_lasting_begin(LARGE);
+    cq_huge_pages *before = cq_huge_pages_begin(LARGE);
 
     CHECK(!cq_alloc_lasting(SIZE_MAX));
     CHECK_INT(CQ_E_NO_MEMORY, cq_last_error()->status);
     cq_alloc_fail_at(1);
     CHECK(!cq_alloc_lasting(100));
     cq_alloc_fail_at(0);
-    cq_lasting_end(before);
+    cq_huge_pages_end(before);
 }
 
 RUN_TESTS(TEST_OF(lasting, blocks_are_apart_and_freed_in_any_order),

@@ -1,7 +1,7 @@
 /* Places in tensors as ONNX values: runs of numbers, indices made positive, parts written at
  * indices. Shared by the symbolics of views, joins and indexing. */
-#ifndef CQ_EXPORT_SYMBOLIC_PLACES_H
-#define CQ_EXPORT_SYMBOLIC_PLACES_H
+#ifndef CQ_EXPORT_SYMBOLIC_POSITIONS_H
+#define CQ_EXPORT_SYMBOLIC_POSITIONS_H
 
 #include "export/exporter.h"
 
@@ -15,7 +15,7 @@ cq_value *cq_sym_iota(cq_sym *s, cq_int n);
 cq_value *cq_sym_count_to(cq_sym *s, cq_value *n);
 
 /* start + step * (0, 1, … n-1). */
-cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step);
+cq_value *cq_sym_positions(cq_sym *s, cq_int start, cq_int n, int64_t step);
 
 /* The k greatest or least of any dtype along axis, in order, and their indices. */
 void cq_sym_sorted(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);

@@ -1,17 +1,17 @@
 /* The huge-page arena: memory for data that is prepared once and read in every run, such as packed
  * weights. Blocks that one thread allocates for the same purpose are contiguous on huge pages, so
  * that the TLB covers the whole model; separate blocks would be many small pages. */
-#ifndef CQ_BASE_LASTING_H
-#define CQ_BASE_LASTING_H
+#ifndef CQ_BASE_HUGE_PAGES_H
+#define CQ_BASE_HUGE_PAGES_H
 
 #include <stddef.h>
 
-typedef struct cq_lasting cq_lasting;
+typedef struct cq_huge_pages cq_huge_pages;
 
 /* From here on this thread's blocks are contiguous, with about that many bytes in total: small
  * totals are ignored. Returns the previous arena, to be restored at the end. */
-cq_lasting *cq_lasting_begin(double expected);
-void        cq_lasting_end(cq_lasting *before);
+cq_huge_pages *cq_huge_pages_begin(double expected);
+void           cq_huge_pages_end(cq_huge_pages *before);
 
 /* 64-byte aligned; NULL like cq_alloc. Freed by any thread, before or after the end. */
 void *cq_alloc_lasting(size_t size);

@@ -1,5 +1,5 @@
 /* Runs of numbers and parts of tensors, in the forms of all opsets. */
-#include "export/symbolic/places.h"
+#include "export/symbolic/positions.h"
 
 bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n)
 {
@@ -139,7 +139,7 @@ cq_value *cq_sym_iota(cq_sym *s, cq_int n)
                   : plain_places(s, 0, n.value, 1);
 }
 
-cq_value *cq_sym_places(cq_sym *s, cq_int start, cq_int n, int64_t step)
+cq_value *cq_sym_positions(cq_sym *s, cq_int start, cq_int n, int64_t step)
 {
     cq_value *v;
 

@@ -1,41 +1,41 @@
 /* Source locations of a running program. They are recorded at every call and rarely read: a
  * location is a number, and becomes text on demand. */
-#ifndef CQ_BASE_PLACE_H
-#define CQ_BASE_PLACE_H
+#ifndef CQ_BASE_LOCATION_H
+#define CQ_BASE_LOCATION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CQ_PLACE_SIZE 512
+#define CQ_LOCATION_SIZE 512
 
 /* The owner of the text. It must outlive the graphs that were made from it. */
-typedef struct cq_place_source cq_place_source;
-struct cq_place_source {
+typedef struct cq_location_source cq_location_source;
+struct cq_location_source {
     /* Writes "net.py:12:8". */
-    void (*write)(const cq_place_source *self, uint32_t offset, char *out, size_t size);
+    void (*write)(const cq_location_source *self, uint32_t offset, char *out, size_t size);
 };
 
-typedef struct cq_place {
-    const cq_place_source *source; /* NULL: nowhere */
-    uint32_t               offset;
-} cq_place;
+typedef struct cq_location {
+    const cq_location_source *source; /* NULL: nowhere */
+    uint32_t                  offset;
+} cq_location;
 
 /* Where the user's own Python was that an archive's code was printed from. All is borrowed. */
-typedef struct cq_python_place {
+typedef struct cq_python_location {
     const char *file;            /* NULL: not noted */
     int64_t     line, column;    /* as PyTorch counts them: lines from 1, columns from 0 */
     const char *text;            /* the line, not terminated; NULL: not noted */
     size_t      len, start, end; /* of the text; start and end delimit the construct */
     bool        is_call; /* the text is not a line but a call in the stack, "net.py(12): forward" */
-} cq_python_place;
+} cq_python_location;
 
 /* The location as text; "" if unknown. */
-static inline const char *cq_place_text(cq_place p, char buffer[CQ_PLACE_SIZE])
+static inline const char *cq_location_text(cq_location p, char buffer[CQ_LOCATION_SIZE])
 {
     buffer[0] = '\0';
     if (p.source)
-        p.source->write(p.source, p.offset, buffer, CQ_PLACE_SIZE);
+        p.source->write(p.source, p.offset, buffer, CQ_LOCATION_SIZE);
     return buffer;
 }
 

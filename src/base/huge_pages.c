@@ -1,4 +1,4 @@
-#include "base/lasting.h"
+#include "base/huge_pages.h"
 
 #include "base/alloc.h"
 
@@ -18,11 +18,11 @@ struct shelf {
     size_t        used;
 };
 
-struct cq_lasting {
+struct cq_huge_pages {
     struct shelf *shelf; /* NULL: none yet */
 };
 
-static _Thread_local cq_lasting *current;
+static _Thread_local cq_huge_pages *current;
 
 static void leave(struct shelf *s)
 {
@@ -30,15 +30,15 @@ static void leave(struct shelf *s)
         cq_free_pages(s, SHELF);
 }
 
-cq_lasting *cq_lasting_begin(double expected)
+cq_huge_pages *cq_huge_pages_begin(double expected)
 {
-    cq_lasting *before = current;
+    cq_huge_pages *before = current;
 
     current = expected >= PAGE ? cq_zalloc(sizeof *current) : NULL; /* without, too, all is right */
     return before;
 }
 
-void cq_lasting_end(cq_lasting *before)
+void cq_huge_pages_end(cq_huge_pages *before)
 {
     if (current)
         leave(current->shelf);
@@ -47,7 +47,7 @@ void cq_lasting_end(cq_lasting *before)
 }
 
 /* Finds room for size bytes; adds a shelf if no shelf has it. */
-static char *place_on(cq_lasting *l, size_t size)
+static char *place_on(cq_huge_pages *l, size_t size)
 {
     if (!l->shelf || size > SHELF - l->shelf->used) {
         struct shelf *new = cq_alloc_pages(SHELF);

@@ -80,9 +80,9 @@ CQ_API cq_status cq_tensor_new(cq_tensor **out, cq_dtype dtype, size_t rank, con
 CQ_API cq_status cq_tensor_wrap(cq_tensor **out, cq_dtype dtype, size_t rank, const int64_t *sizes,
                                 void *data, void (*release)(void *user), void *user);
 
-/* A tensor whose elements are computed when they are first read: make writes bytes [from, from + n),
- * whole elements, to `to`. Calls of make are serialised. release, if not NULL, is called with user
- * when make is no longer needed, also on failure. */
+/* A tensor whose elements are computed when they are first read: make writes bytes [from, from +
+ * n), whole elements, to `to`. Calls of make are serialised. release, if not NULL, is called with
+ * user when make is no longer needed, also on failure. */
 CQ_API cq_status cq_tensor_new_lazy(cq_tensor **out, cq_dtype dtype, size_t rank,
                                     const int64_t *sizes,
                                     void (*make)(void *user, void *to, size_t from, size_t n),

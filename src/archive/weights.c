@@ -33,8 +33,7 @@ bool cq_weights_is_pickled(cq_storage *bytes, const char *path)
     bool            is;
 
     cq_error_save(&before);
-    is = bytes->size &&
-         (cq_legacy_is(bytes->data, bytes->size) || is_zip_of_weights(bytes, path));
+    is = bytes->size && (cq_legacy_is(bytes->data, bytes->size) || is_zip_of_weights(bytes, path));
     cq_error_restore(&before);
     return is;
 }

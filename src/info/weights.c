@@ -94,7 +94,7 @@ static const char *source_of(const char *class_name, char *out, size_t size)
 /* The classes, and the files that define them, each once. */
 static void add_needed(cq_info *info, const cq_map *needed)
 {
-    cq_str text = { 0 }, files = { 0 };
+    cq_str text = { 0 }, files  = { 0 };
     char   file[512], last[512] = "";
 
     if (!needed->n)
@@ -121,10 +121,9 @@ static void add_needed(cq_info *info, const cq_map *needed)
 static void add_command(cq_info *info, const cq_weights *w, bool needs_source)
 {
     const char *slash = strrchr(w->path, '/'), *name = slash ? slash + 1 : w->path;
-    cq_str      text  = { 0 };
+    cq_str      text = { 0 };
 
-    if (w->section && cq_instance_of(w->section->value) &&
-        w->file.format != CQ_WEIGHTS_TORCHSCRIPT)
+    if (w->section && cq_instance_of(w->section->value) && w->file.format != CQ_WEIGHTS_TORCHSCRIPT)
         cq_str_printf(&text, "calque export %s%s --input SHAPE", name,
                       needs_source ? " --path FOLDER-OF-THE-SOURCE (or --code FILE.py)" : "");
     else

@@ -220,7 +220,7 @@ INLINE void normals_of_words(const uint32_t *words, float mean, float deviation,
 }
 
 /* Without the instruction each fmaf is a call. */
-#if defined(__x86_64__) && !defined(_WIN32)
+#if defined(__x86_64__)
 #define WITH_FMA __attribute__((target("avx2,fma")))
 
 static bool has_fma(void)

@@ -1,5 +1,5 @@
-/* torch.save: a zip file that PyTorch and torch.load read. pickle.c pickles the values; each storage
- * is an entry of the archive, shared by the tensors on it. */
+/* torch.save: a zip file that PyTorch and torch.load read. pickle.c pickles the values; each
+ * storage is an entry of the archive, shared by the tensors on it. */
 #include "py/pickle.h"
 
 #include <stdio.h>

@@ -188,8 +188,8 @@ TEST(tensor, a_lazy_tensor_is_made_when_it_is_read)
     CHECK_INT(1, c.n_made);
     cq_tensor_release(t);
     CHECK_INT(1, c.n_gone);
-    CHECK_STATUS(CQ_E_ARGUMENT, cq_tensor_new_lazy(&t, CQ_DTYPE_U8, 1, &negative, make_numbers,
-                                                   count_gone, &c));
+    CHECK_STATUS(CQ_E_ARGUMENT,
+                 cq_tensor_new_lazy(&t, CQ_DTYPE_U8, 1, &negative, make_numbers, count_gone, &c));
     CHECK_INT(2, c.n_gone); /* also on failure */
 }
 

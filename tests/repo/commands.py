@@ -77,7 +77,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in SOURCES.items():
             pathlib.Path(folder, name).write_text(text)
-        write_weights(pathlib.Path(folder, "net.safetensors"))
+        for name in ("net.safetensors", "net.pth"):  # the content counts, not the name
+            write_weights(pathlib.Path(folder, name))
         for name in ("model.pt2", "net.pt2"):
             shutil.copy(ROOT / "tests/data/pt2/dynamic.214.pt2", pathlib.Path(folder, name))
         n = 0

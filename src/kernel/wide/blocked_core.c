@@ -231,9 +231,9 @@ INLINE void line_half(const cq_core_tile *t, const int rows, const int vectors,
  * binaryen would join all shapes to one function, for which an engine takes seconds to compile. */
 static void tiles(const cq_core_tile *t, int64_t rows, int vectors, const float *const *px)
 {
-    static void (*const shapes[])(const cq_core_tile *, int64_t, int, const float *const *) = {
-        tiles_whole, lines_far, lines_near, lines_half
-    };
+    static void (*const shapes[])(const cq_core_tile *, int64_t, int,
+                                  const float *const *) = { tiles_whole, lines_far, lines_near,
+                                                            lines_half };
     const int shape = !t->line || rows == 1 ? 0 : t->line != LANES ? 1 : t->is_half ? 3 : 2;
 
     shapes[shape](t, rows, vectors, px);

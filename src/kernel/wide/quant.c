@@ -48,9 +48,9 @@ typedef uint8_t Q, N;
 #define STORE_Q(p, v)   _mm_storeu_si128((void *)(p), _mm512_cvtepi32_epi8((__m512i)(v)))
 #elif CQ_LANES == 4 && defined(__ARM_FEATURE_DOTPROD)
 typedef uint8_t Q, N;
-#define DOT(s, x, w)    dot_of_bytes(s, x, w)
-#define LOAD_Q(p)       widened(p)
-#define STORE_Q(p, v)   put_bytes(p, v)
+#define DOT(s, x, w)  dot_of_bytes(s, x, w)
+#define LOAD_Q(p)     widened(p)
+#define STORE_Q(p, v) put_bytes(p, v)
 /* Without i8mm both factors are signed: inputs are multiplied without their OFFSET, which the start
  * of the sums contains (cq_qconv_start). */
 #if defined(__ARM_FEATURE_MATMUL_INT8)

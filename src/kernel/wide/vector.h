@@ -22,8 +22,8 @@ enum { LANES = CQ_LANES };
 
 /* Rows of a product tile, by two vectors: as many as fit into registers besides two for weights and
  * one for a number. AVX-512 and NEON have 32 registers, others 16; NEON loads numbers into separate
- * registers, for which 14 rows leave too few. WebAssembly engines for x86-64 keep one of 16 registers
- * for themselves and need one for each product before it is added. */
+ * registers, for which 14 rows leave too few. WebAssembly engines for x86-64 keep one of 16
+ * registers for themselves and need one for each product before it is added. */
 #if CQ_LANES == 16
 #define TILE_ROWS 14
 #elif defined(__aarch64__)
@@ -121,8 +121,8 @@ static inline H fused_h(H a, H b, H c)
 #define STAYS_IN_REGISTER(v) (void)(v)
 #endif
 
-/* Before a loop over the steps of a tile: WebAssembly engines read all numbers of a basic block first,
- * so the block of one step must not be joined with that of the next. */
+/* Before a loop over the steps of a tile: WebAssembly engines read all numbers of a basic block
+ * first, so the block of one step must not be joined with that of the next. */
 #if defined(__wasm_simd128__)
 #define STEP_BY_STEP _Pragma("clang loop unroll(disable)")
 #else
@@ -182,7 +182,7 @@ static inline bool any_lane(I mask)
 #elif CQ_LANES == 8 && defined(__AVX2__)
 #define PERMUTE(v, at) ((V)_mm256_permutevar8x32_ps(v, (__m256i)(at)))
 #elif CQ_LANES == 4 && (defined(__aarch64__) || defined(__wasm_simd128__))
-#define BYTES_AT(at) ((at) * 0x04040404 + 0x03020100) /* the four bytes of each lane */
+#define BYTES_AT(at) ((at)*0x04040404 + 0x03020100) /* the four bytes of each lane */
 #if defined(__aarch64__)
 #define PERMUTE(v, at) ((V)vqtbl1q_u8((uint8x16_t)(v), (uint8x16_t)BYTES_AT(at)))
 #else

@@ -145,8 +145,8 @@ static bool has_plain(cq_eval *ev, cq_val v, const char *name)
     return cq_builtin_exists(name);
 }
 
-/* Whether a class lacks a plain attribute, without the cost of an exception: neither a metaclass nor
- * a builtin base can provide it. */
+/* Whether a class lacks a plain attribute, without the cost of an exception: neither a metaclass
+ * nor a builtin base can provide it. */
 static bool is_absent(const cq_fncall *c, const char *name)
 {
     cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);

@@ -153,8 +153,8 @@ static cq_status draw_new(cq_fncall *c)
     zeros.callee = CQ_NONE;
     zeros.name   = "aten::zeros";
     CQ_TRY(cq_fncall_run(&zeros));
-    out = zeros.result;
-    s   = out.kind == CQ_VAL_TENSOR ? whole_storage(out.u.tensor) : NULL;
+    out       = zeros.result;
+    s         = out.kind == CQ_VAL_TENSOR ? whole_storage(out.u.tensor) : NULL;
     c->result = out;
     if (!s && out.kind == CQ_VAL_TENSOR && cq_dtype_is_float(out.u.tensor->dtype))
         return draw_part(c, out.u.tensor, 0, 1);

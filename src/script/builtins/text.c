@@ -204,11 +204,10 @@ static cq_status text_percent(cq_fncall *c)
         } else if (p[1] == '%') {
             cq_str_add_char(&s, *p++);
         } else {
-            const char  *from = p + 1;
-            size_t       len;
-            cq_val       named = CQ_NONE;
-            const bool   by_name =
-                *from == '(' && arg.kind == CQ_VAL_DICT && c->ev->program->python;
+            const char *from = p + 1;
+            size_t      len;
+            cq_val      named   = CQ_NONE;
+            const bool  by_name = *from == '(' && arg.kind == CQ_VAL_DICT && c->ev->program->python;
 
             if (by_name) { /* "%(name)s" % {…} */
                 len    = strcspn(from, ")");
@@ -224,7 +223,8 @@ static cq_status text_percent(cq_fncall *c)
             if (!*p)
                 break;
             if (c->ev->program->python && (len || strchr("xXo", *p))) {
-                const cq_val v = by_name ? named : arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n
+                const cq_val v = by_name ? named
+                                 : arg.kind == CQ_VAL_TUPLE && next < arg.u.list->n
                                      ? arg.u.list->items[next++]
                                      : arg;
 
@@ -369,8 +369,9 @@ static cq_status starts_with_any(cq_fncall *c)
 {
     c->result = cq_val_of_bool(false);
     for (size_t i = 0; i < c->args[1].u.list->n && !c->result.u.b.value; i++)
-        CQ_TRY(CQ_CALL(c->ev, &c->result, c->row->how == LEFT ? "aten::startswith" : "aten::endswith",
-                       c->args[0], c->args[1].u.list->items[i]));
+        CQ_TRY(CQ_CALL(c->ev, &c->result,
+                       c->row->how == LEFT ? "aten::startswith" : "aten::endswith", c->args[0],
+                       c->args[1].u.list->items[i]));
     return CQ_OK;
 }
 

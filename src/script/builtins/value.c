@@ -56,8 +56,7 @@ static cq_status int_of_text(cq_fncall *c)
     long long     v;
 
     if (c->args[1].u.i.expr || base < 0 || base == 1 || base > 36)
-        return cq_python_raise(c->ev, "ValueError",
-                               "int() base must be >= 2 and <= 36, or 0");
+        return cq_python_raise(c->ev, "ValueError", "int() base must be >= 2 and <= 36, or 0");
     errno = 0;
     v     = strtoll(text, &end, (int)base);
     if (end == text || end[strspn(end, " \t\n")] || errno)
@@ -207,7 +206,8 @@ static cq_status any_format(cq_fncall *c)
     const cq_val spec = cq_builtin_arg(c, 1);
 
     /* text.format(…) is a method */
-    if (cq_starts_with(c->name, "aten::") || c->n > 2 || (spec.kind != CQ_VAL_STR && spec.kind != CQ_VAL_NONE) || c->n_kw)
+    if (cq_starts_with(c->name, "aten::") || c->n > 2 ||
+        (spec.kind != CQ_VAL_STR && spec.kind != CQ_VAL_NONE) || c->n_kw)
         return cq_fncall_decline(c);
     return text_result(c, &s,
                        cq_python_format_spec(c->ev, &s, c->args[0],

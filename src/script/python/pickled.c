@@ -35,8 +35,8 @@ static cq_status keep_modules(struct cq_pickled *p)
 
 cq_status cq_pickled_open(cq_script *s, cq_storage *bytes, const char *path)
 {
-    struct cq_pickled *p     = s->pickled = cq_zalloc(sizeof *p);
-    const char        *slash = strrchr(path, '/');
+    struct cq_pickled *p = s->pickled = cq_zalloc(sizeof *p);
+    const char        *slash          = strrchr(path, '/');
     const char        *main;
 
     if (!p)

@@ -38,11 +38,11 @@ typedef struct cq_python {
     cq_object *instances;        /* all live ones, for the end of the program */
     cq_object *builtins;         /* the module of lib/python/builtins.py */
     cq_object *main;
-    cq_val     dtypes[64]; /* DTYPE objects by number; retained */
+    cq_val     dtypes[64];    /* DTYPE objects by number; retained */
     cq_dtype   default_float; /* torch.set_default_dtype; CQ_DTYPE_NONE: float32 */
-    bool       is_older;   /* hasattr(F, "scaled_dot_product_attention") is False */
-    bool       asks_version; /* the program has asked for it */
-    bool       is_script;  /* calque py: __name__ is "__main__", prints go to standard output */
+    bool       is_older;      /* hasattr(F, "scaled_dot_product_attention") is False */
+    bool       asks_version;  /* the program has asked for it */
+    bool       is_script;     /* calque py: __name__ is "__main__", prints go to standard output */
     const cq_python_host *host; /* NULL: none */
 } cq_python;
 

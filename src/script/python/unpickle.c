@@ -153,8 +153,7 @@ static cq_status refuse(const checking *c, const char *file)
     status = cq_fail(CQ_E_NOT_FOUND, file, cq_str_text(&hint),
                      "the file is a pickled module, and the source of %zu of its classes is not "
                      "found: %s%s",
-                     c->n_missing, cq_str_text(&c->missing),
-                     c->n_missing > MAX_LISTED ? " …" : "");
+                     c->n_missing, cq_str_text(&c->missing), c->n_missing > MAX_LISTED ? " …" : "");
     cq_str_clear(&hint);
     return status;
 }
@@ -203,10 +202,9 @@ static cq_status keep(building *b, const cq_instance *o, cq_val v)
 /* A value whose use is an error that names the class. */
 static cq_status unusable(building *b, const cq_instance *o, cq_val *out)
 {
-    const char *text = cq_arena_printf(b->ev->program->arena,
-                                       "it is an object of %s, whose source is missing",
-                                       o->class_name);
-    cq_object  *t;
+    const char *text = cq_arena_printf(
+        b->ev->program->arena, "it is an object of %s, whose source is missing", o->class_name);
+    cq_object *t;
 
     if (!text)
         return CQ_E_NO_MEMORY;

@@ -207,7 +207,7 @@ def export(model: Source, out: str | os.PathLike[str] | None = None,
     options.set_opsets(custom_opsets or {})
     options.c.training = choice("training", _TRAINING, training)
     options.c.operators = choice("operators", _OPERATORS, operators)
-    for flag, expected in [
+    for flag, wanted in [
             (_abi.CQ_EXPORT_NO_PARAMS, not export_params),
             (_abi.CQ_EXPORT_NO_CONSTANT_FOLDING, not constant_folding),
             (_abi.CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS, keep_initializers_as_inputs is True),

@@ -214,7 +214,7 @@ def check_opsets(folder):
         tool("print", "--parse", folder / f"{name}.txt", "-o", folder / f"{name}.onnx")
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     soft = np.exp(x) / np.exp(x).sum(1, keepdims=True)
-    for first, second, expected in (("old", "new", soft - soft.max(1, keepdims=True)),
+    for first, second, wanted in (("old", "new", soft - soft.max(1, keepdims=True)),
                                   ("new", "old", None)):
         tool("join", folder / f"{first}.onnx", folder / f"{second}.onnx", "-o", folder / "j.onnx")
         model = onnx.load(str(folder / "j.onnx"))

@@ -91,7 +91,7 @@ def check_types(folder):
     if not importlib.util.find_spec("torch"):
         raise Skip("PyTorch is not installed")
     wrong = []
-    for (kind, name), expected in torch_takes(folder).items():
+    for (kind, name), wanted in torch_takes(folder).items():
         value = {**VALUES, **TENSORS}[name]
         wanted = wanted or kind in ARRAYS and isinstance(value, (np.ndarray, np.generic))
         if calque_takes(kind, value) != (wanted and (kind, name) not in STRICTER or (kind, name) in LOOSER):

@@ -110,6 +110,8 @@ def check_plain(way):
     assert way(wrong.check()) == wrong.check() != []
     verified = calque.Verified("y", (2,), 0.5)
     assert way(verified) == verified
+    proof = calque.Proof(2, 0.5, "", "right at batch=2,3")
+    assert way(proof) == proof
     info, options = calque.inspect(wrong.to_bytes()), calque.SessionOptions()
     options.intra_op_num_threads = 3
     assert way(info) == info and repr(way(info)) == repr(info) and repr(way(options)) == repr(options)
@@ -138,7 +140,7 @@ def check_handles(way):
 
 def check_no_class_is_left_out(_way):
     """Whatever the package exports is copied by one of the checks above."""
-    known = {calque.Info, calque.Audit, calque.AuditFinding, calque.ModelMetadata, calque.SessionOptions, calque.Program, calque.Verified, calque.Model, calque.Session, calque.Tensor, calque.NodeArg, calque.Finding,
+    known = {calque.Info, calque.Audit, calque.AuditFinding, calque.ModelMetadata, calque.SessionOptions, calque.Program, calque.Verified, calque.Model, calque.Session, calque.Tensor, calque.NodeArg, calque.Finding, calque.Proof,
              *subclasses(calque.Error), calque.CalqueWarning, *subclasses(_graph.View)}
     classes = {what for what in vars(calque).values() if inspect.isclass(what)}
     assert classes <= known, classes - known

@@ -113,7 +113,7 @@ def _options(opset: int, input_names: Sequence[str], output_names: Sequence[str]
     options.set_axes(dynamic_axes)
     options.set_opsets(custom_opsets or {})
     options.set_verbose(verbose, doc_strings)
-    for flag, expected in [
+    for flag, wanted in [
             (_abi.CQ_EXPORT_DROP_UNREAD_INPUTS, True),
             (_abi.CQ_EXPORT_QUANTIZED_PARTS, True),
             (_abi.CQ_EXPORT_LISTS_AS_SEQUENCES, True),

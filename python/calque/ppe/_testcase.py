@@ -211,7 +211,7 @@ def export_testcase(model: Model, args: Any, out_dir: str | os.PathLike[str], *,
         gradients = _backward(model, outputs, seeds) if wants_gradients else {}
         source = _Source(made, outputs, gradients)
         options = _options(made, seeds, programs, user_meta, large_tensor_threshold)
-        for flag, expected in [(_abi.CQ_TESTCASE_NO_METADATA, not metadata),
+        for flag, wanted in [(_abi.CQ_TESTCASE_NO_METADATA, not metadata),
                              (_abi.CQ_TESTCASE_KEEP_MODEL, not model_overwrite),
                              (_abi.CQ_TESTCASE_STRIP, strip_large_tensor_data),
                              (_abi.CQ_TESTCASE_TRACE, export_chrome_tracing),

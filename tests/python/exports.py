@@ -175,7 +175,7 @@ def check_options_are_arguments():
                    calque.Model.quantize):
         known |= set(inspect.signature(method).parameters)
     # Options of commands without a call in Python, and of calque.ppe.
-    known |= {"weights", "weights_not_strict", "path", "code", "num_classes", "no_verify", "annotations", "report", "verify"}
+    known |= {"weights", "weights_not_strict", "path", "code", "num_classes", "no_verify", "annotations", "report", "verify", "parse"}
     for said in heard:
         for speech in (contextlib.nullcontext(), _words.of_torch()):
             with speech:

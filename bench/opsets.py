@@ -47,7 +47,7 @@ def add_data(case, folder):
 
 
 def convert_all(jobs, work):
-    """What calque says for each (case, opset); the results are folders of work."""
+    """Converts each (case, opset) with calque into a folder of work, and returns its messages."""
     said = {}
 
     def one(job):

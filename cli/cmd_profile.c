@@ -229,7 +229,7 @@ static int profile_onnx(const cli_args *args, int64_t repeat)
 
 static int64_t runs_wanted;
 
-/* The example is what the exported model is run on. */
+/* Runs the exported model on the example. */
 static int profile_example(const cli_args *args, cli_model *model, cli_example *example)
 {
     static cli_export  export_job; /* too large for a stack frame, both */

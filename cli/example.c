@@ -21,7 +21,7 @@ static int read_structure(cli_example *e, const char *path, const cli_signature 
         return CLI_DONE;
     if (s->n != CLI_ANY_NUMBER)
         return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
-                             "%s says how arguments nest, but this model takes plain tensors",
+                             "%s describes nested arguments, but this model takes plain tensors",
                              path);
     if (n == sizeof text)
         return cli_fail_with("", "'%s' is too large", path);

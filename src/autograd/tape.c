@@ -98,8 +98,7 @@ static size_t count_tensors(const cq_val *vals, size_t n)
 
 /* The tape's copy of v: tensors are those of values, which are added to into; lists are copied,
  * because programs change theirs. A copy that fails leaves None, and *at counts the values that are
- * kept.
- * */
+ * kept. */
 static cq_status copy_val(noting *n, cq_val *out, cq_val v, cq_tape_value **into, size_t *at)
 {
     cq_status  status = CQ_OK;

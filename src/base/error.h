@@ -65,8 +65,7 @@ struct cq_error_record {
     } while (0)
 
 /* The first line of a public function: its preconditions. If they do not hold, the caller gets
- * CQ_E_ARGUMENT, and *out is NULL. A function without a status returns a default.
- * */
+ * CQ_E_ARGUMENT, and *out is NULL. A function without a status returns a default. */
 #define CQ_NEED(condition)                                                                         \
     do {                                                                                           \
         if (!(condition))                                                                          \

@@ -15,8 +15,7 @@ enum { SIZE = 1 << 20, SHIFT = 100 };
 static char from[64], to[64];
 
 /* Writes all but the first bytes of the mapping after a few others, and returns the contents of the
- * file.
- * */
+ * file. */
 static char *copied(cq_mapping *m)
 {
     cq_out *o;

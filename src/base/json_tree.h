@@ -5,8 +5,7 @@
  * Look-up of a missing member returns null, so that a reader of optional fields is a chain of
  * calls:
  *
- *     cq_json_text(cq_json_get(cq_json_get(node, "metadata"), "stack_trace"), "")
- * */
+ *     cq_json_text(cq_json_get(cq_json_get(node, "metadata"), "stack_trace"), "") */
 #ifndef CQ_BASE_JSON_TREE_H
 #define CQ_BASE_JSON_TREE_H
 

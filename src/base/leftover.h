@@ -17,8 +17,7 @@ cq_leftover *cq_leftover_new(cq_leftover_kind kind, const char *path);
 const char  *cq_leftover_path(const cq_leftover *m);
 void         cq_leftover_drop(cq_leftover *m); /* NULL is fine */
 
-/* While they are held, cq_discard_outputs waits in another thread: a batch is being renamed.
- * */
+/* While they are held, cq_discard_outputs waits in another thread: a batch is being renamed. */
 void cq_leftover_hold(void);
 void cq_leftover_let_go(void);
 

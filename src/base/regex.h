@@ -5,8 +5,7 @@
  *     cq_regex *re;
  *     CQ_TRY(cq_regex_new(&re, "[a-z]+\\.com", 11));
  *     CQ_TRY(cq_regex_matches(&yes, re, text, len));
- *     cq_regex_free(re);
- * */
+ *     cq_regex_free(re); */
 #ifndef CQ_BASE_REGEX_H
 #define CQ_BASE_REGEX_H
 

@@ -307,8 +307,7 @@ static void check_own(filter *f, int call)
 }
 
 /* Threads, but no processes: those lack CLONE_THREAD, which also excludes new namespaces. The flags
- * of clone3 are in memory, where a filter cannot read them; the C library tries clone then.
- * */
+ * of clone3 are in memory, where a filter cannot read them; the C library tries clone then. */
 static void check_calls(filter *f, bool lock_changes)
 {
     EMIT(f, IF(BPF_JEQ, 435 /* clone3 */, 0, 1), FAIL(ENOSYS));

@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 /* An error with the kind of a file and advice, if it is recognised; otherwise, and for a model,
- * CQ_OK.
- * */
+ * CQ_OK. */
 cq_status cq_check_signature(const void *data, size_t size, const char *path);
 cq_status cq_fail_empty(const char *path); /* a file of 0 bytes */
 

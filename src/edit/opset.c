@@ -1,5 +1,5 @@
-/* What inference knows of the values of a model, and new nodes and constants; for conversions of
- * the opset (steps.c) and of sizes (sizes.c). */
+/* Looks up inferred facts about the values of a model, and adds nodes and constants; for
+ * conversions of the opset (steps.c) and of sizes (sizes.c). */
 #include "edit/opset.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* What is known of the values of a model, and helpers that add nodes and constants (opset.c).
+/* Facts about the values of a model, and helpers that add nodes and constants (opset.c).
  * Conversion between opsets: steps.c, widen.c and the adapters in lib/onnx/versions.py. */
 #ifndef CQ_EDIT_OPSET_H
 #define CQ_EDIT_OPSET_H
@@ -33,7 +33,7 @@ cq_status cq_onnx_find_constants(cq_map *out, const cq_onnx_model *m);
  * adds values that are new, and keeps what was known. */
 cq_status cq_opset_learn(cq_opset_change *c);
 void      cq_opset_forget(cq_opset_change *c);
-/* Constants among the nodes of a function, all that is known of its values. */
+/* The same for a function: only its constants are known. */
 cq_status cq_opset_learn_function(cq_opset_change *c, const cq_onnx_function *f);
 
 /* widen.c: casts inputs whose types the schema does not accept to wider ones, and results back. The

@@ -174,7 +174,8 @@ static const char *add_cast(cq_opset_change *c, const char *value, int to)
 
 enum { MAX_CONSTRAINTS = 16 };
 
-/* Chooses a type for every constraint with a type that is not accepted. False: there is none. */
+/* Chooses a type for every constraint with a type that is not accepted. *done is false if one has
+ * no such type. */
 static cq_status choose_all(bool *done, retyped *by, const cq_opset_change *c,
                             const cq_onnx_node *n, const cq_onnx_schema *s)
 {

@@ -146,7 +146,7 @@ cq_status cq_export_merge_if(cq_exporter *ex, cq_node *n);
 
 /* fold.c, peephole.c, fuse.c, merge.c, deduplicate.c: passes on the ONNX graph. The first four
  * start with the use counts of the last dead-node removal: counting again takes as long as a pass.
- * */
+ */
 cq_status cq_export_fold(cq_exporter *ex);
 cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
@@ -201,8 +201,7 @@ cq_status cq_export_check_options(const cq_export_options *o);
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
 
 /* The user's options over the defaults (NULL: only those); a caller of an older library has a
- * smaller struct.
- * */
+ * smaller struct. */
 cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given);
 
 #endif

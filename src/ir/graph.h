@@ -74,8 +74,8 @@ struct cq_value {
     uint32_t counted;     /* which count that was */
     bool     is_weight;   /* a parameter or buffer of the model, kept by name */
     bool     rank_varies; /* the number of dimensions is that of the example and no promise */
-    bool     is_taken;    /* by an operator of which the graph has only the parts, or by a branch
-                           that is not there, as its other side raises */
+    bool     is_taken;    /* read by an operator that the graph has in parts only, or by a branch
+                           that was dropped because its other side raises */
 };
 
 typedef enum cq_operand_kind {

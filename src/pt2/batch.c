@@ -2,8 +2,7 @@
  * _remove_batch_dim a tensor has a batch dimension that the nodes do not show. It is kept in front
  * of the others. Element-wise operators need their arguments aligned after it, axes are shifted by
  * one, shapes have one more size, and matrix products are batched. Other operators are called for
- * each element of the batch, in a loop.
- * */
+ * each element of the batch, in a loop. */
 #include "pt2/run.h"
 
 #include "base/str.h"
@@ -41,7 +40,7 @@ static cq_status refuse(const cq_pt2_node *n)
                    "%s inside of a vmap cannot be followed", n->op);
 }
 
-/* Dimensions of size 1 behind the batch, until there are rank besides it. */
+/* Inserts dimensions of size 1 after the batch, up to rank. */
 static cq_status lift(cq_pt2_run *r, cq_val *v, bool batched, size_t rank)
 {
     while (batched && v->kind == CQ_VAL_TENSOR && v->u.tensor->rank - 1 < rank) {
@@ -56,7 +55,7 @@ static size_t rank_without_batch(cq_val v, bool batched)
     return v.kind == CQ_VAL_TENSOR ? v.u.tensor->rank - batched : 0;
 }
 
-/* Inserts dimensions of size 1 after the batch, up to rank. */
+/* Aligns the last dimensions of all arguments. */
 static cq_status line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_val *args)
 {
     size_t rank = 0;
@@ -112,7 +111,7 @@ static bool are_axes(cq_val v)
     return v.kind == CQ_VAL_INT;
 }
 
-/* Axes that are counted from the end are unchanged. */
+/* Sets an axis that is omitted to its default; "all axes except the batch" cannot be expressed. */
 static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_schema_arg *arg)
 {
     size_t at = 0;
@@ -128,7 +127,7 @@ static cq_status give_axis(const cq_pt2_node *n, cq_pt2_operands *o, const cq_sc
     return CQ_OK;
 }
 
-/* Sets an axis that has its default; "all axes except the batch" cannot be expressed. */
+/* Axes 0 and -1 are valid for a tensor without dimensions; with a batch they would be the batch. */
 static bool is_number_in_batch(const cq_pt2_node *n, const cq_pt2_operands *o)
 {
     return strcmp(n->op, "aten::unsqueeze") != 0 && strcmp(n->op, "aten::stack") != 0 && o->n &&

@@ -60,10 +60,8 @@ cq_status cq_pt2_each_weight(cq_pt2 *model, cq_pt2_weight_fn fn, void *user);
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *model, cq_tensor *const *inputs, size_t n_inputs,
                               cq_port *port);
 
-/* outputs.c: what the outputs are called, by the structure of the result; whether an input, output
- * or weight has a name. */
-/* state.c: begins to look for state in captures; warns of what is not inputs and outputs, names
- * apart by commas. */
+/* state.c: forgets the state that captures found; warns about state that is not among inputs and
+ * outputs, with the names separated by commas. */
 cq_status cq_pt2_forget_state(cq_pt2 *model);
 void      cq_pt2_warn_of_state(const cq_pt2 *model);
 
@@ -75,36 +73,33 @@ cq_status cq_pt2_state_value(cq_pt2 *model, cq_eval *ev, cq_port *port, size_t i
 cq_status cq_pt2_finish_state(cq_pt2 *model, cq_eval *ev, cq_port *port, const cq_val *args,
                               const cq_val *results);
 
-/* all sizes are those of the example */
+/* outputs.c: names the outputs by the structure of the result. */
 cq_status cq_pt2_name_outputs(cq_pt2 *model);
-cq_status cq_pt2_take_names(cq_pt2 *model); /* mutated values are outputs, too */
+cq_status cq_pt2_take_names(cq_pt2 *model); /* marks the current names as taken */
 
-/* in a capture, so are assertions on data */
+/* A free name for the new value of a mutated input: cache_out, then cache_out_2. NULL: no memory.
+ */
 const char *cq_pt2_changed_name(cq_pt2 *model, const char *name);
 
-/* Mutated values are inputs and outputs, state.NAME_in and state.NAME_out; for a run, their values;
- * those beyond n_given are read from the file. */
+/* mutations.c: fills model->changed. */
 cq_status cq_pt2_find_changes(cq_pt2 *model);
 
-/* outputs.c: names of the outputs, by the structure of the result; whether an input, output or
- * weight has a name. */
+/* guards.c: reads the conditions; unsupported ones are omitted. */
 cq_status cq_pt2_read_guards(cq_pt2 *model);
 
-/* state.c: starts searching for state in captures; warns about state that is not inputs and
- * outputs, with names separated by commas. */
+/* The first guard that does not hold for the sizes, or NULL. size returns that of an input's axis.
+ */
 typedef cq_int (*cq_pt2_size_fn)(void *user, size_t input, size_t axis);
 const cq_pt2_guard *cq_pt2_broken_guard(const cq_pt2 *model, cq_pt2_size_fn size, void *user);
 
-/* The argument of a graph of the program for an input that is state, instead of t; and the new
- * values of all of them, from the results of the call. next: how many were requested so far.
- * */
+/* A side of a guard for messages: "past.size(2) + ids.size(1)". */
 void cq_pt2_show_side(const cq_pt2 *model, const char *side, char *text, size_t size);
 
-/* outputs.c: names of the outputs, by the structure of the result. */
+/* The value of a side of a guard; false: it cannot be computed. */
 bool cq_pt2_guard_side(const char *side, cq_symbols *table, cq_pt2_size_fn size, void *user,
                        cq_int *out);
 
-/* the current names of inputs and outputs */
+/* deployed_names.c: the usual name of a size of an input; NULL: it has none. */
 const char *cq_pt2_deployed_axis(const cq_pt2 *model, size_t input, size_t axis);
 
 /* examples.c: fills model->examples. */

@@ -61,8 +61,7 @@ typedef struct cq_pt2_operands {
 /* vmap_levels.c: the beginning and the end of a vmap. */
 cq_status cq_pt2_batch_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
 
-/* higher_order.c: calls body with the slices of tensors along their first axis, and stacks its n
- * results; the outcome is a tuple. */
+/* The levels of vmap that an argument depends on, and those of the results of a node. */
 enum { CQ_PT2_MAX_LEVELS = 8 };
 unsigned cq_pt2_levels(const cq_pt2_run *r, const cq_pt2_arg *a);
 void     cq_pt2_set_levels(cq_pt2_run *r, const cq_pt2_arg *args, size_t n, unsigned levels);
@@ -84,10 +83,11 @@ cq_status cq_pt2_split_levels(cq_pt2_run *r, const cq_pt2_batch *b, cq_val *v);
 cq_status cq_pt2_line_up(cq_pt2_run *r, const cq_pt2_node *n, cq_pt2_operands *o, cq_pt2_batch *b,
                          cq_val *out, bool *done);
 
-/* autocast.c: casts the arguments of an operator. */
+/* higher_order.c: calls body with the slices of tensors along their first axis, and stacks its
+ * n_results results; the outcome is a tuple. */
 cq_status cq_pt2_map(cq_pt2_run *r, cq_val body, cq_val xs, size_t n_results, cq_val *out);
 
-/* Sets the value of a symbol of the file. */
+/* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
 
 /* higher_order.c: operators that take graphs. The text is TorchScript that belongs to the program
@@ -97,7 +97,7 @@ cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *ar
                            cq_val *out);
 cq_status cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);
 
-/* modules.c: enters and leaves modules, by the node's stack. */
+/* autocast.c: casts the arguments of an operator. */
 cq_status cq_pt2_autocast(cq_pt2_run *r, const char *op, cq_val *args, size_t n);
 
 /* Sets the value of a symbol of the file. */
@@ -106,7 +106,7 @@ cq_int   *cq_pt2_symbol(const cq_pt2_run *r, const char *name); /* NULL: not kno
 
 void cq_pt2_run_clear(cq_pt2_run *r);
 
-/* modules.c: enters and leaves modules, as the node's stack says. */
+/* modules.c: enters and leaves modules, by the node's stack. */
 cq_status cq_pt2_enter_node(cq_pt2_run *r, const cq_pt2_node *n);
 cq_status cq_pt2_leave_modules(cq_pt2_run *r);
 

@@ -1,6 +1,5 @@
-/* Which files a script may use: those below the working folder, and those that are arguments of
- * the command. A script is untrusted; the sandbox enforces the same for writing. And
- * torch.load and torch.save. */
+/* torch.load, and the files that a script may use: files below the working folder, and arguments of
+ * the command. A script is untrusted; the sandbox enforces the same rule for writing. */
 #include "py/py.h"
 #include "archive/weights.h"
 #include "base/path.h"

@@ -117,8 +117,8 @@ static bool is_replaced(const cq_quantizer *q, const char *name)
     return w && w->has_initializers && !w->is_kept;
 }
 
-/* Float weights that are quantized are no initializers any more, and no inputs: files of old
- * exporters list every weight as an input. */
+/* Removes the float initializers of quantized weights, and their inputs: files of old exporters
+ * list every weight as an input. */
 static void drop_weights(cq_quantizer *q)
 {
     uint32_t left = 0;

@@ -16,8 +16,7 @@
  *
  * Sizes stay symbolic through + - * // %, min, max and lists. A branch on one, int(n) or a float
  * computed from one uses its value on the example, and the listener is informed; an assert only
- * compares.
- * */
+ * compares. */
 #ifndef CQ_ATEN_CORE_BODY_H
 #define CQ_ATEN_CORE_BODY_H
 

@@ -268,7 +268,7 @@ TEST(body, every_function_of_the_library_links)
 }
 
 /* The parameters of a body are the arguments of the schema; a keyword of Python has a _ at the end.
- * */
+ */
 TEST(body, functions_have_the_parameters_of_their_schemas)
 {
     const cq_op *op;

@@ -1,6 +1,5 @@
 /* Writes a changed view back into its base, by functions of lib/aten that are decorated with
- * @unview.
- * */
+ * @unview. */
 #include "aten/core/body.h"
 
 typedef struct change {

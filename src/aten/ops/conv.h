@@ -1,5 +1,4 @@
-/* The arguments of a convolution, for all of its operators and their gradients.
- * */
+/* The arguments of a convolution, for all of its operators and their gradients. */
 #ifndef CQ_ATEN_OPS_CONV_H
 #define CQ_ATEN_OPS_CONV_H
 

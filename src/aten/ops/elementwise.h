@@ -4,8 +4,7 @@
  * this order.
  *
  *     { .schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
- *       .shape = cq_shape_of_operands, .run = cq_run_elementwise, .variant = CQ_EW_LEAKY_RELU }
- * */
+ *       .shape = cq_shape_of_operands, .run = cq_run_elementwise, .variant = CQ_EW_LEAKY_RELU } */
 #ifndef CQ_ATEN_OPS_ELEMENTWISE_H
 #define CQ_ATEN_OPS_ELEMENTWISE_H
 

@@ -215,8 +215,7 @@ static cq_status squeeze_view(cq_opcall *c)
     return cq_geometry_result(c, self, &g);
 }
 
-/* A view with these sizes on the example; which size belongs to which axis is data-dependent.
- * */
+/* A view with these sizes on the example; which size belongs to which axis is data-dependent. */
 static cq_status open_view(cq_opcall *c, const cq_tensor *self, const cq_geometry *g)
 {
     cq_int sizes[CQ_MAX_RANK];

@@ -1,6 +1,5 @@
 /* Merges nodes into a neighbour: a bias added to a convolution, a sum after a matrix product
- * (Gemm), a Transpose before a Gemm, zero padding before a convolution.
- * */
+ * (Gemm), a Transpose before a Gemm, zero padding before a convolution. */
 #include "export/exporter.h"
 
 static cq_value *input_of(const cq_node *n, size_t i)

@@ -122,8 +122,7 @@ static void remove_carried(const scan *s)
     body->returns.n--;
 }
 
-/* Until opset 11 a Loop must carry a value: an unused number replaces the list.
- * */
+/* Until opset 11 a Loop must carry a value: an unused number replaces the list. */
 static cq_status carry_number(const scan *s)
 {
     cq_graph *g      = s->loop->block->graph;

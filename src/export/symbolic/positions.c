@@ -97,8 +97,7 @@ static cq_value *counted_ones(cq_sym *s, cq_value *n)
     return cq_sym_squeeze(s, cq_sym_op1(s, "NonZero", v), &axis, 1);
 }
 
-/* A Loop provides the iteration number. It must carry a value, which is constant here.
- * */
+/* A Loop provides the iteration number. It must carry a value, which is constant here. */
 static cq_value *counted_rounds(cq_sym *s, cq_value *n)
 {
     int64_t   one    = 1;

@@ -87,8 +87,7 @@ static void expect_row(const cq_attention *a, int64_t s, int64_t h, int64_t i, c
     cq_free(p);
 }
 
-/* Results follow the formula, are bitwise equal on three threads, and nothing else is written.
- * */
+/* Results follow the formula, are bitwise equal on three threads, and nothing else is written. */
 static void expect_formula(cq_attention *a)
 {
     int64_t n   = a->batch * a->heads * a->queries * (a->v_width + 3);

@@ -30,7 +30,7 @@
 
 #define CQ_COMPOSE_OPSET 24
 
-/* What is known of values of the model. */
+/* Facts about values of the model. */
 typedef struct cq_compose_facts cq_compose_facts;
 struct cq_compose_facts {
     int (*rank)(const cq_compose_facts *f, const char *value);                   /* -1: unknown */

@@ -238,8 +238,10 @@ static cq_status linear_attention(cq_rule *r)
 
     cq_rule_give_elem(r, 1, cq_rule_elem(r, cq_rule_has(r, 3) ? 3 : 0));
     if (n < 1 || kv < 1 || n % kv)
-        return cq_rule_fail(r, "%lld heads of queries are no multiple of %lld heads of keys",
-                            (long long)n, (long long)kv);
+        return cq_rule_fail(
+            r,
+            "the number of query heads, %lld, is not a multiple of the number of key heads, %lld",
+            (long long)n, (long long)kv);
     if (!read_heads(r, 0, n, &q) || !read_heads(r, 2, kv, &v))
         return CQ_OK;
     y = (cq_shape){ 3, { q.batch, q.length, cq_dim_mul(r, q.heads, v.size) } };

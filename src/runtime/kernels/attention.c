@@ -368,8 +368,7 @@ done:
 
 /* ---- without scores in memory ---- */
 
-/* A mask of numbers or bools. If it is shorter than the keys, the remaining keys are masked.
- * */
+/* A mask of numbers or bools. If it is shorter than the keys, the remaining keys are masked. */
 static bool set_mask(cq_attention *c, const cq_tensor *mask)
 {
     int64_t length   = mask->rank ? cq_size_of(mask, mask->rank - 1) : 1;

@@ -191,8 +191,7 @@ static cq_status qlinear(cq_rt *rt)
 }
 
 /* Clips values that exceed the top of their range by double rounding: a 7-bit range is not clipped
- * by the type.
- * */
+ * by the type. */
 static void limit(cq_tensor *q, int32_t top)
 {
     int64_t n = cq_tensor_numel(q);

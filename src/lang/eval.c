@@ -327,6 +327,11 @@ cq_val cq_lang_run(cq_lang *l, cq_val lambda)
     return b && !cq_lang_failed(l) ? eval(b->fr, b->value) : CQ_NONE;
 }
 
+bool cq_lang_is_lambda(cq_val v)
+{
+    return cq_box_of(v, free_lambda) != NULL;
+}
+
 static cq_val eval_other(frame *fr, const cq_ast_expr *x)
 {
     cq_val v;

@@ -88,6 +88,7 @@ cq_val cq_lang_call_by(cq_lang *l, cq_lib_function *f, const uint8_t *params, co
 /* The value of a lambda without parameters, which the host may evaluate while the enclosing
  * function runs; None for other values. */
 cq_val cq_lang_run(cq_lang *l, cq_val lambda);
+bool   cq_lang_is_lambda(cq_val v);
 
 cq_val cq_lang_fail(cq_lang *l, cq_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -41,7 +41,4 @@ bool cq_sym_has_arg(const cq_sym *s, const char *arg);
 /* A kernel for each position of a window, 1 there and 0 elsewhere. */
 cq_value *cq_sym_unit_kernels(cq_sym *s, int64_t high, int64_t wide);
 
-/* rnn_projected.c */
-cq_status cq_sym_projected_lstm(cq_sym *s);
-
 #endif

@@ -606,6 +606,7 @@ static cq_status take_results(cq_sym_run *r, const cq_lib_function *f, cq_val v)
     size_t        n, n_results = cq_sym_n_results(r->s);
     const cq_val *items = cq_lang_items(&v, &n);
     cq_value    **values;
+    cq_type      *types;
 
     if (r->s->status != CQ_OK)
         return r->s->status;
@@ -618,9 +619,18 @@ static cq_status take_results(cq_sym_run *r, const cq_lib_function *f, cq_val v)
     values = cq_arena_array(r->s->ex->scratch, n + 1, sizeof *values);
     if (!values)
         return cq_sym_fail(r->s, CQ_E_NO_MEMORY);
+    types = cq_arena_array(r->s->ex->scratch, r->n_kept_types + 1, sizeof *types);
+    if (!types)
+        return cq_sym_fail(r->s, CQ_E_NO_MEMORY);
     for (size_t i = 0; i < n; i++)
         values[i] = cq_sym_input_of(r, items[i], NULL);
-    return cq_sym_done_n(r->s, values, n);
+    for (size_t i = 0; i < n && i < r->n_kept_types; i++)
+        types[i] = values[i] ? values[i]->type : (cq_type){ 0 };
+    CQ_TRY(cq_sym_done_n(r->s, values, n));
+    for (size_t i = 0; i < n && i < r->n_kept_types; i++)
+        if (r->s->done[i])
+            r->s->done[i]->type = types[i];
+    return CQ_OK;
 }
 
 static void release_owned(cq_exporter *ex)

@@ -23,8 +23,9 @@ typedef struct cq_node_form cq_node_form;
 typedef struct cq_sym_run {
     cq_lang  lang;
     cq_sym  *s;
-    bool     promotes; /* arguments come in the dtype that the operator computes in */
-    cq_dtype dtype;    /* that one, else the dtype of the first tensor: for plain numbers */
+    bool     promotes;     /* arguments come in the dtype that the operator computes in */
+    cq_dtype dtype;        /* that one, else the dtype of the first tensor: for plain numbers */
+    size_t   n_kept_types; /* results at the beginning that keep the types of their values */
 } cq_sym_run;
 
 static inline cq_sym_run *cq_sym_run_of(cq_lang *l)

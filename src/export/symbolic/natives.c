@@ -116,6 +116,67 @@ static cq_val n_results(cq_sym_run *r, const cq_sym_args *e)
     return cq_val_of_i64((int64_t)cq_sym_n_results(r->s));
 }
 
+/* Without the overload. */
+static cq_val operator_name(cq_sym_run *r, const cq_sym_args *e)
+{
+    (void)e;
+    return cq_lang_text(&r->lang, r->s->op ? r->s->op->schema->name : r->s->node->op);
+}
+
+/* ---- readers of results ---- */
+
+static bool mentions(const cq_operand *o, const cq_value *v)
+{
+    if (o->kind == CQ_OPERAND_VALUE)
+        return o->u.value == v;
+    for (size_t i = 0; o->kind == CQ_OPERAND_LIST && i < o->u.list.n; i++)
+        if (mentions(&o->u.list.items[i], v))
+            return true;
+    return false;
+}
+
+static bool any_mentions(const cq_operand *operands, size_t n, const cq_value *v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (mentions(&operands[i], v))
+            return true;
+    return false;
+}
+
+static bool has_effect(const cq_node *n)
+{
+    bool used = n->n_blocks != 0;
+
+    for (size_t i = 0; i < n->n_outputs; i++)
+        used |= n->outputs[i]->n_uses > 0;
+    return used;
+}
+
+/* Names of the operators of this block that read result i; "return" if the block returns it. */
+static cq_val readers(cq_sym_run *r, const cq_sym_args *e)
+{
+    const size_t    i     = (size_t)number(r, e, 0, 0);
+    const cq_block *block = r->s->node->block;
+    cq_val          names = cq_lang_list(&r->lang, NULL, 0);
+    const cq_value *v     = i < r->s->node->n_outputs ? r->s->node->outputs[i] : NULL;
+
+    if (names.kind != CQ_VAL_LIST)
+        return names;
+    if (any_mentions(block->returns.items, block->returns.n, v))
+        cq_sym_fail(r->s, cq_list_push(names.u.list, cq_lang_text(&r->lang, "return")));
+    for (const cq_node *n = r->s->node->next; n; n = n->next)
+        if (any_mentions(n->inputs, n->n_inputs, v) && has_effect(n))
+            cq_sym_fail(r->s, cq_list_push(names.u.list, cq_lang_text(&r->lang, n->op)));
+    return names;
+}
+
+/* The first n results keep the types of their values: padded tensors stand for packed ones. */
+static cq_val keep_types(cq_sym_run *r, const cq_sym_args *e)
+{
+    r->n_kept_types = (size_t)number(r, e, 0, 0);
+    return CQ_NONE;
+}
+
 static cq_val opset(cq_sym_run *r, const cq_sym_args *e)
 {
     (void)e;
@@ -134,6 +195,16 @@ static cq_val size(cq_sym_run *r, const cq_sym_args *e)
     cq_value *v = value(r, e, 0);
 
     return cq_val_of_int(cq_sym_size(r->s, v, axis_of(r, e, 1, cq_sym_rank(r->s, v))));
+}
+
+/* The size that an argument has in PyTorch: that of its value may differ (keep_types). */
+static cq_val torch_size(cq_sym_run *r, const cq_sym_args *e)
+{
+    const cq_operand *o = cq_sym_operand_of(e->items[0]);
+
+    if (!o)
+        return wrong(r, e, "an argument of the operator");
+    return cq_val_of_int(cq_sym_size(r->s, o->u.value, axis_of(r, e, 1, o->u.value->type.rank)));
 }
 
 static cq_val shape(cq_sym_run *r, const cq_sym_args *e)
@@ -234,6 +305,17 @@ static cq_val full(cq_sym_run *r, const cq_sym_args *e)
         return cq_val_of_graph(r, v ? cq_sym_full(r->s, type, v) : NULL);
     }
     return cq_val_of_graph(r, cq_sym_full(r->s, type, cq_sym_input_of(r, t, &as)));
+}
+
+/* Whether all elements of a tensor are 0, as torch.zeros makes it. */
+static cq_val is_zeros(cq_sym_run *r, const cq_sym_args *e)
+{
+    const cq_value   *v     = value(r, e, 0);
+    const cq_node    *n     = v ? v->node : NULL;
+    const cq_operand *value = n ? cq_ir_attr(n, "value") : NULL;
+
+    return cq_val_of_bool(n && strcmp(n->op, "onnx::ConstantOfShape") == 0 &&
+                          (!value || cq_tensor_get_f64(value->u.tensor, 0) == 0));
 }
 
 static cq_val computed(cq_sym_run *r, const cq_sym_args *e)
@@ -388,6 +470,44 @@ static cq_val slice(cq_sym_run *r, const cq_sym_args *e)
         return CQ_NONE;
     }
     return cq_val_of_graph(r, cq_sym_slice(r->s, x, at, start, end, (int64_t)number(r, e, 4, 1)));
+}
+
+/* Parts of these fixed sizes. */
+static cq_val split_sizes(cq_sym_run *r, const cq_sym_args *e)
+{
+    cq_value     *x    = value(r, e, 0);
+    int           axis = axis_of(r, e, 1, cq_sym_rank(r->s, x));
+    size_t        n;
+    cq_val        sizes = item(e, 2), parts;
+    const cq_val *items = cq_lang_items(&sizes, &n);
+    cq_arena     *arena = r->s->ex->scratch;
+    int64_t      *plain = cq_arena_array(arena, n + 1, sizeof *plain);
+    cq_value    **out   = cq_arena_array(arena, n + 1, sizeof(cq_value *));
+
+    if (!plain || !out)
+        cq_sym_fail(r->s, CQ_E_NO_MEMORY);
+    if (r->s->status != CQ_OK)
+        return CQ_NONE;
+    for (size_t i = 0; i < n; i++) {
+        double f;
+
+        if (!cq_sym_number_of(items[i], &f))
+            return wrong(r, e, "a list of fixed sizes");
+        plain[i] = (int64_t)f;
+    }
+    cq_sym_split(r->s, x, axis, plain, n, out);
+    parts = cq_lang_list(&r->lang, NULL, n);
+    for (size_t i = 0; i < n && parts.kind == CQ_VAL_LIST; i++)
+        parts.u.list->items[i] = cq_val_of_graph(r, out[i]);
+    return parts;
+}
+
+/* An input of the graph whose body=lambda: … is being built. */
+static cq_val graph_input(cq_sym_run *r, const cq_sym_args *e)
+{
+    cq_dtype dtype = cq_sym_dtype_of(r, item(e, 0));
+
+    return cq_val_of_graph(r, cq_sym_graph_input(r->s, dtype, (int)number(r, e, 1, 0)));
 }
 
 /* Over some axes; over all of them without any. */
@@ -592,6 +712,13 @@ static const cq_sym_native natives[] = {
     { "hint", 1, 1, .fn = hint },
     { "axis_of", 2, 2, .fn = axis },
     { "opset", 0, 0, .fn = opset },
+    { "operator_name", 0, 0, .fn = operator_name },
+    { "readers", 1, 1, .fn = readers },
+    { "keep_types", 1, 1, .fn = keep_types },
+    { "torch_size", 2, 2, .fn = torch_size },
+    { "is_zeros", 1, 1, .fn = is_zeros },
+    { "split_sizes", 3, 3, .fn = split_sizes },
+    { "graph_input", 2, 2, .fn = graph_input },
     { "is_used", 1, 1, .fn = is_used },
     { "n_results", 0, 0, .fn = n_results },
     { "result_dtype", 0, 1, .fn = result_dtype },

@@ -4,7 +4,7 @@
 #include "export/symbolic/host.h"
 #include "onnx/schema.h"
 
-enum { MAX_INPUTS = 256, MAX_LIST = 256 };
+enum { MAX_INPUTS = 4096, MAX_LIST = 256 };
 
 static const cq_onnx_schema *schema_of(cq_sym_run *r, const char *op)
 {
@@ -75,7 +75,7 @@ static cq_attr attribute(const cq_sym_call *c, const cq_onnx_schema *schema, con
                              : v.kind == CQ_VAL_FLOAT;
     double f;
 
-    if (v.kind == CQ_VAL_NONE || c->r->s->status != CQ_OK)
+    if (v.kind == CQ_VAL_NONE || cq_lang_is_lambda(v) || c->r->s->status != CQ_OK)
         return (cq_attr){ 0 };
     if (suffix == 't' || v.kind == CQ_VAL_TENSOR)
         return tensor_attribute(c->r, name, v);
@@ -144,6 +144,31 @@ static void set_dtypes(cq_sym_run *r, const cq_onnx_schema *schema, cq_value *co
     }
 }
 
+/* body=lambda: …: the values of the lambda are the outputs of the graph. */
+static void build_graphs(const cq_sym_call *c)
+{
+    cq_sym_run *r = c->r;
+
+    for (size_t i = 0; i < c->n_attrs && r->s->status == CQ_OK; i++) {
+        cq_val        v;
+        const cq_val *items;
+        cq_value     *values[CQ_LANG_MAX_ITEMS];
+        size_t        n;
+
+        if (!cq_lang_is_lambda(c->attrs[i]))
+            continue;
+        cq_sym_graph_begin(r->s, c->out[0], c->attr_names[i]);
+        v     = cq_lang_run(&r->lang, c->attrs[i]);
+        items = cq_lang_items(&v, &n);
+        for (size_t k = 0; k < n && n <= CQ_LANG_MAX_ITEMS; k++)
+            values[k] = cq_sym_input_of(r, items[k], NULL);
+        if (n > CQ_LANG_MAX_ITEMS)
+            cq_sym_wrong(r, "a graph has at most %d outputs, got %zu", CQ_LANG_MAX_ITEMS, n);
+        else
+            cq_sym_graph_end(r->s, n, values);
+    }
+}
+
 /* Numbers among the inputs take the dtype of the first tensor beside them in element-wise
  * operators, and that of the operator's first tensor elsewhere. */
 static void plain_node(const cq_sym_call *c)
@@ -151,9 +176,14 @@ static void plain_node(const cq_sym_call *c)
     cq_sym_run           *r      = c->r;
     const cq_onnx_schema *schema = NULL;
     bool                  fits   = c->n && (int)c->n == cq_sym_arity(c->op) && c->n_out == 1;
-    cq_value             *values[MAX_INPUTS], *like = NULL;
+    cq_value            **values = cq_arena_array(r->s->ex->scratch, c->n + 1, sizeof *values);
+    cq_value             *like   = NULL;
     cq_attr               attrs[CQ_LANG_MAX_ITEMS];
 
+    if (!values) {
+        cq_sym_fail(r->s, CQ_E_NO_MEMORY);
+        return;
+    }
     if (!fits || c->n_attrs)
         schema = schema_of(r, c->op);
     for (size_t i = 0; i < c->n && fits && !like; i++)
@@ -169,26 +199,46 @@ static void plain_node(const cq_sym_call *c)
         return;
     }
     cq_sym_op_n(r->s, c->op, values, c->n, attrs, c->n_attrs, c->out, c->n_out);
+    build_graphs(c);
     set_dtypes(r, schema, values, c->n, c->out, c->n_out);
 }
 
-/* A list of tensors among the inputs is as many inputs. */
-static bool unpack(cq_sym_call *c, cq_val *in)
+/* The tensors of an input that is a list of tensors; the input itself otherwise. */
+static const cq_val *inputs_at(const cq_sym_call *c, size_t i, size_t *n)
 {
-    size_t n = 0;
+    const cq_val *items = cq_lang_items(&c->in[i], n);
+
+    if (items != &c->in[i] && *n && cq_sym_is_graph(items[0]))
+        return items;
+    *n = 1;
+    return &c->in[i];
+}
+
+/* A list of tensors among the inputs is as many inputs. */
+static bool unpack(cq_sym_call *c)
+{
+    size_t  n = 0, many;
+    cq_val *in;
 
     for (size_t i = 0; i < c->n; i++) {
-        size_t        many;
-        const cq_val *items = cq_lang_items(&c->in[i], &many);
-        const bool    plain = items == &c->in[i] || !many || !cq_sym_is_graph(items[0]);
+        inputs_at(c, i, &many);
+        n += many;
+    }
+    if (n > MAX_INPUTS) {
+        cq_sym_no(c->r->s, 0, "it would be a node with more than %d inputs", MAX_INPUTS);
+        return false;
+    }
+    in = cq_arena_array(c->r->s->ex->scratch, n + 1, sizeof *in);
+    if (!in) {
+        cq_sym_fail(c->r->s, CQ_E_NO_MEMORY);
+        return false;
+    }
+    n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const cq_val *items = inputs_at(c, i, &many);
 
-        many = plain ? 1 : many;
-        if (n + many > MAX_INPUTS) {
-            cq_sym_no(c->r->s, 0, "it would be a node with more than %d inputs", MAX_INPUTS);
-            return false;
-        }
         for (size_t k = 0; k < many; k++)
-            in[n++] = plain ? c->in[i] : items[k];
+            in[n++] = items[k];
     }
     c->in = in;
     c->n  = n;
@@ -197,9 +247,7 @@ static bool unpack(cq_sym_call *c, cq_val *in)
 
 void cq_sym_call_op(cq_sym_call *c, const cq_node_form *form)
 {
-    cq_val in[MAX_INPUTS];
-
-    if (!unpack(c, in))
+    if (!unpack(c))
         return;
     if (!form || !cq_node_form_apply(c, form))
         plain_node(c);

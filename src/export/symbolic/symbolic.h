@@ -51,7 +51,6 @@ struct cq_symbolic {
 /* The families, ended by an empty row (rows.c lists them). */
 extern const cq_symbolic cq_symbolics_sequence[];
 extern const cq_symbolic cq_symbolics_linalg[];
-extern const cq_symbolic cq_symbolics_rnn[];
 extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
@@ -59,7 +58,6 @@ extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_index[];
 extern const cq_symbolic cq_symbolics_complex[];
-extern const cq_symbolic cq_symbolics_moe[];
 
 /* ---- what is asked for ---- */
 

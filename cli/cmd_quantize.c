@@ -208,7 +208,7 @@ static const cli_option options[] = {
     { "mode", "MODE", "weights, dynamic or static (weights; static with --calibrate)", 0 },
     { "bits", "N", "of weights: 8 or 4 (8)", 0 },
     { "block", "N", "weights that share a scale (8 bits: a channel; 4 bits: 32)", 0 },
-    { "asymmetric", NULL, "weights have zero points, too", 0 },
+    { "asymmetric", NULL, "weights also have zero points", 0 },
     { "calibrate", "DIR", "sets of inputs for --mode static: .npy or .pb files", 0 },
     { "input-range", "LOW,HIGH", "of random inputs, instead of normal numbers", 0 },
     { "samples", "N", "sets of random inputs (8)", 0 },

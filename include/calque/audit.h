@@ -19,8 +19,8 @@ extern "C" {
 
 typedef enum cq_verdict {
     CQ_VERDICT_SAFE    = 0, /* loading it builds plain data */
-    CQ_VERDICT_UNKNOWN = 1, /* it needs code that is not known here, or is damaged */
-    CQ_VERDICT_HOSTILE = 2  /* it would run code, reach other files, or deceive its reader */
+    CQ_VERDICT_UNKNOWN = 1, /* loading it needs unknown code, or the file is damaged */
+    CQ_VERDICT_HOSTILE = 2  /* loading it would run code, open other files or deceive the reader */
 } cq_verdict;
 
 /* "safe", "unknown", "hostile". */

@@ -46,8 +46,8 @@ typedef struct cq_proof {
 /* Runs both models on the same inputs, at two sizes of dynamic axes where before accepts two, and
  * compares all outputs. A difference beyond the tolerance is CQ_E_TYPE, and the error names the
  * first node whose result differs. If no inputs can be made that before accepts, or its results
- * are random, the call succeeds and proof->skipped says why. Inputs and outputs belong together by
- * name, or by position where names differ. options may be NULL.
+ * are random, the call succeeds and proof->skipped says why. Inputs and outputs are matched by
+ * name, or by position if names differ. options may be NULL.
  *
  * Where a size of before is dynamic in after, after also runs at two other sizes: an axis
  * that is called batch, or comes first, is a batch, whose samples before computes one by one;
@@ -113,7 +113,7 @@ CQ_API cq_status cq_onnx_models_match_opsets(cq_onnx_model *a, cq_onnx_model *b)
 
 typedef enum cq_precision_flags {
     CQ_PRECISION_NO_RUN = 1, /* do not run the model to find values that overflow */
-    CQ_PRECISION_IO     = 2  /* inputs and outputs of the model change, too */
+    CQ_PRECISION_IO     = 2  /* change the types of the model's inputs and outputs as well */
 } cq_precision_flags;
 
 typedef struct cq_precision_options {
@@ -125,9 +125,9 @@ typedef struct cq_precision_options {
 
 CQ_API void cq_precision_options_init(cq_precision_options *options);
 
-/* Computes in float16, bfloat16 or float32. Casts are inserted only where types meet; inputs and
- * outputs keep their types unless CQ_PRECISION_IO is set. Values that float16 cannot hold are found
- * by running the model on random inputs, and stay in float32, as do quantized layers. options may
+/* Computes in float16, bfloat16 or float32. Casts are inserted only where types change; inputs and
+ * outputs keep their types unless CQ_PRECISION_IO is set. The model is run on random inputs to find
+ * values that float16 cannot represent; these stay in float32, as do quantized layers. options may
  * be NULL. */
 CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *model, cq_dtype to,
                                              const cq_precision_options *options);
@@ -136,7 +136,7 @@ CQ_API cq_status cq_onnx_model_convert_float(cq_onnx_model *model, cq_dtype to,
  * "x=batchx3xHxW" or "x=[batch,3,H,W]"; the name may be left out if the model has one input.
  * Constants that were computed from the old sizes (of Reshape, Expand, Slice, Split, Resize, and
  * tensors that others are joined with) are found and computed from the new ones. Nodes that need
- * the old sizes are listed in one error; the model is useless then. */
+ * the old sizes are listed in one error; the model must not be used then. */
 CQ_API cq_status cq_onnx_model_convert_inputs(cq_onnx_model *model, const char *const *specs,
                                               size_t n_specs);
 

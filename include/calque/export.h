@@ -91,8 +91,8 @@ enum {
      * opset 15, which introduced optionals, it is a required input. */
     CQ_EXPORT_OPTIONAL_INPUTS = 1 << 19,
 
-    /* Nodes say where they come from: the location in the source as doc_string, the modules as
-     * metadata `calque.module`, "layer1:Sequential/0:Bottleneck". For <calque/view.h>. */
+    /* Nodes record their origin: the source location as doc_string, and the modules as metadata
+     * `calque.module`, "layer1:Sequential/0:Bottleneck". For <calque/view.h>. */
     CQ_EXPORT_ORIGINS = 1 << 20
 };
 
@@ -136,7 +136,7 @@ typedef void (*cq_export_value_hook)(void *user, const char *value, const char *
 /* Text for people, whole lines without control characters; borrowed during the call. */
 typedef void (*cq_export_print_hook)(void *user, const char *text);
 
-/* Set the defaults with cq_export_options_init, then change what you need. All pointers are
+/* Set the defaults with cq_export_options_init, then change individual fields. All pointers are
  * borrowed during the call. */
 typedef struct cq_export_options {
     size_t                  struct_size; /* set by cq_export_options_init, never by hand */
@@ -232,14 +232,15 @@ typedef struct cq_run_options {
     size_t                n_marks;
     cq_gradients         *gradients; /* receives the gradients of the run; may be NULL */
     uint32_t              flags;     /* CQ_RUN_*; default 0 */
-    cq_tensor *const     *state;     /* for CQ_RUN_STATE, in the order of the export's inputs; the
-                                      * rest starts with the values that the model holds */
+    cq_tensor *const     *state;     /* for CQ_RUN_STATE, in the order of the export's inputs;
+                                      * missing values start with those of the model */
     size_t n_state;
 } cq_run_options;
 
 CQ_API void cq_run_options_init(cq_run_options *options);
 
-/* Options of a run that gives what an export with these options gives: the same training mode,
+/* Options of a run that computes the outputs of an export with these options: the same training
+ * mode,
  * marks, state, mutations and asserts. Changes of the model are undone. */
 CQ_API void cq_run_options_like_export(cq_run_options          *options,
                                        const cq_export_options *export_options);

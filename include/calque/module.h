@@ -1,6 +1,6 @@
 /* Modules: layers with parameters, and models made of them.
  *
- * A user-defined module is a struct of yours with a forward function:
+ * A user-defined module is a struct with a forward function:
  *
  *     struct net { cq_module *conv, *fc; };
  *

@@ -12,8 +12,8 @@ extern "C" {
 
 typedef struct cq_onnx_model cq_onnx_model;
 
-/* Maps a file. Weights and external data are read when they are used, so both files must not
- * change while the model lives. */
+/* Maps a file. Weights and external data are read when they are used, so neither file may change
+ * while the model exists. */
 CQ_API cq_status cq_onnx_model_load(cq_onnx_model **out, const char *path);
 
 /* Reads a copy of size bytes. Such a model cannot have external data. */
@@ -121,8 +121,8 @@ CQ_API void                   cq_onnx_findings_free(cq_onnx_findings *findings);
 CQ_API cq_status cq_onnx_model_diff(cq_onnx_findings **out, const cq_onnx_model *a,
                                     const cq_onnx_model *b, double rtol, double atol);
 
-/* Sorts the nodes of all graphs and functions topologically, as ONNX requires and many files do not
- * have it. *changed receives whether the order changed. Nodes on a cycle keep their position. */
+/* Sorts the nodes of all graphs and functions topologically, which ONNX requires but many files
+ * violate. *changed receives whether the order changed. Nodes on a cycle keep their position. */
 CQ_API cq_status cq_onnx_model_sort(bool *changed, cq_onnx_model *model);
 
 typedef enum cq_onnx_infer_flags {

@@ -22,8 +22,9 @@ typedef struct cq_op_info {
     bool        has_gradient; /* defined for the operator itself; a composed operator inherits it */
 } cq_op_info;
 
-/* The operator at index, in the order of the table. False past the end, when cq_last_error() says
- * CQ_E_NOT_FOUND, and if memory is out. In-place variants (`relu_`) are supported but not listed.
+/* The operator at index, in the order of the table. False past the end, with CQ_E_NOT_FOUND in
+ * cq_last_error(), and if memory runs out. In-place variants (`relu_`) are supported but not
+ * listed.
  */
 CQ_API bool cq_op_info_at(size_t index, cq_op_info *out);
 

@@ -59,11 +59,11 @@ CQ_API cq_status cq_script_set_i64(cq_script *script, const char *path, int64_t 
 CQ_API cq_status cq_script_set_f64(cq_script *script, const char *path, double value);
 CQ_API cq_status cq_script_set_bool(cq_script *script, const char *path, bool value);
 
-/* Python source, which is text that imports something: cq_script_load reads it, and
- * cq_script_is_python tells. cq_script_add_path adds a folder in which imported modules are found,
+/* Python source is text that imports something. cq_script_load reads it, and cq_script_is_python
+ * returns true for it. cq_script_add_path adds a folder in which imported modules are found,
  * after those beside the file and in calque's library. cq_script_make evaluates the file and then
  * entry, an expression such as "Net(num_classes=10)"; NULL is the only module class or function of
- * the file. The value, a module or a function, is what cq_script_run and cq_script_export call. */
+ * the file. cq_script_run and cq_script_export then call the value, a module or a function. */
 CQ_API bool      cq_script_is_python(const cq_script *script);
 CQ_API cq_status cq_script_add_path(cq_script *script, const char *folder);
 CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
@@ -74,8 +74,9 @@ CQ_API cq_status cq_script_make(cq_script *script, const char *entry);
  * cq_script_add_code. entry is the key of one of several modules; NULL is the usual one. */
 CQ_API cq_status cq_script_add_code(cq_script *script, const char *path);
 
-/* Allows the memory for making a model, and for its calls, that weights of so many bytes need: the
- * initial weights, which a file of that size then replaces, and a copy. Without effect if
+/* Raises the memory limit for making and calling a model by the needs of this many bytes of
+ * weights: the initial weights, which a file of that size then replaces, and a copy. It has no
+ * effect if
  * cq_script_set_limits sets a limit. */
 CQ_API void cq_script_expect_weights(cq_script *script, uint64_t bytes);
 
@@ -198,8 +199,8 @@ CQ_API cq_tensor *cq_script_call(cq_ctx *cx, cq_script *script, const char *meth
 CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *script, const char *method, const cq_args *args,
                              cq_tensor **outputs, size_t n_outputs);
 
-/* Captures the call and exports it. flags are CQ_SCRIPT_*. Inputs that options have no names for
- * are called after the parameters: x, and in containers pair_0, options_scale. */
+/* Captures the call and exports it. flags are CQ_SCRIPT_*. Inputs without a name in the options are
+ * named after the parameters: x, and in containers pair_0, options_scale. */
 CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const char *method,
                                   const cq_args *args, uint32_t flags,
                                   const cq_export_options *options);

@@ -1,4 +1,4 @@
-/* How calls fail. Whatever can fail returns a cq_status; the details of the last
+/* Errors. Every call that can fail returns a cq_status; the details of the last
  * failure of this thread are in cq_last_error(). */
 #ifndef CALQUE_STATUS_H
 #define CALQUE_STATUS_H
@@ -20,9 +20,9 @@ typedef enum cq_status {
     CQ_E_IO          = 3, /* the system refused to read or write */
     CQ_E_FORMAT      = 4, /* malformed file */
     CQ_E_SYNTAX      = 5, /* source text does not parse */
-    CQ_E_TYPE        = 6, /* types or shapes do not fit together */
+    CQ_E_TYPE        = 6, /* types or shapes do not match */
     CQ_E_UNSUPPORTED = 7, /* valid, but not supported by calque */
-    CQ_E_INVALID     = 8, /* a model breaks the rules of ONNX */
+    CQ_E_INVALID     = 8, /* a model violates the rules of ONNX */
     CQ_E_NOT_FOUND   = 9,
     CQ_E_INTERNAL    = 10, /* a bug in calque */
     CQ_E_CANCELLED   = 11  /* by the handler of cq_set_cancel_handler */
@@ -51,8 +51,8 @@ CQ_API const cq_error *cq_last_error(void);
 /* The name of a status, "unsupported". */
 CQ_API const char *cq_status_name(cq_status status);
 
-/* Warnings go to a handler; NULL is the default one, which prints to standard error. The
- * handler is this thread's. where may be empty. */
+/* Warnings go to a handler; NULL is the default one, which prints to standard error. Each thread
+ * has its own handler. where may be empty. */
 typedef void (*cq_warning_handler)(void *user, const char *message, const char *where);
 
 CQ_API void cq_set_warning_handler(cq_warning_handler handler, void *user);

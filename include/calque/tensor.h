@@ -34,8 +34,8 @@ typedef enum cq_dtype {
     CQ_DTYPE_U32  = 14,
     CQ_DTYPE_U64  = 15,
 
-    /* Storage types of ONNX. In memory each element takes a byte, also elements of four or two
-     * bits; files pack two or four of them into a byte. */
+    /* Storage types of ONNX. In memory each element takes a byte, even if it has four or two bits;
+     * files pack two or four of them into a byte. */
     CQ_DTYPE_F8E4M3FN   = 16,
     CQ_DTYPE_F8E4M3FNUZ = 17,
     CQ_DTYPE_F8E5M2     = 18,
@@ -93,7 +93,7 @@ CQ_API cq_status cq_tensor_wrap_strided(cq_tensor **out, cq_dtype dtype, size_t 
                                         const int64_t *sizes, const int64_t *strides, void *data,
                                         void (*release)(void *user), void *user);
 
-CQ_API cq_tensor *cq_tensor_retain(cq_tensor *t); /* returns t; NULL is fine */
+CQ_API cq_tensor *cq_tensor_retain(cq_tensor *t); /* returns t; t may be NULL */
 CQ_API void       cq_tensor_release(cq_tensor *t);
 
 CQ_API cq_dtype cq_tensor_dtype(const cq_tensor *t);

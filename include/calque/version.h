@@ -1,5 +1,5 @@
-/* The version of calque: three numbers, one comparable number, and the version
- * of the library that is really loaded. */
+/* The version of calque: three numbers, one comparable number, and the version of the loaded
+ * library. */
 #ifndef CALQUE_VERSION_H
 #define CALQUE_VERSION_H
 
@@ -27,8 +27,9 @@ CQ_API int32_t cq_version(void);
 CQ_API const char *cq_version_string(void);
 
 /* The instruction set that numbers are computed with: "avx512vnni" (AVX-512 with products of 8
- * bits), "avx512", "avx2", "sse2", "neon" or "base". It is the widest that the processor has, or
- * the one that the environment variable CALQUE_ISA names, if the processor has that. */
+ * bits), "avx512", "avx2", "sse2", "neon" or "base". It is the widest set that the processor
+ * supports, or the set named by the environment variable CALQUE_ISA if the processor supports it.
+ * */
 CQ_API const char *cq_instruction_set(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* A model as a picture: an HTML page that needs nothing else, the document that the page draws, or
- * a still SVG. The result has structure and statistics, never the weights. */
+/* Draws a model: as a self-contained HTML page, as the JSON document that the page draws, or as a
+ * static SVG. The result has structure and statistics, never the weights. */
 #ifndef CALQUE_VIEW_H
 #define CALQUE_VIEW_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 typedef enum cq_view_format {
     CQ_VIEW_HTML = 0,
-    CQ_VIEW_JSON = 1, /* what web/view/view.js draws */
+    CQ_VIEW_JSON = 1, /* the document that web/view/view.js draws */
     CQ_VIEW_SVG  = 2  /* the first view of the page */
 } cq_view_format;
 
@@ -21,13 +21,13 @@ typedef struct cq_view_options {
     const char    *title;       /* NULL: the name of the graph */
     const char    *profile;     /* a file of cq_profile_save, which colours nodes by time */
     const char    *report;      /* a report of `calque export --report` */
-    cq_onnx_model *other;       /* drawn beside the model, with what differs; may be NULL */
+    cq_onnx_model *other;       /* drawn beside the model, with the differences; may be NULL */
     const char    *other_title;
     cq_profile    *trace;  /* instead of the file: a profile in memory; may be NULL */
-    size_t         n_runs; /* that the trace recorded; 0: one */
+    size_t         n_runs; /* number of runs that the trace recorded; 0: one */
 
-    /* What the model runs on, in the order of its inputs; NULL for an omitted one. FLOPs and memory
-     * are those of their sizes. Without them dynamic sizes are 1. */
+    /* Inputs of the model, in order; NULL for an omitted one. FLOPs and memory are computed for
+     * their sizes. Without them dynamic sizes are 1. */
     cq_onnx_value *const *inputs;
     size_t                n_inputs;
 } cq_view_options;
@@ -35,7 +35,8 @@ typedef struct cq_view_options {
 CQ_API void cq_view_options_init(cq_view_options *options);
 
 /* Draws a model. Free *text with cq_buffer_free. Shapes are inferred, and dynamic sizes of the
- * inputs are permanently set to 1 in the model (and in options->other) after they were noted.
+ * inputs are permanently set to 1 in the model (and in options->other) after they have been
+ * recorded.
  * options may be NULL. */
 CQ_API cq_status cq_onnx_model_view(char **text, size_t *size, cq_onnx_model *model,
                                     cq_view_format format, const cq_view_options *options);

@@ -1,4 +1,4 @@
-/* What a kernel row sees: one node's inputs, outputs and attributes.
+/* The interface of kernels: inputs, outputs and attributes of one node.
  *
  *     static cq_status softmax(cq_rt *rt)
  *     {
@@ -12,10 +12,9 @@
  *     }
  *
  * Before a kernel is called, numbers of inputs and outputs, attributes and types have been
- * checked against the schema: inputs that are not optional are there, are tensors where the
- * schema has tensors, and those of one type variable have one dtype. Shapes are the kernel's
- * to check. Outputs that were made are released by the caller when a kernel fails; the caller
- * adds the node to the error. */
+ * checked against the schema: required inputs are present, have the kind that the schema declares,
+ * and inputs of one type variable have one dtype. The kernel checks shapes. If a kernel fails, the
+ * caller releases the outputs and adds the node to the error. */
 #ifndef CQ_RUNTIME_CALL_H
 #define CQ_RUNTIME_CALL_H
 
@@ -28,12 +27,13 @@
 typedef struct cq_rt_run {
     cq_rt_workspace *workspace;
     uint64_t         steps_left;
-    uint64_t         straight_steps; /* more of them outside of loops, see work.h */
-    double           products_left;  /* outside of loops, which earn such steps */
-    bool             in_loop;
-    uint64_t         random;  /* numbers of this run, for operators without a seed */
-    uint64_t         n_draws; /* random operators run so far */
-    bool             traps_nan;
+    uint64_t         straight_steps; /* additional steps outside of loops, see work.h */
+    double           products_left;  /* allowance for products outside of loops, which add to
+                                      * straight_steps */
+    bool     in_loop;
+    uint64_t random;  /* seed of this run, for operators without a seed */
+    uint64_t n_draws; /* random operators run so far */
+    bool     traps_nan;
     void (*hook)(void *user, const char *node, const char *op_type, int64_t begin, int64_t end);
     void *hook_user;
 } cq_rt_run;
@@ -41,23 +41,24 @@ typedef struct cq_rt_run {
 struct cq_rt {
     const cq_rt_step *step;
     cq_rt_run        *run;
-    const cq_val     *frame; /* of the graph that the node is in, for captures */
+    const cq_val     *frame; /* values of the graph that contains the node, for captures */
     size_t            n_in, n_out;
     const cq_val     *in;        /* borrowed */
-    cq_val           *out;       /* NONE until the kernel sets them; then the frame's */
+    cq_val           *out;       /* NONE until the kernel sets them; then owned by the frame */
     bool              has_ranks; /* strings are represented by their ranks: no arithmetic on them */
-    double            paid;      /* elements of outputs that were charged for (work.h) */
+    double            paid;      /* output elements already charged for (work.h) */
     size_t            n_kept;
-    cq_tensor       **kept; /* made by the kernel for itself: cq_rt_keep */
+    cq_tensor       **kept; /* temporary tensors of the kernel: cq_rt_keep */
 };
 
 /* ---- inputs ---- */
 
-/* A tensor; NULL when it is left out, or no tensor. */
+/* Input i as a tensor; NULL if it is omitted or not a tensor. */
 const cq_tensor *cq_rt_in(const cq_rt *rt, size_t i);
 bool             cq_rt_has_in(const cq_rt *rt, size_t i);
 
-/* One number; a tensor of more or less elements is refused. fallback is for one left out. */
+/* Input i as one number. A tensor with another number of elements is an error. fallback is returned
+ * if the input is omitted. */
 cq_status cq_rt_in_i64(int64_t *out, const cq_rt *rt, size_t i, int64_t fallback);
 cq_status cq_rt_in_f64(double *out, const cq_rt *rt, size_t i, double fallback);
 
@@ -68,7 +69,7 @@ typedef struct cq_rt_ints {
     int64_t at[2 * CQ_MAX_RANK];
 } cq_rt_ints;
 
-/* From an input; not given when it is left out. */
+/* From an input; given is false if it is omitted. */
 cq_status cq_rt_in_ints(cq_rt_ints *out, const cq_rt *rt, size_t i);
 
 /* From the attribute if the operator has one of that name at this version, else from input
@@ -85,14 +86,14 @@ bool                     cq_rt_is(const cq_rt *rt, const char *name, const char 
 cq_status                cq_rt_attr_ints(cq_rt_ints *out, const cq_rt *rt, const char *name);
 const cq_rt_plan        *cq_rt_graph(const cq_rt *rt, const char *name);
 
-/* Which of n names a string attribute is. */
+/* Sets *out to the index of a string attribute's value among n names. */
 cq_status cq_rt_choose(int *out, const cq_rt *rt, const char *attr, const char *const *names,
                        size_t n);
 
 /* A dtype by its number in onnx.proto; rejects unsupported ones. */
 cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type);
 
-/* The one that an attribute gives to output 0, which the schema has to allow. */
+/* The dtype that an attribute gives to output 0, which the schema must allow. */
 cq_status cq_rt_out_dtype(cq_dtype *out, const cq_rt *rt, const char *attribute);
 
 /* ---- shapes ---- */
@@ -104,13 +105,13 @@ typedef struct cq_rt_sizes {
 
 void cq_rt_sizes_of(cq_rt_sizes *out, const cq_tensor *t);
 
-/* -1 is the last of rank axes. */
+/* Converts an axis, -1 being the last of rank axes, to an index. */
 cq_status cq_rt_axis(uint32_t *out, int64_t axis, uint32_t rank);
 
-/* Bits of axes; twice the same is refused. None given: all, or none of rank 0. */
+/* Axes as a bit set; duplicates are an error. If none are given, all axes are set. */
 cq_status cq_rt_axes(uint64_t *out, const cq_rt_ints *axes, uint32_t rank);
 
-/* The shape that two broadcast to; false: they do not. */
+/* Broadcasts the shape *io with another one; false if they are incompatible. */
 bool cq_rt_sizes_join(cq_rt_sizes *io, const cq_rt_sizes *other);
 
 /* The shape that n tensors broadcast to; NULL tensors are skipped. _with adds one more. */
@@ -139,10 +140,10 @@ cq_status cq_rt_set_tensor(cq_rt *rt, size_t i, cq_tensor *t);
 /* Passes an input through, retained. */
 cq_status cq_rt_pass(cq_rt *rt, size_t i, const cq_tensor *t);
 
-/* A tensor that is not an output; release it. */
+/* A tensor that is not an output; the caller releases it. */
 cq_status cq_rt_temp(cq_tensor **out, cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes);
 
-/* Refuses a tensor of another rank: "X has shape float32[3], expected rank 4". */
+/* Fails unless t has that rank: "X has shape float32[3], expected rank 4". */
 cq_status cq_rt_need_rank(const cq_tensor *t, const char *name, uint32_t rank);
 
 /* "the shapes float32[1, 3] and float32[2] do not fit"; b may be NULL. */
@@ -161,7 +162,7 @@ cq_status cq_rt_permute(cq_tensor **out, const cq_tensor *t, const uint32_t *axe
 cq_status cq_rt_slice(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t start,
                       int64_t step, int64_t n);
 
-/* Where a slice of an axis begins and how long it is, as in Python. */
+/* Start and length of a slice of one axis, with Python's rules. */
 int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t size);
 
 /* The length of each part of a Split: from the node's input or attribute, or equal parts with a
@@ -172,14 +173,14 @@ typedef struct cq_rt_lengths {
     int64_t                  size, each;
 } cq_rt_lengths;
 
-/* All of them are checked: together they are size. */
+/* Checks all lengths: their sum must be size. */
 cq_status cq_rt_split_lengths(cq_rt_lengths *out, const cq_rt *rt, int64_t size);
 int64_t   cq_rt_length_at(const cq_rt_lengths *lengths, size_t i);
 
 /* Element `at` of an axis, which is removed. */
 cq_status cq_rt_select(cq_tensor **out, const cq_tensor *t, uint32_t axis, int64_t at);
 
-/* Sizes of 1, and missing leading ones, repeated. */
+/* Broadcasts t: sizes of 1 and missing leading axes are repeated. */
 cq_status cq_rt_expand(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *sizes);
 
 /* ---- tensors of the call: released when the kernel has returned, however it returns ---- */
@@ -204,12 +205,12 @@ cq_status cq_rt_flattened(cq_tensor **out, cq_rt *rt, const cq_tensor *t);
 /* t itself if it is contiguous, else a copy that is. */
 cq_status cq_rt_contiguous(const cq_tensor **out, cq_rt *rt, const cq_tensor *t);
 
-/* For the caller of the kernel. */
+/* Called after the kernel, by its caller. */
 void cq_rt_release_kept(cq_rt *rt);
 
 /* ---- graphs inside nodes ---- */
 
-/* Runs a graph of the node's: inputs are borrowed, outputs the caller's to release. */
+/* Runs a subgraph of the node. inputs are borrowed; the caller releases the outputs. */
 cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *inputs, size_t n_inputs,
                           cq_val *outputs, size_t n_outputs);
 

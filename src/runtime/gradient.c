@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The nodes that are made. Names of values have a blank in them, which no model's have to. */
+/* The emitted nodes. Names of values contain a space, so they cannot clash with names in valid
+ * models. */
 typedef struct maker {
     cq_compose          c;
     cq_map              gradients, depends; /* name to name; names that depend on an x */
-    const cq_onnx_node *node;               /* that is gone back through */
+    const cq_onnx_node *node;               /* the node being differentiated */
 } maker;
 
 static bool failed(const maker *m)
@@ -19,7 +20,7 @@ static bool failed(const maker *m)
     return m->c.m->status != CQ_OK;
 }
 
-/* A function of gradients.py, of values. */
+/* Calls a function of gradients.py on values. */
 static const char *helper(maker *m, const char *name, const char *const *values, size_t n)
 {
     cq_lib_function *f = cq_library_function("onnx.gradients", name);

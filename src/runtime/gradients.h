@@ -1,5 +1,5 @@
-/* Gradients in test data, gradient_i.pb of the parameters and gradient_input_i.pb of the outputs,
- * held against the model: a runtime of ONNX has no gradients, but it has differences. */
+/* Checks the gradients in test data, gradient_i.pb of the parameters and gradient_input_i.pb of the
+ * outputs. The runtime computes no gradients, so they are compared with finite differences. */
 #ifndef CQ_RUNTIME_GRADIENTS_H
 #define CQ_RUNTIME_GRADIENTS_H
 
@@ -15,7 +15,7 @@ cq_status cq_onnx_verify_gradients(const char *model, const char *set, const cq_
                                    cq_onnx_value *const *inputs, double rtol,
                                    const cq_session_options *options);
 
-/* widen.c: makes a model of float32 one of float64. */
+/* widen.c: converts a float32 model to float64. */
 cq_status cq_onnx_model_widen(cq_onnx_model *m);
 
 #endif

@@ -16,14 +16,15 @@ typedef struct cq_rt cq_rt; /* one call: runtime/call.h */
  * a row without any of these flags rejects strings. */
 enum {
     CQ_RT_TEXT_OUT   = 1 << 0,  /* output 0; 1 << n is output n */
-    CQ_RT_TEXT_IN    = 1 << 8,  /* takes them, gives none back */
+    CQ_RT_TEXT_IN    = 1 << 8,  /* accepts strings, returns none */
     CQ_RT_TEXT_OWN   = 1 << 9,  /* handles cq_texts itself instead of ranks */
-    CQ_RT_RANDOM     = 1 << 10, /* not the same every time */
-    CQ_RT_NO_FOLDING = 1 << 11, /* may take long: never run before the first run */
-    CQ_RT_OWN        = 1 << 12, /* no operator of ONNX: inputs are not as its schema has them */
-    CQ_RT_OVER_0     = 1 << 13, /* output 0 may overwrite input 0: no element of it is read */
-    CQ_RT_OVER_1     = 1 << 14  /* after the same element of the output is written; likewise for
-                                 * input 1 */
+    CQ_RT_RANDOM     = 1 << 10, /* results differ between runs */
+    CQ_RT_NO_FOLDING = 1 << 11, /* may take long: not folded before the first run */
+    CQ_RT_OWN        = 1 << 12, /* not an ONNX operator: the schema does not describe its inputs */
+    /* Output 0 may overwrite input 0, or input 1: the kernel reads no element of the input after
+     * it has written the same element of the output. */
+    CQ_RT_OVER_0 = 1 << 13,
+    CQ_RT_OVER_1 = 1 << 14
 };
 
 typedef struct cq_rt_row {

@@ -163,7 +163,7 @@ cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *input
 
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = CQ_NONE;
-    CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* it may have no node, and run for ever */
+    CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* a loop without nodes could run forever */
     if (plan->n_inputs != n_inputs || plan->n_outputs != n_outputs)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "the inner graph has %u inputs and %u outputs, expected %zu and %zu",

@@ -4,8 +4,8 @@
 
 #include "runtime/call.h"
 
-/* Runs a plan with all its inputs, which are borrowed; NONE is one left out. around is the
- * frame of the graph around, which captures are taken from; NULL for a whole model. Outputs
+/* Runs a plan on its inputs, which are borrowed; NONE is an omitted input. around is the frame of
+ * the enclosing graph, for captures; NULL for a whole model. Outputs
  * are the caller's to release; on failure all are NONE. */
 cq_status cq_rt_plan_run(cq_rt_run *run, const cq_rt_plan *plan, const cq_val *around,
                          const cq_val *inputs, cq_val *outputs);

@@ -13,18 +13,18 @@
 
 struct cq_session {
     const cq_onnx_model *model;
-    cq_onnx_model       *owned; /* the same, if the session read it; else NULL */
+    cq_onnx_model       *owned; /* the same if the session owns it; otherwise NULL */
     cq_session_options   options;
     cq_arena            *arena;
     cq_rt_plan          *plan, *plans;
     cq_onnx_model       *expansions; /* expansions of some operators */
     cq_map               inputs;     /* name to index + 1 */
     const char         **output_names;
-    uint32_t            *positions; /* of inputs, as people count them */
+    uint32_t            *positions; /* input index at each position of the command line */
     atomic_uint_fast64_t n_runs;
     double               weight_bytes;
     int64_t              prepared_bytes; /* that the plan holds */
-    uint64_t             available;      /* memory, when it was prepared */
+    uint64_t             available;      /* available memory when the session was prepared */
     cq_rt_pool           pool;
 };
 
@@ -71,7 +71,7 @@ static limits limits_for(const cq_session *s, double input_bytes)
     return (limits){ (uint64_t)most, most + most / 4 + HOUSEKEEPING };
 }
 
-/* The user's limit is for runs: a smaller one than the default does not hold here. */
+/* The user's limit applies to runs; here at least the default is allowed. */
 static int64_t limit_of_preparing(const cq_session *s)
 {
     const int64_t most  = cq_default_bytes(s->weight_bytes, 0, s->available);
@@ -383,7 +383,7 @@ static cq_status tidy(cq_val *v)
 /* inputs has a value for each of the plan's. */
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
-    cq_session     *s      = (cq_session *)shared; /* its pool and counter are made for this */
+    cq_session     *s      = (cq_session *)shared; /* its pool and counter are thread-safe */
     cq_rt_run       run    = { .traps_nan = s->options.flags & CQ_SESSION_TRAP_NAN,
                                .hook      = s->options.hook,
                                .hook_user = s->options.hook_user };
@@ -534,7 +534,7 @@ static uint32_t first_use(const cq_onnx_node *node, uint32_t i)
     return first;
 }
 
-/* A model of that node alone. Its inputs have no types, so any are taken. */
+/* A model of that node alone. Its inputs have no declared types, so all are accepted. */
 static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t size, int64_t version,
                                size_t n_outputs)
 {
@@ -586,7 +586,7 @@ CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t
                 once[n++] = inputs[given++];
             else
                 given += *names->items[i] != '\0';
-        while (given < n_inputs) /* more than the node has, which is refused */
+        while (given < n_inputs) /* more inputs than the node has, which is an error later */
             once[n++] = inputs[given++];
         status = cq_session_run_model(m, once, n, outputs, n_outputs, device);
     }

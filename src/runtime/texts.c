@@ -1,4 +1,5 @@
-/* Strings for kernels that only know numbers. All strings of a call are sorted and replaced by
+/* String support for kernels that only handle numbers. All strings of a call are sorted and
+ * replaced by
  * their ranks in the kernel's inputs: moving, comparing and sorting ranks is moving, comparing and
  * sorting strings. Rank 0 is the empty string, so zeros that a kernel fills in are empty
  * strings. */
@@ -27,7 +28,7 @@ static int compare_texts(const void *a, const void *b)
     return order ? order : (text_len(x) > text_len(y)) - (text_len(x) < text_len(y));
 }
 
-/* The strings of a value, a list or none; into, if not NULL, gets them. */
+/* Counts the strings of a value; into, if not NULL, receives them. */
 static size_t collect(const cq_text **into, cq_val v)
 {
     const cq_texts *t = cq_val_texts(v);
@@ -71,7 +72,7 @@ static cq_status texts_to_ranks(cq_val *out, cq_rt *rt, const pool *p, const cq_
     at = cq_tensor_data(ranks);
     for (size_t i = 0; i < t->n; i++) {
         const cq_text *text = t->items[i];
-        /* It was put in when the pool was made. */
+        /* The pool contains all strings of the call. */
         const cq_text **found = bsearch(&text, p->texts, p->n, sizeof *p->texts, compare_texts);
 
         at[i] = found ? found - p->texts : 0;

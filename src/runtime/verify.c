@@ -20,8 +20,8 @@ static void clear(values *list)
     cq_vec_clear(list);
 }
 
-/* The data was made with numpy, which has no bfloat16: its bits are stored as uint16. The model
- * knows better. */
+/* The data was written with numpy, which has no bfloat16: its bits are stored as uint16. The model
+ * declares the real type. */
 static cq_status as_bfloat16(cq_onnx_value **io, cq_dtype wanted)
 {
     cq_tensor *t = cq_onnx_value_tensor(*io), *bits;
@@ -67,7 +67,7 @@ static cq_status load_all(values *out, const char *set, const cq_session *s, cq_
     return CQ_OK;
 }
 
-/* Why outputs may differ though nothing is wrong. */
+/* Adds a hint if outputs may legitimately differ. */
 static cq_status explain(const cq_session *s, cq_status status)
 {
     const char *random = cq_onnx_model_random_node(cq_session_model(s));

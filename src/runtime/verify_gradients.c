@@ -502,7 +502,7 @@ static cq_status differs(const char *name, double got, double expected)
                    got, expected);
 }
 
-/* A square weight may or may not be transposed: both are tried. */
+/* The gradient of a square weight may be transposed or not: both are tried. */
 static cq_status turn_squares(check *c)
 {
     for (size_t i = 0; i < c->params.n; i++) {
@@ -608,7 +608,7 @@ done:
     clear(&c);
     if (status == CQ_OK || status == CQ_E_TYPE || status == CQ_E_NO_MEMORY)
         return status;
-    /* Operators that know no float64: nothing is wrong, and nothing is known. */
+    /* An operator does not support float64, so the gradients cannot be checked. */
     cq_warn(set, "gradients are not compared: %s", cq_last_error()->message);
     return CQ_OK;
 }

@@ -1,9 +1,9 @@
-/* Attention, which is an operator since opset 23 only, as exporters write it out:
+/* Fuses decomposed attention, because ONNX has an Attention operator only since opset 23:
  *
  *     MatMul(Softmax(MatMul(q, k) * scale + mask), v)
  *
- * The scale may be a division, and on q or k; in place of the mask, or before it, a Where may put a
- * number. One step then makes the result, and no other value is there. */
+ * The scale may be a division and may be applied to q or k. A Where with a constant may replace the
+ * mask or precede it. One step then computes the result, without intermediate values. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/attention.h"
@@ -25,13 +25,13 @@ static bool add_part(struct found *f, cq_rt_node_step *s)
     return true;
 }
 
-/* The step that makes v for one reader; else NULL. */
+/* The step that computes v if v has a single reader; otherwise NULL. */
 static cq_rt_node_step *only_maker(const cq_rt_node_value *v, const char *op)
 {
     return v && v->n_uses == 1 && cq_rt_is_op(v->maker, op) ? v->maker : NULL;
 }
 
-/* v as x * scale or x / scale: x; else NULL. */
+/* If v is x * scale or x / scale, returns x; otherwise NULL. */
 static cq_rt_node_value *take_scale(struct found *f, cq_rt_node_value *v)
 {
     cq_rt_node_step *mul = only_maker(v, "Mul"), *div = only_maker(v, "Div");
@@ -112,8 +112,8 @@ static bool find_product(struct found *f, cq_rt_node_value *v)
     return true;
 }
 
-/* Along the last axis: of three at least, if it is counted from the front. Before opset 13 all axes
- * from the one that is named on were meant. */
+/* Whether the softmax is along the last axis. An axis counted from the front must be the third or
+ * later. Before opset 13 Softmax flattened all axes from the named one on. */
 static bool is_of_last_axis(struct found *f, const cq_rt_node_step *s)
 {
     cq_rt rt = { .step = &s->step };
@@ -122,7 +122,7 @@ static bool is_of_last_axis(struct found *f, const cq_rt_node_step *s)
     return f->keep.axis == -1 || f->keep.axis >= 2;
 }
 
-/* A Transpose that alone reads the result, and has the axes before the last two swapped. */
+/* Whether the only reader is a Transpose that swaps the two axes before the last. */
 static bool is_swapped(const cq_rt_node_value *y)
 {
     const cq_rt_node_step *s  = cq_rt_only_reader(y, "Transpose");
@@ -153,7 +153,7 @@ static bool find(struct found *f, cq_rt_node_step *softmax)
 
 /* ---- the step ---- */
 
-/* Which part makes v; -1: none. */
+/* The index of the part that computes v; -1 if there is none. */
 static int32_t part_of(const struct found *f, const cq_rt_node_value *v)
 {
     for (uint32_t i = 0; i < f->n; i++)
@@ -203,7 +203,7 @@ static cq_status keep_parts(cq_arena *arena, struct found *f, cq_rt_node_value *
     return CQ_OK;
 }
 
-/* The last step does the work of all. */
+/* The last step computes the result of all parts. */
 static cq_status rewrite(cq_rt_builder *b, struct found *f)
 {
     cq_arena          *arena = b->all->arena;

@@ -5,14 +5,14 @@
 #include "base/map.h"
 #include "runtime/run.h"
 
-/* An image whose number of channels is known, and perhaps its size. */
+/* The known part of the shape of a feature map: the number of channels, and perhaps its size. */
 typedef struct cq_rt_shape {
-    int64_t channels; /* 0: not known to be an image of float32 that can be blocked */
+    int64_t channels; /* 0: not known to be a float32 feature map that can be blocked */
     int64_t size[2];  /* 0: not known */
-    bool    is_flat;  /* of one pixel, and [n, c]: made of an image, but none for its readers */
+    bool    is_flat;  /* a one-pixel map flattened to [n, c]; its readers see a matrix */
 } cq_rt_shape;
 
-/* Where the channels of an image come from, if others have them. */
+/* The origin of one channel of a channel gather: a feature map and an index in it. */
 typedef struct cq_rt_channel {
     struct cq_rt_node_value *image;
     int64_t                  at;
@@ -36,17 +36,16 @@ struct cq_rt_node_value {
 
     /* For optimize.c and its passes. */
     const cq_onnx_type *type;       /* of an input, if the model declares it */
-    cq_rt_node_value   *same;       /* the value that it is another name of */
+    cq_rt_node_value   *same;       /* the value that this one is an alias of */
     uint32_t            n_uses;     /* by steps, inner graphs and outputs */
     cq_rt_node_step    *readers[2]; /* the first of them */
     cq_rt_node_step    *maker;      /* NULL: none here */
     cq_rt_shape         shape;      /* the known part of the shape */
-    cq_rt_node_value   *blocked;    /* the same image in blocks, once it is there */
-    bool                is_gone;    /* there is only the blocked one */
-    cq_rt_fused        *fused;      /* the convolution that makes it */
-    const cq_rt_picked *picked;     /* NULL: its channels are its own */
-    struct cq_rt_grid  *grid;       /* quantization parameters of its numbers; blocked has them
-                                     * as integers */
+    cq_rt_node_value   *blocked;    /* the same feature map in blocks, once it has been computed */
+    bool                is_gone;    /* only the blocked form exists */
+    cq_rt_fused        *fused;      /* the convolution that computes it */
+    const cq_rt_picked *picked;     /* the channel gather that computes it, or NULL */
+    struct cq_rt_grid  *grid; /* quantization parameters; then blocked is the quantized form */
 };
 
 typedef struct cq_rt_builder cq_rt_builder;
@@ -54,10 +53,10 @@ typedef struct cq_rt_builder cq_rt_builder;
 struct cq_rt_node_step {
     cq_rt_step         step;
     cq_rt_node_value **in, **out; /* NULL: left out */
-    cq_rt_builder     *inner;     /* of the graphs in its attributes */
+    cq_rt_builder     *inner;     /* builders of the subgraphs in its attributes */
     bool               is_live;
-    cq_rt_fused       *fused;   /* the convolution that it has become a part of */
-    bool               is_gone; /* another step does its work */
+    cq_rt_fused       *fused;   /* the convolution that absorbed it */
+    bool               is_gone; /* another step computes its result */
 };
 
 /* State that all graphs of a model share. */
@@ -79,16 +78,16 @@ typedef struct cq_rt_building {
 struct cq_rt_builder {
     cq_rt_building *all;
     CQ_VEC(cq_rt_node_value *) values, inputs, outputs;
-    CQ_VEC(cq_rt_node_value *) captures, captured; /* here, and in the graph around */
+    CQ_VEC(cq_rt_node_value *) captures, captured; /* here, and in the enclosing graph */
     CQ_VEC(cq_rt_node_step *) steps;
 
     /* The part that is kept in its step after the pass. */
     cq_rt_plan        *plan;
-    cq_rt_node_value **around; /* plan->n_captures values of the graph around */
+    cq_rt_node_value **around; /* plan->n_captures values of the enclosing graph */
     cq_rt_builder     *next;   /* of the same node */
 };
 
-/* A call of a function: where attributes of its body lead. */
+/* A call of a function: resolves attributes that its body refers to. */
 typedef struct cq_rt_frame cq_rt_frame;
 struct cq_rt_frame {
     const cq_onnx_function *function;
@@ -99,22 +98,23 @@ struct cq_rt_frame {
 /* Meaning of names. A function body has a separate scope in the graph that calls it. */
 typedef struct cq_rt_scope cq_rt_scope;
 struct cq_rt_scope {
-    cq_rt_scope          *outer; /* whose names can be seen; NULL in functions */
-    cq_rt_builder        *builder;
-    cq_map                names;
+    cq_rt_scope   *outer; /* the enclosing scope, whose names are visible; NULL in functions */
+    cq_rt_builder *builder;
+    cq_map         names;
     const cq_onnx_opsets *opsets;
     const cq_rt_frame    *frame;
     unsigned              depth;
 };
 
-/* gradient.c: whether a node is one; and the nodes, of opset CQ_COMPOSE_OPSET, that stand for it
- * behind the n nodes before it. They belong to *store, which is made when it is first needed. */
+/* gradient.c: whether a node is a Gradient, and the nodes of opset CQ_COMPOSE_OPSET that replace it
+ * after the n nodes before it. *store owns them and is created when it is first needed. */
 bool      cq_rt_is_gradient(const cq_onnx_node *node);
 cq_status cq_rt_gradient_nodes(cq_onnx_node ***out, uint32_t *n_out, cq_onnx_model **store,
                                const cq_onnx_node *node, cq_onnx_node *const *before, uint32_t n);
 
-/* finish.c: runs a step if all it reads is constant; its outputs are constants then. False
- * when it is to be run every time: also when it fails, for it may never be reached. */
+/* finish.c: runs a step whose inputs are all constant and makes its outputs constants. Returns
+ * false if the step must run every time. A failing step is not folded either, because it may never
+ * be executed. */
 bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step);
 
 /* finish.c: the plan of a graph that has been read. */
@@ -126,33 +126,34 @@ void cq_rt_builder_clear(cq_rt_builder *b); /* finish.c */
 
 cq_status cq_rt_optimize(cq_rt_builder *b, cq_rt_plan *plan);
 
-/* quantized.c: integers between QuantizeLinear and DequantizeLinear; and whether a step makes a
- * weight that is folded only there, if it is needed as floats at all. */
+/* quantized.c: integers between QuantizeLinear and DequantizeLinear; and whether a step computes a
+ * weight whose folding is deferred to that pass. */
 cq_status cq_rt_optimize_quantized(cq_rt_builder *b, cq_rt_plan *plan);
 bool      cq_rt_is_lazy_weight(const cq_rt_node_step *s);
 
-/* images.c: images stay in blocks between the steps that can work on them so. */
+/* images.c: keeps feature maps in blocks between steps that support that layout. */
 cq_status cq_rt_optimize_images(cq_rt_builder *b, cq_rt_plan *plan);
 
-/* norms.c: layer normalisations that are written out. */
+/* norms.c: fuses decomposed layer normalisations. */
 cq_status cq_rt_optimize_norms(cq_rt_builder *b);
 
-/* attentions.c: attention that is written out. */
+/* attentions.c: fuses decomposed attention. */
 cq_status cq_rt_optimize_attentions(cq_rt_builder *b);
 
-/* gelus.c: GELU that is written out. */
+/* gelus.c: fuses decomposed GELU. */
 cq_status cq_rt_optimize_gelus(cq_rt_builder *b);
 
-/* linears.c: products by constant matrices, with what follows them; also of recurrent layers. */
+/* linears.c: fuses products by constant matrices with bias and activation, also in recurrent
+ * layers. */
 cq_status cq_rt_optimize_linears(cq_rt_builder *b, cq_rt_plan *plan);
 
-/* chains.c: steps that work element by element, on one another's results. */
+/* chains.c: fuses chains of element-wise steps. */
 cq_status cq_rt_optimize_chains(cq_rt_builder *b);
 
 /* Counts the uses of all values. */
 void cq_rt_count_uses(cq_rt_builder *b);
 
-/* Something that is freed with the plan; on failure at once. */
+/* Frees what with the plan; on failure it is freed at once. */
 cq_status cq_rt_own(cq_rt_builder *b, cq_rt_plan *plan, void *what, void (*release)(void *what));
 
 /* plan.c */

@@ -99,7 +99,8 @@ static int32_t inputs_of(cq_rt_node_value **out, int32_t room, const group *g)
     return n;
 }
 
-/* Adds one more step whose result only the group reads; false: there is none. */
+/* Adds a step to the group whose result only the group reads. Returns false if no such step exists
+ * or the group would exceed its limits. */
 static bool grow(group *g)
 {
     cq_rt_node_value *inputs[CQ_RT_CHAIN_INPUTS];
@@ -120,7 +121,7 @@ static bool grow(group *g)
     return false;
 }
 
-/* Makers before readers. */
+/* Appends s after the steps whose results it reads. */
 static void sort(group *to, const group *from, cq_rt_node_step *s)
 {
     for (uint32_t i = 0; i < s->step.n_in; i++)

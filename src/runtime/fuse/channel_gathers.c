@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    MAX_PICKED = 1 << 18, /* channels in a graph: a few nodes can double them again and again */
-    MAX_MOVES  = 4,       /* vectors that are read for one that is written */
+    MAX_PICKED = 1 << 18, /* limit of gathered channels in a graph: a few nodes can double their
+                           * number repeatedly */
+    MAX_MOVES = 4,        /* vectors read for each vector written */
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -28,7 +29,7 @@ static cq_rt call_of(const cq_rt_node_step *s, cq_val *in, uint32_t n)
     return rt;
 }
 
-/* Whether inputs from the second on are constant, or not there. */
+/* Whether all inputs from the second on are constant or omitted. */
 static bool has_constants(const cq_rt_node_step *s)
 {
     for (uint32_t i = 1; i < s->step.n_in; i++)
@@ -67,7 +68,7 @@ static cq_status images_of(cq_rt_node_value ***images, uint32_t *n_images,
     return CQ_OK;
 }
 
-/* Both wishes about sizes in one; false: they contradict each other. */
+/* Merges the required sizes; false if they contradict each other. */
 static bool agree(int64_t *want, const int64_t *other)
 {
     for (int i = 0; i < 3; i++) {
@@ -97,7 +98,7 @@ static bool behind_of(cq_rt_picked *out, const cq_rt_picked *in, int64_t n)
     return true;
 }
 
-/* Looks through images that are picked themselves, unless that takes too many moves. */
+/* Resolves gathers of gathers to their sources, unless that needs too many moves. */
 static cq_status look_through(cq_rt_picked *picked, int64_t n)
 {
     const size_t        size    = sizeof *picked + (size_t)n * sizeof *picked->channels;
@@ -126,7 +127,7 @@ static bool has_room(const cq_img_pass *p, int64_t n)
     return n > 0 && n <= MAX_PICKED - p->n_picked;
 }
 
-/* For n channels; NULL: no memory. */
+/* Space for n channels; NULL if memory runs out. */
 static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
 {
     cq_rt_picked *picked =
@@ -137,7 +138,7 @@ static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
     return picked;
 }
 
-/* v is picked so, and else like another image. */
+/* Makes v a channel gather with the shape of another feature map. */
 static cq_status pick(cq_rt_node_value *v, cq_rt_picked *picked, int64_t n, const cq_rt_shape *like)
 {
     if (!picked)
@@ -176,7 +177,7 @@ cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
             return CQ_OK;
         is_whole &= shape.channels % cq_block_channels() == 0;
         if (__builtin_add_overflow(shape.channels, s->in[i]->shape.channels, &shape.channels))
-            return CQ_OK; /* which no run will come to */
+            return CQ_OK; /* too many channels: such a model cannot run */
         for (int k = 0; k < 2; k++)
             shape.size[k] = larger(shape.size[k], s->in[i]->shape.size[k]);
     }
@@ -233,7 +234,7 @@ cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* How many channels an image has is known: Gather(Shape(image), 1). */
+/* Folds Gather(Shape(image), 1) if the number of channels is known. */
 static cq_status see_channels(cq_img_pass *p, cq_rt_node_step *s)
 {
     const cq_rt_node_step *shape = s->in[0]->maker;
@@ -304,7 +305,8 @@ static bool read_shape(int64_t *sizes, const cq_rt_node_step *s, size_t n)
     return n_unknown < 2;
 }
 
-/* The groups that a Reshape to sizes makes of channels; 0: it does something else. */
+/* The number of groups into which a Reshape to sizes splits the channels; 0 if it is another kind
+ * of Reshape. */
 static int64_t groups_of(const int64_t *sizes, int64_t channels)
 {
     const int64_t groups = sizes[1] > 0 ? sizes[1] : channels / sizes[2];
@@ -352,7 +354,7 @@ static void pick_release(void *what)
     cq_blocked_pick_free(what);
 }
 
-/* The step that makes v, for step s; NULL: no memory. */
+/* A new step before s that computes v; NULL if memory runs out. */
 static cq_rt_node_step *step_new(cq_img_pass *p, const cq_rt_node_step *s,
                                  const cq_rt_node_value *v, const cq_blocked_channel *numbers,
                                  uint32_t n_images)

@@ -19,7 +19,7 @@ static bool is_foldable(const cq_rt_builder *b, const cq_rt_node_step *step)
     return true;
 }
 
-/* Slots that only tell whether an optional input or output exists. */
+/* Slots whose only purpose is to show which optional inputs and outputs exist. */
 static cq_status give_dummy_slots(cq_rt_node_step *step, cq_arena *arena)
 {
     step->step.in  = cq_arena_array(arena, step->step.n_in, sizeof *step->step.in);
@@ -31,7 +31,7 @@ static cq_status give_dummy_slots(cq_rt_node_step *step, cq_arena *arena)
     return CQ_OK;
 }
 
-enum { FOLD_STEPS = 1000000 }; /* of one node: what takes longer is left to the run */
+enum { FOLD_STEPS = 1000000 }; /* for one node; longer computations are left to the run */
 
 bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
 {
@@ -93,7 +93,7 @@ static void use_all(cq_rt_node_step *step, int32_t at)
             use(g->around[i], at);
 }
 
-/* From the outputs backwards; returns how many steps are left. */
+/* Marks live steps from the outputs backwards; returns their number. */
 static uint32_t mark_live(cq_rt_builder *b)
 {
     uint32_t n = 0;
@@ -156,7 +156,7 @@ static cq_status give_slots(cq_rt_plan *plan, cq_rt_builder *b)
     return CQ_OK;
 }
 
-/* Whether the frame lets it go after step at. */
+/* Whether v is released after step at. */
 static bool dies_at(const cq_rt_node_value *v, int32_t at)
 {
     return v && !v->is_constant && !v->is_capture && !v->is_input && v->last == at;

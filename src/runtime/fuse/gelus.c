@@ -1,9 +1,9 @@
-/* GELU, which is an operator since opset 20 only, as exporters write it out: x * (1 + t) * 0.5 in
+/* Fuses decomposed GELU, because ONNX has a Gelu operator only since opset 20: x * (1 + t) * 0.5 in
  * any order, where t is
  *
  *     Erf(x / sqrt 2)    or    Tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))
  *
- * Five to nine walks through memory become one, which linears.c may put at the end of a product. */
+ * Five to nine passes over memory become one, which linears.c may append to a product. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/gelu.h"
@@ -24,7 +24,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-5;
 }
 
-/* Steps upwards become parts if they make something for one reader. */
+/* The step that computes v, added to the parts if v has a single reader; otherwise NULL. */
 static cq_rt_node_step *part_of(struct gelu *g, const cq_rt_node_value *v, const char *op)
 {
     cq_rt_node_step *s = v && v->n_uses == 1 && cq_rt_is_op(v->maker, op) ? v->maker : NULL;
@@ -138,7 +138,7 @@ static bool find(struct gelu *g, cq_rt_node_step *s)
            find_end(g, s->out[0]);
 }
 
-/* The last step does the work of all. */
+/* The last step computes the result of all parts. */
 static cq_status rewrite(cq_rt_builder *b, const struct gelu *g)
 {
     cq_rt_node_value **in = cq_arena_array(b->all->arena, 1, sizeof *in);

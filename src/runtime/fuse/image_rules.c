@@ -1,4 +1,5 @@
-/* Which operators besides convolutions can work on images in blocks, and as what step. */
+/* Operators other than convolutions that can compute on blocked feature maps, and the steps that
+ * replace them. */
 #include "runtime/fuse/images.h"
 
 #include <math.h>
@@ -115,7 +116,7 @@ static cq_status see_mul(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* A limit of a Clip: an attribute once, an input that must be constant now. */
+/* A limit of a Clip: an attribute in old versions, now an input that must be constant. */
 static bool limit_of(float *out, const cq_rt_node_step *s, const char *name, uint32_t input,
                      float fallback)
 {
@@ -250,7 +251,8 @@ static cq_status write_mul(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* The later of two convolutions takes the sum, because the result of the other is known by then. */
+/* The later of two convolutions absorbs the addition, because the other result is available by
+ * then. */
 static cq_status see_add(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt_fused *f[2];
@@ -296,7 +298,7 @@ static cq_status see_pool(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* A step of our own on one blocked image, to one. */
+/* A blocked step that maps one feature map to another. */
 static cq_status write_own(cq_img_pass *p, const cq_rt_node_step *s, const cq_rt_row *row,
                            cq_rt_node_value *x, cq_rt_node_value *to)
 {
@@ -336,7 +338,7 @@ static cq_status write_mean(cq_img_pass *p, cq_rt_node_step *s)
     return write_own(p, s, &cq_rt_row_blocked_mean, s->in[0], s->out[0]);
 }
 
-/* ReduceMean over both spatial axes is the same, and the image may go flat. */
+/* A ReduceMean over both spatial axes is a global average pooling; its result may be flat. */
 static cq_status see_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt      rt = cq_img_attributes(s);

@@ -39,7 +39,7 @@ cq_rt cq_img_attributes(const cq_rt_node_step *s)
     return (cq_rt){ .step = &s->step };
 }
 
-/* Whether only output 0 is of use. */
+/* Whether only output 0 is used. */
 bool cq_img_has_one_output(const cq_rt_node_step *s)
 {
     if (!s->step.n_out || !s->out[0])
@@ -55,7 +55,7 @@ bool cq_img_is(const cq_rt_node_value *v)
     return v && v->shape.channels > 0 && !v->shape.is_flat;
 }
 
-/* The step that v could still become part of the output of: v has one reader. */
+/* Whether a later step can still be fused into f: it has neither limits nor an activation yet. */
 bool cq_img_is_open(const cq_rt_fused *f)
 {
     return f && !f->clamps && !f->activates;
@@ -146,7 +146,7 @@ static cq_rt_node_value *twin(cq_img_pass *p, cq_rt_node_value *v)
     return v->blocked;
 }
 
-/* v in blocks, for step at. */
+/* v in blocks, for step at; adds a conversion if necessary. */
 cq_status cq_img_need_blocked(cq_rt_node_value **out, cq_img_pass *p, cq_rt_node_value *v,
                               const cq_rt_node_step *at, int64_t channels)
 {
@@ -169,7 +169,7 @@ cq_status cq_img_need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_nod
                          &(cq_rt_repack){ .channels = v->shape.channels });
 }
 
-/* The blocked output of step s: v itself is not made. */
+/* The blocked output of step s; the plain value v is not computed. */
 cq_status cq_img_blocked_output(cq_rt_node_value **out, cq_img_pass *p, cq_rt_node_value *v)
 {
     *out       = twin(p, v);
@@ -219,7 +219,7 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s, bool is_tran
     return cq_bconv_supports(out);
 }
 
-/* With its sizes also where it will be computed plain. */
+/* Records the sizes even if the convolution will be computed in the plain layout. */
 static cq_status see_conv(cq_img_pass *p, cq_rt_node_step *s, bool is_transposed)
 {
     const cq_tensor  *w = cq_img_constant(s, 1);
@@ -268,7 +268,7 @@ static void norm_numbers(float *scale, float *shift, const cq_rt_node_step *s, i
     }
 }
 
-/* The weight and bias of the convolution with the normalisation in them, in numbers. */
+/* Folds the normalisation into the weight and bias of the convolution. */
 static cq_status fold_norm(cq_tensor **w, float *bias, const cq_rt_fused *f,
                            const cq_bconv_spec *spec)
 {

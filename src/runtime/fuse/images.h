@@ -6,7 +6,7 @@
 #include "runtime/fuse/build.h"
 #include "runtime/kernels/blocked.h"
 
-/* A convolution, or a normalisation alone, with what follows it. */
+/* A convolution, or a normalisation alone, with the steps fused into it. */
 struct cq_rt_fused {
     cq_rt_node_step  *conv, *norm, *last;
     bool              is_transposed;
@@ -56,7 +56,7 @@ cq_status cq_img_write_pick(cq_img_pass *p, cq_rt_node_step *s);
 cq_tensor *cq_img_constant(const cq_rt_node_step *s, uint32_t i); /* input i if it is constant;
                                                                    * otherwise NULL */
 cq_rt cq_img_attributes(const cq_rt_node_step *s);     /* a call that only has attributes */
-bool  cq_img_has_one_output(const cq_rt_node_step *s); /* only output 0 is of use */
+bool  cq_img_has_one_output(const cq_rt_node_step *s); /* whether only output 0 is used */
 bool  cq_img_is(const cq_rt_node_value *v);            /* an image that can be blocked */
 
 bool cq_img_is_open(const cq_rt_fused *f); /* more can follow */
@@ -78,15 +78,15 @@ void cq_img_see_positions(cq_rt_shape *out, const cq_rt_node_step *s, const cq_r
 cq_rt_node_step *cq_img_step_new(cq_img_pass *p, const cq_rt_node_step *like, const cq_rt_row *row,
                                  uint32_t n_in);
 
-/* v in blocks, or plain, for step at; a step before it makes it if need be. */
+/* v in blocks, or plain, for step at; inserts a conversion before it if necessary. */
 cq_status cq_img_need_blocked(cq_rt_node_value **out, cq_img_pass *p, cq_rt_node_value *v,
                               const cq_rt_node_step *at, int64_t channels);
 cq_status cq_img_need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_node_step *at);
 
-/* The blocked output of a step: v itself is not made. */
+/* The blocked output of a step; the plain value v is not computed. */
 cq_status cq_img_blocked_output(cq_rt_node_value **out, cq_img_pass *p, cq_rt_node_value *v);
 
-/* One layout to the other. */
+/* Converts one layout to the other. */
 cq_status cq_img_repack(cq_img_pass *p, const cq_rt_node_step *at, const cq_rt_row *row,
                         cq_rt_node_value *from, cq_rt_node_value *to, const cq_rt_repack *how);
 

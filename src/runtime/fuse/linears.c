@@ -74,7 +74,7 @@ static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
 
 /* ---- products ---- */
 
-/* beta * C of a Gemm, when it is a vector of all columns, or one number. */
+/* beta * C of a Gemm, if C is a vector with one element per column, or a single number. */
 static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double beta, bool *fits)
 {
     const cq_tensor *c = cq_rt_constant_of(s, 2);
@@ -93,7 +93,7 @@ static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double bet
     return CQ_OK;
 }
 
-/* *out is NULL when it is not a product that can be prepared. */
+/* *out is NULL if the step is not a product that can be prepared. */
 static cq_status linear_of(cq_rt_linear **out, const cq_rt_node_step *s)
 {
     cq_tensor *b    = cq_rt_constant_of(s, 1);

@@ -1,8 +1,8 @@
-/* Layer normalisation, which is an operator since opset 17 only, as exporters wrote it out before:
+/* Fuses decomposed layer normalisation, because ONNX has LayerNormalization only since opset 17:
  *
  *     d = x - ReduceMean(x);  y = d / Sqrt(ReduceMean(Pow(d, 2)) + epsilon) * weight + bias
  *
- * along the last axis. Nine walks through memory become one. */
+ * along the last axis. Nine passes over memory become one. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/norm.h"
@@ -49,7 +49,7 @@ static bool find_readers(struct norm *n)
            cq_rt_is_op(n->div, "Div") && n->div->in[0] == d && n->div->out[0];
 }
 
-/* A vector of more than one number: that of one would be spread. */
+/* A vector with more than one element: a single element would be broadcast. */
 static bool is_vector(const cq_rt_node_step *s, uint32_t i, int64_t *size)
 {
     const cq_tensor *t = cq_rt_constant_of(s, i);
@@ -88,7 +88,7 @@ static bool find(struct norm *n, cq_rt_node_step *sub)
     return is_vector(n->mul, n->weight, &size) && is_vector(n->add, n->bias, &size);
 }
 
-/* The last step does the work of all. */
+/* The last step computes the result of all steps. */
 static cq_status rewrite(cq_rt_builder *b, const struct norm *n)
 {
     cq_rt_layer_norm  *keep = cq_arena_zalloc(b->all->arena, sizeof *keep);

@@ -91,7 +91,7 @@ static void remove_noops(cq_rt_builder *b)
             b->outputs.items[i] = b->outputs.items[i]->same;
 }
 
-/* Steps whose work another does. */
+/* Removes steps that have been absorbed by others. */
 static void remove_gone(cq_rt_builder *b)
 {
     size_t n = 0;

@@ -7,19 +7,19 @@
 /* Input i if it is a constant of float32; else NULL. */
 cq_tensor *cq_rt_constant_of(const cq_rt_node_step *s, uint32_t i);
 
-/* A step of that operator of ONNX, still as the model has it. s may be NULL. */
+/* Whether s is a step of that ONNX operator that no pass has changed. s may be NULL. */
 bool cq_rt_is_op(const cq_rt_node_step *s, const char *op);
 
 /* Input i if it is a single number; otherwise false. */
 bool cq_rt_number_of(double *out, const cq_rt_node_step *s, uint32_t i);
 
-/* Which input of a step of two is v; -1: it is not one of two. */
+/* The index of v among the inputs of a step with two inputs; -1 otherwise. */
 int cq_rt_place_of(const cq_rt_node_step *s, const cq_rt_node_value *v);
 
-/* The step that alone reads v, if it is that operator; else NULL. v may be NULL. */
+/* The only reader of v if it is that operator; otherwise NULL. v may be NULL. */
 cq_rt_node_step *cq_rt_only_reader(const cq_rt_node_value *v, const char *op);
 
-/* The same, if a number is its other operand. */
+/* The same, if its other operand is a number. */
 cq_rt_node_step *cq_rt_reader_with(double *number, const cq_rt_node_value *v, const char *op);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_8_bits(cq_dtype dtype)
     return dtype == CQ_DTYPE_U8 || dtype == CQ_DTYPE_I8;
 }
 
-/* A constant, or one that is not made yet. */
+/* Whether v is a constant, or will be once its deferred step is folded. */
 static bool is_known(const cq_rt_node_value *v)
 {
     return !v || v->is_constant || (v->is_gone && !v->grid);
@@ -35,7 +35,7 @@ bool cq_rt_is_lazy_weight(const cq_rt_node_step *s)
     return w && w->dtype == CQ_DTYPE_I8 && w->rank >= 2 && cq_rt_is_op(s, "DequantizeLinear");
 }
 
-/* A weight, possibly transposed: it is computed only if it is needed. */
+/* A dequantized weight, possibly transposed: folding is deferred until a step needs the floats. */
 static bool can_wait(const cq_rt_node_step *s)
 {
     if (!cq_rt_is_op(s, "DequantizeLinear") && !cq_rt_is_op(s, "Transpose"))
@@ -55,7 +55,7 @@ static const cq_rt_node_step *waiting(const cq_rt_node_value *v, const char *op)
 
 /* ---- values on a grid ---- */
 
-/* v in float, or in bytes, or folded, for step at. */
+/* v as floats, as bytes or folded, for step at. */
 static cq_status need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_node_step *at)
 {
     cq_rt_node_step *s;
@@ -237,7 +237,8 @@ static cq_status numbers_new(cq_rt_qconv *q)
     return CQ_OK;
 }
 
-/* The step's numbers: sums are of `from` times the scale of the weight; results are of `to`. */
+/* Parameters of the step: sums have the scale of `from` times that of the weight; results have the
+ * parameters `to`. */
 static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec *spec,
                          const struct weight *w, const float *bias, double from, double to)
 {
@@ -261,7 +262,7 @@ static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec 
     return CQ_OK;
 }
 
-/* A vector of n floats, constant; fits is false when there is another. */
+/* A constant vector of n floats; *fits is false if the bias has another form. */
 static cq_status find_bias(const float **out, bool *fits, cq_img_pass *p, const cq_rt_node_step *s,
                            uint32_t i, int64_t n)
 {
@@ -359,7 +360,7 @@ struct dynamic {
 
 enum { SCALAR_LOOKS = 100 };
 
-/* Whether a value is one number for all shapes of the inputs. */
+/* Whether a value has one element for every shape of the inputs. */
 static bool is_scalar(const cq_rt_node_value *v, int *looks)
 {
     static const char *const by_element[] = { "Add",   "Sub",   "Mul",     "Div",   "Neg",

@@ -1,5 +1,5 @@
-/* Converts a float32 model to float64, so that results can be compared with each other: a
- * derivative is a difference of two results. Inputs that operators accept only as float32, the
+/* Converts a float32 model to float64, because finite differences of float32 results are too
+ * inaccurate to check derivatives. Inputs that operators accept only as float32, the
  * scales of Resize, are unchanged. */
 #include "runtime/gradients.h"
 

@@ -1,4 +1,4 @@
-/* Attention of single steps as one. */
+/* Fused attention: one step for a decomposed one. */
 #include "runtime/kernels/attention.h"
 
 #include "runtime/run.h"
@@ -79,7 +79,7 @@ static bool set_mask(cq_attention_in *out, const cq_rt *rt, int i, cq_dtype dtyp
     return true;
 }
 
-/* False: the single steps are run instead. */
+/* False if the single steps have to run instead. */
 static bool describe(cq_attention *a, uint32_t *rank, const cq_rt *rt, const cq_rt_attention *p)
 {
     const cq_tensor *q = operand(rt, p->q, CQ_DTYPE_F32), *k = operand(rt, p->k, CQ_DTYPE_F32);

@@ -1,5 +1,5 @@
-/* Attention and rotary embeddings. Scores are held as a whole where an output is made of them, and
- * of types other than float32. */
+/* Attention and rotary embeddings. The whole matrix of scores is kept in memory only if it is an
+ * output or the type is not float32. */
 #include "runtime/kernels/attention.h"
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/join.h"
@@ -58,7 +58,7 @@ static cq_status set_joined(cq_rt *rt, size_t i, const cq_tensor *t, cq_dtype dt
         cq_rt_reshape(&split, rt, y,
                       &(cq_rt_sizes){ 4, { sizes.at[0], sizes.at[2], sizes.at[1], sizes.at[3] } }));
     CQ_TRY_OR_DONE(cq_rt_permute(&seen, split, swapped));
-    status = cq_tensor_copy_into(seen, t); /* an empty y is not a view, and nothing to copy */
+    status = cq_tensor_copy_into(seen, t); /* an empty y is not a view: there is nothing to copy */
 done:
     cq_tensor_release(split);
     cq_tensor_release(seen);
@@ -230,7 +230,7 @@ done:
     return status;
 }
 
-/* How many keys before or after its own a query sees; all: no limit. */
+/* The number of keys before or after its position that a query sees; all if there is no limit. */
 static int64_t window_of(const cq_rt *rt, const char *name, int64_t all)
 {
     const int64_t n = cq_onnx_schema_attr(rt->step->schema, name) ? cq_rt_int(rt, name) : -1;
@@ -333,7 +333,7 @@ static cq_status weigh(cq_rt *rt, attention *a)
 
     CQ_TRY(compute_scores(a, rt));
     CQ_TRY(show_scores(rt, a, RAW));
-    if (cap > 0) /* first, otherwise masked scores would become -cap */
+    if (cap > 0) /* the cap comes first; otherwise masked scores would become -cap */
         CQ_TRY(cq_rt_map(a->scores, a->scores, soft_cap, &cap));
     CQ_TRY(show_scores(rt, a, CAPPED));
     if (mask)

@@ -1,4 +1,4 @@
-/* Attention that a model has as single steps; attentions.c puts it together. */
+/* Attention that a model has as single steps; fuse/attentions.c fuses them. */
 #ifndef CQ_RUNTIME_KERNELS_ATTENTION_H
 #define CQ_RUNTIME_KERNELS_ATTENTION_H
 
@@ -9,11 +9,11 @@
 enum { CQ_RT_ATTENTION_PARTS = 12, CQ_RT_ATTENTION_INPUTS = 2 * CQ_RT_ATTENTION_PARTS + 1 };
 
 typedef struct cq_rt_attention {
-    /* Inputs of the step; -1: none. Keys are turned: [.., width, keys]. */
+    /* Inputs of the step; -1: none. Keys are transposed: [.., width, keys]. */
     int     q, k, v, hides, bias;
     double  scale, hidden;
     bool    shown, bias_first;
-    bool    swaps; /* a Transpose follows that has queries before heads */
+    bool    swaps; /* a Transpose follows that puts queries before heads */
     int64_t axis;  /* of the softmax */
 
     /* The original steps, for types other than float32, other ranks, and errors. Slots are the
@@ -24,7 +24,8 @@ typedef struct cq_rt_attention {
 
 extern const cq_rt_row cq_rt_row_attention;
 
-/* t, which broadcasts to sizes, as attention reads it; false: it does not. */
+/* Describes t, which must broadcast to sizes, as an input of the attention kernel; false if it does
+ * not. */
 bool cq_rt_attention_in(cq_attention_in *out, const cq_tensor *t, const int64_t sizes[4]);
 
 #endif

@@ -16,7 +16,7 @@ const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_
     return &image->t;
 }
 
-/* A blocked image seen as a plain one of c channels. */
+/* A tensor with the shape of the plain feature map of c channels. */
 static const cq_tensor *seen_plain(cq_rt_image *image, const cq_tensor *x, int64_t c)
 {
     return cq_rt_image_of(image, cq_size_of(x, 0), c, cq_size_of(x, 2), cq_size_of(x, 3));

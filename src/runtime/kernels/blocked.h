@@ -7,7 +7,7 @@
 #include "kernel/conv/blocked.h"
 #include "runtime/call.h"
 
-/* A tensor of which only the sizes count, of four dimensions. */
+/* A tensor of four dimensions of which only the sizes are used. */
 typedef struct cq_rt_image {
     cq_int    sizes[4];
     cq_tensor t;
@@ -19,7 +19,7 @@ const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_
 /* Conv, with everything that was fused into it. Inputs: the feature map, and the addend. */
 typedef struct cq_rt_bconv {
     cq_bconv      *conv;
-    cq_btranspose *transposed; /* instead; then the weight is [c, o, …] */
+    cq_btranspose *transposed; /* used instead if not NULL; then the weight is [c, o, …] */
     int64_t        weight[4];  /* sizes */
     bool           plain_input, clamps, activates;
     float          lo, hi;
@@ -27,10 +27,10 @@ typedef struct cq_rt_bconv {
     cq_params      act_params;
 } cq_rt_bconv;
 
-/* To and from: channels that the image has. */
+/* Conversion between layouts, with the number of channels. */
 typedef struct cq_rt_repack {
     int64_t channels;
-    bool    is_flat; /* the plain one is [n, c] */
+    bool    is_flat; /* the plain tensor is [n, c] */
 } cq_rt_repack;
 
 /* BatchNormalization, with a limit that was fused into it. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As short as it can be and still be read back as the same number. */
+/* The shortest text that reads back as the same number. */
 static void print_number(char *text, size_t size, double x, bool is_f32)
 {
     if (isnan(x) || isinf(x)) {

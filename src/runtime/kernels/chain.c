@@ -35,7 +35,7 @@ static bool have_equal_sizes(const cq_rt_sizes *a, const cq_rt_sizes *b)
     return a->rank == b->rank && (!a->rank || !memcmp(a->at, b->at, a->rank * sizeof *a->at));
 }
 
-/* The shape of every result; false: something does not fit. */
+/* Computes the shape of every result; false if shapes do not match. */
 static bool find_sizes(call *c)
 {
     const cq_rt_chain *chain = c->chain;
@@ -78,7 +78,7 @@ static bool is_whole(const call *c, int32_t part)
 
 /* ---- parts by themselves ---- */
 
-/* How long its parts take for an element, in copies of one. */
+/* The cost of one element of all parts, relative to copying an element. */
 static double factor_of(const call *c)
 {
     double n = 0;
@@ -133,8 +133,8 @@ static bool find_reads(int *out, cq_chain *k, const call *c, const cq_rt_chain_p
     return true;
 }
 
-/* Parts of fewer elements than the whole are run first, by themselves: a factor of each channel is
- * made once, not for every pixel. */
+/* Parts with fewer elements than the whole run first, separately: a factor per channel is computed
+ * once, not for every pixel. */
 static cq_status put_together(bool *fits, cq_chain *k, call *c, cq_rt *rt)
 {
     const cq_rt_chain *chain = c->chain;

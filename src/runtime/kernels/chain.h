@@ -10,7 +10,8 @@
 enum { CQ_RT_CHAIN_PARTS = 12, CQ_RT_CHAIN_INPUTS = 16, CQ_RT_CHAIN_READS = 3 };
 
 /* Values are numbered: inputs of the chain, then results of its parts. step.in has the inputs of a
- * part so; what its operation reads may be less: limits of a Clip, and most exponents, are numbers.
+ * part by these numbers. The operation may read fewer values, because limits of a Clip and most
+ * exponents are constants.
  */
 typedef struct cq_rt_chain_part {
     cq_rt_step        step;

@@ -23,7 +23,7 @@ static void free_values(cq_val *values, size_t n)
     cq_free(values);
 }
 
-/* Moves values to the node's outputs from first on; those it does not have are dropped. */
+/* Moves values to the node's outputs from first on; surplus values are dropped. */
 static cq_status set_outputs(cq_rt *rt, size_t first, cq_val *values, size_t n)
 {
     for (size_t i = 0; i < n && first + i < rt->n_out; i++) {
@@ -207,7 +207,7 @@ static cq_status loop(cq_rt *rt)
     CQ_TRY_OR_DONE(in && out ? CQ_OK : CQ_E_NO_MEMORY);
     for (size_t i = 1; i < rt->n_in; i++)
         in[i] = cq_val_retain(rt->in[i]);
-    if (in[1].kind == CQ_VAL_NONE) { /* the body gets to see it all the same */
+    if (in[1].kind == CQ_VAL_NONE) { /* without a condition the body receives true */
         static const bool yes = true;
         cq_tensor        *t;
 
@@ -244,7 +244,7 @@ static int64_t list_at(const cq_rt *rt, const char *name, size_t i)
     return a && i < a->ints.n ? a->ints.items[i] : 0;
 }
 
-/* The slice of scanned value i for a turn, without its axis. */
+/* The slice of scanned value i for an iteration, without its axis. */
 static cq_status scanned_slice(cq_val *to, const scan *s, size_t i, int64_t turn, bool backwards)
 {
     const cq_tensor *x = s->given[s->n_states + i].u.tensor;
@@ -318,7 +318,7 @@ static cq_status scan_init(scan *s, cq_rt *rt, const cq_val *given, size_t n_giv
     return s->in && s->out && s->axes ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* All that is scanned is equally long. */
+/* All scanned values must have the same length. */
 static cq_status count_turns(scan *s)
 {
     for (size_t i = 0; i < s->n_scanned; i++) {
@@ -331,7 +331,7 @@ static cq_status count_turns(scan *s)
     return CQ_OK;
 }
 
-/* Collected in the order of turns, or backwards. */
+/* Reverses a list that was collected in the order of iterations. */
 static void turn_round(cq_list *list)
 {
     for (size_t i = 0; i < list->n / 2; i++) {

@@ -1,4 +1,4 @@
-/* Operators that make tensors of little or nothing: constants, shapes, ranges. */
+/* Operators that create tensors: constants, shapes, ranges. */
 #include "runtime/kernels/families.h"
 
 #include "onnx/tensor.h"
@@ -193,7 +193,7 @@ static cq_status trilu(cq_rt *rt)
     if (x->rank < 2)
         return cq_rt_misfit(x, NULL);
     CQ_TRY(cq_rt_in_i64(&k, rt, 1, 0));
-    /* Past the edge of any matrix it is all the same. */
+    /* The result is the same for every offset beyond the edge of the matrix. */
     k = k > INT32_MAX ? INT32_MAX : k < -INT32_MAX ? -INT32_MAX : k;
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
     return cq_rt_int(rt, "upper") ? cq_kernel_triu(y, x, k) : cq_kernel_tril(y, x, k);

@@ -32,8 +32,8 @@ static uint8_t label_of(char c)
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 27) : 0;
 }
 
-/* Reads one term up to a comma, an arrow or the end. rank is of its operand: `...` takes what
- * letters leave; -1: as many axes as n_ellipsis. */
+/* Reads one term up to a comma, an arrow or the end. rank is of its operand: `...` covers the axes
+ * that letters do not; -1 means n_ellipsis axes. */
 static cq_status read_term(labels *out, const char **text, int64_t rank, uint32_t n_ellipsis)
 {
     uint32_t    letters = 0;

@@ -1,5 +1,5 @@
-/* Operators that work element by element: arithmetic, comparison, logic, activations. The
- * loops are kernel/elementwise.h's; here is what ONNX calls them. */
+/* Operators that work element by element: arithmetic, comparison, logic, activations.
+ * kernel/elementwise.h has the loops; this file maps ONNX operators to them. */
 #include "runtime/kernels/elementwise.h"
 
 #include "runtime/kernels/families.h"
@@ -295,7 +295,7 @@ bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent)
     return n == 2.0 || n == 3.0;
 }
 
-/* The base decides the type; numbers of different types meet in float64. */
+/* The result has the type of the base; operands of different types are computed in float64. */
 static cq_status power(cq_rt *rt)
 {
     cq_dtype x = cq_rt_in(rt, 0)->dtype, y = cq_rt_in(rt, 1)->dtype;

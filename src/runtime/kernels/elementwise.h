@@ -12,10 +12,11 @@ typedef struct cq_rt_elementwise {
     bool      is_like_first; /* the result has the shape of the first input, always */
 } cq_rt_elementwise;
 
-/* False: it is another operator. */
+/* False if it is not an element-wise operator. */
 bool cq_rt_elementwise_of(cq_rt_elementwise *out, const cq_rt_step *step);
 
-/* The operation that is that power, if the exponent is one number and there is one. */
+/* The operation that computes this power, if the exponent is one number and such an operation
+ * exists. */
 bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent);
 
 #endif

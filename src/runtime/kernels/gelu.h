@@ -1,10 +1,10 @@
-/* A GELU that a model has as single steps; gelus.c puts it together. */
+/* A GELU that a model has as single steps; fuse/gelus.c fuses them. */
 #ifndef CQ_RUNTIME_KERNELS_GELU_H
 #define CQ_RUNTIME_KERNELS_GELU_H
 
 #include "runtime/call.h"
 
-/* Its step is prepared with one of these. */
+/* step->prepared points to one of these. */
 extern const cq_ew_op  cq_rt_gelu_ops[2];
 extern const cq_rt_row cq_rt_row_gelu;
 

@@ -98,7 +98,7 @@ static cq_status affine_grid(cq_rt *rt)
 
 /* ---- regions ---- */
 
-enum { POINT = 8 }; /* elements that take as long as one between four pixels */
+enum { POINT = 8 }; /* a bilinear sample costs as much as this many elements */
 
 static cq_status roi_align(cq_rt *rt)
 {

@@ -338,7 +338,7 @@ static cq_status one_hot(cq_rt *rt)
         int64_t place = i / inner * depth * inner + i % inner;
 
         hot = hot < 0 ? hot + depth : hot;
-        if (hot >= 0 && hot < depth) /* an index out of range stays cold */
+        if (hot >= 0 && hot < depth) /* an index out of range leaves the row at the off value */
             memcpy(to + (size_t)(place + hot * inner) * size, (char *)cq_tensor_data(flat) + size,
                    size);
     }

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-enum { PART_BYTES = 1 << 16 }; /* bytes copied by a thread, about */
+enum { PART_BYTES = 1 << 16 }; /* approximate number of bytes that one thread copies at a time */
 
 /* Whether t can be concatenated with first; its size along an existing axis may differ. */
 static bool fits(const cq_tensor *first, const cq_tensor *t, uint32_t axis, bool new_axis)
@@ -103,7 +103,7 @@ static cq_status join_part(void *user, int64_t part)
     return status;
 }
 
-/* How a large copy is cut: along the first dimension that the items share. */
+/* Splits a large copy along the first dimension that all items share. */
 static bool cut(struct joining *j)
 {
     const cq_tensor *y     = j->out;

@@ -39,13 +39,13 @@ void cq_rt_linear_free(void *linear)
 /* ---- packing ---- */
 
 enum {
-    LARGE = 1 << 16, /* numbers of a matrix that caches do not keep */
-    WAIT  = 8,       /* rows that take as long as packing does */
-    SPARE = 4        /* parts of memory that the matrix may take one of */
+    LARGE = 1 << 16, /* elements of a matrix that is too large for the caches */
+    WAIT  = 8,       /* number of single-row products that cost as much as packing */
+    SPARE = 4        /* pack only if the matrix takes at most 1/SPARE of the available memory */
 };
 
-/* Whether rows of the matrix lie dense: the product with a vector adds them in their order, as the
- * packed one does. Else columns do. */
+/* Whether the rows of the matrix are contiguous: the product with a vector then adds them in the
+ * same order as the packed one. Otherwise columns are contiguous. */
 static bool adds_rows(const cq_rt_linear *l)
 {
     return l->col == 1 && (l->row != 1 || l->k == 1);
@@ -78,7 +78,7 @@ static cq_status pack(cq_packed **out, cq_rt_linear *l)
                      : cq_packed_new(out, l->k, l->n, b, l->row, l->col);
 }
 
-/* Nobody else may have the matrix any more then. */
+/* Packs the matrix and releases the unpacked one. */
 static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
 {
     cq_status status = CQ_OK;
@@ -127,7 +127,7 @@ static cq_tensor *plain_of(cq_rt_linear *l, bool could_not_pack)
 
 /* ---- running ---- */
 
-/* Large matrices give the same bits packed and as they lie. */
+/* Large matrices give bit-identical results packed and unpacked. */
 static cq_status multiply_plain(const cq_rt_linear *l, const float *b, float *y, const float *x)
 {
     const cq_gemm g = { .dtype = CQ_DTYPE_F32,
@@ -193,7 +193,7 @@ static cq_status multiply(cq_rt_linear *l, cq_tensor *y, const cq_tensor *x)
 
 static cq_status linear(cq_rt *rt)
 {
-    cq_rt_linear    *l = (cq_rt_linear *)rt->step->prepared; /* its lock is made for this */
+    cq_rt_linear    *l = (cq_rt_linear *)rt->step->prepared; /* the lock protects the changes */
     const cq_tensor *x = cq_rt_in(rt, 0), *dense;
     cq_tensor       *y;
     cq_rt_sizes      sizes;

@@ -13,13 +13,13 @@ typedef struct cq_rt_linear {
     cq_tensor *shape; /* of the matrix, without data */
     int64_t    k, n, row, col;
     float     *bias;      /* owned; NULL: none */
-    bool       is_matrix; /* the left side must be one too */
+    bool       is_matrix; /* the left operand must be a matrix, too */
     bool       clamps, activates;
     float      lo, hi;
     cq_ew_op   act;
     cq_params  act_params;
 
-    /* Packed when it is first multiplied by more than one row, or by some that come alone. */
+    /* Packed when it is first multiplied by several rows, or after a number of single rows. */
     cq_mutex             lock;
     cq_tensor           *b; /* element (i, j) is at i * row + j * col; NULL: only packed */
     uint32_t             n_alone;

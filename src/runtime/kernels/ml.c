@@ -13,7 +13,7 @@
 
 /* ---- features ---- */
 
-/* Columns of the last axis, as many as there are in y; what has one axis becomes one row. */
+/* The columns of the last axis that Y lists; a tensor with one axis becomes one row. */
 static cq_status array_feature_extractor(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *which = cq_rt_in(rt, 1);
@@ -180,7 +180,7 @@ static bool agree(cq_val a, cq_val b)
     return a.u.tensor->dtype == b.u.tensor->dtype;
 }
 
-enum { COMPARISON = 24 }; /* elements that take as long */
+enum { COMPARISON = 24 }; /* a comparison costs as much as this many elements */
 
 static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
 {
@@ -207,7 +207,7 @@ static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
     }
     CQ_TRY(cq_rt_spend_on_elements(rt, COMPARISON * (double)count(x) * (double)count(keys)));
     for (int64_t i = 0; i < count(x); i++) {
-        int64_t k    = count(keys); /* of a key that is there twice the last counts */
+        int64_t k    = count(keys); /* if a key occurs twice, the last one counts */
         cq_val  from = fallback;
 
         while (k > 0 && !same(x, i, keys, k - 1))
@@ -373,7 +373,7 @@ static bool goes_true(const trees *t, int64_t node, double x)
     }
 }
 
-/* The leaf that a row of features comes to from a root. */
+/* The leaf that a row of features reaches from a root. */
 static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const double *x, int64_t n)
 {
     for (int64_t steps = 0; steps <= t->n_nodes; steps++) {
@@ -401,7 +401,8 @@ static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const do
 static cq_status aggregate(double *to, const trees *t, int64_t how, const double *x, int64_t n)
 {
     for (int64_t k = 0; k < t->n_targets; k++)
-        to[k] = how == MIN || how == MAX ? NAN : 0; /* which fmin and fmax do not see */
+        to[k] = how == MIN || how == MAX ? NAN : 0; /* fmin and fmax ignore NaN, so it marks targets
+                                                     * without a leaf */
     for (uint32_t k = 0; k < t->roots->n; k++) {
         int64_t leaf;
         double  weight, *at;

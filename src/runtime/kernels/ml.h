@@ -4,7 +4,7 @@
 
 #include "runtime/call.h"
 
-/* X as rows of doubles: of one axis it is one row. */
+/* X as rows of doubles; a tensor with one axis is one row. */
 typedef struct cq_ml_rows {
     cq_operands   s;
     const double *at;
@@ -27,10 +27,11 @@ void      cq_ml_transform_row(double *scores, int64_t n, cq_ml_transform how);
 /* One score of two classes as two: s and its opposite, which is 1 - s or, if signed, -s. */
 void cq_ml_second_score(double scores[2], bool is_signed, cq_ml_transform how);
 
-/* classlabels_strings, or the integers of another attribute; how many, 0: neither is given. */
+/* The number of class labels, strings or the integers of another attribute; 0 if neither is
+ * given. */
 int64_t cq_ml_n_labels(const cq_rt *rt, const char *ints);
 
-/* Output 0: of each of n rows the label that which has the number of. */
+/* Output 0: for each of n rows the label with the index in which. */
 cq_status cq_ml_set_labels(cq_rt *rt, const char *ints, const int64_t *which, int64_t n);
 
 /* A list of floats, from an attribute of that name or the tensor in name_as_tensor; wanted -1: any

@@ -1,5 +1,5 @@
-/* Rows, scores and labels of ai.onnx.ml. Where the definitions leave something open it is as in
- * ONNX Runtime. */
+/* Rows, scores and labels of ai.onnx.ml. Where the specification is silent, the behaviour is ONNX
+ * Runtime's. */
 #include "runtime/kernels/ml.h"
 
 #include "onnx/tensor.h"

@@ -69,8 +69,8 @@ static cq_status linear_regressor(cq_rt *rt)
     return cq_operands_close(&rows.s) == CQ_OK ? status : rows.s.status;
 }
 
-/* Scores of a row as they come out, and the number of its label. One score of two classes becomes
- * two; it is positive for the second. */
+/* The output scores of a row, and the index of its label. One score of two classes becomes two; it
+ * is positive for the second class. */
 static int64_t classify(double *to, int64_t n, bool is_pair, cq_ml_transform how)
 {
     int64_t label = n == 1 ? to[0] > 0 : cq_ml_greatest(to, n);
@@ -210,8 +210,8 @@ done:
 
 typedef struct voters {
     machine  m;
-    int64_t  n_classes, *starts; /* where the vectors of a class begin */
-    bool     by_vectors;         /* else a row of weights for each class */
+    int64_t  n_classes, *starts; /* the index of the first vector of each class */
+    bool     by_vectors;         /* otherwise a row of weights per class */
     double  *kernels, *scores;   /* of vectors, and of pairs of classes or of classes */
     double  *pairs, *shares;     /* for probabilities */
     int64_t *votes;
@@ -336,7 +336,7 @@ static void find_shares(voters *v)
     couple(v);
 }
 
-/* The scores of a row that come out, and its label. */
+/* The output scores of a row, and its label. */
 static int64_t judge(double *to, int64_t n_out, voters *v, const double *x, cq_ml_transform how)
 {
     int64_t n = v->n_classes, label = 0;

@@ -1,4 +1,4 @@
-/* Operators of ai.onnx.ml that make or take maps. A map is a tuple: its keys, int64 or texts, and
+/* Operators of ai.onnx.ml that create or read maps. A map is a tuple: its keys, int64 or texts, and
  * as many values. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
@@ -271,7 +271,8 @@ static int by_key(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* In the order of keys: all values or, if sparse, each at the index that is its key. */
+/* For each output element, the index of its value in the map; -1 if there is none. Dense: values
+ * sorted by key. Sparse: the value of key k is output element k. */
 static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, int64_t n)
 {
     for (int64_t i = 0; i < m->n; i++)

@@ -1,4 +1,4 @@
-/* Trees as ai.onnx.ml had them before version 5: nodes in lists, found by their tree and number.
+/* Tree ensembles of ai.onnx.ml before version 5: nodes in lists, found by their tree and number.
  * TreeEnsemble, which came after them, is in ml.c. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
@@ -239,7 +239,7 @@ static cq_status find_leaf(const node **out, const forest *f, const node *n, con
 
 enum { SUM, AVERAGE, MIN, MAX };
 
-/* to gets a number for each target, has whether a leaf is of it. */
+/* to receives a number for each target; has whether any leaf contributes to it. */
 static cq_status add_up(double *to, bool *has, const forest *f, int how, const double *x,
                         int64_t width)
 {

@@ -1,4 +1,4 @@
-/* A layer normalisation that a model has as single steps; norms.c puts it together. Inputs are x,
+/* A layer normalisation that a model has as single steps; fuse/norms.c fuses them. Inputs are x,
  * and weight and bias of its last axis. */
 #ifndef CQ_RUNTIME_KERNELS_NORM_H
 #define CQ_RUNTIME_KERNELS_NORM_H

@@ -8,13 +8,14 @@
 #include "kernel/conv/qimage.h"
 #include "runtime/call.h"
 
-/* How something that is quantized lies. */
+/* Layout and quantization parameters of a quantized value. */
 typedef struct cq_rt_grid {
     cq_grid_of grid;
     int64_t    channels;
-    bool       is_image; /* [n, h, w, c], plain it is [n, c, h, w]; else [..., c] as plain */
-    bool       is_flat;  /* an image of one pixel, which is [n, c] when it is plain */
-    cq_dtype   bytes;    /* plain, it is of this type of 8 bits; NONE: of float32 */
+    bool       is_image; /* [n, h, w, c], whose plain form is [n, c, h, w]; otherwise [..., c] in
+                          * both forms */
+    bool     is_flat;    /* a one-pixel feature map, whose plain form is [n, c] */
+    cq_dtype bytes;      /* 8-bit dtype of the plain form; NONE: float32 */
 } cq_rt_grid;
 
 /* A convolution or product. Inputs: x; of a dynamic one also its scale, its zero point and the
@@ -32,7 +33,7 @@ typedef struct cq_rt_qconv {
 
 void cq_rt_qconv_free(void *qconv);
 
-/* A sum, a pool or a mean. */
+/* A sum, a pooling or a mean. */
 typedef struct cq_rt_qstep {
     int64_t      channels;
     cq_grid_of   from, to;

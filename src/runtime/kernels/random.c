@@ -1,5 +1,5 @@
-/* Operators that draw numbers. With a seed they are the same in every run; without one they
- * follow the number of the run, so that a session gives others each time it is run. */
+/* Operators that draw random numbers. With a seed they are the same in every run. Without one they
+ * depend on the number of the run, so each run of a session draws other numbers. */
 #include "runtime/kernels/families.h"
 
 #include "tensor/random.h"

@@ -31,7 +31,7 @@ static void reduced_sizes(cq_rt_sizes *out, const cq_tensor *x, uint64_t bits, b
     }
 }
 
-/* Extremes of nothing: the least and greatest numbers there are. */
+/* Extremes of an empty set: the least or greatest number of the dtype. */
 static cq_status fill_extreme(cq_tensor *y, bool greatest)
 {
     uint64_t ones = UINT64_MAX;
@@ -47,7 +47,8 @@ static cq_status fill_extreme(cq_tensor *y, bool greatest)
                                           : -(int64_t)(ones >> (65 - bits)) - 1);
 }
 
-/* Kernels compare signed numbers. uint64 with its highest bit turned over has their order. */
+/* Kernels compare signed numbers. Inverting the highest bit of a uint64 gives an int64 with the
+ * same order. */
 static void turn_highest_bits(cq_tensor *contiguous)
 {
     uint64_t *at = cq_tensor_data(contiguous);

@@ -101,7 +101,7 @@ static double linear_weight(double x)
 
 /* ---- the table of an axis ---- */
 
-/* How much wider a filter is that must not skip pixels. */
+/* The factor by which an antialiasing filter is widened. */
 static double squeeze_of(const plan *p, const axis *a)
 {
     return p->antialias && a->scale < 1 ? a->scale : 1;
@@ -156,7 +156,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
     return CQ_OK;
 }
 
-/* Pixels outside of the old image have a separate value with tf_crop_and_resize. */
+/* With tf_crop_and_resize, pixels outside of the input have a given value. */
 static cq_status fill_outside(cq_rt *rt, cq_tensor *y, const plan *p)
 {
     double value = cq_rt_float(rt, "extrapolation_value");

@@ -155,11 +155,11 @@ void cq_rt_recurrent_free(void *recurrent)
     cq_free(r);
 }
 
-/* NULL when the layer is not prepared, or when one row alone is multiplied. */
+/* NULL if the layer is not prepared, or if a single row is multiplied. */
 static cq_status packed_of(const cq_rnn_packed **out, const cq_rt *rt, const layer *l,
                            const parts *p, int64_t direction)
 {
-    cq_rt_recurrent *r      = (cq_rt_recurrent *)rt->step->prepared; /* its lock is made for this */
+    cq_rt_recurrent *r = (cq_rt_recurrent *)rt->step->prepared; /* the lock protects the changes */
     cq_status        status = CQ_OK;
     cq_rnn_packed   *packed;
 

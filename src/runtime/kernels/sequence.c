@@ -28,7 +28,7 @@ static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip,
     return CQ_OK;
 }
 
-/* Negative positions count from the end; limit is the greatest that is allowed. */
+/* Reads a position; negative ones count from the end, and limit is the largest allowed. */
 static cq_status position(size_t *out, cq_rt *rt, size_t input, size_t n, size_t limit,
                           int64_t fallback)
 {

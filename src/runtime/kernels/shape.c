@@ -154,8 +154,8 @@ static cq_status expand(cq_rt *rt)
     for (size_t i = 0; i < shape.n; i++)
         sizes.at[i] = shape.at[i];
     CQ_TRY(cq_rt_broadcast_with(&sizes, x));
-    /* Not left as a view: operators after this one would read a few elements over and over
-     * where a plain tensor is faster, and its size is subject to the run's limit. */
+    /* The result is copied instead of being a view: later operators read a contiguous tensor
+     * faster, and its size then counts for the run's memory limit. */
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     CQ_TRY(cq_rt_expanded(&view, rt, x, &sizes));
     return cq_tensor_copy_into(y, view);

@@ -1,4 +1,4 @@
-/* Convolutions and pools. */
+/* Convolutions and poolings. */
 #include "runtime/kernels/window.h"
 
 #include "kernel/conv/conv.h"
@@ -152,7 +152,7 @@ cq_status cq_rt_transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, c
 
     CQ_TRY(read_list(extra, rt, "output_padding", w->n, 0, 0));
     CQ_TRY(cq_rt_attr_ints(&shape, rt, "output_shape"));
-    /* Some writers give batch and channels too. */
+    /* Some exporters include batch and channels. */
     if (shape.n && shape.n != (size_t)w->n && shape.n != (size_t)w->n + 2)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "output_shape has %zu numbers, expected %d", shape.n,
                        w->n);
@@ -226,8 +226,7 @@ static void globalize(cq_tensor *places, const cq_tensor *x, bool by_column)
         if (by_column) {
             int64_t left = place, column = 0;
 
-            /* The first axis is the fastest now: what each index counts is the product of
-             * the sizes before it. */
+            /* Column-major order: the stride of an axis is the product of the sizes before it. */
             for (uint32_t d = x->rank; d-- > 2;) {
                 column += left % cq_size_of(x, d) * cq_sizes_product(x, 2, d);
                 left /= cq_size_of(x, d);
@@ -269,7 +268,7 @@ static cq_status average_pool(cq_rt *rt)
     return cq_kernel_avg_pool(y, x, &w.w, &options);
 }
 
-/* p was a real number once. */
+/* p was a float in old versions. */
 static double power_of(const cq_rt *rt)
 {
     double p = cq_rt_float(rt, "p");

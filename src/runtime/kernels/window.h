@@ -13,7 +13,7 @@ typedef struct cq_rt_window {
 } cq_rt_window;
 
 /* Reads the window of feature map x [n, c, in...]. w is the weight whose last sizes are the
- * kernel's, or NULL: then kernel_shape is. auto_pad is resolved for x's sizes. */
+ * kernel's, or NULL: then kernel_shape is required. auto_pad is resolved for x's sizes. */
 cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, const cq_tensor *w);
 
 /* The number of window positions on each axis of x; not negative. */

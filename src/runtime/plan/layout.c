@@ -34,7 +34,8 @@ static int by_size(const void *x, const void *y)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* placed is in the order of offsets. Returns where in it s belongs. */
+/* Assigns an offset to s. placed is sorted by offset; returns the index at which s is to be
+ * inserted. */
 static size_t place(cq_rt_span *s, cq_rt_span *const *placed, size_t n)
 {
     uint64_t end = 0, best = UINT64_MAX; /* end: of all blocks so far that overlap s in time */

@@ -8,17 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CQ_RT_ALIGNMENT = 64 }; /* of every offset: a line of the cache */
+enum { CQ_RT_ALIGNMENT = 64 }; /* of every offset: a cache line */
 
-/* Needed from the tick from until before the tick to; to <= from is never. */
+/* A block that is live from tick `from` until before tick `to`; if to <= from, it is never live. */
 typedef struct cq_rt_span {
     uint64_t size; /* at most INT64_MAX / 2 */
     uint32_t from, to;
-    uint64_t offset; /* the result; of a span that is never needed or empty, 0 */
+    uint64_t offset; /* the result; 0 for an empty block and one that is never live */
 } cq_rt_span;
 
-/* Gives every span an offset so that no two lie over each other while both are needed. *total is
- * the end of the last. Takes time in the square of n. */
+/* Assigns offsets so that blocks that are live at the same time do not overlap. *total is the end
+ * of the last block. Time is quadratic in n. */
 cq_status cq_rt_layout(uint64_t *total, cq_rt_span *spans, size_t n);
 
 #endif

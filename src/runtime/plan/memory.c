@@ -25,8 +25,8 @@ enum { KEEPS_BLOCKS = 1 };
 
 enum {
     MIN_KEPT       = 4096, /* smaller blocks come from the heap quickly enough */
-    MAX_SPANS      = 4096, /* of a run: laying out takes their square */
-    MAX_SPANS_STEP = 256,  /* of a step: loops inside need not fill the list */
+    MAX_SPANS      = 4096, /* limit per run, because laying out takes quadratic time */
+    MAX_SPANS_STEP = 256,  /* limit per step, so that inner loops do not fill the list */
     SHRINKS_BELOW  = 4     /* an arena larger by this factor is not kept */
 };
 
@@ -110,7 +110,7 @@ static cq_status arena_new(arena **out, size_t size)
     return CQ_OK;
 }
 
-/* The workspace has no more use for its arena. */
+/* The workspace no longer needs its arena. */
 static void leave_arena(cq_rt_workspace *w)
 {
     if (w->arena && w->arena->n_taken)
@@ -202,7 +202,7 @@ static void block_release(void *user)
         w->writes->spans.items[b->span - 1].to = w->tick++;
     if (b->run == w->run && !b->in)
         w->used -= b->size;
-    /* Room for it was made when the block was. */
+    /* Space in the list was reserved when the block was allocated. */
     if (KEEPS_BLOCKS && !b->in && b->size >= MIN_KEPT && w->idle.n < w->idle.cap) {
         w->idle.items[w->idle.n++] = b;
         w->kept += b->size;

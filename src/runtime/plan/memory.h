@@ -18,8 +18,7 @@
 /* The allocations of a run and, once they are laid out, their offsets. */
 typedef struct cq_rt_placing {
     CQ_VEC(cq_rt_span)
-    spans;                  /* in the order of allocation; a block that outlived the run has no
-                             * end */
+    spans; /* in the order of allocation; a block that outlives the run has no end */
     CQ_VEC(uint32_t) first; /* of each step: its first span; one more for the end */
     uint64_t total;         /* UINT64_MAX: not laid out yet */
 } cq_rt_placing;
@@ -33,8 +32,8 @@ cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit);    /* 0: n
 void      cq_rt_workspace_set_limit(cq_rt_workspace *w, uint64_t limit); /* between runs */
 void      cq_rt_workspace_release(cq_rt_workspace *w);                   /* NULL is fine */
 
-/* A run begins: with a placing that is laid out and stays until its end, or, if that is NULL,
- * writing one down. Without these calls there is neither. */
+/* Begins a run. placing is a finished layout that the run follows; it must stay valid until the
+ * end. NULL records a new one. Without this call requests are neither placed nor recorded. */
 cq_status cq_rt_workspace_begin(cq_rt_workspace *w, const cq_rt_placing *placing);
 
 /* The following requests belong to that step of the model's graph. */
@@ -44,8 +43,7 @@ cq_status cq_rt_workspace_step(cq_rt_workspace *w, uint32_t step);
  * number of bytes in use. */
 uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written);
 
-/* A contiguous tensor with elements that are not set. Negative sizes and such that overflow
- * are refused. */
+/* A contiguous tensor with uninitialized elements. Negative sizes and overflows are errors. */
 cq_status cq_rt_workspace_tensor(cq_tensor **out, cq_rt_workspace *w, cq_dtype dtype, size_t rank,
                                  const int64_t *sizes);
 

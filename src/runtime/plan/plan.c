@@ -196,7 +196,7 @@ static cq_status add_step(cq_rt_node_step **out, cq_rt_scope *scope, const cq_on
     step->out        = cq_arena_array(b->all->arena, node->output.n, sizeof *step->out);
     if (!step->in || !step->out)
         return CQ_E_NO_MEMORY;
-    /* Optional ones at the end that are left out need not be there at all. */
+    /* Omitted optional inputs at the end are dropped. */
     while (step->step.n_in && !*node->input.items[step->step.n_in - 1])
         step->step.n_in--;
     while (step->step.n_out && !*node->output.items[step->step.n_out - 1])
@@ -229,7 +229,7 @@ static cq_status define_outputs(cq_rt_scope *scope, cq_rt_node_step *step)
     return CQ_OK;
 }
 
-/* An operator that cannot be run is remembered, so that all of them are named at once. */
+/* Collects operators that cannot be run, so that one error names all of them. */
 static cq_status note_missing(cq_rt_scope *scope, const cq_onnx_node *node, int64_t version)
 {
     cq_rt_building *all = scope->builder->all;

@@ -18,17 +18,17 @@ enum { CQ_RT_MAX_DEPTH = 64 };
 /* Steps of a model with all its functions inlined. */
 enum { CQ_RT_MAX_STEPS = 1 << 20 };
 
-/* Bytes that constants computed before the first run may take, each. */
+/* Limit in bytes of each constant that is folded before the first run. */
 enum { CQ_RT_MAX_FOLDED = 64 << 20 };
 
 typedef struct cq_rt_plan cq_rt_plan;
 
 /* An attribute of the schema: from the node, or the default. */
 typedef struct cq_rt_attr {
-    const cq_onnx_attribute *given; /* NULL: nothing; then the default is below */
+    const cq_onnx_attribute *given; /* NULL: the node lacks it; the default is below */
     int64_t                  i;
     double                   f;
-    const char              *s;    /* terminated; NULL when it is not a string */
+    const char              *s;    /* NUL-terminated; NULL if it is not a string */
     cq_rt_plan              *plan; /* of a graph */
 } cq_rt_attr;
 
@@ -39,12 +39,12 @@ typedef struct cq_rt_step {
     const cq_rt_work     *work;
     const cq_onnx_node   *node;
     const cq_onnx_schema *schema;
-    cq_rt_attr           *attrs; /* one for each of the schema's */
-    const cq_onnx_model  *model; /* that tensors of attributes belong to */
+    cq_rt_attr           *attrs; /* one per attribute of the schema */
+    const cq_onnx_model  *model; /* the model that owns the attribute tensors */
     uint32_t              n_in, n_out, n_dead;
     int32_t              *in, *out; /* slots; -1: left out */
     int32_t              *dead;     /* slots that are not read after this step */
-    const void           *prepared; /* of a row of our own; the plan's */
+    const void           *prepared; /* data of a fused step, owned by the plan */
     const char           *label;    /* the name of a fused step, "Conv+Relu", instead of op_type;
                                      * or NULL */
 } cq_rt_step;
@@ -60,9 +60,9 @@ struct cq_rt_owned {
 struct cq_rt_plan {
     uint32_t     n_constants, n_captures, n_inputs, n_outputs, n_slots, n_steps;
     uint32_t     max_in, max_out; /* of any step */
-    bool         is_random;       /* some step, here or in a graph inside, draws numbers */
+    bool         is_random;       /* a step, here or in a subgraph, draws random numbers */
     cq_val      *constants;       /* owned */
-    int32_t     *captures;        /* slots of the graph around */
+    int32_t     *captures;        /* slots of the enclosing graph */
     int32_t     *outputs;         /* slots */
     cq_rt_step  *steps;
     const char **names;    /* of slots */

@@ -23,7 +23,7 @@ typedef struct cq_rt_pool {
     CQ_VEC(cq_rt_seen *) seen;
 } cq_rt_pool;
 
-/* A workspace while it is lent out. */
+/* A workspace during one run. */
 typedef struct cq_rt_lease {
     cq_rt_workspace *workspace;
     cq_rt_signature  signature;
@@ -33,7 +33,7 @@ typedef struct cq_rt_lease {
 void cq_rt_pool_init(cq_rt_pool *p);
 void cq_rt_pool_clear(cq_rt_pool *p);
 
-/* A workspace, begun, for a run on these inputs whose tensors may take limit bytes; 0: any. */
+/* A workspace for a run on these inputs whose tensors may take limit bytes; 0: no limit. */
 cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs, size_t n,
                           uint64_t limit);
 

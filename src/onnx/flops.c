@@ -60,19 +60,24 @@ static double product(const cq_onnx_shape *shape, uint32_t from)
 
 static double flops_of(const shapes *s, const cq_onnx_node *node)
 {
-    const char              *op = node->op_type ? node->op_type : "";
-    const cq_onnx_shape     *x = shape_of(s, &node->input, 0), *w = shape_of(s, &node->input, 1);
-    const cq_onnx_shape     *y = shape_of(s, &node->output, 0);
+    const char          *op         = node->op_type ? node->op_type : "";
+    const bool           is_qlinear = strncmp(op, "QLinear", 7) == 0; /* x, scale, zero point, w */
+    const cq_onnx_shape *x          = shape_of(s, &node->input, 0),
+                        *w          = shape_of(s, &node->input, is_qlinear ? 3 : 1);
+    const cq_onnx_shape     *y      = shape_of(s, &node->output, 0);
     const cq_onnx_attribute *a;
     uint32_t                 inner;
 
     if (!x || !w || !y || (node->domain && *node->domain))
         return 0;
-    if (strcmp(op, "Conv") == 0) /* an output for each filter, as large as one */
+    if (is_qlinear)
+        op += 7;
+    if (strcmp(op, "Conv") == 0 ||
+        strcmp(op, "ConvInteger") == 0) /* an output for each filter, as large as one */
         return 2 * product(y, 0) * product(w, 1);
     if (strcmp(op, "ConvTranspose") == 0)
         return 2 * product(x, 0) * product(w, 1);
-    if ((strcmp(op, "MatMul") && strcmp(op, "Gemm")) || !x->dim.n)
+    if ((strcmp(op, "MatMul") && strcmp(op, "MatMulInteger") && strcmp(op, "Gemm")) || !x->dim.n)
         return 0;
     a     = cq_onnx_node_attr(node, "transA");
     inner = a && a->i ? 0 : x->dim.n - 1;

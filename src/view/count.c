@@ -152,5 +152,7 @@ cq_status cq_view_count(cq_view *v, const cq_view_options *options)
     note_bytes(v, &v->model->graph->input);
     note_bytes(v, &v->model->graph->value_info);
     note_bytes(v, &v->model->graph->output);
-    return status == CQ_OK ? add_memory(v) : status;
+    CQ_TRY(status);
+    CQ_TRY(cq_view_add_formula(v));
+    return add_memory(v);
 }

@@ -4,18 +4,36 @@
 
 #include <stdio.h>
 
-enum { LONGEST = 44, MOST_WEIGHTS = 2 };
+enum {
+    LONGEST      = 44,
+    LONGEST_DIM  = 12, /* a longer expression would push the items of its rank apart */
+    MOST_WEIGHTS = 2
+};
 
-/* "float32[64,3,7,7]" as 64×3×7×7. */
-static void add_shape(cq_str *s, const char *type)
+size_t cq_view_add_shape(cq_str *s, const char *type)
 {
-    const char *at = strchr(type, '[');
+    const char *at = strchr(type, '['), *dim = at ? at + 1 : "";
+    size_t      n_letters = 0;
+    int         depth     = 0;
 
-    for (at = at ? at + 1 : ""; *at && *at != ']'; at++)
-        if (*at == ',')
-            cq_str_add(s, "×");
+    for (at = dim; at && *at; at++) {
+        const bool is_end = *at == ']' || (*at == ',' && !depth);
+
+        depth += (*at == '(') - (*at == ')');
+        if (!is_end)
+            continue;
+        if (at - dim > LONGEST_DIM)
+            cq_str_add(s, "…");
         else
-            cq_str_add_char(s, *at);
+            cq_str_add_n(s, dim, (size_t)(at - dim));
+        n_letters += at - dim > LONGEST_DIM ? 1 : (size_t)(at - dim);
+        if (*at == ']')
+            break;
+        cq_str_add(s, "×");
+        n_letters++;
+        dim = at + 1;
+    }
+    return n_letters;
 }
 
 /* Scalars by their value, vectors of parameters not at all, the rest by shape. */
@@ -33,7 +51,7 @@ static void add_weights(cq_str *s, const cq_view *v, const cq_view_op *op)
         if (w->numel == 1)
             cq_str_printf(s, "%.6g", w->first[0]);
         else
-            add_shape(s, v->values.items[x].type);
+            cq_view_add_shape(s, v->values.items[x].type);
         n++;
     }
 }

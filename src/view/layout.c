@@ -215,11 +215,14 @@ static cq_status collect_segments(segments *s, const cq_view_canvas *c)
 static double label_end(const cq_view *v, const cq_view_canvas *c, const cq_view_edge *e)
 {
     const cq_view_item *from = &c->items.items[e->from];
-    const char         *type = v->values.items[e->value].type, *at = strchr(type, '[');
+    cq_str              text = { 0 };
+    size_t              n_letters;
 
-    if (!at || from->kind >= CQ_VIEW_PORT_IN || c->items.items[e->to].kind == CQ_VIEW_PORT_OUT)
+    if (from->kind >= CQ_VIEW_INPUT || c->items.items[e->to].kind == CQ_VIEW_PORT_OUT)
         return 0;
-    return (double)(strlen(at) - 2) * CQ_VIEW_LABEL_LETTER + 6;
+    n_letters = cq_view_add_shape(&text, v->values.items[e->value].type);
+    cq_str_clear(&text);
+    return n_letters ? (double)n_letters * CQ_VIEW_LABEL_LETTER + 6 : 0;
 }
 
 double cq_view_port_offset(const cq_view *v, const cq_view_item *item, uint32_t port)

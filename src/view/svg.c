@@ -103,17 +103,11 @@ static void curve(cq_str *s, double x0, double y0, double x1, double y1)
                       y1);
 }
 
-/* "1×64×56×56" of "float32[1,64,56,56]". */
 static void add_shape(cq_str *s, const char *type)
 {
-    const char *at   = strchr(type, '[');
-    cq_str      text = { 0 };
+    cq_str text = { 0 };
 
-    for (at = at ? at + 1 : ""; *at && *at != ']'; at++)
-        if (*at == ',')
-            cq_str_add(&text, "×");
-        else
-            cq_str_add_char(&text, *at);
+    cq_view_add_shape(&text, type);
     add_text(s, cq_str_text(&text));
     cq_str_clear(&text);
 }
@@ -145,7 +139,7 @@ static void add_edge(cq_str *s, const cq_view *v, const frame *f, const cq_view_
     cq_str_printf(s, "V%.1f\"/>\n", y);
     if (to->kind != CQ_VIEW_PORT_OUT && !to->is_open)
         cq_str_printf(s, "<path class=\"a\" d=\"M%.1f %.1fl-3.6 -7h7.2z\"/>\n", x, y);
-    if (has_label && from->kind < CQ_VIEW_PORT_IN && to->kind != CQ_VIEW_PORT_OUT) {
+    if (has_label && from->kind < CQ_VIEW_INPUT && to->kind != CQ_VIEW_PORT_OUT) {
         cq_str_printf(s, "<text class=\"l\" x=\"%.1f\" y=\"%.1f\">", x0 + 6,
                       y0 + (from->repeats && !from->is_open ? 19 : 12));
         add_shape(s, v->values.items[e->value].type);

@@ -174,6 +174,53 @@ static cq_status canvas_of_bodies(uint32_t *out, cq_view *v, const cq_view_op *o
     return CQ_OK;
 }
 
+/* The item of a canvas that shows a position of its graph; NONE: not found. */
+static uint32_t local_of(const cq_view_canvas *c, uint32_t position)
+{
+    for (uint32_t i = 0; i < c->items.n; i++)
+        if (c->items.items[i].kind < CQ_VIEW_PORT_IN && position >= c->items.items[i].lo &&
+            position < c->items.items[i].hi)
+            return i;
+    return CQ_VIEW_NONE;
+}
+
+static cq_status link_port(cq_view *v, uint32_t canvas, uint32_t position, uint32_t value,
+                           bool is_out)
+{
+    const uint32_t item = local_of(&v->canvases.items[canvas], position);
+    uint32_t       port;
+
+    if (item == CQ_VIEW_NONE || value == CQ_VIEW_NONE ||
+        v->values.items[value].weight != CQ_VIEW_NONE)
+        return CQ_OK;
+    CQ_TRY(add_port(v, canvas, value, is_out, &port));
+    return is_out ? connect(v, canvas, item, port, value) : connect(v, canvas, port, item, value);
+}
+
+/* Lines of a Loop or Scan go on from the border of its box to the inputs of the body, and from the
+ * outputs of the body to the border. The body of a Loop has the condition as its first output. */
+static cq_status link_body(cq_view *v, const cq_view_op *op)
+{
+    const cq_view_graph *g        = &v->graphs.items[op->bodies[0]];
+    const bool           is_loop  = strcmp(cq_view_op_type(op), "Loop") == 0;
+    uint32_t             n_inputs = 0, n_outputs = 0;
+
+    if (!is_loop && strcmp(cq_view_op_type(op), "Scan") != 0)
+        return CQ_OK;
+    for (uint32_t p = 0; p < g->n_ops; p++) {
+        const cq_view_op *inner = &v->ops.items[g->ops[p]];
+
+        if (inner->is_input && n_inputs < op->n_inputs)
+            CQ_TRY(link_port(v, g->canvas, p, op->inputs[n_inputs], false));
+        if (inner->is_output && n_outputs >= is_loop && n_outputs - is_loop < op->n_outputs)
+            CQ_TRY(link_port(v, g->canvas, p, op->outputs[n_outputs - is_loop], true));
+        n_inputs += inner->is_input;
+        n_outputs += inner->is_output;
+    }
+    remove_duplicates(&v->canvases.items[g->canvas]);
+    return CQ_OK;
+}
+
 static cq_status item_of_op(cq_view_item *out, cq_view *v, uint32_t graph, uint32_t position)
 {
     const uint32_t    index = v->graphs.items[graph].ops[position];
@@ -186,9 +233,11 @@ static cq_status item_of_op(cq_view_item *out, cq_view *v, uint32_t graph, uint3
     item.label = op->node ? cq_view_op_type(op) : op->name;
     if (op->n_bodies || op->function != CQ_VIEW_NONE)
         item.kind = CQ_VIEW_BOX;
-    if (op->n_bodies == 1)
+    if (op->n_bodies == 1) {
+        CQ_TRY(link_body(v, op));
         item.canvas = v->graphs.items[op->bodies[0]].canvas;
-    else if (op->n_bodies)
+    }
+    if (op->n_bodies > 1)
         CQ_TRY(canvas_of_bodies(&item.canvas, v, op));
     for (uint32_t i = 0; i < op->n_bodies; i++)
         item.n_nodes += v->graphs.items[op->bodies[i]].n_ops;

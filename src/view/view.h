@@ -181,6 +181,7 @@ typedef struct cq_view {
     double      peak, flops, seconds; /* seconds < 0: no profile */
     bool        is_fixed;             /* dynamic sizes were set to 1 for FLOPs and memory */
     const char *sizes;                /* "batch = 1, seq = 1": dynamic sizes for both; "": none */
+    const char *formula;              /* FLOPs as a formula of the dynamic sizes; "": none */
     size_t      n_measured;           /* layers with errors of quantization */
     size_t      n_runs;               /* of the profile */
     const char *title;
@@ -248,7 +249,11 @@ void      cq_view_measure(const cq_view *v, cq_view_item *item);
 double cq_view_port_offset(const cq_view *v, const cq_view_item *item, uint32_t port);
 double cq_view_text_width(const char *text, double size);
 
-/* labels.c: the texts of an item; depth is that of the modules around it. */
+/* labels.c: "float32[64,3,7,7]" as 64×3×7×7, long expressions of sizes as "…"; the number of
+ * letters. The page knows the rule too. */
+size_t cq_view_add_shape(cq_str *s, const char *type);
+
+/* The texts of an item; depth is that of the modules around it. */
 cq_status cq_view_describe(cq_view *v, cq_view_item *item, uint32_t depth);
 
 /* weights.c, count.c */
@@ -256,6 +261,9 @@ cq_status cq_view_add_weight(cq_view *v, uint32_t value, const cq_onnx_tensor *t
 cq_status cq_view_weigh(cq_view *v);
 /* FLOPs and memory, at the sizes of options->inputs, or 1; options may be NULL. */
 cq_status cq_view_count(cq_view *v, const cq_view_options *options);
+
+/* formula.c: after the count. */
+cq_status cq_view_add_formula(cq_view *v);
 
 /* overlay.c */
 typedef cq_status (*cq_view_timing_fn)(void *user, cq_view_op *op, const char *op_type,

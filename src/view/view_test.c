@@ -162,6 +162,64 @@ TEST(view, statistics_of_a_weight_are_exact)
     end(&v);
 }
 
+TEST(view, lines_into_a_loop_go_on_to_the_inputs_of_its_body)
+{
+    static const char text[] =
+        HEADER "net (int64 n, bool c, float[4] x) => (float[4] y) {\n"
+               "y = Loop(n, c, x) <body = b (int64 i, bool k, float[4] s) => (bool o, float[4] t) "
+               "{ o = Identity(k)\n t = Relu(s) }>\n}";
+    cq_view  v;
+    uint32_t n_in = 0, n_out = 0;
+
+    begin(&v, parse(text));
+    check_layout(&v);
+    for (size_t i = 0; i < v.canvases.n; i++)
+        for (size_t e = 0; i != v.root && e < v.canvases.items[i].edges.n; e++) {
+            const cq_view_edge *edge  = &v.canvases.items[i].edges.items[e];
+            const cq_view_item *items = v.canvases.items[i].items.items;
+
+            n_in +=
+                items[edge->from].kind == CQ_VIEW_PORT_IN && items[edge->to].kind == CQ_VIEW_INPUT;
+            n_out += items[edge->from].kind == CQ_VIEW_OUTPUT &&
+                     items[edge->to].kind == CQ_VIEW_PORT_OUT;
+        }
+    CHECK_INT(3, n_in);
+    CHECK_INT(1, n_out);
+    end(&v);
+}
+
+static void check_formula(const char *expected, const char *text)
+{
+    cq_view v;
+
+    begin(&v, parse(text));
+    CHECK_STR(expected, v.formula);
+    end(&v);
+}
+
+TEST(view, flops_are_a_formula_of_dynamic_sizes)
+{
+    check_formula("8·n²", HEADER "net (float[n,4] x, float[4,n] w) => (y) { y = MatMul(x, w) }");
+    check_formula("20·m·n + 8·n²",
+                  HEADER "net (float[n,4] x, float[4,n] w, float[m,n] a, float[n,10] b) => (y, z) "
+                         "{ y = MatMul(x, w)\n z = MatMul(a, b) }");
+    check_formula("", HEADER "net (float[2,4] x, float[4,3] w) => (y) { y = MatMul(x, w) }");
+}
+
+TEST(view, labels_shorten_long_sizes_only)
+{
+    cq_str s = { 0 };
+
+    CHECK_INT(10, (int64_t)cq_view_add_shape(&s, "float32[min(8,n),4]"));
+    CHECK_STR("min(8,n)×4", cq_str_text(&s));
+    cq_str_clear(&s);
+    CHECK_INT(3, (int64_t)cq_view_add_shape(&s, "float32[2,((h-1)//2+1)//2]"));
+    CHECK_STR("2×…", cq_str_text(&s));
+    cq_str_clear(&s);
+    CHECK_INT(0, (int64_t)cq_view_add_shape(&s, "float32[]"));
+    cq_str_clear(&s);
+}
+
 TEST(view, names_of_a_file_are_never_markup)
 {
     static const char text[] =
@@ -197,5 +255,8 @@ RUN_TESTS(TEST_OF(view, modules_are_boxes_and_identical_neighbours_are_one),
           TEST_OF(view, a_long_sequence_is_cut_into_parts),
           TEST_OF(view, bodies_are_boxes_that_know_what_they_read_from_outside),
           TEST_OF(view, statistics_of_a_weight_are_exact),
+          TEST_OF(view, lines_into_a_loop_go_on_to_the_inputs_of_its_body),
+          TEST_OF(view, flops_are_a_formula_of_dynamic_sizes),
+          TEST_OF(view, labels_shorten_long_sizes_only),
           TEST_OF(view, names_of_a_file_are_never_markup),
           TEST_OF(view, invalid_models_are_drawn_too))

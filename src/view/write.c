@@ -491,6 +491,8 @@ static void add_header(writer *w)
         cq_str_printf(s, ",\"measured\":%zu", w->v->n_measured);
     if (w->v->sizes && *w->v->sizes)
         add_key_text(s, "sizes", w->v->sizes);
+    if (w->v->formula && *w->v->formula)
+        add_key_text(s, "formula", w->v->formula);
     cq_str_printf(s, ",\"fixed\":%s,\"functions\":%u", w->v->is_fixed ? "true" : "false",
                   m->functions.n);
     if (w->v->seconds >= 0)

@@ -209,6 +209,12 @@ async function control() {
   check("Loop and If are boxes", before.includes("Loop") && before.includes("If"));
   await click(page, "Loop");
   check("the body of a loop opens", (await labels(page)).includes("And"));
+  const joined = await page.evaluate(() => {
+    const ends = [...document.querySelectorAll("path.arrow")].map((a) => a.getAttribute("d").match(/M([\d.]+) ([\d.]+)/).slice(1).map(Number));
+    const inputs = [...document.querySelectorAll(".item.port > rect.f")].filter((r) => r.parentNode.dataset.key.split("/").length > 2).map((r) => ["x", "y", "width"].map((k) => +r.getAttribute(k)));
+    return inputs.filter(([x, y, w]) => ends.some(([ex, ey]) => Math.abs(ex - x - w / 2) < 1 && Math.abs(ey - y) < 1)).length;
+  });
+  check("lines into a loop go on to the inputs of its body", joined >= 2, joined);
   check("the panel names the source line", /loop\.py:\d+/.test(await panel(page)));
   check("loop: nothing overlaps", (await overlaps(page)).length === 0, (await overlaps(page))[0]);
   await page.keyboard.press("f");
@@ -218,11 +224,13 @@ async function control() {
 async function language() {
   const page = await open(view("language", "models/language.py", "--entry", "Model()", "--input", "int64[batch,seq]"));
   check("32 layers are one box", (await page.$eval(".badge", (e) => e.textContent)) === "× 32" && (await items(page)) < 30);
+  const summary = await panel(page);
   await click(page, "layers.0 … 31");
   check("it opens as 32 boxes", (await labels(page)).filter((l) => /^layers\.\d+$/.test(l)).length === 32);
   await click(page, "layers.0");
   await click(page, "self_attn");
   check("language: nothing overlaps", (await overlaps(page)).length === 0, (await overlaps(page))[0]);
+  check("FLOPs are a formula of the sizes", /as a formula\s*[\d.]+ M·batch·seq \+ [\d.]+ k·batch·seq²/.test(summary), summary.slice(0, 300));
   check("sizes are symbols", (await page.$$eval(".l", (l) => l.map((t) => t.textContent))).some((t) => t.includes("batch×seq×64")));
   await finish(page, "language");
 }
@@ -298,6 +306,15 @@ async function large() {
   check("a node deep inside is found", (await page.$$(".item.sel")).length === 1 && /v7777/.test(await panel(page)));
   check("10,000 nodes: nothing overlaps", (await overlaps(page)).length === 0, (await overlaps(page))[0]);
   await finish(page, "flat-10000");
+  const huge = view("huge", parsed("huge", flat(100000))), most = await open(huge);
+  check("100,000 nodes open as a dozen boxes", (await items(most)) >= 8 && (await items(most)) <= 20, await items(most));
+  await most.keyboard.press("/");
+  await most.keyboard.type("v77777");
+  await most.waitForSelector(".hits li");
+  await most.keyboard.press("Enter");
+  check("one of 100,000 nodes is found", /v77777/.test(await panel(most)) && (await most.$$(".item.sel")).length === 1);
+  console.log(`100,000 nodes: first paint after ${Math.round(await firstPaint(most))} ms, page ${Math.round(fs.statSync(huge).size / 1000)} kB`);
+  await finish(most, "flat-100000");
 }
 
 async function overlays() {
@@ -361,6 +378,14 @@ async function opening() {
   check("--open starts the browser", fs.existsSync(said) && fs.readFileSync(said, "utf8").trim() === file("a.html"));
 }
 
+/* Sizes that are expressions: commas inside of parentheses, and long ones. */
+async function expressions() {
+  const page = await open(view("expressions", parsed("expressions", HEADER + 'net (float["min(8,n)",4] x) => (float["min(8,n)",4] y) { a = Relu(x)\n y = Neg(a) }')));
+  const shown = await page.$$eval(".l", (l) => l.map((t) => t.textContent));
+  check("a size that is an expression stays whole", shown.includes("min(8,n)×4"), shown.join(" "));
+  await finish(page, "expressions");
+}
+
 async function hostile() {
   const evil = "</script><img src=x onerror=window.hit=1>";
   const model = parsed("hostile", HEADER + `"${evil}" (float[4] "${evil}x") => (float[4] "${evil}y") {\n ["${evil}/a/b"] "${evil}z" = Relu("${evil}x")\n ["${evil}/a/c"] "${evil}y" = Relu("${evil}z")\n}`);
@@ -372,7 +397,7 @@ async function hostile() {
   await finish(page, "hostile");
 }
 
-for (const test of [classics, panels, keyboard, themes, control, language, reported, checkpoint, quantized, large, overlays, opening, hostile]) {
+for (const test of [classics, panels, keyboard, themes, control, language, reported, checkpoint, quantized, large, overlays, opening, expressions, hostile]) {
   if (process.argv.length > 2 && !process.argv.includes(test.name)) continue;
   try {
     await test();

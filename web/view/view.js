@@ -5,7 +5,7 @@
 
 const calqueView = (() => {
   const OP = 0, BOX = 1, INPUT = 2, OUTPUT = 3, PORT_IN = 4, PORT_OUT = 5;
-  const GAP_X = 26, GAP_BEND = 14, GAP_LABEL = 6, GAP_Y = 36, LEAD = 13, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 7; // as in src/view/view.h
+  const GAP_X = 26, GAP_BEND = 14, GAP_LABEL = 6, GAP_Y = 36, LEAD = 13, GAP_PORT = 22, PAD = 18, HEADER = 30, LABEL_LETTER = 7, LONGEST_SIZE = 12; // as in src/view/view.h and labels.c
   const SVG = "http://www.w3.org/2000/svg";
 
   // ---- elements and numbers ----
@@ -33,15 +33,28 @@ const calqueView = (() => {
     while (Math.abs(x) >= step * 0.9995 && i + 1 < units.length) { x /= step; i++; }
     return (i && x < 9.995 ? x.toFixed(2) : i && x < 99.95 ? x.toFixed(1) : Math.round(x)) + (units[i] ? " " + units[i] : "");
   }
-  const bytes = (x) => short(x, ["bytes", "kB", "MB", "GB", "TB"], 1000);
+  const bytes = (x) => x === 1 ? "1 byte" : short(x, ["bytes", "kB", "MB", "GB", "TB"], 1000);
   const amount = (x) => short(x, ["", "k", "M", "G", "T", "P"], 1000);
   const three = (x) => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
   const time = (s) => s >= 1 ? three(s) + " s" : s >= 1e-3 ? three(s * 1e3) + " ms" : three(s * 1e6) + " µs";
   const grouped = (x) => x.toLocaleString("en-US");
   const plain = (x) => x === null ? "not finite" : Number.isInteger(x) ? String(x) : Math.abs(x) >= 1e-4 && Math.abs(x) < 1e6 ? String(+x.toPrecision(5)) : x.toExponential(3);
+  const share = (x) => x < 0.0005 ? "< 0.1 %" : (100 * x).toFixed(x >= 0.0995 ? 0 : 1) + " %";
   const percent = (x) => x < 0 ? "not measured" : (100 * x).toPrecision(2) + " %";
   const atSizes = (doc) => doc.sizes ? " at " + doc.sizes : doc.fixed ? " at dynamic sizes of 1" : "";
-  const shapeOf = (type) => { const i = type.indexOf("["); return i < 0 ? "" : type.slice(i + 1, -1).split(",").join("×"); };
+
+  /* "float32[64,min(2,n)]" as its sizes: commas inside of parentheses belong to an expression. */
+  function sizesOf(type) {
+    const sizes = [""];
+    let depth = 0;
+    for (const c of type.includes("[") ? type.slice(type.indexOf("[") + 1, -1) : "") {
+      depth += (c === "(") - (c === ")");
+      if (c === "," && !depth) sizes.push(""); else sizes[sizes.length - 1] += c;
+    }
+    return sizes;
+  }
+  const shapeOf = (type) => sizesOf(type).join("×");
+  const labelOf = (type) => sizesOf(type).map((s) => s.length > LONGEST_SIZE ? "…" : s).join("×"); // as cq_view_add_shape
 
   // ---- the document ----
 
@@ -174,16 +187,18 @@ const calqueView = (() => {
   }
 
   /* The content of a canvas at some state of its boxes: sizes and positions relative to its corner. */
-  function arrange(model, canvas, key, open) {
+  function arrange(model, canvas, key, open, extra) {
     const c = model.doc.canvases[canvas], n = c.i.length;
     const w = new Array(n), h = new Array(n), inner = new Array(n);
     let changed = false;
     c.i.forEach((item, i) => {
       if (item.k >= PORT_IN) { w[i] = 2; h[i] = 0; return; }
       const id = key + "/" + i;
-      w[i] = item.w; h[i] = item.h;
+      const second = extra(item);
+      w[i] = second ? Math.max(item.w, second.length * 6.6 + 14 + (item.r ? 44 : 0)) : item.w;
+      h[i] = second ? Math.max(item.h, 46) : item.h;
       if (item.c !== undefined && open.has(id)) {
-        inner[i] = arrange(model, item.c, id, open);
+        inner[i] = arrange(model, item.c, id, open, extra);
         w[i] = Math.max(item.w, inner[i].w);
         h[i] = inner[i].h;
       }
@@ -192,9 +207,9 @@ const calqueView = (() => {
     const x = c.i.map((item) => item.x), d = c.d.slice();
     const label = new Array(n).fill(0); // where the labels of its edges end, right of its centre
     for (const e of c.e) {
-      const type = model.value(e[2])[1], at = type.indexOf("["), box = inner[e[0]];
-      if (at >= 0 && c.i[e[0]].k < PORT_IN && c.i[e[1]].k !== PORT_OUT)
-        label[e[0]] = Math.max(label[e[0]], (box && e[3] >= 0 ? box.x[e[3]] - box.w / 2 : 0) + (type.length - at - 2) * LABEL_LETTER + 6);
+      const text = labelOf(model.value(e[2])[1]), box = inner[e[0]];
+      if (text && c.i[e[0]].k < INPUT && c.i[e[1]].k !== PORT_OUT)
+        label[e[0]] = Math.max(label[e[0]], (box && e[3] >= 0 ? box.x[e[3]] - box.w / 2 : 0) + text.length * LABEL_LETTER + 6);
     }
     if (changed)
       for (const rank of c.r) {
@@ -263,7 +278,7 @@ const calqueView = (() => {
       this.lines = [];
       this.boxes = [];
       const layer = draw("g", {});
-      const root = arrange(this.model, doc.root, "", this.open);
+      const root = arrange(this.model, doc.root, "", this.open, (item) => this.view.extra(this.model, item));
       this.width = root.w; this.height = root.h;
       this.drawCanvas(layer, root, 0, -HEADER, 0);
       this.marks = draw("g", { "aria-hidden": "true", "pointer-events": "none" });
@@ -284,10 +299,12 @@ const calqueView = (() => {
       const starts = new Map(), values = new Map();
       c.e.forEach((e) => this.drawEdge(edges, a, c, e, x0, y0, starts, values));
       for (const path of values.values()) edges.append(draw("path", { class: "e", d: path }));
-      for (const { x, y, texts } of starts.values()) {
-        const text = [...texts].join(" · ");
-        labels.append(draw("text", { class: "l", x, y }, text.length > 34 ? text.slice(0, 33) + "…" : text));
-      }
+      const rows = [...starts.values()].sort((p, q) => p.y - q.y || p.x - q.x);
+      rows.forEach(({ x, y, texts }, i) => { // a label ends before the next one of its row
+        const text = [...texts].join(" · "), next = rows[i + 1];
+        const room = next && next.y === y ? Math.floor((next.x - x - 4) / LABEL_LETTER) : 34;
+        if (room > 2) labels.append(draw("text", { class: "l", x, y }, text.length > Math.min(room, 34) ? text.slice(0, Math.min(room, 34) - 1) + "…" : text));
+      });
     }
 
     /* An edge goes straight down beside the items of a rank and its label, and curves between ranks. */
@@ -319,8 +336,8 @@ const calqueView = (() => {
       this.lines.push({ path, from: a.key + "/" + from, to: a.key + "/" + to, value });
       if (c.i[to].k !== PORT_OUT && !a.inner[to])
         layer.append(draw("path", { class: "arrow", d: "M" + round(x) + " " + round(y) + "l-3.6 -7h7.2z" }));
-      const label = shapeOf(this.model.value(value)[1]), key = from + ":" + round(start[0]);
-      if (c.i[from].k >= PORT_IN || c.i[to].k === PORT_OUT || !label) return;
+      const label = labelOf(this.model.value(value)[1]), key = from + ":" + round(start[0]);
+      if (c.i[from].k >= INPUT || c.i[to].k === PORT_OUT || !label) return; // an input has its shape inside
       if (!starts.has(key)) starts.set(key, { x: round(start[0] + 6), y: round(start[1] + (c.i[from].r && !a.inner[from] ? 19 : 12)), texts: new Set() });
       starts.get(key).texts.add(label);
     }
@@ -349,9 +366,9 @@ const calqueView = (() => {
         g.append(draw("text", { class: "s", x: round(x + w - 30), y: round(y + 20), "text-anchor": "end" }, fits(item.l, label, w) ? label : ""));
         g.append(draw("path", { class: "plus", d: "M" + round(x + w - 21) + " " + round(y + 15.5) + "h9" }));
       } else {
-        const two = item.s || extra, low = two && !item.s, middle = x + w / 2 - (item.r ? 20 : 0) - (item.k === BOX ? 5 : 0);
-        g.append(draw("text", { class: "t", x: round(middle), y: round(y + (low ? 14 : two ? 19 : h / 2 + 5)), "text-anchor": "middle" }, item.l || ""));
-        if (two) g.append(draw("text", { class: "s", x: round(item.r ? middle : x + w / 2), y: round(y + (low ? 27 : 36)), "text-anchor": "middle" }, extra || item.s));
+        const two = item.s || extra, middle = x + w / 2 - (item.r ? 20 : 0) - (item.k === BOX ? 5 : 0);
+        g.append(draw("text", { class: "t", x: round(middle), y: round(y + (two ? 19 : h / 2 + 5)), "text-anchor": "middle" }, item.l || ""));
+        if (two) g.append(draw("text", { class: "s", x: round(item.r ? middle : x + w / 2), y: round(y + 36), "text-anchor": "middle" }, extra || item.s));
         if (item.r) g.append(draw("text", { class: "badge", x: round(x + w - 22), y: round(y + 20), "text-anchor": "end" }, "× " + item.r));
         if (item.c !== undefined) g.append(draw("path", { class: "plus", d: "M" + round(x + w - 17) + " " + round(y + 15) + "h9m-4.5 -4.5v9" }));
       }
@@ -449,9 +466,15 @@ const calqueView = (() => {
         g.fillRect(x * ratio, y * ratio, Math.max(1, bw * ratio), Math.max(1, bh * ratio));
         if (kind === BOX) g.strokeRect(x * ratio, y * ratio, bw * ratio, bh * ratio);
       }
-      const [vw, vh] = this.size();
-      g.strokeStyle = colour("--accent"); g.lineWidth = 1.5;
-      g.strokeRect(-this.tx / this.scale * ratio, -this.ty / this.scale * ratio, vw / this.scale * ratio, vh / this.scale * ratio);
+      const [vw, vh] = this.size(), clamp = (x, most) => Math.min(most, Math.max(0, x));
+      const left = clamp(-this.tx / this.scale * ratio, w - 2), top = clamp(-this.ty / this.scale * ratio, h - 2);
+      const right = clamp((vw - this.tx) / this.scale * ratio, w), bottom = clamp((vh - this.ty) / this.scale * ratio, h);
+      m.style.visibility = left <= 0 && top <= 0 && right >= w && bottom >= h - HEADER * ratio ? "hidden" : "";
+      g.fillStyle = g.strokeStyle = colour("--accent"); g.lineWidth = 2;
+      g.globalAlpha = 0.14;
+      g.fillRect(left, top, right - left, bottom - top);
+      g.globalAlpha = 1;
+      g.strokeRect(left + 1, top + 1, Math.max(2, right - left - 2), Math.max(2, bottom - top - 2));
       this.mapRatio = ratio;
     }
 
@@ -701,10 +724,10 @@ const calqueView = (() => {
         if (x.c !== undefined && depth < 40) walk(x.c, depth + 1);
       });
       walk(item.c, 0);
-      this.put(this.back(), make("h2", {}, item.l + (item.r ? " × " + item.r : "")),
+      this.put(this.back(), make("h2", {}, (item.r || !item.p ? item.l : item.p) + (item.r ? " × " + item.r : "")),
         item.r ? make("p", {}, item.r + " blocks of the same structure, one after the other") : null,
         item.P ? make("p", {}, "a part of a long sequence, cut where few values cross") : null,
-        this.table([["module", item.p && !item.r ? item.p : ""], ["class", item.P ? "" : item.t], [model.doc.checkpoint ? "tensors" : "nodes", grouped(item.q || 0)], ["FLOPs", flops ? amount(flops) + atSizes(model.doc) : ""], ["weights", item.b ? bytes(item.b) : ""],
+        this.table([["class", item.P ? "" : item.t], [model.doc.checkpoint ? "tensors" : "nodes", grouped(item.q || 0)], ["FLOPs", flops ? amount(flops) + atSizes(model.doc) : ""], ["weights", item.b ? bytes(item.b) : ""],
           ["time", seconds ? time(seconds) + " (" + (100 * seconds / model.doc.seconds).toFixed(1) + " %)" : ""], ["speed", seconds && flops ? (flops / seconds / 1e9).toFixed(1) + " GFLOP/s" : ""]]),
         this.heading(model.doc.checkpoint ? "tensors by name" : "operators"), this.operators([...ops]));
     }
@@ -739,7 +762,7 @@ const calqueView = (() => {
       const diff = panes.length > 1 ? this.differences() : null;
       this.put(make("h2", {}, doc.title), doc.doc ? make("p", {}, doc.doc) : null,
         this.notes(doc.notes), diff,
-        this.table(doc.checkpoint ? [["tensors", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"]] : [["nodes", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"], ["FLOPs", doc.flops ? amount(doc.flops) + atSizes(doc) : ""],
+        this.table(doc.checkpoint ? [["tensors", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"]] : [["nodes", grouped(nodes)], ["parameters", grouped(doc.params) + " (" + bytes(doc.bytes) + ")"], ["FLOPs", doc.flops ? amount(doc.flops) + atSizes(doc) : ""], ["as a formula", doc.formula],
           ["time", doc.seconds !== undefined ? time(doc.seconds) + (doc.flops ? ", " + (doc.flops / doc.seconds / 1e9).toFixed(1) + " GFLOP/s" : "") : ""],
           ["opset", doc.opsets.map(([d, v]) => (d === "ai.onnx" ? "" : d + " ") + v).join(", ")], ["producer", doc.producer], ["IR version", doc.ir], ["functions", doc.functions || ""], ["graph", doc.graph]]),
         doc.checkpoint ? null : [this.heading("inputs"), this.table(ports(INPUT)), this.heading("outputs"), this.table(ports(OUTPUT))],
@@ -835,18 +858,26 @@ const calqueView = (() => {
     const svg = draw("svg", { class: "tree", viewBox: "0 0 320 180", role: "img", "aria-label": "size of the weights by module: " + list.slice(0, 6).map((p) => name(p) + " " + bytes(p.size)).join(", ") });
     const out = [];
     squarify(list.slice(0, 60), 0, 0, 320, 180, out);
-    function name(p) { const node = model.node(p.item); return p.item.p && !p.item.r ? p.item.p : node && node.m ? node.m : p.item.l; }
+    function name(p) {
+      const node = model.node(p.item), around = model.owner[p.place[0]] && model.item(model.owner[p.place[0]]);
+      return p.item.p && !p.item.r ? p.item.p : node && node.m ? node.m : around && around.p && p.item.r ? around.p + "." + p.item.l : p.item.l;
+    }
+    /* Modules of one module have one colour. */
+    const common = list.length ? name(list[0]).split(".") : [];
+    let depth = 0;
+    while (depth + 1 < common.length && list.every((p) => name(p).split(".")[depth] === common[depth])) depth++;
+    const groups = [...new Set(list.map((p) => name(p).split(".")[depth]))];
     const colours = ["conv", "norm", "pool", "matrix", "activation", "reduce", "shape", "recurrent", "quant", "control"];
-    out.forEach((p, i) => {
+    out.forEach((p) => {
       const rect = draw("rect", { x: round(p.x), y: round(p.y), width: round(p.w), height: round(p.h), rx: 2 });
-      rect.style.fill = "var(--" + colours[i % colours.length] + ")";
+      rect.style.fill = "var(--" + colours[groups.indexOf(name(p).split(".")[depth]) % colours.length] + ")";
       rect.append(draw("title", {}, name(p) + ", " + bytes(p.size)));
       rect.addEventListener("click", () => pane.reveal(p.place));
       svg.append(rect);
-      if (p.w > 52 && p.h > 16) {
-        const room = Math.floor(p.w / 6), text = name(p);
-        svg.append(draw("text", { x: round(p.x + 4), y: round(p.y + 12) }, text.length > room ? "…" + text.slice(-room + 1) : text));
-        if (p.h > 30) svg.append(draw("text", { x: round(p.x + 4), y: round(p.y + 24) }, bytes(p.size)));
+      if (p.w > 40 && p.h > 16) {
+        const room = Math.floor((p.w - 8) / 6.4), text = name(p);
+        svg.append(draw("text", { x: round(p.x + 4), y: round(p.y + 12) }, text.length > room ? "…" + text.slice(1 - room) : text));
+        if (p.h > 30 && bytes(p.size).length <= room) svg.append(draw("text", { x: round(p.x + 4), y: round(p.y + 24) }, bytes(p.size)));
       }
     });
     return svg;
@@ -960,9 +991,12 @@ const calqueView = (() => {
       if (doc.seconds !== undefined) kinds.push(["t", "time"]);
       if (doc.measured) kinds.push(["q", "quantization error"]);
       if (doc.other) kinds.push(["deviation", "deviation"]);
-      const select = make("select", { "aria-label": "Colour nodes by", onchange: (e) => { this.overlay = e.target.value; this.panes.forEach((p) => p.render()); } },
+      const select = make("select", { "aria-label": "Colour nodes by", onchange: (e) => { this.overlay = e.target.value; this.drawLegend(); this.panes.forEach((p) => { p.render(); p.apply(); }); } },
         ...kinds.map(([value, text]) => make("option", { value, selected: value === this.overlay }, "colour: " + text)));
       header.append(find, select, make("button", { type: "button", "aria-label": "Switch between light and dark", title: "Light or dark (d)", onclick: () => this.switchTheme() }, "◐"));
+      this.legend = make("p", { class: "legend" });
+      stage.append(this.legend);
+      this.drawLegend();
       const all = (f) => () => this.panes.forEach(f);
       stage.append(make("div", { class: "tools", role: "toolbar", "aria-label": "View" },
         make("button", { type: "button", "aria-label": "Zoom in", title: "Zoom in (+)", onclick: all((p) => p.zoom(1.25)) }, "+"),
@@ -970,6 +1004,12 @@ const calqueView = (() => {
         make("button", { type: "button", "aria-label": "Fit", title: "Fit (f)", onclick: () => this.fit(true) }, "fit"),
         make("button", { type: "button", "aria-label": "Open one level", title: "Open one level (o)", onclick: all((p) => p.openAll(true)) }, "open"),
         make("button", { type: "button", "aria-label": "Close all boxes", title: "Close all (c)", onclick: all((p) => p.openAll(false)) }, "close")));
+    }
+
+    drawLegend() {
+      const ends = { f: ["0", "all FLOPs"], b: ["0", "all weights"], t: ["0", "all of the time"], q: ["0.1 %", "10 % error"], deviation: ["1e-7", "0.1 of the largest value"] }[this.overlay];
+      this.legend.hidden = !ends;
+      if (ends) this.legend.replaceChildren(ends[0], make("i", {}), ends[1]);
     }
 
     /* The colour of an item: its family, or a share of the total. */
@@ -993,7 +1033,7 @@ const calqueView = (() => {
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       if (!own || !total) return "";
-      return (this.overlay === "t" ? time(own) : this.overlay === "f" ? amount(own) + "FLOP" : bytes(own)) + " · " + (100 * own / total).toFixed(own / total >= 0.0995 ? 0 : 1) + " %";
+      return (this.overlay === "t" ? time(own) : this.overlay === "f" ? amount(own) + "FLOP" : bytes(own)) + " · " + share(own / total);
     }
 
     selected(pane, item, quiet) {

@@ -109,7 +109,7 @@ static void spend(size_t size)
         budget.peak = budget.used;
 }
 
-/* The heap's own word for the size of a block, so that none has to carry it. */
+/* The heap's own size of a block, so that blocks need no header. */
 static size_t size_of(void *p, bool is_aligned)
 {
     return is_aligned ? heap_aligned_size(p) : heap_size(p);
@@ -249,7 +249,7 @@ void cq_alloc_discard(void *p, size_t size)
 }
 
 #ifdef MADV_HUGEPAGE
-/* As many pages more as one needs to begin where a huge one does, which are given back. */
+/* Maps additional pages to align the start to a huge page, and unmaps the rest. */
 void *cq_alloc_pages(size_t size)
 {
     const size_t all = size + CQ_HUGE_PAGE;

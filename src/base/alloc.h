@@ -1,5 +1,5 @@
-/* The only door to the heap. Every function that returns NULL has recorded
- * CQ_E_NO_MEMORY, so a caller just returns that status. */
+/* All heap allocations. A function that returns NULL has recorded CQ_E_NO_MEMORY, so the caller
+ * only returns that status. */
 #ifndef CQ_BASE_ALLOC_H
 #define CQ_BASE_ALLOC_H
 
@@ -20,8 +20,7 @@ void  cq_free(void *p);
 void *cq_alloc_aligned(size_t size);
 void  cq_free_aligned(void *p);
 
-/* Returns whole pages to the system before the block is freed: these bytes are not read any
- * more. */
+/* Returns whole pages to the system before the block is freed: these bytes are no longer read. */
 void cq_alloc_discard(void *p, size_t size);
 
 /* Fresh pages, huge ones if possible, for long-lived data; a heap would return small pages that
@@ -47,8 +46,8 @@ uint64_t cq_alloc_available(void);
  * cannot exhaust a machine, and feature maps have room for their layers. */
 int64_t cq_default_bytes(double file_bytes, double input_bytes, uint64_t available);
 
-/* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns how
- * many were left until then; 0 if it has come to that. */
+/* For tests: let the n-th allocation from now fail (1 is the next); 0 turns it off. Returns the
+ * number of allocations left before the failure; 0 if it has happened. */
 long cq_alloc_fail_at(long n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory that dies together: one arena per graph, per model, per compiled unit. */
+/* Memory that is freed together: one arena per graph, per model, per compiled unit. */
 #ifndef CQ_BASE_ARENA_H
 #define CQ_BASE_ARENA_H
 
@@ -8,7 +8,7 @@ typedef struct cq_arena cq_arena;
 
 cq_arena *cq_arena_new(void); /* NULL: out of memory, recorded */
 void      cq_arena_free(cq_arena *arena);
-void      cq_arena_reset(cq_arena *arena); /* as new, but the last block from the heap is kept */
+void      cq_arena_reset(cq_arena *arena); /* like a new arena, but the last heap block is kept */
 
 /* Aligned for any type; NULL when out of memory (recorded). */
 void *cq_arena_alloc(cq_arena *arena, size_t size);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number after a word of a file, or at its beginning if that is "". */
+/* The number that follows a word in a file, or at its beginning if the word is "". */
 static bool read_number(uint64_t *out, const char *path, const char *word)
 {
     FILE *file = fopen(path, "r");

@@ -40,7 +40,7 @@ uint64_t cq_random_bits(void)
     return (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15 ^ (uint64_t)getpid() << 40;
 }
 
-/* In the folder of path, and not to be guessed. */
+/* An unpredictable name in the folder of path. */
 cq_status cq_temporary_name(char **out, const char *path)
 {
     const char *slash = cq_path_separator(path);
@@ -363,7 +363,7 @@ static cq_status place_all(void)
     return CQ_OK;
 }
 
-/* Folders only go if they are empty: others have files of another program. */
+/* Folders are deleted only if they are empty: another program may have added files. */
 static void take_back(void)
 {
     for (size_t i = batch.stale.n; i-- > 0;)

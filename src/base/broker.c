@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Its number is the same on all processors. */
+/* The system call number is the same on all processors. */
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -55,7 +55,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- what is allowed ---- */
 
-/* folder is a real path; of an output that is a folder it is the one above. */
+/* folder is a real path; for an output that is a folder, its parent. */
 typedef struct rule {
     char folder[PATH_MAX], name[NAME_MAX + 1], whole[PATH_MAX];
     bool is_folder;
@@ -94,7 +94,7 @@ static bool is_temporary(const char *name, const char **end)
     return true;
 }
 
-/* NAME.data, NAME.data.0123 and, of weights in several files, .1, .2, … behind these and NAME. */
+/* NAME.data, NAME.data.0123 and, of weights in several files, .1, .2, … after these and NAME. */
 static bool is_data_name(const char *name, const char *of)
 {
     const size_t n = strlen(of);
@@ -156,7 +156,8 @@ static void disown(const char *path)
         }
 }
 
-/* makes: the call creates the path; else it must be there, and if it is temporary, our own. */
+/* makes: the call creates the path. Otherwise the path must exist, and a temporary file must be the
+ * broker's own. */
 static bool fits(const rule *r, const char *path, bool makes, bool is_folder_call)
 {
     const char *name, *end = "";
@@ -315,7 +316,7 @@ static bool is_about_folders(int op)
     return op == CQ_BROKER_MAKE_FOLDER || op == CQ_BROKER_DELETE_FOLDER;
 }
 
-/* The result of a request; nothing is done that the outputs do not allow. */
+/* Executes a request if the outputs allow it, and returns its result. */
 static int serve(request *q)
 {
     const bool makes          = q->op == CQ_BROKER_CREATE || q->op == CQ_BROKER_MAKE_FOLDER;
@@ -389,7 +390,7 @@ static void wake(int number)
     (void)number; /* interrupts the open of a FIFO that has no reader */
 }
 
-/* Keys of the terminal reach both processes; the server ends when the other one does. */
+/* Terminal signals reach both processes; the server ends when the other process does. */
 static void ignore_signals(void)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU };
@@ -401,7 +402,7 @@ static void ignore_signals(void)
     prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }
 
-/* A pipe that the server held open would never end. */
+/* Closes other descriptors: a pipe that the server held open would never reach its end. */
 static void close_others(void)
 {
     const int null = open("/dev/null", O_RDWR);
@@ -418,7 +419,7 @@ __attribute__((noreturn)) static void run_server(int fd)
     static request q;
     bool           is_over = false;
 
-    line = -1; /* changes are made here */
+    line = -1; /* from now on changes are made in this process */
     ignore_signals();
     if (fd != LINE && dup2(fd, LINE) != LINE)
         _exit(1);

@@ -33,7 +33,7 @@ typedef struct cq_broker_output {
     bool        is_folder;
 } cq_broker_output;
 
-/* Starts it; false when that is not possible. Once, before other threads. */
+/* Starts the broker, once and before other threads; false if that is not possible. */
 bool cq_broker_start(const cq_broker_output *outputs, size_t n);
 bool cq_broker_is_active(void);
 

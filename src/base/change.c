@@ -42,8 +42,8 @@ static int rename_with(const char *from, const char *to, unsigned flags)
 }
 #endif
 
-/* A link fails if the target exists, on file systems that have links. The last resort has a race,
- * and is for those that have neither. */
+/* Fails if the target exists: by a hard link if the file system has links, otherwise with a race as
+ * the last resort. */
 static int rename_new(const char *from, const char *to)
 {
     if (rename_with(from, to, NO_REPLACE) == 0)

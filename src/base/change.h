@@ -14,7 +14,7 @@ int cq_change_create(const char *path, mode_t mode, bool exact);
 /* Opens a device or FIFO for writing. */
 int cq_change_open(const char *path);
 
-/* How a rename treats a target that exists. */
+/* Treatment of an existing target by a rename. */
 typedef enum cq_rename_how {
     CQ_RENAME_REPLACE,
     CQ_RENAME_NEW,     /* fails with EEXIST */
@@ -29,7 +29,7 @@ int cq_change_delete_folder(const char *path); /* an empty one */
 int cq_change_delete_tree(const char *path);   /* a temporary folder and its files */
 
 /* Renames that belong together are between begin and end. If the process is killed in between, and
- * there is a broker, it undoes them. The files that are unneeded afterwards are deleted by end. */
+ * there is a broker, it undoes them. cq_change_end deletes the files that are no longer needed. */
 void cq_change_begin(void);
 void cq_change_end(char *const *unneeded, size_t n_unneeded);
 

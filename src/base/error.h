@@ -29,8 +29,8 @@ cq_status cq_error_add_line(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool cq_error_has_excerpt(void);
 
-/* Behind the excerpt, where the function was called that failed; the innermost calls come first,
- * and only some of them are kept. */
+/* Adds, after the excerpt, the location of the call of the failed function. The innermost calls
+ * come first, and only some of them are kept. */
 cq_status cq_error_add_caller(cq_status status, const char *where);
 
 cq_status cq_no_memory(void);

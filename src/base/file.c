@@ -1,4 +1,4 @@
-/* Reading: maps, and files in folders that may not be left. Writing is in out.c. */
+/* Reading: maps, and files in folders that a path must not leave. Writing is in out.c. */
 #define _GNU_SOURCE /* madvise, O_PATH */
 #include "base/mapping.h"
 
@@ -79,7 +79,7 @@ cq_status cq_file_shrank(const char *path)
                    "the file became shorter while it was read");
 }
 
-/* Without O_NONBLOCK a FIFO would be waited for. */
+/* Without O_NONBLOCK, opening a FIFO would block. */
 #define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 static cq_status check_regular(int fd, struct stat *st, const char *path)
@@ -311,7 +311,7 @@ void cq_mapping_identity(const cq_mapping *m, char *out, size_t size)
     snprintf(out, size, "%llx:%llx", (unsigned long long)m->device, (unsigned long long)m->inode);
 }
 
-/* The mapping that contains the bytes, NULL if none; valid only while they are. */
+/* The mapping that contains the bytes, or NULL; valid only while they are mapped. */
 static const cq_mapping *mapping_of(const void *data, size_t size)
 {
     const char       *from = data;

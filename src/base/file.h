@@ -21,8 +21,8 @@ typedef struct cq_mapping cq_mapping;
 
 cq_status cq_mapping_open(cq_mapping **out, const char *path);
 
-/* A file below a folder, which location may not leave: no part of it may be "..", and a link must
- * lead to something inside. */
+/* Opens a file below a folder. location must not contain "..", and links must lead to files inside
+ * the folder. */
 cq_status   cq_mapping_open_in(cq_mapping **out, const char *folder, const char *location);
 cq_mapping *cq_mapping_retain(cq_mapping *m);
 void        cq_mapping_release(cq_mapping *m);
@@ -37,17 +37,17 @@ cq_status cq_mapping_zeros(cq_mapping **out, size_t size);
  * memory. Reading it again is correct, but slow. */
 void cq_mapping_read(const void *data, size_t size);
 
-/* The same for a part that may have been changed: then it stays. */
+/* The same for a part that may have been changed: then the pages are kept. */
 void cq_mapping_drop(const void *data, size_t size);
 
 /* memcpy from a possibly mapped file: an unchanged part is read from the file instead, because the
  * first access to the pages of a map is expensive. */
 void cq_mapping_copy(void *to, const void *data, size_t size);
 
-/* Whether path leads to the file that is mapped, under whatever name. */
+/* Whether path refers to the mapped file, under any name. */
 bool cq_mapping_is_of(const cq_mapping *m, const char *path);
 
-/* Text that is the same for mappings of one file, by whatever name it was opened. */
+/* A text that is equal for all mappings of one file, under any name. */
 void cq_mapping_identity(const cq_mapping *m, char *out, size_t size);
 
 /* The whole file on the heap, terminated by a 0 that *size does not count. */
@@ -73,7 +73,7 @@ void cq_batch_begin(void);
 /* The file may be missing, may change until the end, or may be one of the batch's outputs. */
 cq_status cq_batch_delete(const char *path);
 
-/* Deleted when everything else succeeded; that it cannot be is a warning. */
+/* Deleted after everything else has succeeded; a failure to delete is a warning. */
 cq_status cq_batch_delete_unneeded(const char *path);
 cq_status cq_batch_end(cq_status status);
 
@@ -81,10 +81,10 @@ cq_status cq_batch_end(cq_status status);
  * created it meanwhile, so that trying again with another name is worthwhile. */
 bool cq_batch_collided(void);
 
-/* Writes to the disk what cq_batch_end would, before a lock is taken. */
+/* Syncs the files of the batch to the disk before a lock is taken, as cq_batch_end would. */
 cq_status cq_batch_sync(void);
 
-/* Keeps other processes that do the same out of a folder until the end of the batch. */
+/* Excludes other processes that lock the same folder until the end of the batch. */
 typedef enum cq_lock {
     CQ_LOCK_HELD,
     CQ_LOCK_NONE, /* the file system has no locks, or the folder cannot be opened */
@@ -93,9 +93,9 @@ typedef enum cq_lock {
 
 cq_lock cq_batch_lock(const char *folder);
 
-/* Where the content of a folder is to be written to within a batch. A new folder appears as a whole
- * at its end. A folder that exists is locked and written to file by file: *path is the folder
- * itself. *path is good until the end. */
+/* The path for writing the content of a folder within a batch. A new folder appears complete at the
+ * end of the batch. A folder that exists is locked and written to file by file: *path is the folder
+ * itself. *path is valid until the end. */
 cq_status cq_batch_folder(const char **path, const char *folder);
 
 /* 64 unpredictable bits for a name. */
@@ -113,13 +113,13 @@ cq_status cq_out_open_memory(cq_out **out);                /* a growing buffer *
  * arrive. */
 cq_status cq_out_allow(uint64_t size, const char *path);
 void      cq_out_write(cq_out *o, const void *data, size_t size);
-/* Bytes [from, from + size) of what make(user, …) works out, a piece at a time. */
+/* Writes bytes [from, from + size) that make(user, …) computes piece by piece. */
 void cq_out_made(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n), void *user,
                  size_t from, size_t size);
-void cq_out_zeros(cq_out *o, uint64_t size); /* of a new file they are a hole */
+void cq_out_zeros(cq_out *o, uint64_t size); /* a hole in a new file */
 uint64_t  cq_out_offset(const cq_out *o);    /* bytes written so far */
 cq_status cq_out_commit(cq_out *o);          /* frees o; file outputs only */
-void      cq_out_abandon(cq_out *o);         /* frees o; NULL is fine */
+void      cq_out_abandon(cq_out *o);         /* frees o, which may be NULL */
 
 /* Frees o and hands its buffer over; memory outputs only. */
 cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size);

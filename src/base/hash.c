@@ -17,7 +17,7 @@ typedef struct hash_key {
 static hash_key       key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
-/* Where the system has no random bytes, time and the addresses of this run have to do. */
+/* Without random bytes of the system, the time and addresses of this run are the key. */
 static void draw_key(void)
 {
     if (getentropy(&key, sizeof key) != 0) {
@@ -48,7 +48,7 @@ static void sip_round(uint64_t v[4])
     v[2] = rotate(v[2], 32);
 }
 
-/* The last word has the size in its highest byte, which no byte of the data can be in. */
+/* The highest byte of the last word holds the size. */
 static uint64_t sip_hash(hash_key k, const unsigned char *p, size_t size)
 {
     uint64_t v[4] = { k.first ^ 0x736f6d6570736575u, k.second ^ 0x646f72616e646f6du,

@@ -12,7 +12,8 @@ enum {
     SHELF = 2 * CQ_HUGE_PAGE /* bytes allocated at once: unwritten pages take no memory */
 };
 
-/* At its beginning. Lives as long as blocks on it, or the thread that puts more there. */
+/* Header of a block of pages. users counts its allocations and the thread that fills it; the last
+ * one frees the block. */
 struct shelf {
     atomic_size_t users;
     size_t        used;
@@ -34,7 +35,8 @@ cq_huge_pages *cq_huge_pages_begin(double expected)
 {
     cq_huge_pages *before = current;
 
-    current = expected >= PAGE ? cq_zalloc(sizeof *current) : NULL; /* without, too, all is right */
+    /* Failure is harmless: the arena only improves locality. */
+    current = expected >= PAGE ? cq_zalloc(sizeof *current) : NULL;
     return before;
 }
 
@@ -46,7 +48,7 @@ void cq_huge_pages_end(cq_huge_pages *before)
     current = before;
 }
 
-/* Finds room for size bytes; adds a shelf if no shelf has it. */
+/* Finds space for size bytes; allocates a new block of pages if necessary. */
 static char *place_on(cq_huge_pages *l, size_t size)
 {
     if (!l->shelf || size > SHELF - l->shelf->used) {

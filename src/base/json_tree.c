@@ -114,7 +114,7 @@ static bool read_escape(parser *p, char **out)
     return true;
 }
 
-/* After its first quote. An escape is never shorter than the character. */
+/* Reads a text after its first quote, in place: an escape is never shorter than its character. */
 static cq_status read_text(parser *p, cq_json *v)
 {
     const char *close = p->at;
@@ -241,7 +241,7 @@ static uint32_t *find_place(const cq_json *object, const char *key)
     return &table[at];
 }
 
-/* If keys are equal, the first counts. */
+/* If keys are equal, the first one is used. */
 static cq_status keep_members(parser *p, size_t first, cq_json *v)
 {
     const size_t    size = v->n * sizeof *v->u.members;

@@ -38,7 +38,7 @@ struct cq_json {
         bool                  b;
         int64_t               i;
         double                f;
-        const char           *text; /* terminated; may hold a 0, too */
+        const char           *text; /* NUL-terminated; may also contain NUL */
         const cq_json        *items;
         const cq_json_member *members;
     } u;
@@ -53,7 +53,7 @@ struct cq_json_member {
 cq_status cq_json_parse(const cq_json **out, cq_arena *arena, const char *text, size_t len,
                         const char *where);
 
-/* All of these take any value, and give null or `otherwise` if it is not of that kind. */
+/* All of these accept any value, and return null or `otherwise` if it is of another kind. */
 const cq_json *cq_json_get(const cq_json *object, const char *key);
 const cq_json *cq_json_at(const cq_json *list, size_t index);
 size_t         cq_json_length(const cq_json *list); /* of a list or an object, else 0 */

@@ -94,7 +94,7 @@ static void wait_for_batches(void)
 /* ---- trees ---- */
 
 #ifdef __linux__
-/* As the kernel gives it: opendir allocates, which a signal handler may not. */
+/* The kernel's struct: opendir allocates memory, which a signal handler must not do. */
 typedef struct entry {
     uint64_t inode;
     int64_t  next;
@@ -124,7 +124,7 @@ static bool delete_entry(int fd, const char *name, int depth)
     return unlinkat(fd, name, AT_REMOVEDIR) == 0;
 }
 
-/* Whether any went: then there may be more, which the kernel skipped. */
+/* Returns whether entries were deleted: then there may be more, which the kernel skipped. */
 static bool delete_entries(int fd, int depth)
 {
     _Alignas(entry) char buffer[2048];

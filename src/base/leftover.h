@@ -12,7 +12,7 @@ typedef enum cq_leftover_kind {
     CQ_LEFTOVER_TREE
 } cq_leftover_kind;
 
-/* NULL if there is no memory: then it is not deleted. */
+/* NULL if memory runs out: then the file is not deleted. */
 cq_leftover *cq_leftover_new(cq_leftover_kind kind, const char *path);
 const char  *cq_leftover_path(const cq_leftover *m);
 void         cq_leftover_drop(cq_leftover *m); /* NULL is fine */

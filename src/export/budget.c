@@ -25,8 +25,8 @@ static cq_status bytes_of_constants(double *bytes, const cq_graph *g)
     return status;
 }
 
-/* An operator of a few bytes, such as arange, can become a constant of gigabytes. Data of the
- * source is not counted twice. */
+/* Limits the memory of constants: an operator of a few bytes, such as arange, can become a constant
+ * of gigabytes. Data of the source is not counted twice. */
 cq_status cq_export_convert_within_limits(cq_exporter *ex)
 {
     enum { NODE_BYTES = 8 }; /* 256 times that are allowed, see cq_default_bytes */

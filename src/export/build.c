@@ -365,7 +365,7 @@ void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype)
 
 /* ---- constants ---- */
 
-/* A Constant is of floats until opset 8; initializers always had all types. */
+/* Until opset 8 a Constant must be float; initializers may have any type. */
 cq_value *cq_sym_const(cq_sym *s, cq_tensor *t)
 {
     CQ_SYM_NEED(s, t, NULL);

@@ -214,14 +214,14 @@ static cq_status apply_row(cq_sym *s, const cq_symbolic *row)
     return cq_sym_done(s, cq_sym_op(s, row->op, in, n, CQ_NO_ATTR));
 }
 
-/* PyTorch's ATen node is for its own operators only. */
+/* PyTorch's ATen node can only represent PyTorch's own operators. */
 static bool can_be_kept(const cq_node *n, cq_operator_export_type mode)
 {
     return mode == CQ_OPERATORS_ONNX_FALLTHROUGH ||
            (mode != CQ_OPERATORS_ONNX && strncmp(n->op, "aten::", 6) == 0);
 }
 
-/* Once for each operator that calque does not know and that stays in the model. */
+/* Warns once for each unknown operator that stays in the model. */
 static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
 {
     const cq_op *op = n->def;
@@ -235,7 +235,8 @@ static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
     return cq_map_set(&ex->guessed, n->op, NULL);
 }
 
-/* Complex numbers are pairs of real ones, which only these two may see. */
+/* Complex tensors are represented as pairs of real numbers; only these two operators may access
+ * complex values. */
 static bool is_complex(const cq_operand *o)
 {
     if (o->kind == CQ_OPERAND_LIST) {
@@ -258,15 +259,15 @@ static bool stays_complex(const cq_node *n)
     return complex;
 }
 
-/* calque's own rows know the arguments that an operator of the table has. A call of another that
- * has its name, of an extension or by a file that was tampered with, may have any. */
+/* Whether the user defined the row. calque's own rows rely on the schema of the operator table; an
+ * extension's operator of the same name, or a manipulated file, may have any arguments. */
 static bool is_of_user(const cq_exporter *ex, const cq_symbolic *row)
 {
     return ex->user_rows.n && row >= ex->user_rows.items &&
            row < ex->user_rows.items + ex->user_rows.n;
 }
 
-/* A row that only says why the operator cannot be exported, whatever its arguments are. */
+/* Whether the row only states why the operator cannot be exported, for all arguments. */
 static bool is_reason(const cq_symbolic *row)
 {
     return row && row->no;
@@ -338,7 +339,7 @@ static cq_status convert_node(cq_exporter *ex, cq_node *n, cq_block *to)
     }
     if (status != CQ_OK) {
         CQ_TRY(cq_export_note_missing(ex, n, reason[0] ? reason : NULL, found.later));
-        return CQ_OK; /* go on, to find all of them */
+        return CQ_OK; /* continue, to find all missing operators */
     }
     CQ_TRY(warn_of_guess(ex, n));
     for (size_t i = 0; i < n->n_outputs && i < s.n_done; i++)
@@ -356,8 +357,8 @@ static bool is_returned(const cq_block *block, const cq_value *v)
     return false;
 }
 
-/* A result of a block must be made in it, and be a result only once: ONNX Runtime leaves the second
- * of two that are the same without a value. */
+/* A result of a block must be computed in the block and must be returned only once: ONNX Runtime
+ * gives the second of two equal results no value. */
 static cq_status return_value(cq_exporter *ex, const cq_node *n, cq_block *to, const cq_operand *o,
                               const cq_type *type)
 {
@@ -438,7 +439,7 @@ static bool can_fail(const cq_exporter *ex, const cq_node *n, size_t side)
     return can;
 }
 
-/* Operators that only such a branch needs are missing no more. */
+/* Forgets missing operators that only the replaced branch needs. */
 static const char *forget_missing(cq_exporter *ex)
 {
     const char *first = ex->missing.n ? ex->missing.items[0].op : cq_last_error()->message;
@@ -486,7 +487,7 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
     return s.status;
 }
 
-/* Until opset 13 branches and loops hand on tensors only. */
+/* Until opset 13 branches and loops can return only tensors. */
 static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs && ex->options.opset < 13; i++)
@@ -511,8 +512,8 @@ static bool can_be_one_shape(const cq_operand *a, const cq_operand *b)
     return s->rank == t->rank;
 }
 
-/* Until opset 11 both branches of an If must give one shape. ONNX Runtime loads no other model,
- * and applies a size that is fixed on one side to the other side, too. */
+/* Until opset 11 both branches of an If must have the same shape. ONNX Runtime rejects other
+ * models, and also applies a fixed size of one branch to the other. */
 static cq_status check_shapes(const cq_exporter *ex, const cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs && is_if(n) && ex->options.opset < 11; i++)
@@ -526,7 +527,8 @@ static cq_status check_shapes(const cq_exporter *ex, const cq_node *n)
     return CQ_OK;
 }
 
-/* prim::If and prim::Loop have ONNX's own form: condition; trip count, condition, carried. */
+/* prim::If and prim::Loop have the inputs of ONNX's If and Loop: condition; trip count, condition,
+ * carried values. */
 static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
 {
     cq_sym     s  = { .ex = ex, .block = to, .node = n };
@@ -608,7 +610,7 @@ static void unuse(cq_value *v, void *user)
     v->n_uses--;
 }
 
-/* Nodes that only unused nodes read are unused, too. */
+/* Nodes that only unused nodes read are also unused. */
 static void ignore_unused(cq_block *b)
 {
     for (cq_node *n = b->last; n; n = n->prev) {
@@ -656,7 +658,7 @@ static void forget_earlier_export(cq_graph *g)
     cq_ir_each_node(g->top, forget_node, NULL);
 }
 
-/* All nodes, with deferred ones at the end. */
+/* Converts all nodes; deferred ones come last. */
 static cq_status convert_top(cq_exporter *ex)
 {
     uint64_t  n_nodes = 0;
@@ -688,7 +690,7 @@ static cq_type type_of_pairs(cq_graph *g, cq_type complex)
     return cq_ir_tensor_type(g, cq_dtype_part(complex.dtype), (size_t)complex.rank + 1, sizes);
 }
 
-/* p is a complex input, which no node computes; the model's input is v. */
+/* p is a complex input that no node computes; v is the input of the model. */
 static cq_status stand_for_pairs(cq_exporter *ex, cq_value *p, cq_value *v)
 {
     p->onnx = cq_ir_value_new(ex->graph, p->type);

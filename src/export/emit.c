@@ -1,4 +1,4 @@
-/* Making nodes: attributes, nodes, and the graphs that some of them hold. */
+/* Emits nodes, their attributes and subgraphs. */
 #include "export/exporter.h"
 
 #include <stdio.h>
@@ -92,7 +92,7 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
     if (s->status != CQ_OK)
         return NULL;
     while (n_in && !in[n_in - 1])
-        n_in--; /* optional inputs at the end are just not there */
+        n_in--; /* omitted optional inputs at the end are dropped */
     if (n_in > 16)
         inputs = cq_arena_array(s->ex->graph->arena, n_in, sizeof *inputs);
     if (!inputs) {
@@ -129,7 +129,7 @@ static int by_name(const void *key, const void *item)
 static bool same_type_as_input(const char *op)
 {
     /* clang-format off */
-    static const char *const names[] = { /* in order: they are searched by halves */
+    static const char *const names[] = { /* sorted, for binary search */
         "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu",
         "Clip", "Cos", "Cosh", "CumSum", "Dropout", "Elu", "Erf", "Exp", "Floor", "HardSigmoid",
         "HardSwish", "Identity", "InstanceNormalization", "LayerNormalization", "LeakyRelu",

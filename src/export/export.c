@@ -1,5 +1,5 @@
-/* The pipeline: an aten graph in, an ONNX model out. Each step has its file; this one is the
- * order they come in, and the checks of the options. */
+/* The pipeline from an ATen graph to an ONNX model. Each step has its file; this file has their
+ * order, and the checks of the options. */
 #include "base/sized.h"
 #include "export/exporter.h"
 #include "lang/library.h"
@@ -93,13 +93,14 @@ static cq_status run(cq_exporter *ex, cq_onnx_model **out)
         CQ_TRY(cq_onnx_model_note_state(*out, s->input, s->output, s->initial));
     }
     if (ex->is_open)
-        CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of what symbolics made in between */
+        CQ_TRY(cq_onnx_model_infer(*out, 0)); /* types of intermediate values that symbolic
+                                               * functions emitted */
     cq_export_name_output_axes(ex, *out);
     CQ_TRY((*out)->status);
     return ex->options.each_value ? cq_export_replay(ex, *out) : CQ_OK;
 }
 
-/* A failure to report must not hide why the export failed. */
+/* A failure of the report must not hide the failure of the export. */
 static cq_status record(cq_exporter *ex, cq_onnx_model *model, cq_status status)
 {
     cq_error_record why;

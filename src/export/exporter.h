@@ -10,7 +10,7 @@
 #include <calque/export.h>
 #include <calque/module.h>
 
-/* An operator that could not be exported, and where it was met. */
+/* An operator that could not be exported, and its location. */
 typedef struct cq_missing {
     const char *op;
     size_t      count;
@@ -18,13 +18,13 @@ typedef struct cq_missing {
     const char *reason;                     /* NULL: no row at all */
     int         first_opset;                /* 0: none */
     bool        is_unknown;                 /* of no table */
-    bool        in_branch;                  /* that some inputs do not come to */
+    bool        in_branch;                  /* only in a branch that some inputs do not reach */
 } cq_missing;
 
-/* A module that became a function: its body, and the values that go in and come out. */
+/* A module that became a function: its body, inputs and outputs. */
 typedef struct cq_export_function {
     const char *name;
-    const char *path; /* of the first module that has it, for the names of its weights */
+    const char *path; /* of the first module that uses it, for the names of its weights */
     cq_value  **inputs, **outputs;
     size_t      n_inputs, n_outputs;
     cq_block   *body;
@@ -34,24 +34,24 @@ typedef struct cq_exporter {
     cq_export_options options;
     cq_graph         *source;       /* aten, borrowed */
     cq_graph         *graph;        /* onnx */
-    bool             *is_read;      /* by input: an operator of the source takes it */
-    bool              is_open;      /* lowered: not all is known of every value */
-    bool              has_unrolled; /* a Loop became several iterations (passes/loops.c) */
-    bool              optimizes;    /* the graph was an ONNX file: names need not stay, and any two
-                                       equal nodes are one */
+    bool             *is_read;      /* for each input: whether an operator of the source reads it */
+    bool              is_open;      /* after lowering: some values have unknown types */
+    bool              has_unrolled; /* a Loop was unrolled (passes/loops.c) */
+    bool              optimizes;    /* the graph is an ONNX file: names may change, and equal nodes
+                                     * are always merged */
     bool       for_onnxruntime;     /* operators of com.microsoft may be used */
     cq_map     sizes;               /* "block expr" -> 0-d value, so that a size is computed once */
     cq_ptr_map origins;             /* source origin -> origin in graph */
     CQ_VEC(cq_missing) missing;
     cq_map missing_by_name;                 /* index + 1 */
-    cq_map guessed;                         /* operators of CQ_OP_GUESSED that were warned of */
-    CQ_VEC(cq_symbolic) user_rows;          /* the last that fits counts */
+    cq_map guessed;                         /* operators of CQ_OP_GUESSED that were reported */
+    CQ_VEC(cq_symbolic) user_rows;          /* the last matching row is used */
     struct cq_lib_file *user_file;          /* with the functions of the options' symbolics */
     cq_map              user_rows_by_name;  /* the first row of each name */
     CQ_VEC(cq_export_function *) functions; /* inner ones first */
     cq_map    function_bodies, function_names;
-    cq_arena *scratch;    /* of the symbolic function that is being run */
-    CQ_VEC(cq_val) owned; /* lists and texts that it made */
+    cq_arena *scratch;    /* temporary memory of the current symbolic function */
+    CQ_VEC(cq_val) owned; /* lists and texts that the function created */
     uint64_t steps_left;  /* for computing constants (budget.c) */
     int64_t  bytes_left;
 } cq_exporter;
@@ -59,10 +59,10 @@ typedef struct cq_exporter {
 struct cq_sym {
     cq_exporter   *ex;
     cq_block      *block; /* where nodes go */
-    const cq_node *node;  /* the aten node, whose outputs' onnx will be the results */
+    const cq_node *node;  /* the ATen node; its outputs' `onnx` fields receive the results */
     const cq_op   *op;    /* its row; NULL for operators that the table does not know */
     cq_status      status;
-    size_t         n_open;   /* graphs begun and not ended */
+    size_t         n_open;   /* open graphs */
     bool           declined; /* cq_sym_no was called: the reason is in the error record */
     int            declined_opset;
     size_t         n_done;
@@ -72,7 +72,7 @@ struct cq_sym {
 /* rows.c: the newest row for an operator at an opset. */
 typedef struct cq_symbolic_found {
     const cq_symbolic *row;   /* NULL: no row */
-    int                later; /* the first opset above it that has a row; 0: none */
+    int                later; /* the first later opset that has a row; 0: none */
 } cq_symbolic_found;
 
 cq_status cq_symbolic_find(cq_symbolic_found *out, const cq_exporter *ex, const char *full_name,
@@ -89,16 +89,16 @@ bool cq_symbolics_has(const cq_export_options *o, const char *op); /* whether th
 /* convert.c: aten nodes to onnx nodes. */
 cq_status cq_export_convert(cq_exporter *ex);
 cq_status cq_export_find_reads(cq_exporter *ex);      /* reads.c: is_read */
-cq_status cq_export_move_optionals(cq_graph *source); /* optionals.c: before it */
-bool      cq_export_is_asked_for(const cq_node *get); /* a branch around it has tested that it
-                                                       * exists */
-cq_status cq_export_scan_lists(cq_graph *source,
-                               int       opset); /* scans.c: before it, for opsets before 13 */
+cq_status cq_export_move_optionals(cq_graph *source); /* optionals.c: runs before the conversion */
+bool      cq_export_is_asked_for(const cq_node *get); /* whether an enclosing branch has tested that
+                                                       * it exists */
+cq_status cq_export_scan_lists(cq_graph *source, int opset); /* scans.c: runs before the conversion,
+                                                              * for opsets before 13 */
 
 /* The onnx value of an aten value or operand. */
 cq_value *cq_sym_value(cq_sym *s, const cq_value *v);
 
-/* An operator of no table, whose results are guessed. */
+/* An operator that is in no table; its result types are guessed. */
 static inline bool cq_export_is_unknown(const cq_node *n)
 {
     const cq_op *op = n->def;
@@ -106,7 +106,7 @@ static inline bool cq_export_is_unknown(const cq_node *n)
     return op && (op->def->flags & (CQ_OP_GUESSED | CQ_OP_FOREIGN));
 }
 
-/* build.c: whether an argument is a number that is the same in every run; which one. */
+/* build.c: whether an argument is a constant number, and its value. */
 bool cq_operand_number(const cq_operand *o, double *number);
 
 /* export.c: whether modules become functions. */
@@ -117,13 +117,13 @@ cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *
                                  int first_opset);
 cq_status cq_export_report_missing(const cq_exporter *ex);
 
-/* record.c: into the report of the options, if there is one. */
+/* record.c: fills the report of the options, if there is one. */
 cq_status cq_export_record(cq_exporter *ex, cq_onnx_model *model);
 
 /* annotate.c: attaches the requested annotations to nodes. */
 cq_status cq_export_annotate(cq_exporter *ex);
 
-/* annotate.c: a note as text. A string is itself, everything else is JSON. */
+/* annotate.c: an annotation as text: strings unchanged, all other values as JSON. */
 void cq_export_note_text(struct cq_str *s, const cq_operand *note);
 
 /* budget.c: a context for computing constants, with steps in proportion to the constants of the
@@ -134,14 +134,14 @@ cq_status       cq_export_budget_begin(cq_ctx **out, cq_exporter *ex);
 cq_alloc_budget cq_export_budget_enter(const cq_exporter *ex);
 bool            cq_export_budget_leave(cq_exporter *ex, cq_alloc_budget before, cq_ctx *cx);
 
-/* merge.c: a Constant in front of a node; or one of n integers. NULL: no memory. */
+/* merge.c: a Constant before a node, or one of n integers. NULL: out of memory. */
 cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const int64_t *sizes,
                              const void *values);
 cq_value *cq_export_constant_of(cq_node *before, const cq_tensor *t);
 cq_value *cq_export_ints(cq_node *before, const int64_t *values, int64_t n);
 bool      cq_export_is_returned(const cq_value *v); /* by its block */
 
-/* branches.c: an If without results that need none. */
+/* branches.c: simplifies an If some of whose results need no branch. */
 cq_status cq_export_merge_if(cq_exporter *ex, cq_node *n);
 
 /* fold.c, peephole.c, fuse.c, merge.c, deduplicate.c: passes on the ONNX graph. The first four
@@ -152,16 +152,16 @@ cq_status cq_export_peephole(cq_exporter *ex);
 cq_status cq_export_fuse(cq_exporter *ex);
 cq_status cq_export_merge(cq_exporter *ex);
 cq_status cq_export_share(cq_exporter *ex);
-cq_status cq_export_neutral(cq_exporter *ex); /* neutral.c: nodes that change nothing */
-cq_status cq_export_absorb(cq_exporter *ex);  /* absorb.c: nodes that a neighbour can do as well */
-cq_status cq_export_choose(cq_exporter *ex);  /* choose.c: an If with a known condition */
-cq_status cq_export_unroll(cq_exporter *ex);  /* loops.c: a Loop of known length */
+cq_status cq_export_neutral(cq_exporter *ex); /* neutral.c: removes nodes without effect */
+cq_status cq_export_absorb(cq_exporter *ex);  /* absorb.c: merges nodes into a neighbour */
+cq_status cq_export_choose(cq_exporter *ex);  /* choose.c: inlines an If with a known condition */
+cq_status cq_export_unroll(cq_exporter *ex);  /* loops.c: unrolls a Loop of known length */
 
-/* neutral.c: replaces v by x in all users, if that is possible. */
+/* neutral.c: replaces the result of n by x in all users, if possible. */
 bool cq_export_replace(cq_node *n, cq_value *x);
 
-/* compute.c: the results of a node on constants, by the runtime. *done is false if they are better
- * left to the runtime of the user. The caller releases them. */
+/* compute.c: computes a node on constants with the runtime. *done is false if the node should stay
+ * in the model. The caller releases the results. */
 cq_status cq_export_compute(cq_exporter *ex, const cq_node *n, cq_tensor *const *in,
                             cq_tensor **out, bool *done);
 cq_status cq_export_remove_dead(cq_exporter *ex);
@@ -169,8 +169,7 @@ cq_status cq_export_remove_dead(cq_exporter *ex);
 /* symbolic/complex.c: the pairs of real numbers of a complex value; NULL: its node has none. */
 cq_value *cq_export_pairs(cq_exporter *ex, cq_value *x);
 
-/* peephole.c: where a value has another instead, that one is used: by one
- * node, or everywhere. */
+/* peephole.c: replaces uses of values that have a replacement, in one node or everywhere. */
 void      cq_export_follow_inputs(cq_node *n);
 cq_status cq_export_follow(cq_exporter *ex);
 
@@ -187,21 +186,22 @@ cq_status cq_export_name(cq_exporter *ex);
 cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out);
 void      cq_export_add_attribute(cq_onnx_model *m, cq_onnx_node *node, const cq_attr *a);
 
-/* The user's names for axes of outputs, after inference, which has numbers for some. */
+/* Applies the user's names of output axes after inference, which may have replaced them by
+ * numbers. */
 void cq_export_name_output_axes(cq_exporter *ex, cq_onnx_model *m);
 
 /* replay.c: passes the source's results for the values of the model to options.each_value. */
 cq_status cq_export_replay(cq_exporter *ex, const cq_onnx_model *model);
 
-/* export.c: whether the options make sense. */
+/* export.c: checks the options for contradictions. */
 cq_status cq_export_check_options(const cq_export_options *o);
 
-/* export.c: all steps. source must outlive the model's encoding only as far as its tensors
- * do, which the model retains; the graph itself may be freed at once. */
+/* export.c: all steps. The model retains the tensors of source; the graph itself may be freed
+ * afterwards. */
 cq_status cq_export_graph(cq_onnx_model **out, cq_graph *source, const cq_export_options *options);
 
-/* The user's options over the defaults (NULL: only those); a caller of an older library has a
- * smaller struct. */
+/* The user's options over the defaults (NULL: only defaults). The struct of an older caller may be
+ * smaller. */
 cq_status cq_export_options_take(cq_export_options *out, const cq_export_options *given);
 
 #endif

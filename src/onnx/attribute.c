@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* An attribute of that type at the end of the node's; its value is still to be set. */
+/* Appends an attribute of that type to the node; the caller sets its value. */
 static cq_onnx_attribute *add(cq_onnx_model *m, cq_onnx_node *node, const char *name,
                               cq_onnx_attribute_type type)
 {

@@ -1,8 +1,8 @@
 /* Operators that are written in terms of ONNX's own: those of com.microsoft that ONNX Runtime's
  * optimizer and quantizer leave in files, and experiments of early exporters. A call of one is
  * expanded into a function, made for the inputs and attributes of that call by Python
- * (lib/onnx/microsoft.py, compose/compose.h). So schema, inference and runtime need no rule or
- * kernel of it. */
+ * (lib/onnx/microsoft.py, compose/compose.h). Therefore inference and runtime need no rule or
+ * kernel for it. */
 #ifndef CQ_ONNX_EXPAND_H
 #define CQ_ONNX_EXPAND_H
 

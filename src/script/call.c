@@ -39,7 +39,7 @@ static cq_status unpack_list(cq_eval *ev, cq_val v, arguments *a)
     return CQ_OK;
 }
 
-/* The dict of an instance that is one, or that has keys() and items. */
+/* The dict of an instance that extends dict, or a dict made from its keys() and items. */
 static cq_status mapping_of(cq_eval *ev, cq_val v, cq_val *out)
 {
     cq_val   keys, method;
@@ -113,7 +113,8 @@ static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_s
     cq_script_describe(s, def, source, is_method);
 }
 
-/* A call from outside has a wrong example; a call inside the program is an error of the program. */
+/* A wrong argument of a call from outside is an error of the example; inside the program it is the
+ * program's. */
 static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame *f,
                             const cq_ast_def *def)
 {
@@ -127,7 +128,7 @@ static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame 
     return status;
 }
 
-/* A default sees the names of its unit. */
+/* A default is evaluated in the scope of its unit. */
 static cq_status eval_default(cq_eval *ev, cq_frame *f, const cq_ast_param *p, cq_val *out)
 {
     cq_frame *outer = ev->frame;
@@ -139,7 +140,7 @@ static cq_status eval_default(cq_eval *ev, cq_frame *f, const cq_ast_param *p, c
     return status;
 }
 
-/* Arguments by position: as many as parameters that are not for keywords only. */
+/* There must not be more positional arguments than positional parameters. */
 static cq_status check_number(const cq_fncall *c, const cq_ast_def *def, size_t n_self)
 {
     size_t n = 0;
@@ -160,7 +161,7 @@ static bool takes_keywords(const cq_ast_def *def)
     return def->n_params && def->params[def->n_params - 1].stars == 2;
 }
 
-/* **kwargs: the keywords that no parameter has. */
+/* kwargs: keywords without a matching parameter. */
 static cq_status bind_keywords(cq_fncall *c, const cq_ast_def *def, cq_val *out)
 {
     CQ_TRY(cq_eval_new_dict(c->ev, out));
@@ -181,7 +182,8 @@ static cq_status bind_keywords(cq_fncall *c, const cq_ast_def *def, cq_val *out)
     return CQ_OK;
 }
 
-/* Before a parameter is missed that one of them was meant for. */
+/* Reports an unknown keyword before a missing parameter, because it may be a misspelling of that
+ * parameter. */
 static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
 {
     for (size_t k = 0; k < c->n_kw; k++) {
@@ -287,7 +289,7 @@ static cq_status copy_arguments(cq_fncall *c, cq_val self, cq_val **out)
     return CQ_OK;
 }
 
-/* Functions of Python that the evaluator lacks. */
+/* Features of Python functions that the evaluator does not support. */
 static cq_status check_function(const cq_source *source, const cq_ast_def *def)
 {
     if (def->is_async)
@@ -420,7 +422,8 @@ static cq_status new_named_tuple(cq_fncall *c, const cq_object *class)
     return cq_eval_new_named(c->ev, class, items, &c->result);
 }
 
-/* Classes of Python that the evaluator lacks: only what TorchScript has is in a class. */
+/* Features of Python classes that the evaluator does not support: a class may contain only what
+ * TorchScript has. */
 static cq_status check_class(const cq_object *class)
 {
     const cq_ast_class *c      = class->cls;
@@ -468,7 +471,7 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
     return f->kind == CQ_X_NAME && strcmp(f->u.name, name) == 0;
 }
 
-/* If the value may be None, the answer may be whether it exists. */
+/* If the value may be None, the result may depend on whether it exists. */
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
     cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);

@@ -37,7 +37,7 @@ static inline cq_status cq_fncall_decline(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The argument at a position, or the one of that name; NULL, or None, if neither is there. */
+/* The argument at a position, or the one of that name; NULL, or None, if there is neither. */
 const cq_val *cq_fncall_find(const cq_fncall *c, size_t i, const char *name);
 cq_val        cq_fncall_arg(const cq_fncall *c, size_t i, const char *name);
 
@@ -59,18 +59,19 @@ cq_status cq_resolve_matrices(cq_fncall *c); /* matrices.c: factors of dynamic s
 cq_status cq_resolve_operator(cq_fncall *c); /* overload.c: an overload of the table */
 cq_status cq_resolve_foreign(cq_fncall *c);  /* foreign.c: a node with a guessed result */
 
-/* v that is unpacked into n: as many results, if v was guessed to be one tensor; otherwise v. */
+/* v, which is unpacked into n: n results if v was guessed to be one tensor; otherwise v. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
 
-/* Sets dtype and sizes (integers) of a guessed tensor; *out is it. Other values are unchanged. */
+/* Sets dtype and sizes (integers) of a guessed tensor, which becomes *out. Other values are
+ * unchanged. */
 cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
                              cq_val *out);
 
-/* Fails if v was guessed to be one tensor, and an item of it is read. */
+/* Fails if v was guessed to be one tensor and the program reads an item of it. */
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
 
-/* A node of an operator that no table has, whose results look like these tensors. *out is a list of
- * them. */
+/* A node of an operator that is not in the table, whose results have the types of these tensors.
+ * *out is a list of them. */
 cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args,
                                 const cq_list *like, cq_val *out);
 

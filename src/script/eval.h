@@ -20,22 +20,21 @@
 #include "lang/ast.h"
 #include "tensor/visit.h"
 
-/* Limits: a file can make the evaluator work, but not without end. */
+/* Limits: an untrusted file must not make the evaluator run forever. */
 enum {
-    CQ_EVAL_MAX_DEPTH  = 200,                 /* calls of functions inside of each other */
+    CQ_EVAL_MAX_DEPTH  = 200,                 /* nested calls of functions */
     CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* of values inside of each other */
     CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are unrolled */
-    CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* of a list that a program makes */
+    CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* items of a list that a program makes */
     CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a text that a program makes */
 };
-#define CQ_EVAL_MAX_STEPS                                                                          \
-    50000000u /* statements, calls and rounds of loops in all; what takes longer than those counts \
-                 for more, and a file adds what base/steps.h says */
+/* Statements, calls and loop iterations in total. Expensive ones count more, and the size of the
+ * file adds steps (base/steps.h). */
+#define CQ_EVAL_MAX_STEPS 50000000u
 enum {
-    CQ_EVAL_STEP_ITEMS = 4,  /* items of lists and bytes of texts that are a step */
-    CQ_EVAL_CALL_STEPS = 8,  /* for a call of a function of the program, besides those of its
-                              * body */
-    CQ_EVAL_NODE_STEPS = 128 /* of an operator that is written down */
+    CQ_EVAL_STEP_ITEMS = 4,  /* list items or text bytes per step */
+    CQ_EVAL_CALL_STEPS = 8,  /* for a call of a function of the program, in addition to its body */
+    CQ_EVAL_NODE_STEPS = 128 /* for each recorded operator */
 };
 
 typedef struct cq_eval    cq_eval;
@@ -48,15 +47,15 @@ typedef struct cq_frame   cq_frame;
 typedef enum cq_object_kind {
     CQ_OBJECT_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
     CQ_OBJECT_BUILTIN,   /* a function known by name: "aten::add", "len" */
-    CQ_OBJECT_FUNCTION,  /* of the program, maybe bound to self */
-    CQ_OBJECT_NATIVE,    /* a function in C, of the evaluator's user */
+    CQ_OBJECT_FUNCTION,  /* of the program, perhaps bound to self */
+    CQ_OBJECT_NATIVE,    /* a function in C, provided by the user of the evaluator */
     CQ_OBJECT_METHOD,    /* of a plain value: x.relu, items.append */
     CQ_OBJECT_CLASS,
-    CQ_OBJECT_INSTANCE, /* an instance: a module, a class of the user's */
+    CQ_OBJECT_INSTANCE, /* an instance: a module or another class of the program */
     CQ_OBJECT_ENUM,     /* a member */
     CQ_OBJECT_NAMED,    /* a NamedTuple */
     CQ_OBJECT_RANGE,
-    CQ_OBJECT_ZIP,       /* several iterables side by side, one of them of unknown length */
+    CQ_OBJECT_ZIP,       /* several iterables in parallel, one of them of data-dependent length */
     CQ_OBJECT_OPTIONAL,  /* a value or None, data-dependent */
     CQ_OBJECT_UNDEFINED, /* no value on some path; using it is the error `text` */
 
@@ -73,11 +72,11 @@ typedef enum cq_object_kind {
     CQ_OBJECT_DTYPE /* self is its number */
 } cq_object_kind;
 
-/* The text of an UNDEFINED object that archives put where a value is never used. It may be handed
- * on, as any value. */
+/* The text of an UNDEFINED object that archives contain where a value is never used. It may be
+ * passed on like any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
-/* That of a variable whose list may have been changed, data-dependent (share.h). */
+/* The text of a variable whose list may have changed, depending on data (aliases.h). */
 #define CQ_LOST "it may be a list that was changed, which is data-dependent"
 
 typedef struct cq_attribute {
@@ -95,27 +94,29 @@ struct cq_object {
     const char    *qualified; /* of CLASS, OBJECT: "__torch__.net.Net" */
     cq_val self; /* bound object of FUNCTION, value of METHOD, ENUM, OPTIONAL, list of NAMED, parts
                     of ZIP */
-    cq_frame *closure;               /* of a nested function: where it was defined; retained */
+    cq_frame *closure;               /* of a nested function: the frame in which it was defined;
+                                      * retained */
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
     cq_ptr_map members; /* of a NAMESPACE: interned name -> member, owned by the program */
     cq_int     start, stop, step; /* of a RANGE */
-    bool       is_unjoined;       /* of an UNDEFINED: it has values, but no form for all of them */
+    bool       is_unjoined;       /* of an UNDEFINED: it has a value on every path, but no common
+                                   * form */
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
     void     *native_user; /* of a NATIVE */
-    cq_value *has;         /* of an OPTIONAL: the truth of the graph whether self is there */
+    cq_value *has;         /* of an OPTIONAL: a bool of the graph, whether self exists */
 
     /* Fields of Python source. Classes live as long as the program, so pointers to them are
      * borrowed. */
     cq_object *type;         /* of an INSTANCE or NAMED, the metaclass of a CLASS; otherwise NULL */
     cq_object *owner;        /* of a FUNCTION: the class whose body defines it; NULL: none */
     CQ_VEC(cq_object *) mro; /* of a CLASS, itself first */
-    const char *native_base; /* of a CLASS: "dict", the builtin type that it extends; NULL: none */
+    const char *native_base; /* of a CLASS: "dict", the builtin type that it extends; or NULL */
     cq_val      defaults;    /* of a FUNCTION: a tuple with the values of parameters */
-    cq_frame   *globals;     /* of a MODULE, once it was run */
-    struct cq_source_file *file; /* of a MODULE: where its text is; NULL: it was not found */
-    cq_object             *previous, *next; /* instances, for the end of the program */
-    cq_object            **instances;       /* the list that it is in; NULL: none */
-    bool                   is_resolving;    /* of a LAZY */
+    cq_frame   *globals;     /* of a MODULE, after it was executed */
+    struct cq_source_file *file; /* of a MODULE: its source file; NULL: not found */
+    cq_object  *previous, *next; /* list of instances, to free them when the program ends */
+    cq_object **instances;       /* the list that contains it, or NULL */
+    bool        is_resolving;    /* of a LAZY */
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
@@ -143,7 +144,7 @@ cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq
 /* The value of an OPTIONAL, anything else unchanged: a value that a program uses is not None. */
 cq_val cq_val_unwrap(cq_val v);
 
-/* "Tensor", "List[int]", "Net": how messages call the type of a value. */
+/* "Tensor", "List[int]", "Net": the type of a value for messages. */
 const char *cq_eval_type_name(cq_val v);
 
 /* ---- the program: where names lead ---- */
@@ -155,27 +156,30 @@ struct cq_program {
     CQ_VEC(cq_unit *) all_units;
     cq_map     classes;  /* qualified name -> cq_object (CLASS), one each */
     cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def: one each */
-    cq_ptr_map globals;  /* interned name -> of those, one that is there without an import */
+    cq_ptr_map globals;  /* interned name -> an object of named that needs no import */
     cq_unit   *main;     /* of source text; NULL for archives */
     void      *archive;  /* of an archive; provides code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
-    cq_val      constants; /* the tuple CONSTANTS refers to */
-    int         version;   /* of the archive, which decides about old operators; newest otherwise */
+    cq_val constants; /* the tuple CONSTANTS refers to */
+    int    version;   /* of the archive: selects the meaning of old operators; otherwise the
+                       * newest */
     size_t      n_definitions;    /* sources that define operators (foreign.c) */
     cq_map      used_definitions; /* their functions that were called, by name */
-    const char *undefined_op;     /* the first operator that was called without any; NULL: none */
-    bool        has_warned_of_definitions;
-    int64_t     file_bytes;    /* of the file that it is from */
-    uint64_t    n_steps;       /* of all calls that are over */
-    uint64_t    max_steps;     /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
-    bool        has_max_steps; /* the user did */
-    int64_t     max_bytes;     /* of the heap, where weights of an archive are not; 0: by default */
-    uint64_t    available;     /* when the program was made */
-    uint64_t    expected_bytes; /* of weights that are loaded into the model */
-    int64_t     loaded_bytes;   /* of those, the bytes of the archive's values */
-    bool        reads_mode;     /* the program has read the training mode of a module */
-    bool        needs_tape;     /* it calls torch.autograd.grad */
-    bool        whole_range;    /* as qnnpack has it (cq_ctx) */
+    const char *undefined_op;     /* the first operator that was called without a definition, or
+                                   * NULL */
+    bool     has_warned_of_definitions;
+    int64_t  file_bytes;     /* size of the program's file */
+    uint64_t n_steps;        /* steps of all finished calls */
+    uint64_t max_steps;      /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
+    bool     has_max_steps;  /* the user did */
+    int64_t  max_bytes;      /* of the heap, which does not contain the weights of an archive; 0:
+                              * default */
+    uint64_t available;      /* available memory when the program was created */
+    uint64_t expected_bytes; /* bytes of weights that will be loaded into the model */
+    int64_t  loaded_bytes;   /* bytes of the archive's values, which are part of the limit */
+    bool     reads_mode;     /* the program has read the training mode of a module */
+    bool     needs_tape;     /* it calls torch.autograd.grad */
+    bool     whole_range;    /* quantize to 8 bits, like qnnpack (cq_ctx) */
 
     struct cq_python *python; /* modules and classes of Python source; NULL: TorchScript */
 };
@@ -191,8 +195,8 @@ cq_status cq_program_add_definitions(cq_program *p, const char *file, const char
 /* foreign.c: warns once of functions among the definitions that were never called. */
 void cq_program_check_definitions(cq_program *p);
 
-/* functional.c: the text of a unit that PyTorch has in Python, by its name; *found is false for any
- * other. The arena owns text that is not embedded. */
+/* functional.c: the text of a unit that PyTorch implements in Python, by its name; *found is false
+ * for other units. The arena owns text that is not embedded. */
 #define CQ_FUNCTIONAL "torch.nn.functional"
 #define CQ_TORCH      "torch"
 #define CQ_MATRICES   "<matrices>" /* of calque, for matrices.c */
@@ -202,12 +206,12 @@ cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, con
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 
-const char *cq_name(cq_program *p, const char *text); /* interned; "" without memory */
+const char *cq_name(cq_program *p, const char *text); /* interned; "" if memory runs out */
 
 /* ---- frames: the variables of one call ---- */
 
 struct cq_frame {
-    size_t      refs;  /* of the call, and of functions that were defined in it */
+    size_t      refs;  /* the call, and functions that were defined in it */
     cq_frame   *outer; /* of a nested function: where it was defined; retained */
     cq_unit    *unit;
     cq_ast_def *def;
@@ -216,7 +220,7 @@ struct cq_frame {
 
     /* Fields of Python source. */
     cq_object *owner;   /* the class whose method is called */
-    cq_ptr_map foreign; /* name -> the frame that it is declared to be in: global, nonlocal */
+    cq_ptr_map foreign; /* name -> the frame of a variable that is declared global or nonlocal */
     cq_list   *yielded; /* of a generator */
     bool       is_class, is_comprehension;
 };
@@ -225,7 +229,7 @@ cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of it
 cq_frame *cq_frame_retain(cq_frame *f);                      /* returns f */
 void      cq_frame_release(cq_frame *f);
 
-/* The call is over; and the program is, so that no function will be called any more. */
+/* Ends a call; and ends the program, after which no function is called. */
 void cq_frame_end(cq_eval *ev, cq_frame *f);
 void cq_eval_end_frames(cq_eval *ev);
 
@@ -287,21 +291,21 @@ struct cq_eval {
     cq_dialect  dialect;
     cq_capture *capture; /* NULL: just run */
 
-    const struct cq_script *script; /* that is called from outside; NULL: part of another model */
+    const struct cq_script *script; /* called from outside; NULL: part of a model */
 
     bool      tracing; /* the example decides every branch */
     cq_frame *frame;
-    unsigned  depth, journaling; /* > 0: changes are written down */
+    unsigned  depth, journaling; /* journaling > 0: changes are journaled */
     uint64_t  steps;
-    uint64_t  straight_steps;  /* more of them, for operators outside of loops */
-    unsigned  n_loops;         /* that the evaluator is in; those over modules do not count */
-    int       levels;          /* of nested values that are being iterated over */
-    bool      text_is_open;    /* the text that is made: see cq_text */
+    uint64_t  straight_steps;  /* additional steps for operators outside of loops */
+    unsigned  n_loops;         /* loops being evaluated; those over modules do not count */
+    int       levels;          /* nesting depth of the values being iterated over */
+    bool      text_is_open;    /* the text being built is data-dependent: see cq_text */
     CQ_VEC(cq_val) cycles;     /* containers that hold themselves (cycle.c) */
-    CQ_VEC(cq_frame *) frames; /* of calls that are over, for functions that were defined there */
+    CQ_VEC(cq_frame *) frames; /* frames of finished calls, for functions that were defined there */
     cq_changes journal;
     size_t     explored; /* the journal length at the start of the current exploration */
-    cq_ptr_map noted;    /* list or dict -> where it was last written down in the journal, + 1 */
+    cq_ptr_map noted;    /* list or dict -> index of its last entry in the journal, + 1 */
     cq_port   *port;     /* of the call from outside */
 
     /* CQ_DIALECT_EXPORTED: the results of the current operator, if the table lacks it: writes fakes
@@ -313,15 +317,15 @@ struct cq_eval {
     cq_location guess_place;
     cq_ptr_map  memories; /* of sequences (share.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
-    cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which keep them */
-    struct cq_carry *carry;       /* of the innermost loop that is explored */
+    cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which retains them */
+    struct cq_carry *carry;       /* the innermost loop that is explored */
     struct cq_guard *guard;       /* the values of modules before the call; NULL: not recorded */
 
     /* Fields of Python source: the exception that is being raised, or the class of the exception
      * for a failure in C; and the enclosing try statements. */
     cq_val      raised; /* retained */
     const char *raised_class;
-    cq_val      handled; /* the exception of the except clause that is run; retained */
+    cq_val      handled; /* the exception of the current except clause; retained */
     unsigned    n_tries;
 };
 
@@ -333,7 +337,7 @@ cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, s
 cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, size_t n,
                            cq_val *out);
 
-/* The same of arguments that are listed: CQ_CALL(ev, &sum, "aten::add", a, INT(1)). */
+/* The same with listed arguments: CQ_CALL(ev, &sum, "aten::add", a, INT(1)). */
 #define CQ_CALL_BY(call, ev, out, name, ...)                                                       \
     call((ev), (name), (cq_val[]){ __VA_ARGS__ },                                                  \
          sizeof((cq_val[]){ __VA_ARGS__ }) / sizeof(cq_val), (out))
@@ -346,7 +350,7 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b);
 
-/* A function of Python source, whose defaults are evaluated now. */
+/* A function of Python source; its defaults are evaluated now. */
 cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out);
 cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
 
@@ -391,8 +395,8 @@ cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 /* Whether the container of the slot was made on the path and is not reachable otherwise. */
 bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place);
 
-/* References to a list or dict that are not those of the program: of the journal, of loops in
- * progress. */
+/* References to a list or dict that do not belong to the program: those of the journal and of loops
+ * in progress. */
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
 
 /* Whether a list or dict is reachable only through the path and the slot. */
@@ -424,7 +428,7 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_val condition); /* a 
 cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_val condition, cq_val *out);
 cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s);
 cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s);
-/* A for over something of unknown length, or a while (over is None). */
+/* A for over a value of data-dependent length, or a while (over is None). */
 cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over);
 
 /* display.c: [a, *b], {k: v}, f"{x}", comprehensions. */
@@ -448,7 +452,7 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
 bool      cq_eval_real_constant(const char *name, cq_val *out); /* inf, nan, pi, … */
 cq_status cq_eval_set_attribute(cq_eval *ev, cq_val object, const char *name, cq_val v);
 
-/* types.c: isinstance, and what an annotation converts. */
+/* types.c: isinstance, and conversions by annotations. */
 cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bool *out);
 /* The declared type of an item of a list, tuple (its i-th) or dict; NULL: unknown. */
 const cq_ast_expr *cq_type_of_item(const cq_ast_expr *type, size_t i);
@@ -456,16 +460,16 @@ bool               cq_type_is_optional_tensor(const cq_ast_expr *type); /* may b
 bool               cq_type_is_dict(const cq_ast_expr *type);            /* may be NULL */
 
 cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
-/* An argument of the declared type from one that came from outside: the same in lists and dicts. */
+/* Converts an argument from outside to its declared type, also in lists and dicts. */
 cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 
-/* An object of the context's that a name leads to. */
+/* An object for a name, owned by the context. */
 cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out);
 
 /* An instance of a class, without attributes. */
 cq_status cq_eval_new_instance(cq_eval *ev, const cq_object *cls, cq_val *out);
 
-/* Before a list or dict is changed: that is written down while a branch or loop is explored. */
+/* Called before a list or dict changes: journals the change during speculative evaluation. */
 cq_status cq_eval_will_change(cq_eval *ev, cq_val container);
 
 /* The items that a for statement iterates over, if their number is known; and those of a value that
@@ -490,8 +494,8 @@ void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx);
 /* A separate context that is charged to ev. */
 cq_status cq_eval_new_context(cq_eval *ev);
 
-/* Enters a recursion over the items of v. It counts steps too: a tuple that contains the same tuple
- * twice, nested sixty times, is small, but iterating over it never ends. */
+/* Enters a recursion over the items of v, and counts steps: a tuple that contains the same tuple
+ * twice, nested sixty times, is small, but iterating over it would never end. */
 cq_status cq_eval_down(cq_eval *ev, cq_val v);
 
 static inline void cq_eval_up(cq_eval *ev)
@@ -532,10 +536,10 @@ cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, c
                         size_t n);
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
 
-/* The context owns v from now on, as the caller did. */
+/* Transfers v from the caller to the context. */
 cq_status cq_eval_own(cq_eval *ev, cq_val v, cq_val *out);
 
-/* A new list or tuple of the context's, of items that it retains; and a dict. */
+/* A new list or tuple, owned by the context, that retains its items; and a dict. */
 cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out);
 cq_status cq_eval_new_dict(cq_eval *ev, cq_val *out);
 

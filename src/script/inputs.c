@@ -15,8 +15,8 @@ static size_t argument_of(const cq_visit_slot *place)
     return place->index;
 }
 
-/* The name of an input: its parameter, and its path inside of it: x, pair_0, options_scale. A name
- * of a weight is not used. */
+/* The name of an input: its parameter, and its path inside of it: x, pair_0, options_scale. Names
+ * of weights are not used. */
 static void name_input(const cq_arguments *a, const cq_visit_slot *place, cq_str *name)
 {
     const char *first =
@@ -81,7 +81,7 @@ CQ_API cq_status cq_args_each_name(const cq_args *args, const char *const *param
 
 /* ---- lists that are one input ---- */
 
-/* The type of the items of a list that can be a sequence; else its kind is NONE. */
+/* The item type of a list that can be a sequence; otherwise its kind is NONE. */
 static cq_item_type sequence_item(const cq_list *list)
 {
     cq_item_type item = { 0 }, one;
@@ -115,7 +115,7 @@ static cq_item_type list_of_leaf(const cq_visit *w)
     return sequence_item(place->whole.u.list);
 }
 
-/* An item of such a list. Its first one makes the input, which is as long as the example. */
+/* An item of such a list. The first item creates the input, whose length is that of the example. */
 static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
 {
     const cq_arguments *a    = w->user;
@@ -212,7 +212,7 @@ static cq_tensor *take_input(cq_visit *w, cq_tensor *example)
     return t;
 }
 
-/* A number of the graph for one among the arguments. */
+/* A number of the graph for a number among the arguments. */
 static cq_status number_input(cq_visit *w, cq_val v, cq_val *out)
 {
     cq_eval   *ev = w->owner;
@@ -252,7 +252,7 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
     const cq_arguments *a  = w->user;
     cq_eval            *ev = w->owner;
 
-    *out = v; /* texts and None steer the program */
+    *out = v; /* texts and None are constants of the program */
     if (cq_args_constant_of(v)) {
         *out = cq_val_retain(*cq_args_constant_of(v));
         return CQ_OK;

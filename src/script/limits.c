@@ -17,7 +17,7 @@ static cq_status spend(cq_eval *ev, uint64_t steps)
         ev->steps += steps;
         return cq_check_cancelled();
     }
-    ev->steps          = most; /* a caller that continues gets no further */
+    ev->steps          = most; /* a caller that continues fails again at once */
     ev->straight_steps = 0;
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
                    ev->n_loops ? "does a loop of the program never end? --max-steps allows for more"

@@ -18,9 +18,9 @@ enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
 typedef struct loading {
     cq_script *script;
     cq_eval   *ev;    /* for __setstate__ */
-    cq_visit   visit; /* what is shared stays shared */
-    cq_ptr_map made;  /* cq_instance -> cq_object, likewise */
-    cq_list   *all;   /* of those, for one may be let go of and then met again */
+    cq_visit   visit; /* shared containers stay shared */
+    cq_ptr_map made;  /* cq_instance -> cq_object: shared objects stay shared */
+    cq_list   *all;   /* keeps them alive: one may be released and then referenced again */
     int        depth; /* of objects */
 } loading;
 
@@ -29,7 +29,7 @@ static cq_python_location origin(void *owner, const void *notes, uint32_t offset
     return cq_torchscript_origin(owner, notes, offset);
 }
 
-/* The archive finds a file by a class or function in it, so any last name will do. */
+/* The archive finds a file by any class or function in it, so the last name is arbitrary. */
 static cq_status load_code(cq_program *p, const char *qualifier, cq_source *out)
 {
     const cq_code *code;
@@ -262,7 +262,7 @@ static cq_status convert_all(loading *l, cq_torchscript *t)
     return CQ_OK;
 }
 
-/* The inputs of forward, if they are plain tensors; anything else needs an args.json. */
+/* The inputs of forward, if they are plain tensors; other inputs need an args.json. */
 static cq_val traced_inputs(const cq_torchscript *t)
 {
     const cq_dict *by_method =
@@ -308,7 +308,7 @@ static cq_status load_archive(cq_script *s, cq_storage *bytes, const char *path)
     return status;
 }
 
-/* Text that could be a program: no control characters in its beginning. No archive begins so. */
+/* Whether the beginning has no control characters, as no archive does. */
 static bool looks_like_text(const cq_storage *bytes)
 {
     const unsigned char *p    = bytes->data;
@@ -320,8 +320,8 @@ static bool looks_like_text(const cq_storage *bytes)
     return text;
 }
 
-/* A line that begins with import or from, wherever it is: TorchScript has none, and Python that
- * uses torch has one. */
+/* Whether a line begins with import or from: TorchScript has no imports, and Python that uses torch
+ * has at least one. */
 static bool imports_something(const char *text)
 {
     for (const char *line = text; line; line = strchr(line, '\n')) {

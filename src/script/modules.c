@@ -1,4 +1,5 @@
-/* The modules of an archive as a tree: their weights by path, who has a gradient, and modes. */
+/* The modules of an archive as a tree: weights by path, parameters with gradients, and training
+ * modes. */
 #include "script/python/python.h"
 #include "script/script.h"
 
@@ -177,7 +178,7 @@ struct cq_script_modes {
     bool training;
     CQ_VEC(struct {
         cq_val *where;  /* the attribute of a module; NULL: of one of Python source */
-        cq_val  module; /* whose dict may have been filled again; retained */
+        cq_val  module; /* the module, retained, because its dict may have been refilled */
         bool    was;
     })
     modes;

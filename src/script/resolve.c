@@ -31,7 +31,7 @@ cq_status cq_fncall_set_args(cq_fncall *c, const cq_val *args, size_t n)
     return CQ_OK;
 }
 
-/* Puts the value that a method is of in front of the arguments. */
+/* Makes the object of a method its first argument. */
 static cq_status prepend(cq_fncall *c, cq_val self)
 {
     cq_val list;
@@ -175,7 +175,7 @@ static cq_status resolve_native(cq_fncall *c)
     return t ? t->native(c->ev, t->native_user, c->args, c->n, &c->result) : cq_fncall_decline(c);
 }
 
-/* All that is left is known by its name. torch.random is both a namespace and an operator. */
+/* The remaining callees are known by name. torch.random is both a namespace and an operator. */
 static cq_status resolve_name(cq_fncall *c)
 {
     const cq_object *t = cq_object_of(c->callee);
@@ -216,16 +216,16 @@ static cq_status (*const resolvers[])(cq_fncall *c) = {
     [FORK]     = resolve_fork,        /* the forked function is called */
     [INSTANCE] = resolve_instance,    /* its method is called */
     [FUNCTION] = cq_resolve_function, /* of the program, maybe bound to an object */
-    [NATIVE]   = resolve_native,      /* of the evaluator's user */
+    [NATIVE]   = resolve_native,      /* a function in C */
     [CLASS]    = cq_resolve_class,    /* of the program: a new object */
-    [NAME]     = resolve_name,        /* from here on a call is one of a name */
+    [NAME]     = resolve_name,        /* from here on calls are resolved by name */
     [BUILTIN]  = cq_resolve_builtin,  /* of Python, or on numbers, lists, dicts and texts */
     [UPGRADE]  = cq_resolve_upgrade,  /* with its meaning when the file was written */
-    [OPERANDS] = cq_resolve_operands, /* from here on a call is one of an operator */
+    [OPERANDS] = cq_resolve_operands, /* from here on calls are operators */
     [DEFINED]  = cq_resolve_defined,  /* by the user (--define) */
     [MATRICES] = cq_resolve_matrices, /* of a dynamic size */
     [OPERATOR] = cq_resolve_operator, /* of the table (src/aten) */
-    [FOREIGN]  = cq_resolve_foreign,  /* of an extension, or one that calque lacks */
+    [FOREIGN]  = cq_resolve_foreign,  /* an extension's operator, or an unsupported one */
 };
 
 static cq_status resolve(cq_fncall *c, size_t first)

@@ -4,7 +4,7 @@
 
 #include "aten/core/observe.h"
 
-/* Lists and tuples inside of each other that are looked into. */
+/* Depth up to which lists and tuples are searched for tensors. */
 enum { NESTING = CQ_EVAL_MAX_LEVELS };
 
 typedef CQ_VEC(cq_tensor *) tensors;

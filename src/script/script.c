@@ -1,4 +1,4 @@
-/* Calling programs: for real, or into a graph. */
+/* Calls programs: computes results, or records a graph. */
 #include "script/script.h"
 #include "aten/core/work.h"
 #include "base/steps.h"
@@ -142,9 +142,9 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     return cq_program_find(s->program, method, out);
 }
 
-/* Whether keywords are meant as one argument, a dict: the one parameter that is left is declared as
- * a Dict, and no parameter has a name among them. PyTorch's exporter, too, is given dicts and named
- * arguments alike. */
+/* Whether keyword arguments are meant as a single dict argument: the only remaining parameter is
+ * declared as a Dict, and no parameter has the name of a keyword. PyTorch's exporter also accepts
+ * both in the same form. */
 static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 {
     cq_object  *t   = cq_object_as(fn, CQ_OBJECT_FUNCTION);
@@ -556,7 +556,7 @@ typedef struct outside_call {
     const char      *method;
     const cq_args   *args;
     cq_port         *port;
-    cq_script_state *state; /* NULL: none is looked for */
+    cq_script_state *state; /* NULL: changes of state are not recorded */
 } outside_call;
 
 static cq_status call_with_state(const outside_call *c, cq_guard *guard)

@@ -18,13 +18,13 @@ struct cq_args {
 struct cq_script {
     cq_program *program;
     cq_val      root;    /* the module of an archive, or that was made of source text; or None */
-    char       *entry;   /* of cq_script_make, by which the root was made; NULL: none */
+    char       *entry;   /* the entry expression of cq_script_make that made the root, or NULL */
     cq_val      traced;  /* the tuple or list of tensors that forward was traced with, or None */
     void       *archive; /* keeps the file open */
     void (*close)(void *archive);
     struct cq_pickled      *pickled; /* a file of torch.save with a module; NULL: none */
-    struct cq_script_state *state;   /* that the last export found (state.h); NULL: none yet */
-    double fit_seconds;              /* that looking for inputs of its methods has taken (fit.c) */
+    struct cq_script_state *state;   /* found by the last export (state.h), or NULL */
+    double fit_seconds;              /* time spent searching for inputs of its methods (fit.c) */
 };
 
 /* A tensor or number among the arguments as an input of a graph, to be released by the caller; NULL
@@ -42,7 +42,7 @@ const cq_val *cq_args_constant_of(cq_val v);
 size_t cq_script_param_slot(cq_script *script, const char *method, const char *name,
                             size_t *n_needed);
 
-/* The type that a parameter is declared with; NULL: none. */
+/* The declared type of a parameter, or NULL. */
 const cq_ast_expr *cq_script_param_type(cq_script *script, const char *method, size_t i);
 
 const char *cq_script_param_name(cq_script *script, const char *method, size_t i); /* or NULL */

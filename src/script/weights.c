@@ -30,7 +30,7 @@ done:
 
 /* Models that ask whether PyTorch has scaled_dot_product_attention register the causal mask as a
  * buffer if it has not: a state dict of PyTorch 1 has that buffer. Makes such a model again, as
- * PyTorch 1 would; if that does not fit either, the first error is right. */
+ * PyTorch 1 would; if that does not match either, the first error is reported. */
 static cq_status load_older(cq_script *script, cq_weights *weights, uint32_t flags,
                             cq_status failure)
 {

@@ -1,4 +1,4 @@
-/* One call of a model, into a graph or for its numbers, whatever the model is made of. */
+/* One call of a model of any kind: captured as a graph, or run. */
 #include "export/front/front_end.h"
 
 #include "base/sized.h"
@@ -81,7 +81,7 @@ static cq_status input_axes(cq_graph *g, const cq_export_options *o, const char 
     return CQ_OK;
 }
 
-/* Whether the user or an earlier input has the name. */
+/* Whether the user or an earlier input already uses the name. */
 static bool is_taken(const cq_front_call *p, const char *name)
 {
     const cq_export_options *o   = p->options;
@@ -169,7 +169,7 @@ static cq_status give_extra(cq_port *port, const char *name, cq_tensor *t)
     return g ? cq_vec_push(&g->named_outputs, cq_ir_text(g, name)) : CQ_OK;
 }
 
-/* The name that the user has for an axis; NULL: none. */
+/* The user's name for an axis, or NULL. */
 static const char *axis_name(cq_port *port, const char *input, size_t rank, size_t axis)
 {
     const cq_export_options *o = call_of(port)->options;
@@ -316,7 +316,7 @@ static cq_status run(const cq_front_end *f, void *self, cq_front_call *call, siz
     return status;
 }
 
-/* In the mode that the model is in. */
+/* Runs the model in its current training mode. */
 static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
                             cq_tensor **outputs, size_t max, size_t *n_outputs)
 {
@@ -365,7 +365,7 @@ cq_status cq_front_end_run(const cq_front_end *f, void *self, const cq_run_optio
 
 /* ---- exporting ---- */
 
-/* A capture with all of the state that it finds. */
+/* Repeats the capture until it finds no new state. */
 static cq_status capture_settled(cq_graph **out, const cq_front_end *f, void *self,
                                  const cq_export_options *o)
 {

@@ -35,17 +35,17 @@ typedef struct cq_front_end {
     cq_status (*call)(void *self, cq_front_call *call);
 
     int32_t opset; /* the default */
-    /* After a capture: whether it is to be made again, since it found more state that is to be
-     * inputs and outputs; else warns of state that is not. NULL: a call changes nothing. */
+    /* After a capture: whether it must be repeated because it found new state that becomes inputs
+     * and outputs. Otherwise it warns about state that does not. NULL: a call has no state. */
     bool (*must_repeat)(void *self);
 } cq_front_end;
 
-/* Captures a call and exports the graph. name: of the graph, if the options have none. */
+/* Captures a call and exports the graph. name is the name of the graph if the options have none. */
 cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *front_end, void *self,
                               const char *name, const cq_export_options *options);
 
-/* Runs a call. The outputs that marks name come after the others; *n_outputs is how many there are,
- * those beyond max are left out. NULL options: the defaults. */
+/* Runs a call. Outputs named by marks follow the others; *n_outputs is the number of all outputs,
+ * those beyond max are dropped. options may be NULL. */
 cq_status cq_front_end_run(const cq_front_end *front_end, void *self, const cq_run_options *options,
                            cq_tensor **outputs, size_t max, size_t *n_outputs);
 

@@ -86,7 +86,7 @@ CQ_API cq_status cq_module_export_nested(cq_onnx_model **out, cq_module *module,
                                options);
 }
 
-/* The tensors as a tuple, whose items the caller frees; NULL items: no memory. */
+/* The tensors as a tuple, whose items the caller frees; items is NULL if memory runs out. */
 static cq_nest tuple_of(cq_tensor *const *tensors, size_t n)
 {
     cq_nest *items = cq_alloc_array(n ? n : 1, sizeof *items);

@@ -39,7 +39,7 @@ static cq_type type_of(cq_graph *g, const cq_itype *t)
     return cq_ir_tensor_type(g, unknown.dtype, t->rank, sizes);
 }
 
-/* Integers whose values follow from shapes; NULL: not all of them do. */
+/* Integers that follow from shapes; NULL if some of them do not. */
 static cq_status data_of(cq_tensor **out, cq_graph *g, const cq_ivalue *v)
 {
     const cq_dtype dtype = cq_dtype_from_onnx(v->type.elem);
@@ -389,8 +389,8 @@ static cq_status read_node(cq_onnx_source *s, cq_block *b, cq_onnx_node *message
     return g->status;
 }
 
-/* An input with a default is an input: a caller may give another value. Before IR version 4 every
- * initializer had to be an input as well, and is a constant. */
+/* An input with a default stays an input, because a caller may give another value. Before IR
+ * version 4 every initializer had to be an input as well; there it is a constant. */
 static cq_status read_inputs(cq_onnx_source *s, cq_block *b, const cq_onnx_graph *graph, names *n,
                              cq_map *defaults)
 {

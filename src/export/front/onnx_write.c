@@ -13,7 +13,7 @@ typedef struct writer {
     cq_onnx_source *s;
     cq_graph       *g;
     cq_onnx_model  *m;
-    cq_map          names; /* value names in sight: name -> the value */
+    cq_map          names; /* visible value names: name -> value */
     size_t          n_made;
 } writer;
 
@@ -58,7 +58,7 @@ static cq_status name_results(writer *w)
     return status;
 }
 
-/* A result of an inner block must come from the block. */
+/* A result of an inner block must be computed in the block. */
 static cq_status own_results(cq_node *n, void *user)
 {
     writer *w = user;
@@ -91,7 +91,7 @@ static cq_status claim(writer *w, cq_value *v, const char *base)
     const char *name = v->name ? v->name : NULL;
 
     if (name && !*name && !v->n_uses)
-        return CQ_OK; /* an output that is left out */
+        return CQ_OK; /* an omitted output */
     if (!name || !*name)
         name = base;
     for (size_t k = 0; cq_map_get(&w->names, name) && cq_map_get(&w->names, name) != v; k++) {
@@ -133,7 +133,7 @@ static void release(writer *w, const cq_value *v)
         (void)cq_map_set(&w->names, v->name, NULL);
 }
 
-/* Names of a block are in sight in the blocks inside of it, and nowhere else. */
+/* Names of a block are visible in the block and in its inner blocks only. */
 static cq_status name_block(writer *w, cq_block *b)
 {
     for (size_t i = 0; i < b->params.n; i++)
@@ -153,7 +153,7 @@ static cq_status name_block(writer *w, cq_block *b)
     return CQ_OK;
 }
 
-/* Inputs and results first: nothing may take their names. */
+/* Names inputs and results first, so that no other value takes their names. */
 static cq_status name_all(writer *w)
 {
     cq_block *top = w->g->top;
@@ -388,7 +388,7 @@ static cq_status write_constant(writer *w, const cq_value *v)
     return w->m->status;
 }
 
-/* Defaults of inputs stay with their inputs. */
+/* Defaults of inputs are kept. */
 static cq_status write_initializers(writer *w)
 {
     cq_onnx_graph            *graph    = w->m->graph;
@@ -448,7 +448,7 @@ static cq_status write_initializers(writer *w)
     return status == CQ_OK ? w->m->status : status;
 }
 
-/* Passes may have made nodes of com.microsoft. */
+/* Imports com.microsoft if passes have created nodes of it. */
 static cq_status import_domain(cq_node *n, void *user)
 {
     writer *w = user;

@@ -19,7 +19,7 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_pt2_each_weight(((pt2_call *)self)->model, fn, user);
 }
 
-/* Outputs are called as the program has it, unless the user has names for them. */
+/* Outputs have the names of the program, unless the user gives others. */
 static cq_status name_outputs(const cq_pt2 *model, cq_graph *g)
 {
     for (size_t i = 0; i < g->top->returns.n && cq_pt2_output_name(model, i); i++)

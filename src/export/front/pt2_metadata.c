@@ -15,7 +15,7 @@
 
 /* ---- ranges ---- */
 
-/* PyTorch writes numbers that no size has for none. */
+/* PyTorch writes extreme numbers for a missing limit. */
 static void add_range(cq_onnx_model *onnx, const cq_pt2_shown *shown, const cq_pt2_range *range)
 {
     char key[80], value[64];

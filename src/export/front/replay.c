@@ -1,5 +1,5 @@
 /* Runs the source again, operator by operator, and passes both results to the caller for each
- * corresponding value of the model. This is how a wrong node is found. */
+ * corresponding value of the model. It is used to find the first wrong node. */
 #include "export/exporter.h"
 
 typedef struct replay {

@@ -35,7 +35,7 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_script_each_tensor(((script_call *)self)->script, fn, user);
 }
 
-/* The first capture of an export searches the state again. */
+/* The first capture of an export discards the state of earlier ones. */
 static cq_status begin_capture(script_call *s, const cq_export_options *options)
 {
     if (s->n_captures++)

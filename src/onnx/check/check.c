@@ -24,7 +24,7 @@ static int64_t version_in(const cq_onnx_check *c, const cq_map *opsets, const ch
 
     if (opset)
         return opset->version;
-    /* Before IR version 3 there was one opset, and it was not named. */
+    /* Before IR version 3 there was only one opset, without an import. */
     return c->m->ir_version < 3 && (!domain || !*domain) ? 1 : CQ_ONNX_NOT_IMPORTED;
 }
 
@@ -33,7 +33,7 @@ int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain)
     return version_in(c, c->opsets, domain);
 }
 
-/* Domain to opset. Of several the last counts or, with keep, an earlier entry. */
+/* Maps domains to opsets. For duplicates the last one is used or, with keep, the existing entry. */
 static void add_opsets(cq_onnx_check *c, cq_map *map, const cq_onnx_opsets *opsets, bool keep)
 {
     for (uint32_t i = 0; i < opsets->n && c->status == CQ_OK; i++) {
@@ -44,7 +44,7 @@ static void add_opsets(cq_onnx_check *c, cq_map *map, const cq_onnx_opsets *opse
     }
 }
 
-/* onnx 1.12 has schemas of this domain, but does not look for those it has not. */
+/* onnx 1.12 has schemas for this domain, but does not report operators without a schema. */
 static bool is_watched(const char *domain)
 {
     return !domain || strcmp(domain, "ai.onnx.preview.training") != 0;
@@ -62,7 +62,7 @@ static bool warn_of_fault(void *user, const char *what)
     return true;
 }
 
-/* All that an operator's schema has against a node. */
+/* Reports all violations of an operator's schema by a node. */
 static void check_schema(cq_onnx_check *c, const cq_onnx_node *node, int64_t version)
 {
     const cq_onnx_schema *s;
@@ -116,7 +116,7 @@ static bool scope_has(const cq_onnx_scope *scope, const char *name)
     return false;
 }
 
-/* Adds a name to a set; false if it was there. */
+/* Adds a name to a set; false if it exists already. */
 static bool add_name(cq_onnx_check *c, cq_map *names, const char *name)
 {
     if (cq_map_has(names, name))
@@ -128,7 +128,7 @@ static bool add_name(cq_onnx_check *c, cq_map *names, const char *name)
 
 /* ---- attributes ---- */
 
-/* The value fields that are set, as types; returns how many. */
+/* Collects the types of the value fields that are set; returns their number. */
 static int values_of(const cq_onnx_attribute *a, int32_t *types)
 {
     const struct {
@@ -251,7 +251,7 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
                            ? "domain \"%s\" is not imported; \"ai.onnx\" is"
                            : "domain \"%s\" is not imported",
                        text_of(node->domain));
-        return; /* no version, no schema */
+        return; /* without a version there is no schema */
     }
     for (const cq_onnx_node_rule *rule = node_rules; *rule && *text_of(node->op_type); rule++)
         (*rule)(c, node, version);

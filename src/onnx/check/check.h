@@ -74,13 +74,13 @@ typedef enum cq_onnx_rule {
 #undef RULE_NAME
 } cq_onnx_rule;
 
-enum { CQ_ONNX_MAX_FINDINGS = 1000 }; /* then TOO_MANY, and no more */
+enum { CQ_ONNX_MAX_FINDINGS = 1000 }; /* then TOO_MANY is reported, and nothing more */
 
 typedef struct cq_onnx_location cq_onnx_location;
 struct cq_onnx_location {
     const cq_onnx_location *parent;
     const char             *kind;  /* "node" */
-    const char             *name;  /* its own, may be NULL or "" */
+    const char             *name;  /* the name of the object; may be NULL or "" */
     const char             *extra; /* its operator, may be NULL */
     size_t                  index; /* shown if there is no name */
 };
@@ -97,11 +97,11 @@ typedef struct cq_onnx_check {
     const cq_map        *opsets;      /* domain to cq_onnx_opset: imports of model or function */
     cq_map               all_opsets;  /* of the model, and of functions for domains that the model
                                        * lacks */
-    const cq_onnx_location *place;    /* where the rules are now */
-    int                     n_graphs; /* graphs around this one; 0: the main graph */
+    const cq_onnx_location *place;    /* the current location */
+    int                     n_graphs; /* number of enclosing graphs; 0: the main graph */
     bool                    in_function;
     cq_onnx_findings       *findings;
-    cq_status               status; /* of the checker itself: out of memory */
+    cq_status               status; /* failure of the checker itself: out of memory */
 } cq_onnx_check;
 
 /* Reports a finding at the current location. */
@@ -117,7 +117,7 @@ void cq_onnx_leave(cq_onnx_check *c);
 void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The version of a domain that counts here. */
+/* The version of a domain that applies here. */
 #define CQ_ONNX_NOT_IMPORTED INT64_MIN
 int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain);
 

@@ -20,7 +20,7 @@ static const struct {
     { "uint64_data", offsetof(cq_onnx_tensor, uint64_data) },
 };
 
-/* How many fields hold elements; the last one's name, and how many numbers are in it. */
+/* The number of fields that hold elements; the name of the last one and its number of elements. */
 static int count_fields(const cq_onnx_tensor *tensor, const char **name, uint64_t *numbers)
 {
     int n = 0;
@@ -62,8 +62,8 @@ static void check_external(cq_onnx_check *c, const cq_onnx_tensor *tensor, int n
                        cq_last_error()->message);
 }
 
-/* Types of less than a byte are packed in ways that differ between versions of the spec;
- * how many numbers they take is not checked. */
+/* Versions of the specification pack types of less than a byte differently, so their number of
+ * elements is not checked. */
 static void check_size(cq_onnx_check *c, const cq_onnx_tensor *tensor, const char *field,
                        uint64_t numbers, int64_t numel)
 {

@@ -78,7 +78,7 @@ static void add_place(cq_str *s, const cq_onnx_location *place)
         cq_str_printf(s, " (%s)", place->extra);
 }
 
-/* A line of the listing stays a line, whatever a name holds. */
+/* Escapes line breaks, so that every finding is one line. */
 static const char *in_arena(cq_onnx_check *c, cq_str *s)
 {
     char *copy = cq_arena_strdup(c->findings->arena, cq_str_text(s));
@@ -92,8 +92,8 @@ static const char *in_arena(cq_onnx_check *c, cq_str *s)
     return copy;
 }
 
-/* Rules that onnx.checker 1.12 does not have; later versions have some of them. A model that breaks
- * no other is valid by it, so they are warnings. */
+/* Rules that onnx.checker 1.12 does not have. A model that only violates these is valid for it, so
+ * they are warnings. */
 static bool is_newer(cq_onnx_rule rule)
 {
     switch (rule) {

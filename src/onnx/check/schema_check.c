@@ -119,7 +119,8 @@ static cq_status find_faults(faults *f, const cq_onnx_node *node, int64_t versio
     CQ_TRY(cq_onnx_schema_find(&s, node->domain, op, version));
     if (s)
         check_against(f, s, node);
-    else if (cq_onnx_domain_is_known(node->domain)) /* else it is custom: nothing is known of it */
+    else if (cq_onnx_domain_is_known(node->domain)) /* otherwise it is a custom operator without a
+                                                     * schema */
         fault(f, "operator %s does not exist at version %lld of %s", op, (long long)version,
               node->domain && *node->domain ? node->domain : "ai.onnx");
     return CQ_OK;

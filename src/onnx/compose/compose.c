@@ -10,7 +10,7 @@
 
 /* ---- values ---- */
 
-/* Lives in the model, which holds a reference. */
+/* Stored in the model's arena; the model holds a reference. */
 typedef struct value_box {
     cq_box      box;
     const char *name;
@@ -45,7 +45,7 @@ static cq_val value_named(cq_compose *c, const char *name)
     return typed_value(c, name, 0);
 }
 
-/* The element type, 0 if it is not known. */
+/* The element type, 0 if unknown. */
 static int dtype_of(cq_compose *c, cq_val v)
 {
     const value_box *b = cq_box_of(v, keep_box);
@@ -81,7 +81,7 @@ static const char *add_output(cq_compose *c, cq_onnx_node *node)
     return name;
 }
 
-/* Attributes of Constant other than value are of opset 12. */
+/* Attributes of Constant other than value need opset 12. */
 static const char *tensor(cq_compose *c, cq_dtype dtype, size_t rank, int64_t n, const void *data)
 {
     cq_onnx_node *node = add_node(c, "Constant");
@@ -221,7 +221,7 @@ cq_val cq_compose_constant(cq_compose *c, cq_onnx_tensor *message)
     return typed_value(c, add_output(c, node), message->data_type);
 }
 
-/* CastLike is of opset 15. A float in full precision is rounded to the type of the value. */
+/* CastLike needs opset 15. A double is rounded to the type of the value. */
 static cq_val like(cq_compose *c, cq_val v, cq_val of)
 {
     const int dtype = is_value(v) ? 0 : dtype_of(c, of);
@@ -355,7 +355,7 @@ static cq_status link_target(const void **out, cq_arena *arena, const char *name
     return CQ_OK;
 }
 
-/* torch.int64 is ONNX's number of the type. */
+/* torch.int64 and similar names are ONNX's type numbers. */
 static bool constant(const char *name, cq_val *out)
 {
     static const struct {
@@ -562,7 +562,7 @@ cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why)
                    domain, why);
 }
 
-/* raise NotImplementedError declines the node. Other failures are mistakes of the library. */
+/* raise NotImplementedError declines the node. Other failures are bugs of the library. */
 static void fail(cq_lang *l, cq_status status, const char *message)
 {
     if (message && status == CQ_E_UNSUPPORTED && compose_of(l)->facts)
@@ -626,7 +626,7 @@ static cq_val input_of(cq_compose *c, const cq_onnx_node *node, const cq_onnx_sc
     return list;
 }
 
-/* False: the node has no such parameter. */
+/* False if the node has no such parameter. */
 static bool find_parameter(cq_val *out, cq_compose *c, const cq_onnx_node *node,
                            const cq_onnx_schema *schema, const char *name)
 {
@@ -706,7 +706,7 @@ cq_status cq_compose_check_library(void)
     return CQ_OK;
 }
 
-/* Filled on first use; if memory was short, the next call tries again. */
+/* Filled on first use; after a failed allocation the next call tries again. */
 static struct {
     cq_mutex lock;
     bool     is_ready;

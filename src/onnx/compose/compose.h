@@ -38,21 +38,22 @@ struct cq_compose_facts {
     int (*dtype)(const cq_compose_facts *f, const char *value);                  /* 0: unknown */
     /* A constant, which the caller releases; NULL: the value is computed. */
     cq_tensor *(*constant)(const cq_compose_facts *f, const char *value);
-    bool (*is_taken)(const cq_compose_facts *f, const char *name); /* by a value of the model */
+    bool (*is_taken)(const cq_compose_facts *f, const char *name); /* whether a value of the model
+                                                                    * has that name */
 };
 
 typedef struct cq_compose {
     cq_lang             lang;
     cq_onnx_model      *m;    /* owns the result; its status is that of the evaluation */
-    cq_onnx_function   *body; /* where nodes go, unless a graph is open */
+    cq_onnx_function   *body; /* receives the nodes, unless a graph is open */
     cq_onnx_graph      *graph;
     const char         *prefix; /* of the names of values */
-    const cq_onnx_node *node;   /* that a function is called for */
+    const cq_onnx_node *node;   /* the node that the function is called for */
     unsigned            n_names;
     int64_t             opset;
     CQ_VEC(cq_val) owned;
 
-    const cq_compose_facts *facts;    /* NULL: nothing is known */
+    const cq_compose_facts *facts;    /* NULL: no facts are known */
     char                    why[200]; /* with facts: why the node is declined */
 } cq_compose;
 
@@ -83,7 +84,7 @@ cq_status cq_compose_drop_unused(cq_onnx_function *body);
  * adapter, whose text is "text version" here; *out is NULL if there is none. */
 cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *text);
 
-/* Whether the functions of a file are run here. */
+/* Whether this host runs the functions of a file. */
 bool cq_compose_runs(const cq_lib_file *file);
 /* Links every function of these files, for tests. */
 cq_status cq_compose_check_library(void);
@@ -93,7 +94,7 @@ cq_status cq_compose_check_library(void);
 /* The argument of a function for an attribute of its node. */
 cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
                             const cq_onnx_schema_attribute *known);
-/* Gives a node that was made an attribute, of the type that its schema has. */
+/* Adds an attribute to an emitted node, with the type from its schema. */
 void cq_compose_set_attribute(cq_compose *c, cq_onnx_node *made, const cq_onnx_schema *schema,
                               const char *name, cq_val v);
 

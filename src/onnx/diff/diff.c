@@ -1,4 +1,4 @@
-/* Two models, node by node. See diff.h. */
+/* Compares two models node by node. See diff.h. */
 #include "onnx/diff/diff.h"
 
 #include "onnx/function_index.h"
@@ -30,8 +30,8 @@ static void report(cq_diff *d, cq_onnx_rule rule, cq_str *why)
 
 /* ---- values ---- */
 
-/* Where a value comes from: "computed by Gemm /fc/Gemm". A node without a name has that of its
- * first result. */
+/* Describes the source of a value: "computed by Gemm /fc/Gemm". A node without a name is named
+ * after its first result. */
 static void describe(cq_str *s, const cq_diff_value *v)
 {
     const cq_onnx_node *node = v ? v->node : NULL;
@@ -108,7 +108,7 @@ static cq_status compare_attribute(cq_diff *d, const cq_onnx_attribute *a,
     return CQ_OK;
 }
 
-/* By name; of several with one name the first counts. */
+/* Maps attributes by name; for duplicates the first one is used. */
 static cq_status index_attributes(cq_map *out, const cq_onnx_node *node)
 {
     for (uint32_t i = 0; i < node->attribute.n; i++) {
@@ -173,7 +173,7 @@ static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_
     if (strcmp(text_of(a->op_type), text_of(b->op_type)) != 0 || strcmp(x, y) != 0) {
         cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_OPERATOR, "is %s%s%s in A and %s%s%s in B", x,
                        *x ? "." : "", text_of(a->op_type), y, *y ? "." : "", text_of(b->op_type));
-        return CQ_OK; /* nothing else would agree */
+        return CQ_OK; /* all other comparisons would differ as well */
     }
     CQ_TRY(compare_attributes(d, a, b, sa, sb));
     for (uint32_t i = 0; i < a->input.n || i < b->input.n; i++)

@@ -13,7 +13,7 @@ struct cq_diff_value {
     enum { CQ_DIFF_INPUT, CQ_DIFF_WEIGHT, CQ_DIFF_RESULT } kind;
     const char           *name;
     const cq_onnx_tensor *tensor; /* of a weight, or the default of an input */
-    const cq_onnx_node   *node;   /* that computes a result */
+    const cq_onnx_node   *node;   /* the node that computes it */
     uint32_t              index;  /* of the input, or the result of its node */
     uint64_t              hash;
     uint64_t              uses; /* hash of its users, in any order */
@@ -28,7 +28,7 @@ struct cq_diff_scope {
     cq_onnx_node *const *nodes;
     uint32_t             n_nodes;
     uint64_t            *hashes; /* of the nodes: computation and inputs */
-    uint64_t            *uses;   /* of the nodes: what takes their results */
+    uint64_t            *uses;   /* hashes of the users of each node */
     uint32_t            *pairs;  /* of the nodes, in the other model; CQ_DIFF_NONE: unmatched */
     cq_diff_value      **inputs;
     uint32_t             n_inputs;
@@ -36,7 +36,8 @@ struct cq_diff_scope {
 
 #define CQ_DIFF_NONE UINT32_MAX
 
-/* Values are in the arena of c->findings' model and are freed with it. Clear what was opened. */
+/* Values are allocated in the arena of c->findings' model and freed with it. Scopes must be
+ * cleared. */
 cq_status cq_diff_open_graph(cq_diff_scope *s, cq_arena *arena, const cq_onnx_graph *graph,
                              const cq_diff_scope *parent);
 cq_status cq_diff_open_function(cq_diff_scope *s, cq_arena *arena, const cq_onnx_function *f);
@@ -52,7 +53,7 @@ typedef struct cq_diff_tolerance {
 } cq_diff_tolerance;
 
 typedef struct cq_diff {
-    cq_onnx_check        c; /* findings, and where we are */
+    cq_onnx_check        c; /* findings, and the current location */
     const cq_onnx_model *a, *b;
     cq_arena            *arena;
     cq_diff_tolerance    tolerance;
@@ -62,10 +63,10 @@ typedef struct cq_diff {
 cq_status cq_diff_tensors(cq_str *why, const cq_diff *d, const cq_onnx_tensor *a,
                           const cq_onnx_tensor *b);
 
-/* The same types, names of axes aside. */
+/* Whether the types are equal, ignoring names of axes. */
 bool cq_diff_same_type(const cq_onnx_type *a, const cq_onnx_type *b);
 
-/* The same attributes, when they are not graphs; why is set if they are not. */
+/* Whether attributes that are not graphs are equal; otherwise why is set. */
 cq_status cq_diff_attributes(cq_str *why, const cq_diff *d, const cq_onnx_attribute *a,
                              const cq_onnx_attribute *b);
 

@@ -1,4 +1,4 @@
-/* Which node of one graph is which node of the other. */
+/* Matches the nodes of two graphs. */
 #include "onnx/diff/diff.h"
 
 #include "base/vec.h"
@@ -10,8 +10,9 @@
 enum {
     LOOK_AHEAD    = 64, /* nodes that may have been inserted or removed at one position */
     WINDOW        = 8,  /* nodes that are compared to decide which it was */
-    SMALL_CONTENT = 64, /* bytes of a weight that count as structure: sizes and axes do */
-    OUTPUT        = 6   /* a use, as hashes begin */
+    SMALL_CONTENT = 64, /* weights up to this number of bytes count as structure, such as sizes and
+                         * axes */
+    OUTPUT = 6          /* a use, as hashes begin */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t more)
@@ -82,7 +83,7 @@ static cq_status hash_graph(uint64_t *out, cq_arena *arena, const cq_onnx_graph 
     return status;
 }
 
-/* The order of attributes means nothing: their hashes are added. */
+/* Attributes are unordered, so their hashes are added. */
 static cq_status hash_node(uint64_t *out, cq_arena *arena, const cq_onnx_node *node,
                            const cq_diff_scope *scope)
 {
@@ -323,7 +324,7 @@ static bool same_operator(const cq_onnx_node *a, const cq_onnx_node *b)
            strcmp(x, y) == 0;
 }
 
-/* The nodes that are left, in order. */
+/* The unmatched nodes, in order. */
 typedef struct rest {
     CQ_VEC(uint32_t) nodes;
 } rest;
@@ -336,7 +337,8 @@ static cq_status find_rest(rest *out, const cq_diff_scope *s)
     return CQ_OK;
 }
 
-/* How far ahead in list the operator of node is; LOOK_AHEAD when it is not near. */
+/* The distance to the next node in list with the same operator; LOOK_AHEAD if there is none
+ * nearby. */
 static size_t distance(const cq_onnx_node *node, const cq_diff_scope *s, const rest *list,
                        size_t from)
 {

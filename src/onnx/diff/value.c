@@ -66,7 +66,7 @@ static void compare_elements(cq_str *why, const cq_tensor *a, const cq_tensor *b
             n_other, n, most, first, cq_tensor_get_f64(a, first), cq_tensor_get_f64(b, first));
 }
 
-/* Types that cq_tensor has not: strings, and numbers of less than a byte. */
+/* Compares types that cq_tensor does not support: strings, and numbers of less than a byte. */
 static bool same_fields(const cq_onnx_tensor *a, const cq_onnx_tensor *b)
 {
     bool same = a->string_data.n == b->string_data.n && a->raw_data.size == b->raw_data.size &&
@@ -141,7 +141,7 @@ static bool same_element(const cq_onnx_element_type *a, const cq_onnx_element_ty
     return a && b && cq_diff_same_type(a->elem_type, b->elem_type);
 }
 
-/* Recursion is as deep as the decoder allows. */
+/* The decoder limits the depth of recursion. */
 bool cq_diff_same_type(const cq_onnx_type *a, const cq_onnx_type *b)
 {
     if (!a || !b)

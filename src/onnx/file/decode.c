@@ -11,7 +11,7 @@
 typedef struct decoder {
     cq_onnx_model *m;
     const uint8_t *begin;
-    size_t         memory; /* the most that m's arena may hold */
+    size_t         memory; /* limit for the bytes of m's arena */
     const char    *where;
 } decoder;
 
@@ -142,7 +142,7 @@ static cq_status read_number(const decoder *d, span *s, int kind, void *to)
     if (cq_onnx_kind_wire(kind) == CQ_ONNX_WIRE_VARINT) {
         CQ_TRY(read_varint(d, s, &value));
         if (kind == CQ_ONNX_KIND_I32) {
-            uint32_t low = (uint32_t)value; /* as protobuf: the rest is sign or nonsense */
+            uint32_t low = (uint32_t)value; /* like protobuf: higher bits are ignored */
 
             memcpy(to, &low, size);
         } else {
@@ -151,7 +151,7 @@ static cq_status read_number(const decoder *d, span *s, int kind, void *to)
         return CQ_OK;
     }
     CQ_TRY(take(d, s, size, &bits));
-    memcpy(to, bits.p, size); /* a little-endian machine */
+    memcpy(to, bits.p, size); /* little-endian machines only */
     return CQ_OK;
 }
 

@@ -1,8 +1,8 @@
 /* Messages to protobuf bytes, driven by the tables of fields.h.
  *
- * One walk serves twice. First it only counts, and notes the length of every message and
- * packed list in the order in which they begin; then it writes, and takes those lengths
- * back in the same order. So no byte is held back and no weight is copied. Fields go out
+ * The same walk runs twice. The first run only counts, and records the length of every message and
+ * packed list in the order in which they begin. The second run writes and reads these lengths in
+ * the same order, so nothing is buffered and no weight is copied. Fields go out
  * by number, unknown ones last: the same model gives the same bytes. */
 #include "onnx/file/wire.h"
 #include "tensor/tensor.h"
@@ -251,8 +251,8 @@ size_t cq_onnx_elements_size(const cq_tensor *t)
     return bits < 8 ? (numel * bits + 7) / 8 : numel * cq_dtype_size(dtype);
 }
 
-/* Elements of a byte each become several in a byte, the first in its low bits; the number that
- * come fills whole bytes, but for the last time. */
+/* Packs elements that take a byte each into several per byte, the first in the low bits. All calls
+ * except the last pass enough elements to fill whole bytes. */
 static size_t pack(char *bytes, size_t n, unsigned bits)
 {
     unsigned per_byte = 8 / bits, mask = (1u << bits) - 1;
@@ -314,7 +314,7 @@ static void turn(char *to, const char *from, size_t rows, size_t columns, const 
         turn_of_size(to, from, rows, columns, m, m->size);
 }
 
-/* Some rows at a time, so that reads are local. False: no memory for that. */
+/* Transposes some rows at a time, so that reads are local. False if memory for that is missing. */
 static bool write_turned(cq_out *out, const turned *m)
 {
     const size_t row  = m->columns * m->size;
@@ -361,8 +361,7 @@ static bool write_packed(cq_out *out, const cq_tensor *t, unsigned bits)
     return piece != NULL;
 }
 
-/* Elements are gathered in a buffer; the axes count like an
- * odometer, whose last digit moves fastest. */
+/* Elements are gathered in a buffer, in row-major order of the axes. */
 void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
 {
     char     buffer[1 << 12];

@@ -125,7 +125,7 @@ static cq_status get_file(cq_mapping **out, cq_onnx_files *files, const char *lo
     return status;
 }
 
-/* A decimal number of an entry; absent is fallback. */
+/* A decimal number of an entry; fallback if it is missing. */
 static cq_status entry_number(size_t *out, const cq_onnx_tensor *tensor, const char *key,
                               size_t fallback)
 {
@@ -210,7 +210,7 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
     return status;
 }
 
-/* Different names may refer to one file: files are counted, not names. */
+/* Counts files, not names: different names may refer to one file. */
 static cq_status count_file(cq_map *counted, const cq_mapping *file, double *bytes)
 {
     char key[64];

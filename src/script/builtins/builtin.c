@@ -30,7 +30,7 @@ enum {
 typedef struct parameter {
     const char *name;
     size_t      len;
-    unsigned    kinds; /* of values that it takes: bits */
+    unsigned    kinds; /* bit set of the value kinds that it accepts */
     bool        is_optional, is_sequence;
 } parameter;
 
@@ -42,12 +42,12 @@ typedef struct entry {
     size_t            name_len, family, n, n_required;
     parameter         parameters[MAX_PARAMETERS];
     bool              takes_more;
-    struct entry     *next; /* of the same name, in the order of the families */
+    struct entry     *next; /* next row of the same name, in the order of the families */
 } entry;
 
 static cq_once_flag once = CQ_ONCE_FLAG_INIT;
 static entry        entries[MAX_ENTRIES];
-static entry       *slots[N_SLOTS]; /* by the hash of the name, the first of each */
+static entry       *slots[N_SLOTS]; /* hash table by name: the first row of each */
 
 static entry **slot_of(const char *name, size_t len)
 {
@@ -151,7 +151,8 @@ static bool has_sequence(const cq_val *args, size_t n)
     return false;
 }
 
-/* A text, or a list of them: its items are all of one type, those of a tuple are not. */
+/* A data-dependent text, or a list or tuple that contains one. All items of a list have one type,
+ * so a list that begins with another type contains no text. */
 static bool is_open_text(cq_val v)
 {
     if (v.kind == CQ_VAL_STR)
@@ -237,7 +238,7 @@ static cq_status call_row(cq_fncall *c, const entry *e)
     return e->row->fn(c);
 }
 
-/* The keyword that gives a parameter; n_kw if none does. */
+/* The index of the keyword argument for a parameter; n_kw if there is none. */
 static size_t keyword_of(const cq_fncall *c, const parameter *p)
 {
     size_t k = 0;
@@ -247,7 +248,7 @@ static size_t keyword_of(const cq_fncall *c, const parameter *p)
     return k;
 }
 
-/* Arguments that were given by the names that the signature has are put in their positions. */
+/* Moves keyword arguments to the positions that the signature gives them. */
 static cq_status call_with_keywords(cq_fncall *c, const entry *e)
 {
     cq_val    args[MAX_PARAMETERS];
@@ -278,8 +279,8 @@ static cq_status call_with_keywords(cq_fncall *c, const entry *e)
     return CQ_OK;
 }
 
-/* The first row of the name that does not decline. Of lists of unknown length only those count that
- * are made for them. */
+/* Calls the first row of the name that does not decline. Lists of data-dependent length are passed
+ * only to rows that support them. */
 static cq_status call_rows(cq_fncall *c, const entry *e, bool open_ended)
 {
     for (; e; e = e->next) {
@@ -454,7 +455,7 @@ cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq
                  : cq_fail(CQ_E_UNSUPPORTED, name, NULL, "the length of a list is not known here");
 }
 
-/* Whether it is made of numbers that a run computes, and not only of sizes. */
+/* Whether the number depends on tensor data, and not only on sizes. */
 static bool is_of_data(cq_int i)
 {
     for (size_t t = 0; i.expr && t < i.expr->n_terms; t++)

@@ -5,18 +5,18 @@
 
 #include "script/call.h"
 
-/* Several rows may have one name: the first that does not decline counts. A row is tried only if
+/* Several rows may have one name: the first that does not decline is used. A row is tried only if
  * the call matches its signature: a parameter may have a type, which the argument must have
- * ("sequence" is a list of data-dependent length); those with a ? are optional; only a signature
- * that ends in ... takes more. fn reads arguments by position, also those that were given by
- * name. */
+ * ("sequence" is a list of data-dependent length); parameters with a ? are optional; a signature
+ * that ends in ... accepts further arguments. fn reads all arguments by position, including keyword
+ * arguments. */
 typedef struct cq_builtin {
     const char *signature; /* "pop(list self, idx?)"; the name is without "aten::" or "prim::" */
     cq_status (*fn)(cq_fncall *c);
 
-    bool of_all_lists; /* it takes lists of unknown length as well */
+    bool of_all_lists; /* accepts lists of data-dependent length as well */
 
-    /* Differences between the rows of one function. */
+    /* Distinguishes rows that share one function. */
     int         how;
     const char *op; /* on tensors */
     cq_int (*ints)(cq_symbols *symbols, cq_int a, cq_int b);
@@ -25,7 +25,8 @@ typedef struct cq_builtin {
     int (*letter)(int);
 } cq_builtin;
 
-extern const cq_builtin cq_builtins_of_sequences[]; /* on lists of unknown length: only these */
+extern const cq_builtin cq_builtins_of_sequences[]; /* the only rows for lists of data-dependent
+                                                     * length */
 extern const cq_builtin cq_builtins_sequence[];
 extern const cq_builtin cq_builtins_number[];
 extern const cq_builtin cq_builtins_compare[];
@@ -43,15 +44,15 @@ extern const cq_builtin cq_builtins_iteration[], cq_builtins_values[]; /* likewi
 extern const cq_builtin cq_builtins_natives[]; /* of lib/torch and lib/python, likewise */
 extern const cq_builtin cq_builtins_random[];  /* of model source */
 
-bool cq_builtin_exists(const char *name); /* some row has that name */
+bool cq_builtin_exists(const char *name); /* whether any row has that name */
 
-/* An argument that may be left out: None then. */
+/* An optional argument; None if it is omitted. */
 static inline cq_val cq_builtin_arg(const cq_fncall *c, size_t i)
 {
     return i < c->n ? c->args[i] : CQ_NONE;
 }
 
-/* A key of a dict: a known value, or it fails. */
+/* A dict key; fails if the value is data-dependent. */
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key);
 
 cq_status cq_builtin_open_text(const char *what); /* fails */
@@ -83,30 +84,31 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
 /* A builtin that only returns None. */
 cq_status cq_builtin_nothing(cq_fncall *c);
 
-/* Where an index leads to among n items; fails if it is out of range. */
+/* Converts an index among n items; fails if it is out of range. */
 cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out);
 
-/* start:stop:step of n items, each of which may be None, as Python counts. */
+/* start:stop:step of n items, with Python's rules; each may be None. */
 typedef struct cq_bounds {
     int64_t start, stop, step;
 } cq_bounds;
 cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds *out);
 
-/* Whether the items are tensors of one element or data-dependent numbers, and sorts them in the
- * graph. */
+/* Whether the items are one-element tensors or data-dependent numbers; and a sort of such items in
+ * the graph. */
 bool      cq_builtin_is_order_of_tensors(const cq_list *list);
 cq_status cq_builtin_sort_tensors(cq_fncall *c, cq_list *list, bool reverse);
 
 /* Whether a and b are equal; *known is false if a symbol decides. */
 cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *equal);
 
-/* The operator on 0-d tensors, and its result as a number of the graph. */
+/* Calls the operator on 0-d tensors and returns its result as a data-dependent number. */
 cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind);
 
-/* The tensor holds that integer, which may be a size: it is one again when it is read. */
+/* Records that the tensor holds that integer, which may be a size, so that reading the element
+ * gives the size again. */
 cq_status cq_builtin_set_known(cq_tensor *t, cq_int i);
 
-/* A number of the graph: the tensor's element, as int, float or bool. */
+/* The element of a tensor as a data-dependent int, float or bool. */
 cq_status cq_builtin_number_of(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out);
 
 #endif

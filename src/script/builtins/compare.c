@@ -6,10 +6,10 @@
 /* The state of a comparison. */
 typedef struct comparison {
     bool known;   /* no symbol decides */
-    bool example; /* all are equal, on the example */
+    bool example; /* whether all are equal on the example */
 } comparison;
 
-/* The numbers are equal on the example; *known is false if a symbol decides. */
+/* Whether the numbers are equal on the example; *known is false if a symbol decides. */
 static bool equal_numbers(cq_eval *ev, cq_val a, cq_val b, bool *known)
 {
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
@@ -79,9 +79,9 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
 
 /* ---- less, equal, more ---- */
 
-enum { LESS = 1, EQUAL = 2, MORE = 4 }; /* that a row is true of */
+enum { LESS = 1, EQUAL = 2, MORE = 4 }; /* the orders for which a row is true */
 
-/* Whether the order of two numbers is one of those. NaN has none: it is only not equal. */
+/* Whether the order of a and b is one of the row's. NaN is unordered: only != is true. */
 static cq_val verdict(const cq_fncall *c, double a, double b)
 {
     const int order = a < b ? LESS : a == b ? EQUAL : a > b ? MORE : 0;
@@ -105,7 +105,7 @@ static cq_status compare(cq_fncall *c)
     }
     if (cq_builtin_needs_tensors(c, true) && !c->ev->tracing)
         return cq_builtin_by_tensors(c, c->name, CQ_VAL_BOOL);
-    c->result = verdict(c, a, b); /* on the example, if that decides */
+    c->result = verdict(c, a, b); /* decided by the example */
     if (cq_builtin_needs_tensors(c, true) && cx->listener && c->args[0].kind == CQ_VAL_INT)
         cx->listener->baked(cx->listener_self, cx, "a comparison of sizes",
                             cq_i(c->result.u.b.value));
@@ -129,7 +129,7 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
     return CQ_OK;
 }
 
-/* eq and ne are of all values but tensors. */
+/* eq and ne of all values except tensors. */
 static cq_status any_eq(cq_fncall *c)
 {
     const bool negated = c->row->how != EQUAL;
@@ -143,7 +143,7 @@ static cq_status any_eq(cq_fncall *c)
     if (!known && c->ev->capture && !c->ev->tracing) {
         const cq_val a = c->args[0], b = c->args[1];
 
-        if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of the same length, or it were known */
+        if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of equal lengths */
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                            "whether these values are equal is not known before the model runs");
         CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,

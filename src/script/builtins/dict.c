@@ -1,5 +1,4 @@
-/* Methods that only dicts have, and how they are made. A key is a known value: one that is
- * data-dependent is refused. */
+/* Methods that only dicts have, and their construction. Data-dependent keys are an error. */
 #include "script/builtins/builtin.h"
 
 enum { KEYS = 1, VALUES = 2 };
@@ -65,7 +64,7 @@ static cq_status dict_setdefault(cq_fncall *c)
         CQ_TRY(cq_eval_will_hold(c->ev, c->args[0], c->args[2]));
         CQ_TRY(cq_dict_set(c->args[0].u.dict, key, c->args[2]));
     }
-    c->result = v ? *v : c->args[2]; /* a key that is not equal to itself is never found */
+    c->result = v ? *v : c->args[2]; /* NaN is never found, because it is not equal to itself */
     return CQ_OK;
 }
 

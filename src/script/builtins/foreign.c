@@ -17,7 +17,7 @@ typedef struct foreign {
     cq_op_def  def; /* first: an operator's def leads back here */
     cq_op      op;
     cq_tensor *like[CQ_MAX_RESULTS]; /* fakes of its results; owned by the graph */
-    size_t     n_told;               /* of them, by the program */
+    size_t     n_told;               /* how many of them the program has declared */
 } foreign;
 
 static cq_status results_like(cq_opcall *c)
@@ -35,8 +35,8 @@ static cq_status cannot_run(cq_opcall *c)
                         "the model reads a number that an operator of an extension computes");
 }
 
-/* Puts a node for the call into the graph. params are the names of its arguments; without them they
- * are x0, x1, …, and keywords keep theirs. */
+/* Adds a node for the call to the graph. params are the names of its arguments; without them they
+ * are x0, x1, …, and keywords keep their names. */
 static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, uint32_t flags,
                             cq_tensor *const *like, size_t n, cq_val *out)
 {
@@ -71,7 +71,7 @@ static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, uint32
     CQ_TRY(status);
     f->def = (cq_op_def){ .shape = results_like, .run = cannot_run, .flags = flags };
     f->op  = (cq_op){ .def = &f->def, .schema = schema };
-    for (size_t i = 0; i < n; i++) { /* the node may be run long after the call */
+    for (size_t i = 0; i < n; i++) { /* the node may run long after the call */
         CQ_TRY(cq_ir_keep_tensor(ev->capture->graph, like[i]));
         f->like[i] = like[i];
     }
@@ -105,7 +105,7 @@ static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
     return CQ_OK;
 }
 
-/* Operators that a later step than the author's code writes: defining them is not the remedy. */
+/* Operators that tools generate after the author's code: defining them is not a useful hint. */
 static const struct {
     const char *part, *hint;
 } makers[] = {
@@ -134,7 +134,7 @@ static cq_status not_known(const char *name)
                    "the operator %s is not known", name);
 }
 
-/* An operator that works in place, judging by its name, changes its argument to its result. */
+/* If the name says that the operator works in place, its argument is replaced by the result. */
 static cq_status change_in_place(cq_fncall *c)
 {
     const char *suffix = cq_op_suffix(c->name, strcspn(c->name, "."));
@@ -173,7 +173,7 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The node of a guess whose only result is v; NULL: v is not a guess. */
+/* The node of a guess whose only result is v; NULL if v is not a guess. */
 static const cq_node *guess_of(cq_eval *ev, cq_val v)
 {
     cq_value    *value;
@@ -356,7 +356,7 @@ static cq_status look_at_results(const cq_fncall *c, cq_val *out)
     return status;
 }
 
-/* A definition that has a symbolic function becomes one node, for that function. */
+/* A definition with a symbolic function becomes a single node for that function. */
 static cq_status call_whole(cq_fncall *c)
 {
     const cq_object *fn = cq_object_of(c->callee);

@@ -23,7 +23,8 @@ static cq_status any_next(cq_fncall *c)
     return CQ_OK;
 }
 
-/* f(iterable, …) of instances, iterators and ranges: the builtin is called with lists. */
+/* f(iterable, …) for instances, iterators and ranges: converts them to lists and calls the
+ * builtin. */
 static cq_status with_lists(cq_fncall *c)
 {
     cq_fncall call   = *c;
@@ -60,7 +61,7 @@ static cq_status with_lists(cq_fncall *c)
     return CQ_OK;
 }
 
-/* zip() with an endless iterator: as many as the shortest of the others. */
+/* zip() with an endless iterator ends with the shortest of the others. */
 static cq_status zip_lazily(cq_fncall *c)
 {
     bool   lazy = false, over = false;
@@ -138,7 +139,7 @@ static cq_status any_sum(cq_fncall *c)
     return CQ_OK;
 }
 
-/* any and all of known truths end at the first that decides. */
+/* any and all of known truths stop at the first item that decides. */
 static cq_status any_all(cq_fncall *c)
 {
     const bool all = c->row->how;
@@ -295,7 +296,7 @@ typedef struct sort_state {
     bool          reverse;
 } sort_state;
 
-/* A stable merge sort: comparisons can fail, so the library's function is of no use. */
+/* A stable merge sort. qsort cannot be used because comparisons can fail. */
 static cq_status merge_sort(sort_state *s, size_t from, size_t to)
 {
     const size_t middle = from + (to - from) / 2;
@@ -401,7 +402,7 @@ static cq_status any_contains(cq_fncall *c)
             return CQ_OK;
         }
         if (!cq_val_is_object(v) && !cq_val_is_object(item))
-            return cq_fncall_decline(c); /* the one for plain values does it */
+            return cq_fncall_decline(c); /* the builtin for plain values handles it */
         CQ_TRY(cq_python_binary(c->ev, CQ_AST_EQ, v, item, &same, &found));
         if (!found)
             continue;

@@ -3,13 +3,13 @@
 #include "script/builtins/builtin.h"
 #include "script/values/sequence.h"
 
-/* The list, tuple or dict that a method is of. */
+/* The list, tuple or dict whose method is called. */
 static cq_list *self(const cq_fncall *c)
 {
     return c->args[0].u.list;
 }
 
-/* Whether a list may have that many items. */
+/* Fails if a list of n items would be too long. */
 static cq_status check_length(const cq_fncall *c, uint64_t n)
 {
     if (n <= CQ_EVAL_MAX_ITEMS)
@@ -18,7 +18,7 @@ static cq_status check_length(const cq_fncall *c, uint64_t n)
                    CQ_EVAL_MAX_ITEMS);
 }
 
-/* A change at a data-dependent index: the list is a sequence from now on. */
+/* An assignment at a data-dependent index turns the list into a sequence. */
 static cq_status as_sequence(cq_fncall *c)
 {
     CQ_TRY(cq_sequence_convert(c->ev, self(c)));
@@ -87,7 +87,7 @@ static cq_status list_insert(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The list's reference moves to the context. */
+/* Removes an item and transfers its reference to the context. */
 static cq_status take_out(cq_fncall *c, size_t at)
 {
     cq_list     *list  = self(c);
@@ -217,7 +217,7 @@ static cq_status list_reverse(cq_fncall *c)
     return CQ_OK;
 }
 
-/* A list of the items of anything of known length. */
+/* A list of the items of any value of known length. */
 static cq_status copy_items(cq_fncall *c, cq_val from, cq_val_kind kind)
 {
     cq_list *items;
@@ -233,8 +233,8 @@ static cq_status any_reversed(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether the order is that of numbers in tensors: of one dtype and rank, one element each; or of
- * numbers of one kind, one of which is data-dependent. */
+/* Whether the items must be sorted in the graph: one-element tensors of one dtype and rank, or
+ * numbers of one kind of which one is data-dependent. */
 bool cq_builtin_is_order_of_tensors(const cq_list *list)
 {
     bool symbolic = false;
@@ -441,14 +441,14 @@ static cq_status any_set_item(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether an item is equal, as far as that is known; else it is a truth of the graph. */
+/* Whether an item is equal, if that is known; otherwise the result is data-dependent. */
 static cq_status list_contains(cq_fncall *c)
 {
     bool     known, equal = false;
     cq_list *items;
 
     CQ_TRY(cq_eval_known_items(c->ev, c->args[0], NULL, &items));
-    CQ_TRY(cq_eval_spend(c->ev, 12 * items->n)); /* longer than to copy them */
+    CQ_TRY(cq_eval_spend(c->ev, 12 * items->n)); /* comparing takes longer than copying */
     for (size_t i = 0; i < items->n && !equal; i++) {
         CQ_TRY(cq_builtin_equal(c->ev, items->items[i], c->args[1], &known, &equal));
         if (!known && c->ev->capture && !c->ev->tracing)
@@ -479,7 +479,7 @@ static cq_status any_contains(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether a list is (also) of sizes: it makes a shape, whose length is that of the example. */
+/* Whether the list contains sizes: then it is a shape, whose length is fixed. */
 static bool has_sizes(const cq_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -488,7 +488,7 @@ static bool has_sizes(const cq_list *list)
     return false;
 }
 
-/* Data-dependent bounds: the slice is one of a sequence. */
+/* A slice with data-dependent bounds is a sequence. */
 static cq_status open_slice(cq_fncall *c)
 {
     cq_val args[4];
@@ -508,7 +508,7 @@ cq_status cq_builtin_bounds(cq_eval *ev, const cq_val v[3], size_t n, cq_bounds 
         CQ_TRY(cq_eval_plain(ev, v[2], &out->step));
     if (out->step == 0)
         return cq_fail(CQ_E_UNSUPPORTED, "slice", NULL, "the step cannot be 0");
-    first      = out->step < 0 ? -1 : 0; /* of the indices where it can begin and end */
+    first      = out->step < 0 ? -1 : 0; /* range of the start and end indices */
     last       = (int64_t)n + first;
     out->start = out->step < 0 ? last : first;
     out->stop  = out->step < 0 ? first : last;

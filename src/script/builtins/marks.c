@@ -200,7 +200,7 @@ static cq_status function(cq_fncall *c)
     return CQ_OK;
 }
 
-/* A trace knows what an operator of an extension gives. */
+/* Sets the result type of an extension's operator, which the trace has recorded. */
 static cq_status typed(cq_fncall *c)
 {
     c->result = c->args[0];
@@ -209,7 +209,7 @@ static cq_status typed(cq_fncall *c)
                           : CQ_OK;
 }
 
-/* A number of the graph, although it is known: a loop with that many iterations stays a loop. */
+/* Makes a known number data-dependent, so that a loop with that many iterations is not unrolled. */
 static cq_status rounds(cq_fncall *c)
 {
     cq_eval   *ev = c->ev;

@@ -10,8 +10,8 @@ enum { MAX_PARAMETERS = 5 };
 static const struct row {
     const char *op, *function;
     size_t      matrix;                     /* the index of its parameter */
-    const char *parameters[MAX_PARAMETERS]; /* of the function, as the schema names them */
-    bool        defaults[MAX_PARAMETERS];   /* of those that the call or the schema lacks */
+    const char *parameters[MAX_PARAMETERS]; /* of the function, by their names in the schema */
+    bool defaults[MAX_PARAMETERS]; /* values of arguments that the call or the schema lacks */
 } rows[] = {
     { "aten::linalg_cholesky", "cholesky", 0, { "self", "upper" }, { 0 } },
     { "aten::linalg_cholesky_ex", "cholesky_ex", 0, { "self", "upper" }, { 0 } },
@@ -86,7 +86,7 @@ static const struct row *find_row(const char *name)
     return NULL;
 }
 
-/* The arguments of the row's function; returns how many. */
+/* The arguments of the row's function; returns their number. */
 static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
 {
     const cq_op *op = cq_op_find(row->op);

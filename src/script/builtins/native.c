@@ -29,7 +29,7 @@ static cq_status default_dtype(cq_fncall *c)
     return cq_python_dtype(c->ev, cq_dtype_to_torch(cq_default_float()), &c->result);
 }
 
-/* Until the program ends: cq_script_with_limits restores it before each call. */
+/* The setting lasts until the program ends: cq_script_with_limits restores it before each call. */
 static cq_status set_default_dtype(cq_fncall *c)
 {
     const cq_object *t     = cq_object_as(c->args[0], CQ_OBJECT_DTYPE);
@@ -62,8 +62,8 @@ static cq_status class_annotations(cq_fncall *c)
     return CQ_OK;
 }
 
-/* A new instance of the class of x, with what function makes of each attribute. The copy is in memo
- * before its attributes are made: they may refer to it. */
+/* Copies x: a new instance of its class, whose attributes are the results of function. The copy is
+ * entered into memo first, because its attributes may refer to it. */
 static cq_status copy_dict_of(cq_fncall *c)
 {
     cq_object     *t = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
@@ -116,8 +116,8 @@ static cq_status arguments(cq_fncall *c)
     return CQ_OK;
 }
 
-/* host(name, …): what only a script that is run may do. The steps of exports that it makes are the
- * script's. */
+/* host(name, …): functions that only scripts may call. Exports that it makes are charged to the
+ * script's steps. */
 static cq_status call_host(cq_fncall *c)
 {
     const cq_python_host *host   = c->ev->program->python->host;
@@ -146,7 +146,8 @@ static cq_status is_capturing(cq_fncall *c)
     return CQ_OK;
 }
 
-/* call_in_mode(function, tracing, args, kwargs): whether the example decides branches inside. */
+/* call_in_mode(function, tracing, args, kwargs): tracing lets the example decide branches
+ * inside. */
 static cq_status call_in_mode(cq_fncall *c)
 {
     const bool     outer = c->ev->tracing;
@@ -234,7 +235,7 @@ static cq_status call_text(cq_fncall *c)
     return call_library(c, "_text", colon ? colon + 1 : c->name);
 }
 
-/* x.norm(dim=1): the order is not given, which no overload of the operator allows. */
+/* x.norm(dim=1) without an order, which no overload of the operator accepts. */
 static cq_status call_norm(cq_fncall *c)
 {
     return c->n == 1 && c->n_kw && !cq_fncall_find(c, SIZE_MAX, "p")
@@ -323,7 +324,7 @@ static cq_status size_numel(cq_fncall *c)
     return CQ_OK;
 }
 
-/* call_function(cls, run, args): of an autograd.Function, what forward computes. */
+/* call_function(cls, run, args): calls forward of an autograd.Function. */
 static cq_status call_function(cq_fncall *c)
 {
     cq_list *items;

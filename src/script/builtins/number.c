@@ -54,7 +54,7 @@ static double example_of(cq_eval *ev, cq_tensor *t)
     return f > -0x1p62 && f < 0x1p62 ? f : 1;
 }
 
-/* A number of the graph: it is not known before the run. */
+/* A data-dependent number. */
 static cq_status open_number(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out)
 {
     cq_value *value;
@@ -125,7 +125,8 @@ cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "it has more than two arguments");
     for (size_t i = 0; i < c->n; i++) {
         CQ_TRY(cq_eval_as_tensor(c->ev, c->args[i], &t));
-        if (kind == CQ_VAL_FLOAT && !cq_dtype_is_float(t->dtype)) /* as exact as Python's floats */
+        if (kind == CQ_VAL_FLOAT && !cq_dtype_is_float(t->dtype)) /* float64, the precision of
+                                                                   * Python's floats */
             t = CQ_OP(c->ev->cx, "aten::to.dtype", TENSOR(t), DTYPE(CQ_DTYPE_F64));
         args[i] = cq_val_of_tensor(t);
     }
@@ -217,8 +218,8 @@ static cq_status complex_op(cq_fncall *c)
     }
 }
 
-/* Without a function of ints the result is a float, though they be ints: int / int and int ** int
- * are so in TorchScript. A size that divides exactly stays a size only as //. */
+/* Without a function of ints the result is a float, even for two ints: int / int and int ** int are
+ * floats in TorchScript. A size stays a size only with //. */
 static cq_status arithmetic(cq_fncall *c)
 {
     const cq_builtin *row     = c->row;
@@ -256,8 +257,8 @@ static int64_t bits_of(char op, int64_t a, int64_t b)
     return op == '&' ? a & b : op == '|' ? a | b : a ^ b;
 }
 
-/* and, or of bools, one of which is data-dependent: a known one may decide the result, or drop
- * out. */
+/* and, or of bools, one of which is data-dependent: a known operand decides the result, or the
+ * result is the other operand. */
 static cq_status open_bools(cq_fncall *c, char op)
 {
     for (size_t i = 0; i < 2; i++)
@@ -289,7 +290,7 @@ static cq_status bits(cq_fncall *c)
     return open ? cq_builtin_by_tensors(c, c->row->op, CQ_VAL_INT) : CQ_OK;
 }
 
-/* a << b is a * 2**b, a >> b is a // 2**b: so they are of sizes, too. */
+/* a << b is a * 2**b and a >> b is a // 2**b, so shifts also work on sizes. */
 static cq_status shift(cq_fncall *c)
 {
     const bool  left = c->row->how == '<';

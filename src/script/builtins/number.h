@@ -31,9 +31,10 @@ static inline bool cq_builtin_two_ints(const cq_fncall *c)
            (c->args[1].kind == CQ_VAL_INT || c->args[1].kind == CQ_VAL_BOOL);
 }
 
-/* Symbols beside integers: floats, and sizes that become floats. */
+/* Whether an argument is data-dependent in a way that needs tensors: a float, or a size that
+ * becomes a float. */
 bool cq_builtin_needs_tensors(const cq_fncall *c, bool ints_too);
 
-cq_status cq_builtin_want_ints(const cq_fncall *c); /* fails unless there are two */
+cq_status cq_builtin_want_ints(const cq_fncall *c); /* fails unless both arguments are ints */
 
 #endif

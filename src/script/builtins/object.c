@@ -303,7 +303,7 @@ static cq_status object_eq(cq_fncall *c)
     return CQ_OK;
 }
 
-/* id(x): the address, which is the same as long as the value is. */
+/* id(x): the address, which is constant while the value exists. */
 static cq_status any_id(cq_fncall *c)
 {
     const void *p = cq_val_container(c->args[0]);
@@ -395,7 +395,7 @@ static cq_status new_property(cq_fncall *c)
     return cq_eval_own(c->ev, cq_val_of_object(t), &c->result);
 }
 
-/* @x.setter: a property with another part. */
+/* @x.setter: a copy of the property with another part. */
 static cq_status change_property(cq_fncall *c)
 {
     cq_object *t = cq_object_as(c->args[0], CQ_OBJECT_PROPERTY), *made;

@@ -29,7 +29,7 @@ static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
     if (want->list_depth) {
         if (cq_val_is_list(*v))
             return items_fit(v, want, convert);
-        /* One number for a list of fixed size. */
+        /* A single number is accepted for a list of fixed size. */
         return want->list_size > 0 && ((want->base == CQ_SCHEMA_INT && v->kind == CQ_VAL_INT) ||
                                        (want->base == CQ_SCHEMA_FLOAT && v->kind == CQ_VAL_FLOAT));
     }
@@ -130,7 +130,7 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
         } else if (a->has_default) {
             out[i] = a->default_value;
         } else if (c->ev->dialect == CQ_DIALECT_EXPORTED &&
-                   a->type.optional) { /* newer schemas have a default */
+                   a->type.optional) { /* newer schemas have a default for it */
             out[i] = CQ_NONE;
         } else {
             return false;
@@ -219,7 +219,8 @@ static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t
     return true;
 }
 
-/* A tensor that a path changed in place holds something else when the path is taken back. */
+/* Records the size that a result holds. A tensor that speculative evaluation changed in place is
+ * skipped: it holds another number once the change is undone. */
 static void set_size(cq_eval *ev, const cq_val *args, cq_val result, cq_int i)
 {
     cq_tensor *t = result.kind == CQ_VAL_TENSOR ? result.u.tensor : NULL;
@@ -260,7 +261,7 @@ static cq_status call_overload(cq_fncall *c, const cq_op *op, const char *name, 
     is_size = size_after(ev, name, args, op->schema->n_args, &size);
     status  = cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS);
     if (status == CQ_E_ARGUMENT)
-        return CQ_E_TYPE; /* the program calls it wrongly, not the user of the program */
+        return CQ_E_TYPE; /* the program has the error, not its user */
     CQ_TRY(status);
     if (n == 1)
         c->result = results[0];
@@ -412,7 +413,8 @@ static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *nam
     return cq_fncall_decline(c);
 }
 
-/* `a |= b` is aten::__ior__, which lib/aten declares as a derived operator: "aten::bitwise_or_". */
+/* Converts the name of an operator sign: `a |= b` is aten::__ior__, which lib/aten declares as
+ * derived from "aten::bitwise_or_". */
 static void spell_out_sign(char *name, size_t size)
 {
     const cq_op *op;
@@ -446,7 +448,7 @@ static cq_status call_by_arguments(cq_fncall *c)
     first  = cq_op_overloads(plain);
     suffix = first ? NULL : cq_op_suffix(plain, len);
     if (suffix) {
-        twin = cq_op_find(plain); /* normal_ is not one of normal's */
+        twin = cq_op_find(plain); /* normal_ is not an in-place variant of normal */
         if (twin && match(twin->schema, c, false, filled))
             return call_overload(c, twin, plain, filled);
         plain[len - strlen(suffix)] = '\0';
@@ -476,6 +478,6 @@ cq_status cq_resolve_operator(cq_fncall *c)
             return call_with_out(c, i, &c->result);
     if (named && match(named->schema, c, true, filled))
         return call_overload(c, named, c->name, filled);
-    /* A program of torch.export has numbers where tensors are meant. */
+    /* Programs of torch.export have numbers where tensors are expected. */
     return named && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : call_by_arguments(c);
 }

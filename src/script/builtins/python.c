@@ -55,7 +55,7 @@ static cq_status derive_index(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Iterables side by side, one at least of unknown length. */
+/* zip of iterables, at least one of which has a data-dependent length. */
 static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
 {
     cq_val tuple;
@@ -66,7 +66,7 @@ static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
     return CQ_OK;
 }
 
-enum { TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS }; /* that take as long as a new tuple */
+enum { TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS }; /* items that cost as much as a new tuple */
 
 static cq_status zip(cq_fncall *c)
 {
@@ -210,11 +210,11 @@ static cq_status new_object(cq_fncall *c)
 
 /* ---- output and failure ---- */
 
-/* A line is a system call and output for the user: a program that prints for ever should not fill a
- * disk before it is stopped. */
+/* A line costs a system call: a program that prints in an endless loop must not fill a disk before
+ * the limit stops it. */
 enum { LINE_STEPS = 64 };
 
-/* A text among the keywords of print(); None and everything else: the default. */
+/* A text among the keywords of print(); the default if it is None or missing. */
 static const char *print_option(const cq_fncall *c, const char *name, const char *otherwise)
 {
     const cq_val v = cq_fncall_arg(c, SIZE_MAX, name);

@@ -10,7 +10,7 @@ static bool is_building(const cq_eval *ev)
     return ev->program->python && !ev->capture;
 }
 
-/* The storage of a tensor of float32 or float64 that covers all of it; NULL: it does not. */
+/* The storage of a float32 or float64 tensor if the tensor covers it completely; otherwise NULL. */
 static cq_storage *whole_storage(const cq_tensor *t)
 {
     const size_t size = cq_dtype_size(t->dtype);
@@ -98,8 +98,8 @@ static cq_status draw_in_place(cq_fncall *c)
     return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, t->dtype, a, b);
 }
 
-/* zero_ and fill_ of a whole tensor: elements that a file's replace are never written. A run whose
- * changes are recorded or undone calls the operator. */
+/* zero_ and fill_ of a whole tensor: lazy, so weights that a file replaces are never written. A run
+ * whose changes are recorded or undone calls the operator. */
 static cq_status fill_in_place(cq_fncall *c)
 {
     cq_tensor    *t  = c->args[0].u.tensor;
@@ -115,7 +115,8 @@ static cq_status fill_in_place(cq_fncall *c)
     return CQ_OK;
 }
 
-/* An in-place operator on a draw that nothing has read becomes a step of it. */
+/* An in-place operator on lazily drawn numbers that nothing has read becomes a further step of the
+ * draw. */
 static cq_status step_in_place(cq_fncall *c)
 {
     const cq_tensor *t = c->args[0].u.tensor;
@@ -178,7 +179,7 @@ static int64_t draw_int(int64_t low, int64_t high)
 /* randint and randint_like: the operator makes a tensor of integers, which are replaced. */
 static cq_status draw_integers(cq_fncall *c)
 {
-    const size_t  first = c->row->how; /* of the bounds: high, or low and high */
+    const size_t  first = c->row->how; /* index of the bounds: high, or low and high */
     const bool    two   = c->n > first + 1 && c->args[first + 1].kind == CQ_VAL_INT;
     const cq_val  low   = cq_fncall_arg(c, two ? first : SIZE_MAX, "low");
     const cq_val  to    = cq_fncall_arg(c, first + two, "high");

@@ -14,7 +14,8 @@ static cq_int longer(const cq_fncall *c, cq_int length, int64_t by)
     return cq_int_is_open(length) ? length : cq_int_add(c->ev->cx->symbols, length, cq_i(by));
 }
 
-/* Counted from the front: after an erase, an insertion at -1 would not be at the end. */
+/* Positions are counted from the front, because after an erase, an insertion at -1 would not be at
+ * the end. */
 static cq_status position_of(cq_fncall *c, const cq_sequence *seq, cq_val v, cq_int *out)
 {
     cq_int length;
@@ -101,7 +102,7 @@ static cq_status set_item(cq_fncall *c)
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &item, seq->length);
 }
 
-/* The items of two lists, one after the other, at least one of them of unknown length. */
+/* The concatenation of two lists, at least one of which has a data-dependent length. */
 static cq_status joined(cq_fncall *c, cq_item_type *item, cq_value **value, cq_int *length)
 {
     cq_val             a = c->args[0], b = c->args[1];
@@ -188,7 +189,8 @@ static cq_status reverse(cq_fncall *c)
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &seq->item, seq->length);
 }
 
-/* A bound of a slice, as Python counts: from the end if it is negative, and never past it. */
+/* A bound of a slice with Python's rules: negative values count from the end, and results are
+ * clamped. */
 static cq_status bound(cq_fncall *c, cq_val v, cq_int n, cq_int otherwise, cq_int *out)
 {
     cq_symbols *st = c->ev->cx->symbols;

@@ -1,5 +1,6 @@
-/* Where tensors meet other values: numbers from tensors, tensors from numbers and lists, and
- * questions about tensors whose answers are not tensors. */
+/* Conversions between tensors and other values: numbers from tensors, tensors from numbers and
+ * lists, and
+ * queries of tensors whose results are not tensors. */
 #include "script/builtins/number.h"
 
 #include <stdlib.h>
@@ -12,8 +13,8 @@ static cq_dtype dtype_of(cq_val_kind kind)
     return kind == CQ_VAL_INT ? CQ_DTYPE_I64 : kind == CQ_VAL_FLOAT ? CQ_DTYPE_F64 : CQ_DTYPE_BOOL;
 }
 
-/* A number of the graph as one of another kind. If it is a size, it still is that size should it
- * become an int again. */
+/* Converts a data-dependent number to another kind. If it is a size, converting it back to int
+ * gives that size. */
 static cq_status from_graph(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
 {
     cq_tensor *t;
@@ -98,7 +99,7 @@ static cq_status to_complex(cq_fncall *c)
     cq_val f;
 
     if (c->n == 2 && c->args[0].kind == CQ_VAL_TENSOR && c->args[1].kind == CQ_VAL_TENSOR)
-        return cq_fncall_decline(c); /* an operator of that name makes a tensor of them */
+        return cq_fncall_decline(c); /* the operator of that name makes a tensor of them */
     for (size_t i = 0; i < c->n && i < 2; i++) {
         CQ_TRY(to_number(c->ev, c->args[i], CQ_VAL_FLOAT, &f));
         parts[i] = f.u.f.value;
@@ -155,7 +156,7 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
 }
 
 typedef struct filling {
-    double  *f; /* the next number to write, by type */
+    double  *f; /* position of the next number to write, by type */
     int64_t *i;
 } filling;
 
@@ -170,7 +171,7 @@ static cq_status fill(cq_visit *w, cq_val v)
     return CQ_OK;
 }
 
-/* A tensor of numbers that are known: data, no operator. */
+/* A tensor of known numbers is a constant. */
 static cq_status constant(cq_fncall *c, cq_val v, const shape *s, cq_dtype dtype)
 {
     cq_tensor *wide, *t;
@@ -191,7 +192,7 @@ static cq_status constant(cq_fncall *c, cq_val v, const shape *s, cq_dtype dtype
     return c->ev->capture ? cq_capture_constant(c->ev->capture, t) : CQ_OK;
 }
 
-/* Some numbers are of the graph: they are put together there. */
+/* Some numbers are data-dependent: the tensor is assembled in the graph. */
 static cq_status assembled(cq_eval *ev, cq_val v, cq_dtype dtype, cq_val *out)
 {
     cq_tensor *t;
@@ -319,7 +320,7 @@ static cq_status answer_none(cq_fncall *c)
     return CQ_OK;
 }
 
-/* x.set_(y): x shows y's memory from now on. */
+/* x.set_(y): from now on x is a view of y's memory. */
 static cq_status set_tensor(cq_fncall *c)
 {
     cq_tensor *alias;
@@ -349,8 +350,8 @@ static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
 
 enum { RESIZE = 1, RESIZE_AS };
 
-/* The first elements of x's memory in sizes; new ones are zero, where PyTorch leaves them
- * undefined. */
+/* The first elements of x's memory with new sizes; additional elements are zero, where PyTorch
+ * leaves them undefined. */
 static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
 {
     cq_int have, want;
@@ -394,7 +395,7 @@ static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
     return cq_eval_call_name(c->ev, plain, args, c->n, view);
 }
 
-/* x.unsqueeze_(0): x shows itself in another shape from now on. */
+/* x.unsqueeze_(0): rebinds x to a view of itself. */
 static cq_status view_in_place(cq_fncall *c)
 {
     cq_eval   *ev   = c->ev;
@@ -413,7 +414,7 @@ static cq_status view_in_place(cq_fncall *c)
     if (!ev->capture)
         return CQ_OK;
     cq_track_of_new(&ev->capture->tracks, old)->moved =
-        old; /* views that were taken before are still of that */
+        old; /* existing views keep referring to the old tensor */
     CQ_TRY(cq_vec_push(&ev->capture->tracks.retained, cq_val_of_tensor(old)));
     cq_tensor_retain(old);
     return CQ_OK;
@@ -436,7 +437,7 @@ static cq_status set_grad_enabled(cq_fncall *c)
     return CQ_OK;
 }
 
-/* x.data: the same numbers, and no gradient. */
+/* x.data: the same memory without gradients. */
 static cq_status detached(cq_fncall *c)
 {
     c->result = c->args[0];
@@ -459,7 +460,7 @@ static cq_status unwrap_optional(cq_fncall *c)
                : CQ_OK;
 }
 
-/* Whether a list can be made of a tensor of the graph element by element. */
+/* Whether a tensor of the graph can be converted to a list element by element. */
 static bool is_readable(const cq_eval *ev, const cq_tensor *t)
 {
     for (size_t i = 0; i < t->rank; i++)
@@ -546,7 +547,7 @@ static cq_status close_tensors(cq_fncall *c)
     return is_of_run(c) ? all_true(c, "aten::isclose") : cq_fncall_decline(c);
 }
 
-/* einsum(equation, a, b) is einsum(equation, [a, b]): how is where the tensors begin. */
+/* einsum(equation, a, b) is einsum(equation, [a, b]); how is the index of the first tensor. */
 static cq_status list_tensors(cq_fncall *c)
 {
     size_t first = (size_t)c->row->how;

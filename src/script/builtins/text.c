@@ -312,7 +312,7 @@ static cq_status strip(cq_fncall *c)
 static cq_status text_replace(cq_fncall *c)
 {
     cq_str      s   = { 0 };
-    int64_t     max = -1; /* below 0: without a limit */
+    int64_t     max = -1; /* negative: no limit */
     const char *p, *hit;
 
     if (!c->args[1].u.text->len)
@@ -375,7 +375,7 @@ static cq_status starts_with_any(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Where a text has a part; MUST: it is an error if it has none. */
+/* The position of a part in a text; with MUST it is an error if there is none. */
 enum { MUST = 4 };
 
 /* Searching from the end compares at each position: "aa…a" in "aa…a" costs the product of the
@@ -414,7 +414,7 @@ static cq_status text_find(cq_fncall *c)
     return CQ_OK;
 }
 
-enum { ALL, FIRST, TITLE }; /* of the letters: the others are small */
+enum { ALL, FIRST, TITLE }; /* which letters become upper case; all others become lower case */
 
 static cq_status map_letters(cq_fncall *c)
 {
@@ -441,7 +441,7 @@ static cq_status every_letter(cq_fncall *c)
     return CQ_OK;
 }
 
-/* isupper, islower: some letter is of that case, and none of the other. */
+/* isupper, islower: there is a letter of that case and none of the other. */
 static cq_status is_cased(cq_fncall *c)
 {
     bool some = false, other = false;

@@ -49,7 +49,7 @@ static cq_status old_div(changed *c)
     return c->call.ev->cx->status;
 }
 
-/* Without a dtype the result was float, whatever it was filled with. */
+/* Without a dtype the result was float for every fill value. */
 static cq_status old_full(changed *c)
 {
     cq_val *dtype = argument(c, SIZE_MAX, "dtype"), *fill = argument(c, 1, "fill_value");
@@ -60,7 +60,7 @@ static cq_status old_full(changed *c)
     return CQ_CALL(c->call.ev, fill, "aten::Float", *fill);
 }
 
-/* The number of steps could be left out. */
+/* The number of steps was optional. */
 static cq_status old_steps(changed *c)
 {
     cq_val *steps = argument(c, 2, "steps");
@@ -98,7 +98,7 @@ cq_status cq_resolve_upgrade(cq_fncall *c)
     cq_status (*change)(changed * c) = change_of(c->ev->program, c->name);
     changed to;
 
-    if (!change || c->n > MAX_ARGS || c->n_kw >= MAX_ARGS) /* no overload takes that many */
+    if (!change || c->n > MAX_ARGS || c->n_kw >= MAX_ARGS) /* no overload has that many arguments */
         return cq_fncall_decline(c);
     to.call = *c;
     for (size_t i = 0; i < c->n; i++)

@@ -92,7 +92,7 @@ cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined)
     return CQ_OK;
 }
 
-/* The list may have changed without its holders knowing. */
+/* The list may have changed without its holders noticing. */
 static cq_status forget(cq_eval *ev, cq_val list)
 {
     const void *p = cq_val_container(list);
@@ -218,7 +218,7 @@ static cq_status mark_sources(cq_carry *c, cq_track *t, cq_track_list *found, ui
 static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_track_list *others)
 {
     cq_tracks     *tracks = &c->ev->capture->tracks;
-    const uint32_t said   = ++tracks->visits; /* no other walk has that number */
+    const uint32_t said   = ++tracks->visits; /* a number that no other walk uses */
     uint32_t       mark;
 
     CQ_TRY(mark_sources(c, c->items[i].first, others, said));

@@ -5,15 +5,17 @@
 #include "script/flow/carry.h"
 
 /* Sequences are values of the graph: the track for the memory of all their items is kept here. */
-cq_track *cq_share_memory(cq_eval *ev, cq_value *seq); /* NULL after a failure, the context's */
+cq_track *cq_share_memory(cq_eval *ev, cq_value *seq); /* NULL after a failure, which is in the
+                                                        * context */
 cq_status cq_share_tensor(cq_eval *ev, cq_value *seq, cq_tensor *item); /* item is in seq */
 cq_status cq_share_sequence(cq_eval *ev, cq_value *seq,
                             cq_value *from);                          /* items of from are in seq */
 cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq); /* item was taken from seq */
 cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* before its items are used */
 
-/* The same before item is put into seq in place of another. rows[i] += 1 takes an item, changes it
- * and puts it where it was: that alone makes seq stale, and is mended by it. */
+/* The same before item replaces another item of seq. rows[i] += 1 takes an item, changes it and
+ * stores it at the same index. The change makes seq stale, and storing the item makes it valid
+ * again. */
 cq_status cq_share_check_but(cq_eval *ev, cq_value *seq, cq_int index, cq_val item);
 
 /* Lists and dicts: joined is a or b, depending on data. Before one of them changes, variables that
@@ -37,8 +39,8 @@ static inline int cq_val_container_refs(cq_val v)
  * one group are related only as the carry says. */
 cq_status cq_carry_relate(cq_carry *c, const void *group);
 cq_status cq_carry_add_alias(cq_carry *c, size_t i, size_t k);
-cq_status cq_carry_compare(cq_carry *c); /* at the end of an iteration: have all aliases been
-                                          * declared? */
-void cq_carry_unrelate(cq_carry *c);     /* the items are others from now on */
+cq_status cq_carry_compare(cq_carry *c); /* at the end of an iteration: whether all aliases have
+                                          * been declared */
+void cq_carry_unrelate(cq_carry *c);     /* called when the set of items changes */
 
 #endif

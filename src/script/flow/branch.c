@@ -55,7 +55,7 @@ static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c,
     bool   contents = c->kind == CQ_CHANGE_LIST || c->kind == CQ_CHANGE_DICT;
 
     if (cq_path_is_only_holder(j->ev, path, c))
-        return CQ_OK; /* something that this side made for itself */
+        return CQ_OK; /* visible only on this side */
     j->place = c;
     CQ_TRY(contents ? cq_join_contents(j, a, b, &v) : cq_join_values(j, a, b, &v));
     if (contents && cq_val_is_undefined(v))
@@ -131,7 +131,7 @@ static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condit
         ev->cx->untaken = beside || j->example == (i == 1);
         status =
             cq_eval_explore(ev, j->node->blocks[i], sides[i].block, sides[i].value, j->paths[i]);
-        /* The check whether a run comes to it is made at the end, where the condition is seen. */
+        /* Whether a run can reach this side is checked at the end, where the condition is known. */
         j->failed_untaken = status != CQ_OK && ev->cx->untaken && !beside &&
                             j->node->block == ev->capture->graph->top;
     }
@@ -172,7 +172,7 @@ static void return_to(cq_eval *ev, const position *p)
     cx->status  = CQ_OK;
 }
 
-/* A side that the example does not come to and that no graph can hold is left out. */
+/* Drops a side that the example does not take and that cannot be exported. */
 static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq_val *result)
 {
     char place[CQ_LOCATION_SIZE];
@@ -190,7 +190,7 @@ static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq
                         : cq_eval_block(j->ev, taken->block);
 }
 
-/* *result, unless it is NULL, is the value of the one expression or the other. */
+/* result, unless it is NULL, receives the value of the expression. */
 static cq_status both_sides(cq_eval *ev, const side sides[2], cq_val condition, cq_val *result)
 {
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };

@@ -220,7 +220,7 @@ static cq_status bind_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_va
     return memory_of(c, x, x->param, *out, &x->memory);
 }
 
-/* A tensor that is changed in place holds v from now on. */
+/* A tensor that is changed in place now holds v. */
 static cq_status set_track(cq_carry *c, cq_track *t, cq_value *v)
 {
     CQ_TRY(cq_track_will_change(&c->ev->capture->tracks, t));
@@ -260,8 +260,8 @@ cq_status cq_carry_bind(cq_carry *c)
         if (x->track)
             CQ_TRY(set_track(c, x->track, x->param));
     }
-    /* From here on only the slots hold their values: a list that only they hold and that the body
-     * changes is not a separate slot. */
+    /* From here on only the slots hold their values, so that a list that only they hold is not
+     * mistaken for a separate slot. */
     mark   = cq_ctx_mark(c->ev->cx);
     status = put_all(c, bind_leaf);
     cq_ctx_pop(c->ev->cx, mark, NULL, 0);
@@ -411,12 +411,12 @@ static bool is_unchanged(const cq_change *place, cq_val before)
 
     if (place->kind == CQ_CHANGE_LIST) {
         same     = before.u.list->origin == now.u.list->origin;
-        now.kind = before.kind = CQ_VAL_TUPLE; /* of which the items count */
+        now.kind = before.kind = CQ_VAL_TUPLE; /* compare only the items */
     }
     return same && cq_val_pair(&w, before, now, &same) == CQ_OK && same;
 }
 
-/* The start of a list or dict must not change with it. */
+/* A copy of the start of a list or dict, which must not change with it. */
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
     if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&

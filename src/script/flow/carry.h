@@ -7,21 +7,21 @@
 
 enum { CQ_MAX_CARRIED = 240 };
 
-/* One value of the graph that is carried: a tensor, a number, a list. */
+/* One loop-carried value of the graph: a tensor, a number or a list. */
 typedef struct cq_carried {
-    cq_track    *track;  /* or: a tensor that the body changes in place */
+    cq_track    *track;  /* otherwise: a tensor that the body changes in place */
     cq_val_kind  kind;   /* TENSOR, INT, FLOAT, BOOL, LIST */
     cq_value    *start;  /* before the loop */
-    cq_item_type type;   /* of the tensor, or of the items of the list; open where it changes */
-    cq_int       length; /* of the list; open: it changes */
+    cq_item_type type;   /* of the tensor, or of the items of the list; sizes that change are -1 */
+    cq_int       length; /* of the list; -1 if it changes */
     cq_qparams  *grid;   /* of a quantized tensor; borrowed from its start */
     cq_value    *param, *end;
-    cq_track    *first, *memory, *last; /* of start, param (or result) and end; NULL: it has no
+    cq_track    *first, *memory, *last; /* of start, parameter (or result) and end; NULL: it has no
                                          * memory */
-    bool is_final; /* the result of the function: nothing changes after it was set */
+    bool is_final; /* the result of the function: nothing changes after it is set */
 } cq_carried;
 
-/* An item may be that tensor, from outside of the loop. */
+/* An item may alias that tensor from outside of the loop. */
 typedef struct cq_carry_share {
     size_t    item;
     cq_track *track;
@@ -41,30 +41,27 @@ struct cq_carry {
     cq_carry *outer; /* of the loop around this one */
     cq_node  *node;  /* the Loop */
     cq_span   at;
-    bool      again; /* the form changed: the body is to be explored once more */
+    bool      again; /* the form has changed: the body must be evaluated again */
 
     CQ_VEC(cq_carried_slot) places;
     CQ_VEC(cq_track *) tracks;
-    CQ_VEC(cq_change)
-    lost; /* variables that an iteration leaves without their list
-           * (aliases.h) */
-    CQ_VEC(cq_track *)
-    stale;                  /* after an iteration, so before all but the first
-                             * (aten/core/aliases.c) */
-    CQ_VEC(cq_val) holders; /* retain the containers of slots */
+    CQ_VEC(cq_change) lost;   /* variables whose list is unknown after an iteration */
+    CQ_VEC(cq_track *) stale; /* stale after an iteration, so in all but the first */
+    CQ_VEC(cq_val) holders;   /* retain the containers of slots */
 
     size_t      n, cap;
     cq_carried *items; /* of the slots in order, then of the tracks */
     CQ_VEC(cq_carry_share) shares;
-    bool *aliased; /* whether two items may be the same memory; NULL: none are */
+    bool *aliased; /* whether two items may alias; NULL: no items do */
 
-    cq_carry_notes noted, recalled; /* of loops inside: now, and when it was last explored */
+    cq_carry_notes noted, recalled; /* notes of inner loops: new, and of the last evaluation */
     size_t         n_recalled;
 };
 
 cq_status cq_carry_bind(cq_carry *c); /* inside: every slot holds parameters */
-cq_status cq_carry_end(cq_carry *c);  /* inside: their values at the end */
-cq_status cq_carry_settle(cq_carry *c, const cq_path *path); /* outside: is it of the same form? */
+cq_status cq_carry_end(cq_carry *c);  /* inside: reads the values at the end */
+cq_status cq_carry_settle(cq_carry *c, const cq_path *path); /* outside: checks whether the form has
+                                                              * settled */
 cq_status cq_carry_outputs(cq_carry *c); /* outside, at the end: results, and slots that hold
                                           * them */
 void cq_carry_clear(cq_carry *c);

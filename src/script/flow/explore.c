@@ -32,7 +32,7 @@ static cq_status refill_list(cq_list *list, const cq_list *from)
     return cq_list_add(list, from);
 }
 
-/* The entries are there before the old ones go: without memory it stays as it is. */
+/* New entries are allocated before old ones are removed: without memory the dict is unchanged. */
 static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
 {
     cq_dict  *copy;
@@ -176,8 +176,8 @@ const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
     return NULL;
 }
 
-/* A change is compared with all others here, which is quick, and if it is new, again when holders
- * are counted: the square is charged. */
+/* Each change is compared with all others, and new ones again when holders are counted: quadratic
+ * work, which is charged. */
 enum { COMPARED = 8, HELD = 2 };
 
 static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)

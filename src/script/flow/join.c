@@ -84,7 +84,7 @@ cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *oth
     v->block           = j->node->block;
     v->index           = (uint32_t)j->outputs.n;
     if (type.kind == CQ_TYPE_TENSOR) {
-        for (int i = 0; i < type.rank; i++) /* an unknown size is the output's own */
+        for (int i = 0; i < type.rank; i++) /* an unknown size is a new symbol of the output */
             sizes[i] = cq_int_is_open(type.sizes[i])
                            ? cq_symbol_fresh(&g->symbols, "d", like->type.sizes[i].value, v, i)
                            : type.sizes[i];
@@ -140,7 +140,7 @@ static bool is_stale_in(cq_join *j, size_t i, cq_track *t)
     return stale;
 }
 
-/* After the If it is one of two tensors. A pair that is joined twice is one tensor twice. */
+/* After the If the tensor is one of two. A pair that is joined twice gives the same tensor. */
 static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *out)
 {
     cq_tracks *tracks = &j->ev->capture->tracks;
@@ -176,7 +176,7 @@ static cq_status join_numbers(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 /* ---- containers ---- */
 
-/* Lists of different lengths: which one it is, and so how long, is data-dependent. */
+/* Lists of different lengths: the length of the result is data-dependent. */
 static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val       sides[2] = { a, b };
@@ -309,7 +309,7 @@ cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out
     return CQ_OK;
 }
 
-/* Whether the branch is taken to this side because there is a value. */
+/* Whether this side is taken because the value exists. */
 static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
 {
     bool negated;
@@ -317,8 +317,8 @@ static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
     return cq_capture_truth(&j->node->inputs[0], &negated) == has && side == negated;
 }
 
-/* If one side is None: a bool of the graph tells whether there is a value, and the missing value
- * is replaced by an unused placeholder. */
+/* If one side is None: a bool of the graph states whether there is a value, and a placeholder
+ * replaces the missing value. */
 static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val     sides[2] = { a, b }, values[2], has, v;
@@ -433,7 +433,7 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
         *out = cq_val_is_unjoined(a) ? a : b;
         return CQ_OK;
     }
-    /* No value on one side: the placeholder is never used, but must have the type. */
+    /* Undefined on one side: the placeholder is never used, but must have the right type. */
     if ((cq_val_is_undefined(a) && is_from_outside(j, 1, b)) ||
         (cq_val_is_undefined(b) && is_from_outside(j, 0, a))) {
         *out = cq_val_is_undefined(a) ? b : a;
@@ -448,7 +448,7 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
         return CQ_OK;
     if (may_be_missing(a) || may_be_missing(b))
         return join_optionals(j, a, b, out);
-    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* of one, the contents are joined */
+    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* one: contents are joined */
         return a.u.tensor == b.u.tensor ? CQ_OK : join_handles(j, a.u.tensor, b.u.tensor, out);
     if (cq_val_is_number(a) && cq_val_is_number(b))
         return join_numbers(j, a, b, out);

@@ -14,9 +14,10 @@ typedef struct cq_join {
     cq_eval         *ev;
     cq_node         *node;           /* the If */
     cq_path         *paths[2];       /* the changes of its sides */
-    const cq_change *place;          /* that is joined now; NULL: the result */
-    bool             example;        /* the condition on the example, as far as that is known */
-    bool             failed_untaken; /* the side that it does not come to could not be explored */
+    const cq_change *place;          /* the slot being joined; NULL: the result */
+    bool             example;        /* the condition on the example, if known */
+    bool             failed_untaken; /* evaluating the side that the example does not take has
+                                      * failed */
     CQ_VEC(cq_value *) outputs;
     CQ_VEC(cq_joined_pair) pairs;
 } cq_join;
@@ -28,7 +29,7 @@ cq_status cq_join_values(cq_join *j, cq_val a, cq_val b, cq_val *out);
 /* The contents of one list or dict after the If, for contents a and b at the end of its sides. */
 cq_status cq_join_contents(cq_join *j, cq_val a, cq_val b, cq_val *out);
 
-/* An output of the If from a value of each side. Sizes of -1 are its own. */
+/* Adds an output to the If, from a value of each side. Sizes of -1 become new symbols. */
 cq_status cq_join_output(cq_join *j, cq_type type, cq_value *then, cq_value *other, cq_value **out);
 
 /* Equality without inspecting tensors and containers. */

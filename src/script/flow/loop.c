@@ -124,7 +124,7 @@ static cq_status explore_round(loop *l, cq_value *round)
     return cq_carry_end(&l->carry);
 }
 
-/* Whether the example has nothing to iterate over, so that it does not come to the body. */
+/* Whether the example has no iterations, so that it does not reach the body. */
 static bool is_idle(const loop *l)
 {
     const cq_object *t = cq_object_of(l->over);
@@ -201,7 +201,7 @@ static cq_status convert(loop *l)
     cq_block *home = l->node->block;
 
     CQ_TRY(cq_carry_recall(&l->carry, l->stmt->u.loop.test));
-    /* The node is moved when its inputs are known; until then it holds the blocks. */
+    /* The node is moved when its inputs are known; until then it only holds the blocks. */
     for (int i = 0; i == 0 || l->carry.again; i++) {
         if (i == MAX_ROUNDS)
             return cq_eval_fail(l->ev, l->stmt->at, CQ_E_UNSUPPORTED,
@@ -271,8 +271,7 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
     return status;
 }
 
-/* How many numbers a range has. They may be as far apart as numbers get, so that the distance is
- * counted without a sign. */
+/* The number of elements of a range. The distance may exceed int64, so it is computed unsigned. */
 static int64_t n_rounds(const cq_object *range)
 {
     const int64_t  from = range->start.value, to = range->stop.value, step = range->step.value;
@@ -334,7 +333,7 @@ static cq_status eval_lazy_rounds(cq_eval *ev, const cq_ast_stmt *s, cq_val iter
     }
 }
 
-/* The numbers of the example, plain from now on. */
+/* Replaces the numbers of a range by their values on the example. */
 static cq_status bake_range(cq_eval *ev, cq_object *range)
 {
     cq_int *const numbers[] = { &range->start, &range->stop, &range->step };

@@ -29,8 +29,8 @@ typedef struct noted_item {
 
 typedef struct noted_share {
     size_t      item;
-    noted_place with;  /* a tensor that it may be */
-    size_t      first; /* or n: the start of item n - 1 */
+    noted_place with;  /* a tensor that it may alias */
+    size_t      first; /* or n: the start of item n - 1 that it may alias */
 } noted_share;
 
 struct cq_carry_note {
@@ -45,7 +45,7 @@ struct cq_carry_note {
 
 /* ---- variables that lead to slots ---- */
 
-/* NULL: it came from outside. */
+/* The root track; NULL if the tensor came from outside. */
 static cq_track *root_of(const cq_eval *ev, const cq_tensor *t)
 {
     cq_track *track = cq_track_of_new(&ev->capture->tracks, t);
@@ -80,7 +80,7 @@ static const char *name_of(cq_eval *ev, const cq_change *place)
     return NULL;
 }
 
-/* The current slot of a note; false: there is none. */
+/* The current slot of a note; false if it no longer exists. */
 static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 {
     const cq_val *v = p->name ? cq_frame_own(ev->frame, p->name) : NULL;
@@ -243,7 +243,7 @@ cq_status cq_carry_remember(cq_carry *c, const cq_ast_expr *loop)
 
 /* ---- recalling ---- */
 
-/* The note that the same loop left, in the order in which loops come. */
+/* The note that the same loop left; notes are in the order of evaluation. */
 static cq_carry_note *take_note(cq_carry *outer, const cq_ast_expr *loop)
 {
     for (size_t i = outer->n_recalled; i < outer->recalled.n; i++)

@@ -12,7 +12,7 @@ static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same,
 
 /* ---- before ---- */
 
-/* With each address comes the number of containers before it, and one more. */
+/* Maps each address to the number of containers before it, + 1. */
 static bool is_new(cq_guard *g, const void *p, cq_status *status)
 {
     if (cq_ptr_map_get(&g->seen, p))
@@ -21,7 +21,7 @@ static bool is_new(cq_guard *g, const void *p, cq_status *status)
     return *status == CQ_OK;
 }
 
-/* The old contents of a list or dict; NULL: the guard does not have it. */
+/* The old contents of a list or dict; NULL if the guard has not recorded it. */
 static const cq_change *container_at(const cq_guard *g, const void *p)
 {
     const uintptr_t n = (uintptr_t)cq_ptr_map_get(&g->seen, p);

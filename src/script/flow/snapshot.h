@@ -10,7 +10,7 @@ typedef struct cq_guard_slot {
     const char *path; /* from the root, "encoder.h"; interned by the program */
     cq_object  *object;
     size_t      index;
-    cq_val      old; /* retained; what lists and dicts held is in the guard */
+    cq_val      old; /* retained; the guard has the old contents of lists and dicts */
 } cq_guard_slot;
 
 typedef struct cq_guard {
@@ -31,14 +31,14 @@ typedef struct cq_guard {
 cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *script);
 void      cq_guard_end(cq_guard *g, bool restore);
 
-/* The old value: the old list or dict, or the value itself. Borrowed. */
+/* The old value: the old contents of a list or dict, or the value itself. Borrowed. */
 cq_val cq_guard_old(const cq_guard *g, cq_val v);
 
 /* Whether a slot of a capture has changed. The capture is over: results for containers are not
  * cached. */
 cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_slot *place, bool *changed);
 
-/* References to a list or dict that the guard has. */
+/* The number of references to a list or dict that the guard holds. */
 int cq_guard_refs(const cq_guard *g, const void *container);
 
 #endif

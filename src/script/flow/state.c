@@ -36,7 +36,7 @@ void cq_script_state_free(cq_script_state *state)
     cq_free(state);
 }
 
-/* The variable of a slot; NULL: none. */
+/* The variable of a slot, or NULL. */
 static const cq_state_var *var_at(const cq_script_state *state, const cq_guard_slot *p)
 {
     for (size_t i = 0; i < state->vars.n; i++)
@@ -153,7 +153,7 @@ static bool shows_the_same(const cq_tensor *a, const cq_tensor *b)
     return same;
 }
 
-/* A tensor that several attributes show, and that is changed in place, stays one for all. */
+/* A tensor that several attributes share and that is changed in place stays shared. */
 static void put_aliases(const cq_script_state *state, cq_guard *g, const cq_state_var *var,
                         cq_val v)
 {
@@ -278,7 +278,7 @@ static cq_status zeros_like(const cq_tensor *t, bool empty, cq_tensor **out)
     return CQ_OK;
 }
 
-/* The variable becomes one that may be None: it is so at first, or was left so. */
+/* Makes the variable optional: it is None at first, or was left None. */
 static cq_status make_optional(cq_script_state *state, cq_guard *g, cq_state_var *var, cq_val now)
 {
     const bool is_there = var->form.kind != CQ_VAL_NONE;
@@ -307,8 +307,8 @@ static cq_status make_optional(cq_script_state *state, cq_guard *g, cq_state_var
     return cq_tensor_new(&var->has->initial, CQ_DTYPE_BOOL, 0, NULL, &(uint8_t){ is_there });
 }
 
-/* An axis that is longer or shorter after the call is open. It has the name of a size that it
- * always is, the batch of an input. */
+/* An axis whose size differs after the call is dynamic. It is named after an input size that it
+ * always equals, such as the batch. */
 static cq_status open_axes(cq_script_state *state, cq_guard *g, cq_state_leaf *leaf,
                            const cq_tensor *now)
 {
@@ -347,7 +347,7 @@ static cq_status give(cq_eval *ev, const cq_state_leaf *leaf, cq_tensor *t)
     return ev->cx->status;
 }
 
-/* An empty tensor has any shape: it is as the others will be, but empty. */
+/* An empty tensor may have any shape: it gets the shape of the others, but empty. */
 static cq_status reshape_empty(finish *f, cq_state_leaf *leaf, const cq_tensor *now)
 {
     cq_tensor *empty;
@@ -437,7 +437,7 @@ static cq_status finish_var(cq_script_state *state, cq_guard *g, cq_state_var *v
     return CQ_OK;
 }
 
-/* A number has no record of having been read in a graph. */
+/* Whether a value was read. Numbers count as read, because the graph does not record it. */
 static bool was_read(const cq_guard *g, cq_val old)
 {
     return old.kind != CQ_VAL_TENSOR || cq_is_tracked(&g->ev->capture->tracks, old.u.tensor);
@@ -459,7 +459,7 @@ static bool is_alias(const cq_script_state *state, const cq_guard_slot *p)
     return false;
 }
 
-/* Adds a variable where the tree of modules has it. */
+/* Adds a variable in the order of the module tree. */
 static cq_status add_var(cq_script_state *state, cq_guard *g, const cq_guard_slot *p, size_t at,
                          bool is_read)
 {
@@ -487,7 +487,7 @@ static cq_status find_vars(cq_script_state *state, cq_guard *g)
 
     for (size_t i = 0; i < g->places.n; i++) {
         const cq_guard_slot *p       = &g->places.items[i];
-        const bool           is_read = was_read(g, p->old); /* looking at it makes it so */
+        const bool           is_read = was_read(g, p->old); /* is_changed reads it */
         bool                 changed;
 
         if (var_at(state, p)) {
@@ -557,7 +557,7 @@ cq_status cq_state_finish(cq_script_state *state, cq_guard *g)
     CQ_TRY(finish_arguments(state, g));
     for (size_t i = 0; i < state->vars.n; i++)
         CQ_TRY(finish_var(state, g, &state->vars.items[i]));
-    state->unsettled |= n_lost(state) != lost; /* the next capture does not change it */
+    state->unsettled |= n_lost(state) != lost; /* the next capture keeps them */
     return g->ev->cx->status;
 }
 
@@ -587,8 +587,8 @@ void cq_script_state_warn(const cq_script_state *state)
     cq_str changed = { 0 }, arguments = { 0 };
     bool   is_read = false;
 
-    /* State that is only written is irrelevant; but if some is read, the rest may be read, too,
-     * after the first call. */
+    /* State that is only written is irrelevant. If some state is read, the rest may be read after
+     * the first call. */
     for (size_t i = 0; i < state->vars.n; i++)
         is_read |= state->vars.items[i].is_read;
     for (size_t i = 0; i < state->vars.n; i++) {

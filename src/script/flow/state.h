@@ -23,10 +23,10 @@ typedef struct cq_state_var {
     cq_object     *object;
     size_t         index;
     cq_val         form; /* a value of its structure; retained */
-    cq_state_leaf *has;  /* it may be None: whether it is there; else NULL */
+    cq_state_leaf *has;  /* a bool input for a variable that may be None; otherwise NULL */
     CQ_VEC(cq_state_leaf) leaves;
     const char *lost;    /* why it cannot be an input; NULL: it can */
-    bool        is_read; /* as far as the last capture shows */
+    bool        is_read; /* according to the last capture */
 } cq_state_var;
 
 /* A tensor among the arguments, which a call may change as well: then it has an output. */
@@ -40,9 +40,9 @@ typedef struct cq_script_state {
     CQ_VEC(cq_state_var) vars; /* in the order of the modules' tree */
     CQ_VEC(cq_state_argument) arguments;
     size_t n_arguments; /* of the current call, so far */
-    bool   wanted;      /* variables are inputs and outputs; else changes are only noted */
-    bool   unsettled;   /* the last capture found more */
-    bool   quiet;       /* in training, models change their statistics: that is expected */
+    bool   wanted;    /* variables become inputs and outputs; otherwise changes are only recorded */
+    bool   unsettled; /* the last capture found more */
+    bool   quiet;     /* do not warn: models are expected to change their statistics in training */
 } cq_script_state;
 
 void cq_script_state_free(cq_script_state *state); /* NULL is fine */
@@ -51,7 +51,7 @@ void cq_script_state_free(cq_script_state *state); /* NULL is fine */
  * state that cannot be an input. */
 void cq_script_state_warn(const cq_script_state *state);
 
-/* The same of lists of names, which are gone then; and a name more for such a list. */
+/* The same for lists of names, which are freed; and adds a name to such a list. */
 void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs);
 void cq_state_add_name(cq_str *names, const char *name);
 

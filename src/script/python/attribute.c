@@ -66,7 +66,7 @@ static cq_status bind_function(cq_eval *ev, const cq_object *fn, cq_val self, cq
     return cq_eval_own(ev, cq_val_of_object(m), out);
 }
 
-/* Binds an attribute of a class to an instance, or, if self is None, to the class itself. */
+/* Binds an attribute of a class to an instance, or, if self is None, to the class. */
 static cq_status bind(cq_eval *ev, cq_val v, cq_val self, cq_object *cls, cq_val *out)
 {
     cq_object *t = cq_object_of(v);
@@ -276,7 +276,7 @@ static cq_status field_names(cq_eval *ev, const cq_object *cls, cq_val *out)
     return CQ_OK;
 }
 
-/* An object of its own, because the defaults of a named tuple can be set through it. */
+/* A separate object, because the defaults of a named tuple can be set through it. */
 static cq_status constructor_of(cq_eval *ev, cq_object *cls, cq_val *out)
 {
     cq_object *t;
@@ -349,7 +349,7 @@ static cq_status class_member(cq_eval *ev, cq_object *cls, const char *name, cq_
         snprintf(full, sizeof full, "%.100s", name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     }
-    if (!found) { /* Base.__init__ of a class without one is object's */
+    if (!found) { /* a class without __init__ inherits object's */
         char full[128];
 
         if (strcmp(name, "__init__") == 0 || strcmp(name, "__setattr__") == 0 ||
@@ -787,7 +787,7 @@ static bool is_not_implemented(cq_val v)
     return t && strcmp(t->text, "NotImplemented") == 0;
 }
 
-/* a != b without __ne__ is not a == b. */
+/* a != b without __ne__ is not (a == b). */
 static cq_status negate_eq(cq_eval *ev, cq_val a, cq_val b, cq_val *out, bool *found)
 {
     CQ_TRY(cq_python_binary(ev, CQ_AST_EQ, a, b, out, found));
@@ -822,7 +822,7 @@ static bool is_unary(cq_ast_op op)
     return op == CQ_AST_NEG || op == CQ_AST_POS || op == CQ_AST_BIT_NOT;
 }
 
-/* Of a unary operator b is None. */
+/* b is None for a unary operator. */
 cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out, bool *found)
 {
     const char *const *names = dunders[op];

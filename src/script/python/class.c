@@ -73,7 +73,7 @@ static bool is_in_tail(const merge_list *lists, size_t n, const cq_object *cls)
     return false;
 }
 
-/* C3: the first head that is in no tail, again and again. */
+/* C3 linearization: repeatedly takes the first head that is in no tail. */
 static cq_status merge(cq_object *cls, merge_list *lists, size_t n)
 {
     for (;;) {
@@ -167,7 +167,7 @@ static cq_status read_bases(cq_object *cls, const cq_val *bases, size_t n)
     return CQ_OK;
 }
 
-/* The class is the program's. */
+/* The program owns the class. */
 static cq_status class_of_ast(cq_eval *ev, cq_ast_class *ast, cq_unit *unit, cq_object **out)
 {
     cq_object *cls;
@@ -306,7 +306,7 @@ static cq_status eval_keywords(cq_eval *ev, const cq_ast_class *c, cq_object *cl
     return CQ_OK;
 }
 
-/* The hook of a base, a class method without being declared as one. */
+/* __init_subclass__ of a base, which is implicitly a class method. */
 static cq_status init_subclass(cq_eval *ev, cq_object *cls, const class_keywords *k)
 {
     const char *name = cq_name(ev->program, "__init_subclass__");
@@ -416,7 +416,8 @@ static cq_status fill_native(cq_fncall *c, const cq_object *cls, cq_val object)
         strcmp(cls->native_base, "dict") == 0 || strcmp(cls->native_base, "list") == 0;
     cq_fncall make = { .ev = c->ev };
 
-    /* Lists and dicts are filled by __init__, others are made whole. */
+    /* Lists and dicts are filled by __init__; other types are immutable and constructed with their
+     * value. */
     if (!is_mutable) {
         make.args = c->args;
         make.n    = c->n ? 1 : 0;

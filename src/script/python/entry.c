@@ -55,8 +55,7 @@ cq_status cq_python_name_modules(cq_script *s)
     return cq_script_each_module(s, set_path, s->program);
 }
 
-/* A file that imports its own package by name is imported by it, as in Python: the package runs
- * first if it was not run yet. */
+/* Runs the package of a file that imports it by name, as Python does, unless it has already run. */
 static cq_status run_package(cq_eval *ev)
 {
     const cq_object *main = ev->program->python->main;
@@ -120,8 +119,8 @@ static cq_status list_candidates(cq_eval *ev, cq_val *classes, cq_val *functions
     return CQ_OK;
 }
 
-/* A class that no other class of the file extends or holds is the outermost: with one such class,
- * that is the model. Whether a class uses another is seen by its name in the text of the other. */
+/* A class that no other class of the file extends or holds is the outermost: if there is one such
+ * class, it is the model. A class uses another if its text contains the other's name. */
 static bool is_used_in(const cq_object *cls, const cq_object *other)
 {
     const char  *name = cls->cls->name;
@@ -139,7 +138,7 @@ static bool is_used_in(const cq_object *cls, const cq_object *other)
         end  = i + 1 < other->cls->body.n
                    ? other->unit->source.text + other->cls->body.items[i + 1]->at.start
                    : text + strcspn(text, "\0");
-        if (i + 1 == other->cls->body.n) { /* to the next text in column 0 */
+        if (i + 1 == other->cls->body.n) { /* up to the next text in column 0 */
             for (end = text; *end && !(end[0] == '\n' && end[1] && !strchr(" \t\n#)", end[1]));
                  end++)
                 ;

@@ -213,7 +213,7 @@ static void add_float(cq_eval *ev, cq_str *out, const spec *s, double f)
         cq_str_add_char(out, '%');
 }
 
-/* Widths count bytes of continuation out: a letter may have several. */
+/* The number of characters, without UTF-8 continuation bytes. */
 static size_t n_letters(const char *text, size_t len)
 {
     size_t n = 0;

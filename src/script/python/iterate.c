@@ -1,6 +1,6 @@
-/* Iterators of Python source. A generator function is run to its end when it is called, and what it
- * yielded is iterated over: functions of models yield a finite number of values, and none depends
- * on when the next one is asked for. An instance with __next__ is stepped through, so that it may
+/* Iterators of Python source. A generator function is run to its end when it is called, and its
+ * values are collected: generators of models are finite, and do not depend on when the next value
+ * is requested. An instance with __next__ is stepped through, so that it may
  * be endless. */
 #include "script/python/python.h"
 #include "script/builtins/builtin.h"

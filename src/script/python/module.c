@@ -5,7 +5,8 @@
  * installed packages with the real torch and numpy in it.
  *
  * An import binds a name without running anything: the module is run when the name is first used.
- * So an unused `import matplotlib` does not matter, and modules may import each other. Inside of a
+ * Therefore an unused `import matplotlib` is harmless, and modules may import each other. Inside of
+ * a
  * try statement an import is resolved at once, because its failure decides the branch. */
 #include "script/python/python.h"
 #include "base/file.h"
@@ -123,7 +124,7 @@ static cq_status find_file(cq_python *py, const char *name, cq_source_file **out
         return CQ_OK;
     for (size_t i = 0; i < py->roots.n && !*out && !is_replaced(name); i++) {
         CQ_TRY(find_in_folder(py->roots.items[i], name, out));
-        /* A folder of data beside the file is not a module of the library's name. */
+        /* A data folder beside the file does not hide a module of the library. */
         if (*out && (*out)->is_folder) {
             cq_source_file *other = NULL;
 
@@ -314,7 +315,7 @@ static cq_status lazy_new(cq_eval *ev, cq_object *module, const char *dotted, co
     return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
-/* All modules that a file imports and that are not found, for one message. */
+/* Collects all modules that a file imports and that are missing, for one message. */
 static void add_missing(cq_eval *ev, const cq_unit *unit, const char *first, cq_str *s)
 {
     size_t n = 0;
@@ -349,7 +350,7 @@ static cq_status not_found(cq_eval *ev, const char *module)
     return status;
 }
 
-/* A submodule that something imported, or that could be. */
+/* A submodule that has been imported, or that can be. */
 static cq_status submodule(cq_eval *ev, const cq_object *module, const char *name, cq_val *out)
 {
     char       full[NAME_SIZE];
@@ -427,7 +428,7 @@ cq_status cq_lazy_resolve(cq_eval *ev, cq_val v, cq_val *out)
         *out = t->self;
         return CQ_OK;
     }
-    cq_val_retain(v); /* its variable may be set meanwhile */
+    cq_val_retain(v); /* its variable may be assigned meanwhile */
     t->is_resolving = true;
     status          = cq_python_member(ev, module, t->text, out);
     t->is_resolving = false;
@@ -516,7 +517,8 @@ static cq_status import_module(cq_eval *ev, const cq_ast_import *m)
     return cq_frame_set(ev, ev->frame, m->alias ? m->alias : cq_name(ev->program, bound), v);
 }
 
-/* A module that a package imports may itself import names of the package: they stay as they are. */
+/* Whether an import is circular: a module imported by a package imports names of the package, which
+ * stay lazy. */
 static bool leads_back(const cq_eval *ev, cq_val v, const char *name)
 {
     const cq_object *t = cq_object_as(v, CQ_OBJECT_LAZY);
@@ -678,7 +680,7 @@ cq_status cq_python_new(cq_program *p, const char *path, const char *text, size_
     return CQ_OK;
 }
 
-/* A further source file, which nothing imports. */
+/* An additional source file that no other file imports. */
 cq_status cq_python_add_code(cq_program *p, const char *path)
 {
     char            name[NAME_SIZE];
@@ -708,7 +710,7 @@ static void empty_frame(cq_frame *f)
         cq_val_set(&f->values.items[i], CQ_NONE);
 }
 
-/* Objects refer to each other in cycles: all of them are emptied before they are let go of. */
+/* Objects refer to each other in cycles, so all of them are emptied before they are released. */
 static void empty_instances(cq_python *py)
 {
     while (py->instances) {

@@ -1,5 +1,5 @@
-/* A pickled module as a program: the file, the source of its classes, and the module that is built
- * of both. */
+/* A pickled module as a program: the file, the source of its classes, and the module built from
+ * both. */
 #include "archive/weights.h"
 #include "base/str.h"
 #include "script/python/unpickle.h"
@@ -47,7 +47,7 @@ cq_status cq_pickled_open(cq_script *s, cq_storage *bytes, const char *path)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_weights_read_bytes(&p->file, bytes, path));
     CQ_TRY(keep_modules(p));
-    /* An empty file beside it: modules of that folder are found. */
+    /* An empty main file beside it, so that modules of that folder are found. */
     main = cq_arena_printf(p->arena, "%.*s__main__", slash ? (int)(slash + 1 - path) : 0, path);
     return main ? cq_python_new(s->program, main, "", 0) : CQ_E_NO_MEMORY;
 }

@@ -17,7 +17,7 @@ typedef struct cq_source_file {
     enum { CQ_MODULE_NEW, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
 } cq_source_file;
 
-/* What a script may do besides computing: export models, read and write files. The functions of
+/* The privileges of a script: exporting models, and reading and writing files. Functions of
  * lib/torch call it by name, as calque.host. A model file has no host. */
 typedef struct cq_python_host {
     cq_status (*call)(void *user, cq_eval *ev, const char *name, const cq_val *args, size_t n,
@@ -32,16 +32,16 @@ typedef struct cq_python {
     CQ_VEC(char *) roots;        /* folders of the main file, searched before the library */
     CQ_VEC(char *) paths;        /* --path, searched after the library */
     CQ_VEC(cq_object *) codes;   /* --code: modules with the classes of a pickled module */
-    CQ_VEC(cq_frame *) frames;   /* of calls that are over but have closures; and of modules */
+    CQ_VEC(cq_frame *) frames;   /* frames of modules, and of finished calls with closures */
     CQ_VEC(cq_object *) classes; /* retained */
     CQ_VEC(cq_val) cycles;       /* containers that hold themselves; retained (cycle.c) */
-    cq_object *instances;        /* all live ones, for the end of the program */
+    cq_object *instances;        /* all live instances, to free them when the program ends */
     cq_object *builtins;         /* the module of lib/python/builtins.py */
     cq_object *main;
     cq_val     dtypes[64];    /* DTYPE objects by number; retained */
     cq_dtype   default_float; /* torch.set_default_dtype; CQ_DTYPE_NONE: float32 */
     bool       is_older;      /* hasattr(F, "scaled_dot_product_attention") is False */
-    bool       asks_version;  /* the program has asked for it */
+    bool       asks_version;  /* whether the program has called that hasattr */
     bool       is_script;     /* calque py: __name__ is "__main__", prints go to standard output */
     const cq_python_host *host; /* NULL: none */
 } cq_python;
@@ -54,10 +54,10 @@ void      cq_python_free(cq_program *p);
 cq_status cq_python_add_path(cq_program *p, const char *folder);
 cq_status cq_python_add_code(cq_program *p, const char *path);
 
-/* The module of a dotted name; NULL if no file has it. */
+/* The module of a dotted name; NULL if it is not found. */
 cq_status cq_python_module(cq_program *p, const char *name, cq_object **out);
 
-/* Runs its text unless that has begun. */
+/* Runs its text unless it has run or is running. */
 cq_status cq_python_run(cq_eval *ev, cq_object *module);
 
 cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out);
@@ -84,7 +84,7 @@ cq_status cq_python_construct(cq_fncall *c, cq_object *cls); /* without its meta
 cq_dict  *cq_instance_dict(cq_object *t); /* NULL: none yet */
 cq_status cq_instance_make_dict(cq_object *t, cq_dict **out);
 
-/* The dict that a dict, or an instance of a class that extends dict, is; NULL: neither. */
+/* The dict of a dict or of an instance of a class that extends dict; otherwise NULL. */
 cq_dict *cq_python_dict_of(cq_val v);
 cq_val   cq_python_native(cq_val v); /* the native value of an instance of an extended builtin
                                       * type */
@@ -101,7 +101,7 @@ cq_status cq_object_get(cq_eval *ev, cq_val object, const char *interned, cq_val
 cq_status cq_object_set(cq_eval *ev, cq_val object, const char *interned, cq_val v);
 cq_status cq_object_del(cq_eval *ev, cq_val object, const char *interned);
 
-/* object.__name__(…) of an instance's class, if it has that method. */
+/* Calls object.__name__(…) if the instance's class has that method. */
 cq_status cq_python_special(cq_eval *ev, cq_val object, const char *name, const cq_val *args,
                             size_t n, cq_val *out, bool *found);
 bool      cq_python_has_special(cq_eval *ev, cq_val object, const char *name);
@@ -139,7 +139,7 @@ cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s);
 cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s);
 void      cq_eval_forget_failure(cq_eval *ev);
 
-/* If the failure is an exception of that class, forgets it. */
+/* Clears the failure if it is an exception of that class. */
 bool cq_eval_catch(cq_eval *ev, cq_status status, const char *class_name);
 
 cq_status cq_eval_python_with(cq_eval *ev, const cq_ast_stmt *s);
@@ -152,7 +152,7 @@ cq_status cq_python_iter(cq_eval *ev, cq_val v, cq_val *out);
 cq_status cq_python_next(cq_eval *ev, cq_val iterator, cq_val *out, bool *over);
 cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list); /* of an instance or ITERATOR */
 cq_status cq_python_new_iterator(cq_eval *ev, cq_val list, cq_val *out);
-bool      cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* it must be stepped through */
+bool cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* whether it must be stepped through */
 
 /* ---- models: entry.c ---- */
 

@@ -30,7 +30,7 @@ void cq_eval_forget_failure(cq_eval *ev)
     ev->cx->status   = CQ_OK;
 }
 
-/* The class of the exception that a failure in C is; NULL: it cannot be caught. */
+/* The exception class for a failure in C; NULL if it cannot be caught. */
 static const char *class_of(const cq_eval *ev, cq_status status)
 {
     if (ev->raised_class)
@@ -53,7 +53,7 @@ static cq_status builtin_class(cq_eval *ev, const char *name, cq_val *out)
     return found ? CQ_OK : cq_fail(CQ_E_INTERNAL, name, NULL, "builtins.py lacks the class");
 }
 
-/* The exception that a failure is, an instance; None: it cannot be caught. */
+/* The exception instance for a failure; None if it cannot be caught. */
 static cq_status exception_of(cq_eval *ev, cq_status status, cq_val *out)
 {
     const char *name = class_of(ev, status);
@@ -144,7 +144,7 @@ static cq_status run_handler(cq_eval *ev, const cq_ast_handler *h, cq_val except
     return status;
 }
 
-/* Runs the except clause for a failure of the body; *handled: there is one. */
+/* Runs the except clause for a failure of the body; *handled is whether there is one. */
 static cq_status handle(cq_eval *ev, const cq_ast_try *t, cq_status failure, bool *handled)
 {
     cq_error_record saved;

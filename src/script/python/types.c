@@ -94,7 +94,7 @@ static bool stands_for(cq_eval *ev, cq_object *cls, const char *name)
     return false;
 }
 
-/* And methods that an instance must have: __methods__. */
+/* The methods that an instance must have: __methods__. */
 static bool has_methods(cq_eval *ev, cq_object *cls, cq_object *of)
 {
     const cq_val *methods = cq_class_find(cls, cq_name(ev->program, "__methods__"), NULL);

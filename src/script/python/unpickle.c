@@ -5,7 +5,7 @@
  * without __init__, as Python does, and its class interprets the state if it has __setstate__.
  * Functions that a pickle calls are evaluated by calque as any other Python, and without the
  * host, so that no pickle writes files. An object whose class is not found may be unimportant, such
- * as the options of a training: using it is the error, unless it is a module. */
+ * as training options: it is an error only when it is used, unless it is a module. */
 #include "script/python/unpickle.h"
 #include "archive/object.h"
 #include "archive/weights.h"
@@ -43,7 +43,7 @@ static cq_status members(cq_eval *ev, cq_object *module, const char *names, cq_v
     return CQ_OK;
 }
 
-/* A module that lacks the name: another source file may have it. */
+/* The same, but a missing name is not an error: another source file may have it. */
 static cq_status try_members(cq_eval *ev, cq_object *module, const char *names, cq_val *out,
                              bool *found)
 {
@@ -62,7 +62,7 @@ static cq_status find_builtin(cq_eval *ev, const char *name, cq_val *out, bool *
     return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out);
 }
 
-/* By the module in its name, or its own name in the files of --code. */
+/* Finds a class by the module in its name, or by its own name in the files of --code. */
 static cq_status find_global(cq_eval *ev, const char *dotted, cq_val *out, bool *found)
 {
     const cq_python *py = ev->program->python;
@@ -127,7 +127,7 @@ static cq_status check_class(checking *c, const char *name)
     return c->missing.status;
 }
 
-/* Modules are found in modules only: the pickled depth is limited. */
+/* Submodules are only found in modules; the depth is limited by the unpickler. */
 static cq_status check(checking *c, cq_val v)
 {
     const cq_instance *o = cq_instance_of(v);

@@ -1,4 +1,4 @@
-/* Displays: lists, tuples, dicts and f-strings that are written out, and comprehensions. */
+/* Displays: literal lists, tuples, dicts and f-strings; and comprehensions. */
 #include "script/builtins/builtin.h"
 #include "script/python/python.h"
 #include "base/str.h"
@@ -110,8 +110,8 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     return status == CQ_OK ? ev->cx->status : status;
 }
 
-/* A comprehension over something of unknown length: a loop that appends to a list without a name.
- * Tests are ifs around that, further loops are inside. */
+/* A comprehension over a value of data-dependent length: a loop that appends to an anonymous list.
+ * Tests become ifs, further loops are nested. */
 static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val iterable,
                            cq_val result)
 {
@@ -183,7 +183,7 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
     return CQ_OK;
 }
 
-/* The variables of a comprehension of Python source are its own. */
+/* Comprehensions of Python source have their own scope. */
 static cq_status eval_python_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_frame *outer = ev->frame, *f;

@@ -17,11 +17,11 @@
 
 enum {
     MAX_PROBES   = 3000,
-    MAX_VALUES   = 400000, /* of all captures together */
+    MAX_VALUES   = 400000, /* sum over all captures */
     MAX_ROUNDS   = 24,
     MAX_NUMBERS  = 12,
     MAX_POOL     = 10,
-    MAX_INDEX    = 8, /* a smaller number of a message may be an axis or a rank */
+    MAX_INDEX    = 8, /* smaller numbers in a message may be an axis or a rank */
     MAX_SIZE     = 1 << 20,
     MAX_ELEMENTS = 1 << 22,
     MAX_STEPS    = 20000000 /* of one capture */
@@ -34,7 +34,7 @@ typedef struct outcome {
     size_t   progress; /* values in the graph when it failed */
     size_t   n_numbers;
     double   numbers[MAX_NUMBERS]; /* in the message */
-    uint64_t form;                 /* of the message without them */
+    uint64_t form;                 /* hash of the message without its numbers */
 } outcome;
 
 typedef struct fit {
@@ -133,7 +133,7 @@ static bool is_small(const cq_guess *g)
     return n <= MAX_ELEMENTS;
 }
 
-/* Whether the time is used up. */
+/* Whether the time limit is reached. */
 static bool is_over(const fit *f)
 {
     return f->n_probes >= MAX_PROBES || f->n_values >= MAX_VALUES ||
@@ -215,7 +215,7 @@ static bool is_seen(const fit *f, uint64_t form)
     return f->found.form == form;
 }
 
-/* Remembers a guess that is better. True: it fits. */
+/* Remembers a guess if it is better. Returns true if the method accepts it. */
 static bool consider(fit *f, const cq_guess *guesses)
 {
     const outcome o = try_guesses(f, guesses);
@@ -445,7 +445,7 @@ static bool bisect(fit *f, const round *from, unknown u)
         o = try_size(f, from, u, size, &better);
         if (better)
             return true;
-        /* A capture that ends sooner is one of a size that is too small for a kernel. */
+        /* A capture that fails earlier means that the size is too small for a kernel. */
         if (o.progress < here.progress || at >= o.n_numbers || o.numbers[at] < want)
             low = size + 1;
         else
@@ -454,7 +454,7 @@ static bool bisect(fit *f, const round *from, unknown u)
     return false;
 }
 
-/* Images are square; else one size at a time, from the last. */
+/* Tries square images first, then one size at a time, from the last. */
 static bool solve_sizes(fit *f, const round *from, size_t i)
 {
     const size_t rank = from->guesses[i].rank;
@@ -469,7 +469,7 @@ static bool solve_sizes(fit *f, const round *from, size_t i)
 
 /* ---- all of it ---- */
 
-/* False: nothing is better. */
+/* False if no change improves the guess. */
 static bool improve(fit *f)
 {
     round        from;

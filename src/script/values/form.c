@@ -20,7 +20,7 @@ static cq_status no(const forming *c, const char *why)
     return cq_eval_fail(c->ev, *c->at, CQ_E_UNSUPPORTED, "%s in a loop of unknown length", why);
 }
 
-/* Whether b can be put into the form of a without changing that. */
+/* Whether b can be converted to the form of a without changing that form. */
 static cq_status same_form(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts)
 {
     cq_object *ta = cq_object_of(a), *tb = cq_object_of(b);
@@ -93,8 +93,8 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
     return cq_eval_new_optional(c->ev, value, v, out);
 }
 
-/* a in the form that b can be put into as well. Runs outside of the body: of b, whose tensors are
- * of the body, only the form is inspected. */
+/* a in a form that b can be converted to as well. It runs outside of the loop body, so only the
+ * form of b is inspected, not its tensors. */
 static cq_status common_form(void *user, cq_val a, cq_val b, cq_val *out)
 {
     forming   *c  = user;

@@ -5,7 +5,7 @@
 
 #include "script/eval.h"
 
-/* Whether b can be put into the form of a without changing that. */
+/* Whether b can be converted to the form of a without changing that form. */
 bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b);
 
 /* a in a form that also fits b: a list that grows becomes a sequence, a value that is None once an

@@ -23,7 +23,7 @@ cq_frame *cq_frame_retain(cq_frame *f)
     return f;
 }
 
-/* Takes the variables out, and with them the functions that refer to the frame. */
+/* Clears the variables, and thereby releases the functions that refer to the frame. */
 static void forget_all(cq_frame *f)
 {
     for (size_t i = 0; i < f->values.n; i++)
@@ -44,7 +44,7 @@ void cq_frame_release(cq_frame *f)
     }
 }
 
-/* Whether only functions that the frame itself holds refer to it besides the call. */
+/* Whether the frame is referenced only by the call and by functions that it holds itself. */
 static bool is_its_own(const cq_frame *f)
 {
     size_t own = 0;
@@ -61,16 +61,16 @@ void cq_frame_end(cq_eval *ev, cq_frame *f)
 {
     for (size_t i = 0; i < ev->journal.n; i++)
         if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == f)
-            ev->journal.items[i].where = NULL; /* a variable that is gone */
+            ev->journal.items[i].where = NULL; /* the variable no longer exists */
     if (ev->program->python && f->refs > 1 && !is_its_own(f) &&
         cq_vec_push(&ev->program->python->frames, f) == CQ_OK)
-        return; /* until the program is over */
+        return; /* freed when the program ends */
     if (f->refs > 1 && (is_its_own(f) || cq_vec_push(&ev->frames, f) != CQ_OK)) {
-        f->refs++; /* freeing one of its functions must not free it */
+        f->refs++; /* releasing one of its functions must not free it */
         forget_all(f);
         f->refs--;
     } else if (f->refs > 1) {
-        return; /* until the program is over */
+        return; /* freed when the program ends */
     }
     cq_frame_release(f);
 }

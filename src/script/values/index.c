@@ -1,5 +1,5 @@
-/* x[index]. On tensors, what Python's indexing means becomes select, slice, unsqueeze and
- * index; an assignment writes through the same views. */
+/* x[index]. On tensors, Python's indexing is expressed by select, slice, unsqueeze and index; an
+ * assignment writes through the same views. */
 #include "script/builtins/builtin.h"
 #include "script/python/python.h"
 #include "script/values/sequence.h"
@@ -481,7 +481,8 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
     CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
     if (b.step != 1)
         return set_stepped(ev, list, &b, items, index->at);
-    CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* out of the list, and into it */
+    CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* items are moved out of the list and into
+                                                        * it */
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));
     if (items == list)

@@ -1,5 +1,5 @@
 /* A module from source text: an object of one of its classes, and the weights and numbers that a C
- * program gives it. An archive brings its module along (load.c). */
+ * program gives it. An archive contains its module (load.c). */
 #include "script/script.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static cq_status set(cq_program *p, cq_object *t, const char *name, cq_val v)
     return CQ_OK;
 }
 
-/* The fields that an object is not whole without: modules, and the mode. */
+/* Fills the fields that every object needs: submodules and the training mode. */
 static cq_status fill(cq_eval *ev, cq_object *t, int depth)
 {
     for (size_t i = 0; i < t->cls->n_fields; i++) {
@@ -43,7 +43,7 @@ static cq_status fill(cq_eval *ev, cq_object *t, int depth)
     return CQ_OK;
 }
 
-/* The object is the context's. */
+/* The context owns the object. */
 static cq_status make(cq_eval *ev, const char *name, int depth, cq_val *out)
 {
     cq_object *cls;

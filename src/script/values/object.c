@@ -72,7 +72,7 @@ cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text,
         return only_object(ev->program, kind, name, name, out);
     CQ_TRY(cq_object_new(&t, kind));
     t->text = name;
-    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t)); /* without memory, t is gone */
+    *out    = cq_ctx_own(ev->cx, cq_val_of_object(t)); /* on failure, t has been released */
     return ev->cx->status;
 }
 
@@ -171,7 +171,7 @@ cq_val *cq_frame_find(cq_frame *f, const char *name)
     return NULL;
 }
 
-/* A variable that is declared global or nonlocal is set where it belongs. */
+/* The frame of a variable, which may be declared global or nonlocal. */
 static cq_frame *home_of(cq_frame *f, const char *name)
 {
     cq_frame *declared = f->foreign.n ? cq_ptr_map_get(&f->foreign, name) : NULL;

@@ -7,7 +7,7 @@
 
 enum { MAX_NAME = 200, MAX_LEVELS = 32 };
 
-/* Other names are not worth the trouble that they make in shells, tables and other programs. */
+/* Other characters would cause trouble in shells, tables and other programs. */
 static bool is_plain(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -16,7 +16,7 @@ static bool is_plain(const char *text, size_t len)
     return len > 0 && len <= MAX_NAME;
 }
 
-/* The name of a part in its container; NULL: it has a number only. */
+/* The name of a part in its container; NULL if it only has an index. */
 static const char *part_name(const cq_visit_slot *place)
 {
     const cq_object *named = cq_object_as(place->whole, CQ_OBJECT_NAMED);

@@ -167,7 +167,7 @@ cq_status cq_sequence_value(cq_eval *ev, cq_val list, const cq_item_type *item, 
     return constructed(ev, list.u.list, item, out);
 }
 
-/* The list is this from now on. */
+/* Makes the list refer to a new sequence. */
 static cq_status new_sequence(cq_eval *ev, cq_value *v, const cq_item_type *item, cq_int length,
                               cq_list *list)
 {
@@ -288,8 +288,8 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
     return item->kind == CQ_VAL_TENSOR ? CQ_OK : cq_builtin_number_of(ev, t, item->kind, out);
 }
 
-/* The part of a split at a known index: a view, whose sizes are known as well, and the list may not
- * be needed. False: there is none, or it is another. */
+/* Whether the item is a part of a split at a known index. Such an item is a view of known size, and
+ * the list may become unused. */
 static bool is_part(const cq_sequence *seq, cq_int index)
 {
     const cq_node *n = seq->value->node;
@@ -401,7 +401,7 @@ cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size,
     return cq_sequence_list(ev, v, &item, length, out);
 }
 
-/* A Loop that the program does not have: ONNX joins no sequences. */
+/* Emits a Loop that the program does not contain, because ONNX cannot concatenate sequences. */
 cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *from, cq_int start,
                              cq_int step, cq_int count, cq_value **out)
 {
@@ -465,7 +465,7 @@ static cq_status placeholder(cq_visit *w, cq_val like, cq_val *out)
     const cq_sequence *seq = cq_sequence_of(like);
     cq_value          *v;
 
-    *out = like; /* texts, objects: one is as good as another */
+    *out = like; /* for texts and objects any value will do */
     if (seq) {
         cq_item_type item = seq->item;
 

@@ -47,17 +47,17 @@ cq_status cq_item_type_of_list(cq_item_type *t, cq_val list);
 /* t without the sizes that cannot be computed in block. */
 void cq_item_type_limit(cq_item_type *t, const cq_block *block);
 
-/* How long a list is, as far as that is known: plain -1 if it is not. */
+/* The length of a list if it is known; otherwise plain -1. */
 cq_int cq_sequence_known_length(cq_val list);
 
-/* The graph value of any list as a sequence of such items, in the block of now. */
+/* The graph value of any list as a sequence of such items, in the current block. */
 cq_status cq_sequence_value(cq_eval *ev, cq_val list, const cq_item_type *item, cq_value **out);
 
-/* A new list of the context's that is this value. */
+/* A new list, owned by the context, with this value. */
 cq_status cq_sequence_list(cq_eval *ev, cq_value *v, const cq_item_type *item, cq_int length,
                            cq_val *out);
 
-/* Makes a list a sequence from now on, or gives a sequence its new value. */
+/* Turns a list into a sequence, or assigns a new value to a sequence. */
 cq_status cq_sequence_become(cq_eval *ev, cq_list *list, cq_value *v, const cq_item_type *item,
                              cq_int length);
 cq_status cq_sequence_convert(cq_eval *ev, cq_list *list);
@@ -81,7 +81,8 @@ cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, 
 cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *from, cq_int start,
                              cq_int step, cq_int count, cq_value **out);
 
-/* A sequence with one item more, before position (NULL: at the end) or less. */
+/* The sequence with an item inserted before position (NULL: at the end), or with an item
+ * removed. */
 cq_status cq_sequence_inserted(cq_eval *ev, cq_value *seq, const cq_item_type *item, cq_val v,
                                const cq_int *position, cq_value **out);
 cq_status cq_sequence_erased(cq_eval *ev, cq_value *seq, cq_int position, cq_value **out);

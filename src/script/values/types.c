@@ -1,4 +1,4 @@
-/* Where a program's types matter although its values are known: isinstance, annotations that
+/* Uses of a program's declared types: isinstance, annotations that
  * convert (an int where a float is declared, a tensor where a number is), and arguments that a
  * caller outside of the program passes as tensors. */
 #include "base/str.h"
@@ -127,7 +127,7 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
 /* ---- what comes from outside ---- */
 
 /* Whether PyTorch converts a value from outside to a declared type. It casts to int and float as
- * Python does, where a bool is an int, and to bool whatever has a truth value. */
+ * Python does, where a bool is an int, and to bool if the value has a truth value. */
 static bool is_converted(const char *type, cq_val_kind from)
 {
     const bool is_whole = from == CQ_VAL_INT || from == CQ_VAL_BOOL;

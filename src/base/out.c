@@ -312,35 +312,41 @@ void cq_mapping_copy(void *to, const void *data, size_t size)
     memcpy((char *)to + done, (const char *)data + done, size - done);
 }
 
-/* Copies a part of a mapped file from the file instead of through the map, in pieces that stay in
- * the cache: the first access to the pages of a map is expensive, and copy_file_range writes every
- * page twice if the offsets in the two files differ by less than a page. A truncated file is an
- * error here, not SIGBUS. Returns the number of bytes copied; write_plain handles the rest. */
+/* Writes a part of a mapped file from the map, window by window, and drops the pages of each
+ * window: the kernel copies every byte once, and few pages are in memory at a time. Reading the
+ * file into a buffer copies every byte twice, and copy_file_range writes every page twice if the
+ * offsets in the two files differ by less than a page. Returns the number of bytes written;
+ * write_plain handles the rest. */
 static size_t copy_range(cq_out *o, const char *data, size_t size)
 {
-    uint64_t    offset;
-    const char *path;
-    size_t      done = 0;
-    int         from = cq_mapping_fd_of(data, size, &offset, &path);
-    char       *piece;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uint64_t        offset;
+    const char     *path;
+    size_t          done = 0;
+    struct stat     st;
+    const int       fd = cq_mapping_fd_of(data, size, &offset, &path);
 
-    if (from < 0 || !is_unchanged(data, size))
+    if (fd < 0 || !is_unchanged(data, size))
         return 0;
-    piece = cq_alloc(OUT_STAGE);
-    while (piece && done < size && o->status == CQ_OK) {
-        const size_t  want = size - done < OUT_STAGE ? size - done : OUT_STAGE;
-        const ssize_t n    = pread(from, piece, want, (off_t)(offset + done));
+    while (done < size && o->status == CQ_OK) {
+        const char     *from  = data + done;
+        const uintptr_t begin = (uintptr_t)from / page * page; /* windows end with a page */
+        const size_t    room  = (size_t)(begin + OUT_STAGE - (uintptr_t)from);
+        const size_t    n     = size - done < room ? size - done : room;
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            o->status = n ? cq_io_error(path, "read the file") : cq_file_shrank(path);
+        /* A truncated file is an error, not SIGBUS. */
+        if (fstat(fd, &st) != 0 || (uint64_t)st.st_size < offset + done + n) {
+            o->status = cq_file_shrank(path);
             break;
         }
-        write_plain(o, piece, (size_t)n);
-        done += (size_t)n;
+#ifdef MADV_POPULATE_READ
+        /* Failure is harmless: write then maps the pages itself, several at a time. */
+        (void)madvise((void *)begin, (uintptr_t)from + n - begin, MADV_POPULATE_READ);
+#endif
+        write_plain(o, from, n);
+        cq_mapping_read(from, n);
+        done += n;
     }
-    cq_free(piece);
     return done;
 }
 #else

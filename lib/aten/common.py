@@ -57,3 +57,11 @@ def polynomial(x, a):
     for c in a[2:]:
         y = y * x + c
     return y
+
+
+def real_form(a):
+    """[[R, -I], [I, R]], of the parts R and I, acts on the parts of a vector as a acts on the
+    vector."""
+    re = torch.real(a)
+    im = torch.imag(a)
+    return torch.cat([torch.cat([re, -im], -1), torch.cat([im, re], -1)], -2)

@@ -8,7 +8,7 @@ import torch
 
 from calque import complex_rule, dtype_name, is_complex, is_known, operator, size_hint, traits
 from calque import unview, wrap_dim, wrap_dims
-from aten.common import before, behind
+from aten.common import before, behind, real_form
 from aten.fft import complex_of, fourier_1, fourier_n
 from aten.matrix import square_matrix
 from aten.solve import triangles
@@ -703,13 +703,43 @@ def linalg_det_complex(A):
     return times_real(d, (1 - 2 * (changes % 2)).to(part_dtype(A.dtype)))
 
 
+def matrix_solution(A, B, left):
+    """Solutions for matrices B, also where linalg_solve would take their sizes for vectors."""
+    if B.ndim < A.ndim:
+        B = B.expand(list(A.shape[:-2]) + list(B.shape[-2:]))
+    return torch.ops.aten.linalg_solve(A, B, left=left)
+
+
+def complex_identity(A):
+    n = square_matrix(A).shape[-1]
+    return torch.eye(n, dtype=part_dtype(A.dtype)).to(A.dtype)
+
+
+def complex_triangle(A, upper, is_unit):
+    t = A.triu(1 if is_unit else 0) if upper else A.tril(-1 if is_unit else 0)
+    return t + complex_identity(A) if is_unit else t
+
+
 @complex_rule("aten::linalg_inv")
 def linalg_inv_complex(A):
-    n = square_matrix(A).shape[-1]
-    return torch.ops.aten.linalg_solve(A, torch.eye(n, dtype=part_dtype(A.dtype)).to(A.dtype))
+    return matrix_solution(A, complex_identity(A), True)
 
 
-# [[R, -I], [I, R]], of the parts R and I, acts on the parts of a vector as A acts on the vector.
+@complex_rule("aten::linalg_solve_triangular")
+def linalg_solve_triangular_complex(self, B, upper, left, unitriangular):
+    return matrix_solution(complex_triangle(self, upper, unitriangular), B, left)
+
+
+@complex_rule("aten::cholesky_solve")
+def cholesky_solve_complex(self, input2, upper):
+    factor = complex_triangle(input2, upper, False)
+    turned = factor.transpose(-2, -1).conj()
+    lower = turned if upper else factor
+    return matrix_solution(
+        factor if upper else turned, matrix_solution(lower, self, True), True
+    )
+
+
 @complex_rule("aten::linalg_solve")
 def linalg_solve_complex(A, B, left):
     n = square_matrix(A).shape[-1]
@@ -719,13 +749,10 @@ def linalg_solve_complex(A, B, left):
     if not left:
         x = torch.ops.aten.linalg_solve(A.transpose(-2, -1), B.transpose(-2, -1))
         return x.transpose(-2, -1)
-    re = torch.real(A)
-    im = torch.imag(A)
-    both = torch.cat([torch.cat([re, -im], -1), torch.cat([im, re], -1)], -2)
     parts = torch.cat([torch.real(B), torch.imag(B)], -2)
     if B.ndim < A.ndim:  # not to be taken as vectors
         parts = parts.expand(list(A.shape[:-2]) + list(parts.shape[-2:]))
-    x = torch.ops.aten.linalg_solve(both, parts)
+    x = torch.ops.aten.linalg_solve(real_form(A), parts)
     return torch.complex(torch.ops.aten.slice(x, -2, 0, n), torch.ops.aten.slice(x, -2, n))
 
 
@@ -743,6 +770,33 @@ def linalg_slogdet_complex(A):
 @complex_rule("aten::linalg_vecdot")
 def linalg_vecdot_complex(x, y, dim):
     return torch.sum(torch.conj(x) * y, [dim])
+
+
+@complex_rule("aten::linalg_svdvals")
+def linalg_svdvals_complex(A, driver):
+    """The real form has every singular value twice."""
+    twice = torch.ops.aten.linalg_svdvals(real_form(A))
+    return torch.ops.aten.slice(twice, -1, 0, None, 2)
+
+
+@complex_rule("aten::linalg_eigvalsh")
+def linalg_eigvalsh_complex(self, UPLO):
+    """The real form has every eigenvalue twice. PyTorch reads one triangle only."""
+    rest = self.tril(-1) if UPLO == "L" else self.triu(1)
+    diagonal = torch.real(self).diagonal(0, -2, -1).diag_embed()
+    whole = torch.complex(diagonal, torch.zeros_like(diagonal)) + rest
+    twice = torch.ops.aten.linalg_eigvalsh(real_form(whole + rest.transpose(-2, -1).conj()))
+    return torch.ops.aten.slice(twice, -1, 0, None, 2)
+
+
+@complex_rule("aten::norm.Scalar")
+def norm_Scalar_complex(self, p):
+    return torch.ops.aten.norm(torch.abs(self), p)
+
+
+@complex_rule("aten::norm.ScalarOpt_dim")
+def norm_ScalarOpt_dim_complex(self, p, dim, keepdim):
+    return torch.ops.aten.norm(torch.abs(self), p, dim, keepdim)
 
 
 @complex_rule("aten::linalg_vector_norm")
@@ -829,6 +883,25 @@ def masked_fill_Scalar_complex(self, mask, value):
     return torch.complex(
         torch.masked_fill(torch.real(self), mask, value),
         torch.masked_fill(torch.imag(self), mask, 0),
+    )
+
+
+@complex_rule("aten::index_fill.int_Scalar")
+def index_fill_Scalar_complex(self, dim, index, value):
+    re = value.real if is_complex(value) else value
+    im = value.imag if is_complex(value) else 0
+    return torch.complex(
+        torch.index_fill(torch.real(self), dim, index, re),
+        torch.index_fill(torch.imag(self), dim, index, im),
+    )
+
+
+@complex_rule("aten::index_fill.int_Tensor")
+def index_fill_Tensor_complex(self, dim, index, value):
+    t = part_dtype(self.dtype)
+    return torch.complex(
+        torch.index_fill(torch.real(self), dim, index, real_part(value, t)),
+        torch.index_fill(torch.imag(self), dim, index, imag_part(value, t)),
     )
 
 
@@ -1154,6 +1227,13 @@ def sgn_complex(self):
 @complex_rule("aten::sigmoid")
 def sigmoid_complex(self):
     return torch.reciprocal(torch.exp(-self) + 1)
+
+
+@complex_rule("aten::sinc")
+def sinc_complex(self):
+    t = self * math.pi
+    is_zero = torch.abs(self) == 0
+    return (torch.sin(t) / t.masked_fill(is_zero, 1.0)).masked_fill(is_zero, 1.0)
 
 
 @complex_rule("aten::silu")

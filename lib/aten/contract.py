@@ -101,7 +101,10 @@ def einsum(equation, tensors, path):
     for i in done_after(ins, 0, order, n):
         x = x.sum([i], True)
     for i in range(1, len(ins)):
-        x = contracted(x, aligned(tensors[i], ins[i], order), done_after(ins, i, order, n))
+        y = aligned(tensors[i], ins[i], order)
+        if x.dtype == torch.int64:  # a sum of smaller integers
+            y = y.to(x.dtype)
+        x = contracted(x, y, done_after(ins, i, order, n))
     for i in reversed(range(n, len(order))):
         x = x.squeeze(i)
     return x

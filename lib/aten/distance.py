@@ -4,6 +4,7 @@ import math
 import torch
 
 from calque import broadcast_shapes, dtype_name, operator, result_type, wrap_dims
+from aten.common import real_form
 
 
 # [.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
@@ -29,9 +30,15 @@ def greatest_square(a):
 
 # The sum of the singular values, or the greatest one.
 def singular_norm(x, dims, keepdim, total):
-    a = x.to(torch.float64).movedim(dims, [-2, -1])
-    y = (unitary_part(a) * a).sum([-2, -1]) if total else greatest_square(a).sqrt()
-    y = y.to(x.dtype)
+    a = x.movedim(dims, [-2, -1])
+    copies = 1
+    if x.is_complex():  # the real form has every singular value twice
+        a = real_form(a)
+        copies = 2
+    result_dtype = a.dtype
+    a = a.to(torch.float64)
+    y = (unitary_part(a) * a).sum([-2, -1]) / copies if total else greatest_square(a).sqrt()
+    y = y.to(result_dtype)
     return y.unsqueeze(min(dims)).unsqueeze(max(dims)) if keepdim else y
 
 
@@ -46,7 +53,7 @@ def converted(x, dtype):
     return x if dtype is None else x.to(dtype)
 
 
-@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+@operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", complex=True)
 def dist(self, other, p):
     """P-norm of the difference."""
     return torch.ops.aten.norm(self - other, p)
@@ -55,7 +62,8 @@ def dist(self, other, p):
 # eps keeps the gradient away from zero; it is part of the distance.
 @operator(
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., "
-    "float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"
+    "float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
+    complex=True,
 )
 def pairwise_distance(x1, x2, p, eps, keepdim):
     """Distances of vectors along the last dimension."""
@@ -111,7 +119,8 @@ def frobenius_norm_dim(self, dim, keepdim):
 # or row (infinite order).
 @operator(
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], "
-    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    complex=True,
 )
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """Norms of matrices."""
@@ -129,7 +138,8 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
 
 @operator(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], '
-    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    complex=True,
 )
 def linalg_matrix_norm_str_ord(self, ord, dim, keepdim, dtype):
     """Norms of matrices."""
@@ -156,7 +166,8 @@ def nuclear_norm_dim(self, dim, keepdim):
 # A vector norm, or a matrix norm when two dimensions meet an order.
 @operator(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, "
-    "*, ScalarType? dtype=None) -> Tensor"
+    "*, ScalarType? dtype=None) -> Tensor",
+    complex=True,
 )
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """Norms of vectors or matrices."""

@@ -1,4 +1,4 @@
-"""eigen."""
+"""Eigenvalues and singular values of small matrices."""
 
 import torch
 
@@ -56,7 +56,10 @@ def eigen(a, uplo):
     v = torch.eye(n, dtype=a.dtype).expand(a.shape)
     for step in range(0 if n < 2 else 9 * (n - 1 if n % 2 == 0 else n)):
         partner = partners(n, step)
-        both = (m * (partner.unsqueeze(-1) == torch.arange(n)).to(a.dtype)).sum(-1)
+        # Rounding makes m unsymmetric. Both rows of a pair must see the same product: if its sign
+        # differed, the turn of equal eigenvalues would not be a rotation.
+        even = (m + m.transpose(-2, -1)) * 0.5
+        both = (even * (partner.unsqueeze(-1) == torch.arange(n)).to(a.dtype)).sum(-1)
         turn, back = rotations(m.diagonal(0, -2, -1), both, partner)
         m = back @ m @ turn
         v = v @ turn
@@ -196,7 +199,7 @@ def linalg_polar(A):
     return (u @ v.transpose(-2, -1), (v * s.unsqueeze(-2)) @ v.transpose(-2, -1))
 
 
-@operator("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor")
+@operator("aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", complex=True)
 def linalg_cond(self, p):
     """Condition numbers: norms of matrices times those of their inverses."""
     if p is None or p == 2 or p == -2:
@@ -206,7 +209,7 @@ def linalg_cond(self, p):
     return norm * torch.ops.aten.linalg_matrix_norm(torch.ops.aten.linalg_inv(self), p)
 
 
-@operator("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor")
+@operator("aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", complex=True)
 def linalg_cond_p_str(self, p):
     """Condition numbers: norms of matrices times those of their inverses."""
     norm = torch.ops.aten.linalg_matrix_norm.str_ord(self, p)

@@ -46,6 +46,7 @@ def mse_loss(self, target, reduction):
 @operator(
     "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     autocast="float32",
+    complex=True,
 )
 def l1_loss(self, target, reduction):
     """Absolute differences."""

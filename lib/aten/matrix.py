@@ -16,7 +16,7 @@ def square_matrix(x):
 def power_of(x, n):
     assert abs(n) <= 1048576, f"the power {n} is out of bounds"
     if n == 0:
-        return torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape).clone()
+        return torch.eye(x.shape[-1]).to(x.dtype).expand(x.shape).clone()
     if n == 1:
         return x.clone()
     if n < 0:

@@ -3,12 +3,41 @@
 import math
 import torch
 
-from calque import gradient, operator, size_hint, traits
+from calque import gradient, operator, size_hint, traits, wrap_dims
 from aten.gradients import is_reduced, kept, shared_all
 
 
 def reduced_size(x, dim):
     return math.prod([x.shape[i] for i in range(x.ndim) if is_reduced(i, dim, x.ndim)])
+
+
+def tested(x, dim, keepdim, test):
+    """One dimension after another; None stands for all, and an empty list for none."""
+    dims = range(x.ndim) if dim is None else wrap_dims(dim, x.ndim)
+    if len(dims) == 0:
+        is_set = x != 0
+        return is_set.to(torch.uint8) if x.dtype == torch.uint8 else is_set
+    for d in dims:
+        x = torch.all(x, d, True) if test == "all" else torch.any(x, d, True)
+    return x if keepdim else x.squeeze(dims)
+
+
+@operator(
+    "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    complex=True,
+)
+def all_dims(self, dim, keepdim):
+    """Whether all elements are not zero, along some dimensions."""
+    return tested(self, dim, keepdim, "all")
+
+
+@operator(
+    "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    complex=True,
+)
+def any_dims(self, dim, keepdim):
+    """Whether any element is not zero, along some dimensions."""
+    return tested(self, dim, keepdim, "any")
 
 
 # Everything that is as large shares the gradient.

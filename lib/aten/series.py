@@ -159,7 +159,9 @@ def nanquantile_scalar(self, q, dim, keepdim, interpolation):
     return quantiles(self, number_like(self, q), dim, keepdim, interpolation, True)
 
 
-@operator("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
+@operator(
+    "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", complex=True
+)
 def renorm(self, p, dim, maxnorm):
     """Slices scaled down to a norm that they exceed."""
     assert self.ndim >= 2, f"expected at least 2 dimensions, got {self.ndim}"

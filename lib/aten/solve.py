@@ -242,12 +242,17 @@ def linalg_solve_triangular(self, B, upper, left, unitriangular):
 
 @operator(
     "aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
-    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    complex=True,
 )
 def triangular_solve(self, A, upper, transpose, unitriangular):
     """Solutions of triangular equations."""
-    t = triangle(A, upper, unitriangular)
-    x = solved(t.transpose(-2, -1) if transpose else t, self, True)
+    x = torch.ops.aten.linalg_solve_triangular(
+        A.transpose(-2, -1) if transpose else A,
+        self,
+        upper=upper != transpose,
+        unitriangular=unitriangular,
+    )
     return (x, batched(A, self).clone())
 
 
@@ -476,7 +481,7 @@ def qr(self, some):
     return torch.ops.aten.linalg_qr(self, "reduced" if some else "complete")
 
 
-@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor")
+@operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", complex=True)
 def linalg_tensorinv(self, ind):
     """Inverses of tensors as matrices."""
     assert ind > 0, f"ind should be above 0, not {ind}"
@@ -486,7 +491,9 @@ def linalg_tensorinv(self, ind):
     )
 
 
-@operator("aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor")
+@operator(
+    "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", complex=True
+)
 def linalg_tensorsolve(self, other, dims):
     """Solutions of equations of tensors."""
     a = self if dims is None else self.movedim(dims, list(range(self.ndim - len(dims), self.ndim)))

@@ -43,10 +43,10 @@ def special_xlog1py(self, other):
     return torch.where((x == 0).logical_and(y.isnan().logical_not()), number_like(t, 0.0), t)
 
 
-@operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
+@operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", complex=True)
 def ldexp_Tensor(self, other):
     """X times two to the power of y."""
-    return self * torch.pow(2.0, in_float(other))
+    return self * torch.pow(2.0, other if other.is_complex() else in_float(other))
 
 
 @operator("aten::mvlgamma(Tensor self, int p) -> Tensor")

@@ -9,7 +9,7 @@ import math
 import torch
 
 from calque.onnx import *
-from onnx.common import given, reduce_dims, reduced_axes
+from onnx.common import as_list, given, reduce_dims, reduced_axes
 
 
 def in_result_dtype(x):
@@ -179,13 +179,22 @@ def argmin(self, dim, keepdim):
 # ---- truth ----
 
 
+def is_empty(dim):
+    """Whether no dimension is reduced; None stands for all of them."""
+    return dim is not None and len(as_list(dim)) == 0
+
+
 @symbolic("aten::all", opset=7)
 def all(self, dim=None, keepdim=False):
+    if is_empty(dim):
+        return cast(self, torch.bool)
     return Equal(count(Not(cast(self, torch.bool)), dim, keepdim), 0)
 
 
 @symbolic("aten::any", opset=7)
 def any(self, dim=None, keepdim=False):
+    if is_empty(dim):
+        return cast(self, torch.bool)
     return Not(Equal(count(cast(self, torch.bool), dim, keepdim), 0))
 
 

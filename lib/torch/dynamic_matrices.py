@@ -45,6 +45,12 @@ def solve_triangular(a, b, upper: bool, left: bool, ones: bool):
     return solve(triangle(a, upper, ones), b, left, False)
 
 
+def triangular_solve(b, a, upper: bool, transpose: bool, ones: bool):
+    t = triangle(a, upper, ones)
+    t = t.transpose(-2, -1) if transpose else t
+    return solved(t, b), a + torch.zeros_like(b[..., :1, :1])
+
+
 def info_of(a):
     return torch.zeros_like(a.select(-1, 0).select(-1, 0), dtype=torch.int32)
 
@@ -187,3 +193,61 @@ def lu_solve(b, lu, pivots, left: bool, adjoint: bool):
     else:
         y = solved(high, solved(low, torch.matmul(p.transpose(-2, -1), b)))
     return y if left else y.transpose(-2, -1)
+
+
+def reflectors(a):
+    k = min(a.size(-2), a.size(-1))
+    r = torch.arange(a.size(-2)).unsqueeze(-1)
+    c = torch.arange(a.size(-1))
+    steps = torch.arange(k)
+    taus = torch.zeros_like(a[..., 0, :1]) + torch.zeros([k], dtype=a.dtype)
+    for i in range(k):
+        x = a.select(-1, i).unsqueeze(-1)
+        first = x.select(-2, i).unsqueeze(-2)
+        rest = torch.where(r > i, x, torch.zeros_like(x))
+        is_done = (rest == 0).all(-2, True)
+        beta = torch.hypot(first, (rest * rest).sum([-2], True).sqrt())
+        beta = torch.where(first > 0, -beta, beta)
+        beta = torch.where(is_done, first, beta)
+        tau = torch.where(is_done, torch.zeros_like(beta), (beta - first) / beta)
+        v = torch.where(is_done, torch.zeros_like(rest), rest / (first - beta))
+        v = torch.where(r == i, torch.ones_like(v), v)
+        b = a - tau * v * (v * a).sum([-2], True)
+        b = torch.where(torch.logical_and(c == i, r > i), v, b)
+        a = torch.where(c < i, a, b)
+        taus = torch.where(steps == i, tau.select(-1, 0), taus)
+    return a, taus
+
+
+def reflected_by(a, tau, b, transpose: bool):
+    r = torch.arange(a.size(-2)).unsqueeze(-1)
+    k = tau.size(-1)
+    b = b + torch.zeros_like(a[..., :1, :1])
+    for j in range(k):
+        i = j if transpose else k - 1 - j
+        v = a.select(-1, i).unsqueeze(-1)
+        v = torch.where(r > i, v, torch.zeros_like(v))
+        v = torch.where(r == i, torch.ones_like(v), v)
+        t = tau.select(-1, i).unsqueeze(-1).unsqueeze(-1)
+        b = b - t * v * (v * b).sum([-2], True)
+    return b
+
+
+def ormqr(a, tau, b, left: bool, transpose: bool):
+    if left:
+        return reflected_by(a, tau, b, transpose)
+    return reflected_by(a, tau, b.transpose(-2, -1), not transpose).transpose(-2, -1)
+
+
+def product_of_reflectors(a, tau):
+    return reflected_by(a, tau, torch.eye(a.size(-2), a.size(-1), dtype=a.dtype), False)
+
+
+def qr(a, mode: str):
+    k = min(a.size(-2), a.size(-1))
+    m, tau = reflectors(a)
+    if mode == "r":
+        return torch.empty([0], dtype=a.dtype), torch.triu(m.narrow(-2, 0, k))
+    n = a.size(-2) if mode == "complete" else k
+    q = reflected_by(m, tau, torch.eye(a.size(-2), n, dtype=a.dtype), False)
+    return q, torch.triu(m.narrow(-2, 0, n))

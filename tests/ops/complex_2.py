@@ -1,4 +1,4 @@
-"""Complex numbers, said in terms of other operators (src/aten/complex_text.c)."""
+"""Complex numbers, by functions of other operators (lib/aten/complex.py)."""
 from cases import *
 
 for name in ("acos acosh asin asinh atan atanh cos cosh exp2 log10 log1p log2 rsqrt sigmoid sin sinh sqrt "
@@ -138,3 +138,39 @@ case("aten::linalg_solve_ex", c64(3, 3), c64(3, 2), tol=NEAR)
 case("aten::_linalg_solve_ex", c64(3, 3), c64(3, 2), tol=NEAR)
 case("aten::prod", c64(0, 2))
 case("aten::prod.dim_int", c64(0, 2), 0, True)
+case("aten::linalg_inv", c64(3, 3, 3), tol=NEAR)  # a batch whose size is that of the matrices
+for power in (0, -1):
+    case("aten::linalg_matrix_power", c64(2, 2, 2), power, tol=NEAR)
+for upper in (True, False):
+    case("aten::linalg_solve_triangular", m, c64(2, 4, 3), upper=upper, tol=NEAR)
+    case("aten::linalg_solve_triangular", m, c64(3, 4), upper=upper, left=False, unitriangular=True, tol=NEAR)
+    case("aten::triangular_solve", c64(2, 4, 3), m, upper, not upper, tol=NEAR)
+    case("aten::cholesky_solve", c64(3, 2), c64(3, 3), upper, tol=NEAR)
+case("aten::linalg_tensorinv", c64(2, 3, 6), tol=NEAR)
+case("aten::linalg_svdvals", c64(3, 2), tol=NEAR)
+case("aten::linalg_cond", c64(3, 3), tol=NEAR)
+case("aten::linalg_cond", c64(3, 3), 1, tol=NEAR)
+for order in (1, 2, float("inf")):
+    case("aten::linalg_norm", c64(2, 3, 3), order, [1, 2], tol=NEAR)
+case("aten::linalg_matrix_norm.str_ord", c64(2, 3, 3), "nuc", tol=NEAR)
+case("aten::linalg_matrix_norm.str_ord", c64(2, 3, 3), "fro", [0, 2], True, tol=NEAR)
+case("aten::norm.ScalarOpt_dim", c64(2, 3), 3, [1], tol=NEAR)
+case("aten::renorm", c64(3, 2), 2, 0, 1.5, tol=NEAR)
+case("aten::pairwise_distance", x, c64(*x.shape), tol=NEAR)
+case("aten::l1_loss", x, c64(*x.shape), tol=NEAR)
+case("aten::ldexp.Tensor", c64(3), t([-1, 0, 3], torch.int32))
+case("aten::sinc", zero, tol=NEAR)
+case("aten::index_fill.int_Scalar", c64(3, 2), 0, t([2, 0], torch.int64), 2.5)
+case("aten::index_fill.int_Tensor", c64(3, 2), 1, t([1], torch.int64), c64())
+case("aten::dist", x, c64(*x.shape), 3, tol=NEAR)
+case("aten::linalg_tensorsolve", c64(2, 3, 6), c64(2, 3), tol=NEAR)
+case("aten::linalg_eigvalsh", c64(3, 3), tol=NEAR)
+case("aten::linalg_eigvalsh", c64(2, 3, 3), "U", tol=NEAR)
+for name in ("all", "any"):
+    for dim in (None, [], [0], [1, 0]):
+        for keepdim in (False, True):
+            case(f"aten::{name}.dims", boolean(2, 3), dim, keepdim)
+            case(f"aten::{name}.dims", t([[1, 0, 2], [3, 0, 5]], torch.uint8), dim, keepdim)
+    case(f"aten::{name}.dims", f32(2, 3, 2), [-1, 0])
+    case(f"aten::{name}.dims", zero, [0])
+case("aten::einsum", "ik,j->ij", [t([[1, 2], [3, 4]], torch.int32), t([5, 6, 7], torch.int32)])

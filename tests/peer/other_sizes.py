@@ -109,6 +109,12 @@ CASES = [
      [3, 2], [[4, 1], [1, 3]]),
     ("inverse", "return torch.linalg.inv(x @ x.t() + torch.eye(x.size(0)))", "nx3", [3], [[4], [1], [6]]),
     ("solve", "return torch.linalg.solve(x @ x.t() + torch.eye(x.size(0)), x)", "nx3", [3], [[4], [1], [6]]),
+    ("qr", "q, r = torch.linalg.qr(x)\n    return q @ r, r.abs()", "nxm", [4, 3], [[3, 5], [5, 2], [1, 1]]),
+    ("qr_complete", "q, r = torch.linalg.qr(x, mode='complete')\n    return q @ r, r.abs()", "nxm", [4, 3], [[3, 5], [5, 2]]),
+    ("ormqr", "a, tau = torch.geqrf(x)\n    return torch.ormqr(a, tau, x), torch.ormqr(a, tau, x.t(), False, True)", "nxn", [3],
+     [[4], [2]]),
+    ("triangular_solve", "return torch.triangular_solve(x, x @ x.t() + torch.eye(x.size(0)), transpose=True)", "nx3", [3],
+     [[4], [1]]),
     ("cholesky", "return torch.linalg.cholesky(x @ x.t() + torch.eye(x.size(0)))", "nx3", [3], [[4], [1], [6]]),
 ]
 

@@ -11,47 +11,41 @@ static const struct row {
     const char *op, *function;
     size_t      matrix;                     /* the index of its parameter */
     const char *parameters[MAX_PARAMETERS]; /* of the function, by their names in the schema */
-    bool defaults[MAX_PARAMETERS]; /* values of arguments that the call or the schema lacks */
 } rows[] = {
-    { "aten::linalg_cholesky", "cholesky", 0, { "self", "upper" }, { 0 } },
-    { "aten::linalg_cholesky_ex", "cholesky_ex", 0, { "self", "upper" }, { 0 } },
-    { "aten::cholesky", "cholesky", 0, { "self", "upper" }, { 0 } },
-    { "aten::cholesky_solve", "by_factor", 1, { "self", "input2", "upper" }, { 0 } },
-    { "aten::cholesky_inverse", "inverse_by_factor", 0, { "self", "upper" }, { 0 } },
-    { "aten::linalg_inv", "inverse", 0, { "A" }, { 0 } },
-    { "aten::linalg_inv_ex", "inverse_ex", 0, { "A" }, { 0 } },
-    { "aten::inverse", "inverse", 0, { "self" }, { 0 } },
-    { "aten::linalg_solve", "solve", 0, { "A", "B", "left", "vector" }, { 0, 0, 1, 0 } },
-    { "aten::linalg_solve_ex", "solve_ex", 0, { "A", "B", "left", "vector" }, { 0, 0, 1, 0 } },
-    { "aten::_linalg_solve_ex",
-      "solve_and_factors",
-      0,
-      { "A", "B", "left", "vector" },
-      { 0, 0, 1, 0 } },
+    { "aten::linalg_cholesky", "cholesky", 0, { "self", "upper" } },
+    { "aten::linalg_cholesky_ex", "cholesky_ex", 0, { "self", "upper" } },
+    { "aten::cholesky", "cholesky", 0, { "self", "upper" } },
+    { "aten::cholesky_solve", "by_factor", 1, { "self", "input2", "upper" } },
+    { "aten::cholesky_inverse", "inverse_by_factor", 0, { "self", "upper" } },
+    { "aten::linalg_inv", "inverse", 0, { "A" } },
+    { "aten::linalg_inv_ex", "inverse_ex", 0, { "A" } },
+    { "aten::inverse", "inverse", 0, { "self" } },
+    { "aten::linalg_solve", "solve", 0, { "A", "B", "left", "vector" } },
+    { "aten::linalg_solve_ex", "solve_ex", 0, { "A", "B", "left", "vector" } },
+    { "aten::_linalg_solve_ex", "solve_and_factors", 0, { "A", "B", "left", "vector" } },
     { "aten::linalg_solve_triangular",
       "solve_triangular",
       0,
-      { "self", "B", "upper", "left", "unitriangular" },
-      { 0, 0, 0, 1, 0 } },
-    { "aten::linalg_lu", "lu", 0, { "A", "pivot" }, { 0, 1 } },
-    { "aten::linalg_lu_factor", "lu_factor", 0, { "A", "pivot" }, { 0, 1 } },
-    { "aten::linalg_lu_factor_ex", "lu_factor_ex", 0, { "A", "pivot" }, { 0, 1 } },
-    { "aten::_lu_with_info", "lu_factor_ex", 0, { "self", "pivot" }, { 0, 1 } },
+      { "self", "B", "upper", "left", "unitriangular" } },
+    { "aten::triangular_solve",
+      "triangular_solve",
+      1,
+      { "self", "A", "upper", "transpose", "unitriangular" } },
+    { "aten::linalg_lu", "lu", 0, { "A", "pivot" } },
+    { "aten::linalg_lu_factor", "lu_factor", 0, { "A", "pivot" } },
+    { "aten::linalg_lu_factor_ex", "lu_factor_ex", 0, { "A", "pivot" } },
+    { "aten::_lu_with_info", "lu_factor_ex", 0, { "self", "pivot" } },
     { "aten::lu_unpack",
       "lu_unpack",
       0,
-      { "LU_data", "LU_pivots", "unpack_data", "unpack_pivots" },
-      { 0, 0, 1, 1 } },
-    { "aten::linalg_lu_solve",
-      "lu_solve",
-      1,
-      { "B", "LU", "pivots", "left", "adjoint" },
-      { 0, 0, 0, 1, 0 } },
-    { "aten::lu_solve",
-      "lu_solve",
-      1,
-      { "self", "LU_data", "LU_pivots", "left", "adjoint" },
-      { 0, 0, 0, 1, 0 } },
+      { "LU_data", "LU_pivots", "unpack_data", "unpack_pivots" } },
+    { "aten::linalg_lu_solve", "lu_solve", 1, { "B", "LU", "pivots", "left", "adjoint" } },
+    { "aten::lu_solve", "lu_solve", 1, { "self", "LU_data", "LU_pivots", "left", "adjoint" } },
+    { "aten::geqrf", "reflectors", 0, { "self" } },
+    { "aten::linalg_qr", "qr", 0, { "A", "mode" } },
+    { "aten::linalg_householder_product", "product_of_reflectors", 0, { "input", "tau" } },
+    { "aten::orgqr", "product_of_reflectors", 0, { "self", "input2" } },
+    { "aten::ormqr", "ormqr", 0, { "self", "input2", "input3", "left", "transpose" } },
 };
 
 /* Complex matrices keep the bodies of the operators. */
@@ -86,6 +80,14 @@ static const struct row *find_row(const char *name)
     return NULL;
 }
 
+/* The value of an argument that the call or the schema lacks. */
+static cq_val default_of(const cq_schema *schema, int at, const char *parameter)
+{
+    if (at >= 0 && schema->args[at].has_default)
+        return schema->args[at].default_value;
+    return cq_val_of_bool(strcmp(parameter, "left") == 0);
+}
+
 /* The arguments of the row's function; returns their number. */
 static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
 {
@@ -94,10 +96,10 @@ static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
 
     for (; op && n < MAX_PARAMETERS && row->parameters[n]; n++) {
         const int at = cq_schema_find(op->schema, row->parameters[n]);
-        /* The pseudo-parameter "vector" is in no schema. */
+        /* The pseudo-parameter "vector" is in no schema, and lu_solve lacks some. */
         const cq_val *given = cq_fncall_find(c, at < 0 ? SIZE_MAX : (size_t)at, row->parameters[n]);
 
-        args[n] = given ? *given : cq_val_of_bool(row->defaults[n]);
+        args[n] = given ? *given : default_of(op->schema, at, row->parameters[n]);
     }
     return n;
 }

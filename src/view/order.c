@@ -130,6 +130,71 @@ static cq_status finish(orderer *o, uint32_t position)
     return CQ_OK;
 }
 
+/* ---- modules of nodes without one ---- */
+
+static const cq_view_scope *common_scope(const cq_view_scope *a, const cq_view_scope *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    while (a != b) {
+        const cq_view_scope **deeper = a->depth >= b->depth ? &a : &b;
+
+        *deeper = (*deeper)->parent;
+    }
+    return a;
+}
+
+static const cq_view_scope *scope_of_readers(const orderer *o, const cq_view_op *op)
+{
+    const cq_view_scope *scope = NULL;
+
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        if (op->outputs[k] == CQ_VIEW_NONE)
+            continue;
+        for (uint32_t at = o->v->values.items[op->outputs[k]].first_use; at;
+             at          = o->uses.items[at - 1].next)
+            scope =
+                common_scope(scope, o->v->ops.items[o->ops[o->uses.items[at - 1].position]].scope);
+    }
+    return scope;
+}
+
+static const cq_view_scope *scope_of_producers(const orderer *o, const cq_view_op *op)
+{
+    const cq_view_scope *scope = NULL;
+
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const cq_view_value *x =
+            op->inputs[k] == CQ_VIEW_NONE ? NULL : &o->v->values.items[op->inputs[k]];
+
+        if (x && x->graph == o->graph && x->producer)
+            scope = common_scope(scope, o->v->ops.items[o->ops[x->producer - 1]].scope);
+    }
+    return scope;
+}
+
+/* A node that tools insert, such as QuantizeLinear, often has a name without a module. It joins the
+ * innermost module that contains its neighbours; otherwise it would cut the modules around it into
+ * pieces. The file is in topological order, so readers are known in the first pass and producers in
+ * the second. */
+static void adopt(const orderer *o)
+{
+    for (uint32_t i = o->n; i-- > 0;) {
+        cq_view_op *op = &o->v->ops.items[o->ops[i]];
+
+        if (!op->has_module)
+            op->scope = scope_of_readers(o, op);
+    }
+    for (uint32_t i = 0; i < o->n; i++) {
+        cq_view_op *op = &o->v->ops.items[o->ops[i]];
+
+        if (!op->has_module)
+            op->scope = common_scope(op->scope, scope_of_producers(o, op));
+        if (!op->scope)
+            op->scope = o->v->root_scope;
+    }
+}
+
 /* Nodes on a cycle, of an invalid file, are never ready: they come last, in the order of the file.
  */
 static cq_status sort(orderer *o, uint32_t *out)
@@ -191,6 +256,8 @@ cq_status cq_view_order(cq_view *v, uint32_t graph)
         status = CQ_E_NO_MEMORY;
     if (status == CQ_OK)
         status = note_uses(&o);
+    if (status == CQ_OK)
+        adopt(&o);
     if (status == CQ_OK)
         status = sort(&o, out);
     if (status == CQ_OK)

@@ -152,10 +152,11 @@ cq_status cq_view_scope_of(cq_view *v, cq_view_op *op)
         trace = node->doc_string;
     if (!*name && node->output.n)
         name = node->output.items[0];
-    op->scope = origin ? scope_of_origin(v, origin)
-                : names
-                    ? scope_of_lists(v, names, metadata_of(node, "pkg.torch.onnx.class_hierarchy"))
-                    : scope_of_name(v, name);
-    op->place = trace ? place_of(v, trace) : NULL;
+    op->scope      = origin ? scope_of_origin(v, origin)
+                     : names
+                         ? scope_of_lists(v, names, metadata_of(node, "pkg.torch.onnx.class_hierarchy"))
+                         : scope_of_name(v, name);
+    op->has_module = origin || names || strchr(name, '/');
+    op->place      = trace ? place_of(v, trace) : NULL;
     return op->scope ? CQ_OK : CQ_E_NO_MEMORY;
 }

@@ -71,7 +71,8 @@ typedef struct cq_view_op {
     const cq_onnx_node  *node;
     const char          *name; /* of a node without one: its first output */
     const cq_view_scope *scope;
-    const char          *place;            /* "net.py:12"; NULL: unknown */
+    bool                 has_module; /* false: order.c derives the scope from the neighbours */
+    const char          *place;      /* "net.py:12"; NULL: unknown */
     uint32_t            *inputs, *outputs; /* values; NONE: omitted */
     uint32_t             n_inputs, n_outputs;
     uint32_t            *captured; /* values that the bodies read from outside */

@@ -95,6 +95,26 @@ TEST(view, modules_are_boxes_and_identical_neighbours_are_one)
     end(&v);
 }
 
+TEST(view, nodes_without_a_module_join_the_one_of_their_neighbours)
+{
+    static const char   text[] = HEADER "net (float[4] x) => (float[4] y) {\n"
+                                        "[\"/a/Relu\"] a0 = Relu(x)\n [\"inserted\"] i0 = Abs(a0)\n"
+                                        "[\"/a/Exp\"] a1 = Exp(i0)\n [\"between\"] i1 = Abs(a1)\n"
+                                        "[\"weight\"] w = Constant <value_float = 2.0> ()\n"
+                                        "[\"/b/Mul\"] b0 = Mul(i1, w)\n [\"/b/Neg\"] y = Neg(b0)\n}";
+    cq_view             v;
+    const cq_view_item *a, *b;
+
+    begin(&v, parse(text));
+    check_layout(&v);
+    a = box_of(&v, "a");
+    b = box_of(&v, "b");
+    CHECK(a && b);
+    CHECK_INT(3, a->n_nodes);
+    CHECK_INT(3, b->n_nodes);
+    end(&v);
+}
+
 TEST(view, a_module_that_is_called_twice_makes_no_circle)
 {
     static const char text[] = HEADER "net (float[4] x) => (float[4] y) {\n"
@@ -251,6 +271,7 @@ TEST(view, invalid_models_are_drawn_too)
 }
 
 RUN_TESTS(TEST_OF(view, modules_are_boxes_and_identical_neighbours_are_one),
+          TEST_OF(view, nodes_without_a_module_join_the_one_of_their_neighbours),
           TEST_OF(view, a_module_that_is_called_twice_makes_no_circle),
           TEST_OF(view, a_long_sequence_is_cut_into_parts),
           TEST_OF(view, bodies_are_boxes_that_know_what_they_read_from_outside),

@@ -789,8 +789,10 @@ const calqueView = (() => {
       }));
       const deviations = this.view.panes[0].model.doc.values.filter((v) => v[3] !== undefined);
       const largest = deviations.reduce((m, v) => Math.max(m, v[3]), 0);
-      return [this.heading("differences"), rows.length ? null : make("p", {}, "no node differs"),
-        rows.slice(0, 60).map(([k, n, node]) => make("p", {}, make("span", { class: "state d" + node.d }, ["", k ? "added" : "removed", "removed", "changed"][node.d]), " ", this.nodeLink(this.view.panes[k], n))),
+      const state = ([k, , node]) => ["", k ? "added" : "removed", "removed", "changed"][node.d];
+      const counts = ["changed", "added", "removed"].map((name) => [rows.filter((row) => state(row) === name).length, name]).filter(([n]) => n);
+      return [this.heading("differences"), make("p", {}, counts.length ? counts.map(([n, name]) => grouped(n) + " " + name).join(" · ") : "no node differs"),
+        rows.slice(0, 60).map((row) => make("p", { class: "difference" }, make("span", { class: "state d" + row[2].d }, state(row)), this.nodeLink(this.view.panes[row[0]], row[1]))),
         rows.length > 60 ? make("p", { class: "dim" }, "and " + (rows.length - 60) + " more") : null,
         deviations.length ? make("p", {}, deviations.length + " common values were compared; the largest deviation is " + plain(largest)) : null, this.heading("this model")];
     }

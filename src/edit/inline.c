@@ -188,7 +188,7 @@ static cq_status expand_call(inliner *in, node_list *out, const cq_onnx_node *ca
 
     if (depth >= MAX_DEPTH || in->n_nodes + function->node.n > MAX_NODES)
         return cq_fail(CQ_E_UNSUPPORTED, call->name, NULL,
-                       "functions call each other more than %d deep, or expand to more than %d "
+                       "calls are nested more than %d deep, or expand to more than %d "
                        "nodes",
                        MAX_DEPTH, MAX_NODES);
     in->n_nodes += function->node.n;

@@ -537,7 +537,7 @@ static cq_val call_function(cq_lang *l, cq_lib_function *f, const uint8_t *param
     if (!cq_lang_step(l, 1))
         return CQ_NONE;
     if (l->depth == CQ_LANG_MAX_DEPTH)
-        return cq_lang_fail(l, CQ_E_INTERNAL, "functions call each other more than %d deep",
+        return cq_lang_fail(l, CQ_E_INTERNAL, "calls are nested more than %d deep",
                             CQ_LANG_MAX_DEPTH);
     status = cq_lang_link(f, l->host);
     if (status != CQ_OK)

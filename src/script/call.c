@@ -1,5 +1,6 @@
-/* Calls in a program: their arguments, arguments bound to parameters, functions and classes of the
- * program, and calls whose arguments are types. resolve.c handles other calls. */
+/* Calls in a program: evaluates arguments, binds them to parameters, and calls functions and
+ * classes of the program, and functions whose arguments are types. resolve.c handles other
+ * calls. */
 #include "base/str.h"
 #include "script/python/python.h"
 #include "lang/desugar.h"
@@ -39,7 +40,7 @@ static cq_status unpack_list(cq_eval *ev, cq_val v, arguments *a)
     return CQ_OK;
 }
 
-/* The dict of an instance that extends dict, or a dict made from its keys() and items. */
+/* The dict of an instance that extends dict, or a new dict from its keys() and items. */
 static cq_status mapping_of(cq_eval *ev, cq_val v, cq_val *out)
 {
     cq_val   keys, method;
@@ -113,10 +114,10 @@ static void describe_wanted(const cq_ast_def *def, const cq_source *source, cq_s
     cq_script_describe(s, def, source, is_method);
 }
 
-/* A wrong argument of a call from outside is an error of the example; inside the program it is the
- * program's. */
-static cq_status add_wanted(cq_status status, const cq_eval *ev, const cq_frame *f,
-                            const cq_ast_def *def)
+/* A wrong argument of a call from outside is an error of the caller's input; inside the program it
+ * is an error of the program. */
+static cq_status add_signature(cq_status status, const cq_eval *ev, const cq_frame *f,
+                               const cq_ast_def *def)
 {
     cq_str wanted = { 0 };
 
@@ -140,7 +141,7 @@ static cq_status eval_default(cq_eval *ev, cq_frame *f, const cq_ast_param *p, c
     return status;
 }
 
-/* There must not be more positional arguments than positional parameters. */
+/* Fails if there are more positional arguments than positional parameters. */
 static cq_status check_number(const cq_fncall *c, const cq_ast_def *def, size_t n_self)
 {
     size_t n = 0;
@@ -161,7 +162,7 @@ static bool takes_keywords(const cq_ast_def *def)
     return def->n_params && def->params[def->n_params - 1].stars == 2;
 }
 
-/* kwargs: keywords without a matching parameter. */
+/* **kwargs: collects keywords without a matching parameter. */
 static cq_status bind_keywords(cq_fncall *c, const cq_ast_def *def, cq_val *out)
 {
     CQ_TRY(cq_eval_new_dict(c->ev, out));
@@ -205,7 +206,7 @@ static cq_status check_keywords(const cq_fncall *c, const cq_ast_def *def)
     return CQ_OK;
 }
 
-/* A value from outside, which may have another type than its parameter. */
+/* Converts an argument from outside to the type of its parameter. */
 static cq_status accept(cq_eval *ev, const cq_ast_param *p, cq_val v, cq_val *out)
 {
     cq_status status = cq_eval_accept(ev, p->type, v, out);
@@ -220,14 +221,15 @@ static cq_status missing(cq_eval *ev, const cq_ast_def *def, const cq_ast_param 
     return cq_fail(CQ_E_ARGUMENT, def->name, NULL, "argument \"%s\" is missing", p->name);
 }
 
-/* Binds arguments to the parameters of def in a new frame. n_self of them are the bound object. */
+/* Binds arguments to the parameters of def in a new frame. The first n_self parameters are the
+ * bound object. */
 static cq_status bind(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_self)
 {
     const cq_ast_def *def  = fn->def;
     cq_eval          *ev   = c->ev;
     size_t            next = 0;
 
-    CQ_TRY(cq_eval_spend(ev, c->n + c->n_kw * def->n_params)); /* each is looked for */
+    CQ_TRY(cq_eval_spend(ev, c->n + c->n_kw * def->n_params)); /* each keyword is searched for */
     CQ_TRY(check_number(c, def, n_self));
     CQ_TRY(check_keywords(c, def));
     for (size_t i = 0; i < def->n_params; i++) {
@@ -266,13 +268,14 @@ static cq_status bind(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_s
 
 /* ---- functions and classes ---- */
 
-/* forward, or the forward1, forward2, … that a trace has for further calls of a module. */
+/* Whether the name is forward, or one of forward1, forward2, … that a trace has for further calls
+ * of a module. */
 static bool is_forward(const char *name)
 {
     return strncmp(name, "forward", 7) == 0 && strspn(name + 7, "0123456789") == strlen(name + 7);
 }
 
-/* The object that a method is bound to is its first argument. The arguments are copied in any case:
+/* The first argument of a bound method is its object. The arguments are always copied, because
  * entering the scope of a module may replace some. */
 static cq_status copy_arguments(cq_fncall *c, cq_val self, cq_val **out)
 {
@@ -289,7 +292,7 @@ static cq_status copy_arguments(cq_fncall *c, cq_val self, cq_val **out)
     return CQ_OK;
 }
 
-/* Features of Python functions that the evaluator does not support. */
+/* Fails for features of Python functions that the evaluator does not support. */
 static cq_status check_function(const cq_source *source, const cq_ast_def *def)
 {
     if (def->is_async)
@@ -297,12 +300,12 @@ static cq_status check_function(const cq_source *source, const cq_ast_def *def)
                               "'async def' is not supported here");
     if (def->bad_comment.end)
         return cq_source_fail(source, def->bad_comment, CQ_E_SYNTAX, NULL,
-                              "the type comment does not fit the %zu parameters of %s",
+                              "the type comment does not match the %zu parameters of %s",
                               def->n_params, def->name);
     return CQ_OK;
 }
 
-/* The values that a generator yields. */
+/* Runs a generator function and returns its yielded values. */
 static cq_status run_generator(cq_fncall *c, cq_frame *f, const cq_ast_def *def)
 {
     cq_eval  *ev    = c->ev;
@@ -332,7 +335,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
     status = bind(c, f, fn, n_self);
     if (status == CQ_E_ARGUMENT && ev->program->python && !ev->raised_class)
         ev->raised_class = "TypeError";
-    CQ_TRY(add_wanted(status, ev, f, def));
+    CQ_TRY(add_signature(status, ev, f, def));
     if (def->is_generator && ev->program->python)
         return run_generator(c, f, def);
     ev->frame = f;
@@ -345,7 +348,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
 }
 
 /* The scope of a method of a module: its path is the attribute path it was reached by. */
-/* The call that failed, if it is not in the library. */
+/* Adds the location of the failed call, unless the call is in the library. */
 static cq_status add_caller(const cq_eval *ev, cq_location at, cq_status status)
 {
     char text[CQ_LOCATION_SIZE];
@@ -372,7 +375,7 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && ev->depth >= CQ_EVAL_MAX_DEPTH)
         status = cq_fail(CQ_E_UNSUPPORTED, fn->def->name, NULL,
-                         "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
+                         "calls are nested more than %d deep", CQ_EVAL_MAX_DEPTH);
     if (status == CQ_OK)
         status = cq_frame_new(&f, fn);
     if (status != CQ_OK) {
@@ -422,8 +425,8 @@ static cq_status new_named_tuple(cq_fncall *c, const cq_object *class)
     return cq_eval_new_named(c->ev, class, items, &c->result);
 }
 
-/* Features of Python classes that the evaluator does not support: a class may contain only what
- * TorchScript has. */
+/* Fails for features of Python classes that the evaluator does not support: a class may contain
+ * only what TorchScript has. */
 static cq_status check_class(const cq_object *class)
 {
     const cq_ast_class *c      = class->cls;
@@ -439,7 +442,7 @@ static cq_status check_class(const cq_object *class)
     return CQ_OK;
 }
 
-/* Cls(…): an object with its __init__ run, or a named tuple. */
+/* Cls(…): a new object after __init__, or a named tuple. */
 cq_status cq_resolve_class(cq_fncall *c)
 {
     cq_eval    *ev  = c->ev;
@@ -471,7 +474,7 @@ static bool is_syntax(const cq_ast_expr *f, const char *name)
     return f->kind == CQ_X_NAME && strcmp(f->u.name, name) == 0;
 }
 
-/* If the value may be None, the result may depend on whether it exists. */
+/* If the value is an OPTIONAL, the result may be data-dependent. */
 static cq_status eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, cq_val *out)
 {
     cq_object *t = cq_object_as(v, CQ_OBJECT_OPTIONAL);

@@ -9,24 +9,25 @@
 
 #include "script/eval.h"
 
-enum { CQ_EVAL_MAX_OPERANDS = 64 }; /* arguments of an operator */
+enum { CQ_EVAL_MAX_OPERANDS = 64 }; /* maximum number of arguments of an operator */
 
-/* Arguments are borrowed, from the context or the caller; the context owns the result.
- * ev->cx->place has the location of the call in the program. */
+/* Arguments are borrowed from the context or the caller; the context owns the result. ev->cx->place
+ * is the location of the call in the program. */
 typedef struct cq_fncall {
-    cq_eval           *ev;
-    cq_val             callee; /* a function, class or object of the program; None: use the name */
-    const char        *name;   /* "aten::add", "len"; NULL until it is derived from the callee */
-    const cq_val      *args;   /* by position */
-    const cq_val      *kw;     /* by keyword, with their names */
+    cq_eval *ev;
+    cq_val   callee;         /* a function, class or object of the program; None: resolved by
+                              * name */
+    const char        *name; /* "aten::add", "len"; NULL until it is derived from the callee */
+    const cq_val      *args; /* by position */
+    const cq_val      *kw;   /* by keyword, with their names */
     const char *const *names;
     size_t             n, n_kw;
-    const struct cq_builtin *row; /* of the builtin that is tried */
+    const struct cq_builtin *row; /* the row of the builtin that is tried */
     cq_val                   result;
     bool                     declined;
 } cq_fncall;
 
-/* Resolves the call and runs it: by its callee; or by its name as an operator, without trying
+/* Resolves and runs the call: by its callee; or by its name as an operator, without trying
  * builtins. */
 cq_status cq_fncall_run(cq_fncall *c);
 cq_status cq_fncall_run_operator(cq_fncall *c);
@@ -37,7 +38,7 @@ static inline cq_status cq_fncall_decline(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The argument at a position, or the one of that name; NULL, or None, if there is neither. */
+/* The argument at a position, or the one with that name; NULL, or None, if it is missing. */
 const cq_val *cq_fncall_find(const cq_fncall *c, size_t i, const char *name);
 cq_val        cq_fncall_arg(const cq_fncall *c, size_t i, const char *name);
 
@@ -59,19 +60,20 @@ cq_status cq_resolve_matrices(cq_fncall *c); /* matrices.c: factors of dynamic s
 cq_status cq_resolve_operator(cq_fncall *c); /* overload.c: an overload of the table */
 cq_status cq_resolve_foreign(cq_fncall *c);  /* foreign.c: a node with a guessed result */
 
-/* v, which is unpacked into n: n results if v was guessed to be one tensor; otherwise v. */
+/* Unpacks v into n values. If v was guessed to be one tensor, the call gets n results; otherwise
+ * *out is v. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
 
-/* Sets dtype and sizes (integers) of a guessed tensor, which becomes *out. Other values are
- * unchanged. */
+/* Sets dtype and sizes (integers) of a guessed tensor; *out is the tensor with that type. Other
+ * values are unchanged. */
 cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
                              cq_val *out);
 
-/* Fails if v was guessed to be one tensor and the program reads an item of it. */
+/* Fails if the program indexes v and v was guessed to be one tensor. */
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v);
 
-/* A node of an operator that is not in the table, whose results have the types of these tensors.
- * *out is a list of them. */
+/* Records a node of an operator that is not in the table; its results have the types of the tensors
+ * in like. *out is a list of the results. */
 cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args,
                                 const cq_list *like, cq_val *out);
 

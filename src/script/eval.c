@@ -53,7 +53,7 @@ cq_status cq_eval_new_dict(cq_eval *ev, cq_val *out)
 
 /* ---- names ---- */
 
-/* Names that every program knows. Namespaces lead to functions (attribute.c). */
+/* Names that are known in every program. Namespaces lead to functions (attribute.c). */
 static const char *const namespaces[] = { "torch", "ops", "math", "__torch__", "CONSTANTS",
                                           "F",     "nn",  "np",   "typing",    "warnings" };
 /* clang-format off */
@@ -68,7 +68,7 @@ static const char *const functions[]  = {
 };
 /* clang-format on */
 
-/* The builtins of Python that are in C; others are in lib/python/builtins.py. */
+/* The builtins of Python that are implemented in C; others are in lib/python/builtins.py. */
 /* clang-format off */
 static const char *const python_functions[] = {
     "int",     "float",    "bool",       "str",       "complex",      "len",         "range",
@@ -122,7 +122,7 @@ static cq_status value_of_variable(cq_eval *ev, const cq_ast_expr *x, cq_val v, 
                         why == name ? "" : ": ", why == name ? "" : why);
 }
 
-/* A function or class of the program's unit, or an import of it. */
+/* A function or class of the unit, or of one of its imports. */
 static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *name, cq_val *out,
                                  bool *found)
 {
@@ -145,8 +145,8 @@ static cq_status look_up_in_unit(cq_eval *ev, const cq_unit *unit, const char *n
     return status;
 }
 
-/* A variable of Python source. The context keeps it, because the rest of the expression may replace
- * it. Lazy imports are resolved now. */
+/* Reads a variable of Python source. The context retains it, because the rest of the expression may
+ * replace it. Lazy imports are resolved now. */
 static cq_status keep_variable(cq_eval *ev, const cq_ast_expr *x, cq_val *slot, cq_val *out)
 {
     if (slot->kind == CQ_VAL_OBJECT && cq_object_as(*slot, CQ_OBJECT_LAZY)) {
@@ -162,7 +162,7 @@ static cq_status keep_variable(cq_eval *ev, const cq_ast_expr *x, cq_val *slot, 
     return cq_eval_own(ev, cq_val_retain(*out), out);
 }
 
-/* Globals of Python source: the variables of the module, then builtins. */
+/* Globals of Python source: first the variables of the module, then builtins. */
 static cq_status look_up_global(cq_eval *ev, const cq_ast_expr *x, cq_val *out, bool *found)
 {
     cq_frame *globals = ev->frame->unit->globals;
@@ -225,7 +225,7 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 /* ---- truth ---- */
 
-/* __bool__, else __len__. */
+/* The truth of an instance: __bool__, else __len__. */
 static cq_status truth_of_instance(cq_eval *ev, cq_val v, cq_val *out)
 {
     bool found;
@@ -283,9 +283,9 @@ static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, c
     return op == CQ_AST_NOT_IN ? CQ_CALL(ev, out, "aten::__not__", *out) : CQ_OK;
 }
 
-/* and, or: the second operand is only evaluated if the first one is not enough. When the first
- * is a symbol, both are, and their combination is a value of the graph: operands of a
- * condition have no effects in TorchScript's own lowering either. */
+/* `and` and `or` evaluate the second operand only if the first does not decide. If the first
+ * operand is a symbol, both are evaluated and combined in the graph: TorchScript's own lowering
+ * also assumes that operands of a condition have no effects. */
 static cq_status eval_and_or(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const bool is_and = x->kind == CQ_X_AND;
@@ -294,7 +294,7 @@ static cq_status eval_and_or(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     CQ_TRY(cq_eval_expr(ev, x->u.binary.left, out));
     CQ_TRY(cq_eval_truth(ev, *out, &a));
     if (!a.u.b.origin && a.u.b.value != is_and)
-        return CQ_OK; /* the operand itself */
+        return CQ_OK; /* the operand is the result */
     CQ_TRY(cq_eval_expr(ev, x->u.binary.right, &b));
     *out = b;
     return a.u.b.origin ? CQ_CALL(ev, out, is_and ? "aten::__and__" : "aten::__or__", a, b) : CQ_OK;
@@ -314,7 +314,7 @@ static cq_status eval_compare(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
             CQ_TRY(CQ_CALL(ev, out, "aten::__and__", *out, part));
         if (ev->program->python && i + 1 < x->u.compare.n && out->kind == CQ_VAL_BOOL &&
             !out->u.b.origin && !out->u.b.value)
-            return CQ_OK; /* the rest is not evaluated */
+            return CQ_OK; /* the remaining operands are not evaluated */
         left = right;
     }
     return CQ_OK;
@@ -351,7 +351,7 @@ static cq_status eval_unary(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     return cq_eval_call_name(ev, cq_ast_op_aten(x->u.unary.op), out, 1, out);
 }
 
-/* A set, by the class of builtins.py. */
+/* A set display: an instance of the class in builtins.py. */
 static cq_status eval_set(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_val cls, items;
@@ -394,7 +394,7 @@ cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out)
     return CQ_OK;
 }
 
-/* The values of a generator are collected: see python/iterate.c. */
+/* The values of a generator are collected (python/iterate.c). */
 static cq_status eval_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_frame *f = ev->frame;
@@ -410,8 +410,8 @@ static cq_status eval_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
     if (f->yielded->n >= CQ_EVAL_MAX_ITEMS)
         return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
-                            "the generator yields more than %d values: calque collects all of them "
-                            "before the first is used",
+                            "the generator yields more than %d values; calque collects all values "
+                            "before the first one is used",
                             CQ_EVAL_MAX_ITEMS);
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(f->yielded)));
     if (x->kind == CQ_X_YIELD)
@@ -516,7 +516,7 @@ cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 /* ---- statements ---- */
 
-/* As many items as there are names: the program asserts the length. */
+/* Takes as many items as there are targets: the program asserts the length. */
 static cq_status take_first(cq_eval *ev, const cq_ast_expr *target, cq_val v, cq_val *list)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
@@ -525,7 +525,7 @@ static cq_status take_first(cq_eval *ev, const cq_ast_expr *target, cq_val v, cq
 
         if (target->u.items.items[i]->kind == CQ_X_STARRED)
             return cq_eval_fail(ev, target->at, CQ_E_UNSUPPORTED,
-                                "the length of an unpacked value must be known");
+                                "the length of an unpacked value is data-dependent");
         CQ_TRY(cq_eval_get_item(ev, v, cq_val_of_i64((int64_t)i), &item));
         CQ_TRY(cq_list_push(list->u.list, item));
     }
@@ -579,7 +579,10 @@ cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v)
         return cq_eval_set_index(ev, object, target->u.index.index, v);
     case CQ_X_TUPLE:
     case CQ_X_LIST: return unpack(ev, target, v);
-    default: return cq_eval_fail(ev, target->at, CQ_E_SYNTAX, "nothing can be assigned to this");
+    default:
+        return cq_eval_fail(
+            ev, target->at, CQ_E_SYNTAX,
+            "expected a variable, attribute, item or tuple as target of the assignment");
     }
 }
 
@@ -627,7 +630,7 @@ static cq_status eval_raise(cq_eval *ev, const cq_ast_stmt *s)
     return status;
 }
 
-/* An assertion on data cannot be checked in a graph: it is taken to hold. */
+/* An assertion on data cannot be checked in a graph; it is assumed to hold. */
 static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val test, message = CQ_NONE;
@@ -645,9 +648,9 @@ static cq_status eval_assert(cq_eval *ev, const cq_ast_stmt *s)
                         message.kind == CQ_VAL_STR ? message.u.text->text : "");
 }
 
-/* with torch.no_grad(): context managers of models have no effect on inference; for classes of the
- * program __enter__ and __exit__ are called. The gradient mode is restored afterwards: during an
- * export, no_grad sees that it is off. */
+/* Context managers such as torch.no_grad() have no effect on inference. For classes of the program,
+ * __enter__ and __exit__ are called. The gradient mode is restored afterwards, because a model may
+ * change and read it. */
 static cq_status eval_with(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val    entered, method, ignored, nones[3] = { CQ_NONE, CQ_NONE, CQ_NONE };
@@ -697,7 +700,7 @@ static cq_status eval_python_def(cq_eval *ev, cq_ast_def *def)
     return cq_frame_set(ev, ev->frame, def->name, v);
 }
 
-/* A variable that is deleted has no value from then on. */
+/* Deletes a variable: reading it is an error from then on. */
 static cq_status eval_del_name(cq_eval *ev, const char *name)
 {
     cq_object *t;
@@ -736,7 +739,7 @@ static cq_status eval_python_del(cq_eval *ev, const cq_ast_expr *x)
     }
 }
 
-/* global x, nonlocal x: assignments go to the frame that the variable is in. */
+/* global x, nonlocal x: assignments change the frame that holds the variable. */
 static cq_status eval_foreign_names(cq_eval *ev, const cq_ast_stmt *s)
 {
     for (size_t i = 0; i < s->u.names.n; i++) {
@@ -788,7 +791,7 @@ static cq_status eval_def(cq_eval *ev, const cq_ast_stmt *s)
     return cq_frame_set(ev, ev->frame, s->u.def->name, v);
 }
 
-/* del x[i] of a list or dict; of a variable there is nothing to do. */
+/* del x[i] removes an item of a list or dict; other targets are variables. */
 static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
 {
     for (size_t i = 0; i < s->u.targets.n; i++) {
@@ -808,7 +811,7 @@ static cq_status eval_del(cq_eval *ev, const cq_ast_stmt *s)
     return CQ_OK;
 }
 
-/* name: type in the body of a class: the name is a field, and the type is kept as its text. */
+/* `name: type` in the body of a class declares a field; the source text of the type is kept. */
 static cq_status note_annotation(cq_eval *ev, const cq_ast_stmt *s)
 {
     const cq_ast_expr *target = s->u.assign.targets.items[0];
@@ -880,7 +883,8 @@ static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
     case CQ_S_RETURN:
     case CQ_S_BREAK:
     case CQ_S_CONTINUE:
-        return cq_eval_fail(ev, s->at, CQ_E_INTERNAL, "a statement was left that leaves its block");
+        return cq_eval_fail(ev, s->at, CQ_E_INTERNAL,
+                            "internal error: break, continue or return was not lowered");
     default:
         return ev->program->python ? eval_python_stmt(ev, s)
                                    : cq_eval_unsupported(ev, s->at, cq_ast_stmt_text(s));

@@ -1,15 +1,12 @@
-/* The evaluator of TorchScript: it runs what is known and records the rest.
- *
- * Every value is known (a number, a text, a list, an object, a tensor with data), or shaped (a fake
- * tensor of a capture), or a symbol (a size, or a number with the graph value it comes from). A
- * branch on a known condition is taken; on a symbolic one both sides are evaluated into the blocks
- * of an If (branch.c), and a loop of data-dependent length becomes a Loop (loop.c). Lists, dicts,
- * classes, None and closures disappear because they have been evaluated.
- *
- * With a plain context the same code runs the program.
- *
- * Types are those of the values: TorchScript is statically typed so that it can be compiled, but a
- * program that is run once with known values needs no inference. */
+/* The evaluator of TorchScript: it runs what is known and records the rest. Every value is known (a
+ * number, a string, a list, an object, a tensor with data), or shaped (a fake tensor of a capture),
+ * or a symbol (a size, or a number with the graph value it comes from). A branch on a known
+ * condition is taken; on a symbolic one both sides are evaluated into the blocks of an If
+ * (branch.c), and a loop of data-dependent length becomes a Loop (loop.c). Lists, dicts, classes,
+ * None and closures do not appear in the graph, because they have been evaluated. With a plain
+ * context the same code runs the program. Types are those of the values: TorchScript is statically
+ * typed so that it can be compiled, but a program that is run once with known values needs no
+ * inference. */
 #ifndef CQ_SCRIPT_EVAL_H
 #define CQ_SCRIPT_EVAL_H
 
@@ -23,17 +20,17 @@
 /* Limits: an untrusted file must not make the evaluator run forever. */
 enum {
     CQ_EVAL_MAX_DEPTH  = 200,                 /* nested calls of functions */
-    CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* of values inside of each other */
+    CQ_EVAL_MAX_LEVELS = CQ_VISIT_MAX_LEVELS, /* nesting of containers */
     CQ_EVAL_MAX_UNROLL = 1024,                /* iterations of a loop that are unrolled */
-    CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* items of a list that a program makes */
-    CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a text that a program makes */
+    CQ_EVAL_MAX_ITEMS  = 1 << 20,             /* items of a list that a program creates */
+    CQ_EVAL_MAX_TEXT   = 1 << 20              /* bytes of a string that a program creates */
 };
 /* Statements, calls and loop iterations in total. Expensive ones count more, and the size of the
  * file adds steps (base/steps.h). */
 #define CQ_EVAL_MAX_STEPS 50000000u
 enum {
     CQ_EVAL_STEP_ITEMS = 4,  /* list items or text bytes per step */
-    CQ_EVAL_CALL_STEPS = 8,  /* for a call of a function of the program, in addition to its body */
+    CQ_EVAL_CALL_STEPS = 8,  /* added for each call of a function of the program */
     CQ_EVAL_NODE_STEPS = 128 /* for each recorded operator */
 };
 
@@ -42,7 +39,7 @@ typedef struct cq_object  cq_object;
 typedef struct cq_program cq_program;
 typedef struct cq_frame   cq_frame;
 
-/* ---- objects: what a name can mean besides plain values ---- */
+/* ---- objects: the meanings of names besides plain values ---- */
 
 typedef enum cq_object_kind {
     CQ_OBJECT_NAMESPACE, /* torch, ops.prim, __torch__.net, math */
@@ -57,7 +54,7 @@ typedef enum cq_object_kind {
     CQ_OBJECT_RANGE,
     CQ_OBJECT_ZIP,       /* several iterables in parallel, one of them of data-dependent length */
     CQ_OBJECT_OPTIONAL,  /* a value or None, data-dependent */
-    CQ_OBJECT_UNDEFINED, /* no value on some path; using it is the error `text` */
+    CQ_OBJECT_UNDEFINED, /* no value on some path; a use fails with the message `text` */
 
     /* Objects of Python source (python/python.h). */
     CQ_OBJECT_MODULE,      /* a source file: text is its dotted name */
@@ -69,14 +66,14 @@ typedef enum cq_object_kind {
     CQ_OBJECT_ITERATOR,    /* self is a list; attribute 0 is the index of the next item */
     CQ_OBJECT_SLICE,       /* self is a tuple: start, stop, step */
     CQ_OBJECT_ELLIPSIS,
-    CQ_OBJECT_DTYPE /* self is its number */
+    CQ_OBJECT_DTYPE /* self is the number of the dtype */
 } cq_object_kind;
 
-/* The text of an UNDEFINED object that archives contain where a value is never used. It may be
- * passed on like any value. */
+/* The text of an UNDEFINED object that archives use where a value is never read. It may be passed
+ * on like any value. */
 #define CQ_UNINITIALIZED "uninitialized"
 
-/* The text of a variable whose list may have changed, depending on data (aliases.h). */
+/* The text of a variable whose list may have been changed, depending on data (aliases.h). */
 #define CQ_LOST "it may be a list that was changed, which is data-dependent"
 
 typedef struct cq_attribute {
@@ -99,8 +96,8 @@ struct cq_object {
     CQ_VEC(cq_attribute) attributes; /* of an OBJECT */
     cq_ptr_map members; /* of a NAMESPACE: interned name -> member, owned by the program */
     cq_int     start, stop, step; /* of a RANGE */
-    bool       is_unjoined;       /* of an UNDEFINED: it has a value on every path, but no common
-                                   * form */
+    bool       is_unjoined;       /* of an UNDEFINED: it has a value on every path, but the values
+                                   * cannot be joined */
     cq_status (*native)(cq_eval *ev, void *user, const cq_val *args, size_t n, cq_val *out);
     void     *native_user; /* of a NATIVE */
     cq_value *has;         /* of an OPTIONAL: a bool of the graph, whether self exists */
@@ -115,14 +112,14 @@ struct cq_object {
     cq_frame   *globals;     /* of a MODULE, after it was executed */
     struct cq_source_file *file; /* of a MODULE: its source file; NULL: not found */
     cq_object  *previous, *next; /* list of instances, to free them when the program ends */
-    cq_object **instances;       /* the list that contains it, or NULL */
+    cq_object **instances;       /* head of the list that contains it, or NULL */
     bool        is_resolving;    /* of a LAZY */
 };
 
 cq_status  cq_object_new(cq_object **out, cq_object_kind kind);
-cq_object *cq_object_of(cq_val v); /* NULL if it is not an object */
+cq_object *cq_object_of(cq_val v); /* NULL if v is not an object */
 
-/* NULL if it is not of that kind. */
+/* The object if v is one of that kind; otherwise NULL. */
 static inline cq_object *cq_object_as(cq_val v, cq_object_kind kind)
 {
     cq_object *t = v.kind == CQ_VAL_OBJECT ? cq_object_of(v) : NULL;
@@ -137,26 +134,26 @@ static inline cq_val cq_val_of_object(cq_object *t)
 
 cq_val *cq_object_attribute(cq_object *object, const char *interned); /* NULL: none */
 
-/* A NamedTuple of the class of like; items is a tuple. The caller owns the first one. */
+/* A NamedTuple of the class of like; items is a tuple. The caller owns *out. */
 cq_status cq_object_new_named(cq_val *out, const cq_object *like, cq_val items);
 cq_status cq_eval_new_named(cq_eval *ev, const cq_object *like, cq_val items, cq_val *out);
 
-/* The value of an OPTIONAL, anything else unchanged: a value that a program uses is not None. */
+/* The value of an OPTIONAL; other values are unchanged. A value that a program uses is not None. */
 cq_val cq_val_unwrap(cq_val v);
 
 /* "Tensor", "List[int]", "Net": the type of a value for messages. */
 const char *cq_eval_type_name(cq_val v);
 
-/* ---- the program: where names lead ---- */
+/* ---- the program: resolution of names ---- */
 
 struct cq_program {
     cq_intern names;
     cq_arena *arena;
     cq_map    units; /* by qualifier, "__torch__.net": cq_unit */
     CQ_VEC(cq_unit *) all_units;
-    cq_map     classes;  /* qualified name -> cq_object (CLASS), one each */
-    cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def: one each */
-    cq_ptr_map globals;  /* interned name -> an object of named that needs no import */
+    cq_map     classes;  /* qualified name -> cq_object (CLASS), one per class */
+    cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def */
+    cq_ptr_map globals;  /* interned name -> an object of `named` that needs no import */
     cq_unit   *main;     /* of source text; NULL for archives */
     void      *archive;  /* of an archive; provides code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
@@ -171,8 +168,8 @@ struct cq_program {
     int64_t  file_bytes;     /* size of the program's file */
     uint64_t n_steps;        /* steps of all finished calls */
     uint64_t max_steps;      /* CQ_EVAL_MAX_STEPS and _BYTES unless the user set others */
-    bool     has_max_steps;  /* the user did */
-    int64_t  max_bytes;      /* of the heap, which does not contain the weights of an archive; 0:
+    bool     has_max_steps;  /* the user set max_steps */
+    int64_t  max_bytes;      /* limit of heap memory, which excludes the weights of an archive; 0:
                               * default */
     uint64_t available;      /* available memory when the program was created */
     uint64_t expected_bytes; /* bytes of weights that will be loaded into the model */
@@ -192,11 +189,11 @@ cq_status cq_program_add_source(cq_program *p, const char *file, const char *tex
 #define CQ_DEFINITIONS "defined"
 cq_status cq_program_add_definitions(cq_program *p, const char *file, const char *text, size_t len);
 
-/* foreign.c: warns once of functions among the definitions that were never called. */
+/* foreign.c: warns once about definitions that were never called. */
 void cq_program_check_definitions(cq_program *p);
 
-/* functional.c: the text of a unit that PyTorch implements in Python, by its name; *found is false
- * for other units. The arena owns text that is not embedded. */
+/* functional.c: the source of a unit that PyTorch implements in Python, by its name; *found is
+ * false for other units. The arena owns text that is not embedded. */
 #define CQ_FUNCTIONAL "torch.nn.functional"
 #define CQ_TORCH      "torch"
 #define CQ_MATRICES   "<matrices>" /* of calque, for matrices.c */
@@ -206,12 +203,12 @@ cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, con
 cq_status cq_program_find(cq_program *p, const char *qualified, cq_val *out);
 cq_status cq_program_class(cq_program *p, const char *qualified, cq_object **out); /* borrowed */
 
-const char *cq_name(cq_program *p, const char *text); /* interned; "" if memory runs out */
+const char *cq_name(cq_program *p, const char *text); /* interned; "" if out of memory */
 
 /* ---- frames: the variables of one call ---- */
 
 struct cq_frame {
-    size_t      refs;  /* the call, and functions that were defined in it */
+    size_t      refs;  /* of the call, and of functions that were defined in it */
     cq_frame   *outer; /* of a nested function: where it was defined; retained */
     cq_unit    *unit;
     cq_ast_def *def;
@@ -225,7 +222,7 @@ struct cq_frame {
     bool       is_class, is_comprehension;
 };
 
-cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of it */
+cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of `function` */
 cq_frame *cq_frame_retain(cq_frame *f);                      /* returns f */
 void      cq_frame_release(cq_frame *f);
 
@@ -234,12 +231,12 @@ void cq_frame_end(cq_eval *ev, cq_frame *f);
 void cq_eval_end_frames(cq_eval *ev);
 
 cq_val   *cq_frame_own(const cq_frame *f, const char *name); /* NULL: none */
-cq_val   *cq_frame_find(cq_frame *f, const char *name);      /* in outer ones too */
+cq_val   *cq_frame_find(cq_frame *f, const char *name);      /* also in outer frames */
 cq_status cq_frame_set(cq_eval *ev, cq_frame *f, const char *name, cq_val v); /* retains v */
 
 /* ---- the evaluator ---- */
 
-/* The fields of a track that an in-place operator changes. */
+/* The fields of a track that in-place operators change. */
 typedef struct cq_track_state {
     cq_value *value;
     uint32_t  version, current;
@@ -276,61 +273,61 @@ typedef struct cq_change {
 
 typedef CQ_VEC(cq_change) cq_changes;
 
-/* Lists or dicts that may be aliases, depending on data: two, and the joined one. */
+/* Lists or dicts that may be aliases, depending on data: two lists and their join. */
 typedef struct cq_list_aliases {
-    cq_val lists[3]; /* retained; the last is one of the others */
+    cq_val lists[3]; /* retained; the last one is the join, which may be one of the others */
 } cq_list_aliases;
 
 /* The form of operator calls. TorchScript needs overload resolution. A program of torch.export
- * names the overload, lists all arguments, and has the result types of unknown operators. */
+ * names the overload, lists all arguments, and states the result types of unknown operators. */
 typedef enum cq_dialect { CQ_DIALECT_SCRIPT, CQ_DIALECT_EXPORTED } cq_dialect;
 
 struct cq_eval {
     cq_ctx     *cx;
     cq_program *program;
     cq_dialect  dialect;
-    cq_capture *capture; /* NULL: just run */
+    cq_capture *capture; /* NULL: the program only runs */
 
-    const struct cq_script *script; /* called from outside; NULL: part of a model */
+    const struct cq_script *script; /* called from outside; NULL: the call is a part of a model */
 
-    bool      tracing; /* the example decides every branch */
+    bool      tracing; /* all branches are decided by the example */
     cq_frame *frame;
     unsigned  depth, journaling; /* journaling > 0: changes are journaled */
     uint64_t  steps;
-    uint64_t  straight_steps;  /* additional steps for operators outside of loops */
-    unsigned  n_loops;         /* loops being evaluated; those over modules do not count */
+    uint64_t  straight_steps;  /* steps added for operators outside of loops */
+    unsigned  n_loops;         /* number of loops being evaluated, without loops over modules */
     int       levels;          /* nesting depth of the values being iterated over */
-    bool      text_is_open;    /* the text being built is data-dependent: see cq_text */
-    CQ_VEC(cq_val) cycles;     /* containers that hold themselves (cycle.c) */
+    bool      text_is_open;    /* the string being built is data-dependent (cq_text) */
+    CQ_VEC(cq_val) cycles;     /* containers that contain themselves (cycle.c) */
     CQ_VEC(cq_frame *) frames; /* frames of finished calls, for functions that were defined there */
     cq_changes journal;
-    size_t     explored; /* the journal length at the start of the current exploration */
+    size_t     explored; /* journal length at the start of the current speculative evaluation */
     cq_ptr_map noted;    /* list or dict -> index of its last entry in the journal, + 1 */
     cq_port   *port;     /* of the call from outside */
 
-    /* CQ_DIALECT_EXPORTED: the results of the current operator, if the table lacks it: writes fakes
-     * to like, at most CQ_MAX_RESULTS, and returns their number. */
+    /* CQ_DIALECT_EXPORTED: the results of the current operator if the table lacks it. Writes fake
+     * tensors to like, at most CQ_MAX_RESULTS, and returns their number. */
     size_t (*results_of)(void *user, cq_tensor **like);
     void *results_of_user;
 
     const char *guess; /* the first operator whose results were guessed */
     cq_location guess_place;
-    cq_ptr_map  memories; /* of sequences (share.h): value -> track */
+    cq_ptr_map  memories; /* of sequences (aliases.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
     cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which retains them */
-    struct cq_carry *carry;       /* the innermost loop that is explored */
+    struct cq_carry *carry;       /* the innermost loop in speculative evaluation */
     struct cq_guard *guard;       /* the values of modules before the call; NULL: not recorded */
 
-    /* Fields of Python source: the exception that is being raised, or the class of the exception
-     * for a failure in C; and the enclosing try statements. */
+    /* Fields of Python source: the exception that is being raised, or the exception class of a
+     * failure in C; and the exception of the enclosing except clause. */
     cq_val      raised; /* retained */
     const char *raised_class;
     cq_val      handled; /* the exception of the current except clause; retained */
     unsigned    n_tries;
 };
 
-/* Calls from C, by position (call.h has all of a call): of a value, of a name in the program, and
- * of a current operator without trying builtins. The context owns the results. */
+/* Calls from C by position (call.h has all other forms): of a value, of a name in the program, and
+ * of an operator in its current version without trying builtins. The context owns the results. */
 cq_status cq_eval_call(cq_eval *ev, cq_val callee, const cq_val *args, size_t n, cq_val *out);
 cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, size_t n,
                             cq_val *out);
@@ -354,7 +351,7 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b);
 cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out);
 cq_status cq_eval_assign(cq_eval *ev, const cq_ast_expr *target, cq_val v);
 
-/* The value as a condition, a bool: it is known unless it has an origin. */
+/* Converts a value to a condition, a bool. It is known unless it has an origin. */
 cq_status cq_eval_truth(cq_eval *ev, cq_val v, cq_val *out);
 
 static inline cq_val cq_val_of_truth(bool example, cq_value *origin)
@@ -362,24 +359,23 @@ static inline cq_val cq_val_of_truth(bool example, cq_value *origin)
     return (cq_val){ .kind = CQ_VAL_BOOL, .u.b = { example, origin } };
 }
 
-/* An integer, also of a tensor; and a plain one, for lengths and indices: a symbol is replaced by
- * its value on the example (with a warning), or rejected if it is data-dependent. */
+/* Reads an integer, also from a tensor. The plain variant is for lengths and indices: a symbol is
+ * replaced by its value on the example (with a warning), or rejected if it is data-dependent. */
 cq_status cq_eval_int(cq_eval *ev, cq_val v, cq_int *out);
 cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out);
 
-/* The changes of a path through the program (explore.c). */
+/* The changes of one path through the program (explore.c). */
 typedef struct cq_path {
-    cq_changes changes; /* one per slot; old is the value at the end */
+    cq_changes changes; /* one entry per slot; old is the value at the end of the path */
     cq_val     result;  /* of an expression; retained */
 } cq_path;
 
-/* Runs the statements of b, or the expression x, into block, journals the changes, and undoes
- * them. */
+/* Evaluates b or x into block speculatively: journals the changes and undoes them. */
 cq_status cq_eval_explore(cq_eval *ev, cq_block *block, const cq_ast_block *b, const cq_ast_expr *x,
                           cq_path *path);
 void      cq_path_clear(cq_path *path);
 
-/* The same in two steps, for loops. end undoes all changes. */
+/* The same in two steps, for loops. The second undoes all changes. */
 typedef struct cq_exploration {
     cq_block *outer;
     size_t    mark, outer_mark;
@@ -388,15 +384,15 @@ typedef struct cq_exploration {
 void      cq_explore_begin(cq_eval *ev, cq_block *block, cq_exploration *x);
 cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status, cq_path *path);
 
-/* The contents of a list or dict at the end of a path that may have changed it: the list itself has
+/* The contents of a list or dict at the end of a path that may have changed it; the list itself has
  * its old contents again. */
 cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 
-/* Whether the container of the slot was made on the path and is not reachable otherwise. */
+/* Whether the container of the slot was created on the path and is not reachable otherwise. */
 bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place);
 
-/* References to a list or dict that do not belong to the program: those of the journal and of loops
- * in progress. */
+/* The number of references to a list or dict that do not belong to the program: those of the
+ * journal and of loops in progress. */
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
 
 /* Whether a list or dict is reachable only through the path and the slot. */
@@ -417,8 +413,8 @@ cq_status cq_changes_add(cq_changes *to, const cq_change *place);
 cq_status cq_slot_restore(const cq_change *p);
 void      cq_change_release(const cq_change *c);
 
-/* Whether a value can be used in block, whether a tensor can be known there, and whether a size can
- * be computed there: its operands are defined there or in an enclosing block. */
+/* Whether a value, a tensor or a size can be used in block: its operands are defined there or in an
+ * enclosing block. */
 bool cq_value_is_visible(const cq_value *v, const cq_block *block);
 bool cq_track_is_visible(const cq_track *t, const cq_block *block);
 bool cq_int_is_visible(cq_int i, const cq_block *block);
@@ -428,7 +424,7 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_val condition); /* a 
 cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_val condition, cq_val *out);
 cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s);
 cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s);
-/* A for over a value of data-dependent length, or a while (over is None). */
+/* Evaluates a `for` over a value of data-dependent length, or a `while` (over is None). */
 cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over);
 
 /* display.c: [a, *b], {k: v}, f"{x}", comprehensions. */
@@ -440,12 +436,14 @@ cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 /* Rebinds the tensor t for all its holders: out=, set_. */
 cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to);
 
-/* index.c: x[index] on tensors, lists, tuples, dicts, texts; and its assignment. */
+/* index.c: reads and assigns x[index] of tensors, lists, tuples, dicts and strings. */
 cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val *out);
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v);
-cq_status cq_eval_index_value(cq_eval *ev, const cq_ast_expr *index, cq_val *out); /* a slice too */
+cq_status cq_eval_index_value(cq_eval *ev, const cq_ast_expr *index, cq_val *out); /* also for
+                                                                                    * slices */
 cq_status cq_eval_get_item(cq_eval *ev, cq_val object, cq_val index, cq_val *out);
-bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* it is data-dependent */
+bool      cq_eval_is_open_index(const cq_eval *ev, cq_val index); /* whether the index is
+                                                                   * data-dependent */
 
 /* attribute.c */
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out);
@@ -463,7 +461,7 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
 /* Converts an argument from outside to its declared type, also in lists and dicts. */
 cq_status cq_eval_accept(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out);
 
-/* An object for a name, owned by the context. */
+/* A new object that a name refers to, owned by the context. */
 cq_status cq_eval_new_object(cq_eval *ev, cq_object_kind kind, const char *text, cq_val *out);
 
 /* An instance of a class, without attributes. */
@@ -472,8 +470,8 @@ cq_status cq_eval_new_instance(cq_eval *ev, const cq_object *cls, cq_val *out);
 /* Called before a list or dict changes: journals the change during speculative evaluation. */
 cq_status cq_eval_will_change(cq_eval *ev, cq_val container);
 
-/* The items that a for statement iterates over, if their number is known; and those of a value that
- * must have a known length: otherwise name, which may be NULL, fails. */
+/* The items that a `for` statement iterates over; *known is whether their number is known. The
+ * second function fails, naming the value if name is not NULL, unless the length is known. */
 cq_status cq_eval_items(cq_eval *ev, cq_val iterable, cq_val *list, bool *known);
 cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq_list **out);
 
@@ -481,8 +479,8 @@ cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq
 struct cq_str;
 cq_status cq_eval_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted);
 
-/* Counts a step; fails after too many. Functions that iterate over many items or bytes count in
- * proportion (limits.c), and so do operators. */
+/* Counts a step; fails if there are too many. Functions that iterate over many items or bytes count
+ * in proportion (limits.c), and so do operators. */
 cq_status cq_eval_step(cq_eval *ev);
 cq_status cq_eval_spend_steps(cq_eval *ev, uint64_t steps);
 cq_status cq_eval_spend(cq_eval *ev, uint64_t items);
@@ -494,8 +492,8 @@ void cq_eval_charge_operators(cq_eval *ev, cq_ctx *cx);
 /* A separate context that is charged to ev. */
 cq_status cq_eval_new_context(cq_eval *ev);
 
-/* Enters a recursion over the items of v, and counts steps: a tuple that contains the same tuple
- * twice, nested sixty times, is small, but iterating over it would never end. */
+/* Enters a recursion over the items of v and counts steps. Without the count, a tuple that contains
+ * the same tuple twice, nested sixty times, is small but takes 2^60 visits. */
 cq_status cq_eval_down(cq_eval *ev, cq_val v);
 
 static inline void cq_eval_up(cq_eval *ev)
@@ -503,47 +501,47 @@ static inline void cq_eval_up(cq_eval *ev)
     ev->levels--;
 }
 
-/* A walk over values of the program: it counts steps, and enters named tuples. The evaluator owns
+/* A walk over values of the program: it counts steps and enters named tuples. The evaluator owns
  * it. */
 cq_visit cq_eval_visit(cq_eval *ev, void *user);
 
-/* limits.c: the result of fn for two values, one level deeper; and a container like a of the
- * results for corresponding parts of a and b: lists or tuples of one length, dicts with the same
- * keys, named tuples of one class. The context owns it. */
+/* limits.c: applies fn to two values, one level deeper; and builds a container like a from the
+ * results for corresponding items of a and b: lists or tuples of equal length, dicts with the same
+ * keys, named tuples of the same class. The context owns it. */
 typedef cq_status cq_pair_fn(void *user, cq_val a, cq_val b, cq_val *out);
 cq_status cq_eval_pair(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b, cq_val *out);
 cq_status cq_eval_pair_parts(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b,
                              cq_val *out);
 
-/* part_name.c: the name of a part of a value, by keys of dicts and fields of named tuples; nothing
- * is added if it has no name. first: the name of the outermost part, unless it is NULL. */
+/* part_name.c: appends the name of a part of a value, built from dict keys and field names; nothing
+ * if it has no name. first: the name of the outermost part, or NULL. */
 struct cq_str;
 cq_status cq_eval_slot_name(const cq_visit_slot *place, const char *first, struct cq_str *out);
 
-/* Before v is put into a container, an object or one of lists and dicts; and after the call, when
- * all but root is let go of (cycle.c). */
+/* Called before v is put into a container or an object; and after the call, to break the cycles
+ * that root does not hold (cycle.c). */
 cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v);
 void      cq_eval_open_cycles(cq_eval *ev, cq_val root);
 
 /* A failure at a node of the current function. */
 cq_status cq_eval_fail(cq_eval *ev, cq_span at, cq_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Fails at a construct of Python that the evaluator lacks: "'yield' is not supported here". */
+/* Fails at an unsupported construct of Python: "'yield' is not supported here". */
 cq_status cq_eval_unsupported(cq_eval *ev, cq_span at, const char *construct);
 
-/* scope.c: the call of a module begins, with its arguments, and ends, with its result. */
+/* scope.c: called with the arguments before, and with the result after the call of a module. */
 cq_status cq_eval_enter(cq_eval *ev, cq_scope *scope, const cq_object *module, cq_val *args,
                         size_t n);
 cq_status cq_eval_leave(cq_eval *ev, cq_scope *scope, cq_val *result);
 
-/* Transfers v from the caller to the context. */
+/* Transfers ownership of v from the caller to the context. */
 cq_status cq_eval_own(cq_eval *ev, cq_val v, cq_val *out);
 
-/* A new list or tuple, owned by the context, that retains its items; and a dict. */
+/* A new list or tuple, owned by the context, that retains its items; and a new dict. */
 cq_status cq_eval_list(cq_eval *ev, const cq_val *items, size_t n, cq_val_kind kind, cq_val *out);
 cq_status cq_eval_new_dict(cq_eval *ev, cq_val *out);
 
-/* A number as a 0-d tensor of the graph (prim::NumToTensor). */
+/* Converts a number to a 0-d tensor of the graph (prim::NumToTensor). */
 cq_status cq_eval_as_tensor(cq_eval *ev, cq_val number, cq_tensor **out);
 
 #endif

@@ -1,5 +1,5 @@
-/* The evaluator: small programs of an int, and their results. Programs that become graphs are in
- * src/export/front/script_test.c. */
+/* Tests of the evaluator: small programs with an int argument, and their results.
+ * src/export/front/script_test.c tests programs that become graphs. */
 #include "script/script.h"
 
 #include "test.h"
@@ -26,7 +26,7 @@ static cq_status run_int(const char *text, int64_t n, double *out)
 }
 
 typedef struct program {
-    const char *body; /* of f(n: int) */
+    const char *body; /* the body of f(n: int) */
     int64_t     n;
     double      want;
 } program;
@@ -234,7 +234,8 @@ TEST(eval, failures_show_the_line_and_where_in_it)
 
 /* ---- arguments from outside ---- */
 
-/* Calls f(x: TYPE, y: Tensor=…) with the arguments of a JSON text; NULL, or the message. */
+/* Calls f(x: TYPE, y: Tensor=…) with arguments from a JSON text. Returns NULL, or the error
+ * message. */
 static const char *call_with(const char *type, const char *json)
 {
     char       text[256];
@@ -335,7 +336,7 @@ TEST(eval, keywords_from_outside_are_parameters)
               call_with("int", "{\"args\": [" A_INT ", " A_INT ", " A_INT "]}"));
 }
 
-/* A construct in a function: it matters only if the function is called. */
+/* Unsupported constructs are an error only if the function that contains them is called. */
 static void check_unsupported(const char *statement, const char *where, const char *message)
 {
     char   text[1024];
@@ -399,7 +400,7 @@ TEST(eval, type_comments_that_do_not_fit_fail_when_the_function_is_called)
     CHECK_STATUS(CQ_OK, run_int(text, 0, &got));
     CHECK(got == 7);
     CHECK_STATUS(CQ_E_SYNTAX, run_int(text, 1, &got));
-    CHECK_STR("the type comment does not fit the 1 parameters of g", cq_last_error()->message);
+    CHECK_STR("the type comment does not match the 1 parameters of g", cq_last_error()->message);
     CHECK(strstr(cq_last_error()->where, "eval.py:2:13") != NULL);
 }
 

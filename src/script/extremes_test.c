@@ -1,6 +1,6 @@
-/* Numbers at the limits of their range in a program: Python's operators and functions, indices,
- * slices, sizes. An expression may fail; it must not overflow, crash, or hang. Only a sanitized
- * build detects all errors. tests/ops/extremes_test.c covers tensor operators. */
+/* Tests of programs with numbers at the limits of their range: Python's operators and functions,
+ * indices, slices, sizes. An expression may fail; it must not overflow, crash, or hang. Only a
+ * sanitized build detects all errors. tests/ops/extremes_test.c covers tensor operators. */
 #include "test.h"
 
 #include <calque/script.h>

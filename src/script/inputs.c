@@ -1,4 +1,4 @@
-/* The arguments of a call as the inputs of a graph, or of a run. */
+/* Makes the arguments of a call the inputs of a graph, or of a run. */
 #include "base/map.h"
 #include "base/str.h"
 #include "script/builtins/builtin.h"
@@ -15,8 +15,8 @@ static size_t argument_of(const cq_visit_slot *place)
     return place->index;
 }
 
-/* The name of an input: its parameter, and its path inside of it: x, pair_0, options_scale. Names
- * of weights are not used. */
+/* The name of an input: its parameter followed by its path inside the argument: x, pair_0,
+ * options_scale. Names of weights are not used. */
 static void name_input(const cq_arguments *a, const cq_visit_slot *place, cq_str *name)
 {
     const char *first =
@@ -27,7 +27,7 @@ static void name_input(const cq_arguments *a, const cq_visit_slot *place, cq_str
         cq_str_clear(name);
 }
 
-/* ---- names alone ---- */
+/* ---- names only ---- */
 
 typedef struct naming {
     const char *const *params;
@@ -79,9 +79,9 @@ CQ_API cq_status cq_args_each_name(const cq_args *args, const char *const *param
     return status;
 }
 
-/* ---- lists that are one input ---- */
+/* ---- lists that become one input ---- */
 
-/* The item type of a list that can be a sequence; otherwise its kind is NONE. */
+/* The item type of a list that can be a sequence; the kind is NONE for other lists. */
 static cq_item_type sequence_item(const cq_list *list)
 {
     cq_item_type item = { 0 }, one;
@@ -103,8 +103,8 @@ static cq_item_type sequence_item(const cq_list *list)
     return item;
 }
 
-/* Whether the leaf is in a list that is one input, and its item type. The list of arguments does
- * not count. */
+/* Whether the leaf is in a list that becomes one input, and its item type. The list of arguments
+ * does not count. */
 static cq_item_type list_of_leaf(const cq_visit *w)
 {
     const cq_arguments  *a     = w->user;
@@ -115,7 +115,8 @@ static cq_item_type list_of_leaf(const cq_visit *w)
     return sequence_item(place->whole.u.list);
 }
 
-/* An item of such a list. The first item creates the input, whose length is that of the example. */
+/* Takes an item of such a list. The first item creates the input, whose length is that of the
+ * example. */
 static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
 {
     const cq_arguments *a    = w->user;
@@ -133,7 +134,7 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
     if (ev->cx->status != CQ_OK)
         return NULL;
     seq.value     = ev->capture->graph->top->params.items[ev->capture->graph->top->params.n - 1];
-    seq.item.kind = CQ_VAL_TENSOR; /* numbers are made of it as of any other input */
+    seq.item.kind = CQ_VAL_TENSOR; /* numbers are converted from it like from any other input */
     seq.item.rank = (int)example->rank;
     for (size_t i = 0; i < example->rank; i++)
         seq.item.sizes[i] = cq_i(example->sizes[i].value);
@@ -158,8 +159,8 @@ static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_slot *p
     return cq_script_param_type(a->script, a->method, i);
 }
 
-/* The sizes of the contents of an optional input. They are new symbols unless a required input has
- * them: of two optional ones either may be missing. */
+/* The sizes inside an optional input. They are new symbols unless a required input has them: of two
+ * optional inputs either may be missing. */
 static cq_type type_inside(cq_graph *g, const cq_value *input, cq_value *inside)
 {
     cq_int sizes[CQ_MAX_RANK];
@@ -176,8 +177,8 @@ static cq_type type_inside(cq_graph *g, const cq_value *input, cq_value *inside)
     return cq_ir_tensor_type(g, input->type.dtype, (size_t)input->type.rank, sizes);
 }
 
-/* An optional input: whether it is empty, and its contents, are read at once; the exporter moves
- * the read to its use. */
+/* An optional input. The nodes that test it and read its contents are emitted at once; the exporter
+ * moves them to their use. */
 static cq_status make_optional(cq_eval *ev, cq_tensor **t, cq_val *out)
 {
     cq_value  *input = cq_capture_value(ev->capture, ev->cx, *t);
@@ -212,7 +213,7 @@ static cq_tensor *take_input(cq_visit *w, cq_tensor *example)
     return t;
 }
 
-/* A number of the graph for a number among the arguments. */
+/* Makes a number among the arguments a number of the graph. */
 static cq_status number_input(cq_visit *w, cq_val v, cq_val *out)
 {
     cq_eval   *ev = w->owner;
@@ -252,7 +253,7 @@ static cq_status as_input(cq_visit *w, cq_val v, cq_val *out)
     const cq_arguments *a  = w->user;
     cq_eval            *ev = w->owner;
 
-    *out = v; /* texts and None are constants of the program */
+    *out = v; /* strings and None are constants of the program */
     if (cq_args_constant_of(v)) {
         *out = cq_val_retain(*cq_args_constant_of(v));
         return CQ_OK;

@@ -1,6 +1,5 @@
-/* Limits of a program: steps, nesting of values, and memory. An untrusted archive can make the
- * evaluator work, but not without end. call.c limits the depth of calls, builtins the length of
- * lists and texts. */
+/* Limits of a program: steps, nesting of values, and memory. They bound the work that an untrusted
+ * archive can cause. call.c limits the depth of calls, builtins the length of lists and strings. */
 #include "script/builtins/builtin.h"
 
 #include "base/cancel.h"
@@ -20,8 +19,8 @@ static cq_status spend(cq_eval *ev, uint64_t steps)
     ev->steps          = most; /* a caller that continues fails again at once */
     ev->straight_steps = 0;
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                   ev->n_loops ? "does a loop of the program never end? --max-steps allows for more"
-                               : "--max-steps allows for more",
+                   ev->n_loops ? "check for an endless loop, or allow more steps with --max-steps"
+                               : "allow more steps with --max-steps",
                    "the program takes more than %" PRIu64 " steps", most);
 }
 
@@ -63,7 +62,7 @@ cq_status cq_eval_new_context(cq_eval *ev)
     return CQ_OK;
 }
 
-/* Computation on data is charged where it happens. */
+/* An operator with data is charged where it computes. */
 cq_status cq_eval_spend_on_operator(cq_eval *ev)
 {
     return ev->capture ? spend(ev, CQ_EVAL_NODE_STEPS) : CQ_OK;
@@ -71,7 +70,7 @@ cq_status cq_eval_spend_on_operator(cq_eval *ev)
 
 /* ---- levels ---- */
 
-/* An entry of a dict is hashed: a step. */
+/* Hashing a dict entry costs one step. */
 static size_t n_items(cq_val v)
 {
     if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
@@ -90,7 +89,7 @@ cq_status cq_eval_down(cq_eval *ev, cq_val v)
 {
     if (ev->levels >= CQ_EVAL_MAX_LEVELS)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a value contains others in more than %d levels, or contains itself",
+                       "a value is nested more than %d levels deep, or contains itself",
                        CQ_EVAL_MAX_LEVELS);
     CQ_TRY(spend_on_items(ev, v));
     ev->levels++;
@@ -123,7 +122,7 @@ cq_visit cq_eval_visit(cq_eval *ev, void *user)
     };
 }
 
-/* ---- two values side by side ---- */
+/* ---- walks over pairs of values ---- */
 
 cq_status cq_eval_pair(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, cq_val b, cq_val *out)
 {

@@ -1,4 +1,4 @@
-/* Each limit of the evaluator, reached and exceeded by one. */
+/* Tests each limit of the evaluator at the limit and one past it. */
 #include "base/alloc.h"
 #include "base/str.h"
 #include "aten/core/work.h"
@@ -46,7 +46,7 @@ TEST(limits, functions_call_each_other_so_deep)
 
     CHECK_STATUS(CQ_OK, call(s, CQ_EVAL_MAX_DEPTH - 1)); /* and forward itself */
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, CQ_EVAL_MAX_DEPTH));
-    CHECK(message_has("functions call each other more than 200 deep"));
+    CHECK(message_has("calls are nested more than 200 deep"));
     CHECK_STATUS(CQ_OK, call(s, 1));
     cq_script_free(s);
 }
@@ -72,7 +72,7 @@ TEST(limits, a_program_takes_so_many_steps)
     cq_script_free(s);
 }
 
-/* Each would take minutes if a call were a step. */
+/* Each of these would take minutes if a call cost one step. */
 TEST(limits, operators_are_charged_for_their_arithmetic)
 {
     static const char *const loops[] = {
@@ -112,9 +112,9 @@ TEST(limits, operators_are_charged_for_their_arithmetic)
     }
 }
 
-/* The limit is the memory that the program needed before, and less. The size of malloc's blocks
- * depends on earlier frees: the same program may need some bytes more or less. */
-static void needs_just_its_memory(const char *text, int64_t n)
+/* Checks that a program runs with the memory that it needed before, and fails with less. The size
+ * of malloc's blocks depends on earlier frees, so the need varies by some bytes. */
+static void check_memory_limit(const char *text, int64_t n)
 {
     enum { ROUNDING = 1024 };
     cq_script      *s = compile(text);
@@ -137,29 +137,29 @@ static void needs_just_its_memory(const char *text, int64_t n)
     cq_script_set_limits(s, 0, (uint64_t)high - ROUNDING);
     CHECK_STATUS(CQ_E_NO_MEMORY, call(s, n));
     CHECK(message_has("bytes that are allowed"));
-    outer = cq_alloc_set_budget((cq_alloc_budget){ 0 }); /* and none is left in force */
+    outer = cq_alloc_set_budget((cq_alloc_budget){ 0 }); /* no limit remains in force */
     CHECK_INT(0, outer.limit);
     cq_script_free(s);
 }
 
-TEST(limits, a_program_holds_so_many_bytes_of_tensors)
+TEST(limits, tensors_count_toward_the_memory_limit)
 {
-    needs_just_its_memory("def forward(n: int):\n"
-                          "    return torch.ones([n]).sum()\n",
-                          10000);
+    check_memory_limit("def forward(n: int):\n"
+                       "    return torch.ones([n]).sum()\n",
+                       10000);
 }
 
-TEST(limits, a_program_holds_so_many_bytes_of_lists)
+TEST(limits, lists_count_toward_the_memory_limit)
 {
-    needs_just_its_memory("def forward(n: int):\n"
-                          "    all: List[List[int]] = []\n"
-                          "    for i in range(50):\n"
-                          "        all.append([0] * n)\n"
-                          "    return len(all)\n",
-                          100);
+    check_memory_limit("def forward(n: int):\n"
+                       "    all: List[List[int]] = []\n"
+                       "    for i in range(50):\n"
+                       "        all.append([0] * n)\n"
+                       "    return len(all)\n",
+                       100);
 }
 
-/* Functions that process many items at once count in proportion. */
+/* Functions that process many items are charged in proportion. */
 TEST(limits, long_work_takes_many_steps)
 {
     static const char *const programs[] = {
@@ -195,7 +195,7 @@ TEST(limits, one_item_of_a_long_list_is_one_step)
     cq_script_free(s);
 }
 
-/* Each entry is hashed, which takes as long as a statement; a look-up does not depend on n. */
+/* Hashing an entry takes as long as a statement; a look-up does not depend on n. */
 TEST(limits, a_whole_dict_takes_a_step_for_each_entry)
 {
     static const char *const wholes[] = { "e = d.copy()", "e = dict(d)", "d.update(d)",
@@ -222,8 +222,8 @@ TEST(limits, a_whole_dict_takes_a_step_for_each_entry)
         }
 }
 
-/* Each item, or each keyword argument, is a call or a search. */
-TEST(limits, what_is_done_for_each_item_takes_its_steps)
+/* Each item or keyword argument costs a call or a search. */
+TEST(limits, work_per_item_is_charged)
 {
     static const char *const loops[] = { "sum(a)", "max(a)",       "any(a)",
                                          "all(b)", "enumerate(a)", "zip(a, b)" };
@@ -275,8 +275,8 @@ TEST(limits, ranges_reach_the_ends_of_int64)
     cq_script_free(s);
 }
 
-/* n lists in each other, and the number in the middle. */
-TEST(limits, values_are_so_deep_in_each_other)
+/* n nested lists with a number in the innermost. */
+TEST(limits, nesting_of_values_is_limited)
 {
     cq_script *s = compile("def forward(n: int):\n"
                            "    v: List[Any] = [1]\n"
@@ -292,7 +292,7 @@ TEST(limits, values_are_so_deep_in_each_other)
 }
 
 /* Releasing a value does not recurse into its contents. */
-TEST(limits, deep_values_come_and_go)
+TEST(limits, deep_values_are_released)
 {
     cq_script *s = compile("class Node:\n"
                            "    def __init__(self, next: Optional['Node']):\n"
@@ -311,8 +311,8 @@ TEST(limits, deep_values_come_and_go)
     cq_script_free(s);
 }
 
-/* Nothing is left behind of them: the sanitizer looks. */
-TEST(limits, values_that_contain_themselves_are_let_go)
+/* Leaks are detected by the sanitizer. */
+TEST(limits, values_that_contain_themselves_are_freed)
 {
     static const char *const cycles[] = {
         "d: Dict[str, Any] = {}\n    d[\"d\"] = d\n    d[\"t\"] = torch.ones([n])",
@@ -337,8 +337,9 @@ TEST(limits, values_that_contain_themselves_are_let_go)
     }
 }
 
-/* A tuple of the same tuple twice, nested sixty times: small, but walking it never ends. */
-TEST(limits, shared_values_do_not_take_for_ever)
+/* A tuple that contains the same tuple twice, nested sixty times: it is small, but a naive walk
+ * takes 2^60 visits. */
+TEST(limits, shared_values_are_walked_in_limited_time)
 {
     static const char *const uses[] = { "return int(t == u)", "return t",
                                         "return int(str(t) == str(u))" };
@@ -361,8 +362,8 @@ TEST(limits, shared_values_do_not_take_for_ever)
     }
 }
 
-/* Each assignment checks whether the value contains the object. */
-TEST(limits, a_growing_object_takes_its_steps)
+/* Each assignment checks whether the value contains the object (cycle.c). */
+TEST(limits, growth_of_an_object_is_charged)
 {
     static const char *const grows[] = { "b.x = (b.x, b.x)", "b.x = big" };
     char                     text[512];
@@ -414,7 +415,7 @@ TEST(limits, by_default_a_program_leaves_the_machine_some_memory)
     CHECK_INT(3 << 20, cq_default_bytes(1e30, 0, 4 << 20));
 }
 
-/* before, then n times part, then after. */
+/* Compiles `before`, n times `part`, and `after`. */
 static cq_script *compile_repeated(const char *before, const char *part, int n, const char *after)
 {
     cq_str     s = { 0 };
@@ -444,7 +445,7 @@ TEST(limits, a_call_has_any_number_of_arguments)
     cq_script_free(s);
 }
 
-/* Given by name, an argument of a builtin is where it is by position. */
+/* A keyword argument of a builtin is passed by its position. */
 TEST(limits, builtins_take_arguments_by_name)
 {
     static const char *const programs[] = {
@@ -492,7 +493,7 @@ TEST(limits, an_index_has_so_many_parts)
 }
 
 /* {"args": [{"list": [ … null … ]}]} */
-TEST(limits, arguments_are_so_deep)
+TEST(limits, nesting_of_arguments_is_limited)
 {
     for (int n = 32; n <= 33; n++) {
         cq_str   s    = { 0 };
@@ -546,24 +547,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OF(limits, functions_call_each_other_so_deep),
         TEST_OF(limits, a_program_takes_so_many_steps),
-        TEST_OF(limits, a_program_holds_so_many_bytes_of_tensors),
-        TEST_OF(limits, a_program_holds_so_many_bytes_of_lists),
+        TEST_OF(limits, tensors_count_toward_the_memory_limit),
+        TEST_OF(limits, lists_count_toward_the_memory_limit),
         TEST_OF(limits, long_work_takes_many_steps),
         TEST_OF(limits, one_item_of_a_long_list_is_one_step),
         TEST_OF(limits, a_whole_dict_takes_a_step_for_each_entry),
-        TEST_OF(limits, what_is_done_for_each_item_takes_its_steps),
+        TEST_OF(limits, work_per_item_is_charged),
         TEST_OF(limits, ranges_reach_the_ends_of_int64),
-        TEST_OF(limits, values_are_so_deep_in_each_other),
-        TEST_OF(limits, deep_values_come_and_go),
-        TEST_OF(limits, values_that_contain_themselves_are_let_go),
-        TEST_OF(limits, shared_values_do_not_take_for_ever),
-        TEST_OF(limits, a_growing_object_takes_its_steps),
+        TEST_OF(limits, nesting_of_values_is_limited),
+        TEST_OF(limits, deep_values_are_released),
+        TEST_OF(limits, values_that_contain_themselves_are_freed),
+        TEST_OF(limits, shared_values_are_walked_in_limited_time),
+        TEST_OF(limits, growth_of_an_object_is_charged),
         TEST_OF(limits, the_tests_of_a_loop_do_not_add_up),
         TEST_OF(limits, by_default_a_program_leaves_the_machine_some_memory),
         TEST_OF(limits, a_call_has_any_number_of_arguments),
         TEST_OF(limits, builtins_take_arguments_by_name),
         TEST_OF(limits, an_index_has_so_many_parts),
-        TEST_OF(limits, arguments_are_so_deep),
+        TEST_OF(limits, nesting_of_arguments_is_limited),
         TEST_OF(limits, a_keyword_is_a_text),
         TEST_OF(limits, a_list_has_so_many_items),
         TEST_OF(limits, a_text_has_so_many_bytes),

@@ -1,5 +1,5 @@
-/* A TorchScript archive as a program: its instances become objects with their classes, its code is
- * parsed when a name leads to it. */
+/* Loads a TorchScript archive as a program: its instances become objects with their classes; its
+ * code is parsed when a name is resolved to it. */
 #include "archive/object.h"
 #include "archive/archive.h"
 #include "archive/torchscript.h"
@@ -13,15 +13,16 @@
 
 #include <stdio.h>
 
-enum { MAX_DEPTH = 200 /* of objects inside of each other */ };
+enum { MAX_DEPTH = 200 /* nesting of objects */ };
 
 typedef struct loading {
     cq_script *script;
     cq_eval   *ev;    /* for __setstate__ */
-    cq_visit   visit; /* shared containers stay shared */
-    cq_ptr_map made;  /* cq_instance -> cq_object: shared objects stay shared */
-    cq_list   *all;   /* keeps them alive: one may be released and then referenced again */
-    int        depth; /* of objects */
+    cq_visit   visit; /* shared containers are converted once */
+    cq_ptr_map made;  /* cq_instance -> cq_object: shared objects are converted once */
+    cq_list   *all;   /* keeps converted objects alive: an object may be released and referenced
+                       * again */
+    int depth;        /* nesting of objects */
 } loading;
 
 static cq_python_location origin(void *owner, const void *notes, uint32_t offset)
@@ -29,7 +30,8 @@ static cq_python_location origin(void *owner, const void *notes, uint32_t offset
     return cq_torchscript_origin(owner, notes, offset);
 }
 
-/* The archive finds a file by any class or function in it, so the last name is arbitrary. */
+/* Loads the code of a unit. The archive finds a file by any class or function in it, so the last
+ * name is arbitrary. */
 static cq_status load_code(cq_program *p, const char *qualifier, cq_source *out)
 {
     const cq_code *code;
@@ -81,11 +83,11 @@ static cq_status refuse_packed(cq_val *out, const char *class_name, cq_val state
     (void)out;
     (void)state;
     return cq_fail(CQ_E_UNSUPPORTED, class_name,
-                   "save the model as it was before optimize_for_mobile, or with backend='cpu'",
-                   "the model's layers are packed for one kind of device");
+                   "save the model before optimize_for_mobile, or use backend='cpu'",
+                   "the layers of the model are packed for a specific device");
 }
 
-/* Objects of classes without code, because PyTorch implements them in C++: replacements that
+/* Objects of classes that PyTorch implements in C++ have no code. They are replaced by values that
  * operators in src/aten accept, built from the state in the archive. */
 static const struct {
     const char *begins, *has;
@@ -198,7 +200,8 @@ static cq_status convert_enum(loading *l, cq_enum_member *m, cq_val *out)
     return CQ_OK;
 }
 
-/* The integers of a quantized tensor with their quantization parameters, as operators expect it. */
+/* Builds a quantized tensor, as operators expect it, from the integers and quantization parameters
+ * of an archive. */
 cq_status cq_quantized_tensor(const cq_quantized *q, cq_val *out)
 {
     cq_qparams *params;
@@ -207,7 +210,7 @@ cq_status cq_quantized_tensor(const cq_quantized *q, cq_val *out)
 
     if (q->float_zero_points)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a tensor is quantized with zero points that are floats");
+                       "a tensor is quantized with floating-point zero points");
     CQ_TRY(cq_tensor_new_view(&stored, t, t->dtype, t->rank, t->sizes, t->strides, t->offset));
     status = q->scales ? cq_qparams_new_per_channel(&params, q->torch_dtype, q->scales,
                                                     q->zero_points, (int)q->axis)
@@ -235,7 +238,8 @@ static cq_status convert_leaf(cq_visit *w, cq_val v, cq_val *out)
     else if (cq_quantized_of(v))
         status = cq_quantized_tensor(cq_quantized_of(v), out);
     else
-        *out = cq_val_retain(v); /* a sparse tensor: for operators that support it */
+        *out = cq_val_retain(v); /* a sparse tensor: operators that support it take it
+                                  * unconverted */
     if (status != CQ_OK) {
         cq_val_release(*out);
         *out = CQ_NONE;
@@ -262,7 +266,7 @@ static cq_status convert_all(loading *l, cq_torchscript *t)
     return CQ_OK;
 }
 
-/* The inputs of forward, if they are plain tensors; other inputs need an args.json. */
+/* The recorded inputs of forward, if they are plain tensors; other inputs need an args.json. */
 static cq_val traced_inputs(const cq_torchscript *t)
 {
     const cq_dict *by_method =
@@ -308,7 +312,7 @@ static cq_status load_archive(cq_script *s, cq_storage *bytes, const char *path)
     return status;
 }
 
-/* Whether the beginning has no control characters, as no archive does. */
+/* Whether the first bytes contain no control characters, which every archive contains. */
 static bool looks_like_text(const cq_storage *bytes)
 {
     const unsigned char *p    = bytes->data;
@@ -363,8 +367,8 @@ static cq_status compile_bytes(cq_script **out, const cq_storage *bytes, const c
                                                   : cq_script_compile(out, text, path);
     if (status != CQ_OK && !cq_ends_with(path, ".py"))
         status =
-            cq_error_add_hint(status, "the file is text, and was read as TorchScript; an archive "
-                                      "of PyTorch begins with PK");
+            cq_error_add_hint(status, "the file is text and was parsed as TorchScript; an archive "
+                                      "of PyTorch begins with the bytes PK");
     cq_free(text);
     return status;
 }
@@ -444,7 +448,7 @@ CQ_API cq_status cq_script_load_main(cq_script **out, const char *path, uint64_t
     *out = NULL;
     CQ_TRY(cq_storage_open(&bytes, path));
     if (!looks_like_text(bytes))
-        status = cq_fail(CQ_E_FORMAT, path, NULL, "expected a script of Python, which is text");
+        status = cq_fail(CQ_E_FORMAT, path, NULL, "expected a Python script, got a binary file");
     else
         status = compile_bytes(out, bytes, path, true);
     if (status == CQ_OK)

@@ -6,8 +6,8 @@
 
 enum { MEGABYTE = 1 << 20 };
 
-/* A list of two references to a list of two references … 200 times. */
-TEST(load, what_is_shared_is_converted_once)
+/* A list of two references to a list of two references …, 200 levels deep. */
+TEST(load, shared_values_are_converted_once)
 {
     cq_script *s;
 
@@ -15,8 +15,8 @@ TEST(load, what_is_shared_is_converted_once)
     cq_script_free(s);
 }
 
-/* 6 KB that unpack and unpickle to nearly a gigabyte. */
-TEST(load, what_an_archive_makes_is_limited)
+/* 6 KB that decompress and unpickle to nearly a gigabyte. */
+TEST(load, memory_of_archive_values_is_limited)
 {
     const char *path = CQ_TEST_DATA "/many_values.pt";
     cq_script  *s;
@@ -67,8 +67,8 @@ TEST(load, an_archive_in_memory_is_that_of_the_file)
     cq_script_free(s);
 }
 
-RUN_TESTS(TEST_OF(load, what_is_shared_is_converted_once),
-          TEST_OF(load, what_an_archive_makes_is_limited),
+RUN_TESTS(TEST_OF(load, shared_values_are_converted_once),
+          TEST_OF(load, memory_of_archive_values_is_limited),
           TEST_OF(load, the_limit_of_reading_grows_with_the_file),
           TEST_OF(load, bytes_are_released_once_and_when_loading_fails_too),
           TEST_OF(load, an_archive_in_memory_is_that_of_the_file))

@@ -1,4 +1,4 @@
-/* The modules of an archive as a tree: weights by path, parameters with gradients, and training
+/* Walks the tree of modules of an archive: weights by path, parameters with gradients, and training
  * modes. */
 #include "script/python/python.h"
 #include "script/script.h"
@@ -11,7 +11,7 @@ typedef struct module_walk {
     cq_script_module_fn fn;
     void               *user;
     cq_ptr_map          seen;    /* modules */
-    size_t              repeats; /* how many more visits of modules by another path are allowed */
+    size_t              repeats; /* remaining visits of modules by another path */
     bool                again;   /* the module was visited by another path before */
 } module_walk;
 
@@ -177,8 +177,8 @@ cq_status cq_script_each_state(cq_script *s, cq_script_state_fn fn, void *user)
 struct cq_script_modes {
     bool training;
     CQ_VEC(struct {
-        cq_val *where;  /* the attribute of a module; NULL: of one of Python source */
-        cq_val  module; /* the module, retained, because its dict may have been refilled */
+        cq_val *where;  /* the attribute slot of a module; NULL for a module of Python source */
+        cq_val  module; /* the module, retained, because its dict may be refilled */
         bool    was;
     })
     modes;

@@ -1,8 +1,8 @@
-/* The table of resolvers of calls, tried in order, and the calls that begin in C. The resolvers are
- * in separate files. */
+/* The table of resolvers of calls, tried in order, and entry points for calls from C. Other files
+ * implement the resolvers. */
 #include "script/python/python.h"
 
-/* ---- the call itself ---- */
+/* ---- helpers ---- */
 
 const cq_val *cq_fncall_find(const cq_fncall *c, size_t i, const char *name)
 {
@@ -31,7 +31,7 @@ cq_status cq_fncall_set_args(cq_fncall *c, const cq_val *args, size_t n)
     return CQ_OK;
 }
 
-/* Makes the object of a method its first argument. */
+/* Inserts self, the object of a method, as the first argument. */
 static cq_status prepend(cq_fncall *c, cq_val self)
 {
     cq_val list;
@@ -44,8 +44,8 @@ static cq_status prepend(cq_fncall *c, cq_val self)
     return CQ_OK;
 }
 
-/* An OPTIONAL, a dtype, an instance of a class that extends a builtin type: builtins and operators
- * use the wrapped value. */
+/* Whether v is an OPTIONAL, a dtype, or an instance of a class that extends a builtin type:
+ * builtins and operators use the wrapped value. */
 static bool is_wrapped(cq_val v)
 {
     const cq_object *t = v.kind == CQ_VAL_OBJECT ? cq_object_of(v) : NULL;
@@ -59,7 +59,8 @@ static cq_val unwrapped(cq_val v)
     return is_wrapped(v) ? cq_object_of(v)->self : v;
 }
 
-/* A list or dict of Python source stores the instance itself, which is the last argument. */
+/* Whether the call stores its last argument in a list or dict of Python source, which keeps the
+ * instance itself. */
 static bool stores_last(const cq_fncall *c)
 {
     static const char *const names[] = { "aten::append", "aten::_set_item", "aten::__setitem__",
@@ -72,7 +73,7 @@ static bool stores_last(const cq_fncall *c)
             cq_object_as(c->args[c->n - 1], CQ_OBJECT_DTYPE));
 }
 
-/* print and "%s" % x show the object itself. */
+/* Whether the call prints its last argument: print and "%s" % x show the object itself. */
 static bool shows_last(const cq_fncall *c)
 {
     return c->ev->program->python && c->name &&
@@ -109,9 +110,9 @@ cq_status cq_fncall_unwrap(cq_fncall *c)
     return CQ_OK;
 }
 
-/* ---- resolvers that pass the call on, changed ---- */
+/* ---- resolvers that rewrite the call ---- */
 
-/* fork(f, …) runs in line: it is f(…). */
+/* fork(f, …) is executed synchronously, as f(…). */
 static cq_status resolve_fork(cq_fncall *c)
 {
     const cq_object *t = cq_object_as(c->callee, CQ_OBJECT_BUILTIN);
@@ -123,16 +124,16 @@ static cq_status resolve_fork(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
-/* The __call__ of a class, with the object in front of the arguments. */
+/* Calls the __call__ of a class with the object as first argument. */
 static cq_status call_with_self(cq_fncall *c, cq_val self)
 {
-    if (cq_object_as(c->callee, CQ_OBJECT_INSTANCE)) /* a __call__ that is an object itself */
+    if (cq_object_as(c->callee, CQ_OBJECT_INSTANCE)) /* __call__ is an object itself */
         return cq_fncall_run(c);
     CQ_TRY(prepend(c, self));
     return cq_fncall_decline(c);
 }
 
-/* An object that is called like a function: a module, or one of a class with __call__. */
+/* Calls an instance: a module, or an object of a class with __call__. */
 static cq_status resolve_instance(cq_fncall *c)
 {
     cq_program *p = c->ev->program;
@@ -161,12 +162,12 @@ static cq_status resolve_instance(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
-/* A function in C, whose arguments are given by position. */
+/* Calls a function in C, with positional arguments. */
 static cq_status resolve_native(cq_fncall *c)
 {
     const cq_object *t = cq_object_as(c->callee, CQ_OBJECT_NATIVE);
 
-    /* @staticmethod in the body of a class, called there. */
+    /* a @staticmethod that is called inside the body of its class */
     if (cq_object_as(c->callee, CQ_OBJECT_STATIC) ||
         cq_object_as(c->callee, CQ_OBJECT_CLASSMETHOD)) {
         c->callee = cq_object_of(c->callee)->self;
@@ -213,18 +214,19 @@ enum {
 };
 
 static cq_status (*const resolvers[])(cq_fncall *c) = {
-    [FORK]     = resolve_fork,        /* the forked function is called */
-    [INSTANCE] = resolve_instance,    /* its method is called */
-    [FUNCTION] = cq_resolve_function, /* of the program, maybe bound to an object */
+    [FORK]     = resolve_fork,        /* rewritten to a call of the forked function */
+    [INSTANCE] = resolve_instance,    /* rewritten to a call of its method */
+    [FUNCTION] = cq_resolve_function, /* of the program, perhaps bound to an object */
     [NATIVE]   = resolve_native,      /* a function in C */
-    [CLASS]    = cq_resolve_class,    /* of the program: a new object */
+    [CLASS]    = cq_resolve_class,    /* of the program: creates an object */
     [NAME]     = resolve_name,        /* from here on calls are resolved by name */
-    [BUILTIN]  = cq_resolve_builtin,  /* of Python, or on numbers, lists, dicts and texts */
-    [UPGRADE]  = cq_resolve_upgrade,  /* with its meaning when the file was written */
+    [BUILTIN]  = cq_resolve_builtin,  /* functions of Python, or on numbers, lists, dicts and
+                                       * strings */
+    [UPGRADE]  = cq_resolve_upgrade,  /* with the meaning at the time the file was written */
     [OPERANDS] = cq_resolve_operands, /* from here on calls are operators */
-    [DEFINED]  = cq_resolve_defined,  /* by the user (--define) */
-    [MATRICES] = cq_resolve_matrices, /* of a dynamic size */
-    [OPERATOR] = cq_resolve_operator, /* of the table (src/aten) */
+    [DEFINED]  = cq_resolve_defined,  /* defined by the user (--define) */
+    [MATRICES] = cq_resolve_matrices, /* factorizations of dynamic size */
+    [OPERATOR] = cq_resolve_operator, /* an overload in the table (src/aten) */
     [FOREIGN]  = cq_resolve_foreign,  /* an extension's operator, or an unsupported one */
 };
 

@@ -4,7 +4,7 @@
 
 #include "aten/core/observe.h"
 
-/* Depth up to which lists and tuples are searched for tensors. */
+/* Maximum nesting of lists and tuples that are searched for tensors. */
 enum { NESTING = CQ_EVAL_MAX_LEVELS };
 
 typedef CQ_VEC(cq_tensor *) tensors;
@@ -16,7 +16,7 @@ static cq_status add_tensor(cq_visit *w, cq_val v)
     return v.kind == CQ_VAL_TENSOR ? cq_vec_push(found, v.u.tensor) : CQ_OK;
 }
 
-/* The tensors in values; *first is the index of the first value with a tensor, or n. */
+/* Collects the tensors in values; *first is the index of the first value with a tensor, or n. */
 static cq_status find_tensors(cq_eval *ev, const cq_val *values, size_t n, tensors *found,
                               size_t *first)
 {

@@ -1,4 +1,4 @@
-/* Calls programs: computes results, or records a graph. */
+/* Calls programs, to compute results or to record a graph. */
 #include "script/script.h"
 #include "aten/core/work.h"
 #include "base/steps.h"
@@ -93,7 +93,7 @@ CQ_API cq_status cq_script_example_input(const cq_script *s, size_t i, cq_dtype 
     const cq_tensor *t;
 
     if (i >= cq_script_n_example_inputs(s))
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the archive holds %zu example inputs, not %zu",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected at most %zu example inputs, got %zu",
                        cq_script_n_example_inputs(s), i + 1);
     t      = s->traced.u.list->items[i].u.tensor;
     *dtype = t->dtype;
@@ -103,7 +103,7 @@ CQ_API cq_status cq_script_example_input(const cq_script *s, size_t i, cq_dtype 
     return CQ_OK;
 }
 
-/* ---- what is called ---- */
+/* ---- the called function ---- */
 
 static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_val *out)
 {
@@ -111,19 +111,19 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
 
     if (s->program->python && s->root.kind == CQ_VAL_NONE)
         return cq_fail(CQ_E_ARGUMENT, main->source.file, "call cq_script_make first",
-                       "no model was made of the file");
+                       "no model has been made from the file");
     if (s->program->python) {
         *out = s->root;
         return method && strcmp(method, "forward") != 0 && cq_python_is_module(s->root)
                    ? cq_eval_attribute(ev, s->root, cq_name(s->program, method), out)
                    : CQ_OK;
     }
-    /* A module of source text has functions beside it. */
+    /* Functions of the file are also found if it has a root module. */
     if (s->root.kind != CQ_VAL_NONE &&
         !(main && method && cq_unit_def(main, cq_name(s->program, method)))) {
         cq_object *root = cq_object_of(s->root);
 
-        /* A scripted nn.LSTM has forward__0 and no forward. */
+        /* A scripted nn.LSTM has forward__0 instead of forward. */
         if (!method)
             method = root->cls && !cq_ast_class_method(root->cls, cq_name(s->program, "forward")) &&
                              cq_ast_class_method(root->cls, cq_name(s->program, "forward__0"))
@@ -142,9 +142,9 @@ static cq_status find_method(cq_eval *ev, cq_script *s, const char *method, cq_v
     return cq_program_find(s->program, method, out);
 }
 
-/* Whether keyword arguments are meant as a single dict argument: the only remaining parameter is
- * declared as a Dict, and no parameter has the name of a keyword. PyTorch's exporter also accepts
- * both in the same form. */
+/* Whether keyword arguments are the items of a single dict argument: the only remaining parameter
+ * is declared as a Dict, and no parameter has the name of a keyword. PyTorch's exporter also
+ * accepts both in the same form. */
 static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
 {
     cq_object  *t   = cq_object_as(fn, CQ_OBJECT_FUNCTION);
@@ -196,7 +196,7 @@ done:
 
 typedef cq_status (*leaf_fn)(cq_eval *ev, cq_tensor *t, void *user);
 
-/* An output of the graph that is not a tensor: a sequence, or a tensor that may be missing. */
+/* Adds an output of the graph that is not a tensor: a sequence, or a tensor that may be missing. */
 static cq_status open_output(cq_eval *ev, cq_val v)
 {
     cq_graph  *g   = ev->capture->graph;
@@ -228,7 +228,7 @@ static cq_status open_output(cq_eval *ev, cq_val v)
 
 static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user);
 
-/* A list of known length has an output for each item, even if it had to become a sequence. */
+/* A list of known length has an output per item, even if it was converted to a sequence. */
 static bool is_short(cq_int length)
 {
     return !length.expr && length.value > 0 && length.value <= CQ_EVAL_MAX_UNROLL;
@@ -237,10 +237,10 @@ static bool is_short(cq_int length)
 typedef struct leaves {
     leaf_fn fn;
     void   *user;
-    bool    quantized_parts; /* cq_port */
+    bool    quantized_parts; /* as in cq_port */
 } leaves;
 
-/* The integers, the scale and the zero point of a quantized tensor. */
+/* Returns the integers, the scale and the zero point of a quantized tensor. */
 static cq_status give_parts(cq_eval *ev, const leaves *to, cq_tensor *t)
 {
     cq_ctx           *cx     = ev->cx;
@@ -277,19 +277,19 @@ static cq_status give_value(cq_visit *w, cq_val v)
         return to->fn == give_output && ev->capture
                    ? open_output(ev, v)
                    : cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                             "%s is not a tensor for a forward to go on with",
+                             "expected a tensor as result of the module, got %s",
                              seq ? "a list of data-dependent length" : "a value that may be None");
     if (v.kind == CQ_VAL_NONE)
         return CQ_OK;
     if (v.kind == CQ_VAL_STR || v.kind == CQ_VAL_DEVICE || cq_object_as(v, CQ_OBJECT_ENUM)) {
         if (ev->capture)
-            cq_warn(NULL, "a result that is %s is left out: outputs are tensors and numbers",
+            cq_warn(NULL, "a result of type %s is ignored: outputs are tensors and numbers",
                     cq_eval_type_name(v));
         return CQ_OK;
     }
     if (undefined)
         return cq_fail(CQ_E_TYPE, NULL, NULL, "the result has no value on some path: %s",
-                       undefined->text ? undefined->text : "it was never given one");
+                       undefined->text ? undefined->text : "it was never assigned");
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a model cannot return %s",
                        cq_eval_type_name(v));
@@ -298,7 +298,7 @@ static cq_status give_value(cq_visit *w, cq_val v)
                                                                     : to->fn(ev, t, to->user);
 }
 
-/* An output of the graph is named after its path in the result. It costs as much as a node: a few
+/* Adds a result, named after its path in the results. It is charged like a node, because a few
  * nested lists can be millions of outputs. */
 static cq_status give_leaf(cq_visit *w, cq_val v)
 {
@@ -353,8 +353,8 @@ static cq_status give_output(cq_eval *ev, cq_tensor *t, void *user)
     return port->ends->output(port, t);
 }
 
-/* A model that returns only empty lists still needs outputs: empty sequences, whose item type is
- * unknown. */
+/* A model that returns only empty lists still needs outputs: empty sequences of unknown item
+ * type. */
 static cq_status empty_output(cq_visit *w, cq_val v)
 {
     cq_eval     *ev   = w->owner;
@@ -374,8 +374,8 @@ static cq_status ignore(cq_visit *w, cq_val v)
     return CQ_OK;
 }
 
-/* Branches that were not taken and would have filled the lists may read any input: PyTorch drops
- * none. */
+/* The result lists are empty. Branches that were not taken might have filled them from any input,
+ * so all inputs are kept, as in PyTorch. */
 static cq_status empty_outputs(cq_eval *ev, cq_val v)
 {
     cq_visit  w   = cq_eval_visit(ev, NULL);
@@ -394,9 +394,10 @@ static cq_status name_weight(void *user, const char *path, cq_tensor *t, bool is
     return cq_capture_weight(user, t, path);
 }
 
-/* ---- inside of a forward ---- */
+/* ---- calls from inside a forward ---- */
 
-/* The weights of a program that is part of a model, under the path of the module that calls it. */
+/* Names the weights of a program that is part of a model by the path of the module that calls
+ * it. */
 static cq_status name_weight_in_scope(void *user, const char *path, cq_tensor *t, bool is_parameter)
 {
     cq_eval    *ev    = user;
@@ -487,7 +488,7 @@ done:
     return cx->status == CQ_OK ? out : NULL;
 }
 
-/* ---- from outside ---- */
+/* ---- calls from outside ---- */
 
 int64_t cq_script_max_bytes(const cq_script *s, double input_bytes)
 {
@@ -512,8 +513,8 @@ static cq_status add_weight(void *user, const char *path, cq_tensor *t, bool is_
     return CQ_OK;
 }
 
-/* A convolution multiplies each weight with each position of the feature map: that work follows
- * from the size of the inputs. */
+/* Additional steps for the size of the inputs: a convolution multiplies each weight with each
+ * position of the feature map. */
 static uint64_t straight_steps_for(cq_script *s, double input_bytes)
 {
     double bytes = (double)s->program->file_bytes, n;
@@ -570,7 +571,7 @@ static cq_status call_with_state(const outside_call *c, cq_guard *guard)
     CQ_TRY(cq_script_inputs(ev, a, cq_val_of_list(args->positional), &positional));
     a.by_place = false;
     CQ_TRY(cq_script_inputs(ev, a, cq_val_of_dict(args->keywords), &keywords));
-    if (c->state && c->state->wanted)
+    if (c->state && c->state->is_exposed)
         CQ_TRY(cq_state_bind(c->state, guard, port->given, port->n_given));
     CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
                 keywords.u.dict, &result));
@@ -630,8 +631,8 @@ static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_
 
 /* ---- runs of programs that differentiate ---- */
 
-/* torch.autograd.grad walks a capture backwards. So a run of a program that calls it is a capture,
- * and its results are computed from that. */
+/* torch.autograd.grad needs a capture to walk backwards, so a run of a program that calls it is
+ * captured first, and the results are computed from the capture. */
 typedef struct taped_run {
     cq_port     port; /* of the capture */
     cq_port    *to;   /* of the run */
@@ -686,7 +687,8 @@ cq_status cq_script_call_through(cq_ctx *cx, cq_script *s, const char *method, c
     if (may_tape && s->program->needs_tape)
         return run_taped(cx, s, method, args, port);
     status = call_in(cx, s, method, args, flags, port);
-    if (status == CQ_E_UNSUPPORTED && may_tape && s->program->needs_tape) /* now it is known */
+    if (status == CQ_E_UNSUPPORTED && may_tape && s->program->needs_tape) /* the failed run has set
+                                                                           * needs_tape */
         status = run_taped(cx, s, method, args, port);
     return status;
 }

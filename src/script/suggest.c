@@ -19,7 +19,7 @@ const char *cq_object_class_name(const cq_object *module)
 
 /* ---- tensors ---- */
 
-/* The first matrix among the weights, mostly of the module that is called first. */
+/* The first matrix among the weights, usually of the module that is called first. */
 typedef struct first_weight {
     const cq_tensor *tensor;
     const char      *class_name; /* of its module */
@@ -41,7 +41,7 @@ static cq_status find_weight(void *user, cq_object *module, const char *path)
     return CQ_OK;
 }
 
-/* A possible tensor argument: sizes that match the first weight. */
+/* A tensor argument whose sizes match the first weight. */
 static cq_guess guess_tensor(const first_weight *found)
 {
     const cq_tensor *w        = found->tensor;
@@ -58,7 +58,7 @@ static cq_guess guess_tensor(const first_weight *found)
     return (cq_guess){ .dtype = CQ_DTYPE_F32, .rank = 4, .sizes = { 1, channels, 224, 224 } };
 }
 
-/* The input that an archive of a trace holds. */
+/* The example input that the archive of a trace contains. */
 static bool traced_input(cq_guess *out, const cq_script *s, size_t i)
 {
     int64_t sizes[CQ_MAX_RANK];
@@ -100,7 +100,7 @@ static const struct {
     { "str", "\"text\"", "{\"str\": \"text\"}", CQ_DTYPE_NONE },
 };
 
-/* Types of values with others inside, and how --input and args.json write them. */
+/* Container types, and their syntax in --input and args.json. */
 typedef struct container {
     const char *type, *begin, *between, *end, *json;
 } container;
@@ -117,15 +117,15 @@ static const container *container_of(const char *type)
     return NULL;
 }
 
-/* The output: the text of --input, and args.json. */
+/* The output: --input options and args.json. */
 typedef struct writer {
     cq_suggestion *to;
     cq_str         text, json;
-    size_t         n;        /* guesses so far */
-    cq_guess       tensor;   /* the model of a new one */
-    bool           is_first; /* the guesses are made, not read */
+    size_t         n;        /* number of guesses so far */
+    cq_guess       tensor;   /* template of a new guess */
+    bool           is_first; /* guesses are created, not read */
     size_t         list_length;
-    bool           is_unknown; /* a type is one that no input can have */
+    bool           is_unknown; /* a type cannot be an input */
 } writer;
 
 static const cq_guess *next_guess(writer *w, cq_guess own)
@@ -166,7 +166,7 @@ static void write_leaf(writer *w, const char *type, const char *end)
 
 static const char *write_value(writer *w, const char *type, const char *end, int depth);
 
-/* The key of a dict in args.json is a text or a number. */
+/* Writes the key of a dict in args.json: a string or a number. */
 static const char *write_key(writer *w, const char *type, const char *end)
 {
     const bool is_text = cq_starts_with(type, "str");
@@ -204,8 +204,8 @@ static const char *write_items(writer *w, const container *c, const char *type, 
     return type < end ? type + 1 : end;
 }
 
-/* A possible argument of a type, which ends at a comma or bracket that is not its own. Returns its
- * end. */
+/* Writes a value of a type. The text of the type ends at a comma or bracket that is not nested.
+ * Returns its end. */
 static const char *write_value(writer *w, const char *type, const char *end, int depth)
 {
     const container *c    = container_of(type);
@@ -221,7 +221,7 @@ static const char *write_value(writer *w, const char *type, const char *end, int
 
 /* ---- methods ---- */
 
-/* The arguments of all parameters without a default. */
+/* Writes arguments for all parameters without a default. */
 static void write_arguments(writer *w, const first_weight *found)
 {
     const cq_suggestion *to    = w->to;
@@ -248,7 +248,7 @@ static void write_arguments(writer *w, const first_weight *found)
     cq_str_add(&w->json, "]}");
 }
 
-/* Whether arguments fit that have lists of this length. */
+/* Tries arguments whose lists have this length. */
 static bool suggest(cq_str *out, cq_suggestion *to, const first_weight *found, size_t list_length)
 {
     writer w    = { .to = to, .is_first = true, .list_length = list_length };

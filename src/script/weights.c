@@ -4,7 +4,8 @@
 #include "script/python/python.h"
 #include "script/script.h"
 
-/* Files that hold each tensor once (safetensors) lack the further paths of shared modules. */
+/* Adds a slot for a weight. Files that store each tensor once (safetensors) lack the further paths
+ * of shared modules. */
 static cq_status add_slot(void *user, const char *path, cq_tensor *t, bool again)
 {
     return cq_weights_add_slot(user, path, t, again);
@@ -29,8 +30,8 @@ done:
 }
 
 /* Models that ask whether PyTorch has scaled_dot_product_attention register the causal mask as a
- * buffer if it has not: a state dict of PyTorch 1 has that buffer. Makes such a model again, as
- * PyTorch 1 would; if that does not match either, the first error is reported. */
+ * buffer if it is missing, so a state dict of PyTorch 1 contains that buffer. Builds such a model
+ * again, as PyTorch 1 would. If that does not match either, the first error is reported. */
 static cq_status load_older(cq_script *script, cq_weights *weights, uint32_t flags,
                             cq_status failure)
 {
@@ -46,8 +47,8 @@ static cq_status load_older(cq_script *script, cq_weights *weights, uint32_t fla
         status = load(script, weights, flags);
     if (status == CQ_OK) {
         cq_str_add(&weights->note, weights->note.len ? "; " : "");
-        cq_str_add(&weights->note, "the weights are those of a PyTorch without "
-                                   "scaled_dot_product_attention, so the model was made "
+        cq_str_add(&weights->note, "the weights were saved by a PyTorch without "
+                                   "scaled_dot_product_attention, so the model was built "
                                    "without it");
         cq_val_release(root);
         return weights->note.status;

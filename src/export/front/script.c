@@ -44,7 +44,7 @@ static cq_status begin_capture(script_call *s, const cq_export_options *options)
     s->script->state = cq_zalloc(sizeof *s->script->state);
     if (!s->script->state)
         return CQ_E_NO_MEMORY;
-    s->script->state->wanted = options->flags & CQ_EXPORT_STATE;
+    s->script->state->is_exposed = options->flags & CQ_EXPORT_STATE;
     s->script->state->quiet  = options->training != CQ_TRAINING_EVAL;
     return CQ_OK;
 }
@@ -53,7 +53,7 @@ static bool must_repeat(void *self)
 {
     const cq_script_state *state = ((script_call *)self)->script->state;
 
-    if (state->wanted && state->unsettled)
+    if (state->is_exposed && state->unsettled)
         return true;
     cq_script_state_warn(state);
     return false;

@@ -312,7 +312,7 @@ TEST(script, what_has_no_form_in_a_graph_is_refused_with_its_place)
                                                "        name = name + \"b\"\n"
                                                "    return x * len(name)\n",
                                                17));
-    CHECK_STR("a text changes in a loop of unknown length", cq_last_error()->message);
+    CHECK_STR("a string changes in a loop of unknown length", cq_last_error()->message);
     CHECK(strstr(cq_last_error()->where, "test.py:3:5") != NULL);
     CHECK_STATUS(CQ_E_TYPE, export_text(&m,
                                         "def f(x, n):\n"

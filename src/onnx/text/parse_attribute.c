@@ -203,7 +203,7 @@ cq_status cq_text_parse_attribute(cq_text_parser *p, cq_onnx_attribute *a, const
     else if (cq_text_peek(p) == '[')
         CQ_TRY(parse_list(p, a, depth));
     else if (type && cq_text_attributes[type].single)
-        return cq_text_fail(p, cq_text_next(p), "a list is wanted here, for the type is %s",
+        return cq_text_fail(p, cq_text_next(p), "expected a list for an attribute of type %s",
                             cq_text_attributes[type].word);
     else
         CQ_TRY(parse_single(p, a, type, depth));

@@ -1,4 +1,4 @@
-/* Looks builtins up; helpers for them. */
+/* The table of builtins: looks a name up, matches the signature and calls the row. */
 #include "script/builtins/builtin.h"
 #include "script/python/python.h"
 #include "script/values/sequence.h"
@@ -30,24 +30,24 @@ enum {
 typedef struct parameter {
     const char *name;
     size_t      len;
-    unsigned    kinds; /* bit set of the value kinds that it accepts */
+    unsigned    kinds; /* bit set of accepted value kinds */
     bool        is_optional, is_sequence;
 } parameter;
 
 enum { MAX_PARAMETERS = 6, MAX_ENTRIES = 640, N_SLOTS = 1024 };
 
-/* A row, with its parsed signature. */
+/* A row with its parsed signature. */
 typedef struct entry {
     const cq_builtin *row;
     size_t            name_len, family, n, n_required;
     parameter         parameters[MAX_PARAMETERS];
     bool              takes_more;
-    struct entry     *next; /* next row of the same name, in the order of the families */
+    struct entry     *next; /* next row with the same name, in table order */
 } entry;
 
 static cq_once_flag once = CQ_ONCE_FLAG_INIT;
 static entry        entries[MAX_ENTRIES];
-static entry       *slots[N_SLOTS]; /* hash table by name: the first row of each */
+static entry       *slots[N_SLOTS]; /* hash table by name: the first row of each name */
 
 static entry **slot_of(const char *name, size_t len)
 {
@@ -130,14 +130,14 @@ static void build(void)
         }
 }
 
-/* ---- what builtins share ---- */
+/* ---- helpers of builtins ---- */
 
 cq_status cq_builtin_text(cq_eval *ev, const char *text, size_t len, cq_val *out)
 {
     cq_text *t;
 
     if (len > CQ_EVAL_MAX_TEXT)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "a text is longer than %d bytes",
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the string is longer than %d bytes",
                        CQ_EVAL_MAX_TEXT);
     CQ_TRY(cq_text_new(&t, text, len));
     return cq_eval_own(ev, cq_val_of_text(t), out);
@@ -151,8 +151,8 @@ static bool has_sequence(const cq_val *args, size_t n)
     return false;
 }
 
-/* A data-dependent text, or a list or tuple that contains one. All items of a list have one type,
- * so a list that begins with another type contains no text. */
+/* Whether a value is a data-dependent string, or a list or tuple that contains one. All items of a
+ * list have one type, so a list that begins with another type contains no string. */
 static bool is_open_text(cq_val v)
 {
     if (v.kind == CQ_VAL_STR)
@@ -178,8 +178,8 @@ static bool has_open_text(const cq_val *args, size_t n)
 cq_status cq_builtin_open_text(const char *what)
 {
     return cq_fail(CQ_E_UNSUPPORTED, what,
-                   "compute with the numbers themselves: ONNX cannot make a text of them",
-                   "a text of data-dependent numbers cannot be inspected");
+                   "compute with the numbers themselves: ONNX cannot format them as a string",
+                   "a string of data-dependent numbers cannot be inspected");
 }
 
 cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
@@ -194,7 +194,7 @@ cq_status cq_builtin_key(cq_eval *ev, cq_val *key)
     }
     if (cq_val_is_symbolic(*key))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a data-dependent key of a dict cannot be exported");
+                       "a dict with a data-dependent key cannot be exported");
     return CQ_OK;
 }
 
@@ -205,8 +205,8 @@ static bool asks_for_none(const char *name)
 
 /* ---- calls ---- */
 
-/* Most builtins iterate over all of their arguments, and hash or look up each entry of a dict; item
- * access does not, though removing an entry from a dict moves others. */
+/* Most builtins iterate over all of their arguments, and hash or look up each entry of a dict. Item
+ * access does not, although removing an entry from a dict moves others. */
 static uint64_t items_of(cq_val v, bool all)
 {
     if (v.kind == CQ_VAL_STR)
@@ -352,9 +352,9 @@ cq_status cq_resolve_builtin(cq_fncall *c)
     return CQ_OK;
 }
 
-/* ---- what a for statement iterates over ---- */
+/* ---- iteration of for statements ---- */
 
-/* The modules of a ModuleList, in order; of a ModuleDict all its modules. */
+/* Lists the modules of a ModuleList in order, or all modules of a ModuleDict. */
 static cq_status children(cq_eval *ev, cq_object *t, cq_val object, cq_val *list)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
@@ -455,7 +455,7 @@ cq_status cq_eval_known_items(cq_eval *ev, cq_val iterable, const char *name, cq
                  : cq_fail(CQ_E_UNSUPPORTED, name, NULL, "the length of a list is not known here");
 }
 
-/* Whether the number depends on tensor data, and not only on sizes. */
+/* Whether the number depends on tensor data, not only on sizes. */
 static bool is_of_data(cq_int i)
 {
     for (size_t t = 0; i.expr && t < i.expr->n_terms; t++)
@@ -488,7 +488,7 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
     CQ_TRY(cq_eval_int(ev, v, &i));
     if (is_of_data(i) && ev->capture && !ev->tracing)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a number that must be known when the model is exported is data-dependent");
+                       "a number must be known during the export, but it is data-dependent");
     if (i.expr && ev->cx->listener)
         ev->cx->listener->baked(ev->cx->listener_self, ev->cx, i.expr->text, i);
     *out = i.value;

@@ -1,15 +1,16 @@
-/* Comparisons: of numbers, which may be symbols, and of values of all kinds for equality. */
+/* Comparisons: the order of numbers, which may be symbols, and the equality of values of all
+ * kinds. */
 #include "script/builtins/number.h"
 
 /* ---- equality ---- */
 
-/* The state of a comparison. */
+/* The result of a comparison so far. */
 typedef struct comparison {
-    bool known;   /* no symbol decides */
-    bool example; /* whether all are equal on the example */
+    bool known;   /* does not depend on a symbol */
+    bool example; /* whether all items are equal on the example */
 } comparison;
 
-/* Whether the numbers are equal on the example; *known is false if a symbol decides. */
+/* Whether the numbers are equal on the example; *known is false if that depends on a symbol. */
 static bool equal_numbers(cq_eval *ev, cq_val a, cq_val b, bool *known)
 {
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
@@ -47,7 +48,7 @@ static cq_status equal_pair(cq_visit *w, cq_val a, cq_val b, bool *equal, bool *
     } else if (cq_val_is_number(a) && cq_val_is_number(b)) {
         bool known, same = equal_numbers(w->owner, a, b, &known);
 
-        *equal = same || !known; /* later items may be known to differ */
+        *equal = same || !known; /* continue: a later pair may be known to differ */
         c->known &= known;
         c->example &= same;
     } else if (ta && tb) {
@@ -79,9 +80,9 @@ cq_status cq_builtin_equal(cq_eval *ev, cq_val a, cq_val b, bool *known, bool *e
 
 /* ---- less, equal, more ---- */
 
-enum { LESS = 1, EQUAL = 2, MORE = 4 }; /* the orders for which a row is true */
+enum { LESS = 1, EQUAL = 2, MORE = 4 }; /* the orders for which the comparison of a row is true */
 
-/* Whether the order of a and b is one of the row's. NaN is unordered: only != is true. */
+/* Whether the order of a and b is one of those of the row. NaN is unordered: only != is true. */
 static cq_val verdict(const cq_fncall *c, double a, double b)
 {
     const int order = a < b ? LESS : a == b ? EQUAL : a > b ? MORE : 0;
@@ -122,7 +123,7 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
 
         if (!cq_val_is_number(pair[0]) || !cq_val_is_number(pair[1]))
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "whether these values are equal is not known before the model runs");
+                           "the equality of these values is data-dependent");
         CQ_TRY(cq_eval_call_name(ev, "aten::eq", pair, 2, &equal));
         CQ_TRY(CQ_CALL(ev, out, all ? "aten::__and__" : "aten::__or__", *out, equal));
     }
@@ -145,7 +146,7 @@ static cq_status any_eq(cq_fncall *c)
 
         if (!cq_val_is_list(a) || !cq_val_is_list(b)) /* of equal lengths */
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "whether these values are equal is not known before the model runs");
+                           "the equality of these values is data-dependent");
         CQ_TRY(cq_builtin_any_equal(c->ev, a.u.list->items, b.u.list->items, 1, a.u.list->n, true,
                                     &c->result));
         return negated ? CQ_CALL(c->ev, &c->result, "aten::__not__", c->result) : CQ_OK;

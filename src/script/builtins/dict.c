@@ -1,9 +1,9 @@
-/* Methods that only dicts have, and their construction. Data-dependent keys are an error. */
+/* Methods of dicts only, and the construction of dicts. Data-dependent keys are an error. */
 #include "script/builtins/builtin.h"
 
 enum { KEYS = 1, VALUES = 2 };
 
-/* A ModuleDict as a dict. */
+/* Converts a ModuleDict to a dict. */
 static cq_status dict_of_modules(cq_eval *ev, cq_val object, cq_val *out)
 {
     const cq_object *t = cq_object_of(object);

@@ -1,11 +1,9 @@
-/* Operators that the table lacks: those of extensions, and unsupported ones. A user can define them
- * in TorchScript (cq_script_define): `def mylib__scale(x, by)` is mylib::scale. Such a definition
- * takes precedence over the table.
- *
- * An undefined operator can still be captured: its node has its own name in the graph, for a user's
- * symbolic function, for --operator-export-type, or for the report of missing operators. Its result
- * is then a guess, one tensor like its first argument, or as many as the program unpacks: an export
- * warns about it. */
+/* Operators that are not in the table: those of extensions, and unsupported ones. A user can define
+ * them in TorchScript (cq_script_define): `def mylib__scale(x, by)` is mylib::scale. Such a
+ * definition takes precedence over the table. An undefined operator can still be captured: its node
+ * keeps its name in the graph, for a user's symbolic function, for --operator-export-type, or for
+ * the report of missing operators. Its result is a guess: one tensor like its first argument, or as
+ * many as the program unpacks. An export warns about it. */
 #include "base/str.h"
 #include "base/warn.h"
 #include "script/call.h"
@@ -14,10 +12,10 @@
 #include <stdio.h>
 
 typedef struct foreign {
-    cq_op_def  def; /* first: an operator's def leads back here */
+    cq_op_def  def; /* must be first: nodes refer to it, and the cast leads back here */
     cq_op      op;
-    cq_tensor *like[CQ_MAX_RESULTS]; /* fakes of its results; owned by the graph */
-    size_t     n_told;               /* how many of them the program has declared */
+    cq_tensor *like[CQ_MAX_RESULTS]; /* fake tensors of its results; owned by the graph */
+    size_t     n_declared;           /* number of results whose types the program has declared */
 } foreign;
 
 static cq_status results_like(cq_opcall *c)
@@ -37,8 +35,8 @@ static cq_status cannot_run(cq_opcall *c)
 
 /* Adds a node for the call to the graph. params are the names of its arguments; without them they
  * are x0, x1, …, and keywords keep their names. */
-static cq_status write_down(const cq_fncall *c, const cq_ast_def *params, uint32_t flags,
-                            cq_tensor *const *like, size_t n, cq_val *out)
+static cq_status record_call(const cq_fncall *c, const cq_ast_def *params, uint32_t flags,
+                             cq_tensor *const *like, size_t n, cq_val *out)
 {
     cq_eval   *ev    = c->ev;
     cq_arena  *arena = ev->capture->graph->arena;
@@ -93,7 +91,7 @@ static cq_status note_first(cq_visit *w, cq_val v)
     return CQ_OK;
 }
 
-/* The first tensor among the arguments; NULL if there is none. */
+/* The first tensor among the arguments, or NULL. */
 static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
 {
     cq_visit w = cq_eval_visit(c->ev, out);
@@ -105,7 +103,8 @@ static cq_status find_tensor(const cq_fncall *c, cq_tensor **out)
     return CQ_OK;
 }
 
-/* Operators that tools generate after the author's code: defining them is not a useful hint. */
+/* Operators that tools insert after the author wrote the code. The usual hint to define the
+ * operator would not help. */
 static const struct {
     const char *part, *hint;
 } makers[] = {
@@ -129,12 +128,12 @@ static cq_status not_known(const char *name)
 
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
                    hint ? hint
-                        : "say what it computes, in TorchScript (--define), or write the model "
+                        : "define it in TorchScript (--define), or write the model "
                           "without it",
-                   "the operator %s is not known", name);
+                   "unknown operator %s", name);
 }
 
-/* If the name says that the operator works in place, its argument is replaced by the result. */
+/* If the name says that the operator works in-place, its argument is replaced by the result. */
 static cq_status change_in_place(cq_fncall *c)
 {
     const char *suffix = cq_op_suffix(c->name, strcspn(c->name, "."));
@@ -164,7 +163,7 @@ cq_status cq_resolve_foreign(cq_fncall *c)
         n = ev->results_of(ev->results_of_user, like);
     if (!n || !like[0])
         return not_known(c->name);
-    CQ_TRY(write_down(c, NULL, is_exported ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
+    CQ_TRY(record_call(c, NULL, is_exported ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
     CQ_TRY(change_in_place(c));
     if (!ev->guess && !is_exported) {
         ev->guess       = cq_name(ev->program, c->name);
@@ -173,7 +172,7 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The node of a guess whose only result is v; NULL if v is not a guess. */
+/* The node that computes the guess v, if v is its only result; NULL if v is not a guess. */
 static const cq_node *guess_of(cq_eval *ev, cq_val v)
 {
     cq_value    *value;
@@ -187,7 +186,8 @@ static const cq_node *guess_of(cq_eval *ev, cq_val v)
                                                                                  : NULL;
 }
 
-/* Repeats the call for more results. The node with one result is not exported if it is unused. */
+/* Records the call again with n results. The node with one result is not exported if it is
+ * unused. */
 cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
 {
     const cq_node *node = guess_of(ev, v);
@@ -208,12 +208,12 @@ cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out)
         names[i] = ((const cq_op *)node->def)->schema->args[i].name;
     }
     CQ_TRY(ev->cx->status);
-    return write_down(&call, NULL, CQ_OP_GUESSED, like, n, out);
+    return record_call(&call, NULL, CQ_OP_GUESSED, like, n, out);
 }
 
-/* The declared size of an axis, unless the guess has the same size and may be dynamic; or a
- * data-dependent one, if any input has dynamic sizes. */
-static cq_int told_size(cq_eval *ev, cq_value *v, int axis, int64_t told, int rank)
+/* The size that the program declares for an axis. If the guess has the same size, its symbol is
+ * kept; otherwise the size is data-dependent if any input has dynamic sizes. */
+static cq_int declared_size(cq_eval *ev, cq_value *v, int axis, int64_t told, int rank)
 {
     cq_graph *g = ev->capture->graph;
 
@@ -240,11 +240,13 @@ cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list
     if (!op || !(op->def->flags & CQ_OP_GUESSED))
         return CQ_OK;
     if (dtype <= CQ_DTYPE_NONE || dtype >= CQ_DTYPE_COUNT || sizes->n > CQ_MAX_RANK)
-        return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "no such tensor");
+        return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL,
+                       "the declared dtype or number of dimensions is invalid");
     for (size_t i = 0; i < sizes->n; i++) {
         if (sizes->items[i].kind != CQ_VAL_INT || sizes->items[i].u.i.value < 0)
-            return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL, "no such size");
-        told[i] = told_size(ev, value, (int)i, sizes->items[i].u.i.value, (int)sizes->n);
+            return cq_fail(CQ_E_ARGUMENT, value->node->op, NULL,
+                           "a declared size is not an integer of at least 0");
+        told[i] = declared_size(ev, value, (int)i, sizes->items[i].u.i.value, (int)sizes->n);
     }
     value->type = cq_ir_tensor_type(ev->capture->graph, (cq_dtype)dtype, sizes->n, told);
     t           = cq_capture_tensor(ev->capture, ev->cx, value);
@@ -252,8 +254,8 @@ cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list
     CQ_TRY(cq_ir_keep_tensor(ev->capture->graph, t));
     f                     = (foreign *)op->def;
     f->like[value->index] = t;
-    f->n_told++;
-    if (f->n_told == value->node->n_outputs)
+    f->n_declared++;
+    if (f->n_declared == value->node->n_outputs)
         f->def.flags = CQ_OP_FOREIGN;
     *out = cq_val_of_tensor(t);
     return CQ_OK;
@@ -268,10 +270,10 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
         return CQ_OK;
     return cq_fail(
         CQ_E_UNSUPPORTED, cq_location_text(ev->cx->place, place),
-        "say what it computes, in TorchScript (--define), or unpack its results: "
+        "define it in TorchScript (--define), or unpack its results: "
         "a, b = …",
-        "whether an item of what %s returns is one of its results, or a part of its only "
-        "one, cannot be told",
+        "the result of %s is indexed, but the number of its results is unknown: the item is a "
+        "result or a part of the only result",
         node->op);
 }
 
@@ -295,17 +297,17 @@ cq_status cq_eval_known_foreign(cq_eval *ev, const char *op, const cq_list *args
 
     for (size_t i = 0; i < like->n; i++) {
         if (like->items[i].kind != CQ_VAL_TENSOR || i >= CQ_MAX_RESULTS)
-            return cq_fail(CQ_E_UNSUPPORTED, op, NULL, "its results are tensors, at most %d",
-                           CQ_MAX_RESULTS);
+            return cq_fail(CQ_E_UNSUPPORTED, op, NULL,
+                           "expected at most %d results, all of them tensors", CQ_MAX_RESULTS);
         tensors[i] = like->items[i].u.tensor;
     }
-    CQ_TRY(write_down(&call, NULL, CQ_OP_FOREIGN, tensors, like->n, out));
+    CQ_TRY(record_call(&call, NULL, CQ_OP_FOREIGN, tensors, like->n, out));
     return like->n == 1 ? cq_eval_list(ev, out, 1, CQ_VAL_LIST, out) : CQ_OK;
 }
 
 /* ---- definitions ---- */
 
-/* mylib__scale for mylib::scale.Tensor; false if the name is too long to be one. */
+/* Writes mylib__scale for mylib::scale.Tensor; false if the name is too long. */
 static bool definition_name(char *out, size_t size, const char *op)
 {
     const char *colons = strstr(op, "::"), *dot = strchr(op, '.');
@@ -316,8 +318,8 @@ static bool definition_name(char *out, size_t size, const char *op)
     return colons && snprintf(out, size, "%.*s__%.*s", domain, op, len, name) < (int)size;
 }
 
-/* The arguments of c in the order of the definition's parameters, defaults filled in. */
-static cq_status in_order(const cq_fncall *c, const cq_object *fn, cq_val *out)
+/* Lists the arguments of c in the order of the definition's parameters, with defaults. */
+static cq_status order_args(const cq_fncall *c, const cq_object *fn, cq_val *out)
 {
     cq_eval  *ev    = c->ev;
     cq_frame  f     = { .unit = fn->unit, .def = fn->def };
@@ -338,8 +340,8 @@ static cq_status in_order(const cq_fncall *c, const cq_object *fn, cq_val *out)
     return CQ_OK;
 }
 
-/* Calls the definition without a listener, only for the types of its results. */
-static cq_status look_at_results(const cq_fncall *c, cq_val *out)
+/* Calls the definition without a listener, only to get the types of its results. */
+static cq_status evaluate_results(const cq_fncall *c, cq_val *out)
 {
     cq_eval           *ev       = c->ev;
     const cq_listener *listener = ev->cx->listener;
@@ -356,8 +358,8 @@ static cq_status look_at_results(const cq_fncall *c, cq_val *out)
     return status;
 }
 
-/* A definition with a symbolic function becomes a single node for that function. */
-static cq_status call_whole(cq_fncall *c)
+/* Calls a definition that has a symbolic function as a single node for that function. */
+static cq_status call_as_node(cq_fncall *c)
 {
     const cq_object *fn = cq_object_of(c->callee);
     cq_val           args[CQ_EVAL_MAX_OPERANDS], result;
@@ -368,7 +370,7 @@ static cq_status call_whole(cq_fncall *c)
 
     if (fn->def->n_params > CQ_EVAL_MAX_OPERANDS)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "too many arguments");
-    CQ_TRY(look_at_results(c, &result));
+    CQ_TRY(evaluate_results(c, &result));
     if (result.kind == CQ_VAL_TUPLE) {
         items = result.u.list->items;
         n     = result.u.list->n;
@@ -381,11 +383,11 @@ static cq_status call_whole(cq_fncall *c)
                 CQ_MAX_RESULTS);
         like[i] = items[i].u.tensor;
     }
-    CQ_TRY(in_order(c, fn, args));
-    return write_down(&all, fn->def, 0, like, n, &c->result);
+    CQ_TRY(order_args(c, fn, args));
+    return record_call(&all, fn->def, 0, like, n, &c->result);
 }
 
-/* The newest definition of the operator; None if it is undefined. */
+/* The newest definition of the operator; None if there is no definition. */
 static cq_status find_definition(cq_eval *ev, const char *op, cq_val *out)
 {
     char definition[256], qualified[300];
@@ -411,7 +413,7 @@ cq_status cq_resolve_defined(cq_fncall *c)
     CQ_TRY(find_definition(ev, c->name, &to.callee));
     if (to.callee.kind == CQ_VAL_NONE)
         return cq_fncall_decline(c);
-    CQ_TRY(ev->capture && cq_port_has_rule(ev->port, c->name) ? call_whole(&to)
+    CQ_TRY(ev->capture && cq_port_has_rule(ev->port, c->name) ? call_as_node(&to)
                                                               : cq_fncall_run(&to));
     c->result = to.result;
     return CQ_OK;

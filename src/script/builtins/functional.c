@@ -1,6 +1,6 @@
-/* Functions that PyTorch has in Python: torch.nn.functional, and a few of torch. An archive
- * contains their code; programs in source form use those of lib/torch. A name that is not defined
- * there refers to the operator of the same name. */
+/* Functions that PyTorch implements in Python: torch.nn.functional, and a few of torch. An archive
+ * contains their code; programs in source form use those of lib/torch. A name that is defined in
+ * neither refers to the operator of the same name. */
 #include "lang/library.h"
 #include "script/eval.h"
 

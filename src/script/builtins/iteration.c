@@ -23,7 +23,7 @@ static cq_status any_next(cq_fncall *c)
     return CQ_OK;
 }
 
-/* f(iterable, …) for instances, iterators and ranges: converts them to lists and calls the
+/* Handles f(iterable, …) for instances, iterators and ranges: converts them to lists and calls the
  * builtin. */
 static cq_status with_lists(cq_fncall *c)
 {
@@ -61,7 +61,7 @@ static cq_status with_lists(cq_fncall *c)
     return CQ_OK;
 }
 
-/* zip() with an endless iterator ends with the shortest of the others. */
+/* zip() that includes an endless iterator ends with the shortest of the others. */
 static cq_status zip_lazily(cq_fncall *c)
 {
     bool   lazy = false, over = false;
@@ -123,7 +123,7 @@ static cq_status plus(cq_eval *ev, cq_val a, cq_val b, cq_val *out)
     return found ? CQ_OK : CQ_CALL(ev, out, "aten::add", a, b);
 }
 
-/* sum of anything that can be added. */
+/* sum() of values that are not all numbers, by their +. */
 static cq_status any_sum(cq_fncall *c)
 {
     cq_list *items;
@@ -139,7 +139,7 @@ static cq_status any_sum(cq_fncall *c)
     return CQ_OK;
 }
 
-/* any and all of known truths stop at the first item that decides. */
+/* any() and all() of known conditions stop at the first item that decides. */
 static cq_status any_all(cq_fncall *c)
 {
     const bool all = c->row->how;
@@ -165,7 +165,7 @@ static cq_status any_all(cq_fncall *c)
     return CQ_OK;
 }
 
-enum { MAX_COMPARE_DEPTH = 30 /* of nested tuples: the work doubles with each level */ };
+enum { MAX_COMPARE_DEPTH = 30 /* for nested tuples: the work doubles with each level */ };
 
 static bool are_sequences(cq_val a, cq_val b)
 {
@@ -204,8 +204,9 @@ static cq_status less_in(cq_eval *ev, cq_val a, cq_val b, int depth, bool *out)
     CQ_TRY(cq_eval_truth(ev, v, &v));
     *out = v.u.b.value;
     return v.u.b.origin && !ev->tracing
-               ? cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                         "an order that is data-dependent cannot be exported")
+               ? cq_fail(
+                     CQ_E_UNSUPPORTED, NULL, NULL,
+                     "a comparison of tuples or lists that is data-dependent cannot be exported")
                : CQ_OK;
 }
 
@@ -214,8 +215,8 @@ static cq_status less(cq_eval *ev, cq_val a, cq_val b, bool *out)
     return less_in(ev, a, b, 0, out);
 }
 
-/* a < b and the like of tuples and lists: the order of the first items that differ. how: the
- * operands are exchanged, the result is negated. */
+/* <, <=, > and >= of tuples and lists: the first items that differ decide. how: whether the
+ * operands are exchanged and the result is negated. */
 enum { EXCHANGED = 1, NEGATED = 2 };
 
 static cq_status compare_sequences(cq_fncall *c)
@@ -244,7 +245,7 @@ static cq_status keys_of(cq_fncall *c, const cq_list *items, cq_val key, cq_val 
     return CQ_OK;
 }
 
-/* min and max of anything that has an order, with key and default. */
+/* min and max of values that can be compared, with key and default. */
 static cq_status extreme(cq_fncall *c)
 {
     const cq_val *key      = cq_fncall_find(c, SIZE_MAX, "key"),
@@ -374,7 +375,7 @@ static cq_status list_sort(cq_fncall *c)
     return cq_builtin_nothing(c);
 }
 
-/* x in items, by identity or ==. */
+/* x in items: an item that is identical or equal (==). */
 static cq_status any_contains(cq_fncall *c)
 {
     const cq_val   whole = cq_python_native(c->args[0]), item = c->args[1];

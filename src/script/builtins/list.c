@@ -1,5 +1,5 @@
-/* Methods and operators of lists and tuples, and those that dicts have as well; methods of dicts
- * alone are in dict.c. */
+/* Methods and operators of lists and tuples, including those that dicts share; dict.c has the
+ * methods of dicts only. */
 #include "script/builtins/builtin.h"
 #include "script/values/sequence.h"
 
@@ -14,7 +14,7 @@ static cq_status check_length(const cq_fncall *c, uint64_t n)
 {
     if (n <= CQ_EVAL_MAX_ITEMS)
         return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "a list has more than %d items",
+    return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the list has more than %d items",
                    CQ_EVAL_MAX_ITEMS);
 }
 
@@ -41,7 +41,7 @@ cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out)
     return CQ_OK;
 }
 
-/* ---- lists that change ---- */
+/* ---- methods that change lists ---- */
 
 static cq_status list_append(cq_fncall *c)
 {
@@ -80,7 +80,7 @@ static cq_status list_insert(cq_fncall *c)
     if (i < 0)
         i += (int64_t)list->n;
     at = i < 0 ? 0 : i > (int64_t)list->n ? list->n : (size_t)i;
-    CQ_TRY(cq_eval_spend(c->ev, list->n - at)); /* that move down */
+    CQ_TRY(cq_eval_spend(c->ev, list->n - at)); /* entries after it move down */
     CQ_TRY(cq_list_push(list, c->args[2]));
     memmove(&list->items[at + 1], &list->items[at], (list->n - 1 - at) * sizeof *list->items);
     list->items[at] = c->args[2];
@@ -93,7 +93,7 @@ static cq_status take_out(cq_fncall *c, size_t at)
     cq_list     *list  = self(c);
     const size_t after = list->n - at - 1;
 
-    CQ_TRY(cq_eval_spend(c->ev, after)); /* that move up */
+    CQ_TRY(cq_eval_spend(c->ev, after)); /* items after it move down */
     CQ_TRY(cq_eval_will_change(c->ev, c->args[0]));
     CQ_TRY(cq_eval_own(c->ev, list->items[at], &c->result));
     memmove(&list->items[at], &list->items[at + 1], after * sizeof *list->items);
@@ -101,7 +101,7 @@ static cq_status take_out(cq_fncall *c, size_t at)
     return CQ_OK;
 }
 
-enum { FORGET = 1 }; /* the removed item */
+enum { FORGET = 1 }; /* the removed item is not returned */
 
 static cq_status list_pop(cq_fncall *c)
 {
@@ -137,7 +137,8 @@ static cq_status dict_pop(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The first item from *at on that equals the argument. Its index must not be data-dependent. */
+/* Finds the first item from *at on that equals the argument. Its index must not be
+ * data-dependent. */
 static cq_status find_item(cq_fncall *c, size_t *at)
 {
     const cq_list *list = self(c);
@@ -149,7 +150,7 @@ static cq_status find_item(cq_fncall *c, size_t *at)
         CQ_TRY(cq_builtin_equal(c->ev, list->items[*at], c->args[1], &known, &equal));
         if (!known && c->ev->capture && !c->ev->tracing)
             return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                           "which item it is, is data-dependent: that cannot be exported");
+                           "the index of the item is data-dependent, which cannot be exported");
         if (equal)
             return CQ_OK;
     }
@@ -217,7 +218,7 @@ static cq_status list_reverse(cq_fncall *c)
     return CQ_OK;
 }
 
-/* A list of the items of any value of known length. */
+/* Copies the items of any value of known length to a new list. */
 static cq_status copy_items(cq_fncall *c, cq_val from, cq_val_kind kind)
 {
     cq_list *items;
@@ -291,7 +292,7 @@ static cq_status is_less(cq_fncall *c, cq_val a, cq_val b, bool *less)
     return CQ_OK;
 }
 
-/* Insertion sort: stable, and lists of models are short. */
+/* Insertion sort: it is stable, and lists of models are short. */
 static cq_status sort_items(cq_fncall *c, cq_list *list, bool reverse)
 {
     if (cq_builtin_is_order_of_tensors(list))
@@ -334,7 +335,7 @@ static cq_status any_copy(cq_fncall *c)
                                       : cq_fncall_decline(c);
 }
 
-/* ---- lists as values ---- */
+/* ---- operators and queries of lists ---- */
 
 static cq_status list_add(cq_fncall *c)
 {
@@ -441,7 +442,7 @@ static cq_status any_set_item(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether an item is equal, if that is known; otherwise the result is data-dependent. */
+/* Whether an item equals the argument; the result is data-dependent if that is not known. */
 static cq_status list_contains(cq_fncall *c)
 {
     bool     known, equal = false;
@@ -479,7 +480,7 @@ static cq_status any_contains(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether the list contains sizes: then it is a shape, whose length is fixed. */
+/* Whether the list contains sizes. Such a list is a shape, whose length is fixed. */
 static bool has_sizes(const cq_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -488,7 +489,7 @@ static bool has_sizes(const cq_list *list)
     return false;
 }
 
-/* A slice with data-dependent bounds is a sequence. */
+/* A slice with data-dependent bounds; the result is a sequence. */
 static cq_status open_slice(cq_fncall *c)
 {
     cq_val args[4];
@@ -537,7 +538,7 @@ static cq_status text_slice(cq_fncall *c, const cq_text *of, const cq_bounds *b)
     return status;
 }
 
-/* torch.slice(list, start, stop, step), as printed code has it. */
+/* torch.slice(list, start, stop, step), the form in printed TorchScript. */
 static cq_status list_slice(cq_fncall *c)
 {
     const cq_val of      = c->args[0];

@@ -151,7 +151,7 @@ static cq_status end(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-/* An Identity without a name. */
+/* An Identity that has no name. */
 static cq_status identity(cq_fncall *c)
 {
     cq_tensor *behind = cq_identity(c->ev->cx, c->args[0].u.tensor);
@@ -189,7 +189,7 @@ static cq_status as_output(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-/* The values computed inside determine the types of the results; an export does not contain them. A
+/* Computes the results only to determine their types: an export does not contain the computation. A
  * run uses them. */
 static cq_status function(cq_fncall *c)
 {
@@ -200,7 +200,7 @@ static cq_status function(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Sets the result type of an extension's operator, which the trace has recorded. */
+/* Sets the result type of an extension's operator, as recorded in the trace. */
 static cq_status typed(cq_fncall *c)
 {
     c->result = c->args[0];

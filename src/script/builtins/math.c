@@ -44,8 +44,9 @@ static cq_status num_round(cq_fncall *c)
 
     if (cq_val_is_symbolic(v) || (c->n == 2 && cq_val_is_symbolic(c->args[1]))) {
         if (c->n != 1)
-            return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                           "what is rounded to digits must be known");
+            return cq_fail(
+                CQ_E_UNSUPPORTED, c->name, NULL,
+                "round() with a number of digits needs a number that is not data-dependent");
         return cq_builtin_by_tensors(c, "aten::round", CQ_VAL_FLOAT);
     }
     if (c->n == 2) {
@@ -83,7 +84,7 @@ static double is_finite(double x)
     return x - x == 0;
 }
 
-/* A function of one number; how is the kind of its result. */
+/* A function of one number; row.how is the kind of its result. */
 static cq_status real_function(cq_fncall *c)
 {
     const cq_val_kind kind = (cq_val_kind)c->row->how;
@@ -98,7 +99,7 @@ static cq_status real_function(cq_fncall *c)
         return cq_builtin_by_tensors(c, c->row->op, kind);
     f = c->row->real(cq_val_real(v));
     if (kind == CQ_VAL_INT && !(fabs(f) < 0x1p63))
-        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "%g is not an integer of 64 bits", f);
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "%g does not fit in a 64-bit integer", f);
     c->result = kind == CQ_VAL_INT     ? cq_val_of_i64((int64_t)f)
                 : kind == CQ_VAL_FLOAT ? cq_val_of_f64(f)
                                        : cq_val_of_bool(f != 0);

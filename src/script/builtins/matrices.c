@@ -1,6 +1,6 @@
-/* Factors and solutions of matrices whose size is dynamic. The bodies of the operators write one
- * step for each row, so they need a fixed size; lib/torch/dynamic_matrices.py has the steps as a
- * loop, which the evaluator keeps as a Loop of the graph. One of the resolvers (resolve.c). */
+/* Factorizations and solvers of matrices whose size is dynamic. The composed operators unroll one
+ * step per row, so they need a fixed size. lib/torch/dynamic_matrices.py has the steps as a loop,
+ * which the evaluator keeps as a Loop of the graph. One of the resolvers (resolve.c). */
 #include "script/call.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@ enum { MAX_PARAMETERS = 5 };
 
 static const struct row {
     const char *op, *function;
-    size_t      matrix;                     /* the index of its parameter */
-    const char *parameters[MAX_PARAMETERS]; /* of the function, by their names in the schema */
+    size_t      matrix;                     /* the index of the matrix parameter */
+    const char *parameters[MAX_PARAMETERS]; /* of the function; names of the schema */
 } rows[] = {
     { "aten::linalg_cholesky", "cholesky", 0, { "self", "upper" } },
     { "aten::linalg_cholesky_ex", "cholesky_ex", 0, { "self", "upper" } },
@@ -48,7 +48,7 @@ static const struct row {
     { "aten::ormqr", "ormqr", 0, { "self", "input2", "input3", "left", "transpose" } },
 };
 
-/* Complex matrices keep the bodies of the operators. */
+/* Only real matrices of dynamic size use loops; complex matrices keep the composed operators. */
 static bool is_dynamic(cq_val v)
 {
     const cq_tensor *t = v.kind == CQ_VAL_TENSOR ? v.u.tensor : NULL;
@@ -57,7 +57,7 @@ static bool is_dynamic(cq_val v)
            (t->sizes[t->rank - 1].expr || t->sizes[t->rank - 2].expr);
 }
 
-/* Whether the right side is a vector for each matrix, as PyTorch decides it. */
+/* Whether the right side holds a vector per matrix instead of a matrix, by PyTorch's rule. */
 static bool is_vector(const cq_tensor *a, const cq_tensor *b)
 {
     if (b->rank == 1)
@@ -80,7 +80,7 @@ static const struct row *find_row(const char *name)
     return NULL;
 }
 
-/* The value of an argument that the call or the schema lacks. */
+/* The default value of a parameter that neither the call nor the schema lists. */
 static cq_val default_of(const cq_schema *schema, int at, const char *parameter)
 {
     if (at >= 0 && schema->args[at].has_default)
@@ -88,7 +88,7 @@ static cq_val default_of(const cq_schema *schema, int at, const char *parameter)
     return cq_val_of_bool(strcmp(parameter, "left") == 0);
 }
 
-/* The arguments of the row's function; returns their number. */
+/* Collects the arguments of the row's function; returns their number. */
 static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
 {
     const cq_op *op = cq_op_find(row->op);
@@ -96,7 +96,8 @@ static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
 
     for (; op && n < MAX_PARAMETERS && row->parameters[n]; n++) {
         const int at = cq_schema_find(op->schema, row->parameters[n]);
-        /* The pseudo-parameter "vector" is in no schema, and lu_solve lacks some. */
+        /* The pseudo-parameter "vector" is in no schema, and the schema of lu_solve lacks some
+         * parameters. */
         const cq_val *given = cq_fncall_find(c, at < 0 ? SIZE_MAX : (size_t)at, row->parameters[n]);
 
         args[n] = given ? *given : default_of(op->schema, at, row->parameters[n]);
@@ -104,7 +105,7 @@ static size_t find_args(const cq_fncall *c, const struct row *row, cq_val *args)
     return n;
 }
 
-/* The loops depend on sizes, not on the example: tracing keeps them, too. */
+/* The loops depend on sizes, not on the example, so tracing keeps them too. */
 static cq_status call_function(cq_fncall *c, const char *function, const cq_val *args, size_t n)
 {
     const bool tracing = c->ev->tracing;

@@ -44,7 +44,7 @@ static cq_status set_default_dtype(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The builtin function of an operator's name. */
+/* The builtin function with the name of an operator. */
 static cq_status native_operator(cq_fncall *c)
 {
     return cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN, c->args[0].u.text->text, &c->result);
@@ -62,8 +62,8 @@ static cq_status class_annotations(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Copies x: a new instance of its class, whose attributes are the results of function. The copy is
- * entered into memo first, because its attributes may refer to it. */
+/* Copies x: a new instance of its class, whose attributes are the results of `function`. The copy
+ * is entered into memo first, because its attributes may refer to it. */
 static cq_status copy_dict_of(cq_fncall *c)
 {
     cq_object     *t = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
@@ -201,7 +201,8 @@ static cq_status call_library(cq_fncall *c, const char *module, const char *func
     return CQ_OK;
 }
 
-/* Constructors of tensors that are Python: torch.Tensor(2, 3), x.new_tensor([1.5]). */
+/* Constructors of tensors that are implemented in Python: torch.Tensor(2, 3),
+ * x.new_tensor([1.5]). */
 static cq_status call_torch(cq_fncall *c)
 {
     return call_library(c, "torch", c->row->how ? "_new_tensor_like" : "_new_tensor");
@@ -215,7 +216,7 @@ static cq_status convert_type(cq_fncall *c)
                : cq_fncall_decline(c);
 }
 
-/* Numbers of numpy are those of Python: np.ceil(2.5).astype(int). */
+/* numpy's conversions of numbers use Python numbers: np.ceil(2.5).astype(int). */
 static cq_status convert_number(cq_fncall *c)
 {
     return cq_val_is_number(c->args[0]) ? call_library(c, "numpy.array", "_convert_number")
@@ -235,7 +236,7 @@ static cq_status call_text(cq_fncall *c)
     return call_library(c, "_text", colon ? colon + 1 : c->name);
 }
 
-/* x.norm(dim=1) without an order, which no overload of the operator accepts. */
+/* x.norm(dim=1) without an order, which matches no overload of the operator. */
 static cq_status call_norm(cq_fncall *c)
 {
     return c->n == 1 && c->n_kw && !cq_fncall_find(c, SIZE_MAX, "p")
@@ -249,7 +250,7 @@ static cq_status answer_self(cq_fncall *c)
     return CQ_OK;
 }
 
-/* sys.modules[name]: None if there is no such module. */
+/* sys.modules[name]; None for an unknown module. */
 static cq_status module_of(cq_fncall *c)
 {
     cq_object *module = NULL;
@@ -265,8 +266,8 @@ static cq_status is_tracing(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The parameters of a function: tuples of name, kind (as in inspect.Parameter), whether it has a
- * default, and the default. */
+/* Lists the parameters of a function: tuples of name, kind (as in inspect.Parameter), whether it
+ * has a default, and the default. */
 static cq_status parameters_of(cq_fncall *c)
 {
     cq_object *t    = cq_object_of(c->args[0]);
@@ -333,8 +334,8 @@ static cq_status call_function(cq_fncall *c)
     return cq_eval_call(c->ev, c->args[1], items->items, items->n, &c->result);
 }
 
-/* check_context(function): generators run to their end at once, so a context manager may have no
- * code behind its yield, which belongs after the block. */
+/* check_context(function): a generator is run to its end when it is called, so a context manager
+ * must not have code after its yield, which Python would run after the block. */
 static cq_status check_context(cq_fncall *c)
 {
     const cq_object   *fn   = cq_object_as(c->args[0], CQ_OBJECT_FUNCTION);
@@ -345,10 +346,10 @@ static cq_status check_context(cq_fncall *c)
         return CQ_OK;
     return cq_fail(CQ_E_UNSUPPORTED, def ? def->name : NULL,
                    "write it as a class with __enter__ and __exit__",
-                   "code behind the yield of a context manager is not supported");
+                   "code after the yield of a context manager is not supported");
 }
 
-/* a.keys() - b.keys(): keys are lists, whose items make sets here. */
+/* a.keys() - b.keys(): the evaluator's keys are lists, so the operands are converted to sets. */
 static cq_status keys_as_sets(cq_fncall *c)
 {
     static const cq_ast_op ops[] = { CQ_AST_SUB, CQ_AST_BIT_AND, CQ_AST_BIT_OR, CQ_AST_BIT_XOR };

@@ -1,6 +1,6 @@
 /* Arithmetic on numbers outside of tensors. Integers may be symbolic sizes; a float or bool that
- * comes from the graph is computed with as a 0-d tensor. Comparisons are in builtin_compare.c,
- * functions of one number in builtin_math.c. */
+ * comes from the graph is computed with as a 0-d tensor. Comparisons are in compare.c, functions of
+ * one number in math.c. */
 #include "script/builtins/number.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ cq_status cq_eval_as_tensor(cq_eval *ev, cq_val v, cq_tensor **out)
     return ev->cx->status;
 }
 
-/* The value of a graph number on the example, so that sizes computed from it are plausible; 1 if it
- * is unknown, as inside of a branch. */
+/* The value of a graph number on the example, so that sizes computed from it are plausible; 1 if
+ * the value is unknown, as inside a branch. */
 static double example_of(cq_eval *ev, cq_tensor *t)
 {
     cq_tensor *data = NULL;
@@ -54,7 +54,7 @@ static double example_of(cq_eval *ev, cq_tensor *t)
     return f > -0x1p62 && f < 0x1p62 ? f : 1;
 }
 
-/* A data-dependent number. */
+/* A data-dependent number that t holds. */
 static cq_status open_number(cq_eval *ev, cq_tensor *t, cq_val_kind kind, cq_val *out)
 {
     cq_value *value;
@@ -122,7 +122,7 @@ cq_status cq_builtin_by_tensors(cq_fncall *c, const char *op, cq_val_kind kind)
     cq_tensor *t;
 
     if (c->n > 2)
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "it has more than two arguments");
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "expected at most two arguments");
     for (size_t i = 0; i < c->n; i++) {
         CQ_TRY(cq_eval_as_tensor(c->ev, c->args[i], &t));
         if (kind == CQ_VAL_FLOAT && !cq_dtype_is_float(t->dtype)) /* float64, the precision of
@@ -214,12 +214,12 @@ static cq_status complex_op(cq_fncall *c)
         c->result.u.c.re = (ar * br + ai * bi) / d;
         c->result.u.c.im = (ai * br - ar * bi) / d;
         return CQ_OK;
-    default: return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "complex numbers cannot do this");
+    default: return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "not implemented for complex numbers");
     }
 }
 
-/* Without a function of ints the result is a float, even for two ints: int / int and int ** int are
- * floats in TorchScript. A size stays a size only with //. */
+/* Arithmetic of two numbers. If the row has no function of ints the result is a float, even for two
+ * ints: int / int and int ** int are floats in TorchScript. A size stays a size only with //. */
 static cq_status arithmetic(cq_fncall *c)
 {
     const cq_builtin *row     = c->row;
@@ -257,8 +257,8 @@ static int64_t bits_of(char op, int64_t a, int64_t b)
     return op == '&' ? a & b : op == '|' ? a | b : a ^ b;
 }
 
-/* and, or of bools, one of which is data-dependent: a known operand decides the result, or the
- * result is the other operand. */
+/* `and` and `or` of bools, one of which is data-dependent: a known operand either decides the
+ * result, or the result is the other operand. */
 static cq_status open_bools(cq_fncall *c, char op)
 {
     for (size_t i = 0; i < 2; i++)
@@ -302,7 +302,7 @@ static cq_status shift(cq_fncall *c)
     b = c->args[1].u.i;
     if (b.expr || (a.expr && (b.value < 0 || b.value > 62)))
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                       "by how much is shifted must be known, and less than 63");
+                       "expected a known shift count of less than 63");
     if (!a.expr)
         c->result = cq_val_of_i64(left ? (int64_t)((uint64_t)a.value << (b.value & 63))
                                        : a.value >> (b.value & 63));

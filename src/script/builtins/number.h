@@ -1,5 +1,5 @@
-/* Helpers of builtins on numbers: their arguments as numbers, and whether they are data-dependent.
- */
+/* Helpers of builtins on numbers: reading arguments as numbers, and checking whether they are
+ * data-dependent. */
 #ifndef CQ_SCRIPT_BUILTINS_NUMBER_H
 #define CQ_SCRIPT_BUILTINS_NUMBER_H
 

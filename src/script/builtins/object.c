@@ -1,6 +1,6 @@
-/* Builtins of Python source about types, attributes and decorators. Builtins of Python source are
- * tried before all others, and get the objects themselves, not the contents of an instance of an
- * extended builtin type. */
+/* Builtins of Python source for types, attributes and decorators. Builtins of Python source are
+ * tried before all others. They receive the objects themselves, not the native value of an instance
+ * that extends a builtin type. */
 #include "script/builtins/builtin.h"
 #include "script/flow/aliases.h"
 #include "script/python/python.h"
@@ -145,8 +145,8 @@ static bool has_plain(cq_eval *ev, cq_val v, const char *name)
     return cq_builtin_exists(name);
 }
 
-/* Whether a class lacks a plain attribute, without the cost of an exception: neither a metaclass
- * nor a builtin base can provide it. */
+/* Whether a class certainly lacks an attribute (neither a metaclass nor a builtin base can provide
+ * it), which avoids the cost of an exception. */
 static bool is_absent(const cq_fncall *c, const char *name)
 {
     cq_object *cls = cq_object_as(c->args[0], CQ_OBJECT_CLASS);
@@ -155,8 +155,8 @@ static bool is_absent(const cq_fncall *c, const char *name)
            !cq_class_find(cls, name, NULL);
 }
 
-/* hasattr(F, "scaled_dot_product_attention") asks for PyTorch 2. A model without it may have other
- * buffers, so a state dict of PyTorch 1 needs the answer that PyTorch 1 gives (weights.c). */
+/* hasattr(F, "scaled_dot_product_attention") asks for PyTorch 2. A model built without it may have
+ * other buffers, so a state dict of PyTorch 1 needs the answer that PyTorch 1 gives (weights.c). */
 static bool asks_version(cq_fncall *c)
 {
     const cq_object *module = cq_object_as(c->args[0], CQ_OBJECT_MODULE);
@@ -262,7 +262,7 @@ cq_status cq_builtin_nothing(cq_fncall *c)
     return CQ_OK;
 }
 
-/* dict.__init__ and list.__init__ of an instance that extends one. */
+/* dict.__init__ and list.__init__ of an instance whose class extends dict or list. */
 static cq_status native_init(cq_fncall *c)
 {
     cq_object *t    = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
@@ -303,7 +303,7 @@ static cq_status object_eq(cq_fncall *c)
     return CQ_OK;
 }
 
-/* id(x): the address, which is constant while the value exists. */
+/* id(x): the address, which is constant during the lifetime of the value. */
 static cq_status any_id(cq_fncall *c)
 {
     const void *p = cq_val_container(c->args[0]);
@@ -395,7 +395,7 @@ static cq_status new_property(cq_fncall *c)
     return cq_eval_own(c->ev, cq_val_of_object(t), &c->result);
 }
 
-/* @x.setter: a copy of the property with another part. */
+/* @x.setter: a copy of the property with another setter, getter or deleter. */
 static cq_status change_property(cq_fncall *c)
 {
     cq_object *t = cq_object_as(c->args[0], CQ_OBJECT_PROPERTY), *made;

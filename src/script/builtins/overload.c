@@ -1,11 +1,11 @@
-/* Finding the overload of an operator for the arguments of a call, as PyTorch does: overloads
- * in the order of its registry, first without and then with implicit conversions. The last but one
- * of the resolvers (resolve.c). */
+/* Overload resolution for operators, as in PyTorch: overloads are tried in the order of its
+ * registry, first without and then with implicit conversions. The last resolver but one
+ * (resolve.c). */
 #include "script/builtins/builtin.h"
 
 #include <stdio.h>
 
-/* ---- does a value fit an argument ---- */
+/* ---- matching one argument ---- */
 
 static bool fits(const cq_val *v, const cq_schema_type *want, bool convert);
 
@@ -67,7 +67,7 @@ static bool takes_rest(const cq_schema_arg *a, const cq_fncall *c, size_t from)
     return c->n > from;
 }
 
-/* Names of NumPy, which PyTorch also accepts. */
+/* NumPy's names of arguments, which PyTorch also accepts. */
 static bool is_alias(const char *given, const char *name)
 {
     static const char *const aliases[][2] = {
@@ -83,7 +83,8 @@ static bool is_alias(const char *given, const char *name)
     return false;
 }
 
-/* zeros(3, requires_grad=True): no schema has the argument, and it does not change the result. */
+/* Counts arguments that no schema has and that do not change the result: zeros(3,
+ * requires_grad=True). */
 static size_t n_ignored(const cq_fncall *c)
 {
     size_t n = 0;
@@ -139,7 +140,7 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
     return next == c->n && used + n_ignored(c) == c->n_kw;
 }
 
-/* The builtin that converts a value to an argument's type; NULL: no conversion is needed. */
+/* The builtin that converts a value to an argument's type; NULL if no conversion is needed. */
 static const char *conversion(const cq_val *v, const cq_schema_type *want)
 {
     if (want->list_depth)
@@ -156,7 +157,7 @@ static const char *conversion(const cq_val *v, const cq_schema_type *want)
     }
 }
 
-/* Implicit conversions, once the overload is chosen. */
+/* Applies implicit conversions to the arguments of the chosen overload. */
 static cq_status convert_args(cq_eval *ev, const cq_schema *s, cq_val *args)
 {
     for (size_t i = 0; i < s->n_args; i++) {
@@ -168,7 +169,7 @@ static cq_status convert_args(cq_eval *ev, const cq_schema *s, cq_val *args)
     return CQ_OK;
 }
 
-/* ---- integers that shape tensors hold ---- */
+/* ---- tensors that hold sizes ---- */
 
 static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
 {
@@ -189,9 +190,9 @@ static bool known_of(cq_eval *ev, cq_val v, cq_int *out)
     return true;
 }
 
-/* Traced programs compute with sizes in tensors: the arithmetic is repeated on the corresponding
- * integers, so that a size stays a size. Computed before the call, which may change its arguments
- * in place. */
+/* Traced programs compute with sizes in tensors. The arithmetic is repeated on the corresponding
+ * integers, so that a size stays a size. It runs before the call, which may change its arguments
+ * in-place. */
 static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t n, cq_int *out)
 {
     static cq_int (*const on_ints[])(cq_symbols *, cq_int, cq_int) = {
@@ -212,14 +213,14 @@ static bool size_after(cq_eval *ev, const char *name, const cq_val *args, size_t
     if (n < 2 || !known_of(ev, args[1], &b))
         return false;
     if (n > 2 && args[2].kind == CQ_VAL_INT && !cq_int_is(args[2].u.i, 1))
-        return false; /* add with another alpha */
+        return false; /* add with an alpha other than 1 */
     if (n > 2 && args[2].kind == CQ_VAL_STR && !a.expr && !b.expr && (a.value < 0 || b.value < 0))
-        return false; /* div may round up; for sizes it does not */
+        return false; /* div may round up, which the arithmetic on sizes does not support */
     *out = on_ints[on](st, a, b);
     return true;
 }
 
-/* Records the size that a result holds. A tensor that speculative evaluation changed in place is
+/* Records the size that a result holds. A tensor that speculative evaluation changed in-place is
  * skipped: it holds another number once the change is undone. */
 static void set_size(cq_eval *ev, const cq_val *args, cq_val result, cq_int i)
 {
@@ -247,7 +248,7 @@ static cq_status no_overload(const cq_fncall *c)
     return cq_fail(CQ_E_TYPE, NULL, NULL, "no overload of %s takes (%s)", c->name, text);
 }
 
-/* name is the operator without its overload, and without the _ of one that changes in place. */
+/* name is the operator without its overload, and without the trailing _ of an in-place operator. */
 static cq_status call_overload(cq_fncall *c, const cq_op *op, const char *name, cq_val *args)
 {
     cq_eval  *ev = c->ev;
@@ -261,7 +262,8 @@ static cq_status call_overload(cq_fncall *c, const cq_op *op, const char *name, 
     is_size = size_after(ev, name, args, op->schema->n_args, &size);
     status  = cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS);
     if (status == CQ_E_ARGUMENT)
-        return CQ_E_TYPE; /* the program has the error, not its user */
+        return CQ_E_TYPE; /* the caller adds the location: the program has the error, not its
+                           * user */
     CQ_TRY(status);
     if (n == 1)
         c->result = results[0];
@@ -296,8 +298,8 @@ static cq_status scalar_first(cq_fncall *c, const char *name)
     return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::mul", inverse, c->args[0]);
 }
 
-/* The effect of out= on its tensor: it holds the result, in its own dtype. If the sizes differ, the
- * tensor is rebound. */
+/* The effect of out= on its tensor: the tensor receives the result, in its own dtype. If the sizes
+ * differ, the tensor is rebound. */
 static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
 {
     cq_ctx *cx   = ev->cx;
@@ -314,7 +316,7 @@ static cq_status write_out(cq_eval *ev, cq_tensor *to, cq_tensor *result)
     return cq_eval_rebind(ev, to, result);
 }
 
-/* A call with out=: the operator without it, then the result is put there. */
+/* Handles out=: calls the operator without it and writes the result to the given tensor. */
 static cq_status call_with_out(const cq_fncall *c, size_t at, cq_val *out)
 {
     const char *names[CQ_EVAL_MAX_OPERANDS];
@@ -334,7 +336,7 @@ static cq_status call_with_out(const cq_fncall *c, size_t at, cq_val *out)
     CQ_TRY(cq_fncall_run_operator(&plain));
     if (plain.result.kind != CQ_VAL_TENSOR)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
-                       "out= is for operators with one tensor as result");
+                       "out= requires an operator whose only result is a tensor");
     *out = c->kw[at];
     return write_out(c->ev, out->u.tensor, plain.result.u.tensor);
 }
@@ -355,9 +357,9 @@ cq_status cq_eval_rebind(cq_eval *ev, cq_tensor *t, cq_tensor *to)
     return cq_tensor_become(t, to);
 }
 
-/* Traces hold numbers of Python as constants of float64 without dimensions. PyTorch makes them
- * numbers again before it adds, subtracts, multiplies or divides by one, so that integers times 0.5
- * are float32. Where that makes no difference they stay tensors. */
+/* Traces store numbers of Python as 0-d constants of float64. PyTorch converts them back to numbers
+ * before it adds, subtracts, multiplies or divides by one, so that integers times 0.5 are float32.
+ * They stay tensors where the dtype does not depend on that. */
 static bool is_number_of_trace(const cq_fncall *c)
 {
     const cq_op     *first = cq_op_overloads(c->name);
@@ -429,7 +431,7 @@ static void spell_out_sign(char *name, size_t size)
         snprintf(name, size, "%s", op->schema->name);
 }
 
-/* Overloads in the order of PyTorch's registry, first without and then with implicit
+/* Tries overloads in the order of PyTorch's registry, first without and then with implicit
  * conversions. */
 static cq_status call_by_arguments(cq_fncall *c)
 {
@@ -478,6 +480,6 @@ cq_status cq_resolve_operator(cq_fncall *c)
             return call_with_out(c, i, &c->result);
     if (named && match(named->schema, c, true, filled))
         return call_overload(c, named, c->name, filled);
-    /* Programs of torch.export have numbers where tensors are expected. */
+    /* Programs of torch.export may pass numbers for tensor arguments. */
     return named && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : call_by_arguments(c);
 }

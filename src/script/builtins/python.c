@@ -1,4 +1,4 @@
-/* Functions of Python that TorchScript has, and primitives of printed code. */
+/* Functions of Python that TorchScript also has, and primitives of printed code. */
 #include "script/builtins/builtin.h"
 #include "base/printable.h"
 #include "base/str.h"
@@ -66,7 +66,10 @@ static cq_status open_zip(cq_fncall *c, const cq_val *parts, size_t n)
     return CQ_OK;
 }
 
-enum { TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS }; /* items that cost as much as a new tuple */
+enum {
+    TUPLE_ITEMS = 3 * CQ_EVAL_STEP_ITEMS
+}; /* of a new tuple: it costs as much as this many
+    * items */
 
 static cq_status zip(cq_fncall *c)
 {
@@ -112,7 +115,7 @@ static cq_status enumerate(cq_fncall *c)
                  : open_zip(c, (cq_val[]){ range, c->args[0] }, 2);
 }
 
-/* The initial value of a fold. */
+/* The initial value of a fold; ONTO_FIRST is the first item. */
 enum { ONTO_FIRST, ONTO_ZERO, ONTO_FALSE, ONTO_TRUE };
 
 /* min and max of a list, or of more than two numbers; sum, any, all of a list. */
@@ -214,12 +217,12 @@ static cq_status new_object(cq_fncall *c)
  * the limit stops it. */
 enum { LINE_STEPS = 64 };
 
-/* A text among the keywords of print(); the default if it is None or missing. */
-static const char *print_option(const cq_fncall *c, const char *name, const char *otherwise)
+/* A string among the keywords of print(); the default if it is None or missing. */
+static const char *print_option(const cq_fncall *c, const char *name, const char *fallback)
 {
     const cq_val v = cq_fncall_arg(c, SIZE_MAX, name);
 
-    return v.kind == CQ_VAL_STR ? v.u.text->text : otherwise;
+    return v.kind == CQ_VAL_STR ? v.u.text->text : fallback;
 }
 
 static cq_status print_values(cq_fncall *c)
@@ -250,7 +253,7 @@ static cq_status raise_exception(cq_fncall *c)
                    c->n && c->args[0].kind == CQ_VAL_STR ? c->args[0].u.text->text : "");
 }
 
-/* ValueError("…"): a raise statement gets the text. */
+/* ValueError("…") evaluates to its message, which the raise statement reports. */
 static cq_status exception(cq_fncall *c)
 {
     if (c->n && c->args[0].kind == CQ_VAL_STR) {

@@ -1,6 +1,6 @@
-/* Random numbers and constants of Python source, while a model is built: those of PyTorch's
- * generator, drawn lazily (kernel/draw.h). In a capture the operators of the table are recorded
- * instead. */
+/* Random numbers and constants of Python source that a model uses while it is built. They come from
+ * PyTorch's generator and are drawn lazily (kernel/draw.h). A capture records the operators of the
+ * table instead. */
 #include "kernel/draw.h"
 #include "kernel/elementwise.h"
 #include "script/builtins/number.h"
@@ -29,8 +29,9 @@ static double real_arg(const cq_fncall *c, size_t i, double missing)
     return v.kind == CQ_VAL_NONE ? missing : cq_val_real(v);
 }
 
-/* Normal numbers for a tensor of float16 or bfloat16: blocks of 16 numbers, of which the last one
- * ends at the end. For float32 PyTorch draws the numbers of an incomplete block as well. */
+/* Normal numbers for a tensor of float16 or bfloat16: PyTorch draws blocks of 16 numbers, and the
+ * last block ends with the tensor (it overlaps the previous one). For float32 PyTorch draws the
+ * numbers of an incomplete block too. */
 static cq_status draw_half(cq_tensor *whole, double a, double b)
 {
     const int64_t n = cq_tensor_numel(whole), blocks = n / 16 * 16, last = 16;
@@ -57,8 +58,8 @@ static cq_status draw_half(cq_tensor *whole, double a, double b)
     return status;
 }
 
-/* uniform_ and normal_ of a part of a tensor, or of another dtype: through a whole float32
- * tensor, as PyTorch 2 draws float16 and bfloat16. */
+/* uniform_ and normal_ of a part of a tensor, or of another dtype: drawn into a float32 tensor and
+ * copied, as PyTorch 2 draws float16 and bfloat16. */
 static cq_status draw_part(cq_fncall *c, cq_tensor *t, double a, double b)
 {
     int64_t    sizes[CQ_MAX_RANK];
@@ -98,8 +99,8 @@ static cq_status draw_in_place(cq_fncall *c)
     return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, t->dtype, a, b);
 }
 
-/* zero_ and fill_ of a whole tensor: lazy, so weights that a file replaces are never written. A run
- * whose changes are recorded or undone calls the operator. */
+/* zero_ and fill_ of a whole tensor are lazy, so weights that a file replaces are never written. If
+ * changes are recorded or undone, the operator is called. */
 static cq_status fill_in_place(cq_fncall *c)
 {
     cq_tensor    *t  = c->args[0].u.tensor;
@@ -115,7 +116,7 @@ static cq_status fill_in_place(cq_fncall *c)
     return CQ_OK;
 }
 
-/* An in-place operator on lazily drawn numbers that nothing has read becomes a further step of the
+/* An in-place operator on lazily drawn numbers that have not been read yet is appended to the
  * draw. */
 static cq_status step_in_place(cq_fncall *c)
 {
@@ -142,7 +143,7 @@ static cq_status manual_seed(cq_fncall *c)
     return CQ_OK;
 }
 
-/* rand(sizes), randn(sizes): zeros of the operator, then drawn. */
+/* rand(sizes), randn(sizes): the operator allocates zeros, which are drawn. */
 static cq_status draw_new(cq_fncall *c)
 {
     cq_val      out;
@@ -165,7 +166,8 @@ static cq_status draw_new(cq_fncall *c)
     return (c->row->how ? cq_draw_normal : cq_draw_uniform)(s, out.u.tensor->dtype, 0, 1);
 }
 
-/* An integer in [low, high): the remainder of 32 bits, or of 64 if the range needs more. */
+/* An integer in [low, high): the remainder of a random number of 32 bits, or of 64 bits if the
+ * range needs more. */
 static int64_t draw_int(int64_t low, int64_t high)
 {
     const uint64_t range = (uint64_t)high - (uint64_t)low;
@@ -176,10 +178,10 @@ static int64_t draw_int(int64_t low, int64_t high)
     return (int64_t)((uint64_t)low + bits % range);
 }
 
-/* randint and randint_like: the operator makes a tensor of integers, which are replaced. */
+/* randint and randint_like: the operator allocates a tensor of integers, which are drawn. */
 static cq_status draw_integers(cq_fncall *c)
 {
-    const size_t  first = c->row->how; /* index of the bounds: high, or low and high */
+    const size_t  first = c->row->how; /* argument index of the bounds: high, or low and high */
     const bool    two   = c->n > first + 1 && c->args[first + 1].kind == CQ_VAL_INT;
     const cq_val  low   = cq_fncall_arg(c, two ? first : SIZE_MAX, "low");
     const cq_val  to    = cq_fncall_arg(c, first + two, "high");

@@ -1,5 +1,5 @@
 /* Python's methods on lists of data-dependent length, and the calls that create such lists. Other
- * builtins reject them (builtin.c): they would treat them as empty. */
+ * builtins reject these lists (builtin.c), because they would treat them as empty. */
 #include "script/values/sequence.h"
 #include "script/builtins/builtin.h"
 #include "script/flow/aliases.h"
@@ -14,8 +14,8 @@ static cq_int longer(const cq_fncall *c, cq_int length, int64_t by)
     return cq_int_is_open(length) ? length : cq_int_add(c->ev->cx->symbols, length, cq_i(by));
 }
 
-/* Positions are counted from the front, because after an erase, an insertion at -1 would not be at
- * the end. */
+/* Converts an index to count from the front: after an erase, an insertion at -1 would not be at the
+ * end. */
 static cq_status position_of(cq_fncall *c, const cq_sequence *seq, cq_val v, cq_int *out)
 {
     cq_int length;
@@ -29,7 +29,7 @@ static cq_status position_of(cq_fncall *c, const cq_sequence *seq, cq_val v, cq_
     return CQ_OK;
 }
 
-/* ---- changes ---- */
+/* ---- methods that change the list ---- */
 
 static cq_status insert_at(cq_fncall *c, const cq_int *position, cq_val v)
 {
@@ -160,7 +160,7 @@ static cq_status clear(cq_fncall *c)
     return CQ_OK;
 }
 
-/* ---- parts and copies ---- */
+/* ---- slices and copies ---- */
 
 static cq_status copy(cq_fncall *c)
 {
@@ -169,7 +169,7 @@ static cq_status copy(cq_fncall *c)
     return cq_sequence_list(c->ev, seq->value, &seq->item, seq->length, &c->result);
 }
 
-/* A new sequence of count items, from start in steps. */
+/* Makes a sequence of count items of the argument: start, start + step, … */
 static cq_status taken(cq_fncall *c, cq_int start, cq_int step, cq_int count, cq_value **value)
 {
     cq_val empty;
@@ -189,14 +189,14 @@ static cq_status reverse(cq_fncall *c)
     return cq_sequence_become(c->ev, c->args[0].u.list, value, &seq->item, seq->length);
 }
 
-/* A bound of a slice with Python's rules: negative values count from the end, and results are
+/* A bound of a slice by Python's rules: negative values count from the end, and results are
  * clamped. */
-static cq_status bound(cq_fncall *c, cq_val v, cq_int n, cq_int otherwise, cq_int *out)
+static cq_status bound(cq_fncall *c, cq_val v, cq_int n, cq_int fallback, cq_int *out)
 {
     cq_symbols *st = c->ev->cx->symbols;
 
     if (v.kind == CQ_VAL_NONE) {
-        *out = otherwise;
+        *out = fallback;
         return CQ_OK;
     }
     CQ_TRY(cq_eval_int(c->ev, v, out));
@@ -215,7 +215,7 @@ static cq_status slice(cq_fncall *c)
     if (step.kind == CQ_VAL_NONE)
         step = cq_val_of_i64(1);
     if (step.kind != CQ_VAL_INT || step.u.i.expr || step.u.i.value <= 0)
-        return cq_fail(CQ_E_UNSUPPORTED, "slice", NULL, "the step must be known and positive");
+        return cq_fail(CQ_E_UNSUPPORTED, "slice", NULL, "expected a known, positive step");
     CQ_TRY(cq_sequence_length(c->ev, seq, &n));
     CQ_TRY(bound(c, cq_builtin_arg(c, 1), n, cq_i(0), &start));
     CQ_TRY(bound(c, cq_builtin_arg(c, 2), n, n, &stop));
@@ -225,7 +225,7 @@ static cq_status slice(cq_fncall *c)
                             &c->result);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static cq_status length(cq_fncall *c)
 {
@@ -244,7 +244,7 @@ static cq_status get_item(cq_fncall *c)
     return cq_sequence_at(c->ev, self_of(c), at, &c->result);
 }
 
-/* ---- tensors of all items ---- */
+/* ---- reductions to tensors ---- */
 
 static cq_status concat(cq_fncall *c)
 {
@@ -253,7 +253,8 @@ static cq_status concat(cq_fncall *c)
     cq_tensor *t;
 
     if (dim.kind != CQ_VAL_NONE && (dim.kind != CQ_VAL_INT || dim.u.i.expr))
-        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL, "the dim must be known");
+        return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
+                       "expected a dim that is known during the export");
     CQ_TRY(cq_sequence_concat(c->ev, self_of(c), dim.kind == CQ_VAL_INT ? dim.u.i.value : 0, is_new,
                               &t));
     c->result = cq_val_of_tensor(t);
@@ -278,8 +279,8 @@ static cq_status as_tensor(cq_fncall *c)
     return c->ev->cx->status;
 }
 
-/* The result of an operator on a tensor of all items, as a number. ONNX cannot concatenate an empty
- * sequence: for a sum, a zero is appended. */
+/* Applies an operator to a tensor of all items and returns a number. ONNX cannot concatenate an
+ * empty sequence, so a zero is appended for a sum. */
 static cq_status reduced(cq_fncall *c)
 {
     cq_sequence seq   = *self_of(c);
@@ -314,7 +315,7 @@ static cq_status contains(cq_fncall *c)
     return cq_builtin_number_of(c->ev, equal.u.tensor, CQ_VAL_BOOL, &c->result);
 }
 
-/* items == []: whether the list is empty. */
+/* items == [] tests whether the list is empty. */
 static cq_status equal_to_empty(cq_fncall *c)
 {
     const size_t at    = cq_sequence_of(c->args[0]) ? 0 : 1;
@@ -361,7 +362,7 @@ const cq_builtin cq_builtins_of_sequences[] = {
     { 0 },
 };
 
-/* ---- calls that make such lists ---- */
+/* ---- calls that create such lists ---- */
 
 /* The size of a tensor along the dim of a call, if that is data-dependent. */
 static bool is_open(const cq_fncall *c, cq_val dim, int64_t *axis)

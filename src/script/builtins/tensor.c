@@ -1,6 +1,5 @@
 /* Conversions between tensors and other values: numbers from tensors, tensors from numbers and
- * lists, and
- * queries of tensors whose results are not tensors. */
+ * lists, and queries of tensors whose results are not tensors. */
 #include "script/builtins/number.h"
 
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static cq_status from_number(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *ou
     if (cq_val_is_symbolic(v) && !(v.kind == CQ_VAL_INT && ev->tracing))
         return from_graph(ev, v, kind, out);
     if (kind == CQ_VAL_INT && !(f > -0x1p63 && f < 0x1p63))
-        return cq_fail(CQ_E_ARGUMENT, "int", NULL, "%g is not an integer of 64 bits", f);
+        return cq_fail(CQ_E_ARGUMENT, "int", NULL, "%g does not fit in a 64-bit integer", f);
     *out = kind == CQ_VAL_INT     ? cq_val_of_i64((int64_t)f)
            : kind == CQ_VAL_FLOAT ? cq_val_of_f64(f)
                                   : cq_val_of_bool(f != 0);
@@ -67,7 +66,7 @@ static cq_status to_number(cq_eval *ev, cq_val v, cq_val_kind kind, cq_val *out)
     return cq_fail(CQ_E_TYPE, NULL, NULL, "%s is not a number", cq_eval_type_name(v));
 }
 
-/* int(v), float(v), bool(v): how is the kind. */
+/* int(v), float(v), bool(v); row.how is the kind. */
 static cq_status to_kind(cq_fncall *c)
 {
     return to_number(c->ev, c->args[0], (cq_val_kind)c->row->how, &c->result);
@@ -99,7 +98,8 @@ static cq_status to_complex(cq_fncall *c)
     cq_val f;
 
     if (c->n == 2 && c->args[0].kind == CQ_VAL_TENSOR && c->args[1].kind == CQ_VAL_TENSOR)
-        return cq_fncall_decline(c); /* the operator of that name makes a tensor of them */
+        return cq_fncall_decline(c); /* the operator of that name converts the elements of the
+                                      * tensor */
     for (size_t i = 0; i < c->n && i < 2; i++) {
         CQ_TRY(to_number(c->ev, c->args[i], CQ_VAL_FLOAT, &f));
         parts[i] = f.u.f.value;
@@ -134,7 +134,8 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
         if (depth == s->rank) {
             s->sizes[s->rank++] = (int64_t)v.u.list->n;
         } else if (s->sizes[depth] != (int64_t)v.u.list->n) {
-            return cq_fail(CQ_E_TYPE, "tensor", NULL, "lists of different lengths make no tensor");
+            return cq_fail(CQ_E_TYPE, "tensor", NULL,
+                           "lists of different lengths cannot be converted to a tensor");
         }
         for (size_t i = 0; i < v.u.list->n; i++)
             CQ_TRY(measure(ev, v.u.list->items[i], s, depth + 1));
@@ -156,7 +157,7 @@ static cq_status measure(cq_eval *ev, cq_val v, shape *s, size_t depth)
 }
 
 typedef struct filling {
-    double  *f; /* position of the next number to write, by type */
+    double  *f; /* where the next number is written, by type */
     int64_t *i;
 } filling;
 
@@ -171,7 +172,7 @@ static cq_status fill(cq_visit *w, cq_val v)
     return CQ_OK;
 }
 
-/* A tensor of known numbers is a constant. */
+/* A tensor of known numbers, as a constant. */
 static cq_status constant(cq_fncall *c, cq_val v, const shape *s, cq_dtype dtype)
 {
     cq_tensor *wide, *t;
@@ -192,7 +193,7 @@ static cq_status constant(cq_fncall *c, cq_val v, const shape *s, cq_dtype dtype
     return c->ev->capture ? cq_capture_constant(c->ev->capture, t) : CQ_OK;
 }
 
-/* Some numbers are data-dependent: the tensor is assembled in the graph. */
+/* Assembles a tensor in the graph: some of its numbers are data-dependent. */
 static cq_status assembled(cq_eval *ev, cq_val v, cq_dtype dtype, cq_val *out)
 {
     cq_tensor *t;
@@ -240,8 +241,8 @@ static cq_status new_tensor(cq_fncall *c)
     return s.symbolic ? assembled(c->ev, v, dtype, &c->result) : constant(c, v, &s, dtype);
 }
 
-/* x.copy_(y.expand(…)): copying expands itself, to sizes that may differ from the example's, which
- * traced programs have as plain numbers. */
+/* x.copy_(y.expand(…)): copy_ broadcasts, so the expand is omitted. Traced programs record its
+ * sizes as plain numbers of the example. */
 static cq_status copy_expanded(cq_fncall *c)
 {
     cq_track *t;
@@ -254,7 +255,7 @@ static cq_status copy_expanded(cq_fncall *c)
     return CQ_CALL_OPERATOR(c->ev, &c->result, "aten::copy_", c->args[0], t->args[0]);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static cq_status tensor_size(cq_fncall *c)
 {
@@ -320,21 +321,20 @@ static cq_status answer_none(cq_fncall *c)
     return CQ_OK;
 }
 
-/* x.set_(y): from now on x is a view of y's memory. */
+/* x.set_(y) makes x a view of y's memory. */
 static cq_status set_tensor(cq_fncall *c)
 {
     cq_tensor *alias;
 
     if (c->args[0].kind != CQ_VAL_TENSOR || c->args[1].kind != CQ_VAL_TENSOR || c->n != 2)
-        return cq_fail(CQ_E_UNSUPPORTED, "set_", NULL,
-                       "set_ takes another tensor, and nothing else");
+        return cq_fail(CQ_E_UNSUPPORTED, "set_", NULL, "set_ expects one argument, a tensor");
     alias = CQ_OP(c->ev->cx, "aten::detach", c->args[1]);
     CQ_TRY(c->ev->cx->status);
     c->result = c->args[0];
     return cq_eval_rebind(c->ev, c->args[0].u.tensor, alias);
 }
 
-/* Another handle of the current value of t, which keeps it if t is rebound. */
+/* Another handle of the current value of t, which keeps the value if t is rebound. */
 static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
 {
     cq_tensor *twin;
@@ -350,8 +350,8 @@ static cq_tensor *twin_of(cq_ctx *cx, const cq_tensor *t)
 
 enum { RESIZE = 1, RESIZE_AS };
 
-/* The first elements of x's memory with new sizes; additional elements are zero, where PyTorch
- * leaves them undefined. */
+/* The first elements of x's memory with new sizes; additional elements are zero (PyTorch leaves
+ * them undefined). */
 static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
 {
     cq_int have, want;
@@ -365,7 +365,7 @@ static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
     if (!cq_tensor_is_contiguous(x.u.tensor) ||
         (!cq_int_same(have, want) && (have.expr || want.expr)))
         return cq_fail(CQ_E_UNSUPPORTED, "resize_", "make a new tensor instead",
-                       "it needs a contiguous tensor and a number of elements that is known");
+                       "expected a contiguous tensor with a known number of elements");
     CQ_TRY(CQ_CALL(ev, &flat, "aten::flatten", x));
     if (want.value < have.value)
         CQ_TRY(CQ_CALL(ev, &flat, "aten::slice", flat, INT(0), INT(0), SIZE(want)));
@@ -378,7 +378,8 @@ static cq_status resized(cq_eval *ev, cq_val x, cq_val sizes, cq_val *out)
     return CQ_CALL(ev, out, "aten::view", flat, sizes);
 }
 
-/* The view after x.unsqueeze_(0): by the operator without _; or resize_. */
+/* The view that x.unsqueeze_(0) leaves in x, made by the operator without _; or the result of
+ * resize_. */
 static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
 {
     cq_val args[8] = { cq_val_of_tensor(old) }, sizes;
@@ -395,7 +396,7 @@ static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
     return cq_eval_call_name(c->ev, plain, args, c->n, view);
 }
 
-/* x.unsqueeze_(0): rebinds x to a view of itself. */
+/* In-place views such as x.unsqueeze_(0) rebind x to a view of itself. */
 static cq_status view_in_place(cq_fncall *c)
 {
     cq_eval   *ev   = c->ev;
@@ -420,7 +421,7 @@ static cq_status view_in_place(cq_fncall *c)
     return CQ_OK;
 }
 
-/* Whether a tape records the computation. */
+/* Whether the tape records the computation. */
 static cq_status grad_enabled(cq_fncall *c)
 {
     cq_ctx *cx = c->ev->cx;
@@ -497,9 +498,9 @@ static cq_status tensor_to_list(cq_fncall *c)
     return to_list(c->ev, c->args[0].u.tensor, &c->result);
 }
 
-/* ---- a truth about two tensors ---- */
+/* ---- comparisons of two tensors ---- */
 
-/* Whether all elements of a comparison of two tensors are true, if that is data-dependent. */
+/* Whether all elements of a data-dependent comparison of two tensors are true. */
 static cq_status all_true(cq_fncall *c, const char *op)
 {
     cq_fncall each = *c;
@@ -521,8 +522,8 @@ static bool is_of_run(const cq_fncall *c)
            !cq_capture_has_data(ev->capture, ev->cx, c->args[1].u.tensor);
 }
 
-/* Whether two tensors have the same elements; tensors of different sizes do not. If that depends on
- * data, the operator reads the example, with a warning. */
+/* Whether two tensors have the same sizes and elements. If that is data-dependent, the example
+ * decides, with a warning. */
 static cq_status equal_tensors(cq_fncall *c)
 {
     const cq_tensor *a, *b;
@@ -547,7 +548,7 @@ static cq_status close_tensors(cq_fncall *c)
     return is_of_run(c) ? all_true(c, "aten::isclose") : cq_fncall_decline(c);
 }
 
-/* einsum(equation, a, b) is einsum(equation, [a, b]); how is the index of the first tensor. */
+/* einsum(equation, a, b) is einsum(equation, [a, b]); row.how is the index of the first tensor. */
 static cq_status list_tensors(cq_fncall *c)
 {
     size_t first = (size_t)c->row->how;
@@ -559,7 +560,7 @@ static cq_status list_tensors(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
-/* x.long(): how is the dtype. */
+/* x.long() and the like; row.how is the dtype. */
 static cq_status cast_tensor(cq_fncall *c)
 {
     const cq_val dtype = cq_val_of_i64(cq_dtype_to_torch((cq_dtype)c->row->how));
@@ -567,12 +568,12 @@ static cq_status cast_tensor(cq_fncall *c)
     return CQ_CALL(c->ev, &c->result, "aten::to", c->args[0], dtype);
 }
 
-/* type() of a device is its type without its index. type(dtype) of a tensor converts it. */
+/* device.type is the type without the index. tensor.type(dtype) converts the tensor. */
 static cq_status type_name(cq_fncall *c)
 {
     if (c->n == 2 &&
         (c->args[1].kind == CQ_VAL_STR || cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)))
-        return cq_fncall_decline(c); /* a type of tensors, which native.c converts to */
+        return cq_fncall_decline(c); /* a tensor type: the builtin in native.c converts to it */
     if (c->n == 2)
         return cq_eval_call_name(c->ev, "aten::to", c->args, 2, &c->result);
     if (c->args[0].kind == CQ_VAL_DEVICE)
@@ -582,7 +583,7 @@ static cq_status type_name(cq_fncall *c)
                                             : cq_fncall_decline(c);
 }
 
-/* Indices may be int32, as since PyTorch 2.0: they become int64. */
+/* Indices may be int32, as in PyTorch 2.0 and later: they become int64. */
 static cq_status widen_indices(cq_fncall *c)
 {
     const cq_list *given = c->args[1].u.list;
@@ -641,7 +642,7 @@ static cq_status list_gradients(cq_fncall *c, cq_tensor **found)
     return CQ_OK;
 }
 
-/* torch.autograd.grad. Without create_graph the results are constants to other gradients. */
+/* torch.autograd.grad. Without create_graph the results are constants for other gradients. */
 static cq_status gradients(cq_fncall *c)
 {
     cq_eval       *ev      = c->ev;
@@ -651,11 +652,12 @@ static cq_status gradients(cq_fncall *c)
 
     if (!cq_val_is_list(c->args[0]) || !cq_val_is_list(c->args[1]) || !all_tensors(outputs) ||
         !all_tensors(inputs) || inputs->n > CQ_MAX_TENSORS)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "gradients are of lists of tensors");
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "expected lists of tensors as outputs and inputs of the gradient");
     ev->program->needs_tape = true;
     if (!ev->capture)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model, and run what was exported",
-                       "torch.autograd.grad cannot be run where gradients or state are followed");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, "export the model and run the exported file",
+                       "torch.autograd.grad cannot run while gradients or state are recorded");
     found = cq_alloc_array(inputs->n + 1, sizeof *found);
     if (!found)
         return CQ_E_NO_MEMORY;

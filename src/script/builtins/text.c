@@ -1,4 +1,4 @@
-/* Methods of texts. */
+/* Methods of str. */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
 #include "script/python/python.h"
@@ -90,7 +90,7 @@ static cq_status field_value(cq_fncall *c, const char *field, size_t len, size_t
     return CQ_OK;
 }
 
-/* {name!r:spec}, without its braces. TorchScript ignores the specification. */
+/* Formats {name!r:spec}, without its braces. TorchScript ignores the specification. */
 static cq_status format_field(cq_fncall *c, cq_str *s, const char *field, size_t len, size_t *next)
 {
     const size_t name   = strcspn(field, ":}") < len ? strcspn(field, ":}") : len;
@@ -138,7 +138,7 @@ static cq_status text_format(cq_fncall *c)
     return finish(c, &s, status);
 }
 
-/* One argument of %: d is an integer, f and e have six digits, s is str(). */
+/* Formats one argument of %: d is an integer, f and e have six digits, s is str(). */
 static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
 {
     double f = v.kind == CQ_VAL_FLOAT ? v.u.f.value
@@ -158,7 +158,7 @@ static cq_status format_as(cq_eval *ev, cq_str *s, char how, cq_val v)
     return s->status;
 }
 
-/* "%-5d", "%.2f": the same as a format specification. */
+/* "%-5d", "%.2f": handled as a format specification. */
 static cq_status format_wide(cq_eval *ev, cq_str *s, const char *flags, size_t len, char how,
                              cq_val v)
 {
@@ -169,7 +169,7 @@ static cq_status format_wide(cq_eval *ev, cq_str *s, const char *flags, size_t l
     cq_status  status = CQ_OK;
 
     if (len + 4 > sizeof spec)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the width of a format is too long");
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the width of the format is too large");
     if (memchr(flags, '-', len))
         spec[n++] = '<';
     else if (is_text)
@@ -330,8 +330,8 @@ static cq_status text_replace(cq_fncall *c)
     return finish(c, &s, CQ_OK);
 }
 
-/* The part of a text from start to end, given by argument i on: a negative end is counted from past
- * the last letter, as in TorchScript. */
+/* The part of a string from start to end, which are the arguments from i on. A negative end counts
+ * from one past the last character, as in TorchScript. */
 static cq_status part_of(cq_fncall *c, size_t i, const char **text, size_t *len)
 {
     int64_t size = (int64_t)self(c)->len, start = 0, end = -1;
@@ -375,11 +375,11 @@ static cq_status starts_with_any(cq_fncall *c)
     return CQ_OK;
 }
 
-/* The position of a part in a text; with MUST it is an error if there is none. */
+/* The position of a substring; with MUST a missing substring is an error. */
 enum { MUST = 4 };
 
-/* Searching from the end compares at each position: "aa…a" in "aa…a" costs the product of the
- * lengths. */
+/* A search from the end compares at each position: for "aa…a" in "aa…a" the cost is the product of
+ * the lengths. */
 static cq_status find_last(cq_fncall *c, const char **hit, const char *text, size_t len)
 {
     const cq_text *part = c->args[1].u.text;
@@ -408,8 +408,7 @@ static cq_status text_find(cq_fncall *c)
     if (hit)
         found = hit - self(c)->text;
     if (found < 0 && c->row->how & MUST)
-        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "\"%.60s\" is not a part of the text",
-                       part->text);
+        return cq_fail(CQ_E_ARGUMENT, c->name, NULL, "substring \"%.60s\" not found", part->text);
     c->result = cq_val_of_i64(found);
     return CQ_OK;
 }
@@ -441,7 +440,7 @@ static cq_status every_letter(cq_fncall *c)
     return CQ_OK;
 }
 
-/* isupper, islower: there is a letter of that case and none of the other. */
+/* isupper, islower: the string has a letter of that case and none of the other. */
 static cq_status is_cased(cq_fncall *c)
 {
     bool some = false, other = false;
@@ -503,14 +502,15 @@ static cq_status any_str(cq_fncall *c)
     return finish(c, &s, cq_eval_format(c->ev, &s, c->args[0], false));
 }
 
-/* PyTorch hashes an integer to itself, and everything else like its C++ library. */
+/* As in PyTorch: the hash of an integer is the integer, everything else uses the hash of the C++
+ * library. */
 static cq_status any_hash(cq_fncall *c)
 {
     if (c->args[0].kind == CQ_VAL_STR && self(c)->open)
         return cq_builtin_open_text("hash");
     if (c->args[0].kind != CQ_VAL_INT)
         return cq_fail(CQ_E_UNSUPPORTED, "hash", "compute a number from the tensors instead",
-                       "the hash of %s differs from machine to machine and has no form in ONNX",
+                       "the hash of %s depends on the machine and cannot be expressed in ONNX",
                        cq_eval_type_name(c->args[0]));
     c->result = c->args[0];
     return CQ_OK;

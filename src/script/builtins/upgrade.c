@@ -1,9 +1,8 @@
-/* Operators whose meaning has changed since a file was written: the version of an archive
- * determines the meaning. PyTorch increases the version when it changes an operator; calls of older
- * versions are rewritten here, before overload resolution.
- *
- * Not here: changes that PyTorch made without a new version (floor_divide rounded toward zero
- * before 1.13). It reads old files with the new meaning, and so does calque. */
+/* Operators whose meaning changed after a file was written: the version of an archive determines
+ * the meaning. PyTorch increases the version when it changes an operator; calls of older versions
+ * are rewritten here, before overload resolution. Changes that PyTorch made without a new version
+ * (floor_divide rounded toward zero before 1.13) are not handled: PyTorch reads old files with the
+ * new meaning, and so does calque. */
 #include "script/call.h"
 
 #include <stdio.h>
@@ -12,12 +11,12 @@
 enum {
     MAX_ARGS      = CQ_EVAL_MAX_OPERANDS,
     DEFAULT_STEPS = 100,
-    LAST_VERSION  = 8 /* with a changed operator */
+    LAST_VERSION  = 8 /* the last version with a changed operator */
 };
 
 /* A rewritten call. */
 typedef struct changed {
-    cq_fncall   call; /* of the arguments below */
+    cq_fncall   call; /* its arguments are those below */
     cq_val      args[MAX_ARGS], kw[MAX_ARGS];
     const char *names[MAX_ARGS];
 } changed;
@@ -40,7 +39,7 @@ static bool is_integral(const cq_val *v)
                                           : v->kind == CQ_VAL_INT || v->kind == CQ_VAL_BOOL);
 }
 
-/* Integers were divided as in C. */
+/* Division of integers truncated, as in C. */
 static cq_status old_div(changed *c)
 {
     if (!argument(c, SIZE_MAX, "rounding_mode") && is_integral(argument(c, 0, "self")) &&
@@ -72,7 +71,7 @@ static cq_status old_steps(changed *c)
     return CQ_OK;
 }
 
-/* The traits upgrade and until of lib/aten determine the rewriting. */
+/* The traits upgrade and until of lib/aten select the rewriting. */
 static cq_status (*change_of(const cq_program *p, const char *name))(changed *c)
 {
     static cq_status (*const changes[])(changed *) = {
@@ -84,7 +83,7 @@ static cq_status (*change_of(const cq_program *p, const char *name))(changed *c)
     char         plain[64];
     const cq_op *op;
 
-    if (p->version > LAST_VERSION || len >= sizeof plain) /* most files */
+    if (p->version > LAST_VERSION || len >= sizeof plain) /* true for most files */
         return NULL;
     snprintf(plain, sizeof plain, "%s", name);
     if (len && plain[len - 1] == '_')

@@ -1,4 +1,4 @@
-/* Builtins of Python source that make numbers, dicts, texts and named tuples, and natives of
+/* Builtins of Python source that create numbers, dicts, strings and named tuples, and natives of
  * lib/torch (object.c describes builtins of Python source). */
 #include "script/builtins/builtin.h"
 #include "base/str.h"
@@ -10,7 +10,7 @@
 
 /* ---- numbers ---- */
 
-/* An integer to the power of another is an integer; in TorchScript it is a float. */
+/* In Python, int ** int is an integer; in TorchScript it is a float. */
 static cq_status int_pow(cq_fncall *c)
 {
     int64_t base, result = 1, left;
@@ -160,7 +160,8 @@ static cq_status dict_fromkeys(cq_fncall *c)
     return CQ_OK;
 }
 
-/* d.setdefault(k) without a value, d | e, d == e stay with the others. */
+/* dict | dict; the builtins for plain values handle d.setdefault(k) without a value, d | e and d ==
+ * e. */
 static cq_status dict_or(cq_fncall *c)
 {
     const cq_dict *a = cq_python_dict_of(c->args[0]), *b = cq_python_dict_of(c->args[1]);
@@ -205,7 +206,7 @@ static cq_status any_format(cq_fncall *c)
     cq_str       s    = { 0 };
     const cq_val spec = cq_builtin_arg(c, 1);
 
-    /* text.format(…) is a method */
+    /* text.format(…) is handled as a method */
     if (cq_starts_with(c->name, "aten::") || c->n > 2 ||
         (spec.kind != CQ_VAL_STR && spec.kind != CQ_VAL_NONE) || c->n_kw)
         return cq_fncall_decline(c);
@@ -293,7 +294,7 @@ static cq_status new_named_class(cq_fncall *c)
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < names->n; i++) {
         if (names->items[i].kind != CQ_VAL_STR)
-            return cq_python_raise(c->ev, "TypeError", "a field name must be a str");
+            return cq_python_raise(c->ev, "TypeError", "expected a str as field name");
         fields[i] = (cq_ast_field){ .name = cq_name(c->ev->program, names->items[i].u.text->text) };
     }
     cls->cls->kind     = CQ_CLASS_NAMED_TUPLE;
@@ -348,7 +349,7 @@ static cq_status named_replace(cq_fncall *c)
 
 /* ---- natives of lib/torch ---- */
 
-/* Parameter(data, requires_grad): a new handle of the memory. */
+/* Parameter(data, requires_grad): a new handle of the same memory. */
 static cq_status new_parameter(cq_fncall *c)
 {
     const cq_tensor *t    = c->n && c->args[0].kind == CQ_VAL_TENSOR ? c->args[0].u.tensor : NULL;
@@ -369,7 +370,7 @@ static cq_status new_parameter(cq_fncall *c)
     return cq_eval_own(c->ev, cq_val_of_tensor(made), &c->result);
 }
 
-/* call_module(module, function, args, kwargs): the call, with the scope of the module. */
+/* call_module(module, function, args, kwargs) calls function in the scope of the module. */
 static cq_status call_module(cq_fncall *c)
 {
     cq_object     *module = cq_object_as(c->args[0], CQ_OBJECT_INSTANCE);
@@ -378,7 +379,7 @@ static cq_status call_module(cq_fncall *c)
     cq_scope       scope = { 0 };
     const char   **names;
     cq_fncall      call = { .ev = c->ev, .callee = c->args[1] };
-    cq_val         list, *given; /* given borrows: an anchor takes the place of a tensor in it */
+    cq_val         list, *given; /* `given` borrows: an anchor may replace a tensor in the list */
     cq_status      status = CQ_OK, left;
     const bool     scoped = module && module->text;
 
@@ -416,7 +417,8 @@ static cq_status call_module(cq_fncall *c)
     return status;
 }
 
-/* load_into(tensor, value): the parameter or buffer becomes the value, whose memory it shares. */
+/* load_into(tensor, value): the parameter or buffer is rebound to the value and shares its
+ * memory. */
 static cq_status load_into(cq_fncall *c)
 {
     cq_tensor *to = c->args[0].u.tensor, *from = c->args[1].u.tensor;

@@ -1,5 +1,5 @@
-/* May-alias facts of the evaluator (aten/core/aliases.c has the rules), where values can be one
- * tensor or another: items of a sequence, joined lists, and loop-carried values. */
+/* May-alias facts of the evaluator (aten/core/aliases.c has the rules), for values that can be one
+ * of several tensors: items of a sequence, joined lists, and loop-carried values. */
 #include "script/flow/aliases.h"
 
 /* ---- sequences ---- */
@@ -52,7 +52,7 @@ cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq)
     return source ? cq_track_may_share(&ev->capture->tracks, track, source) : CQ_OK;
 }
 
-/* The node that took a tensor out of a sequence. */
+/* The node that read the item from a sequence; NULL if it is not from a sequence. */
 static const cq_node *taker_of(cq_eval *ev, cq_val item, cq_track **track)
 {
     *track =
@@ -92,7 +92,7 @@ cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined)
     return CQ_OK;
 }
 
-/* The list may have changed without its holders noticing. */
+/* Makes the variables that hold the list undefined: the list may have changed through an alias. */
 static cq_status forget(cq_eval *ev, cq_val list)
 {
     const void *p = cq_val_container(list);
@@ -108,7 +108,7 @@ static cq_status forget(cq_eval *ev, cq_val list)
     }
     if (cq_val_container_refs(list) > cq_eval_bookkeeping(ev, p))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "change a copy() instead",
-                       "a list or dict is changed that is a data-dependent choice of two");
+                       "cannot change a list or dict that is a data-dependent choice of two");
     return CQ_OK;
 }
 
@@ -131,7 +131,7 @@ cq_status cq_share_change(cq_eval *ev, cq_val list)
     return CQ_OK;
 }
 
-/* ---- what a loop carries ---- */
+/* ---- loop-carried values ---- */
 
 static bool *aliased_at(const cq_carry *c, size_t i, size_t k)
 {
@@ -202,7 +202,8 @@ static cq_status add_share(cq_carry *c, size_t item, cq_track *t)
     return cq_vec_push(&c->shares, (cq_carry_share){ item, t });
 }
 
-/* Marks the sources of t: an alias of t may alias them, which need not be recorded. */
+/* Marks the sources of t: the aliases that t may have. An alias of t may alias them too, so they
+ * need not be recorded. */
 static cq_status mark_sources(cq_carry *c, cq_track *t, cq_track_list *found, uint32_t mark)
 {
     if (!t)
@@ -213,26 +214,28 @@ static cq_status mark_sources(cq_carry *c, cq_track *t, cq_track_list *found, ui
     return CQ_OK;
 }
 
-/* Compares the aliases of an item at the end of the iteration: it may alias the tensors outside of
- * the loop in the next one, and it shares memory with items that have common aliases. */
-static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_track_list *others)
+/* Compares the aliases of item i at the end of the iteration. In the next iteration it may alias
+ * the tensors outside of the loop that it may alias now, and it may alias items with common
+ * sources. */
+static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *own_sources,
+                              cq_track_list *other_sources)
 {
-    cq_tracks     *tracks = &c->ev->capture->tracks;
-    const uint32_t said   = ++tracks->visits; /* a number that no other walk uses */
+    cq_tracks     *tracks   = &c->ev->capture->tracks;
+    const uint32_t recorded = ++tracks->visits; /* a number that no other walk uses */
     uint32_t       mark;
 
-    CQ_TRY(mark_sources(c, c->items[i].first, others, said));
+    CQ_TRY(mark_sources(c, c->items[i].first, other_sources, recorded));
     for (size_t s = 0; s < c->shares.n; s++)
         if (c->shares.items[s].item == i)
-            CQ_TRY(mark_sources(c, c->shares.items[s].track, others, said));
-    CQ_TRY(cq_track_sources(tracks, c->items[i].last, mine));
+            CQ_TRY(mark_sources(c, c->shares.items[s].track, other_sources, recorded));
+    CQ_TRY(cq_track_sources(tracks, c->items[i].last, own_sources));
     mark = tracks->visits;
-    for (size_t s = 0; s < mine->n; s++) {
-        if (!cq_track_is_visible(mine->items[s], c->node->block)) {
-            mine->items[s]->marked = mark;
-        } else if (mine->items[s]->marked != said) {
-            CQ_TRY(add_share(c, i, mine->items[s]));
-            CQ_TRY(mark_sources(c, mine->items[s], others, said));
+    for (size_t s = 0; s < own_sources->n; s++) {
+        if (!cq_track_is_visible(own_sources->items[s], c->node->block)) {
+            own_sources->items[s]->marked = mark;
+        } else if (own_sources->items[s]->marked != recorded) {
+            CQ_TRY(add_share(c, i, own_sources->items[s]));
+            CQ_TRY(mark_sources(c, own_sources->items[s], other_sources, recorded));
         }
     }
     for (size_t k = 0; k < i; k++) {
@@ -240,9 +243,9 @@ static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_tra
 
         if (!c->items[k].last)
             continue;
-        CQ_TRY(cq_track_sources(tracks, c->items[k].last, others));
-        for (size_t o = 0; o < others->n && !both; o++)
-            both = others->items[o]->marked == mark;
+        CQ_TRY(cq_track_sources(tracks, c->items[k].last, other_sources));
+        for (size_t o = 0; o < other_sources->n && !both; o++)
+            both = other_sources->items[o]->marked == mark;
         if (both)
             CQ_TRY(cq_carry_add_alias(c, i, k));
     }
@@ -251,13 +254,13 @@ static cq_status compare_ends(cq_carry *c, size_t i, cq_track_list *mine, cq_tra
 
 cq_status cq_carry_compare(cq_carry *c)
 {
-    cq_track_list mine = { 0 }, others = { 0 };
+    cq_track_list own_sources = { 0 }, other_sources = { 0 };
     cq_status     status = CQ_OK;
 
     for (size_t i = 0; i < c->n && status == CQ_OK; i++)
         if (c->items[i].last)
-            status = compare_ends(c, i, &mine, &others);
-    cq_vec_clear(&mine);
-    cq_vec_clear(&others);
+            status = compare_ends(c, i, &own_sources, &other_sources);
+    cq_vec_clear(&own_sources);
+    cq_vec_clear(&other_sources);
     return status;
 }

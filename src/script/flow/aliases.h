@@ -4,22 +4,22 @@
 
 #include "script/flow/carry.h"
 
-/* Sequences are values of the graph: the track for the memory of all their items is kept here. */
-cq_track *cq_share_memory(cq_eval *ev, cq_value *seq); /* NULL after a failure, which is in the
-                                                        * context */
-cq_status cq_share_tensor(cq_eval *ev, cq_value *seq, cq_tensor *item); /* item is in seq */
-cq_status cq_share_sequence(cq_eval *ev, cq_value *seq,
-                            cq_value *from);                          /* items of from are in seq */
-cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq); /* item was taken from seq */
-cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* before its items are used */
+/* The track for the memory of all items of a sequence (a value of the graph); NULL after a failure,
+ * which is stored in the context. */
+cq_track *cq_share_memory(cq_eval *ev, cq_value *seq);
+cq_status cq_share_tensor(cq_eval *ev, cq_value *seq, cq_tensor *item);  /* item may be in seq */
+cq_status cq_share_sequence(cq_eval *ev, cq_value *seq, cq_value *from); /* items of from may be in
+                                                                          * seq */
+cq_status cq_share_item(cq_eval *ev, cq_tensor *item, cq_value *seq); /* item was read from seq */
+cq_status cq_share_check(cq_eval *ev, cq_value *seq); /* called before its items are used */
 
-/* The same before item replaces another item of seq. rows[i] += 1 takes an item, changes it and
- * stores it at the same index. The change makes seq stale, and storing the item makes it valid
+/* The same check before item replaces another item of seq. rows[i] += 1 reads an item, changes it
+ * and stores it at the same index. The change makes seq stale, and storing the item makes seq valid
  * again. */
 cq_status cq_share_check_but(cq_eval *ev, cq_value *seq, cq_int index, cq_val item);
 
-/* Lists and dicts: joined is a or b, depending on data. Before one of them changes, variables that
- * hold its possible aliases lose their value; other holders are an error. */
+/* Declares that joined is list or dict a or b, depending on data. Before one of them changes,
+ * variables that hold its possible aliases become undefined; other holders are an error. */
 cq_status cq_share_lists(cq_eval *ev, cq_val a, cq_val b, cq_val joined);
 cq_status cq_share_change(cq_eval *ev, cq_val list);
 
@@ -36,11 +36,11 @@ static inline int cq_val_container_refs(cq_val v)
 }
 
 /* Inside of an iteration, and after the loop: declares the aliases of items with memory. Members of
- * one group are related only as the carry says. */
+ * one group are related only as recorded in the carry. */
 cq_status cq_carry_relate(cq_carry *c, const void *group);
 cq_status cq_carry_add_alias(cq_carry *c, size_t i, size_t k);
-cq_status cq_carry_compare(cq_carry *c); /* at the end of an iteration: whether all aliases have
-                                          * been declared */
+cq_status cq_carry_compare(cq_carry *c); /* at the end of an iteration: adds new aliases, after
+                                          * which the body must be evaluated again */
 void cq_carry_unrelate(cq_carry *c);     /* called when the set of items changes */
 
 #endif

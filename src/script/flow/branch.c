@@ -5,7 +5,7 @@
 #include "script/flow/join.h"
 #include "base/warn.h"
 
-/* The value of a tensor at the end of a side, and whether it is stale. */
+/* The value of a tensor at the end of a side; *stale is set if its memory is stale. */
 static cq_value *track_in(const cq_path *path, const cq_change *place, cq_track **stale)
 {
     const cq_change *change = cq_path_change(path, place);
@@ -26,7 +26,8 @@ static cq_status join_track(cq_join *j, const cq_change *c)
     cq_int    sizes[CQ_MAX_RANK];
     cq_type   type;
 
-    /* A view is refreshed from its base; a tensor made by a side is not visible outside. */
+    /* A stale view is refreshed from its base. A tensor created by a side is not visible
+     * outside. */
     if (stale && cq_track_is_visible(t, j->node->block))
         CQ_TRY(cq_track_set_stale(&j->ev->capture->tracks, t, stale));
     if (values[0] == values[1] || t->base || !cq_track_is_visible(t, j->node->block))
@@ -55,7 +56,7 @@ static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c,
     bool   contents = c->kind == CQ_CHANGE_LIST || c->kind == CQ_CHANGE_DICT;
 
     if (cq_path_is_only_holder(j->ev, path, c))
-        return CQ_OK; /* visible only on this side */
+        return CQ_OK; /* created on this side and visible only there */
     j->place = c;
     CQ_TRY(contents ? cq_join_contents(j, a, b, &v) : cq_join_values(j, a, b, &v));
     if (contents && cq_val_is_undefined(v))
@@ -77,8 +78,8 @@ static cq_status join_changes(cq_join *j, bool tracks, joined_places *all)
     return CQ_OK;
 }
 
-/* Joins values of slots, then contents of tensors; the slots are assigned last, because the values
- * may be lists and tensors as the sides left them. */
+/* Joins the values of slots, then the contents of tensors. Slots are assigned last, because their
+ * values may be lists and tensors in the state at the end of a side. */
 static cq_status join_all(cq_join *j, cq_val *result)
 {
     joined_places all = { 0 };
@@ -116,7 +117,7 @@ typedef struct side {
     const cq_ast_expr  *value;
 } side;
 
-/* Makes the If and explores both sides. */
+/* Creates the If and evaluates both sides speculatively. */
 static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condition)
 {
     cq_eval  *ev     = j->ev;
@@ -131,7 +132,7 @@ static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condit
         ev->cx->untaken = beside || j->example == (i == 1);
         status =
             cq_eval_explore(ev, j->node->blocks[i], sides[i].block, sides[i].value, j->paths[i]);
-        /* Whether a run can reach this side is checked at the end, where the condition is known. */
+        /* Whether a run can reach this side is checked at the end, when the condition is known. */
         j->failed_untaken = status != CQ_OK && ev->cx->untaken && !beside &&
                             j->node->block == ev->capture->graph->top;
     }
@@ -139,7 +140,7 @@ static cq_status explore_sides(cq_join *j, const side sides[2], cq_value *condit
     return status;
 }
 
-/* The state of the evaluator that a failure leaves modified. */
+/* The state of the evaluator that a failed evaluation must restore. */
 typedef struct position {
     cq_frame       *frame;
     unsigned        depth, operators;
@@ -172,15 +173,15 @@ static void return_to(cq_eval *ev, const position *p)
     cx->status  = CQ_OK;
 }
 
-/* Drops a side that the example does not take and that cannot be exported. */
+/* Exports only the side that the example takes, because the other one cannot be exported. */
 static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq_val *result)
 {
     char place[CQ_LOCATION_SIZE];
 
     return_to(j->ev, p);
     cq_warn(cq_location_text(p->place, place),
-            "the branch that the example does not come to cannot be exported (%s): a run that "
-            "comes to it fails; --constant makes the argument that selects it a part of the "
+            "the branch that the example does not take cannot be exported (%s): a run that "
+            "takes it fails; --constant makes the argument that selects it a part of the "
             "program",
             cq_last_error()->message);
     CQ_TRY(cq_vec_push(&j->ev->capture->graph->checks,
@@ -190,7 +191,7 @@ static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq
                         : cq_eval_block(j->ev, taken->block);
 }
 
-/* result, unless it is NULL, receives the value of the expression. */
+/* Evaluates both sides. If result is not NULL, it receives the value of the expression. */
 static cq_status both_sides(cq_eval *ev, const side sides[2], cq_val condition, cq_val *result)
 {
     cq_path   then = { .result = CQ_NONE }, other = { .result = CQ_NONE };
@@ -221,13 +222,13 @@ cq_status cq_eval_if(cq_eval *ev, const cq_ast_stmt *s, cq_val condition)
     for (size_t i = 0; i < 2; i++)
         if (cq_ast_raises(sides[i].block)) {
             if (condition.u.b.origin)
-                condition.u.b.origin->is_taken = true; /* PyTorch has a branch */
+                condition.u.b.origin->is_taken = true; /* PyTorch keeps a branch here */
             return cq_eval_block(ev, sides[1 - i].block);
         }
     return both_sides(ev, sides, condition, NULL);
 }
 
-/* a if c else b, with a block for each. */
+/* a if c else b: a block for each operand. */
 cq_status cq_eval_if_else(cq_eval *ev, const cq_ast_expr *x, cq_val condition, cq_val *out)
 {
     const side sides[2] = { { .value = x->u.choice.then }, { .value = x->u.choice.other } };

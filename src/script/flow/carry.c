@@ -1,6 +1,6 @@
-/* Loop-carried values. A slot starts in the form that every iteration leaves it in (form.h); the
- * tensors and numbers of that form, in order, are the parameters and results of the Loop.
- * docs/architecture/control-flow.md has the invariants. */
+/* Loop-carried values. A slot starts in the form that it has at the end of every iteration
+ * (form.h). The tensors and numbers of that form, in order, are the parameters and results of the
+ * Loop. docs/architecture/control-flow.md has the invariants. */
 #include "script/flow/carry.h"
 #include "script/values/form.h"
 #include "script/builtins/builtin.h"
@@ -21,7 +21,7 @@ static cq_status failed(cq_carry *c)
 
 /* ---- the leaves of a form ---- */
 
-/* Handles leaf number i: like is its start, now its current value; *out replaces it. */
+/* Handles leaf i: like is its start, now its current value; *out replaces it. */
 typedef cq_status (*leaf_fn)(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val *out);
 
 typedef struct walk {
@@ -77,13 +77,13 @@ static cq_status type_of(cq_carry *c, const cq_value *v, cq_item_type *t)
 {
     *t = (cq_item_type){ .kind = CQ_VAL_TENSOR, .dtype = v->type.dtype, .rank = v->type.rank };
     if (t->rank > CQ_ITEM_MAX_RANK)
-        return no(c, "a tensor of more than 8 dimensions is carried");
+        return no(c, "a loop-carried tensor has more than 8 dimensions");
     for (int i = 0; i < t->rank; i++)
         t->sizes[i] = v->type.sizes[i];
     return CQ_OK;
 }
 
-/* The type for a value of the graph: its open sizes are new symbols. */
+/* The type of a value of the graph: dynamic sizes are new symbols. */
 static cq_type graph_type(cq_carry *c, const cq_carried *x, cq_value *v)
 {
     cq_graph *g = c->ev->capture->graph;
@@ -104,7 +104,7 @@ static cq_type graph_type(cq_carry *c, const cq_carried *x, cq_value *v)
 static cq_status new_item(cq_carry *c, cq_carried **out)
 {
     if (c->n == CQ_MAX_CARRIED)
-        return no(c, "too many values are carried");
+        return no(c, "the loop has too many loop-carried values");
     if (!c->items)
         c->items = cq_alloc_array(CQ_MAX_CARRIED, sizeof *c->items);
     if (!c->items)
@@ -114,7 +114,7 @@ static cq_status new_item(cq_carry *c, cq_carried **out)
     return CQ_OK;
 }
 
-/* The memory of a carried value that has one: v is the list, t the tensor. */
+/* The memory track of a carried value, if it has one: v is the list, t the tensor. */
 static cq_status memory_of(cq_carry *c, const cq_carried *x, cq_value *v, cq_val t, cq_track **out)
 {
     *out = NULL;
@@ -144,13 +144,13 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
         return memory_of(c, x, x->start, like, &x->first);
     }
     CQ_TRY(cq_eval_as_tensor(c->ev, like, &t));
-    x->grid  = t->qparams;
+    x->qparams  = t->qparams;
     x->start = cq_capture_value(c->ev->capture, c->ev->cx, t);
     CQ_TRY(memory_of(c, x, x->start, like, &x->first));
     return x->start ? type_of(c, x->start, &x->type) : failed(c);
 }
 
-/* Whether it is the result variable of the function. */
+/* Whether the slot is the result variable of the function. */
 static bool is_result(cq_eval *ev, const cq_change *place)
 {
     const cq_frame *f = place->kind == CQ_CHANGE_SLOT ? place->where : NULL;
@@ -183,9 +183,9 @@ cq_status cq_carry_start(cq_carry *c)
     return CQ_OK;
 }
 
-/* ---- rounds ---- */
+/* ---- iterations ---- */
 
-/* A value of the graph, as the kind of the carried one. */
+/* Converts a value of the graph to the kind of the carried one. */
 static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val like, cq_val *out)
 {
     cq_eval   *ev = c->ev;
@@ -206,7 +206,7 @@ static cq_status as_value(cq_carry *c, const cq_carried *x, cq_value *v, cq_val 
         t    = cq_capture_tensor(ev->capture, ev->cx, v);
         *out = cq_val_of_tensor(t);
         if (t)
-            cq_tensor_set_qparams(t, x->grid);
+            cq_tensor_set_qparams(t, x->qparams);
         return ev->cx->status;
     }
 }
@@ -220,7 +220,7 @@ static cq_status bind_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_va
     return memory_of(c, x, x->param, *out, &x->memory);
 }
 
-/* A tensor that is changed in place now holds v. */
+/* Sets the value of a tensor that is changed in-place. */
 static cq_status set_track(cq_carry *c, cq_track *t, cq_value *v)
 {
     CQ_TRY(cq_track_will_change(&c->ev->capture->tracks, t));
@@ -260,8 +260,8 @@ cq_status cq_carry_bind(cq_carry *c)
         if (x->track)
             CQ_TRY(set_track(c, x->track, x->param));
     }
-    /* From here on only the slots hold their values, so that a list that only they hold is not
-     * mistaken for a separate slot. */
+    /* From here on only the slots hold their values, so that a list with a single holder is not
+     * mistaken for one that is shared. */
     mark   = cq_ctx_mark(c->ev->cx);
     status = put_all(c, bind_leaf);
     cq_ctx_pop(c->ev->cx, mark, NULL, 0);
@@ -277,8 +277,8 @@ static cq_status end_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_val
     *out = like;
     if (x->kind != CQ_VAL_LIST) {
         CQ_TRY(cq_eval_as_tensor(c->ev, now, &t));
-        if (!cq_qparams_same(t->qparams, x->grid))
-            return no(c, "a tensor has other quantization parameters in every iteration");
+        if (!cq_qparams_same(t->qparams, x->qparams))
+            return no(c, "the quantization parameters of a tensor differ between iterations");
         x->end = cq_capture_value(c->ev->capture, c->ev->cx, t);
         return x->end ? memory_of(c, x, x->end, now, &x->last) : failed(c);
     }
@@ -306,7 +306,7 @@ cq_status cq_carry_end(cq_carry *c)
                              cq_slot_value(&c->places.items[i].place)))
             c->again = true;
     if (c->again)
-        return CQ_OK; /* another form first */
+        return CQ_OK; /* the form must settle first */
     for (size_t i = 0; i < c->places.n; i++) {
         cq_val ignored;
 
@@ -335,7 +335,7 @@ cq_status cq_carry_promote(cq_carry *c, cq_carried *x, cq_dtype dtype)
     return CQ_OK;
 }
 
-/* Opens the sizes that the body changes. */
+/* Makes the sizes that the body changes dynamic. */
 static cq_status widen(cq_carry *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -386,8 +386,8 @@ static cq_status set_start(cq_carry *c, cq_carried_slot *p, cq_val start)
     return cq_slot_set(c->ev, &p->place, start);
 }
 
-/* A slot that holds the same tensor or list as before did not change, even if the contents did: the
- * tensor or list is carried separately. */
+/* Whether a slot holds the same tensor or list as before. Its contents may have changed: tensors
+ * and lists are carried separately. */
 static cq_status same_as_before(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts)
 {
     (void)w;
@@ -402,7 +402,7 @@ static cq_status same_as_before(cq_visit *w, cq_val a, cq_val b, bool *same, boo
     return CQ_OK;
 }
 
-/* Whether a slot is unchanged, or a list has its old items. */
+/* Whether a slot is unchanged, or holds a list with its old items. */
 static bool is_unchanged(const cq_change *place, cq_val before)
 {
     cq_visit w    = { .pair = same_as_before };
@@ -416,7 +416,7 @@ static bool is_unchanged(const cq_change *place, cq_val before)
     return same && cq_val_pair(&w, before, now, &same) == CQ_OK && same;
 }
 
-/* A copy of the start of a list or dict, which must not change with it. */
+/* A copy of the start of a list or dict, so that later changes do not affect it. */
 static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
 {
     if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&

@@ -1,6 +1,6 @@
-/* Speculative evaluation of a path through the program. Meanwhile every change of a variable, list,
- * dict, attribute or tensor is journaled with the old value; afterwards the changes are collected,
- * one per slot, and undone. docs/architecture/control-flow.md has the invariants. */
+/* Speculative evaluation of a path through the program. During it, every change of a variable,
+ * list, dict, attribute or tensor is journaled with the old value; afterwards the changes are
+ * collected, one per slot, and undone. docs/architecture/control-flow.md has the invariants. */
 #include "script/flow/snapshot.h"
 #include "script/flow/aliases.h"
 
@@ -23,7 +23,7 @@ cq_val cq_slot_value(const cq_change *p)
     return CQ_NONE;
 }
 
-/* Puts items into a list, in place. */
+/* Replaces the items of a list in-place. */
 static cq_status refill_list(cq_list *list, const cq_list *from)
 {
     CQ_TRY(cq_vec_reserve(list, from->n));
@@ -32,7 +32,8 @@ static cq_status refill_list(cq_list *list, const cq_list *from)
     return cq_list_add(list, from);
 }
 
-/* New entries are allocated before old ones are removed: without memory the dict is unchanged. */
+/* New entries are allocated before old ones are removed, so that the dict is unchanged if memory
+ * runs out. */
 static cq_status refill_dict(cq_dict *dict, const cq_dict *from)
 {
     cq_dict  *copy;
@@ -134,7 +135,8 @@ static cq_status note_track(void *user, cq_track *t)
     return cq_changes_add(&ev->journal, &(cq_change){ .kind = CQ_CHANGE_TRACK, .where = t });
 }
 
-/* Whether the old contents of the list or dict are in the journal of the current exploration. */
+/* Whether the old contents of the list or dict are in the journal of the current speculative
+ * evaluation. */
 static bool is_noted(const cq_eval *ev, const void *container)
 {
     const size_t at = (size_t)(uintptr_t)cq_ptr_map_get(&ev->noted, container);
@@ -176,8 +178,8 @@ const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
     return NULL;
 }
 
-/* Each change is compared with all others, and new ones again when holders are counted: quadratic
- * work, which is charged. */
+/* Each change is compared with all others, and again when holders are counted. This quadratic work
+ * is charged. */
 enum { COMPARED = 8, HELD = 2 };
 
 static cq_status collect(cq_eval *ev, size_t mark, cq_path *path)
@@ -261,7 +263,7 @@ void cq_path_clear(cq_path *path)
     path->result = CQ_NONE;
 }
 
-/* How often the path refers to p, also inside of containers. */
+/* Counts the references of a value to p, including those inside containers. */
 static int count_in(cq_val v, const void *p, int depth)
 {
     int n = 0;
@@ -287,7 +289,7 @@ static int count_in(cq_val v, const void *p, int depth)
     }
 }
 
-/* How often a change refers to it, as its container or in its old value. */
+/* Counts the references of a change to p, as its container or in its old value. */
 static int count_in_change(const cq_change *c, const void *p)
 {
     return (c->kind != CQ_CHANGE_SLOT && c->kind != CQ_CHANGE_TRACK && c->where == p) +

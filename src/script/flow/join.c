@@ -12,7 +12,7 @@ static cq_status undefined(cq_join *j, const char *why, cq_val *out)
     return CQ_OK;
 }
 
-/* Exchanges the current values of tensors and their values at the end of a side. */
+/* Exchanges the current values of tensors with their values at the end of a side. */
 static void swap_tracks(cq_path *path)
 {
     for (size_t i = 0; i < path->changes.n; i++) {
@@ -27,7 +27,8 @@ static void swap_tracks(cq_path *path)
     }
 }
 
-/* Returns to the end of the i-th side: tensors have its values, nodes go to its block. */
+/* Returns to the state at the end of side i: tensors have their values there, and new nodes are
+ * added to its block. */
 static cq_block *enter(cq_join *j, size_t i)
 {
     cq_block *outer = j->ev->capture->block;
@@ -140,7 +141,8 @@ static bool is_stale_in(cq_join *j, size_t i, cq_track *t)
     return stale;
 }
 
-/* After the If the tensor is one of two. A pair that is joined twice gives the same tensor. */
+/* Joins two tensors as aliases: after the If the tensor is one of the two. Joining a pair again
+ * returns the same tensor. */
 static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *out)
 {
     cq_tracks *tracks = &j->ev->capture->tracks;
@@ -149,7 +151,7 @@ static cq_status join_handles(cq_join *j, cq_tensor *a, cq_tensor *b, cq_val *ou
     if (!of[0] || !of[1])
         return j->ev->cx->status;
     if (is_stale_in(j, 0, of[0]) || is_stale_in(j, 1, of[1]))
-        return undefined(j, "it may share its memory with a tensor that was changed in place", out);
+        return undefined(j, "it may alias a tensor that was changed in place", out);
     if (!cq_qparams_same(a->qparams, b->qparams))
         return undefined(j, "the two sides of a branch quantize it in different ways", out);
     *out = joined_before(j, a, b);
@@ -176,7 +178,7 @@ static cq_status join_numbers(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 /* ---- containers ---- */
 
-/* Lists of different lengths: the length of the result is data-dependent. */
+/* Joins lists of different lengths: the length of the result is data-dependent. */
 static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
     cq_val       sides[2] = { a, b };
@@ -207,7 +209,7 @@ static cq_status join_sequences(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 static cq_pair_fn join_values;
 
-/* Whether the list or dict that a side assigns to a slot is unreachable once that is joined. */
+/* Whether the list or dict that a side assigned to a slot is unreachable after the join. */
 static bool is_of_side(const cq_join *j, size_t i, cq_val v)
 {
     const void *p     = cq_val_container(v);
@@ -220,7 +222,8 @@ static bool is_of_side(const cq_join *j, size_t i, cq_val v)
 
 static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list);
 
-/* If the other side has no value: a value from before the If is used unchanged. */
+/* Whether a value comes from before the If. Such a value is used unchanged if the other side has
+ * none. */
 static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
 {
     cq_track *t;
@@ -235,8 +238,8 @@ static bool is_from_outside(const cq_join *j, size_t i, cq_val v)
     }
 }
 
-/* A list may have been joined from two on the side: then it holds values of the side. (A change of
- * contents has been undone by now, and is joined as a separate slot.) */
+/* The same for a list, which may be the join of two lists on that side and then holds values of the
+ * side. (A change of contents has been undone by now, and is joined as a separate slot.) */
 static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list)
 {
     const cq_sequence *seq = list->origin;
@@ -309,7 +312,7 @@ cq_status cq_eval_new_optional(cq_eval *ev, cq_value *has, cq_val v, cq_val *out
     return CQ_OK;
 }
 
-/* Whether this side is taken because the value exists. */
+/* Whether this side is taken because the value exists (is not None). */
 static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
 {
     bool negated;
@@ -317,7 +320,7 @@ static bool is_asked(const cq_join *j, size_t side, const cq_value *has)
     return cq_capture_truth(&j->node->inputs[0], &negated) == has && side == negated;
 }
 
-/* If one side is None: a bool of the graph states whether there is a value, and a placeholder
+/* Joins None with a value: a bool of the graph states whether there is a value, and a placeholder
  * replaces the missing value. */
 static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
 {
@@ -353,14 +356,14 @@ static cq_status join_optionals(cq_join *j, cq_val a, cq_val b, cq_val *out)
 
 /* ---- objects ---- */
 
-/* Objects of one class that the sides made for themselves, with the same attributes. */
+/* Whether both sides created an object of the same class with the same attributes. */
 static bool are_alike(const cq_join *j, cq_object *a, cq_object *b)
 {
     cq_object *both[2] = { a, b };
     bool       alike   = a->cls && a->cls == b->cls && a->attributes.n == b->attributes.n;
 
-    alike = alike && !a->text && !b->text;           /* no modules */
-    for (size_t i = 0; alike && i < j->pairs.n; i++) /* each is the other's only partner */
+    alike = alike && !a->text && !b->text;           /* modules are not joined */
+    for (size_t i = 0; alike && i < j->pairs.n; i++) /* each object has a single partner */
         alike = (j->pairs.items[i].a == a) == (j->pairs.items[i].b == b);
     for (size_t i = 0; alike && i < a->attributes.n; i++)
         alike = a->attributes.items[i].name == b->attributes.items[i].name;
@@ -433,7 +436,7 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
         *out = cq_val_is_unjoined(a) ? a : b;
         return CQ_OK;
     }
-    /* Undefined on one side: the placeholder is never used, but must have the right type. */
+    /* Undefined on one side: the placeholder is never read, but must have the right type. */
     if ((cq_val_is_undefined(a) && is_from_outside(j, 1, b)) ||
         (cq_val_is_undefined(b) && is_from_outside(j, 0, a))) {
         *out = cq_val_is_undefined(a) ? b : a;
@@ -448,7 +451,8 @@ static cq_status join_values(void *user, cq_val a, cq_val b, cq_val *out)
         return CQ_OK;
     if (may_be_missing(a) || may_be_missing(b))
         return join_optionals(j, a, b, out);
-    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* one: contents are joined */
+    if (a.kind == CQ_VAL_TENSOR && b.kind == CQ_VAL_TENSOR) /* the same tensor: contents are joined
+                                                             * separately */
         return a.u.tensor == b.u.tensor ? CQ_OK : join_handles(j, a.u.tensor, b.u.tensor, out);
     if (cq_val_is_number(a) && cq_val_is_number(b))
         return join_numbers(j, a, b, out);

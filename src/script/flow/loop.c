@@ -27,7 +27,7 @@ static cq_status failed(loop *l)
     return l->ev->cx->status != CQ_OK ? l->ev->cx->status : CQ_E_NO_MEMORY;
 }
 
-/* Whether the flag that ends the loop is set. */
+/* Whether the flag that leaves the loop is set. */
 static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
 {
     const cq_val *flag = s->u.loop.until ? cq_frame_own(ev->frame, s->u.loop.until) : NULL;
@@ -35,7 +35,8 @@ static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
     return flag ? *flag : cq_val_of_bool(false);
 }
 
-/* Whether there is another iteration: the test of a while, unless a flag ends the loop. */
+/* Evaluates whether there is another iteration: the test of a while, unless the flag that leaves
+ * the loop is set. */
 static cq_status condition(loop *l, cq_val *truth)
 {
     cq_eval *ev   = l->ev;
@@ -50,7 +51,7 @@ static cq_status condition(loop *l, cq_val *truth)
     return CQ_CALL(ev, truth, "aten::__and__", *truth, over);
 }
 
-/* ---- what is iterated over ---- */
+/* ---- iteration count ---- */
 
 static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
 {
@@ -61,7 +62,7 @@ static cq_status length_of(cq_eval *ev, cq_val over, cq_val *out)
                        SIZE(t->step));
     if (!t || t->kind != CQ_OBJECT_ZIP)
         return CQ_CALL(ev, out, "aten::len", over);
-    for (size_t i = 0; i < t->self.u.list->n; i++) { /* as long as the shortest */
+    for (size_t i = 0; i < t->self.u.list->n; i++) { /* zip is as long as its shortest part */
         cq_val n;
 
         CQ_TRY(length_of(ev, t->self.u.list->items[i], &n));
@@ -93,7 +94,7 @@ static cq_status item_of(cq_eval *ev, cq_val over, cq_int i, cq_val *out)
 
 /* ---- the body ---- */
 
-/* The loop variable, from the iteration number. */
+/* Assigns the loop variable for an iteration number. */
 static cq_status set_target(loop *l, cq_value *round)
 {
     cq_int i = cq_symbol_fresh(l->ev->cx->symbols, "i", 0, round, -1);
@@ -112,7 +113,7 @@ static cq_status explore_round(loop *l, cq_value *round)
     cq_tensor  *t;
 
     CQ_TRY(cq_carry_bind(&l->carry));
-    if (until) /* otherwise there would be no iteration */
+    if (until) /* the flag is clear inside an iteration, which would not run otherwise */
         CQ_TRY(cq_frame_set(l->ev, l->ev->frame, until, cq_val_of_bool(false)));
     CQ_TRY(set_target(l, round));
     CQ_TRY(cq_eval_block(l->ev, &l->stmt->u.loop.body));
@@ -124,8 +125,8 @@ static cq_status explore_round(loop *l, cq_value *round)
     return cq_carry_end(&l->carry);
 }
 
-/* Whether the example has no iterations, so that it does not reach the body. */
-static bool is_idle(const loop *l)
+/* Whether the example has no iterations, so that it never runs the body. */
+static bool has_no_iterations(const loop *l)
 {
     const cq_object *t = cq_object_of(l->over);
 
@@ -158,7 +159,7 @@ static cq_status run_body(loop *l)
     running = cq_ir_param_new(body, cq_ir_tensor_type(g, CQ_DTYPE_BOOL, 0, NULL));
     if (!round || !running)
         return g->status;
-    l->ev->cx->untaken |= is_idle(l);
+    l->ev->cx->untaken |= has_no_iterations(l);
     cq_explore_begin(l->ev, body, &x);
     status             = explore_round(l, round);
     status             = cq_explore_end(l->ev, &x, status, &path);
@@ -171,7 +172,7 @@ static cq_status run_body(loop *l)
 
 /* ---- the node ---- */
 
-/* Trip count, condition, and loop-carried values. */
+/* Adds the inputs of the Loop: trip count, condition, and loop-carried values. */
 static cq_status make_inputs(loop *l)
 {
     cq_eval    *ev     = l->ev;
@@ -204,14 +205,15 @@ static cq_status convert(loop *l)
     /* The node is moved when its inputs are known; until then it only holds the blocks. */
     for (int i = 0; i == 0 || l->carry.again; i++) {
         if (i == MAX_ROUNDS)
-            return cq_eval_fail(l->ev, l->stmt->at, CQ_E_UNSUPPORTED,
-                                "the types of a loop of unknown length do not settle");
+            return cq_eval_fail(
+                l->ev, l->stmt->at, CQ_E_UNSUPPORTED,
+                "the types of the values that the loop changes do not reach a fixpoint");
         CQ_TRY(run_body(l));
     }
     CQ_TRY(cq_carry_remember(&l->carry, l->stmt->u.loop.test));
     CQ_TRY(cq_vec_push(&l->node->blocks[0]->returns, CQ_OPERAND_OF(l->condition)));
     CQ_TRY(make_inputs(l));
-    /* The inputs were computed after the node was made: it follows them. */
+    /* The inputs were computed after the node was created, so the node is moved behind them. */
     cq_ir_unlink(l->node);
     cq_ir_move_before(l->node, home, NULL);
     return cq_carry_outputs(&l->carry);
@@ -238,7 +240,7 @@ cq_status cq_eval_open_loop(cq_eval *ev, const cq_ast_stmt *s, cq_val over)
     return status;
 }
 
-/* ---- rounds one by one ---- */
+/* ---- loops of known length ---- */
 
 static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s)
 {
@@ -251,7 +253,8 @@ static cq_status eval_while(cq_eval *ev, const cq_ast_stmt *s)
             return CQ_OK;
         CQ_TRY(cq_eval_expr(ev, s->u.loop.test, &test));
         CQ_TRY(cq_eval_truth(ev, test, &test));
-        cq_ctx_pop(ev->cx, mark, NULL, 0); /* temporaries of all iterations would add up */
+        cq_ctx_pop(ev->cx, mark, NULL, 0); /* releases the temporaries of the iteration, which would
+                                            * add up */
         if (test.u.b.origin || over.u.b.origin || (ev->capture && rounds > CQ_EVAL_MAX_UNROLL))
             return cq_eval_open_loop(ev, s, CQ_NONE);
         if (!test.u.b.value)
@@ -271,8 +274,9 @@ cq_status cq_eval_while(cq_eval *ev, const cq_ast_stmt *s)
     return status;
 }
 
-/* The number of elements of a range. The distance may exceed int64, so it is computed unsigned. */
-static int64_t n_rounds(const cq_object *range)
+/* The number of elements of a range. The distance may exceed int64, so the arithmetic is
+ * unsigned. */
+static int64_t range_length(const cq_object *range)
 {
     const int64_t  from = range->start.value, to = range->stop.value, step = range->step.value;
     const bool     down = step < 0;
@@ -286,15 +290,15 @@ static int64_t n_rounds(const cq_object *range)
     return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-/* One element of the range: the product may overflow, the sum does not. */
-static int64_t number_at(const cq_object *range, int64_t i)
+/* Element i of the range. The product may overflow, the sum does not. */
+static int64_t range_item(const cq_object *range, int64_t i)
 {
     return (int64_t)((uint64_t)range->start.value + (uint64_t)i * (uint64_t)range->step.value);
 }
 
-/* The iterations of a for over a range of known numbers, or over a list. */
-static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object *range,
-                             const cq_list *list, int64_t n)
+/* Runs the iterations of a for over a range of known numbers or over a list. */
+static cq_status eval_iterations(cq_eval *ev, const cq_ast_stmt *s, const cq_object *range,
+                                 const cq_list *list, int64_t n)
 {
     for (int64_t i = 0; list ? i < (int64_t)list->n : i < n; i++) {
         const cq_val over = is_over(ev, s);
@@ -302,15 +306,15 @@ static cq_status eval_rounds(cq_eval *ev, const cq_ast_stmt *s, const cq_object 
         if (over.u.b.value && !over.u.b.origin)
             break;
         CQ_TRY(cq_eval_assign(ev, s->u.loop.target,
-                              list ? list->items[i] : cq_val_of_i64(number_at(range, i))));
+                              list ? list->items[i] : cq_val_of_i64(range_item(range, i))));
         CQ_TRY(cq_eval_block(ev, &s->u.loop.body));
         CQ_TRY(cq_eval_step(ev));
     }
     return CQ_OK;
 }
 
-/* An instance with __next__ may be endless: its items are requested one after another. */
-static cq_status eval_lazy_rounds(cq_eval *ev, const cq_ast_stmt *s, cq_val iterable)
+/* An instance with __next__ may be endless, so its items are requested one by one. */
+static cq_status eval_lazy_iterations(cq_eval *ev, const cq_ast_stmt *s, cq_val iterable)
 {
     cq_val iterator;
 
@@ -359,12 +363,12 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     iterable = cq_val_unwrap(iterable);
     items    = iterable;
     if (ev->program->python && cq_python_is_lazy_iterable(ev, iterable))
-        return eval_lazy_rounds(ev, s, iterable);
+        return eval_lazy_iterations(ev, s, iterable);
     range = cq_object_as(iterable, CQ_OBJECT_RANGE);
     if (range && ev->tracing) /* the example decides */
         CQ_TRY(bake_range(ev, range));
     if (range) {
-        n     = n_rounds(range);
+        n     = range_length(range);
         known = !range->start.expr && !range->stop.expr && !range->step.expr &&
                 !(ev->capture && n > CQ_EVAL_MAX_UNROLL);
     } else {
@@ -375,7 +379,7 @@ cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)
     is_loop = !cq_object_as(iterable, CQ_OBJECT_INSTANCE);
     ev->n_loops += is_loop;
     cq_val_retain(items);
-    status = eval_rounds(ev, s, range, range ? NULL : items.u.list, n);
+    status = eval_iterations(ev, s, range, range ? NULL : items.u.list, n);
     cq_val_release(items);
     ev->n_loops -= is_loop;
     return status;

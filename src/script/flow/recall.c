@@ -1,49 +1,46 @@
-/* Notes of nested loops about their loop-carried values.
- *
- * The body of a loop is evaluated until its carried values have settled, and each time its inner
- * loops would start from nothing: three evaluations for each become 3^n for n nested loops. So a
- * settled loop leaves a note with the enclosing one, and starts with it the next time. A note is a
- * guess: missing slots are found as before, and slots that no longer exist are skipped.
- *
- * Slots are noted by variable name, because lists and tensors made by the outer body are new
- * objects each time. Notes refer to no list of the program, because its reference count decides
- * whether it is shared. */
+/* Notes of nested loops about their loop-carried values. The body of a loop is evaluated until its
+ * carried values have settled, and without notes its inner loops would start from nothing each
+ * time: three evaluations for each become 3^n for n nested loops. So a settled loop leaves a note
+ * in the enclosing loop, and starts with it the next time. A note is a guess: missing slots are
+ * found as before, and slots that no longer exist are skipped. Slots are noted by variable name,
+ * because lists and tensors created by the outer body are new objects each time. Notes do not refer
+ * to lists of the program, because a reference count decides whether a list is shared. */
 #include "script/flow/carry.h"
 #include "script/values/form.h"
 #include "script/flow/join.h"
 #include "script/flow/aliases.h"
 
-typedef struct noted_place {
+typedef struct noted_slot {
     int         kind; /* of cq_change */
     const char *name; /* of the variable */
     size_t      index;
-    cq_track   *track; /* of a tensor without a name */
-    cq_val      form;  /* that it starts in; retained */
-} noted_place;
+    cq_track   *track; /* of a tensor without a variable */
+    cq_val      form;  /* the form of its start; retained */
+} noted_slot;
 
 typedef struct noted_item {
     cq_val_kind  kind;
     cq_item_type type;
-    bool         is_open; /* the length of a list */
+    bool         is_open; /* the length of a list is dynamic */
 } noted_item;
 
 typedef struct noted_share {
-    size_t      item;
-    noted_place with;  /* a tensor that it may alias */
-    size_t      first; /* or n: the start of item n - 1 that it may alias */
+    size_t     item;
+    noted_slot with;  /* a tensor that the item may alias */
+    size_t     first; /* 0, or 1 + the index of the item whose start it may alias */
 } noted_share;
 
 struct cq_carry_note {
-    const cq_ast_expr *loop; /* identifies the statement: its test */
-    CQ_VEC(noted_place) places;
-    CQ_VEC(noted_place) lost, stale;
+    const cq_ast_expr *loop; /* the test expression, which identifies the loop statement */
+    CQ_VEC(noted_slot) places;
+    CQ_VEC(noted_slot) lost, stale;
     CQ_VEC(noted_item) items;
     CQ_VEC(bool) aliased;
     CQ_VEC(noted_share) shares;
     cq_carry_notes inner;
 };
 
-/* ---- variables that lead to slots ---- */
+/* ---- variables that hold slots ---- */
 
 /* The root track; NULL if the tensor came from outside. */
 static cq_track *root_of(const cq_eval *ev, const cq_tensor *t)
@@ -80,8 +77,8 @@ static const char *name_of(cq_eval *ev, const cq_change *place)
     return NULL;
 }
 
-/* The current slot of a note; false if it no longer exists. */
-static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
+/* Finds the current slot of a note; false if it no longer exists. */
+static bool find_slot(cq_eval *ev, const noted_slot *p, cq_change *out)
 {
     const cq_val *v = p->name ? cq_frame_own(ev->frame, p->name) : NULL;
     cq_object    *object;
@@ -111,7 +108,7 @@ static bool find_place(cq_eval *ev, const noted_place *p, cq_change *out)
 
 /* ---- forms ---- */
 
-/* A value of the same form that shares no list with it; None if there is no such value. */
+/* A value of the same form that does not share lists with v; None if that is impossible. */
 static cq_val form_of(cq_eval *ev, cq_val v, int levels)
 {
     cq_object *t = cq_object_of(v);
@@ -143,7 +140,7 @@ static cq_val form_of(cq_eval *ev, cq_val v, int levels)
     return copy;
 }
 
-/* ---- noting ---- */
+/* ---- writing notes ---- */
 
 static void note_free(cq_carry_note *n)
 {
@@ -168,18 +165,18 @@ void cq_carry_notes_clear(cq_carry_notes *notes)
     cq_vec_clear(notes);
 }
 
-static noted_place note_of_track(cq_eval *ev, cq_track *t)
+static noted_slot note_of_track(cq_eval *ev, cq_track *t)
 {
     const cq_change place = { .kind = CQ_CHANGE_TRACK, .where = t };
 
-    return (noted_place){ .kind = place.kind, .name = name_of(ev, &place), .track = t };
+    return (noted_slot){ .kind = place.kind, .name = name_of(ev, &place), .track = t };
 }
 
 static cq_status note_places(cq_carry *c, cq_carry_note *n)
 {
     for (size_t i = 0; i < c->places.n; i++) {
         const cq_change *p    = &c->places.items[i].place;
-        noted_place      to   = { .kind = p->kind, .index = p->index };
+        noted_slot       to   = { .kind = p->kind, .index = p->index };
         cq_val           form = form_of(c->ev, c->places.items[i].start, 8);
 
         to.name = name_of(c->ev, p);
@@ -194,8 +191,8 @@ static cq_status note_places(cq_carry *c, cq_carry_note *n)
     for (size_t i = 0; i < c->stale.n; i++)
         CQ_TRY(cq_vec_push(&n->stale, note_of_track(c->ev, c->stale.items[i])));
     for (size_t i = 0; i < c->lost.n; i++)
-        CQ_TRY(cq_vec_push(&n->lost, (noted_place){ .kind = CQ_CHANGE_SLOT,
-                                                    .name = name_of(c->ev, &c->lost.items[i]) }));
+        CQ_TRY(cq_vec_push(&n->lost, (noted_slot){ .kind = CQ_CHANGE_SLOT,
+                                                   .name = name_of(c->ev, &c->lost.items[i]) }));
     return CQ_OK;
 }
 
@@ -241,9 +238,9 @@ cq_status cq_carry_remember(cq_carry *c, const cq_ast_expr *loop)
     return status;
 }
 
-/* ---- recalling ---- */
+/* ---- reading notes ---- */
 
-/* The note that the same loop left; notes are in the order of evaluation. */
+/* The note that the same loop left. Notes are in the order of evaluation. */
 static cq_carry_note *take_note(cq_carry *outer, const cq_ast_expr *loop)
 {
     for (size_t i = outer->n_recalled; i < outer->recalled.n; i++)
@@ -257,10 +254,10 @@ static cq_carry_note *take_note(cq_carry *outer, const cq_ast_expr *loop)
 static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
 {
     for (size_t i = 0; i < n->places.n; i++) {
-        const noted_place *p = &n->places.items[i];
-        cq_change          place;
+        const noted_slot *p = &n->places.items[i];
+        cq_change         place;
 
-        if (!find_place(c->ev, p, &place))
+        if (!find_slot(c->ev, p, &place))
             continue;
         if (place.kind != CQ_CHANGE_TRACK)
             CQ_TRY(cq_carry_hold(c, &place, p->form));
@@ -270,17 +267,17 @@ static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
     return CQ_OK;
 }
 
-/* Recalls tensors that an iteration makes stale, or whose list it removes. */
+/* Recalls tensors that are stale after an iteration, and variables whose list is lost. */
 static cq_status recall_losses(cq_carry *c, const cq_carry_note *n)
 {
     cq_change place;
 
     for (size_t i = 0; i < n->stale.n; i++)
-        if (find_place(c->ev, &n->stale.items[i], &place) &&
+        if (find_slot(c->ev, &n->stale.items[i], &place) &&
             cq_track_is_visible(place.where, c->node->block))
             CQ_TRY(cq_vec_push(&c->stale, place.where));
     for (size_t i = 0; i < n->lost.n; i++)
-        if (find_place(c->ev, &n->lost.items[i], &place) &&
+        if (find_slot(c->ev, &n->lost.items[i], &place) &&
             !cq_val_is_undefined(cq_slot_value(&place)))
             CQ_TRY(cq_vec_push(&c->lost, place));
     return CQ_OK;
@@ -294,7 +291,7 @@ static cq_status recall_shares(cq_carry *c, const cq_carry_note *n)
 
         if (s->first)
             with.where = c->items[s->first - 1].first;
-        else if (!find_place(c->ev, &s->with, &with))
+        else if (!find_slot(c->ev, &s->with, &with))
             continue;
         if (with.where && cq_track_is_visible(with.where, c->node->block))
             CQ_TRY(cq_vec_push(&c->shares, (cq_carry_share){ s->item, cq_track_root(with.where) }));
@@ -302,7 +299,7 @@ static cq_status recall_shares(cq_carry *c, const cq_carry_note *n)
     return CQ_OK;
 }
 
-/* Sizes that changed from iteration to iteration do so again, and aliases stay aliases. */
+/* Recalls which sizes change between iterations, and which items may alias. */
 static cq_status recall_items(cq_carry *c, const cq_carry_note *n)
 {
     bool same = c->n == n->items.n;

@@ -1,5 +1,5 @@
-/* Before and after a call. The memory of a tensor is copied when it is about to be written to, and
- * not before: weights are large, and hardly any model changes them. */
+/* Snapshots of the values of modules before a call. The memory of a tensor is copied only when it
+ * is about to be written to: weights are large, and hardly any model changes them. */
 #include "script/flow/snapshot.h"
 #include "script/flow/aliases.h"
 
@@ -10,9 +10,10 @@ enum { MAX_DEPTH = 64 };
 static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix, int depth);
 static cq_status same_as_before(cq_visit *w, cq_val old, cq_val now, bool *same, bool *by_parts);
 
-/* ---- before ---- */
+/* ---- before the call ---- */
 
-/* Maps each address to the number of containers before it, + 1. */
+/* Adds an address to `seen`, which maps it to the number of containers before it, + 1. Returns
+ * false if it was already seen. */
 static bool is_new(cq_guard *g, const void *p, cq_status *status)
 {
     if (cq_ptr_map_get(&g->seen, p))
@@ -34,7 +35,7 @@ static const cq_change *container_at(const cq_guard *g, const void *p)
 typedef struct saving {
     cq_guard   *g;
     const char *path;
-    int         depth; /* of objects */
+    int         depth; /* nesting of objects */
 } saving;
 
 static cq_status save_leaf(cq_visit *w, cq_val v)
@@ -101,9 +102,9 @@ static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix,
     return CQ_OK;
 }
 
-/* ---- meanwhile ---- */
+/* ---- during the call ---- */
 
-/* A tensor is about to be written to. */
+/* Called before a tensor is written to: copies its memory. */
 static cq_status will_write(void *user, const cq_tensor *t)
 {
     cq_guard   *g = user;
@@ -147,7 +148,7 @@ cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
     return CQ_OK;
 }
 
-/* ---- after ---- */
+/* ---- after the call ---- */
 
 static void put_back(cq_guard *g)
 {
@@ -157,7 +158,8 @@ static void put_back(cq_guard *g)
         cq_slot_restore(&(cq_change){
             .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
     }
-    /* Memory may be exhausted, so contents are swapped with the copies instead of being copied. */
+    /* Memory may be exhausted, so contents are swapped with the copies instead of being copied
+     * back. */
     for (size_t i = 0; i < g->containers.n; i++) {
         const cq_change *c = &g->containers.items[i];
 
@@ -229,7 +231,7 @@ int cq_guard_refs(const cq_guard *g, const void *container)
     return n;
 }
 
-/* ---- what is different ---- */
+/* ---- differences ---- */
 
 static cq_status same_tensor(const cq_guard *g, cq_tensor *old, cq_tensor *now, bool *same)
 {

@@ -1,4 +1,4 @@
-/* Variables of a program that outlive a call, as inputs and outputs. */
+/* State of a program: variables that outlive a call become inputs and outputs. */
 #include "script/flow/state.h"
 #include "base/str.h"
 #include "base/warn.h"
@@ -74,7 +74,7 @@ static cq_tensor *graph_input(cq_eval *ev, const cq_state_leaf *leaf)
     return t;
 }
 
-/* The next input: of the graph, or the one given to the run. */
+/* The next input of the graph, or the next tensor given to the run. */
 static cq_tensor *next_input(binding *b, const cq_state_leaf *leaf)
 {
     cq_tensor *t;
@@ -116,7 +116,7 @@ static cq_status bind_leaf(cq_visit *w, cq_val v, cq_val *out)
     return CQ_OK;
 }
 
-/* The value of a variable at the beginning of the call. */
+/* Builds the value of a variable at the beginning of the call from its inputs. */
 static cq_status bound_value(binding *b, cq_val *out)
 {
     cq_visit  w   = cq_eval_visit(b->ev, b);
@@ -153,7 +153,7 @@ static bool shows_the_same(const cq_tensor *a, const cq_tensor *b)
     return same;
 }
 
-/* A tensor that several attributes share and that is changed in place stays shared. */
+/* Several attributes that share a tensor keep sharing it, so that all see in-place changes. */
 static void put_aliases(const cq_script_state *state, cq_guard *g, const cq_state_var *var,
                         cq_val v)
 {
@@ -186,14 +186,14 @@ cq_status cq_state_bind(cq_script_state *state, cq_guard *g, cq_tensor *const *g
     return g->ev->cx->status;
 }
 
-/* ---- what is found ---- */
+/* ---- discovery ---- */
 
 static bool is_number(cq_val v)
 {
     return v.kind == CQ_VAL_INT || v.kind == CQ_VAL_FLOAT || v.kind == CQ_VAL_BOOL;
 }
 
-/* Numbers of Python keep their precision from call to call. */
+/* Initial value of a tensor or number. Numbers keep Python's precision between calls. */
 static cq_status initial_of(cq_val v, cq_tensor **out)
 {
     return cq_args_tensor_of(out, v, true);
@@ -212,10 +212,10 @@ static cq_status add_leaf(cq_visit *w, cq_val v)
     char          name[560];
 
     if (f->var->form.kind == CQ_VAL_NONE)
-        return CQ_OK; /* its new value is not known yet */
+        return CQ_OK; /* the new value is found after the call */
     if (v.kind == CQ_VAL_TENSOR &&
         (!v.u.tensor->storage || v.u.tensor->qparams || cq_dtype_is_complex(v.u.tensor->dtype)))
-        f->var->lost = "it is a tensor that is not of plain numbers";
+        f->var->lost = "it is a quantized, sparse or nested tensor";
     else if (v.kind != CQ_VAL_TENSOR && !is_number(v))
         f->var->lost = "only tensors and numbers can be inputs";
     if (f->var->lost)
@@ -242,7 +242,7 @@ static cq_status find_leaves(cq_guard *g, cq_state_var *var)
     return cq_val_each(&w, var->form);
 }
 
-/* Lists and dicts are copied: the file's own may change again. */
+/* Lists and dicts are copied, because those of the program may change again. */
 static cq_status keep_leaf(cq_visit *w, cq_val v, cq_val *out)
 {
     (void)w;
@@ -266,7 +266,7 @@ static cq_status set_form(cq_guard *g, cq_state_var *var, cq_val form)
 
 /* ---- after the call ---- */
 
-/* A tensor of zeros, as large as t is on the example. */
+/* A tensor of zeros with the sizes of t on the example. */
 static cq_status zeros_like(const cq_tensor *t, bool empty, cq_tensor **out)
 {
     int64_t sizes[CQ_MAX_RANK];
@@ -278,7 +278,7 @@ static cq_status zeros_like(const cq_tensor *t, bool empty, cq_tensor **out)
     return CQ_OK;
 }
 
-/* Makes the variable optional: it is None at first, or was left None. */
+/* Makes the variable optional: it was None before or after the call. */
 static cq_status make_optional(cq_script_state *state, cq_guard *g, cq_state_var *var, cq_val now)
 {
     const bool is_there = var->form.kind != CQ_VAL_NONE;
@@ -347,7 +347,7 @@ static cq_status give(cq_eval *ev, const cq_state_leaf *leaf, cq_tensor *t)
     return ev->cx->status;
 }
 
-/* An empty tensor may have any shape: it gets the shape of the others, but empty. */
+/* An empty tensor may have any shape: it gets the shape of the new tensor, with an empty axis. */
 static cq_status reshape_empty(finish *f, cq_state_leaf *leaf, const cq_tensor *now)
 {
     cq_tensor *empty;
@@ -374,7 +374,7 @@ static cq_status finish_tensor(finish *f, cq_state_leaf *leaf, cq_tensor *now)
     }
     if (f->g->ev->capture)
         CQ_TRY(open_axes(f->state, f->g, leaf, now));
-    return f->state->wanted ? give(f->g->ev, leaf, now) : CQ_OK;
+    return f->state->is_exposed ? give(f->g->ev, leaf, now) : CQ_OK;
 }
 
 static cq_status finish_leaf(cq_visit *w, cq_val v)
@@ -391,13 +391,14 @@ static cq_status finish_leaf(cq_visit *w, cq_val v)
     }
     if (v.kind == CQ_VAL_TENSOR)
         return finish_tensor(f, leaf, v.u.tensor);
-    if (!f->state->wanted)
+    if (!f->state->is_exposed)
         return CQ_OK;
     CQ_TRY(cq_eval_as_tensor(f->g->ev, v, &t));
     return give(f->g->ev, leaf, t);
 }
 
-/* Whether an optional has a value, and its placeholder. */
+/* Replaces an optional by its placeholder and adds the output that states whether it has a
+ * value. */
 static cq_status finish_optional(finish *f, cq_val *now)
 {
     cq_eval   *ev  = f->g->ev;
@@ -410,7 +411,7 @@ static cq_status finish_optional(finish *f, cq_val *now)
     *now = cq_val_unwrap(*now);
     if (now->kind == CQ_VAL_NONE)
         *now = cq_val_of_tensor(f->var->leaves.items[0].initial);
-    if (!f->state->wanted)
+    if (!f->state->is_exposed)
         return CQ_OK;
     CQ_TRY(cq_eval_as_tensor(ev, has, &t));
     return give(ev, f->var->has, t);
@@ -437,13 +438,14 @@ static cq_status finish_var(cq_script_state *state, cq_guard *g, cq_state_var *v
     return CQ_OK;
 }
 
-/* Whether a value was read. Numbers count as read, because the graph does not record it. */
+/* Whether the old value was read. The graph does not record reads of numbers, so numbers count as
+ * read. */
 static bool was_read(const cq_guard *g, cq_val old)
 {
     return old.kind != CQ_VAL_TENSOR || cq_is_tracked(&g->ev->capture->tracks, old.u.tensor);
 }
 
-/* Whether a variable shows the same tensor, which was changed in place. */
+/* Whether an earlier variable is the same tensor, which was changed in-place. */
 static bool is_alias(const cq_script_state *state, const cq_guard_slot *p)
 {
     const cq_val now = p->object->attributes.items[p->index].value;
@@ -487,7 +489,7 @@ static cq_status find_vars(cq_script_state *state, cq_guard *g)
 
     for (size_t i = 0; i < g->places.n; i++) {
         const cq_guard_slot *p       = &g->places.items[i];
-        const bool           is_read = was_read(g, p->old); /* is_changed reads it */
+        const bool           is_read = was_read(g, p->old); /* is_changed reads the value */
         bool                 changed;
 
         if (var_at(state, p)) {
@@ -527,7 +529,7 @@ static cq_status finish_arguments(cq_script_state *state, cq_guard *g)
 
         if (g->ev->capture)
             a->is_changed = a->t && cq_track_is_written(&g->ev->capture->tracks, a->t);
-        if (!a->is_changed || !state->wanted || !a->t)
+        if (!a->is_changed || !state->is_exposed || !a->t)
             continue;
         snprintf(name, sizeof name, "state.%.500s_out", a->name);
         cq_as_output(cx, name, a->t);
@@ -535,7 +537,7 @@ static cq_status finish_arguments(cq_script_state *state, cq_guard *g)
     return cx->status;
 }
 
-/* ---- all of it ---- */
+/* ---- entry points ---- */
 
 static size_t n_lost(const cq_script_state *state)
 {
@@ -557,7 +559,8 @@ cq_status cq_state_finish(cq_script_state *state, cq_guard *g)
     CQ_TRY(finish_arguments(state, g));
     for (size_t i = 0; i < state->vars.n; i++)
         CQ_TRY(finish_var(state, g, &state->vars.items[i]));
-    state->unsettled |= n_lost(state) != lost; /* the next capture keeps them */
+    state->unsettled |= n_lost(state) != lost; /* the next capture keeps these variables as they
+                                                * are */
     return g->ev->cx->status;
 }
 
@@ -571,11 +574,11 @@ void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs)
     if (weights->len)
         cq_warn(NULL,
                 "%s changes %s, and every run of the export begins with the values in the file;  "
-                "--state makes inputs and outputs of it",
+                "use --state to make it an input and output",
                 who, weights->text);
     if (inputs->len)
         cq_warn(NULL,
-                "%s changes its input %s, of which the export tells nothing; --state makes outputs "
+                "%s changes its input %s, which the export ignores; use --state to return it "
                 "of it",
                 who, inputs->text);
     cq_str_clear(weights);
@@ -594,15 +597,15 @@ void cq_script_state_warn(const cq_script_state *state)
     for (size_t i = 0; i < state->vars.n; i++) {
         const cq_state_var *v = &state->vars.items[i];
 
-        if (state->wanted && v->lost)
+        if (state->is_exposed && v->lost)
             cq_warn(v->path,
                     "forward changes it, but it cannot be an input (%s): it stays what the first "
                     "call finds",
                     v->lost);
-        else if (!state->wanted && is_read && !state->quiet)
+        else if (!state->is_exposed && is_read && !state->quiet)
             cq_state_add_name(&changed, v->path);
     }
-    for (size_t i = 0; i < state->n_arguments && !state->wanted; i++)
+    for (size_t i = 0; i < state->n_arguments && !state->is_exposed; i++)
         if (state->arguments.items[i].is_changed)
             cq_state_add_name(&arguments, state->arguments.items[i].name);
     cq_state_warn_of("forward", &changed, &arguments);

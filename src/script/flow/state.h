@@ -1,10 +1,8 @@
-/* The state of a program: values that a call changes and the next one may read. In a call with
+/* The state of a program: values that a call changes and a later call may read. In a call with
  * state each of its tensors and numbers is an input, `state.NAME_in`, and an output,
- * `state.NAME_out`, and the modules are restored afterwards.
- *
- * A capture finds the state: everything that differs after it. With that as inputs, more may change
- * than before (numbers are no longer constant), so the capture is repeated until nothing new is
- * found. */
+ * `state.NAME_out`, and the modules are restored afterwards. A capture finds the state: everything
+ * that differs after it. When these values are inputs, more may change than before (numbers are no
+ * longer constant), so the capture is repeated until it finds nothing new. */
 #ifndef CQ_SCRIPT_FLOW_STATE_H
 #define CQ_SCRIPT_FLOW_STATE_H
 
@@ -22,14 +20,14 @@ typedef struct cq_state_var {
     const char    *path;
     cq_object     *object;
     size_t         index;
-    cq_val         form; /* a value of its structure; retained */
+    cq_val         form; /* its value as a structure; retained */
     cq_state_leaf *has;  /* a bool input for a variable that may be None; otherwise NULL */
     CQ_VEC(cq_state_leaf) leaves;
-    const char *lost;    /* why it cannot be an input; NULL: it can */
+    const char *lost;    /* why it cannot be an input; NULL if it can */
     bool        is_read; /* according to the last capture */
 } cq_state_var;
 
-/* A tensor among the arguments, which a call may change as well: then it has an output. */
+/* A tensor among the arguments, which a call may change too: then it has an output. */
 typedef struct cq_state_argument {
     cq_tensor  *t;    /* of the current call; NULL for a number */
     const char *name; /* of the input; interned by the program */
@@ -40,14 +38,14 @@ typedef struct cq_script_state {
     CQ_VEC(cq_state_var) vars; /* in the order of the modules' tree */
     CQ_VEC(cq_state_argument) arguments;
     size_t n_arguments; /* of the current call, so far */
-    bool   wanted;    /* variables become inputs and outputs; otherwise changes are only recorded */
-    bool   unsettled; /* the last capture found more */
-    bool   quiet;     /* do not warn: models are expected to change their statistics in training */
+    bool is_exposed; /* variables become inputs and outputs; otherwise changes are only recorded */
+    bool unsettled;  /* the last capture found new state */
+    bool quiet;      /* no warnings: models are expected to change their statistics in training */
 } cq_script_state;
 
 void cq_script_state_free(cq_script_state *state); /* NULL is fine */
 
-/* Warns about state by name: without --state, about everything that later calls may read; and about
+/* Warns about state by name: without --state, about all state that later calls may read; and about
  * state that cannot be an input. */
 void cq_script_state_warn(const cq_script_state *state);
 
@@ -55,7 +53,7 @@ void cq_script_state_warn(const cq_script_state *state);
 void cq_state_warn_of(const char *who, cq_str *weights, cq_str *inputs);
 void cq_state_add_name(cq_str *names, const char *name);
 
-/* The value that a call uses for the next argument. */
+/* The value that the call uses for its next argument. */
 cq_status cq_state_add_argument(cq_script_state *state, cq_eval *ev, cq_val v);
 
 /* Replaces all variables by inputs of the graph, or by the tensors given to a run. */

@@ -1,11 +1,11 @@
 /* object.name in Python source: instances, classes, super(), properties and other descriptors; and
- * special methods, which are those of the class. */
+ * special methods, which are looked up in the class. */
 #include "script/python/python.h"
 #include "base/str.h"
 
 #include <stdio.h>
 
-/* ---- what instances hold ---- */
+/* ---- values of instances ---- */
 
 cq_dict *cq_instance_dict(cq_object *t)
 {
@@ -141,7 +141,8 @@ static cq_status common_member(cq_eval *ev, cq_val object, cq_object *t, const c
     return CQ_OK;
 }
 
-/* object.__init__ and the like, that a class does not define: a builtin, bound to the object. */
+/* A method of `object` such as __init__ that a class does not define: a builtin, bound to the
+ * object. */
 static cq_status object_method(cq_eval *ev, cq_val object, const char *native, const char *name,
                                cq_val *out, bool *found)
 {
@@ -372,7 +373,7 @@ static cq_status super_member(cq_eval *ev, const cq_object *t, const char *name,
     bool       found = false;
     size_t     i     = 0;
 
-    /* A metaclass's super(): the class is an instance of it. */
+    /* super() in a metaclass: the class is an instance of it. */
     if (self->kind == CQ_OBJECT_CLASS && self->type && cq_class_is_a(self->type, t->type) &&
         !cq_class_is_a(self, t->type))
         cls = self->type;
@@ -408,7 +409,7 @@ static cq_status super_member(cq_eval *ev, const cq_object *t, const char *name,
                                    name);
 }
 
-/* ---- functions, modules and the rest ---- */
+/* ---- functions, modules and other values ---- */
 
 static cq_status function_member(cq_eval *ev, cq_object *t, const char *name, cq_val *out)
 {
@@ -519,7 +520,8 @@ static cq_status named_member(cq_eval *ev, cq_val object, cq_object *t, const ch
     return CQ_OK;
 }
 
-/* A builtin type or function: int.__name__, dict.fromkeys, torch.ops.aten.add.Tensor. */
+/* An attribute of a builtin type or function: int.__name__, dict.fromkeys,
+ * torch.ops.aten.add.Tensor. */
 static cq_status builtin_member(cq_eval *ev, const cq_object *t, const char *name, cq_val *out,
                                 bool *found)
 {
@@ -536,7 +538,7 @@ static cq_status builtin_member(cq_eval *ev, const cq_object *t, const char *nam
             ev, strchr(t->text, ':') || !cq_python_is_type_name(t->text) ? "torch" : "builtins",
             out);
     if (cq_python_is_type_name(t->text)) {
-        /* str.lower(x): the method as a function; object.__setattr__ */
+        /* str.lower(x): a method as a function; object.__setattr__ */
         if (cq_starts_with(name, "__") || strcmp(name, "fromkeys") == 0)
             snprintf(full, sizeof full, "%.100s.%.100s",
                      strcmp(name, "fromkeys") == 0 || strcmp(t->text, "type") == 0 ||
@@ -559,7 +561,7 @@ static cq_status builtin_member(cq_eval *ev, const cq_object *t, const char *nam
     return CQ_OK;
 }
 
-/* Numbers of dtypes, as archives have them. */
+/* Attributes of a dtype, which is a number in archives. */
 static cq_status dtype_member(cq_eval *ev, cq_val object, const char *name, cq_val *out)
 {
     static const uint8_t sizes[] = { 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2 };
@@ -638,7 +640,8 @@ cq_status cq_object_set(cq_eval *ev, cq_val object, const char *name, cq_val v)
     return cq_dict_set(dict, key, v);
 }
 
-/* Named.__new__.__defaults__ = (None, None): defaults of the last fields of a named tuple. */
+/* Named.__new__.__defaults__ = (None, None): sets the defaults of the last fields of a named
+ * tuple. */
 static cq_status set_defaults(cq_eval *ev, cq_object *cls, const cq_list *values)
 {
     const size_t n = cls->cls->n_fields;
@@ -787,7 +790,7 @@ static bool is_not_implemented(cq_val v)
     return t && strcmp(t->text, "NotImplemented") == 0;
 }
 
-/* a != b without __ne__ is not (a == b). */
+/* Without __ne__, a != b is not (a == b). */
 static cq_status negate_eq(cq_eval *ev, cq_val a, cq_val b, cq_val *out, bool *found)
 {
     CQ_TRY(cq_python_binary(ev, CQ_AST_EQ, a, b, out, found));
@@ -805,7 +808,7 @@ static bool is_type(cq_val v)
                   (t->kind == CQ_OBJECT_BUILTIN && cq_python_is_type_name(t->text))));
 }
 
-/* int | None: the types of isinstance are a tuple. */
+/* int | None: isinstance expects a tuple of types. */
 static cq_status join_types(cq_eval *ev, cq_val a, cq_val b, cq_val *out)
 {
     const cq_val both[2] = { a, b };

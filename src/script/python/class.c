@@ -1,5 +1,5 @@
-/* Classes of Python source: the class statement, the method resolution order, new instances. How
- * attributes are found is in attribute.c. */
+/* Classes of Python source: the class statement, the method resolution order, and new instances.
+ * Attribute look-up is in attribute.c. */
 #include "script/python/python.h"
 #include "base/str.h"
 
@@ -112,7 +112,7 @@ static cq_status make_mro(cq_object *cls, cq_object *const *bases, size_t n)
 
 /* ---- new classes ---- */
 
-/* A builtin type among the bases: instances hold a value of it. */
+/* Records the builtin type among the bases: instances hold a value of that type. */
 static cq_status add_native_base(cq_object *cls, const cq_object *base)
 {
     static const char *const types[] = { "dict", "list", "tuple", "str", "int", "float" };
@@ -157,7 +157,8 @@ static cq_status read_bases(cq_object *cls, const cq_val *bases, size_t n)
         if (!cls->type)
             cls->type = base->type;
         if (base->cls->kind == CQ_CLASS_NAMED_TUPLE && !cls->def) {
-            cq_ast_class *own = cls->cls; /* a class that extends a named tuple has its fields */
+            cq_ast_class *own = cls->cls; /* a class that extends a named tuple inherits its
+                                           * fields */
 
             own->kind     = CQ_CLASS_NAMED_TUPLE;
             own->fields   = base->cls->fields;
@@ -227,7 +228,8 @@ static cq_status eval_bases(cq_eval *ev, const cq_ast_class *c, cq_val *out)
     return CQ_OK;
 }
 
-/* Assignments in the body are the attributes; functions know their class, for super(). */
+/* Makes the assignments of the body attributes of the class. Functions record their class, for
+ * super(). */
 static cq_status take_members(cq_eval *ev, cq_object *cls, const cq_frame *f)
 {
     const char **names  = cq_alloc_array(f->values.n + 1, sizeof *names);
@@ -295,7 +297,7 @@ static cq_status eval_keywords(cq_eval *ev, const cq_ast_class *c, cq_object *cl
         CQ_TRY(cq_eval_expr(ev, c->keywords[i].value, &v));
         if (!c->keywords[i].name || k->n == 16)
             return cq_eval_unsupported(ev, c->keywords[i].value->at,
-                                       "** among the bases of a class");
+                                       "'**' among the bases of a class");
         if (strcmp(c->keywords[i].name, "metaclass") == 0) {
             cls->type = cq_object_as(v, CQ_OBJECT_CLASS);
             continue;
@@ -306,7 +308,7 @@ static cq_status eval_keywords(cq_eval *ev, const cq_ast_class *c, cq_object *cl
     return CQ_OK;
 }
 
-/* __init_subclass__ of a base, which is implicitly a class method. */
+/* Calls the __init_subclass__ of a base, which is implicitly a class method. */
 static cq_status init_subclass(cq_eval *ev, cq_object *cls, const class_keywords *k)
 {
     const char *name = cq_name(ev->program, "__init_subclass__");
@@ -329,7 +331,7 @@ static cq_status init_subclass(cq_eval *ev, cq_object *cls, const class_keywords
     return CQ_OK;
 }
 
-/* __set_name__ of attributes, then the __init__ of a metaclass that has one. */
+/* Calls __set_name__ of the attributes, then the __init__ of the metaclass, if any. */
 static cq_status finish_class(cq_eval *ev, cq_object *cls, const class_keywords *k, cq_val bases)
 {
     cq_val   args[4] = { cq_val_of_object(cls) }, out;
@@ -408,7 +410,8 @@ cq_status cq_python_new_instance(cq_eval *ev, cq_object *cls, cq_val *out)
     return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
-/* The value of the builtin type that the class extends, from the arguments of the constructor. */
+/* Sets the native value of an instance of an extended builtin type from the constructor's
+ * arguments. */
 static cq_status fill_native(cq_fncall *c, const cq_object *cls, cq_val object)
 {
     cq_object *t = cq_object_of(object);
@@ -490,7 +493,7 @@ static cq_status new_named(cq_fncall *c, cq_object *cls)
     return CQ_OK;
 }
 
-/* A new instance, with its __init__ run. */
+/* Creates an instance and calls its __init__. */
 cq_status cq_python_construct(cq_fncall *c, cq_object *cls)
 {
     cq_eval   *ev     = c->ev;
@@ -511,7 +514,7 @@ cq_status cq_python_construct(cq_fncall *c, cq_object *cls)
     return call_init(c, made->type, c->result);
 }
 
-/* Cls(…): a metaclass may define its meaning. */
+/* Cls(…): a metaclass may override the call. */
 cq_status cq_resolve_python_class(cq_fncall *c, cq_object *cls)
 {
     const char *name = cq_name(c->ev->program, "__call__");

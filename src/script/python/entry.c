@@ -1,5 +1,5 @@
-/* The model of Python source: the value of an entry expression, or the only module class or builder
- * function of the file. */
+/* Finds the model of Python source: the value of an entry expression, or the only module class or
+ * builder function of the file. */
 #include "script/python/unpickle.h"
 #include "script/script.h"
 #include "base/str.h"
@@ -38,7 +38,7 @@ bool cq_python_is_persistent(cq_object *module, const char *buffer)
     cq_dict   *own   = cq_instance_dict(module);
     cq_val    *v     = own ? cq_dict_get_text(own, "_non_persistent_buffers_set") : NULL;
     cq_object *set   = v ? cq_object_as(*v, CQ_OBJECT_INSTANCE) : NULL;
-    cq_dict   *items = set ? group_of(set, "_items") : NULL; /* of the class set in lib/python */
+    cq_dict   *items = set ? group_of(set, "_items") : NULL; /* the class `set` of lib/python */
 
     return !items || !cq_dict_get_text(items, buffer);
 }
@@ -55,7 +55,8 @@ cq_status cq_python_name_modules(cq_script *s)
     return cq_script_each_module(s, set_path, s->program);
 }
 
-/* Runs the package of a file that imports it by name, as Python does, unless it has already run. */
+/* Runs the package of a file that is imported as package.name, as Python does, unless it has
+ * already run. */
 static cq_status run_package(cq_eval *ev)
 {
     const cq_object *main = ev->program->python->main;
@@ -75,7 +76,7 @@ static cq_status run_package(cq_eval *ev)
     return package ? cq_python_run(ev, package) : CQ_OK;
 }
 
-/* ---- what the file offers ---- */
+/* ---- candidates ---- */
 
 static cq_status find_class(cq_eval *ev, const char *module, const char *name, cq_object **out)
 {
@@ -119,8 +120,8 @@ static cq_status list_candidates(cq_eval *ev, cq_val *classes, cq_val *functions
     return CQ_OK;
 }
 
-/* A class that no other class of the file extends or holds is the outermost: if there is one such
- * class, it is the model. A class uses another if its text contains the other's name. */
+/* The outermost class is the model: the only one that no other class of the file extends or uses. A
+ * class uses another if its text contains the other's name. */
 static bool is_used_in(const cq_object *cls, const cq_object *other)
 {
     const char  *name = cls->cls->name;
@@ -138,7 +139,7 @@ static bool is_used_in(const cq_object *cls, const cq_object *other)
         end  = i + 1 < other->cls->body.n
                    ? other->unit->source.text + other->cls->body.items[i + 1]->at.start
                    : text + strcspn(text, "\0");
-        if (i + 1 == other->cls->body.n) { /* up to the next text in column 0 */
+        if (i + 1 == other->cls->body.n) { /* up to the next line that begins in column 0 */
             for (end = text; *end && !(end[0] == '\n' && end[1] && !strchr(" \t\n#)", end[1]));
                  end++)
                 ;
@@ -236,7 +237,7 @@ static cq_status eval_text(cq_eval *ev, const char *text, cq_val *out)
     }
 }
 
-/* Calls the constructor of a class that was chosen without arguments: an error shows its
+/* Calls the constructor of a class that was given without arguments; an error shows the
  * parameters. */
 static cq_status construct(cq_eval *ev, cq_val *v)
 {
@@ -297,7 +298,7 @@ static cq_status make(void *user)
     else
         CQ_TRY(choose(ev, &v));
     CQ_TRY(construct(ev, &v));
-    /* A function whose arguments all have defaults may build the model. */
+    /* A function may build the model if all its arguments have defaults. */
     if (!cq_python_is_module(v) && is_builder(v)) {
         CQ_TRY(cq_eval_call(ev, v, NULL, 0, &made));
         if (cq_python_is_module(made))
@@ -306,7 +307,7 @@ static cq_status make(void *user)
     if (!cq_python_is_module(v) && !cq_object_as(v, CQ_OBJECT_FUNCTION) &&
         !(cq_object_as(v, CQ_OBJECT_INSTANCE) && cq_python_has_special(ev, v, "__call__")))
         return cq_fail(CQ_E_TYPE, "--entry", "expected a module, a class of modules or a function",
-                       "the entry is %s", cq_eval_type_name(v));
+                       "the entry is of type %s", cq_eval_type_name(v));
     m->made = cq_val_retain(v);
     return CQ_OK;
 }
@@ -389,7 +390,7 @@ CQ_API bool cq_script_is_python(const cq_script *s)
     return s->program->python != NULL;
 }
 
-/* ---- what the entry takes ---- */
+/* ---- parameters of the entry ---- */
 
 const cq_object *cq_python_entry_function(cq_script *s, size_t *n_self)
 {

@@ -1,7 +1,6 @@
 /* Iterators of Python source. A generator function is run to its end when it is called, and its
- * values are collected: generators of models are finite, and do not depend on when the next value
- * is requested. An instance with __next__ is stepped through, so that it may
- * be endless. */
+ * values are collected: generators of models are finite and do not depend on when the next value is
+ * requested. An instance with __next__ is advanced item by item, so that it may be endless. */
 #include "script/python/python.h"
 #include "script/builtins/builtin.h"
 
@@ -97,7 +96,7 @@ static cq_status all_of(cq_eval *ev, cq_val iterator, cq_val *list)
     }
 }
 
-/* A class with __getitem__ and no __iter__ has the items 0, 1, … until IndexError. */
+/* A class with __getitem__ and without __iter__ has the items 0, 1, … until IndexError. */
 static cq_status by_index(cq_eval *ev, cq_val v, cq_val *list)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));

@@ -1,4 +1,4 @@
-/* match statements: the first case whose pattern and guard hold is run. */
+/* match statements: the first case runs whose pattern matches and whose guard is true. */
 #include "script/python/python.h"
 #include "script/builtins/builtin.h"
 
@@ -11,24 +11,24 @@ static cq_status truth_of(cq_eval *ev, cq_span at, cq_val v, bool *out)
     CQ_TRY(cq_eval_truth(ev, v, &v));
     *out = v.u.b.value;
     return v.u.b.origin ? cq_eval_fail(ev, at, CQ_E_UNSUPPORTED,
-                                       "a pattern that is data-dependent cannot be exported")
+                                       "a match whose result is data-dependent cannot be exported")
                         : CQ_OK;
 }
 
 static cq_status match_value(cq_eval *ev, const cq_ast_pattern *p, cq_val v, bool *out)
 {
     const cq_ast_expr_kind kind = p->value->kind;
-    cq_val                 wanted, same;
+    cq_val                 expected, same;
     bool                   found;
 
-    CQ_TRY(cq_eval_expr(ev, p->value, &wanted));
+    CQ_TRY(cq_eval_expr(ev, p->value, &expected));
     if (kind == CQ_X_NONE || kind == CQ_X_TRUE || kind == CQ_X_FALSE) {
-        CQ_TRY(CQ_CALL(ev, &same, "aten::__is__", v, wanted));
+        CQ_TRY(CQ_CALL(ev, &same, "aten::__is__", v, expected));
         return truth_of(ev, p->at, same, out);
     }
-    CQ_TRY(cq_python_binary(ev, CQ_AST_EQ, v, wanted, &same, &found));
+    CQ_TRY(cq_python_binary(ev, CQ_AST_EQ, v, expected, &same, &found));
     if (!found)
-        CQ_TRY(CQ_CALL(ev, &same, "aten::eq", v, wanted));
+        CQ_TRY(CQ_CALL(ev, &same, "aten::eq", v, expected));
     return truth_of(ev, p->at, same, out);
 }
 
@@ -90,7 +90,8 @@ static cq_status match_mapping(cq_eval *ev, const cq_ast_pattern *p, cq_val v, i
     return *out ? bind_name(ev, p->name, rest) : CQ_OK;
 }
 
-/* The attribute of a positional pattern is named by __match_args__; int(x) matches the value. */
+/* Reads the attribute of a positional pattern, which __match_args__ names; int(x) matches the
+ * value. */
 static cq_status positional(cq_eval *ev, cq_val cls, size_t i, cq_val v, cq_val *out, bool *found)
 {
     cq_object *t    = cq_object_as(cls, CQ_OBJECT_CLASS);

@@ -1,13 +1,10 @@
-/* Modules of Python source: search, execution, and import statements.
- *
- * A name is searched beside the main file, then in calque's library (lib/torch, lib/python), then
- * in the folders of --path. The library comes before --path, because that may be a folder of
- * installed packages with the real torch and numpy in it.
- *
- * An import binds a name without running anything: the module is run when the name is first used.
- * Therefore an unused `import matplotlib` is harmless, and modules may import each other. Inside of
- * a
- * try statement an import is resolved at once, because its failure decides the branch. */
+/* Modules of Python source: search, execution, and import statements. A name is searched beside the
+ * main file, then in calque's library (lib/torch, lib/python), then in the folders of --path. The
+ * library comes before --path, which may be a folder of installed packages with the real torch and
+ * numpy in it. An import binds a name without running the module; the module is run when the name
+ * is first used. Therefore an unused `import matplotlib` is harmless, and modules may import each
+ * other. Inside of a try statement an import is resolved at once, because its failure decides the
+ * branch. */
 #include "script/python/python.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -21,7 +18,7 @@
 
 enum { MAX_SOURCE = 16 << 20, PATH_SIZE = 4096, NAME_SIZE = 512 };
 
-/* ---- where a module is ---- */
+/* ---- search ---- */
 
 static void file_free(cq_source_file *f)
 {
@@ -81,8 +78,8 @@ static bool is_torch(const char *name)
     return cq_starts_with(name, "torch") && (!name[5] || name[5] == '.');
 }
 
-/* Modules that always come from the library: torch, and the loader of torchvision's operators in
- * C++. */
+/* Whether a module always comes from the library: torch, and the loader of torchvision's operators
+ * in C++. */
 static bool is_replaced(const char *name)
 {
     return is_torch(name) || strcmp(name, "torchvision.extension") == 0;
@@ -139,7 +136,7 @@ static cq_status find_file(cq_python *py, const char *name, cq_source_file **out
         CQ_TRY(find_in_library(name, out));
     for (size_t i = 0; i < py->paths.n && !*out && !is_replaced(name); i++)
         CQ_TRY(find_in_folder(py->paths.items[i], name, out));
-    if (!*out) /* lib/torchvision, unless the user has the real package */
+    if (!*out) /* lib/torchvision, unless the user has installed the package */
         CQ_TRY(find_under("", name, out));
     return CQ_OK;
 }
@@ -190,7 +187,7 @@ static cq_status set_text(cq_eval *ev, cq_frame *f, const char *name, const char
     return status;
 }
 
-/* The package that relative imports of a module begin at. */
+/* The package to which relative imports of a module refer. */
 static void package_of(const cq_object *module, char *out, size_t size)
 {
     char *dot;
@@ -256,8 +253,8 @@ static cq_status new_globals(cq_program *p, cq_object *module)
     return CQ_OK;
 }
 
-/* In a separate context: definitions of a module are not part of a graph that is being captured,
- * and they persist, whichever branch needed them first. */
+/* A module runs in a separate context: its definitions are not part of a graph that is being
+ * captured, and they persist, whichever branch needed them first. */
 static cq_status run_text(cq_eval *ev, cq_object *module)
 {
     cq_eval   inner = { .program = ev->program,
@@ -268,8 +265,8 @@ static cq_status run_text(cq_eval *ev, cq_object *module)
     cq_status status;
 
     if (ev->depth >= CQ_EVAL_MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, module->text, NULL,
-                       "functions call each other more than %d deep", CQ_EVAL_MAX_DEPTH);
+        return cq_fail(CQ_E_UNSUPPORTED, module->text, NULL, "calls are nested more than %d deep",
+                       CQ_EVAL_MAX_DEPTH);
     CQ_TRY(cq_eval_new_context(&inner));
     status = set_names(&inner, module);
     if (status == CQ_OK)
@@ -315,7 +312,7 @@ static cq_status lazy_new(cq_eval *ev, cq_object *module, const char *dotted, co
     return cq_eval_own(ev, cq_val_of_object(t), out);
 }
 
-/* Collects all modules that a file imports and that are missing, for one message. */
+/* Appends all missing modules that a file imports, for one message. */
 static void add_missing(cq_eval *ev, const cq_unit *unit, const char *first, cq_str *s)
 {
     size_t n = 0;
@@ -350,7 +347,7 @@ static cq_status not_found(cq_eval *ev, const char *module)
     return status;
 }
 
-/* A submodule that has been imported, or that can be. */
+/* A submodule that has been imported or can be. */
 static cq_status submodule(cq_eval *ev, const cq_object *module, const char *name, cq_val *out)
 {
     char       full[NAME_SIZE];
@@ -365,8 +362,7 @@ static cq_status submodule(cq_eval *ev, const cq_object *module, const char *nam
     return CQ_OK;
 }
 
-/* torch.relu is an operator unless lib/torch defines it; torch.ops.aten.relu, torch.inf likewise.
- */
+/* torch.relu is an operator unless lib/torch defines it; also torch.ops.aten.relu, torch.inf. */
 static cq_status torch_fallback(cq_eval *ev, const cq_object *module, const char *name, cq_val *out)
 {
     cq_val space;
@@ -383,7 +379,8 @@ cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_
 
     CQ_TRY(cq_python_run(ev, module));
     v = module->globals ? cq_frame_own(module->globals, cq_name(ev->program, name)) : NULL;
-    /* from . import x in a package leads back to the name that it binds: x is a submodule. */
+    /* `from . import x` in a package refers to a submodule x, not to the lazy name that the import
+     * itself binds. */
     if (v && cq_object_as(*v, CQ_OBJECT_LAZY) && cq_object_of(*v)->is_resolving)
         v = NULL;
     if (v && cq_object_as(*v, CQ_OBJECT_LAZY)) {
@@ -428,7 +425,7 @@ cq_status cq_lazy_resolve(cq_eval *ev, cq_val v, cq_val *out)
         *out = t->self;
         return CQ_OK;
     }
-    cq_val_retain(v); /* its variable may be assigned meanwhile */
+    cq_val_retain(v); /* its variable may be assigned during the resolution */
     t->is_resolving = true;
     status          = cq_python_member(ev, module, t->text, out);
     t->is_resolving = false;
@@ -457,8 +454,8 @@ cq_status cq_python_builtin(cq_eval *ev, const char *name, cq_val *out, bool *fo
 
 /* ---- import statements ---- */
 
-/* The absolute name of ".x" or "..x" in a module. Beyond the top, names are those of files beside
- * the main one: a folder of sources is often used without being a package. */
+/* The absolute name of ".x" or "..x" in a module. Names beyond the top-level package refer to files
+ * beside the main one: a folder of sources is often used without being a package. */
 static void absolute(const cq_object *module, const char *name, char *out, size_t size)
 {
     size_t dots = strspn(name, ".");
@@ -517,8 +514,8 @@ static cq_status import_module(cq_eval *ev, const cq_ast_import *m)
     return cq_frame_set(ev, ev->frame, m->alias ? m->alias : cq_name(ev->program, bound), v);
 }
 
-/* Whether an import is circular: a module imported by a package imports names of the package, which
- * stay lazy. */
+/* Whether an import is circular: a module that its package imports, imports names of the package.
+ * Such names stay lazy. */
 static bool leads_back(const cq_eval *ev, cq_val v, const char *name)
 {
     const cq_object *t = cq_object_as(v, CQ_OBJECT_LAZY);
@@ -541,7 +538,7 @@ static cq_status import_all(cq_eval *ev, cq_object *module)
 
             if (listed->u.list->items[i].kind != CQ_VAL_STR)
                 continue;
-            /* Lazily: a module that is still running defines the name later. */
+            /* Lazy, because a module that is still running may define the name later. */
             name = cq_name(ev->program, listed->u.list->items[i].u.text->text);
             CQ_TRY(lazy_new(ev, module, module->text, name, &v));
             CQ_TRY(cq_frame_set(ev, ev->frame, name, v));
@@ -572,7 +569,7 @@ static cq_status import_name(cq_eval *ev, const cq_ast_import *m)
     }
     CQ_TRY(cq_python_module(ev->program, name, &module));
     snprintf(full, sizeof full, *name ? "%s.%s" : "%s%s", name, m->name);
-    if (!*name) { /* from . import x, beside the main file */
+    if (!*name) { /* `from . import x` in a file beside the main file */
         CQ_TRY(cq_python_module(ev->program, full, &sub));
         if (sub)
             return cq_frame_set(ev, ev->frame, m->alias ? m->alias : m->name,
@@ -632,8 +629,8 @@ cq_status cq_python_add_path(cq_program *p, const char *folder)
     return add_folder(p, false, folder, len);
 }
 
-/* The dotted name of the main file, whose package begins at the outermost folder with an
- * __init__.py. Imports are searched in its folder and in the folder of the package. */
+/* The dotted name of the main file. Its package begins at the outermost folder with an __init__.py.
+ * Imports are searched in the folder of the file and in the folder of the package. */
 static cq_status name_main(cq_program *p, const char *path, char *name, size_t size)
 {
     const char *slash = cq_path_separator(path), *base = slash ? slash + 1 : path;
@@ -656,7 +653,8 @@ static cq_status name_main(cq_program *p, const char *path, char *name, size_t s
         snprintf(name, size, "%s", longer);
         end = from ? from - 1 : 0;
     }
-    /* The folder of the package comes after the library: it may be one of installed packages. */
+    /* The folder of the package comes after the library, because it may be a folder of installed
+     * packages. */
     return slash && end != (size_t)(slash - path) ? add_folder(p, false, path, end) : CQ_OK;
 }
 

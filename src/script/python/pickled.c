@@ -47,7 +47,7 @@ cq_status cq_pickled_open(cq_script *s, cq_storage *bytes, const char *path)
         return CQ_E_NO_MEMORY;
     CQ_TRY(cq_weights_read_bytes(&p->file, bytes, path));
     CQ_TRY(keep_modules(p));
-    /* An empty main file beside it, so that modules of that folder are found. */
+    /* An empty main file beside the pickle, so that modules in its folder are found. */
     main = cq_arena_printf(p->arena, "%.*s__main__", slash ? (int)(slash + 1 - path) : 0, path);
     return main ? cq_python_new(s->program, main, "", 0) : CQ_E_NO_MEMORY;
 }
@@ -65,8 +65,8 @@ void cq_pickled_free(struct cq_pickled *p)
 
 /* ---- the source ---- */
 
-/* The folder that the classes of the file are imported from: "repo" for the class models.yolo.Model
- * and the source repo/models/yolo.py. */
+/* Adds the folder from which the classes of the file are imported: "repo" for the class
+ * models.yolo.Model and the source repo/models/yolo.py. */
 static cq_status add_root(cq_program *program, const struct cq_pickled *p, const char *source)
 {
     char   module[512], folder[4096];
@@ -106,7 +106,7 @@ CQ_API cq_status cq_script_add_code(cq_script *s, const char *path)
 
 /* ---- the module ---- */
 
-/* DataParallel only distributes the batch among devices. */
+/* Unwraps DataParallel, which only distributes the batch among devices. */
 static cq_val unwrap(cq_val module)
 {
     for (int i = 0; i < 4; i++) {

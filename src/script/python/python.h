@@ -10,20 +10,20 @@
 #include "script/call.h"
 
 typedef struct cq_source_file {
-    char       *path; /* for messages and for reading */
-    const char *text; /* of the embedded library; NULL: the file is read */
+    char       *path; /* for reading and for messages */
+    const char *text; /* source of the embedded library; NULL: the file is read */
     size_t      len;
     bool        is_package, is_folder; /* a folder without __init__.py has no text */
     enum { CQ_MODULE_NEW, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
 } cq_source_file;
 
 /* The privileges of a script: exporting models, and reading and writing files. Functions of
- * lib/torch call it by name, as calque.host. A model file has no host. */
+ * lib/torch call the host by name, as calque.host. A model file has no host. */
 typedef struct cq_python_host {
     cq_status (*call)(void *user, cq_eval *ev, const char *name, const cq_val *args, size_t n,
                       cq_val *out);
     void              *user;
-    const char *const *arguments; /* sys.argv behind the name of the script */
+    const char *const *arguments; /* sys.argv after the name of the script */
     size_t             n_arguments;
 } cq_python_host;
 
@@ -34,21 +34,22 @@ typedef struct cq_python {
     CQ_VEC(cq_object *) codes;   /* --code: modules with the classes of a pickled module */
     CQ_VEC(cq_frame *) frames;   /* frames of modules, and of finished calls with closures */
     CQ_VEC(cq_object *) classes; /* retained */
-    CQ_VEC(cq_val) cycles;       /* containers that hold themselves; retained (cycle.c) */
+    CQ_VEC(cq_val) cycles;       /* containers that contain themselves; retained (cycle.c) */
     cq_object *instances;        /* all live instances, to free them when the program ends */
     cq_object *builtins;         /* the module of lib/python/builtins.py */
     cq_object *main;
-    cq_val     dtypes[64];    /* DTYPE objects by number; retained */
-    cq_dtype   default_float; /* torch.set_default_dtype; CQ_DTYPE_NONE: float32 */
-    bool       is_older;      /* hasattr(F, "scaled_dot_product_attention") is False */
-    bool       asks_version;  /* whether the program has called that hasattr */
-    bool       is_script;     /* calque py: __name__ is "__main__", prints go to standard output */
+    cq_val     dtypes[64];      /* DTYPE objects by number; retained */
+    cq_dtype   default_float;   /* torch.set_default_dtype; CQ_DTYPE_NONE: float32 */
+    bool       is_older;        /* hasattr(F, "scaled_dot_product_attention") is False */
+    bool       asks_version;    /* whether the program has called that hasattr */
+    bool       is_script;       /* set by calque py: __name__ is "__main__", prints go to standard
+                                 * output */
     const cq_python_host *host; /* NULL: none */
 } cq_python;
 
 /* ---- modules: module.c ---- */
 
-/* A program of Python source; path is the file's. */
+/* Creates a program of Python source; path is the file's. */
 cq_status cq_python_new(cq_program *p, const char *path, const char *text, size_t len);
 void      cq_python_free(cq_program *p);
 cq_status cq_python_add_path(cq_program *p, const char *folder);
@@ -57,7 +58,7 @@ cq_status cq_python_add_code(cq_program *p, const char *path);
 /* The module of a dotted name; NULL if it is not found. */
 cq_status cq_python_module(cq_program *p, const char *name, cq_object **out);
 
-/* Runs its text unless it has run or is running. */
+/* Runs the text of a module unless it has run or is running. */
 cq_status cq_python_run(cq_eval *ev, cq_object *module);
 
 cq_status cq_python_member(cq_eval *ev, cq_object *module, const char *name, cq_val *out);
@@ -66,7 +67,7 @@ cq_status cq_eval_import(cq_eval *ev, const cq_ast_stmt *s);
 /* Resolves a lazy import when it is used. */
 cq_status cq_lazy_resolve(cq_eval *ev, cq_val lazy, cq_val *out);
 
-/* A name that is neither a variable nor a builtin in C: of builtins.py. */
+/* A builtin of builtins.py, for a name that is neither a variable nor a builtin in C. */
 cq_status cq_python_builtin(cq_eval *ev, const char *name, cq_val *out, bool *found);
 
 /* ---- classes: class.c, attribute.c ---- */
@@ -81,7 +82,7 @@ cq_status cq_resolve_python_class(cq_fncall *c, cq_object *cls);
 cq_status cq_python_construct(cq_fncall *c, cq_object *cls); /* without its metaclass */
 
 /* The dict of attributes of an instance; made when it is first needed. */
-cq_dict  *cq_instance_dict(cq_object *t); /* NULL: none yet */
+cq_dict  *cq_instance_dict(cq_object *t); /* NULL if it does not exist yet */
 cq_status cq_instance_make_dict(cq_object *t, cq_dict **out);
 
 /* The dict of a dict or of an instance of a class that extends dict; otherwise NULL. */
@@ -96,12 +97,13 @@ cq_status cq_python_set_attribute(cq_eval *ev, cq_val object, const char *intern
                                   bool *done);
 cq_status cq_python_del_attribute(cq_eval *ev, cq_val object, const char *interned);
 
-/* Attributes without __getattr__ and __setattr__ of the class, as object has them. */
+/* Reads and writes attributes as object.__getattribute__ and object.__setattr__ do, without
+ * __getattr__ and __setattr__ of the class. */
 cq_status cq_object_get(cq_eval *ev, cq_val object, const char *interned, cq_val *out, bool *found);
 cq_status cq_object_set(cq_eval *ev, cq_val object, const char *interned, cq_val v);
 cq_status cq_object_del(cq_eval *ev, cq_val object, const char *interned);
 
-/* Calls object.__name__(…) if the instance's class has that method. */
+/* Calls the special method of the instance's class if it has one. */
 cq_status cq_python_special(cq_eval *ev, cq_val object, const char *name, const cq_val *args,
                             size_t n, cq_val *out, bool *found);
 bool      cq_python_has_special(cq_eval *ev, cq_val object, const char *name);
@@ -111,22 +113,22 @@ cq_status cq_python_binary(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val
 cq_status cq_python_in_place(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, cq_val *out,
                              bool *found);
 
-/* The object of a dtype's number; and tensor attributes that differ from TorchScript. */
+/* The object of a dtype's number; and attributes of tensors that differ from TorchScript. */
 cq_status cq_python_dtype(cq_eval *ev, int64_t number, cq_val *out);
 cq_status cq_python_tensor_member(cq_eval *ev, cq_val tensor, const char *name, cq_val *out,
                                   bool *found);
 
-/* isinstance and type with values, not syntax. */
+/* isinstance and type for types that are values. */
 cq_status cq_python_is_instance(cq_eval *ev, cq_val v, cq_val type, bool *out);
 cq_status cq_python_is_subclass(cq_eval *ev, cq_val cls, cq_val type, bool *out);
 cq_status cq_python_type(cq_eval *ev, cq_val v, cq_val *out);
-bool      cq_python_is_type_name(const char *name); /* of a builtin that is a type */
+bool      cq_python_is_type_name(const char *name); /* whether it is the name of a builtin type */
 
 /* str() or repr() of an object. */
 struct cq_str;
 cq_status cq_python_format(cq_eval *ev, struct cq_str *s, cq_val v, bool quoted, bool *found);
 
-/* format(v, spec): "8.3f". */
+/* format(v, spec), for example "8.3f". */
 cq_status cq_python_format_spec(cq_eval *ev, struct cq_str *s, cq_val v, const char *spec,
                                 size_t len);
 
@@ -148,27 +150,28 @@ cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s);
 /* ---- iterators: iterate.c ---- */
 
 cq_status cq_python_iter(cq_eval *ev, cq_val v, cq_val *out);
-/* The next item of an iterator; *over if it is exhausted. */
+/* The next item of an iterator; *over is set if it is exhausted. */
 cq_status cq_python_next(cq_eval *ev, cq_val iterator, cq_val *out, bool *over);
 cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list); /* of an instance or ITERATOR */
 cq_status cq_python_new_iterator(cq_eval *ev, cq_val list, cq_val *out);
-bool cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* whether it must be stepped through */
+bool      cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* whether it must be advanced item by
+                                                              * item */
 
 /* ---- models: entry.c ---- */
 
-/* nn.Module by its attributes: dicts of children, parameters and buffers, which may be NULL. */
+/* The parts of an nn.Module: dicts of children, parameters and buffers, which may be NULL. */
 bool     cq_python_is_module(cq_val v);
 cq_dict *cq_python_children(cq_object *module);
 cq_dict *cq_python_tensors(cq_object *module, bool parameters);
 bool     cq_python_is_persistent(cq_object *module, const char *buffer);
 
-/* Passes the possible entries of a file that was run to fn: classes of modules first, then
- * functions, until fn fails. takes: the constructor or the function, NULL without one. */
+/* Calls fn for the possible entries of a file that was run, classes of modules before functions,
+ * until fn fails. takes: the constructor or the function; NULL if there is none. */
 typedef cq_status (*cq_python_candidate_fn)(void *user, const char *name, const cq_object *takes,
                                             bool is_class);
 cq_status cq_python_each_candidate(struct cq_script *s, cq_python_candidate_fn fn, void *user);
 
-/* Gives the modules of the model that is the script's root their paths. */
+/* Sets the paths of the modules in the model that is the script's root. */
 cq_status cq_python_name_modules(struct cq_script *s);
 
 /* The function that a call of the model runs: forward, or the entry itself; NULL: neither. */

@@ -1,9 +1,8 @@
-/* Exceptions of Python source. While one is raised, functions return a failure, and the evaluator
- * holds the exception: an instance from a raise statement, or the class that corresponds to a
- * failure in C, which is instantiated if an except clause needs it.
- *
- * Not every failure is an exception. Limits of steps and memory, and unsupported features, cannot
- * be caught: a model that continued would compute something else. */
+/* Exceptions of Python source. While an exception is raised, functions return a failure, and the
+ * evaluator holds the exception: an instance from a raise statement, or the class that corresponds
+ * to a failure in C, which is instantiated if an except clause needs it. Not every failure is an
+ * exception. Limits of steps and memory, and unsupported features, cannot be caught, because a
+ * model that continued would compute something else. */
 #include "script/python/python.h"
 #include "base/str.h"
 
@@ -36,7 +35,7 @@ static const char *class_of(const cq_eval *ev, cq_status status)
     if (ev->raised_class)
         return ev->raised_class;
     if (status == CQ_E_ARGUMENT && cq_ends_with(cq_last_error()->message, "is not a number"))
-        return "ValueError"; /* int("x") */
+        return "ValueError"; /* from int("x") */
     switch (status) {
     case CQ_E_TYPE: return "TypeError";
     case CQ_E_NOT_FOUND: return "AttributeError";
@@ -144,7 +143,7 @@ static cq_status run_handler(cq_eval *ev, const cq_ast_handler *h, cq_val except
     return status;
 }
 
-/* Runs the except clause for a failure of the body; *handled is whether there is one. */
+/* Runs the except clause that matches a failure of the body; *handled is whether one matches. */
 static cq_status handle(cq_eval *ev, const cq_ast_try *t, cq_status failure, bool *handled)
 {
     cq_error_record saved;

@@ -1,5 +1,5 @@
-/* type(), isinstance() and issubclass() of Python source, where types are values. A builtin type is
- * the builtin function of that name. */
+/* type(), isinstance() and issubclass() of Python source, where types are values. The type `int` is
+ * the builtin function `int`. */
 #include "script/python/python.h"
 #include "base/str.h"
 
@@ -23,7 +23,7 @@ bool cq_python_is_type_name(const char *name)
     return CQ_IS_AMONG(name, type_names);
 }
 
-/* The name of the builtin type of a value; NULL: its type is a class of the program. */
+/* The name of the builtin type of a value; NULL if its type is a class of the program. */
 static const char *native_type(cq_val v)
 {
     static const char *const names[] = {
@@ -81,8 +81,8 @@ static bool is_native(const char *name, const char *type)
            (strcmp(type, "tuple") == 0 && strcmp(name, "Size") == 0);
 }
 
-/* A library class that represents builtin types: its attribute __natives__ lists their names, as
- * collections.abc.Sequence does. */
+/* Whether a library class such as collections.abc.Sequence includes a builtin type. Its attribute
+ * __natives__ lists the names. */
 static bool stands_for(cq_eval *ev, cq_object *cls, const char *name)
 {
     const cq_val *natives = cq_class_find(cls, cq_name(ev->program, "__natives__"), NULL);
@@ -94,7 +94,7 @@ static bool stands_for(cq_eval *ev, cq_object *cls, const char *name)
     return false;
 }
 
-/* The methods that an instance must have: __methods__. */
+/* Whether a class has the methods that cls requires in __methods__. */
 static bool has_methods(cq_eval *ev, cq_object *cls, cq_object *of)
 {
     const cq_val *methods = cq_class_find(cls, cq_name(ev->program, "__methods__"), NULL);

@@ -1,11 +1,10 @@
-/* Builds objects of Python from the values of a file of torch.save: modules, with the classes of
- * lib/torch and of the source that the user gives.
- *
- * A pickle names a class and lists the state of its objects (archive/object.h). An object is made
- * without __init__, as Python does, and its class interprets the state if it has __setstate__.
- * Functions that a pickle calls are evaluated by calque as any other Python, and without the
- * host, so that no pickle writes files. An object whose class is not found may be unimportant, such
- * as training options: it is an error only when it is used, unless it is a module. */
+/* Builds Python objects from the values of a file of torch.save: modules, with the classes of
+ * lib/torch and of the source that the user gives. A pickle names a class and lists the state of
+ * its objects (archive/object.h). An object is created without __init__, as in Python, and its
+ * class interprets the state if it has __setstate__. The evaluator calls functions of a pickle
+ * without the host, so no pickle can write files. An object whose class is not found may be
+ * unimportant, such as training options: it is an error only when it is used, unless it is a
+ * module. */
 #include "script/python/unpickle.h"
 #include "archive/object.h"
 #include "archive/weights.h"
@@ -21,7 +20,7 @@ typedef struct building {
     cq_visit   visit; /* containers that are shared stay shared */
     cq_ptr_map made;  /* cq_instance -> the box of its value */
     cq_list   *all;   /* of those values */
-    int        depth; /* of objects inside of each other */
+    int        depth; /* nesting of objects */
 } building;
 
 /* ---- classes ---- */
@@ -43,7 +42,7 @@ static cq_status members(cq_eval *ev, cq_object *module, const char *names, cq_v
     return CQ_OK;
 }
 
-/* The same, but a missing name is not an error: another source file may have it. */
+/* The same, but a missing name is not an error, because another source file may define it. */
 static cq_status try_members(cq_eval *ev, cq_object *module, const char *names, cq_val *out,
                              bool *found)
 {
@@ -62,7 +61,7 @@ static cq_status find_builtin(cq_eval *ev, const char *name, cq_val *out, bool *
     return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out);
 }
 
-/* Finds a class by the module in its name, or by its own name in the files of --code. */
+/* Finds a class by the module in its name, or in the files of --code by its own name. */
 static cq_status find_global(cq_eval *ev, const char *dotted, cq_val *out, bool *found)
 {
     const cq_python *py = ev->program->python;
@@ -86,12 +85,13 @@ static cq_status find_global(cq_eval *ev, const char *dotted, cq_val *out, bool 
     }
     for (size_t i = 0; i < py->codes.n && !*found; i++)
         CQ_TRY(try_members(ev, py->codes.items[i], last ? last + 1 : dotted, out, found));
-    if (!*found && cq_starts_with(dotted, "__main__.")) /* of a script */
+    if (!*found && cq_starts_with(dotted, "__main__.")) /* the class of a script */
         CQ_TRY(try_members(ev, py->main, dotted + strlen("__main__."), out, found));
     return CQ_OK;
 }
 
-/* The attribute of a name that torch does not define is an operator, not a class. */
+/* Finds a class. An attribute of torch that lib/torch does not define is an operator, not a
+ * class. */
 static cq_status find_class(cq_eval *ev, const char *dotted, cq_object **out)
 {
     cq_val v;
@@ -102,11 +102,11 @@ static cq_status find_class(cq_eval *ev, const char *dotted, cq_object **out)
     return CQ_OK;
 }
 
-/* ---- what is missing ---- */
+/* ---- missing classes ---- */
 
 typedef struct checking {
     cq_eval   *ev;
-    cq_map     classes; /* of modules, by name: found or not */
+    cq_map     classes; /* names of modules, found or not */
     cq_ptr_map seen;
     cq_str     missing;
     size_t     n_missing;
@@ -127,7 +127,7 @@ static cq_status check_class(checking *c, const char *name)
     return c->missing.status;
 }
 
-/* Submodules are only found in modules; the depth is limited by the unpickler. */
+/* Submodules are searched in modules only; the unpickler has limited the depth. */
 static cq_status check(checking *c, cq_val v)
 {
     const cq_instance *o = cq_instance_of(v);
@@ -192,14 +192,14 @@ cq_status cq_python_check_modules(cq_eval *ev, cq_val root, const char *file)
 
 /* ---- objects ---- */
 
-/* Keeps a value for further references to the object. */
+/* Registers the value of an object, for further references to it. */
 static cq_status keep(building *b, const cq_instance *o, cq_val v)
 {
     CQ_TRY(cq_list_push(b->all, v));
     return v.kind == CQ_VAL_OBJECT ? cq_ptr_map_set(&b->made, o, v.u.box) : CQ_OK;
 }
 
-/* A value whose use is an error that names the class. */
+/* A value that fails when it is used, with the name of the missing class. */
 static cq_status unusable(building *b, const cq_instance *o, cq_val *out)
 {
     const char *text = cq_arena_printf(
@@ -213,7 +213,7 @@ static cq_status unusable(building *b, const cq_instance *o, cq_val *out)
     return cq_eval_own(b->ev, cq_val_of_object(t), out);
 }
 
-/* The value that replaces v, owned by the context. */
+/* Builds the value that replaces v; the context owns it. */
 static cq_status build(building *b, cq_val v, cq_val *out)
 {
     cq_val copy;
@@ -235,7 +235,8 @@ static cq_status set_attributes(building *b, cq_val object, cq_val state)
     return cq_eval_spend(b->ev, state.u.dict->n);
 }
 
-/* __setstate__, or the attributes: a dict, or a pair of dicts if the class has __slots__. */
+/* Calls __setstate__, or sets the attributes: a dict, or a pair of dicts if the class has
+ * __slots__. */
 static cq_status set_state(building *b, const cq_instance *o, cq_val object)
 {
     cq_val state, ignored;
@@ -259,7 +260,7 @@ static cq_status set_state(building *b, const cq_instance *o, cq_val object)
                    cq_eval_type_name(state));
 }
 
-/* The contents of lists, dicts and their subclasses. */
+/* Adds the items of lists, dicts and their subclasses. */
 static cq_status set_contents(building *b, const cq_instance *o, cq_val object)
 {
     cq_val append, item, key, ignored;
@@ -328,7 +329,7 @@ static cq_status build_object(building *b, const cq_instance *o, cq_val *out)
     return set_state(b, o, *out);
 }
 
-/* The result of a function, or an object whose class was called: set([1, 2]), partial(f). */
+/* Builds the result of a called function or class: set([1, 2]), partial(f). */
 static cq_status build_call(building *b, const cq_instance *o, cq_val *out)
 {
     cq_val callee, args;

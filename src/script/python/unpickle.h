@@ -4,16 +4,16 @@
 
 #include "script/python/python.h"
 
-/* The value with objects of the program's classes instead of pickled ones. The context owns it. */
+/* Replaces pickled objects by objects of the program's classes. The context owns the result. */
 cq_status cq_python_unpickle(cq_eval *ev, cq_val v, cq_val *out);
 
-/* Fails with a list of all classes in a tree of pickled modules that are not found. */
+/* Fails if classes in a tree of pickled modules are not found; the message lists all of them. */
 cq_status cq_python_check_classes(cq_eval *ev, cq_val module, const char *file);
 
 /* The same for all modules in the values of a file. */
 cq_status cq_python_check_modules(cq_eval *ev, cq_val root, const char *file);
 
-/* pickled.c: a file that holds a pickled module, as a program whose classes are not known yet. */
+/* pickled.c: a file with a pickled module, as a program. Its classes are resolved later. */
 struct cq_script;
 struct cq_pickled;
 cq_status cq_pickled_open(struct cq_script *s, cq_storage *bytes, const char *path);

@@ -164,7 +164,7 @@ static cq_status read_items(const reader *r, const json_t *j, int depth, cq_list
     return CQ_OK;
 }
 
-/* Lets go of key. */
+/* Adds an entry to a dict. Releases key. */
 static cq_status read_entry(const reader *r, cq_val key, const json_t *j, int depth, cq_dict *to)
 {
     cq_val    v;
@@ -208,7 +208,7 @@ static cq_status read_container(const reader *r, const char *kind, const json_t 
     const bool is_dict = kind[0] == 'd';
 
     if (!json_is_array(j))
-        return bad(is_dict ? "a dict is a list of pairs" : "a list is wanted");
+        return bad(is_dict ? "expected a list of pairs for a dict" : "expected a list");
     if (is_dict)
         CQ_TRY(cq_dict_new(&out->u.dict));
     else
@@ -242,7 +242,7 @@ static cq_status read_value(const reader *r, const json_t *j, int depth, cq_val 
     for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
         if ((part = json_object_get(j, containers[i])))
             return read_container(r, containers[i], part, depth, out);
-    return bad("an argument is neither tensor, scalar, str, tuple, list, dict nor null");
+    return bad("expected a tensor, scalar, str, tuple, list, dict or null as argument");
 }
 
 static cq_status read_all(const reader *r, json_t *root)

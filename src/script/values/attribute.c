@@ -1,4 +1,4 @@
-/* object.name: what namespaces, modules, classes, tensors and plain values have. */
+/* object.name: attributes of namespaces, modules, classes, tensors and plain values. */
 #include "script/eval.h"
 #include "base/str.h"
 #include "script/builtins/builtin.h"
@@ -14,7 +14,7 @@
 
 /* ---- namespaces ---- */
 
-/* dtypes, layouts and memory formats are the numbers they have in archives. */
+/* dtypes, layouts and memory formats, which are numbers in archives. */
 static const struct {
     const char *name;
     int64_t     value;
@@ -31,7 +31,7 @@ static const struct {
     /* clang-format on */
 };
 
-enum { N_DTYPES = 24 /* of those; the others are layouts and the like */ };
+enum { N_DTYPES = 24 /* number of dtypes; layouts and others follow */ };
 
 static const char *const torch_namespaces[] = { "nn",     "jit",       "ops",      "_C",
                                                 "linalg", "fft",       "special",  "autograd",
@@ -39,7 +39,7 @@ static const char *const torch_namespaces[] = { "nn",     "jit",       "ops",   
                                                 "sparse", "overrides", "random",   "distributions",
                                                 "onnx",   "testing" };
 
-/* Numbers that torch and math have, and Python's names in printed code. */
+/* Numbers of torch and math, and Python's names in printed code. */
 static const struct {
     const char *name;
     double      value;
@@ -79,7 +79,8 @@ static cq_status new_namespace(cq_eval *ev, const char *path, const char *name, 
     return cq_eval_new_object(ev, CQ_OBJECT_NAMESPACE, full, out);
 }
 
-/* A function that PyTorch has in Python (functional.c), or else the operator of that name. */
+/* A function that PyTorch implements in Python (functional.c), otherwise the operator of that
+ * name. */
 static cq_status functional_member(cq_eval *ev, const char *unit, const char *name, cq_val *out)
 {
     char full[256];
@@ -89,7 +90,7 @@ static cq_status functional_member(cq_eval *ev, const char *unit, const char *na
     return cq_object_as(*out, CQ_OBJECT_FUNCTION) ? CQ_OK : new_builtin(ev, "aten::", name, out);
 }
 
-/* In source text these are functions of Python; in an archive they are operators. */
+/* In source text these are functions of lib/torch; in an archive they are operators. */
 static const char *const torch_functions[] = { "norm", "stft", "tensordot", "unique",
                                                "unique_consecutive" };
 
@@ -124,7 +125,7 @@ static cq_status constant(cq_eval *ev, const char *name, cq_val *out)
     return CQ_OK;
 }
 
-/* Functions of these are operators, some with a prefix. */
+/* Namespaces whose functions are operators, some with a prefix. */
 static const struct {
     const char *path, *prefix;
 } operators_in[] = {
@@ -202,7 +203,7 @@ static cq_status bound_method(cq_eval *ev, cq_object *of, cq_ast_def *def, cq_va
     return cq_eval_own(ev, cq_val_of_object(m), out);
 }
 
-/* A module that is reached by an attribute gets the path by which it was. */
+/* Sets the path of a child module to the attribute path by which it was reached. */
 static void name_child(cq_eval *ev, const cq_object *parent, const char *name, cq_val child)
 {
     cq_object *t = cq_object_as(child, CQ_OBJECT_INSTANCE);
@@ -269,7 +270,7 @@ static cq_status class_member(cq_eval *ev, cq_object *t, const char *name, cq_va
         return bound_method(ev, t, def, CQ_NONE, out);
     if (strcmp(name, "__new__") == 0)
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, "__new__", out);
-    return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the class has no %s", name);
+    return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the class has no attribute %s", name);
 }
 
 static cq_status named_member(const cq_object *t, const char *name, cq_val *out)
@@ -279,12 +280,12 @@ static cq_status named_member(const cq_object *t, const char *name, cq_val *out)
             *out = t->self.u.list->items[i];
             return CQ_OK;
         }
-    return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the tuple has no %s", name);
+    return cq_fail(CQ_E_NOT_FOUND, t->cls->name, NULL, "the tuple has no attribute %s", name);
 }
 
 /* ---- plain values ---- */
 
-/* Attributes of tensors that are not methods: the operator that gives them. */
+/* Attributes of tensors that are not methods, with the operator that computes each. */
 static const struct {
     const char *name, *builtin;
 } tensor_attributes[] = {
@@ -396,8 +397,8 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
                    name);
 }
 
-/* p.requires_grad = False, p.data = x. Other attributes of a tensor have no effect: notes for an
- * optimizer, or misspelled ones. */
+/* p.requires_grad = False, p.data = x. Other attributes of a tensor are ignored: they are notes for
+ * an optimizer, or misspelled. */
 static cq_status set_tensor_attribute(cq_eval *ev, cq_tensor *t, const char *name, cq_val v)
 {
     if (strcmp(name, "requires_grad") == 0) {

@@ -1,5 +1,5 @@
-/* Arguments that are part of the program. They are boxes, which no walk mistakes for a tensor or
- * number; a call unwraps them. */
+/* Arguments that are part of the program. Each is wrapped in a box, so that no walk over the
+ * arguments treats it as a tensor or number; a call unwraps it. */
 #include "base/json.h"
 #include "script/script.h"
 
@@ -76,12 +76,12 @@ static cq_status box_of(const char *text, cq_val *out)
     return status;
 }
 
-/* ---- their positions ---- */
+/* ---- indices of parameters ---- */
 
-/* Inserts v before item at of a list, or replaces that item. */
-static cq_status put(cq_list *list, size_t at, cq_val v, bool instead)
+/* Inserts v before item `at` of a list, or replaces that item. */
+static cq_status put(cq_list *list, size_t at, cq_val v, bool replaces)
 {
-    if (instead) {
+    if (replaces) {
         cq_val_set(&list->items[at], v);
         return CQ_OK;
     }

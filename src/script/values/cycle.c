@@ -1,22 +1,22 @@
-/* Values that contain themselves, as d["self"] = d makes them. Reference counting never frees such
- * a cycle, so a function that puts a container into another checks it here: cycles are recorded,
- * and those that the program's module does not hold are broken when the call is over. */
+/* Values that contain themselves, as after d["self"] = d. Reference counting never frees such a
+ * cycle, so a function that puts a container into another checks for one: cycles are recorded, and
+ * those that the program's module does not hold are broken after the call. */
 #include "script/python/python.h"
 
 #include "base/map.h"
 
-/* The number of containers that are inspected: each insertion into a long list of them needs a
- * search. Larger structures are not treated as cycles. */
+/* The number of containers that are inspected, because each insertion into a long list of them
+ * needs a search. Larger structures are not treated as cycles. */
 enum { MAX_SEARCH = 128 };
 
 /* Entering a container costs as much as inspecting this many items. */
 enum { CONTAINER_ITEMS = 4 };
 
 typedef struct search {
-    CQ_VEC(cq_val) left; /* containers, borrowed */
+    CQ_VEC(cq_val) left; /* containers still to be inspected, borrowed */
     cq_ptr_map seen;
     size_t     n;
-    uint64_t   items; /* that were inspected */
+    uint64_t   items; /* number of items inspected */
 } search;
 
 static bool is_container(cq_val v)
@@ -54,7 +54,7 @@ static void look_inside(search *s, cq_val v)
     s->items += i + CONTAINER_ITEMS;
 }
 
-/* Whether the container is v, or somewhere inside of it. *items: how many were inspected. */
+/* Whether v is the container or contains it. *items: how many items were inspected. */
 static bool holds(cq_val v, cq_val container, uint64_t *items)
 {
     search s = { 0 };
@@ -70,8 +70,8 @@ static bool holds(cq_val v, cq_val container, uint64_t *items)
     return found;
 }
 
-/* Instances of Python source are emptied at the end of the program, so cycles through them need no
- * search; and what modules define outlives the call. */
+/* Instances of Python source are emptied when the program ends, so cycles through them need no
+ * search; and values that modules hold outlive the call. */
 static cq_status python_will_hold(cq_eval *ev, cq_val container, cq_val v)
 {
     cq_status status;
@@ -110,7 +110,7 @@ cq_status cq_eval_will_hold(cq_eval *ev, cq_val container, cq_val v)
     return status;
 }
 
-/* Takes everything out, which lets go of the container itself but for the reference of cycles. */
+/* Removes the contents of a container. Only the list of cycles still refers to it afterwards. */
 static void empty(cq_val v)
 {
     cq_object *t = cq_object_of(v);

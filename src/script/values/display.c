@@ -36,7 +36,7 @@ cq_status cq_eval_dict(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
         CQ_TRY(cq_eval_expr(ev, x->u.dict.values[i], &value));
         value = cq_python_native(value);
         if (value.kind != CQ_VAL_DICT)
-            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "** expects a dict, got %s",
+            return cq_eval_fail(ev, x->at, CQ_E_TYPE, "'**' expects a dict, got %s",
                                 cq_eval_type_name(value));
         CQ_TRY(cq_dict_add(out->u.dict, value.u.dict));
     }
@@ -110,8 +110,8 @@ cq_status cq_eval_fstring(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     return status == CQ_OK ? ev->cx->status : status;
 }
 
-/* A comprehension over a value of data-dependent length: a loop that appends to an anonymous list.
- * Tests become ifs, further loops are nested. */
+/* A comprehension over a value of data-dependent length is a loop that appends to an anonymous
+ * list. Conditions become ifs, further loops are nested. */
 static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val iterable,
                            cq_val result)
 {
@@ -129,7 +129,7 @@ static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_va
     if (x->u.comp.key || loop + 1 < x->u.comp.n || f->tests.n > 1)
         return cq_eval_fail(
             ev, f->iter->at, CQ_E_UNSUPPORTED,
-            "a comprehension over something of data-dependent length cannot be exported");
+            "a comprehension over an iterable of data-dependent length cannot be exported");
     append.u.attr.object = &list;
     append.u.attr.name   = cq_name(ev->program, "append");
     call.u.call.function = &append;

@@ -1,8 +1,8 @@
-/* Finds inputs that a method accepts: it is captured, so that only its shape rules run, on one
- * guess after another. A guess is better than another if the capture gets further before it fails.
- * The numbers in an error message (the features that a Linear expects, the dimensions that a
- * convolution expects) are tried next, and so are the sizes of weights. If a size of the input
- * decides a size that does not match, as after a flatten, it is found by bisection. */
+/* Finds inputs that a method accepts. The method is captured on one guess after another; a capture
+ * runs shape rules only. A guess is better than another if its capture gets further before it
+ * fails. The numbers in an error message (the features that a Linear expects, the dimensions that a
+ * convolution expects) are tried next, and so are the sizes of weights. If a size in the message
+ * depends on an input size, as after a flatten, that input size is found by bisection. */
 #include "script/suggest.h"
 
 #include "base/warn.h"
@@ -17,14 +17,14 @@
 
 enum {
     MAX_PROBES   = 3000,
-    MAX_VALUES   = 400000, /* sum over all captures */
+    MAX_VALUES   = 400000, /* of all captures together */
     MAX_ROUNDS   = 24,
     MAX_NUMBERS  = 12,
     MAX_POOL     = 10,
     MAX_INDEX    = 8, /* smaller numbers in a message may be an axis or a rank */
     MAX_SIZE     = 1 << 20,
     MAX_ELEMENTS = 1 << 22,
-    MAX_STEPS    = 20000000 /* of one capture */
+    MAX_STEPS    = 20000000 /* of a single capture */
 };
 #define MAX_SECONDS 1.0 /* for all methods of a script together */
 
@@ -34,19 +34,20 @@ typedef struct outcome {
     size_t   progress; /* values in the graph when it failed */
     size_t   n_numbers;
     double   numbers[MAX_NUMBERS]; /* in the message */
-    uint64_t form;                 /* hash of the message without its numbers */
+    uint64_t form;                 /* hash of the message without its numbers, which identifies the
+                                    * kind of failure */
 } outcome;
 
 typedef struct fit {
     cq_suggestion *s;
     cq_guess       best[CQ_MAX_GUESSES];
-    outcome        found; /* of the best */
+    outcome        found; /* of the best guess */
     int64_t        pool[MAX_POOL];
     size_t         n_pool, n_probes, n_values;
     clock_t        begin;
 
-    /* A failure of another kind that the capture comes as far to: one of several conditions of an
-     * operator may hold now. Each kind is followed once. */
+    /* A guess that fails differently at the same progress: one of several conditions of an operator
+     * may hold now. Each kind of failure is followed once. */
     cq_guess other[CQ_MAX_GUESSES];
     outcome  other_found;
     bool     has_other;
@@ -104,7 +105,7 @@ static cq_status capture_call(const cq_suggestion *s, probe *p, const cq_args *a
     return status == CQ_OK ? p->cx->status : status;
 }
 
-/* The numbers of a message. A digit that follows a letter (float32) is not the start of one. */
+/* Reads the numbers of a message. A digit after a letter (float32) is not the start of a number. */
 static void read_numbers(outcome *o, const char *text)
 {
     o->form = o->progress;
@@ -133,7 +134,7 @@ static bool is_small(const cq_guess *g)
     return n <= MAX_ELEMENTS;
 }
 
-/* Whether the time limit is reached. */
+/* Whether the time limit is exceeded. */
 static bool is_over(const fit *f)
 {
     return f->n_probes >= MAX_PROBES || f->n_values >= MAX_VALUES ||
@@ -183,7 +184,7 @@ static void add_to_pool(fit *f, int64_t size)
         f->pool[f->n_pool++] = size;
 }
 
-/* The number of input features of a layer is the second size of its weight. */
+/* A weight: the number of input features of a layer is the second size. */
 static cq_status note_weights(void *user, const char *path, cq_tensor *t, bool is_parameter)
 {
     (void)path, (void)is_parameter;
@@ -197,7 +198,7 @@ static cq_status note_constant(cq_visit *v, cq_val leaf)
     return leaf.kind == CQ_VAL_TENSOR ? note_weights(v->user, "", leaf.u.tensor, true) : CQ_OK;
 }
 
-/* The weights of modules, and those that became constants of the program. */
+/* Collects the weights of modules, and those that became constants of the program. */
 static void fill_pool(fit *f)
 {
     cq_visit v = { .each = note_constant, .user = f, .once = true };
@@ -215,7 +216,7 @@ static bool is_seen(const fit *f, uint64_t form)
     return f->found.form == form;
 }
 
-/* Remembers a guess if it is better. Returns true if the method accepts it. */
+/* Tries a guess and keeps it if it is better. Returns true if the method accepts it. */
 static bool consider(fit *f, const cq_guess *guesses)
 {
     const outcome o = try_guesses(f, guesses);
@@ -232,7 +233,7 @@ static bool consider(fit *f, const cq_guess *guesses)
     return o.fits;
 }
 
-/* All tensors alike. */
+/* Tries the same guess for all tensors. */
 static bool consider_alike(fit *f, cq_guess like)
 {
     cq_guess guesses[CQ_MAX_GUESSES];
@@ -278,9 +279,10 @@ static bool try_forms(fit *f)
     return false;
 }
 
-/* ---- better ones ---- */
+/* ---- improvements of a guess ---- */
 
-/* The candidates of one round, each one change of the best guess so far. */
+/* The best guess so far, and the outcome of its capture. The candidates of a step differ from it by
+ * one change. */
 typedef struct round {
     cq_guess guesses[CQ_MAX_GUESSES];
     outcome  found;
@@ -312,7 +314,7 @@ static bool is_size(double number)
     return number >= 1 && number <= MAX_SIZE;
 }
 
-/* Another number for each size. */
+/* Tries a number for each size. */
 static bool change_sizes(fit *f, const round *from, size_t i, int64_t size)
 {
     for (size_t k = 0; k < from->guesses[i].rank; k++) {
@@ -325,7 +327,7 @@ static bool change_sizes(fit *f, const round *from, size_t i, int64_t size)
     return false;
 }
 
-/* Another number of dimensions: more or fewer in front, or at the end. */
+/* Tries another rank: adds or removes dimensions at the front, then at the end. */
 static bool change_rank(fit *f, const round *from, size_t i, size_t rank)
 {
     const cq_guess *was = &from->guesses[i];
@@ -336,7 +338,8 @@ static bool change_rank(fit *f, const round *from, size_t i, size_t rank)
         return false;
     g.rank = rank;
     for (size_t k = 0; k < rank; k++)
-        g.sizes[k] = k + n < rank ? 1 : was->sizes[was->rank - rank + k]; /* wraps, as it should */
+        g.sizes[k] = k + n < rank ? 1 : was->sizes[was->rank - rank + k]; /* unsigned wrap-around is
+                                                                           * intended */
     if (consider_change(f, from, i, g))
         return true;
     for (size_t k = 0; k < rank; k++)
@@ -382,7 +385,7 @@ static bool change_one(fit *f, const round *from, size_t i)
 
 /* ---- sizes by bisection ---- */
 
-/* The sizes of a tensor from first on are set to one number. */
+/* Sizes of a tensor, from index first on, that are set to one number. */
 typedef struct unknown {
     size_t tensor, first, n;
 } unknown;
@@ -404,22 +407,23 @@ static outcome try_size(fit *f, const round *from, unknown u, int64_t size, bool
     return o;
 }
 
-/* The largest number of a message that changes with the size, and the largest that does not. */
-static bool compare_numbers(const outcome *a, const outcome *b, size_t *changed, double *wanted)
+/* Finds the largest number of a message that changes with the size, and the largest that does
+ * not. */
+static bool compare_numbers(const outcome *a, const outcome *b, size_t *changed, double *expected)
 {
     double largest = 0;
 
-    *wanted = 0;
+    *expected = 0;
     if (a->progress != b->progress || a->n_numbers != b->n_numbers)
         return false;
     for (size_t i = 0; i < a->n_numbers; i++)
         if (a->numbers[i] != b->numbers[i] && a->numbers[i] > largest) {
             largest  = a->numbers[i];
             *changed = i;
-        } else if (a->numbers[i] == b->numbers[i] && a->numbers[i] > *wanted) {
-            *wanted = a->numbers[i];
+        } else if (a->numbers[i] == b->numbers[i] && a->numbers[i] > *expected) {
+            *expected = a->numbers[i];
         }
-    return largest > 0 && *wanted > 0;
+    return largest > 0 && *expected > 0;
 }
 
 static bool bisect(fit *f, const round *from, unknown u)
@@ -445,7 +449,7 @@ static bool bisect(fit *f, const round *from, unknown u)
         o = try_size(f, from, u, size, &better);
         if (better)
             return true;
-        /* A capture that fails earlier means that the size is too small for a kernel. */
+        /* A capture that fails earlier indicates that the size is too small for a kernel. */
         if (o.progress < here.progress || at >= o.n_numbers || o.numbers[at] < want)
             low = size + 1;
         else
@@ -454,7 +458,7 @@ static bool bisect(fit *f, const round *from, unknown u)
     return false;
 }
 
-/* Tries square images first, then one size at a time, from the last. */
+/* Tries square feature maps first, then one size at a time, from the last. */
 static bool solve_sizes(fit *f, const round *from, size_t i)
 {
     const size_t rank = from->guesses[i].rank;
@@ -469,7 +473,7 @@ static bool solve_sizes(fit *f, const round *from, size_t i)
 
 /* ---- all of it ---- */
 
-/* False if no change improves the guess. */
+/* Tries all changes of the best guess; false if none improves it. */
 static bool improve(fit *f)
 {
     round        from;

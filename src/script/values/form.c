@@ -20,7 +20,7 @@ static cq_status no(const forming *c, const char *why)
     return cq_eval_fail(c->ev, *c->at, CQ_E_UNSUPPORTED, "%s in a loop of unknown length", why);
 }
 
-/* Whether b can be converted to the form of a without changing that form. */
+/* Whether b can be converted to the form of a. */
 static cq_status same_form(cq_visit *w, cq_val a, cq_val b, bool *same, bool *by_parts)
 {
     cq_object *ta = cq_object_of(a), *tb = cq_object_of(b);
@@ -93,8 +93,8 @@ static cq_status common_optional(forming *c, cq_val a, cq_val b, cq_val *out)
     return cq_eval_new_optional(c->ev, value, v, out);
 }
 
-/* a in a form that b can be converted to as well. It runs outside of the loop body, so only the
- * form of b is inspected, not its tensors. */
+/* The common form of a and b: a in a form to which b can be converted too. The conversion runs
+ * outside of the loop body, so it inspects only the form of b, not its tensors. */
 static cq_status common_form(void *user, cq_val a, cq_val b, cq_val *out)
 {
     forming   *c  = user;
@@ -118,7 +118,7 @@ static cq_status common_form(void *user, cq_val a, cq_val b, cq_val *out)
     if (a.kind == CQ_VAL_DICT && b.kind == CQ_VAL_DICT)
         return no(c, "a dict changes its keys or the form of its values");
     if (a.kind == CQ_VAL_STR && b.kind == CQ_VAL_STR)
-        return no(c, "a text changes");
+        return no(c, "a string changes");
     return cq_eval_fail(c->ev, *c->at, CQ_E_UNSUPPORTED,
                         "a value changes from %s to %s in a loop of unknown length",
                         cq_eval_type_name(a), cq_eval_type_name(b));

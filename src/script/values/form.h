@@ -5,12 +5,12 @@
 
 #include "script/eval.h"
 
-/* Whether b can be converted to the form of a without changing that form. */
+/* Whether b can be converted to the form of a. */
 bool cq_form_is_same(cq_eval *ev, cq_val a, cq_val b);
 
-/* a in a form that also fits b: a list that grows becomes a sequence, a value that is None once an
- * optional. Of b, whose tensors are in a block inside of outside, only the form is used. Fails at
- * the span if there is no such form. */
+/* a in a form to which b can be converted too: a list that grows becomes a sequence, a value that
+ * is None at one time an optional. Only the form of b is inspected, because its tensors are in a
+ * block inside of outside. Fails at the span if there is no common form. */
 cq_status cq_form_common(cq_eval *ev, const cq_span *at, const cq_block *outside, cq_val a,
                          cq_val b, cq_val *out);
 

@@ -1,5 +1,5 @@
-/* Frames: the variables of a call. Functions defined in it see them, and may be returned and called
- * when it is over, so a frame is reference-counted. */
+/* Frames: the variables of a call. Functions defined in the call refer to its frame, and may be
+ * returned and called later, so frames are reference-counted. */
 #include "script/python/python.h"
 
 cq_status cq_frame_new(cq_frame **out, cq_object *function)
@@ -23,8 +23,8 @@ cq_frame *cq_frame_retain(cq_frame *f)
     return f;
 }
 
-/* Clears the variables, and thereby releases the functions that refer to the frame. */
-static void forget_all(cq_frame *f)
+/* Clears the variables, which releases the functions that refer to the frame. */
+static void clear_variables(cq_frame *f)
 {
     for (size_t i = 0; i < f->values.n; i++)
         cq_val_set(&f->values.items[i], CQ_NONE);
@@ -37,7 +37,7 @@ void cq_frame_release(cq_frame *f)
     while (f && --f->refs == 0) {
         cq_frame *outer = f->outer;
 
-        forget_all(f);
+        clear_variables(f);
         cq_ptr_map_clear(&f->foreign);
         cq_free(f);
         f = outer;
@@ -45,7 +45,7 @@ void cq_frame_release(cq_frame *f)
 }
 
 /* Whether the frame is referenced only by the call and by functions that it holds itself. */
-static bool is_its_own(const cq_frame *f)
+static bool is_self_referenced_only(const cq_frame *f)
 {
     size_t own = 0;
 
@@ -61,13 +61,14 @@ void cq_frame_end(cq_eval *ev, cq_frame *f)
 {
     for (size_t i = 0; i < ev->journal.n; i++)
         if (ev->journal.items[i].kind == CQ_CHANGE_SLOT && ev->journal.items[i].where == f)
-            ev->journal.items[i].where = NULL; /* the variable no longer exists */
-    if (ev->program->python && f->refs > 1 && !is_its_own(f) &&
+            ev->journal.items[i].where = NULL; /* the variable no longer exists, so its change must
+                                                * not be undone */
+    if (ev->program->python && f->refs > 1 && !is_self_referenced_only(f) &&
         cq_vec_push(&ev->program->python->frames, f) == CQ_OK)
         return; /* freed when the program ends */
-    if (f->refs > 1 && (is_its_own(f) || cq_vec_push(&ev->frames, f) != CQ_OK)) {
-        f->refs++; /* releasing one of its functions must not free it */
-        forget_all(f);
+    if (f->refs > 1 && (is_self_referenced_only(f) || cq_vec_push(&ev->frames, f) != CQ_OK)) {
+        f->refs++; /* keeps f alive while its functions are released */
+        clear_variables(f);
         f->refs--;
     } else if (f->refs > 1) {
         return; /* freed when the program ends */
@@ -78,7 +79,7 @@ void cq_frame_end(cq_eval *ev, cq_frame *f)
 void cq_eval_end_frames(cq_eval *ev)
 {
     for (size_t i = 0; i < ev->frames.n; i++) {
-        forget_all(ev->frames.items[i]);
+        clear_variables(ev->frames.items[i]);
         cq_frame_release(ev->frames.items[i]);
     }
     cq_vec_clear(&ev->frames);

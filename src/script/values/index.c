@@ -17,7 +17,7 @@ static cq_status call_op(cq_eval *ev, const char *name, const cq_val *args, size
     return cq_op_call(ev->cx, op, args, n, out, 1);
 }
 
-/* start, stop and step of a slice; None where it has none. */
+/* Evaluates start, stop and step of a slice; None for those that are omitted. */
 static cq_status eval_slice(cq_eval *ev, const cq_ast_expr *s, cq_val v[3])
 {
     const cq_ast_expr *const parts[3] = { s->u.slice.start, s->u.slice.stop, s->u.slice.step };
@@ -44,8 +44,9 @@ static size_t dims_used(cq_val v)
 
 typedef struct parts {
     const cq_ast_expr *x[MAX_PARTS];
-    cq_val             values[MAX_PARTS]; /* of the parts that are neither slice nor ... */
-    size_t             n;
+    cq_val             values[MAX_PARTS]; /* number of parts that are neither a slice nor an
+                                           * ellipsis */
+    size_t n;
 } parts;
 
 static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
@@ -77,13 +78,13 @@ static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
     return CQ_OK;
 }
 
-/* A list of numbers in an index is a tensor of them. */
+/* A list of numbers in an index is converted to a tensor. */
 static cq_status list_to_tensor(cq_eval *ev, cq_val *v)
 {
     return v->kind == CQ_VAL_LIST ? CQ_CALL(ev, v, "aten::tensor", *v) : CQ_OK;
 }
 
-/* How many dimensions of x the parts are for. */
+/* Counts the dimensions of x that the parts consume. */
 static cq_status count_used(cq_eval *ev, cq_val x, parts *p, size_t *out)
 {
     size_t used = 0;
@@ -117,8 +118,8 @@ static cq_status take_slice(cq_eval *ev, const cq_ast_expr *part, size_t dim, cq
                : CQ_OK;
 }
 
-/* Applies everything but index tensors as views; those are collected per dimension of the
- * view, None where a dimension is taken whole. */
+/* Applies all parts except index tensors as views. Index tensors are collected per dimension of the
+ * view; None stands for a whole dimension. */
 static cq_status take_views(cq_eval *ev, cq_val x, parts *p, cq_val *view, cq_val *indices,
                             size_t *n_indices)
 {
@@ -427,7 +428,7 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     }
     if (cq_object_as(object, CQ_OBJECT_OPTIONAL))
         return cq_eval_index(ev, cq_val_unwrap(object), index, out);
-    if (index->kind == CQ_X_INT) /* of a tuple, possibly */
+    if (index->kind == CQ_X_INT) /* the type of a tuple item may be known */
         CQ_TRY(cq_eval_no_guess(ev, object));
     if (object.kind == CQ_VAL_TENSOR)
         return index_tensor(ev, object, index, out);
@@ -446,7 +447,7 @@ cq_status cq_eval_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq
     return cq_eval_get_item(ev, object, v, out);
 }
 
-/* a[::2] = items: as many items as the slice has. */
+/* a[::2] = items: the number of items must be the length of the slice. */
 static cq_status set_stepped(cq_eval *ev, cq_list *list, const cq_bounds *b, const cq_list *items,
                              cq_span at)
 {
@@ -481,8 +482,7 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
     CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
     if (b.step != 1)
         return set_stepped(ev, list, &b, items, index->at);
-    CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* items are moved out of the list and into
-                                                        * it */
+    CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* removing and inserting moves items */
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));
     if (items == list)

@@ -1,5 +1,5 @@
-/* A module from source text: an object of one of its classes, and the weights and numbers that a C
- * program gives it. An archive contains its module (load.c). */
+/* Creates a module from source text: an object of one of its classes, whose weights and numbers are
+ * set by a C program. An archive contains its module (load.c). */
 #include "script/script.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static cq_status set(cq_program *p, cq_object *t, const char *name, cq_val v)
     return CQ_OK;
 }
 
-/* Fills the fields that every object needs: submodules and the training mode. */
+/* Adds the fields that every module needs: submodules and the training mode. */
 static cq_status fill(cq_eval *ev, cq_object *t, int depth)
 {
     for (size_t i = 0; i < t->cls->n_fields; i++) {
@@ -70,7 +70,7 @@ CQ_API cq_status cq_script_make_module(cq_script *s, const char *class_name)
     cq_status       status;
 
     if (!s->program->main)
-        return cq_fail(CQ_E_ARGUMENT, class_name, NULL, "the module of an archive is made already");
+        return cq_fail(CQ_E_ARGUMENT, class_name, NULL, "an archive already contains its module");
     CQ_TRY(cq_eval_new_context(&ev));
     ev.frame = &frame;
     outer    = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_script_max_bytes(s, 0) });
@@ -99,8 +99,8 @@ static cq_status set_by_path(cq_script *s, const char *path, cq_val v)
     const char *dot;
 
     if (!t)
-        return cq_fail(CQ_E_ARGUMENT, path, "cq_script_make_module makes one of a class",
-                       "no module to set a value in");
+        return cq_fail(CQ_E_ARGUMENT, path, "create it with cq_script_make_module",
+                       "the script has no module");
     for (const char *at = path; (dot = strchr(at, '.')); at = dot + 1) {
         char   *name = cq_strndup(at, (size_t)(dot - at));
         cq_val *slot = name ? cq_object_attribute(t, cq_name(s->program, name)) : NULL;

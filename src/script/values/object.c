@@ -41,7 +41,7 @@ cq_status cq_object_new(cq_object **out, cq_object_kind kind)
     return CQ_OK;
 }
 
-/* Objects that are fully described by their name, or by the text of a function: one is made, and
+/* The object for a name or for the definition of a function. Such an object is created once and
  * kept by the program. */
 static cq_status only_object(cq_program *p, cq_object_kind kind, const void *key, const char *name,
                              cq_val *out)
@@ -171,7 +171,7 @@ cq_val *cq_frame_find(cq_frame *f, const char *name)
     return NULL;
 }
 
-/* The frame of a variable, which may be declared global or nonlocal. */
+/* The frame that holds a variable, which may be declared global or nonlocal. */
 static cq_frame *home_of(cq_frame *f, const char *name)
 {
     cq_frame *declared = f->foreign.n ? cq_ptr_map_get(&f->foreign, name) : NULL;
@@ -202,7 +202,7 @@ cq_status cq_frame_set(cq_eval *ev, cq_frame *frame, const char *name, cq_val v)
     if (ev->journaling)
         return cq_slot_set(ev, &(cq_change){ .kind = CQ_CHANGE_SLOT, .where = f, .index = at - 1 },
                            v);
-    cq_val_set(&f->values.items[at - 1], v); /* most changes by far */
+    cq_val_set(&f->values.items[at - 1], v); /* the most frequent case */
     return CQ_OK;
 }
 

@@ -1,5 +1,5 @@
-/* The names of parts of arguments and results: {"logits": y} gives an output of that name, and so
- * does the field of a named tuple; deeper parts have the names or numbers on the path,
+/* The names of parts of arguments and results: {"logits": y} has an output of that name, and so
+ * does the field of a named tuple. Names of deeper parts join the keys and indices on the path:
  * "past_0_key". */
 #include "script/eval.h"
 
@@ -7,7 +7,8 @@
 
 enum { MAX_NAME = 200, MAX_LEVELS = 32 };
 
-/* Other characters would cause trouble in shells, tables and other programs. */
+/* Whether a key is a usable name. Other characters would be awkward in shells, tables and other
+ * programs. */
 static bool is_plain(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)

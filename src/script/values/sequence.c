@@ -16,9 +16,10 @@ static cq_status type_of_item(cq_val v, cq_item_type *t)
     case CQ_VAL_BOOL: t->dtype = CQ_DTYPE_BOOL; return CQ_OK;
     case CQ_VAL_TENSOR:
         if (v.u.tensor->rank > CQ_ITEM_MAX_RANK)
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "a list of unknown length holds a tensor of more than %d dimensions",
-                           CQ_ITEM_MAX_RANK);
+            return cq_fail(
+                CQ_E_UNSUPPORTED, NULL, NULL,
+                "a list of data-dependent length contains a tensor of more than %d dimensions",
+                CQ_ITEM_MAX_RANK);
         if (v.u.tensor->qparams)
             return cq_fail(CQ_E_UNSUPPORTED, NULL, "dequantize it first",
                            "a list of data-dependent length holds a quantized tensor");
@@ -93,7 +94,7 @@ void cq_item_type_limit(cq_item_type *t, const cq_block *block)
 
 /* ---- nodes ---- */
 
-/* A node of this type; NULL after a failure. */
+/* Adds a node with a result of this type; NULL after a failure. */
 static cq_value *new_node(cq_eval *ev, const char *op, const cq_operand *in, size_t n, cq_type type)
 {
     cq_node *node = cq_capture_node(ev->capture, ev->cx, op, in, n, 1);
@@ -120,7 +121,7 @@ static cq_status done(cq_eval *ev, cq_value *v, cq_value **out)
     return v ? CQ_OK : ev->capture->graph->status;
 }
 
-/* An item as the tensor that the sequence keeps. */
+/* Converts an item to the tensor that the sequence stores. */
 static cq_status item_tensor(cq_eval *ev, const cq_item_type *item, cq_val v, cq_tensor **out)
 {
     CQ_TRY(cq_eval_as_tensor(ev, v, out));
@@ -265,7 +266,7 @@ cq_status cq_sequence_length(cq_eval *ev, const cq_sequence *seq, cq_int *out)
     return CQ_OK;
 }
 
-/* A value that holds an item, as the tensor or number it is. */
+/* Converts a stored item back to a tensor or number. */
 static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_val *out)
 {
     cq_graph  *g = ev->capture->graph;
@@ -275,7 +276,7 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
     if (item->rank < 0)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                        "the items of a list differ in their number of dimensions, and which one is "
-                       "taken is data-dependent");
+                       "accessed is data-dependent");
     for (int i = 0; i < item->rank; i++)
         sizes[i] = cq_int_is_open(item->sizes[i]) ? cq_symbol_fresh(&g->symbols, "d", 1, v, i)
                                                   : item->sizes[i];
@@ -288,8 +289,8 @@ static cq_status as_item(cq_eval *ev, const cq_item_type *item, cq_value *v, cq_
     return item->kind == CQ_VAL_TENSOR ? CQ_OK : cq_builtin_number_of(ev, t, item->kind, out);
 }
 
-/* Whether the item is a part of a split at a known index. Such an item is a view of known size, and
- * the list may become unused. */
+/* Whether the item is a part of a split at a known index. Such an item is computed as a view of
+ * known size, so that the list may become unused. */
 static bool is_part(const cq_sequence *seq, cq_int index)
 {
     const cq_node *n = seq->value->node;
@@ -401,7 +402,7 @@ cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size,
     return cq_sequence_list(ev, v, &item, length, out);
 }
 
-/* Emits a Loop that the program does not contain, because ONNX cannot concatenate sequences. */
+/* Emits a Loop that is not in the program, because ONNX cannot concatenate sequences. */
 cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *from, cq_int start,
                              cq_int step, cq_int count, cq_value **out)
 {
@@ -444,7 +445,7 @@ cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *fro
     return done(ev, loop->outputs[0], out);
 }
 
-/* ---- values that stand in for none ---- */
+/* ---- placeholders ---- */
 
 static cq_status placeholder_tensor(cq_eval *ev, const cq_tensor *like, cq_val *out)
 {
@@ -465,7 +466,7 @@ static cq_status placeholder(cq_visit *w, cq_val like, cq_val *out)
     const cq_sequence *seq = cq_sequence_of(like);
     cq_value          *v;
 
-    *out = like; /* for texts and objects any value will do */
+    *out = like; /* any string or object will do, because it is never read */
     if (seq) {
         cq_item_type item = seq->item;
 
@@ -493,7 +494,7 @@ cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out)
     cq_visit_clear(&w);
     CQ_TRY(status);
     if (out->kind == CQ_VAL_OBJECT && out->u.box == like.u.box)
-        cq_val_release(*out); /* no additional holder: join.c counts references */
+        cq_val_release(*out); /* must not count as a holder: join.c counts references */
     else
         cq_ctx_own(ev->cx, *out);
     return ev->cx->status;

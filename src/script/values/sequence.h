@@ -14,7 +14,7 @@
 enum { CQ_ITEM_MAX_RANK = 8 };
 
 typedef struct cq_item_type {
-    cq_val_kind kind; /* TENSOR, INT, FLOAT or BOOL; NONE: no item was seen yet */
+    cq_val_kind kind; /* TENSOR, INT, FLOAT or BOOL; NONE if no item is known yet */
     cq_dtype    dtype;
     int         rank;                    /* -1: it differs */
     cq_int      sizes[CQ_ITEM_MAX_RANK]; /* plain -1: it differs */
@@ -36,15 +36,15 @@ static inline bool cq_int_is_open(cq_int i)
     return i.value < 0 && !i.expr;
 }
 
-/* Widens t so that it describes the item, or other's items, too. */
+/* Generalizes t so that it also describes the item, or the items of other. */
 cq_status cq_item_type_add(cq_item_type *t, cq_val item);
 cq_status cq_item_type_join(cq_item_type *t, const cq_item_type *other);
 bool      cq_item_type_same(const cq_item_type *a, const cq_item_type *b);
 
-/* The items' type of any list, added to t. */
+/* Generalizes t by the item type of any list. */
 cq_status cq_item_type_of_list(cq_item_type *t, cq_val list);
 
-/* t without the sizes that cannot be computed in block. */
+/* Makes those sizes of t dynamic that cannot be computed in block. */
 void cq_item_type_limit(cq_item_type *t, const cq_block *block);
 
 /* The length of a list if it is known; otherwise plain -1. */
@@ -66,10 +66,10 @@ cq_status cq_sequence_convert(cq_eval *ev, cq_list *list);
 cq_status cq_sequence_length(cq_eval *ev, const cq_sequence *seq, cq_int *out);
 cq_status cq_sequence_at(cq_eval *ev, const cq_sequence *seq, cq_int index, cq_val *out);
 
-/* A placeholder for a missing value: zeros, empty lists, in the form of like. */
+/* A placeholder for a missing value, in the form of like: zeros, empty lists. */
 cq_status cq_eval_placeholder(cq_eval *ev, cq_val like, cq_val *out);
 
-/* x.unbind(dim) or x.split(size, dim) when their number is data-dependent. */
+/* x.unbind(dim) or x.split(size, dim) with a data-dependent number of parts. */
 cq_status cq_sequence_split(cq_eval *ev, cq_tensor *x, int64_t dim, cq_int size, bool keep_dim,
                             cq_val *out);
 
@@ -81,8 +81,8 @@ cq_status cq_sequence_concat(cq_eval *ev, const cq_sequence *seq, int64_t axis, 
 cq_status cq_sequence_gather(cq_eval *ev, cq_value *onto, const cq_sequence *from, cq_int start,
                              cq_int step, cq_int count, cq_value **out);
 
-/* The sequence with an item inserted before position (NULL: at the end), or with an item
- * removed. */
+/* The sequence with an item inserted before position (NULL: at the end), and the sequence with an
+ * item removed. */
 cq_status cq_sequence_inserted(cq_eval *ev, cq_value *seq, const cq_item_type *item, cq_val v,
                                const cq_int *position, cq_value **out);
 cq_status cq_sequence_erased(cq_eval *ev, cq_value *seq, cq_int position, cq_value **out);

@@ -9,7 +9,7 @@
 typedef struct signature {
     const cq_ast_def *def; /* NULL: unknown method */
     const cq_source  *source;
-    size_t            n_self; /* parameters that are the bound object */
+    size_t            n_self; /* number of parameters that are bound to the object */
 } signature;
 
 static const cq_ast_def *find_method(cq_script *s, const cq_object *root, const char *method)

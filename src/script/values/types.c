@@ -1,6 +1,6 @@
-/* Uses of a program's declared types: isinstance, annotations that
- * convert (an int where a float is declared, a tensor where a number is), and arguments that a
- * caller outside of the program passes as tensors. */
+/* The declared types of a program: isinstance, conversions by annotations (an int where a float is
+ * declared, a tensor where a number is), and conversions of arguments from outside of the
+ * program. */
 #include "base/str.h"
 #include "script/builtins/builtin.h"
 
@@ -61,7 +61,7 @@ cq_status cq_eval_is_instance(cq_eval *ev, cq_val v, const cq_ast_expr *type, bo
         return *out ? CQ_OK : cq_eval_is_instance(ev, v, type->u.index.index, out);
     }
     *out = is_kind(v, name);
-    /* List[int]: the items must be of that kind too. */
+    /* List[int]: the kind of the items is checked too. */
     if (*out && type->kind == CQ_X_INDEX && (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE))
         for (size_t i = 0; i < v.u.list->n && *out; i++) {
             const cq_ast_expr *element = type->u.index.index;
@@ -97,7 +97,7 @@ bool cq_type_is_dict(const cq_ast_expr *type)
     return type && (strcmp(name_of(type), "Dict") == 0 || strcmp(name_of(type), "dict") == 0);
 }
 
-/* The conversions of a tensor where a number is declared; and of an int where a float is. */
+/* Conversions of a tensor to a declared number, and of an int to a declared float. */
 static const struct {
     const char *type, *builtin;
 } conversions[] = { { "int", "aten::Int" },
@@ -124,10 +124,10 @@ cq_status cq_eval_annotate(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_va
     return CQ_OK;
 }
 
-/* ---- what comes from outside ---- */
+/* ---- arguments from outside ---- */
 
-/* Whether PyTorch converts a value from outside to a declared type. It casts to int and float as
- * Python does, where a bool is an int, and to bool if the value has a truth value. */
+/* Whether PyTorch converts a value from outside to a declared type. It casts to int and float like
+ * Python, where a bool is an int, and to bool if the value has a truth value. */
 static bool is_converted(const char *type, cq_val_kind from)
 {
     const bool is_whole = from == CQ_VAL_INT || from == CQ_VAL_BOOL;
@@ -143,7 +143,7 @@ static bool is_converted(const char *type, cq_val_kind from)
     return strcmp(type, "number") == 0 && (is_whole || from == CQ_VAL_TENSOR);
 }
 
-/* Types that are checked; other types are left to the program. */
+/* Whether a type is checked; values of other types are passed to the program unchecked. */
 static bool is_checked(const char *type)
 {
     static const char *const types[] = { "Tensor", "int",  "float", "bool", "number",
@@ -166,7 +166,7 @@ static cq_status mismatch(const cq_ast_expr *type, cq_val v)
                    cq_eval_type_name(v));
 }
 
-/* A tuple may be given for a list. */
+/* Converts items; a tuple is accepted for a list. */
 static cq_status accept_items(cq_eval *ev, const cq_ast_expr *type, cq_val v, cq_val *out)
 {
     const cq_ast_expr *of       = type->u.index.index;

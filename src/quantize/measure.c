@@ -6,12 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "tensor/convert.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { N_SETS = 2 }; /* of inputs that errors are measured on */
+enum {
+    N_SETS = 2,  /* of inputs that errors are measured on */
+    BLOCK  = 512 /* elements that are compared at once */
+};
 
 #define MAX_RUN    ((uint64_t)2 << 30) /* bytes of weights of a model that is run */
 #define LIMIT_OF_8 0.1                 /* relative error of outputs */
@@ -27,6 +31,7 @@ typedef struct squares {
 static void add_squares(squares *s, const cq_onnx_value *got, const cq_onnx_value *want)
 {
     const cq_tensor *a = cq_onnx_value_tensor(got), *b = cq_onnx_value_tensor(want);
+    double           x[BLOCK], y[BLOCK];
 
     if (!a || !b || !cq_dtype_is_float(cq_tensor_dtype(b)))
         return;
@@ -34,14 +39,17 @@ static void add_squares(squares *s, const cq_onnx_value *got, const cq_onnx_valu
         s->is_broken = true;
         return;
     }
-    for (int64_t i = 0; i < cq_tensor_numel(b); i++) {
-        const double x = cq_tensor_get_f64(a, i), y = cq_tensor_get_f64(b, i);
-
-        if (isfinite(x) && isfinite(y)) {
-            s->error += (x - y) * (x - y);
-            s->total += y * y;
-        } else if (x != y && !(isnan(x) && isnan(y))) {
-            s->is_broken = true;
+    for (int64_t at = 0, n; at < cq_tensor_numel(b); at += n) {
+        n = cq_tensor_numel(b) - at < BLOCK ? cq_tensor_numel(b) - at : BLOCK;
+        cq_tensor_get_f64_run(x, a, at, n);
+        cq_tensor_get_f64_run(y, b, at, n);
+        for (int64_t i = 0; i < n; i++) {
+            if (isfinite(x[i]) && isfinite(y[i])) {
+                s->error += (x[i] - y[i]) * (x[i] - y[i]);
+                s->total += y[i] * y[i];
+            } else if (x[i] != y[i] && !(isnan(x[i]) && isnan(y[i]))) {
+                s->is_broken = true;
+            }
         }
     }
 }

@@ -12,6 +12,7 @@
 #define CQ_TENSOR_CONVERT_H
 
 #include "tensor/dtype.h"
+#include "tensor/tensor.h"
 
 typedef enum cq_wide { CQ_WIDE_F32, CQ_WIDE_F64, CQ_WIDE_I64, CQ_WIDE_COUNT } cq_wide;
 
@@ -30,6 +31,10 @@ cq_store_fn *cq_store_of(cq_dtype d, cq_wide w);
 /* From one real dtype to another; the same rules. */
 void cq_convert_run(char *to, cq_dtype to_dtype, int64_t to_step, const char *from,
                     cq_dtype from_dtype, int64_t from_step, int64_t n);
+
+/* Elements from..from + n of a tensor with data, in the order of its indices; of complex ones the
+ * real part. */
+void cq_tensor_get_f64_run(double *out, const cq_tensor *t, int64_t from, int64_t n);
 
 /* n elements of size bytes, whatever they are. */
 void cq_move_run(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t size,

@@ -195,6 +195,22 @@ static void get_element(void *out, cq_dtype as, const cq_tensor *t, int64_t inde
         cq_convert_run(out, as, 8, at, cq_dtype_part(t->dtype), 0, 1);
 }
 
+void cq_tensor_get_f64_run(double *out, const cq_tensor *t, int64_t from, int64_t n)
+{
+    const bool    is_one_row = cq_tensor_is_contiguous(t);
+    const int64_t row        = is_one_row ? from + n : t->sizes[t->rank - 1].value;
+    const int64_t step =
+        (is_one_row ? 1 : t->strides[t->rank - 1]) * (int64_t)cq_dtype_size(t->dtype);
+
+    for (int64_t i = 0, len; i < n; i += len) {
+        const int64_t rest = row - (from + i) % row;
+
+        len = rest < n - i ? rest : n - i;
+        cq_convert_run((char *)(out + i), CQ_DTYPE_F64, 8, element_at(t, from + i),
+                       cq_dtype_part(t->dtype), step, len);
+    }
+}
+
 CQ_API double cq_tensor_get_f64(const cq_tensor *t, int64_t index)
 {
     CQ_NEED_ELSE(t, 0);

@@ -174,9 +174,38 @@ TEST(copy, unaligned_data_is_fine)
     cq_tensor_release(wide);
 }
 
+TEST(copy, runs_of_numbers_are_those_of_single_elements)
+{
+    static const int orders[][3] = { { 0, 1, 2 }, { 2, 0, 1 } };
+
+    for (size_t o = 0; o < 2; o++) {
+        cq_tensor *t, *view;
+        cq_int     sizes[3];
+        int64_t    strides[3];
+        double     run[24];
+
+        CHECK_OK(cq_tensor_new(&t, CQ_DTYPE_I32, 3, (int64_t[]){ 2, 3, 4 }, NULL));
+        for (int32_t i = 0; i < 24; i++)
+            ((int32_t *)cq_tensor_data(t))[i] = i;
+        for (int i = 0; i < 3; i++) {
+            sizes[i]   = t->sizes[orders[o][i]];
+            strides[i] = t->strides[orders[o][i]];
+        }
+        CHECK_OK(cq_tensor_new_view(&view, t, t->dtype, 3, sizes, strides, 0));
+        for (int64_t from = 0; from < 24; from++) {
+            cq_tensor_get_f64_run(run, view, from, 24 - from);
+            for (int64_t i = from; i < 24; i++)
+                CHECK(run[i - from] == cq_tensor_get_f64(view, i));
+        }
+        cq_tensor_release(view);
+        cq_tensor_release(t);
+    }
+}
+
 RUN_TESTS(TEST_OF(copy, every_dtype_keeps_small_numbers_through_every_other),
           TEST_OF(copy, conversions_of_odd_values_are_defined),
           TEST_OF(copy, large_integers_become_floats_in_one_rounding),
           TEST_OF(copy, complex_numbers_keep_both_parts_or_give_the_real_one),
           TEST_OF(copy, permuted_tensors_become_contiguous),
+          TEST_OF(copy, runs_of_numbers_are_those_of_single_elements),
           TEST_OF(copy, empty_and_mismatched_tensors), TEST_OF(copy, unaligned_data_is_fine))

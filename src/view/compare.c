@@ -4,12 +4,15 @@
 
 #include "edit/proof.h"
 #include "onnx/diff/diff.h"
+#include "tensor/convert.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /* Models with more weights are not run. */
 #define MOST_WEIGHTS ((uint64_t)2 << 30)
+
+enum { BLOCK = 512 /* elements that are compared at once */ };
 
 /* ---- pairs ---- */
 
@@ -215,18 +218,22 @@ static cq_status run_both(comparison *c)
 
 static void measure(cq_view_value *x, const cq_tensor *s, const cq_tensor *t)
 {
-    const int64_t n = cq_tensor_numel(s);
+    const int64_t numel = cq_tensor_numel(s);
+    double        p[BLOCK], q[BLOCK];
 
-    if (cq_tensor_numel(t) != n)
+    if (cq_tensor_numel(t) != numel)
         return;
     x->deviation = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double p = cq_tensor_get_f64(s, i), q = cq_tensor_get_f64(t, i);
-
-        if (isfinite(p - q))
-            x->deviation = fmax(x->deviation, fabs(p - q));
-        if (isfinite(p))
-            x->largest = fmax(x->largest, fabs(p));
+    for (int64_t at = 0, n; at < numel; at += n) {
+        n = numel - at < BLOCK ? numel - at : BLOCK;
+        cq_tensor_get_f64_run(p, s, at, n);
+        cq_tensor_get_f64_run(q, t, at, n);
+        for (int64_t i = 0; i < n; i++) {
+            if (isfinite(p[i] - q[i]))
+                x->deviation = fmax(x->deviation, fabs(p[i] - q[i]));
+            if (isfinite(p[i]))
+                x->largest = fmax(x->largest, fabs(p[i]));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "onnx/tensor.h"
+#include "tensor/convert.h"
 
 #include <math.h>
 
@@ -15,20 +16,6 @@ cq_status cq_view_add_weight(cq_view *v, uint32_t value, const cq_onnx_tensor *t
         return CQ_OK; /* the first definition of a name counts */
     v->values.items[value].weight = (uint32_t)v->weights.n;
     return cq_vec_push(&v->weights, w);
-}
-
-/* Elements from..from + n as doubles. */
-static void read_block(double *out, cq_tensor *t, int64_t from, int64_t n)
-{
-    if (cq_tensor_dtype(t) == CQ_DTYPE_F32 && cq_tensor_is_contiguous(t)) {
-        const float *data = cq_tensor_data(t);
-
-        for (int64_t i = 0; i < n; i++)
-            out[i] = (double)data[from + i];
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        out[i] = cq_tensor_get_f64(t, from + i);
 }
 
 typedef struct sums {
@@ -76,7 +63,7 @@ static void measure(cq_view_weight *w, cq_tensor *t)
     for (int64_t i = 0; i < w->numel; i += BLOCK) {
         const int64_t n = w->numel - i < BLOCK ? w->numel - i : BLOCK;
 
-        read_block(block, t, i, n);
+        cq_tensor_get_f64_run(block, t, i, n);
         for (; w->n_first < 8 && w->n_first < w->numel; w->n_first++)
             w->first[w->n_first] = block[w->n_first];
         note_range(w, &s, block, n);
@@ -85,7 +72,7 @@ static void measure(cq_view_weight *w, cq_tensor *t)
     for (int64_t i = 0; i < w->numel; i += BLOCK) {
         const int64_t n = w->numel - i < BLOCK ? w->numel - i : BLOCK;
 
-        read_block(block, t, i, n);
+        cq_tensor_get_f64_run(block, t, i, n);
         note_bins(w, &s, block, n);
     }
     w->std = s.n_finite ? sqrt(s.squares / (double)s.n_finite) : 0;

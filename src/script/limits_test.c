@@ -286,7 +286,7 @@ TEST(limits, nesting_of_values_is_limited)
 
     CHECK_STATUS(CQ_OK, call(s, CQ_EVAL_MAX_LEVELS - 1)); /* and the number itself */
     CHECK_STATUS(CQ_E_UNSUPPORTED, call(s, CQ_EVAL_MAX_LEVELS));
-    CHECK(message_has("in more than 200 levels"));
+    CHECK(message_has("nested more than 200 levels deep"));
     CHECK_STATUS(CQ_OK, call(s, 1));
     cq_script_free(s);
 }

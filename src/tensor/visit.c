@@ -30,7 +30,7 @@ static cq_status enter(cq_visit *w, cq_val container)
 {
     if (w->levels >= CQ_VISIT_MAX_LEVELS)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                       "a value contains others in more than %d levels, or contains itself",
+                       "a value is nested more than %d levels deep, or contains itself",
                        CQ_VISIT_MAX_LEVELS);
     if (w->enter)
         CQ_TRY(w->enter(w, container));

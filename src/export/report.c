@@ -77,11 +77,13 @@ cq_status cq_export_report_missing(const cq_exporter *ex)
         maker       ? maker
         : in_branch ? "where a branch is not needed, make the argument that selects it a "
                       "part of the program (--constant NAME=VALUE) or let the example "
-                      "decide (--trace); else say what they compute (--define), write a "
-                      "symbolic function (--symbolics), or keep them with --operator-export-type "
+                      "decide (--trace); otherwise define them by other operators "
+                      "(--define), write a symbolic function (--symbolics), or keep them with "
+                      "--operator-export-type "
                       "onnx_fallthrough"
-        : unknown   ? "say what they compute, in TorchScript (--define), write a "
-                      "symbolic function (--symbolics), or keep them with --operator-export-type "
+        : unknown   ? "define them by other operators (--define FILE.py with def "
+                      "domain__name(x): …), write a symbolic function (--symbolics), or keep them "
+                      "with --operator-export-type "
                       "onnx_fallthrough"
         : newest
             ? "try a newer opset, write a symbolic function (--symbolics), or keep the operators "

@@ -180,6 +180,13 @@ static cq_status not_defined(cq_eval *ev, const cq_ast_expr *x)
     return cq_eval_fail(ev, x->at, CQ_E_NOT_FOUND, "%s is not defined", x->u.name);
 }
 
+/* Beside a program of Python source, definitions of operators and the library functions that they
+ * call are TorchScript: they do not run as modules, so they have no global variables. */
+static bool is_python(const cq_eval *ev, const cq_unit *unit)
+{
+    return ev->program->python && (!unit || unit->globals);
+}
+
 static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const char *name  = x->u.name;
@@ -190,7 +197,7 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     if (v)
         return ev->program->python ? keep_variable(ev, x, v, out)
                                    : value_of_variable(ev, x, *v, out);
-    if (ev->program->python)
+    if (is_python(ev, unit))
         CQ_TRY(look_up_global(ev, x, out, &found));
     else if (unit)
         CQ_TRY(look_up_in_unit(ev, unit, name, out, &found));
@@ -199,7 +206,7 @@ static cq_status look_up(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     *out = cq_val_of_object(cq_ptr_map_get(&ev->program->globals, name));
     if (out->kind != CQ_VAL_NONE)
         return CQ_OK;
-    if (ev->program->python) {
+    if (is_python(ev, unit)) {
         CQ_TRY(cq_python_builtin(ev, name, out, &found));
         if (!found && CQ_IS_AMONG(name, python_functions)) {
             CQ_TRY(cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, name, out));

@@ -128,8 +128,8 @@ static cq_status not_known(const char *name)
 
     return cq_fail(CQ_E_UNSUPPORTED, NULL,
                    hint ? hint
-                        : "define it in TorchScript (--define), or write the model "
-                          "without it",
+                        : "define it by other operators (--define FILE.py with def "
+                          "domain__name(x): …), or change the model",
                    "unknown operator %s", name);
 }
 
@@ -270,7 +270,7 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
         return CQ_OK;
     return cq_fail(
         CQ_E_UNSUPPORTED, cq_location_text(ev->cx->place, place),
-        "define it in TorchScript (--define), or unpack its results: "
+        "define it by other operators (--define FILE.py), or unpack its results: "
         "a, b = …",
         "the result of %s is indexed, but the number of its results is unknown: the item is a "
         "result or a part of the only result",

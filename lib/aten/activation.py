@@ -223,9 +223,8 @@ def hardtanh_gradient(grad, self, min_val, max_val):
 
 @gradient("aten::hardswish")
 def hardswish_gradient(grad, self):
-    return {
-        "self": torch.where(self < -3, 0, torch.where(self <= 3, grad * (self / 3 + 0.5), grad))
-    }
+    inside = torch.where(self <= 3, grad * (self / 3 + 0.5), grad)
+    return {"self": torch.where(self < -3, 0, inside)}
 
 
 @gradient("aten::hardsigmoid")

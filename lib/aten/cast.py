@@ -146,7 +146,6 @@ def detach_unview(changed):
 @operator("aten::cuda(Tensor(a) self) -> Tensor(b|a)", of_views=True)
 @operator("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", of_views=True)
 @operator("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", of_views=True)
-@operator("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", of_views=True)
 def lift(self):
     """Itself."""
     return self

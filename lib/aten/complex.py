@@ -827,7 +827,7 @@ def log1p_complex(self):
 
 @complex_rule("aten::log2")
 def log2_complex(self):
-    return torch.log(self) * 1.4426950408889634
+    return torch.log(self) / math.log(2)
 
 
 @complex_rule("aten::logaddexp")

@@ -431,7 +431,7 @@ def quantize_down_13(x, y_scale, y_zero_point, axis=None):
     """Until opset 12 quantization parameters are single numbers."""
     if rank(y_scale) == 0 and opset() >= 10:
         return again(axis=None)
-    need(opset() >= 11, "Round")
+    need(opset() >= 11, "Round came with opset 11")
     to = torch.uint8 if y_zero_point is None else dtype_for(y_zero_point)
     need(to in [torch.uint8, torch.int8], "another type than int8 and uint8")
     low = 0.0 if to == torch.uint8 else -128.0

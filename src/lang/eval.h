@@ -26,6 +26,10 @@ struct cq_lang_host {
     cq_status (*link)(const void **out, cq_arena *arena, const char *name,
                       const char *const *keywords, size_t n);
 
+    /* Explains a call that link does not resolve: whether the name is known with other arguments,
+     * and a hint, or "". Optional. */
+    bool (*explain)(const char *name, char *hint, size_t size);
+
     /* Whether plain names that are neither functions of the file nor imported are the host's. */
     bool has_plain_names;
 
@@ -125,6 +129,10 @@ typedef struct cq_lang_target {
 
 /* Parses f, gives its variables slots and finds the targets of its calls. */
 cq_status cq_lang_link(cq_lib_function *f, const cq_lang_host *host);
+/* Checks the declarations of the library's files that belong to a host, and links their functions;
+ * only_changed: of the files that differ in the folder that CALQUE_LIB names. */
+cq_status cq_lang_check_library(bool (*is_of_host)(const cq_lib_file *file), bool only_changed,
+                                const cq_lang_host *host);
 
 /* ---- values (builtins.c) ---- */
 

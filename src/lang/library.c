@@ -3,10 +3,12 @@
 #include "lang/library.h"
 #include "base/file.h"
 #include "base/once.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/vec.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +17,10 @@ struct cq_lib_file {
     cq_arena   *arena; /* the library's files share one */
     bool        owns_arena;
     cq_source   source;
-    const char *path;    /* of a file of the library: "aten/loss.py" */
-    cq_intern   names;   /* of syntax trees */
-    cq_map      imports; /* name -> dotted name, once one is looked up */
+    const char *path;       /* of a file of the library: "aten/loss.py" */
+    bool        is_changed; /* its text in the folder differs from the embedded one */
+    cq_intern   names;      /* of syntax trees */
+    cq_map      imports;    /* name -> dotted name, once one is looked up */
     CQ_VEC(cq_span) import_texts;
     atomic_bool has_imports;
     CQ_VEC(cq_lib_function *) functions;
@@ -25,10 +28,10 @@ struct cq_lib_file {
 };
 
 static struct {
-    cq_once       once;
-    cq_arena     *arena;
-    cq_lib_file **files;
-    size_t        n_files;
+    cq_once   once;
+    cq_arena *arena;
+    CQ_VEC(cq_lib_file *) files;
+    bool has_changes;
 } library = { .once = CQ_ONCE_INIT };
 
 static cq_mutex parse_lock = CQ_MUTEX_INIT;
@@ -36,6 +39,21 @@ static cq_mutex parse_lock = CQ_MUTEX_INIT;
 const char *cq_library_file_name(const cq_lib_file *file)
 {
     return file->source.file;
+}
+
+bool cq_library_is_in(const cq_lib_file *file, const char *folder)
+{
+    return file->path && cq_starts_with(file->path, folder);
+}
+
+bool cq_library_is_changed(const cq_lib_file *file)
+{
+    return file->is_changed;
+}
+
+bool cq_library_has_changes(void)
+{
+    return library.has_changes;
 }
 
 bool cq_library_is_users(const cq_lib_file *file)
@@ -177,8 +195,14 @@ bool cq_decorator_is(const cq_decorator *d, const char *name)
     return strcmp(dot ? dot + 1 : d->name, name) == 0;
 }
 
-cq_status cq_decorator_fail(const cq_decorator *d, const char *message)
+cq_status cq_decorator_fail(const cq_decorator *d, const char *format, ...)
 {
+    char    message[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
     return cq_source_fail(&d->file->source, d->at, CQ_E_SYNTAX, NULL, "%s", message);
 }
 
@@ -414,48 +438,74 @@ static bool is_indexed(const cq_lib_text *embedded)
     return strncmp(embedded->name, "aten/", 5) == 0 || strncmp(embedded->name, "onnx/", 5) == 0;
 }
 
-static cq_status open_embedded(cq_lib_file **out, const cq_lib_text *embedded)
+/* text: the embedded one; NULL: the file is only in the folder that CALQUE_LIB names. */
+static cq_status open_file(const cq_lib_text *text, const char *path)
 {
     cq_lib_file *file   = new_file(library.arena);
-    cq_status    status = file ? CQ_OK : CQ_E_NO_MEMORY;
+    cq_status    status = file ? cq_vec_push(&library.files, file) : CQ_E_NO_MEMORY;
 
-    if (status == CQ_OK)
-        status = source_of(&file->source, file->arena, embedded);
-    if (status == CQ_OK) {
-        file->path = embedded->name;
-        status     = index_file(file);
+    CQ_TRY(status);
+    file->path = path;
+    CQ_TRY(text ? source_of(&file->source, file->arena, text)
+                : read_text(&file->source, file->arena, getenv("CALQUE_LIB"), path));
+    file->is_changed = !text || file->source.len != text->len ||
+                       memcmp(file->source.text, text->text, text->len) != 0;
+    library.has_changes |= file->is_changed;
+    return index_file(file);
+}
+
+/* A file that was added to a folder below lib. */
+static cq_status open_added(void *user, const char *name)
+{
+    const char  *folder = user;
+    const size_t len    = strlen(name);
+    char        *path;
+
+    if (len < 3 || strcmp(name + len - 3, ".py") != 0)
+        return CQ_OK;
+    path = cq_arena_printf(library.arena, "%s/%s", folder, name);
+    if (!path)
+        return CQ_E_NO_MEMORY;
+    return cq_library_text(path) ? CQ_OK : open_file(NULL, path);
+}
+
+static cq_status open_all_added(void)
+{
+    static const char *const folders[] = { "aten", "onnx" };
+    const char              *lib       = getenv("CALQUE_LIB");
+
+    for (size_t i = 0; lib && *lib && i < sizeof folders / sizeof *folders; i++) {
+        char *path = cq_arena_printf(library.arena, "%s/%s", lib, folders[i]);
+        bool  opened;
+
+        if (!path)
+            return CQ_E_NO_MEMORY;
+        CQ_TRY(cq_folder_each(path, open_added, (void *)folders[i], &opened));
     }
-    if (status != CQ_OK)
-        cq_lib_file_free(file);
-    *out = status == CQ_OK ? file : NULL;
-    return status;
+    return CQ_OK;
 }
 
 static void forget(void)
 {
-    for (size_t i = 0; i < library.n_files; i++)
-        cq_lib_file_free(library.files[i]);
-    cq_free(library.files);
+    for (size_t i = 0; i < library.files.n; i++)
+        cq_lib_file_free(library.files.items[i]);
+    cq_vec_clear(&library.files);
     cq_arena_free(library.arena);
-    library.arena   = NULL;
-    library.files   = NULL;
-    library.n_files = 0;
+    library.arena = NULL;
 }
 
 static cq_status index_library(void)
 {
-    const size_t n      = count_texts();
-    cq_status    status = CQ_OK;
+    cq_status status = CQ_OK;
 
     library.arena = cq_arena_new();
-    library.files = cq_zalloc((n + 1) * sizeof *library.files);
-    if (!library.arena || !library.files) {
-        forget();
+    if (!library.arena)
         return CQ_E_NO_MEMORY;
-    }
     for (const cq_lib_text *t = cq_lib_texts; t->name && status == CQ_OK; t++)
         if (is_indexed(t))
-            status = open_embedded(&library.files[library.n_files++], t);
+            status = open_file(t, t->name);
+    if (status == CQ_OK)
+        status = open_all_added();
     if (status != CQ_OK)
         forget();
     return status;
@@ -489,8 +539,8 @@ cq_status cq_library_each(const char *kind, cq_status (*fn)(const cq_decorator *
                           void       *user)
 {
     CQ_TRY(cq_library_ready());
-    for (size_t i = 0; i < library.n_files; i++)
-        CQ_TRY(cq_lib_file_each(library.files[i], kind, fn, user));
+    for (size_t i = 0; i < library.files.n; i++)
+        CQ_TRY(cq_lib_file_each(library.files.items[i], kind, fn, user));
     return CQ_OK;
 }
 
@@ -498,10 +548,10 @@ cq_lib_function *cq_library_at(size_t index)
 {
     if (cq_library_ready() != CQ_OK)
         return NULL;
-    for (size_t i = 0; i < library.n_files; i++) {
-        if (index < library.files[i]->functions.n)
-            return library.files[i]->functions.items[index];
-        index -= library.files[i]->functions.n;
+    for (size_t i = 0; i < library.files.n; i++) {
+        if (index < library.files.items[i]->functions.n)
+            return library.files.items[i]->functions.items[index];
+        index -= library.files.items[i]->functions.n;
     }
     return NULL;
 }
@@ -558,14 +608,14 @@ static cq_lib_function *find_function(const cq_lib_file *file, const char *name)
 /* The file of a module, "aten.windows" for aten/windows.py; NULL: it is not of the library. */
 static const cq_lib_file *file_of(const char *module, size_t len)
 {
-    for (size_t i = 0; i < library.n_files; i++) {
-        const char *name = library.files[i]->path;
+    for (size_t i = 0; i < library.files.n; i++) {
+        const char *name = library.files.items[i]->path;
         size_t      k    = 0;
 
         while (k < len && name[k] && (name[k] == module[k] || (name[k] == '/' && module[k] == '.')))
             k++;
         if (k == len && strcmp(name + k, ".py") == 0)
-            return library.files[i];
+            return library.files.items[i];
     }
     return NULL;
 }

@@ -3,7 +3,7 @@
  * A file is indexed, not parsed, when the library is first used: the index has the extent of each
  * top-level function, its decorators and the imports. A function is parsed and linked when it is
  * first called (link.c). CALQUE_LIB=DIR reads the files from a folder instead, so that a change of
- * lib/ needs no compiler.
+ * lib/ needs no compiler; files that were added to aten/ and onnx/ there are read, too.
  *
  * Rules for files of the index, lib/aten and lib/onnx: top-level statements are a docstring,
  * imports, functions and declarations; text in column 0 begins a statement, so a string of several
@@ -41,7 +41,10 @@ const char *cq_decorator_value(const cq_decorator *d, const char *key);
 /* Argument i by position, the text not counted; NULL if there are fewer. */
 const char *cq_decorator_at(const cq_decorator *d, size_t i);
 /* An error in the line of the decorator. */
-cq_status cq_decorator_fail(const cq_decorator *d, const char *message);
+cq_status cq_decorator_fail(const cq_decorator *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Fails if a key is unknown to declarations of this name (declaration.c). */
+cq_status cq_decorator_check_keys(const cq_decorator *d);
 /* Whether it has this name, with or without the module: "symbolic_helper.parse_args". */
 bool cq_decorator_is(const cq_decorator *d, const char *name);
 
@@ -101,6 +104,15 @@ cq_status cq_library_source(cq_source *out, bool *found, cq_arena *arena, const 
 
 /* "lib/aten/loss.py" */
 const char *cq_library_file_name(const cq_lib_file *file);
+/* Whether it is a file of the library whose path below lib/ begins so: "aten/". */
+bool cq_library_is_in(const cq_lib_file *file, const char *folder);
+/* Whether CALQUE_LIB names a folder where the file differs from the embedded one. The hosts check
+ * such files as a whole, so that a mistake is an error even if its function is never called. */
+bool cq_library_is_changed(const cq_lib_file *file);
+bool cq_library_has_changes(void);
+/* Fails if the file has a declaration that is unknown, or a key that its declaration does not have
+ * (declaration.c). */
+cq_status cq_library_check_declarations(const cq_lib_file *file);
 /* Whether it was opened by cq_lib_file_open: errors in it are the user's. */
 bool cq_library_is_users(const cq_lib_file *file);
 

@@ -67,7 +67,9 @@ static void declare(linker *k, const cq_ast_expr *target)
         for (size_t i = 0; i < target->u.items.n; i++)
             declare(k, target->u.items.items[i]);
         break;
-    default: fail(k, target->at, "the library assigns to variables only");
+    default:
+        fail(k, target->at,
+             "expected a variable or several on the left of =; elements cannot be assigned");
     }
 }
 
@@ -157,6 +159,19 @@ static void link_function(linker *k, cq_lang_target *t, const char *const *keywo
     t->params = params;
 }
 
+static void fail_call(linker *k, const char *name, cq_span at)
+{
+    char hint[512] = "";
+    bool is_known  = k->host->explain && k->host->explain(name, hint, sizeof hint);
+
+    for (const cq_builtin_function *b = cq_builtin_functions; b->name && !is_known; b++)
+        is_known = strcmp(b->name, name) == 0;
+    fail(k, at, is_known ? "%s does not accept these arguments" : "unknown function %s",
+         name[0] == '.' ? name + 1 : name);
+    if (*hint)
+        cq_error_add_hint(k->status, "%s", hint);
+}
+
 /* A call of a function of the library, "" for none, else of a builtin or of the host's name. */
 static cq_lang_target *link_call(linker *k, const char *plain, const char *name,
                                  const char *const *keywords, size_t n, cq_span at)
@@ -181,7 +196,7 @@ static cq_lang_target *link_call(linker *k, const char *plain, const char *name,
     if (!t->builtin && !t->host && k->host->function && (t->function = k->host->function(name)))
         link_function(k, t, keywords, n, at);
     if (!t->builtin && !t->host && !t->function)
-        fail(k, at, "no function %s takes these arguments", name);
+        fail_call(k, name, at);
     return t;
 }
 
@@ -191,7 +206,7 @@ static void link_arguments(linker *k, cq_ast_expr *x, const char **keywords, siz
 {
     for (size_t i = 0; i < x->u.call.n && k->status == CQ_OK; i++) {
         if (x->u.call.args[i].stars || *n == CQ_LANG_MAX_ITEMS) {
-            fail(k, x->at, "starred arguments are not supported in the library");
+            fail(k, x->at, "starred arguments are not supported in this file");
             return;
         }
         keywords[(*n)++] = x->u.call.args[i].name;
@@ -533,4 +548,21 @@ cq_status cq_lang_link(cq_lib_function *f, const cq_lang_host *host)
     }
     cq_mutex_unlock(&lock);
     return status;
+}
+
+cq_status cq_lang_check_library(bool (*is_of_host)(const cq_lib_file *file), bool only_changed,
+                                const cq_lang_host *host)
+{
+    const cq_lib_file *last = NULL;
+    cq_lib_function   *f;
+
+    for (size_t i = 0; (f = cq_library_at(i)); i++) {
+        if (!is_of_host(f->file) || (only_changed && !cq_library_is_changed(f->file)))
+            continue;
+        if (f->file != last)
+            CQ_TRY(cq_library_check_declarations(f->file));
+        last = f->file;
+        CQ_TRY(cq_lang_link(f, host));
+    }
+    return CQ_OK;
 }

@@ -48,10 +48,27 @@ def check_in_ort(source, folder):
         expect_close(got, expected)
 
 
+def check_absent_attribute(report):
+    """QuantizeLinear has no axis before opset 13."""
+    import onnx
+    from onnx import TensorProto, helper
+    node = helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["y"])
+    graph = helper.make_graph([node], "quantize", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+                              [helper.make_tensor_value_info("y", TensorProto.UINT8, [2, 3])],
+                              [helper.make_tensor("scale", TensorProto.FLOAT, [], [0.1]),
+                               helper.make_tensor("zero", TensorProto.UINT8, [], [3])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 10)], ir_version=5)
+    with report.case("QuantizeLinear of opset 10 to 9"), tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "source.onnx"
+        onnx.save(model, source)
+        assert not convert(source, pathlib.Path(folder), 9), "opset 9 has no Round"
+
+
 def main():
     report = Report(__file__)
     if not report.needs("onnx", "onnx-testdata", "ort"):
         return report.finish()
+    check_absent_attribute(report)
     models = sorted((ONNX_TEST_DATA / "node").glob("*/model.onnx"))[::EVERY]
     for i, source in enumerate(models):
         opset = TARGETS[i % len(TARGETS)]

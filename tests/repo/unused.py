@@ -11,7 +11,6 @@ from repo import BUILD, ROOT, Report, Skip, run
 # What exists so that tests and fuzz targets can look inside, and why.
 FOR_TESTS = {
     "cq_alloc_fail_at": "makes an allocation fail",
-    "cq_body_check_all": "links every function of lib/aten",
     "cq_ew_find": "walks all element-wise kernels",
     "cq_ew_name": "names them in messages of tests",
     "cq_gradient_at": "walks the table of gradients",
@@ -21,7 +20,6 @@ FOR_TESTS = {
     "cq_onnx_schema_at": "walks the table of schemas",
     "cq_onnx_schema_check": "asks for the first fault alone",
     "cq_compose_check_library": "links the functions of lib/onnx that make nodes by name",
-    "cq_sym_check_library": "links every function of lib/onnx",
     "cq_symbolic_family": "walks the table of symbolics",
     "cq_torchscript_code_at": "lists the files of an archive",
 }

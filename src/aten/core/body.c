@@ -3,6 +3,7 @@
 #include "base/once.h"
 #include "base/warn.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 static cq_body *body_of(cq_lang *l)
@@ -113,6 +114,25 @@ static cq_status link_target(const void **out, cq_arena *arena, const char *name
     t->overloads = cq_arena_copy(arena, overloads, t->n * sizeof *overloads);
     *out         = t->native || t->n ? t : NULL;
     return t->name && (t->overloads || !t->n) ? CQ_OK : CQ_E_NO_MEMORY;
+}
+
+static bool explain(const char *name, char *hint, size_t size)
+{
+    const char  *dot = strrchr(name, '.');
+    char         full[MAX_NAME];
+    const cq_op *op = operator_name(full, sizeof full, name) ? cq_op_overloads(full) : NULL;
+
+    for (const cq_native *native = cq_natives; native->name; native++)
+        if (strcmp(native->name, name) == 0)
+            return true;
+    if (op) {
+        snprintf(hint, size, "expected %s", op->def->schema);
+        return true;
+    }
+    snprintf(full, sizeof full, "aten::%s", dot ? dot + 1 : name);
+    if (cq_op_overloads(full))
+        snprintf(hint, size, "call the operator: torch.ops.aten.%s", full + strlen("aten::"));
+    return false;
 }
 
 /* torch.float32: dtypes and memory formats are the numbers that PyTorch has for them. */
@@ -339,6 +359,7 @@ static void fail(cq_lang *l, cq_status status, const char *message)
 }
 
 const cq_lang_host cq_body_host = { .link     = link_target,
+                                    .explain  = explain,
                                     .constant = constant,
                                     .call     = call,
                                     .binary   = binary,
@@ -356,25 +377,52 @@ static cq_body body_for(cq_opcall *c)
     };
 }
 
+/* An operator that failed names itself. Whoever changes the library also needs the line of lib/. */
+static cq_status blame(const cq_lang *l, cq_status status)
+{
+    if (l->in && cq_library_is_changed(l->in->file))
+        return cq_source_blame(&l->in->unit->source, l->at, status);
+    return status;
+}
+
+static cq_status fail_results(cq_opcall *c, const cq_lib_function *f, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static cq_status fail_results(cq_opcall *c, const cq_lib_function *f, const char *format, ...)
+{
+    char    message[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return cq_ctx_fail(
+        c->cx, cq_source_fail(&f->unit->source, f->def->at, CQ_E_INTERNAL, NULL, "%s", message));
+}
+
 cq_status cq_body_run(cq_lib_function *f, cq_opcall *c)
 {
     const cq_schema *schema = c->op->schema;
     cq_body          b      = body_for(c);
     cq_val           v      = cq_lang_call(&b.lang, f, c->args, schema->n_args);
-    size_t           n;
+    size_t           n      = 1;
     const cq_val    *results;
 
-    CQ_TRY(c->cx->status);
-    if (schema->n_results == 1) {
-        cq_result_set(c, 0, v);
-        return CQ_OK;
-    }
-    results = cq_lang_items(&v, &n);
+    if (c->cx->status != CQ_OK)
+        return blame(&b.lang, c->cx->status);
+    results = schema->n_results == 1 ? &v : cq_lang_items(&v, &n);
     if (n != schema->n_results)
-        return cq_call_fail(c, CQ_E_INTERNAL, "%s returns %zu values, not %zu", f->name, n,
+        return fail_results(c, f, "%s returns %zu values, expected %zu", f->name, n,
                             schema->n_results);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const cq_schema_type *type = &schema->results[i].type;
+
+        if (type->base == CQ_SCHEMA_TENSOR && !type->list_depth && !type->optional &&
+            results[i].kind != CQ_VAL_TENSOR)
+            return fail_results(c, f, "result %zu of %s is %s, expected a tensor", i, f->name,
+                                cq_val_kind_name(results[i].kind));
         cq_result_set(c, i, results[i]);
+    }
     return CQ_OK;
 }
 
@@ -416,14 +464,4 @@ cq_val cq_body_eval(cq_lib_function *f, cq_opcall *c, cq_body_names *value,
         args[i] = c->args[at];
     }
     return cq_lang_call(&b.lang, f, args, f->def->n_params);
-}
-
-cq_status cq_body_check_all(void)
-{
-    cq_lib_function *f;
-
-    for (size_t i = 0; (f = cq_library_at(i)); i++)
-        if (strncmp(cq_library_file_name(f->file), "lib/aten/", 9) == 0)
-            CQ_TRY(cq_lang_link(f, &cq_body_host));
-    return CQ_OK;
 }

@@ -39,8 +39,9 @@ typedef bool cq_body_names(const cq_body *b, const char *name, cq_val *out);
 cq_val       cq_body_eval(cq_lib_function *f, cq_opcall *c, cq_body_names *value,
                           bool (*needs)(cq_lang *l, const char *key), void *user);
 
-/* Links every function of lib/aten: the error names the file and the line. For tests. */
-cq_status cq_body_check_all(void);
+/* Checks lib/aten, or its changed files, as a whole (library_check.c): the error names the file and
+ * the line. */
+cq_status cq_body_check_library(bool only_changed);
 
 extern const cq_lang_host cq_body_host;
 

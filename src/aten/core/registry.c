@@ -81,6 +81,7 @@ static cq_status add_operator(const cq_decorator *d, void *user)
 {
     cq_op_def *def = cq_arena_zalloc(table.arena, sizeof *def);
     cq_op     *op  = &table.ops[table.n];
+    cq_status  status;
 
     (void)user;
     if (!def)
@@ -90,7 +91,8 @@ static cq_status add_operator(const cq_decorator *d, void *user)
     table.n++;
     op->body = d->function;
     CQ_TRY(cq_op_traits_read(&op->traits, d));
-    return add(op, def);
+    status = add(op, def);
+    return status == CQ_E_SYNTAX ? cq_decorator_fail(d, "%s", cq_last_error()->message) : status;
 }
 
 /* traits("aten::cat", …): of one operator, or, with ".*" behind its name, of all overloads. */
@@ -103,7 +105,7 @@ static cq_status add_traits(const cq_decorator *d, void *user)
 
     (void)user;
     if (!op)
-        return cq_decorator_fail(d, "traits name no operator");
+        return cq_decorator_fail(d, "unknown operator %s", d->text);
     for (; op; op = all ? (cq_op *)op->next : NULL)
         CQ_TRY(cq_op_traits_read(&op->traits, d));
     return CQ_OK;
@@ -117,7 +119,7 @@ static cq_status add_derived(const cq_decorator *d, void *user)
 
     (void)user;
     return op ? cq_map_set(&table.derived, d->text, op)
-              : cq_decorator_fail(d, "derived() names no operator");
+              : cq_decorator_fail(d, "unknown operator %s", of ? of : "");
 }
 
 /* torch_export("aten::view", call="aten::reshape") */
@@ -133,7 +135,7 @@ static cq_status add_export_target(const cq_decorator *d, void *user)
     target->is_assertion = assertion != NULL;
     target->checks_data  = assertion && strcmp(assertion, "data") == 0;
     if (target->call ? !cq_map_has(&table.by_full, target->call) : !assertion)
-        return cq_decorator_fail(d, "torch_export() names no operator");
+        return cq_decorator_fail(d, "expected call= with the name of an operator, or assertion=");
     return cq_map_set(&table.exported, d->text, target);
 }
 
@@ -141,12 +143,16 @@ static cq_status add_export_target(const cq_decorator *d, void *user)
  * member of cq_op. */
 static cq_status attach(const cq_decorator *d, void *user)
 {
-    cq_op *op = cq_map_get(&table.by_full, d->text);
+    cq_op            *op = cq_map_get(&table.by_full, d->text);
+    cq_lib_function **member;
 
     if (!op)
-        return cq_fail(CQ_E_INTERNAL, cq_library_file_name(d->function->file), NULL,
-                       "@%s(\"%s\") names no operator", d->name, d->text);
-    memcpy((char *)op + *(const size_t *)user, &d->function, sizeof d->function);
+        return cq_decorator_fail(d, "unknown operator %s", d->text);
+    member = (cq_lib_function **)(void *)((char *)op + *(const size_t *)user);
+    if (*member)
+        return cq_decorator_fail(d, "@%s of %s is already defined: %s in %s", d->name, d->text,
+                                 (*member)->name, cq_library_file_name((*member)->file));
+    *member = d->function;
     return CQ_OK;
 }
 
@@ -206,9 +212,24 @@ static cq_status build(void)
     return status;
 }
 
+/* The check of changed files asks for operators itself, and runs again if it failed. */
+static cq_status check_changes(void)
+{
+    static atomic_bool is_checked;
+    cq_status          status;
+
+    if (!cq_library_has_changes() || atomic_exchange(&is_checked, true))
+        return CQ_OK;
+    status = cq_body_check_library(true);
+    if (status != CQ_OK)
+        atomic_store(&is_checked, false);
+    return status;
+}
+
 cq_status cq_ops_ready(void)
 {
-    return cq_once_call(&table.once, build);
+    CQ_TRY(cq_once_call(&table.once, build));
+    return check_changes();
 }
 
 const char *cq_op_suffix(const char *name, size_t len)

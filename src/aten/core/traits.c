@@ -1,5 +1,6 @@
 /* The keys of traits, and what their values mean. */
 #include "aten/core/traits.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,20 @@ typedef struct words {
 
 #define WORDS(key, items) ((words){ key, items, sizeof items / sizeof *items })
 
+static cq_status fail_value(const cq_decorator *d, const char *value, words w)
+{
+    cq_str    expected = { 0 };
+    cq_status status   = CQ_E_NO_MEMORY;
+
+    for (size_t i = 1; i < w.n; i++)
+        cq_str_printf(&expected, "%s%s", i > 1 ? ", " : "", w.items[i]);
+    if (expected.status == CQ_OK)
+        status = cq_decorator_fail(d, "%s is \"%s\"; expected one of %s", w.key, value,
+                                   cq_str_text(&expected));
+    cq_str_clear(&expected);
+    return status;
+}
+
 /* The number of the value of a key; unchanged without one. */
 static cq_status read_word(unsigned *out, const cq_decorator *d, words w)
 {
@@ -72,7 +87,7 @@ static cq_status read_word(unsigned *out, const cq_decorator *d, words w)
             *out = (unsigned)i;
             return CQ_OK;
         }
-    return value ? cq_decorator_fail(d, "a trait has a value that is not known") : CQ_OK;
+    return value ? fail_value(d, value, w) : CQ_OK;
 }
 
 cq_status cq_op_traits_read(cq_op_traits *traits, const cq_decorator *d)

@@ -3,11 +3,13 @@
 #include "export/symbolic/arith.h"
 #include "base/warn.h"
 #include "onnx/compose/compose.h"
+#include "onnx/schema.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MAX_ROW = 256, MAX_USER_STEPS = 200000 };
 
@@ -240,6 +242,23 @@ static cq_status link_target(const void **out, cq_arena *arena, const char *name
     return CQ_OK;
 }
 
+static bool explain(const char *name, char *hint, size_t size)
+{
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    bool        is_known = false;
+
+    for (size_t n = 0; n < 8 && !is_known; n++)
+        is_known = cq_sym_native_find(name, n) != NULL;
+    if (is_known) {
+        snprintf(hint, size, "docs/symbolic-functions.md lists the functions and their arguments");
+        return true;
+    }
+    if (cq_starts_with(name, "torch.") || cq_starts_with(name, "math."))
+        snprintf(hint, size, "a symbolic function emits ONNX nodes, as in %c%.60s(x)",
+                 toupper((unsigned char)*last), *last ? last + 1 : "");
+    return false;
+}
+
 /* torch.float32: dtypes are the numbers that PyTorch has for them. */
 static bool constant(const char *name, cq_val *out)
 {
@@ -455,6 +474,7 @@ static void fail(cq_lang *l, cq_status status, const char *message)
 }
 
 static const cq_lang_host host = { .link             = link_target,
+                                   .explain          = explain,
                                    .has_plain_names  = true,
                                    .function         = helper,
                                    .constant         = constant,
@@ -471,19 +491,33 @@ static const cq_lang_host host = { .link             = link_target,
 /* Whether its functions are symbolic functions, or called by such. */
 static bool is_symbolic_file(const cq_lib_file *file)
 {
-    const char *name = cq_library_file_name(file);
-
-    return strstr(name, "lib/onnx/") && !cq_compose_runs(file) && !strstr(name, "rewrites.py");
+    return cq_library_is_in(file, "onnx/") && !cq_compose_runs(file) &&
+           !cq_library_is_in(file, "onnx/rewrites.py");
 }
 
-cq_status cq_sym_check_library(void)
+/* symbolic("aten::mish", "Mish", opset=18): the operators exist. */
+static cq_status check_symbolic(const cq_decorator *d, void *user)
 {
-    cq_lib_function *f;
+    const char           *op = cq_decorator_at(d, 0), *opset = cq_decorator_value(d, "opset");
+    const size_t          len = strcspn(d->text, ".");
+    const cq_onnx_schema *schema;
+    char                  name[128];
 
-    for (size_t i = 0; (f = cq_library_at(i)); i++)
-        if (is_symbolic_file(f->file))
-            CQ_TRY(cq_lang_link(f, &host));
-    return CQ_OK;
+    if (*(const bool *)user && !cq_library_is_changed(d->file))
+        return CQ_OK;
+    snprintf(name, sizeof name, "%.*s", (int)len, d->text);
+    if (cq_starts_with(d->text, "aten::") && !cq_op_find(d->text) && !cq_op_overloads(name))
+        return cq_decorator_fail(d, "unknown operator %s", d->text);
+    if (!op || !opset)
+        return CQ_OK;
+    CQ_TRY(cq_onnx_schema_find(&schema, "", op, atoi(opset)));
+    return schema ? CQ_OK : cq_decorator_fail(d, "ONNX has no operator %s in opset %s", op, opset);
+}
+
+cq_status cq_sym_check_library(bool only_changed)
+{
+    CQ_TRY(cq_lang_check_library(is_symbolic_file, only_changed, &host));
+    return cq_library_each("symbolic", check_symbolic, &only_changed);
 }
 
 /* ---- arguments ---- */
@@ -610,6 +644,10 @@ static cq_status take_results(cq_sym_run *r, const cq_lib_function *f, cq_val v)
 
     if (r->s->status != CQ_OK)
         return r->s->status;
+    if (v.kind == CQ_VAL_NONE && n_results && cq_sym_result_used(r->s, 0))
+        return cq_sym_fail(r->s, cq_source_fail(&f->unit->source, f->def->at, CQ_E_SYNTAX, NULL,
+                                                "the function returns None, expected %zu value%s",
+                                                n_results, n_results > 1 ? "s" : ""));
     n += v.kind == CQ_VAL_NONE;
     if (n > 1 && n != n_results)
         return cq_sym_fail(r->s, cq_source_fail(&f->unit->source, f->def->at, CQ_E_SYNTAX, NULL,

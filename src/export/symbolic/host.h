@@ -40,7 +40,7 @@ cq_status cq_sym_run_function(cq_sym *s, cq_lib_function *f, bool promotes);
 cq_status cq_symbolic_of_decorator(cq_symbolic *out, const cq_decorator *d);
 
 /* Links every function of lib/onnx, for tests. */
-cq_status cq_sym_check_library(void);
+cq_status cq_sym_check_library(bool only_changed);
 
 /* A mistake of the function, not of the model: found and expected. */
 cq_val cq_sym_wrong(cq_sym_run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

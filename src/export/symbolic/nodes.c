@@ -4,6 +4,8 @@
 #include "export/symbolic/host.h"
 #include "onnx/schema.h"
 
+#include <stdio.h>
+
 enum { MAX_INPUTS = 4096, MAX_LIST = 256 };
 
 static const cq_onnx_schema *schema_of(cq_sym_run *r, const char *op)
@@ -169,6 +171,44 @@ static void build_graphs(const cq_sym_call *c)
     }
 }
 
+/* Whether the function that runs was written or changed since calque was built. Mistakes in others
+ * are found by tests. */
+static bool is_new(const cq_sym_run *r)
+{
+    const cq_lib_file *file = r->lang.in ? r->lang.in->file : NULL;
+
+    return file && (cq_library_is_users(file) || cq_library_is_changed(file));
+}
+
+/* The first mistake in a node, with the line of the function; the checker of the model does not
+ * know the line. */
+static void check_node(const cq_sym_call *c)
+{
+    const int             opset = cq_sym_opset(c->r->s);
+    const cq_onnx_schema *s     = schema_of(c->r, c->op);
+
+    if (strstr(c->op, "::") || c->r->s->status != CQ_OK)
+        return;
+    if (!s)
+        cq_sym_wrong(c->r, "ONNX has no operator %s in opset %d", c->op, opset);
+    else if (c->n < s->min_inputs)
+        cq_sym_wrong(c->r, "%s needs at least %zu inputs in opset %d, got %zu", c->op,
+                     s->min_inputs, opset, c->n);
+    else if (c->n > s->max_inputs)
+        cq_sym_wrong(c->r, "%s takes at most %zu inputs in opset %d, got %zu", c->op, s->max_inputs,
+                     opset, c->n);
+    for (size_t i = 0; s && !s->is_open && i < c->n_attrs && c->r->s->status == CQ_OK; i++) {
+        const char *name = c->attr_names[i];
+        char        plain[64];
+
+        snprintf(plain, sizeof plain, "%.*s", (int)(strlen(name) - 2u * (suffix_of(c, name) != 0)),
+                 name);
+        if (c->attrs[i].kind != CQ_VAL_NONE && strlen(name) < sizeof plain &&
+            !cq_onnx_schema_attr(s, plain))
+            cq_sym_wrong(c->r, "%s has no attribute %s in opset %d", c->op, plain, opset);
+    }
+}
+
 /* Numbers among the inputs take the dtype of the first tensor beside them in element-wise
  * operators, and that of the operator's first tensor elsewhere. */
 static void plain_node(const cq_sym_call *c)
@@ -186,6 +226,10 @@ static void plain_node(const cq_sym_call *c)
     }
     if (!fits || c->n_attrs)
         schema = schema_of(r, c->op);
+    if (is_new(r))
+        check_node(c);
+    if (r->s->status != CQ_OK)
+        return;
     for (size_t i = 0; i < c->n && fits && !like; i++)
         like = cq_sym_graph_of(r, c->in[i]);
     for (size_t i = 0; i < c->n; i++)

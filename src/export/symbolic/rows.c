@@ -101,6 +101,8 @@ static cq_status build(void)
         status = cq_library_each("symbolic", add_symbolic, NULL);
     if (status == CQ_OK)
         status = cq_library_each("unsupported", add_unsupported, NULL);
+    if (status == CQ_OK && cq_library_has_changes())
+        status = cq_sym_check_library(true);
     table.is_ready = status == CQ_OK;
     if (status != CQ_OK) {
         cq_map_clear(&table.by_name);

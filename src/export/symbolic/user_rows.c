@@ -155,6 +155,7 @@ static cq_status collect_symbolic(const cq_decorator *d, void *user)
 {
     cq_symbolic row;
 
+    CQ_TRY(cq_decorator_check_keys(d));
     CQ_TRY(cq_symbolic_of_decorator(&row, d));
     return add_row(user, d, row);
 }
@@ -189,14 +190,13 @@ static bool is_known_decorator(const cq_decorator *d)
 
 static cq_status unknown_name(const cq_decorator *d)
 {
-    char message[MAX_NAME + 128];
-
-    snprintf(message, sizeof message,
-             d->function ? "unknown decorator @%.*s; expected @symbolic or @parse_args"
-                         : "unknown call %.*s(); expected symbolic() or "
-                           "register_custom_op_symbolic()",
-             MAX_NAME, d->name);
-    return cq_decorator_fail(d, message);
+    if (d->function)
+        return cq_decorator_fail(d, "unknown decorator @%.*s; expected @symbolic or @parse_args",
+                                 MAX_NAME, d->name);
+    return cq_decorator_fail(d,
+                             "unknown call %.*s(); expected symbolic() or "
+                             "register_custom_op_symbolic()",
+                             MAX_NAME, d->name);
 }
 
 static cq_status collect_one(const cq_decorator *d, void *user)

@@ -69,6 +69,30 @@ static bool has_value(const cq_onnx_attribute *a)
     }
 }
 
+/* "FLOAT", as in onnx.proto. */
+static const char *type_name(int32_t type)
+{
+    static const char *const names[CQ_ONNX_ATTR_COUNT] = {
+        [CQ_ONNX_ATTR_FLOAT]          = "FLOAT",
+        [CQ_ONNX_ATTR_INT]            = "INT",
+        [CQ_ONNX_ATTR_STRING]         = "STRING",
+        [CQ_ONNX_ATTR_TENSOR]         = "TENSOR",
+        [CQ_ONNX_ATTR_GRAPH]          = "GRAPH",
+        [CQ_ONNX_ATTR_FLOATS]         = "FLOATS",
+        [CQ_ONNX_ATTR_INTS]           = "INTS",
+        [CQ_ONNX_ATTR_STRINGS]        = "STRINGS",
+        [CQ_ONNX_ATTR_TENSORS]        = "TENSORS",
+        [CQ_ONNX_ATTR_GRAPHS]         = "GRAPHS",
+        [CQ_ONNX_ATTR_SPARSE_TENSOR]  = "SPARSE_TENSOR",
+        [CQ_ONNX_ATTR_SPARSE_TENSORS] = "SPARSE_TENSORS",
+        [CQ_ONNX_ATTR_TYPE_PROTO]     = "TYPE_PROTO",
+        [CQ_ONNX_ATTR_TYPE_PROTOS]    = "TYPE_PROTOS",
+    };
+    const char *name = type >= 0 && type < CQ_ONNX_ATTR_COUNT ? names[type] : NULL;
+
+    return name ? name : "UNDEFINED";
+}
+
 static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_attribute *a)
 {
     const char                     *name = a->name ? a->name : "";
@@ -79,10 +103,11 @@ static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_at
     if (!want)
         fault(f, "%s has no attribute %s at version %d", s->name, name, s->since);
     else if (a->type != (int32_t)want->type)
-        fault(f, "attribute %s of %s has type %d instead of %d", name, s->name, (int)a->type,
-              (int)want->type);
+        fault(f, "attribute %s of %s has type %s, expected %s", name, s->name, type_name(a->type),
+              type_name((int32_t)want->type));
     else if ((!a->ref_attr_name || !*a->ref_attr_name) && !has_value(a))
-        fault(f, "attribute %s of %s has no value of its type %d", name, s->name, (int)a->type);
+        fault(f, "attribute %s of %s has no value of its type %s", name, s->name,
+              type_name(a->type));
 }
 
 static void check_attributes(faults *f, const cq_onnx_schema *s, const cq_onnx_node *node)

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- values ---- */
@@ -654,6 +655,7 @@ cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *no
                        const cq_onnx_schema *schema, const cq_compose_extra *extras)
 {
     cq_val args[CQ_LANG_MAX_SLOTS];
+    size_t n = 0;
 
     c->node = node;
     if (c->m->status == CQ_OK)
@@ -662,13 +664,17 @@ cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *no
         const char *name = f->def->params[i].name, *extra = extra_of(extras, name);
 
         if (extra)
-            args[i] = value_named(c, extra);
-        else if (!find_parameter(&args[i], c, node, schema, name))
+            args[n++] = value_named(c, extra);
+        else if (find_parameter(&args[n], c, node, schema, name))
+            n++;
+        else if (f->def->params[i].value) /* an attribute of later versions; the last parameter */
+            break;
+        else
             c->m->status =
                 cq_source_fail(&f->unit->source, f->def->params[i].at, CQ_E_INTERNAL, NULL,
                                "%s has no input or attribute %s", schema->name, name);
     }
-    return c->m->status == CQ_OK ? cq_lang_call(&c->lang, f, args, f->def->n_params) : CQ_NONE;
+    return c->m->status == CQ_OK ? cq_lang_call(&c->lang, f, args, n) : CQ_NONE;
 }
 
 cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const *values, size_t n)
@@ -682,28 +688,72 @@ cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const
 
 /* ---- the library ---- */
 
-static const char *const files[] = {
-    "lib/onnx/experimental.py",   "lib/onnx/gradients.py",          "lib/onnx/microsoft.py",
-    "lib/onnx/versions.py",       "lib/onnx/versions_attention.py", "lib/onnx/versions_common.py",
-    "lib/onnx/versions_layers.py"
-};
-
 bool cq_compose_runs(const cq_lib_file *file)
 {
+    static const char *const files[] = { "onnx/experimental.py", "onnx/gradients.py",
+                                         "onnx/microsoft.py", "onnx/versions" };
+
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (strcmp(cq_library_file_name(file), files[i]) == 0)
+        if (cq_library_is_in(file, files[i]))
             return true;
     return false;
 }
 
-cq_status cq_compose_check_library(void)
+static bool has_parameter(const cq_onnx_schema *s, const char *name)
 {
-    cq_lib_function *f;
+    for (size_t i = 0; i < s->n_inputs; i++)
+        if (strcmp(s->inputs[i].name, name) == 0)
+            return true;
+    return cq_onnx_schema_attr(s, name) != NULL;
+}
 
-    for (size_t i = 0; (f = cq_library_at(i)); i++)
-        if (cq_compose_runs(f->file))
-            CQ_TRY(cq_lang_link(f, &host));
+static cq_status fail_parameter(const cq_lib_function *f, const cq_onnx_schema *s, size_t param,
+                                int opset)
+{
+    cq_str    names  = { 0 };
+    cq_status status = CQ_E_NO_MEMORY;
+
+    for (size_t i = 0; i < s->n_inputs; i++)
+        cq_str_printf(&names, "%s%s", i ? ", " : "", s->inputs[i].name);
+    for (size_t i = 0; i < s->n_attributes; i++)
+        cq_str_printf(&names, ", %s", s->attributes[i].name);
+    if (names.status == CQ_OK)
+        status = cq_source_fail(&f->unit->source, f->def->params[param].at, CQ_E_SYNTAX, NULL,
+                                "%s has no input or attribute %s in opset %d; expected one of %s",
+                                s->name, f->def->params[param].name, opset, cq_str_text(&names));
+    cq_str_clear(&names);
+    return status;
+}
+
+/* An adapter gets a node as it was before the conversion. */
+static cq_status check_adapter(const cq_decorator *d, void *user)
+{
+    const char           *version = cq_decorator_at(d, 0);
+    const bool            rises   = strcmp(d->name, "upgrade") == 0;
+    const int             opset   = version ? atoi(version) - rises : 0;
+    const cq_onnx_schema *s;
+
+    if (*(const bool *)user && !cq_library_is_changed(d->file))
+        return CQ_OK;
+    if (!version || !d->function)
+        return cq_decorator_fail(d, "expected an operator and an opset, as in @%s(\"Split\", 18)",
+                                 d->name);
+    CQ_TRY(cq_onnx_schema_find(&s, "", d->text, opset));
+    if (!s)
+        return cq_decorator_fail(d, "ONNX has no operator %s in opset %d", d->text, opset);
+    CQ_TRY(cq_library_parse(d->function));
+    for (size_t i = 0; i < d->function->def->n_params; i++)
+        if (!has_parameter(s, d->function->def->params[i].name) &&
+            !d->function->def->params[i].value)
+            return fail_parameter(d->function, s, i, opset);
     return CQ_OK;
+}
+
+cq_status cq_compose_check_library(bool only_changed)
+{
+    CQ_TRY(cq_library_each("upgrade", check_adapter, &only_changed));
+    CQ_TRY(cq_library_each("downgrade", check_adapter, &only_changed));
+    return cq_lang_check_library(cq_compose_runs, only_changed, &host);
 }
 
 /* Filled on first use; after a failed allocation the next call tries again. */
@@ -721,6 +771,8 @@ static cq_status add_function(const cq_decorator *d, void *user)
     snprintf(key, sizeof key, "%s %s%s%s", d->name, d->text, version ? " " : "",
              version ? version : "");
     (void)user;
+    if (cq_map_has(&table.by_text, key))
+        return cq_decorator_fail(d, "@%s is already defined", key);
     return cq_map_set(&table.by_text, key, d->function);
 }
 
@@ -736,6 +788,10 @@ cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *t
 
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == CQ_OK; i++)
             status = cq_library_each(kinds[i], add_function, NULL);
+        if (status == CQ_OK && cq_library_has_changes())
+            status = cq_compose_check_library(true);
+        if (status != CQ_OK)
+            cq_map_clear(&table.by_text);
         table.is_ready = status == CQ_OK;
     }
     *out = status == CQ_OK ? cq_map_get(&table.by_text, key) : NULL;

@@ -87,7 +87,7 @@ cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *t
 /* Whether this host runs the functions of a file. */
 bool cq_compose_runs(const cq_lib_file *file);
 /* Links every function of these files, for tests. */
-cq_status cq_compose_check_library(void);
+cq_status cq_compose_check_library(bool only_changed);
 
 /* ---- attributes.c ---- */
 

@@ -8,7 +8,8 @@
 
 TEST(compose, every_function_of_the_library_can_be_linked)
 {
-    CHECK_OK(cq_compose_check_library());
+    if (cq_compose_check_library(false) != CQ_OK)
+        fail_msg("%s: %s", cq_last_error()->where, cq_last_error()->message);
 }
 
 /* y = op(a, b) of com.microsoft. */

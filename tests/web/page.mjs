@@ -132,6 +132,10 @@ const tests = {
     await choose("check");
     await start();
     assert.equal(await text("state"), "The model is valid.");
+    await fill("more", "--json '--full'");
+    await start();
+    assert.equal((await text("output")).trim(), "[]");
+    await fill("more", "");
     await choose("optimize");
     await start();
     await sameBytes("digits.optimized.onnx", "digits.optimized.onnx");

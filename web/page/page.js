@@ -100,7 +100,7 @@ function fillForm(info) {
   $("inputs").value = suggestedInputs(info).join("\n");
   $("inputs").placeholder = info.inputs?.length ? "not needed: the file has them" : "batchx3x224x224";
   $("entry").value = "";
-  $("opset").value = "";
+  $("opset").value = $("more").value = "";
   const others = Object.keys(files).filter((name) => name !== model);
   $("weights").replaceChildren(...["", ...others].map((name) => new Option(name || "none: random weights", name)));
   if (others.length) $("weights").value = others[0];
@@ -123,6 +123,7 @@ function showFields() {
     const names = part.dataset.for.split(" ");
     part.hidden = !names.includes(verb) || (names.includes("source") && !isSource()) || (part.dataset.unless === "onnx" && isOnnx());
   }
+  $("more").placeholder = EXAMPLES[verb] ?? "";
 }
 
 // ---- commands ----
@@ -136,10 +137,19 @@ function exportWords(verb) {
   return words;
 }
 
+const EXAMPLES = {
+  export: "--output-names scores --operator-export-type onnx_fallthrough", view: "--input batchx3x224x224", check: "--json",
+  optimize: "--for onnxruntime", convert: "--inputs x=batchx3x224x224", quantize: "--bits 4 --block 32", audit: "--json",
+};
+
+/** The words of a line as a shell splits them: quotes keep blanks. */
+const splitWords = (line) => [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, "$1$2"));
+
 function command(verb) {
   const out = model.replace(/\.[^.]*$/, "") + (WRITES[verb] ?? "");
   const words = [verb, model], given = { ...files };
   if (!isOnnx() && ["export", "view"].includes(verb)) words.push(...exportWords(verb));
+  if (!$("more").closest("[data-for]").hidden) words.push(...splitWords($("more").value));
   if (verb === "view") return { words: [...words, "-o", "view.html"], given, out: "view.html" };
   if (["export", "convert"].includes(verb) && $("opset").value) words.push("--opset", $("opset").value);
   if (verb === "convert" && $("to").value) words.push("--to", $("to").value);

@@ -1,4 +1,4 @@
-/* One line about each operator of ONNX, and the family that gives it its colour. */
+/* A one-line description of each ONNX operator, and its family, which selects its colour. */
 #include "view/view.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The graphs of a model as ops and values: the main graph, bodies of If and Loop, functions. Names
- * become numbers here; weights and Constant nodes are weights, not ops. */
+/* Reads the graphs of a model (the main graph, bodies of If and Loop, functions) into ops and
+ * values. References by name become indices. Initializers and Constant nodes become weights. */
 #include "view/view.h"
 
 #include "onnx/function_index.h"
@@ -101,7 +101,7 @@ uint32_t cq_view_find(const cq_view *v, uint32_t graph, const char *name)
     return CQ_VIEW_NONE;
 }
 
-/* A name of a graph; the first definition counts. */
+/* Defines a name in a graph; later definitions of the same name are ignored. */
 static cq_status define(cq_view *v, uint32_t graph, const char *name, const char *type,
                         uint32_t *out)
 {
@@ -166,7 +166,7 @@ static cq_status add_port(cq_view *v, uint32_t graph, uint32_t value, bool is_in
 static cq_status add_graph(cq_view *v, uint32_t *out, const cq_onnx_graph *graph, uint32_t outer,
                            int depth);
 
-/* The bodies of a node, after the names around them are known. */
+/* Reads the bodies of a node. The names of the enclosing graph must be defined before. */
 static cq_status add_bodies(cq_view *v, uint32_t graph, uint32_t index, int depth)
 {
     const cq_onnx_node *node = v->ops.items[index].node;
@@ -198,7 +198,7 @@ static cq_status add_bodies(cq_view *v, uint32_t graph, uint32_t index, int dept
     return CQ_OK;
 }
 
-/* Values of the graphs around a body that it reads, each once. */
+/* Lists the values of enclosing graphs that a body reads, without duplicates. */
 static cq_status note_captured(cq_view *v, uint32_t graph, uint32_t index)
 {
     cq_ptr_map seen        = { 0 };
@@ -306,7 +306,8 @@ static const char *function_key(cq_view *v, const char *domain, const char *name
                            overload ? overload : "");
 }
 
-/* Definitions first: nodes may be in any order. Then inputs, bodies and calls of functions. */
+/* Reads all definitions first, because the nodes of an invalid file may be in any order, and then
+ * inputs, bodies and calls of functions. */
 static cq_status add_nodes(cq_view *v, uint32_t graph, cq_onnx_node *const *nodes, uint32_t n,
                            int depth)
 {
@@ -413,7 +414,7 @@ static cq_status add_function(cq_view *v, uint32_t graph, const cq_onnx_function
     return CQ_OK;
 }
 
-/* All functions have a number before the nodes that call them are read. */
+/* Functions get their graph indices before any node that calls them is read. */
 static cq_status add_functions(cq_view *v)
 {
     const cq_onnx_model *m = v->model;

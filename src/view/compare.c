@@ -1,5 +1,5 @@
-/* Two models side by side: which node is which (the pairs of `calque diff`), what differs in a
- * pair, and how far the values of pairs are apart when both models run on the same inputs. */
+/* Compares two models: pairs their nodes as `calque diff` does, finds the differences within a
+ * pair, and measures the deviation of the values of pairs in a run on the same inputs. */
 #include "view/view.h"
 
 #include "edit/proof.h"
@@ -16,7 +16,7 @@ enum { BLOCK = 512 /* elements that are compared at once */ };
 
 /* ---- pairs ---- */
 
-/* Two graphs, and what is around them. */
+/* Two graphs, and the scopes that enclose them. */
 typedef struct graph_pair {
     const cq_onnx_graph *a, *b;
     const cq_diff_scope *around_a, *around_b;
@@ -61,7 +61,7 @@ static const cq_onnx_graph *body_of(const cq_onnx_node *node, const char *name)
     return NULL;
 }
 
-/* The bodies of nodes that are a pair. */
+/* Pairs the bodies of paired nodes. */
 static cq_status pair_bodies(cq_view *a, cq_view *b, cq_arena *arena, const cq_diff_scope *x,
                              const cq_diff_scope *y, uint32_t depth)
 {
@@ -81,7 +81,7 @@ static cq_status pair_bodies(cq_view *a, cq_view *b, cq_arena *arena, const cq_d
     return CQ_OK;
 }
 
-/* A node without a pair is in one model only. */
+/* A node without a pair exists in one model only. */
 static cq_status pair_graphs(cq_view *a, cq_view *b, cq_arena *arena, graph_pair g)
 {
     cq_diff_scope x = { 0 }, y = { 0 };
@@ -103,7 +103,7 @@ static cq_status pair_graphs(cq_view *a, cq_view *b, cq_arena *arena, graph_pair
     return status;
 }
 
-/* ---- what differs in a pair ---- */
+/* ---- differences within a pair ---- */
 
 static cq_status note_change(cq_view *a, cq_view *b, const cq_onnx_finding *f)
 {
@@ -145,7 +145,7 @@ typedef struct comparison {
     cq_onnx_value **results[2];
 } comparison;
 
-/* The results of nodes that are a pair, one for one. */
+/* Pairs the results of paired nodes by position. */
 static cq_status collect_pairs(comparison *c)
 {
     for (size_t i = 0; i < c->a->ops.n; i++) {
@@ -257,7 +257,7 @@ static void measure_all(comparison *c)
     }
 }
 
-/* A model that cannot be run has a structure to compare all the same. */
+/* If a model cannot be run, only the structures are compared. */
 static cq_status compare_values(cq_view *a, cq_view *b)
 {
     comparison  c      = { .a = a, .b = b };

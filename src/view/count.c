@@ -1,5 +1,5 @@
-/* FLOPs of the nodes, and the memory of activations while they run one after the other. Dynamic
- * sizes of the inputs are those of a run, or 1. */
+/* Counts the FLOPs of the nodes, and the memory of activations while the nodes run one after the
+ * other. Dynamic sizes of the inputs have the values of a run, or 1. */
 #include "view/view.h"
 
 #include "tensor/dtype.h"
@@ -86,7 +86,7 @@ static cq_status add_memory(cq_view *v)
     return status;
 }
 
-/* Notes the names of dynamic sizes of the inputs, and the sizes that take their place: those of
+/* Records the names of the dynamic sizes of the inputs and their values: the sizes of the given
  * inputs, or 1. */
 static cq_status note_sizes(cq_view *v, cq_onnx_value *const *inputs, size_t n)
 {
@@ -119,7 +119,7 @@ static cq_status note_sizes(cq_view *v, cq_onnx_value *const *inputs, size_t n)
     return v->sizes ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* Sizes of the inputs as in a run. */
+/* Sets the sizes of the inputs to those of a run. */
 static void fix_sizes(cq_onnx_graph *g, cq_onnx_value *const *inputs, size_t n)
 {
     for (uint32_t i = 0; i < g->input.n && i < n; i++) {
@@ -146,7 +146,7 @@ cq_status cq_view_count(cq_view *v, const cq_view_options *options)
         fix_sizes(v->model->graph, options->inputs, options->inputs ? options->n_inputs : 0);
     v->is_fixed = has_dynamic_sizes(v->model->graph);
     status      = cq_onnx_model_count_flops(&all, v->model);
-    if (status != CQ_OK) /* a model that is wrong has a structure all the same */
+    if (status != CQ_OK) /* an invalid model still has a structure */
         return status == CQ_E_NO_MEMORY ? status : CQ_OK;
     status = cq_onnx_each_flops(v->model, note_flops, v);
     note_bytes(v, &v->model->graph->input);

@@ -1,6 +1,6 @@
-/* The order of the vertices within each rank: sweeps down and up, in which every vertex moves to
- * the mean position of its neighbours, and exchanges of neighbours that remove crossings. The best
- * order of all sweeps counts. */
+/* Orders the vertices within each rank by barycentre sweeps: each vertex moves to the mean position
+ * of its neighbours, then adjacent vertices are exchanged if that removes crossings. The result is
+ * the best order of all sweeps. */
 #include "view/view.h"
 
 #include <stdlib.h>
@@ -58,7 +58,8 @@ static void sort_rank(untangler *u, uint32_t rank, bool by_above)
     }
 }
 
-/* Crossings between a rank and the next one, with a Fenwick tree over positions below. */
+/* Counts the crossings between a rank and the next one with a Fenwick tree over the positions in
+ * the lower rank. */
 static uint64_t count_rank(untangler *u, uint32_t rank)
 {
     const cq_view_grid *g       = u->g;
@@ -95,7 +96,7 @@ static uint64_t count_all(untangler *u)
     return total;
 }
 
-/* Crossings of the edges of two vertices if a is left of b, in one direction. */
+/* Counts the crossings of the edges of a and b in one direction if a is to the left of b. */
 static uint32_t crossings_of(const cq_view_grid *g, const uint32_t *at, const uint32_t *list,
                              uint32_t a, uint32_t b)
 {

@@ -1,5 +1,6 @@
-/* FLOPs of a model as a formula of its dynamic sizes: "8.98 G·batch". count.c has the number at
- * given sizes. The shapes are those before the sizes were fixed, as text of the values. */
+/* Computes the FLOPs of a model as a formula of its dynamic sizes: "8.98 G·batch". count.c computes
+ * the number at given sizes. The shapes are read from the types of the values, before count.c fixes
+ * the sizes. */
 #include "view/view.h"
 
 #include "tensor/expr.h"

@@ -36,7 +36,7 @@ size_t cq_view_add_shape(cq_str *s, const char *type)
     return n_letters;
 }
 
-/* Scalars by their value, vectors of parameters not at all, the rest by shape. */
+/* Shows scalars by their value and tensors by their shape; omits vectors of parameters. */
 static void add_weights(cq_str *s, const cq_view *v, const cq_view_op *op)
 {
     uint32_t n = 0;
@@ -56,7 +56,7 @@ static void add_weights(cq_str *s, const cq_view *v, const cq_view_op *op)
     }
 }
 
-/* The modules of a node inside of those around it: "downsample.0". */
+/* The module path of a node relative to its box: "downsample.0". */
 static void add_module(cq_str *s, const cq_view_op *op, uint32_t depth)
 {
     const cq_view_scope *levels[CQ_VIEW_MAX_SCOPE];
@@ -100,7 +100,7 @@ static void describe_box(cq_str *s, const cq_view_item *item)
         cq_str_printf(s, "%u node%s", item->n_nodes, item->n_nodes == 1 ? "" : "s");
 }
 
-/* depth: of the modules around the item. */
+/* depth: number of modules that enclose the item. */
 cq_status cq_view_describe(cq_view *v, cq_view_item *item, uint32_t depth)
 {
     const cq_view_op *op = item->op == CQ_VIEW_NONE ? NULL : &v->ops.items[item->op];

@@ -1,6 +1,6 @@
-/* Layered layout of a canvas: ranks by the longest path, dummies where an edge passes a rank, an
- * order without many crossings (crossings.c), coordinates (place.c). Edges of one value share their
- * dummies, so a value that many items read is one line with branches. */
+/* Layered layout of a canvas: assigns ranks by the longest path, inserts a dummy where an edge
+ * passes a rank, orders each rank (crossings.c) and assigns coordinates (coordinates.c). Edges of
+ * one value share their dummies, so a value with many readers is one line with branches. */
 #include "view/view.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static void measure_open(const cq_view *v, cq_view_item *item)
 
 /* ---- ranks ---- */
 
-/* Items are in topological order, but for ports. Sources move down to their first reader. */
+/* Items except ports are in topological order. Sources move down to their first reader. */
 static void assign_ranks(cq_view_canvas *c)
 {
     const uint32_t base = c->ports[0].n > 0;
@@ -90,7 +90,7 @@ static void assign_ranks(cq_view_canvas *c)
     c->n_ranks = last + 1 + (c->ports[1].n > 0);
 }
 
-/* Items without edges, as those of a checkpoint, are a column. */
+/* Items without edges, such as the tensors of a checkpoint, form a column. */
 static void stack(cq_view_canvas *c)
 {
     for (size_t i = 0; i < c->items.n; i++)
@@ -157,7 +157,7 @@ static cq_status add_dummies(cq_view_canvas *c, cq_arena *arena)
     return CQ_OK;
 }
 
-/* ---- the grid ---- */
+/* ---- ranks as arrays ---- */
 
 typedef struct segment {
     uint32_t upper, lower;
@@ -165,7 +165,7 @@ typedef struct segment {
 
 typedef CQ_VEC(segment) segments;
 
-/* Neighbours as lists, in the order of the segments. */
+/* Builds the lists of neighbours, in the order of the segments. */
 static cq_status index_neighbours(uint32_t **at, uint32_t **list, const segments *s, uint32_t n,
                                   bool of_lower, cq_arena *arena)
 {
@@ -211,7 +211,7 @@ static cq_status collect_segments(segments *s, const cq_view_canvas *c)
     return CQ_OK;
 }
 
-/* The label of an edge is right of its start, and needs room. */
+/* The label of an edge is to the right of its start and needs space. */
 static double label_end(const cq_view *v, const cq_view_canvas *c, const cq_view_edge *e)
 {
     const cq_view_item *from = &c->items.items[e->from];
@@ -232,7 +232,7 @@ double cq_view_port_offset(const cq_view *v, const cq_view_item *item, uint32_t 
     return c && port != CQ_VIEW_NONE ? c->items.items[port].x - c->width / 2.0 : 0;
 }
 
-/* Where the labels of an item's edges end, right of its centre. */
+/* The distance from the centre of an item to the right end of the labels of its edges. */
 static void measure_labels(cq_view_grid *g, const cq_view *v, const cq_view_canvas *c)
 {
     for (size_t i = 0; i < c->edges.n; i++) {
@@ -295,7 +295,7 @@ static cq_status make_grid(cq_view_grid *g, const cq_view *v, const cq_view_canv
     return status;
 }
 
-/* ---- the result ---- */
+/* ---- size of the canvas ---- */
 
 /* Ranks of the canvas, and its size; the leftmost edge is at the padding. */
 static cq_status take_over(cq_view *v, cq_view_canvas *c, const cq_view_grid *g)

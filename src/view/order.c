@@ -1,11 +1,10 @@
-/* A topological order in which the nodes of a module are neighbours as far as their dependencies
- * allow. Among the nodes that are ready, the next one is of the innermost module around the last
- * one; among those, the first of the file. Any range of the order is convex: no path leaves it and
- * comes back. */
+/* Sorts the nodes topologically and keeps those of a module adjacent as far as their dependencies
+ * allow. Of the ready nodes, the next one belongs to the innermost module around the previous one;
+ * file order breaks ties. Every range of the order is convex: no path leaves it and returns. */
 #include "view/view.h"
 
 typedef struct ready_heap {
-    CQ_VEC(uint32_t) items; /* positions in the file; some may be done already */
+    CQ_VEC(uint32_t) items; /* positions in the file; some nodes may already be in the order */
 } ready_heap;
 
 typedef struct use {
@@ -66,7 +65,7 @@ static cq_status make_ready(orderer *o, uint32_t position)
     return CQ_OK;
 }
 
-/* The next node: of the scope of the last one, or of the nearest around it. */
+/* Chooses the next node: of the previous node's scope, or of the nearest scope around it. */
 static uint32_t choose(orderer *o, const cq_view_scope *scope)
 {
     for (; scope; scope = scope->parent) {
@@ -195,7 +194,7 @@ static void adopt(const orderer *o)
     }
 }
 
-/* Nodes on a cycle, of an invalid file, are never ready: they come last, in the order of the file.
+/* Nodes on a cycle, which only an invalid file has, are never ready; they come last, in file order.
  */
 static cq_status sort(orderer *o, uint32_t *out)
 {
@@ -216,7 +215,7 @@ static cq_status sort(orderer *o, uint32_t *out)
     return CQ_OK;
 }
 
-/* Where values are computed and read last, in the new order. */
+/* Records the positions of the producer and the last reader of each value in the new order. */
 static void note_positions(cq_view *v, const cq_view_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++) {

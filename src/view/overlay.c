@@ -1,5 +1,5 @@
-/* Information about a model besides its structure: findings of the checker, a profile, a report of
- * an export or a quantization. */
+/* Adds information from other sources to the nodes: findings of the checker, a profile, the report
+ * of an export or a quantization. */
 #include "view/view.h"
 
 #include "base/file.h"
@@ -93,7 +93,7 @@ static cq_status add_time(void *user, const char *node, const char *op_type, dou
     return t->fn ? t->fn(t->user, op, op_type, seconds) : CQ_OK;
 }
 
-/* A trace of cq_profile_save, or of ONNX Runtime, which notes every run as "model_run". */
+/* Reads a trace of cq_profile_save or of ONNX Runtime, which records every run as "model_run". */
 static cq_status read_trace(timing *t, const char *path)
 {
     const cq_json *root   = NULL, *events;
@@ -128,7 +128,7 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *o, cq_view_timi
     if (!t.n_found)
         return cq_fail(CQ_E_FORMAT, o->profile ? cq_in_file(o->profile, NULL) : NULL,
                        "profile a run of this model, and use the file of that run",
-                       "the profile names no node of this model");
+                       "no node name of the profile occurs in this model");
     v->n_runs  = t.n_runs;
     v->seconds = 0;
     for (size_t i = 0; i < v->ops.n; i++)
@@ -138,8 +138,7 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *o, cq_view_timi
 
 /* ---- the report of an export ---- */
 
-/* An operator that the graph has, because it was kept, is marked at its nodes; others are listed.
- */
+/* An operator that the export kept is marked at its nodes; other operators are listed. */
 static cq_status add_unsupported(cq_view *v, const cq_json *entry)
 {
     const char *name   = cq_json_text(cq_json_get(entry, "name"), "");
@@ -172,7 +171,7 @@ static double error_of(const cq_json *entry, const char *key)
     return x && (x->kind == CQ_JSON_INT || x->kind == CQ_JSON_FLOAT) ? number_of(x) : -1;
 }
 
-/* The node has the same name in the model that was quantized and in the result. */
+/* Nodes keep their names in a quantized model, so the report fits both models. */
 static void add_quantized(cq_view *v, const cq_json *entry)
 {
     const char    *name = cq_json_text(cq_json_get(entry, "name"), "");
@@ -198,7 +197,7 @@ cq_status cq_view_add_report(cq_view *v, const char *path)
     if (cq_json_length(list) && !v->n_measured)
         return cq_fail(CQ_E_FORMAT, cq_in_file(path, NULL),
                        "use the errors of this model or of the model that it was quantized from",
-                       "the report names no node of this model");
+                       "no node name of the report occurs in this model");
     list = cq_json_get(root, "unsupported");
     for (size_t i = 0; i < cq_json_length(list); i++)
         CQ_TRY(add_unsupported(v, cq_json_at(list, i)));

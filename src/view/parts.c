@@ -1,5 +1,5 @@
-/* Long sequences of items as fewer boxes. Identical neighbours become one box, "× 32". Sequences
- * that are still long are cut into parts where the fewest values cross. */
+/* Groups long sequences of items into boxes. Identical neighbours become one box, "× 32". Longer
+ * sequences are cut into parts where the fewest values cross. */
 #include "view/view.h"
 
 #include "onnx/text/text.h"
@@ -24,7 +24,7 @@ static uint64_t mix_text(uint64_t hash, const char *text)
     return mix(hash, text ? cq_hash_bytes(text, strlen(text)) : 0);
 }
 
-/* ---- what a block computes ---- */
+/* ---- structural hash of a block ---- */
 
 static bool discard(void *user, const char *text, size_t size)
 {
@@ -51,14 +51,15 @@ static uint64_t hash_attributes(const cq_onnx_node *node)
     return sum;
 }
 
-/* Values from inside by their distance, values from outside by the fact, weights by their type. */
+/* Hashes an input: a value from inside the block by its distance, a weight by its type. All values
+ * from outside have one hash. */
 static uint64_t hash_op(const cq_view *v, const cq_view_op *op, uint32_t graph, uint32_t lo,
                         uint32_t position)
 {
     uint64_t hash = mix_text(mix_text(3, cq_view_op_type(op)), op->node ? op->node->domain : "");
 
     if (!op->node)
-        return mix(hash, position); /* inputs and outputs are never the same */
+        return mix(hash, position); /* inputs and outputs are never identical */
     hash = mix(hash, hash_attributes(op->node));
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const cq_view_value *x =
@@ -206,7 +207,7 @@ static cq_status count_crossing(uint32_t *crossing, const cq_view *v, uint32_t g
     return CQ_OK;
 }
 
-/* The best position for a cut near at: few crossing values, then near. */
+/* Finds the position for a cut near `at` that the fewest values cross; the nearest on a tie. */
 static size_t best_cut(const uint32_t *crossing, size_t at, size_t window, size_t lowest,
                        size_t highest)
 {

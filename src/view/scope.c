@@ -1,5 +1,5 @@
-/* The module that a node belongs to. In order of preference: the metadata that calque and PyTorch
- * write, and the node's name, "/layer1/0/conv1/Conv", as torch.onnx and TensorFlow name nodes. */
+/* Finds the module of a node: from the metadata that calque and PyTorch write, else from the node's
+ * name, "/layer1/0/conv1/Conv", as torch.onnx and TensorFlow name nodes. */
 #include "view/view.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ cq_view_scope *cq_view_scope_enter(cq_view *v, cq_view_scope *parent, const char
     return s->name ? s : NULL;
 }
 
-/* "/layer1/0/conv1/Conv": everything before the last slash. */
+/* The scope of "/layer1/0/conv1/Conv" is everything before the last slash. */
 static cq_view_scope *scope_of_name(cq_view *v, const char *name)
 {
     cq_view_scope *scope = v->root_scope;
@@ -50,7 +50,7 @@ static cq_view_scope *scope_of_name(cq_view *v, const char *name)
     return scope;
 }
 
-/* The next quoted string of a list as Python prints it; NULL: no more. */
+/* Returns the next quoted string of a list as Python prints it; NULL at the end. */
 static const char *next_quoted(const char **at, size_t *len)
 {
     const char *begin = strpbrk(*at, "'\""), *end = begin ? strchr(begin + 1, *begin) : NULL;
@@ -99,7 +99,7 @@ static cq_view_scope *scope_of_lists(cq_view *v, const char *names, const char *
     return scope;
 }
 
-/* "features.3:Conv2d/…": what CQ_EXPORT_ORIGINS writes, name:class a level. */
+/* CQ_EXPORT_ORIGINS writes "features.3:Conv2d/…", one name:class per level. */
 static cq_view_scope *scope_of_origin(cq_view *v, const char *text)
 {
     cq_view_scope *scope = v->root_scope;
@@ -118,14 +118,14 @@ static cq_view_scope *scope_of_origin(cq_view *v, const char *text)
     return scope && scope->class_name ? scope : NULL;
 }
 
-/* The last file and line of a stack trace, or a location as calque writes it. */
-static const char *place_of(cq_view *v, const char *text)
+/* Returns the last file and line of a stack trace, or a location as calque writes it. */
+static const char *location_of(cq_view *v, const char *text)
 {
     const char *last = NULL, *file, *end, *line;
 
     for (const char *at = text; (at = strstr(at, "File \"")); at += 6)
         last = at;
-    if (!last) { /* "net.py:12:8", and nothing that is not a location */
+    if (!last) { /* "net.py:12:8"; any other text is ignored */
         const char *colon = strchr(text, ':');
 
         return colon && colon[1] >= '0' && colon[1] <= '9' && !strchr(text, '\n')
@@ -157,6 +157,6 @@ cq_status cq_view_scope_of(cq_view *v, cq_view_op *op)
                          ? scope_of_lists(v, names, metadata_of(node, "pkg.torch.onnx.class_hierarchy"))
                          : scope_of_name(v, name);
     op->has_module = origin || names || strchr(name, '/');
-    op->place      = trace ? place_of(v, trace) : NULL;
+    op->location   = trace ? location_of(v, trace) : NULL;
     return op->scope ? CQ_OK : CQ_E_NO_MEMORY;
 }

@@ -1,5 +1,5 @@
-/* The first view as a static image. Coordinates are those of the layout; the page draws the same
- * items with the same rules (web/view/view.js). */
+/* Draws the first view as a static SVG image with the coordinates of the layout. The page draws the
+ * same items by the same rules (web/view/view.js). */
 #include "view/view.h"
 
 #include "base/printable.h"

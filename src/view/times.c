@@ -1,4 +1,4 @@
-/* The time of a model: a profile summed by operator, by module and by node. */
+/* Sums the times of a profile by operator, by module and by node. */
 #include "view/view.h"
 
 #include "base/sized.h"
@@ -50,7 +50,7 @@ static cq_status add_step(void *user, cq_view_op *op, const char *op_type, doubl
     return CQ_OK;
 }
 
-/* Steps were counted in all runs. */
+/* The counts of steps are totals of all runs. */
 static void finish_operators(cq_times *t)
 {
     time_rows *rows = &t->rows[CQ_TIME_OPERATORS];
@@ -75,7 +75,8 @@ static const char *path_of(cq_view *v, const cq_view_scope *s)
     return path;
 }
 
-/* A node counts for every module around it; one that ran as a part of a step by its FLOPs only. */
+/* A node counts for every enclosing module. If it ran as part of another step, only its FLOPs
+ * count. */
 static cq_status add_modules(cq_times *t, cq_ptr_map *rows, const cq_view_op *op)
 {
     for (const cq_view_scope *s = op->scope; s && s->depth; s = s->parent) {
@@ -97,7 +98,7 @@ static cq_status add_modules(cq_times *t, cq_ptr_map *rows, const cq_view_op *op
     return CQ_OK;
 }
 
-/* Modules whose nodes all ran as parts of steps of other modules. */
+/* Removes modules whose nodes all ran as parts of steps of other modules. */
 static void remove_idle(time_rows *rows)
 {
     size_t n = 0;

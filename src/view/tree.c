@@ -79,7 +79,7 @@ static void remove_duplicates(cq_view_canvas *c)
     c->edges.n = n;
 }
 
-/* An edge from where a value is computed, or from the border, to an item of the canvas. */
+/* Adds an edge to an item of the canvas, from the producer of the value or from the border. */
 static cq_status connect_input(cq_view *v, uint32_t canvas, const uint32_t *locals, size_t n_own,
                                uint32_t to, uint32_t value)
 {
@@ -95,7 +95,7 @@ static cq_status connect_input(cq_view *v, uint32_t canvas, const uint32_t *loca
         from = locals[x->producer - 1 - c->lo];
     else
         CQ_TRY(add_port(v, canvas, value, false, &from));
-    /* Backwards only on a cycle, which a valid file does not have. */
+    /* An edge points backwards only on a cycle, which a valid file does not have. */
     return from == to || (from > to && from < n_own) ? CQ_OK : connect(v, canvas, from, to, value);
 }
 
@@ -147,7 +147,7 @@ cq_status cq_view_canvas_of(uint32_t *out, cq_view *v, uint32_t graph, uint32_t 
 
 /* ---- nodes with graphs inside ---- */
 
-/* Several bodies: a canvas with a box for each. */
+/* A node with several bodies gets a canvas with a box for each body. */
 static cq_status canvas_of_bodies(uint32_t *out, cq_view *v, const cq_view_op *op)
 {
     *out = (uint32_t)v->canvases.n;
@@ -268,7 +268,7 @@ static const cq_view_op *op_at(const cq_view *v, uint32_t graph, uint32_t positi
     return &v->ops.items[v->graphs.items[graph].ops[position]];
 }
 
-/* The end of the run of nodes from lo on that belong to one module of that depth. */
+/* The end of the range of nodes from lo on that belong to the same module at that depth. */
 static uint32_t run_end(const cq_view *v, uint32_t graph, uint32_t lo, uint32_t hi, uint32_t depth)
 {
     const cq_view_op    *first = op_at(v, graph, lo);
@@ -278,7 +278,7 @@ static uint32_t run_end(const cq_view *v, uint32_t graph, uint32_t lo, uint32_t 
     while (end < hi && s && op_at(v, graph, end)->node &&
            ancestor_at(op_at(v, graph, end)->scope, depth) == s)
         end++;
-    /* Inputs and outputs of a graph, where there are many. */
+    /* Many inputs or outputs of a graph become one box. */
     while (end < hi && !first->node && op_at(v, graph, end)->is_input == first->is_input &&
            op_at(v, graph, end)->is_output == first->is_output)
         end++;
@@ -308,7 +308,7 @@ static const char *box_of_module(cq_view_item *item, cq_view *v, uint32_t graph,
     item->class_name = ancestor_at(first->scope, deep)->class_name;
     item->path       = label_of(v, ancestor_at(first->scope, deep), 1);
     item->repeats    = 0;
-    item->rank       = deep; /* until the layout: where the content begins */
+    item->rank       = deep; /* depth of the content, until the layout assigns the rank */
     return item->path ? label_of(v, ancestor_at(first->scope, deep), depth) : NULL;
 }
 
@@ -349,7 +349,7 @@ static cq_status items_of_range(cq_view_items *items, cq_view *v, uint32_t graph
         cq_view_item item = { .lo = i, .canvas = CQ_VIEW_NONE, .op = CQ_VIEW_NONE };
 
         end = run_end(v, graph, i, hi, depth + 1);
-        /* A run that is everything would be a box in a box with nothing else. */
+        /* A range that covers everything would be a box with a single box inside. */
         if (end - i == hi - lo && depth > CQ_VIEW_MAX_SCOPE)
             end = i + 1;
         item.hi = end;
@@ -406,7 +406,7 @@ static bool can_open(const cq_view *v, const cq_view_item *item, size_t room)
            item->canvas != CQ_VIEW_NONE && n_visible_of(v, item->canvas) <= room;
 }
 
-/* The closed box with the most nodes among those that fit, also inside of open boxes. */
+/* The closed box with the most nodes among those that fit, including boxes inside open ones. */
 static cq_view_item *largest_box(cq_view *v, uint32_t canvas, size_t room)
 {
     cq_view_canvas *c    = &v->canvases.items[canvas];
@@ -436,7 +436,7 @@ static void open_first(cq_view *v)
     }
 }
 
-/* Bodies come after the enclosing graph, functions before all others. */
+/* Functions come first, and bodies after their enclosing graph. */
 cq_status cq_view_build(cq_view *v)
 {
     for (uint32_t i = (uint32_t)v->graphs.n; i-- > 0;) {

@@ -1,4 +1,4 @@
-/* <calque/view.h>: the order of the steps. */
+/* Implements <calque/view.h>: calls the steps of a view in order. */
 #include "view/view.h"
 
 #include "base/file.h"
@@ -30,7 +30,7 @@ static cq_status add_overlays(cq_view *v, cq_view *other, const cq_view_options 
     return o->other ? cq_view_compare(v, other) : CQ_OK;
 }
 
-/* Sizes are fixed last: comparing runs the models as they are. */
+/* Sizes are fixed last, because the comparison runs the models with their original sizes. */
 static cq_status finish(cq_view *v, const cq_view_options *o)
 {
     CQ_TRY(cq_view_weigh(v));
@@ -57,7 +57,7 @@ static void add_html_text(cq_str *s, const char *text)
         }
 }
 
-/* The shell has {{NAME}} for each part. */
+/* Replaces each {{NAME}} in the template by its part. */
 static void add_page(cq_str *s, const cq_view *v, const cq_str *document)
 {
     const cq_view_file *shell = file_of("view.html");

@@ -3,8 +3,8 @@
  * collect.c reads the graphs of a model: nodes with their scopes, values, weights. order.c sorts
  * the nodes of each graph topologically with those of one module adjacent, so a box is a range of
  * that order, and boxes never depend on each other in a cycle. tree.c makes canvases: a canvas is
- * the content of a box. layout.c and place.c assign ranks and coordinates to the items of each
- * canvas; the page only moves them apart when a box opens. write.c, svg.c and page.c write the
+ * the content of a box. layout.c and coordinates.c assign ranks and coordinates to the items of
+ * each canvas; the page only moves them apart when a box opens. write.c, svg.c and page.c write the
  * document. */
 #ifndef CQ_VIEW_VIEW_H
 #define CQ_VIEW_VIEW_H
@@ -72,7 +72,7 @@ typedef struct cq_view_op {
     const char          *name; /* of a node without one: its first output */
     const cq_view_scope *scope;
     bool                 has_module; /* false: order.c derives the scope from the neighbours */
-    const char          *place;      /* "net.py:12"; NULL: unknown */
+    const char          *location;   /* "net.py:12"; NULL: unknown */
     uint32_t            *inputs, *outputs; /* values; NONE: omitted */
     uint32_t             n_inputs, n_outputs;
     uint32_t            *captured; /* values that the bodies read from outside */
@@ -241,7 +241,7 @@ typedef struct cq_view_grid {
     uint32_t *above, *above_at, *below, *below_at; /* neighbours, as starts */
 } cq_view_grid;
 
-/* layout.c, crossings.c and place.c */
+/* layout.c, crossings.c and coordinates.c */
 cq_status cq_view_layout(cq_view *v, cq_view_canvas *c);
 cq_status cq_view_untangle(cq_view_grid *g, cq_arena *arena);
 cq_status cq_view_place(cq_view_grid *g, cq_arena *arena);
@@ -274,7 +274,7 @@ cq_status cq_view_add_profile(cq_view *v, const cq_view_options *options, cq_vie
 cq_status cq_view_add_report(cq_view *v, const char *path);
 cq_status cq_view_add_findings(cq_view *v);
 
-/* where.c: an operator of the model, and the one that a finding is about, "graph main > node
+/* finding.c: an operator of the model, and the one that a finding is about, "graph main > node
  * /conv/Conv (Conv)"; NULL: none. */
 cq_view_op *cq_view_op_of(const cq_view *v, const cq_onnx_node *node);
 cq_view_op *cq_view_op_at(const cq_view *v, const char *where);

@@ -83,8 +83,9 @@ static bool is_complex(cq_dtype d)
     return d == CQ_DTYPE_C64 || d == CQ_DTYPE_C128 || d == CQ_DTYPE_C32;
 }
 
-/* A weight whose data are missing, of a stripped model, or wrong has its shape only. */
-static cq_status weigh(cq_view *v, cq_view_weight *w)
+/* Measures a weight. If its data is missing, as in a stripped model, or invalid, only its shape is
+ * shown. */
+static cq_status measure_weight(cq_view *v, cq_view_weight *w)
 {
     cq_tensor *t = NULL;
     cq_status  status;
@@ -104,6 +105,6 @@ static cq_status weigh(cq_view *v, cq_view_weight *w)
 cq_status cq_view_weigh(cq_view *v)
 {
     for (size_t i = 0; i < v->weights.n; i++)
-        CQ_TRY(weigh(v, &v->weights.items[i]));
+        CQ_TRY(measure_weight(v, &v->weights.items[i]));
     return CQ_OK;
 }

@@ -1,4 +1,4 @@
-/* The document that the page draws, as JSON: web/view/README.md describes its fields. Every text is
+/* Writes the document of the page as JSON; web/view/README.md describes its fields. Every string is
  * escaped for an HTML script element. */
 #include "view/view.h"
 
@@ -38,7 +38,7 @@ void cq_view_json_text(cq_str *s, const char *text)
     cq_str_clear(&clean);
 }
 
-/* JSON has no word for numbers that are not finite. */
+/* JSON cannot express numbers that are not finite. */
 static void add_number(cq_str *s, double x)
 {
     if (!isfinite(x))
@@ -242,7 +242,7 @@ static cq_status add_node(writer *w, const cq_view_op *op)
         cq_str_printf(s, ",\"o\":%zu", (size_t)(uintptr_t)cq_map_get(&w->ops, kind) - 1);
         add_key_text(s, "m", path);
         add_key_text(s, "c", op->scope->class_name);
-        add_key_text(s, "p", op->place);
+        add_key_text(s, "p", op->location);
         if (op->node->attribute.n)
             add_attributes(s, op->node);
     }
@@ -279,7 +279,7 @@ static cq_status add_nodes(writer *w)
 
 /* ---- values and weights ---- */
 
-/* [name, type, weight, deviation, largest]; what follows the last that is known is left out. */
+/* [name, type, weight, deviation, largest]; unknown fields at the end are omitted. */
 static void add_values(writer *w)
 {
     cq_str_add(w->s, ",\"values\":[");
@@ -442,7 +442,7 @@ static void add_opsets(cq_str *s, const cq_onnx_model *m)
     cq_str_add(s, "]");
 }
 
-/* If there are very many points, the highest of each part is kept. */
+/* A long curve is reduced to the maximum of each interval. */
 static void add_memory(cq_str *s, const cq_view *v)
 {
     const size_t step = v->memory.n / MOST_POINTS + 1;

@@ -84,10 +84,10 @@ const calqueView = (() => {
     op(node) { return node && node.o !== undefined ? this.doc.ops[node.o] : null; }
     value(i) { return this.doc.values[i]; }
 
-    /* The chain of items from the root to a place, [canvas, item] each. */
-    chain(place) {
-      const out = [place];
-      for (let c = place[0]; this.owner[c]; c = this.owner[c][0]) out.unshift(this.owner[c]);
+    /* The items from the root to a target, each as [canvas, item]. */
+    chain(target) {
+      const out = [target];
+      for (let c = target[0]; this.owner[c]; c = this.owner[c][0]) out.unshift(this.owner[c]);
       return out;
     }
 
@@ -615,10 +615,10 @@ const calqueView = (() => {
       this.view.selected(this, s ? s.item : null, quiet);
     }
 
-    /* Opens what is around a place, [canvas, item], and goes there. */
-    reveal(place, quiet) {
+    /* Opens the boxes around a target, [canvas, item], and scrolls to it. */
+    reveal(target, quiet) {
       let key = "";
-      const chain = this.model.chain(place);
+      const chain = this.model.chain(target);
       chain.forEach(([, i], depth) => { key += "/" + i; if (depth + 1 < chain.length) this.open.add(key); });
       this.render();
       this.apply();
@@ -848,7 +848,7 @@ const calqueView = (() => {
 
   function treemap(pane) {
     const model = pane.model, doc = model.doc;
-    const pieces = (canvas) => doc.canvases[canvas].i.map((item, i) => ({ item, place: [canvas, i], size: item.b || 0 })).filter((p) => p.size > 0);
+    const pieces = (canvas) => doc.canvases[canvas].i.map((item, i) => ({ item, target: [canvas, i], size: item.b || 0 })).filter((p) => p.size > 0);
     let list = pieces(doc.root);
     for (let round = 0; round < 60 && list.length < 24; round++) {
       const i = list.findIndex((p) => p.item.c !== undefined && pieces(p.item.c).length && (p.item.P || (!p.item.r && p.size > 0.2 * doc.bytes)));
@@ -861,7 +861,7 @@ const calqueView = (() => {
     const out = [];
     squarify(list.slice(0, 60), 0, 0, 320, 180, out);
     function name(p) {
-      const node = model.node(p.item), around = model.owner[p.place[0]] && model.item(model.owner[p.place[0]]);
+      const node = model.node(p.item), around = model.owner[p.target[0]] && model.item(model.owner[p.target[0]]);
       return p.item.p && !p.item.r ? p.item.p : node && node.m ? node.m : around && around.p && p.item.r ? around.p + "." + p.item.l : p.item.l;
     }
     /* Modules of one module have one colour. */
@@ -874,7 +874,7 @@ const calqueView = (() => {
       const rect = draw("rect", { x: round(p.x), y: round(p.y), width: round(p.w), height: round(p.h), rx: 2 });
       rect.style.fill = "var(--" + colours[groups.indexOf(name(p).split(".")[depth]) % colours.length] + ")";
       rect.append(draw("title", {}, name(p) + ", " + bytes(p.size)));
-      rect.addEventListener("click", () => pane.reveal(p.place));
+      rect.addEventListener("click", () => pane.reveal(p.target));
       svg.append(rect);
       if (p.w > 40 && p.h > 16) {
         const room = Math.floor((p.w - 8) / 6.4), text = name(p);

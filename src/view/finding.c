@@ -1,5 +1,5 @@
-/* The node that a finding is about: "graph main > node #2 (If) > attribute then_branch > graph body
- * > node /conv/Conv (Conv) > attribute pads". */
+/* Finds the node of a finding from its path: "graph main > node #2 (If) > attribute then_branch >
+ * graph body > node /conv/Conv (Conv) > attribute pads". */
 #include "view/view.h"
 
 #include <stdlib.h>

@@ -83,7 +83,7 @@ cq_status cq_operands_misfit(const char *kernel, const cq_tensor *a, const cq_te
 {
     char first[CQ_DESCRIBE_SIZE], second[CQ_DESCRIBE_SIZE];
 
-    return cq_fail(CQ_E_TYPE, kernel, NULL, "the shapes %s and %s do not fit",
+    return cq_fail(CQ_E_TYPE, kernel, NULL, "the shapes %s and %s do not match",
                    cq_tensor_describe(a, first, sizeof first),
                    b ? cq_tensor_describe(b, second, sizeof second) : "of another argument");
 }

@@ -46,7 +46,7 @@ TEST(operand, shapes_that_do_not_fit_are_refused)
     cq_tensor *y = tensor_of(CQ_DTYPE_F32, SIZES(1, 2, 4, 4), NULL);
 
     CHECK_STATUS(CQ_E_TYPE, cq_kernel_conv(y, x, w, NULL, &(cq_window){ 0 }, 1));
-    CHECK_STR("the shapes float32[1, 2, 4, 4] and float32[2, 3, 3, 3] do not fit",
+    CHECK_STR("the shapes float32[1, 2, 4, 4] and float32[2, 3, 3, 3] do not match",
               cq_last_error()->message);
     CHECK_STATUS(CQ_E_ARGUMENT, cq_kernel_conv(y, x, w, NULL, &(cq_window){ 0 }, 0));
     CHECK_STATUS(CQ_E_TYPE, cq_kernel_matmul(y, x, w));

@@ -1,4 +1,5 @@
-/* Arguments of kernels. Views are in view.c; run.c calls the kernels. */
+/* The arguments of kernels: inputs, attributes, shapes and outputs. Views are in view.c; run.c
+ * calls the kernels. */
 #include "runtime/call.h"
 #include "runtime/plan/work.h"
 
@@ -169,7 +170,7 @@ cq_status cq_rt_dtype(cq_dtype *out, int64_t data_type)
     *out = cq_dtype_from_onnx(data_type);
     if (*out != CQ_DTYPE_NONE)
         return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "elements of type %" PRId64 " are not known here",
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "elements of type %" PRId64 " are not supported",
                    data_type);
 }
 
@@ -181,7 +182,8 @@ cq_status cq_rt_out_dtype(cq_dtype *out, const cq_rt *rt, const char *attribute)
     CQ_TRY(cq_rt_dtype(out, type));
     if (s->outputs[0].types.of[CQ_ONNX_WRAP_TENSOR] >> type & 1)
         return CQ_OK;
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "%s asks for %s, which %s does not give", attribute,
+    return cq_fail(CQ_E_INVALID, NULL, NULL,
+                   "%s requests type %s, but the outputs of %s cannot have it", attribute,
                    cq_onnx_element_name((int32_t)type), s->name);
 }
 
@@ -227,12 +229,12 @@ cq_status cq_rt_misfit(const cq_tensor *a, const cq_tensor *b)
 
     cq_tensor_describe(a, one, sizeof one);
     if (!b)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the shape %s does not fit", one);
-    return cq_fail(CQ_E_TYPE, NULL, NULL, "the shapes %s and %s do not fit", one,
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "unexpected shape %s", one);
+    return cq_fail(CQ_E_TYPE, NULL, NULL, "the shapes %s and %s do not match", one,
                    cq_tensor_describe(b, other, sizeof other));
 }
 
-/* The first axis of other that does not match; CQ_MAX_RANK: all match. */
+/* The first axis at which other does not broadcast; CQ_MAX_RANK if all axes do. */
 static uint32_t join(cq_rt_sizes *io, const cq_rt_sizes *other)
 {
     uint32_t missing = other->rank > io->rank ? other->rank - io->rank : 0, first;
@@ -352,8 +354,8 @@ static bool is_read_twice(const cq_rt *rt, size_t i)
     return false;
 }
 
-/* An input of that type and shape that is not used later, to be overwritten by the output; or NULL.
- * The check for NaN compares the two afterwards, so it prevents this. */
+/* An input of that type and shape that is not used later, which the output may overwrite; or NULL.
+ * The check for NaN compares inputs and outputs afterwards, so it prevents reuse. */
 static cq_tensor *replaceable(const cq_rt *rt, cq_dtype dtype, size_t rank, const int64_t *sizes)
 {
     static const uint32_t flags[] = { CQ_RT_OVER_0, CQ_RT_OVER_1 };
@@ -426,7 +428,7 @@ cq_status cq_rt_keep(cq_rt *rt, cq_status made, cq_tensor **t)
     size_t n = rt->n_kept;
 
     CQ_TRY(made);
-    if (!(n & (n - 1))) { /* room for 1, 2, 4, 8 … */
+    if (!(n & (n - 1))) { /* the capacity is 1, 2, 4, 8 … */
         cq_tensor **more = cq_realloc_array(rt->kept, n ? 2 * n : 1, sizeof(cq_tensor *));
 
         if (!more) {

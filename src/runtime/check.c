@@ -1,4 +1,5 @@
-/* Checks around every kernel: types of inputs and, if requested, that numbers stay finite. */
+/* Checks before and after every kernel: the types of inputs and, on request, that outputs are
+ * finite. */
 #include "runtime/run.h"
 
 #include "tensor/convert.h"
@@ -42,7 +43,7 @@ static bool allowed(const cq_onnx_types *types, cq_onnx_wrap wrap, int data_type
     if (wrap == CQ_ONNX_WRAP_SEQUENCE)
         bits |= types->of[CQ_ONNX_WRAP_OPTIONAL_SEQUENCE];
     if (wrap == CQ_ONNX_WRAP_SEQUENCE && data_type == CQ_ONNX_UNDEFINED)
-        return bits != 0; /* an empty one */
+        return bits != 0; /* an empty sequence has no element type */
     return data_type >= 0 && data_type < 32 && (bits >> data_type & 1);
 }
 
@@ -137,10 +138,10 @@ cq_status cq_rt_check_finite(const cq_rt *rt)
 {
     for (size_t i = 0; i < rt->n_in; i++)
         if (!is_finite(rt->in[i]))
-            return CQ_OK; /* it was there before */
+            return CQ_OK; /* an input already had NaN or infinity */
     for (size_t i = 0; i < rt->n_out; i++)
         if (cq_rt_wants(rt, i) && !is_finite(rt->out[i]))
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "output %s has NaN or infinity",
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "output %s contains NaN or infinity",
                            rt->step->node->output.items[i]);
     return CQ_OK;
 }

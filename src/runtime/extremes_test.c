@@ -1,11 +1,10 @@
-/* Numbers that a model may contain but no example does. For every version of every executable
- * operator, random nodes are generated from its schema until some of them run. Then every integer
- * of their attributes and inputs, one at a time, is replaced by the limits of its range, and every
- * float by values that no integer can hold. A node may fail; it must not overflow, crash, or hang.
- * Only a sanitized build detects all errors. Related tests: tests/ops/extremes_test.c for ATen and
- * script/extremes_test.c for TorchScript.
- *
- * Each schema runs in a separate process, so that a crash is attributed to it. */
+/* Extreme numbers that a model file may contain although no real model does. For every version of
+ * every executable operator, random nodes are generated from its schema until some of them run.
+ * Then every integer of their attributes and inputs, one at a time, is replaced by the limits of
+ * its range, and every float by values that no integer can hold. A node may fail; it must not
+ * overflow, crash, or hang. Only a sanitized build detects all errors. Related tests:
+ * tests/ops/extremes_test.c for ATen and script/extremes_test.c for TorchScript. Each schema runs
+ * in a separate process, so that a crash is attributed to it. */
 #define _XOPEN_SOURCE 700 /* alarm, fork */
 #include "extremes.h"
 #include "onnx/schema.h"
@@ -14,12 +13,12 @@
 #include <calque/tensor.h>
 
 enum {
-    TRIES       = 6000, /* to find nodes that run */
-    BASES       = 3,    /* that are then changed */
+    TRIES       = 6000, /* attempts to find nodes that run */
+    BASES       = 3,    /* number of nodes whose numbers are changed */
     MAX_INPUTS  = 12,
     MAX_RANK    = 4,
     MAX_ATTRS   = 32,
-    MAX_NUMBERS = 8 /* of a list, and of a tensor: those at its beginning */
+    MAX_NUMBERS = 8 /* of a list or tensor: only the first numbers are changed */
 };
 
 /* ---- a node ---- */
@@ -60,7 +59,7 @@ static uint32_t draw(uint32_t n)
     return (state >> 8) % n;
 }
 
-/* ---- making one up ---- */
+/* ---- random nodes ---- */
 
 /* Shapes of the first, second, third and all other inputs that usually fit together. A digit is a
  * size; "" is a scalar. */
@@ -101,7 +100,7 @@ enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
 
 static int64_t size_of_digit(char c)
 {
-    return c >= 'a' ? c - 'a' + 10 : c - '0'; /* c 12, g 16, o 24, w 32 */
+    return c >= 'a' ? c - 'a' + 10 : c - '0'; /* c is 12, g 16, o 24, w 32 */
 }
 
 static void set_shape(input *x, const char *layout)
@@ -116,7 +115,7 @@ static bool is_float(int32_t type)
     return type == CQ_ONNX_FLOAT || type == CQ_ONNX_DOUBLE || type == CQ_ONNX_FLOAT16;
 }
 
-/* Of the types that are allowed one that is usual: floats first, integers first, or any. */
+/* Chooses an allowed type that is common: floats first, integers first, or any. */
 static int32_t choose_type(const cq_onnx_types *types, uint32_t taste)
 {
     static const int32_t orders[][6] = {
@@ -137,7 +136,7 @@ static int32_t choose_type(const cq_onnx_types *types, uint32_t taste)
     return CQ_ONNX_UNDEFINED;
 }
 
-/* Integers that are sizes, indices or counts are short lists of small ones. */
+/* Integers that are sizes, indices or counts: short lists of small numbers. */
 static void make_integers(input *x, size_t length)
 {
     static const int64_t usual[] = { 0, 1, 1, 2, 2, 3, 4, -1 };
@@ -205,7 +204,7 @@ static void make_up(candidate *c, const cq_onnx_schema *s)
         make_attribute(&c->attrs[i], &s->attributes[i], list);
 }
 
-/* ---- running it ---- */
+/* ---- running a node ---- */
 
 static cq_tensor *tensor_of_input(const input *x, int seed)
 {
@@ -369,9 +368,9 @@ static cq_status run(const candidate *c)
     return status;
 }
 
-/* ---- changing it ---- */
+/* ---- changing a node ---- */
 
-/* The at-th number that can be changed; NULL after the last. */
+/* The number with index `at` among those that can be changed; NULL after the last. */
 static number *number_at(candidate *c, size_t at, bool *real)
 {
     for (size_t i = 0; i < c->n_inputs; i++) {
@@ -396,7 +395,7 @@ static number *number_at(candidate *c, size_t at, bool *real)
         if (type != CQ_ONNX_ATTR_INT && type != CQ_ONNX_ATTR_INTS && !*real)
             continue;
         if (at < n) {
-            c->attrs[i].given = true; /* one that had its default may be anything too */
+            c->attrs[i].given = true; /* also change attributes that had their default */
             return &c->attrs[i].v[at];
         }
         at -= n;
@@ -449,7 +448,7 @@ static int sweep(const void *schema)
     return n ? 0 : NO_BASE;
 }
 
-/* Operators that random generation does not find, and where they are tested. */
+/* Operators that random generation does not find, and the tests that cover them. */
 static const struct {
     const char *op, *where;
 } elsewhere[] = {

@@ -1,11 +1,11 @@
-/* Like extremes_test.c, for nodes that random generation does not find and that need several
- * matching numbers: they are written by hand, and their numbers are changed one at a time. */
+/* Like extremes_test.c, for nodes that need several matching numbers, so that random generation
+ * does not find them. They are written by hand, and their numbers are changed one at a time. */
 #define _XOPEN_SOURCE 700 /* alarm, fork */
 #include "extremes.h"
 
 #include "base/str.h"
 
-/* The declarations of a graph, and its nodes, the last of which computes y. Numbers after ~ are
+/* The declarations of a graph, and its nodes; the last node computes y. Numbers after ~ are
  * changed. */
 typedef struct written {
     const char *op, *constants, *nodes;
@@ -156,8 +156,7 @@ static const written examples[] = {
       "tree_roots = [~0]> (x)" },
 };
 
-/* Copies text without its marks, and with the at-th marked number replaced; false: there are fewer.
- */
+/* Copies text without its marks, and with marked number *at replaced; false if there are fewer. */
 static bool write_with(cq_str *out, const char *text, size_t *at, size_t value)
 {
     bool found = false;
@@ -193,7 +192,7 @@ static bool run_written(cq_status *status, const written *w, size_t at, size_t v
 
     cq_str_printf(&text,
                   "<ir_version: 13, opset_import: [\"\" : 28, \"ai.onnx.ml\" : %d]> g () => (y) <",
-                  strcmp(w->op, "TreeEnsemble") == 0 ? 5 : 3 /* which has the older ones */);
+                  strcmp(w->op, "TreeEnsemble") == 0 ? 5 : 3 /* the row of the older versions */);
     found = write_with(&text, w->constants, &at, value);
     cq_str_add(&text, "> {\n");
     found |= write_with(&text, w->nodes, &at, value);

@@ -10,9 +10,10 @@
 /* The emitted nodes. Names of values contain a space, so they cannot clash with names in valid
  * models. */
 typedef struct maker {
-    cq_compose          c;
-    cq_map              gradients, depends; /* name to name; names that depend on an x */
-    const cq_onnx_node *node;               /* the node being differentiated */
+    cq_compose c;
+    cq_map     gradients, depends; /* name of a value to name of its gradient; names of
+                                    * values that depend on an x */
+    const cq_onnx_node *node;      /* the node being differentiated */
 } maker;
 
 static bool failed(const maker *m)
@@ -44,7 +45,7 @@ static void add_gradient(maker *m, const char *name, const char *gradient)
         m->c.m->status = cq_map_set(&m->gradients, name, (void *)gradient);
 }
 
-/* Whether the gradient of an input is needed: functions compute no others. */
+/* Whether the gradient of an input is needed: functions compute only those. */
 static bool needs(cq_lang *l, const char *key)
 {
     const maker          *m = (const maker *)l;
@@ -72,8 +73,8 @@ static cq_val run_rule(maker *m, cq_lib_function *rule, const cq_onnx_schema *sc
     return out;
 }
 
-/* The gradients of the inputs of a node whose first result has a gradient. */
-static void go_back(maker *m, const cq_onnx_node *node)
+/* Emits the gradients of the inputs of a node whose first result has a gradient. */
+static void differentiate_node(maker *m, const cq_onnx_node *node)
 {
     const cq_onnx_schema *schema = NULL;
     cq_lib_function      *rule   = NULL;
@@ -139,7 +140,7 @@ static cq_status find_y(const char **out, cq_onnx_model *m, const cq_onnx_node *
 
         if (strlen(name) != x->size || (x->size && memcmp(name, x->data, x->size) != 0))
             return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
-                           "Gradient gets %s for %.*s: only values themselves work", name,
+                           "Gradient gets %s for %.*s, expected the value of that name", name,
                            (int)(x->size < 60 ? x->size : 60),
                            x->data ? (const char *)x->data : "");
     }
@@ -150,14 +151,14 @@ static cq_status find_y(const char **out, cq_onnx_model *m, const cq_onnx_node *
     return m->status;
 }
 
-/* The results of Gradient, by their names in the graph. */
+/* Names the results of Gradient as in the graph. */
 static void name_results(maker *m, const cq_onnx_node *node)
 {
     for (uint32_t i = 0; i < node->output.n && !failed(m); i++) {
         const char   *x = node->input.items[i], *gradient = cq_map_get(&m->gradients, x);
         cq_onnx_node *last;
 
-        if (!gradient) /* y does not depend on it */
+        if (!gradient) /* y does not depend on x */
             gradient = helper(m, "zeros_of", &x, 1);
         if (failed(m))
             return;
@@ -179,7 +180,7 @@ static void make_all(maker *m, const cq_onnx_node *node, cq_onnx_node *const *no
     for (uint32_t i = n; i-- > 0 && !failed(m);)
         if (nodes[i]->output.n && cq_map_has(&m->gradients, nodes[i]->output.items[0]) &&
             cq_map_has(&m->depends, nodes[i]->output.items[0]))
-            go_back(m, nodes[i]);
+            differentiate_node(m, nodes[i]);
     name_results(m, node);
 }
 

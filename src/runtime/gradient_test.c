@@ -1,4 +1,4 @@
-/* Gradients of small graphs, against differences. */
+/* Compares gradients of small graphs with finite differences. */
 #include <calque/session.h>
 
 #include "test.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* y is made of a and b, and differentiated by both. */
+/* A model that computes y from a and b and differentiates by both. */
 static cq_session *session_with(const char *types, const char *nodes)
 {
     cq_onnx_model *m;
@@ -37,7 +37,7 @@ static cq_session *session_of(const char *nodes)
                         nodes);
 }
 
-/* y, da and db, two numbers each. */
+/* Computes y, da and db, two numbers each. */
 static void run(double *out, const cq_session *s, const double *ab)
 {
     cq_tensor *in[2], *y[3];
@@ -92,12 +92,12 @@ TEST(gradient, of_one_operand)
     char text[64];
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        snprintf(text, sizeof text, "y = %s(a)", ops[i]); /* b does not matter, and gets zeros */
+        snprintf(text, sizeof text, "y = %s(a)", ops[i]); /* b is unused, so its gradient is zero */
         check(text);
     }
 }
 
-/* The sum of y, whose gradient is taken, for a [2,3] and b of n numbers, against finite
+/* Compares the gradient of the sum of y, for a of [2,3] and b of n numbers, with finite
  * differences. */
 static void check_shapes(const char *types, const char *nodes, size_t rank, const int64_t *sizes)
 {

@@ -1,4 +1,4 @@
-/* Checks the gradients in test data, gradient_i.pb of the parameters and gradient_input_i.pb of the
+/* Checks the gradients in test data: gradient_i.pb of the parameters and gradient_input_i.pb of the
  * outputs. The runtime computes no gradients, so they are compared with finite differences. */
 #ifndef CQ_RUNTIME_GRADIENTS_H
 #define CQ_RUNTIME_GRADIENTS_H
@@ -7,9 +7,9 @@
 
 #include <calque/session.h>
 
-/* Compares the gradients in the folder set, if there are any, with finite differences of the
- * model's outputs in float64. inputs are those of the model, in its order, NULL for omitted ones.
- * Parameters that the model no longer has (folded into others) are skipped. CQ_E_TYPE: they
+/* Compares the gradients in the folder set, if it has any, with finite differences of the model's
+ * outputs in float64. inputs are those of the model, in order, NULL for omitted ones. Parameters
+ * that the model no longer has (folded into others) are skipped. Returns CQ_E_TYPE if they
  * differ. */
 cq_status cq_onnx_verify_gradients(const char *model, const char *set, const cq_session *session,
                                    cq_onnx_value *const *inputs, double rtol,

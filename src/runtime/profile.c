@@ -14,12 +14,12 @@
 typedef struct event {
     const char *node, *op_type;
     int64_t     begin, end; /* nanoseconds */
-    uint32_t    thread;     /* its index in threads */
+    uint32_t    thread;     /* index in threads */
 } event;
 
 struct cq_profile {
     cq_mutex  mutex;
-    cq_arena *arena; /* of names: they may outlive the session */
+    cq_arena *arena; /* owns names, which may outlive the session */
     cq_status status;
     CQ_VEC(event) events;
     CQ_VEC(cq_thread_id) threads;
@@ -110,7 +110,7 @@ static cq_status add_text(cq_str *s, const char *text)
     json_t *json = json_string(text);
 
     if (!json)
-        json = json_string("?"); /* bytes that are no UTF-8 */
+        json = json_string("?"); /* for bytes that are not UTF-8 */
     if (!json)
         return cq_no_memory();
     json_dump_callback(json, add_piece, s, JSON_ENCODE_ANY);

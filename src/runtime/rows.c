@@ -51,7 +51,7 @@ static const char *own_domain(const char *domain)
     return !domain || !strcmp(domain, "ai.onnx") ? "" : domain;
 }
 
-/* "domain:op" to the first row of an operator; rows of one operator are neighbours, oldest
+/* Maps "domain:op" to the first row of an operator; rows of an operator are adjacent, oldest
  * first. */
 static struct {
     cq_once once;

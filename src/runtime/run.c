@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The frame of a plan, and room for the arguments of its steps, in one piece. */
+/* Allocates the frame of a plan and the arrays for the arguments of its steps. */
 static cq_val *frame_new(const cq_rt_plan *plan)
 {
     size_t  n     = (size_t)plan->n_slots + plan->max_in + plan->max_out;
@@ -45,7 +45,7 @@ static void frame_fill(cq_val *frame, const cq_rt_plan *plan, const cq_val *arou
     }
 }
 
-/* Tensors of strings, or a sequence of them. */
+/* Whether an input has tensors of strings, or a sequence of them. */
 static bool has_texts(const cq_rt *rt)
 {
     for (size_t i = 0; i < rt->n_in; i++)
@@ -140,7 +140,7 @@ cq_status cq_rt_plan_run(cq_rt_run *run, const cq_rt_plan *plan, const cq_val *a
     if (!around)
         cq_progress_begin("running", plan->n_steps);
     for (uint32_t i = 0; i < plan->n_steps && status == CQ_OK; i++) {
-        if (!around) /* steps of graphs inside belong to the step that runs them */
+        if (!around) /* steps of subgraphs belong to the step that runs the subgraph */
             status = cq_rt_workspace_step(run->workspace, i);
         if (status == CQ_OK)
             status = run_step(run, plan, &plan->steps[i], frame);
@@ -163,12 +163,13 @@ cq_status cq_rt_run_graph(cq_rt *rt, const cq_rt_plan *plan, const cq_val *input
 
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = CQ_NONE;
-    CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* a loop without nodes could run forever */
+    CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS)); /* charged because a loop over an empty subgraph
+                                                     * could run forever */
     if (plan->n_inputs != n_inputs || plan->n_outputs != n_outputs)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "the inner graph has %u inputs and %u outputs, expected %zu and %zu",
                        plan->n_inputs, plan->n_outputs, n_inputs, n_outputs);
-    rt->run->in_loop |= n_inputs > 0; /* a branch of an If has no inputs */
+    rt->run->in_loop |= n_inputs > 0; /* a branch of an If has no inputs, so this is a loop body */
     status           = cq_rt_plan_run(rt->run, plan, rt->frame, inputs, outputs);
     rt->run->in_loop = in_loop;
     return status;

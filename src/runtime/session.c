@@ -1,4 +1,4 @@
-/* Sessions: the public face of the runtime. Plans are made in plan.c and run in run.c. */
+/* Sessions: the public interface of the runtime. Plans are built in plan.c and run in run.c. */
 #include "runtime/value.h"
 
 #include "base/sized.h"
@@ -13,17 +13,17 @@
 
 struct cq_session {
     const cq_onnx_model *model;
-    cq_onnx_model       *owned; /* the same if the session owns it; otherwise NULL */
+    cq_onnx_model       *owned; /* the model if the session owns it; otherwise NULL */
     cq_session_options   options;
     cq_arena            *arena;
     cq_rt_plan          *plan, *plans;
-    cq_onnx_model       *expansions; /* expansions of some operators */
+    cq_onnx_model       *expansions; /* decomposed forms of some operators */
     cq_map               inputs;     /* name to index + 1 */
     const char         **output_names;
-    uint32_t            *positions; /* input index at each position of the command line */
+    uint32_t            *positions; /* index of the input at each position of the command line */
     atomic_uint_fast64_t n_runs;
     double               weight_bytes;
-    int64_t              prepared_bytes; /* that the plan holds */
+    int64_t              prepared_bytes; /* bytes that the plan holds */
     uint64_t             available;      /* available memory when the session was prepared */
     cq_rt_pool           pool;
 };
@@ -39,7 +39,7 @@ CQ_API bool cq_session_supports_device(const char *device)
     return device && (!strcmp(device, "CPU") || !strcmp(device, "CPU:0"));
 }
 
-/* ---- preparing ---- */
+/* ---- creation ---- */
 
 static cq_status read_options(cq_session_options *to, const cq_session_options *from)
 {
@@ -71,7 +71,8 @@ static limits limits_for(const cq_session *s, double input_bytes)
     return (limits){ (uint64_t)most, most + most / 4 + HOUSEKEEPING };
 }
 
-/* The user's limit applies to runs; here at least the default is allowed. */
+/* The limit while a session is created. The user's limit applies to runs; here at least the default
+ * is allowed. */
 static int64_t limit_of_preparing(const cq_session *s)
 {
     const int64_t most  = cq_default_bytes(s->weight_bytes, 0, s->available);
@@ -80,7 +81,7 @@ static int64_t limit_of_preparing(const cq_session *s)
     return !given.heap || given.heap > most + most / 4 ? given.heap : most + most / 4;
 }
 
-/* By default the constants and packed weights of the plan count, too. */
+/* By default the constants and packed weights of the plan count too. */
 static cq_alloc_budget budget_of_run(const cq_session *s, limits most)
 {
     return (cq_alloc_budget){ .limit = most.heap,
@@ -147,7 +148,7 @@ static cq_status prepare(cq_session *s)
     return name_outputs(s);
 }
 
-/* owned is taken over, also on failure; its nodes may be in any order. */
+/* Takes ownership of owned, also on failure; its nodes may be in any order. */
 static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_onnx_model *owned,
                              const cq_session_options *options)
 {
@@ -173,7 +174,7 @@ static cq_status session_new(cq_session **out, const cq_onnx_model *model, cq_on
         status            = prepare(s);
         s->prepared_bytes = cq_alloc_set_budget(before).used;
     }
-    s->options.fetch = NULL; /* it was the caller's */
+    s->options.fetch = NULL; /* the array belonged to the caller */
     if (status != CQ_OK) {
         cq_session_free(s);
         *out = NULL;
@@ -225,7 +226,7 @@ CQ_API void cq_session_free(cq_session *s)
     cq_free(s);
 }
 
-/* ---- looking at it ---- */
+/* ---- queries ---- */
 
 CQ_API const cq_onnx_model *cq_session_model(const cq_session *s)
 {
@@ -340,14 +341,14 @@ static cq_status check_all_given(const cq_session *s, const cq_val *inputs)
 {
     for (uint32_t i = 0; i < s->plan->n_inputs; i++)
         if (inputs[i].kind == CQ_VAL_NONE && !cq_session_input_is_optional(s, i))
-            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "input %s is not given",
+            return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "missing input %s",
                            cq_session_input_name(s, i));
     return CQ_OK;
 }
 
 /* ---- running ---- */
 
-/* Outputs of a session are contiguous, even if they were views. */
+/* Makes outputs contiguous, which may be views. */
 static cq_status tidy(cq_val *v)
 {
     cq_tensor *t;
@@ -380,7 +381,7 @@ static cq_status tidy(cq_val *v)
     return CQ_OK;
 }
 
-/* inputs has a value for each of the plan's. */
+/* inputs has a value for each input of the plan. */
 static cq_status run_plan(const cq_session *shared, const cq_val *inputs, cq_val *outputs)
 {
     cq_session     *s      = (cq_session *)shared; /* its pool and counter are thread-safe */
@@ -427,7 +428,7 @@ static void release_all(cq_val *values, size_t n)
         cq_val_release(values[i]);
 }
 
-/* Room for all inputs and outputs of a run, all NONE. */
+/* Allocates values for all inputs and outputs of a run, initialized to NONE. */
 static cq_status new_arguments(cq_val **out, const cq_session *s)
 {
     size_t n = (size_t)s->plan->n_inputs + s->plan->n_outputs + 1;
@@ -457,7 +458,7 @@ CQ_API cq_status cq_session_run(const cq_session *s, const char *const *names,
     if (status == CQ_OK)
         status = run_plan(s, in, out);
     for (size_t i = 0; i < n && status == CQ_OK; i++) {
-        status = cq_onnx_value_new(&outputs[i], out[i]); /* takes it over */
+        status = cq_onnx_value_new(&outputs[i], out[i]); /* takes ownership */
         out[i] = CQ_NONE;
     }
     release_all(out, n);
@@ -480,7 +481,7 @@ CQ_API cq_status cq_session_run_tensors(const cq_session *s, cq_tensor *const *i
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = NULL;
     if (n_outputs > n)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%zu outputs are asked for, the model has %zu",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "requested %zu outputs, but the model has %zu",
                        n_outputs, n);
     CQ_TRY(new_arguments(&in, s));
     out = in + s->plan->n_inputs;
@@ -499,7 +500,7 @@ CQ_API cq_status cq_session_run_tensors(const cq_session *s, cq_tensor *const *i
     return status;
 }
 
-/* ---- at once ---- */
+/* ---- single nodes ---- */
 
 CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value *const *inputs,
                                       size_t n_inputs, cq_onnx_value **outputs, size_t n_outputs,
@@ -516,7 +517,7 @@ CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value 
         outputs[i] = NULL;
     CQ_TRY(cq_session_prepare(&s, model, &options));
     if (n_outputs != cq_session_n_outputs(s))
-        status = cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%zu outputs are asked for, the model has %zu",
+        status = cq_fail(CQ_E_ARGUMENT, NULL, NULL, "requested %zu outputs, but the model has %zu",
                          n_outputs, cq_session_n_outputs(s));
     else
         status = cq_session_run(s, NULL, inputs, n_inputs, outputs);
@@ -524,7 +525,7 @@ CQ_API cq_status cq_session_run_model(const cq_onnx_model *model, cq_onnx_value 
     return status;
 }
 
-/* Where the i-th input of a node is used first: it may be used twice, Mul(x, x). */
+/* The index of the first use of the i-th input of a node: it may be used twice, as in Mul(x, x). */
 static uint32_t first_use(const cq_onnx_node *node, uint32_t i)
 {
     uint32_t first = 0;
@@ -534,7 +535,8 @@ static uint32_t first_use(const cq_onnx_node *node, uint32_t i)
     return first;
 }
 
-/* A model of that node alone. Its inputs have no declared types, so all are accepted. */
+/* A model that consists of the node. Its inputs have no declared types, so all types are
+ * accepted. */
 static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t size, int64_t version,
                                size_t n_outputs)
 {
@@ -544,8 +546,8 @@ static cq_status model_of_node(cq_onnx_model **out, const void *bytes, size_t si
 
     CQ_TRY(cq_onnx_model_new(&m, "node"));
     *out = m;
-    /* The encoding of a graph whose only field is the node is the node's bytes after a tag: field
-     * 1. */
+    /* A graph whose only field is the node is encoded as a tag (field 1) and the bytes of the
+     * node. */
     node = cq_onnx_alloc(m, sizeof *node);
     if (!node)
         return CQ_E_NO_MEMORY;
@@ -586,7 +588,7 @@ CQ_API cq_status cq_session_run_node(const void *node, size_t node_size, int64_t
                 once[n++] = inputs[given++];
             else
                 given += *names->items[i] != '\0';
-        while (given < n_inputs) /* more inputs than the node has, which is an error later */
+        while (given < n_inputs) /* surplus inputs are an error later */
             once[n++] = inputs[given++];
         status = cq_session_run_model(m, once, n, outputs, n_outputs, device);
     }

@@ -1,4 +1,4 @@
-/* Sessions on small models built by hand. Operators are tested by ONNX's own data
+/* Sessions on small models that are built by hand. ONNX's own data tests the operators
  * (tests/peer/onnx_testdata.py). */
 #include "onnx/model.h"
 #include "onnx/schema.h"
@@ -111,7 +111,7 @@ TEST(session, wrong_inputs_are_named_and_leave_it_usable)
     CHECK_OK(cq_onnx_value_new_tensor(&v, x));
     CHECK_STATUS(CQ_E_NOT_FOUND, cq_session_run(s, &name, &v, 1, &out));
     CHECK_STATUS(CQ_E_ARGUMENT, cq_session_run(s, NULL, NULL, 0, &out));
-    CHECK_STR("input x is not given", cq_last_error()->message);
+    CHECK_STR("missing input x", cq_last_error()->message);
     cq_onnx_value_release(v);
     cq_tensor_release(x);
     check_run(s, 1, 1, 2, 0);
@@ -134,7 +134,7 @@ TEST(session, a_missing_operator_is_named)
     cq_onnx_model_free(m);
 }
 
-/* A recursive function must not be inlined for ever. */
+/* A recursive function must not be inlined endlessly. */
 TEST(session, recursive_functions_are_refused)
 {
     cq_onnx_model    *m = small_model();
@@ -170,7 +170,7 @@ TEST(session, the_memory_of_a_run_has_a_limit)
     CHECK_STATUS(CQ_E_NO_MEMORY, cq_session_run_tensors(s, &x, 1, &y, 1));
     CHECK_STR("node positive (Add+Relu), value y", cq_last_error()->where);
     cq_session_free(s);
-    options.max_memory = 16; /* one tensor over the other */
+    options.max_memory = 16; /* the second tensor overwrites the first */
     CHECK_OK(cq_session_prepare(&s, m, &options));
     CHECK_OK(cq_session_run_tensors(s, &x, 1, &y, 1));
     cq_tensor_release(y);
@@ -207,7 +207,7 @@ TEST(session, more_memory_than_there_is_is_refused_by_name)
     cq_onnx_model_free(m);
 }
 
-/* y is x, doubled n times: a tensor of 8 << n bytes at the end. */
+/* Doubles x n times: the last tensor has 8 << n bytes. */
 static cq_status double_often(int64_t n, uint64_t max_memory, uint64_t *peak)
 {
     cq_onnx_model     *m     = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
@@ -242,7 +242,8 @@ TEST(session, a_loop_that_doubles_ends_at_the_limit)
     uint64_t needs, peak;
 
     CHECK_OK(double_often(14, UINT64_MAX, &needs));
-    CHECK(needs >= (8 << 14) + (8 << 13) && needs < (8 << 14) + (8 << 13) + 64); /* the last two */
+    CHECK(needs >= (8 << 14) + (8 << 13) && needs < (8 << 14) + (8 << 13) + 64); /* the last two
+                                                                                  * tensors */
     CHECK_OK(double_often(14, needs, &peak));
     CHECK_STATUS(CQ_E_NO_MEMORY, double_often(14, needs - 1, &peak));
     CHECK_STR("node e (Concat), value e", cq_last_error()->where);
@@ -264,7 +265,7 @@ TEST(session, a_nan_is_traced_to_its_node)
     cq_tensor_release(y);
     cq_session_free(s);
     cq_tensor_release(x);
-    m->graph->node.items[0]->op_type = "Pow"; /* 3e38 squared is too large */
+    m->graph->node.items[0]->op_type = "Pow"; /* 3e38 squared overflows */
     ((float *)cq_tensor_data(m->graph->initializer.items[0]->tensor))[0] = 2;
     x                                                                    = vector(3e38f, 1);
     CHECK_OK(cq_session_prepare(&s, m, &options));
@@ -297,7 +298,7 @@ TEST(session, threads_share_it)
     cq_onnx_model_free(m);
 }
 
-/* y = Relu(x * x - x) + x of n numbers, which are large enough to be planned. */
+/* y = Relu(x * x - x) + x for n numbers, large enough for a planned layout. */
 static void check_planned(const cq_session *s, int64_t n, float first)
 {
     cq_tensor *x, *y;
@@ -363,7 +364,7 @@ TEST(session, survives_every_failed_allocation)
     cq_status             status = CQ_E_NO_MEMORY;
     const cq_onnx_schema *warm;
 
-    CHECK_OK(cq_onnx_schema_find(&warm, "", "Add", 17)); /* tables are made once */
+    CHECK_OK(cq_onnx_schema_find(&warm, "", "Add", 17)); /* warm-up: global tables are built once */
     CHECK_OK(cq_onnx_schema_find(&warm, "", "Relu", 17));
     for (long n = 1; status == CQ_E_NO_MEMORY; n++) {
         cq_session *s = NULL;
@@ -416,7 +417,7 @@ TEST(session, the_steps_of_a_run_have_a_limit)
     cq_onnx_model_free(m);
 }
 
-/* Without nodes to count, and with few that take long. */
+/* Loops without nodes, and loops whose few nodes take long. */
 TEST(session, loops_are_charged_for_what_they_do)
 {
     static const char *const bodies[] = {
@@ -452,7 +453,7 @@ TEST(session, loops_are_charged_for_what_they_do)
     }
 }
 
-/* One tensor as two outputs is read twice by the caller. */
+/* One tensor that is two outputs is read twice by the caller. */
 TEST(session, outputs_are_charged_for_their_elements)
 {
     cq_onnx_model     *m = parsed("<ir_version: 8, opset_import: [\"\" : 17]>\n"
@@ -574,7 +575,7 @@ TEST(session, a_profile_outlives_it)
     CHECK(strstr(text, "\"peak_bytes\": \"0\"") != NULL);
 }
 
-/* One node each that would take minutes or more. */
+/* Models of one node that would take minutes or more. */
 TEST(session, nothing_begins_that_a_run_cannot_pay_for)
 {
     static const struct {
@@ -680,8 +681,8 @@ static void add_weight(cq_onnx_model *m, const char *name, size_t rank, const in
     cq_tensor_release(t);
 }
 
-/* y = x w, or that of w transposed, and b = a convolution of a: w has 1 MB, the weight of the other
- * 590 KB. */
+/* y = x w, or x times the transpose of w, and b = a convolution of a. w has 1 MB, the weight of the
+ * convolution 590 KB. */
 static cq_onnx_model *heavy_model(bool transposed)
 {
     cq_onnx_model *m;
@@ -723,7 +724,7 @@ static void run_heavy(const cq_session *s, int64_t rows, int64_t size)
     }
 }
 
-/* There would be no memory for packing a weight again. */
+/* The memory would not suffice for packing a weight twice. */
 TEST(session, new_shapes_pack_nothing_again)
 {
     cq_onnx_model     *m = heavy_model(false);
@@ -735,7 +736,7 @@ TEST(session, new_shapes_pack_nothing_again)
     options.max_memory = UINT64_MAX;
     options.threads    = 1; /* budgets are per thread */
     CHECK_OK(cq_session_prepare(&s, m, &options));
-    run_heavy(s, 2, 5); /* packs w: with one row it would not yet */
+    run_heavy(s, 2, 5); /* packs w, which a single row would not */
     before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 500000 });
     run_heavy(s, 3, 6);
     run_heavy(s, 13, 8);
@@ -747,7 +748,7 @@ TEST(session, new_shapes_pack_nothing_again)
     cq_onnx_model_free(m);
 }
 
-/* The product of a row in the heavy model, which is the same at any time. */
+/* Checks the product of a row in the heavy model, which must always be the same. */
 static void check_row(const cq_session *s, cq_tensor **first)
 {
     cq_tensor *in[2], *out[2];
@@ -768,7 +769,7 @@ static void check_row(const cq_session *s, cq_tensor **first)
 }
 
 /* A matrix is packed after some single-row products, or at once for two rows or a transposed
- * matrix, or never for lack of memory: the bits are always the same. */
+ * matrix, or never for lack of memory. The results are bit-identical in all cases. */
 static void check_packing(bool transposed)
 {
     cq_onnx_model     *m     = heavy_model(transposed);
@@ -793,7 +794,7 @@ static void check_packing(bool transposed)
     for (int i = 0; i < 20; i++)
         check_row(s, &first);
     spent = cq_alloc_set_budget(before);
-    CHECK(spent.peak > 512 * 512 * (int64_t)sizeof(float)); /* it was */
+    CHECK(spent.peak > 512 * 512 * (int64_t)sizeof(float)); /* w was packed */
     cq_session_free(s);
     cq_tensor_release(first);
     cq_onnx_model_free(m);

@@ -1,8 +1,7 @@
-/* String support for kernels that only handle numbers. All strings of a call are sorted and
- * replaced by
- * their ranks in the kernel's inputs: moving, comparing and sorting ranks is moving, comparing and
- * sorting strings. Rank 0 is the empty string, so zeros that a kernel fills in are empty
- * strings. */
+/* Support of strings by kernels that only handle numbers. All strings of a call are sorted and
+ * replaced by their ranks in the kernel's inputs: moving, comparing and sorting ranks is equivalent
+ * to moving, comparing and sorting strings. Rank 0 is the empty string, so zeros that a kernel
+ * fills in are empty strings. */
 #include "runtime/run.h"
 
 #include <inttypes.h>
@@ -72,7 +71,7 @@ static cq_status texts_to_ranks(cq_val *out, cq_rt *rt, const pool *p, const cq_
     at = cq_tensor_data(ranks);
     for (size_t i = 0; i < t->n; i++) {
         const cq_text *text = t->items[i];
-        /* The pool contains all strings of the call. */
+        /* This always finds the string: the pool contains all strings of the call. */
         const cq_text **found = bsearch(&text, p->texts, p->n, sizeof *p->texts, compare_texts);
 
         at[i] = found ? found - p->texts : 0;
@@ -100,7 +99,7 @@ static cq_status texts_from_ranks(cq_val *out, const pool *p, const cq_tensor *r
     return CQ_OK;
 }
 
-/* v with all its string tensors converted to ranks, or back; owned by the caller. */
+/* Converts all string tensors in v to ranks, or back; the caller owns the result. */
 static cq_status exchange(cq_val *out, cq_rt *rt, const pool *p, cq_val v, bool to_ranks)
 {
     cq_status status = CQ_OK;

@@ -1,4 +1,4 @@
-/* Values that go into and come out of sessions. */
+/* The public values that sessions take and return. */
 #include "runtime/value.h"
 
 #include "onnx/tensor.h"
@@ -194,8 +194,9 @@ CQ_API cq_status cq_onnx_value_item(cq_onnx_value **out, const cq_onnx_value *va
     CQ_NEED_OUT(out, value);
     *out = NULL;
     if (!has_items(value->v) || index >= value->v.u.list->n)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "item %zu is asked for, of a sequence of %zu",
-                       index, cq_onnx_value_count(value));
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "index %zu is out of range for a sequence of %zu items", index,
+                       cq_onnx_value_count(value));
     return cq_onnx_value_new(out, cq_val_retain(value->v.u.list->items[index]));
 }
 
@@ -293,7 +294,7 @@ static cq_status compare_texts(const cq_texts *got, const cq_texts *want)
     return CQ_OK;
 }
 
-/* The depth of values was limited by their reader. */
+/* The recursion is bounded because the reader has limited the depth of values. */
 static cq_status compare(cq_val got, cq_val want, double rtol, double atol)
 {
     if (kind_of(got) != kind_of(want))

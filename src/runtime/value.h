@@ -11,7 +11,7 @@ struct cq_onnx_value {
     cq_val     v; /* owned: a tensor, texts, a list of such, or NONE */
 };
 
-/* Takes v over, also on failure. */
+/* Takes ownership of v, also on failure. */
 cq_status cq_onnx_value_new(cq_onnx_value **out, cq_val v);
 
 #endif

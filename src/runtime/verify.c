@@ -1,4 +1,4 @@
-/* Replaying a folder of ONNX's test data: model.onnx, and test_data_set_N with input_i.pb and
+/* Replays a folder of ONNX's test data: model.onnx, and test_data_set_N with input_i.pb and
  * output_i.pb. */
 #include "runtime/gradients.h"
 #include "runtime/value.h"
@@ -20,8 +20,8 @@ static void clear(values *list)
     cq_vec_clear(list);
 }
 
-/* The data was written with numpy, which has no bfloat16: its bits are stored as uint16. The model
- * declares the real type. */
+/* The data was written with numpy, which has no bfloat16, so its bits are stored as uint16. The
+ * model declares the actual type. */
 static cq_status as_bfloat16(cq_onnx_value **io, cq_dtype wanted)
 {
     cq_tensor *t = cq_onnx_value_tensor(*io), *bits;
@@ -33,7 +33,7 @@ static cq_status as_bfloat16(cq_onnx_value **io, cq_dtype wanted)
     return cq_onnx_value_new(io, cq_val_of_tensor(bits));
 }
 
-/* SET/input_0.pb, SET/input_1.pb, … until a file is missing, by position. */
+/* Loads SET/input_0.pb, SET/input_1.pb, … by index until a file is missing. */
 static cq_status load_all(values *out, const char *set, const cq_session *s, cq_onnx_side side)
 {
     const cq_onnx_model *m    = cq_session_model(s);
@@ -67,7 +67,7 @@ static cq_status load_all(values *out, const char *set, const cq_session *s, cq_
     return CQ_OK;
 }
 
-/* Adds a hint if outputs may legitimately differ. */
+/* Adds a hint if the model may legitimately produce different outputs. */
 static cq_status explain(const cq_session *s, cq_status status)
 {
     const char *random = cq_onnx_model_random_node(cq_session_model(s));
@@ -146,7 +146,7 @@ static cq_status add_set(void *user, const char *name)
     return *end == '\0' && end != text ? cq_vec_push(found, number) : CQ_OK;
 }
 
-/* The numbers of the data sets in folder, in order. */
+/* Lists the numbers of the data sets in folder, sorted. */
 static cq_status list_sets(long **out, size_t *n, const char *folder)
 {
     set_numbers found  = { 0 };
@@ -160,8 +160,8 @@ static cq_status list_sets(long **out, size_t *n, const char *folder)
         const int code = errno;
 
         return cq_fail(CQ_E_IO, folder,
-                       code == ENOTDIR ? "a test-case is a folder with model.onnx and "
-                                         "test_data_set_0; calque run runs a model"
+                       code == ENOTDIR ? "expected a folder with model.onnx and "
+                                         "test_data_set_0; use calque run to run a model"
                                        : NULL,
                        "cannot read the folder: %s", strerror(code));
     }

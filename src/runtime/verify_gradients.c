@@ -1,8 +1,8 @@
 /* Compares the gradients in test data with finite differences. L is the sum of outputs times their
- * given gradients. All parameters are moved a little at once, each in a random direction, forth and
- * back; half the difference of L must match the gradients. If not, each parameter is moved alone to
- * find the wrong one. In float64 the steps can be so small that higher-order terms and most kinks
- * do not matter. */
+ * given gradients. All parameters are moved a little at once, each in a random direction, forward
+ * and backward; half the difference of L must match the gradients. If not, each parameter is moved
+ * alone to find the wrong one. In float64 the steps can be so small that higher-order terms and
+ * most kinks do not matter. */
 #include "runtime/gradients.h"
 
 #include "base/path.h"
@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STEP         1e-6 /* of a parameter's own size */
+#define STEP         1e-6 /* relative to the norm of the parameter */
 #define N_DIRECTIONS 2
-#define ALL          SIZE_MAX /* parameters at once */
-#define SLACK        3        /* gradients of float32 are less exact than results */
+#define ALL          SIZE_MAX /* all parameters at once */
+#define SLACK        3        /* gradients of float32 are less accurate than results */
 
 /* A parameter with its gradient, and its direction. */
 typedef struct param {
@@ -35,7 +35,7 @@ typedef struct check {
     const char    *set;
     CQ_VEC(param) params;
     CQ_VEC(cq_onnx_value *) inputs; /* of the session; parameters are set for a run */
-    CQ_VEC(cq_tensor *) seeds;      /* of outputs; NULL: ones */
+    CQ_VEC(cq_tensor *) seeds;      /* gradients of the outputs; NULL: ones */
     double rtol;
 } check;
 
@@ -51,7 +51,7 @@ static size_t numel(const cq_tensor *t)
 
 /* ---- files ---- */
 
-/* A tensor of a file as float64, and the name that it has there, in m. */
+/* Loads a tensor of a file as float64, and its name in the file; m owns both. */
 static cq_status load(cq_tensor **out, const char **name, cq_onnx_model *m, const char *path)
 {
     cq_mapping     *file    = NULL;
@@ -89,7 +89,7 @@ static bool same_sizes(const cq_tensor *a, const cq_tensor *b)
     return same;
 }
 
-/* A weight that an export has transposed keeps its name. */
+/* Whether b is the transpose of a. An export that transposes a weight keeps its name. */
 static bool are_transposed(const cq_tensor *a, const cq_tensor *b)
 {
     return cq_tensor_rank(a) == 2 && cq_tensor_rank(b) == 2 &&
@@ -114,8 +114,8 @@ static cq_status transpose(cq_tensor **io)
 
 /* ---- parameters ---- */
 
-/* The parameter of that name. Parameters that the model lacks, or has in another shape, were
- * folded. */
+/* Adds the parameter of that name. Parameters that the model lacks, or has in another shape, were
+ * folded and are skipped. */
 static cq_status find_param(check *c, const char *name, cq_tensor *gradient)
 {
     const cq_onnx_graph *g      = c->m->graph;
@@ -140,8 +140,8 @@ static cq_status find_param(check *c, const char *name, cq_tensor *gradient)
     return status;
 }
 
-/* Takes a parameter out of the initializers, and makes it an input. */
-static cq_status open_param(check *c, const param *p)
+/* Removes a parameter from the initializers and makes it an input. */
+static cq_status make_param_an_input(check *c, const param *p)
 {
     cq_onnx_graph *g        = c->m->graph;
     bool           is_input = false;
@@ -163,7 +163,7 @@ static cq_status open_param(check *c, const param *p)
 static cq_status open_params(check *c)
 {
     for (size_t i = 0; i < c->params.n; i++)
-        CQ_TRY(open_param(c, &c->params.items[i]));
+        CQ_TRY(make_param_an_input(c, &c->params.items[i]));
     return CQ_OK;
 }
 
@@ -187,7 +187,7 @@ static cq_status add_param(void *user, const char *name)
     return CQ_OK;
 }
 
-/* Numbers may be missing: a parameter without a gradient leaves its own free. */
+/* A parameter without a gradient leaves a gap in the numbering of the files. */
 static cq_status read_params(check *c)
 {
     param_numbers found = { 0 };
@@ -218,7 +218,7 @@ static cq_status read_params(check *c)
 
 /* ---- copies ---- */
 
-/* Moments that a tensor shares with its transposed copy. */
+/* Moments of a tensor, which are the same for its transposed copy. */
 typedef struct moments {
     size_t n;
     double first, second;
@@ -260,8 +260,8 @@ static void drop_param(check *c, size_t i)
     c->params.n--;
 }
 
-/* A weight that two layers share may occur twice, plain and transposed: moving one of them does not
- * move the parameter. */
+/* Drops parameters with copies. A weight that two layers share may occur twice, plain and
+ * transposed: moving one copy does not move the parameter. */
 static cq_status drop_copied(check *c)
 {
     const cq_onnx_graph *g = c->m->graph;
@@ -288,7 +288,7 @@ static cq_status drop_copied(check *c)
 
 /* ---- inputs and parameters ---- */
 
-/* Inputs of the session, widened; parameters have separate slots. */
+/* Takes the inputs of the session, widened; parameters have separate slots. */
 static cq_status take_inputs(check *c, const cq_session *session, cq_onnx_value *const *given)
 {
     for (size_t i = 0; i < cq_session_n_inputs(c->session); i++) {
@@ -343,7 +343,7 @@ static cq_status take_seeds(check *c)
     return CQ_OK;
 }
 
-/* ---- L ---- */
+/* ---- the loss L ---- */
 
 typedef struct sum {
     double signed_, absolute;
@@ -354,9 +354,10 @@ static cq_status add_output(sum *l, const cq_onnx_value *y, const cq_tensor *see
     const cq_tensor *t = cq_onnx_value_tensor(y);
 
     if (!t || cq_tensor_dtype(t) != CQ_DTYPE_F64)
-        return CQ_OK; /* has no gradient */
+        return CQ_OK; /* the output has no gradient */
     if (seed && !same_sizes(seed, t))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "a gradient of an output has another shape than it");
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "the gradient of an output has a different shape than the output");
     for (size_t i = 0; i < numel(t); i++) {
         const double x = cq_tensor_get_f64(t, i) * (seed ? numbers(seed)[i] : 1);
 
@@ -366,7 +367,7 @@ static cq_status add_output(sum *l, const cq_onnx_value *y, const cq_tensor *see
     return CQ_OK;
 }
 
-/* L where the parameters were moved to. */
+/* Computes L at the moved parameters. */
 static cq_status compute(check *c, sum *l)
 {
     const size_t    n      = cq_session_n_outputs(c->session);
@@ -407,14 +408,14 @@ static double length(const cq_tensor *t)
     return rms(t) * sqrt((double)numel(t));
 }
 
-/* The usual effect of a step along a random direction. */
+/* The expected effect on L of a step along a random direction. */
 static double effect(const param *p)
 {
     return p->step * length(p->gradient);
 }
 
-/* Steps in proportion to the parameters, but none that outweighs others: an error in one of many
- * must be visible. Parameters with almost no effect do not count. */
+/* Chooses steps in proportion to the parameters, such that no parameter outweighs the others: an
+ * error in one of many must be visible. Parameters with almost no effect do not count. */
 static void choose_steps(check *c)
 {
     double most = 0, least = INFINITY;
@@ -443,8 +444,8 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
-/* Moves parameters; which: the only one, or all. The direction depends on seed alone. expected gets
- * what that changes by the gradients, and its usual size. */
+/* Moves one parameter (which), or all. The direction depends only on the seed. expected receives
+ * the change of L according to the gradients, and its typical magnitude. */
 static void move(check *c, size_t which, uint64_t seed, double sign, double *expected,
                  double *scale)
 {
@@ -485,7 +486,8 @@ static cq_status compare(check *c, size_t which, uint64_t seed, bool *same, doub
     return CQ_OK;
 }
 
-/* The same along several directions: a single one may happen to be orthogonal to the error. */
+/* The same along several directions, because one direction may happen to be orthogonal to the
+ * error. */
 static cq_status compare_often(check *c, size_t which, bool *same, double *got, double *expected)
 {
     *same = true;
@@ -503,7 +505,7 @@ static cq_status differs(const char *name, double got, double expected)
 }
 
 /* The gradient of a square weight may be transposed or not: both are tried. */
-static cq_status turn_squares(check *c)
+static cq_status transpose_squares(check *c)
 {
     for (size_t i = 0; i < c->params.n; i++) {
         param *p = &c->params.items[i];
@@ -530,7 +532,7 @@ static cq_status compare_all(check *c)
 
     CQ_TRY(compare_often(c, ALL, &same, &got, &expected));
     if (!same) {
-        CQ_TRY(turn_squares(c));
+        CQ_TRY(transpose_squares(c));
         CQ_TRY(compare_often(c, ALL, &same, &got, &expected));
     }
     if (same)
@@ -543,7 +545,7 @@ static cq_status compare_all(check *c)
     return differs("all parameters", got, expected);
 }
 
-/* ---- all of it ---- */
+/* ---- entry point ---- */
 
 static void clear(check *c)
 {
@@ -574,7 +576,7 @@ static bool has_gradients(const char *set)
     return has;
 }
 
-/* The model in float64, with its parameters as inputs. */
+/* Loads the model in float64, with its parameters as inputs. */
 static cq_status prepare(check *c, const char *model, const cq_session_options *options)
 {
     CQ_TRY(cq_onnx_model_load(&c->m, model));

@@ -147,7 +147,7 @@ def check_programs(report, folder):
         trace = "File \"a\", line 1\n" * (20000 if SANITIZED else 400000)
         program(path, ["x"], ["y"], [dict(node("relu.default", {"self": tensor("x")}, "y"), target="torch.ops.no.such",
                                           metadata={"stack_trace": trace})], x)
-        refused("export", path, "-o", out, cwd=folder, says="no::such is not known")
+        refused("export", path, "-o", out, cwd=folder, says="unknown operator no::such")
     with report.case("sizes are made of more symbols than a size has"):
         sums = "Add(" + ", ".join(f"Symbol('s{i}')" for i in range(100000)) + ")"
         program(path, ["x"], ["y", "z"], [dict(node("f", {"x": tensor("x")}, "y"), target="torch.ops.foo.bar.default"),
@@ -158,7 +158,7 @@ def check_programs(report, folder):
         program(path, ["x"], ["y"], [dict(node("f", {"x": tensor("x")}, "y"), target="torch.ops.foo.bar.default")],
                 {"x": sized(2, 3), "y": sized("u0", "2*u0 + 1")})
         done("export", path, "-o", out, "--operator-export-type", "onnx_fallthrough", cwd=folder)
-        refused("run", path, cwd=folder, says="foo::bar is not known")
+        refused("run", path, cwd=folder, says="unknown operator foo::bar")
     with report.case("an example that is made up is no measure of the memory that a call may take"):
         program(path, ["x"], ["o0"], [node("chunk.default", {"self": tensor("x"), "chunks": {"as_int": 2 ** 62},
                                                              "dim": {"as_int": 0}},
@@ -222,9 +222,9 @@ def check_models(report, folder):
     with report.case("nor of the time"):
         nodes, ends = chain("Tan", 2000)
         onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)
-        errors = refused("run", path, cwd=folder, says="more steps than its limit")
+        errors = refused("run", path, cwd=folder, says="exceeds its limit of steps")
         assert "--max-steps" in errors and "loop" not in errors, errors
-        refused("bench", path, cwd=folder, says="more steps than its limit")
+        refused("bench", path, cwd=folder, says="exceeds its limit of steps")
         done("optimize", path, "-o", folder / "o.onnx", cwd=folder)
     with report.case("convolutions of large images follow from the declared sizes"):
         names = ["x", *[f"v{i}" for i in range(6)]]
@@ -250,7 +250,7 @@ def check_models(report, folder):
         onnx(path, [("Loop", ["n", "", "x"], ["y"], field(5, field(1, "body") + field(6, body) + field(20, 5)))],
              [value_info("x", 6, kind=7)], [open_value("y", 7)], often)
         path.write_bytes(path.read_bytes() + field(8, field(1, "ai.onnx.ml") + field(2, 2)))
-        assert "does a loop" in refused("run", path, cwd=folder, says="more steps than its limit")
+        assert "endless loop" in refused("run", path, cwd=folder, says="exceeds its limit of steps")
     with report.case("a long graph, with long names, is printed"):
         nodes, ends = chain("Relu", 60000)
         onnx(path, nodes + [("Relu", ["x"], ["y" * (1 << 20)], b"")], [value_info("x", 6)], ends)

@@ -1,17 +1,15 @@
 /* Fuses decomposed attention, because ONNX has an Attention operator only since opset 23:
- *
- *     MatMul(Softmax(MatMul(q, k) * scale + mask), v)
- *
- * The scale may be a division and may be applied to q or k. A Where with a constant may replace the
- * mask or precede it. One step then computes the result, without intermediate values. */
+ * MatMul(Softmax(MatMul(q, k) * scale + mask), v) The scale may be a division and may be applied to
+ * q or k. A Where with a constant may replace the mask or precede it. One fused step then computes
+ * the result without intermediate values. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/attention.h"
 
-/* The matched pattern, from the softmax upwards. */
+/* The matched pattern, matched from the softmax upwards. */
 struct found {
     cq_rt_attention   keep;
-    cq_rt_node_step  *parts[CQ_RT_ATTENTION_PARTS]; /* from the last to the first */
+    cq_rt_node_step  *parts[CQ_RT_ATTENTION_PARTS]; /* in reverse order */
     cq_rt_node_value *q, *k, *hides, *bias;
     uint32_t          n;
     bool              has_scale;
@@ -51,7 +49,7 @@ static cq_rt_node_value *take_scale(struct found *f, cq_rt_node_value *v)
 
 static bool find_product(struct found *f, cq_rt_node_value *v);
 
-/* v as Where(truth, scores, number), or with the last two swapped. */
+/* Matches v as Where(condition, scores, number), or with the last two operands swapped. */
 static bool find_where(struct found *f, cq_rt_node_value *v)
 {
     cq_rt_node_step *s = only_maker(v, "Where");
@@ -68,7 +66,7 @@ static bool find_where(struct found *f, cq_rt_node_value *v)
     return find_product(f, s->in[3 - number]);
 }
 
-/* v as scores + mask, in either order. */
+/* Matches v as scores + mask, in either order. */
 static bool find_sum(struct found *f, cq_rt_node_value *v)
 {
     cq_rt_node_step *s = only_maker(v, "Add");
@@ -77,7 +75,7 @@ static bool find_sum(struct found *f, cq_rt_node_value *v)
     if (!s || f->bias || f->has_scale || s->step.n_in != 2 || !s->in[0] || !s->in[1] ||
         s->in[0] == s->in[1] || !add_part(f, s))
         return false;
-    f->keep.bias_first = true; /* unless a Where is further up */
+    f->keep.bias_first = true; /* a Where further up resets it */
     before             = *f;
     for (uint32_t i = 0; i < 2; i++) {
         *f      = before;
@@ -88,7 +86,7 @@ static bool find_sum(struct found *f, cq_rt_node_value *v)
     return false;
 }
 
-/* From v upwards to the product of q and k. */
+/* Matches the steps from v upwards to the product of q and k. */
 static bool find_product(struct found *f, cq_rt_node_value *v)
 {
     cq_rt_node_step  *s;
@@ -151,9 +149,9 @@ static bool find(struct found *f, cq_rt_node_step *softmax)
     return true;
 }
 
-/* ---- the step ---- */
+/* ---- the fused step ---- */
 
-/* The index of the part that computes v; -1 if there is none. */
+/* The index of the part that computes v; -1 if no part does. */
 static int32_t part_of(const struct found *f, const cq_rt_node_value *v)
 {
     for (uint32_t i = 0; i < f->n; i++)
@@ -162,7 +160,7 @@ static int32_t part_of(const struct found *f, const cq_rt_node_value *v)
     return -1;
 }
 
-/* The index of v among the inputs of the step; adds it if necessary. NULL has no index. */
+/* The index of v among the inputs of the step; adds v if necessary. -1 for NULL. */
 static int32_t input_of(struct found *f, cq_rt_node_value **in, cq_rt_node_value *v)
 {
     for (uint32_t i = 0; i < f->keep.n_in; i++)
@@ -174,7 +172,7 @@ static int32_t input_of(struct found *f, cq_rt_node_value **in, cq_rt_node_value
     return (int32_t)f->keep.n_in++;
 }
 
-/* The parts, from the first to the last, with slots as attention.h has them. */
+/* Stores the parts in order, with slots as in attention.h. */
 static cq_status keep_parts(cq_arena *arena, struct found *f, cq_rt_node_value **in)
 {
     cq_rt_attention *keep = &f->keep;
@@ -203,7 +201,7 @@ static cq_status keep_parts(cq_arena *arena, struct found *f, cq_rt_node_value *
     return CQ_OK;
 }
 
-/* The last step computes the result of all parts. */
+/* Replaces the last step by the fused one. */
 static cq_status rewrite(cq_rt_builder *b, struct found *f)
 {
     cq_arena          *arena = b->all->arena;

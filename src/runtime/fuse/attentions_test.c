@@ -1,8 +1,8 @@
-/* Decomposed attention: the fused step gives the results of the single steps. Shapes, masks and
- * special numbers are tested against ONNX Runtime (tests/peer/attention.py). */
+/* The fused attention step gives the same results as the unfused steps. tests/peer/attention.py
+ * compares shapes, masks and special numbers with ONNX Runtime. */
 #include "rewrites.h"
 
-/* q and v of [2, 3, 5, 4], keys turned, a mask of [5, 5]. */
+/* q and v of [2, 3, 5, 4], transposed keys, a mask of [5, 5]. */
 static void inputs(cq_tensor **in)
 {
     in[0] = numbers(4, (int64_t[]){ 2, 3, 5, 4 }, 1);
@@ -64,19 +64,19 @@ TEST(attentions, leave_what_somebody_reads)
 TEST(attentions, leave_what_is_another_formula)
 {
     static const char *const texts[] = {
-        /* scaled after the mask */
+        /* the scale is applied after the mask */
         HEAD "  p = MatMul(q, k)\n"
              "  t = Add(p, m)\n"
              "  s = Mul(t, half)\n"
              "  u = Softmax <axis = -1> (s)\n"
              "  y = MatMul(u, v)\n"
              "}\n",
-        /* probabilities on the right */
+        /* the probabilities are the right operand */
         HEAD "  p = MatMul(q, k)\n"
              "  u = Softmax <axis = -1> (p)\n"
              "  y = MatMul(k, u)\n"
              "}\n",
-        /* divided by scores */
+        /* the scale is divided by the scores */
         HEAD "  p = MatMul(q, k)\n"
              "  s = Div(half, p)\n"
              "  u = Softmax <axis = -1> (s)\n"
@@ -88,7 +88,7 @@ TEST(attentions, leave_what_is_another_formula)
         expect_attention(texts[i], 0, NULL);
 }
 
-/* Errors are reported as by the model's own node. */
+/* Errors name the original node. */
 TEST(attentions, errors_name_the_node)
 {
     cq_onnx_model *m = parsed(masked);
@@ -113,7 +113,7 @@ TEST(attentions, survive_every_failed_allocation)
     cq_tensor     *in[4], *warm;
 
     inputs(in);
-    (void)run_counting(&warm, m, in, 4, 0, "", NULL); /* tables are made once */
+    (void)run_counting(&warm, m, in, 4, 0, "", NULL); /* warm-up: global tables are built once */
     cq_tensor_release(warm);
     for (long n = 1; status == CQ_E_NO_MEMORY; n++) {
         cq_session *s = NULL;

@@ -1,6 +1,6 @@
-/* Fuses element-wise steps whose results only the fused steps read: one pass over memory instead of
- * many, and no buffers for intermediate results. The fused step replaces the last of them, so that
- * all its inputs have been computed. */
+/* Fuses chains of element-wise steps whose intermediate results have no other readers: one pass
+ * over memory instead of many, and no buffers for intermediate results. The fused step replaces the
+ * last step of the chain, because all inputs have been computed by then. */
 #include "runtime/fuse/images.h"
 #include "runtime/fuse/patterns.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Steps to be fused: the last one, and those whose results only they read. */
+/* Steps to be fused: the last one, and steps whose results only members of the group read. */
 typedef struct group {
     int              n;
     cq_rt_node_step *parts[CQ_RT_CHAIN_PARTS];
@@ -24,15 +24,15 @@ static bool has(const group *g, const cq_rt_node_step *s)
     return false;
 }
 
-/* ---- single steps ---- */
+/* ---- steps ---- */
 
 static bool is_clip(const cq_rt_node_step *s)
 {
     return !strcmp(s->step.node->op_type, "Clip");
 }
 
-/* The operation of a step, if it can be fused. */
-static bool see(cq_rt_elementwise *out, const cq_rt_node_step *s)
+/* Describes the operation of a step; false if it cannot be fused. */
+static bool describe_step(cq_rt_elementwise *out, const cq_rt_node_step *s)
 {
     float lo, hi;
 
@@ -54,7 +54,7 @@ static bool see(cq_rt_elementwise *out, const cq_rt_node_step *s)
 
 /* ---- groups ---- */
 
-/* All users of v are in the group, and none uses it as a condition, which a fused step never
+/* Whether all users of v are in the group and none uses it as a condition, which a fused step never
  * computes. */
 static bool is_read_inside(const group *g, const cq_rt_node_value *v)
 {
@@ -81,7 +81,7 @@ static int32_t place_of(cq_rt_node_value *const *values, int32_t n, const cq_rt_
     return i;
 }
 
-/* Values that come from outside; more than room: there are too many. */
+/* Collects the inputs of the group; returns more than room if there are too many. */
 static int32_t inputs_of(cq_rt_node_value **out, int32_t room, const group *g)
 {
     int32_t n = 0;
@@ -99,8 +99,8 @@ static int32_t inputs_of(cq_rt_node_value **out, int32_t room, const group *g)
     return n;
 }
 
-/* Adds a step to the group whose result only the group reads. Returns false if no such step exists
- * or the group would exceed its limits. */
+/* Adds a step whose result only the group reads. Returns false if no such step exists or the group
+ * would exceed its limits. */
 static bool grow(group *g)
 {
     cq_rt_node_value *inputs[CQ_RT_CHAIN_INPUTS];
@@ -110,7 +110,7 @@ static bool grow(group *g)
         for (uint32_t i = 0; i < g->parts[p]->step.n_in; i++) {
             cq_rt_node_value *v = g->parts[p]->in[i];
 
-            if (!v || !v->maker || has(g, v->maker) || !see(&what, v->maker) ||
+            if (!v || !v->maker || has(g, v->maker) || !describe_step(&what, v->maker) ||
                 !is_read_inside(g, v))
                 continue;
             g->parts[g->n++] = v->maker;
@@ -130,7 +130,7 @@ static void sort(group *to, const group *from, cq_rt_node_step *s)
     to->parts[to->n++] = s;
 }
 
-/* ---- writing ---- */
+/* ---- the fused step ---- */
 
 static const char *label_of(cq_rt_builder *b, const group *g)
 {
@@ -154,7 +154,7 @@ static cq_status write_part(cq_rt_chain_part *to, cq_rt_builder *b, const group 
 
     if (!in || !out)
         return CQ_E_NO_MEMORY;
-    (void)see(&to->what, s);
+    (void)describe_step(&to->what, s);
     for (uint32_t i = 0; i < s->step.n_in; i++) {
         in[i] = s->in[i] ? place_of(inputs, n_inputs, s->in[i]) : -1;
         for (int k = 0; in[i] == n_inputs + k && g->parts[k]->out[0] != s->in[i]; k++)
@@ -172,7 +172,7 @@ static cq_status write_part(cq_rt_chain_part *to, cq_rt_builder *b, const group 
     power = to->what.op == CQ_EW_POW ? cq_rt_constant_of(s, 1) : NULL;
     if (power && power->rank == 0 && cq_rt_power_is_simple(&simple, power)) {
         to->what.op = simple;
-        to->n_reads = 1; /* an exponent without axes does not change the shape */
+        to->n_reads = 1; /* the exponent is a scalar, so it does not change the shape */
     }
     return CQ_OK;
 }
@@ -207,7 +207,7 @@ cq_status cq_rt_optimize_chains(cq_rt_builder *b)
     for (size_t i = b->steps.n; i-- > 0;) {
         group g = { .n = 1, .parts = { b->steps.items[i] } }, sorted = { 0 };
 
-        if (!see(&what, b->steps.items[i]))
+        if (!describe_step(&what, b->steps.items[i]))
             continue;
         while (grow(&g))
             continue;

@@ -1,4 +1,5 @@
-/* Chains of element-wise operators in sessions. tests/peer/chains.py draws many more at random. */
+/* Fusion of chains of element-wise operators in sessions. tests/peer/chains.py tests random
+ * chains. */
 #include "onnx/model.h"
 #include "runtime/value.h"
 #include "test.h"
@@ -8,7 +9,7 @@
 
 enum { MAX_LABELS = 8 };
 
-/* The executed steps, in order. */
+/* The labels of the executed steps, in order. */
 typedef struct labels {
     int  n;
     char text[MAX_LABELS][64];
@@ -25,7 +26,7 @@ static void note(void *user, const char *node, const char *op, int64_t begin, in
         snprintf(l->text[l->n++], sizeof l->text[0], "%s", op);
 }
 
-/* Nodes as "Op in in out". */
+/* Builds a model of nodes written as "Op in in out". */
 static cq_onnx_model *model_of(const char *const *nodes)
 {
     cq_onnx_model *m;
@@ -59,7 +60,7 @@ static cq_tensor *tensor(cq_dtype dtype, int64_t n, const double *values)
     return t;
 }
 
-/* Runs it; *out is NULL on failure. */
+/* Runs the model; *out is NULL on failure. */
 static cq_status run(cq_tensor **out, labels *l, cq_onnx_model *m, cq_tensor *x, cq_tensor *c,
                      bool traps_nan)
 {
@@ -79,7 +80,7 @@ static cq_status run(cq_tensor **out, labels *l, cq_onnx_model *m, cq_tensor *x,
     return status;
 }
 
-/* (x * c + c) of 2 numbers, in that type. */
+/* Checks (x * c + c) of 2 numbers in that type. */
 static void check_types(cq_dtype dtype)
 {
     static const char *const nodes[] = { "Mul x c p", "Add p c s", "Neg s n", "Abs n y", NULL };
@@ -107,7 +108,7 @@ TEST(chains, are_one_step_in_every_type)
     check_types(CQ_DTYPE_F16);
 }
 
-/* The label that a model of two inputs has, of float32 [2] and [1]. */
+/* Checks the step labels of a model with two float32 inputs of [2] and [1]. */
 static void check_labels(const char *const *nodes, const char *want)
 {
     cq_onnx_model *m        = model_of(nodes);
@@ -180,7 +181,7 @@ TEST(chains, failures_name_the_part)
     CHECK_STR("node s (Add)", cq_last_error()->where);
     cq_tensor_release(c);
     c = tensor(CQ_DTYPE_F32, 1, (double[]){ 1 });
-    CHECK_STATUS(CQ_E_TYPE, run(&y, &l, m, x, c, true)); /* the root of -1 */
+    CHECK_STATUS(CQ_E_TYPE, run(&y, &l, m, x, c, true)); /* Sqrt(-1) is NaN */
     CHECK_STR("node y (Sqrt)", cq_last_error()->where);
     cq_tensor_release(c);
     cq_tensor_release(x);

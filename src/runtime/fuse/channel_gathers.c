@@ -1,5 +1,5 @@
-/* Channel gathers: feature maps whose channels are those of others in another order, by Concat,
- * Slice, Gather and shuffles. Consecutive steps of this kind become one. */
+/* Channel gathers: feature maps that consist of channels of other feature maps in any order, as
+ * computed by Concat, Slice, Gather and channel shuffles. Consecutive gathers are merged. */
 #include "runtime/fuse/images.h"
 
 #include "base/alloc.h"
@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    MAX_PICKED = 1 << 18, /* limit of gathered channels in a graph: a few nodes can double their
+    MAX_PICKED = 1 << 18, /* limit of gathered channels in a graph: a few nodes can double the
                            * number repeatedly */
-    MAX_MOVES = 4,        /* vectors read for each vector written */
+    MAX_MOVES = 4,        /* vectors read per vector written */
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -17,7 +17,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* A call that has the constants among the inputs too. */
+/* A call whose inputs are the constant inputs of the step. */
 static cq_rt call_of(const cq_rt_node_step *s, cq_val *in, uint32_t n)
 {
     cq_rt rt = cq_img_attributes(s);
@@ -44,9 +44,10 @@ static bool is_op(const cq_rt_node_step *s, const char *op)
            (!s->step.node->domain || !*s->step.node->domain);
 }
 
-/* ---- seeing ---- */
+/* ---- matching ---- */
 
-/* The images, as numbers from 0 on, that n channels come from. */
+/* Lists the feature maps that n channels come from, and converts each channel to an index in that
+ * list. */
 static cq_status images_of(cq_rt_node_value ***images, uint32_t *n_images,
                            cq_blocked_channel **numbers, const cq_rt_channel *channels, int64_t n)
 {
@@ -79,9 +80,8 @@ static bool agree(int64_t *want, const int64_t *other)
     return true;
 }
 
-/* The same channels, with gathers of gathers resolved to their sources; false: they require
- * different sizes. */
-static bool behind_of(cq_rt_picked *out, const cq_rt_picked *in, int64_t n)
+/* Resolves gathers of gathers to their sources; false if they require different sizes. */
+static bool resolve_sources(cq_rt_picked *out, const cq_rt_picked *in, int64_t n)
 {
     const cq_rt_node_value *last = NULL;
 
@@ -98,8 +98,8 @@ static bool behind_of(cq_rt_picked *out, const cq_rt_picked *in, int64_t n)
     return true;
 }
 
-/* Resolves gathers of gathers to their sources, unless that needs too many moves. */
-static cq_status look_through(cq_rt_picked *picked, int64_t n)
+/* Resolves gathers of gathers, unless the result needs too many moves. */
+static cq_status merge_gathers(cq_rt_picked *picked, int64_t n)
 {
     const size_t        size    = sizeof *picked + (size_t)n * sizeof *picked->channels;
     cq_rt_picked       *behind  = cq_alloc(size);
@@ -110,7 +110,7 @@ static cq_status look_through(cq_rt_picked *picked, int64_t n)
     cq_status           status = CQ_OK;
 
     CQ_TRY_OR_DONE(behind ? CQ_OK : CQ_E_NO_MEMORY);
-    if (!behind_of(behind, picked, n))
+    if (!resolve_sources(behind, picked, n))
         goto done;
     CQ_TRY_OR_DONE(images_of(&images, &n_images, &numbers, behind->channels, n));
     if (cq_blocked_moves(numbers, n) <= (n + block - 1) / block * MAX_MOVES)
@@ -127,7 +127,7 @@ static bool has_room(const cq_img_pass *p, int64_t n)
     return n > 0 && n <= MAX_PICKED - p->n_picked;
 }
 
-/* Space for n channels; NULL if memory runs out. */
+/* Allocates a gather of n channels; NULL if out of memory. */
 static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
 {
     cq_rt_picked *picked =
@@ -138,19 +138,19 @@ static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
     return picked;
 }
 
-/* Makes v a channel gather with the shape of another feature map. */
+/* Makes v a channel gather with the spatial shape of another feature map. */
 static cq_status pick(cq_rt_node_value *v, cq_rt_picked *picked, int64_t n, const cq_rt_shape *like)
 {
     if (!picked)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(look_through(picked, n));
+    CQ_TRY(merge_gathers(picked, n));
     v->picked         = picked;
     v->shape          = *like;
     v->shape.channels = n;
     return CQ_OK;
 }
 
-/* n channels of x, from start in steps. */
+/* Makes v a gather of n channels of x: start, start + step, … */
 static cq_status pick_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *x, int64_t start,
                             int64_t step, int64_t n)
 {
@@ -161,7 +161,7 @@ static cq_status pick_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_valu
     return pick(v, picked, n, &x->shape);
 }
 
-/* If all inputs but the last have whole blocks, their blocks are simply concatenated. */
+/* If all inputs but the last have whole blocks, the blocks are simply concatenated. */
 cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt         rt       = cq_img_attributes(s);
@@ -284,7 +284,7 @@ cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s)
     return pick(s->out[0], picked, n, &s->in[0]->shape);
 }
 
-/* A constant shape of n sizes, of which the first may be 0 (keep) and one -1 (inferred). */
+/* Reads a constant shape of n sizes, of which the first may be 0 (keep) and one -1 (inferred). */
 static bool read_shape(int64_t *sizes, const cq_rt_node_step *s, size_t n)
 {
     const cq_tensor *t         = cq_img_constant(s, 1);
@@ -305,8 +305,7 @@ static bool read_shape(int64_t *sizes, const cq_rt_node_step *s, size_t n)
     return n_unknown < 2;
 }
 
-/* The number of groups into which a Reshape to sizes splits the channels; 0 if it is another kind
- * of Reshape. */
+/* The number of groups into which a Reshape to sizes splits the channels; 0 for other reshapes. */
 static int64_t groups_of(const int64_t *sizes, int64_t channels)
 {
     const int64_t groups = sizes[1] > 0 ? sizes[1] : channels / sizes[2];
@@ -316,7 +315,8 @@ static int64_t groups_of(const int64_t *sizes, int64_t channels)
     return groups;
 }
 
-/* Reshape(Transpose(Reshape(image))), where a channel of each group follows one of the others. */
+/* Matches Reshape(Transpose(Reshape(feature map))): a channel shuffle, which interleaves the
+ * groups. */
 cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s)
 {
     static const int64_t   order[]   = { 0, 2, 1, 3, 4 };
@@ -347,14 +347,14 @@ cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s)
     return pick(s->out[0], picked, n, &x->shape);
 }
 
-/* ---- writing ---- */
+/* ---- the rewritten steps ---- */
 
 static void pick_release(void *what)
 {
     cq_blocked_pick_free(what);
 }
 
-/* A new step before s that computes v; NULL if memory runs out. */
+/* Adds a step before s that computes v; NULL if out of memory. */
 static cq_rt_node_step *step_new(cq_img_pass *p, const cq_rt_node_step *s,
                                  const cq_rt_node_value *v, const cq_blocked_channel *numbers,
                                  uint32_t n_images)

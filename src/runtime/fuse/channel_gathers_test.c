@@ -1,10 +1,10 @@
-/* Feature maps that are concatenated, sliced and shuffled by channels, in blocks: the numbers are
- * those of the unfused steps. */
+/* Concatenating, slicing and shuffling channels of blocked feature maps gives the same numbers as
+ * the unfused steps. */
 #include "rewrites.h"
 
 #include <stdio.h>
 
-/* Images a of 10 channels and b of 7. */
+/* Feature maps a with 10 channels and b with 7. */
 #define HEAD                                                                                       \
     "<ir_version: 8, opset_import: [\"\" : 17]>\n"                                                 \
     "g (float[n,3,h,w] x) => (float[c,d,e,f] y) {\n"                                               \
@@ -32,7 +32,7 @@
 
 static const struct {
     const char *text;
-    int         n_steps; /* that pick channels */
+    int         n_steps; /* expected number of channel gathers */
     const char *fetch;
 } cases[] = {
     { HEAD "  y = Concat <axis = 1> (a, b, a)\n}\n", 1, NULL },
@@ -58,7 +58,7 @@ static const struct {
       1, NULL },
     { HEAD SHUFFLE("a") "  y = Relu(shuffled)\n}\n", 1, NULL },
     { HEAD SHUFFLE("a") "  y = Relu(shuffled)\n}\n", 1, "turned" },
-    /* half of the channels, as chunk is exported */
+    /* one half of the channels, as torch.chunk is exported */
     { HEAD SHUFFLE("a") "  shape = Shape(shuffled)\n"
                         "  channels = Gather(shape, one)\n"
                         "  half = Div(channels, two)\n"
@@ -70,7 +70,7 @@ static const struct {
            "  k, l = Split <axis = 1> (e)\n"
            "  y = Concat <axis = 1> (l, b, k, a)\n}\n",
       1, NULL },
-    /* other axes are not channels */
+    /* an axis that is not the channel axis */
     { HEAD "  y = Slice(a, one, two, two)\n}\n", 0, NULL },
     { HEAD "  y = Gather <axis = 2> (a, one)\n}\n", 0, NULL },
     { HEAD "  p, y = Split <axis = 2> (a)\n}\n", 0, NULL },
@@ -107,7 +107,7 @@ TEST(picks, keep_to_the_sizes_that_a_reshape_has)
                    (int64_t[]){ 2, 3, 5, 4 });
 }
 
-/* 10 * 2^60 channels are not enumerated. */
+/* 10 * 2^60 channels must not be enumerated. */
 TEST(picks, do_not_grow_without_limit)
 {
     char           text[8192] = HEAD "  c0 = Relu(a)\n";
@@ -124,7 +124,7 @@ TEST(picks, do_not_grow_without_limit)
     cq_onnx_model_free(m);
 }
 
-/* Each layer has four times the rows and columns of the one before. */
+/* Each layer has four times the rows and columns of the previous one. */
 TEST(picks, sizes_that_are_worked_out_before_a_run_do_not_overflow)
 {
     char           text[8192] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"

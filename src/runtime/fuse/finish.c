@@ -19,7 +19,7 @@ static bool is_foldable(const cq_rt_builder *b, const cq_rt_node_step *step)
     return true;
 }
 
-/* Slots whose only purpose is to show which optional inputs and outputs exist. */
+/* Assigns dummy slots, which only show which optional inputs and outputs exist. */
 static cq_status give_dummy_slots(cq_rt_node_step *step, cq_arena *arena)
 {
     step->step.in  = cq_arena_array(arena, step->step.n_in, sizeof *step->step.in);
@@ -31,7 +31,7 @@ static cq_status give_dummy_slots(cq_rt_node_step *step, cq_arena *arena)
     return CQ_OK;
 }
 
-enum { FOLD_STEPS = 1000000 }; /* for one node; longer computations are left to the run */
+enum { FOLD_STEPS = 1000000 }; /* limit per node; longer computations are left to the run */
 
 bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
 {
@@ -56,7 +56,8 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     run->steps_left = given;
     before = cq_alloc_set_budget((cq_alloc_budget){ .limit = 4 * (int64_t)CQ_RT_MAX_FOLDED });
     status = cq_rt_step_run(run, &step->step, NULL, args, out);
-    before.used += cq_alloc_set_budget(before).used; /* the plan owns the memory that it keeps */
+    before.used += cq_alloc_set_budget(before).used; /* memory that the plan keeps counts for the
+                                                      * plan */
     cq_alloc_set_budget(before);
     b->all->fold_steps -= given - run->steps_left;
     if (status == CQ_OK) {
@@ -74,7 +75,7 @@ bool cq_rt_fold(cq_rt_builder *b, cq_rt_node_step *step)
     return done;
 }
 
-/* ---- what is needed ---- */
+/* ---- live steps ---- */
 
 static void use(cq_rt_node_value *v, int32_t at)
 {
@@ -156,7 +157,7 @@ static cq_status give_slots(cq_rt_plan *plan, cq_rt_builder *b)
     return CQ_OK;
 }
 
-/* Whether v is released after step at. */
+/* Whether v is last used by step `at`. */
 static bool dies_at(const cq_rt_node_value *v, int32_t at)
 {
     return v && !v->is_constant && !v->is_capture && !v->is_input && v->last == at;
@@ -167,7 +168,7 @@ static void note_dead(cq_rt_step *step, cq_rt_node_value *v, int32_t at)
     if (!dies_at(v, at))
         return;
     step->dead[step->n_dead++] = v->slot;
-    v->last                    = INT32_MAX; /* once */
+    v->last                    = INT32_MAX; /* so that it is released only once */
 }
 
 static cq_status finish_step(cq_rt_plan *plan, cq_rt_builder *b, cq_rt_node_step *from, int32_t at)
@@ -225,7 +226,7 @@ cq_status cq_rt_finish(cq_rt_plan **out, cq_rt_builder *b)
     return CQ_OK;
 }
 
-/* ---- the end ---- */
+/* ---- the plan ---- */
 
 void cq_rt_builder_clear(cq_rt_builder *b)
 {

@@ -1,9 +1,6 @@
 /* Fuses decomposed GELU, because ONNX has a Gelu operator only since opset 20: x * (1 + t) * 0.5 in
- * any order, where t is
- *
- *     Erf(x / sqrt 2)    or    Tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))
- *
- * Five to nine passes over memory become one, which linears.c may append to a product. */
+ * any order, where t is Erf(x / sqrt 2) or Tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)) Five to nine
+ * passes over memory become one, and linears.c can fuse the result with a product. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/gelu.h"
@@ -24,7 +21,7 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-5;
 }
 
-/* The step that computes v, added to the parts if v has a single reader; otherwise NULL. */
+/* The step that computes v, if v has a single reader; it is added to the parts. Otherwise NULL. */
 static cq_rt_node_step *part_of(struct gelu *g, const cq_rt_node_value *v, const char *op)
 {
     cq_rt_node_step *s = v && v->n_uses == 1 && cq_rt_is_op(v->maker, op) ? v->maker : NULL;
@@ -34,7 +31,7 @@ static cq_rt_node_step *part_of(struct gelu *g, const cq_rt_node_value *v, const
     return s && s->step.n_in == 2 ? s : NULL;
 }
 
-/* v as y * number in either order, or y / number for a division: returns y; otherwise NULL. */
+/* Matches v as y * number in either order, or as y / number for a division. Returns y or NULL. */
 static cq_rt_node_value *without(struct gelu *g, const cq_rt_node_value *v, const char *op,
                                  double number)
 {
@@ -47,7 +44,7 @@ static cq_rt_node_value *without(struct gelu *g, const cq_rt_node_value *v, cons
     return NULL;
 }
 
-/* v is x^3: a power, or x * (x * x). */
+/* Whether v is x^3: a power, or x * (x * x). */
 static bool is_cube(struct gelu *g, const cq_rt_node_value *v, const cq_rt_node_value *x)
 {
     cq_rt_node_step *s = part_of(g, v, "Pow");
@@ -86,7 +83,8 @@ static bool find_erf(struct gelu *g, const cq_rt_node_value *v)
     return g->x != NULL;
 }
 
-/* The only reader of v, a step of two inputs, as a part; *other is its other input. */
+/* The only reader of v, a step with two inputs, which is added to the parts; *other is its other
+ * input. */
 static cq_rt_node_step *reader_of(struct gelu *g, const cq_rt_node_value *v, const char *op,
                                   cq_rt_node_value **other)
 {
@@ -100,7 +98,7 @@ static cq_rt_node_step *reader_of(struct gelu *g, const cq_rt_node_value *v, con
     return s;
 }
 
-/* (1 + t), x and 0.5 multiplied in any order. */
+/* Matches the product of (1 + t), x and 0.5 in any order. */
 static bool find_end(struct gelu *g, const cq_rt_node_value *t)
 {
     cq_rt_node_value *other;
@@ -138,7 +136,7 @@ static bool find(struct gelu *g, cq_rt_node_step *s)
            find_end(g, s->out[0]);
 }
 
-/* The last step computes the result of all parts. */
+/* Replaces the last step by the fused one. */
 static cq_status rewrite(cq_rt_builder *b, const struct gelu *g)
 {
     cq_rt_node_value **in = cq_arena_array(b->all->arena, 1, sizeof *in);

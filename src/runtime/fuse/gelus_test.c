@@ -1,4 +1,4 @@
-/* Graphs that have GELU written out. Its forms are drawn at random in tests/peer/fused.py. */
+/* Fusion of decomposed GELU. tests/peer/fused.py tests random variants. */
 #include "rewrites.h"
 
 #define HEAD                                                                                       \

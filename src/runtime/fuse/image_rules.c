@@ -1,11 +1,11 @@
-/* Operators other than convolutions that can compute on blocked feature maps, and the steps that
- * replace them. */
+/* Rules for operators other than convolutions on blocked feature maps, and the steps that replace
+ * them. */
 #include "runtime/fuse/images.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- element by element ---- */
+/* ---- element-wise operators ---- */
 
 cq_status cq_img_write_same(cq_img_pass *p, cq_rt_node_step *s)
 {
@@ -30,17 +30,17 @@ static cq_status see_unary(cq_img_pass *p, cq_rt_node_step *s)
         return CQ_OK;
     if (cq_img_is(s->in[0]))
         s->out[0]->shape = s->in[0]->shape;
-    else if (!s->in[0]->shape.is_flat) /* a plain image, maybe: its size */
+    else if (!s->in[0]->shape.is_flat) /* it may be a plain feature map: only its size is known */
         memcpy(s->out[0]->shape.size, s->in[0]->shape.size, sizeof s->out[0]->shape.size);
     return CQ_OK;
 }
 
-/* Operators that a convolution can end with. Parameters are attributes. */
+/* Activations that can be fused into a convolution. Parameters are attributes. */
 static const struct {
     const char *op;
     cq_ew_op    act;
     const char *a, *b;
-    double      c; /* and b, unless it is an attribute */
+    double      c; /* b may also be an attribute */
 } activations[] = {
     { "Sigmoid", CQ_EW_SIGMOID, NULL, NULL, 0 },
     { "Tanh", CQ_EW_TANH, NULL, NULL, 0 },
@@ -83,7 +83,7 @@ static cq_status see_activation(cq_img_pass *p, cq_rt_node_step *s)
 
 static cq_status see_binary(cq_img_pass *p, cq_rt_node_step *s);
 
-/* x * Sigmoid(x) and x * HardSigmoid(x) without other users of x: SiLU and HardSwish. */
+/* Matches x * Sigmoid(x) and x * HardSigmoid(x), if x has no other users: SiLU and HardSwish. */
 static bool see_gated(cq_rt_node_step *s)
 {
     for (int i = 0; i < 2; i++) {
@@ -116,7 +116,7 @@ static cq_status see_mul(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* A limit of a Clip: an attribute in old versions, now an input that must be constant. */
+/* A limit of Clip: an attribute in old versions, later an input, which must be constant. */
 static bool limit_of(float *out, const cq_rt_node_step *s, const char *name, uint32_t input,
                      float fallback)
 {
@@ -164,7 +164,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* A scalar fits any image; a constant for each channel is packed below. */
+/* Whether input i is a single number, which broadcasts to any feature map. Constants per channel
+ * are packed below. */
 static bool is_scalar(const cq_rt_node_step *s, uint32_t i)
 {
     const cq_tensor *t = cq_img_constant(s, i);
@@ -184,7 +185,7 @@ static bool is_by_channel(const cq_rt_node_step *s, uint32_t i, int64_t channels
     return cq_size_of(t, at) == channels && cq_tensor_numel(t) == channels;
 }
 
-/* Becomes an image of one pixel. */
+/* Packs a constant input as a 1x1 feature map. */
 static cq_status pack_constant(cq_img_pass *p, cq_rt_node_step *s, uint32_t i, int64_t channels)
 {
     cq_rt_node_value *v = cq_rt_value_new(p->b, s->in[i]->name);
@@ -215,7 +216,8 @@ static bool see_pair(cq_rt_node_step *s)
         return false;
     c = cq_img_is(a) ? a->shape.channels : b->shape.channels;
     if (c % cq_block_channels() &&
-        !strcmp(s->step.node->op_type, "Div")) /* 0 / 0 after the last channel */
+        !strcmp(s->step.node->op_type, "Div")) /* avoids 0 / 0 in the padding after the last
+                                                * channel */
         return false;
     for (uint32_t i = 0; i < 2; i++)
         if (!(cq_img_is(s->in[i]) && s->in[i]->shape.channels == c) && !is_scalar(s, i) &&
@@ -243,7 +245,7 @@ static cq_status write_binary(cq_img_pass *p, cq_rt_node_step *s)
     return cq_img_write_same(p, s);
 }
 
-/* Squeeze-and-excitation multiplies images by a factor for each channel. */
+/* Multiplication by a factor per channel, as in squeeze-and-excitation. */
 static cq_status write_mul(cq_img_pass *p, cq_rt_node_step *s)
 {
     CQ_TRY(write_binary(p, s));
@@ -251,8 +253,8 @@ static cq_status write_mul(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* The later of two convolutions absorbs the addition, because the other result is available by
- * then. */
+/* The later of two convolutions absorbs the addition, because the result of the other one is
+ * available by then. */
 static cq_status see_add(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt_fused *f[2];
@@ -274,7 +276,7 @@ static cq_status see_add(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* ---- pools and joins ---- */
+/* ---- pooling and concatenation ---- */
 
 static cq_status see_pool(cq_img_pass *p, cq_rt_node_step *s)
 {
@@ -298,9 +300,9 @@ static cq_status see_pool(cq_img_pass *p, cq_rt_node_step *s)
     return CQ_OK;
 }
 
-/* A blocked step that maps one feature map to another. */
-static cq_status write_own(cq_img_pass *p, const cq_rt_node_step *s, const cq_rt_row *row,
-                           cq_rt_node_value *x, cq_rt_node_value *to)
+/* Replaces a step that maps one feature map to another by its blocked form. */
+static cq_status write_blocked(cq_img_pass *p, const cq_rt_node_step *s, const cq_rt_row *row,
+                               cq_rt_node_value *x, cq_rt_node_value *to)
 {
     const cq_rt_repack how  = { .channels = x->shape.channels };
     cq_rt_repack      *keep = cq_arena_copy(p->b->all->arena, &how, sizeof how);
@@ -317,12 +319,12 @@ static cq_status write_own(cq_img_pass *p, const cq_rt_node_step *s, const cq_rt
 
 static cq_status write_max_pool(cq_img_pass *p, cq_rt_node_step *s)
 {
-    return write_own(p, s, &cq_rt_row_blocked_max_pool, s->in[0], s->out[0]);
+    return write_blocked(p, s, &cq_rt_row_blocked_max_pool, s->in[0], s->out[0]);
 }
 
 static cq_status write_average_pool(cq_img_pass *p, cq_rt_node_step *s)
 {
-    return write_own(p, s, &cq_rt_row_blocked_average_pool, s->in[0], s->out[0]);
+    return write_blocked(p, s, &cq_rt_row_blocked_average_pool, s->in[0], s->out[0]);
 }
 
 static cq_status see_mean(cq_img_pass *p, cq_rt_node_step *s)
@@ -335,10 +337,10 @@ static cq_status see_mean(cq_img_pass *p, cq_rt_node_step *s)
 
 static cq_status write_mean(cq_img_pass *p, cq_rt_node_step *s)
 {
-    return write_own(p, s, &cq_rt_row_blocked_mean, s->in[0], s->out[0]);
+    return write_blocked(p, s, &cq_rt_row_blocked_mean, s->in[0], s->out[0]);
 }
 
-/* A ReduceMean over both spatial axes is a global average pooling; its result may be flat. */
+/* ReduceMean over both spatial axes is a global average pooling; its result may be flattened. */
 static cq_status see_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
 {
     cq_rt      rt = cq_img_attributes(s);
@@ -375,15 +377,15 @@ static cq_status write_reduce_mean(cq_img_pass *p, cq_rt_node_step *s)
     if (!image)
         return CQ_E_NO_MEMORY;
     image->shape.channels = y->shape.channels;
-    CQ_TRY(write_own(p, s, &cq_rt_row_blocked_mean, s->in[0], image));
+    CQ_TRY(write_blocked(p, s, &cq_rt_row_blocked_mean, s->in[0], image));
     return cq_img_repack(p, s, &cq_rt_row_unpack, image->blocked, y,
                          &(cq_rt_repack){ .channels = image->shape.channels, .is_flat = true });
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
 const cq_img_rule cq_img_rules[] = {
-    { "Conv", cq_img_see_conv, NULL }, /* these are written when they are fused */
+    { "Conv", cq_img_see_conv, NULL }, /* rewritten when they are fused */
     { "ConvTranspose", cq_img_see_transposed, NULL },
     { "BatchNormalization", cq_img_see_norm, NULL },
     { "Relu", see_limit, cq_img_write_same },

@@ -1,11 +1,9 @@
 /* Keeps feature maps in blocks of channels between steps that support that layout, and fuses a
- * convolution with the steps after it.
- *
- * First all steps are visited in order to decide which can be blocked, given that their inputs are,
- * and which become part of the convolution before them (normalisation, addition, clipping). Then
- * the steps are rewritten: a value exists plain, blocked, or both, and is converted where a step
- * needs the other layout. A fused step replaces the last of its parts, so that all its inputs have
- * been computed. */
+ * convolution with the steps after it. The first pass visits all steps in order and decides which
+ * can be blocked, given that their inputs are, and which become part of the convolution before them
+ * (normalisation, addition, clipping). The second pass rewrites the steps: a value exists plain,
+ * blocked, or both, and is converted where a step needs the other layout. A fused step replaces the
+ * last of its parts, because all its inputs have been computed by then. */
 #include "runtime/fuse/images.h"
 
 #include "runtime/kernels/window.h"
@@ -14,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- looking at steps ---- */
+/* ---- matching ---- */
 
 cq_tensor *cq_img_constant(const cq_rt_node_step *s, uint32_t i)
 {
@@ -82,7 +80,7 @@ static cq_rt_fused *fused_new(cq_img_pass *p, cq_rt_node_step *s)
     return f;
 }
 
-/* The number of window positions on a feature map, if known. */
+/* The number of window positions on a feature map, if its size is known. */
 void cq_img_see_positions(cq_rt_shape *out, const cq_rt_node_step *s, const cq_rt_shape *in,
                           const cq_tensor *weight)
 {
@@ -105,7 +103,7 @@ void cq_img_see_positions(cq_rt_shape *out, const cq_rt_node_step *s, const cq_r
     out->size[1] = sizes.at[3];
 }
 
-/* ---- writing steps ---- */
+/* ---- rewriting ---- */
 
 cq_rt_node_step *cq_img_step_new(cq_img_pass *p, const cq_rt_node_step *like, const cq_rt_row *row,
                                  uint32_t n_in)
@@ -146,7 +144,7 @@ static cq_rt_node_value *twin(cq_img_pass *p, cq_rt_node_value *v)
     return v->blocked;
 }
 
-/* v in blocks, for step at; adds a conversion if necessary. */
+/* Returns v in the blocked layout for step at; adds a conversion if necessary. */
 cq_status cq_img_need_blocked(cq_rt_node_value **out, cq_img_pass *p, cq_rt_node_value *v,
                               const cq_rt_node_step *at, int64_t channels)
 {
@@ -203,7 +201,7 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s, bool is_tran
         !(out->bias = vector_of(s, 2, cq_size_of(w, is_transposed ? 1 : 0))))
         return false;
     if (cq_rt_window_read(&window, &rt, cq_rt_image_of(&image, 1, 1, 1, 1), w) != CQ_OK)
-        return false; /* the error is reported when it is run */
+        return false; /* the step reports the error when it runs */
     for (int i = 0; i < 2; i++) {
         out->stride[i]   = window.w.stride[i];
         out->dilation[i] = window.w.dilation[i];
@@ -219,7 +217,7 @@ static bool conv_spec(cq_bconv_spec *out, const cq_rt_node_step *s, bool is_tran
     return cq_bconv_supports(out);
 }
 
-/* Records the sizes even if the convolution will be computed in the plain layout. */
+/* Records the sizes even if the convolution is computed in the plain layout. */
 static cq_status see_conv(cq_img_pass *p, cq_rt_node_step *s, bool is_transposed)
 {
     const cq_tensor  *w = cq_img_constant(s, 1);
@@ -252,7 +250,7 @@ cq_status cq_img_see_transposed(cq_img_pass *p, cq_rt_node_step *s)
     return see_conv(p, s, true);
 }
 
-/* scale[i] * x + shift[i], of a BatchNormalization. */
+/* Converts a BatchNormalization to scale[i] * x + shift[i]. */
 static void norm_numbers(float *scale, float *shift, const cq_rt_node_step *s, int64_t n)
 {
     cq_rt        rt    = cq_img_attributes(s);
@@ -306,7 +304,7 @@ static void btranspose_release(void *what)
 static cq_status prepare_conv(cq_rt_bconv *out, cq_img_pass *p, const cq_rt_fused *f,
                               cq_bconv_spec *spec)
 {
-    const cq_tensor *mapped = spec->w; /* in a file, mostly */
+    const cq_tensor *mapped = spec->w; /* usually mapped from a file */
     cq_tensor       *w      = NULL;
     float           *bias   = NULL;
     cq_status        status;
@@ -454,7 +452,7 @@ static const cq_img_rule *rule_of(const cq_rt_node_step *s)
     return NULL;
 }
 
-/* Sizes of images among the inputs. */
+/* Records the sizes of feature maps among the inputs. */
 static void see_inputs(cq_rt_builder *b)
 {
     for (size_t i = 0; i < b->inputs.n; i++) {

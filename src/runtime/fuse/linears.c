@@ -1,5 +1,6 @@
 /* Fuses products by constant matrices with their bias and activation, and packs the matrix once.
- * All inputs except the left operand are constant, so the fused step can replace the product. */
+ * All inputs except the left operand are constant, so the fused step can replace the product in its
+ * position. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/gelu.h"
@@ -16,9 +17,9 @@ static cq_rt_node_value *take(cq_rt_node_step *s)
     return s->out[0];
 }
 
-/* ---- what follows a product ---- */
+/* ---- bias and activation ---- */
 
-/* y + bias, a vector of all columns. */
+/* Matches y + bias, where bias has an element per column. */
 static cq_status take_bias(cq_rt_node_value **y, cq_rt_linear *l)
 {
     cq_rt_node_step *s = (*y)->n_uses == 1 ? (*y)->readers[0] : NULL;
@@ -74,7 +75,7 @@ static const char *take_activation(cq_rt_node_value **y, cq_rt_linear *l)
 
 /* ---- products ---- */
 
-/* beta * C of a Gemm, if C is a vector with one element per column, or a single number. */
+/* Reads beta * C of a Gemm, if C is a vector with one element per column or a single number. */
 static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double beta, bool *fits)
 {
     const cq_tensor *c = cq_rt_constant_of(s, 2);
@@ -93,7 +94,7 @@ static cq_status gemm_bias(cq_rt_linear *l, const cq_rt_node_step *s, double bet
     return CQ_OK;
 }
 
-/* *out is NULL if the step is not a product that can be prepared. */
+/* Matches a product whose matrix can be packed; *out is NULL for other steps. */
 static cq_status linear_of(cq_rt_linear **out, const cq_rt_node_step *s)
 {
     cq_tensor *b    = cq_rt_constant_of(s, 1);

@@ -1,8 +1,6 @@
-/* Fuses decomposed layer normalisation, because ONNX has LayerNormalization only since opset 17:
- *
- *     d = x - ReduceMean(x);  y = d / Sqrt(ReduceMean(Pow(d, 2)) + epsilon) * weight + bias
- *
- * along the last axis. Nine passes over memory become one. */
+/* Fuses decomposed layer normalisation, because ONNX has LayerNormalization only since opset 17: d
+ * = x - ReduceMean(x); y = d / Sqrt(ReduceMean(Pow(d, 2)) + epsilon) * weight + bias along the last
+ * axis. Nine passes over memory become one. */
 #include "runtime/fuse/patterns.h"
 
 #include "runtime/kernels/norm.h"
@@ -23,18 +21,18 @@ static bool is_mean_of_last_axis(const cq_rt_node_step *s)
     if (s->step.n_in < 2 || !s->in[1] || !s->in[1]->is_constant ||
         s->in[1]->constant.kind != CQ_VAL_TENSOR)
         return false;
-    t = s->in[1]->constant.u.tensor; /* since opset 18 */
+    t = s->in[1]->constant.u.tensor; /* axes are an input since opset 18 */
     return cq_tensor_numel(t) == 1 && cq_tensor_get_i64(t, 0) == -1;
 }
 
-/* The steps of one, from the difference on. */
+/* The steps of a match, beginning with the difference. */
 struct norm {
     cq_rt_node_step *mean, *sub, *pow, *var, *eps, *sqrt, *div, *mul, *add;
-    uint32_t         weight, bias; /* which inputs of mul and add */
+    uint32_t         weight, bias; /* input indices of mul and add */
     double           epsilon;
 };
 
-/* The two readers of the difference are its square and the quotient. */
+/* Finds the two readers of the difference: its square and the quotient. */
 static bool find_readers(struct norm *n)
 {
     const cq_rt_node_value *d = n->sub->out[0];
@@ -49,7 +47,7 @@ static bool find_readers(struct norm *n)
            cq_rt_is_op(n->div, "Div") && n->div->in[0] == d && n->div->out[0];
 }
 
-/* A vector with more than one element: a single element would be broadcast. */
+/* Whether input i is a vector of more than one element; a single element would be broadcast. */
 static bool is_vector(const cq_rt_node_step *s, uint32_t i, int64_t *size)
 {
     const cq_tensor *t = cq_rt_constant_of(s, i);
@@ -88,7 +86,7 @@ static bool find(struct norm *n, cq_rt_node_step *sub)
     return is_vector(n->mul, n->weight, &size) && is_vector(n->add, n->bias, &size);
 }
 
-/* The last step computes the result of all steps. */
+/* Replaces the last step by the fused one. */
 static cq_status rewrite(cq_rt_builder *b, const struct norm *n)
 {
     cq_rt_layer_norm  *keep = cq_arena_zalloc(b->all->arena, sizeof *keep);

@@ -1,5 +1,5 @@
-/* Replaces the steps of a graph by faster ones that compute the same. Values that are visible to
- * the caller, because they are outputs or are read by an inner graph, are still computed. */
+/* Replaces the steps of a graph by faster ones that compute the same results. Values that are
+ * visible to the caller, because they are outputs or are read by a subgraph, are still computed. */
 #include "runtime/fuse/build.h"
 
 #include "base/huge_pages.h"
@@ -27,7 +27,8 @@ void cq_rt_count_uses(cq_rt_builder *b)
                 step->out[k]->maker = step;
         for (cq_rt_builder *g = step->inner; g; g = g->next)
             for (size_t k = 0; k < g->plan->n_captures; k++)
-                g->around[k]->n_uses += 2; /* never the only one */
+                g->around[k]->n_uses += 2; /* counts as more than one, so it is never the only
+                                            * use */
     }
     for (size_t i = 0; i < b->outputs.n; i++)
         b->outputs.items[i]->n_uses += 2;
@@ -48,7 +49,7 @@ cq_status cq_rt_own(cq_rt_builder *b, cq_rt_plan *plan, void *what, void (*relea
     return CQ_OK;
 }
 
-/* ---- steps that do nothing ---- */
+/* ---- identity steps ---- */
 
 static bool is_noop(const cq_rt_node_step *s)
 {
@@ -61,11 +62,11 @@ static bool is_noop(const cq_rt_node_step *s)
             return false;
     if (!strcmp(op, "Identity"))
         return true;
-    /* The third input enables training; earlier versions have no such input. */
+    /* The third input enables training; earlier versions do not have it. */
     return !strcmp(op, "Dropout") && s->step.n_in < 3;
 }
 
-/* Readers of a step that does nothing read its input. */
+/* Makes readers of an identity step read its input. */
 static void remove_noops(cq_rt_builder *b)
 {
     size_t n = 0;
@@ -91,7 +92,7 @@ static void remove_noops(cq_rt_builder *b)
             b->outputs.items[i] = b->outputs.items[i]->same;
 }
 
-/* Removes steps that have been absorbed by others. */
+/* Removes steps that others have absorbed. */
 static void remove_gone(cq_rt_builder *b)
 {
     size_t n = 0;
@@ -102,7 +103,7 @@ static void remove_gone(cq_rt_builder *b)
     b->steps.n = n;
 }
 
-/* Bytes of constants that may be weights of convolutions. */
+/* Counts the bytes of constants that may be weights of convolutions. */
 static double weights_of(const cq_rt_builder *b)
 {
     double bytes = 0;

@@ -36,7 +36,7 @@ int cq_rt_place_of(const cq_rt_node_step *s, const cq_rt_node_value *v)
     return s->step.n_in != 2 ? -1 : s->in[0] == v ? 0 : s->in[1] == v ? 1 : -1;
 }
 
-/* Outputs of the graph have uses, but no readers. */
+/* Outputs of the graph have a use, but no reader. */
 cq_rt_node_step *cq_rt_only_reader(const cq_rt_node_value *v, const char *op)
 {
     cq_rt_node_step *s = v && v->n_uses == 1 ? v->readers[0] : NULL;

@@ -1,11 +1,9 @@
-/* Integer arithmetic between DequantizeLinear and QuantizeLinear.
- *
- * A value computed by DequantizeLinear has quantization parameters: it stays quantized
- * (kernels/quantized.h) and is converted to float only where a step needs that. Convolutions,
- * products, sums and means of such values that are followed by QuantizeLinear, possibly after
- * clipping, are computed in integers; max pooling and Flatten keep the parameters. Dequantized
- * weights are used as they are in the file; weights that are needed as floats are folded here, not
- * when the graph is read. */
+/* Integer arithmetic between DequantizeLinear and QuantizeLinear. A value computed by
+ * DequantizeLinear has quantization parameters: it stays quantized (kernels/quantized.h) and is
+ * converted to float only where a step needs floats. Convolutions, products, sums and means of such
+ * values that are followed by QuantizeLinear, possibly after clipping, are computed in integers;
+ * max pooling and Flatten keep the parameters. Dequantized weights are used in their quantized form
+ * from the file. A weight that is needed as floats is folded here, not when the graph is read. */
 #include "runtime/fuse/images.h"
 #include "runtime/kernels/quantized.h"
 #include "runtime/kernels/window.h"
@@ -15,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- lazy constants ---- */
+/* ---- deferred folding ---- */
 
 static bool is_8_bits(cq_dtype dtype)
 {
@@ -35,8 +33,9 @@ bool cq_rt_is_lazy_weight(const cq_rt_node_step *s)
     return w && w->dtype == CQ_DTYPE_I8 && w->rank >= 2 && cq_rt_is_op(s, "DequantizeLinear");
 }
 
-/* A dequantized weight, possibly transposed: folding is deferred until a step needs the floats. */
-static bool can_wait(const cq_rt_node_step *s)
+/* Whether the step dequantizes a weight, possibly transposed. Its folding is deferred until a step
+ * needs the floats. */
+static bool can_defer(const cq_rt_node_step *s)
 {
     if (!cq_rt_is_op(s, "DequantizeLinear") && !cq_rt_is_op(s, "Transpose"))
         return false;
@@ -46,16 +45,16 @@ static bool can_wait(const cq_rt_node_step *s)
     return s->step.n_in && s->in[0] && s->out[0];
 }
 
-/* The deferred step that computes v, if it is that operator. */
-static const cq_rt_node_step *waiting(const cq_rt_node_value *v, const char *op)
+/* The deferred step that computes v, if it has that operator. */
+static const cq_rt_node_step *deferred_step(const cq_rt_node_value *v, const char *op)
 {
     return v && v->is_gone && !v->grid && !strcmp(v->maker->step.node->op_type, op) ? v->maker
                                                                                     : NULL;
 }
 
-/* ---- values on a grid ---- */
+/* ---- quantized values ---- */
 
-/* v as floats, as bytes or folded, for step at. */
+/* Makes v available as plain floats or bytes for step at, or folds it. */
 static cq_status need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_node_step *at)
 {
     cq_rt_node_step *s;
@@ -91,9 +90,9 @@ static const cq_rt_grid *image_of(const cq_rt_node_value *v)
     return g && g->is_image && !g->is_flat && !g->bytes ? g : NULL;
 }
 
-/* From now on v is represented by the quantized value q. */
-static cq_status lies_on(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *q,
-                         const cq_rt_grid *grid)
+/* Represents v by the quantized value q from now on. */
+static cq_status replace_by_quantized(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *q,
+                                      const cq_rt_grid *grid)
 {
     v->grid    = cq_arena_copy(p->b->all->arena, grid, sizeof *grid);
     v->blocked = q ? q : cq_rt_value_new(p->b, v->name);
@@ -101,8 +100,9 @@ static cq_status lies_on(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *
     return v->grid && v->blocked ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* One constant number each: the parameters of QuantizeLinear or DequantizeLinear. */
-static bool grid_numbers(cq_grid_of *out, cq_dtype *bytes, const cq_rt_node_step *s)
+/* Reads the parameters of QuantizeLinear or DequantizeLinear; false unless each is one constant
+ * number. */
+static bool read_qparams(cq_grid_of *out, cq_dtype *bytes, const cq_rt_node_step *s)
 {
     const cq_tensor *zero = cq_img_constant(s, 2);
     double           scale;
@@ -118,10 +118,10 @@ static bool grid_numbers(cq_grid_of *out, cq_dtype *bytes, const cq_rt_node_step
     return true;
 }
 
-/* ---- what follows a step, up to the next grid ---- */
+/* ---- the tail of a step: limits and quantization ---- */
 
 struct tail {
-    cq_rt_node_step *limit, *quantize; /* limit NULL: none */
+    cq_rt_node_step *limit, *quantize; /* limit may be NULL */
     float            lo, hi;
     cq_grid_of       to;
     cq_dtype         bytes;
@@ -140,7 +140,7 @@ static bool find_tail(struct tail *t, const cq_rt_node_value *v)
         s        = s->out[0]->n_uses == 1 ? s->out[0]->readers[0] : NULL;
     }
     if (!cq_rt_is_op(s, "QuantizeLinear") || !s->out[0] ||
-        s->in[0] != (t->limit ? t->limit->out[0] : v) || !grid_numbers(&t->to, &t->bytes, s))
+        s->in[0] != (t->limit ? t->limit->out[0] : v) || !read_qparams(&t->to, &t->bytes, s))
         return false;
     rt = cq_img_attributes(s);
     if (s->step.n_in < 3 && cq_rt_int(&rt, "output_dtype"))
@@ -149,14 +149,14 @@ static bool find_tail(struct tail *t, const cq_rt_node_value *v)
     return true;
 }
 
-/* The clipping limits in quantized steps, without the zero point. */
-static void limits_on_grid(float *lo, float *hi, const struct tail *t)
+/* The clipping limits in quantized units, without the zero point. */
+static void quantize_limits(float *lo, float *hi, const struct tail *t)
 {
     *lo = fmaxf(t->lo / t->to.scale, (float)-t->to.zero);
     *hi = fmaxf(fminf(t->hi / t->to.scale, (float)(255 - t->to.zero)), *lo);
 }
 
-/* The step computes the result of the last step of the tail. */
+/* Makes the step compute the result of the last step of the tail. */
 static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_step *from,
                           const struct tail *t, const cq_rt_grid *like)
 {
@@ -165,7 +165,7 @@ static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_
 
     grid.grid  = t->to;
     grid.bytes = t->bytes;
-    CQ_TRY(lies_on(p, t->quantize->out[0], NULL, &grid));
+    CQ_TRY(replace_by_quantized(p, t->quantize->out[0], NULL, &grid));
     to->out[0] = t->quantize->out[0]->blocked;
     snprintf(label, sizeof label, "%s%s%s (int8)", from->step.node->op_type, t->limit ? "+" : "",
              t->limit ? t->limit->step.node->op_type : "");
@@ -176,17 +176,18 @@ static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_
     return to->step.label ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* ---- the weight ---- */
+/* ---- weights ---- */
 
 struct weight {
-    const cq_tensor *w, *scale; /* of int8; one number, or one for each output */
+    const cq_tensor *w, *scale; /* w is int8; scale has one number, or one per output */
     bool             transposed;
 };
 
-/* v is the dequantized w, possibly transposed, whose outputs are along axis `outputs` of v. */
+/* Matches v as the dequantized w, possibly transposed, whose outputs are along axis `outputs` of
+ * v. */
 static bool find_weight(struct weight *out, const cq_rt_node_value *v, uint32_t outputs)
 {
-    const cq_rt_node_step *s = waiting(v, "Transpose");
+    const cq_rt_node_step *s = deferred_step(v, "Transpose");
     const cq_tensor       *zero;
     cq_rt                  rt;
     int64_t                axis;
@@ -202,7 +203,7 @@ static bool find_weight(struct weight *out, const cq_rt_node_value *v, uint32_t 
         outputs         = 1 - outputs;
         v               = s->in[0];
     }
-    s = waiting(v, "DequantizeLinear");
+    s = deferred_step(v, "DequantizeLinear");
     if (!s)
         return false;
     rt         = cq_img_attributes(s);
@@ -237,8 +238,8 @@ static cq_status numbers_new(cq_rt_qconv *q)
     return CQ_OK;
 }
 
-/* Parameters of the step: sums have the scale of `from` times that of the weight; results have the
- * parameters `to`. */
+/* Prepares the data of the step: sums have the scale of `from` times that of the weight; results
+ * have the parameters `to`. */
 static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec *spec,
                          const struct weight *w, const float *bias, double from, double to)
 {
@@ -262,7 +263,7 @@ static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec 
     return CQ_OK;
 }
 
-/* A constant vector of n floats; *fits is false if the bias has another form. */
+/* Reads a constant vector of n floats; *fits is false if the bias has another form. */
 static cq_status find_bias(const float **out, bool *fits, cq_img_pass *p, const cq_rt_node_step *s,
                            uint32_t i, int64_t n)
 {
@@ -294,7 +295,7 @@ static cq_status write_product(cq_img_pass *p, cq_rt_node_step *s, const cq_rt_r
     CQ_TRY(prepare(&q, p, spec, w, bias, (double)from->grid.scale, (double)t->to.scale));
     q->from = from->grid;
     q->zero = t->to.zero;
-    limits_on_grid(&q->lo, &q->hi, t);
+    quantize_limits(&q->lo, &q->hi, t);
     cq_qconv_start(q->start, q->conv, from->grid.zero);
     like.is_flat      = from->is_flat;
     to->in[0]         = s->in[0]->blocked;
@@ -334,7 +335,7 @@ static cq_status write_conv(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     return *done ? write_product(p, s, &cq_rt_row_qconv, &spec, &w, bias, &t) : CQ_OK;
 }
 
-/* The spec of a matrix [k, n], or [n, k] if the product transposes it. */
+/* Describes a matrix [k, n], or [n, k] if the product transposes it. */
 static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
 {
     size_t outputs = by_rows != w->transposed ? 0 : 1;
@@ -351,16 +352,17 @@ static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
 
 /* ---- products of dynamically quantized values ---- */
 
-/* Fake quantization of x with parameters that are computed from it:
- *     (Clip(Round(x * Reciprocal(scale)) + zero, 0, top) - zero) * scale */
+/* Fake quantization of x with parameters that are computed from it: (Clip(Round(x *
+ * Reciprocal(scale)) + zero, 0, top) - zero) * scale */
 struct dynamic {
     cq_rt_node_value *x, *scale, *zero, *inverse;
-    float             top; /* 255, or 127 where 7 bits are used */
+    float             top; /* 255, or 127 for 7 bits */
 };
 
 enum { SCALAR_LOOKS = 100 };
 
-/* Whether a value has one element for every shape of the inputs. */
+/* Whether a value is known to have one element for every shape of the inputs. *looks limits the
+ * search. */
 static bool is_scalar(const cq_rt_node_value *v, int *looks)
 {
     static const char *const by_element[] = { "Add",   "Sub",   "Mul",     "Div",   "Neg",
@@ -387,7 +389,8 @@ static bool is_scalar(const cq_rt_node_value *v, int *looks)
     return false;
 }
 
-/* The step of that operator that makes one of the two inputs of s; *other is the other one. */
+/* The step with that operator that computes one of the two inputs of s; *other is the other
+ * input. */
 static cq_rt_node_step *maker_of(cq_rt_node_value **other, const cq_rt_node_step *s, const char *op)
 {
     for (uint32_t i = 0; s && s->step.n_in == 2 && i < 2; i++)
@@ -454,7 +457,7 @@ struct linear {
     cq_qconv_spec    spec;
     struct weight    w;
     const float     *bias;
-    cq_rt_node_step *add; /* NULL: none */
+    cq_rt_node_step *add; /* or NULL */
 };
 
 static cq_status find_linear(struct linear *l, bool *found, cq_img_pass *p, cq_rt_node_step *s)
@@ -475,7 +478,7 @@ static cq_status find_linear(struct linear *l, bool *found, cq_img_pass *p, cq_r
     if (l->add)
         CQ_TRY(find_bias(&l->bias, &fits, p, l->add, cq_rt_place_of(l->add, y) == 0, l->spec.out));
     if (l->add && !fits)
-        l->add = NULL; /* it adds something else */
+        l->add = NULL; /* it adds something other than a bias */
     if (gemm)
         CQ_TRY(find_bias(&l->bias, &fits, p, s, 2, l->spec.out));
     *found = (fits || !gemm) && cq_qconv_supports(&l->spec);
@@ -539,7 +542,7 @@ static cq_status write_add(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     keep->sum.shift =
         -(keep->sum.scale[0] * (float)a->grid.zero + keep->sum.scale[1] * (float)b->grid.zero);
     keep->sum.zero = t.to.zero;
-    limits_on_grid(&keep->sum.lo, &keep->sum.hi, &t);
+    quantize_limits(&keep->sum.lo, &keep->sum.hi, &t);
     return end_with(p, to, s, &t, a);
 }
 
@@ -578,12 +581,12 @@ static cq_status write_max_pool(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     if (!to)
         return CQ_E_NO_MEMORY;
     to->step.label = "MaxPool (int8)";
-    CQ_TRY(lies_on(p, s->out[0], NULL, x));
+    CQ_TRY(replace_by_quantized(p, s->out[0], NULL, x));
     to->out[0] = s->out[0]->blocked;
     return CQ_OK;
 }
 
-/* An image of one pixel as a matrix. */
+/* Flattens a 1x1 feature map to a matrix. */
 static cq_status write_flatten(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
     const cq_rt_grid *x  = image_of(s->in[0]);
@@ -596,12 +599,12 @@ static cq_status write_flatten(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     *done        = true;
     grid         = *x;
     grid.is_flat = true;
-    return lies_on(p, s->out[0], s->in[0]->blocked, &grid);
+    return replace_by_quantized(p, s->out[0], s->in[0]->blocked, &grid);
 }
 
-/* ---- to and from a grid ---- */
+/* ---- conversions to and from quantized values ---- */
 
-/* The layout that the users of a quantized value need; 0: no user can read it. */
+/* The layout that the users of a quantized value need; 0 if no user can read it. */
 static int64_t channels_for(bool *is_image, const cq_rt_node_value *q)
 {
     for (uint32_t i = 0; i < 2 && i < q->n_uses; i++) {
@@ -638,7 +641,7 @@ static cq_status write_quantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     cq_rt_grid       grid = { 0 };
     cq_rt_node_step *to;
 
-    if (!grid_numbers(&grid.grid, &grid.bytes, s) ||
+    if (!read_qparams(&grid.grid, &grid.bytes, s) ||
         (s->step.n_in < 3 && cq_rt_int(&rt, "output_dtype")) || s->in[0]->is_constant)
         return CQ_OK;
     grid.channels = channels_for(&grid.is_image, s->out[0]);
@@ -646,7 +649,7 @@ static cq_status write_quantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
         return CQ_OK;
     *done = true;
     CQ_TRY(need_plain(p, s->in[0], s));
-    CQ_TRY(lies_on(p, s->out[0], NULL, &grid));
+    CQ_TRY(replace_by_quantized(p, s->out[0], NULL, &grid));
     to = cq_img_step_new(p, s, &cq_rt_row_qpack, 1);
     if (!to)
         return CQ_E_NO_MEMORY;
@@ -656,7 +659,7 @@ static cq_status write_quantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     return CQ_OK;
 }
 
-/* For a value that is quantized already, with the same parameters. */
+/* Handles a value that is already quantized with the same parameters. */
 static cq_status write_dequantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
     const cq_rt_grid *from = grid_of(s->in[0]);
@@ -667,11 +670,11 @@ static cq_status write_dequantize(cq_img_pass *p, cq_rt_node_step *s, bool *done
     if (!from || !from->bytes || cq_rt_int(&rt, "output_dtype"))
         return CQ_OK;
     grid = *from;
-    if (!grid_numbers(&grid.grid, &bytes, s) || bytes != from->bytes)
+    if (!read_qparams(&grid.grid, &bytes, s) || bytes != from->bytes)
         return CQ_OK;
     *done      = true;
     grid.bytes = CQ_DTYPE_NONE;
-    CQ_TRY(lies_on(p, s->out[0], s->in[0]->blocked, &grid));
+    CQ_TRY(replace_by_quantized(p, s->out[0], s->in[0]->blocked, &grid));
     s->out[0]->shape = s->in[0]->shape;
     return CQ_OK;
 }
@@ -693,7 +696,7 @@ static const struct {
     { "Flatten", write_flatten },
 };
 
-/* An unchanged step, or one that can be folded now. */
+/* Keeps a step unchanged, or folds it if that is possible now. */
 static cq_status write_plain(cq_img_pass *p, cq_rt_node_step *s)
 {
     bool was_waiting = false;
@@ -736,14 +739,14 @@ cq_status cq_rt_optimize_quantized(cq_rt_builder *b, cq_rt_plan *plan)
     if (!has_grids(b))
         return CQ_OK;
     for (size_t i = 0; i < b->steps.n; i++)
-        if (can_wait(b->steps.items[i]))
+        if (can_defer(b->steps.items[i]))
             b->steps.items[i]->out[0]->is_gone = b->steps.items[i]->is_gone = true;
     for (size_t i = 0; i < b->steps.n; i++)
         CQ_TRY_OR_DONE(write_step(&p, b->steps.items[i]));
     for (size_t i = 0; i < b->outputs.n; i++)
         CQ_TRY_OR_DONE(need_plain(&p, b->outputs.items[i], b->outputs.items[i]->maker));
     for (size_t i = 0; i < b->values.n; i++)
-        b->values.items[i]->blocked = NULL; /* images.c has its own */
+        b->values.items[i]->blocked = NULL; /* images.c has its own blocked values */
     b->steps.n = 0;
     for (size_t i = 0; i < p.done.n; i++)
         CQ_TRY_OR_DONE(cq_vec_push(&b->steps, p.done.items[i]));

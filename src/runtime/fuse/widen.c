@@ -8,7 +8,7 @@
 
 typedef struct widening {
     cq_onnx_model *m;
-    cq_map         kept; /* names of values that stay float32 */
+    cq_map         kept; /* names of values that remain float32 */
 } widening;
 
 static void widen_type(cq_onnx_type *type)
@@ -33,8 +33,8 @@ static cq_status widen_tensor(cq_onnx_model *m, cq_onnx_tensor **io)
     return status == CQ_OK ? m->status : status;
 }
 
-/* The scalar or list attribute of a Constant, and the default of a ConstantOfShape without a value,
- * become a tensor. */
+/* Converts the scalar or list attribute of a Constant, and the default of a ConstantOfShape without
+ * a value, to a tensor. */
 static cq_status set_value(widening *w, cq_onnx_node *n, cq_onnx_attribute *a, size_t rank,
                            int64_t size, const cq_onnx_f32 *numbers)
 {
@@ -95,7 +95,7 @@ static cq_status widen_node(widening *w, cq_onnx_node *n)
     return CQ_OK;
 }
 
-/* Inputs of Resize and Upsample after the first are parameters. */
+/* Keeps the inputs of Resize and Upsample after the first, which are parameters. */
 static cq_status keep_scales(widening *w, const cq_onnx_graph *g)
 {
     for (size_t i = 0; i < g->node.n; i++) {
@@ -111,7 +111,7 @@ static cq_status keep_scales(widening *w, const cq_onnx_graph *g)
     return CQ_OK;
 }
 
-/* The depth is limited by the decoder. */
+/* The decoder has limited the depth. */
 static cq_status widen_graph(widening *w, cq_onnx_graph *g)
 {
     CQ_TRY(keep_scales(w, g));

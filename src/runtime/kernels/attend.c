@@ -1,4 +1,4 @@
-/* Fused attention: one step for a decomposed one. */
+/* Fused attention: one kernel for decomposed attention. */
 #include "runtime/kernels/attention.h"
 
 #include "runtime/run.h"
@@ -19,7 +19,7 @@ bool cq_rt_attention_in(cq_attention_in *out, const cq_tensor *t, const int64_t 
     return true;
 }
 
-/* ---- one by one ---- */
+/* ---- unfused execution ---- */
 
 static cq_status run_parts(cq_rt *rt, const cq_rt_attention *p)
 {
@@ -42,9 +42,9 @@ static cq_status run_parts(cq_rt *rt, const cq_rt_attention *p)
     return status == CQ_OK ? cq_rt_set(rt, 0, at[p->n_in + p->n_parts - 1]) : status;
 }
 
-/* ---- at once ---- */
+/* ---- fused execution ---- */
 
-/* A tensor of that type with at least two axes; otherwise NULL. */
+/* Input i if it is a tensor of that type with at least two axes; otherwise NULL. */
 static const cq_tensor *operand(const cq_rt *rt, int i, cq_dtype dtype)
 {
     const cq_tensor *t = cq_rt_in(rt, (size_t)i);
@@ -52,7 +52,7 @@ static const cq_tensor *operand(const cq_rt *rt, int i, cq_dtype dtype)
     return t && t->dtype == dtype && t->rank >= 2 && t->rank <= 4 ? t : NULL;
 }
 
-/* Broadcasts the batch axes of t with the two of sizes. */
+/* Broadcasts the two batch axes in sizes with those of t. */
 static bool join_lead(int64_t sizes[4], const cq_tensor *t)
 {
     for (uint32_t i = 0; i + 2 < t->rank; i++) {
@@ -65,7 +65,7 @@ static bool join_lead(int64_t sizes[4], const cq_tensor *t)
     return true;
 }
 
-/* A mask of any rank that does not make scores larger. */
+/* Describes a mask of any rank; false if it would broadcast scores to a larger shape. */
 static bool set_mask(cq_attention_in *out, const cq_rt *rt, int i, cq_dtype dtype,
                      const int64_t sizes[4], uint32_t *rank)
 {
@@ -79,7 +79,7 @@ static bool set_mask(cq_attention_in *out, const cq_rt *rt, int i, cq_dtype dtyp
     return true;
 }
 
-/* False if the single steps have to run instead. */
+/* Describes the call for the kernel; false if the original steps must run instead. */
 static bool describe(cq_attention *a, uint32_t *rank, const cq_rt *rt, const cq_rt_attention *p)
 {
     const cq_tensor *q = operand(rt, p->q, CQ_DTYPE_F32), *k = operand(rt, p->k, CQ_DTYPE_F32);
@@ -107,7 +107,7 @@ static bool describe(cq_attention *a, uint32_t *rank, const cq_rt *rt, const cq_
         !cq_rt_attention_in(&a->k, k, (int64_t[]){ sizes[0], sizes[1], a->width, a->keys }) ||
         !cq_rt_attention_in(&a->v, v, (int64_t[]){ sizes[0], sizes[1], a->keys, a->v_width }))
         return false;
-    swap         = a->k.step[2]; /* its rows are keys */
+    swap         = a->k.step[2]; /* its rows are keys, so its strides are exchanged */
     a->k.step[2] = a->k.step[3];
     a->k.step[3] = swap;
     sizes[2]     = a->queries;
@@ -117,7 +117,8 @@ static bool describe(cq_attention *a, uint32_t *rank, const cq_rt *rt, const cq_
            set_mask(&a->bias, rt, p->bias, CQ_DTYPE_F32, sizes, rank) && *rank == (uint32_t)scores;
 }
 
-/* [batch, heads, queries, v_width], or less axes; in memory maybe with queries before heads. */
+/* Allocates [batch, heads, queries, v_width], or fewer axes; if swaps is set, queries precede heads
+ * in memory. */
 static cq_status make_result(cq_rt *rt, cq_attention *a, uint32_t rank, bool swaps)
 {
     static const uint32_t turned[2][4] = { { 1, 0, 2 }, { 0, 2, 1, 3 } };

@@ -14,7 +14,7 @@
 
 /* ---- heads ---- */
 
-/* t as [batch, heads, length, width]; of rank 3 it is [batch, length, heads * width]. */
+/* Reshapes t to [batch, heads, length, width]; a t of rank 3 is [batch, length, heads * width]. */
 static cq_status split_heads(cq_tensor **out, cq_rt *rt, const cq_tensor *t, int64_t heads)
 {
     static const uint32_t swapped[] = { 0, 2, 1, 3 };
@@ -39,7 +39,7 @@ static cq_status split_heads(cq_tensor **out, cq_rt *rt, const cq_tensor *t, int
     return status;
 }
 
-/* The reverse, from [batch, heads, length, width] into an output of rank 3 or 4. */
+/* The inverse: writes [batch, heads, length, width] to an output of rank 3 or 4. */
 static cq_status set_joined(cq_rt *rt, size_t i, const cq_tensor *t, cq_dtype dtype, uint32_t rank)
 {
     static const uint32_t swapped[] = { 0, 2, 1, 3 };
@@ -69,7 +69,7 @@ done:
 
 typedef struct attention {
     cq_tensor *q, *k, *v; /* [batch, heads, length, width]; k and v include the cache */
-    int64_t    past;      /* keys from before */
+    int64_t    past;      /* number of cached keys */
     int64_t    batch, heads, kv_heads, queries, keys;
     cq_dtype   compute;
     cq_tensor *scores; /* [batch, kv_heads, heads / kv_heads, queries, keys] */
@@ -83,7 +83,7 @@ static void attention_clear(attention *a)
     cq_tensor_release(a->scores);
 }
 
-/* io appended to the cache in input i. */
+/* Appends *io to the cache in input i. */
 static cq_status put_behind(cq_tensor **io, cq_rt *rt, size_t i, int64_t *past)
 {
     const cq_tensor *before = cq_rt_in(rt, i);
@@ -126,7 +126,7 @@ static cq_status read_heads(attention *a, cq_rt *rt)
     return CQ_OK;
 }
 
-/* A copy to compute with, of five axes; heads that share keys are on the third. */
+/* A copy with five axes to compute with; the third axis has the heads that share keys. */
 static cq_status grouped(cq_tensor **out, cq_rt *rt, const attention *a, const cq_tensor *t)
 {
     int64_t     group = cq_size_of(t, 1) / a->kv_heads;
@@ -184,7 +184,8 @@ done:
     return status;
 }
 
-/* Adds a mask of numbers to seen, or puts minus infinity where one of truths is false. */
+/* Adds a mask of numbers to seen, or replaces elements by minus infinity where a mask of bools is
+ * false. */
 static cq_status mask_part(cq_rt *rt, const attention *a, cq_tensor *seen, const cq_tensor *mask)
 {
     cq_tensor *never;
@@ -230,7 +231,8 @@ done:
     return status;
 }
 
-/* The number of keys before or after its position that a query sees; all if there is no limit. */
+/* The number of keys before or after its position that a query can see; all if there is no
+ * limit. */
 static int64_t window_of(const cq_rt *rt, const char *name, int64_t all)
 {
     const int64_t n = cq_onnx_schema_attr(rt->step->schema, name) ? cq_rt_int(rt, name) : -1;
@@ -244,8 +246,8 @@ static bool has_window(const cq_rt *rt)
            window_of(rt, "right_window_size", INT64_MAX) != INT64_MAX;
 }
 
-/* Masks keys by position alone: of a cache, those that are not filled; if causal, for query i the
- * keys after i. Queries are then the last filled positions. */
+/* Masks keys by position: those of the cache that are not filled; and if causal, for query i the
+ * keys after i. Queries are the last filled positions. */
 static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *filled, bool causal)
 {
     const int64_t left  = window_of(rt, "left_window_size", a->keys + a->queries);
@@ -270,7 +272,7 @@ static cq_status apply_places(cq_rt *rt, const attention *a, const cq_tensor *fi
     return status;
 }
 
-/* Probabilities. A query without visible keys gets 0 instead of NaN. */
+/* Computes probabilities. A query without visible keys gets 0 instead of NaN. */
 static cq_status soften(cq_rt *rt, const attention *a)
 {
     int64_t    n_rows = a->keys ? cq_tensor_numel(a->scores) / a->keys : 0;
@@ -299,8 +301,8 @@ static cq_status soften(cq_rt *rt, const attention *a)
 
 enum { RAW, CAPPED, MASKED, PROBABILITIES }; /* values of qk_matmul_output_mode */
 
-/* Early versions of the operator applied the cap after the mask, and 1 meant the masked scores.
- * Without a cap 1 would now be the same as 0, so it keeps that meaning. */
+/* Early versions of the operator applied the cap after the mask, and 1 selected the masked scores.
+ * Without a cap 1 would now select the same as 0, so it keeps its old meaning. */
 static int64_t shown_point(const cq_rt *rt)
 {
     int64_t point = cq_rt_int(rt, "qk_matmul_output_mode");
@@ -308,7 +310,7 @@ static int64_t shown_point(const cq_rt *rt)
     return point == CAPPED && !(cq_rt_float(rt, "softcap") > 0) ? MASKED : point;
 }
 
-/* The scores at some point of the computation, as output 3. */
+/* Sets output 3 to the scores at the selected point of the computation. */
 static cq_status show_scores(cq_rt *rt, const attention *a, int64_t point)
 {
     cq_rt_sizes sizes = { 4, { a->batch, a->heads, a->queries, a->keys } };
@@ -333,7 +335,7 @@ static cq_status weigh(cq_rt *rt, attention *a)
 
     CQ_TRY(compute_scores(a, rt));
     CQ_TRY(show_scores(rt, a, RAW));
-    if (cap > 0) /* the cap comes first; otherwise masked scores would become -cap */
+    if (cap > 0) /* the cap is applied before the mask; otherwise masked scores would become -cap */
         CQ_TRY(cq_rt_map(a->scores, a->scores, soft_cap, &cap));
     CQ_TRY(show_scores(rt, a, CAPPED));
     if (mask)
@@ -366,7 +368,7 @@ done:
     return status;
 }
 
-/* ---- without scores in memory ---- */
+/* ---- computation without a matrix of scores ---- */
 
 /* A mask of numbers or bools. If it is shorter than the keys, the remaining keys are masked. */
 static bool set_mask(cq_attention *c, const cq_tensor *mask)
@@ -381,7 +383,8 @@ static bool set_mask(cq_attention *c, const cq_tensor *mask)
     return cq_rt_attention_in(hides ? &c->hides : &c->bias, mask, sizes);
 }
 
-/* False: it is not all float32, or does not fit, or the scores are an output. */
+/* Describes the call for the fused kernel; false if types are not float32, shapes do not match, or
+ * the scores are an output. */
 static bool describe(cq_attention *c, const attention *a, const cq_rt *rt)
 {
     const cq_tensor *mask = cq_rt_in(rt, 3);
@@ -471,7 +474,8 @@ static cq_status attend(cq_rt *rt)
 
 /* ---- rotary embedding ---- */
 
-/* Row of the caches for a position: by position_ids, or in order. -1: out of range. */
+/* The row of the caches for a position: from position_ids, or the position itself. -1: out of
+ * range. */
 static int64_t cache_row(const cq_tensor *ids, int64_t place, int64_t n_rows)
 {
     int64_t row = ids ? cq_tensor_get_i64(ids, place) : place;
@@ -480,7 +484,8 @@ static int64_t cache_row(const cq_tensor *ids, int64_t place, int64_t n_rows)
     return row < 0 || row >= n_rows ? -1 : row;
 }
 
-/* Turns pairs (x1, x2) of one head by angles whose cosines and sines are given; the rest stays. */
+/* Rotates pairs (x1, x2) of one head by angles with the given cosines and sines; other elements are
+ * unchanged. */
 static void rotate(double *to, const double *x, const double *cosine, const double *sine,
                    int64_t half, int64_t width, bool interleaved)
 {

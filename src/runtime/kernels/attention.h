@@ -1,23 +1,23 @@
-/* Attention that a model has as single steps; fuse/attentions.c fuses them. */
+/* Attention that a model contains as separate steps; fuse/attentions.c fuses them. */
 #ifndef CQ_RUNTIME_KERNELS_ATTENTION_H
 #define CQ_RUNTIME_KERNELS_ATTENTION_H
 
 #include "kernel/matrix/attention.h"
 #include "runtime/call.h"
 
-/* A part has three inputs at most, one of them another part's result. */
+/* A part has at most three inputs, one of which is the result of another part. */
 enum { CQ_RT_ATTENTION_PARTS = 12, CQ_RT_ATTENTION_INPUTS = 2 * CQ_RT_ATTENTION_PARTS + 1 };
 
 typedef struct cq_rt_attention {
-    /* Inputs of the step; -1: none. Keys are transposed: [.., width, keys]. */
+    /* Indices of inputs of the step; -1: none. Keys are transposed: [.., width, keys]. */
     int     q, k, v, hides, bias;
     double  scale, hidden;
     bool    shown, bias_first;
-    bool    swaps; /* a Transpose follows that puts queries before heads */
+    bool    swaps; /* a Transpose follows, which puts queries before heads */
     int64_t axis;  /* of the softmax */
 
     /* The original steps, for types other than float32, other ranks, and errors. Slots are the
-     * inputs of the step, followed by the results of parts. */
+     * inputs of the step, followed by the results of the parts. */
     uint32_t   n_in, n_parts;
     cq_rt_step parts[CQ_RT_ATTENTION_PARTS];
 } cq_rt_attention;

@@ -1,4 +1,4 @@
-/* Steps on blocked feature maps. Attributes are those of the model's node; sizes are computed as
+/* Kernels on blocked feature maps. Attributes are those of the model's node; sizes are computed as
  * for a plain feature map. */
 #include "runtime/kernels/blocked.h"
 #include "runtime/plan/work.h"
@@ -16,7 +16,7 @@ const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_
     return &image->t;
 }
 
-/* A tensor with the shape of the plain feature map of c channels. */
+/* A tensor with the shape of the plain feature map with c channels. */
 static const cq_tensor *seen_plain(cq_rt_image *image, const cq_tensor *x, int64_t c)
 {
     return cq_rt_image_of(image, cq_size_of(x, 0), c, cq_size_of(x, 2), cq_size_of(x, 3));
@@ -70,7 +70,7 @@ static cq_status unpack(cq_rt *rt)
     sizes.rank  = p->is_flat ? 2 : 4;
     sizes.at[1] = p->channels;
     if (p->channels % cq_size_of(x, 4) == 0 && sizes.at[2] == 1 &&
-        sizes.at[3] == 1) { /* the same order */
+        sizes.at[3] == 1) { /* both layouts have the same order */
         CQ_TRY(cq_rt_reshape(&y, rt, x, &sizes));
         return cq_rt_set_tensor(rt, 0, y);
     }
@@ -119,7 +119,7 @@ static cq_status run_conv(cq_tensor *y, cq_rt *rt, const cq_rt_window *w, const 
     return p->conv ? cq_bconv_run(p->conv, &call) : cq_btranspose_run(p->transposed, &call);
 }
 
-/* The sum of images of unlike sizes, which broadcast, and its limits. */
+/* The sum of feature maps of different sizes, which broadcast, with limits. */
 static cq_status add_broadcast(cq_rt *rt, const cq_tensor *y, const cq_tensor *add)
 {
     const cq_rt_bconv *p       = rt->step->prepared;
@@ -182,7 +182,7 @@ static cq_status btranspose(cq_rt *rt)
     return run_conv(y, rt, &w, x, NULL, false);
 }
 
-/* ---- the rest ---- */
+/* ---- other operators ---- */
 
 static cq_status affine(cq_rt *rt)
 {
@@ -233,7 +233,7 @@ static cq_status mean(cq_rt *rt)
     return cq_blocked_mean(y, x);
 }
 
-/* The product of an image and a factor for each of its channels, or of any two that broadcast. */
+/* The product of a feature map and a factor per channel, or of any two that broadcast. */
 static cq_status mul(cq_rt *rt)
 {
     const cq_tensor *terms[2] = { cq_rt_in(rt, 0), cq_rt_in(rt, 1) };
@@ -266,9 +266,8 @@ static cq_status pick(cq_rt *rt)
     cq_rt_sizes_of(&sizes, seen_plain(&image, first, p->channels));
     for (int i = 0; i < 3; i++)
         if (p->want[i] >= 0 && p->want[i] != sizes.at[axes[i]])
-            return cq_fail(CQ_E_TYPE, NULL, NULL,
-                           "size %u is %lld, the shape of a Reshape asks for %lld", axes[i],
-                           (long long)sizes.at[axes[i]], (long long)p->want[i]);
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "size %u of a Reshape is %lld, expected %lld",
+                           axes[i], (long long)sizes.at[axes[i]], (long long)p->want[i]);
     blocked_sizes(&sizes, &sizes);
     x = cq_alloc_array(rt->n_in, sizeof(cq_tensor *));
     if (!x)

@@ -1,4 +1,4 @@
-/* Steps on blocked feature maps (kernel/conv/bconv.h), which occur in no model: images.c
+/* Kernels on blocked feature maps (kernel/conv/bconv.h). No model contains such steps: images.c
  * substitutes them for nodes. Their packed data is in step->prepared. */
 #ifndef CQ_RUNTIME_KERNELS_BLOCKED_H
 #define CQ_RUNTIME_KERNELS_BLOCKED_H
@@ -7,7 +7,7 @@
 #include "kernel/conv/blocked.h"
 #include "runtime/call.h"
 
-/* A tensor of four dimensions of which only the sizes are used. */
+/* A tensor of four dimensions; only its sizes are used. */
 typedef struct cq_rt_image {
     cq_int    sizes[4];
     cq_tensor t;
@@ -16,24 +16,24 @@ typedef struct cq_rt_image {
 /* Returns the tensor. */
 const cq_tensor *cq_rt_image_of(cq_rt_image *image, int64_t n, int64_t c, int64_t h, int64_t w);
 
-/* Conv, with everything that was fused into it. Inputs: the feature map, and the addend. */
+/* Conv and the operators fused into it. Inputs: the feature map, and the addend. */
 typedef struct cq_rt_bconv {
     cq_bconv      *conv;
-    cq_btranspose *transposed; /* used instead if not NULL; then the weight is [c, o, …] */
-    int64_t        weight[4];  /* sizes */
+    cq_btranspose *transposed; /* if not NULL, used instead; then the weight is [c, o, …] */
+    int64_t        weight[4];  /* sizes of the weight */
     bool           plain_input, clamps, activates;
     float          lo, hi;
     cq_ew_op       act;
     cq_params      act_params;
 } cq_rt_bconv;
 
-/* Conversion between layouts, with the number of channels. */
+/* Conversion between layouts; has the number of channels. */
 typedef struct cq_rt_repack {
     int64_t channels;
     bool    is_flat; /* the plain tensor is [n, c] */
 } cq_rt_repack;
 
-/* BatchNormalization, with a limit that was fused into it. */
+/* BatchNormalization and the limit fused into it. */
 typedef struct cq_rt_affine {
     cq_blocked_affine a;
     bool              activates;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest text that reads back as the same number. */
+/* Prints the shortest text that reads back as the same number. */
 static void print_number(char *text, size_t size, double x, bool is_f32)
 {
     if (isnan(x) || isinf(x)) {
@@ -75,7 +75,7 @@ static cq_status cast_from_texts(cq_rt *rt, const cq_texts *x, cq_dtype dtype)
     return cq_tensor_copy_into(y, exact);
 }
 
-/* The attribute round_mode, which powers of two have since opset 24. */
+/* Reads the attribute round_mode of powers of two (since opset 24). */
 static cq_status read_rounding(cq_e8m0_round *out, const cq_rt *rt)
 {
     static const char *const names[] = { "up", "down", "nearest" };
@@ -116,7 +116,7 @@ static cq_status cast(cq_rt *rt)
     return cast_to(rt, cq_rt_int(rt, "to"));
 }
 
-/* Version 1 names the type. */
+/* In version 1 the attribute names the type. */
 static cq_status cast_by_name(cq_rt *rt)
 {
     const char *want = cq_rt_string(rt, "to");
@@ -133,7 +133,8 @@ static cq_status cast_like(cq_rt *rt)
                                                : cq_dtype_to_onnx(cq_rt_in(rt, 1)->dtype));
 }
 
-/* The bits of an element that takes a byte in memory, as another type of as many bits. */
+/* Reinterprets the bits of an element that takes a byte in memory as another type of as many
+ * bits. */
 static uint8_t small_bits(uint8_t byte, cq_dtype to)
 {
     const unsigned bits = cq_dtype_bits(to), mask = (1u << bits) - 1;

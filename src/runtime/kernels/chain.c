@@ -20,7 +20,7 @@ static const cq_rt_sizes *result(const call *c)
 
 /* ---- shapes ---- */
 
-/* Inputs of a part must be tensors of the type that its operation supports here. */
+/* Whether input i of a part is a tensor of a type that the fused operation supports. */
 static bool is_readable(const call *c, const cq_rt_chain_part *part, int i)
 {
     cq_val v = c->values[part->reads[i]];
@@ -35,7 +35,7 @@ static bool have_equal_sizes(const cq_rt_sizes *a, const cq_rt_sizes *b)
     return a->rank == b->rank && (!a->rank || !memcmp(a->at, b->at, a->rank * sizeof *a->at));
 }
 
-/* Computes the shape of every result; false if shapes do not match. */
+/* Computes the shape of every result; false if shapes do not broadcast. */
 static bool find_sizes(call *c)
 {
     const cq_rt_chain *chain = c->chain;
@@ -65,7 +65,7 @@ static bool find_sizes(call *c)
     return true;
 }
 
-/* Whether a part has as many elements as the whole: sizes differ at most by leading ones. */
+/* Whether a part has as many elements as the result: sizes differ at most by leading ones. */
 static bool is_whole(const call *c, int32_t part)
 {
     const cq_rt_sizes *a = &c->sizes[part], *b = result(c);
@@ -76,7 +76,7 @@ static bool is_whole(const call *c, int32_t part)
     return true;
 }
 
-/* ---- parts by themselves ---- */
+/* ---- unfused execution ---- */
 
 /* The cost of one element of all parts, relative to copying an element. */
 static double factor_of(const call *c)
@@ -97,7 +97,7 @@ static cq_status run_part(call *c, cq_rt *rt, int32_t p)
 
     for (uint32_t i = 0; i < step->n_in; i++)
         in[i] = step->in[i] >= 0 ? c->values[step->in[i]] : CQ_NONE;
-    run.hook = NULL; /* that sees the chain */
+    run.hook = NULL; /* the hook observes the chain, not its parts */
     status   = cq_rt_step_run(&run, step, rt->frame, in, &c->values[c->chain->n_inputs + p]);
 
     rt->run->steps_left     = run.steps_left;
@@ -115,9 +115,9 @@ static cq_status run_apart(call *c, cq_rt *rt)
     return cq_rt_set(rt, 0, cq_val_retain(c->values[c->chain->n_inputs + last]));
 }
 
-/* ---- parts together ---- */
+/* ---- fused execution ---- */
 
-/* The operands of a part's operations; false: there are too many. */
+/* Collects the operands of a part's operations; false if there are too many. */
 static bool find_reads(int *out, cq_chain *k, const call *c, const cq_rt_chain_part *part,
                        const int *made)
 {
@@ -133,7 +133,7 @@ static bool find_reads(int *out, cq_chain *k, const call *c, const cq_rt_chain_p
     return true;
 }
 
-/* Parts with fewer elements than the whole run first, separately: a factor per channel is computed
+/* Parts with fewer elements than the result run first, separately: a factor per channel is computed
  * once, not for every pixel. */
 static cq_status put_together(bool *fits, cq_chain *k, call *c, cq_rt *rt)
 {
@@ -181,10 +181,11 @@ static void release_results(call *c)
     }
 }
 
-/* The check for NaN reports the part that produced it, so parts run one by one then. */
+/* With the check for NaN, parts run one by one, so that it can name the part that produced a
+ * NaN. */
 static cq_status chain(cq_rt *rt)
 {
-    call      c; /* it is large: only the fields that are read are set */
+    call      c; /* large, so only the fields that are read are initialized */
     bool      fits   = false;
     cq_status status = CQ_OK;
 
@@ -202,6 +203,6 @@ static cq_status chain(cq_rt *rt)
     return status;
 }
 
-/* Types, also strings, are checked by its parts. */
+/* The parts check types, including strings. */
 const cq_rt_row cq_rt_row_chain = { "Chain", 1, chain,
                                     CQ_RT_OWN | CQ_RT_TEXT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1, 0 };

@@ -1,11 +1,11 @@
-/* Operators with graphs inside: If, Loop, Scan, SequenceMap. */
+/* Operators with subgraphs: If, Loop, Scan, SequenceMap. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/join.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- lists of values that are owned ---- */
+/* ---- arrays of owned values ---- */
 
 static cq_val *new_values(size_t n)
 {
@@ -23,7 +23,7 @@ static void free_values(cq_val *values, size_t n)
     cq_free(values);
 }
 
-/* Moves values to the node's outputs from first on; surplus values are dropped. */
+/* Moves values to the node's outputs from first on and releases surplus values. */
 static cq_status set_outputs(cq_rt *rt, size_t first, cq_val *values, size_t n)
 {
     for (size_t i = 0; i < n && first + i < rt->n_out; i++) {
@@ -38,7 +38,7 @@ static cq_status set_outputs(cq_rt *rt, size_t first, cq_val *values, size_t n)
 static cq_status condition(bool *out, cq_val v)
 {
     if (v.kind != CQ_VAL_TENSOR || cq_tensor_numel(v.u.tensor) != 1)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "a condition is not a single element");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a condition with one element");
     *out = cq_tensor_get_i64(v.u.tensor, 0) != 0;
     return CQ_OK;
 }
@@ -65,11 +65,11 @@ static cq_status run_if(cq_rt *rt)
     return status;
 }
 
-/* ---- what loops collect ---- */
+/* ---- scan outputs ---- */
 
 typedef struct collection {
     size_t   n;
-    cq_list *lists[]; /* one for each output that is collected */
+    cq_list *lists[]; /* one list per scan output */
 } collection;
 
 static void collection_free(collection *c)
@@ -99,8 +99,9 @@ static cq_status collect(collection *c, const cq_val *values)
     return CQ_OK;
 }
 
-/* The scan output of a loop without iterations: empty, of the shape that the graph declares. */
-static cq_status nothing_of(cq_tensor **out, cq_rt *rt, const cq_onnx_type *type)
+/* The scan output of a loop without iterations: an empty tensor of the shape that the subgraph
+ * declares. */
+static cq_status empty_scan_output(cq_tensor **out, cq_rt *rt, const cq_onnx_type *type)
 {
     const cq_onnx_tensor_type *t     = type ? type->tensor_type : NULL;
     cq_dtype                   dtype = t ? cq_dtype_from_onnx(t->elem_type) : CQ_DTYPE_NONE;
@@ -120,7 +121,7 @@ static const cq_onnx_graph *body_of(const cq_rt *rt)
     return cq_rt_attr_given(rt, "body")->g;
 }
 
-/* Collected values as output i of the node, stacked along axis. */
+/* Sets output i of the node to collected values, stacked along axis. */
 static cq_status set_collected(cq_rt *rt, size_t i, const cq_list *list, int64_t axis,
                                const cq_onnx_type *type)
 {
@@ -131,16 +132,17 @@ static cq_status set_collected(cq_rt *rt, size_t i, const cq_list *list, int64_t
     if (list->n)
         CQ_TRY(cq_rt_join(&y, rt, list->items, list->n, axis, true));
     else
-        CQ_TRY(nothing_of(&y, rt, type));
+        CQ_TRY(empty_scan_output(&y, rt, type));
     return cq_rt_set_tensor(rt, i, y);
 }
 
 /* ---- Loop ---- */
 
-/* An iteration: in has its number, the condition and the loop-carried values; out the same without
- * the number, followed by the scan outputs. in takes over the carried values. */
-static cq_status loop_turn(cq_rt *rt, const cq_rt_plan *plan, cq_val *in, cq_val *out,
-                           size_t n_carried, collection *c)
+/* Runs an iteration. `in` has its number, the condition and the loop-carried values; `out` gets the
+ * same without the number, followed by the scan outputs. The carried values in `in` are replaced by
+ * the new ones. */
+static cq_status run_iteration(cq_rt *rt, const cq_rt_plan *plan, cq_val *in, cq_val *out,
+                               size_t n_carried, collection *c)
 {
     cq_status status = cq_rt_run_graph(rt, plan, in, n_carried + 2, out, n_carried + 1 + c->n);
 
@@ -182,7 +184,7 @@ static cq_status loop_turns(cq_rt *rt, const cq_rt_plan *plan, cq_val *in, cq_va
     for (int64_t i = 0; i < limit && going && status == CQ_OK; i++) {
         status = set_turn(&in[0], rt, i);
         if (status == CQ_OK)
-            status = loop_turn(rt, plan, in, out, n_carried, c);
+            status = run_iteration(rt, plan, in, out, n_carried, c);
         if (status == CQ_OK)
             status = condition(&going, in[1]);
     }
@@ -199,7 +201,8 @@ static cq_status loop(cq_rt *rt)
 
     if (plan->n_inputs != n_carried + 2 || plan->n_outputs < n_carried + 1)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "the body has %u inputs and %u outputs, but %zu values are carried",
+                       "the loop body has %u inputs and %u outputs, which does not match %zu "
+                       "loop-carried values",
                        plan->n_inputs, plan->n_outputs, n_carried);
     CQ_TRY_OR_DONE(collection_new(&c, plan->n_outputs - n_carried - 1));
     in  = new_values(n_carried + 2);
@@ -231,9 +234,9 @@ done:
 typedef struct scan {
     const cq_rt_plan *plan;
     size_t            n_states, n_scanned, n_collected;
-    const cq_val     *given;   /* states, then scan inputs */
-    int64_t           n_turns; /* of this one */
-    uint32_t         *axes;    /* of the scan inputs */
+    const cq_val     *given;        /* state variables, then scan inputs */
+    int64_t           n_iterations; /* number of iterations */
+    uint32_t         *axes;         /* of the scan inputs */
     cq_val           *in, *out;
 } scan;
 
@@ -244,20 +247,20 @@ static int64_t list_at(const cq_rt *rt, const char *name, size_t i)
     return a && i < a->ints.n ? a->ints.items[i] : 0;
 }
 
-/* The slice of scanned value i for an iteration, without its axis. */
+/* The slice of scan input i for an iteration, without the scan axis. */
 static cq_status scanned_slice(cq_val *to, const scan *s, size_t i, int64_t turn, bool backwards)
 {
     const cq_tensor *x = s->given[s->n_states + i].u.tensor;
     cq_tensor       *part;
 
-    CQ_TRY(cq_rt_select(&part, x, s->axes[i], backwards ? s->n_turns - 1 - turn : turn));
+    CQ_TRY(cq_rt_select(&part, x, s->axes[i], backwards ? s->n_iterations - 1 - turn : turn));
     cq_val_release(*to);
     *to = cq_val_of_tensor(part);
     return CQ_OK;
 }
 
-/* Runs all iterations; states end in s->in, and scan outputs in c. */
-static cq_status scan_turns(cq_rt *rt, scan *s, const char *directions, collection *c)
+/* Runs all iterations; the final states are in s->in, the scan outputs in c. */
+static cq_status run_iterations(cq_rt *rt, scan *s, const char *directions, collection *c)
 {
     size_t    n_out  = s->n_states + s->n_collected;
     cq_status status = CQ_OK;
@@ -266,7 +269,7 @@ static cq_status scan_turns(cq_rt *rt, scan *s, const char *directions, collecti
         cq_val_release(s->in[i]);
         s->in[i] = cq_val_retain(s->given[i]);
     }
-    for (int64_t turn = 0; turn < s->n_turns && status == CQ_OK; turn++) {
+    for (int64_t turn = 0; turn < s->n_iterations && status == CQ_OK; turn++) {
         for (size_t i = 0; i < s->n_scanned && status == CQ_OK; i++)
             status =
                 scanned_slice(&s->in[s->n_states + i], s, i, turn, list_at(rt, directions, i) != 0);
@@ -294,7 +297,7 @@ static void scan_clear(scan *s)
     cq_free(s->axes);
 }
 
-/* given are the node's inputs without sequence_lens. */
+/* `given` has the node's inputs without sequence_lens. */
 static cq_status scan_init(scan *s, cq_rt *rt, const cq_val *given, size_t n_given)
 {
     int64_t n_scanned = cq_rt_int(rt, "num_scan_inputs");
@@ -318,21 +321,21 @@ static cq_status scan_init(scan *s, cq_rt *rt, const cq_val *given, size_t n_giv
     return s->in && s->out && s->axes ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* All scanned values must have the same length. */
-static cq_status count_turns(scan *s)
+/* Checks that all scan inputs have the same length. */
+static cq_status count_iterations(scan *s)
 {
     for (size_t i = 0; i < s->n_scanned; i++) {
         const cq_tensor *x = s->given[s->n_states + i].u.tensor;
 
-        if (i && cq_size_of(x, s->axes[i]) != s->n_turns)
+        if (i && cq_size_of(x, s->axes[i]) != s->n_iterations)
             return cq_rt_misfit(s->given[s->n_states].u.tensor, x);
-        s->n_turns = cq_size_of(x, s->axes[i]);
+        s->n_iterations = cq_size_of(x, s->axes[i]);
     }
     return CQ_OK;
 }
 
 /* Reverses a list that was collected in the order of iterations. */
-static void turn_round(cq_list *list)
+static void reverse_list(cq_list *list)
 {
     for (size_t i = 0; i < list->n / 2; i++) {
         cq_val swap                  = list->items[i];
@@ -351,16 +354,16 @@ static cq_status run_scan(cq_rt *rt)
         status = cq_rt_axis(&s.axes[i], list_at(rt, "scan_input_axes", i),
                             s.given[s.n_states + i].u.tensor->rank);
     if (status == CQ_OK)
-        status = count_turns(&s);
+        status = count_iterations(&s);
     if (status == CQ_OK)
         status = collection_new(&c, s.n_collected);
     if (status == CQ_OK)
-        status = scan_turns(rt, &s, "scan_input_directions", c);
+        status = run_iterations(rt, &s, "scan_input_directions", c);
     if (status == CQ_OK)
         status = set_outputs(rt, 0, s.in, s.n_states);
     for (size_t i = 0; i < s.n_collected && status == CQ_OK; i++) {
         if (list_at(rt, "scan_output_directions", i))
-            turn_round(c->lists[i]);
+            reverse_list(c->lists[i]);
         status = set_collected(rt, s.n_states + i, c->lists[i], list_at(rt, "scan_output_axes", i),
                                body_of(rt)->output.items[s.n_states + i]->type);
     }
@@ -369,8 +372,8 @@ static cq_status run_scan(cq_rt *rt)
     return status;
 }
 
-/* Version 8: a leading batch axis everywhere, scanned along axis 1, each example up to its
- * sequence_lens. Examples run one after the other and are stacked. */
+/* In version 8 all values have a leading batch axis, axis 1 is scanned, and each example ends at
+ * its sequence_lens. Examples run one after the other, and their results are stacked. */
 static cq_status take_example(cq_val *to, const cq_val *from, size_t n, int64_t example)
 {
     for (size_t i = 0; i < n; i++) {
@@ -387,7 +390,7 @@ static cq_status take_example(cq_val *to, const cq_val *from, size_t n, int64_t 
     return CQ_OK;
 }
 
-/* One example: its states and its stacked scan outputs are pushed on results. */
+/* Runs one example; appends its states and its stacked scan outputs to results. */
 static cq_status scan_example(cq_rt *rt, const cq_val *given, size_t n, int64_t limit,
                               collection *results)
 {
@@ -398,12 +401,12 @@ static cq_status scan_example(cq_rt *rt, const cq_val *given, size_t n, int64_t 
     for (size_t i = 0; i < s.n_scanned && status == CQ_OK; i++)
         s.axes[i] = 0;
     if (status == CQ_OK)
-        status = count_turns(&s);
-    s.n_turns = limit >= 0 && limit < s.n_turns ? limit : s.n_turns;
+        status = count_iterations(&s);
+    s.n_iterations = limit >= 0 && limit < s.n_iterations ? limit : s.n_iterations;
     if (status == CQ_OK)
         status = collection_new(&c, s.n_collected);
     if (status == CQ_OK)
-        status = scan_turns(rt, &s, "directions", c);
+        status = run_iterations(rt, &s, "directions", c);
     for (size_t i = 0; i < results->n && status == CQ_OK; i++) {
         cq_tensor *stacked = NULL;
 
@@ -430,7 +433,8 @@ static cq_status run_scan_of_batch(cq_rt *rt)
     cq_status        status  = given ? CQ_OK : CQ_E_NO_MEMORY;
 
     if (status == CQ_OK && (!first || !first->rank))
-        status = cq_fail(CQ_E_TYPE, NULL, NULL, "a Scan of version 8 needs a batch");
+        status = cq_fail(CQ_E_TYPE, NULL, NULL,
+                         "expected inputs with a batch axis for Scan of version 8");
     if (status == CQ_OK)
         status = collection_new(&results, cq_rt_graph(rt, "body")->n_outputs);
     for (int64_t b = 0; status == CQ_OK && b < cq_size_of(first, 0); b++) {
@@ -487,7 +491,7 @@ static cq_status sequence_map(cq_rt *rt)
     cq_status         status = out ? collection_new(&c, plan->n_outputs) : CQ_E_NO_MEMORY;
 
     if (status == CQ_OK && rt->in[0].kind != CQ_VAL_LIST)
-        status = cq_fail(CQ_E_TYPE, NULL, NULL, "the first input is not a sequence");
+        status = cq_fail(CQ_E_TYPE, NULL, NULL, "expected a sequence as first input");
     for (size_t i = 0; status == CQ_OK && i < rt->in[0].u.list->n; i++)
         status = map_turn(rt, plan, i, out, c);
     for (size_t i = 0; status == CQ_OK && i < rt->n_out && i < c->n; i++)

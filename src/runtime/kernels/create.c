@@ -90,7 +90,7 @@ static cq_status constant_of_shape(cq_rt *rt)
     return cq_tensor_copy_into(y, wide);
 }
 
-/* ---- shapes as numbers ---- */
+/* ---- shapes as tensors ---- */
 
 static cq_status shape(cq_rt *rt)
 {
@@ -137,8 +137,8 @@ static cq_status range(cq_rt *rt)
         CQ_TRY(cq_rt_in_f64(&delta, rt, 2, 0));
         count = ceil((limit - start) / delta);
         if (!(count < 9e18))
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "a range from %g to %g by %g has no end", start,
-                           limit, delta);
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "a range from %g to %g with step %g has no end",
+                           start, limit, delta);
         n = count > 0 ? (int64_t)count : 0;
         CQ_TRY(cq_rt_out(&y, rt, 0, dtype, 1, &n));
         return cq_kernel_arange_f64(y, start, delta);
@@ -193,7 +193,7 @@ static cq_status trilu(cq_rt *rt)
     if (x->rank < 2)
         return cq_rt_misfit(x, NULL);
     CQ_TRY(cq_rt_in_i64(&k, rt, 1, 0));
-    /* The result is the same for every offset beyond the edge of the matrix. */
+    /* Beyond the edge of the matrix every offset gives the same result. */
     k = k > INT32_MAX ? INT32_MAX : k < -INT32_MAX ? -INT32_MAX : k;
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
     return cq_rt_int(rt, "upper") ? cq_kernel_triu(y, x, k) : cq_kernel_tril(y, x, k);

@@ -1,6 +1,6 @@
 /* DeformConv: a convolution whose taps are moved by data-dependent offsets. Taps between pixels are
- * bilinear, and pixels outside of the feature map are zero. A matrix of taps is computed for each
- * sample and group, and multiplied with the weight. */
+ * interpolated bilinearly, and pixels outside of the feature map are zero. A matrix of taps is
+ * computed for each sample and group, and multiplied with the weight. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/window.h"
 
@@ -10,7 +10,7 @@
 
 typedef struct deform {
     cq_rt_window window;
-    int64_t      n, c, h, w;     /* of the image */
+    int64_t      n, c, h, w;     /* of the feature map */
     int64_t      oh, ow, kh, kw; /* of the result and the kernel */
     int64_t      groups, offset_groups;
     const float *x, *offset, *mask; /* mask may be NULL */
@@ -34,7 +34,7 @@ static float sample(const deform *d, const float *plane, float y, float x)
            dy * ((1 - dx) * pixel(d, plane, iy + 1, ix) + dx * pixel(d, plane, iy + 1, ix + 1));
 }
 
-/* The taps of channel c of sample n, at every output position: kh * kw rows of oh * ow. */
+/* Computes the taps of channel c of sample n at every output position: kh * kw rows of oh * ow. */
 static void taps_of(float *to, const deform *d, int64_t n, int64_t c)
 {
     const cq_window *w     = &d->window.w;
@@ -70,7 +70,7 @@ static cq_status check_shapes(deform *d, cq_rt *rt)
     d->kw            = cq_size_of(cq_rt_in(rt, 1), 3);
     d->groups        = cq_rt_int(rt, "group");
     d->offset_groups = cq_rt_int(rt, "offset_group");
-    taps             = d->kh * d->kw; /* a weight has that many elements */
+    taps             = d->kh * d->kw; /* no overflow: a weight has that many elements */
     if (d->offset_groups < 1 || d->offset_groups > d->c || d->c % d->offset_groups)
         return cq_rt_misfit(x, offset);
     if (offset->rank != 4 || cq_size_of(offset, 0) != d->n ||
@@ -84,7 +84,8 @@ static cq_status check_shapes(deform *d, cq_rt *rt)
     return CQ_OK;
 }
 
-/* y [n, oc, oh, ow] = weight of each group [oc / groups, c / groups * taps] @ its taps. */
+/* Computes y [n, oc, oh, ow]: for each group, the weight [oc / groups, c / groups * taps] @ its
+ * taps. */
 static cq_status multiply(cq_rt *rt, const deform *d, cq_tensor *y, const cq_tensor *weight)
 {
     int64_t    inner = d->c / d->groups * d->kh * d->kw, places = d->oh * d->ow;

@@ -1,6 +1,6 @@
-/* Einsum: operands are joined from left to right. Two of them become batches of matrices, by
- * where each letter still occurs: in both and later on (batch), in both and no more (summed by
- * the product), in one of them only (rows and columns). */
+/* Einsum: operands are contracted from left to right. Two operands become batches of matrices. The
+ * role of a letter depends on where it occurs: in both operands and in later ones or the result
+ * (batch), in both only (summed by the product), or in one of them (rows and columns). */
 #include "runtime/kernels/families.h"
 #include "runtime/plan/work.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Letters, and the axes of `...`, which get separate labels, counted from the last. */
+/* Labels are the letters, and separate labels for the axes of `...`, counted from the last. */
 enum { MAX_LABELS = 128, ELLIPSIS = 64 };
 
 typedef struct labels {
@@ -19,7 +19,7 @@ typedef struct labels {
 
 typedef struct operand {
     cq_tensor *t; /* owned */
-    labels     l; /* of its axes, all different */
+    labels     l; /* labels of its axes, all different */
 } operand;
 
 /* ---- the equation ---- */
@@ -32,8 +32,8 @@ static uint8_t label_of(char c)
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 27) : 0;
 }
 
-/* Reads one term up to a comma, an arrow or the end. rank is of its operand: `...` covers the axes
- * that letters do not; -1 means n_ellipsis axes. */
+/* Reads one term up to a comma, an arrow or the end. rank is that of its operand: `...` covers the
+ * axes without letters; -1 means n_ellipsis axes. */
 static cq_status read_term(labels *out, const char **text, int64_t rank, uint32_t n_ellipsis)
 {
     uint32_t    letters = 0;
@@ -59,19 +59,20 @@ static cq_status read_term(labels *out, const char **text, int64_t rank, uint32_
         c++;
     }
     if (*c && *c != ',' && *c != '-')
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the equation cannot be read from '%s' on", c);
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the equation cannot be parsed at '%s'", c);
     *text = c;
     return CQ_OK;
 }
 
-/* Without an arrow: the axes of `...`, then letters that occur once, in order. */
+/* The result of an equation without an arrow: the axes of `...`, then the letters that occur once,
+ * sorted. */
 static void implied_result(labels *out, const uint32_t *occurs)
 {
     out->n = 0;
     for (int i = MAX_LABELS; i-- > ELLIPSIS;)
         if (occurs[i])
             out->at[out->n++] = (uint8_t)i;
-    for (int i = 27; i <= 52; i++) /* capitals sort first */
+    for (int i = 27; i <= 52; i++) /* capital letters sort first */
         if (occurs[i] == 1)
             out->at[out->n++] = (uint8_t)i;
     for (int i = 1; i <= 26; i++)
@@ -89,7 +90,7 @@ static int find(const labels *l, uint8_t label)
     return -1;
 }
 
-/* A letter that occurs twice in a term: its diagonal. */
+/* Takes the diagonal of axes whose letter occurs twice in a term. */
 static cq_status take_diagonals(operand *o, cq_rt *rt, const cq_tensor *x, const labels *l)
 {
     int64_t     strides[CQ_MAX_RANK];
@@ -114,7 +115,7 @@ static cq_status take_diagonals(operand *o, cq_rt *rt, const cq_tensor *x, const
         &o->t);
 }
 
-/* Sums axes that occur in no other operand. */
+/* Sums axes whose label occurs in no other operand. */
 static cq_status sum_alone(operand *o, cq_rt *rt, const bool *needed)
 {
     cq_rt_sizes sizes = { 0 };
@@ -139,7 +140,7 @@ static cq_status sum_alone(operand *o, cq_rt *rt, const bool *needed)
     return CQ_OK;
 }
 
-/* o's axes in the order of wanted; those it lacks have size 1. */
+/* Arranges the axes of o in the order of `wanted`; missing axes have size 1. */
 static cq_status arrange(cq_tensor **out, cq_rt *rt, const operand *o, const labels *wanted)
 {
     int64_t     strides[CQ_MAX_RANK];
@@ -200,7 +201,7 @@ static cq_status common_size(int64_t *out, const operand *a, const operand *b, u
     return CQ_OK;
 }
 
-/* o as [batch, first, second], with labels of both operands at their common size. */
+/* Reshapes o to [batch, first, second], with the common sizes of labels of both operands. */
 static cq_status as_matrices(cq_tensor **out, cq_rt *rt, const operand *o, const operand *other,
                              const labels *batch, const labels *first, const labels *second)
 {
@@ -224,7 +225,7 @@ static cq_status as_matrices(cq_tensor **out, cq_rt *rt, const operand *o, const
     return cq_rt_reshaped(out, rt, wide, &flat);
 }
 
-/* a becomes the product. */
+/* Replaces a by the product of a and b. */
 static cq_status multiply(operand *a, cq_rt *rt, const operand *b, const bool *needed)
 {
     cq_tensor  *left, *right, *product;
@@ -254,12 +255,12 @@ static cq_status multiply(operand *a, cq_rt *rt, const operand *b, const bool *n
     return CQ_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the equation as a whole ---- */
 
 typedef struct equation {
-    labels  *terms; /* one for each input */
+    labels  *terms; /* one per input */
     labels   result;
-    uint32_t occurs[MAX_LABELS]; /* in how many operands */
+    uint32_t occurs[MAX_LABELS]; /* number of operands that contain the label */
 } equation;
 
 static cq_status read_equation(equation *e, cq_rt *rt)
@@ -290,17 +291,18 @@ static cq_status read_equation(equation *e, cq_rt *rt)
         return CQ_OK;
     }
     if (strncmp(text, "->", 2) != 0)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the equation has '%s' behind its terms", text);
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "unexpected '%s' after the terms of the equation",
+                       text);
     text += 2;
     CQ_TRY(read_term(&e->result, &text, -1, n_ellipsis));
     for (uint32_t i = 0; i < e->result.n; i++)
         if (!e->occurs[e->result.at[i]] || find(&e->result, e->result.at[i]) != (int)i)
             return cq_fail(CQ_E_INVALID, NULL, NULL,
-                           "an axis of the result is in no term, or is there twice");
+                           "an axis of the result occurs in no term, or occurs twice");
     return CQ_OK;
 }
 
-/* Letters that the result or an operand from first on has. */
+/* Marks labels that occur in the result, or in operands from first on. */
 static void mark_needed(bool *needed, const equation *e, size_t first, size_t n)
 {
     memset(needed, 0, MAX_LABELS * sizeof *needed);
@@ -324,7 +326,7 @@ static cq_status join_all(operand *a, cq_rt *rt, const equation *e)
         CQ_TRY(take_diagonals(&b, rt, cq_rt_in(rt, i), &e->terms[i]));
         mark_needed(needed, e, i + 1, rt->n_in);
         for (uint32_t k = 0; k < a->l.n; k++)
-            needed[a->l.at[k]] = true; /* a and b may sum over it together */
+            needed[a->l.at[k]] = true; /* the product of a and b may sum over it */
         CQ_TRY(sum_alone(&b, rt, needed));
         mark_needed(needed, e, i + 1, rt->n_in);
         CQ_TRY(multiply(a, rt, &b, needed));

@@ -1,5 +1,5 @@
-/* Operators that work element by element: arithmetic, comparison, logic, activations.
- * kernel/elementwise.h has the loops; this file maps ONNX operators to them. */
+/* Element-wise operators: arithmetic, comparison, logic, activations. kernel/elementwise.h has the
+ * loops; this file maps ONNX operators to them. */
 #include "runtime/kernels/elementwise.h"
 
 #include "runtime/kernels/families.h"
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* ---- one operand ---- */
+/* ---- unary operators ---- */
 
 static cq_status unary(cq_rt *rt)
 {
@@ -20,7 +20,7 @@ static cq_status unary(cq_rt *rt)
     return cq_apply1(y, (cq_ew_op)rt->step->row->arg, NULL, CQ_DTYPE_NONE, x);
 }
 
-/* Operators of real numbers that schemas allow for integers too. */
+/* Functions of real numbers that schemas allow for integers too. */
 static cq_status unary_real(cq_rt *rt)
 {
     const cq_tensor *x       = cq_rt_in(rt, 0);
@@ -40,7 +40,7 @@ static cq_status with_params(cq_rt *rt, cq_ew_op op, const cq_params *params)
     return cq_apply1(y, op, params, CQ_DTYPE_NONE, x);
 }
 
-/* Operators whose attributes are numbers of the operation. */
+/* Operators whose attributes are parameters of the operation. */
 typedef cq_ew_op params_fn(cq_params *p, const cq_rt *rt);
 
 static cq_ew_op leaky_relu(cq_params *p, const cq_rt *rt)
@@ -94,7 +94,7 @@ static cq_ew_op gelu(cq_params *p, const cq_rt *rt)
     return cq_rt_is(rt, "approximate", "tanh") ? CQ_EW_GELU_TANH : CQ_EW_GELU;
 }
 
-/* Version 6 has the limits of float32 as defaults, which is the same as no limits. */
+/* In version 6 the default limits are those of float32, which is the same as no limits. */
 static cq_ew_op clip_by_attributes(cq_params *p, const cq_rt *rt)
 {
     bool has_min = cq_rt_attr_given(rt, "min"), has_max = cq_rt_attr_given(rt, "max");
@@ -224,7 +224,7 @@ static cq_status clip(cq_rt *rt)
     return high ? cq_apply2(y, CQ_EW_MINIMUM, NULL, x->dtype, low ? y : x, high) : CQ_OK;
 }
 
-/* ---- two operands ---- */
+/* ---- binary operators ---- */
 
 static cq_status apply_binary(cq_rt *rt, cq_ew_op op, cq_dtype compute, cq_dtype dtype)
 {
@@ -247,8 +247,8 @@ static cq_status comparison(cq_rt *rt)
     return apply_binary(rt, (cq_ew_op)rt->step->row->arg, CQ_DTYPE_NONE, CQ_DTYPE_BOOL);
 }
 
-/* Before version 7 shapes were equal, or B was broadcast along A from an axis on: that is
- * today's broadcasting once B has the missing axes at its end. */
+/* Before version 7 shapes were equal, or B was broadcast along A from an axis on. The latter is
+ * today's broadcasting after appending the missing axes to B. */
 static cq_status legacy_with(cq_rt *rt, cq_status (*fn)(cq_rt *rt))
 {
     const cq_tensor *a = cq_rt_in(rt, 0), *b = cq_rt_in(rt, 1);
@@ -286,7 +286,7 @@ static cq_status legacy_comparison(cq_rt *rt)
     return legacy_with(rt, comparison);
 }
 
-/* By far the most powers are squares; some are cubes. */
+/* Most powers are squares; some are cubes. */
 bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent)
 {
     double n = cq_tensor_numel(exponent) == 1 ? cq_tensor_get_f64(exponent, 0) : 0;
@@ -326,7 +326,7 @@ static cq_status bit_shift(cq_rt *rt)
                         cq_rt_in(rt, 0)->dtype);
 }
 
-/* slope is broadcast to x, never x to slope. */
+/* The slope is broadcast to x, never x to the slope. */
 static cq_status prelu(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *slope = cq_rt_in(rt, 1);
@@ -336,7 +336,7 @@ static cq_status prelu(cq_rt *rt)
     return cq_apply2(y, CQ_EW_PRELU, NULL, CQ_DTYPE_NONE, x, slope);
 }
 
-/* Before version 7 a slope of rank 1 was one for each channel. */
+/* Before version 7 a slope of rank 1 had one element per channel. */
 static cq_status legacy_prelu(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *slope = cq_rt_in(rt, 1);
@@ -356,7 +356,7 @@ static cq_status legacy_prelu(cq_rt *rt)
     return status;
 }
 
-/* ---- any number of operands ---- */
+/* ---- variadic operators ---- */
 
 static cq_status variadic(cq_rt *rt)
 {
@@ -399,7 +399,8 @@ static cq_status mean(cq_rt *rt)
     return cq_rt_map(y, y, divide, &n);
 }
 
-/* A complex tensor as floats with one more axis of two, or a condition with one more of one. */
+/* Views a complex tensor as floats with an additional axis of two, or a condition with an
+ * additional axis of one. */
 static cq_status with_parts(cq_tensor **out, const cq_tensor *t)
 {
     bool    is_complex = cq_dtype_is_complex(t->dtype);
@@ -447,14 +448,14 @@ static cq_status where(cq_rt *rt)
     return cq_apply3(y, CQ_EW_WHERE, NULL, y->dtype, in[0], in[1], in[2]);
 }
 
-/* ---- as parts of a chain ---- */
+/* ---- descriptions for fused chains ---- */
 
 bool cq_rt_elementwise_of(cq_rt_elementwise *out, const cq_rt_step *step)
 {
     static const struct {
         cq_status (*fn)(cq_rt *rt);
         uint32_t n_in, max_in;
-        int      op; /* -1: the row's */
+        int      op; /* -1: the operation in the row */
     } known[] = { { unary, 1, 1, -1 },         { unary_real, 1, 1, -1 },
                   { binary, 2, 2, -1 },        { variadic, 2, 3, -1 },
                   { by_attributes, 1, 1, -1 }, { clip, 1, 3, CQ_EW_CLAMP },

@@ -4,18 +4,18 @@
 
 #include "runtime/call.h"
 
-/* On float32. An operation on two operands with more inputs is done from left to right. Limits of
- * a Clip that are inputs are not in params. */
+/* Describes the operation on float32. A binary operation with more inputs is applied from left to
+ * right. Limits of a Clip that are inputs are not in params. */
 typedef struct cq_rt_elementwise {
     cq_ew_op  op;
     cq_params params;
-    bool      is_like_first; /* the result has the shape of the first input, always */
+    bool      is_like_first; /* the result always has the shape of the first input */
 } cq_rt_elementwise;
 
 /* False if it is not an element-wise operator. */
 bool cq_rt_elementwise_of(cq_rt_elementwise *out, const cq_rt_step *step);
 
-/* The operation that computes this power, if the exponent is one number and such an operation
+/* The operation that computes x to this power, if the exponent is one number and such an operation
  * exists. */
 bool cq_rt_power_is_simple(cq_ew_op *out, const cq_tensor *exponent);
 

@@ -4,7 +4,7 @@
 
 const cq_ew_op cq_rt_gelu_ops[2] = { CQ_EW_GELU, CQ_EW_GELU_TANH };
 
-/* The fused constants are float32, so x is float32 as well. */
+/* The constants of the pattern are float32, so x is float32 too. */
 static cq_status gelu(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);

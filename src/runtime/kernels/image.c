@@ -1,4 +1,4 @@
-/* Sampling: with sampling grids and in regions; and selection of boxes. */
+/* Sampling with sampling grids and in regions, selection of boxes, and operators on images. */
 #include "runtime/kernels/families.h"
 
 #include "image/image.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- grids ---- */
+/* ---- sampling grids ---- */
 
 static const struct {
     const char  *name;
@@ -33,7 +33,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Integers are sampled as real numbers. */
+/* Integers are sampled as floating-point numbers. */
 static cq_status sample_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *grid,
                              cq_grid_mode mode, cq_grid_padding padding)
 {
@@ -98,7 +98,7 @@ static cq_status affine_grid(cq_rt *rt)
 
 /* ---- regions ---- */
 
-enum { POINT = 8 }; /* a bilinear sample costs as much as this many elements */
+enum { POINT = 8 }; /* a bilinear sample costs as much as copying this many elements */
 
 static cq_status roi_align(cq_rt *rt)
 {
@@ -107,7 +107,7 @@ static cq_status roi_align(cq_rt *rt)
     cq_regions       how = {
               .scale = cq_rt_float(rt, "spatial_scale"),
               .ratio = cq_rt_int(rt, "sampling_ratio"),
-              /* Versions before 16 have no such attribute. */
+              /* Versions before 16 do not have the attribute. */
               .half_pixel = cq_rt_is(rt, "coordinate_transformation_mode", "half_pixel"),
               .is_max     = cq_rt_is(rt, "mode", "max"),
     };
@@ -139,7 +139,7 @@ static cq_status max_roi_pool(cq_rt *rt)
     return cq_kernel_roi_pool(y, NULL, x, rois, cq_rt_float(rt, "spatial_scale"));
 }
 
-/* Image, class and box of each that was chosen. */
+/* Image, class and box index of each selected box. */
 typedef CQ_VEC(int64_t) chosen_boxes;
 
 static cq_status choose(const cq_nms *m, chosen_boxes *chosen, int64_t *room, int64_t image,
@@ -196,7 +196,7 @@ static cq_status non_max_suppression(cq_rt *rt)
 
 /* ---- whole images ---- */
 
-/* Cut or padded on both sides to a shape. */
+/* Crops or pads both ends of axes to a shape. */
 static cq_status center_crop_pad(cq_rt *rt)
 {
     const cq_tensor *x                   = cq_rt_in(rt, 0);
@@ -279,7 +279,7 @@ static cq_status col2im(cq_rt *rt)
     return cq_kernel_col2im(y, x, &w, places);
 }
 
-/* Converts the channels of a pixel: grey to all three, or three to grey by brightness. */
+/* Converts the channels of a pixel: grey to all three, or three to grey by luminance. */
 static void put_pixel(uint8_t *to, const uint8_t *from, uint32_t channels, bool is_grey,
                       bool is_bgr)
 {

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- reading ---- */
+/* ---- gather ---- */
 
-/* One index along an axis, which is removed: a view. */
+/* Takes one index of an axis, which is removed: a view. */
 static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t place)
 {
     cq_rt_sizes sizes;
@@ -74,7 +74,7 @@ static cq_status gather_elements(cq_rt *rt)
     return cq_kernel_gather(y, x, axis, index);
 }
 
-/* How many of x's dimensions after the first batch the tuples in index name. */
+/* The number of x's dimensions after the batch dimensions that a tuple in index selects. */
 static cq_status tuple_width(uint32_t *out, const cq_tensor *x, const cq_tensor *index,
                              uint32_t batch)
 {
@@ -121,7 +121,7 @@ static cq_status nonzero(cq_rt *rt)
     cq_rt_sizes      as_vector = { .rank = 1, .at = { 1 } };
     cq_tensor       *rows, *view = NULL, *y;
 
-    /* A scalar counts as a vector of one. */
+    /* A scalar is treated as a vector of one element. */
     if (!x->rank)
         CQ_TRY(cq_rt_reshaped(&view, rt, x, &as_vector));
     CQ_TRY(cq_rt_keep(rt, cq_kernel_nonzero(&rows, view ? view : x), &rows));
@@ -129,7 +129,7 @@ static cq_status nonzero(cq_rt *rt)
     return cq_rt_pass(rt, 0, y);
 }
 
-/* ---- writing ---- */
+/* ---- scatter ---- */
 
 static cq_status reduction(cq_combine *out, const cq_rt *rt)
 {
@@ -145,7 +145,7 @@ static cq_status reduction(cq_combine *out, const cq_rt *rt)
     return CQ_OK;
 }
 
-/* The output of a scatter begins as a copy of its data. */
+/* Initializes the output of a scatter with a copy of the data. */
 static cq_status copy_of_data(cq_tensor **out, cq_rt *rt)
 {
     CQ_TRY(cq_rt_out_like(out, rt, 0, cq_rt_in(rt, 0)));
@@ -173,7 +173,7 @@ static cq_status scatter_elements(cq_rt *rt)
     return cq_kernel_scatter(y, axis, index, updates, how, true);
 }
 
-/* Copies elements first to first + n of update's axis into y, starting at index `at`. */
+/* Copies n elements of update's axis, from index first on, to y, from index `at` on. */
 static cq_status put_run(cq_rt *rt, cq_tensor *y, const cq_tensor *update, uint32_t axis,
                          int64_t at, int64_t first, int64_t n)
 {
@@ -184,7 +184,7 @@ static cq_status put_run(cq_rt *rt, cq_tensor *y, const cq_tensor *update, uint3
     return cq_tensor_copy_into(to, from);
 }
 
-/* One sample of TensorScatter; at is where it begins, and wraps when circular. */
+/* Writes one sample of TensorScatter; `at` is the start index, which wraps around if circular. */
 static cq_status put_sample(cq_rt *rt, cq_tensor *y, const cq_tensor *update, uint32_t axis,
                             int64_t at, bool circular)
 {
@@ -256,7 +256,7 @@ static cq_status scatter_nd(cq_rt *rt)
     return cq_kernel_scatter_nd(y, index, updates, how);
 }
 
-/* ---- choosing ---- */
+/* ---- selection ---- */
 
 static cq_status compress(cq_rt *rt)
 {
@@ -338,7 +338,8 @@ static cq_status one_hot(cq_rt *rt)
         int64_t place = i / inner * depth * inner + i % inner;
 
         hot = hot < 0 ? hot + depth : hot;
-        if (hot >= 0 && hot < depth) /* an index out of range leaves the row at the off value */
+        if (hot >= 0 && hot < depth) /* an index out of range leaves the whole row at the off
+                                      * value */
             memcpy(to + (size_t)(place + hot * inner) * size, (char *)cq_tensor_data(flat) + size,
                    size);
     }
@@ -374,9 +375,9 @@ static cq_status reverse_sequence(cq_rt *rt)
     return CQ_OK;
 }
 
-/* ---- different elements ---- */
+/* ---- Unique ---- */
 
-/* A new order for the parts of values, by where they occur first. */
+/* Computes the order of parts by first occurrence. */
 static cq_status order_by_first(cq_tensor **order, const cq_tensor *firsts)
 {
     cq_rt_sizes sizes;
@@ -400,7 +401,8 @@ static cq_status reorder(cq_tensor **io, cq_rt *rt, const cq_tensor *order, uint
     return status;
 }
 
-/* places has the part of each element; parts were reordered by order. */
+/* Updates `places`, the index of the part that each element belongs to, for parts reordered by
+ * `order`. */
 static void renumber(cq_tensor *places, const cq_tensor *order, int64_t *rank_of)
 {
     int64_t *at = cq_tensor_data(places);

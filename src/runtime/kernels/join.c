@@ -4,9 +4,9 @@
 
 #include <inttypes.h>
 
-enum { PART_BYTES = 1 << 16 }; /* approximate number of bytes that one thread copies at a time */
+enum { PART_BYTES = 1 << 16 }; /* approximate number of bytes that a thread copies at a time */
 
-/* Whether t can be concatenated with first; its size along an existing axis may differ. */
+/* Whether t can be concatenated with first; sizes along an existing axis may differ. */
 static bool fits(const cq_tensor *first, const cq_tensor *t, uint32_t axis, bool new_axis)
 {
     if (t->dtype != first->dtype || t->rank != first->rank)
@@ -40,7 +40,7 @@ static cq_status joined_sizes(cq_rt_sizes *out, const cq_val *items, size_t n, u
     return CQ_OK;
 }
 
-/* The part of the result that an item is written to, with the item's rank. */
+/* A view of the part of the result that an item is copied to, with the item's rank. */
 static cq_status place(cq_tensor **out, cq_rt *rt, const cq_tensor *y, uint32_t axis, int64_t start,
                        const cq_tensor *item, bool new_axis)
 {
@@ -55,12 +55,12 @@ static cq_status place(cq_tensor **out, cq_rt *rt, const cq_tensor *y, uint32_t 
         return CQ_OK;
     }
     cq_rt_sizes_of(&sizes, item);
-    status = cq_rt_reshape(out, rt, part, &sizes); /* a view: only a size of 1 is removed */
+    status = cq_rt_reshape(out, rt, part, &sizes); /* this is a view: only a size of 1 is removed */
     cq_tensor_release(part);
     return status;
 }
 
-/* All items side by side, in parts along another dimension, which threads share. */
+/* Concatenation of all items in parts along another dimension, which threads share. */
 struct joining {
     const cq_tensor *out;
     const cq_val    *items;
@@ -103,7 +103,7 @@ static cq_status join_part(void *user, int64_t part)
     return status;
 }
 
-/* Splits a large copy along the first dimension that all items share. */
+/* Chooses parts of a large copy: the first dimension that all items share is divided. */
 static bool cut(struct joining *j)
 {
     const cq_tensor *y     = j->out;
@@ -120,7 +120,7 @@ static bool cut(struct joining *j)
     return true;
 }
 
-/* One after the other. */
+/* Copies the items one after the other. */
 static cq_status join_all(cq_rt *rt, const struct joining *j, bool new_axis)
 {
     int64_t   start  = 0;

@@ -4,8 +4,8 @@
 
 #include "runtime/call.h"
 
-/* Along an axis that they have, or along a new one (new_axis). Items must be tensors of one dtype
- * with matching sizes; others are an error. axis may be negative. */
+/* Concatenates along an existing axis, or along a new one (new_axis). Fails unless items are
+ * tensors of one dtype with matching sizes. axis may be negative. */
 cq_status cq_rt_join(cq_tensor **out, cq_rt *rt, const cq_val *items, size_t n, int64_t axis,
                      bool new_axis);
 

@@ -39,13 +39,14 @@ void cq_rt_linear_free(void *linear)
 /* ---- packing ---- */
 
 enum {
-    LARGE = 1 << 16, /* elements of a matrix that is too large for the caches */
+    LARGE = 1 << 16, /* number of elements from which a matrix exceeds the caches */
     WAIT  = 8,       /* number of single-row products that cost as much as packing */
-    SPARE = 4        /* pack only if the matrix takes at most 1/SPARE of the available memory */
+    SPARE = 4        /* a matrix is packed only if it takes at most 1/SPARE of the available
+                      * memory */
 };
 
-/* Whether the rows of the matrix are contiguous: the product with a vector then adds them in the
- * same order as the packed one. Otherwise columns are contiguous. */
+/* Whether the rows of the matrix are contiguous. Then the product with a vector adds them in the
+ * same order as the packed product. Otherwise columns are contiguous. */
 static bool adds_rows(const cq_rt_linear *l)
 {
     return l->col == 1 && (l->row != 1 || l->k == 1);
@@ -61,7 +62,7 @@ static bool is_large(const cq_rt_linear *l)
     return numbers_of(l) >= LARGE;
 }
 
-/* Whether the matrix is an unshared copy that is freed when it is packed. */
+/* Whether the matrix is an unshared copy, which is freed when the matrix is packed. */
 static bool is_own(const cq_rt_linear *l)
 {
     const cq_storage *s = l->b->storage;
@@ -104,16 +105,16 @@ static cq_status packed_of(cq_packed **out, cq_rt_linear *l)
 }
 
 /* Whether to pack the matrix for single rows. A single row reads every number once, which is
- * fastest sequentially and on huge pages. With dense rows the packing pays off after a few
- * products; with dense columns after the first. */
+ * fastest sequentially and in huge pages. If rows are contiguous, packing pays off after a few
+ * products; if columns are, after the first. */
 static bool packs(cq_rt_linear *l)
 {
     return is_large(l) && (!adds_rows(l) || l->n_alone++ == WAIT) &&
            numbers_of(l) * sizeof(float) * SPARE <= (double)cq_alloc_available();
 }
 
-/* The matrix in the layout of the model, retained, for a single row; NULL: the packed one is
- * better, or the only one. */
+/* The matrix in the layout of the model, retained, for a single row; NULL if the packed matrix is
+ * better or the only one. */
 static cq_tensor *plain_of(cq_rt_linear *l, bool could_not_pack)
 {
     cq_tensor *b = NULL;
@@ -127,7 +128,7 @@ static cq_tensor *plain_of(cq_rt_linear *l, bool could_not_pack)
 
 /* ---- running ---- */
 
-/* Large matrices give bit-identical results packed and unpacked. */
+/* Large matrices give bit-identical results in both layouts. */
 static cq_status multiply_plain(const cq_rt_linear *l, const float *b, float *y, const float *x)
 {
     const cq_gemm g = { .dtype = CQ_DTYPE_F32,
@@ -145,7 +146,8 @@ static cq_status multiply_plain(const cq_rt_linear *l, const float *b, float *y,
     return cq_gemm_run(&g);
 }
 
-/* A vector times the matrix. If there is no memory for packing, the matrix is used in place. */
+/* Multiplies a vector by the matrix. If memory does not suffice for packing, the unpacked matrix is
+ * used. */
 static cq_status multiply_row(cq_rt_linear *l, float *y, const float *x)
 {
     const cq_params limits = { .a = (double)l->lo, .b = (double)l->hi };

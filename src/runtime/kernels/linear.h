@@ -1,5 +1,5 @@
-/* A product by a constant matrix with its bias and activation, which replaces MatMul or Gemm and
- * the steps after it. */
+/* A product by a constant matrix with its bias and activation. It replaces MatMul or Gemm and the
+ * steps after it. */
 #ifndef CQ_RUNTIME_KERNELS_LINEAR_H
 #define CQ_RUNTIME_KERNELS_LINEAR_H
 
@@ -10,18 +10,19 @@
 #include <stdatomic.h>
 
 typedef struct cq_rt_linear {
-    cq_tensor *shape; /* of the matrix, without data */
+    cq_tensor *shape; /* tensor without data that has the shape of the matrix */
     int64_t    k, n, row, col;
-    float     *bias;      /* owned; NULL: none */
-    bool       is_matrix; /* the left operand must be a matrix, too */
+    float     *bias;      /* owned; may be NULL */
+    bool       is_matrix; /* the left operand must be a matrix */
     bool       clamps, activates;
     float      lo, hi;
     cq_ew_op   act;
     cq_params  act_params;
 
-    /* Packed when it is first multiplied by several rows, or after a number of single rows. */
-    cq_mutex             lock;
-    cq_tensor           *b; /* element (i, j) is at i * row + j * col; NULL: only packed */
+    /* Packed on the first product with several rows, or after a number of single-row products. */
+    cq_mutex   lock;
+    cq_tensor *b; /* element (i, j) is at i * row + j * col; NULL if the matrix is only
+                   * packed */
     uint32_t             n_alone;
     _Atomic(cq_packed *) packed;
 } cq_rt_linear;

@@ -1,6 +1,6 @@
 /* Layers of language models that carry a state from token to token: LinearAttention, whose state is
- * a matrix for each head, and CausalConvWithState, whose state is the end of its input. Both
- * compute in float32. */
+ * a matrix per head, and CausalConvWithState, whose state is the end of its input. Both compute in
+ * float32. */
 #include "runtime/kernels/families.h"
 
 #include "base/thread.h"
@@ -11,17 +11,18 @@
 
 /* ---- linear attention ---- */
 
-/* Sizes: [batch, length, heads * width]; kv_heads of keys and values are shared by `group` heads
- * of queries. */
+/* Sizes: inputs are [batch, length, heads * width]; each of kv_heads heads of keys and values is
+ * shared by `group` heads of queries. */
 typedef struct recurrence {
-    int64_t      batch, length, kv_heads, group, key, value; /* key, value: widths of a head */
+    int64_t      batch, length, kv_heads, group, key, value; /* key, value: width of a head */
     const float *q, *k, *v, *decay, *beta;
-    int64_t      decays, betas; /* numbers of a token; decays of a head or of each key */
-    float        scale;
-    float       *out, *state;
+    int64_t      decays, betas; /* numbers per token: a decay per head or per key, a beta per
+                                 * head */
+    float  scale;
+    float *out, *state;
 } recurrence;
 
-/* One token of one head: S = exp(decay) S + k (beta (v - S^T k)). */
+/* Processes one token of one head: S = exp(decay) S + k (beta (v - S^T k)). */
 static void update_state(const recurrence *r, float *state, float *write, int64_t token,
                          int64_t head)
 {
@@ -70,7 +71,7 @@ static void read_state(const recurrence *r, const float *state, int64_t token, i
     }
 }
 
-/* All tokens of one head of one sample. */
+/* Processes all tokens of one head of one sample. */
 static cq_status run_head(void *user, int64_t block)
 {
     const recurrence *r = user;
@@ -93,7 +94,7 @@ static bool is_packed(const cq_tensor *t, const recurrence *r)
     return t->rank == 3 && cq_size_of(t, 0) == r->batch && cq_size_of(t, 1) == r->length;
 }
 
-/* Widths of heads from the sizes of the inputs, which must fit. */
+/* Computes the widths of heads from the sizes of the inputs, which are checked. */
 static cq_status read_sizes(recurrence *r, const cq_rt *rt)
 {
     const cq_tensor *q = cq_rt_in(rt, 0), *k = cq_rt_in(rt, 1), *v = cq_rt_in(rt, 2);
@@ -188,7 +189,7 @@ typedef struct causal_conv {
     float       *out, *state;
 } causal_conv;
 
-/* Number i of the past followed by the input. */
+/* Element i of the past followed by the input. */
 static float padded_at(const causal_conv *c, int64_t row, int64_t i)
 {
     if (i >= c->taps - 1)

@@ -1,11 +1,11 @@
-/* Losses of classes: of log probabilities, or of scores. Computed in double, rounded once. */
+/* Classification losses: of log probabilities, or of scores. Computed in double, rounded once. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/reduce.h"
 
 #include <inttypes.h>
 
-/* log_prob [n, c, d...] and target [n, d...]; the loss as output 0. */
+/* Computes output 0, the loss, from log_prob [n, c, d...] and target [n, d...]. */
 static cq_status negative_log_likelihood(cq_rt *rt, const cq_tensor *log_prob, cq_dtype dtype)
 {
     const cq_tensor *target = cq_rt_in(rt, 1), *weight = cq_rt_in(rt, 2);

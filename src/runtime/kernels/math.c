@@ -1,4 +1,4 @@
-/* Products of matrices, running sums, softmax, determinants. */
+/* Matrix products, cumulative sums, softmax, determinants. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/matrix/det.h"
@@ -44,7 +44,7 @@ static cq_status gemm(cq_rt *rt)
 
 /* ---- along an axis ---- */
 
-/* One at the first greatest element of each lane, zero elsewhere. */
+/* Sets the first greatest element of each lane to one, others to zero. */
 static cq_status hardmax_along(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint32_t axis)
 {
     const cq_extreme greatest = { 0 };
@@ -107,7 +107,7 @@ static cq_status maximum_of_matrix(cq_rt *rt)
 
     CQ_TRY(cq_rt_flattened(&flat, rt, x));
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
-    CQ_TRY(cq_rt_flattened(&to, rt, y)); /* a view of y, which is contiguous */
+    CQ_TRY(cq_rt_flattened(&to, rt, y)); /* a view, because y is contiguous */
     return maximum_along(rt, to, flat, 1);
 }
 

@@ -1,4 +1,4 @@
-/* Some operators of ai.onnx.ml: selection, renaming and scaling of features, and trees. */
+/* Operators of ai.onnx.ml: selection, mapping and scaling of features, and tree ensembles. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/index.h"
@@ -13,7 +13,7 @@
 
 /* ---- features ---- */
 
-/* The columns of the last axis that Y lists; a tensor with one axis becomes one row. */
+/* Selects the columns of the last axis that Y lists; a tensor with one axis becomes one row. */
 static cq_status array_feature_extractor(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *which = cq_rt_in(rt, 1);
@@ -47,7 +47,7 @@ static cq_status binarizer(cq_rt *rt)
     return cq_rt_map(y, x, is_above, &threshold);
 }
 
-/* Rows divided by their largest, their sum or their length; rows of zeros stay. */
+/* Divides rows by their maximum, their sum or their norm; rows of zeros are unchanged. */
 static cq_status normalizer(cq_rt *rt)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
@@ -83,7 +83,7 @@ static cq_status normalizer(cq_rt *rt)
 
 /* ---- labels ---- */
 
-/* The list of an attribute, as a value. */
+/* Converts the list of an attribute to a value. */
 static cq_status list_of(cq_val *out, cq_rt *rt, const cq_onnx_attribute *a)
 {
     cq_onnx_tensor list = { 0 };
@@ -108,7 +108,7 @@ static cq_status list_of(cq_val *out, cq_rt *rt, const cq_onnx_attribute *a)
     return cq_onnx_tensor_to_value(out, rt->step->model, &list);
 }
 
-/* The list that an attribute called kind_strings, kind_int64s, kind_floats or kind_tensor holds. */
+/* Reads the list in the attribute kind_strings, kind_int64s, kind_floats or kind_tensor. */
 static cq_status read_list(cq_val *out, cq_rt *rt, const char *kind)
 {
     static const char *const suffixes[] = { "strings", "int64s", "floats", "tensor" };
@@ -147,7 +147,7 @@ static bool same(cq_val a, int64_t i, cq_val b, int64_t k)
     return p == q || (isnan(p) && isnan(q));
 }
 
-/* The default for missing keys, as a list of one in the type of values. */
+/* The default for missing keys, as a list of one element in the type of values. */
 static cq_status read_default(cq_val *out, cq_rt *rt, cq_val values)
 {
     const cq_onnx_attribute *a = cq_rt_attr_given(rt, "default_tensor");
@@ -180,7 +180,7 @@ static bool agree(cq_val a, cq_val b)
     return a.u.tensor->dtype == b.u.tensor->dtype;
 }
 
-enum { COMPARISON = 24 }; /* a comparison costs as much as this many elements */
+enum { COMPARISON = 24 }; /* a comparison costs as much as copying this many elements */
 
 static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
 {
@@ -192,7 +192,7 @@ static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
     if (!agree(x, keys) || !agree(values, fallback) || count(keys) != count(values) ||
         !count(fallback))
         return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "keys, values and defaults do not fit each other or the input");
+                       "lengths or types of keys, values, default and input do not match");
     if (cq_val_texts(x)) {
         sizes.rank = cq_val_texts(x)->rank;
         memcpy(sizes.at, cq_val_texts(x)->sizes, sizeof sizes.at);
@@ -207,7 +207,7 @@ static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
     }
     CQ_TRY(cq_rt_spend_on_elements(rt, COMPARISON * (double)count(x) * (double)count(keys)));
     for (int64_t i = 0; i < count(x); i++) {
-        int64_t k    = count(keys); /* if a key occurs twice, the last one counts */
+        int64_t k    = count(keys); /* the last of equal keys counts */
         cq_val  from = fallback;
 
         while (k > 0 && !same(x, i, keys, k - 1))
@@ -241,8 +241,8 @@ done:
     return status;
 }
 
-/* A mapping between texts and numbers in both directions: the input is looked up on its side.
- * numbers NULL: indices of the texts. */
+/* Maps strings to numbers and numbers to strings. numbers NULL: numbers are the indices of the
+ * strings. */
 static cq_status map_both_ways(cq_rt *rt, const char *texts_name, const char *numbers_name)
 {
     const cq_onnx_attribute *a     = cq_rt_attr_given(rt, texts_name);
@@ -253,7 +253,7 @@ static cq_status map_both_ways(cq_rt *rt, const char *texts_name, const char *nu
     cq_status                status;
 
     if (!a || (numbers_name && !b))
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the lists of categories are missing");
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the node has no list of categories");
     CQ_TRY_OR_DONE(list_of(&texts, rt, a));
     if (b) {
         CQ_TRY_OR_DONE(list_of(&numbers, rt, b));
@@ -292,7 +292,7 @@ enum { NO_TRANSFORM, SOFTMAX, LOGISTIC };
 typedef struct trees {
     const cq_onnx_ints *roots, *features, *true_ids, *false_ids, *true_leafs, *false_leafs,
         *targets;
-    const cq_onnx_ints *missing; /* NULL: missing values never take the true branch */
+    const cq_onnx_ints *missing; /* if NULL, missing values never take the true branch */
     cq_tensor          *splits, *modes, *weights, *members;
     int64_t             n_nodes, n_leafs, n_targets;
 } trees;
@@ -373,7 +373,7 @@ static bool goes_true(const trees *t, int64_t node, double x)
     }
 }
 
-/* The leaf that a row of features reaches from a root. */
+/* Finds the leaf that a row of features reaches from a root. */
 static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const double *x, int64_t n)
 {
     for (int64_t steps = 0; steps <= t->n_nodes; steps++) {
@@ -394,10 +394,10 @@ static cq_status find_leaf(int64_t *leaf, const trees *t, int64_t node, const do
             return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree refers to a missing leaf or target");
         node = next;
     }
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree goes round in circles");
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "a tree contains a cycle");
 }
 
-/* The aggregate of one row for each target; 0 for targets without a leaf. */
+/* Computes the aggregate of one row for each target; 0 for targets without a leaf. */
 static cq_status aggregate(double *to, const trees *t, int64_t how, const double *x, int64_t n)
 {
     for (int64_t k = 0; k < t->n_targets; k++)

@@ -24,20 +24,20 @@ typedef enum cq_ml_transform {
 cq_status cq_ml_transform_of(cq_ml_transform *out, const cq_rt *rt); /* post_transform */
 void      cq_ml_transform_row(double *scores, int64_t n, cq_ml_transform how);
 
-/* One score of two classes as two: s and its opposite, which is 1 - s or, if signed, -s. */
+/* Expands one score of two classes to two: s and its opposite, which is 1 - s or, if signed, -s. */
 void cq_ml_second_score(double scores[2], bool is_signed, cq_ml_transform how);
 
 /* The number of class labels, strings or the integers of another attribute; 0 if neither is
  * given. */
 int64_t cq_ml_n_labels(const cq_rt *rt, const char *ints);
 
-/* Output 0: for each of n rows the label with the index in which. */
+/* Sets output 0 to the labels with the n indices in `which`. */
 cq_status cq_ml_set_labels(cq_rt *rt, const char *ints, const int64_t *which, int64_t n);
 
-/* A list of floats, from an attribute of that name or the tensor in name_as_tensor; wanted -1: any
- * number of them. *out is owned, NULL if the attribute is missing. */
+/* Reads a list of floats from the attribute `name` or from the tensor in name_as_tensor; wanted is
+ * the expected length, or -1 for any length. *out is owned; NULL if the attribute is missing. */
 cq_status cq_ml_floats(double **out, int64_t *n, const cq_rt *rt, const char *name);
 
-int64_t cq_ml_greatest(const double *scores, int64_t n); /* the first of them */
+int64_t cq_ml_greatest(const double *scores, int64_t n); /* the index of the first greatest score */
 
 #endif

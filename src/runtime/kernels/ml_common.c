@@ -1,5 +1,5 @@
-/* Rows, scores and labels of ai.onnx.ml. Where the specification is silent, the behaviour is ONNX
- * Runtime's. */
+/* Rows, scores and labels of ai.onnx.ml. Where the specification is silent, behaviour follows ONNX
+ * Runtime. */
 #include "runtime/kernels/ml.h"
 
 #include "onnx/tensor.h"
@@ -37,7 +37,7 @@ static double logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* By Giles' approximation, as in ONNX Runtime: sign(x) sqrt(sqrt(a² - log(1-x²) / 0.147) - a). */
+/* Giles' approximation, as in ONNX Runtime: sign(x) sqrt(sqrt(a² - log(1-x²) / 0.147) - a). */
 static double inverse_erf(double x)
 {
     double log_part = log((1 - x) * (1 + x));
@@ -61,7 +61,7 @@ static void softmax(double *scores, int64_t n, bool skips_zeros)
         scores[i] /= sum;
 }
 
-/* ONNX Runtime does not transform a single score, except with PROBIT. */
+/* As in ONNX Runtime, a single score is only transformed by PROBIT. */
 void cq_ml_transform_row(double *scores, int64_t n, cq_ml_transform how)
 {
     if (n == 1 && how != CQ_ML_PROBIT)

@@ -1,4 +1,4 @@
-/* Operators of ai.onnx.ml that prepare features. */
+/* Operators of ai.onnx.ml that preprocess features. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
 
@@ -13,7 +13,7 @@ static cq_status wrong_length(const char *name, int64_t n, int64_t wanted)
                    name, n, wanted);
 }
 
-/* (x - offset) * scale; both one for all features, or one for each. */
+/* (x - offset) * scale; each has one element for all features, or one per feature. */
 static cq_status scaler(cq_rt *rt)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
@@ -45,7 +45,7 @@ done:
     return status;
 }
 
-/* Elements equal to the replaced value become the imputed value of their feature. */
+/* Replaces elements equal to replaced_value by the imputed value of their feature. */
 static cq_status imputer(cq_rt *rt)
 {
     const cq_tensor         *x        = cq_rt_in(rt, 0);
@@ -79,8 +79,8 @@ done:
     return status;
 }
 
-/* Concatenates inputs, as many features of each as inputdimensions has: more are cut off, missing
- * ones are 0. */
+/* Concatenates inputs; each is cut or padded with zeros to its number of features in
+ * inputdimensions. */
 static cq_status feature_vectorizer(cq_rt *rt)
 {
     const cq_onnx_attribute *dims = cq_rt_attr_given(rt, "inputdimensions");
@@ -115,7 +115,7 @@ static cq_status feature_vectorizer(cq_rt *rt)
     return CQ_OK;
 }
 
-/* Which category an element is; -1: none. */
+/* The category of an element; -1: none. */
 static int64_t category(cq_val x, int64_t i, const cq_onnx_attribute *texts,
                         const cq_onnx_attribute *whole)
 {
@@ -131,7 +131,7 @@ static int64_t category(cq_val x, int64_t i, const cq_onnx_attribute *texts,
     return -1;
 }
 
-/* A new last axis, with 1 for the category. */
+/* Adds a last axis with 1 at the index of the category. */
 static cq_status one_hot_encoder(cq_rt *rt)
 {
     const cq_onnx_attribute *texts = cq_rt_attr_given(rt, "cats_strings");

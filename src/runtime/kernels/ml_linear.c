@@ -7,10 +7,11 @@
 
 static cq_status wrong_lists(void)
 {
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "the lists of the model do not fit each other or X");
+    return cq_fail(CQ_E_INVALID, NULL, NULL,
+                   "the lengths of the model's lists do not match each other or X");
 }
 
-/* ---- linear ---- */
+/* ---- linear models ---- */
 
 typedef struct linear {
     double *weights, *intercepts;
@@ -69,8 +70,8 @@ static cq_status linear_regressor(cq_rt *rt)
     return cq_operands_close(&rows.s) == CQ_OK ? status : rows.s.status;
 }
 
-/* The output scores of a row, and the index of its label. One score of two classes becomes two; it
- * is positive for the second class. */
+/* Writes the output scores of a row and returns the index of its label. One score of two classes
+ * becomes two; it is positive for the second class. */
 static int64_t classify(double *to, int64_t n, bool is_pair, cq_ml_transform how)
 {
     int64_t label = n == 1 ? to[0] > 0 : cq_ml_greatest(to, n);
@@ -121,7 +122,7 @@ typedef struct machine {
     double *vectors, *weights, *rho, *params, *prob_a, *prob_b;
     int64_t n_vectors, n_weights, n_rho, n_params, n_prob_a, n_prob_b;
     int64_t width;  /* of a vector */
-    char    kernel; /* the first letter of its name */
+    char    kernel; /* first letter of the kernel's name */
 } machine;
 
 static void machine_clear(machine *m)
@@ -180,7 +181,7 @@ static double regress(const machine *m, const double *x)
     return sum;
 }
 
-/* A single score is not transformed, as in ONNX Runtime. */
+/* As in ONNX Runtime, a single score is not transformed. */
 static cq_status svm_regressor(cq_rt *rt)
 {
     machine    m = { 0 };
@@ -210,10 +211,10 @@ done:
 
 typedef struct voters {
     machine  m;
-    int64_t  n_classes, *starts; /* the index of the first vector of each class */
-    bool     by_vectors;         /* otherwise a row of weights per class */
-    double  *kernels, *scores;   /* of vectors, and of pairs of classes or of classes */
-    double  *pairs, *shares;     /* for probabilities */
+    int64_t  n_classes, *starts; /* starts: index of the first vector of each class */
+    bool     by_vectors;         /* otherwise one row of weights per class */
+    double  *kernels, *scores;   /* of vectors; and of pairs of classes, or of classes */
+    double  *pairs, *shares;     /* used for probabilities */
     int64_t *votes;
 } voters;
 
@@ -258,7 +259,8 @@ static cq_status voters_read(voters *v, cq_rt *rt, int64_t width)
     return CQ_OK;
 }
 
-/* A score of each pair of classes; the first of them gets the vote if it is positive. */
+/* Computes a score for each pair of classes; the first class of the pair gets the vote if it is
+ * positive. */
 static void vote(voters *v, const double *x)
 {
     const machine *m = &v->m;
@@ -280,7 +282,8 @@ static void vote(voters *v, const double *x)
         }
 }
 
-/* Probabilities of classes from those of pairs, by libsvm's iteration (Wu, Lin and Weng, 2004). */
+/* Computes probabilities of classes from those of pairs by libsvm's iteration (Wu, Lin and Weng,
+ * 2004). */
 static void couple(voters *v)
 {
     int64_t n = v->n_classes;
@@ -336,7 +339,7 @@ static void find_shares(voters *v)
     couple(v);
 }
 
-/* The output scores of a row, and its label. */
+/* Writes the output scores of a row and returns its label. */
 static int64_t judge(double *to, int64_t n_out, voters *v, const double *x, cq_ml_transform how)
 {
     int64_t n = v->n_classes, label = 0;

@@ -1,5 +1,5 @@
-/* Operators of ai.onnx.ml that create or read maps. A map is a tuple: its keys, int64 or texts, and
- * as many values. */
+/* Operators of ai.onnx.ml that create or read maps. A map is a tuple of its keys, int64 or strings,
+ * and as many values. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
 #include "tensor/convert.h"
@@ -39,8 +39,10 @@ static cq_status read_keys(cq_val *out, cq_rt *rt, int64_t n)
         return CQ_OK;
     }
     if (!whole || whole->ints.n != n)
-        return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "ZipMap has not as many labels as X has columns, %" PRId64, n);
+        return cq_fail(
+            CQ_E_INVALID, NULL, NULL,
+            "the number of labels of ZipMap does not match the number of columns of X, %" PRId64,
+            n);
     CQ_TRY(cq_tensor_new_uninit(&numbers, CQ_DTYPE_I64, 1, &n));
     *out = cq_val_of_tensor(numbers);
     memcpy(cq_tensor_data(numbers), whole->ints.items, (size_t)n * sizeof(int64_t));
@@ -80,10 +82,10 @@ done:
     return status;
 }
 
-/* ---- reading them ---- */
+/* ---- reading maps ---- */
 
 typedef struct map {
-    const cq_texts  *key_texts, *value_texts; /* NULL: numbers */
+    const cq_texts  *key_texts, *value_texts; /* NULL for numbers */
     const cq_tensor *keys, *values;
     int64_t          n;
 } map;
@@ -101,7 +103,7 @@ static cq_status open_map(map *m, cq_val v)
     return CQ_OK;
 }
 
-/* An output value; missing ones are 0 or, as a text, pad. */
+/* An output value; missing values are 0, or pad for a string. */
 typedef struct cell {
     const map  *m;
     int64_t     place; /* -1: missing */
@@ -121,7 +123,7 @@ static cq_status put_text(cq_texts *to, size_t i, const cell *c)
     return cq_texts_set(to, i, number, strlen(number));
 }
 
-/* A text is converted by its numeric prefix; a text without one is an error. */
+/* Converts a string by its numeric prefix; a string without one is an error. */
 static cq_status number_of(double *f, int64_t *i, const cell *c)
 {
     const char *text = c->place >= 0 && c->m->value_texts
@@ -144,7 +146,7 @@ static cq_status number_of(double *f, int64_t *i, const cell *c)
     return CQ_OK;
 }
 
-/* [1, n]: the values at these indices of the map; dtype NONE: as texts. */
+/* Writes the values at these indices of the map to an output [1, n]; dtype NONE: as strings. */
 static cq_status put_values(cq_rt *rt, const map *m, const int64_t *places, int64_t n,
                             cq_dtype dtype, const char *pad)
 {
@@ -178,7 +180,7 @@ static cq_status put_values(cq_rt *rt, const map *m, const int64_t *places, int6
     return CQ_OK;
 }
 
-/* ---- by a vocabulary ---- */
+/* ---- look-up by vocabulary ---- */
 
 static cq_status add_key(cq_dict *to, const map *m, int64_t i)
 {
@@ -233,7 +235,7 @@ done:
     return status;
 }
 
-/* The value of each word of the vocabulary. */
+/* Returns the value of each word of the vocabulary. */
 static cq_status dict_vectorizer(cq_rt *rt)
 {
     const cq_onnx_attribute *texts = cq_rt_attr_given(rt, "string_vocabulary");
@@ -258,7 +260,7 @@ static cq_status dict_vectorizer(cq_rt *rt)
     return status;
 }
 
-/* ---- by their keys ---- */
+/* ---- look-up by key ---- */
 
 typedef struct keyed {
     int64_t key, place;
@@ -271,8 +273,8 @@ static int by_key(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* For each output element, the index of its value in the map; -1 if there is none. Dense: values
- * sorted by key. Sparse: the value of key k is output element k. */
+/* Computes, for each output element, the index of its value in the map; -1 if it is missing. Dense:
+ * values sorted by key. Sparse: the value of key k is output element k. */
 static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, int64_t n)
 {
     for (int64_t i = 0; i < m->n; i++)
@@ -307,8 +309,8 @@ static cq_status cast_map(cq_rt *rt)
     keys   = cq_alloc_array((size_t)m.n, sizeof *keys);
     status = places && keys ? order(places, &m, keys, sparse, n) : CQ_E_NO_MEMORY;
     if (status == CQ_OK)
-        status = put_values(rt, &m, places, n, dtype, "0.f"); /* ONNX Runtime's text for a
-                                                               * missing value */
+        status = put_values(rt, &m, places, n, dtype, "0.f"); /* as ONNX Runtime prints a missing
+                                                               * value */
     cq_free(places);
     cq_free(keys);
     return status;

@@ -1,4 +1,4 @@
-/* Maps of ai.onnx.ml. The expected values are those of ONNX Runtime 1.23. */
+/* Maps of ai.onnx.ml. The expected values are results of ONNX Runtime 1.23. */
 #include "onnx/model.h"
 #include "test.h"
 
@@ -15,7 +15,7 @@ static void close_session(cq_session *s)
     cq_onnx_model_free(model);
 }
 
-/* A session on one node of ai.onnx.ml, as text: its input and output, and its call. */
+/* Creates a session for one node of ai.onnx.ml, from the texts of its input, output and call. */
 static cq_session *session_of(const char *input, const char *output, const char *call)
 {
     char        text[1024];
@@ -49,7 +49,8 @@ static cq_onnx_value *texts_of(int64_t n, const char *const *texts)
     return v;
 }
 
-/* Runs on a map, and lets go of all but the result, which is NULL after the wanted failure. */
+/* Runs the session on a map and releases the inputs. Returns the result, or NULL after the expected
+ * failure. */
 static cq_onnx_value *run_on_map(cq_session *s, cq_onnx_value *keys, cq_onnx_value *values,
                                  cq_status want)
 {

@@ -1,5 +1,5 @@
-/* Tree ensembles of ai.onnx.ml before version 5: nodes in lists, found by their tree and number.
- * TreeEnsemble, which came after them, is in ml.c. */
+/* Tree ensembles of ai.onnx.ml before version 5: lists of nodes that are identified by tree and
+ * number. ml.c has TreeEnsemble, which replaced them. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
 
@@ -15,7 +15,7 @@ typedef struct node {
     bool    missing_is_true, is_child;
     double  value;
     int64_t true_id, false_id;
-    size_t  yes, no;            /* where those are */
+    size_t  yes, no;            /* indices of the children */
     size_t  first_leaf, n_leaf; /* of a leaf: its weights */
 } node;
 
@@ -43,7 +43,8 @@ static void forest_clear(forest *f)
 
 static cq_status wrong_tree(const char *what)
 {
-    return cq_fail(CQ_E_INVALID, NULL, NULL, "the lists of the trees do not fit: %s", what);
+    return cq_fail(CQ_E_INVALID, NULL, NULL, "the lengths of the lists of trees do not match: %s",
+                   what);
 }
 
 /* ---- reading ---- */
@@ -164,7 +165,8 @@ static node *find_node(const forest *f, int64_t tree, int64_t id)
     return bsearch(&key, f->nodes, f->n_nodes, sizeof key, compare_nodes);
 }
 
-/* Children become indices; weights, which are sorted like nodes, are attached to their leaves. */
+/* Converts children to indices, and attaches weights, which are sorted like nodes, to their
+ * leaves. */
 static cq_status link_nodes(forest *f)
 {
     size_t w = 0;
@@ -234,12 +236,12 @@ static cq_status find_leaf(const node **out, const forest *f, const node *n, con
             return wrong_tree("a node refers to a missing feature");
         n = &f->nodes[goes_yes(n, x[n->feature]) ? n->yes : n->no];
     }
-    return wrong_tree("a tree goes round in circles");
+    return wrong_tree("a tree contains a cycle");
 }
 
 enum { SUM, AVERAGE, MIN, MAX };
 
-/* to receives a number for each target; has whether any leaf contributes to it. */
+/* Writes a number per target; *has tells whether any leaf contributes to it. */
 static cq_status add_up(double *to, bool *has, const forest *f, int how, const double *x,
                         int64_t width)
 {
@@ -317,9 +319,9 @@ done:
     return cq_operands_close(&rows.s) == CQ_OK ? status : rows.s.status;
 }
 
-/* Two classes, as ONNX Runtime decides between them. If a leaf contributes to the second class, its
- * score decides; otherwise the score of the first class decides and the two scores are opposites.
- */
+/* Decides between two classes as ONNX Runtime does. If a leaf contributes to the second class, its
+ * score decides; otherwise the score of the first class decides, and the two scores are
+ * opposites. */
 static int64_t decide_pair(double *to, const bool *has, const forest *f, cq_ml_transform after)
 {
     bool    is_probability = f->has_one_target && f->is_positive;
@@ -340,7 +342,7 @@ static int64_t decide_pair(double *to, const bool *has, const forest *f, cq_ml_t
     return label;
 }
 
-/* Two base values: the second one is added to the score that decides. */
+/* With two base values, the second one is added to the deciding score. */
 static int64_t decide_with_bases(double *to, const bool *has, const forest *f,
                                  cq_ml_transform after)
 {
@@ -361,7 +363,7 @@ static int64_t decide_with_bases(double *to, const bool *has, const forest *f,
     return label;
 }
 
-/* The class with the greatest score among those that a leaf or a base value contributes to. */
+/* The class with the greatest score among those with a leaf or a base value. */
 static int64_t greatest_of(const double *to, const bool *has, const forest *f)
 {
     int64_t best = -1;
@@ -386,7 +388,7 @@ static cq_status classifier(cq_rt *rt)
     CQ_TRY_OR_DONE(cq_ml_rows_open(&rows, cq_rt_in(rt, 0)));
     CQ_TRY_OR_DONE(cq_ml_transform_of(&after, rt));
     if (f.n_targets < 1)
-        CQ_TRY_OR_DONE(wrong_tree("the labels are missing"));
+        CQ_TRY_OR_DONE(wrong_tree("the node has no list of labels"));
     CQ_TRY_OR_DONE(forest_read(&f, rt, true));
     has   = cq_alloc_array((size_t)f.n_targets + 1, sizeof *has);
     which = cq_alloc_array((size_t)rows.n + 1, sizeof *which);

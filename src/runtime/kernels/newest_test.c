@@ -1,4 +1,4 @@
-/* Operators of opsets 25 to 28, with results that were computed by hand. */
+/* Operators of opsets 25 to 28; the expected results were computed by hand. */
 #include "onnx/model.h"
 
 #include "test.h"
@@ -58,7 +58,7 @@ static void linear_attention_by_four_rules(void **state)
            WANT(19), 1);
 }
 
-/* Two heads of queries read the state of one head of keys. */
+/* Two query heads share the state of one key head. */
 static void linear_attention_with_shared_keys(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* ---- batches ---- */
+/* ---- batch normalisation ---- */
 
 static cq_status check_parameters(cq_rt *rt, const cq_tensor *x)
 {
@@ -31,7 +31,7 @@ static cq_status batch_norm(cq_rt *rt)
                                 cq_rt_in(rt, 4), cq_rt_float(rt, "epsilon"));
 }
 
-/* [mean or variance] of each channel of x, biased. */
+/* The mean or biased variance of each channel of x. */
 static cq_status channel_statistic(cq_tensor **out, cq_rt *rt, cq_reduce_op op, const cq_tensor *x)
 {
     uint64_t        all      = x->rank >= 64 ? UINT64_MAX : ((uint64_t)1 << x->rank) - 1;
@@ -42,7 +42,7 @@ static cq_status channel_statistic(cq_tensor **out, cq_rt *rt, cq_reduce_op op, 
     return cq_kernel_reduce(*out, op, &biased, x, all & ~(uint64_t)2);
 }
 
-/* running * momentum + current * (1 - momentum) as output i. */
+/* Sets output i to running * momentum + current * (1 - momentum). */
 static cq_status set_running(cq_rt *rt, size_t i, const cq_tensor *running,
                              const cq_tensor *current, double momentum)
 {
@@ -82,7 +82,7 @@ static cq_status batch_norm_train(cq_rt *rt)
     return set_running(rt, 2, cq_rt_in(rt, 4), var, momentum);
 }
 
-/* ---- within one example ---- */
+/* ---- normalisation within an example ---- */
 
 static cq_status instance_norm(cq_rt *rt)
 {
@@ -175,7 +175,7 @@ static cq_status group_norm(cq_rt *rt)
     return group_norm_with(rt, cq_rt_in(rt, 1), cq_rt_in(rt, 2));
 }
 
-/* Version 18 has one scale and bias for each group. */
+/* In version 18 scale and bias have one element per group. */
 static cq_status by_channel(cq_tensor **out, cq_rt *rt, const cq_tensor *t, int64_t channels)
 {
     int64_t     groups = cq_tensor_numel(t);
@@ -215,7 +215,7 @@ static cq_status lrn(cq_rt *rt)
                                          cq_rt_float(rt, "beta"), cq_rt_float(rt, "bias"));
 }
 
-/* x divided by its norm along axis; zeros stay zeros. */
+/* Divides x by its norm along axis; zeros stay zeros. */
 static cq_status lp_norm(cq_rt *rt)
 {
     const cq_tensor *x      = cq_rt_in(rt, 0);
@@ -260,7 +260,7 @@ static cq_status mean_variance_norm(cq_rt *rt)
     CQ_TRY(cq_kernel_reduce(dev, CQ_REDUCE_STD, &biased, x, bits));
     at = cq_tensor_data(dev);
     for (int64_t i = 0; i < cq_tensor_numel(dev); i++)
-        at[i] += 1e-9; /* as the function that defines the operator has it */
+        at[i] += 1e-9; /* as in the function that defines the operator */
     CQ_TRY(cq_apply2(y, CQ_EW_SUB, NULL, CQ_DTYPE_F64, x, mean));
     return cq_apply2(y, CQ_EW_DIV, NULL, CQ_DTYPE_F64, y, dev);
 }

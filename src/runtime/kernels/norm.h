@@ -1,5 +1,5 @@
-/* A layer normalisation that a model has as single steps; fuse/norms.c fuses them. Inputs are x,
- * and weight and bias of its last axis. */
+/* Layer normalisation that a model contains as separate steps; fuse/norms.c fuses them. Inputs are
+ * x, and weight and bias of its last axis. */
 #ifndef CQ_RUNTIME_KERNELS_NORM_H
 #define CQ_RUNTIME_KERNELS_NORM_H
 

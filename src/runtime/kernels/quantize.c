@@ -1,5 +1,5 @@
-/* Quantization: q = round(x / scale) + zero_point, clipped to the range of its type. Sums are
- * exact, in integers; scales are applied in float32, and halves are rounded to even. */
+/* Quantization: q = round(x / scale) + zero_point, clipped to the range of its type. Sums are exact
+ * integers; scales are applied in float32, and ties are rounded to even. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/conv/conv.h"
@@ -12,8 +12,8 @@
 
 /* ---- scales and zero points along an axis ---- */
 
-/* t, with one element or as many as axis has, reshaped to broadcast to rank dimensions. With
- * blocks, t has that rank already, and each element applies to a block along axis. */
+/* Reshapes t, with one element or as many as axis has, so that it broadcasts to rank dimensions.
+ * With blocks, t has that rank already, and each element applies to a block along axis. */
 static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *x,
                        int64_t which, int64_t block)
 {
@@ -36,7 +36,8 @@ static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_
     if (block < 1 || t->rank != x->rank || x->rank + 1 > CQ_MAX_RANK ||
         cq_size_of(t, axis) != (cq_size_of(x, axis) + block - 1) / block)
         return cq_rt_misfit(x, t);
-    /* [.., n, ..] to [.., n, block, ..] to [.., n * block, ..], cut to x's size. */
+    /* [.., n, ..] becomes [.., n, block, ..], then [.., n * block, ..], which is cut to x's
+     * size. */
     sizes.rank = 0;
     for (uint32_t i = 0; i < t->rank; i++) {
         sizes.at[sizes.rank++] = cq_size_of(t, i);
@@ -61,8 +62,8 @@ static void range_of(double *low, double *high, cq_dtype dtype)
     *high = cq_dtype_is_signed(dtype) ? ldexp(1, bits - 1) - 1 : ldexp(1, bits) - 1;
 }
 
-/* y = round(x / scale) + zero, clipped; zero may be NULL. All broadcast to y. Small floats are
- * rounded as such, and zero is 0. */
+/* y = round(x / scale) + zero, clipped; zero may be NULL. All operands broadcast to y. For small
+ * floats the quotient is rounded to their type, and zero is 0. */
 static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *scale,
                                const cq_tensor *zero)
 {
@@ -119,10 +120,10 @@ static cq_status dequantize(cq_rt *rt)
     if (cq_rt_int(rt, "output_dtype"))
         CQ_TRY(cq_rt_out_dtype(&dtype, rt, "output_dtype"));
     else if (dtype == CQ_DTYPE_F8E8M0)
-        return cq_fail(CQ_E_INVALID, NULL, "set output_dtype to a type of floats",
-                       "x_scale is of float8e8m0, which no output can have");
+        return cq_fail(CQ_E_INVALID, NULL, "set output_dtype to a floating-point type",
+                       "x_scale has type float8e8m0, which is not an output type");
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
-    if (zero && !cq_dtype_is_float(x->dtype)) { /* that of a small float is 0 */
+    if (zero && !cq_dtype_is_float(x->dtype)) { /* the zero point of a small float is 0 */
         CQ_TRY(along(&zeros, rt, zero, x, axis, block));
         CQ_TRY(cq_rt_scratch(&exact, rt, CQ_DTYPE_I32, sizes.rank, sizes.at));
         CQ_TRY(cq_apply2(exact, CQ_EW_SUB, NULL, CQ_DTYPE_I64, x, zeros));
@@ -130,7 +131,7 @@ static cq_status dequantize(cq_rt *rt)
     return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_F32, exact ? exact : x, scales);
 }
 
-/* The scale and zero point that make uint8 cover all of x, and 0 exactly. */
+/* Chooses scale and zero point so that uint8 covers the range of x and represents 0 exactly. */
 static cq_status dynamic_quantize(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
@@ -160,7 +161,7 @@ static cq_status dynamic_quantize(cq_rt *rt)
 
 /* ---- products ---- */
 
-/* The type for sums of products of a and b. */
+/* The accumulator type for products of a and b. */
 static cq_dtype sum_dtype(const cq_tensor *a, const cq_tensor *b)
 {
     bool is_float = cq_dtype_is_float(a->dtype) || cq_dtype_is_float(b->dtype);
@@ -168,8 +169,8 @@ static cq_dtype sum_dtype(const cq_tensor *a, const cq_tensor *b)
     return is_float ? CQ_DTYPE_F32 : CQ_DTYPE_I32;
 }
 
-/* t minus its zero point, in the type of sums: int32, which products of it are exact in, or
- * float32 for small floats. zero has one element, or one for each of axis. */
+/* Subtracts the zero point of t in the accumulator type: int32, in which its products are exact, or
+ * float32 for small floats. zero has one element, or one per element of axis. */
 static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_tensor *zero,
                          int64_t axis, cq_dtype dtype)
 {
@@ -186,7 +187,7 @@ static cq_status centred(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const c
     return cq_apply2(*out, CQ_EW_SUB, NULL, compute, t, zeros ? zeros : zero);
 }
 
-/* a @ b in y's type. The zero point of a is per row, that of b per column. */
+/* Computes a @ b in y's type. The zero point of a is per row, that of b per column. */
 static cq_status integer_matmul(cq_tensor *y, cq_rt *rt, const cq_tensor *a, const cq_tensor *b,
                                 const cq_tensor *a_zero, const cq_tensor *b_zero)
 {
@@ -208,7 +209,7 @@ static cq_status matmul_integer(cq_rt *rt)
     return integer_matmul(y, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 3));
 }
 
-/* y = sums * (x_scale * w_scale / y_scale) + zero: as quantizing by one scale that has w's
+/* y = sums * (x_scale * w_scale / y_scale) + zero: quantization by a single scale that has w's
  * shape. */
 static cq_status requantize(cq_rt *rt, cq_tensor *y, const cq_tensor *sums,
                             const cq_tensor *x_scale, const cq_tensor *w_scale,
@@ -249,7 +250,7 @@ static cq_status integer_conv(cq_tensor *y, cq_rt *rt, const cq_tensor *x, const
 {
     cq_tensor *image = NULL, *weight = NULL;
 
-    /* Padding is then zero, as required: it represents the zero point. */
+    /* Padding with zeros then represents the zero point, as required. */
     CQ_TRY(centred(&image, rt, x, x_zero, 1, y->dtype));
     CQ_TRY(centred(&weight, rt, w, w_zero, 0, y->dtype));
     return cq_kernel_conv(y, image, weight, bias, window, cq_rt_int(rt, "group"));

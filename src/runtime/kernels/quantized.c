@@ -14,7 +14,7 @@ static cq_dtype element_dtype(void)
 
 /* ---- layout ---- */
 
-/* [n, c, h, w] as [n, h, w, c]. */
+/* The sizes [n, h, w, c] of a feature map [n, c, h, w]. */
 static void sizes_of_image(cq_rt_sizes *out, int64_t n, int64_t h, int64_t w, int64_t c)
 {
     *out = (cq_rt_sizes){ 4, { n, h, w, cq_qimage_channels(c) } };
@@ -46,7 +46,7 @@ static cq_status qpack(cq_rt *rt)
                           g->grid);
 }
 
-/* 8-bit numbers, if they are used. */
+/* Converts to 8-bit numbers if the plain form is 8-bit. */
 static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq_tensor *x,
                           const cq_rt_sizes *sizes, int64_t pixels)
 {
@@ -158,7 +158,7 @@ static cq_status qconv(cq_rt *rt)
     return run_conv(rt, p->conv, &call);
 }
 
-/* A matrix as an image of one row. */
+/* A matrix as a feature map of one row. */
 static cq_qconv_call call_of_rows(const cq_tensor *x, cq_tensor *y)
 {
     int64_t in = cq_size_of(x, x->rank - 1), m = cq_tensor_numel(x) / (in ? in : 1);
@@ -190,8 +190,8 @@ static cq_status qlinear(cq_rt *rt)
     return run_conv(rt, p->conv, &call);
 }
 
-/* Clips values that exceed the top of their range by double rounding: a 7-bit range is not clipped
- * by the type. */
+/* Clips values that exceed the top of a 7-bit range because of double rounding: the type does not
+ * clip them. */
 static void limit(cq_tensor *q, int32_t top)
 {
     int64_t n = cq_tensor_numel(q);
@@ -209,7 +209,7 @@ static void limit(cq_tensor *q, int32_t top)
     }
 }
 
-/* Float in, float out; x is quantized by a scale and a zero point that are computed. */
+/* Multiplies floats; x is quantized by a computed scale and zero point. */
 static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cq_tensor *q,
                                   cq_tensor *numbers, cq_grid_of grid)
 {
@@ -258,9 +258,9 @@ static cq_status qlinear_dynamic(cq_rt *rt)
         (cq_grid_of){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse });
 }
 
-/* ---- the rest ---- */
+/* ---- other operators ---- */
 
-/* Images of unlike sizes, which broadcast, in floats. */
+/* Adds feature maps of different sizes, which broadcast, in floats. */
 static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, const cq_tensor *b)
 {
     const cq_rt_qstep *p        = rt->step->prepared;
@@ -273,7 +273,7 @@ static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, cons
     for (int i = 0; i < 3; i++) {
         cq_rt_sizes_of(&sizes, i < 2 ? terms[i] : y);
         CQ_TRY(cq_rt_scratch(&real[i], rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
-        if (i < 2) /* the shift belongs to one of them */
+        if (i < 2) /* the shift belongs to one addend only */
             CQ_TRY(cq_qimage_unpack(cq_tensor_data(real[i]), cq_tensor_data(terms[i]),
                                     cq_tensor_numel(terms[i]) / sizes.at[3], sizes.at[3], 1,
                                     (cq_grid_of){ .scale = p->sum.scale[i] }));

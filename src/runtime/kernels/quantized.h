@@ -1,5 +1,5 @@
-/* Steps on quantized feature maps and matrices (kernel/conv/qconv.h), which occur in no model:
- * runtime/fuse/quantized.c substitutes them for the nodes between DequantizeLinear and
+/* Kernels on quantized feature maps and matrices (kernel/conv/qconv.h). No model contains such
+ * steps: runtime/fuse/quantized.c substitutes them for the nodes between DequantizeLinear and
  * QuantizeLinear. */
 #ifndef CQ_RUNTIME_KERNELS_QUANTIZED_H
 #define CQ_RUNTIME_KERNELS_QUANTIZED_H
@@ -12,28 +12,28 @@
 typedef struct cq_rt_grid {
     cq_grid_of grid;
     int64_t    channels;
-    bool       is_image; /* [n, h, w, c], whose plain form is [n, c, h, w]; otherwise [..., c] in
-                          * both forms */
-    bool     is_flat;    /* a one-pixel feature map, whose plain form is [n, c] */
+    bool       is_image; /* [n, h, w, c], and [n, c, h, w] in the plain form; otherwise [..., c] in
+                          * both */
+    bool     is_flat;    /* a 1x1 feature map, and [n, c] in the plain form */
     cq_dtype bytes;      /* 8-bit dtype of the plain form; NONE: float32 */
 } cq_rt_grid;
 
-/* A convolution or product. Inputs: x; of a dynamic one also its scale, its zero point and the
- * inverse of the scale. */
+/* A convolution or product. Inputs: x; for dynamic quantization also its scale, its zero point and
+ * the inverse of the scale. */
 typedef struct cq_rt_qconv {
     cq_qconv  *conv;
-    int64_t    weight[4]; /* sizes of it */
+    int64_t    weight[4]; /* sizes of the weight */
     cq_grid_of from;
     int32_t   *start;
     float     *scale, *bias;
     float      lo, hi;
     int32_t    zero;
-    int32_t    top; /* of a dynamic one: the largest number that x becomes */
+    int32_t    top; /* of dynamic quantization: the largest quantized x */
 } cq_rt_qconv;
 
 void cq_rt_qconv_free(void *qconv);
 
-/* A sum, a pooling or a mean. */
+/* A sum, pooling or mean. */
 typedef struct cq_rt_qstep {
     int64_t      channels;
     cq_grid_of   from, to;

@@ -1,5 +1,5 @@
-/* Operators that draw random numbers. With a seed they are the same in every run. Without one they
- * depend on the number of the run, so each run of a session draws other numbers. */
+/* Operators that draw random numbers. With a seed they are the same in every run. Without a seed
+ * they depend on the number of the run, so each run of a session draws other numbers. */
 #include "runtime/kernels/families.h"
 
 #include "tensor/random.h"
@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A separate generator for the node. Draws of one run differ by their order. */
+/* Seeds a separate generator for the node. Nodes without a seed differ by the order in which they
+ * draw. */
 static void seed(cq_random *r, cq_rt *rt)
 {
     const cq_onnx_attribute *a    = cq_rt_attr_given(rt, "seed");
@@ -22,7 +23,7 @@ static void seed(cq_random *r, cq_rt *rt)
     cq_random_seed(r, bits + (rt->run->n_draws++ << 40));
 }
 
-/* The type given by dtype, or fallback. */
+/* The type in the attribute dtype, or fallback. */
 static cq_status output_dtype(cq_dtype *out, const cq_rt *rt, cq_dtype fallback)
 {
     *out = fallback;
@@ -73,7 +74,7 @@ static cq_status random_like(cq_rt *rt)
     return fill(rt, dtype, &sizes);
 }
 
-/* 1 with the probability that x has there. */
+/* Draws 1 with the probability in x, otherwise 0. */
 static cq_status bernoulli(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
@@ -91,7 +92,7 @@ static cq_status bernoulli(cq_rt *rt)
     return cq_apply2(y, CQ_EW_LT, NULL, CQ_DTYPE_F64, drawn, x);
 }
 
-/* Class numbers, drawn by the exponentials of x's rows. */
+/* Draws class indices from rows of log probabilities. */
 static cq_status multinomial(cq_rt *rt)
 {
     const cq_tensor *x    = cq_rt_in(rt, 0);
@@ -132,7 +133,7 @@ static cq_status multinomial(cq_rt *rt)
 
 /* ---- dropout ---- */
 
-/* x unchanged, and a mask of ones. */
+/* Returns x unchanged and a mask of ones. */
 static cq_status keep_all(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
@@ -143,7 +144,7 @@ static cq_status keep_all(cq_rt *rt)
     if (!cq_rt_wants(rt, 1))
         return CQ_OK;
     cq_rt_sizes_of(&sizes, x);
-    /* The mask has been of bools since version 10. */
+    /* The mask is bool since version 10. */
     CQ_TRY(cq_rt_out_sized(&mask, rt, 1, rt->step->schema->since < 10 ? x->dtype : CQ_DTYPE_BOOL,
                            &sizes));
     return cq_kernel_fill_i64(mask, 1);
@@ -163,7 +164,7 @@ static cq_status dropout(cq_rt *rt)
     if (!training || ratio == 0)
         return keep_all(rt);
     if (!(ratio >= 0 && ratio < 1))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "the ratio of a Dropout is %g", ratio);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a Dropout ratio in [0, 1), got %g", ratio);
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(cq_rt_out_like(&y, rt, 0, x));
     CQ_TRY(cq_rt_scratch(&mask, rt, CQ_DTYPE_BOOL, sizes.rank, sizes.at));

@@ -7,8 +7,8 @@
 
 #include <stdatomic.h>
 
-/* Packed weights of an RNN, GRU or LSTM whose W and R are float32 constants: empty at first; each
- * direction is packed when it is first run. */
+/* Packed weights of an RNN, GRU or LSTM whose W and R are float32 constants. Each direction is
+ * packed when it first runs. */
 typedef struct cq_rt_recurrent {
     cq_mutex                 lock;
     _Atomic(cq_rnn_packed *) of[2];

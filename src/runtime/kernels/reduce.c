@@ -10,7 +10,7 @@ typedef enum kind { L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MEAN, MIN, PROD, SUM, SUM
 static const struct {
     cq_reduce_op op;
     double       order;   /* of norms */
-    bool         is_real; /* integers are computed as real numbers */
+    bool         is_real; /* integers are computed as floating-point numbers */
 } kinds[] = {
     [L1] = { CQ_REDUCE_NORM, 1, true },         [L2] = { CQ_REDUCE_NORM, 2, true },
     [LOG_SUM] = { CQ_REDUCE_LOG_SUM, 0, true }, [LOG_SUM_EXP] = { CQ_REDUCE_LOGSUMEXP, 0, true },
@@ -19,7 +19,7 @@ static const struct {
     [SUM] = { CQ_REDUCE_SUM, 0, false },        [SUM_SQUARE] = { CQ_REDUCE_SUM_SQUARE, 0, false },
 };
 
-/* sizes without the axes in bits, or with 1 for them. */
+/* The sizes of x without the axes in bits, or with size 1 for them. */
 static void reduced_sizes(cq_rt_sizes *out, const cq_tensor *x, uint64_t bits, bool keep)
 {
     out->rank = 0;
@@ -31,7 +31,7 @@ static void reduced_sizes(cq_rt_sizes *out, const cq_tensor *x, uint64_t bits, b
     }
 }
 
-/* Extremes of an empty set: the least or greatest number of the dtype. */
+/* Fills y with the identity of min or max: the greatest or least number of the dtype. */
 static cq_status fill_extreme(cq_tensor *y, bool greatest)
 {
     uint64_t ones = UINT64_MAX;
@@ -57,7 +57,7 @@ static void turn_highest_bits(cq_tensor *contiguous)
         at[i] ^= (uint64_t)1 << 63;
 }
 
-/* The bits of uint64 as int64. */
+/* Reinterprets uint64 as int64. */
 static cq_status as_signed(cq_tensor **out, cq_rt *rt, const cq_tensor *x)
 {
     return cq_rt_keep(
@@ -65,7 +65,7 @@ static cq_status as_signed(cq_tensor **out, cq_rt *rt, const cq_tensor *x)
         out);
 }
 
-/* uint64 as int64 of the same order. */
+/* Converts uint64 to int64 of the same order. */
 static cq_status in_signed_order(cq_tensor **out, cq_rt *rt, const cq_tensor *x)
 {
     cq_rt_sizes sizes;
@@ -87,7 +87,7 @@ static cq_status reduce_u64_extreme(cq_rt *rt, cq_tensor *y, cq_reduce_op op, co
     CQ_TRY(in_signed_order(&ordered, rt, x));
     CQ_TRY(as_signed(&bits, rt, y));
     CQ_TRY(cq_kernel_reduce(bits, op, NULL, ordered, axes));
-    turn_highest_bits(bits); /* y is new, and so contiguous */
+    turn_highest_bits(bits); /* y is new and therefore contiguous */
     return CQ_OK;
 }
 
@@ -142,7 +142,8 @@ static cq_status arg_extreme(cq_rt *rt)
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     if (cq_size_of(x, axis) == 0)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "a reduction along an axis of size 0 has no extreme");
+        return cq_fail(CQ_E_TYPE, NULL, NULL,
+                       "the minimum or maximum along an axis of size 0 is undefined");
     reduced_sizes(&sizes, x, (uint64_t)1 << axis, cq_rt_int(rt, "keepdims") == 1);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_I64, &sizes));
     if (x->dtype == CQ_DTYPE_U64)

@@ -1,4 +1,4 @@
-/* Resize and its predecessor Upsample. Axes are resized one by one. Each axis has a table of old
+/* Resize and its predecessor Upsample. Axes are resized one by one. Each axis has a table of source
  * indices and weights, which is filled in here by ONNX's rules and applied by
  * kernel/conv/resize.h. */
 #include "kernel/conv/resize.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the source position of a new pixel ---- */
+/* ---- source coordinates ---- */
 
 typedef enum transform {
     HALF_PIXEL,
@@ -42,8 +42,8 @@ typedef enum mode { NEAREST, LINEAR, CUBIC } mode;
 typedef struct axis {
     int64_t in, out;
     double  scale;
-    double  start, end; /* of the region, as parts of the axis */
-    bool    given;      /* the node resizes it */
+    double  start, end; /* the region of tf_crop_and_resize, relative to the axis */
+    bool    given;      /* the node specifies this axis */
 } axis;
 
 typedef struct plan {
@@ -74,8 +74,8 @@ static double old_place(const plan *p, const axis *a, int64_t i)
     }
 }
 
-/* The nearest index to a position in float32, as scales are and as other runtimes compute: 8.5 /
- * 1.7f - 0.5 is 4.5 there, and 4.4999998 in double, which is nearest to another pixel. */
+/* The nearest source index. Coordinates are float32 like scales, as in other runtimes: 8.5 / 1.7f -
+ * 0.5 is 4.5 in float32, but 4.4999998 in double, which rounds to another pixel. */
 static int64_t nearest_place(const plan *p, float x)
 {
     switch (p->nearest) {
@@ -111,7 +111,7 @@ static int64_t taps_of(const plan *p, const axis *a)
 {
     double reach = (p->mode == CUBIC ? 2 : 1) / squeeze_of(p, a);
 
-    reach = fmin(reach, INT32_MAX); /* more than memory can hold */
+    reach = fmin(reach, INT32_MAX); /* larger than any axis */
     return p->mode == NEAREST ? 1 : 2 * (int64_t)ceil(reach);
 }
 
@@ -146,7 +146,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
     for (int64_t i = 0; i < a->out; i++) {
         double x = old_place(p, a, i);
 
-        /* from a file: NaN, and positions that no integer can hold */
+        /* scales come from the file: x may be NaN, or exceed all integers */
         x = isnan(x) ? 0 : fmin(fmax(x, -0x1p60), 0x1p60);
         if (p->mode == NEAREST)
             to->index[i] = clamp(nearest_place(p, (float)x), a->in);
@@ -156,7 +156,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
     return CQ_OK;
 }
 
-/* With tf_crop_and_resize, pixels outside of the input have a given value. */
+/* With tf_crop_and_resize, pixels outside of the input get the extrapolation value. */
 static cq_status fill_outside(cq_rt *rt, cq_tensor *y, const plan *p)
 {
     double value = cq_rt_float(rt, "extrapolation_value");
@@ -217,7 +217,7 @@ static cq_status read_mode(plan *p, const cq_rt *rt)
     CQ_TRY(cq_rt_choose(&found, rt, "mode", names, sizeof names / sizeof *names));
     p->mode = found > CUBIC ? LINEAR : (mode)found;
     if (rt->has_ranks && p->mode != NEAREST)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "there is nothing between strings");
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "strings cannot be interpolated");
     return CQ_OK;
 }
 
@@ -234,7 +234,7 @@ static cq_status set_scale(axis *a, double scale)
     double out = floor((double)((float)a->in * (float)scale));
 
     if (!(scale > 0) || !(out < 1e15))
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "a scale is %g", scale);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a scale > 0, got %g", scale);
     a->scale = scale;
     a->out   = (int64_t)out;
     a->given = true;
@@ -277,7 +277,7 @@ static cq_status read_sizes(plan *p, const cq_rt *rt, const cq_rt_ints *sizes,
         a->scale = common;
         a->out   = cq_f64_to_i64(floor((double)a->in * common + 0.5));
         if (a->out < 0)
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "a size becomes too large");
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "an output size is too large");
     }
     return CQ_OK;
 }
@@ -326,16 +326,16 @@ static cq_status resize(cq_rt *rt)
     for (size_t i = 0; i < n; i++)
         CQ_TRY(cq_rt_axis(&which[i], axes.given ? axes.at[i] : (int64_t)i, x->rank));
     CQ_TRY(read_region(&p, rt, which, n));
-    if (scales && cq_tensor_numel(scales)) /* an empty tensor means that it is omitted */
+    if (scales && cq_tensor_numel(scales)) /* an empty tensor counts as omitted */
         CQ_TRY(read_scales(&p, scales, which, n));
     else if (sizes.n)
         CQ_TRY(read_sizes(&p, rt, &sizes, which, n));
     else
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there are neither scales nor sizes");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected scales or sizes");
     return resize_by(rt, &p);
 }
 
-/* Upsample, and version 10: pixels keep their corner. */
+/* Upsample, and Resize of version 10, use asymmetric coordinates. */
 static cq_status resize_from_corner(cq_rt *rt)
 {
     const cq_tensor         *x = cq_rt_in(rt, 0), *scales = cq_rt_in(rt, 1);

@@ -1,5 +1,4 @@
-/* RNN, LSTM and GRU. A direction is one call of the kernel on slices of the weights and of the
- * output. */
+/* RNN, LSTM and GRU. A direction is one kernel call on slices of the weights and of the output. */
 #include "runtime/kernels/families.h"
 
 #include "base/str.h"
@@ -40,8 +39,8 @@ static size_t find_function(const cq_onnx_bytes *name)
     return N_FUNCTIONS;
 }
 
-/* The n functions of a direction. Parameters are consumed in order, over all directions, by the
- * functions that take any. */
+/* Reads the n functions of a direction. Parameters are consumed in order, over all directions, by
+ * functions that have parameters. */
 static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_t n,
                                   size_t direction)
 {
@@ -76,7 +75,7 @@ static cq_status read_activations(cq_rnn_activation *out, const cq_rt *rt, size_
 
 /* ---- one direction ---- */
 
-/* The part of t for a direction, along axis, which is removed; NULL for NULL. */
+/* The slice of t for a direction along axis, which is removed; NULL for NULL. */
 static cq_status part_of(cq_tensor **out, cq_rt *rt, const cq_tensor *t, uint32_t axis,
                          int64_t direction)
 {
@@ -88,7 +87,7 @@ static cq_status part_of(cq_tensor **out, cq_rt *rt, const cq_tensor *t, uint32_
     return cq_rt_keep(rt, cq_rt_select(out, t, axis, direction), out);
 }
 
-/* All that the node has, with shapes checked. */
+/* Inputs, outputs and attributes of the node, checked. */
 typedef struct layer {
     cq_rnn_kind kind;
     int64_t     steps, batch, hidden, directions, gates;
@@ -100,7 +99,7 @@ typedef struct layer {
 
 enum { X, W, R, B, LENGTHS, H0, C0, P };
 
-/* The parts of the weights that a cell needs; owned. */
+/* The slices of the weights that a cell needs; owned. */
 typedef struct parts {
     cq_tensor *w, *r, *b, *b_ih, *b_hh, *p, *h0, *c0, *y, *h, *c;
 } parts;
@@ -123,7 +122,7 @@ static cq_status parts_init(parts *p, cq_rt *rt, const layer *l, int64_t directi
     CQ_TRY(part_of(&p->h0, rt, cq_rt_in(rt, H0), state_axis, direction));
     CQ_TRY(part_of(&p->c0, rt, cq_rt_in(rt, C0), state_axis, direction));
     CQ_TRY(part_of(&p->p, rt, cq_rt_in(rt, P), 0, direction));
-    /* The part of y: [steps, batch, hidden], in any order of the axes. */
+    /* The slice of y has the axes steps, batch and hidden in some order. */
     CQ_TRY(part_of(&p->y, rt, l->y, l->batch_first ? 2 : 1, direction));
     if (p->y && l->batch_first) {
         const uint32_t swap[] = { 1, 0, 2 };
@@ -155,7 +154,7 @@ void cq_rt_recurrent_free(void *recurrent)
     cq_free(r);
 }
 
-/* NULL if the layer is not prepared, or if a single row is multiplied. */
+/* The packed weights; NULL if the layer is not prepared, or if a single row is multiplied. */
 static cq_status packed_of(const cq_rnn_packed **out, const cq_rt *rt, const layer *l,
                            const parts *p, int64_t direction)
 {

@@ -1,5 +1,5 @@
-/* Sequences and optionals. A sequence is an immutable list: inserting copies it. An optional is its
- * value, or NONE. */
+/* Sequences and optionals. Sequences are immutable lists: an insertion copies the list. An optional
+ * is its value, or NONE. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/join.h"
 
@@ -7,11 +7,12 @@
 
 static const cq_list *list_in(const cq_rt *rt, size_t i)
 {
-    return rt->in[i].u.list; /* the schema has a sequence there, and types are checked */
+    return rt->in[i].u.list; /* by the schema the input is a sequence, and types have been
+                              * checked */
 }
 
-/* items[0 … n) without the one at skip (or SIZE_MAX) and with extra before index `place` (or
- * SIZE_MAX), as output 0. */
+/* Sets output 0 to items[0 … n) without the item at index skip and with extra inserted before index
+ * place; SIZE_MAX: not. */
 static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip, size_t place,
                           cq_val extra)
 {
@@ -28,7 +29,7 @@ static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip,
     return CQ_OK;
 }
 
-/* Reads a position; negative ones count from the end, and limit is the largest allowed. */
+/* Reads an index; negative indices count from the end, and limit is the largest allowed index. */
 static cq_status position(size_t *out, cq_rt *rt, size_t input, size_t n, size_t limit,
                           int64_t fallback)
 {
@@ -67,7 +68,7 @@ static cq_status erase(cq_rt *rt)
     size_t         at;
 
     if (!list->n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "there is nothing to erase in an empty sequence");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "cannot erase an item of an empty sequence");
     CQ_TRY(position(&at, rt, 1, list->n, list->n - 1, (int64_t)list->n - 1));
     return set_list(rt, list->items, list->n, at, SIZE_MAX, CQ_NONE);
 }
@@ -78,7 +79,7 @@ static cq_status item_at(cq_rt *rt)
     size_t         at;
 
     if (!list->n)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an item of an empty sequence is asked for");
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "cannot read an item of an empty sequence");
     CQ_TRY(position(&at, rt, 1, list->n, list->n - 1, 0));
     return cq_rt_set(rt, 0, cq_val_retain(list->items[at]));
 }
@@ -116,8 +117,8 @@ static cq_status push_part(cq_list *list, const cq_tensor *x, uint32_t axis, int
     return status;
 }
 
-/* The number of parts, and the length of part i: given by a vector, or one length for all, with a
- * shorter last part. */
+/* The length of part i: from a vector of lengths, or one length for all, with a shorter last
+ * part. */
 static int64_t part_length(const cq_tensor *split, int64_t i, int64_t left)
 {
     int64_t n = 1;

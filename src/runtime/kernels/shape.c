@@ -1,4 +1,4 @@
-/* Operators that only move elements: most of them are views, and copy nothing. */
+/* Operators that only move elements. Most results are views, which copy nothing. */
 #include "runtime/kernels/families.h"
 
 #include "kernel/conv/pad.h"
@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* A view as output 0. */
+/* Sets output 0 to a view with other sizes. */
 static cq_status set_reshaped(cq_rt *rt, const cq_tensor *x, const cq_rt_sizes *sizes)
 {
     cq_tensor *y;
@@ -22,7 +22,7 @@ static cq_status identity(cq_rt *rt)
     return cq_rt_set(rt, 0, cq_val_retain(rt->in[0]));
 }
 
-/* ---- other shapes ---- */
+/* ---- reshape and transpose ---- */
 
 static cq_status too_many_dims(size_t n)
 {
@@ -149,19 +149,19 @@ static cq_status expand(cq_rt *rt)
     CQ_TRY(cq_rt_in_ints(&shape, rt, 1));
     if (shape.n > CQ_MAX_RANK)
         return too_many_dims(shape.n);
-    /* Broadcasts both ways: a 1 in shape keeps the size of x. */
+    /* Broadcasting is bidirectional: a 1 in shape keeps the size of x. */
     sizes.rank = (uint32_t)shape.n;
     for (size_t i = 0; i < shape.n; i++)
         sizes.at[i] = shape.at[i];
     CQ_TRY(cq_rt_broadcast_with(&sizes, x));
-    /* The result is copied instead of being a view: later operators read a contiguous tensor
-     * faster, and its size then counts for the run's memory limit. */
+    /* The result is a copy instead of a view: later operators read contiguous tensors faster, and
+     * its size counts for the run's memory limit. */
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     CQ_TRY(cq_rt_expanded(&view, rt, x, &sizes));
     return cq_tensor_copy_into(y, view);
 }
 
-/* ---- parts ---- */
+/* ---- slices and splits ---- */
 
 int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t size)
 {
@@ -172,8 +172,11 @@ int64_t cq_rt_slice_range(int64_t *start, int64_t end, int64_t step, int64_t siz
         *start = 0;
         return 0;
     }
-    end    = end < 0 ? end + size : end;
-    begin  = begin < 0 ? 0 : begin > high ? high : begin; /* only an end may be before element 0 */
+    end   = end < 0 ? end + size : end;
+    begin = begin < 0      ? 0
+            : begin > high ? high
+                           : begin; /* only the end of a negative step may be
+                                     * before index 0 */
     end    = end < low ? low : end > high ? high : end;
     *start = begin;
     if (step > 0)
@@ -272,7 +275,7 @@ static cq_status split(cq_rt *rt)
     return CQ_OK;
 }
 
-/* ---- putting together ---- */
+/* ---- concatenation and repetition ---- */
 
 static cq_status concat(cq_rt *rt)
 {
@@ -284,7 +287,7 @@ static cq_status concat(cq_rt *rt)
     return cq_rt_set_tensor(rt, 0, y);
 }
 
-/* x repeated: as [1, d0, 1, d1, …] expanded to [r0, d0, r1, d1, …]. */
+/* Repeats x: as [1, d0, 1, d1, …] it is expanded to [r0, d0, r1, d1, …]. */
 static cq_status tile_by(cq_rt *rt, const cq_tensor *x, const int64_t *repeats)
 {
     cq_rt_sizes sizes, pairs = { .rank = 2 * x->rank };
@@ -347,7 +350,7 @@ static const char *const pad_modes[] = {
     [CQ_PAD_CIRCULAR]  = "wrap",
 };
 
-/* The numbers before and after each axis; axes may name only some of them. */
+/* Reads the padding before and after each axis; axes may select some of them. */
 static cq_status read_pads(int64_t *before, int64_t *after, cq_rt *rt, uint32_t rank)
 {
     cq_rt_ints pads, axes;
@@ -414,9 +417,9 @@ static cq_status pad(cq_rt *rt)
     return pad_with(rt, value);
 }
 
-/* ---- pixels and channels ---- */
+/* ---- space and depth ---- */
 
-/* Splits x into dims, permutes them by order, and joins them to sizes. */
+/* Reshapes x to dims, permutes them by order, and reshapes the result to sizes. */
 static cq_status regroup(cq_rt *rt, const cq_rt_sizes *dims, const uint32_t *order,
                          const cq_rt_sizes *sizes)
 {

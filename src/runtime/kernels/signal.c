@@ -1,4 +1,4 @@
-/* Signals: Fourier transforms, windows, mel filters. Computed in double. */
+/* Signal processing: Fourier transforms, windows, mel filters. Computed in double. */
 #include "runtime/kernels/families.h"
 
 #include <inttypes.h>
@@ -7,17 +7,17 @@
 
 #define TWO_PI 6.283185307179586476925286766559
 
-/* ---- transforms of one row ---- */
+/* ---- transform of a row ---- */
 
-/* Complex numbers as pairs. roots has the n-th roots of unity of the whole transform; every
- * stride-th is a root of this part. */
+/* Complex numbers are stored as pairs. roots has the n-th roots of unity of the whole transform;
+ * every stride-th of them is a root for this part. */
 typedef struct transform {
-    int64_t       n; /* of the whole */
+    int64_t       n; /* of the whole transform */
     const double *roots;
 } transform;
 
-/* to[k] = sum over i of from[i * step] * root^(i * k): halves while n is even, then by the
- * definition. work has room for as much as to. */
+/* Computes to[k] = sum over i of from[i * step] * root^(i * k), by halves while n is even, then by
+ * the definition. work is as large as to. */
 static void dft_part(const transform *t, double *to, double *work, const double *from, int64_t step,
                      int64_t n)
 {
@@ -197,7 +197,7 @@ static cq_status stft(cq_rt *rt)
     cq_tensor       *y;
     fourier          f = { 0 };
 
-    if (x->rank != 2) { /* [batch, length] is real, as PyTorch writes it */
+    if (x->rank != 2) { /* PyTorch writes a real signal as [batch, length] */
         CQ_TRY(check_signal(x));
         CQ_TRY(cq_rt_need_rank(x, "signal", 3));
     }
@@ -257,7 +257,7 @@ static cq_status window(cq_rt *rt)
     period = (double)(cq_rt_int(rt, "periodic") ? n : n - 1);
     to     = cq_operands_out(&s, y);
     for (int64_t i = 0; s.status == CQ_OK && i < n; i++) {
-        double angle = TWO_PI * (double)i / period; /* NaN of one point that is not periodic */
+        double angle = TWO_PI * (double)i / period; /* NaN for one point of a symmetric window */
 
         to[i] = c[0] - c[1] * cos(angle) + c[2] * cos(2 * angle);
     }
@@ -271,7 +271,7 @@ static double mel_of(double hertz)
     return 2595 * log10(1 + hertz / 700);
 }
 
-/* Triangles over the bins of a transform, equally far apart in mel. */
+/* Triangular filters over the bins of a transform, equally spaced on the mel scale. */
 static cq_status mel_weight_matrix(cq_rt *rt)
 {
     int64_t     n_mel, length, rate, n_bins, edge[3];

@@ -16,7 +16,8 @@ static cq_status set_texts(cq_texts **out, cq_rt *rt, size_t i, size_t rank, con
 
 /* ---- StringNormalizer ---- */
 
-/* Letters of ASCII, and of Latin-1 in UTF-8 (0xc3 and a second byte); others stay. */
+/* Changes the case of ASCII letters, and of Latin-1 letters in UTF-8 (0xc3 and a second byte);
+ * others are unchanged. */
 static char changed_case(char c, char before, bool upper)
 {
     unsigned char u     = (unsigned char)c;
@@ -59,7 +60,7 @@ static bool same_text(const char *a, size_t a_len, const cq_onnx_bytes *b, bool 
     return true;
 }
 
-/* Long texts are compared up to the first difference. */
+/* The comparison of long strings is charged up to the first difference. */
 static cq_status find_stopword(bool *found, cq_rt *rt, const cq_onnx_attribute *words,
                                const cq_texts *x, size_t i, bool case_matters)
 {
@@ -110,27 +111,27 @@ static cq_status string_normalizer(cq_rt *rt)
 
 #define NO_ITEM UINT32_MAX
 
-/* An n-gram of the pool: items from first on. */
+/* An n-gram of the pool: n items from index first on. */
 typedef struct gram {
     uint32_t first, n;
-    uint32_t output; /* number of its index */
+    uint32_t output; /* index of its output */
 } gram;
 
 typedef struct vectorizer {
     const cq_onnx_attribute *counts, *indexes, *ints, *strings, *weights;
-    const cq_texts          *texts; /* one of the two */
+    const cq_texts          *texts; /* only one of the two is used */
     const cq_tensor         *numbers;
     int64_t                  shortest, longest, max_skip, n_out;
 
-    /* Items as numbers: equal items of the pool have the number of the first, and items of the
-     * input that are not in the pool have none. */
+    /* Items as numbers. Equal items of the pool have the number of the first of them; items of the
+     * input that are not in the pool have no number. */
     uint32_t *pool, *items;
-    uint32_t *found; /* hash table of the pool: numbers of items, and one more */
+    uint32_t *found; /* hash table of the items of the pool: number + 1 */
     gram     *grams;
-    uint32_t *by_items; /* hash table of the grams: their indices plus 1 */
+    uint32_t *by_items; /* hash table of the n-grams: index + 1 */
     size_t    mask;     /* of both tables */
     uint32_t  n_grams;
-    uint32_t *key; /* items of one gram of the input */
+    uint32_t *key; /* items of an n-gram of the input */
 } vectorizer;
 
 static uint32_t pool_size(const vectorizer *v)
@@ -138,7 +139,7 @@ static uint32_t pool_size(const vectorizer *v)
     return v->texts ? v->strings->strings.n : v->ints->ints.n;
 }
 
-/* A string, or the bytes of an integer. */
+/* The bytes of an item: a string or an integer. */
 static cq_onnx_bytes pool_item(const vectorizer *v, uint32_t i)
 {
     if (v->texts)
@@ -146,7 +147,7 @@ static cq_onnx_bytes pool_item(const vectorizer *v, uint32_t i)
     return (cq_onnx_bytes){ &v->ints->ints.items[i], sizeof(int64_t) };
 }
 
-/* Where the item is in the table, or the empty slot where it would be. */
+/* The slot of an item in the table, or the empty slot for it. */
 static size_t slot_of_item(const vectorizer *v, const void *data, size_t size)
 {
     size_t slot = (size_t)cq_hash_bytes(data, size) & v->mask;
@@ -197,7 +198,7 @@ static void number_items(vectorizer *v, int64_t n)
     }
 }
 
-/* If grams are equal, the first counts. */
+/* The first of equal n-grams counts. */
 static void number_grams(vectorizer *v)
 {
     uint32_t output = 0;
@@ -218,7 +219,7 @@ static void number_grams(vectorizer *v)
     }
 }
 
-/* The output that n items from at on, step apart, belong to; -1: none. */
+/* The output of the n-gram of n items from `at` on, step apart; -1: none. */
 static int64_t find_gram(const vectorizer *v, int64_t at, int64_t step, uint32_t n)
 {
     const gram *g;
@@ -237,7 +238,7 @@ static int64_t find_gram(const vectorizer *v, int64_t at, int64_t step, uint32_t
 static cq_status count_grams(const vectorizer *v, cq_rt *rt, float *to, int64_t row, int64_t length)
 {
     for (uint32_t n = 1; n <= v->counts->ints.n; n++)
-        /* Single items have no gaps. */
+        /* N-grams of one item have no gaps. */
         for (int64_t skip = 0; n >= v->shortest && n <= v->longest &&
                                skip <= (n == 1 ? 0 : v->max_skip) && (n - 1) * (skip + 1) < length;
              skip++) {
@@ -252,7 +253,7 @@ static cq_status count_grams(const vectorizer *v, cq_rt *rt, float *to, int64_t 
     return CQ_OK;
 }
 
-/* Tables for a pool and n items of the input. */
+/* Builds the tables for the pool and n items of the input. */
 static cq_status vectorizer_begin(vectorizer *v, cq_rt *rt, int64_t n)
 {
     const uint32_t size = pool_size(v);
@@ -318,7 +319,7 @@ static cq_status vectorizer_init(vectorizer *v, cq_rt *rt)
     return CQ_OK;
 }
 
-/* The weight of an output is that of the gram that leads to it. */
+/* The weight of an output is that of the n-gram that maps to it. */
 static void weigh(const vectorizer *v, float *row, bool counts_matter)
 {
     for (int64_t i = 0; !counts_matter && i < v->n_out; i++)
@@ -359,14 +360,14 @@ static cq_status tfidf_vectorizer(cq_rt *rt)
     return status;
 }
 
-/* ---- joining and splitting ---- */
+/* ---- StringConcat and StringSplit ---- */
 
-/* Element i of sizes, in t, which broadcasts to them. */
+/* The index in t of element i of sizes, to which t broadcasts. */
 static size_t broadcast_place(const cq_texts *t, const cq_rt_sizes *sizes, size_t i)
 {
     size_t place = 0, step = 1;
 
-    for (uint32_t d = 0; d < sizes->rank; d++) { /* from the last */
+    for (uint32_t d = 0; d < sizes->rank; d++) { /* from the last dimension */
         size_t  size = (size_t)sizes->at[sizes->rank - 1 - d], at = i % size;
         int64_t own = d < t->rank ? t->sizes[t->rank - 1 - d] : 1;
 
@@ -416,8 +417,8 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next piece of text: *from is advanced past it, and *end is its end. False: no more. An empty
- * delimiter means any white space. rest takes the remaining text. */
+/* Finds the next piece: *from is advanced behind it, and *end is its end. Returns false after the
+ * last. An empty delimiter means any white space. rest takes all remaining text. */
 static bool next_piece(const char *text, size_t len, const char *delimiter, bool rest, size_t *from,
                        size_t *begin, size_t *end)
 {
@@ -445,7 +446,7 @@ static bool next_piece(const char *text, size_t len, const char *delimiter, bool
     return true;
 }
 
-/* Pieces of element i, which are put into y from at on if it is not NULL. */
+/* Splits element i. If y is not NULL, the pieces are stored in it from index at on. */
 static cq_status split_one(int64_t *n, cq_texts *y, size_t at, const cq_texts *x, size_t i,
                            const char *delimiter, int64_t limit)
 {

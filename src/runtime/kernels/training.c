@@ -1,11 +1,12 @@
-/* Optimizers of ai.onnx.preview.training: one step for any number of tensors at once. Inputs are
- * the rate R, the number of updates T, then all X, all gradients, and all of one or two kinds of
- * state; outputs are the new X and states. */
+/* Optimizers of ai.onnx.preview.training: one step for any number of tensors. Inputs are the
+ * learning rate R, the number of updates T, then all X, all gradients, and all tensors of one or
+ * two kinds of state; outputs are the new X and states. */
 #include "runtime/kernels/families.h"
 
 #include <math.h>
 
-/* One element: x, gradient and states in v, changed in place; p are the node's numbers. */
+/* Updates one element: v holds x, gradient and states, which change in-place; p holds the node's
+ * parameters. */
 typedef void update_fn(double *v, const double *p);
 
 enum { RATE, NORM, EPSILON, ALPHA, BETA, POST, NESTEROV, N_NUMBERS };
@@ -37,7 +38,7 @@ static void momentum_one(double *v, const double *p)
     v[WEIGHT] -= p[RATE] * (p[NESTEROV] != 0 ? g + p[ALPHA] * v[STATE] : v[STATE]);
 }
 
-/* The tensors number i of each kind; n_kinds is 3 or 4. */
+/* Updates the tensors with index i of each kind; n_kinds is 3 or 4. */
 static cq_status update_tensor(cq_rt *rt, size_t i, size_t n, size_t n_kinds, update_fn *fn,
                                const double *p)
 {
@@ -54,7 +55,7 @@ static cq_status update_tensor(cq_rt *rt, size_t i, size_t n, size_t n_kinds, up
         to[k]   = NULL;
     }
     for (size_t k = 0; k < n_kinds; k++) {
-        size_t     output = (k ? k - 1 : 0) * n + i; /* gradients have none */
+        size_t     output = (k ? k - 1 : 0) * n + i; /* gradients are not outputs */
         cq_tensor *y;
 
         if (k == GRADIENT || s.status != CQ_OK || !cq_rt_wants(rt, output))
@@ -124,7 +125,7 @@ static cq_status momentum(cq_rt *rt)
 
     CQ_TRY(read_common(p, &count, rt));
     if (!(count > 0))
-        p[BETA] = 1; /* the first update counts in full */
+        p[BETA] = 1; /* the first update is not averaged */
     p[NESTEROV] = cq_rt_is(rt, "mode", "nesterov");
     return update(rt, 3, momentum_one, p);
 }

@@ -1,4 +1,4 @@
-/* Convolutions and poolings. */
+/* Convolutions and pooling. */
 #include "runtime/kernels/window.h"
 
 #include "kernel/conv/conv.h"
@@ -9,7 +9,8 @@
 
 /* ---- windows ---- */
 
-/* A list of n numbers, or fallback n times. Numbers below least are refused. */
+/* Reads a list of n numbers; if it is missing, all are fallback. Numbers below least are
+ * rejected. */
 static cq_status read_list(int64_t *out, const cq_rt *rt, const char *name, int n, int64_t fallback,
                            int64_t least)
 {
@@ -26,7 +27,7 @@ static cq_status read_list(int64_t *out, const cq_rt *rt, const char *name, int 
     return CQ_OK;
 }
 
-/* SAME_*: the padding that gives ceil(in / stride) outputs. */
+/* SAME_*: computes the padding that gives ceil(in / stride) outputs. */
 static void pad_same(cq_rt_window *w, const cq_tensor *x, bool lower)
 {
     for (int i = 0; i < w->n; i++) {
@@ -64,9 +65,10 @@ static cq_status read_padding(cq_rt_window *w, cq_rt *rt, const cq_tensor *x)
 static cq_status count_axes(int *out, const cq_tensor *x)
 {
     if (x->rank < 2 || x->rank > CQ_MAX_SPATIAL + 2)
-        return cq_fail(CQ_E_TYPE, NULL, NULL,
-                       "an image has rank %u, expected a batch, channels and up to %d more",
-                       x->rank, CQ_MAX_SPATIAL);
+        return cq_fail(
+            CQ_E_TYPE, NULL, NULL,
+            "the feature map has rank %u, expected batch, channels and up to %d spatial dimensions",
+            x->rank, CQ_MAX_SPATIAL);
     *out = (int)x->rank - 2;
     return CQ_OK;
 }
@@ -87,7 +89,7 @@ cq_status cq_rt_window_read(cq_rt_window *out, cq_rt *rt, const cq_tensor *x, co
                                "kernel_shape has %" PRId64 ", the weight %" PRId64,
                                out->w.kernel[i], cq_size_of(w, (size_t)i + 2));
             out->w.kernel[i] = cq_size_of(w, (size_t)i + 2);
-            if (out->w.kernel[i] > CQ_WINDOW_MAX) /* of a weight without elements */
+            if (out->w.kernel[i] > CQ_WINDOW_MAX) /* possible if the weight has no elements */
                 return cq_rt_misfit(x, w);
         }
     }
@@ -160,7 +162,7 @@ cq_status cq_rt_transposed_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, c
         int64_t in = cq_size_of(x, (size_t)i + 2);
         int64_t full, total;
 
-        if (in > CQ_WINDOW_MAX) /* of an image without elements */
+        if (in > CQ_WINDOW_MAX) /* possible if the feature map has no elements */
             return cq_fail(CQ_E_TYPE, NULL, NULL, "the image has size %" PRId64, in);
         full = (in - 1) * w->w.stride[i] + extra[i] + (w->w.kernel[i] - 1) * w->w.dilation[i] + 1;
         given[i] = shape.n ? shape.at[shape.n - (size_t)w->n + (size_t)i] : in * w->w.stride[i];
@@ -201,7 +203,7 @@ static cq_status conv_transpose(cq_rt *rt)
     return cq_kernel_conv_transpose(y, x, weight, bias, &w.w, groups);
 }
 
-/* ---- pools ---- */
+/* ---- pooling ---- */
 
 static cq_status pool_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const cq_tensor *x)
 {
@@ -268,8 +270,8 @@ static cq_status average_pool(cq_rt *rt)
     return cq_kernel_avg_pool(y, x, &w.w, &options);
 }
 
-/* p was a float in old versions. */
-static double power_of(const cq_rt *rt)
+/* In old versions p was a float. */
+static double read_order(const cq_rt *rt)
 {
     double p = cq_rt_float(rt, "p");
 
@@ -285,7 +287,7 @@ static cq_status lp_pool(cq_rt *rt)
 
     CQ_TRY(pool_sizes(&sizes, &w, rt, x));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    return cq_kernel_lp_pool(y, x, &w.w, power_of(rt));
+    return cq_kernel_lp_pool(y, x, &w.w, read_order(rt));
 }
 
 enum { GLOBAL_AVERAGE, GLOBAL_MAX, GLOBAL_LP };
@@ -308,10 +310,10 @@ static cq_status global_pool(cq_rt *rt)
         return cq_kernel_adaptive_avg_pool(y, x);
     if (rt->step->row->arg == GLOBAL_MAX)
         return cq_kernel_adaptive_max_pool(y, NULL, x);
-    return cq_kernel_lp_pool(y, x, &all, power_of(rt));
+    return cq_kernel_lp_pool(y, x, &all, read_order(rt));
 }
 
-/* Indices count in the whole output. */
+/* Indices refer to the whole output. */
 static cq_status max_unpool(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0), *index = cq_rt_in(rt, 1);

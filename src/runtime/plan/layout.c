@@ -1,6 +1,7 @@
-/* Best fit, largest first: each block goes into the smallest gap between blocks that are live at
- * the same time. Large blocks decide the total, and small ones fill the gaps between them; in the
- * order of allocation a small block would split a gap. */
+/* Best fit in order of decreasing size: each block is placed in the smallest gap between blocks
+ * that are live at the same time. Large blocks decide the total, and small ones fill the gaps
+ * between them. In the order of allocation, a small block would split a gap that a large one
+ * needs. */
 #include "runtime/plan/layout.h"
 
 #include "base/alloc.h"
@@ -24,7 +25,7 @@ static uint64_t rounded(uint64_t size)
     return (size + CQ_RT_ALIGNMENT - 1) / CQ_RT_ALIGNMENT * CQ_RT_ALIGNMENT;
 }
 
-/* Larger ones first; of equals the earlier, so that the result does not depend on qsort. */
+/* Orders by decreasing size, then by index, so that the result does not depend on qsort. */
 static int by_size(const void *x, const void *y)
 {
     const cq_rt_span *a = *(cq_rt_span *const *)x, *b = *(cq_rt_span *const *)y;
@@ -34,11 +35,10 @@ static int by_size(const void *x, const void *y)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* Assigns an offset to s. placed is sorted by offset; returns the index at which s is to be
- * inserted. */
+/* Assigns an offset to s. placed is sorted by offset; returns the index at which to insert s. */
 static size_t place(cq_rt_span *s, cq_rt_span *const *placed, size_t n)
 {
-    uint64_t end = 0, best = UINT64_MAX; /* end: of all blocks so far that overlap s in time */
+    uint64_t end = 0, best = UINT64_MAX; /* end of all previous blocks that overlap s in time */
     size_t   at = 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -12,7 +12,7 @@ static uint64_t draw(uint64_t below)
     return (drawn >> 33) % below;
 }
 
-/* A lower bound for any layout: the bytes that are live at the worst moment. */
+/* A lower bound for any layout: the maximum number of bytes that are live at the same time. */
 static uint64_t least(const cq_rt_span *spans, size_t n)
 {
     uint64_t worst = 0;
@@ -46,7 +46,8 @@ static void check_apart(const cq_rt_span *spans, size_t n, uint64_t total)
     }
 }
 
-/* A graph of values that are read for a while, some for long; each step may need room beside. */
+/* Generates the values of a random graph. Some values live long; each step may need scratch
+ * memory. */
 static size_t random_graph(cq_rt_span *spans, size_t n)
 {
     uint32_t n_steps = (uint32_t)(1 + draw(n));
@@ -71,11 +72,12 @@ TEST(layout, no_two_that_live_at_once_overlap)
         CHECK_OK(cq_rt_layout(&total, spans, n));
         check_apart(spans, n, total);
         CHECK(total >= least(spans, n));
-        CHECK(2 * total <= 3 * least(spans, n)); /* half is lost to gaps at most */
+        CHECK(2 * total <= 3 * least(spans, n)); /* at most half of the lower bound is lost to
+                                                  * gaps */
     }
 }
 
-/* A chain needs the two largest neighbours, and nothing is lost. */
+/* A chain needs the memory of its two largest neighbours, without loss. */
 TEST(layout, a_chain_takes_what_its_worst_step_needs)
 {
     cq_rt_span spans[] = {

@@ -24,18 +24,18 @@ enum { KEEPS_BLOCKS = 1 };
 #endif
 
 enum {
-    MIN_KEPT       = 4096, /* smaller blocks come from the heap quickly enough */
-    MAX_SPANS      = 4096, /* limit per run, because laying out takes quadratic time */
+    MIN_KEPT       = 4096, /* smaller blocks are not cached, because the heap is fast enough */
+    MAX_SPANS      = 4096, /* limit per run, because the layout takes quadratic time */
     MAX_SPANS_STEP = 256,  /* limit per step, so that inner loops do not fill the list */
-    SHRINKS_BELOW  = 4     /* an arena larger by this factor is not kept */
+    SHRINKS_BELOW  = 4     /* an arena is freed if it is larger by this factor than needed */
 };
 
-/* One piece of memory for the blocks of a placing. */
+/* Memory for the blocks of a placing. */
 typedef struct arena {
     char         *data;
     size_t        size, n_taken;
-    struct block *taken;   /* a list */
-    bool          is_left; /* the workspace has another arena: this one is freed with its last
+    struct block *taken;   /* list of blocks in use */
+    bool          is_left; /* the workspace has another arena; this one is freed with its last
                             * block */
 } arena;
 
@@ -44,23 +44,23 @@ typedef struct block {
     char            *data;
     size_t           size;
     uint32_t         span;        /* index of the recorded span + 1; 0: not recorded */
-    uint64_t         run;         /* that it was made in */
-    arena           *in;          /* NULL: separate memory */
+    uint64_t         run;         /* number of the run that allocated it */
+    arena           *in;          /* NULL: separately allocated */
     struct block    *prev, *next; /* of the arena */
 } block;
 
 struct cq_rt_workspace {
     cq_mutex lock;
-    uint64_t limit, used, peak; /* used: the arena, and blocks of this run outside of it */
-    uint64_t kept;              /* in idle blocks */
-    size_t   refs;              /* of its holder, and one for each tensor */
+    uint64_t limit, used, peak; /* used: bytes of the arena and of separate blocks of this run */
+    uint64_t kept;              /* bytes of idle blocks */
+    size_t   refs;              /* references: the holder of the workspace, and each tensor */
     CQ_VEC(block *) idle;
 
     uint64_t             run;
-    cq_rt_placing       *writes; /* NULL: no */
+    cq_rt_placing       *writes; /* NULL: nothing is recorded */
     uint32_t             tick;
-    const cq_rt_placing *follows;        /* NULL: no */
-    uint32_t             next, step_end; /* spans of this step */
+    const cq_rt_placing *follows;        /* NULL: no layout is followed */
+    uint32_t             next, step_end; /* next span, and the end of the spans of this step */
     arena               *arena;
 };
 
@@ -110,8 +110,8 @@ static cq_status arena_new(arena **out, size_t size)
     return CQ_OK;
 }
 
-/* The workspace no longer needs its arena. */
-static void leave_arena(cq_rt_workspace *w)
+/* Detaches the arena from the workspace. */
+static void detach_arena(cq_rt_workspace *w)
 {
     if (w->arena && w->arena->n_taken)
         w->arena->is_left = true;
@@ -176,7 +176,7 @@ static void drop_idle(cq_rt_workspace *w)
     w->kept = 0;
 }
 
-static void let_go(cq_rt_workspace *w) /* locked; unlocks */
+static void release_reference(cq_rt_workspace *w) /* called with the lock, which it releases */
 {
     bool last = --w->refs == 0;
 
@@ -184,14 +184,14 @@ static void let_go(cq_rt_workspace *w) /* locked; unlocks */
     if (!last)
         return;
     drop_idle(w);
-    leave_arena(w);
+    detach_arena(w);
     cq_vec_clear(&w->idle);
     cq_rt_placing_free(w->writes);
     cq_mutex_clear(&w->lock);
     cq_free(w);
 }
 
-/* When the last tensor on a block is gone. */
+/* Called when the last tensor on a block is freed. */
 static void block_release(void *user)
 {
     block           *b = user;
@@ -202,14 +202,14 @@ static void block_release(void *user)
         w->writes->spans.items[b->span - 1].to = w->tick++;
     if (b->run == w->run && !b->in)
         w->used -= b->size;
-    /* Space in the list was reserved when the block was allocated. */
+    /* This does not fail: space in the list was reserved when the block was allocated. */
     if (KEEPS_BLOCKS && !b->in && b->size >= MIN_KEPT && w->idle.n < w->idle.cap) {
         w->idle.items[w->idle.n++] = b;
         w->kept += b->size;
     } else {
         block_free(b);
     }
-    let_go(w);
+    release_reference(w);
 }
 
 bool cq_rt_workspace_is_only_owner(const cq_tensor *t)
@@ -218,9 +218,10 @@ bool cq_rt_workspace_is_only_owner(const cq_tensor *t)
            t->storage->release == block_release;
 }
 
-/* ---- one for another ---- */
+/* ---- allocation ---- */
 
-/* The smallest idle block that is large enough and not wasteful, or NULL. Locked. */
+/* The smallest idle block that is large enough and does not waste memory, or NULL. Requires the
+ * lock. */
 static block *take_idle(cq_rt_workspace *w, size_t size)
 {
     size_t best = SIZE_MAX;
@@ -247,14 +248,14 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
 
     *out = NULL;
     if (w->limit && (size > w->limit || w->used > w->limit - size))
-        return cq_fail(CQ_E_NO_MEMORY, NULL,
-                       "max_memory of the session's options, or --max-memory, allows for more",
-                       "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64
-                       " bytes are in use",
-                       size, w->used, w->limit);
+        return cq_fail(
+            CQ_E_NO_MEMORY, NULL,
+            "allow more memory with max_memory of the session's options, or --max-memory",
+            "a tensor of %zu bytes is needed, and %" PRIu64 " of %" PRIu64 " bytes are in use",
+            size, w->used, w->limit);
     b = take_idle(w, size);
     if (!b) {
-        if (w->kept > w->used + size) /* sizes have changed for good: the kept blocks are useless */
+        if (w->kept > w->used + size) /* sizes have changed, so the cached blocks are useless */
             drop_idle(w);
         CQ_TRY(cq_vec_reserve(&w->idle, w->idle.n + w->refs + 1));
         b = cq_zalloc(sizeof *b);
@@ -273,8 +274,8 @@ static cq_status block_on_heap(block **out, cq_rt_workspace *w, size_t size)
     return CQ_OK;
 }
 
-/* A block at the offset of the next span, or NULL if there is none, it is too small, or its memory
- * is still in use. */
+/* Allocates a block at the offset of the next span. *out is NULL if there is no span, it is too
+ * small, or its memory is still in use. */
 static cq_status block_in_arena(block **out, cq_rt_workspace *w, size_t size)
 {
     const cq_rt_span *s;
@@ -308,7 +309,7 @@ static cq_status write_down(cq_rt_workspace *w, block *b, size_t size)
     return CQ_OK;
 }
 
-/* A block that counts as used, and holds a reference to w. */
+/* Allocates a block, counts it as used, and adds a reference to w. */
 static cq_status block_get(block **out, cq_rt_workspace *w, size_t size)
 {
     cq_status status;
@@ -355,10 +356,10 @@ void cq_rt_workspace_release(cq_rt_workspace *w)
     if (!w)
         return;
     cq_mutex_lock(&w->lock);
-    let_go(w);
+    release_reference(w);
 }
 
-/* The arena for a placing, if the limit allows it. Locked. */
+/* Allocates the arena for a placing if the limit allows it. Requires the lock. */
 static cq_status follow(cq_rt_workspace *w, const cq_rt_placing *placing)
 {
     uint64_t has = w->arena ? w->arena->size : 0, wants = placing->total;
@@ -366,7 +367,7 @@ static cq_status follow(cq_rt_workspace *w, const cq_rt_placing *placing)
     if (w->limit && wants > w->limit)
         return CQ_OK;
     if (has < wants || has / SHRINKS_BELOW > wants) {
-        leave_arena(w);
+        detach_arena(w);
         drop_idle(w);
         CQ_TRY(arena_new(&w->arena, (size_t)wants));
     }
@@ -384,7 +385,7 @@ cq_status cq_rt_workspace_begin(cq_rt_workspace *w, const cq_rt_placing *placing
     if (placing) {
         status = follow(w, placing);
     } else {
-        leave_arena(w);
+        detach_arena(w);
         w->writes = cq_zalloc(sizeof *w->writes);
         status    = w->writes ? CQ_OK : CQ_E_NO_MEMORY;
     }
@@ -425,7 +426,7 @@ uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written)
     peak       = w->peak;
     w->writes  = NULL;
     w->follows = NULL;
-    w->run++; /* later releases do not belong to that run */
+    w->run++; /* later releases do not belong to this run */
     cq_mutex_unlock(&w->lock);
     return peak;
 }

@@ -15,42 +15,44 @@
 #include "runtime/plan/layout.h"
 #include "tensor/tensor.h"
 
-/* The allocations of a run and, once they are laid out, their offsets. */
+/* The allocations of a run and, after the layout, their offsets. */
 typedef struct cq_rt_placing {
     CQ_VEC(cq_rt_span)
-    spans; /* in the order of allocation; a block that outlives the run has no end */
-    CQ_VEC(uint32_t) first; /* of each step: its first span; one more for the end */
-    uint64_t total;         /* UINT64_MAX: not laid out yet */
+    spans; /* in the order of allocation; blocks that outlive the run have no end */
+    CQ_VEC(uint32_t) first; /* index of the first span of each step, and the number of spans */
+    uint64_t total;         /* UINT64_MAX until the layout is computed */
 } cq_rt_placing;
 
-cq_status cq_rt_placing_lay_out(cq_rt_placing *p); /* once; later calls do nothing */
-void      cq_rt_placing_free(cq_rt_placing *p);    /* NULL is fine */
+cq_status cq_rt_placing_lay_out(cq_rt_placing *p); /* computes the layout on the first call */
+void      cq_rt_placing_free(cq_rt_placing *p);    /* accepts NULL */
 
 typedef struct cq_rt_workspace cq_rt_workspace;
 
-cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit);    /* 0: no limit */
-void      cq_rt_workspace_set_limit(cq_rt_workspace *w, uint64_t limit); /* between runs */
-void      cq_rt_workspace_release(cq_rt_workspace *w);                   /* NULL is fine */
+cq_status cq_rt_workspace_new(cq_rt_workspace **out, uint64_t limit);    /* 0: unlimited */
+void      cq_rt_workspace_set_limit(cq_rt_workspace *w, uint64_t limit); /* only between runs */
+void      cq_rt_workspace_release(cq_rt_workspace *w);                   /* accepts NULL */
 
-/* Begins a run. placing is a finished layout that the run follows; it must stay valid until the
- * end. NULL records a new one. Without this call requests are neither placed nor recorded. */
+/* Begins a run that follows the finished layout in placing, which must stay valid until the end.
+ * NULL starts recording. Without this call, requests are neither placed nor recorded. */
 cq_status cq_rt_workspace_begin(cq_rt_workspace *w, const cq_rt_placing *placing);
 
-/* The following requests belong to that step of the model's graph. */
+/* Declares that the following requests belong to that step of the model's graph. */
 cq_status cq_rt_workspace_step(cq_rt_workspace *w, uint32_t step);
 
-/* Ends a run. *written is the record, owned by the caller; NULL if there is none. Returns the peak
- * number of bytes in use. */
+/* Ends a run. *written is the record, owned by the caller, or NULL. Returns the peak number of
+ * bytes in use. */
 uint64_t cq_rt_workspace_end(cq_rt_workspace *w, cq_rt_placing **written);
 
-/* A contiguous tensor with uninitialized elements. Negative sizes and overflows are errors. */
+/* Allocates a contiguous tensor with uninitialized elements. Negative sizes and overflows are
+ * errors. */
 cq_status cq_rt_workspace_tensor(cq_tensor **out, cq_rt_workspace *w, cq_dtype dtype, size_t rank,
                                  const int64_t *sizes);
 
 /* Whether the memory of a tensor comes from a workspace and is not shared. */
 bool cq_rt_workspace_is_only_owner(const cq_tensor *t);
 
-/* A weight has been packed: if it is mapped from a file, its pages need not stay in memory. */
+/* Called when a weight has been packed: if it is mapped from a file, its pages need not stay in
+ * memory. */
 void cq_rt_was_packed(const cq_tensor *weight);
 
 #endif

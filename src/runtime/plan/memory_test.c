@@ -20,7 +20,7 @@ static uintptr_t at(const cq_tensor *t)
 
 static const int64_t sizes[3] = { 100, 50, 200 }; /* in kilobytes */
 
-/* A chain of three and what leaves the run. */
+/* Runs a chain of three tensors; the last one outlives the run. */
 static cq_tensor *run_chain(cq_rt_workspace *w, uintptr_t *places)
 {
     cq_tensor *before = NULL, *out;
@@ -66,7 +66,7 @@ TEST(memory, a_second_run_lies_in_one_arena)
 
     CHECK_OK(cq_rt_workspace_new(&w, 0));
     placing = placing_of_chain(w);
-    CHECK_INT(258 * KB, placing->total); /* of the last two, and room */
+    CHECK_INT(258 * KB, placing->total); /* the sum of the last two, and padding */
     CHECK_OK(cq_rt_workspace_begin(w, placing));
     out = run_chain(w, places);
     for (int i = 1; i < 3; i++)
@@ -80,9 +80,9 @@ TEST(memory, a_second_run_lies_in_one_arena)
     cq_rt_workspace_release(w);
 }
 
-/* Larger than it was, one more than there were, kept for longer than it was: no two tensors ever
- * share a byte, whatever was written down. */
-TEST(memory, what_comes_differently_has_memory_of_its_own)
+/* The second run deviates from the record: a larger block, one more block, a longer lifetime. No
+ * two tensors may overlap. */
+TEST(memory, deviations_from_the_record_get_separate_memory)
 {
     cq_rt_workspace *w;
     cq_rt_placing   *placing, *none;
@@ -104,12 +104,12 @@ TEST(memory, what_comes_differently_has_memory_of_its_own)
         for (size_t k = 0; k < kept[i]->storage->size; k++)
             CHECK_INT(i, ((uint8_t *)cq_tensor_data(kept[i]))[k]);
     cq_rt_workspace_end(w, &none);
-    /* The next run begins while all of it is still held. */
+    /* The next run begins while all blocks are still held. */
     CHECK_OK(cq_rt_workspace_begin(w, placing));
     CHECK_OK(cq_rt_workspace_step(w, 0));
     cq_tensor_release(get(w, 100 * KB));
     cq_rt_workspace_end(w, &none);
-    cq_rt_workspace_release(w); /* the workspace stays for its tensors */
+    cq_rt_workspace_release(w); /* its tensors keep the workspace alive */
     for (size_t i = 0; i < n; i++) {
         CHECK_INT(i, ((uint8_t *)cq_tensor_data(kept[i]))[0]);
         cq_tensor_release(kept[i]);
@@ -137,7 +137,7 @@ TEST(memory, a_limit_holds_with_and_without_a_plan)
     cq_tensor_release(t);
     cq_rt_workspace_end(w, &none);
     cq_rt_placing_free(none);
-    CHECK_OK(cq_rt_workspace_begin(w, placing)); /* counts whole */
+    CHECK_OK(cq_rt_workspace_begin(w, placing)); /* the arena counts as a whole */
     CHECK_OK(cq_rt_workspace_step(w, 3));
     size = 17 * KB;
     CHECK_STATUS(CQ_E_NO_MEMORY, cq_rt_workspace_tensor(&more, w, CQ_DTYPE_U8, 1, &size));
@@ -149,5 +149,5 @@ TEST(memory, a_limit_holds_with_and_without_a_plan)
 }
 
 RUN_TESTS(TEST_OF(memory, a_second_run_lies_in_one_arena),
-          TEST_OF(memory, what_comes_differently_has_memory_of_its_own),
+          TEST_OF(memory, deviations_from_the_record_get_separate_memory),
           TEST_OF(memory, a_limit_holds_with_and_without_a_plan))

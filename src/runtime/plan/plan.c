@@ -35,8 +35,8 @@ static cq_rt_node_value *define(cq_rt_scope *scope, const char *name)
     return v && cq_map_set(&scope->names, name, v) == CQ_OK ? v : NULL;
 }
 
-/* *out is NULL if the name is not in scope. A value of an enclosing graph becomes a capture, a
- * constant of it becomes one of this graph. */
+/* Looks a name up; *out is NULL if it is not in scope. A value of an enclosing graph becomes a
+ * capture; a constant of it becomes a constant of this graph. */
 static cq_status find(cq_rt_node_value **out, cq_rt_scope *scope, const char *name)
 {
     cq_rt_node_value *far;
@@ -66,14 +66,14 @@ static cq_status need(cq_rt_node_value **out, cq_rt_scope *scope, const char *na
     CQ_TRY(find(out, scope, name));
     if (*out)
         return CQ_OK;
-    return cq_fail(CQ_E_INVALID, NULL, "calque check says more about what is wrong with a model",
-                   "%s %s reads %s, which nothing before it makes", what, who, name);
+    return cq_fail(CQ_E_INVALID, NULL, "run calque check for a complete diagnosis",
+                   "%s %s reads %s, which no earlier node computes", what, who, name);
 }
 
 /* ---- attributes ---- */
 
-/* The value of an attribute of a function body at this call; NULL: the caller omits it and it has
- * no default. */
+/* Resolves an attribute of a function body at this call; NULL if the caller omits it and it has no
+ * default. */
 static const cq_onnx_attribute *resolve(const cq_rt_frame *frame, const cq_onnx_attribute *a)
 {
     while (a && a->ref_attr_name && *a->ref_attr_name) {
@@ -94,7 +94,7 @@ static const cq_onnx_attribute *resolve(const cq_rt_frame *frame, const cq_onnx_
     return a;
 }
 
-/* "0,2,3" */
+/* Parses "0,2,3". */
 static cq_status parse_ints(cq_rt_attr *out, cq_arena *arena, const char *text)
 {
     cq_onnx_attribute *a = cq_arena_zalloc(arena, sizeof *a);
@@ -125,7 +125,7 @@ static cq_status set_default(cq_rt_attr *out, cq_arena *arena, const cq_onnx_sch
     case CQ_ONNX_ATTR_FLOAT: out->f = (double)strtof(s->fallback, NULL); break;
     case CQ_ONNX_ATTR_STRING: out->s = s->fallback; break;
     case CQ_ONNX_ATTR_INTS: return parse_ints(out, arena, s->fallback);
-    default: break; /* kernels handle lists of strings */
+    default: break; /* kernels read lists of strings themselves */
     }
     return CQ_OK;
 }
@@ -196,7 +196,7 @@ static cq_status add_step(cq_rt_node_step **out, cq_rt_scope *scope, const cq_on
     step->out        = cq_arena_array(b->all->arena, node->output.n, sizeof *step->out);
     if (!step->in || !step->out)
         return CQ_E_NO_MEMORY;
-    /* Omitted optional inputs at the end are dropped. */
+    /* Removes omitted optional inputs at the end. */
     while (step->step.n_in && !*node->input.items[step->step.n_in - 1])
         step->step.n_in--;
     while (step->step.n_out && !*node->output.items[step->step.n_out - 1])
@@ -229,7 +229,7 @@ static cq_status define_outputs(cq_rt_scope *scope, cq_rt_node_step *step)
     return CQ_OK;
 }
 
-/* Collects operators that cannot be run, so that one error names all of them. */
+/* Collects all unsupported operators, so that one error lists them. */
 static cq_status note_missing(cq_rt_scope *scope, const cq_onnx_node *node, int64_t version)
 {
     cq_rt_building *all = scope->builder->all;
@@ -253,7 +253,7 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     cq_rt_node_step *step;
 
     if (version < 0)
-        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model imports no operators of domain %s",
+        return cq_fail(CQ_E_INVALID, NULL, NULL, "the model has no opset import for domain %s",
                        node->domain && *node->domain ? node->domain : "ai.onnx");
     CQ_TRY(cq_onnx_schema_check_to_run(node, version));
     CQ_TRY(add_step(&step, scope, node));
@@ -273,7 +273,8 @@ static cq_status build_operator(cq_rt_scope *scope, const cq_onnx_node *node)
     return cq_vec_push(&scope->builder->steps, step);
 }
 
-/* The body of a function, in a separate scope, with its inputs bound to those of the call. */
+/* Inlines the body of a function, in a separate scope in which its inputs are bound to those of the
+ * call. */
 static cq_status build_call(cq_rt_scope *scope, const cq_onnx_node *node, const cq_onnx_function *f)
 {
     cq_rt_frame frame = { f, node, scope->frame };
@@ -288,8 +289,8 @@ static cq_status build_call(cq_rt_scope *scope, const cq_onnx_node *node, const 
                        "functions and graphs are nested more than %d deep", CQ_RT_MAX_DEPTH);
     if (node->input.n > f->input.n || node->output.n > f->output.n)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
-                       "%s is called with %u inputs and %u outputs, it has %u and %u", f->name,
-                       node->input.n, node->output.n, f->input.n, f->output.n);
+                       "function %s is called with %u inputs and %u outputs, expected %u and %u",
+                       f->name, node->input.n, node->output.n, f->input.n, f->output.n);
     for (uint32_t i = 0; i < f->input.n; i++) {
         const char       *name = i < node->input.n ? node->input.items[i] : "";
         cq_rt_node_value *v    = NULL;
@@ -300,7 +301,7 @@ static cq_status build_call(cq_rt_scope *scope, const cq_onnx_node *node, const 
             CQ_TRY_OR_DONE(
                 (v = cq_rt_value_new(scope->builder, f->input.items[i])) ? CQ_OK : CQ_E_NO_MEMORY);
         if (!*name)
-            v->is_constant = true; /* the value NONE */
+            v->is_constant = true; /* an omitted input is the constant NONE */
         CQ_TRY_OR_DONE(cq_map_set(&body.names, f->input.items[i], v));
     }
     CQ_TRY_OR_DONE(build_nodes(&body, f->node.items, f->node.n));
@@ -318,7 +319,7 @@ done:
     return status;
 }
 
-/* The nodes that replace a Gradient. */
+/* Builds the nodes that replace a Gradient. */
 static cq_status build_gradient(cq_rt_scope *scope, const cq_onnx_node *node,
                                 cq_onnx_node *const *before, uint32_t n_before)
 {
@@ -364,8 +365,8 @@ static cq_status build_nodes(cq_rt_scope *scope, cq_onnx_node *const *nodes, uin
 
 /* ---- graphs ---- */
 
-/* An initializer is a constant, unless an input has its name: then it is that input's
- * default, which a caller may replace. */
+/* An initializer is a constant, unless an input has the same name: then it is the default of that
+ * input, which a caller may override. */
 static cq_status add_initializer(cq_rt_scope *scope, const char *name, cq_status status,
                                  cq_val constant)
 {
@@ -379,7 +380,7 @@ static cq_status add_initializer(cq_rt_scope *scope, const char *name, cq_status
             status = CQ_E_NO_MEMORY;
     }
     if (status == CQ_OK && v->constant.kind != CQ_VAL_NONE)
-        status = cq_fail(CQ_E_INVALID, NULL, NULL, "initializer %s is there twice", name);
+        status = cq_fail(CQ_E_INVALID, NULL, NULL, "duplicate initializer %s", name);
     if (status != CQ_OK) {
         cq_val_release(constant);
         return status;
@@ -497,7 +498,7 @@ static cq_status build_subgraph(cq_rt_plan **out, cq_rt_scope *outer, cq_rt_node
 
 static cq_status fail_missing(const cq_rt_building *all)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "calque cannot run %s of the model: %s",
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "cannot run %s of the model: %s",
                    all->missing.n == 1 ? "an operator" : "some operators",
                    cq_str_text(&all->missing_text));
 }

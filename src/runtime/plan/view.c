@@ -1,4 +1,4 @@
-/* Views: the same elements seen with another shape. */
+/* Views: tensors that share elements and have another shape. */
 #include "runtime/call.h"
 
 #include <inttypes.h>
@@ -9,12 +9,12 @@ static cq_status view(cq_tensor **out, const cq_tensor *t, const cq_rt_sizes *si
     return cq_tensor_new_on(out, t->storage, t->dtype, sizes->rank, sizes->at, strides, offset);
 }
 
-/* Strides for other sizes on t's elements, if they exist: dimensions of t that are contiguous with
- * each other can be split differently. */
+/* Computes strides for other sizes on t's elements, if that is possible: contiguous dimensions of t
+ * can be merged and split. */
 static bool restride(int64_t *strides, const cq_tensor *t, const cq_rt_sizes *sizes)
 {
     int64_t old_n = 1, new_n = 1;
-    int64_t from = t->rank, to = sizes->rank; /* the dimensions before these are still to be
+    int64_t from = t->rank, to = sizes->rank; /* dimensions before these indices remain to be
                                                * matched */
     int64_t step;
 

@@ -1,5 +1,6 @@
-/* The cost of nodes. Most are proportional to their number of elements; the table has the factor,
- * and the operators that do more. Unknown operators count as slow. */
+/* The cost of nodes. Most costs are proportional to the number of elements: the table has the
+ * factor per operator, and functions for operators whose cost grows faster. Unknown operators count
+ * as slow. */
 #include "runtime/plan/work.h"
 #include "base/cancel.h"
 #include "base/steps.h"
@@ -8,24 +9,24 @@
 #include <string.h>
 
 enum {
-    ELEMENTS = 64,       /* read or written in a step */
-    BYTES    = 128,      /* of new memory in a step */
-    PRODUCTS = 2048,     /* of float32, multiplied and added in a step */
-    DOUBLE   = 4,        /* times as long for products of float64 */
-    SLOW     = 16,       /* the same, of other types */
-    ITEM     = 8,        /* of a sequence: costs as much as this many elements */
-    STRING   = 128,      /* the same */
-    LEAST    = 50000000, /* steps that any run may take, as of a program (script/eval.h) */
-    MADE_UP  = 10000000  /* the most for inputs that are made up */
+    ELEMENTS = 64,       /* elements read or written per step */
+    BYTES    = 128,      /* bytes of new memory per step */
+    PRODUCTS = 2048,     /* multiply-adds of float32 per step */
+    DOUBLE   = 4,        /* factor for products of float64 */
+    SLOW     = 16,       /* factor for products of other types */
+    ITEM     = 8,        /* cost of a sequence item, in elements */
+    STRING   = 128,      /* cost of a string, in elements */
+    LEAST    = 50000000, /* steps that any run may take, as for programs (script/eval.h) */
+    MADE_UP  = 10000000  /* maximum allowance for synthetic inputs */
 };
 
-typedef double work_fn(const cq_rt *rt); /* in products */
+typedef double work_fn(const cq_rt *rt); /* returns products */
 
 struct cq_rt_work {
     const char *op;
-    unsigned    factor; /* times as long for an element as a copy of it */
-    work_fn    *before; /* for the whole node, from its inputs */
-    work_fn    *each;   /* of an element of output 0 */
+    unsigned    factor; /* cost of an element relative to copying it */
+    work_fn    *before; /* cost of the whole node, computed from its inputs */
+    work_fn    *each;   /* cost of an element of output 0 */
 };
 
 static uint64_t steps(double n)
@@ -43,13 +44,13 @@ static double numel(const cq_tensor *t)
     return t ? n : 0;
 }
 
-/* A tensor, strings, or all of a sequence. */
+/* The number of elements of a tensor, of strings, or of all items of a sequence. */
 static double elements_of(cq_val v)
 {
     const cq_texts *texts = v.kind == CQ_VAL_OBJECT ? cq_val_texts(v) : NULL;
     double          n     = v.kind == CQ_VAL_TENSOR ? numel(v.u.tensor) : 0;
 
-    if (v.kind == CQ_VAL_LIST) /* sequences share their tensors */
+    if (v.kind == CQ_VAL_LIST) /* items of sequences share their tensors */
         n = ITEM * (double)v.u.list->n;
     for (size_t i = 0; texts && i < texts->n; i++)
         n += STRING + (double)cq_texts_len(texts, i);
@@ -78,7 +79,7 @@ static double ints_product(const cq_rt *rt, const char *name)
     return n > 1 ? n : 1;
 }
 
-/* ---- rows that need more than a factor ---- */
+/* ---- operators whose cost is not proportional to the number of elements ---- */
 
 static double size_of_weights(const cq_tensor *w)
 {
@@ -95,7 +96,7 @@ static double gemm(const cq_rt *rt)
     return size_at(in(rt, 0), cq_rt_int(rt, "transA") ? 1 : 0);
 }
 
-/* All weights of its channel. */
+/* Products per output element: all weights of its channel. */
 static double conv(const cq_rt *rt)
 {
     return size_of_weights(in(rt, 1));
@@ -125,7 +126,7 @@ static double recurrent(const cq_rt *rt)
                : 0;
 }
 
-/* Every query meets every key, and every value is added as often. */
+/* Each query is multiplied with each key, and as often with each value. */
 static double attention(const cq_rt *rt)
 {
     const double keys = size_at(in(rt, 1), 1), width = size_at(in(rt, 0), 0);
@@ -134,7 +135,7 @@ static double attention(const cq_rt *rt)
            (width > 0 ? numel(in(rt, 0)) / width * keys * SLOW : 0);
 }
 
-/* Numbers of the state that every token changes and reads. */
+/* Elements of the state, which every token reads and updates. */
 static double linear_attention(const cq_rt *rt)
 {
     const double heads = (double)cq_rt_int(rt, "kv_num_heads");
@@ -161,7 +162,7 @@ static double neighbours(const cq_rt *rt)
     return (size < channels ? size : channels) * SLOW;
 }
 
-/* An element of the result of a transform is a sum over the odd factor of the length. */
+/* An element of a transform's result is a sum over the odd factor of the length. */
 static double odd_part(const cq_rt *rt)
 {
     const cq_tensor *x    = in(rt, 0);
@@ -174,7 +175,7 @@ static double odd_part(const cq_rt *rt)
             n /= 2;
         most = (double)n > most ? (double)n : most;
     }
-    for (size_t i = 1; i < rt->n_in; i++) { /* lengths */
+    for (size_t i = 1; i < rt->n_in; i++) { /* inputs with lengths */
         if (!in(rt, i) || cq_rt_in_i64(&n, rt, i, 0) != CQ_OK)
             continue;
         while (n > 1 && n % 2 == 0)
@@ -194,7 +195,7 @@ static double pairs_of_boxes(const cq_rt *rt)
     return numel(in(rt, 1)) * size_at(in(rt, 1), 0) * SLOW;
 }
 
-/* As many points as the attribute requests, or all in the region. */
+/* The number of sampling points: as given by the attribute, or all points in the region. */
 static double region(const cq_rt *rt)
 {
     const cq_tensor *x    = in(rt, 0);
@@ -377,8 +378,9 @@ static cq_dtype type_of_work(const cq_rt *rt)
     return in(rt, 0) ? in(rt, 0)->dtype : CQ_DTYPE_F32;
 }
 
-/* Inputs of a step of our own are not as the table expects them: it charges for its products. */
-static bool is_by_table(const cq_rt *rt)
+/* Whether the table applies. The inputs of fused steps differ from those that the table expects;
+ * such steps charge for their products themselves. */
+static bool is_charged_by_table(const cq_rt *rt)
 {
     return !(rt->step->row->flags & CQ_RT_OWN);
 }
@@ -391,7 +393,7 @@ cq_status cq_rt_spend_before(cq_rt *rt)
     for (size_t i = 0; i < rt->n_in; i++)
         elements += elements_of(rt->in[i]);
     CQ_TRY(cq_rt_spend(rt->run, CQ_RT_NODE_STEPS + steps(elements * work->factor / ELEMENTS)));
-    if (!work->before || !is_by_table(rt))
+    if (!work->before || !is_charged_by_table(rt))
         return CQ_OK;
     return cq_rt_spend_on_products(rt, work->before(rt), type_of_work(rt));
 }
@@ -407,7 +409,7 @@ cq_status cq_rt_spend_on_output(cq_rt *rt, size_t i, cq_dtype dtype, size_t rank
     rt->paid += elements;
     CQ_TRY(cq_rt_spend_on_elements(rt, elements * work->factor));
     CQ_TRY(cq_rt_spend(rt->run, steps(elements * (double)cq_dtype_size(dtype) / BYTES)));
-    if (i || !work->each || !is_by_table(rt))
+    if (i || !work->each || !is_charged_by_table(rt))
         return CQ_OK;
     return cq_rt_spend_on_products(rt, elements * work->each(rt), type_of_work(rt));
 }
@@ -490,10 +492,11 @@ cq_status cq_rt_spend(cq_rt_run *run, uint64_t steps_taken)
     }
     run->steps_left = run->straight_steps = 0;
     run->products_left                    = 0;
-    return cq_fail(CQ_E_UNSUPPORTED, NULL,
-                   run->in_loop
-                       ? "does a loop of the model never end? --max-steps (max_steps of the "
-                         "session's options) allows for more"
-                       : "--max-steps (max_steps of the session's options) allows for more",
-                   "the run takes more steps than its limit");
+    return cq_fail(
+        CQ_E_UNSUPPORTED, NULL,
+        run->in_loop
+            ? "check for an endless loop, or allow more steps with --max-steps (max_steps of the "
+              "session's options)"
+            : "allow more steps with --max-steps (max_steps of the session's options)",
+        "the run exceeds its limit of steps");
 }

@@ -5,15 +5,15 @@
 #include <string.h>
 
 enum {
-    MAX_IDLE = 16, /* as many runs at once as keep their memory for the next */
-    MAX_SEEN = 32  /* shapes of inputs that are remembered */
+    MAX_IDLE = 16, /* workspaces that are cached for later runs */
+    MAX_SEEN = 32  /* input shapes that are remembered */
 };
 
 struct cq_rt_seen {
     cq_rt_signature signature;
     cq_rt_placing  *placing;
     size_t          n_users;
-    uint64_t        last; /* use, by the pool's clock */
+    uint64_t        last; /* time of last use, by the pool's clock */
 };
 
 static void seen_free(cq_rt_seen *s)
@@ -50,7 +50,8 @@ static bool add(cq_rt_signature *s, int64_t number)
     return true;
 }
 
-/* Values that are not tensors count by kind: their sizes are not known before the run. */
+/* Values that are not tensors are represented by their kind: their sizes are unknown before the
+ * run. */
 static void sign(cq_rt_signature *s, const cq_val *inputs, size_t n)
 {
     bool ok = true;
@@ -63,7 +64,7 @@ static void sign(cq_rt_signature *s, const cq_val *inputs, size_t n)
         for (uint32_t k = 0; t && k < t->rank && ok; k++)
             ok = add(s, cq_size_of(t, k));
     }
-    ok   = ok && add(s, 0); /* a model without inputs has a signature too */
+    ok   = ok && add(s, 0); /* a model without inputs also needs a signature */
     s->n = ok ? s->n : 0;
 }
 
@@ -80,7 +81,7 @@ static cq_rt_seen *find(const cq_rt_pool *p, const cq_rt_signature *s)
     return NULL;
 }
 
-/* Makes room for one more by evicting the least recently used. False if all are in use. */
+/* Evicts the least recently used entry if the list is full. Returns false if all are in use. */
 static bool make_room(cq_rt_pool *p)
 {
     size_t oldest = SIZE_MAX;
@@ -98,7 +99,7 @@ static bool make_room(cq_rt_pool *p)
     return true;
 }
 
-/* Takes the placing over. Without memory for it nothing is remembered, which is not a failure. */
+/* Takes ownership of the placing. If memory is exhausted it is dropped, which is not a failure. */
 static void remember(cq_rt_pool *p, const cq_rt_signature *s, cq_rt_placing *placing)
 {
     cq_rt_seen *seen = NULL;
@@ -127,7 +128,8 @@ cq_status cq_rt_pool_take(cq_rt_lease *out, cq_rt_pool *p, const cq_val *inputs,
     if (p->idle.n)
         out->workspace = p->idle.items[--p->idle.n];
     out->seen = find(p, &out->signature);
-    if (out->seen) { /* laid out when it is needed for the first time: many shapes come once */
+    if (out->seen) { /* the layout is computed on the second use, because many shapes occur only
+                      * once */
         out->seen->n_users++;
         out->seen->last = ++p->clock;
         status          = cq_rt_placing_lay_out(out->seen->placing);

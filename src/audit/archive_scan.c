@@ -234,7 +234,7 @@ static void scan_entry(archive_scan *s, const cq_audit_entry *e)
              cq_ends_with(e->name, ".onnx") || cq_ends_with(e->name, ".safetensors"))
         cq_audit_bytes(s->a, data, size, where, s->depth + 1);
     else if (size > 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
-             cq_audit_is_pickle(data, size)) /* also where no pickle is expected */
+             cq_audit_is_pickle(s->a, data, size)) /* also where no pickle is expected */
         scan_pickle(s, e, data, where);
     if (cq_ends_with(e->name, ".json"))
         scan_operators(s, data, size, where, "torch.ops.");

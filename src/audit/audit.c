@@ -7,9 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The limit for the unpacked size of all deflated entries of a file: enough for honest archives,
- * and at most a few times the file. */
-static uint64_t unpack_budget(uint64_t size)
+/* A value takes a byte of a pickle or more, so a pickle that is not deflated has less values than
+ * bytes. */
+enum { MAX_UNPACKED_VALUES = 8 << 20 };
+
+/* The limit for the unpacked size of all entries of a file: enough for honest archives, and at most
+ * a few times the file. Entries that are not deflated count too, because several can be the same
+ * bytes. */
+static uint64_t read_budget(uint64_t size)
 {
     return (UINT64_C(256) << 20) + 4 * size;
 }
@@ -118,7 +123,7 @@ void cq_audit_bytes(cq_audit *a, const unsigned char *data, size_t size, const c
         set_format(a, depth, "ONNX model");
     } else if (cq_ends_with(where, ".onnx")) {
         set_format(a, depth, "damaged ONNX model");
-    } else if (cq_audit_is_pickle(data, size)) {
+    } else if (cq_audit_is_pickle(a, data, size)) {
         set_format(a, depth, "pickle");
         cq_audit_scan_pickles(a, data, size, where);
     } else {
@@ -163,8 +168,9 @@ CQ_API cq_status cq_audit_file(cq_audit **out, const char *path)
     if (a)
         a->arena = cq_arena_new();
     if (a && a->arena) {
-        a->format = "unknown";
-        a->budget = unpack_budget(cq_mapping_size(file));
+        a->format     = "unknown";
+        a->budget     = read_budget(cq_mapping_size(file));
+        a->max_values = MAX_UNPACKED_VALUES + cq_mapping_size(file);
         cq_audit_bytes(a, cq_mapping_data(file), cq_mapping_size(file), path, 0);
         status = a->status;
     } else {

@@ -20,8 +20,9 @@ struct cq_audit {
     const char *format;
     cq_verdict  verdict;
     CQ_VEC(cq_audit_finding) findings;
-    cq_map    seen;   /* findings by their text, so that each is listed once */
-    uint64_t  budget; /* bytes that deflated entries may still unpack to */
+    cq_map    seen;       /* findings by their text, so that each is listed once */
+    uint64_t  budget;     /* bytes of entries of archives that may still be read */
+    uint64_t  max_values; /* in the stack and the memo of a pickle at one time */
     cq_status status;
 };
 
@@ -61,7 +62,7 @@ void cq_audit_scan_pickle(cq_audit *a, cq_audit_pickle *out, const unsigned char
                           const char *where);
 
 /* Whether bytes that may be anything are a pickle; adds no findings. */
-bool cq_audit_is_pickle(const unsigned char *data, size_t size);
+bool cq_audit_is_pickle(const cq_audit *a, const unsigned char *data, size_t size);
 
 /* A file of consecutive pickles: legacy files of torch.save, .pkl. */
 void cq_audit_scan_pickles(cq_audit *a, const unsigned char *data, size_t size, const char *where);

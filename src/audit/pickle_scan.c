@@ -16,6 +16,9 @@
 #define MIN_COPIES      1e5
 #define COPIES_PER_BYTE 20.0
 
+/* Longer texts would be compared, copied or printed once for each of a few bytes of the file. */
+enum { MAX_NAME = 256, MAX_KEY = 100, MAX_RANK = 64 };
+
 typedef enum token_kind {
     OTHER, /* a number, None, bytes, … */
     INT,
@@ -59,6 +62,7 @@ typedef struct scan {
     cq_ptr_map sparse_memo; /* indices beyond the array to index + 1 in far */
     CQ_VEC(token) far;
     CQ_VEC(global) globals;
+    cq_map           imports; /* "MODULE.NAME" to index + 1 in globals */
     cq_audit_pickle *out;
     const char      *damage; /* NULL: none so far */
     bool             is_silent;
@@ -263,19 +267,39 @@ static uint64_t line_number(scan *s)
 
 /* ---- imports and calls ---- */
 
-static char *copy(scan *s, token t)
+static const char *copy(scan *s, token t)
 {
-    char *text = cq_arena_strndup(s->a->arena, t.u.text, t.n);
+    const char *text = cq_arena_strndup(s->a->arena, t.u.text, t.n);
 
     if (!text)
         no_memory(s);
-    return text ? text : (char *)"";
+    return text ? text : "";
+}
+
+/* The index of a global, which a pickle may import many times. */
+static uint32_t intern(scan *s, token module, token name)
+{
+    char      key[2 * MAX_NAME + 2];
+    uintptr_t at;
+    global    g;
+
+    snprintf(key, sizeof key, "%.*s\n%.*s", (int)module.n, module.u.text, (int)name.n, name.u.text);
+    at = (uintptr_t)cq_map_get(&s->imports, key);
+    if (at)
+        return (uint32_t)at - 1;
+    g.module = copy(s, module);
+    g.name   = copy(s, name);
+    g.kind   = cq_audit_classify(g.module, g.name);
+    if (cq_vec_push(&s->globals, g) != CQ_OK ||
+        cq_map_set(&s->imports, key, (void *)(uintptr_t)s->globals.n) != CQ_OK)
+        no_memory(s);
+    return (uint32_t)s->globals.n - 1;
 }
 
 static token import(scan *s, token module, token name)
 {
-    global g;
-    token  t = { GLOBAL, (uint32_t)s->globals.n, { 0 }, 0 };
+    const global *g;
+    token         t = { GLOBAL, 0, { 0 }, 0 };
 
     s->out->n_globals++;
     if (module.kind != TEXT || name.kind != TEXT) {
@@ -283,17 +307,22 @@ static token import(scan *s, token module, token name)
             "the name of an import is computed while the pickle is read");
         return (token){ OBJECT, 0, { 0 }, 0 };
     }
-    g.module = copy(s, module);
-    g.name   = copy(s, name);
-    g.kind   = cq_audit_classify(g.module, g.name);
-    if (g.kind == CQ_AUDIT_GLOBAL_DANGEROUS)
-        ADD(s, CQ_VERDICT_HOSTILE, "dangerous-global", s->where, "imports %s.%s", g.module, g.name);
-    else if (g.kind == CQ_AUDIT_GLOBAL_UNKNOWN)
-        ADD(s, CQ_VERDICT_UNKNOWN, "unknown-global", s->where, "imports %s.%s", g.module, g.name);
+    if (module.n > MAX_NAME || name.n > MAX_NAME) {
+        ADD(s, CQ_VERDICT_HOSTILE, "long-global", s->where,
+            "the name of an import has more than %d bytes", MAX_NAME);
+        return (token){ OBJECT, 0, { 0 }, 0 };
+    }
+    t.n = intern(s, module, name);
+    if (s->damage)
+        return t;
+    g = &s->globals.items[t.n];
+    if (g->kind == CQ_AUDIT_GLOBAL_DANGEROUS)
+        ADD(s, CQ_VERDICT_HOSTILE, "dangerous-global", s->where, "imports %s.%s", g->module,
+            g->name);
+    else if (g->kind == CQ_AUDIT_GLOBAL_UNKNOWN)
+        ADD(s, CQ_VERDICT_UNKNOWN, "unknown-global", s->where, "imports %s.%s", g->module, g->name);
     else
-        ADD(s, CQ_VERDICT_SAFE, "global", s->where, "imports %s.%s", g.module, g.name);
-    if (cq_vec_push(&s->globals, g) != CQ_OK)
-        no_memory(s);
+        ADD(s, CQ_VERDICT_SAFE, "global", s->where, "imports %s.%s", g->module, g->name);
     return t;
 }
 
@@ -366,7 +395,10 @@ static void check_tensor(scan *s, token args)
         item[1].kind != INT || item[2].kind != TUPLE || item[3].kind != TUPLE)
         return;
     st = s->out->storages.items[item[0].n];
-    if (item[2].n != item[3].n) {
+    if (item[2].n > MAX_RANK) {
+        ADD(s, CQ_VERDICT_UNKNOWN, "tensor-rank", s->where, "a tensor has %u dimensions",
+            item[2].n);
+    } else if (item[2].n != item[3].n) {
         ADD(s, CQ_VERDICT_HOSTILE, "tensor-strides", s->where,
             "a tensor has %u sizes and %u strides", item[2].n, item[3].n);
     } else if (!extent(s, item[1].u.i, item[2], item[3], &need)) {
@@ -375,7 +407,7 @@ static void check_tensor(scan *s, token args)
     } else if (need > st.numel) {
         ADD(s, CQ_VERDICT_HOSTILE, "tensor-beyond-storage", s->where,
             "a tensor reaches element %" PRIu64 " of storage '%.*s', which has %" PRIu64, need,
-            (int)st.key_size, st.key, st.numel);
+            st.key_size < MAX_KEY ? (int)st.key_size : MAX_KEY, st.key, st.numel);
     }
 }
 
@@ -703,15 +735,16 @@ static bool step(scan *s)
 }
 
 static void run(cq_audit *a, cq_audit_pickle *out, const unsigned char *data, size_t size,
-                const char *where, bool is_silent, uint32_t max_opcodes)
+                const char *where, bool is_silent)
 {
     scan s = {
         .a = a, .where = where, .data = data, .size = size, .out = out, .is_silent = is_silent
     };
 
     memset(out, 0, sizeof *out);
-    while (s.at < s.size && step(&s) && s.out->n_opcodes < max_opcodes)
-        ;
+    while (s.at < s.size && step(&s))
+        if (s.stack.n + s.items.n + s.memo.n + s.far.n > a->max_values)
+            fail(&s, "it has more values than a file of this size may have");
     out->used = s.at;
     if (out->is_whole && cost_of(&s, *top(&s)) > fmax(MIN_COPIES, COPIES_PER_BYTE * (double)s.at))
         ADD(&s, CQ_VERDICT_UNKNOWN, "amplification", where,
@@ -727,22 +760,23 @@ static void run(cq_audit *a, cq_audit_pickle *out, const unsigned char *data, si
     cq_vec_clear(&s.far);
     cq_vec_clear(&s.globals);
     cq_ptr_map_clear(&s.sparse_memo);
+    cq_map_clear(&s.imports);
 }
 
 void cq_audit_scan_pickle(cq_audit *a, cq_audit_pickle *out, const unsigned char *data, size_t size,
                           const char *where)
 {
-    run(a, out, data, size, where, false, UINT32_MAX);
+    run(a, out, data, size, where, false);
 }
 
-bool cq_audit_is_pickle(const unsigned char *data, size_t size)
+bool cq_audit_is_pickle(const cq_audit *a, const unsigned char *data, size_t size)
 {
-    cq_audit        scratch = { .arena = cq_arena_new() };
+    cq_audit        scratch = { .arena = cq_arena_new(), .max_values = a->max_values };
     cq_audit_pickle p;
 
     if (!scratch.arena)
         return false;
-    run(&scratch, &p, data, size, "", true, UINT32_MAX);
+    run(&scratch, &p, data, size, "", true);
     cq_vec_clear(&p.storages);
     cq_arena_free(scratch.arena);
     return (p.is_whole && p.n_opcodes > 2) || p.n_globals > 0;
@@ -767,7 +801,8 @@ void cq_audit_scan_pickles(cq_audit *a, const unsigned char *data, size_t size, 
             bool seen = false; /* a storage may be named once for each tensor */
 
             for (size_t k = i; k-- > 0 && i - k < 64 && !seen;)
-                seen = p.storages.items[k].key_size == p.storages.items[i].key_size &&
+                seen = p.storages.items[i].key_size <= MAX_KEY &&
+                       p.storages.items[k].key_size == p.storages.items[i].key_size &&
                        memcmp(p.storages.items[k].key, p.storages.items[i].key,
                               p.storages.items[i].key_size) == 0;
             bytes = seen ? bytes

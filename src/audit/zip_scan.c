@@ -335,12 +335,14 @@ const unsigned char *cq_audit_entry_bytes(cq_audit *a, const cq_audit_entry *e,
     *heap = NULL;
     if (!e->end || (e->method != 0 && e->method != Z_DEFLATED))
         return NULL;
-    if (e->method == 0)
-        return e->packed == e->size ? data + e->offset : NULL;
     if (e->size > a->budget) {
         cq_audit_add(a, CQ_VERDICT_UNKNOWN, "zip-bomb", where,
-                     "the entry unpacks to %" PRIu64 " bytes, more than an audit unpacks", e->size);
+                     "the entry has %" PRIu64 " bytes, more than an audit reads", e->size);
         return NULL;
+    }
+    if (e->method == 0) {
+        a->budget -= e->packed == e->size ? e->size : 0;
+        return e->packed == e->size ? data + e->offset : NULL;
     }
     if (e->size > BOMB_SIZE && e->size / BOMB_RATIO > e->packed)
         cq_audit_add(a, CQ_VERDICT_UNKNOWN, "zip-bomb", where,

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -405,9 +406,51 @@ def check_sources(report, folder):
         run("export", path, "--input", "2x3", "-q", "-o", folder / "o.onnx", cwd=folder)
 
 
+# ---- audit ------------------------------------------------------------------------------
+
+
+def many_entries(path, entry, data, n):
+    """A zip archive whose directory names one stored entry n times."""
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr(entry, data)
+    whole = path.read_bytes()
+    start = whole.rindex(b"PK\1\2")
+    record = whole[start:whole.rindex(b"PK\5\6")]
+    path.write_bytes(whole[:start] + record * n + struct.pack(
+        "<4sHHHHIIH", b"PK\5\6", 0, 0, n, n, len(record) * n, start, 0))
+
+
+def check_audits(report, folder):
+    path = folder / "audited.pt"
+
+    def unsafe(name):
+        with report.case(f"audit: {name}"):
+            code, text, errors = run("audit", path, cwd=folder)
+            assert code == 1 and b"safe" not in text.splitlines()[0], text[:200] + errors[:200].encode()
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("m/data.pkl", b"\x80\x02" + b"]" * 200_000_000 + b".")
+    unsafe("a pickle of empty lists unpacks to 200 MB")
+    long = (1 << 20).to_bytes(4, "little")
+    path.write_bytes(b"\x80\x04X" + long + b"a" * (1 << 20) + b"\x94" + b"h\0h\0\x930" * 500_000 + b"N.")
+    unsafe("a global with a long name is imported many times")
+    keys = b"".join(b"(" + text("storage") + b"ctorch\nFloatStorage\n" + text("a" * 100_000 + chr(33 + i)) +
+                    text("cpu") + b"K\x01t" + b"q" + bytes([i]) + b"0" for i in range(70))
+    magic = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}."
+    path.write_bytes(magic + b"\x80\x02" + keys + b"".join(b"h" + bytes([i]) + b"Q0" for i in range(70)) * 6000 + b"N.")
+    unsafe("storages have long names that differ at their ends")
+    ones = b"(" + b"K\x01" * 1_000_000 + b"tq\1" + b"0"
+    path.write_bytes(b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\nq\0" + b"0" + ones + b"((" + text("storage") +
+                     b"ctorch\nFloatStorage\n" + text("0") + text("cpu") + b"K\x01tQK\0h\1h\1tq\2" + b"0" +
+                     b"h\0h\2R0" * 500_000 + b"N.")
+    unsafe("a tensor of a million dimensions is built many times")
+    many_entries(path, "m/data.pkl", b"\x80\x02" + b"N" * 8_000_000 + b".", 20_000)
+    unsafe("20,000 entries of a directory are the same pickle")
+
+
 def main():
     report = Report(__file__)
-    for check in (check_programs, check_models, check_archives, check_sources):
+    for check in (check_programs, check_models, check_archives, check_sources, check_audits):
         with tempfile.TemporaryDirectory() as folder:
             check(report, pathlib.Path(folder))
     return report.finish()

@@ -22,19 +22,23 @@ static uint64_t read_budget(uint64_t size)
 void cq_audit_add(cq_audit *a, cq_verdict verdict, const char *code, const char *where,
                   const char *format, ...)
 {
-    cq_str           text = { 0 };
+    const bool       is_worse = verdict > a->verdict; /* listed in any case: the reason */
+    cq_str           text     = { 0 };
     va_list          args;
     cq_audit_finding f = { verdict, code, NULL, NULL };
 
-    if (verdict > a->verdict)
+    if (is_worse)
         a->verdict = verdict;
+    else if (a->n_texts++ >= CQ_AUDIT_MAX_TEXTS)
+        return;
     va_start(args, format);
     cq_str_vprintf(&text, format, args);
     va_end(args);
     cq_str_printf(&text, "\n%s", where);
     if (text.status != CQ_OK)
         a->status = text.status;
-    else if (!cq_map_has(&a->seen, text.text) && a->findings.n < CQ_AUDIT_MAX_FINDINGS) {
+    else if (!cq_map_has(&a->seen, text.text) &&
+             (is_worse || a->findings.n < CQ_AUDIT_MAX_FINDINGS)) {
         f.where = cq_arena_strdup(a->arena, where);
         f.what  = cq_arena_strndup(a->arena, text.text, text.len - strlen(where) - 1);
         if (!f.where || !f.what || cq_map_set(&a->seen, text.text, a) != CQ_OK ||

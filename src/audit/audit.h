@@ -11,8 +11,9 @@
 #include <calque/audit.h>
 
 enum {
-    CQ_AUDIT_MAX_DEPTH    = 3,   /* archives inside archives */
-    CQ_AUDIT_MAX_FINDINGS = 2000 /* further ones are counted, not listed */
+    CQ_AUDIT_MAX_DEPTH    = 3,      /* archives inside archives */
+    CQ_AUDIT_MAX_FINDINGS = 2000,   /* further ones only change the verdict */
+    CQ_AUDIT_MAX_TEXTS    = 1 << 20 /* findings, also equal ones, whose text is written */
 };
 
 struct cq_audit {
@@ -20,6 +21,7 @@ struct cq_audit {
     const char *format;
     cq_verdict  verdict;
     CQ_VEC(cq_audit_finding) findings;
+    uint32_t  n_texts;
     cq_map    seen;       /* findings by their text, so that each is listed once */
     uint64_t  budget;     /* bytes of entries of archives that may still be read */
     uint64_t  max_values; /* in the stack and the memo of a pickle at one time */

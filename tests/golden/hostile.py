@@ -431,6 +431,10 @@ def check_audits(report, folder):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("m/data.pkl", b"\x80\x02" + b"]" * 200_000_000 + b".")
     unsafe("a pickle of empty lists unpacks to 200 MB")
+    for name, opcodes in (("globals", b"ca\nb\n0"), ("calls of data", b"NNR0")):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+            z.writestr("m/data.pkl", b"\x80\x02" + opcodes * (200_000_000 // len(opcodes)) + b"N.")
+        unsafe(f"a pickle of {name} unpacks to 200 MB")
     long = (1 << 20).to_bytes(4, "little")
     path.write_bytes(b"\x80\x04X" + long + b"a" * (1 << 20) + b"\x94" + b"h\0h\0\x930" * 500_000 + b"N.")
     unsafe("a global with a long name is imported many times")

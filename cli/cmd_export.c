@@ -91,37 +91,27 @@ static void say_success(const cli_args *args, const cq_onnx_model *onnx, const c
               cq_onnx_model_n_nodes(onnx) == 1 ? "" : "s", proved);
 }
 
-/* The result of an export: the model, its path and the report. */
-typedef struct made {
+/* An export: the model and its example, the result, where it is written, and the report. */
+typedef struct export
+{
+    cli_model      model;
+    cli_example    example;
+    cli_export     job;
+    limits         from;
     cq_onnx_model *onnx;
     const char    *path, *report;
     char           data_path[PATH_SIZE];
     cli_report     about;
-    int            misuse; /* the exit code if options do not apply to the exported model */
-} made;
-
-static cq_status make_model(const cli_args *args, cli_model *model, cli_example *example,
-                            cli_export *job, made *m)
-{
-    cq_status status =
-        model->front_end->export_to(&m->onnx, model, example->tensors, example->n, &job->options);
-
-    cli_report_phase(CLI_PHASE_EXPORT);
-    if (status == CQ_OK)
-        m->misuse = cli_export_check_axes(job, args, m->onnx);
-    if (status == CQ_OK && !m->misuse && cli_has(args, "verify"))
-        status = cli_prove(model, m->onnx, example, &job->options);
-    cli_report_phase(CLI_PHASE_VERIFY);
-    return status;
 }
+export;
 
 /* The model, its data and the report: all of them or none. */
-static int save_all_once(const cli_args *args, made *m, const limits *from)
+static int save_all_once(const cli_args *args, export *m)
 {
     int code;
 
     cq_outputs_begin();
-    m->about.status = save(args, m->onnx, m->path, m->data_path, from);
+    m->about.status = save(args, m->onnx, m->path, m->data_path, &m->from);
     cli_report_phase(CLI_PHASE_SAVE);
     code = cli_result_of_call(m->about.status);
     if (code == CLI_DONE && m->report)
@@ -130,12 +120,12 @@ static int save_all_once(const cli_args *args, made *m, const limits *from)
 }
 
 /* Another program may create a file of the same name meanwhile. */
-static int save_all(const cli_args *args, made *m, const limits *from)
+static int save_all(const cli_args *args, export *m)
 {
     int code = CLI_FAILED;
 
     for (int i = 0; i < MAX_TRIES; i++) {
-        code = save_all_once(args, m, from);
+        code = save_all_once(args, m);
         if (code == CLI_DONE || !cq_outputs_collided())
             break;
     }
@@ -161,53 +151,67 @@ static int check_options(const cli_args *args, const cli_export *job, const char
     return CLI_DONE;
 }
 
-static int export_and_report(const cli_args *args, cli_model *model, cli_example *example,
-                             cli_export *job)
+/* Opens the model and its example and reads the options. */
+static int prepare(export *e, const cli_args *args)
 {
-    static made m;
-    limits      from = { CQ_STRIP_THRESHOLD, 1024 };
-    int         code;
-
-    m.path   = output_path(args, model);
-    m.report = cli_value(args, "report");
-    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &from.stripped));
-    CLI_TRY(cli_number(args, "external-data-threshold", 0, INT64_MAX, &from.external));
-    CLI_TRY(check_options(args, job, m.path, m.report));
-    warn_of_suffix(m.path);
-    if (m.report && cq_export_report_new(&job->options.report) != CQ_OK)
+    CLI_TRY(cli_open_with_example(args, cli_value(args, "names"), &e->model, &e->example));
+    e->model.call.trace = cli_has(args, "trace");
+    CLI_TRY(cli_export_read(&e->job, args, &e->model, &e->example));
+    if (cli_has(args, "optional-inputs")) /* no test-case can leave one out */
+        e->job.options.flags |= CQ_EXPORT_OPTIONAL_INPUTS;
+    cli_report_phase(CLI_PHASE_LOAD);
+    e->path   = output_path(args, &e->model);
+    e->report = cli_value(args, "report");
+    e->from   = (limits){ CQ_STRIP_THRESHOLD, 1024 };
+    CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &e->from.stripped));
+    CLI_TRY(cli_number(args, "external-data-threshold", 0, INT64_MAX, &e->from.external));
+    CLI_TRY(check_options(args, &e->job, e->path, e->report));
+    warn_of_suffix(e->path);
+    if (e->report && cq_export_report_new(&e->job.options.report) != CQ_OK)
         return cli_fail();
-    m.about        = (cli_report){ model->name, m.path, &job->options, CQ_OK };
-    m.about.status = make_model(args, model, example, job, &m);
-    code           = m.misuse ? m.misuse : cli_result_of_model(model, m.about.status);
-    if (code == CLI_DONE)
-        code = save_all(args, &m, &from);
-    if (code == CLI_DONE)
-        say_success(args, m.onnx, m.path, m.data_path);
-    if (m.about.status == CQ_E_TYPE || m.about.status == CQ_E_ARGUMENT)
-        cli_example_explain(example);
-    if (m.report && m.about.status != CQ_OK)
-        cli_report_write(&m.about, m.report);
-    cq_onnx_model_free(m.onnx);
-    cq_export_report_free(job->options.report);
-    return code;
+    e->about = (cli_report){ e->model.name, e->path, &e->job.options, CQ_OK };
+    return CLI_DONE;
 }
 
-static int export_example(const cli_args *args, cli_model *model, cli_example *example)
+/* Checks the exported model, saves it and reports. about.status has the result of the export. */
+static int finish(export *e, const cli_args *args)
 {
-    static cli_export job; /* too large for a stack frame */
+    int misuse = CLI_DONE, code;
 
-    model->call.trace = cli_has(args, "trace");
-    CLI_TRY(cli_export_read(&job, args, model, example));
-    if (cli_has(args, "optional-inputs")) /* no test-case can leave one out */
-        job.options.flags |= CQ_EXPORT_OPTIONAL_INPUTS;
-    cli_report_phase(CLI_PHASE_LOAD);
-    return export_and_report(args, model, example, &job);
+    cli_report_phase(CLI_PHASE_EXPORT);
+    if (e->about.status == CQ_OK)
+        misuse = cli_export_check_axes(&e->job, args, e->onnx);
+    if (e->about.status == CQ_OK && !misuse && cli_has(args, "verify"))
+        e->about.status = cli_prove(&e->model, e->onnx, &e->example, &e->job.options);
+    cli_report_phase(CLI_PHASE_VERIFY);
+    code = misuse ? misuse : cli_result_of_model(&e->model, e->about.status);
+    if (code == CLI_DONE)
+        code = save_all(args, e);
+    if (code == CLI_DONE)
+        say_success(args, e->onnx, e->path, e->data_path);
+    if (e->about.status == CQ_E_TYPE || e->about.status == CQ_E_ARGUMENT)
+        cli_example_explain(&e->example);
+    if (e->report && e->about.status != CQ_OK)
+        cli_report_write(&e->about, e->report);
+    return code;
 }
 
 static int run(const cli_args *args)
 {
+    static export e; /* too large for a stack frame */
+    int code;
+
     cli_report_begin();
-    return cli_with_example(args, cli_value(args, "names"), export_example);
+    code = prepare(&e, args);
+    if (code == CLI_DONE) {
+        e.about.status = e.model.front_end->export_to(&e.onnx, &e.model, e.example.tensors,
+                                                      e.example.n, &e.job.options);
+        code           = finish(&e, args);
+    }
+    cq_onnx_model_free(e.onnx);
+    cq_export_report_free(e.job.options.report);
+    cli_close_with_example(&e.model, &e.example);
+    return code;
 }
 
 static const cli_option options[] = {

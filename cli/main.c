@@ -89,23 +89,22 @@ static int unknown_verb(const char *name)
     return cli_misuse(NULL, "unknown verb '%s'; the verbs are %s", name, names);
 }
 
-static int run_verb(const cli_verb *verb, int argc, char **argv)
+/* Everything that verbs have in common before they run. */
+static int prepare_verb(cli_args *args, int argc, char **argv)
 {
-    static cli_args args; /* too large for a stack frame */
-
-    args.verb = verb;
-    CLI_TRY(cli_parse(&args, argc, argv));
-    if (args.wants_help) {
-        cli_print_verb_help(verb);
+    CLI_TRY(cli_parse(args, argc, argv));
+    if (args->wants_help) {
+        cli_print_verb_help(args->verb);
+        args->verb = NULL;
         return CLI_DONE;
     }
-    CLI_TRY(cli_open_streams(&args));
-    if (cli_verb_has(verb, "open") && cli_has(&args, "open"))
+    CLI_TRY(cli_open_streams(args));
+    if (cli_verb_has(args->verb, "open") && cli_has(args, "open"))
         CLI_TRY(cli_result(cq_opener_start()));
-    if (!args.no_sandbox)
-        cli_sandbox(&args);
-    cli_limit_outputs(&args);
-    return verb->run(&args);
+    if (!args->no_sandbox)
+        cli_sandbox(args);
+    cli_limit_outputs(args);
+    return CLI_DONE;
 }
 
 static bool is_one_of(const char *text, const char *a, const char *b)
@@ -129,10 +128,9 @@ static int help(int argc, char **argv)
     return CLI_DONE;
 }
 
-static int dispatch(int argc, char **argv)
+/* Reads the command line. args->verb is the verb to run; NULL: none, because help was printed. */
+static int read_command(cli_args *args, int argc, char **argv)
 {
-    const cli_verb *verb;
-
     if (argc < 2) {
         print_help(stderr);
         return CLI_MISUSE;
@@ -149,18 +147,21 @@ static int dispatch(int argc, char **argv)
         return cli_misuse(NULL, "a verb comes first, not '%s'", argv[1]);
     if (strcmp(argv[1], "help") == 0)
         return help(argc - 2, argv + 2);
-    verb = find_verb(argv[1]);
-    return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
+    args->verb = find_verb(argv[1]);
+    return args->verb ? prepare_verb(args, argc - 2, argv + 2) : unknown_verb(argv[1]);
 }
 
 int main(int argc, char **argv)
 {
-    int code;
+    static cli_args args; /* too large for a stack frame */
+    int             code;
 
     cq_program_begin(&argc, &argv, CLI_FAILED);
     cli_start_clock();
     cli_show_progress();
-    code = dispatch(argc, argv);
+    code = read_command(&args, argc, argv);
+    if (code == CLI_DONE && args.verb)
+        code = args.verb->run(&args);
 
     /* A full disk shows itself only when the buffer is written. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {

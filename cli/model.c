@@ -377,8 +377,10 @@ int cli_model_open(cli_model *model, const cli_args *args)
     return cli_weights(args, cli_weights_flags(args), load_into, model);
 }
 
-static int open_with_example(const cli_args *args, cli_model *model, cli_example *example)
+int cli_open_with_example(const cli_args *args, const char *names, cli_model *model,
+                          cli_example *example)
 {
+    model->call = (cli_call){ .names = names };
     CLI_TRY(cli_model_open(model, args));
     CLI_TRY(cli_example_read(example, args, &model->takes));
     CLI_TRY(cli_example_load(example));
@@ -386,18 +388,21 @@ static int open_with_example(const cli_args *args, cli_model *model, cli_example
     return CLI_DONE;
 }
 
+void cli_close_with_example(cli_model *model, cli_example *example)
+{
+    cli_example_clear(example);
+    cli_model_close(model);
+}
+
 int cli_with_example(const cli_args *args, const char *names, cli_work work)
 {
     static cli_model   model; /* too large for a stack frame, both */
     static cli_example example;
-    int                code;
+    int                code = cli_open_with_example(args, names, &model, &example);
 
-    model.call = (cli_call){ .names = names };
-    code       = open_with_example(args, &model, &example);
     if (code == CLI_DONE)
         code = work(args, &model, &example);
-    cli_example_clear(&example);
-    cli_model_close(&model);
+    cli_close_with_example(&model, &example);
     return code;
 }
 

@@ -107,8 +107,13 @@ struct cli_model {
 int  cli_model_open(cli_model *model, const cli_args *args);
 void cli_model_close(cli_model *model);
 
-/* Does the work of a verb with the model that is its first operand, and with the example that
- * --input or --example give. names: what inputs of a .pt2 are to be called after, or NULL. */
+/* Opens the model that is the first operand of a verb, and the example that --input or --example
+ * give. names: what inputs of a .pt2 are to be called after, or NULL. Close both in any case. */
+int  cli_open_with_example(const cli_args *args, const char *names, cli_model *model,
+                           cli_example *example);
+void cli_close_with_example(cli_model *model, cli_example *example);
+
+/* Opens them, does the work of a verb and closes them. */
 typedef int (*cli_work)(const cli_args *args, cli_model *model, cli_example *example);
 int cli_with_example(const cli_args *args, const char *names, cli_work work);
 

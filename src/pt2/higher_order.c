@@ -344,7 +344,7 @@ static cq_status run_with_effects(cq_pt2_run *r, const cq_pt2_node *n, cq_val *a
                         .kw    = args + 2 + by_position,
                         .n_kw  = n->n_inputs - 2 - by_position };
 
-        CQ_TRY(cq_fncall_run_operator(&c));
+        CQ_TRY(cq_fncall_run(&c, CQ_CALL_OPERATOR));
         results[1] = c.result;
     }
     return cq_eval_list(r->ev, results, 2, CQ_VAL_TUPLE, out);

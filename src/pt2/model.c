@@ -644,49 +644,51 @@ static cq_status give_all(call *c, const cq_val *args, const cq_val *results)
 
 /* ---- all of it ---- */
 
-static cq_status perform(void *user)
+/* The arguments of the graph, and room for its results. */
+static cq_status take_arguments(call *c, cq_val **args, cq_val **results)
 {
-    call               *c     = user;
-    const cq_pt2_graph *g     = c->model->program->graph;
-    cq_arena           *arena = cq_arena_new();
-    cq_val             *args  = arena ? cq_arena_array(arena, g->n_inputs, sizeof *args) : NULL;
-    cq_val   *results         = arena ? cq_arena_array(arena, g->n_outputs, sizeof *results) : NULL;
-    cq_status status          = CQ_E_NO_MEMORY;
+    const cq_pt2_graph *g = c->model->program->graph;
 
-    if (!args || !results)
-        goto done;
-    c->arena = arena;
-    c->names = cq_arena_array(arena, c->model->user.n, sizeof *c->names);
-    if (!c->names)
-        goto done;
+    c->arena = cq_arena_new();
+    if (!c->arena)
+        return CQ_E_NO_MEMORY;
+    *args    = cq_arena_array(c->arena, g->n_inputs, sizeof **args);
+    *results = cq_arena_array(c->arena, g->n_outputs, sizeof **results);
+    c->names = cq_arena_array(c->arena, c->model->user.n, sizeof *c->names);
+    if (!*args || !*results || !c->names)
+        return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < c->model->user.n && c->run.ev->capture; i++)
         c->names[i] = c->port->ends->next_name(c->port, cq_pt2_input_name(c->model, i));
-    CQ_TRY_OR_DONE(define_symbols(c));
-    CQ_TRY_OR_DONE(check_guards(c));
-    CQ_TRY_OR_DONE(collect(c, args));
-    CQ_TRY_OR_DONE(cq_pt2_run_graph(&c->run, g, args, g->n_inputs, results));
-    CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c->run));
-    CQ_TRY_OR_DONE(give_all(c, args, results));
-    status = cq_pt2_finish_state(c->model, c->run.ev, c->port, args, results);
-done:
+    CQ_TRY(define_symbols(c));
+    CQ_TRY(check_guards(c));
+    return collect(c, *args);
+}
+
+static void call_clear(call *c)
+{
     cq_map_clear(&c->axes);
-    if (arena)
-        cq_arena_free(arena);
-    return status;
+    cq_arena_free(c->arena);
+    cq_pt2_run_clear(&c->run);
+    for (size_t i = 0; i < c->asserted.n; i++)
+        cq_tensor_release(c->asserted.items[i]);
+    cq_vec_clear(&c->asserted);
 }
 
 cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, size_t n_inputs,
                               cq_port *port)
 {
-    cq_eval        ev      = { .cx      = cx,
-                               .program = p->script->program,
-                               .dialect = CQ_DIALECT_EXPORTED,
-                               .capture = cq_capture_of(cx),
-                               .port    = port };
-    cq_pt2_modules modules = { .n = 0 };
-    call           c       = { .model = p, .port = port };
-    double         bytes   = 0;
-    cq_status      status;
+    const cq_pt2_graph *g       = p->program->graph;
+    cq_eval             ev      = { .cx      = cx,
+                                    .program = p->script->program,
+                                    .dialect = CQ_DIALECT_EXPORTED,
+                                    .capture = cq_capture_of(cx),
+                                    .port    = port };
+    cq_pt2_modules      modules = { .n = 0 };
+    call                c       = { .model = p, .port = port };
+    double              bytes   = 0;
+    cq_val             *args, *results;
+    cq_script_limits    before;
+    cq_status           status;
 
     if (n_inputs && n_inputs != p->user.n)
         return cq_fail(CQ_E_ARGUMENT, p->program->archive->path, NULL,
@@ -701,10 +703,13 @@ cq_status cq_pt2_call_through(cq_ctx *cx, cq_pt2 *p, cq_tensor *const *inputs, s
         c.run.asserted = &c.asserted;
     for (size_t i = 0; i < p->user.n; i++)
         bytes += c.inputs[i] ? cq_tensor_given_bytes(c.inputs[i]) : 0;
-    status = cq_script_with_limits(&ev, p->script, bytes, perform, &c);
-    cq_pt2_run_clear(&c.run);
-    for (size_t i = 0; i < c.asserted.n; i++)
-        cq_tensor_release(c.asserted.items[i]);
-    cq_vec_clear(&c.asserted);
-    return status;
+    before = cq_script_begin(&ev, p->script, bytes);
+    CQ_TRY_OR_DONE(take_arguments(&c, &args, &results));
+    CQ_TRY_OR_DONE(cq_pt2_run_graph(&c.run, g, args, g->n_inputs, results));
+    CQ_TRY_OR_DONE(cq_pt2_leave_modules(&c.run));
+    CQ_TRY_OR_DONE(give_all(&c, args, results));
+    status = cq_pt2_finish_state(p, &ev, port, args, results);
+done:
+    call_clear(&c);
+    return cq_script_end(&ev, p->script, &before, status);
 }

@@ -181,7 +181,7 @@ cq_status cq_pt2_call(cq_pt2_run *r, const char *op, const char *const *names, c
                      .names = names + first,
                      .kw    = args + first,
                      .n_kw  = n - first };
-    CQ_TRY(cq_fncall_run_operator(&c));
+    CQ_TRY(cq_fncall_run(&c, CQ_CALL_OPERATOR));
     *out = c.result;
     return CQ_OK;
 }
@@ -378,20 +378,12 @@ static cq_status blame(const cq_pt2_run *r, const cq_pt2_node *n, cq_status stat
 /* The cost of finding the arguments of a call and of keeping its results. */
 enum { NODE_STEPS = 10 };
 
-static cq_status run_node(cq_pt2_run *r, const cq_pt2_node *n)
+static cq_status begin_node(cq_pt2_run *r, const cq_pt2_node *n)
 {
-    size_t mark = cq_ctx_mark(r->ev->cx);
-    cq_val out;
-
     CQ_TRY(cq_eval_spend(r->ev, NODE_STEPS * CQ_EVAL_STEP_ITEMS));
     r->node          = n;
     r->ev->cx->place = cq_pt2_place(r->program, n);
-    CQ_TRY(cq_pt2_enter_node(r, n));
-    CQ_TRY(call_node(r, n, &out));
-    r->node = n;
-    CQ_TRY(bind(r, n->outputs, n->n_outputs, out));
-    cq_ctx_pop(r->ev->cx, mark, NULL, 0);
-    return r->ev->cx->status;
+    return cq_pt2_enter_node(r, n);
 }
 
 static void forget(cq_pt2_run *r, const cq_pt2_arg *a, uint32_t at)
@@ -402,27 +394,27 @@ static void forget(cq_pt2_run *r, const cq_pt2_arg *a, uint32_t at)
         forget(r, &a->u.list.items[i], at);
 }
 
-static cq_status run_nodes(cq_pt2_run *r, const cq_pt2_graph *g, cq_val *results)
+/* Binds the results of a node and forgets the values that no later node reads. */
+static cq_status end_node(cq_pt2_run *r, const cq_pt2_node *n, cq_val out, size_t mark)
 {
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const cq_pt2_node *n = &g->nodes[i];
+    const uint32_t at = (uint32_t)(n - r->graph->nodes);
 
-        CQ_TRY(blame(r, n, run_node(r, n)));
-        for (size_t k = 0; k < n->n_inputs; k++)
-            forget(r, &n->inputs[k], (uint32_t)i);
-        for (size_t k = 0; k < n->n_outputs; k++)
-            forget(r, &n->outputs[k], (uint32_t)i);
-    }
-    for (size_t i = 0; i < g->n_outputs; i++)
-        CQ_TRY(cq_pt2_value(r, &g->outputs[i], &results[i]));
+    r->node = n;
+    CQ_TRY(bind(r, n->outputs, n->n_outputs, out));
+    cq_ctx_pop(r->ev->cx, mark, NULL, 0);
+    CQ_TRY(r->ev->cx->status);
+    for (size_t k = 0; k < n->n_inputs; k++)
+        forget(r, &n->inputs[k], at);
+    for (size_t k = 0; k < n->n_outputs; k++)
+        forget(r, &n->outputs[k], at);
     return CQ_OK;
 }
 
-cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *args, size_t n,
-                           cq_val *results)
+/* Enters a graph: it has values of its own. */
+static cq_status begin_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *args, size_t n)
 {
-    cq_pt2_run outer = *r;
-    cq_status  status;
+    cq_val        *values;
+    unsigned char *levels;
 
     if (n != g->n_inputs)
         return cq_fail(CQ_E_FORMAT, g->name, NULL, "the graph takes %zu arguments, got %zu",
@@ -430,15 +422,15 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
     if (r->ev->depth >= MAX_DEPTH)
         return cq_fail(CQ_E_UNSUPPORTED, g->name, NULL, "graphs are nested more than %d deep",
                        MAX_DEPTH);
-    r->values = cq_alloc_array(g->n_slots + 1, sizeof *r->values);
-    r->levels = cq_zalloc(g->n_slots + 1);
-    if (!r->values || !r->levels) {
-        cq_free(r->values);
-        cq_free(r->levels);
-        r->values = outer.values;
-        r->levels = outer.levels;
+    values = cq_alloc_array(g->n_slots + 1, sizeof *values);
+    levels = cq_zalloc(g->n_slots + 1);
+    if (!values || !levels) {
+        cq_free(values);
+        cq_free(levels);
         return CQ_E_NO_MEMORY;
     }
+    r->values = values;
+    r->levels = levels;
     for (size_t i = 0; i < g->n_slots; i++)
         r->values[i] = CQ_NONE;
     for (size_t i = 0; i < n; i++)
@@ -448,18 +440,47 @@ cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *a
     r->ev->results_of      = results_of;
     r->ev->results_of_user = r;
     r->ev->depth++;
-    status = run_nodes(r, g, results);
+    return CQ_OK;
+}
+
+static void end_graph(cq_pt2_run *r, const cq_pt2_run *outer)
+{
     r->ev->depth--;
-    for (size_t i = 0; i < g->n_outputs && status == CQ_OK; i++)
-        cq_ctx_own(r->ev->cx, cq_val_retain(results[i]));
-    for (size_t i = 0; i < g->n_slots; i++)
+    for (size_t i = 0; i < r->graph->n_slots; i++)
         cq_val_release(r->values[i]);
     cq_free(r->values);
     cq_free(r->levels);
-    r->values = outer.values;
-    r->levels = outer.levels;
-    r->graph  = outer.graph;
-    r->node   = outer.node;
+    r->values = outer->values;
+    r->levels = outer->levels;
+    r->graph  = outer->graph;
+    r->node   = outer->node;
+}
+
+cq_status cq_pt2_run_graph(cq_pt2_run *r, const cq_pt2_graph *g, const cq_val *args, size_t n,
+                           cq_val *results)
+{
+    const cq_pt2_run outer = *r;
+    cq_status        status;
+
+    CQ_TRY(begin_graph(r, g, args, n));
+    status = CQ_OK;
+    for (const cq_pt2_node *node = g->nodes; node < g->nodes + g->n_nodes && status == CQ_OK;
+         node++) {
+        const size_t mark = cq_ctx_mark(r->ev->cx);
+        cq_val       out;
+
+        status = begin_node(r, node);
+        if (status == CQ_OK)
+            status = call_node(r, node, &out);
+        if (status == CQ_OK)
+            status = end_node(r, node, out, mark);
+        status = blame(r, node, status);
+    }
+    for (size_t i = 0; i < g->n_outputs && status == CQ_OK; i++)
+        status = cq_pt2_value(r, &g->outputs[i], &results[i]);
+    for (size_t i = 0; i < g->n_outputs && status == CQ_OK; i++)
+        cq_ctx_own(r->ev->cx, cq_val_retain(results[i]));
+    end_graph(r, &outer);
     return status == CQ_OK ? r->ev->cx->status : status;
 }
 

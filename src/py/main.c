@@ -52,19 +52,13 @@ static cq_status call(void *user, cq_eval *ev, const char *name, const cq_val *a
     return status;
 }
 
-static cq_status run_main(void *user)
-{
-    cq_eval *ev = user;
-
-    return cq_python_run(ev, ev->program->python->main);
-}
-
 CQ_API cq_status cq_script_run_main(cq_script *s, const char *const *arguments, size_t n_arguments)
 {
     CQ_NEED(s && (arguments || !n_arguments));
-    cq_eval   ev = { .program = s->program, .script = s };
-    cq_py     py = { .script = s, .host = { call, &py, arguments, n_arguments } };
-    cq_status status;
+    cq_eval          ev = { .program = s->program, .script = s };
+    cq_script_limits before;
+    cq_py            py = { .script = s, .host = { call, &py, arguments, n_arguments } };
+    cq_status        status;
 
     if (!s->program->python)
         return cq_fail(CQ_E_ARGUMENT, NULL, "a script of Python imports something",
@@ -72,7 +66,8 @@ CQ_API cq_status cq_script_run_main(cq_script *s, const char *const *arguments, 
     s->program->python->is_script = true;
     s->program->python->host      = &py.host;
     CQ_TRY(cq_eval_new_context(&ev));
-    status = cq_script_with_limits(&ev, s, 0, run_main, &ev);
+    before = cq_script_begin(&ev, s, 0);
+    status = cq_script_end(&ev, s, &before, cq_python_run(&ev, s->program->python->main));
     cq_ctx_free(ev.cx);
     cq_py_clear_rules(&py);
     cq_py_clear_loaded(&py);

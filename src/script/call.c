@@ -537,7 +537,7 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     c.names = a.names.items;
     c.n_kw  = a.kw.n;
     if (status == CQ_OK)
-        status = cq_fncall_run(&c);
+        status = cq_fncall_run(&c, CQ_CALL_ANY);
     *out = status == CQ_OK ? c.result : CQ_NONE;
     arguments_clear(&a);
     return status;

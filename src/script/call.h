@@ -11,6 +11,13 @@
 
 enum { CQ_EVAL_MAX_OPERANDS = 64 }; /* maximum number of arguments of an operator */
 
+/* Resolvers of calls in the order of the table (resolve.c), as far as calls begin at them. */
+typedef enum cq_call_stage {
+    CQ_CALL_ANY,      /* the callee can be anything */
+    CQ_CALL_NAME,     /* it is known by name */
+    CQ_CALL_OPERATOR, /* it is an operator, not a builtin */
+} cq_call_stage;
+
 /* Arguments are borrowed from the context or the caller; the context owns the result. ev->cx->place
  * is the location of the call in the program. */
 typedef struct cq_fncall {
@@ -27,10 +34,8 @@ typedef struct cq_fncall {
     bool                     declined;
 } cq_fncall;
 
-/* Resolves and runs the call: by its callee; or by its name as an operator, without trying
- * builtins. */
-cq_status cq_fncall_run(cq_fncall *c);
-cq_status cq_fncall_run_operator(cq_fncall *c);
+/* Resolves the call and runs it. */
+cq_status cq_fncall_run(cq_fncall *c, cq_call_stage first);
 
 static inline cq_status cq_fncall_decline(cq_fncall *c)
 {

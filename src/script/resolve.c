@@ -112,6 +112,12 @@ cq_status cq_fncall_unwrap(cq_fncall *c)
 
 /* ---- resolvers that rewrite the call ---- */
 
+static cq_status count_step(cq_fncall *c)
+{
+    CQ_TRY(cq_eval_step(c->ev));
+    return cq_fncall_decline(c);
+}
+
 /* fork(f, …) is executed synchronously, as f(…). */
 static cq_status resolve_fork(cq_fncall *c)
 {
@@ -128,7 +134,7 @@ static cq_status resolve_fork(cq_fncall *c)
 static cq_status call_with_self(cq_fncall *c, cq_val self)
 {
     if (cq_object_as(c->callee, CQ_OBJECT_INSTANCE)) /* __call__ is an object itself */
-        return cq_fncall_run(c);
+        return cq_fncall_run(c, CQ_CALL_ANY);
     CQ_TRY(prepend(c, self));
     return cq_fncall_decline(c);
 }
@@ -171,7 +177,7 @@ static cq_status resolve_native(cq_fncall *c)
     if (cq_object_as(c->callee, CQ_OBJECT_STATIC) ||
         cq_object_as(c->callee, CQ_OBJECT_CLASSMETHOD)) {
         c->callee = cq_object_of(c->callee)->self;
-        return cq_fncall_run(c);
+        return cq_fncall_run(c, CQ_CALL_ANY);
     }
     return t ? t->native(c->ev, t->native_user, c->args, c->n, &c->result) : cq_fncall_decline(c);
 }
@@ -197,60 +203,40 @@ static cq_status resolve_name(cq_fncall *c)
 
 /* ---- the table ---- */
 
-enum {
-    FORK,
-    INSTANCE,
-    FUNCTION,
-    NATIVE,
-    CLASS,
-    NAME,
-    BUILTIN,
-    UPGRADE,
-    OPERANDS,
-    DEFINED,
-    MATRICES,
-    OPERATOR,
-    FOREIGN
+static const struct {
+    cq_status (*resolve)(cq_fncall *c);
+    cq_call_stage stage;
+} resolvers[] = {
+    { count_step, CQ_CALL_ANY },
+    { resolve_fork, CQ_CALL_ANY },        /* rewritten to a call of the forked function */
+    { resolve_instance, CQ_CALL_ANY },    /* rewritten to a call of its method */
+    { cq_resolve_function, CQ_CALL_ANY }, /* of the program, perhaps bound to an object */
+    { resolve_native, CQ_CALL_ANY },      /* a function in C */
+    { cq_resolve_class, CQ_CALL_ANY },    /* of the program: creates an object */
+
+    { resolve_name, CQ_CALL_NAME },
+    { cq_resolve_builtin, CQ_CALL_NAME }, /* of Python, or on numbers, lists, dicts and strings */
+    { cq_resolve_upgrade, CQ_CALL_NAME }, /* with the meaning at the time the file was written */
+
+    { cq_resolve_operands, CQ_CALL_OPERATOR },
+    { cq_resolve_defined, CQ_CALL_OPERATOR },  /* defined by the user (--define) */
+    { cq_resolve_matrices, CQ_CALL_OPERATOR }, /* factorizations of dynamic size */
+    { cq_resolve_operator, CQ_CALL_OPERATOR }, /* an overload in the table (src/aten) */
+    { cq_resolve_foreign, CQ_CALL_OPERATOR },  /* an extension's operator, or an unsupported one */
 };
 
-static cq_status (*const resolvers[])(cq_fncall *c) = {
-    [FORK]     = resolve_fork,        /* rewritten to a call of the forked function */
-    [INSTANCE] = resolve_instance,    /* rewritten to a call of its method */
-    [FUNCTION] = cq_resolve_function, /* of the program, perhaps bound to an object */
-    [NATIVE]   = resolve_native,      /* a function in C */
-    [CLASS]    = cq_resolve_class,    /* of the program: creates an object */
-    [NAME]     = resolve_name,        /* from here on calls are resolved by name */
-    [BUILTIN]  = cq_resolve_builtin,  /* functions of Python, or on numbers, lists, dicts and
-                                       * strings */
-    [UPGRADE]  = cq_resolve_upgrade,  /* with the meaning at the time the file was written */
-    [OPERANDS] = cq_resolve_operands, /* from here on calls are operators */
-    [DEFINED]  = cq_resolve_defined,  /* defined by the user (--define) */
-    [MATRICES] = cq_resolve_matrices, /* factorizations of dynamic size */
-    [OPERATOR] = cq_resolve_operator, /* an overload in the table (src/aten) */
-    [FOREIGN]  = cq_resolve_foreign,  /* an extension's operator, or an unsupported one */
-};
-
-static cq_status resolve(cq_fncall *c, size_t first)
+cq_status cq_fncall_run(cq_fncall *c, cq_call_stage first)
 {
-    for (size_t i = first; i < sizeof resolvers / sizeof *resolvers; i++) {
+    for (size_t i = 0; i < sizeof resolvers / sizeof *resolvers; i++) {
+        if (resolvers[i].stage < first)
+            continue;
         c->declined = false;
         c->result   = CQ_NONE;
-        CQ_TRY(resolvers[i](c));
+        CQ_TRY(resolvers[i].resolve(c));
         if (!c->declined)
             return CQ_OK;
     }
     return cq_fail(CQ_E_INTERNAL, c->name, NULL, "unresolved call");
-}
-
-cq_status cq_fncall_run(cq_fncall *c)
-{
-    CQ_TRY(cq_eval_step(c->ev));
-    return resolve(c, FORK);
-}
-
-cq_status cq_fncall_run_operator(cq_fncall *c)
-{
-    return resolve(c, OPERANDS);
 }
 
 /* ---- calls from C ---- */
@@ -259,7 +245,7 @@ cq_status cq_eval_call(cq_eval *ev, cq_val callee, const cq_val *args, size_t n,
 {
     cq_fncall c = { .ev = ev, .callee = callee, .args = args, .n = n };
 
-    CQ_TRY(cq_fncall_run(&c));
+    CQ_TRY(cq_fncall_run(&c, CQ_CALL_ANY));
     *out = c.result;
     return CQ_OK;
 }
@@ -269,7 +255,7 @@ cq_status cq_eval_call_name(cq_eval *ev, const char *name, const cq_val *args, s
 {
     cq_fncall c = { .ev = ev, .name = name, .args = args, .n = n };
 
-    CQ_TRY(resolve(&c, NAME));
+    CQ_TRY(cq_fncall_run(&c, CQ_CALL_NAME));
     *out = c.result;
     return CQ_OK;
 }
@@ -278,7 +264,7 @@ cq_status cq_eval_operator(cq_eval *ev, const char *name, const cq_val *args, si
 {
     cq_fncall c = { .ev = ev, .name = name, .args = args, .n = n };
 
-    CQ_TRY(resolve(&c, OPERANDS));
+    CQ_TRY(cq_fncall_run(&c, CQ_CALL_OPERATOR));
     *out = c.result;
     return CQ_OK;
 }

@@ -158,8 +158,8 @@ static bool is_one_dict(cq_val fn, const cq_dict *keywords, size_t n)
     return cq_type_is_dict(def->params[def->n_params - 1].type);
 }
 
-static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_val *args, size_t n,
-                      const cq_dict *keywords, cq_val *out)
+static cq_status call_method(cq_eval *ev, cq_script *s, const char *method, const cq_val *args,
+                             size_t n, const cq_dict *keywords, cq_val *out)
 {
     const char **names = NULL;
     cq_fncall    c     = { .ev = ev, .args = args, .n = n };
@@ -185,7 +185,7 @@ static cq_status call(cq_eval *ev, cq_script *s, const char *method, const cq_va
     c.names = names;
     c.kw    = list.u.list->items;
     c.n_kw  = keywords->n;
-    CQ_TRY_OR_DONE(cq_fncall_run(&c));
+    CQ_TRY_OR_DONE(cq_fncall_run(&c, CQ_CALL_ANY));
     *out = c.result;
 done:
     cq_free(names);
@@ -439,8 +439,8 @@ CQ_API void cq_script_call_n(cq_ctx *cx, cq_script *s, const char *method, const
     if (ev.capture && cq_object_of(s->root))
         status = cq_script_each_tensor(s, name_weight_in_scope, &ev);
     if (status == CQ_OK)
-        status = call(&ev, s, method, args->positional->items, args->positional->n, args->keywords,
-                      &result);
+        status = call_method(&ev, s, method, args->positional->items, args->positional->n,
+                             args->keywords, &result);
     if (status == CQ_OK)
         status = each_leaf(&ev, result, (leaves){ lend_output, &o, false });
     if (status == CQ_OK && o.n != n_outputs)
@@ -460,8 +460,8 @@ cq_status cq_script_call_value(cq_ctx *cx, cq_script *s, const char *method, con
     if (ev.capture && cq_object_of(s->root))
         status = cq_script_each_tensor(s, name_weight_in_scope, &ev);
     if (status == CQ_OK)
-        status =
-            call(&ev, s, method, args->positional->items, args->positional->n, args->keywords, out);
+        status = call_method(&ev, s, method, args->positional->items, args->positional->n,
+                             args->keywords, out);
     s->program->n_steps += ev.steps;
     eval_clear(&ev, s->root);
     return status == CQ_OK ? cx->status : status;
@@ -525,74 +525,30 @@ static uint64_t straight_steps_for(cq_script *s, double input_bytes)
     return n < 0x1p62 ? (uint64_t)n : UINT64_MAX / 2;
 }
 
-cq_status cq_script_with_limits(cq_eval *ev, cq_script *s, double input_bytes,
-                                cq_status (*work)(void *user), void *user)
+cq_script_limits cq_script_begin(cq_eval *ev, cq_script *s, double input_bytes)
 {
-    cq_alloc_budget  outer  = cq_alloc_set_budget((cq_alloc_budget){
-          .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
-    const cq_python *py     = s->program->python;
-    cq_dtype         before = CQ_DTYPE_NONE;
-    cq_status        status;
+    const cq_python *py = s->program->python;
+    cq_script_limits before;
 
-    if (py)
-        before = cq_set_default_float(py->default_float);
-
+    before.budget        = cq_alloc_set_budget((cq_alloc_budget){
+               .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
+    before.default_float = py ? cq_set_default_float(py->default_float) : CQ_DTYPE_NONE;
     cq_eval_charge_operators(ev, ev->cx);
     if (!s->program->has_max_steps)
         ev->straight_steps = straight_steps_for(s, input_bytes);
-    status = cq_eval_blame_guess(ev, work(user));
-    if (py)
-        cq_set_default_float(before);
+    return before;
+}
+
+cq_status cq_script_end(cq_eval *ev, cq_script *s, const cq_script_limits *before, cq_status status)
+{
+    status = cq_eval_blame_guess(ev, status);
+    if (s->program->python)
+        cq_set_default_float(before->default_float);
     cq_eval_charge_operators(NULL, ev->cx);
     s->program->n_steps += ev->steps;
     eval_clear(ev, s->root);
-    cq_alloc_set_budget(outer);
+    cq_alloc_set_budget(before->budget);
     cq_program_check_definitions(s->program);
-    return status;
-}
-
-typedef struct outside_call {
-    cq_eval         *ev;
-    cq_script       *script;
-    const char      *method;
-    const cq_args   *args;
-    cq_port         *port;
-    cq_script_state *state; /* NULL: changes of state are not recorded */
-} outside_call;
-
-static cq_status call_with_state(const outside_call *c, cq_guard *guard)
-{
-    cq_port       *port = c->port;
-    const cq_args *args = c->args;
-    cq_eval       *ev   = c->ev;
-    cq_arguments   a    = { port, c->state, c->script, c->method, true, args->wide_floats };
-    cq_val         positional, keywords, result;
-
-    CQ_TRY(cq_script_inputs(ev, a, cq_val_of_list(args->positional), &positional));
-    a.by_place = false;
-    CQ_TRY(cq_script_inputs(ev, a, cq_val_of_dict(args->keywords), &keywords));
-    if (c->state && c->state->is_exposed)
-        CQ_TRY(cq_state_bind(c->state, guard, port->given, port->n_given));
-    CQ_TRY(call(ev, c->script, c->method, positional.u.list->items, positional.u.list->n,
-                keywords.u.dict, &result));
-    CQ_TRY(each_leaf(ev, result, (leaves){ give_output, port, port->quantized_parts }));
-    if (ev->capture && !ev->capture->graph->top->returns.n)
-        CQ_TRY(empty_outputs(ev, result));
-    return c->state ? cq_state_finish(c->state, guard) : ev->cx->status;
-}
-
-static cq_status call_through(void *user)
-{
-    const outside_call *c       = user;
-    const bool          restore = c->ev->capture || c->port->restore || c->state;
-    cq_guard            guard   = { .ev = c->ev };
-    cq_status           status  = restore ? cq_guard_begin(&guard, c->ev, c->script) : CQ_OK;
-
-    if (c->state)
-        c->state->n_arguments = 0;
-    if (status == CQ_OK)
-        status = call_with_state(c, &guard);
-    cq_guard_end(&guard, restore);
     return status;
 }
 
@@ -613,20 +569,63 @@ static double bytes_of_args(const cq_args *args)
     return bytes;
 }
 
+static cq_status take_arguments(cq_eval *ev, const cq_args *args, cq_arguments a, cq_guard *guard,
+                                cq_val *positional, cq_val *keywords)
+{
+    if (a.state)
+        a.state->n_arguments = 0;
+    a.by_place = true;
+    CQ_TRY(cq_script_inputs(ev, a, cq_val_of_list(args->positional), positional));
+    a.by_place = false;
+    CQ_TRY(cq_script_inputs(ev, a, cq_val_of_dict(args->keywords), keywords));
+    return a.state && a.state->is_exposed
+               ? cq_state_bind(a.state, guard, a.port->given, a.port->n_given)
+               : CQ_OK;
+}
+
+static cq_status give_outputs(cq_eval *ev, cq_val result, cq_port *port)
+{
+    CQ_TRY(each_leaf(ev, result, (leaves){ give_output, port, port->quantized_parts }));
+    if (ev->capture && !ev->capture->graph->top->returns.n)
+        CQ_TRY(empty_outputs(ev, result));
+    return ev->cx->status;
+}
+
 static cq_status call_in(cq_ctx *cx, cq_script *s, const char *method, const cq_args *args,
                          uint32_t flags, cq_port *port)
 {
-    cq_eval ev = { .cx      = cx,
-                   .program = s->program,
-                   .script  = s,
-                   .capture = cq_capture_of(cx),
-                   .tracing = (flags & CQ_SCRIPT_TRACE) != 0,
-                   .port    = port };
+    cq_eval          ev      = { .cx      = cx,
+                                 .program = s->program,
+                                 .script  = s,
+                                 .capture = cq_capture_of(cx),
+                                 .tracing = (flags & CQ_SCRIPT_TRACE) != 0,
+                                 .port    = port };
+    cq_script_state *state   = port->watch_state ? s->state : NULL;
+    const bool       restore = ev.capture || port->restore || state;
+    cq_guard         guard   = { .ev = &ev };
+    cq_val           positional, keywords, result;
+    cq_script_limits before;
+    cq_status        status = CQ_OK;
 
     cx->whole_range = s->program->whole_range;
-    return cq_script_with_limits(
-        &ev, s, bytes_of_args(args), call_through,
-        &(outside_call){ &ev, s, method, args, port, port->watch_state ? s->state : NULL });
+    before          = cq_script_begin(&ev, s, bytes_of_args(args));
+    if (restore)
+        CQ_TRY_OR_DONE(cq_guard_begin(&guard, &ev, s));
+    CQ_TRY_OR_DONE(take_arguments(&ev, args,
+                                  (cq_arguments){ .port        = port,
+                                                  .state       = state,
+                                                  .script      = s,
+                                                  .method      = method,
+                                                  .wide_floats = args->wide_floats },
+                                  &guard, &positional, &keywords));
+    CQ_TRY_OR_DONE(call_method(&ev, s, method, positional.u.list->items, positional.u.list->n,
+                               keywords.u.dict, &result));
+    CQ_TRY_OR_DONE(give_outputs(&ev, result, port));
+    if (state)
+        status = cq_state_finish(state, &guard);
+done:
+    cq_guard_end(&guard, restore);
+    return cq_script_end(&ev, s, &before, status);
 }
 
 /* ---- runs of programs that differentiate ---- */

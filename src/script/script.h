@@ -123,9 +123,15 @@ void cq_script_set_file(cq_script *script, size_t size);
 /* The memory limit for inputs of that many bytes. */
 int64_t cq_script_max_bytes(const cq_script *script, double input_bytes);
 
-/* Runs an evaluator within the limits of the script, attributes a failure to a guess if there was
- * one, and clears it. */
-cq_status cq_script_with_limits(cq_eval *ev, cq_script *script, double input_bytes,
-                                cq_status (*work)(void *user), void *user);
+/* Puts an evaluator under the limits of the script. cq_script_end lifts them, attributes a failure
+ * to a guess if there was one, clears the evaluator and returns the status. */
+typedef struct cq_script_limits {
+    cq_alloc_budget budget; /* before */
+    cq_dtype        default_float;
+} cq_script_limits;
+
+cq_script_limits cq_script_begin(cq_eval *ev, cq_script *script, double input_bytes);
+cq_status        cq_script_end(cq_eval *ev, cq_script *script, const cq_script_limits *before,
+                               cq_status status);
 
 #endif

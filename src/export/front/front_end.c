@@ -240,6 +240,26 @@ static void restore_mode(const cq_front_end *f, void *self, void *saved)
         f->restore(self, saved);
 }
 
+/* ---- one call ---- */
+
+/* Gives the call its context, unless the gradients have made it. */
+static cq_status begin_call(cq_front_call *call, const cq_module_mark *marks, size_t n_marks)
+{
+    CQ_TRY(cq_marking_init(&call->marking, marks, n_marks));
+    CQ_TRY(call->gradients ? cq_gradients_start(call->gradients, &call->cx)
+                           : cq_ctx_new(&call->cx));
+    call->cx->marking = n_marks ? &call->marking : NULL;
+    return CQ_OK;
+}
+
+static void end_call(cq_front_call *call)
+{
+    if (!call->gradients)
+        cq_ctx_free(call->cx);
+    cq_capture_free(call->capture);
+    cq_marking_clear(&call->marking);
+}
+
 /* ---- capturing ---- */
 
 static cq_status name_weight(void *user, const char *name, cq_tensor *t, bool is_parameter)
@@ -248,14 +268,20 @@ static cq_status name_weight(void *user, const char *name, cq_tensor *t, bool is
     return cq_capture_weight(user, t, name);
 }
 
-static cq_status record(const cq_front_end *f, void *self, cq_front_call *call)
+static cq_status begin_capture(cq_front_call *call, const cq_front_end *f, void *self)
+{
+    CQ_TRY(cq_capture_new(&call->capture));
+    CQ_TRY(begin_call(call, call->options->marks, call->options->n_marks));
+    CQ_TRY(f->each_weight(self, name_weight, call->capture));
+    cq_capture_start(call->capture, call->cx);
+    return CQ_OK;
+}
+
+/* *out is the graph of aten operators that the call has left, unless it failed. */
+static cq_status finish_capture(cq_front_call *call, cq_status status, cq_graph **out)
 {
     cq_capture *cap = call->capture;
-    cq_status   status;
 
-    CQ_TRY(f->each_weight(self, name_weight, cap));
-    cq_capture_start(cap, call->cx);
-    status = f->call(self, call);
     cq_capture_stop(cap, call->cx);
     CQ_TRY(status);
     CQ_TRY(cq_ctx_status(call->cx));
@@ -266,29 +292,9 @@ static cq_status record(const cq_front_end *f, void *self, cq_front_call *call)
     if (!cap->graph->top->returns.n)
         return cq_fail(CQ_E_UNSUPPORTED, call->options->graph_name, NULL,
                        "the model returns no tensor");
+    CQ_TRY(cq_marking_check(&call->marking));
+    *out = cq_capture_take(cap);
     return CQ_OK;
-}
-
-/* One call of the model, as an aten graph. */
-static cq_status capture(cq_graph **out, const cq_front_end *f, void *self,
-                         const cq_export_options *options)
-{
-    cq_front_call call    = { .port = port_of_export(options), .options = options };
-    cq_marking    marking = { 0 };
-    cq_status     status;
-
-    CQ_TRY_OR_DONE(cq_marking_init(&marking, options->marks, options->n_marks));
-    CQ_TRY_OR_DONE(cq_capture_new(&call.capture));
-    CQ_TRY_OR_DONE(cq_ctx_new(&call.cx));
-    call.cx->marking = options->n_marks ? &marking : NULL;
-    CQ_TRY_OR_DONE(record(f, self, &call));
-    CQ_TRY_OR_DONE(cq_marking_check(&marking));
-    *out = cq_capture_take(call.capture);
-done:
-    cq_ctx_free(call.cx);
-    cq_capture_free(call.capture);
-    cq_marking_clear(&marking);
-    return status;
 }
 
 /* ---- running ---- */
@@ -323,27 +329,21 @@ static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_opti
     cq_front_call call = {
         .port = port_of_run(o), .gradients = o->gradients, .outputs = outputs, .max = max
     };
-    cq_marking marking = { 0 };
-    cq_status  status;
+    cq_status status;
 
     *n_outputs = 0;
     for (size_t i = 0; i < max; i++)
         outputs[i] = NULL;
-    CQ_TRY_OR_DONE(cq_marking_init(&marking, o->marks, o->n_marks));
-    CQ_TRY_OR_DONE(o->gradients ? cq_gradients_start(o->gradients, &call.cx)
-                                : cq_ctx_new(&call.cx));
+    CQ_TRY_OR_DONE(begin_call(&call, o->marks, o->n_marks));
     if (o->gradients)
         CQ_TRY_OR_DONE(f->each_weight(self, add_parameter, o->gradients));
-    call.cx->marking = o->n_marks ? &marking : NULL;
-    status           = run(f, self, &call, n_outputs);
+    status = run(f, self, &call, n_outputs);
     for (size_t i = 0; i < max && status != CQ_OK; i++) {
         cq_tensor_release(outputs[i]);
         outputs[i] = NULL;
     }
 done:
-    cq_marking_clear(&marking);
-    if (!o->gradients) /* else it is the gradients' */
-        cq_ctx_free(call.cx);
+    end_call(&call);
     return status;
 }
 
@@ -365,56 +365,67 @@ cq_status cq_front_end_run(const cq_front_end *f, void *self, const cq_run_optio
 
 /* ---- exporting ---- */
 
-/* Repeats the capture until it finds no new state. */
-static cq_status capture_settled(cq_graph **out, const cq_front_end *f, void *self,
-                                 const cq_export_options *o)
-{
-    enum { MAX_ROUNDS = 16 };
+enum { MAX_CAPTURES = 16 /* of one export */ };
 
-    for (int i = 0; i < MAX_ROUNDS; i++) {
-        CQ_TRY(capture(out, f, self, o));
-        if (!f->must_repeat || !f->must_repeat(self))
-            return CQ_OK;
-        cq_graph_free(*out);
-    }
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, "export without --state",
-                   "what the model changes is something else in every capture");
+/* The options with all defaults filled in. */
+static cq_status take_options(cq_export_options *o, const cq_front_end *f, const char *name,
+                              const cq_export_options *given)
+{
+    CQ_TRY(cq_export_options_take(o, given));
+    if (!o->opset)
+        o->opset = f->opset;
+    if (!o->graph_name)
+        o->graph_name = name;
+    return cq_export_check_options(o);
 }
 
-static cq_status export_as_it_is(cq_onnx_model **out, const cq_front_end *f, void *self,
-                                 const cq_export_options *o)
+/* Converts the graph, which it frees, and runs the model for the outputs of the options. */
+static cq_status finish_export(cq_onnx_model **out, cq_graph *graph, const cq_front_end *f,
+                               void *self, const cq_export_options *o)
 {
+    cq_status      status = cq_export_graph(out, graph, o);
     cq_run_options run_options;
-    cq_graph      *graph;
-    cq_status      status;
 
-    cq_run_options_like_export(&run_options, o);
-    CQ_TRY(capture_settled(&graph, f, self, o));
-    status = cq_export_graph(out, graph, o);
     cq_graph_free(graph);
-    if (status == CQ_OK && o->outputs)
-        status = run_marked(f, self, &run_options, o->outputs, o->n_outputs, &(size_t){ 0 });
-    return status;
+    CQ_TRY(status);
+    cq_run_options_like_export(&run_options, o);
+    return o->outputs ? run_marked(f, self, &run_options, o->outputs, o->n_outputs, &(size_t){ 0 })
+                      : CQ_OK;
 }
 
 cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *self,
                               const char *name, const cq_export_options *options)
 {
     cq_export_options o;
+    cq_graph         *graph = NULL;
     void             *modes;
     cq_dtype          before;
     cq_status         status;
+    bool              again = true;
 
     *out = NULL;
-    CQ_TRY(cq_export_options_take(&o, options));
-    if (!o.opset)
-        o.opset = f->opset;
-    CQ_TRY(cq_export_check_options(&o));
-    if (!o.graph_name)
-        o.graph_name = name;
+    CQ_TRY(take_options(&o, f, name, options));
     CQ_TRY(set_mode(f, self, o.training, &modes));
     before = cq_set_default_float(o.default_dtype);
-    status = export_as_it_is(out, f, self, &o);
+    status = f->begin_export ? f->begin_export(self, &o) : CQ_OK;
+    for (int i = 0; i < MAX_CAPTURES && again && status == CQ_OK; i++) {
+        cq_front_call call = { .port = port_of_export(&o), .options = &o };
+
+        cq_graph_free(graph);
+        graph  = NULL;
+        status = begin_capture(&call, f, self);
+        if (status == CQ_OK)
+            status = finish_capture(&call, f->call(self, &call), &graph);
+        end_call(&call);
+        again = status == CQ_OK && f->must_repeat && f->must_repeat(self);
+    }
+    if (again && status == CQ_OK)
+        status = cq_fail(CQ_E_UNSUPPORTED, NULL, "export without --state",
+                         "the state of the model differs after every capture");
+    if (status == CQ_OK)
+        status = finish_export(out, graph, f, self, &o);
+    else
+        cq_graph_free(graph);
     cq_set_default_float(before);
     restore_mode(f, self, modes);
     if (status != CQ_OK) {

@@ -19,6 +19,7 @@ typedef struct cq_front_call {
     size_t                   n_inputs, n_outputs; /* so far */
     cq_tensor              **outputs;             /* of a run: the first max are kept */
     size_t                   max;
+    cq_marking               marking;
 } cq_front_call;
 
 typedef cq_status (*cq_weight_fn)(void *user, const char *name, cq_tensor *t, bool is_parameter);
@@ -29,6 +30,10 @@ typedef struct cq_front_end {
     cq_status (*set_training)(void *self, bool training, void **saved);
     void (*restore)(void *self, void *saved);
 
+    /* Before the first capture of an export: forgets the state that earlier ones found. NULL: a
+     * call has no state. */
+    cq_status (*begin_export)(void *self, const cq_export_options *options);
+
     cq_status (*each_weight)(void *self, cq_weight_fn fn, void *user);
 
     /* Calls the model once, with its inputs and outputs through call->port. */
@@ -36,7 +41,7 @@ typedef struct cq_front_end {
 
     int32_t opset; /* the default */
     /* After a capture: whether it must be repeated because it found new state that becomes inputs
-     * and outputs. Otherwise it warns about state that does not. NULL: a call has no state. */
+     * and outputs. Otherwise it warns about state that does not. May be NULL. */
     bool (*must_repeat)(void *self);
 } cq_front_end;
 

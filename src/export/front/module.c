@@ -73,8 +73,11 @@ static cq_status call(void *self, cq_front_call *call)
     return CQ_OK;
 }
 
-static const cq_front_end modules = { set_training, restore,          each_weight,
-                                      call,         CQ_OPSET_DEFAULT, NULL };
+static const cq_front_end modules = { .set_training = set_training,
+                                      .restore      = restore,
+                                      .each_weight  = each_weight,
+                                      .call         = call,
+                                      .opset        = CQ_OPSET_DEFAULT };
 
 /* ---- its public calls ---- */
 

@@ -8,11 +8,16 @@ typedef struct pt2_call {
     cq_pt2           *model;
     cq_tensor *const *inputs;
     size_t            n_inputs; /* 0: the program's own */
-    int               n_captures;
     bool              keeps_mutations;
 } pt2_call;
 
 /* ---- the front end ---- */
+
+static cq_status begin_export(void *self, const cq_export_options *options)
+{
+    (void)options;
+    return cq_pt2_forget_state(((pt2_call *)self)->model);
+}
 
 static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
 {
@@ -34,7 +39,7 @@ static cq_status call(void *self, cq_front_call *call)
 
     port->keep_state &= call->capture || c->model->has_state;
     c->keeps_mutations = port->keep_mutations;
-    if (c->n_captures++ == 0 && (call->capture || !c->model->is_state.n))
+    if (!c->model->is_state.n)
         CQ_TRY(cq_pt2_forget_state(c->model));
     CQ_TRY(cq_pt2_call_through(call->cx, c->model, c->inputs, c->n_inputs, port));
     return call->capture ? name_outputs(c->model, call->capture->graph) : CQ_OK;
@@ -51,8 +56,11 @@ static bool must_repeat(void *self)
     return false;
 }
 
-static const cq_front_end programs = { NULL,       NULL, each_weight, call, CQ_PT2_OPSET_DEFAULT,
-                                       must_repeat };
+static const cq_front_end programs = { .begin_export = begin_export,
+                                       .each_weight  = each_weight,
+                                       .call         = call,
+                                       .opset        = CQ_PT2_OPSET_DEFAULT,
+                                       .must_repeat  = must_repeat };
 
 /* ---- its public calls ---- */
 

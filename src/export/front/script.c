@@ -10,7 +10,6 @@ typedef struct script_call {
     const char    *method;
     const cq_args *args;
     uint32_t       flags; /* CQ_SCRIPT_* */
-    int            n_captures;
 } script_call;
 
 /* ---- the front end ---- */
@@ -35,11 +34,10 @@ static cq_status each_weight(void *self, cq_weight_fn fn, void *user)
     return cq_script_each_tensor(((script_call *)self)->script, fn, user);
 }
 
-/* The first capture of an export discards the state of earlier ones. */
-static cq_status begin_capture(script_call *s, const cq_export_options *options)
+static cq_status begin_export(void *self, const cq_export_options *options)
 {
-    if (s->n_captures++)
-        return CQ_OK;
+    script_call *s = self;
+
     cq_script_state_free(s->script->state);
     s->script->state = cq_zalloc(sizeof *s->script->state);
     if (!s->script->state)
@@ -61,15 +59,18 @@ static bool must_repeat(void *self)
 
 static cq_status call(void *self, cq_front_call *call)
 {
-    script_call *s = self;
+    const script_call *s = self;
 
-    if (call->capture)
-        CQ_TRY(begin_capture(s, call->options));
     return cq_script_call_through(call->cx, s->script, s->method, s->args, s->flags, &call->port);
 }
 
-static const cq_front_end scripts = { set_training, restore,          each_weight,
-                                      call,         CQ_OPSET_DEFAULT, must_repeat };
+static const cq_front_end scripts = { .set_training = set_training,
+                                      .restore      = restore,
+                                      .begin_export = begin_export,
+                                      .each_weight  = each_weight,
+                                      .call         = call,
+                                      .opset        = CQ_OPSET_DEFAULT,
+                                      .must_repeat  = must_repeat };
 
 /* ---- its public calls ---- */
 
@@ -78,8 +79,8 @@ CQ_API cq_status cq_script_run_as(cq_script *script, const char *method, const c
                                   size_t max_outputs, size_t *n_outputs)
 {
     CQ_NEED(script && args && n_outputs && (outputs || !max_outputs));
-    return cq_front_end_run(&scripts, &(script_call){ script, method, args, 0, 0 }, options,
-                            outputs, max_outputs, n_outputs);
+    return cq_front_end_run(&scripts, &(script_call){ script, method, args, 0 }, options, outputs,
+                            max_outputs, n_outputs);
 }
 
 CQ_API cq_status cq_script_run(cq_script *script, const char *method, const cq_args *args,
@@ -105,8 +106,8 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
     CQ_TRY(cq_export_options_take(&o, options));
     if (script->program->python && o.default_dtype == CQ_DTYPE_NONE)
         o.default_dtype = script->program->python->default_float;
-    status = cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags, 0 },
-                                 NULL, &o);
+    status =
+        cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL, &o);
     if (status == CQ_OK && options && options->training == CQ_TRAINING_TRAIN &&
         !script->program->reads_mode)
         cq_warn(NULL, "training mode changes nothing: the program never asks for it (a traced one "

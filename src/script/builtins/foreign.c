@@ -351,7 +351,7 @@ static cq_status evaluate_results(const cq_fncall *c, cq_val *out)
 
     ev->cx->listener = NULL;
     ev->capture      = NULL;
-    status           = cq_fncall_run(&call);
+    status           = cq_fncall_run(&call, CQ_CALL_ANY);
     ev->capture      = capture;
     ev->cx->listener = listener;
     *out             = call.result;
@@ -414,7 +414,7 @@ cq_status cq_resolve_defined(cq_fncall *c)
     if (to.callee.kind == CQ_VAL_NONE)
         return cq_fncall_decline(c);
     CQ_TRY(ev->capture && cq_port_has_rule(ev->port, c->name) ? call_as_node(&to)
-                                                              : cq_fncall_run(&to));
+                                                              : cq_fncall_run(&to, CQ_CALL_ANY));
     c->result = to.result;
     return CQ_OK;
 }

@@ -56,7 +56,7 @@ static cq_status with_lists(cq_fncall *c)
     call.args = list.u.list->items;
     CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN, c->name, &call.callee));
     call.name = NULL;
-    CQ_TRY(cq_fncall_run(&call));
+    CQ_TRY(cq_fncall_run(&call, CQ_CALL_ANY));
     c->result = call.result;
     return CQ_OK;
 }

@@ -29,7 +29,7 @@ static cq_status default_dtype(cq_fncall *c)
     return cq_python_dtype(c->ev, cq_dtype_to_torch(cq_default_float()), &c->result);
 }
 
-/* The setting lasts until the program ends: cq_script_with_limits restores it before each call. */
+/* The setting lasts until the program ends: cq_script_begin restores it before each call. */
 static cq_status set_default_dtype(cq_fncall *c)
 {
     const cq_object *t     = cq_object_as(c->args[0], CQ_OBJECT_DTYPE);
@@ -176,7 +176,7 @@ static cq_status call_in_mode(cq_fncall *c)
     call.kw    = list.u.list->items;
     if (status == CQ_OK) {
         c->ev->tracing = c->args[1].u.b.value;
-        status         = cq_fncall_run(&call);
+        status         = cq_fncall_run(&call, CQ_CALL_ANY);
         c->ev->tracing = outer;
     }
     c->result = call.result;
@@ -196,7 +196,7 @@ static cq_status call_library(cq_fncall *c, const char *module, const char *func
         return cq_fncall_decline(c);
     CQ_TRY(cq_python_member(c->ev, found, function, &call.callee));
     call.name = NULL;
-    CQ_TRY(cq_fncall_run(&call));
+    CQ_TRY(cq_fncall_run(&call, CQ_CALL_ANY));
     c->result = call.result;
     return CQ_OK;
 }

@@ -275,7 +275,7 @@ static cq_status native_init(cq_fncall *c)
     make.name = NULL;
     CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN,
                               t->self.kind == CQ_VAL_DICT ? "dict" : "list", &make.callee));
-    CQ_TRY(cq_fncall_run(&make));
+    CQ_TRY(cq_fncall_run(&make, CQ_CALL_ANY));
     CQ_TRY(cq_eval_will_change(c->ev, t->self));
     if (t->self.kind == CQ_VAL_DICT)
         CQ_TRY(cq_dict_add(t->self.u.dict, make.result.u.dict));

@@ -248,32 +248,6 @@ static cq_status no_overload(const cq_fncall *c)
     return cq_fail(CQ_E_TYPE, NULL, NULL, "no overload of %s takes (%s)", c->name, text);
 }
 
-/* name is the operator without its overload, and without the trailing _ of an in-place operator. */
-static cq_status call_overload(cq_fncall *c, const cq_op *op, const char *name, cq_val *args)
-{
-    cq_eval  *ev = c->ev;
-    cq_val    results[CQ_MAX_RESULTS];
-    size_t    n = op->schema->n_results;
-    cq_int    size;
-    bool      is_size;
-    cq_status status;
-
-    CQ_TRY(convert_args(ev, op->schema, args));
-    is_size = size_after(ev, name, args, op->schema->n_args, &size);
-    status  = cq_op_call(ev->cx, op, args, op->schema->n_args, results, CQ_MAX_RESULTS);
-    if (status == CQ_E_ARGUMENT)
-        return CQ_E_TYPE; /* the caller adds the location: the program has the error, not its
-                           * user */
-    CQ_TRY(status);
-    if (n == 1)
-        c->result = results[0];
-    else if (n)
-        CQ_TRY(cq_eval_list(ev, results, n, CQ_VAL_TUPLE, &c->result));
-    if (is_size)
-        set_size(ev, args, c->result, size);
-    return CQ_OK;
-}
-
 /* Scalar-first arithmetic: 1 - x is not an operator of the table. */
 static cq_status scalar_first(cq_fncall *c, const char *name)
 {
@@ -333,7 +307,7 @@ static cq_status call_with_out(const cq_fncall *c, size_t at, cq_val *out)
             names[plain.n_kw] = c->names[i];
             kw[plain.n_kw++]  = c->kw[i];
         }
-    CQ_TRY(cq_fncall_run_operator(&plain));
+    CQ_TRY(cq_fncall_run(&plain, CQ_CALL_OPERATOR));
     if (plain.result.kind != CQ_VAL_TENSOR)
         return cq_fail(CQ_E_UNSUPPORTED, c->name, NULL,
                        "out= requires an operator whose only result is a tensor");
@@ -392,27 +366,33 @@ cq_status cq_resolve_operands(cq_fncall *c)
     return cq_fncall_decline(c);
 }
 
-/* The first overload that accepts the arguments; declines if there is none. */
-static cq_status try_overloads(cq_fncall *c, const cq_op *first, const char *name,
-                               const char *suffix, bool convert)
+/* The overload that a call chooses, with the arguments that its schema has. */
+typedef struct overload {
+    const cq_op *op;
+    const char  *name; /* of the operator, without the trailing _ of an in-place operator */
+    char         plain[256];
+    cq_val       args[CQ_EVAL_MAX_OPERANDS];
+} overload;
+
+/* Chooses the first overload that accepts the arguments, and returns whether there is one. */
+static bool choose(overload *to, const cq_fncall *c, const cq_op *first, const char *suffix,
+                   bool convert)
 {
-    cq_val filled[CQ_EVAL_MAX_OPERANDS];
-    char   full[512];
+    char full[512];
 
     for (const cq_op *op = first; op; op = op->next) {
-        const cq_op *target = op;
-
-        if (!match(op->schema, c, convert, filled))
+        if (!match(op->schema, c, convert, to->args))
             continue;
+        to->op = op;
         if (suffix) {
-            snprintf(full, sizeof full, op->schema->overload[0] ? "%s%s.%s" : "%s%s", name, suffix,
-                     op->schema->overload);
-            target = cq_op_find(full);
+            snprintf(full, sizeof full, op->schema->overload[0] ? "%s%s.%s" : "%s%s", to->plain,
+                     suffix, op->schema->overload);
+            to->op = cq_op_find(full);
         }
-        if (target)
-            return call_overload(c, target, name, filled);
+        if (to->op)
+            return true;
     }
-    return cq_fncall_decline(c);
+    return false;
 }
 
 /* Converts the name of an operator sign: `a |= b` is aten::__ior__, which lib/aten declares as
@@ -431,55 +411,82 @@ static void spell_out_sign(char *name, size_t size)
         snprintf(name, size, "%s", op->schema->name);
 }
 
-/* Tries overloads in the order of PyTorch's registry, first without and then with implicit
- * conversions. */
-static cq_status call_by_arguments(cq_fncall *c)
+/* Chooses among the overloads in the order of PyTorch's registry, first without and then with
+ * implicit conversions. Without a choice, the call is done or declined. */
+static cq_status choose_by_arguments(overload *to, cq_fncall *c)
 {
-    char         plain[256];
     size_t       len = strcspn(c->name, ".");
-    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
     const cq_op *first, *twin;
     const char  *suffix;
 
-    if (len >= sizeof plain)
+    if (len >= sizeof to->plain)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "unknown operator %s", c->name);
-    memcpy(plain, c->name, len);
-    plain[len] = '\0';
-    spell_out_sign(plain, sizeof plain);
-    len    = strlen(plain);
-    first  = cq_op_overloads(plain);
-    suffix = first ? NULL : cq_op_suffix(plain, len);
+    memcpy(to->plain, c->name, len);
+    to->plain[len] = '\0';
+    spell_out_sign(to->plain, sizeof to->plain);
+    len    = strlen(to->plain);
+    first  = cq_op_overloads(to->plain);
+    suffix = first ? NULL : cq_op_suffix(to->plain, len);
     if (suffix) {
-        twin = cq_op_find(plain); /* normal_ is not an in-place variant of normal */
-        if (twin && match(twin->schema, c, false, filled))
-            return call_overload(c, twin, plain, filled);
-        plain[len - strlen(suffix)] = '\0';
-        first                       = cq_op_overloads(plain);
+        twin = cq_op_find(to->plain); /* normal_ is not an in-place variant of normal */
+        if (twin && match(twin->schema, c, false, to->args)) {
+            to->op = twin;
+            return CQ_OK;
+        }
+        to->plain[len - strlen(suffix)] = '\0';
+        first                           = cq_op_overloads(to->plain);
     }
     if (!first)
         return cq_fncall_decline(c);
-    CQ_TRY(try_overloads(c, first, plain, suffix, false));
-    if (c->declined && !suffix) {
-        c->declined = false;
-        CQ_TRY(scalar_first(c, plain));
+    if (choose(to, c, first, suffix, false))
+        return CQ_OK;
+    if (!suffix) {
+        CQ_TRY(scalar_first(c, to->plain));
+        if (!c->declined)
+            return CQ_OK;
     }
-    if (c->declined) {
-        c->declined = false;
-        CQ_TRY(try_overloads(c, first, plain, suffix, true));
-    }
+    c->declined = !choose(to, c, first, suffix, true);
     return c->declined && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : CQ_OK;
 }
 
 cq_status cq_resolve_operator(cq_fncall *c)
 {
-    const cq_op *named = strchr(c->name, '.') ? cq_op_find(c->name) : NULL;
-    cq_val       filled[CQ_EVAL_MAX_OPERANDS];
+    cq_eval  *ev = c->ev;
+    overload  to;
+    cq_val    results[CQ_MAX_RESULTS];
+    size_t    n_args, n_results;
+    cq_int    size;
+    bool      is_size;
+    cq_status status;
 
     for (size_t i = 0; i < c->n_kw; i++)
         if (strcmp(c->names[i], "out") == 0 && c->kw[i].kind == CQ_VAL_TENSOR)
             return call_with_out(c, i, &c->result);
-    if (named && match(named->schema, c, true, filled))
-        return call_overload(c, named, c->name, filled);
-    /* Programs of torch.export may pass numbers for tensor arguments. */
-    return named && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : call_by_arguments(c);
+    to.op   = strchr(c->name, '.') ? cq_op_find(c->name) : NULL;
+    to.name = c->name;
+    if (!to.op || !match(to.op->schema, c, true, to.args)) {
+        /* Programs of torch.export may pass numbers for tensor arguments. */
+        if (to.op && ev->dialect == CQ_DIALECT_SCRIPT)
+            return no_overload(c);
+        to.op   = NULL;
+        to.name = to.plain;
+        CQ_TRY(choose_by_arguments(&to, c));
+        if (!to.op)
+            return CQ_OK;
+    }
+    n_args    = to.op->schema->n_args;
+    n_results = to.op->schema->n_results;
+    CQ_TRY(convert_args(ev, to.op->schema, to.args));
+    is_size = size_after(ev, to.name, to.args, n_args, &size);
+    status  = cq_op_call(ev->cx, to.op, to.args, n_args, results, CQ_MAX_RESULTS);
+    if (status == CQ_E_ARGUMENT)
+        return CQ_E_TYPE; /* the caller adds the location: the program has the error */
+    CQ_TRY(status);
+    if (n_results == 1)
+        c->result = results[0];
+    else if (n_results)
+        CQ_TRY(cq_eval_list(ev, results, n_results, CQ_VAL_TUPLE, &c->result));
+    if (is_size)
+        set_size(ev, to.args, c->result, size);
+    return CQ_OK;
 }

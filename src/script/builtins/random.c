@@ -154,7 +154,7 @@ static cq_status draw_new(cq_fncall *c)
         return cq_fncall_decline(c);
     zeros.callee = CQ_NONE;
     zeros.name   = "aten::zeros";
-    CQ_TRY(cq_fncall_run(&zeros));
+    CQ_TRY(cq_fncall_run(&zeros, CQ_CALL_ANY));
     out       = zeros.result;
     s         = out.kind == CQ_VAL_TENSOR ? whole_storage(out.u.tensor) : NULL;
     c->result = out;
@@ -193,7 +193,7 @@ static cq_status draw_integers(cq_fncall *c)
 
     if (!is_building(c->ev) || to.kind != CQ_VAL_INT || to.u.i.expr)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_fncall_run_operator(&made));
+    CQ_TRY(cq_fncall_run(&made, CQ_CALL_OPERATOR));
     c->result = made.result;
     t         = made.result.kind == CQ_VAL_TENSOR ? made.result.u.tensor : NULL;
     if (!t || cq_tensor_is_fake(t))

@@ -506,7 +506,7 @@ static cq_status all_true(cq_fncall *c, const char *op)
     cq_fncall each = *c;
 
     each.name = op;
-    CQ_TRY(cq_fncall_run_operator(&each));
+    CQ_TRY(cq_fncall_run(&each, CQ_CALL_OPERATOR));
     CQ_TRY(cq_eval_operator(c->ev, "aten::all", &each.result, 1, &each.result));
     return to_number(c->ev, each.result, CQ_VAL_BOOL, &c->result);
 }

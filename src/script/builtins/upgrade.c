@@ -110,7 +110,7 @@ cq_status cq_resolve_upgrade(cq_fncall *c)
     to.call.kw    = to.kw;
     to.call.names = to.names;
     CQ_TRY(change(&to));
-    CQ_TRY(cq_fncall_run_operator(&to.call));
+    CQ_TRY(cq_fncall_run(&to.call, CQ_CALL_OPERATOR));
     c->result = to.call.result;
     return CQ_OK;
 }

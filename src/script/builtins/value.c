@@ -406,7 +406,7 @@ static cq_status call_module(cq_fncall *c)
     if (status == CQ_OK && scoped)
         status = cq_eval_enter(c->ev, &scope, module, given, args->n);
     if (status == CQ_OK)
-        status = cq_fncall_run(&call);
+        status = cq_fncall_run(&call, CQ_CALL_ANY);
     if (scoped && names && given) {
         left   = cq_eval_leave(c->ev, &scope, &call.result);
         status = status == CQ_OK ? left : status;

@@ -326,7 +326,7 @@ static cq_status init_subclass(cq_eval *ev, cq_object *cls, const class_keywords
         if (!t)
             continue;
         c.callee = t->kind == CQ_OBJECT_CLASSMETHOD ? t->self : *v;
-        return cq_fncall_run(&c);
+        return cq_fncall_run(&c, CQ_CALL_ANY);
     }
     return CQ_OK;
 }
@@ -426,7 +426,7 @@ static cq_status fill_native(cq_fncall *c, const cq_object *cls, cq_val object)
         make.n    = c->n ? 1 : 0;
     }
     CQ_TRY(cq_eval_new_object(c->ev, CQ_OBJECT_BUILTIN, cls->native_base, &make.callee));
-    CQ_TRY(cq_fncall_run(&make));
+    CQ_TRY(cq_fncall_run(&make, CQ_CALL_ANY));
     t->self = cq_val_retain(make.result);
     return CQ_OK;
 }
@@ -448,7 +448,7 @@ static cq_status call_init(cq_fncall *c, cq_object *cls, cq_val object)
     if (!found)
         return CQ_OK;
     call.callee = method;
-    return cq_fncall_run(&call);
+    return cq_fncall_run(&call, CQ_CALL_ANY);
 }
 
 static cq_status call_new(cq_fncall *c, cq_object *cls, cq_val create)
@@ -464,7 +464,7 @@ static cq_status call_new(cq_fncall *c, cq_object *cls, cq_val create)
     call.callee = t ? t->self : create;
     call.args   = list.u.list->items;
     call.n      = list.u.list->n;
-    CQ_TRY(cq_fncall_run(&call));
+    CQ_TRY(cq_fncall_run(&call, CQ_CALL_ANY));
     c->result = call.result;
     return CQ_OK;
 }

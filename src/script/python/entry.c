@@ -262,13 +262,6 @@ static cq_status construct(cq_eval *ev, cq_val *v)
     return cls ? cq_eval_call(ev, *v, NULL, 0, v) : CQ_OK;
 }
 
-typedef struct making {
-    cq_script  *script;
-    cq_eval    *ev;
-    const char *entry;
-    cq_val      made; /* retained */
-} making;
-
 static bool is_builder(cq_val v)
 {
     const cq_object *t = cq_object_as(v, CQ_OBJECT_FUNCTION);
@@ -279,22 +272,22 @@ static bool is_builder(cq_val v)
     return t != NULL;
 }
 
-static cq_status make(void *user)
+/* *out is retained. */
+static cq_status make(cq_eval *ev, const char *entry, cq_val *out)
 {
-    making  *m  = user;
-    cq_eval *ev = m->ev;
-    cq_val   v, made;
+    struct cq_pickled *pickled = ev->script->pickled;
+    cq_val             v, made;
 
     CQ_TRY(run_package(ev));
     CQ_TRY(cq_python_run(ev, ev->program->python->main));
     ev->frame = ev->program->python->main->globals;
-    if (m->script->pickled) {
-        CQ_TRY(cq_pickled_make(ev, m->script->pickled, m->entry, &v));
-        m->made = cq_val_retain(v);
+    if (pickled) {
+        CQ_TRY(cq_pickled_make(ev, pickled, entry, &v));
+        *out = cq_val_retain(v);
         return CQ_OK;
     }
-    if (m->entry)
-        CQ_TRY(eval_text(ev, m->entry, &v));
+    if (entry)
+        CQ_TRY(eval_text(ev, entry, &v));
     else
         CQ_TRY(choose(ev, &v));
     CQ_TRY(construct(ev, &v));
@@ -308,28 +301,30 @@ static cq_status make(void *user)
         !(cq_object_as(v, CQ_OBJECT_INSTANCE) && cq_python_has_special(ev, v, "__call__")))
         return cq_fail(CQ_E_TYPE, "--entry", "expected a module, a class of modules or a function",
                        "the entry is of type %s", cq_eval_type_name(v));
-    m->made = cq_val_retain(v);
+    *out = cq_val_retain(v);
     return CQ_OK;
 }
 
 CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
 {
     CQ_NEED(s);
-    cq_eval   ev = { .program = s->program, .script = s };
-    making    m  = { .script = s, .ev = &ev, .entry = entry };
-    cq_status status;
+    cq_eval          ev = { .program = s->program, .script = s };
+    cq_val           made;
+    cq_script_limits before;
+    cq_status        status;
 
     if (!s->program->python)
         return cq_fail(CQ_E_ARGUMENT, entry, NULL,
                        "an entry expression is for Python source, which imports torch");
     CQ_TRY(cq_eval_new_context(&ev));
-    status = cq_script_with_limits(&ev, s, 0, make, &m);
+    before = cq_script_begin(&ev, s, 0);
+    status = cq_script_end(&ev, s, &before, make(&ev, entry, &made));
     cq_ctx_free(ev.cx);
     cq_val_release(ev.raised);
     cq_val_release(ev.handled);
     CQ_TRY(status);
     cq_val_release(s->root);
-    s->root = m.made;
+    s->root = made;
     if (entry != s->entry) {
         cq_free(s->entry);
         s->entry = entry ? cq_strdup(entry) : NULL;
@@ -337,41 +332,36 @@ CQ_API cq_status cq_script_make(cq_script *s, const char *entry)
     return cq_python_name_modules(s);
 }
 
-typedef struct listing {
-    cq_eval               *ev;
-    cq_python_candidate_fn fn;
-    void                  *user;
-} listing;
-
-static cq_status tell_candidates(void *user)
+static cq_status tell_candidates(cq_eval *ev, cq_python_candidate_fn fn, void *user)
 {
-    const listing *l = user;
-    cq_val         classes, functions;
+    cq_val classes, functions;
 
-    CQ_TRY(cq_python_run(l->ev, l->ev->program->python->main));
-    CQ_TRY(list_candidates(l->ev, &classes, &functions));
+    CQ_TRY(cq_python_run(ev, ev->program->python->main));
+    CQ_TRY(list_candidates(ev, &classes, &functions));
     for (size_t i = 0; i < classes.u.list->n; i++) {
         cq_object *cls  = cq_object_of(classes.u.list->items[i]);
-        cq_val    *init = cq_class_find(cls, cq_name(l->ev->program, "__init__"), NULL);
+        cq_val    *init = cq_class_find(cls, cq_name(ev->program, "__init__"), NULL);
 
-        CQ_TRY(l->fn(l->user, cls->cls->name, init ? cq_object_as(*init, CQ_OBJECT_FUNCTION) : NULL,
-                     true));
+        CQ_TRY(
+            fn(user, cls->cls->name, init ? cq_object_as(*init, CQ_OBJECT_FUNCTION) : NULL, true));
     }
     for (size_t i = 0; i < functions.u.list->n; i++) {
         const cq_object *t = cq_object_of(functions.u.list->items[i]);
 
-        CQ_TRY(l->fn(l->user, t->def->name, t, false));
+        CQ_TRY(fn(user, t->def->name, t, false));
     }
     return CQ_OK;
 }
 
 cq_status cq_python_each_candidate(cq_script *s, cq_python_candidate_fn fn, void *user)
 {
-    cq_eval   ev = { .program = s->program, .script = s };
-    cq_status status;
+    cq_eval          ev = { .program = s->program, .script = s };
+    cq_script_limits before;
+    cq_status        status;
 
     CQ_TRY(cq_eval_new_context(&ev));
-    status = cq_script_with_limits(&ev, s, 0, tell_candidates, &(listing){ &ev, fn, user });
+    before = cq_script_begin(&ev, s, 0);
+    status = cq_script_end(&ev, s, &before, tell_candidates(&ev, fn, user));
     cq_ctx_free(ev.cx);
     return status;
 }

@@ -7,8 +7,8 @@ from calque import gradient, operator, regrid, size_hint, traits, wrap_dim
 from aten.quantized_layers import on_grid
 
 
-# 1 with probability keep, else 0: for every element, or one for each sample and channel.
 def dropout_mask(x, keep, features):
+    """1 with probability keep, else 0: for every element, or one for each sample and channel."""
     shape = [1 if features and i > 1 else x.shape[i] for i in range(x.ndim)]
     return x.new_empty(shape).bernoulli(keep)
 
@@ -25,8 +25,8 @@ def dropped(x, p, features):
     return x * (dropout_mask(x, 1 - p, features) / (1 - p))
 
 
-# The lowest value of SELU, -scale * alpha, instead of 0, so that the variance stays too.
 def alpha_dropped(x, p, features):
+    """The lowest value of SELU, -scale * alpha, instead of 0, so that the variance stays too."""
     if p == 1:
         return x * 0
     lowest = -1.7580993408473766
@@ -41,10 +41,12 @@ def relu6(self):
     return torch.ops.aten.hardtanh(self, 0, 6)
 
 
-# The constants of Klambauer et al., 2017, with the digits that PyTorch uses.
 @operator("aten::selu(Tensor self) -> Tensor")
 def selu(self):
-    """Elu with the constants that keep mean and variance."""
+    """Elu with the constants that keep mean and variance.
+
+    The constants of Klambauer et al., 2017, with the digits that PyTorch uses.
+    """
     return torch.ops.aten.elu(self, 1.6732632423543772, 1.0507009873554805)
 
 
@@ -150,9 +152,9 @@ def leaky_relu_gradient(grad, self, negative_slope):
     return {"self": torch.where(self > 0, grad, grad * negative_slope)}
 
 
-# The weight has one element per channel of self, or a single one.
 @gradient("aten::prelu")
 def prelu_gradient(grad, self, weight):
+    """The weight has one element per channel of self, or a single one."""
     slope = weight.reshape(
         [self.shape[1] if i == 1 and weight.numel() > 1 else 1 for i in range(self.ndim)]
     )
@@ -175,9 +177,9 @@ def elu_gradient(grad, self, alpha, scale, input_scale):
     }
 
 
-# x times the integral of the normal distribution, or what tanh makes of it.
 @gradient("aten::gelu")
 def gelu_gradient(grad, self, approximate):
+    """x times the integral of the normal distribution, or what tanh makes of it."""
     root = math.sqrt(2 / math.pi)
     if approximate == "tanh":
         t = torch.tanh(root * (self + 0.044715 * torch.pow(self, 3)))

@@ -6,8 +6,8 @@ import torch
 from calque import is_known, operator
 
 
-# x / size ** power, where size may be a symbol.
 def divide_by_power(x, size, power):
+    """x / size ** power, where size may be a symbol."""
     if is_known(size):
         return x * size ** (-power)
     return x / torch.scalar_tensor(size, dtype=x.dtype) ** power
@@ -17,17 +17,17 @@ def in_float32(x):
     return x.to(torch.float32) if x.dtype in [torch.float16, torch.bfloat16] else x
 
 
-# Each head of keys or values for as many heads of queries as share it.
 def for_all_heads(x, query):
+    """Each head of keys or values for as many heads of queries as share it."""
     if x.ndim < 3 or query.ndim < 3:
         return x
     return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
 
 
-# softmax(q @ k.T * scale + mask) @ v, and the softmax. Without a scale both factors are divided
-# by the fourth root of their size, so that neither overflows in half precision. If it is safe,
-# the softmax is 0 where a mask hides all keys; causal ones see at least the first.
 def attend(query, key, value, attn_mask, dropout_p, is_causal, scale, safe):
+    """softmax(q @ k.T * scale + mask) @ v, and the softmax. Without a scale both factors are
+    divided by the fourth root of their size, so that neither overflows in half precision. If it is
+    safe, the softmax is 0 where a mask hides all keys; causal ones see at least the first."""
     assert (
         query.ndim > 1 and key.ndim > 1 and (value.ndim > 1)
     ), "query, key and value need at least 2 dimensions"
@@ -58,9 +58,9 @@ def attend(query, key, value, attn_mask, dropout_p, is_causal, scale, safe):
     return (weights @ value, weights)
 
 
-# One of query, key and value, projected by its part of the common weight and bias: [batch, heads,
-# length, size of a head].
 def head_of(x, weight, bias, size, heads, i):
+    """One of query, key and value, projected by its part of the common weight and bias: [batch,
+    heads, length, size of a head]."""
     t = torch.ops.aten.linear(
         x,
         torch.ops.aten.slice(weight, 0, size * i, size * (i + 1)),
@@ -69,11 +69,11 @@ def head_of(x, weight, bias, size, heads, i):
     return t.reshape([t.shape[0], t.shape[1], heads, t.shape[2] // heads]).transpose(1, 2)
 
 
-# Attention of several heads, and its weights for each. A mask is of [batch, keys] (type 1) or
-# [queries, keys]; scores are of [batch, heads, queries, keys].
 def multi_head(
     query, key, value, size, heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask, mask_type
 ):
+    """Attention of several heads, and its weights for each. A mask is of [batch, keys] (type 1) or
+    [queries, keys]; scores are of [batch, heads, queries, keys]."""
     assert (
         query.ndim == 3 and query.shape[2] == size
     ), f"the input should be batch, length and {size}"

@@ -4,11 +4,11 @@ import math
 import torch
 
 from calque import gradient, operator, result_type, traits
-from aten.common import in_float, number_like, polynomial, scaled, shifted
+from aten.common import as_tensors, in_float, number_like, polynomial, scaled, shifted
 
 
-# Of degree 0 to 30 by p(k + 1) = ((a x + b + c k) p(k) - d k p(k - 1)) / (1 + e k).
 def by_degree(x, n, a, b, c, d, e):
+    """Degrees 0 to 30 by p(k + 1) = ((a x + b + c k) p(k) - d k p(k - 1)) / (1 + e k)."""
     x = in_float(x)
     dtype = result_type(x, in_float(n))
     x = x.to(dtype)
@@ -40,9 +40,9 @@ def legendre(x, n):
     return torch.where(n > 30, number_like(y, math.nan), y)
 
 
-# cos(n t), sin((n + 1) t) / sin(t), cos((n + 1/2) t) / cos(t/2) and sin((n + 1/2) t) / sin(t/2),
-# where x is cos(t). Past 1 they are hyperbolic, and below -1 their signs alternate.
 def chebyshev(x, n, kind):
+    """cos(n t), sin((n + 1) t) / sin(t), cos((n + 1/2) t) / cos(t/2) and sin((n + 1/2) t) /
+    sin(t/2), where x is cos(t). Past 1 they are hyperbolic, and below -1 their signs alternate."""
     x = in_float(x)
     dtype = result_type(x, in_float(n))
     x = x.to(dtype)
@@ -80,9 +80,13 @@ def chebyshev(x, n, kind):
     return torch.where(n < 0, z, torch.where(n == 0, z + 1, y))
 
 
-# Up to 8 the functions of the first and second kind are polynomials in x * x / 32 - 1. Above 8 they
-# are sqrt(2 / pi / x) times p cos(phase) - q sin(phase) and p sin(phase) + q cos(phase), where p
-# and q are polynomials in 128 / x^2 - 1.
+# ---- functions of the first and second kind ----
+#
+# Up to 8 they are polynomials in x * x / 32 - 1. Above 8 they are sqrt(2 / pi / x) times
+# p cos(phase) - q sin(phase) and p sin(phase) + q cos(phase), where p and q are polynomials in
+# 128 / x^2 - 1.
+
+
 def amplitude_0(t):
     return polynomial(
         t,
@@ -206,8 +210,8 @@ def near_j1(s):
     )
 
 
-# The factors for arguments of 8 and more: of order 0 or 1, first or second kind.
 def far_bessel(large, order, second):
+    """The factors for arguments of 8 and more: of order 0 or 1, first or second kind."""
     t = 128 / large.square() - 1
     phase = large - (math.pi / 4 if order == 0 else 3 * math.pi / 4)
     p = amplitude_0(t) if order == 0 else amplitude_1(t)
@@ -218,15 +222,16 @@ def far_bessel(large, order, second):
     return high * (p * phase.cos() - q * phase.sin())
 
 
-# y for positive x, and the limits at 0 and below.
 def of_positive(x, y, at_zero):
+    """y for positive x, and the limits at 0 and below."""
     return torch.where(
         x > 0, y, torch.where(x == 0, number_like(x, at_zero), number_like(x, math.nan))
     )
 
 
-# The modified functions of the second kind up to 2, and from 2 on without their factor exp(-x).
 def near_k0(small):
+    """The modified functions of the second kind up to 2, and from 2 on without their factor
+    exp(-x)."""
     s = small.square() / 2 - 1
     return polynomial(
         s,
@@ -501,267 +506,111 @@ def special_spherical_bessel_j0(x):
 
 
 @operator("aten::special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_t(x, n):
     """Chebyshev's polynomials of the first kind."""
+    x, n = as_tensors(x, n)
     return chebyshev(x, n, 1)
 
 
-@operator("aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_chebyshev_polynomial_t_x_scalar(x, n):
-    """Chebyshev's polynomials of the first kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_t(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_chebyshev_polynomial_t_n_scalar(x, n):
-    """Chebyshev's polynomials of the first kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_t(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_t(x, n):
     """Chebyshev's polynomials of the first kind, between 0 and 1."""
+    x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 1)
 
 
-@operator("aten::special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_shifted_chebyshev_polynomial_t_x_scalar(x, n):
-    """Chebyshev's polynomials of the first kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_t(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_shifted_chebyshev_polynomial_t_n_scalar(x, n):
-    """Chebyshev's polynomials of the first kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_t(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_u(x, n):
     """Chebyshev's polynomials of the second kind."""
+    x, n = as_tensors(x, n)
     return chebyshev(x, n, 2)
 
 
-@operator("aten::special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_chebyshev_polynomial_u_x_scalar(x, n):
-    """Chebyshev's polynomials of the second kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_u(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_chebyshev_polynomial_u_n_scalar(x, n):
-    """Chebyshev's polynomials of the second kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_u(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_u(x, n):
     """Chebyshev's polynomials of the second kind, between 0 and 1."""
+    x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 2)
 
 
-@operator("aten::special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_shifted_chebyshev_polynomial_u_x_scalar(x, n):
-    """Chebyshev's polynomials of the second kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_u(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_shifted_chebyshev_polynomial_u_n_scalar(x, n):
-    """Chebyshev's polynomials of the second kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_u(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_v(x, n):
     """Chebyshev's polynomials of the third kind."""
+    x, n = as_tensors(x, n)
     return chebyshev(x, n, 3)
 
 
-@operator("aten::special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_chebyshev_polynomial_v_x_scalar(x, n):
-    """Chebyshev's polynomials of the third kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_v(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_chebyshev_polynomial_v_n_scalar(x, n):
-    """Chebyshev's polynomials of the third kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_v(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_v(x, n):
     """Chebyshev's polynomials of the third kind, between 0 and 1."""
+    x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 3)
 
 
-@operator("aten::special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_shifted_chebyshev_polynomial_v_x_scalar(x, n):
-    """Chebyshev's polynomials of the third kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_v(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_shifted_chebyshev_polynomial_v_n_scalar(x, n):
-    """Chebyshev's polynomials of the third kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_v(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_w(x, n):
     """Chebyshev's polynomials of the fourth kind."""
+    x, n = as_tensors(x, n)
     return chebyshev(x, n, 4)
 
 
-@operator("aten::special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_chebyshev_polynomial_w_x_scalar(x, n):
-    """Chebyshev's polynomials of the fourth kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_w(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_chebyshev_polynomial_w_n_scalar(x, n):
-    """Chebyshev's polynomials of the fourth kind."""
-    return torch.ops.aten.special_chebyshev_polynomial_w(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_w(x, n):
     """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
+    x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 4)
 
 
-@operator("aten::special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_shifted_chebyshev_polynomial_w_x_scalar(x, n):
-    """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_w(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_shifted_chebyshev_polynomial_w_n_scalar(x, n):
-    """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
-    return torch.ops.aten.special_shifted_chebyshev_polynomial_w(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_hermite_polynomial_h(x, n):
     """Hermite's polynomials, of physics."""
+    x, n = as_tensors(x, n)
     return by_degree(x, n, 2.0, 0.0, 0.0, 2.0, 0.0)
 
 
-@operator("aten::special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_hermite_polynomial_h_x_scalar(x, n):
-    """Hermite's polynomials, of physics."""
-    return torch.ops.aten.special_hermite_polynomial_h(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_hermite_polynomial_h_n_scalar(x, n):
-    """Hermite's polynomials, of physics."""
-    return torch.ops.aten.special_hermite_polynomial_h(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_hermite_polynomial_he(x, n):
     """Hermite's polynomials, of probability."""
+    x, n = as_tensors(x, n)
     return by_degree(x, n, 1.0, 0.0, 0.0, 1.0, 0.0)
 
 
-@operator("aten::special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_hermite_polynomial_he_x_scalar(x, n):
-    """Hermite's polynomials, of probability."""
-    return torch.ops.aten.special_hermite_polynomial_he(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_hermite_polynomial_he_n_scalar(x, n):
-    """Hermite's polynomials, of probability."""
-    return torch.ops.aten.special_hermite_polynomial_he(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_laguerre_polynomial_l(x, n):
     """Laguerre's polynomials."""
+    x, n = as_tensors(x, n)
     return by_degree(x, n, -1.0, 1.0, 2.0, 1.0, 1.0)
 
 
-@operator("aten::special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_laguerre_polynomial_l_x_scalar(x, n):
-    """Laguerre's polynomials."""
-    return torch.ops.aten.special_laguerre_polynomial_l(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_laguerre_polynomial_l_n_scalar(x, n):
-    """Laguerre's polynomials."""
-    return torch.ops.aten.special_laguerre_polynomial_l(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
-
-
 @operator("aten::special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor")
+@operator("aten::special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor")
+@operator("aten::special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_legendre_polynomial_p(x, n):
     """Legendre's polynomials."""
+    x, n = as_tensors(x, n)
     return legendre(x, n)
-
-
-@operator("aten::special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor")
-def special_legendre_polynomial_p_x_scalar(x, n):
-    """Legendre's polynomials."""
-    return torch.ops.aten.special_legendre_polynomial_p(
-        torch.scalar_tensor(float(x), dtype=in_float(n).dtype), n
-    )
-
-
-@operator("aten::special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor")
-def special_legendre_polynomial_p_n_scalar(x, n):
-    """Legendre's polynomials."""
-    return torch.ops.aten.special_legendre_polynomial_p(
-        x, torch.scalar_tensor(float(n), dtype=in_float(x).dtype)
-    )
 
 
 @gradient("aten::exp")

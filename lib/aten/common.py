@@ -5,31 +5,49 @@ import torch
 
 
 def scaled(x, by):
+    """x * by, without an operator if by is 1."""
     return x if by == 1 else x * by
 
 
 def shifted(x, by):
+    """x + by, without an operator if by is 0."""
     return x if by == 0 else x + by
 
 
 def in_float(x):
+    """Integers and booleans as float32."""
     return x if x.is_floating_point() else x.to(torch.float32)
 
 
+def as_tensors(x, y):
+    """Two operands as tensors; one of them may be a number, which takes the dtype of the other."""
+    if not isinstance(x, torch.Tensor):
+        return torch.scalar_tensor(float(x), dtype=in_float(y).dtype), y
+    if not isinstance(y, torch.Tensor):
+        return x, torch.scalar_tensor(float(y), dtype=in_float(x).dtype)
+    return x, y
+
+
 def number_like(x, number):
+    """The number as a tensor without dimensions, in the dtype of x."""
     return torch.scalar_tensor(number, dtype=x.dtype)
 
 
-def behind(x, dim):
-    return torch.ops.aten.slice(x, dim, 1, 9223372036854775807)
+def without_first(x, dim):
+    """All elements along a dimension but the first."""
+    return torch.ops.aten.slice(x, dim, 1)
 
 
-def before(x, dim):
+def without_last(x, dim):
+    """All elements along a dimension but the last."""
     return torch.ops.aten.slice(x, dim, 0, -1)
 
 
-# Mirrored below a half, moved up by 6.
 def trigamma(x):
+    """The second derivative of the logarithm of the gamma function, by an asymptotic series.
+
+    Arguments below 1/2 are reflected, and all are moved up by 6, where the series converges.
+    """
     low = x < 0.5
     turn = (x * math.pi).sin()
     t = torch.where(low, 1 - x, x)
@@ -51,8 +69,8 @@ def trigamma(x):
     return torch.where(x == 0, math.inf, y)
 
 
-# The sum of a[i] x^(n - i), n being the last i.
 def polynomial(x, a):
+    """A polynomial in x, by Horner's method; coefficients begin with the highest power."""
     y = x * a[0] + a[1]
     for c in a[2:]:
         y = y * x + c

@@ -1,30 +1,18 @@
 """Complex tensors.
 
-A complex tensor is a pair of real ones to every kernel. A function with @complex_rule says what an
-operator computes on complex tensors, in terms of real parts and imaginary parts."""
+A complex tensor is a pair of real ones to every kernel. A function with @complex_rule computes an
+operator on complex tensors from real and imaginary parts, or by other operators with rules.
+"""
 
 import math
 import torch
 
 from calque import complex_rule, dtype_name, is_complex, is_known, operator, size_hint, traits
 from calque import unview, wrap_dim, wrap_dims
-from aten.common import before, behind, real_form
-from aten.fft import complex_of, fourier_1, fourier_n
+from aten.common import real_form
+from aten.fft import complex_of
 from aten.matrix import square_matrix
 from aten.solve import triangles
-
-
-# Means of neighbours times their distance, one for each gap.
-def areas(y, x, dim):
-    d = wrap_dim(dim, y.ndim)
-    if x.ndim == 1 and y.ndim > 1:
-        x = x.reshape([-1 if i == d else 1 for i in range(y.ndim)])
-    return (behind(y, d) + before(y, d)) * (behind(x, d) - before(x, d)) / 2.0
-
-
-def even_areas(y, dx, dim):
-    d = wrap_dim(dim, y.ndim)
-    return (behind(y, d) + before(y, d)) * (dx / 2)
 
 
 def truth(x):
@@ -45,17 +33,15 @@ def both_complex(x, y):
 
 
 def part_dtype(dtype):
-    return (
-        torch.float64
-        if dtype == torch.complex128
-        else torch.float32
-        if dtype == torch.complex64
-        else torch.float16
-    )
+    if dtype == torch.complex128:
+        return torch.float64
+    if dtype == torch.complex64:
+        return torch.float32
+    return torch.float16
 
 
-# Of the one that is a complex tensor; else of the real one beside a complex number.
 def dtype_of_parts(x, y):
+    """Of the one that is a complex tensor; else of the real one beside a complex number."""
     if isinstance(x, torch.Tensor) and is_complex(x):
         return part_dtype(x.dtype)
     if isinstance(y, torch.Tensor) and is_complex(y):
@@ -76,8 +62,8 @@ def imag_part(x, dtype):
     return torch.scalar_tensor(torch.imag(x), dtype=dtype)
 
 
-# A real operand of pairs.
 def beside_pairs(x):
+    """A real operand of pairs."""
     return x.unsqueeze(-1) if isinstance(x, torch.Tensor) and x.ndim > 0 else x
 
 
@@ -85,8 +71,8 @@ def times_real(z, by):
     return from_pairs(torch.view_as_real(z) * beside_pairs(by))
 
 
-# (x + yi)(u + vi)
 def product(x, y, u, v):
+    """(x + yi)(u + vi)."""
     a = x * u
     b = x * v
     c = y * u
@@ -98,45 +84,13 @@ def as_complex(x):
     return x if x.is_complex() else torch.complex(x, torch.zeros_like(x))
 
 
-# x as a complex tensor like other.
 def beside_complex(x, other):
+    """x as a complex tensor like other."""
     if is_complex(x):
         return x
     if x.ndim > 0 and x.dtype != part_dtype(other.dtype):
         raise NotImplementedError("complex numbers beside real ones of another dtype")
     return x.to(other.dtype)
-
-
-@operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
-@operator("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
-def trapezoid_x(y, x, dim):
-    """The area under a curve."""
-    return areas(y, x, dim).sum(dim)
-
-
-@operator("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", complex=True)
-@operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", complex=True)
-def trapezoid_dx(y, dx, dim):
-    """The area under a curve."""
-    return even_areas(y, dx, dim).sum(dim)
-
-
-@operator(
-    "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-    complex=True,
-)
-def cumulative_trapezoid_x(y, x, dim):
-    """The area under a curve."""
-    return areas(y, x, dim).cumsum(dim)
-
-
-@operator(
-    "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    complex=True,
-)
-def cumulative_trapezoid_dx(y, dx, dim):
-    """The area under a curve."""
-    return even_areas(y, dx, dim).cumsum(dim)
 
 
 @unview("aten::view_as_real")
@@ -166,24 +120,6 @@ def polar(abs, angle):
 def imag(self):
     """The imaginary parts of complex numbers."""
     raise TypeError(f"expected complex numbers, got {dtype_name(self.dtype)}")
-
-
-@operator(
-    "aten::fft_fft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
-    of_views=True,
-)
-def fft_fft(self, n, dim, norm):
-    """Fourier transform."""
-    return fourier_1(self, n, dim, norm, False, False, False)
-
-
-@operator(
-    "aten::fft_fft2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) " "-> Tensor",
-    of_views=True,
-)
-def fft_fft2(self, s, dim, norm):
-    """Fourier transform, of two dimensions."""
-    return fourier_n(self, s, dim, norm, False, False, False)
 
 
 @complex_rule("aten::_conj")
@@ -756,9 +692,9 @@ def linalg_solve_complex(A, B, left):
     return torch.complex(torch.ops.aten.slice(x, -2, 0, n), torch.ops.aten.slice(x, -2, n))
 
 
-# The logarithms are summed: a product of pivots overflows where PyTorch's result is finite.
 @complex_rule("aten::linalg_slogdet")
 def linalg_slogdet_complex(A):
+    """The logarithms are summed: a product of pivots overflows where PyTorch's result is finite."""
     lu, pivots, order = triangles(square_matrix(A), True)
     changes = (pivots != torch.arange(1, A.shape[-1] + 1)).sum([-1])
     d = lu.diagonal(0, -2, -1)
@@ -835,9 +771,9 @@ def logaddexp_complex(self, other):
     return torch.log(torch.exp(self) + torch.exp(other))
 
 
-# Relative to the largest real part, as in logsumexp.
 @complex_rule("aten::logcumsumexp")
 def logcumsumexp_complex(self, dim):
+    """Relative to the largest real part, as in logsumexp."""
     if self.ndim == 0:
         return self.clone()
     m = torch.amax(torch.real(self), dim, True)
@@ -1061,9 +997,9 @@ def pow_Scalar_complex(self, exponent):
     )
 
 
-# Small whole exponents are products, which are exact for 0 and cheaper.
 @complex_rule("aten::pow.Tensor_Scalar")
 def pow_Tensor_Scalar_complex(self, exponent):
+    """Small whole exponents are products, which are exact for 0 and cheaper."""
     if exponent == 0.5:
         return torch.sqrt(self)
     n = abs(int(exponent))
@@ -1081,8 +1017,8 @@ def pow_Tensor_Tensor_complex(self, exponent):
     return torch.exp(torch.log(as_complex(self)) * exponent)
 
 
-# A product of a dynamic number of factors cannot be written as single products.
 def product_by_angles(x, dim, keepdim):
+    """A product of a dynamic number of factors cannot be written as single products."""
     return torch.polar(torch.abs(x).prod(dim, keepdim), torch.angle(x).sum([dim], keepdim))
 
 

@@ -10,10 +10,10 @@ def is_one(n):
     return is_known(n) and n == 1
 
 
-# The sum over some axes of x * y, which have equal ranks and broadcast; summed axes stay with
-# size 1. Axes fall into four groups: in both, in x only, in y only, and summed in both; what is
-# summed in one alone is summed before.
 def contracted(x, y, summed):
+    """The sum over some axes of x * y, which have equal ranks and broadcast; summed axes stay with
+    size 1. Axes fall into four groups: in both, in x only, in y only, and summed in both; what is
+    summed in one alone is summed before."""
     r = range(x.ndim)
     for i in r:
         assert (
@@ -41,8 +41,8 @@ def contracted(x, y, summed):
     return x.bmm(y).reshape(sizes).permute(back)
 
 
-# A label that is there twice is the diagonal, which becomes the last axis.
 def without_repeats(x, labels):
+    """A label that is there twice is the diagonal, which becomes the last axis."""
     twice = [i for i in range(len(labels)) if labels[i] in labels[i + 1 :]]
     if len(twice) == 0:
         return [x, labels]
@@ -52,8 +52,8 @@ def without_repeats(x, labels):
     return without_repeats(x.diagonal(0, a, b), rest + [labels[a]])
 
 
-# An operand with its axes in the common order; a missing one gets size 1.
 def aligned(x, labels, order):
+    """An operand with its axes in the common order; a missing one gets size 1."""
     x, labels = without_repeats(x, labels)
     x = x.permute(
         [[i for i in range(len(labels)) if labels[i] == k][0] for k in order if k in labels]
@@ -64,26 +64,28 @@ def aligned(x, labels, order):
     return x
 
 
-# Places in the order, from the n-th on, of labels that no operand after i has.
 def done_after(operands, i, order, n):
+    """Places in the order, from the n-th on, of labels that no operand after i has."""
     later = []
     for labels in operands[i + 1 :]:
         later += labels
     return [k for k in range(n, len(order)) if order[k] in operands[i] and order[k] not in later]
 
 
-# Of two sizes that meet: the first is 1, and the other is not.
 def alone(size, other):
+    """Of two sizes that meet: the first is 1, and the other is not."""
     return is_known(size) and size == 1 and (not (is_known(other) and other == 1))
 
 
-# The common order of axes is that of the result, and then those that are summed.
 @operator(
     "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
     complex=True,
 )
 def einsum(equation, tensors, path):
-    """Sums of products along axes named by letters."""
+    """Sums of products along axes named by letters.
+
+    The common order of axes is that of the result, and then those that are summed.
+    """
     terms = einsum_labels(equation, [t.ndim for t in tensors])
     ins = terms[:-1]
     out = terms[-1]

@@ -27,8 +27,8 @@ def convolved(input, weight, bias, stride, before, after, dilation, groups):
     return without_batch(y, input, n)
 
 
-# Padding by a word.
 def convolved_as(input, weight, bias, stride, padding, dilation, groups):
+    """Padding by a word."""
     n = weight.ndim - 2
     d = for_each_axis(dilation, n)
     all = [d[i] * (weight.shape[2 + i] - 1) if padding == "same" else 0 for i in range(n)]
@@ -37,8 +37,8 @@ def convolved_as(input, weight, bias, stride, padding, dilation, groups):
     )
 
 
-# Zeros between the elements of an axis, so that they are a stride apart.
 def spread(x, axis, stride):
+    """Zeros between the elements of an axis, so that they are a stride apart."""
     if stride == 1:
         return x
     n = x.shape[axis]

@@ -5,8 +5,8 @@ import torch
 from calque import derived, gradient, operator, traits
 
 
-# From both ends to the middle, as PyTorch does.
 def line_between(start, end, steps, dtype):
+    """From both ends to the middle, as PyTorch does."""
     assert steps >= 0, f"expected at least 0 steps, got {steps}"
     a = start.to(torch.float64)
     b = end.to(torch.float64)

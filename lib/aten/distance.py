@@ -7,18 +7,18 @@ from calque import broadcast_shapes, dtype_name, operator, result_type, wrap_dim
 from aten.common import real_form
 
 
-# [.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
-# singular value.
 def unitary_part(a):
+    """[.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
+    singular value."""
     x = a / (a * a).sum([-2, -1], True).sqrt().clamp(min=1e-30)
     for i in range(45):
         x = x * 1.5 - x @ (x.transpose(-2, -1) @ x) * 0.5
     return x
 
 
-# The square of the greatest singular value: squares of a' a, over and over, leave nothing but
-# what belongs to it.
 def greatest_square(a):
+    """The square of the greatest singular value: squares of a' a, over and over, leave nothing but
+    what belongs to it."""
     g = a.transpose(-2, -1) @ a
     p = g
     for i in range(40):
@@ -28,8 +28,8 @@ def greatest_square(a):
     return (g * p).sum([-2, -1]) / d.clamp(min=1e-30)
 
 
-# The sum of the singular values, or the greatest one.
 def singular_norm(x, dims, keepdim, total):
+    """The sum of the singular values, or the greatest one."""
     a = x.movedim(dims, [-2, -1])
     copies = 1
     if x.is_complex():  # the real form has every singular value twice
@@ -59,25 +59,29 @@ def dist(self, other, p):
     return torch.ops.aten.norm(self - other, p)
 
 
-# eps keeps the gradient away from zero; it is part of the distance.
 @operator(
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., "
     "float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
     complex=True,
 )
 def pairwise_distance(x1, x2, p, eps, keepdim):
-    """Distances of vectors along the last dimension."""
+    """Distances of vectors along the last dimension.
+
+    Eps keeps the gradient away from zero; it is part of the distance.
+    """
     return torch.ops.aten.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
-# PyTorch may take a shortcut over a matrix product for p = 2 (compute_mode); the distances are
-# the same up to rounding, and the direct way is exact.
 @operator(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     autocast="float32",
 )
 def cdist(x1, x2, p, compute_mode):
-    """Distances of all pairs of rows."""
+    """Distances of all pairs of rows.
+
+    PyTorch may take a shortcut over a matrix product for p = 2 (compute_mode); the distances are
+    the same up to rounding, and the direct way is exact.
+    """
     assert x1.ndim > 1 and x2.ndim > 1, "both tensors need at least 2 dimensions"
     assert p >= 0, "p should not be negative"
     assert x1.shape[-1] == x2.shape[-1], f"rows have {x1.shape[-1]} and {x2.shape[-1]} elements"
@@ -115,15 +119,17 @@ def frobenius_norm_dim(self, dim, keepdim):
     return torch.ops.aten.norm(self, 2, dim, keepdim)
 
 
-# The greatest (or, for negative orders, least) sum of the absolute values of a column (order 1)
-# or row (infinite order).
 @operator(
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], "
     "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     complex=True,
 )
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
-    """Norms of matrices."""
+    """Norms of matrices.
+
+    The greatest (or, for negative orders, least) sum of the absolute values of a column (order 1)
+    or row (infinite order).
+    """
     if ord not in [1, -1, 2, math.inf, -math.inf]:
         raise NotImplementedError(f"the least singular value (norm {ord}) cannot be exported")
     dims = matrix_dims(dim, self.ndim)
@@ -163,14 +169,16 @@ def nuclear_norm_dim(self, dim, keepdim):
     return torch.ops.aten.linalg_matrix_norm.str_ord(self, "nuc", dim, keepdim)
 
 
-# A vector norm, or a matrix norm when two dimensions meet an order.
 @operator(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, "
     "*, ScalarType? dtype=None) -> Tensor",
     complex=True,
 )
 def linalg_norm(self, ord, dim, keepdim, dtype):
-    """Norms of vectors or matrices."""
+    """Norms of vectors or matrices.
+
+    A vector norm, or a matrix norm when two dimensions meet an order.
+    """
     n = self.ndim if dim is None else len(dim)
     if ord is not None and n == 2:
         return torch.ops.aten.linalg_matrix_norm(

@@ -7,9 +7,10 @@ from aten.common import number_like
 from aten.solve import fixed_size
 
 
-# Jacobi's rotations, as many at once as there are pairs. In step r number i meets the one with
-# which it adds up to r; of an even number of rows the last meets the one that would meet itself.
 def partners(n, step):
+    """Jacobi's rotations, as many at once as there are pairs. In step r number i meets the one with
+    which it adds up to r; of an even number of rows the last meets the one that would meet itself.
+    """
     i = torch.arange(n)
     m = n if n % 2 == 0 else n + 1
     r = step % (m - 1)
@@ -20,9 +21,9 @@ def partners(n, step):
     return torch.where(i == n - 1, alone, torch.where(i == alone, n - 1, partner))
 
 
-# The rotations [.., n, n] of pairs, given their squares and products: c on the diagonal, s and -s
-# beside it.
 def rotations(own, both, partner):
+    """The rotations [.., n, n] of pairs, given their squares and products: c on the diagonal, s and
+    -s beside it."""
     n = own.shape[-1]
     i = torch.arange(n)
     other = own.index_select(-1, partner)
@@ -67,8 +68,8 @@ def eigen(a, uplo):
     return (w, v.gather(-1, order.unsqueeze(-2).expand(v.shape)))
 
 
-# Columns are turned until they are at right angles; their lengths are the singular values.
 def singular(a):
+    """Columns are turned until they are at right angles; their lengths are the singular values."""
     assert a.is_floating_point(), "expected floats"
     if a.shape[-2] < a.shape[-1]:
         v, s, u = singular(a.transpose(-2, -1))
@@ -90,8 +91,8 @@ def singular(a):
     return (w / torch.where(s == 0, 1.0, s).unsqueeze(-2), s, v)
 
 
-# More columns, at right angles to those of u.
 def completed(u):
+    """More columns, at right angles to those of u."""
     k = u.shape[-1]
     if u.shape[-2] == k:
         return u
@@ -99,17 +100,16 @@ def completed(u):
     return torch.cat([u, torch.ops.aten.slice(q, -1, k)], -1)
 
 
-# What is not above it counts as 0.
 def least_value(x, s, atol, rtol, given):
+    """What is not above it counts as 0."""
     eps = 2.220446049250313e-16 if x.dtype == torch.float64 else 1.1920928955078125e-07
     usual = torch.scalar_tensor(max(x.shape[-2], x.shape[-1]), dtype=x.dtype) * eps
-    r = (
-        torch.where(atol > 0, 0.0, usual)
-        if rtol is None and given
-        else usual
-        if rtol is None
-        else rtol.to(x.dtype)
-    )
+    if rtol is None and given:
+        r = torch.where(atol > 0, 0.0, usual)
+    elif rtol is None:
+        r = usual
+    else:
+        r = rtol.to(x.dtype)
     top = s.amax(-1, True) if s.shape[-1] > 0 else s.sum(-1, True)
     return torch.maximum(atol.to(x.dtype).unsqueeze(-1), r.unsqueeze(-1) * top)
 
@@ -318,9 +318,9 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian):
     return rank_of(input, tol, number_like(input, 0.0), hermitian)
 
 
-# Not through the rotations, which have no gradient where an angle is 0.
 @gradient("aten::linalg_eigvalsh")
 def linalg_eigvalsh_gradient(grad, self, UPLO):
+    """Not through the rotations, which have no gradient where an angle is 0."""
     w, v = eigen(self, UPLO)
     return {"self": v * grad.unsqueeze(-2) @ v.transpose(-2, -1)}
 

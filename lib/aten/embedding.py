@@ -6,10 +6,10 @@ import torch
 from calque import operator, size_hint
 
 
-# Composed of a table of which index belongs to which bag. Modes are sum, mean and max. Results 1
-# to 3 are for the backward pass; PyTorch leaves them empty or 0 where a sum does not need them.
-# An index that is padding does not count; offsets may end with where the last bag ends.
 def bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding):
+    """Composed of a table of which index belongs to which bag. Modes are sum, mean and max. Results
+    1 to 3 are for the backward pass; PyTorch leaves them empty or 0 where a sum does not need them.
+    An index that is padding does not count; offsets may end with where the last bag ends."""
     assert (
         weight.ndim == 2 and indices.ndim == 1 and (offsets.ndim == 1)
     ), "expected a matrix as weight, and indices and offsets of one dimension"
@@ -81,13 +81,12 @@ def embedding_bag_padding_idx(
     assert padding_idx is None or (
         padding_idx >= -n and padding_idx < n
     ), f"padding_idx {padding_idx} is out of range for {n} rows"
-    padding = (
-        -1
-        if padding_idx is None
-        else padding_idx
-        if padding_idx >= 0
-        else padding_idx + size_hint(n)
-    )
+    if padding_idx is None:
+        padding = -1
+    elif padding_idx >= 0:
+        padding = padding_idx
+    else:
+        padding = padding_idx + size_hint(n)
     return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding)
 
 

@@ -15,8 +15,8 @@ def wide_real(x):
     return torch.float64 if x.dtype in [torch.float64, torch.complex128] else torch.float32
 
 
-# The largest factor of n up to its root, for as many points as can be.
 def factor_of(n):
+    """The largest factor of n up to its root, for as many points as can be."""
     return max([i for i in range(1, 257) if i * i <= n and n % i == 0])
 
 
@@ -28,9 +28,10 @@ def pairs_in_row(x):
     return torch.view_as_real(x).flatten(-2, -1) if x.is_complex() else x
 
 
-# The first m of the n frequencies of x, whose last dimension has n numbers. A large n = a b is
-# made of short ones: the transforms of each b-th number, turned a little, are transformed across.
 def spectrum(x, n, m, sign, scale):
+    """The first m of the n frequencies of x, whose last dimension has n numbers. A large n = a b is
+    made of short ones: the transforms of each b-th number, turned a little, are transformed across.
+    """
     a = factor_of(n) if n > 256 else 1
     b = n // a
     type = wide_real(x)
@@ -47,9 +48,9 @@ def spectrum(x, n, m, sign, scale):
     return y if m == n else torch.ops.aten.slice(y, -1, 0, m)
 
 
-# Real numbers from half a spectrum. The mirrored half is put back first if the matrix would be
-# large.
 def signal_of(x, n, sign, scale):
+    """Real numbers from half a spectrum. The mirrored half is put back first if the matrix would be
+    large."""
     m = n // 2 + 1
     if n <= 256 or factor_of(n) == 1:
         return pairs_in_row(x) @ waves("half", n, 2 * m, n, sign, scale, wide_real(x))
@@ -57,9 +58,9 @@ def signal_of(x, n, sign, scale):
     return torch.real(spectrum(x, n, n, sign, scale))
 
 
-# x cut off or filled up with zeroes to n along its last dimension; which of them depends on data
-# if one of the two is a symbol.
 def in_length(x, n):
+    """x cut off or filled up with zeroes to n along its last dimension; which of them depends on
+    data if one of the two is a symbol."""
     more = n - x.shape[-1]
     if is_known(more) and more == 0:
         return x
@@ -70,10 +71,10 @@ def in_length(x, n):
     return torch.view_as_complex(torch.constant_pad_nd(torch.view_as_real(x), [0, 0, 0, more], 0))
 
 
-# Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its variants). A
-# transform back of real numbers, and one there to real numbers, is that of conjugates the other
-# way.
 def fourier_in_run(x, n, divided, real_in, real_out, inverse):
+    """Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its variants).
+    A transform back of real numbers, and one there to real numbers, is that of conjugates the other
+    way."""
     if real_out:
         return torch._fft_c2r(x if inverse else x.conj(), [-1], divided, n)
     if x.is_complex():
@@ -82,9 +83,9 @@ def fourier_in_run(x, n, divided, real_in, real_out, inverse):
     return y.conj() if inverse else y
 
 
-# Along one dimension; None and -1 points mean all of them. The divisor has a
-# number: 0 nothing, 1 the root, 2 all of it.
 def fourier(x, dim, points, norm, real_in, real_out, inverse):
+    """Along one dimension; None and -1 points mean all of them. The divisor has a number: 0
+    nothing, 1 the root, 2 all of it."""
     given = points is not None and points != -1
     have = x.shape[dim]
     n = points if given else (have - 1) * 2 if real_out else have
@@ -113,8 +114,8 @@ def fourier(x, dim, points, norm, real_in, real_out, inverse):
     return y.movedim(-1, dim)
 
 
-# The argument in floats, complex ones for half a spectrum.
 def fourier_input(x, real_in, real_out):
+    """The argument in floats, complex ones for half a spectrum."""
     if real_in and x.is_complex():
         raise TypeError(f"expected real numbers, got {dtype_name(x.dtype)}")
     if x.dtype in [torch.float16, torch.bfloat16]:
@@ -131,8 +132,9 @@ def fourier_1(x, n, dim, norm, real_in, real_out, inverse):
     return fourier(x, wrap_dim(dim, x.ndim), n, norm, real_in, real_out, inverse)
 
 
-# The last of the dimensions is the one whose numbers are real; the others have no real side.
 def fourier_n(x, s, dim, norm, real_in, real_out, inverse):
+    """The last of the dimensions is the one whose numbers are real; the others have no real side.
+    """
     x = fourier_input(x, real_in, real_out)
     s = [] if s is None else s
     n = len(dim) if dim is not None else len(s) if len(s) > 0 else x.ndim
@@ -148,8 +150,8 @@ def fourier_n(x, s, dim, norm, real_in, real_out, inverse):
     return x if real_in else fourier(x, dims[-1], sizes[-1], norm, False, real_out, inverse)
 
 
-# A window in the middle of a frame; None, all ones, stays if it fills the frame.
 def in_middle(window, size, n, dtype):
+    """A window in the middle of a frame; None, all ones, stays if it fills the frame."""
     if size == n:
         return window
     before = (n - size) // 2
@@ -157,8 +159,8 @@ def in_middle(window, size, n, dtype):
     return torch.constant_pad_nd(w, [before, n - size - before], 0)
 
 
-# The angles of all products of a row and a column, in turns of n.
 def turns(rows, columns, n, dtype):
+    """The angles of all products of a row and a column, in turns of n."""
     t = torch.arange(rows).unsqueeze(1) * torch.arange(columns) % n
     return t.to(dtype) * (2 * math.pi) / torch.scalar_tensor(n, dtype=dtype)
 
@@ -170,8 +172,8 @@ def normalized(x, n, normalization):
     return x / (by.sqrt() if normalization == 1 else by)
 
 
-# Frames [batch, count, n] laid over each other at every hop, and added up: [batch, length].
 def overlapped(frames, hop):
+    """Frames [batch, count, n] laid over each other at every hop, and added up: [batch, length]."""
     n = frames.shape[2]
     length = (frames.shape[1] - 1) * hop + n
     return torch.ops.aten.col2im(
@@ -350,7 +352,6 @@ def fft_ifftshift(self, dim):
     return self.roll([(self.shape[d] + 1) // 2 for d in dims], dims)
 
 
-# Frames that overlap, times the window, times waves: [.., frequencies, frames, 2].
 @operator(
     "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     "Tensor? window=None, bool normalized=False, bool? onesided=None, "
@@ -368,7 +369,10 @@ def stft(
     return_complex,
     align_to_window,
 ):
-    """Spectra of overlapping frames."""
+    """Spectra of overlapping frames.
+
+    Frames that overlap, times the window, times waves: [.., frequencies, frames, 2].
+    """
     if not self.is_floating_point() or self.ndim not in [1, 2]:
         raise TypeError("expected one or two dimensions of floats")
     n = int(n_fft)
@@ -399,7 +403,6 @@ def stft(
     return complex_of(y[0], y[1]) if return_complex else torch.stack(y, -1)
 
 
-# Each frame is transformed back, and the sum is divided by that of the squares of the window.
 @operator(
     "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     "Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, "
@@ -418,7 +421,10 @@ def istft(
     length,
     return_complex,
 ):
-    """A signal from spectra of overlapping frames."""
+    """A signal from spectra of overlapping frames.
+
+    Each frame is transformed back, and the sum is divided by that of the squares of the window.
+    """
     assert self.is_complex() and self.ndim in [
         2,
         3,
@@ -449,26 +455,27 @@ def istft(
         )
     by = overlapped((w * w).expand([1, x.shape[1], n]).contiguous(), hop)
     start = n // 2 if center else 0
-    end = (
-        9223372036854775807
-        if length is None and (not center)
-        else -start
-        if length is None
-        else start + length
-    )
+    if length is None and (not center):
+        end = 9223372036854775807
+    elif length is None:
+        end = -start
+    else:
+        end = start + length
     y = torch.ops.aten.slice(y, 1, start, end) / torch.ops.aten.slice(by, 1, start, end)
     if length is not None:
         y = torch.constant_pad_nd(y, [0, length - y.shape[1]], 0)
     return y if self.ndim == 3 else y.squeeze(0)
 
 
-# Their inner names. The divisor has a number: 0 none, 1 the root of n, 2 n.
 @operator(
     "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
     of_views=True,
 )
 def _fft_c2c(self, dim, normalization, forward):
-    """Fourier transforms, there or back."""
+    """Fourier transforms, there or back.
+
+    Their inner names. The divisor has a number: 0 none, 1 the root of n, 2 n.
+    """
     n = self.shape[-1]
     if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and (not is_known(n)):
         t = turns(n, n, n, torch.real(self).dtype)
@@ -519,3 +526,21 @@ def _fft_c2r(self, dim, normalization, last_dim_size):
         return normalized(torch.real(x) @ t.cos() - torch.imag(x) @ t.sin(), n, normalization)
     s = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
     return torch.ops.aten.fft_irfftn(self, s, dim, ["forward", "ortho", "backward"][normalization])
+
+
+@operator(
+    "aten::fft_fft(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor",
+    of_views=True,
+)
+def fft_fft(self, n, dim, norm):
+    """Fourier transform."""
+    return fourier_1(self, n, dim, norm, False, False, False)
+
+
+@operator(
+    "aten::fft_fft2(Tensor self, int[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+    of_views=True,
+)
+def fft_fft2(self, s, dim, norm):
+    """Fourier transform, of two dimensions."""
+    return fourier_n(self, s, dim, norm, False, False, False)

@@ -7,8 +7,8 @@ from calque import gradient, operator
 from aten.common import in_float, polynomial
 
 
-# exp(-|x|) times the modified Bessel function of the first kind, of order 0.
 def scaled_i0(x):
+    """exp(-|x|) times the modified Bessel function of the first kind, of order 0."""
     near = x.abs().clamp(max=8) / 4 - 1
     far = x.abs().clamp(min=8)
     return torch.where(
@@ -91,8 +91,8 @@ def special_i0e(self):
     return scaled_i0(in_float(self))
 
 
-# exp(-|x|) times the modified Bessel function of the first kind, of order 1.
 def scaled_i1(x):
+    """exp(-|x|) times the modified Bessel function of the first kind, of order 1."""
     near = x.abs().clamp(max=8) / 4 - 1
     far = x.abs().clamp(min=8)
     return torch.where(

@@ -4,11 +4,11 @@ import math
 import torch
 
 from calque import operator, result_type
-from aten.common import in_float, number_like, trigamma
+from aten.common import as_tensors, in_float, number_like, trigamma
 
 
-# The terms up to q + 64 by themselves, the rest by Euler's and Maclaurin's formula.
 def hurwitz(s, q):
+    """The terms up to q + 64 by themselves, the rest by Euler's and Maclaurin's formula."""
     s = s.to(torch.float64)
     q = q.to(torch.float64)
     k = torch.arange(64, dtype=torch.float64)
@@ -31,9 +31,9 @@ def hurwitz(s, q):
     return torch.where(s == 1, math.inf, torch.where(s < 1, math.nan, y))
 
 
-# Up to 50 the sum of x^k / (a + 1) … (a + k), else Simpson's rule from x on, away from the top,
-# as far as there is anything.
 def incomplete_gamma(a, x, upper):
+    """Up to 50 the sum of x^k / (a + 1) … (a + k), else Simpson's rule from x on, away from the
+    top, as far as there is anything."""
     dtype = result_type(in_float(a), in_float(x))
     a = a.to(torch.float64)
     x = x.to(torch.float64)
@@ -95,27 +95,14 @@ def special_gammaincc(self, other):
 
 
 @operator("aten::special_zeta(Tensor self, Tensor other) -> Tensor")
+@operator("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor")
+@operator("aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor")
 def special_zeta(self, other):
     """The sum of (q + k) to the power of -x, over all k."""
+    self, other = as_tensors(self, other)
     s = in_float(self)
     q = in_float(other)
     return hurwitz(s, q).to(result_type(s, q))
-
-
-@operator("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor")
-def special_zeta_self_scalar(self, other):
-    """The sum of (q + k) to the power of -x, over all k."""
-    return torch.ops.aten.special_zeta(
-        torch.scalar_tensor(float(self), dtype=in_float(other).dtype), other
-    )
-
-
-@operator("aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor")
-def special_zeta_other_scalar(self, other):
-    """The sum of (q + k) to the power of -x, over all k."""
-    return torch.ops.aten.special_zeta(
-        self, torch.scalar_tensor(float(other), dtype=in_float(self).dtype)
-    )
 
 
 @operator("aten::polygamma(int n, Tensor self) -> Tensor")

@@ -7,15 +7,15 @@ import warnings
 from calque import operator, size_hint
 
 
-# Between which edges; -1 below the first, their number less one from the last on, which itself
-# counts as before it.
 def bin_of(x, edges):
+    """Between which edges; -1 below the first, their number less one from the last on, which itself
+    counts as before it."""
     at = torch.searchsorted(edges, x, right=True) - 1
     return torch.where(x == edges.select(0, -1), edges.shape[0] - 2, at)
 
 
-# The edges of n bins over a range: the k-th of limits, or the range of x.
 def edges_over(x, n, limits, k):
+    """The edges of n bins over a range: the k-th of limits, or the range of x."""
     if limits is not None:
         low = torch.scalar_tensor(limits[2 * k], dtype=x.dtype)
         high = torch.scalar_tensor(limits[2 * k + 1], dtype=x.dtype)
@@ -41,9 +41,9 @@ def context_items(context, n):
     return context
 
 
-# XNNPACK asks no input for its sizes: of features that are too many it reads as many as it has
-# weights for, row after row. There are models for phones that live with that.
 def features_for(x, weight):
+    """XNNPACK asks no input for its sizes: of features that are too many it reads as many as it has
+    weights for, row after row. There are models for phones that live with that."""
     if weight.ndim != 2 or x.ndim == 0:
         return x
     have = x.shape[-1]

@@ -103,10 +103,10 @@ def scatter_add_gradient(grad, dim, index):
     return {"self": grad, "src": torch.gather(grad, dim, index)}
 
 
-# What the result would be without a single zero among its factors is computed apart, for it
-# cannot be computed by division. Overwritten elements have no gradient.
 @gradient("aten::scatter_reduce.two")
 def scatter_reduce_two_gradient(grad, result, self, dim, index, src, reduce, include_self):
+    """What the result would be without a single zero among its factors is computed apart, for it
+    cannot be computed by division. Overwritten elements have no gradient."""
     if reduce == "sum":
         of_self = grad
         of_src = torch.gather(grad, dim, index)

@@ -9,9 +9,9 @@ from aten.loss import reduced
 from aten.normalization import norm_back, normalised
 
 
-# In training: the result, its statistics, and the updated running ones; the variance
-# among those is unbiased.
 def trained_norm(input, weight, bias, running_mean, running_var, momentum, eps):
+    """In training: the result, its statistics, and the updated running ones; the variance among
+    those is unbiased."""
     dims = [i for i in range(input.ndim) if i != 1]
     y, mean, scale = torch.native_batch_norm(input, weight, bias, None, None, True, momentum, eps)
     moved_mean = running_mean + (input.mean(dims) - running_mean) * momentum
@@ -19,15 +19,15 @@ def trained_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     return (y, mean, scale, moved_mean, moved_var)
 
 
-# What was taken at indices of the last n dimensions of like, put back there.
 def scattered(x, like, indices, n):
+    """What was taken at indices of the last n dimensions of like, put back there."""
     y = torch.zeros_like(like).flatten(-n, -1)
     y = y.scatter_add(-1, indices.flatten(-n, -1), x.flatten(-n, -1))
     return y.reshape(like.shape)
 
 
-# Indices that may lie anywhere, moved to where elements are.
 def within(x, indices):
+    """Indices that may lie anywhere, moved to where elements are."""
     return [
         indices[k] if indices[k] is None else indices[k].clamp(-x.shape[k], x.shape[k] - 1)
         for k in range(len(indices))
@@ -231,11 +231,13 @@ def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
     return self.index_put(within(self, indices), values, True)
 
 
-# What fill_diagonal_ leaves, which PyTorch has in place only. Below the square of a matrix that
-# is tall the diagonal starts again with wrap, one row further down each time.
 @operator("aten::fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor")
 def fill_diagonal(self, fill_value, wrap):
-    """A copy with a number on the diagonal."""
+    """A copy with a number on the diagonal.
+
+    What fill_diagonal_ leaves, which PyTorch has in place only. Below the square of a matrix that
+    is tall the diagonal starts again with wrap, one row further down each time.
+    """
     n = self.ndim
     assert n > 1, "expected at least two dimensions"
     at = [
@@ -332,10 +334,12 @@ def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, qu
     )
 
 
-# Euclid's algorithm, with as many steps as two numbers of the dtype can need.
 @operator("aten::gcd(Tensor self, Tensor other) -> Tensor")
 def gcd(self, other):
-    """The greatest common divisor."""
+    """The greatest common divisor.
+
+    Euclid's algorithm, with as many steps as two numbers of the dtype can need.
+    """
     d = result_type(self, other)
     assert (
         not d.is_floating_point and (not d.is_complex) and (d != torch.bool)
@@ -373,13 +377,15 @@ def frexp_Tensor(self):
     return (torch.where(rest, self, m), e.masked_fill(rest, 0).to(torch.int32))
 
 
-# Targets count up to the first that is negative; each is compared with all other classes.
 @operator(
     "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     autocast="float32",
 )
 def multilabel_margin_loss(self, target, reduction):
-    """How far other classes come up to those of the target."""
+    """How far other classes come up to those of the target.
+
+    Targets count up to the first that is negative; each is compared with all other classes.
+    """
     x = self.reshape([-1, self.shape[-1]]) if self.ndim > 0 else self.reshape([1, 1])
     at = target.reshape(x.shape)
     n = x.shape[1]

@@ -6,8 +6,8 @@ from calque import broadcast_shapes, operator, result_type, traits, wrap_dim
 from aten.quantized_layers import join_on_grid
 
 
-# With at least this many dimensions, as numpy adds them.
 def at_least(x, rank):
+    """With at least this many dimensions, as numpy adds them."""
     if x.ndim == 0:
         x = x.unsqueeze(0)
     if x.ndim == 1 and rank >= 2:
@@ -17,8 +17,8 @@ def at_least(x, rank):
     return x
 
 
-# The k-th of n vectors spread along dimension k of a grid; the first two may be swapped.
 def grid(tensors, swapped):
+    """The k-th of n vectors spread along dimension k of a grid; the first two may be swapped."""
     n = len(tensors)
     assert n > 0, "expected at least one tensor"
     for t in tensors:
@@ -142,14 +142,16 @@ def tile(self, dims):
     return self.repeat([1] * (self.ndim - len(dims)) + dims)
 
 
-# A new dimension that is expanded and joined.
 @operator(
     "aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, "
     "int? output_size=None) -> Tensor",
     complex=True,
 )
 def repeat_interleave_self_int(self, repeats, dim, output_size):
-    """Each element several times in a row."""
+    """Each element several times in a row.
+
+    A new dimension that is expanded and joined.
+    """
     assert repeats >= 0, f"cannot repeat {repeats} times"
     x = self.reshape([-1]) if dim is None or self.ndim == 0 else self
     d = 0 if dim is None else wrap_dim(dim, x.ndim)

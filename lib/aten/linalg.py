@@ -7,9 +7,9 @@ from calque import gradient, is_known, operator, traits, wrap_dim
 from aten.quantized_layers import on_grid
 
 
-# A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. A data-
-# dependent one is a tensor.
 def factor_in(x, dtype):
+    """A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. A data-
+    dependent one is a tensor."""
     if isinstance(x, torch.Tensor) or dtype.is_floating_point or dtype.is_complex:
         return x
     if dtype == torch.bool:
@@ -21,8 +21,8 @@ def times(x, factor):
     return x if is_known(factor) and factor == 1 else x * factor
 
 
-# With beta 0 self is not read: its NaNs do not count.
 def add_scaled(self, product, beta, alpha):
+    """With beta 0 self is not read: its NaNs do not count."""
     scale = factor_in(beta, product.dtype)
     product = times(product, factor_in(alpha, product.dtype))
     return product if is_known(scale) and scale == 0 else times(self, scale) + product
@@ -88,10 +88,12 @@ def ger(self, vec2):
     return torch.outer(self, vec2)
 
 
-# c[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three.
 @operator("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", complex=True)
 def linalg_cross(self, other, dim):
-    """Vectors at right angles to both."""
+    """Vectors at right angles to both.
+
+    C[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three.
+    """
     assert (
         self.ndim == other.ndim
     ), f"both should have as many dimensions, not {self.ndim} and {other.ndim}"
@@ -110,10 +112,12 @@ def cross(self, other, dim):
     return torch.ops.aten.linalg_cross(self, other, dim=dim)
 
 
-# From left to right. PyTorch picks the cheapest order; the product is the same.
 @operator("aten::chain_matmul(Tensor[] matrices) -> Tensor")
 def chain_matmul(matrices):
-    """Product of many matrices."""
+    """Product of many matrices.
+
+    From left to right. PyTorch picks the cheapest order; the product is the same.
+    """
     assert len(matrices) > 0, "there is nothing to multiply"
     t = matrices[0]
     for m in matrices[1:]:
@@ -164,10 +168,10 @@ def dot_gradient(grad, self, tensor):
     return {"self": grad * tensor, "tensor": grad * self}
 
 
-# A vector is a row on the left, a column on the right. Stacks that were broadcast are summed by
-# cq_grad_set, once the vectors among them are vectors again.
 @gradient("aten::matmul")
 def matmul_gradient(grad, self, other):
+    """A vector is a row on the left, a column on the right. Stacks that were broadcast are summed
+    by cq_grad_set, once the vectors among them are vectors again."""
     a = self.unsqueeze(0) if self.ndim == 1 else self
     b = other.unsqueeze(1) if other.ndim == 1 else other
     d = grad.unsqueeze(-1) if other.ndim == 1 else grad
@@ -200,9 +204,9 @@ def baddbmm_gradient(grad, batch1, batch2, beta, alpha):
     }
 
 
-# A weight of one dimension gives one result, without a separate dimension.
 @gradient("aten::linear")
 def linear_gradient(grad, input, weight):
+    """A weight of one dimension gives one result, without a separate dimension."""
     vector = weight.ndim == 1
     return {
         "input": grad.unsqueeze(-1) * weight if vector else grad @ weight,

@@ -7,29 +7,29 @@ from calque import operator
 from aten.common import scaled, shifted
 
 
-# The reduction of a loss: none, its mean or its sum.
 def reduced(loss, reduction):
+    """The reduction of a loss: none, its mean or its sum."""
     assert reduction in [0, 1, 2], f"unknown reduction {reduction}"
     return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss
 
 
-# The weight of each target's class, 1 without weights, 0 where the target is ignored.
 def class_weights(weight, target, ignored, dtype):
+    """The weight of each target's class, 1 without weights, 0 where the target is ignored."""
     if weight is None:
         return ignored.logical_not().to(dtype)
     w = weight.index_select(0, target.reshape([-1]))
     return w.reshape(target.shape).masked_fill(ignored, 0)
 
 
-# Minus the sum over all classes, each by its weight.
 def sum_classes(x, weight, dim):
+    """Minus the sum over all classes, each by its weight."""
     if weight is not None:
         x = x * weight.reshape([x.shape[i] if i == dim else 1 for i in range(x.ndim)])
     return -x.sum(dim)
 
 
-# part / classes, where the number of classes may be a symbol.
 def share(part, classes, dtype):
+    """Part / classes, where the number of classes may be a symbol."""
     return scaled(torch.scalar_tensor(classes, dtype=dtype).reciprocal(), part)
 
 
@@ -53,13 +53,15 @@ def l1_loss(self, target, reduction):
     return reduced((self - target).abs(), reduction)
 
 
-# A parabola up to beta, then a line.
 @operator(
     "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) " "-> Tensor",
     autocast="float32",
 )
 def smooth_l1_loss(self, target, reduction, beta):
-    """Differences, squared where they are small."""
+    """Differences, squared where they are small.
+
+    A parabola up to beta, then a line.
+    """
     assert beta >= 0, "beta should not be negative"
     d = self - target
     size = d.abs()
@@ -83,15 +85,17 @@ def huber_loss(self, target, reduction, delta):
     return reduced(torch.where(size <= delta, near, far), reduction)
 
 
-# Targets are classes, or probabilities of every class. Smoothing spreads a part of the loss over
-# all classes.
 @operator(
     "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, "
     "int reduction=1, int ignore_index=-100, float label_smoothing=0.) -> Tensor",
     autocast="float32",
 )
 def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing):
-    """Log_softmax, then nll_loss."""
+    """Log_softmax, then nll_loss.
+
+    Targets are classes, or probabilities of every class. Smoothing spreads a part of the loss over
+    all classes.
+    """
     assert self.ndim > 0, "the input needs at least one dimension"
     dim = 0 if self.ndim == 1 else 1
     log_p = self.log_softmax(dim)
@@ -145,28 +149,32 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
     return loss.sum() / w.sum() if reduction == 1 else reduced(loss, reduction)
 
 
-# Logarithms are cut off at -100, so that a sure but wrong prediction costs a finite sum.
 @operator(
     "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
     "int reduction=1) -> Tensor",
     autocast="float32",
 )
 def binary_cross_entropy(self, target, weight, reduction):
-    """Cross entropy of two classes."""
+    """Cross entropy of two classes.
+
+    Logarithms are cut off at -100, so that a sure but wrong prediction costs a finite sum.
+    """
     yes = self.log().clamp_min(-100.0)
     no = (1 - self).log().clamp_min(-100.0)
     loss = -(target * yes + (1 - target) * no)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-# The logarithm is taken so that no exponential overflows.
 @operator(
     "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
     autocast="float32",
 )
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
-    """Sigmoid, then binary_cross_entropy."""
+    """Sigmoid, then binary_cross_entropy.
+
+    The logarithm is taken so that no exponential overflows.
+    """
     log_part = -torch.ops.aten.log_sigmoid(self)
     if pos_weight is not None:
         log_part = log_part * ((pos_weight + -1.0) * target + 1.0)
@@ -285,8 +293,6 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduct
     return reduced(shifted(near - far, margin).clamp_min(0.0), reduction)
 
 
-# A layer and its loss in one; PyTorch iterates over parts of the batch, which changes nothing.
-# The gradients that it may prepare are for training alone.
 @operator(
     "torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, "
     "Tensor target, Tensor? linear_bias, Tensor? weight, str reduction, int ignore_index, "
@@ -311,7 +317,11 @@ def torch_nn__linear_cross_entropy_batch_chunked(
     compute_linear_weight_grad,
     compute_linear_bias_grad,
 ):
-    """Cross entropy of a linear layer."""
+    """Cross entropy of a linear layer.
+
+    A layer and its loss in one; PyTorch iterates over parts of the batch, which changes nothing.
+    The gradients that it may prepare are for training alone.
+    """
     assert (
         not compute_input_grad
         and (not compute_linear_weight_grad)

@@ -12,8 +12,8 @@ def square_matrix(x):
     return x
 
 
-# By squaring: the binary digits of n say which squares count.
 def power_of(x, n):
+    """By squaring: the binary digits of n say which squares count."""
     assert abs(n) <= 1048576, f"the power {n} is out of bounds"
     if n == 0:
         return torch.eye(x.shape[-1]).to(x.dtype).expand(x.shape).clone()
@@ -32,8 +32,8 @@ def power_of(x, n):
     return y
 
 
-# The determinant of the rows and columns of e, by the first row.
 def minor(e, rows, columns):
+    """The determinant of the rows and columns of e, by the first row."""
     a = e[rows[0]]
     if len(rows) == 1:
         return a[columns[0]]
@@ -56,9 +56,9 @@ def cofactor(e, n, column, row):
     return -y if (row + column) % 2 == 1 else y
 
 
-# The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their
-# row above the main diagonal, by their column below it.
 def embedded(x, k):
+    """The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their
+    row above the main diagonal, by their column below it."""
     i = torch.arange(x.shape[-1] + abs(k))
     on_diagonal = i - i.unsqueeze(1) == k
     if k != 0:
@@ -68,35 +68,34 @@ def embedded(x, k):
     )
 
 
-# What products are divided by: n - correction, n being the sum of the weights; if observations
-# count more or less (aweights), the correction is their mean weight. Never below 0.
 def observations(w, aweights, correction):
+    """What products are divided by: n - correction, n being the sum of the weights; if observations
+    count more or less (aweights), the correction is their mean weight. Never below 0."""
     n = w.sum()
     if aweights is None or correction == 0:
         return (n - correction).clamp_min(0)
     return (n - (w * aweights).sum() / n * correction).clamp_min(0)
 
 
-# Weights of observations: frequencies (fweights) times importance (aweights).
 def covariance(x, correction, fweights, aweights):
+    """Weights of observations: frequencies (fweights) times importance (aweights)."""
     assert x.ndim <= 2, f"expected at most 2 dimensions, got {x.ndim}"
     x = in_float(x.reshape([1, -1]) if x.ndim < 2 else x)
     if fweights is None and aweights is None:
         x = x - x.mean(1, True)
         return x @ x.t() / (x.shape[1] - correction)
-    w = (
-        fweights * aweights
-        if fweights is not None and aweights is not None
-        else fweights
-        if aweights is None
-        else aweights
-    )
+    if fweights is not None and aweights is not None:
+        w = fweights * aweights
+    elif aweights is None:
+        w = fweights
+    else:
+        w = aweights
     x = x - (x * w).sum(1, True) / w.sum()
     return x @ (x * w).t() / observations(w, aweights, correction)
 
 
-# The variance of one row is a number.
 def number_if_one(x):
+    """The variance of one row is a number."""
     return x.squeeze() if size_hint(x.shape[0]) == 1 else x
 
 
@@ -195,10 +194,12 @@ def linalg_slogdet(A):
     return (d.sign(), d.abs().log())
 
 
-# Small ones by their cofactors; larger ones are solve.c's.
 @operator("aten::linalg_inv(Tensor A) -> Tensor", autocast="float32")
 def linalg_inv(A):
-    """Inverses of matrices."""
+    """Inverses of matrices.
+
+    Small ones by their cofactors; larger ones are solve.c's.
+    """
     if not square_matrix(A).is_floating_point():
         raise TypeError("expected floats")
     n = int(A.shape[-1])
@@ -235,10 +236,12 @@ def corrcoef(self):
     return number_if_one((x / deviation.unsqueeze(1) / deviation).clamp(-1, 1))
 
 
-# Powers of each element: 0, 1, … N - 1.
 @operator("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
 def vander(x, N, increasing):
-    """Powers of each element."""
+    """Powers of each element.
+
+    Powers of each element: 0, 1, … N - 1.
+    """
     assert x.ndim == 1, "expected a vector"
     powers = torch.arange(x.shape[0] if N is None else N, dtype=x.dtype)
     return torch.pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))

@@ -5,9 +5,9 @@ import torch
 from calque import gradient
 
 
-# The gradient of a product by rows is one by rows and one by sums, and so on.
 @gradient("aten::_grouped_mm")
 def _grouped_mm_gradient(grad, self, mat2, offs):
+    """The gradient of a product by rows is one by rows and one by sums, and so on."""
     return {
         "self": torch.ops.aten._grouped_mm(grad, torch.transpose(mat2, -2, -1), offs),
         "mat2": torch.ops.aten._grouped_mm(torch.transpose(self, -2, -1), grad, offs),

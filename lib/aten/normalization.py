@@ -6,8 +6,8 @@ from calque import gradient, operator, traits, wrap_dim
 from aten.attention import in_float32
 
 
-# 1 over the root of the mean of squares along the last n dimensions.
 def inverse_root(x, n, eps):
+    """1 over the root of the mean of squares along the last n dimensions."""
     least = 2.220446049250313e-16 if x.dtype == torch.float64 else 1.1920928955078125e-07
     e = least if eps is None else eps
     return (x.square().mean([i - n for i in range(n)], True) + e).rsqrt()
@@ -17,8 +17,8 @@ def normed_by_root(x, weight, inverse):
     return x * inverse if weight is None else x * inverse * weight
 
 
-# x^ and 1 / deviation, over dims, or by statistics that are given.
 def normalised(x, dims, mean, var, eps):
+    """X^ and 1 / deviation, over dims, or by statistics that are given."""
     if dims is not None:
         mean = x.mean(dims, True)
     d = x - mean
@@ -49,14 +49,16 @@ def _weight_norm(v, g, dim):
     return v * (g / torch.norm_except_dim(v, 2, dim))
 
 
-# Half precision is computed in float32, and so is its smallest step.
 @operator(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
     "float? eps=None) -> Tensor",
     vmap="layer",
 )
 def rms_norm(input, normalized_shape, weight, eps):
-    """A layer divided by the root of the mean of its squares."""
+    """A layer divided by the root of the mean of its squares.
+
+    Half precision is computed in float32, and so is its smallest step.
+    """
     n = len(normalized_shape)
     assert (
         input.ndim >= n and input.shape[input.ndim - n :] == normalized_shape

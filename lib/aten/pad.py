@@ -5,8 +5,8 @@ import torch
 from calque import decomposition, gradient, is_known, operator, traits
 
 
-# Without what negative pads take away.
 def cropped(x, pad):
+    """Without what negative pads take away."""
     n = x.ndim
     for i in range(len(pad) // 2):
         if pad[2 * i] < 0 or pad[2 * i + 1] < 0:
@@ -19,9 +19,9 @@ def cropped(x, pad):
     return x
 
 
-# A piece of the value before and after, dimension by dimension. One of a size that is not fixed
-# is there though the example has none of it; a run with a negative one fails.
 def padded_by_pieces(self, pad, value):
+    """A piece of the value before and after, dimension by dimension. One of a size that is not
+    fixed is there though the example has none of it; a run with a negative one fails."""
     if len([p for p in pad if not is_known(p) and p < 0]) > 0:
         raise NotImplementedError("it cuts off as much as is not fixed")
     x = cropped(self, [p if is_known(p) else 0 for p in pad])
@@ -42,8 +42,8 @@ def padded_by_pieces(self, pad, value):
     return x
 
 
-# From the other side.
 def padded_around(self, pad):
+    """From the other side."""
     if sum([0 if is_known(p) else 1 for p in pad]) > 0:
         raise NotImplementedError("its padding is not fixed")
     x = cropped(self, pad)

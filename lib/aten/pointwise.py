@@ -105,10 +105,12 @@ def float_power_Tensor_Scalar(self, exponent):
     return torch.pow(self.to(torch.float64), float(exponent))
 
 
-# In float32 at least: rounding to half precision three times would be seen.
 @operator("aten::logaddexp2(Tensor self, Tensor other) -> Tensor")
 def logaddexp2(self, other):
-    """Log2(2 ** self + 2 ** other)."""
+    """Log2(2 ** self + 2 ** other).
+
+    In float32 at least: rounding to half precision three times would be seen.
+    """
     dtype = result_type(self, other)
     wide = torch.float32 if dtype in [torch.float16, torch.bfloat16] else dtype
     ln2 = math.log(2)
@@ -356,9 +358,9 @@ def pow_Tensor_Tensor_gradient(grad, result, self, exponent):
     }
 
 
-# x ** 0 is 1 even where x ** -1 is infinite.
 @gradient("aten::pow.Tensor_Scalar")
 def pow_Tensor_Scalar_gradient(grad, self, exponent):
+    """x ** 0 is 1 even where x ** -1 is infinite."""
     return {
         "self": torch.zeros_like(self)
         if exponent == 0
@@ -477,9 +479,9 @@ def clamp_gradient(grad, self, min, max):
         return {"self": torch.where(torch.logical_and(self >= min, self <= max), grad, 0)}
 
 
-# Where the bounds cross, max wins.
 @gradient("aten::clamp.Tensor")
 def clamp_Tensor_gradient(grad, self, min, max):
+    """Where the bounds cross, max wins."""
     if min is None:
         return {"self": torch.where(self <= max, grad, 0), "max": torch.where(self > max, grad, 0)}
     elif max is None:
@@ -531,9 +533,10 @@ def nan_to_num_gradient(grad, self):
     return {"self": torch.where(torch.isfinite(self), grad, 0)}
 
 
-# logit is undefined outside of 0 … 1, unless eps clamps the argument; the gradient is then 0.
 @gradient("aten::logit")
 def logit_gradient(grad, self, eps):
+    """Logit is undefined outside of 0 … 1, unless eps clamps the argument; the gradient is then 0.
+    """
     return {
         "self": torch.where(
             torch.logical_or(self < 0, self > 1), math.nan, grad / torch.abs(self * (1 - self))

@@ -7,9 +7,9 @@ from calque import decomposition, gradient, traits
 from aten.windows import for_each_axis, pads_of, windows_of, with_batch, without_batch
 
 
-# The gradient of an adaptive mean along one axis, which was of n: each element is in one window
-# or more, and has its part of their means.
 def spread_means(grad, dim, n):
+    """The gradient of an adaptive mean along one axis, which was of n: each element is in one
+    window or more, and has its part of their means."""
     m = grad.shape[dim]
     i = torch.arange(n)
     o = torch.arange(m).unsqueeze(1)
@@ -19,16 +19,16 @@ def spread_means(grad, dim, n):
     return (grad.transpose(dim, -1) @ part).transpose(dim, -1)
 
 
-# How many windows an axis has; in ceil mode one more may begin before the padding behind.
 def places_on(size, kernel, stride, pad, dilation, ceil_mode):
+    """How many windows an axis has; in ceil mode one more may begin before the padding behind."""
     room = size + 2 * pad - dilation * (kernel - 1) - 1
     if not ceil_mode:
         return room // stride + 1
     return min((room + stride - 1) // stride, (size + pad - 1) // stride) + 1
 
 
-# The windows of a pool, fill around the image: in ceil mode as much as the last one needs.
 def pool_windows(x, kernel, stride, pad, dilation, ceil_mode, fill):
+    """The windows of a pool, fill around the image: in ceil mode as much as the last one needs."""
     n = len(kernel)
     out = [
         places_on(x.shape[2 + i], kernel[i], stride[i], pad[i], dilation[i], ceil_mode)
@@ -47,9 +47,9 @@ def pool_windows(x, kernel, stride, pad, dilation, ceil_mode, fill):
     )
 
 
-# The number of elements of a window along one axis: those on the feature map and the counted
-# padding, or on the feature map alone.
 def counted(size, places, kernel, stride, pad, include):
+    """The number of elements of a window along one axis: those on the feature map and the counted
+    padding, or on the feature map alone."""
     start = torch.arange(places) * stride - pad
     end = (start + kernel).clamp(max=size + pad)
     return end - start if include else end.clamp(max=size) - start.clamp(min=0)
@@ -77,8 +77,8 @@ def averaged(self, n, kernel_size, stride, padding, ceil_mode, include, divisor)
     return without_batch(y, self, n)
 
 
-# The greatest of each window and where it is in its plane.
 def greatest(self, n, kernel_size, stride, padding, dilation, ceil_mode):
+    """The greatest of each window and where it is in its plane."""
     x = with_batch(self, n)
     k = for_each_axis(kernel_size, n)
     p = for_each_axis(padding, n)
@@ -99,33 +99,31 @@ def greatest(self, n, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def lowest(dtype):
-    return (
-        -math.inf
-        if dtype.is_floating_point
-        else 0
-        if dtype == torch.uint8
-        else -128
-        if dtype == torch.int8
-        else -32768
-        if dtype == torch.int16
-        else -2147483648
-        if dtype == torch.int32
-        else -9223372036854775807 - 1
-    )
+    if dtype.is_floating_point:
+        return -math.inf
+    if dtype == torch.uint8:
+        return 0
+    if dtype == torch.int8:
+        return -128
+    if dtype == torch.int16:
+        return -32768
+    if dtype == torch.int32:
+        return -2147483648
+    return -9223372036854775807 - 1
 
 
-# Adaptive: part i of o begins at floor(i * n / o) and ends at ceil((i + 1) * n / o). Where the
-# elements of each part are; those of a part that is shorter than others end with its last one,
-# again: [o, longest].
 def places_of_parts(n, o):
+    """Adaptive: part i of o begins at floor(i * n / o) and ends at ceil((i + 1) * n / o). Where the
+    elements of each part are; those of a part that is shorter than others end with its last one,
+    again: [o, longest]."""
     i = torch.arange(o).unsqueeze(1)
     end = ((i + 1) * n + (o - 1)).floor_divide(o)
     at = (i * n).floor_divide(o) + torch.arange((n + o - 1) // o + 1)
     return torch.min(at, end - 1)
 
 
-# Axis by axis: the sum of a part, divided by how many it has.
 def means_of_parts(self, n, output_size):
+    """Axis by axis: the sum of a part, divided by how many it has."""
     x = with_batch(self, n)
     o = for_each_axis(output_size, n)
     for i in range(n):

@@ -79,10 +79,12 @@ def dequantize_list(qtensors):
     return [torch.ops.aten.dequantize.self(floats(x)) for x in qtensors]
 
 
-# round(x / scale) + zero point: x is quantized, so it needs no clipping.
 @operator("aten::int_repr(Tensor self) -> Tensor", of_views=True)
 def int_repr(self):
-    """The integers of a quantized tensor."""
+    """The integers of a quantized tensor.
+
+    round(x / scale) + zero point: x is quantized, so it needs no clipping.
+    """
     g = qparams(self)
     if g is None:
         raise TypeError("the tensor is not quantized")
@@ -112,10 +114,12 @@ def q_per_channel_axis(self):
     return channel_grid(self)[4]
 
 
-# PyTorch keeps them as float64 and int64.
 @operator("aten::q_per_channel_scales(Tensor self) -> Tensor", of_views=True)
 def q_per_channel_scales(self):
-    """The scales of a quantized tensor."""
+    """The scales of a quantized tensor.
+
+    PyTorch keeps them as float64 and int64.
+    """
     return channel_grid(self)[0].to(torch.float64)
 
 

@@ -17,8 +17,8 @@ from calque import (
 from aten.normalization import norm_back, normalised
 
 
-# y on a grid of these numbers, in integers of the kind that x has.
 def on_grid(x, y, scale, zero_point):
+    """y on a grid of these numbers, in integers of the kind that x has."""
     return quantized(y, scale, zero_point, grid_dtype(x))
 
 
@@ -29,8 +29,8 @@ def grid_of(x):
     return g
 
 
-# With a number only the grid moves, as far as its integers allow.
 def add_number(x, b, with_relu):
+    """With a number only the grid moves, as far as its integers allow."""
     scale, zero, low, high, axis, dtype = grid_of(x)
     steps = round(b / scale)
     at = zero - steps
@@ -66,8 +66,8 @@ def join_on_grid(tensors, dim, scale, zero_point, with_relu):
     return on_grid(parts[0], y.relu() if with_relu else y, scale, zero_point)
 
 
-# The first n items of packed weights, or more, the weight in floats.
 def unpacked(packed, n):
+    """The first n items of packed weights, or more, the weight in floats."""
     if (
         not isinstance(packed, tuple)
         or len(packed) < n
@@ -106,9 +106,9 @@ def conv_transpose_packed(x, packed):
     raise TypeError(f"a weight of {w.ndim} dimensions")
 
 
-# x rounded by the scale that spreads its numbers, and 0, over 0 … 255 (or 127). The zero point is
-# the nearest integer to where 0 falls.
 def rounded_by_range(x, high):
+    """x rounded by the scale that spreads its numbers, and 0, over 0 … 255 (or 127). The zero point
+    is the nearest integer to where 0 falls."""
     least = x.min().clamp_max(0)
     most = x.max().clamp_min(0)
     scale = (most - least) / high

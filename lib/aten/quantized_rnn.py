@@ -6,9 +6,9 @@ from calque import operator, traits
 from aten.recurrent import gru_step, lstm_step
 
 
-# The packed weights of input and state, and whether the range is reduced, of a cell with
-# quantized weights.
 def cell_weights(cell):
+    """The packed weights of input and state, and whether the range is reduced, of a cell with
+    quantized weights."""
     if len(cell) != 5 or not isinstance(cell[0], str):
         raise TypeError('"params" should be parameters of cells')
     kind, tensors, numbers, ints, packed = cell
@@ -17,9 +17,9 @@ def cell_weights(cell):
     return [packed[0], packed[1], len(ints) == 1 and isinstance(ints[0], int) and (ints[0] != 0)]
 
 
-# A layer in one direction: x is [steps, batch, features]. What comes out, and the states at the
-# end.
 def quantized_direction(x, cell, state, backwards):
+    """A layer in one direction: x is [steps, batch, features]. What comes out, and the states at
+    the end."""
     steps = int(x.shape[0])
     if steps < 1 or steps > 4096:
         raise NotImplementedError(

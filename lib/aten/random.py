@@ -8,13 +8,13 @@ from aten.attention import in_float32
 from aten.common import scaled, shifted
 
 
-# Of several draws along the first dimension, the first that is good.
 def first_good(draws, good):
+    """Of several draws along the first dimension, the first that is good."""
     return draws.gather(0, good.to(torch.int64).argmax(0, True)).squeeze(0)
 
 
-# 48 or more are met once in 1e14 times.
 def poisson_below(mean):
+    """48 or more are met once in 1e14 times."""
     k = torch.arange(48, dtype=mean.dtype).reshape([48] + [1 for n in mean.shape])
     p = (k * mean.log() - mean - (k + 1).lgamma()).exp().cumsum(0)
     return (torch.rand_like(mean) > p / torch.ops.aten.slice(p, 0, 47, 48)).sum(
@@ -34,29 +34,27 @@ def poisson_above(mean):
     return first_good(k, good).clamp(min=0)
 
 
-# One past the integers that a dtype holds exactly, as far as an int64 goes.
 def past_all(dtype):
-    return (
-        2
-        if dtype == torch.bool
-        else 128
-        if dtype == torch.int8
-        else 256
-        if dtype == torch.uint8
-        else 32768
-        if dtype == torch.int16
-        else 2147483648
-        if dtype == torch.int32
-        else 9223372036854775807
-        if dtype == torch.int64
-        else 2049
-        if dtype == torch.float16
-        else 257
-        if dtype == torch.bfloat16
-        else 16777217
-        if dtype == torch.float32
-        else 9007199254740993
-    )
+    """One past the integers that a dtype holds exactly, as far as an int64 goes."""
+    if dtype == torch.bool:
+        return 2
+    if dtype == torch.int8:
+        return 128
+    if dtype == torch.uint8:
+        return 256
+    if dtype == torch.int16:
+        return 32768
+    if dtype == torch.int32:
+        return 2147483648
+    if dtype == torch.int64:
+        return 9223372036854775807
+    if dtype == torch.float16:
+        return 2049
+    if dtype == torch.bfloat16:
+        return 257
+    if dtype == torch.float32:
+        return 16777217
+    return 9007199254740993
 
 
 @operator(
@@ -251,16 +249,18 @@ def geometric(self, p, generator):
     return (u.log() / math.log(1 - p)).ceil().clamp(min=1).to(self.dtype)
 
 
-# Marsaglia and Tsang: a power of a normal number, which is taken at least 19 times of 20. ONNX
-# has no loop for each element, so that eight are drawn and the first good one counts. Shapes
-# below 1 are those above, made smaller.
 @operator(
     "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
     of_views=True,
     random=True,
 )
 def _standard_gamma(self, generator):
-    """Numbers of the gamma distribution."""
+    """Numbers of the gamma distribution.
+
+    Marsaglia and Tsang: a power of a normal number, which is taken at least 19 times of 20. ONNX
+    has no loop for each element, so that eight are drawn and the first good one counts. Shapes
+    below 1 are those above, made smaller.
+    """
     a = in_float32(self)
     d = torch.where(a < 1, a + 1, a) - 1 / 3
     x = torch.randn([8] + list(a.shape), dtype=a.dtype)
@@ -282,15 +282,17 @@ def _sample_dirichlet(self, generator):
     return y / y.sum([-1], True)
 
 
-# Small means by how often the distribution stays below a uniform number, large ones by Hörmann's
-# transformed rejection (PTRS), in doubles because its terms cancel.
 @operator(
     "aten::poisson(Tensor self, Generator? generator=None) -> Tensor",
     of_views=True,
     random=True,
 )
 def poisson(self, generator):
-    """Numbers of the Poisson distribution."""
+    """Numbers of the Poisson distribution.
+
+    Small means by how often the distribution stays below a uniform number, large ones by Hörmann's
+    transformed rejection (PTRS), in doubles because its terms cancel.
+    """
     m = self.to(torch.float64)
     return torch.where(
         m < 12, poisson_below(m.clamp(1e-30, 12)), poisson_above(m.clamp(min=12))

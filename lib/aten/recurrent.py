@@ -5,8 +5,8 @@ import torch
 from calque import gradient_of, operator, traits
 
 
-# The i-th of n equal parts of the last dimension.
 def gate(x, i, n):
+    """The i-th of n equal parts of the last dimension."""
     size = x.shape[-1] // n
     start = size * i
     return torch.ops.aten.slice(x, -1, start, start + size)
@@ -28,9 +28,9 @@ def gru_step(x, gates, h):
     return (h - n) * z + n
 
 
-# Weights of a layer and direction: of input and state, their biases, and what the output is
-# projected by.
 def rnn_weights(params, at, biases, projected):
+    """Weights of a layer and direction: of input and state, their biases, and what the output is
+    projected by."""
     return [
         params[at],
         params[at + 1],
@@ -51,9 +51,9 @@ def rnn_step(x, state, w, kind):
     return [h if w[4] is None else torch.ops.aten.linear(h, w[4]), c]
 
 
-# The states of the sequences that run on; in the other direction sequences begin at their ends,
-# and their first states join.
 def states_left(state, n):
+    """The states of the sequences that run on; in the other direction sequences begin at their
+    ends, and their first states join."""
     return [s if s.shape[0] == n else torch.ops.aten.slice(s, 0, 0, n) for s in state]
 
 
@@ -67,9 +67,9 @@ def states_joined(state, first, n):
     ]
 
 
-# One direction of one layer on x [rows of all steps, input], step t of which has sizes[t] rows:
-# what comes out, and the last states of all sequences, which end at different steps.
 def rnn_direction(x, sizes, first, w, kind, reverse):
+    """One direction of one layer on x [rows of all steps, input], step t of which has sizes[t]
+    rows: what comes out, and the last states of all sequences, which end at different steps."""
     steps = len(sizes)
     parts = torch.split_with_sizes(torch.ops.aten.linear(x, w[0], w[2]), sizes)
     state = states_left(first, sizes[-1]) if reverse else first
@@ -160,10 +160,10 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     )
 
 
-# The layers on padded sequences [steps, batch, features], or [batch, steps, features].
 def padded_layers(
     input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, kind
 ):
+    """The layers on padded sequences [steps, batch, features], or [batch, steps, features]."""
     x = input.transpose(0, 1) if batch_first else input
     steps = int(x.shape[0])
     n = int(x.shape[1])

@@ -40,15 +40,15 @@ def any_dims(self, dim, keepdim):
     return tested(self, dim, keepdim, "any")
 
 
-# Everything that is as large shares the gradient.
 def shared(grad, best, x, dim):
+    """Everything that is as large shares the gradient."""
     same = x == kept(best, x, dim)
     return kept(grad, x, dim) / same.sum(dim, True) * same
 
 
-# d var = 2 (x - mean) / (n - correction). Where there is no variance PyTorch says so by infinity
-# or NaN.
 def of_variance(grad, x, dim, correction):
+    """d var = 2 (x - mean) / (n - correction). Where there is no variance PyTorch says so by
+    infinity or NaN."""
     rest = reduced_size(x, dim) - correction
     mean = x.mean(dim, True)
     if rest > 0:
@@ -56,8 +56,8 @@ def of_variance(grad, x, dim, correction):
     return kept(grad, x, dim) * torch.where(x == mean, math.inf, math.nan)
 
 
-# d std = d var / (2 std)
 def of_deviation(grad, std, x, dim, correction):
+    """d std = d var / (2 std)."""
     return of_variance((grad / (std * 2)).masked_fill(std == 0, 0), x, dim, correction)
 
 
@@ -65,8 +65,8 @@ def of_mean(grad, x, dim):
     return kept(grad, x, dim) / torch.scalar_tensor(reduced_size(x, dim), dtype=grad.dtype)
 
 
-# x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero.
 def of_norm(grad, norm, x, ord, dim):
+    """x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero."""
     p = 2.0 if ord is None else float(ord)
     n = kept(norm, x, dim)
     d = kept(grad, x, dim)
@@ -83,24 +83,26 @@ def of_norm(grad, norm, x, ord, dim):
     return d * (slope / n ** (p - 1)).masked_fill(n == 0, 0)
 
 
-# Along dim: the product of all elements before each one.
 def product_before(x, dim):
+    """Along dim: the product of all elements before each one."""
     return torch.cat(
         [torch.ones_like(torch.ops.aten.slice(x, dim, 0, 1)), torch.ops.aten.slice(x, dim, 0, -1)],
         dim,
     ).cumprod(dim)
 
 
-# Of a product. Division by an element would not do where it is zero: what counts is the product
-# of the others.
 def product_of_others(x, dim):
+    """Of a product. Division by an element would not do where it is zero: what counts is the
+    product of the others."""
     return product_before(x, dim) * product_before(x.flip([dim]), dim).flip([dim])
 
 
-# Integers become int64 even if there is only one.
 @operator("aten::sum_to_size(Tensor self, int[] size) -> Tensor", complex=True)
 def sum_to_size(self, size):
-    """Sums broadcast dimensions back to these sizes."""
+    """Sums broadcast dimensions back to these sizes.
+
+    Integers become int64 even if there is only one.
+    """
     lead = self.ndim - len(size)
     assert lead >= 0, "size does not broadcast to the tensor"
     if len(size) == 0:

@@ -7,9 +7,9 @@ from calque import decomposition, gradient_of, operator, size_hint, traits
 from aten.common import in_float, number_like
 
 
-# torch.nn.functional.interpolate: by sizes, or by factors, of which only the sizes that they lead
-# to count unless recompute is False.
 def resized(x, size, factors, mode, align_corners, recompute, antialias):
+    """Torch.nn.functional.interpolate: by sizes, or by factors, of which only the sizes that they
+    lead to count unless recompute is False."""
     n = x.ndim - 2
     assert n >= 1 and n <= 3, f"expected an image of 1, 2 or 3 axes, got {n}"
     assert (size is None) != (factors is None), "expected a size or a factor, and not both"
@@ -50,9 +50,9 @@ def resized(x, size, factors, mode, align_corners, recompute, antialias):
     raise ValueError(f"unknown mode {mode} for {n} axes")
 
 
-# Places that left the image, thrown back from its borders as often as needed. low and high are
-# twice the borders.
 def reflected(x, low, high):
+    """Places that left the image, thrown back from its borders as often as needed. low and high are
+    twice the borders."""
     span = max(high - low, 1)
     x = (x * 2 - low).abs()
     rest = x.fmod(span)
@@ -60,8 +60,8 @@ def reflected(x, low, high):
     return (rest + low) / 2
 
 
-# From -1 … 1 to pixel coordinates; then the padding mode is applied.
 def pixel_places(g, size, align):
+    """From -1 … 1 to pixel coordinates; then the padding mode is applied."""
     return (g + 1) * (size - 1) / 2 if align else ((g + 1) * size - 1) / 2
 
 
@@ -71,8 +71,8 @@ def kept_inside(x, size, padding, align):
     return x.clamp(0, size - 1) if padding > 0 else x
 
 
-# The pixels at integer coordinates, one tensor for each axis; 0 outside of the image.
 def pixels_at(image, at):
+    """The pixels at integer coordinates, one tensor for each axis; 0 outside of the image."""
     n = len(at)
     inside = torch.ones([], dtype=torch.bool)
     flat = torch.zeros([], dtype=torch.int64)
@@ -87,8 +87,8 @@ def pixels_at(image, at):
     return torch.where(inside.unsqueeze(1), y, number_like(y, 0.0))
 
 
-# The k-th of the 2^n corners around the coordinates: bit i of k is the side along axis i.
 def corner_at(image, at, k):
+    """The k-th of the 2^n corners around the coordinates: bit i of k is the side along axis i."""
     n = len(at)
     corner = []
     weight = torch.ones([], dtype=image.dtype)
@@ -101,15 +101,15 @@ def corner_at(image, at, k):
     return pixels_at(image, corner) * weight.unsqueeze(1)
 
 
-# The weight of a pixel at this distance, up to 1 or beyond it, of the cubic through four.
 def cubic_weight(x, beyond):
+    """The weight of a pixel at this distance, up to 1 or beyond it, of the cubic through four."""
     if beyond:
         return ((x * -0.75 + 3.75) * x - 6) * x + 3
     return (x * 1.25 - 2.25) * x * x + 1
 
 
-# The k-th of the 4^n pixels around the coordinates.
 def cubic_at(image, at, k, padding, align):
+    """The k-th of the 4^n pixels around the coordinates."""
     pixels = []
     weight = torch.ones([], dtype=image.dtype)
     for i in range(len(at)):
@@ -139,8 +139,8 @@ def sampled(image, grid, mode, padding, align):
     return y
 
 
-# Where the pixels of an axis are in -1 … 1.
 def grid_line(n, align, dtype):
+    """Where the pixels of an axis are in -1 … 1."""
     x = torch.arange(n, dtype=dtype)
     return x * 2 / max(n - 1, 1) - (1 if size_hint(n) > 1 else 0) if align else (x * 2 + 1) / n - 1
 
@@ -158,16 +158,16 @@ def affine_places(theta, size, align):
     return y.reshape([theta.shape[0]] + size[2:] + [n])
 
 
-# floor(n * by), by a division of whole numbers where that can be said.
 def scaled_size(n, by):
+    """floor(n * by), by a division of whole numbers where that can be said."""
     q = 0
     for d in [32, 16, 10, 8, 5, 4, 3, 2, 1]:
         q = d if by * d == math.floor(by * d) else q
     return n * int(by * q) // q if q > 0 else int(n * by)
 
 
-# The filters of PyTorch's averaging: a triangle, or a cubic of a = -0.5.
 def filter_weight(x, cubic):
+    """The filters of PyTorch's averaging: a triangle, or a cubic of a = -0.5."""
     x = x.abs()
     if not cubic:
         return (1 - x).clamp(min=0)
@@ -176,8 +176,8 @@ def filter_weight(x, cubic):
     return torch.where(x < 1, near, torch.where(x < 2, far, torch.zeros_like(x)))
 
 
-# [indices of the result, pixels]: the weight of each pixel.
 def average_weights(n, out, factor, align, cubic, dtype):
+    """[indices of the result, pixels]: the weight of each pixel."""
     from_ = torch.scalar_tensor(n, dtype=torch.float64)
     to = torch.scalar_tensor(out, dtype=torch.float64)
     scale = from_ / to

@@ -25,15 +25,17 @@ def index_reduce(self, dim, index, source, reduce, include_self):
     return torch.scatter_reduce(self, d, at, source, reduce, include_self=include_self)
 
 
-# The segment of an index is the number of segment ends that are not after it.
-# What lies behind the last end is reduced into one more segment, which is cut off.
 @operator(
     "aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, "
     "Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, "
     "Scalar? initial=None) -> Tensor"
 )
 def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
-    """Reductions of consecutive segments of these lengths."""
+    """Reductions of consecutive segments of these lengths.
+
+    The segment of an index is the number of segment ends that are not after it. What lies behind
+    the last end is reduced into one more segment, which is cut off.
+    """
     assert reduce in [
         "sum",
         "mean",
@@ -67,15 +69,14 @@ def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initia
     y = torch.full(
         list(data.shape[:d]) + [n + 1] + list(data.shape[d + 1 :]), first, dtype=data.dtype
     )
-    how = (
-        "prod"
-        if reduce == "prod"
-        else "amax"
-        if reduce == "max"
-        else "amin"
-        if reduce == "min"
-        else "sum"
-    )
+    if reduce == "prod":
+        how = "prod"
+    elif reduce == "max":
+        how = "amax"
+    elif reduce == "min":
+        how = "amin"
+    else:
+        how = "sum"
     y = torch.ops.aten.slice(torch.scatter_reduce(y, d, segment, data, how), d, 0, n)
     if reduce != "mean":
         return y
@@ -92,14 +93,16 @@ def nonzero_static(self, size, fill_value):
     )
 
 
-# Of all rows of r indices, in lexicographic order, the increasing ones: the rest of their rank is
-# above 0.
 @operator(
     "aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
     complex=True,
 )
 def combinations(self, r, with_replacement):
-    """The combinations of r elements, a row each."""
+    """The combinations of r elements, a row each.
+
+    Of all rows of r indices, in lexicographic order, the increasing ones: the rest of their rank is
+    above 0.
+    """
     assert self.ndim == 1, "expected one dimension"
     assert r >= 0, "expected a length of at least 0"
     n = self.shape[0]

@@ -32,9 +32,9 @@ def repeat_interleave_self_Tensor(self, repeats, dim, output_size):
     return x.index_select(d, torch.repeat_interleave(repeats, output_size=output_size))
 
 
-# Rows of the weight are summed over the indices that selected them.
 @gradient("aten::embedding")
 def embedding_gradient(grad, weight, indices, padding_idx, scale_grad_by_freq):
+    """Rows of the weight are summed over the indices that selected them."""
     at = indices.reshape([-1])
     rows = grad.reshape([at.numel(), weight.shape[1]])
     if scale_grad_by_freq:

@@ -4,11 +4,11 @@ import math
 import torch
 
 from calque import dtype_name, is_known, operator, traits, wrap_dim, wrap_dims
-from aten.common import before, behind, number_like
+from aten.common import number_like, without_first, without_last
 
 
-# How steep x is along a dimension: at the ends by two points, or by three.
 def slopes(x, spacing, dim, edge_order):
+    """How steep x is along a dimension: at the ends by two points, or by three."""
     assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
     n = x.shape[dim]
     assert n > edge_order, f"expected more than {edge_order} elements"
@@ -25,21 +25,21 @@ def slopes(x, spacing, dim, edge_order):
     return torch.cat([first / spacing, inner / spacing, last / spacing], dim)
 
 
-# The same at unevenly spaced coordinates: a parabola through three of them.
 def slopes_at(x, places, dim, edge_order):
+    """The same at unevenly spaced coordinates: a parabola through three of them."""
     assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
     x = x.movedim(dim, -1)
     n = x.shape[-1]
     assert n > edge_order, f"expected more than {edge_order} elements"
-    h = behind(places, 0) - before(places, 0)
-    s = (behind(x, -1) - before(x, -1)) / h
-    a = before(h, 0)
-    b = behind(h, 0)
-    inner = (before(s, -1) * b + behind(s, -1) * a) / (a + b)
+    h = without_first(places, 0) - without_last(places, 0)
+    s = (without_first(x, -1) - without_last(x, -1)) / h
+    a = without_last(h, 0)
+    b = without_first(h, 0)
+    inner = (without_last(s, -1) * b + without_first(s, -1) * a) / (a + b)
     first = torch.ops.aten.slice(s, -1, 0, 1)
     last = torch.ops.aten.slice(s, -1, n - 2, n - 1)
     if edge_order == 2:
-        bend = (behind(s, -1) - before(s, -1)) / (a + b)
+        bend = (without_first(s, -1) - without_last(s, -1)) / (a + b)
         first = first - torch.ops.aten.slice(bend, -1, 0, 1) * torch.ops.aten.slice(h, 0, 0, 1)
         last = last + torch.ops.aten.slice(bend, -1, n - 3, n - 2) * torch.ops.aten.slice(
             h, 0, n - 2, n - 1
@@ -47,16 +47,16 @@ def slopes_at(x, places, dim, edge_order):
     return torch.cat([first, inner, last], -1).movedim(-1, dim)
 
 
-# The elements of each lane of sorted: at separate indices [.., n of q], or at common ones [n
-# of q].
 def element_at(sorted, at):
+    """The elements of each lane of sorted: at separate indices [.., n of q], or at common ones [n
+    of q]."""
     at = at.to(torch.int64)
     return sorted.index_select(-1, at) if at.ndim == 1 else sorted.gather(-1, at)
 
 
-# Of the last dimension of x, at the shares q: [.., n of q]. Where there is NaN, everything is,
-# unless only numbers count: then NaN goes behind them, for ONNX does not say where it would.
 def quantiles_of_last(x, q, how, numbers):
+    """Of the last dimension of x, at the shares q: [.., n of q]. Where there is NaN, everything is,
+    unless only numbers count: then NaN goes behind them, for ONNX does not say where it would."""
     q = q.reshape([-1])
     nan = x.isnan()
     if numbers:
@@ -116,9 +116,9 @@ def diff(self, n, dim, prepend, append):
     x = torch.cat(parts, d) if len(parts) > 1 else self
     for i in range(n):
         x = (
-            behind(x, d).logical_xor(before(x, d))
+            without_first(x, d).logical_xor(without_last(x, d))
             if x.dtype == torch.bool
-            else behind(x, d) - before(x, d)
+            else without_first(x, d) - without_last(x, d)
         )
     return x
 
@@ -265,11 +265,13 @@ def isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
     return t.logical_not() if invert else t
 
 
-# Bins of equal width; the last one includes its end. Without bounds, those of the elements: a bin
-# around them if they are all equal.
 @operator("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
 def histc(self, bins, min, max):
-    """How many elements fall into each bin."""
+    """How many elements fall into each bin.
+
+    Bins of equal width; the last one includes its end. Without bounds, those of the elements: a bin
+    around them if they are all equal.
+    """
     assert (
         self.is_floating_point() and bins >= 1 and (max >= min)
     ), "expected floats, bins, and a maximum above the minimum"
@@ -290,3 +292,50 @@ def histc(self, bins, min, max):
 
 traits("aten::quantile.*", autocast="float32")
 traits("aten::nanquantile.*", autocast="float32")
+
+
+def areas(y, x, dim):
+    """The area between neighbours: their mean times their distance."""
+    d = wrap_dim(dim, y.ndim)
+    if x.ndim == 1 and y.ndim > 1:
+        x = x.reshape([-1 if i == d else 1 for i in range(y.ndim)])
+    gaps = without_first(x, d) - without_last(x, d)
+    return (without_first(y, d) + without_last(y, d)) * gaps / 2.0
+
+
+def even_areas(y, dx, dim):
+    """The area between neighbours with distance dx."""
+    d = wrap_dim(dim, y.ndim)
+    return (without_first(y, d) + without_last(y, d)) * (dx / 2)
+
+
+@operator("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
+@operator("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", complex=True)
+def trapezoid_x(y, x, dim):
+    """The area under a curve."""
+    return areas(y, x, dim).sum(dim)
+
+
+@operator("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", complex=True)
+@operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", complex=True)
+def trapezoid_dx(y, dx, dim):
+    """The area under a curve."""
+    return even_areas(y, dx, dim).sum(dim)
+
+
+@operator(
+    "aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+    complex=True,
+)
+def cumulative_trapezoid_x(y, x, dim):
+    """The area under a curve up to each point."""
+    return areas(y, x, dim).cumsum(dim)
+
+
+@operator(
+    "aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    complex=True,
+)
+def cumulative_trapezoid_dx(y, dx, dim):
+    """The area under a curve up to each point."""
+    return even_areas(y, dx, dim).cumsum(dim)

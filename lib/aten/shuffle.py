@@ -5,9 +5,9 @@ import torch
 from calque import gradient, is_known, operator, traits, wrap_dim
 
 
-# The last elements come first. A shift of less than the size, the usual one, is not a reason for
-# a remainder in symbols.
 def roll_dim(x, dim, shift):
+    """The last elements come first. A shift of less than the size, the usual one, is not a reason
+    for a remainder in symbols."""
     n = x.shape[dim]
     if is_known(n) and n == 0:
         return x
@@ -17,8 +17,8 @@ def roll_dim(x, dim, shift):
     )
 
 
-# In other sizes, dimensions reordered, and in sizes again.
 def regroup(x, split, order, joined):
+    """In other sizes, dimensions reordered, and in sizes again."""
     return x.reshape(split).permute(order).clone(memory_format=torch.contiguous_format).view(joined)
 
 
@@ -68,10 +68,12 @@ def rot90(self, k, dims):
     return self.flip([dims[1] if k == 1 else dims[0]]).transpose(dims[0], dims[1])
 
 
-# [..., c * r * r, h, w] to [..., c, h * r, w * r].
 @operator("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", complex=True)
 def pixel_shuffle(self, upscale_factor):
-    """Channels become pixels."""
+    """Channels become pixels.
+
+    [..., c * r * r, h, w] to [..., c, h * r, w * r].
+    """
     r = upscale_factor
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     assert r > 0, f"the factor must be positive, not {r}"
@@ -84,10 +86,12 @@ def pixel_shuffle(self, upscale_factor):
     return regroup(self, list(lead) + [c, r, r, h, w], order, list(lead) + [c, h * r, w * r])
 
 
-# [..., c, h * r, w * r] to [..., c * r * r, h, w].
 @operator("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", complex=True)
 def pixel_unshuffle(self, downscale_factor):
-    """Pixels become channels."""
+    """Pixels become channels.
+
+    [..., c, h * r, w * r] to [..., c * r * r, h, w].
+    """
     r = downscale_factor
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     assert r > 0, f"the factor must be positive, not {r}"
@@ -100,10 +104,12 @@ def pixel_unshuffle(self, downscale_factor):
     return regroup(self, split, order, list(lead) + [c * (r * r), h // r, w // r])
 
 
-# Channels in groups, taken one of each group in turn.
 @operator("aten::channel_shuffle(Tensor self, int groups) -> Tensor", complex=True)
 def channel_shuffle(self, groups):
-    """Channels of groups in turn."""
+    """Channels of groups in turn.
+
+    Channels in groups, taken one of each group in turn.
+    """
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     n = self.shape[1]
     assert groups > 0 and n % groups == 0, f"{n} channels do not make {groups} groups"

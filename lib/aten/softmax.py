@@ -18,11 +18,13 @@ def _log_softmax(self, dim, half_to_float):
     return torch.log_softmax(self, dim, torch.float32 if half_to_float else None)
 
 
-# Rows that are -inf throughout are replaced first, so that there is no NaN in the forward
-# and the backward pass.
 @operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 def _safe_softmax(self, dim, dtype):
-    """Softmax, but 0 where all along the dimension is -inf."""
+    """Softmax, but 0 where all along the dimension is -inf.
+
+    Rows that are -inf throughout are replaced first, so that there is no NaN in the forward and the
+    backward pass.
+    """
     hidden = (self == -math.inf).all(dim, True)
     return self.masked_fill(hidden, 0).softmax(dim, dtype).masked_fill(hidden, 0)
 

@@ -6,8 +6,8 @@ import torch
 from calque import broadcast_shapes, dtype_name, operator, size_hint
 
 
-# Steps are written out for each row.
 def fixed_size(n):
+    """Steps are written out for each row."""
     n = int(n)
     if n > 64:
         raise NotImplementedError(f"matrices of {n} rows: 64 are the most")
@@ -23,10 +23,10 @@ def rows_of(a):
     return fixed_size(a.shape[-1])
 
 
-# m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
-# number in column i, of the remaining ones, is swapped with row i, and is subtracted
-# all others so often that column i becomes that of an identity.
 def eliminated(m, n):
+    """m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
+    number in column i, of the remaining ones, is swapped with row i, and is subtracted all others
+    so often that column i becomes that of an identity."""
     rows = torch.arange(n, dtype=torch.int64)
     for i in range(n):
         chosen = m.select(-1, i).abs().masked_fill(rows < i, -1).argmax(-1, True)
@@ -37,16 +37,16 @@ def eliminated(m, n):
         m = torch.where(
             (rows == i).unsqueeze(-1), pivot, m - torch.ops.aten.slice(m, -1, i, i + 1) * pivot
         )
-    return torch.ops.aten.slice(m, -1, n, 9223372036854775807)
+    return torch.ops.aten.slice(m, -1, n)
 
 
-# With the batch dimensions of other before its matrices.
 def batched(t, other):
+    """With the batch dimensions of other before its matrices."""
     return t.expand(broadcast_shapes(t.shape[:-2], other.shape[:-2]) + list(t.shape[-2:]))
 
 
-# X of A X = B, or of X A = B.
 def solved(a, b, left):
+    """X of A X = B, or of X A = B."""
     n = rows_of(a)
     assert (
         b.ndim > 1 and b.dtype == a.dtype and (b.shape[-2 if left else -1] == n)
@@ -60,29 +60,29 @@ def identity_like(a):
     return torch.eye(a.shape[-1], dtype=a.dtype)
 
 
-# What counts of a triangular matrix.
 def triangle(a, upper, ones):
+    """What counts of a triangular matrix."""
     n = rows_of(a)
     t = a.triu(1 if ones else 0) if upper else a.tril(-1 if ones else 0)
     return t + identity_like(a) if ones else t
 
 
-# The solution for L L' (or U' U), whose factor is known: two triangles.
 def by_factor(factor, b, upper):
+    """The solution for L L' (or U' U), whose factor is known: two triangles."""
     low = triangle(factor, upper, False)
     low = low.transpose(-2, -1) if upper else low
     return solved(low.transpose(-2, -1), solved(low, b, True), True)
 
 
-# What LAPACK compares to choose a pivot.
 def magnitude(x):
+    """What LAPACK compares to choose a pivot."""
     return torch.real(x).abs() + torch.imag(x).abs() if x.is_complex() else x.abs()
 
 
-# Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the rows
-# are in. In step i the row with the largest number in column i is swapped with row i; the
-# quotients are stored below it; a column of zeros is unchanged. The order is one more column.
 def triangles(a, pivot):
+    """Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the
+    rows are in. In step i the row with the largest number in column i is swapped with row i; the
+    quotients are stored below it; a column of zeros is unchanged. The order is one more column."""
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
     k = min(rows, columns)
@@ -119,8 +119,8 @@ def triangles(a, pivot):
     )
 
 
-# Counted from 1, as in LAPACK; 0 if there is none.
 def first_zero_pivot(lu):
+    """Counted from 1, as in LAPACK; 0 if there is none."""
     if min(size_hint(lu.shape[-2]), size_hint(lu.shape[-1])) == 0:
         return torch.zeros(lu.shape[:-2], dtype=torch.int32)
     d = lu.diagonal(0, -2, -1)
@@ -128,8 +128,8 @@ def first_zero_pivot(lu):
     return ((is_zero.argmax(-1) + 1) * is_zero.amax(-1)).to(torch.int32)
 
 
-# Rows in the order that pivots leave them in.
 def order_of(pivots, rows):
+    """Rows in the order that pivots leave them in."""
     r = torch.arange(rows)
     order = r.expand(list(pivots.shape[:-1]) + [rows])
     for i in range(fixed_size(pivots.shape[-1])):
@@ -154,9 +154,9 @@ def upper_part(lu):
     return torch.ops.aten.slice(lu, -2, 0, min(lu.shape[-2], lu.shape[-1])).triu()
 
 
-# Reflector i, I - tau v v', makes zeros of column i below the diagonal. v begins with a 1, the
-# rest stays below the diagonal.
 def reflectors(a):
+    """Reflector i, I - tau v v', makes zeros of column i below the diagonal. v begins with a 1, the
+    rest stays below the diagonal."""
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
     k = min(rows, columns)
@@ -182,8 +182,8 @@ def reflectors(a):
     return (a, torch.cat(taus, -1))
 
 
-# b times the reflectors of a, or times their product turned around.
 def reflected_by(a, tau, b, left, transpose):
+    """b times the reflectors of a, or times their product turned around."""
     if not left:
         return reflected_by(a, tau, b.transpose(-2, -1), True, not transpose).transpose(-2, -1)
     r = torch.arange(a.shape[-2]).unsqueeze(-1)
@@ -256,11 +256,13 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
     return (x, batched(A, self).clone())
 
 
-# Column i of the factor is the remainder of column i of A, divided by the root of its first
-# number; its product with itself is taken off A.
 @operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", autocast="float32")
 def linalg_cholesky(self, upper):
-    """Cholesky's factors."""
+    """Cholesky's factors.
+
+    Column i of the factor is the remainder of column i of A, divided by the root of its first
+    number; its product with itself is taken off A.
+    """
     n = rows_of(self)
     if n == 0:
         return self.clone()
@@ -396,10 +398,12 @@ def lu_solve(self, LU_data, LU_pivots):
     return torch.ops.aten.linalg_lu_solve(LU_data, LU_pivots, self)
 
 
-# PyTorch factors the transpose of a row-major matrix.
 @operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", complex=True)
 def _linalg_det(A):
-    """Determinants, and the triangular factors."""
+    """Determinants, and the triangular factors.
+
+    PyTorch factors the transpose of a row-major matrix.
+    """
     lu, pivots, order = triangles(A.transpose(-2, -1), True)
     return (torch.ops.aten.linalg_det(A), lu, pivots)
 
@@ -502,10 +506,12 @@ def linalg_tensorsolve(self, other, dims):
     return x.reshape(a.shape[other.ndim :])
 
 
-# By squaring: exp(A) = exp(A / 2^s)^(2^s), with s such that the series is short.
 @operator("aten::linalg_matrix_exp(Tensor self) -> Tensor")
 def linalg_matrix_exp(self):
-    """The exponential function of matrices."""
+    """The exponential function of matrices.
+
+    By squaring: exp(A) = exp(A / 2^s)^(2^s), with s such that the series is short.
+    """
     n = self.shape[-1]
     assert self.ndim >= 2 and self.shape[-2] == n, "expected square matrices"
     if size_hint(self.numel()) == 0:

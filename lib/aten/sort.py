@@ -73,10 +73,10 @@ def cumsum_gradient(grad, dim):
     return {"self": torch.flip(torch.cumsum(torch.flip(grad, [dim]), dim), [dim])}
 
 
-# Each element's part in all products after it. Division does it fast; where an element is zero,
-# its factor is the product of the others, computed one index after the other.
 @gradient("aten::cumprod")
 def cumprod_gradient(grad, result, self, dim, dtype):
+    """Each element's part in all products after it. Division does it fast; where an element is
+    zero, its factor is the product of the others, computed one index after the other."""
     zero = bool(torch.any(self == 0))
     part = grad
     for i in range(self.shape[dim] if zero and self.ndim > 0 else 0):

@@ -61,13 +61,15 @@ def unsafe_split_with_sizes(self, split_sizes, dim):
     return torch.split_with_sizes(self, split_sizes, dim)
 
 
-# At most chunks parts of equal size, the last one smaller.
 @operator(
     "aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", of_views=True,
     vmap="by_axes",
 )
 def chunk(self, chunks, dim):
-    """A number of parts of equal size."""
+    """A number of parts of equal size.
+
+    At most chunks parts of equal size, the last one smaller.
+    """
     chunks = int(chunks)
     assert (
         self.ndim > 0 and chunks > 0
@@ -90,13 +92,15 @@ def unsafe_chunk(self, chunks, dim):
     return torch.chunk(self, chunks, dim)
 
 
-# Sections whose sizes differ by one at most, the larger ones first.
 @operator(
     "aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
     of_views=True,
 )
 def tensor_split_sections(self, sections, dim):
-    """A number of parts of nearly equal size."""
+    """A number of parts of nearly equal size.
+
+    Sections whose sizes differ by one at most, the larger ones first.
+    """
     k = int(sections)
     assert self.ndim > 0, "expected at least 1 dimension"
     assert k > 0, f"expected a positive number of sections, got {k}"

@@ -6,13 +6,13 @@ from calque import operator, size_hint
 from aten.quantized_decomposed import or_float
 
 
-# On the example: PyTorch fixes it, too, when a program is exported.
 def is_split(size, block):
+    """On the example: PyTorch fixes it, too, when a program is exported."""
     return size_hint(size) != size_hint(block) and size_hint(block) != 1
 
 
-# Each dimension that is split becomes two: blocks, and elements of a block.
 def block_shape(x, blocks):
+    """Each dimension that is split becomes two: blocks, and elements of a block."""
     sizes = []
     for i in range(x.ndim):
         sizes = sizes + (
@@ -23,8 +23,8 @@ def block_shape(x, blocks):
     return sizes
 
 
-# The shape of one number for each block, beside that.
 def block_ones(x, blocks):
+    """The shape of one number for each block, beside that."""
     sizes = []
     for i in range(x.ndim):
         sizes = sizes + (
@@ -35,8 +35,8 @@ def block_ones(x, blocks):
     return sizes
 
 
-# The dimensions of block_shape that are inside of a block.
 def block_dims(x, blocks):
+    """The dimensions of block_shape that are inside of a block."""
     dims = []
     at = 0
     for i in range(x.ndim):
@@ -47,37 +47,31 @@ def block_dims(x, blocks):
 
 
 def least_of(dtype):
-    return (
-        0
-        if dtype == torch.uint8
-        else -128
-        if dtype == torch.int8
-        else -32768
-        if dtype == torch.int16
-        else -2147483648
-    )
+    if dtype == torch.uint8:
+        return 0
+    if dtype == torch.int8:
+        return -128
+    if dtype == torch.int16:
+        return -32768
+    return -2147483648
 
 
 def most_of(dtype):
-    return (
-        255
-        if dtype == torch.uint8
-        else 127
-        if dtype == torch.int8
-        else 32767
-        if dtype == torch.int16
-        else 2147483647
-    )
+    if dtype == torch.uint8:
+        return 255
+    if dtype == torch.int8:
+        return 127
+    if dtype == torch.int16:
+        return 32767
+    return 2147483647
 
 
 def smallest_of(dtype):
-    return (
-        6.103515625e-05
-        if dtype == torch.float16
-        else 2.2250738585072014e-308
-        if dtype == torch.float64
-        else 1.1754943508222875e-38
-    )
+    if dtype == torch.float16:
+        return 6.103515625e-05
+    if dtype == torch.float64:
+        return 2.2250738585072014e-308
+    return 1.1754943508222875e-38
 
 
 @operator(

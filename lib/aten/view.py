@@ -125,10 +125,12 @@ def reshape_unview(base, changed, shape):
     return changed.reshape(base.shape)
 
 
-# torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such.
 @operator("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", of_views=True)
 def _reshape_from_tensor(self, shape):
-    """The same elements in the sizes that a tensor holds."""
+    """The same elements in the sizes that a tensor holds.
+
+    Torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such.
+    """
     if shape.ndim != 1 or shape.dtype != torch.int64:
         raise TypeError("shape is a vector of int64")
     return self.reshape(shape.tolist())
@@ -165,13 +167,15 @@ def ravel(self):
     return self.reshape([-1])
 
 
-# From the last one on, so that those before it stay where they are.
 @operator(
     "aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", of_views=True,
     vmap="by_axes",
 )
 def squeeze_dims(self, dim):
-    """Without those of some dimensions whose size is 1."""
+    """Without those of some dimensions whose size is 1.
+
+    From the last one on, so that those before it stay where they are.
+    """
     dims = wrap_dims(dim, self.ndim)
     if len(dims) == 0 or self.ndim == 0:
         return torch.ops.aten.alias(self)

@@ -5,9 +5,9 @@ import torch
 from calque import gradient, operator, size_hint, traits
 
 
-# Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw, oh,
-# ow].
 def tap_places(taps, steps, axis, dilation, stride, pad, dtype):
+    """Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw,
+    oh, ow]."""
     t = (torch.arange(taps, dtype=dtype) * dilation).reshape(
         [-1 if i == axis else 1 for i in range(4)]
     )
@@ -15,14 +15,12 @@ def tap_places(taps, steps, axis, dilation, stride, pad, dtype):
     return t + s.reshape([-1 if i == axis + 2 else 1 for i in range(4)])
 
 
-# Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
-# squares of it.
 def to_grid(places, size):
+    """Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
+    squares of it."""
     return (places * 2 + 1) / size - 1
 
 
-# Each bin of the result has a separate channel in the image: of all bins of all channels the
-# diagonal counts.
 @operator(
     "torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, "
     "int pooled_height, int pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
@@ -31,7 +29,11 @@ def to_grid(places, size):
 def torchvision_ps_roi_align(
     input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio
 ):
-    """Position-sensitive RoI pooling: each bin reads its own channels."""
+    """Position-sensitive RoI pooling: each bin reads its own channels.
+
+    Each bin of the result has a separate channel in the image: of all bins of all channels the
+    diagonal counts.
+    """
     h = pooled_height
     w = pooled_width
     assert (

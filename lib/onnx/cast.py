@@ -1,7 +1,5 @@
 """The same numbers in another dtype: Cast, or nothing at all."""
 
-import torch
-
 from calque.onnx import *
 
 

@@ -4,7 +4,6 @@ Those that ONNX has only since opset 9, or that ONNX Runtime has only in float32
 others where necessary.
 """
 
-import math
 import torch
 
 from calque.onnx import *

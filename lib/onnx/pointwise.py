@@ -1,7 +1,6 @@
 """Arithmetic of two and three operands."""
 
 import math
-import torch
 
 from calque.onnx import *
 from onnx.common import arctangent

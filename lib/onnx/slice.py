@@ -1,7 +1,5 @@
 """Parts of tensors, and tensors with a part replaced."""
 
-import torch
-
 from calque.onnx import *
 from onnx.common import given
 

@@ -1,7 +1,6 @@
 """Softmax and its logarithm."""
 
 import math
-import torch
 
 from calque.onnx import *
 

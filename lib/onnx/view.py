@@ -4,8 +4,6 @@ ONNX has no views: a view of PyTorch is a tensor of its own there. The sizes of 
 known, so a view, or flatten, is one Reshape.
 """
 
-import torch
-
 from calque.onnx import *
 
 unsupported(

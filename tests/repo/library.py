@@ -19,13 +19,21 @@ def is_declaration(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
 
 
+def unused_imports(tree):
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = [(alias.asname or alias.name).split(".")[0] for node in tree.body
+             if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names]
+    return [name for name in names if name != "*" and name not in used]
+
+
 def complaints(name):
     text = (ROOT / name).read_text()
     try:
-        body = ast.parse(text, name).body
+        tree = ast.parse(text, name)
     except SyntaxError as error:
         return [f"line {error.lineno}: {error.msg}"]
     out = []
+    body = tree.body
     if not (body and isinstance(body[0], ast.Expr) and ast.get_docstring(ast.Module(body, []))):
         out.append("begins without a docstring")
     lines = text.splitlines()
@@ -40,6 +48,7 @@ def complaints(name):
     end_of_docstring = body[0].end_lineno if body else 0
     out += [f"line {i}: text in column 0 inside of a statement" for i, line in enumerate(lines, 1)
             if i > end_of_docstring and line and line[0] not in " #)]}" and i not in starts]
+    out += [f"{imported} is imported and not used" for imported in unused_imports(tree)]
     names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
     out += [f"{n} is defined twice" for n in sorted(set(names)) if names.count(n) > 1]
     return out

@@ -400,13 +400,51 @@ static cq_status fail_results(cq_opcall *c, const cq_lib_function *f, const char
         c->cx, cq_source_fail(&f->unit->source, f->def->at, CQ_E_INTERNAL, NULL, "%s", message));
 }
 
+/* An argument whose name is a keyword of Python has a _ at the end: from_. */
+static int find_argument(const cq_schema *s, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < s->n_args; i++) {
+        const char *arg = s->args[i].name;
+
+        if (strcmp(arg, name) == 0 ||
+            (strlen(arg) + 1 == len && name[len - 1] == '_' && strncmp(arg, name, len - 1) == 0))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* Overloads with different arguments may share a function: parameters that an overload lacks have
+ * their defaults, arguments without a parameter are ignored. */
+static cq_val call_by_name(cq_body *b, cq_lib_function *f, const cq_opcall *c)
+{
+    cq_val  args[CQ_LANG_MAX_SLOTS];
+    uint8_t params[CQ_LANG_MAX_SLOTS];
+    size_t  n = 0;
+
+    for (size_t i = 0; i < f->def->n_params; i++) {
+        const int at = find_argument(c->op->schema, f->def->params[i].name);
+
+        if (at < 0)
+            continue;
+        params[n] = (uint8_t)i;
+        args[n++] = c->args[at];
+    }
+    return cq_lang_call_by(&b->lang, f, params, args, n);
+}
+
 cq_status cq_body_run(cq_lib_function *f, cq_opcall *c)
 {
     const cq_schema *schema = c->op->schema;
     cq_body          b      = body_for(c);
-    cq_val           v      = cq_lang_call(&b.lang, f, c->args, schema->n_args);
     size_t           n      = 1;
     const cq_val    *results;
+    cq_val           v;
+
+    CQ_TRY(cq_ctx_fail(c->cx, cq_library_parse(f)));
+    v = f->def->n_params == schema->n_args ? cq_lang_call(&b.lang, f, c->args, schema->n_args)
+                                           : call_by_name(&b, f, c);
 
     if (c->cx->status != CQ_OK)
         return blame(&b.lang, c->cx->status);
@@ -424,21 +462,6 @@ cq_status cq_body_run(cq_lib_function *f, cq_opcall *c)
         cq_result_set(c, i, results[i]);
     }
     return CQ_OK;
-}
-
-/* An argument whose name is a keyword of Python has a _ at the end: from_. */
-static int find_argument(const cq_schema *s, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (size_t i = 0; i < s->n_args; i++) {
-        const char *arg = s->args[i].name;
-
-        if (strcmp(arg, name) == 0 ||
-            (strlen(arg) + 1 == len && name[len - 1] == '_' && strncmp(arg, name, len - 1) == 0))
-            return (int)i;
-    }
-    return -1;
 }
 
 cq_val cq_body_eval(cq_lib_function *f, cq_opcall *c, cq_body_names *value,

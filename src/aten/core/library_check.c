@@ -60,12 +60,51 @@ static bool is_named(const char *param, const char *arg)
     return strncmp(param, arg, len) == 0 && strspn(param + len, "_") == strlen(param + len);
 }
 
+static bool is_argument(const cq_schema *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_args; i++)
+        if (is_named(name, s->args[i].name))
+            return true;
+    return false;
+}
+
+static bool has_parameter(const cq_ast_def *def, const char *arg)
+{
+    for (size_t i = 0; i < def->n_params; i++)
+        if (is_named(def->params[i].name, arg))
+            return true;
+    return false;
+}
+
+/* A function for several overloads: a parameter that is not an argument of this one has a default.
+ */
+static cq_status check_shared(const cq_lib_function *f, const cq_schema *s)
+{
+    const cq_ast_def *def = f->def;
+
+    for (size_t i = 0; i < def->n_params; i++)
+        if (!def->params[i].value && !is_argument(s, def->params[i].name))
+            return fail_at(f, def->params[i].at, "%s has no argument %s, so %s needs a default",
+                           s->full, def->params[i].name, def->params[i].name);
+    for (size_t i = 0; i < s->n_args; i++)
+        if (!has_parameter(def, s->args[i].name))
+            return fail_at(f, def->at, "parameter %s of %s is missing", s->args[i].name, s->full);
+    return CQ_OK;
+}
+
+static bool has_defaults(const cq_ast_def *def)
+{
+    return def->n_params && def->params[def->n_params - 1].value;
+}
+
 /* Parameters are the arguments of the operator in order; the last ones may be missing if the
  * function does not need them. */
 static cq_status check_parameters(const cq_lib_function *f, const cq_schema *s, bool all)
 {
     const cq_ast_def *def = f->def;
 
+    if (all && def->n_params > s->n_args && has_defaults(def))
+        return check_shared(f, s);
     for (size_t i = 0; i < def->n_params; i++) {
         const char *name = def->params[i].name;
 
@@ -87,14 +126,6 @@ static bool is_numbered(const char *name, const char *word)
     const size_t len = strlen(word);
 
     return strncmp(name, word, len) == 0 && strspn(name + len, "0123456789") == strlen(name + len);
-}
-
-static bool is_argument(const cq_schema *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_args; i++)
-        if (is_named(name, s->args[i].name))
-            return true;
-    return false;
 }
 
 /* grad, result1 … and arguments by name, or base, changed and part. */

@@ -585,8 +585,8 @@ TEST(symbolic_file, endless_functions_are_refused)
 {
     check_file(RELU(9, "    while True:\n        self = self"), CQ_E_SYNTAX,
                "the function takes more than 200000 steps", "<symbolics>:");
-    check_file(RELU(9, "    return relu(self)"), CQ_E_SYNTAX,
-               "calls are nested more than 64 deep", "<symbolics>:3:5");
+    check_file(RELU(9, "    return relu(self)"), CQ_E_SYNTAX, "calls are nested more than 64 deep",
+               "<symbolics>:3:5");
     check_file(RELU(9, "    return len(range(1000000000))"), CQ_E_SYNTAX,
                "the function takes more than 200000 steps", "<symbolics>:3:5");
 }

@@ -18,7 +18,7 @@ typedef struct cli_judgement {
     cli_verdict verdict;
     int64_t     n, n_off; /* elements; those beyond the tolerance */
     double      largest;  /* difference among finite numbers */
-    double      scale;    /* the largest number that was wanted */
+    double      scale;    /* the largest expected number */
 } cli_judgement;
 
 /* Numbers are compared relative to themselves and to the largest of the tensor. Integers must be

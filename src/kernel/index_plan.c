@@ -22,7 +22,7 @@ static cq_status too_many(const cq_tensor *x)
 /* A mask is replaced by the columns of its nonzero. */
 static cq_status list_add_mask(index_list *list, const cq_tensor *x, const cq_tensor *mask)
 {
-    cq_tensor *places;
+    cq_tensor *indices;
     cq_status  status = CQ_OK;
 
     if (mask->rank > x->rank - list->n)
@@ -36,13 +36,13 @@ static cq_status list_add_mask(index_list *list, const cq_tensor *x, const cq_te
                            "dimension %u",
                            (long long)mask->sizes[i].value, (unsigned)i,
                            (long long)x->sizes[list->n + i].value, (unsigned)(list->n + i));
-    CQ_TRY(cq_kernel_nonzero(&places, mask));
+    CQ_TRY(cq_kernel_nonzero(&indices, mask));
     for (uint32_t i = 0; i < mask->rank && status == CQ_OK; i++) {
-        status = cq_tensor_new_view(&list->at[list->n], places, CQ_DTYPE_I64, 1, places->sizes,
-                                    places->strides, i);
+        status = cq_tensor_new_view(&list->at[list->n], indices, CQ_DTYPE_I64, 1, indices->sizes,
+                                    indices->strides, i);
         list->n += status == CQ_OK;
     }
-    cq_tensor_release(places);
+    cq_tensor_release(indices);
     return status;
 }
 

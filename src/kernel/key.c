@@ -95,7 +95,7 @@ void cq_keys_sort(cq_key *keys, cq_key *scratch, int64_t n)
 
 static bool less(const cq_key *a, const cq_key *b)
 {
-    return a->key != b->key ? a->key < b->key : a->place < b->place;
+    return a->key != b->key ? a->key < b->key : a->index < b->index;
 }
 
 static void swap_keys(cq_key *a, cq_key *b)

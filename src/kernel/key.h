@@ -7,7 +7,7 @@
 
 typedef struct cq_key {
     uint64_t key;
-    int64_t  place;
+    int64_t  index;
 } cq_key;
 
 #define CQ_KEY_NAN UINT64_MAX

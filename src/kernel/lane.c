@@ -17,8 +17,8 @@ cq_status cq_lanes_add(cq_lanes *l, const cq_tensor *t)
     uint32_t others = 0;
 
     if (k > 0 && t->rank != l->rank)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "a tensor has rank %u where %u was wanted",
-                       (unsigned)t->rank, (unsigned)l->rank);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected a tensor of rank %u, got rank %u",
+                       (unsigned)l->rank, (unsigned)t->rank);
     if (l->dim >= t->rank && (t->rank || l->dim))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
                        "dimension %u is out of range for a tensor of rank %u", (unsigned)l->dim,
@@ -32,9 +32,9 @@ cq_status cq_lanes_add(cq_lanes *l, const cq_tensor *t)
         if (k == 0)
             l->w.sizes[others] = t->sizes[i].value;
         else if (l->w.sizes[others] != t->sizes[i].value)
-            return cq_fail(CQ_E_TYPE, NULL, NULL,
-                           "dimension %u has size %lld where %lld was wanted", (unsigned)i,
-                           (long long)t->sizes[i].value, (long long)l->w.sizes[others]);
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "dimension %u: expected size %lld, got %lld",
+                           (unsigned)i, (long long)l->w.sizes[others],
+                           (long long)t->sizes[i].value);
         strides[others++] = t->strides[i] * size;
     }
     l->w.rank = others;

@@ -39,7 +39,7 @@ cq_status cq_kernel_reduce(cq_tensor *out, cq_reduce_op op, const cq_params *par
 typedef struct cq_extreme {
     bool least, last;
 } cq_extreme;
-cq_status cq_extreme_of(cq_tensor *values, cq_tensor *places, const cq_extreme *which,
+cq_status cq_extreme_of(cq_tensor *values, cq_tensor *indices, const cq_extreme *which,
                         const cq_tensor *x, int64_t dim);
 
 /* Running sum or product along dim. exclusive leaves out the element itself; reverse runs
@@ -49,8 +49,8 @@ cq_status cq_kernel_cumsum(cq_tensor *out, const cq_tensor *x, uint32_t dim, int
 cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, int flags);
 
 /* Running extremes and their indices; of equal ones the latest. */
-cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
-cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim);
+cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim);
+cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim);
 
 /* Along dim; out is of floats and may be x. */
 cq_status cq_kernel_softmax(cq_tensor *out, const cq_tensor *x, uint32_t dim);

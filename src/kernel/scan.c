@@ -32,7 +32,7 @@ typedef struct best {
     cq_extreme which;
     bool       any, is_nan;
     double     f64;
-    int64_t    i64, place;
+    int64_t    i64, index;
     char      *at;
 } best;
 
@@ -45,7 +45,7 @@ static void search_f64(best *b, const double *x, char *at, int64_t step, int64_t
             b->any    = true;
             b->is_nan = x[i] != x[i];
             b->f64    = x[i];
-            b->place  = first + i;
+            b->index  = first + i;
             b->at     = at + i * step;
         }
     }
@@ -59,7 +59,7 @@ static void search_i64(best *b, const int64_t *x, char *at, int64_t step, int64_
         if (!b->any || better || (b->which.last && x[i] == b->i64)) {
             b->any   = true;
             b->i64   = x[i];
-            b->place = first + i;
+            b->index = first + i;
             b->at    = at + i * step;
         }
     }
@@ -91,25 +91,25 @@ static cq_status no_elements(void)
     return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the extreme of no elements is undefined");
 }
 
-static cq_status extreme_of_all(cq_tensor *values, cq_tensor *places, const cq_extreme *which,
+static cq_status extreme_of_all(cq_tensor *values, cq_tensor *indices, const cq_extreme *which,
                                 const cq_tensor *x)
 {
     best    b     = { .which = *which };
-    int64_t place = 0;
+    int64_t index = 0;
     cq_walk w;
 
     cq_walk_init(&w, x->rank, x->sizes);
     CQ_TRY(cq_walk_add(&w, x));
     for (bool more = cq_walk_start(&w, CQ_ROW_MAJOR); more; more = cq_walk_next(&w)) {
-        search(&b, x, w.at[0], w.step[0], place, w.n);
-        place += w.n;
+        search(&b, x, w.at[0], w.step[0], index, w.n);
+        index += w.n;
     }
     if (!b.any)
         return no_elements();
     if (values)
         copy_element(values, cq_tensor_bytes(values), x, b.at);
-    if (places)
-        put_i64(places, cq_tensor_bytes(places), b.place);
+    if (indices)
+        put_i64(indices, cq_tensor_bytes(indices), b.index);
     return CQ_OK;
 }
 
@@ -127,8 +127,8 @@ static cq_status with_dim(cq_tensor **out, const cq_tensor *t, const cq_tensor *
         return CQ_OK;
     }
     if (t->rank + 1 != x->rank)
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "an output has rank %u where %u was wanted",
-                       (unsigned)t->rank, (unsigned)x->rank - 1);
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "expected an output of rank %u, got rank %u",
+                       (unsigned)x->rank - 1, (unsigned)t->rank);
     for (uint32_t i = 0; i < x->rank; i++) {
         sizes[i]   = i == dim ? cq_i(1) : t->sizes[i - (i > dim)];
         strides[i] = i == dim ? 0 : t->strides[i - (i > dim)];
@@ -136,7 +136,7 @@ static cq_status with_dim(cq_tensor **out, const cq_tensor *t, const cq_tensor *
     return cq_tensor_new_view(out, t, t->dtype, x->rank, sizes, strides, t->offset);
 }
 
-cq_status cq_extreme_of(cq_tensor *values, cq_tensor *places, const cq_extreme *which,
+cq_status cq_extreme_of(cq_tensor *values, cq_tensor *indices, const cq_extreme *which,
                         const cq_tensor *x, int64_t dim)
 {
     cq_tensor *v = NULL, *p = NULL;
@@ -147,9 +147,9 @@ cq_status cq_extreme_of(cq_tensor *values, cq_tensor *places, const cq_extreme *
     CQ_TRY(check_real("extremes", x));
     status = CQ_OK;
     if (dim < 0)
-        return extreme_of_all(values, places, which, x);
+        return extreme_of_all(values, indices, which, x);
     CQ_TRY_OR_DONE(with_dim(&v, values, x, (uint32_t)dim));
-    CQ_TRY_OR_DONE(with_dim(&p, places, x, (uint32_t)dim));
+    CQ_TRY_OR_DONE(with_dim(&p, indices, x, (uint32_t)dim));
     cq_lanes_init(&l, (uint32_t)dim);
     CQ_TRY_OR_DONE(cq_lanes_add(&l, x));
     if (v)
@@ -167,7 +167,7 @@ cq_status cq_extreme_of(cq_tensor *values, cq_tensor *places, const cq_extreme *
         if (v)
             copy_element(v, l.at[of_v], x, b.at);
         if (p)
-            put_i64(p, l.at[of_p], b.place);
+            put_i64(p, l.at[of_p], b.index);
     }
 done:
     cq_tensor_release(v);
@@ -227,7 +227,7 @@ cq_status cq_kernel_cumprod(cq_tensor *out, const cq_tensor *x, uint32_t dim, in
 }
 
 /* A NaN stays once it is met, but its index moves on to later NaNs, as in PyTorch. */
-static cq_status running_extreme(cq_tensor *values, cq_tensor *places, const cq_tensor *x,
+static cq_status running_extreme(cq_tensor *values, cq_tensor *indices, const cq_tensor *x,
                                  uint32_t dim, bool least)
 {
     bool     real = cq_dtype_is_float(x->dtype);
@@ -236,11 +236,11 @@ static cq_status running_extreme(cq_tensor *values, cq_tensor *places, const cq_
     CQ_TRY(check_real("running extremes", x));
     cq_lanes_init(&l, dim);
     CQ_TRY(cq_lanes_add(&l, values));
-    CQ_TRY(cq_lanes_add(&l, places));
+    CQ_TRY(cq_lanes_add(&l, indices));
     CQ_TRY(cq_lanes_add(&l, x));
     for (bool more = cq_lanes_start(&l); more; more = cq_lanes_next(&l)) {
         total   top = { 0, 0 }, e = { 0, 0 };
-        int64_t place = 0;
+        int64_t index = 0;
 
         for (int64_t i = 0; i < l.n[2]; i++) {
             char *from = l.at[2] + i * l.step[2];
@@ -254,23 +254,23 @@ static cq_status running_extreme(cq_tensor *values, cq_tensor *places, const cq_
                 take = least ? e.i64 <= top.i64 : e.i64 >= top.i64;
             if (i == 0 || take) {
                 top   = e;
-                place = i;
+                index = i;
             }
-            copy_element(values, l.at[0] + i * l.step[0], x, l.at[2] + place * l.step[2]);
-            put_i64(places, l.at[1] + i * l.step[1], place);
+            copy_element(values, l.at[0] + i * l.step[0], x, l.at[2] + index * l.step[2]);
+            put_i64(indices, l.at[1] + i * l.step[1], index);
         }
     }
     return CQ_OK;
 }
 
-cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim)
+cq_status cq_kernel_cummax(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim)
 {
-    return running_extreme(values, places, x, dim, false);
+    return running_extreme(values, indices, x, dim, false);
 }
 
-cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim)
+cq_status cq_kernel_cummin(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim)
 {
-    return running_extreme(values, places, x, dim, true);
+    return running_extreme(values, indices, x, dim, true);
 }
 
 /* ---- softmax ---- */

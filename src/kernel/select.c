@@ -58,7 +58,7 @@ cq_status cq_kernel_count_true(int64_t *n, const cq_tensor *x)
 
 cq_status cq_kernel_nonzero(cq_tensor **out, const cq_tensor *x)
 {
-    int64_t  n, place[CQ_MAX_RANK] = { 0 }, *to;
+    int64_t  n, at[CQ_MAX_RANK] = { 0 }, *to;
     cq_int   sizes[CQ_MAX_RANK];
     cq_walk  w;
     uint32_t rank = x->rank;
@@ -74,13 +74,13 @@ cq_status cq_kernel_nonzero(cq_tensor **out, const cq_tensor *x)
     for (bool more = cq_walk_start(&w, CQ_ROW_MAJOR); more; more = cq_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             if (is_true(x->dtype, w.at[0] + i * w.step[0]) && rank) {
-                memcpy(to, place, rank * sizeof *place);
+                memcpy(to, at, rank * sizeof *at);
                 to += rank;
             }
             for (uint32_t d = rank; d-- > 0;) { /* the walk has merged dimensions */
-                if (++place[d] < sizes[d].value)
+                if (++at[d] < sizes[d].value)
                     break;
-                place[d] = 0;
+                at[d] = 0;
             }
         }
     return CQ_OK;

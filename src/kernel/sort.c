@@ -19,21 +19,21 @@ struct job {
     int64_t     k;
 };
 
-static void write_lane(const cq_tensor *values, const cq_tensor *places, const cq_tensor *x,
+static void write_lane(const cq_tensor *values, const cq_tensor *indices, const cq_tensor *x,
                        const cq_lanes *l, const cq_key *keys, int64_t m)
 {
     int     of_values = 1, of_places = values ? 2 : 1;
     int64_t size = (int64_t)cq_dtype_size(x->dtype);
 
     for (int64_t i = 0; values && i < m; i++)
-        memcpy(l->at[of_values] + i * l->step[of_values], l->at[0] + keys[i].place * l->step[0],
+        memcpy(l->at[of_values] + i * l->step[of_values], l->at[0] + keys[i].index * l->step[0],
                (size_t)size);
-    for (int64_t i = 0; places && i < m; i++)
-        cq_store_of(places->dtype, CQ_WIDE_I64)(l->at[of_places] + i * l->step[of_places], 0,
-                                                &keys[i].place, 1);
+    for (int64_t i = 0; indices && i < m; i++)
+        cq_store_of(indices->dtype, CQ_WIDE_I64)(l->at[of_places] + i * l->step[of_places], 0,
+                                                 &keys[i].index, 1);
 }
 
-static cq_status run(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
+static cq_status run(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim,
                      const job *j)
 {
     cq_key   *keys, *scratch = NULL;
@@ -47,13 +47,13 @@ static cq_status run(cq_tensor *values, cq_tensor *places, const cq_tensor *x, u
     CQ_TRY(cq_lanes_add(&l, x));
     if (values)
         CQ_TRY(cq_lanes_add(&l, values));
-    if (places)
-        CQ_TRY(cq_lanes_add(&l, places));
+    if (indices)
+        CQ_TRY(cq_lanes_add(&l, indices));
     if (l.w.n_operands > 1 && l.n[1] > l.n[0])
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%lld elements are wanted of %lld",
                        (long long)l.n[1], (long long)l.n[0]);
-    if (values && places && l.n[1] != l.n[2])
-        return cq_fail(CQ_E_TYPE, NULL, NULL, "values and places differ in size");
+    if (values && indices && l.n[1] != l.n[2])
+        return cq_fail(CQ_E_TYPE, NULL, NULL, "values and indices differ in size");
     status = CQ_OK;
     keys   = cq_alloc_array((size_t)l.n[0], sizeof *keys);
     if (keys)
@@ -65,7 +65,7 @@ static cq_status run(cq_tensor *values, cq_tensor *places, const cq_tensor *x, u
     for (bool more = cq_lanes_start(&l); more; more = cq_lanes_next(&l)) {
         CQ_TRY_OR_DONE(cq_keys_load(keys, x->dtype, l.at[0], l.step[0], l.n[0], j->flip));
         CQ_TRY_OR_DONE(j->arrange(j, keys, scratch, l.n[0], l.n[1]));
-        write_lane(values, places, x, &l, keys, l.n[1]);
+        write_lane(values, indices, x, &l, keys, l.n[1]);
     }
 done:
     cq_free(keys);
@@ -80,16 +80,16 @@ static cq_status arrange_all(const job *j, cq_key *keys, cq_key *scratch, int64_
     return CQ_OK;
 }
 
-cq_status cq_kernel_sort(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
+cq_status cq_kernel_sort(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim,
                          bool descending)
 {
-    return run(values, places, x, dim, &(job){ .arrange = arrange_all, .flip = descending });
+    return run(values, indices, x, dim, &(job){ .arrange = arrange_all, .flip = descending });
 }
 
 /* Selection loses the order of equal elements, so they are sorted by index first. */
 static int by_place(const void *a, const void *b)
 {
-    int64_t x = ((const cq_key *)a)->place, y = ((const cq_key *)b)->place;
+    int64_t x = ((const cq_key *)a)->index, y = ((const cq_key *)b)->index;
 
     return (x > y) - (x < y);
 }
@@ -106,10 +106,10 @@ static cq_status arrange_first(const job *j, cq_key *keys, cq_key *scratch, int6
     return CQ_OK;
 }
 
-cq_status cq_kernel_topk(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
+cq_status cq_kernel_topk(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim,
                          bool largest)
 {
-    return run(values, places, x, dim, &(job){ .arrange = arrange_first, .flip = largest });
+    return run(values, indices, x, dim, &(job){ .arrange = arrange_first, .flip = largest });
 }
 
 /* The k-th becomes the first. */
@@ -124,10 +124,10 @@ static cq_status arrange_kth(const job *j, cq_key *keys, cq_key *scratch, int64_
     return CQ_OK;
 }
 
-cq_status cq_kernel_kthvalue(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
-                             int64_t k)
+cq_status cq_kernel_kthvalue(cq_tensor *values, cq_tensor *indices, const cq_tensor *x,
+                             uint32_t dim, int64_t k)
 {
-    return run(values, places, x, dim, &(job){ .arrange = arrange_kth, .k = k });
+    return run(values, indices, x, dim, &(job){ .arrange = arrange_kth, .k = k });
 }
 
 static cq_status arrange_median(const job *j, cq_key *keys, cq_key *scratch, int64_t n, int64_t m)
@@ -147,10 +147,10 @@ static cq_status arrange_median(const job *j, cq_key *keys, cq_key *scratch, int
     return CQ_OK;
 }
 
-cq_status cq_kernel_median(cq_tensor *values, cq_tensor *places, const cq_tensor *x, uint32_t dim,
+cq_status cq_kernel_median(cq_tensor *values, cq_tensor *indices, const cq_tensor *x, uint32_t dim,
                            bool skip_nan)
 {
-    return run(values, places, x, dim, &(job){ .arrange = arrange_median, .k = skip_nan });
+    return run(values, indices, x, dim, &(job){ .arrange = arrange_median, .k = skip_nan });
 }
 
 /* ---- searching ---- */
@@ -178,11 +178,11 @@ static void search_lane(const cq_lanes *l, const cq_tensor *out, const cq_tensor
 {
     for (int64_t i = 0; i < l->n[0]; i++) {
         cq_key  key;
-        int64_t place;
+        int64_t index;
 
         cq_keys_load(&key, x->dtype, l->at[0] + i * l->step[0], l->step[0], 1, false);
-        place = lower_bound(sorted, n, key.key, right, cq_dtype_is_float(x->dtype));
-        cq_store_of(out->dtype, CQ_WIDE_I64)(l->at[1] + i * l->step[1], 0, &place, 1);
+        index = lower_bound(sorted, n, key.key, right, cq_dtype_is_float(x->dtype));
+        cq_store_of(out->dtype, CQ_WIDE_I64)(l->at[1] + i * l->step[1], 0, &index, 1);
     }
 }
 

@@ -133,8 +133,8 @@ static cq_status select_values(cq_tensor **values, const cq_tensor *x, int64_t d
     return status;
 }
 
-/* Numbers the rows: place[i] is the number of row i; returns how many there are. */
-static int64_t number_rows(const rows *r, int64_t *place, int64_t *counts, int64_t *firsts)
+/* Numbers the rows: index[i] is the number of row i; returns how many there are. */
+static int64_t number_rows(const rows *r, int64_t *index, int64_t *counts, int64_t *firsts)
 {
     int64_t n = 0;
 
@@ -146,12 +146,12 @@ static int64_t number_rows(const rows *r, int64_t *place, int64_t *counts, int64
             counts[n++] = 0;
         }
         counts[n - 1]++;
-        place[row] = n - 1;
+        index[row] = n - 1;
     }
     return n;
 }
 
-cq_status cq_kernel_unique(cq_tensor **values, cq_tensor **places, cq_tensor **counts,
+cq_status cq_kernel_unique(cq_tensor **values, cq_tensor **indices, cq_tensor **counts,
                            cq_tensor **firsts, const cq_tensor *x, int64_t dim, bool consecutive)
 {
     cq_tensor *p = NULL, *c = NULL, *f = NULL, *all_c = NULL, *all_f = NULL;
@@ -177,8 +177,8 @@ cq_status cq_kernel_unique(cq_tensor **values, cq_tensor **places, cq_tensor **c
     CQ_TRY_OR_DONE(cq_tensor_new_view(&c, all_c, CQ_DTYPE_I64, 1, &found, (int64_t[]){ 1 }, 0));
     CQ_TRY_OR_DONE(cq_tensor_new_view(&f, all_f, CQ_DTYPE_I64, 1, &found, (int64_t[]){ 1 }, 0));
     CQ_TRY_OR_DONE(select_values(values, x, dim, f));
-    if (places)
-        *places = cq_tensor_retain(p);
+    if (indices)
+        *indices = cq_tensor_retain(p);
     if (counts)
         *counts = cq_tensor_retain(c);
     if (firsts)

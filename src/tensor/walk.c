@@ -25,9 +25,9 @@ cq_status cq_walk_add(cq_walk *w, const cq_tensor *t)
             strides[lead + i] = t->strides[i] * size;
         else if (t->sizes[i].value != 1)
             return cq_fail(CQ_E_TYPE, NULL, NULL,
-                           "%s does not fit: size %lld where %lld was wanted",
-                           cq_tensor_describe(t, name, sizeof name), (long long)t->sizes[i].value,
-                           (long long)w->sizes[lead + i]);
+                           "%s cannot be broadcast: expected size %lld or 1, got %lld",
+                           cq_tensor_describe(t, name, sizeof name), (long long)w->sizes[lead + i],
+                           (long long)t->sizes[i].value);
     }
     cq_walk_add_bytes(w, cq_tensor_bytes(t), strides);
     return CQ_OK;

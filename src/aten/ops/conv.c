@@ -150,28 +150,29 @@ static void read_window(const cq_opcall *c, cq_window *w)
 }
 
 /* The number of window positions for these two sizes. */
-static void window_places(cq_opcall *c, const cq_window *w, const cq_int *image, cq_int *places)
+static void window_positions(cq_opcall *c, const cq_window *w, const cq_int *image,
+                             cq_int *positions)
 {
     for (size_t i = 0; i < 2; i++)
-        places[i] = cq_positions(c, image[i], cq_i(w->kernel[i]), w->stride[i], w->padding[i],
-                                 w->padding[i], w->dilation[i], false);
+        positions[i] = cq_positions(c, image[i], cq_i(w->kernel[i]), w->stride[i], w->padding[i],
+                                    w->padding[i], w->dilation[i], false);
 }
 
 static cq_status im2col_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "self");
     cq_window  w;
-    cq_int     places[2], sizes[3];
+    cq_int     positions[2], sizes[3];
     size_t     lead;
 
     CQ_TRY(cq_need_image(c, x, 2));
     read_window(c, &w);
     CQ_TRY(c->cx->status);
     lead = x->rank - 2;
-    window_places(c, &w, x->sizes + lead, places);
+    window_positions(c, &w, x->sizes + lead, positions);
     sizes[0]        = x->sizes[0];
     sizes[lead - 1] = cq_size_mul(c, x->sizes[lead - 1], cq_i(w.kernel[0] * w.kernel[1]));
-    sizes[lead]     = cq_size_mul(c, places[0], places[1]);
+    sizes[lead]     = cq_size_mul(c, positions[0], positions[1]);
     return cq_result(c, 0, x->dtype, lead + 1, sizes);
 }
 
@@ -181,14 +182,14 @@ static cq_status columns_run(cq_opcall *c, bool to_image)
     cq_tensor *x   = cq_with_batch(c, cq_arg_tensor(c, "self"), to_image ? 1 : 2);
     cq_tensor *out = cq_with_batch(c, cq_result_tensor(c, 0), to_image ? 2 : 1);
     cq_window  w;
-    cq_int     places[2];
+    cq_int     positions[2];
 
     read_window(c, &w);
     if (!x || !out)
         return c->cx->status;
-    window_places(c, &w, (to_image ? out : x)->sizes + 2, places);
+    window_positions(c, &w, (to_image ? out : x)->sizes + 2, positions);
     return (to_image ? cq_kernel_col2im : cq_kernel_im2col)(
-        out, x, &w, (int64_t[]){ places[0].value, places[1].value });
+        out, x, &w, (int64_t[]){ positions[0].value, positions[1].value });
 }
 
 static cq_status im2col_run(cq_opcall *c)
@@ -200,7 +201,7 @@ static cq_status col2im_shape(cq_opcall *c)
 {
     cq_tensor *x = cq_arg_tensor(c, "self");
     cq_window  w;
-    cq_int     image[2], places[2], sizes[4];
+    cq_int     image[2], positions[2], sizes[4];
     size_t     lead;
     int64_t    taps, columns;
 
@@ -211,11 +212,11 @@ static cq_status col2im_shape(cq_opcall *c)
     CQ_TRY(c->cx->status);
     lead = x->rank - 1;
     taps = w.kernel[0] * w.kernel[1];
-    window_places(c, &w, image, places);
+    window_positions(c, &w, image, positions);
     if (x->sizes[lead - 1].value % taps)
         return cq_call_fail(c, CQ_E_TYPE, "%lld channels are not a multiple of a window of %lld",
                             (long long)x->sizes[lead - 1].value, (long long)taps);
-    columns = cq_size_mul(c, places[0], places[1]).value; /* which wraps around */
+    columns = cq_size_mul(c, positions[0], positions[1]).value; /* which wraps around */
     if (x->sizes[lead].value != columns)
         return cq_call_fail(c, CQ_E_TYPE,
                             "the window has %lld positions but the input %lld columns",

@@ -8,23 +8,23 @@ cq_int cq_positions(cq_opcall *c, cq_int in, cq_int kernel, int64_t stride, int6
     cq_int      reach =
         cq_size_add(c, cq_size_mul(c, cq_i(dilation), cq_size_sub(c, kernel, cq_i(1))), cq_i(1));
     cq_int room = cq_size_sub(c, cq_size_add(c, in, cq_i(before + after)), reach);
-    cq_int places;
+    cq_int positions;
 
     if (ceil_mode)
         room = cq_size_add(c, room, cq_i(stride - 1));
-    places = cq_size_add(c, cq_size_floordiv(c, room, cq_i(stride)), cq_i(1));
+    positions = cq_size_add(c, cq_size_floordiv(c, room, cq_i(stride)), cq_i(1));
     if (ceil_mode) {
         /* The last window start p * stride must be less than in + before. */
         cq_int last = cq_size_floordiv(c, cq_size_add(c, in, cq_i(before - 1)), cq_i(stride));
 
-        places = cq_int_min(symbols, places, cq_size_add(c, last, cq_i(1)));
+        positions = cq_int_min(symbols, positions, cq_size_add(c, last, cq_i(1)));
     }
-    if (places.value < 1)
+    if (positions.value < 1)
         cq_ctx_fail(c->cx, cq_call_fail(c, CQ_E_TYPE,
                                         "a window of %lld does not fit into %lld with padding %lld",
                                         (long long)reach.value, (long long)in.value,
                                         (long long)(before + after)));
-    return places;
+    return positions;
 }
 
 cq_status cq_need_image(const cq_opcall *c, const cq_tensor *x, size_t n)

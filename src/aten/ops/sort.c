@@ -89,25 +89,25 @@ static cq_status with_dim(cq_tensor **out, const cq_opcall *c, size_t index)
     return cq_tensor_new_view(out, t, t->dtype, g.rank, g.sizes, g.strides, g.offset);
 }
 
-typedef cq_status lane_kernel(cq_opcall *c, cq_tensor *values, cq_tensor *places);
+typedef cq_status lane_kernel(cq_opcall *c, cq_tensor *values, cq_tensor *indices);
 
 static cq_status run_lanes(cq_opcall *c, lane_kernel *kernel)
 {
-    cq_tensor *values = NULL, *places = NULL;
+    cq_tensor *values = NULL, *indices = NULL;
     cq_status  status = with_dim(&values, c, 0);
 
     if (status == CQ_OK)
-        status = with_dim(&places, c, 1);
+        status = with_dim(&indices, c, 1);
     if (status == CQ_OK)
-        status = kernel(c, values, places);
+        status = kernel(c, values, indices);
     cq_tensor_release(values);
-    cq_tensor_release(places);
+    cq_tensor_release(indices);
     return status;
 }
 
-static cq_status kth_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
+static cq_status kth_lane(cq_opcall *c, cq_tensor *values, cq_tensor *indices)
 {
-    return cq_kernel_kthvalue(values, places, cq_arg_tensor(c, "self"), (uint32_t)dim_of(c),
+    return cq_kernel_kthvalue(values, indices, cq_arg_tensor(c, "self"), (uint32_t)dim_of(c),
                               cq_arg_i64(c, "k"));
 }
 
@@ -128,9 +128,9 @@ static cq_status kthvalue_run(cq_opcall *c)
 }
 
 /* .variant of these rows: whether NaN is skipped. */
-static cq_status median_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
+static cq_status median_lane(cq_opcall *c, cq_tensor *values, cq_tensor *indices)
 {
-    return cq_kernel_median(values, places, cq_arg_tensor(c, "self"), (uint32_t)dim_of(c),
+    return cq_kernel_median(values, indices, cq_arg_tensor(c, "self"), (uint32_t)dim_of(c),
                             c->op->def->variant);
 }
 
@@ -169,7 +169,7 @@ static cq_status median_run(cq_opcall *c)
 
 /* The longest run of equal elements of a sorted lane; of equal runs the first, with its last
  * index. */
-static cq_status mode_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
+static cq_status mode_lane(cq_opcall *c, cq_tensor *values, cq_tensor *indices)
 {
     cq_tensor *self = cq_arg_tensor(c, "self"), *sorted = NULL, *from = NULL;
     uint32_t   dim    = (uint32_t)dim_of(c);
@@ -183,7 +183,7 @@ static cq_status mode_lane(cq_opcall *c, cq_tensor *values, cq_tensor *places)
         status = cq_kernel_sort(sorted, from, self, dim, false);
     cq_lanes_init(&l, dim);
     for (size_t i = 0; status == CQ_OK && i < 4; i++)
-        status = cq_lanes_add(&l, (cq_tensor *[]){ values, places, sorted, from }[i]);
+        status = cq_lanes_add(&l, (cq_tensor *[]){ values, indices, sorted, from }[i]);
     for (bool more = status == CQ_OK && cq_lanes_start(&l); more; more = cq_lanes_next(&l)) {
         int64_t run = 0, best = 0;
 

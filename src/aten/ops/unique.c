@@ -5,7 +5,7 @@
 /* The request of a row to the kernel. */
 typedef struct request {
     int64_t dim; /* -1: of the whole */
-    bool    consecutive, places, counts;
+    bool    consecutive, indices, counts;
 } request;
 
 static bool flag(const cq_opcall *c, const char *name)
@@ -22,7 +22,7 @@ static request read_request(cq_opcall *c)
 
     return (request){ .dim         = whole ? -1 : cq_arg_dim(c, "dim", self->rank),
                       .consecutive = c->op->def->variant,
-                      .places      = flag(c, "return_inverse"),
+                      .indices     = flag(c, "return_inverse"),
                       .counts      = flag(c, "return_counts") };
 }
 
@@ -54,7 +54,7 @@ static cq_status unique_shape(cq_opcall *c)
     cq_result(c, 0, self->dtype, rank, sizes);
     if (r.dim >= 0)
         cq_result(c, 1, CQ_DTYPE_I64, 1, &self->sizes[r.dim]);
-    else if (r.places)
+    else if (r.indices)
         cq_result_like(c, 1, self, CQ_DTYPE_I64);
     else
         cq_result(c, 1, CQ_DTYPE_I64, 1, &none);
@@ -71,7 +71,7 @@ static cq_status unique_run(cq_opcall *c)
     bool       all     = r.dim >= 0;
     cq_int     none    = cq_i(0);
 
-    CQ_TRY(cq_kernel_unique(&made[0], r.places || all ? &made[1] : NULL,
+    CQ_TRY(cq_kernel_unique(&made[0], r.indices || all ? &made[1] : NULL,
                             n > 2 && (r.counts || all) ? &made[2] : NULL, NULL,
                             cq_arg_tensor(c, "self"), r.dim, r.consecutive));
     for (size_t i = 0; i < n; i++)

@@ -20,9 +20,9 @@ typedef struct named {
     cq_value *at[CQ_MAX_RANK];   /* an index for each */
     size_t    rank;              /* of the indices, broadcast together */
     cq_int    sizes[CQ_MAX_RANK];
-    bool      counted; /* a mask is among them: its size is seen at run time only */
-    size_t    place;   /* position of the indices' dimensions in the result */
-    cq_value *mask;    /* the only index is a mask */
+    bool      counted;   /* a mask is among them: its size is seen at run time only */
+    size_t    first_dim; /* position of the indices' dimensions in the result */
+    cq_value *mask;      /* the only index is a mask */
     cq_value *x;
 } named;
 
@@ -87,7 +87,7 @@ static named named_by_args(cq_sym *s)
     }
     for (size_t i = 1; i < m.n; i++)
         together &= m.dims[i] == m.dims[i - 1] + 1;
-    m.place = together && m.n ? (size_t)m.dims[0] : 0;
+    m.first_dim = together && m.n ? (size_t)m.dims[0] : 0;
     if (n_given != 1)
         m.mask = NULL;
     return m;
@@ -129,7 +129,7 @@ static cq_value *tuples(cq_sym *s, named *m)
 }
 
 /* A linear index into the flattened dimensions for each tuple. */
-static cq_value *joined_places(cq_sym *s, const named *m)
+static cq_value *joined_indices(cq_sym *s, const named *m)
 {
     cq_value *v = NULL;
 
@@ -169,10 +169,12 @@ static cq_value *settle(cq_sym *s, cq_value *v, const named *m, bool back)
     size_t  rank = m->rank + (size_t)cq_sym_rank(s, m->x) - m->n;
     int64_t perm[CQ_MAX_RANK], to[CQ_MAX_RANK];
 
-    if (s->status != CQ_OK || m->place == 0 || rank > CQ_MAX_RANK)
+    if (s->status != CQ_OK || m->first_dim == 0 || rank > CQ_MAX_RANK)
         return v;
     for (size_t i = 0; i < rank; i++)
-        perm[i] = (int64_t)(i < m->place ? m->rank + i : i < m->place + m->rank ? i - m->place : i);
+        perm[i] = (int64_t)(i < m->first_dim             ? m->rank + i
+                            : i < m->first_dim + m->rank ? i - m->first_dim
+                                                         : i);
     for (size_t i = 0; i < rank; i++)
         to[perm[i]] = (int64_t)i;
     return cq_sym_transpose(s, v, back ? to : perm, rank);
@@ -189,20 +191,20 @@ static cq_status compress(cq_sym *s, const named *m)
     cq_value *x = m->x, *mask = cq_sym_cast(s, m->mask, CQ_DTYPE_BOOL);
 
     for (int i = 0; i < rank; i++) {
-        if (i >= (int)m->place && i < (int)m->place + covered)
+        if (i >= (int)m->first_dim && i < (int)m->first_dim + covered)
             all = cq_int_mul(CQ_SYMBOLS(s), all, cq_sym_size(s, x, i));
-        if (i < (int)m->place || i >= (int)m->place + covered)
+        if (i < (int)m->first_dim || i >= (int)m->first_dim + covered)
             sizes[n++] = cq_sym_size(s, x, i);
-        else if (i == (int)m->place)
+        else if (i == (int)m->first_dim)
             sizes[n++] = cq_i(0);
     }
-    sizes[m->place] = all;
+    sizes[m->first_dim] = all;
     if (covered > 1) {
         x    = cq_sym_reshape(s, x, sizes, n);
         mask = cq_sym_reshape(s, mask, &all, 1);
     }
-    return cq_sym_done(
-        s, cq_sym_op(s, "Compress", CQ_IN(x, mask), CQ_ATTR(cq_attr_i("axis", (int64_t)m->place))));
+    return cq_sym_done(s, cq_sym_op(s, "Compress", CQ_IN(x, mask),
+                                    CQ_ATTR(cq_attr_i("axis", (int64_t)m->first_dim))));
 }
 
 static cq_status index_tensor(cq_sym *s)
@@ -222,7 +224,7 @@ static cq_status index_tensor(cq_sym *s)
         v = cq_sym_op(s, "GatherND", CQ_IN(cq_sym_to_front(s, m.x, m.dims, m.n), tuples(s, &m)),
                       CQ_NO_ATTR);
     else
-        v = cq_sym_op(s, "Gather", CQ_IN(joined(s, &m), joined_places(s, &m)),
+        v = cq_sym_op(s, "Gather", CQ_IN(joined(s, &m), joined_indices(s, &m)),
                       CQ_ATTR(cq_attr_i("axis", 0)));
     return cq_sym_done(s, settle(s, v, &m, false));
 }
@@ -234,7 +236,7 @@ static cq_value *values_in_shape(cq_sym *s, named *m, cq_value *values)
 {
     int       rank = cq_sym_rank(s, m->x);
     cq_int    sizes[CQ_MAX_RANK];
-    cq_value *pieces[3], *places = NULL;
+    cq_value *pieces[3], *indices = NULL;
     size_t    n = 0, at = 0;
 
     if (s->status != CQ_OK)
@@ -248,21 +250,22 @@ static cq_value *values_in_shape(cq_sym *s, named *m, cq_value *values)
             sizes[n++] = cq_sym_size(s, m->x, i);
     }
     if (!m->counted) {
-        memmove(sizes + m->place + m->rank, sizes + m->place, (n - m->place) * sizeof *sizes);
-        memcpy(sizes + m->place, m->sizes, m->rank * sizeof *sizes);
+        memmove(sizes + m->first_dim + m->rank, sizes + m->first_dim,
+                (n - m->first_dim) * sizeof *sizes);
+        memcpy(sizes + m->first_dim, m->sizes, m->rank * sizeof *sizes);
         return settle(s, cq_sym_expand_any(s, values, sizes, n + m->rank), m, true);
     }
-    places = cq_sym_shape(s, m->at[0]);
-    if (m->place)
-        pieces[at++] = cq_sym_of_ints(s, sizes, m->place);
-    pieces[at++] = places;
-    if (n > m->place)
-        pieces[at++] = cq_sym_of_ints(s, sizes + m->place, n - m->place);
+    indices = cq_sym_shape(s, m->at[0]);
+    if (m->first_dim)
+        pieces[at++] = cq_sym_of_ints(s, sizes, m->first_dim);
+    pieces[at++] = indices;
+    if (n > m->first_dim)
+        pieces[at++] = cq_sym_of_ints(s, sizes + m->first_dim, n - m->first_dim);
     if (s->status != CQ_OK)
         return NULL;
     if (at > 1)
-        places = cq_sym_op(s, "Concat", pieces, at, CQ_ATTR(cq_attr_i("axis", 0)));
-    values = cq_sym_op(s, "Expand", CQ_IN(values, places), CQ_NO_ATTR);
+        indices = cq_sym_op(s, "Concat", pieces, at, CQ_ATTR(cq_attr_i("axis", 0)));
+    values = cq_sym_op(s, "Expand", CQ_IN(values, indices), CQ_NO_ATTR);
     return settle(s, values, m, true);
 }
 
@@ -274,9 +277,9 @@ static cq_value *where_mask(cq_sym *s, const named *m, cq_value *value)
     size_t    n    = 0;
     cq_value *mask = cq_sym_cast(s, m->mask, CQ_DTYPE_BOOL), *v;
 
-    for (int i = (int)m->place; i < rank; i++)
-        sizes[n++] = i < (int)m->place + covered ? cq_sym_size(s, m->x, i) : cq_i(1);
-    if ((int)m->place + covered < rank)
+    for (int i = (int)m->first_dim; i < rank; i++)
+        sizes[n++] = i < (int)m->first_dim + covered ? cq_sym_size(s, m->x, i) : cq_i(1);
+    if ((int)m->first_dim + covered < rank)
         mask = cq_sym_reshape(s, mask, sizes, n);
     v = cq_sym_op(s, "Where", CQ_IN(mask, value, m->x), CQ_NO_ATTR);
     cq_sym_set_type_of(v, m->x);
@@ -285,7 +288,7 @@ static cq_value *where_mask(cq_sym *s, const named *m, cq_value *value)
 
 /* Without reductions of Scatter: x plus a product that sums the values of equal indices. Column p
  * of the table is 1 where an index is p. */
-static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value *values)
+static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *indices, cq_value *values)
 {
     cq_dtype  dtype = cq_sym_dtype(s, x);
     cq_int    n = cq_sym_size(s, x, 0), rest = cq_i(1), sizes[2], shape[CQ_MAX_RANK];
@@ -303,7 +306,7 @@ static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value
     }
     sizes[0] = n;
     sizes[1] = rest;
-    table = cq_sym_op(s, "Equal", CQ_IN(cq_sym_unsqueeze(s, places, &axis, 1), cq_sym_iota(s, n)),
+    table = cq_sym_op(s, "Equal", CQ_IN(cq_sym_unsqueeze(s, indices, &axis, 1), cq_sym_iota(s, n)),
                       CQ_NO_ATTR);
     table = cq_sym_op(s, "Transpose", CQ_IN(table), CQ_ATTR(cq_attr_is(s, "perm", perm, 2)));
     cq_sym_set_dtype(s, table, CQ_DTYPE_BOOL);
@@ -317,13 +320,13 @@ static cq_value *add_by_table(cq_sym *s, cq_value *x, cq_value *places, cq_value
 /* The flattened form of x, and values as [indices, rest]. */
 static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
 {
-    cq_value *x     = joined(s, m), *places, *v;
+    cq_value *x     = joined(s, m), *indices, *v;
     int       rank  = cq_sym_rank(s, x);
     int64_t   row[] = { -1 }, table[2] = { -1, 1 }, one = 1;
     cq_int    rest = cq_i(1), sizes[2];
 
     broadcast(s, m);
-    places = cq_sym_reshape_i64(s, joined_places(s, m), row, 1);
+    indices = cq_sym_reshape_i64(s, joined_indices(s, m), row, 1);
     for (int i = 1; i < rank; i++)
         rest = cq_int_mul(CQ_SYMBOLS(s), rest, cq_sym_size(s, x, i));
     if (s->status == CQ_OK && rest.expr) {
@@ -335,16 +338,16 @@ static cq_value *write_joined(cq_sym *s, named *m, cq_value *values, bool add)
         values   = cq_sym_reshape_i64(s, values, table, 2);
     }
     if (add)
-        return add_by_table(s, x, places, values);
+        return add_by_table(s, x, indices, values);
     sizes[0] = cq_sym_size(s, x, 0);
     sizes[1] = rest;
     if (s->status != CQ_OK)
         return NULL;
-    v = cq_sym_reshape(s, x, sizes, 2);
-    places =
-        cq_sym_op(s, "Expand", CQ_IN(cq_sym_unsqueeze(s, places, &one, 1), cq_sym_shape(s, values)),
-                  CQ_NO_ATTR);
-    v = cq_sym_scatter(s, v, 0, places, values, NULL);
+    v       = cq_sym_reshape(s, x, sizes, 2);
+    indices = cq_sym_op(s, "Expand",
+                        CQ_IN(cq_sym_unsqueeze(s, indices, &one, 1), cq_sym_shape(s, values)),
+                        CQ_NO_ATTR);
+    v       = cq_sym_scatter(s, v, 0, indices, values, NULL);
     return cq_sym_reshape(s, v, x->type.sizes, (size_t)rank);
 }
 

@@ -23,7 +23,7 @@ typedef struct cq_bconv_spec {
     bool             activates; /* instead: act of every result, an operation on one operand */
     cq_ew_op         act;
     cq_params        act_params;
-    int64_t          places[2]; /* the expected output size; 0: unknown */
+    int64_t          out_size[2]; /* the expected output size; 0: unknown */
 } cq_bconv_spec;
 
 /* Whether such a weight is supported, also with plain_input. */

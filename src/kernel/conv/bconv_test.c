@@ -74,7 +74,7 @@ static const conv_case cases[] = {
     { 1, 9, 9, 9, { 40, 41 }, { 7, 9 }, { 1, 1 }, { 1, 1 }, { 3, 4 }, { 3, 4 }, 0 },
 };
 
-static int64_t places(const conv_case *k, int i)
+static int64_t positions(const conv_case *k, int i)
 {
     return cq_window_positions(k->size[i], k->kernel[i], k->stride[i], k->before[i], k->after[i],
                                k->dilation[i], false);
@@ -109,7 +109,7 @@ static cq_tensor *run_blocked(const conv_case *k, const cq_tensor *x, const cq_t
                               const cq_tensor *bias, const cq_tensor *add, int end,
                               int64_t expected)
 {
-    int64_t       oh = places(k, 0), ow = places(k, 1), floats, b = cq_block_channels();
+    int64_t       oh = positions(k, 0), ow = positions(k, 1), floats, b = cq_block_channels();
     cq_bconv_spec spec = { .w           = w,
                            .bias        = cq_tensor_data(bias),
                            .groups      = k->groups,
@@ -119,7 +119,7 @@ static cq_tensor *run_blocked(const conv_case *k, const cq_tensor *x, const cq_t
                            .clamps      = true,
                            .lo          = -0.5f,
                            .hi          = 2,
-                           .places      = { expected, expected } };
+                           .out_size    = { expected, expected } };
     cq_tensor    *bx, *badd, *bout, *out, *room;
     cq_bconv     *c;
     cq_bconv_call call = { .batch     = k->batch,
@@ -165,7 +165,7 @@ static cq_tensor *run_blocked(const conv_case *k, const cq_tensor *x, const cq_t
 
 static void check_case(const conv_case *k, int end, int64_t expected)
 {
-    int64_t    oh = places(k, 0), ow = places(k, 1);
+    int64_t    oh = positions(k, 0), ow = positions(k, 1);
     cq_tensor *x = random_tensor(SIZES(k->batch, k->in, k->size[0], k->size[1]), 1);
     cq_tensor *w = random_tensor(SIZES(k->out, k->in / k->groups, k->kernel[0], k->kernel[1]), 2);
     cq_tensor *bias = random_tensor(SIZES(k->out), 3);

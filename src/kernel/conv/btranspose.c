@@ -106,8 +106,8 @@ static cq_status phase_new(cq_bconv **out, const cq_btranspose *t, const cq_bcon
     conv.w     = w;
     conv.flips = true;
     for (int i = 0; i < 2; i++) {
-        conv.stride[i] = 1;
-        conv.places[i] = (s->places[i] + t->stride[i] - 1) / t->stride[i];
+        conv.stride[i]   = 1;
+        conv.out_size[i] = (s->out_size[i] + t->stride[i] - 1) / t->stride[i];
     }
     status = cq_bconv_new(out, &conv);
 done:

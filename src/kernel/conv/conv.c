@@ -510,13 +510,13 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
 
 /* The slide of a feature map with the given number of positions. */
 static cq_status slide_over(cq_slide *s, const cq_window *w, const cq_tensor *image,
-                            const int64_t *places)
+                            const int64_t *positions)
 {
     CQ_TRY(cq_slide_init(s, w, image, image, NULL));
     s->out_plane = 1;
     for (int i = 0; i < s->n_dims; i++) {
-        s->out[i] = places[i];
-        s->out_plane *= places[i];
+        s->out[i] = positions[i];
+        s->out_plane *= positions[i];
     }
     return CQ_OK;
 }
@@ -531,12 +531,12 @@ static cq_status im2col_block(void *user, int64_t row)
 }
 
 cq_status cq_kernel_im2col(cq_tensor *out, const cq_tensor *x, const cq_window *window,
-                           const int64_t *places)
+                           const int64_t *positions)
 {
     cq_operands s = { .compute = out->dtype };
     struct conv c = { .size = (int64_t)cq_dtype_size(out->dtype) };
 
-    CQ_TRY(slide_over(&c.slide, window, x, places));
+    CQ_TRY(slide_over(&c.slide, window, x, positions));
     if (!cq_operands_has(out,
                          cq_size_of(x, 0) * cq_size_of(x, 1) * c.slide.taps * c.slide.out_plane))
         return cq_operands_misfit("im2col", x, out);
@@ -561,12 +561,12 @@ static cq_status col2im_block(void *user, int64_t plane)
 }
 
 cq_status cq_kernel_col2im(cq_tensor *out, const cq_tensor *x, const cq_window *window,
-                           const int64_t *places)
+                           const int64_t *positions)
 {
     cq_operands s = { .compute = cq_compute_dtype(out->dtype) };
     struct conv c = { .size = (int64_t)cq_dtype_size(s.compute), .type = type_of(s.compute) };
 
-    CQ_TRY(slide_over(&c.slide, window, out, places));
+    CQ_TRY(slide_over(&c.slide, window, out, positions));
     if (!cq_operands_has(x, cq_size_of(out, 0) * cq_size_of(out, 1) * c.slide.taps *
                                 c.slide.out_plane))
         return cq_operands_misfit("col2im", x, out);

@@ -22,13 +22,13 @@ cq_status cq_kernel_conv_grad_weight(cq_tensor *grad_w, const cq_tensor *x,
                                      const cq_tensor *grad_out, const cq_window *window,
                                      int64_t groups);
 
-/* torch's unfold: out [n, c * taps, places] of x [n, c, in...]. places has the number of window
- * positions along each axis; their product is out's last size. */
+/* torch's unfold: out [n, c * taps, positions] of x [n, c, in...]. positions has the number of
+ * window positions along each axis; their product is out's last size. */
 cq_status cq_kernel_im2col(cq_tensor *out, const cq_tensor *x, const cq_window *window,
-                           const int64_t *places);
+                           const int64_t *positions);
 
-/* torch's fold, which sums what unfold copied: out [n, c, in...] of x [n, c * taps, places]. */
+/* torch's fold, which sums what unfold copied: out [n, c, in...] of x [n, c * taps, positions]. */
 cq_status cq_kernel_col2im(cq_tensor *out, const cq_tensor *x, const cq_window *window,
-                           const int64_t *places);
+                           const int64_t *positions);
 
 #endif

@@ -140,14 +140,14 @@ TEST(conv, gradient_of_the_weight)
 static void check_paths(int64_t channels, int64_t out_channels, int64_t groups, int64_t size,
                         int64_t kernel, int64_t stride)
 {
-    int64_t    places = cq_window_positions(size, kernel, stride, 1, 1, 1, false);
-    cq_tensor *x      = pattern(CQ_DTYPE_F32, SIZES(2, channels, size, size), 0), *out[3];
+    int64_t    positions = cq_window_positions(size, kernel, stride, 1, 1, 1, false);
+    cq_tensor *x         = pattern(CQ_DTYPE_F32, SIZES(2, channels, size, size), 0), *out[3];
     cq_tensor *w = pattern(CQ_DTYPE_F32, SIZES(out_channels, channels / groups, kernel, kernel), 3);
     cq_window  window = { .stride = { stride, stride }, .padding = { 1, 1 } };
     int64_t    n;
 
     for (int i = 0; i < 3; i++)
-        out[i] = tensor_of(CQ_DTYPE_F32, SIZES(2, out_channels, places, places), NULL);
+        out[i] = tensor_of(CQ_DTYPE_F32, SIZES(2, out_channels, positions, positions), NULL);
     n = cq_tensor_numel(out[0]);
     CHECK_OK(cq_kernel_conv(out[2], x, w, NULL, &window, groups));
     EACH_ISA

@@ -1,16 +1,16 @@
-/* Padding and flipping are one loop: for each dimension a map has the index in x for each index of
- * out, or -1 for the fill value. The map of the last dimension is cut into runs of constant step,
- * which are copied as a whole. */
+/* Padding and flipping are one loop: for each dimension, a map gives the index in x for each index
+ * of out, or -1 for the fill value. The map of the last dimension is cut into runs of constant
+ * step, which are copied as a whole. */
 #include "kernel/conv/pad.h"
 
 #include "base/vec.h"
 #include "tensor/convert.h"
 
-enum { NOWHERE = -1 };
+enum { FILL = -1 }; /* an index outside of x: the fill value */
 
-/* n elements of out from index `place` on, copied from elements of x that are delta apart. */
+/* n elements of out from index `start` on, copied from elements of x that are delta apart. */
 typedef struct run {
-    int64_t place, n, from, delta;
+    int64_t start, n, from, delta;
 } run;
 
 typedef struct job {
@@ -30,7 +30,7 @@ static void job_clear(job *j)
     cq_vec_clear(&j->runs);
 }
 
-/* Everything but the contents of the maps. A tensor of rank 0 is one of rank 1. */
+/* Initializes the job with identity maps. A tensor of rank 0 is treated as rank 1. */
 static cq_status job_init(job *j, const cq_tensor *out, const cq_tensor *x)
 {
     memset(j, 0, sizeof *j);
@@ -65,11 +65,11 @@ static cq_status find_runs(job *j)
         run     r   = { i, 1, map[i], 0 };
         int64_t end = i + 1;
 
-        if (end < n && (map[end] == NOWHERE) == (map[i] == NOWHERE)) {
+        if (end < n && (map[end] == FILL) == (map[i] == FILL)) {
             r.delta = map[end] - map[i];
-            while (end < n && map[end] != NOWHERE && map[end] == map[end - 1] + r.delta)
+            while (end < n && map[end] != FILL && map[end] == map[end - 1] + r.delta)
                 end++;
-            while (map[i] == NOWHERE && end < n && map[end] == NOWHERE)
+            while (map[i] == FILL && end < n && map[end] == FILL)
                 end++;
         }
         r.n = end - i;
@@ -79,17 +79,17 @@ static cq_status find_runs(job *j)
     return CQ_OK;
 }
 
-static void move_row(const job *j, char *to, const char *from, bool nowhere)
+static void move_row(const job *j, char *to, const char *from, bool is_fill)
 {
     int64_t step = j->to[j->rank - 1], from_step = j->from[j->rank - 1];
 
     for (size_t i = 0; i < j->runs.n; i++) {
         const run *r = &j->runs.items[i];
 
-        if (nowhere || r->from == NOWHERE)
-            cq_move_run(to + r->place * step, step, j->value, 0, j->size, r->n);
+        if (is_fill || r->from == FILL)
+            cq_move_run(to + r->start * step, step, j->value, 0, j->size, r->n);
         else
-            cq_move_run(to + r->place * step, step, from + r->from * from_step,
+            cq_move_run(to + r->start * step, step, from + r->from * from_step,
                         r->delta * from_step, j->size, r->n);
     }
 }
@@ -105,17 +105,17 @@ static cq_status job_run(job *j, const cq_tensor *out, const cq_tensor *x)
     for (;;) {
         char    *to      = cq_tensor_bytes(out);
         char    *from    = cq_tensor_bytes(x);
-        bool     nowhere = false;
+        bool     is_fill = false;
         uint32_t d;
 
         for (uint32_t i = 0; i + 1 < j->rank; i++) {
-            int64_t place = j->maps[i][index[i]];
+            int64_t index_in = j->maps[i][index[i]];
 
-            nowhere |= place == NOWHERE;
+            is_fill |= index_in == FILL;
             to += index[i] * j->to[i];
-            from += nowhere ? 0 : place * j->from[i];
+            from += is_fill ? 0 : index_in * j->from[i];
         }
-        move_row(j, to, from, nowhere);
+        move_row(j, to, from, is_fill);
         for (d = j->rank - 1; d-- > 0;) {
             if (++index[d] < j->sizes[d])
                 break;
@@ -137,20 +137,20 @@ static int64_t wrap(int64_t i, int64_t n)
 
 /* The source of index i, counted from x's first element. Elements that negative padding removes are
  * not reused: low is the first index that stays, and stay their number. */
-static int64_t pad_place(int64_t i, int64_t n, int64_t low, int64_t stay, cq_pad_mode mode)
+static int64_t pad_index(int64_t i, int64_t n, int64_t low, int64_t stay, cq_pad_mode mode)
 {
     if (i >= 0 && i < n)
         return i;
     switch (mode) {
     case CQ_PAD_REFLECT: {
         /* Back and forth: the pattern repeats every 2n - 2. */
-        int64_t there = n > 1 ? wrap(i, 2 * n - 2) : 0;
+        int64_t source = n > 1 ? wrap(i, 2 * n - 2) : 0;
 
-        return there < n ? there : 2 * n - 2 - there;
+        return source < n ? source : 2 * n - 2 - source;
     }
     case CQ_PAD_REPLICATE: return i < 0 ? 0 : n - 1;
     case CQ_PAD_CIRCULAR: return low + wrap(i - low, stay);
-    default: return NOWHERE;
+    default: return FILL;
     }
 }
 
@@ -166,9 +166,9 @@ static cq_status fill_pad_map(job *j, uint32_t d, int64_t n, int64_t before, cq_
     stay = n - low + (after < 0 ? after : 0);
     if (mode != CQ_PAD_CONSTANT && stay <= 0 && j->sizes[d] > 0)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "dimension %u is empty, there is nothing to pad it with", (unsigned)d);
+                       "dimension %u is empty: there is nothing to pad it with", (unsigned)d);
     for (int64_t k = 0; k < j->sizes[d]; k++)
-        j->maps[d][k] = pad_place(k - before, n, low, stay, mode);
+        j->maps[d][k] = pad_index(k - before, n, low, stay, mode);
     return CQ_OK;
 }
 
@@ -201,9 +201,9 @@ static cq_status check_same_shape(const cq_tensor *out, const cq_tensor *x)
 {
     for (uint32_t i = 0; i < x->rank && i < out->rank; i++)
         if (out->sizes[i].value != x->sizes[i].value)
-            return cq_fail(CQ_E_TYPE, NULL, NULL, "size %lld of dimension %u where %lld was wanted",
-                           (long long)out->sizes[i].value, (unsigned)i,
-                           (long long)x->sizes[i].value);
+            return cq_fail(CQ_E_TYPE, NULL, NULL, "dimension %u: expected size %lld, got %lld",
+                           (unsigned)i, (long long)x->sizes[i].value,
+                           (long long)out->sizes[i].value);
     return CQ_OK;
 }
 

@@ -214,9 +214,10 @@ cq_status cq_kernel_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor
 
 /* The factor of one axis in the divisor of an average: kernel positions inside the feature map, or
  * inside the feature map and its padding. */
-static int64_t count_inside(const cq_slide *s, int axis, int64_t place, int64_t after, bool padded)
+static int64_t count_inside(const cq_slide *s, int axis, int64_t position, int64_t after,
+                            bool padded)
 {
-    int64_t start = place * s->stride[axis] - s->padding[axis], n = 0;
+    int64_t start = position * s->stride[axis] - s->padding[axis], n = 0;
     int64_t lo = padded ? -s->padding[axis] : 0, hi = s->in[axis] + (padded ? after : 0);
 
     for (int64_t k = 0; k < s->kernel[axis]; k++) {

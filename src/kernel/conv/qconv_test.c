@@ -81,7 +81,7 @@ static void set_element(void *q, int64_t i, int32_t x)
         ((int16_t *)q)[i] = (int16_t)x;
 }
 
-static int64_t places(const conv_case *k, int i)
+static int64_t positions(const conv_case *k, int i)
 {
     return cq_window_positions(k->size[i], k->kernel[i], k->stride[i], k->before[i], k->after[i],
                                k->dilation[i], false);
@@ -113,17 +113,17 @@ static int32_t sum_of(const conv_case *k, const void *x, const int8_t *w, const 
 static void check_results(const conv_case *k, const void *x, const int8_t *w, const float *real,
                           const void *q, float scale)
 {
-    int64_t out = cq_qimage_channels(k->out), oh = places(k, 0), ow = places(k, 1);
+    int64_t out = cq_qimage_channels(k->out), oh = positions(k, 0), ow = positions(k, 1);
 
     for (int64_t i = 0; i < k->batch * k->out * oh * ow; i++) {
-        int64_t at[4] = { i / (k->out * oh * ow), i / (oh * ow) % k->out, i / ow % oh, i % ow };
-        int64_t place = ((at[0] * oh + at[2]) * ow + at[3]) * out + at[1];
-        int32_t sum   = sum_of(k, x, w, at);
-        float   want  = nearbyintf(fminf(fmaxf((float)sum * scale, -7), 248)) + 7;
+        int64_t at[4]  = { i / (k->out * oh * ow), i / (oh * ow) % k->out, i / ow % oh, i % ow };
+        int64_t at_out = ((at[0] * oh + at[2]) * ow + at[3]) * out + at[1];
+        int32_t sum    = sum_of(k, x, w, at);
+        float   want   = nearbyintf(fminf(fmaxf((float)sum * scale, -7), 248)) + 7;
 
-        if (real[place] != (float)sum || (float)element(q, place) != want)
+        if (real[at_out] != (float)sum || (float)element(q, at_out) != want)
             fail_msg("case %d, element %d: %g and %d, expected %d and %g", (int)(k - cases), (int)i,
-                     (double)real[place], element(q, place), sum, (double)want);
+                     (double)real[at_out], element(q, at_out), sum, (double)want);
     }
 }
 
@@ -171,7 +171,7 @@ static void check_case(const conv_case *k, const draw *d)
                            .dilation = { k->dilation[0], k->dilation[1] } };
     cq_qconv_call call = { .batch        = k->batch,
                            .in           = { k->size[0], k->size[1] },
-                           .out_size     = { places(k, 0), places(k, 1) },
+                           .out_size     = { positions(k, 0), positions(k, 1) },
                            .padding      = { k->before[0], k->before[1] },
                            .channels     = in,
                            .zero         = k->zero,

@@ -160,22 +160,22 @@ static int64_t clamp(double x, int64_t high)
 
 /* The greatest element of a bin, and its index. */
 static double greatest_in(const double *p, int64_t w, const int64_t *from, const int64_t *to,
-                          int32_t *place)
+                          int32_t *index)
 {
     bool   empty    = from[0] >= to[0] || from[1] >= to[1];
     double greatest = empty ? 0 : -INFINITY;
 
-    *place = -1;
+    *index = -1;
     for (int64_t k = from[0]; k < to[0]; k++)
         for (int64_t j = from[1]; j < to[1]; j++)
             if (p[k * w + j] > greatest) {
                 greatest = p[k * w + j];
-                *place   = (int32_t)(k * w + j);
+                *index   = (int32_t)(k * w + j);
             }
     return greatest;
 }
 
-cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *places, const cq_tensor *x,
+cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x,
                              const cq_tensor *rois, double scale)
 {
     cq_operands   s = { .compute = CQ_DTYPE_F64 };
@@ -196,7 +196,7 @@ cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *places, const cq_tensor 
     image    = cq_operands_in(&s, x);
     box      = cq_operands_in(&s, rois);
     to       = cq_operands_out(&s, out);
-    where    = cq_operands_out_as(&s, places, CQ_DTYPE_I32);
+    where    = cq_operands_out_as(&s, indices, CQ_DTYPE_I32);
     for (int64_t i = 0; s.status == CQ_OK && i < n; i++, box += 5) {
         double left = round(box[1] * scale), top = round(box[2] * scale);
         double bin_w = fmax(round(box[3] * scale) - left + 1, 1) / (double)bins_w;

@@ -20,10 +20,10 @@ cq_status cq_kernel_roi_align(cq_tensor *out, const cq_tensor *x, const cq_tenso
  * the image. */
 double cq_kernel_roi_samples(const cq_tensor *boxes, const cq_regions *how, int64_t h, int64_t w);
 
-/* rois [k, 5]: the image index, and corners that are rounded to whole pixels. places (int32, of
+/* rois [k, 5]: the image index, and corners that are rounded to whole pixels. indices (int32, of
  * out's sizes) may be NULL: the index of each greatest element in its plane, -1 for an empty
  * bin. */
-cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *places, const cq_tensor *x,
+cq_status cq_kernel_roi_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x,
                              const cq_tensor *rois, double scale);
 
 /* Non-maximum suppression: of boxes that share more than max_overlap of their union, the one with

@@ -21,12 +21,12 @@ TEST(regions, the_greatest_element_of_each_bin_and_its_place)
     cq_tensor *x = tensor_of(CQ_DTYPE_F32, SIZES(1, 1, 2, 2), (float[]){ 1, 4, 3, 2 });
     cq_tensor *rois =
         tensor_of(CQ_DTYPE_F32, SIZES(2, 5), (float[]){ 0, 0, 0, 1, 1, 0, 9, 9, 9, 9 });
-    cq_tensor *out    = tensor_of(CQ_DTYPE_F32, SIZES(2, 1, 1, 1), NULL);
-    cq_tensor *places = tensor_of(CQ_DTYPE_I32, SIZES(2, 1, 1, 1), NULL);
+    cq_tensor *out     = tensor_of(CQ_DTYPE_F32, SIZES(2, 1, 1, 1), NULL);
+    cq_tensor *indices = tensor_of(CQ_DTYPE_I32, SIZES(2, 1, 1, 1), NULL);
 
-    CHECK_OK(cq_kernel_roi_pool(out, places, x, rois, 1));
+    CHECK_OK(cq_kernel_roi_pool(out, indices, x, rois, 1));
     check_values(out, (double[]){ 4, 0 });
-    check_values(places, (double[]){ 1, -1 });
+    check_values(indices, (double[]){ 1, -1 });
     release_all(x, rois, NULL);
 }
 

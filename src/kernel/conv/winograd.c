@@ -41,7 +41,7 @@ static double count(const cq_bconv_spec *s, int64_t m)
     double n = 1;
 
     for (int i = 0; i < 2; i++)
-        n *= (double)(((s->places[i] > 0 ? s->places[i] : LARGE) + m - 1) / m);
+        n *= (double)(((s->out_size[i] > 0 ? s->out_size[i] : LARGE) + m - 1) / m);
     return n;
 }
 

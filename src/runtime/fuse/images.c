@@ -360,7 +360,7 @@ static cq_status write_conv(cq_img_pass *p, const cq_rt_fused *f)
     keep->act_params = spec.act_params = f->act_params;
     keep->lo = spec.lo = f->lo;
     keep->hi = spec.hi = f->hi;
-    memcpy(spec.places, y->shape.size, sizeof spec.places);
+    memcpy(spec.out_size, y->shape.size, sizeof spec.out_size);
     CQ_TRY(prepare_conv(keep, p, f, &spec));
     if (spec.plain_input)
         CQ_TRY(cq_img_need_plain(p, x, f->conv));

@@ -39,14 +39,14 @@ static void taps_of(float *to, const deform *d, int64_t n, int64_t c)
 {
     const cq_window *w     = &d->window.w;
     const float     *plane = d->x + (n * d->c + c) * d->h * d->w;
-    int64_t          group = c / (d->c / d->offset_groups), places = d->oh * d->ow;
+    int64_t          group = c / (d->c / d->offset_groups), positions = d->oh * d->ow;
 
     for (int64_t k = 0; k < d->kh * d->kw; k++) {
         int64_t      at   = (n * d->offset_groups + group) * d->kh * d->kw + k;
-        const float *down = d->offset + 2 * at * places, *right = down + places;
-        const float *mask = d->mask ? d->mask + at * places : NULL;
+        const float *down = d->offset + 2 * at * positions, *right = down + positions;
+        const float *mask = d->mask ? d->mask + at * positions : NULL;
 
-        for (int64_t i = 0; i < places; i++) {
+        for (int64_t i = 0; i < positions; i++) {
             float y =
                 (float)(i / d->ow * w->stride[0] - w->padding[0] + k / d->kw * w->dilation[0]);
             float x =
@@ -88,22 +88,23 @@ static cq_status check_shapes(deform *d, cq_rt *rt)
  * taps. */
 static cq_status multiply(cq_rt *rt, const deform *d, cq_tensor *y, const cq_tensor *weight)
 {
-    int64_t    inner = d->c / d->groups * d->kh * d->kw, places = d->oh * d->ow;
+    int64_t    inner = d->c / d->groups * d->kh * d->kw, positions = d->oh * d->ow;
     int64_t    outer = cq_size_of(weight, 0) / d->groups;
     cq_tensor *taps, *matrices, *images;
 
-    CQ_TRY(cq_rt_scratch(&taps, rt, CQ_DTYPE_F32, 3, (int64_t[]){ d->groups, inner, places }));
+    CQ_TRY(cq_rt_scratch(&taps, rt, CQ_DTYPE_F32, 3, (int64_t[]){ d->groups, inner, positions }));
     CQ_TRY(cq_rt_reshaped(&matrices, rt, weight, &(cq_rt_sizes){ 3, { d->groups, outer, inner } }));
-    CQ_TRY(cq_rt_reshaped(&images, rt, y, &(cq_rt_sizes){ 4, { d->n, d->groups, outer, places } }));
+    CQ_TRY(
+        cq_rt_reshaped(&images, rt, y, &(cq_rt_sizes){ 4, { d->n, d->groups, outer, positions } }));
     for (int64_t n = 0; n < d->n; n++) {
         float     *to = cq_tensor_data(taps);
         cq_tensor *image, *result;
 
         for (int64_t c = 0; c < d->c; c++)
-            taps_of(to + c * d->kh * d->kw * places, d, n, c);
+            taps_of(to + c * d->kh * d->kw * positions, d, n, c);
         CQ_TRY(cq_rt_sliced(&image, rt, images, 0, n, 1, 1));
-        CQ_TRY(
-            cq_rt_reshaped(&result, rt, image, &(cq_rt_sizes){ 3, { d->groups, outer, places } }));
+        CQ_TRY(cq_rt_reshaped(&result, rt, image,
+                              &(cq_rt_sizes){ 3, { d->groups, outer, positions } }));
         CQ_TRY(cq_kernel_matmul(result, matrices, taps));
     }
     return CQ_OK;

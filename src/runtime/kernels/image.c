@@ -242,7 +242,7 @@ static cq_status col2im(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
     cq_rt_ints       image, block, strides, pads, dilations;
-    int64_t          places[CQ_MAX_SPATIAL], taps = 1, after;
+    int64_t          positions[CQ_MAX_SPATIAL], taps = 1, after;
     cq_window        w = { .kernel = { 0 } };
     cq_rt_sizes      sizes;
     cq_tensor       *y;
@@ -267,8 +267,8 @@ static cq_status col2im(cq_rt *rt)
             !is_size(image.at[i]) || (w.padding[i] && !is_size(w.padding[i])) ||
             (after && !is_size(after)) || __builtin_mul_overflow(taps, block.at[i], &taps))
             return cq_rt_misfit(x, cq_rt_in(rt, 2));
-        places[i] = cq_window_positions(image.at[i], block.at[i], w.stride[i], w.padding[i], after,
-                                        w.dilation[i], false);
+        positions[i] = cq_window_positions(image.at[i], block.at[i], w.stride[i], w.padding[i],
+                                           after, w.dilation[i], false);
         sizes.at[sizes.rank++] = image.at[i];
     }
     if (cq_size_of(x, 1) % taps)
@@ -276,7 +276,7 @@ static cq_status col2im(cq_rt *rt)
     sizes.at[0] = cq_size_of(x, 0);
     sizes.at[1] = cq_size_of(x, 1) / taps;
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
-    return cq_kernel_col2im(y, x, &w, places);
+    return cq_kernel_col2im(y, x, &w, positions);
 }
 
 /* Converts the channels of a pixel: grey to all three, or three to grey by luminance. */

@@ -292,7 +292,7 @@ static cq_status topk(cq_rt *rt)
     cq_rt_sizes      sizes;
     int64_t          k = cq_rt_int(rt, "k");
     uint32_t         axis;
-    cq_tensor       *values, *places = NULL;
+    cq_tensor       *values, *indices = NULL;
 
     CQ_TRY(cq_rt_axis(&axis, cq_rt_int(rt, "axis"), x->rank));
     CQ_TRY(cq_rt_in_i64(&k, rt, 1, k));
@@ -304,8 +304,8 @@ static cq_status topk(cq_rt *rt)
     sizes.at[axis] = k;
     CQ_TRY(cq_rt_out_sized(&values, rt, 0, x->dtype, &sizes));
     if (cq_rt_wants(rt, 1))
-        CQ_TRY(cq_rt_out_sized(&places, rt, 1, CQ_DTYPE_I64, &sizes));
-    return cq_kernel_topk(values, places, x, axis, largest);
+        CQ_TRY(cq_rt_out_sized(&indices, rt, 1, CQ_DTYPE_I64, &sizes));
+    return cq_kernel_topk(values, indices, x, axis, largest);
 }
 
 static cq_status one_hot(cq_rt *rt)
@@ -401,19 +401,19 @@ static cq_status reorder(cq_tensor **io, cq_rt *rt, const cq_tensor *order, uint
     return status;
 }
 
-/* Updates `places`, the index of the part that each element belongs to, for parts reordered by
+/* Updates `indices`, the index of the part that each element belongs to, for parts reordered by
  * `order`. */
-static void renumber(cq_tensor *places, const cq_tensor *order, int64_t *rank_of)
+static void renumber(cq_tensor *indices, const cq_tensor *order, int64_t *rank_of)
 {
-    int64_t *at = cq_tensor_data(places);
+    int64_t *at = cq_tensor_data(indices);
 
     for (int64_t i = 0; i < cq_tensor_numel(order); i++)
         rank_of[cq_tensor_get_i64(order, i)] = i;
-    for (int64_t i = 0; i < cq_tensor_numel(places); i++)
+    for (int64_t i = 0; i < cq_tensor_numel(indices); i++)
         at[i] = rank_of[at[i]];
 }
 
-static cq_status keep_order(cq_tensor **values, cq_tensor **places, cq_tensor **counts,
+static cq_status keep_order(cq_tensor **values, cq_tensor **indices, cq_tensor **counts,
                             cq_tensor **firsts, cq_rt *rt, uint32_t dim)
 {
     cq_tensor *order;
@@ -430,7 +430,7 @@ static cq_status keep_order(cq_tensor **values, cq_tensor **places, cq_tensor **
     if (status == CQ_OK)
         status = reorder(firsts, rt, order, 0);
     if (status == CQ_OK)
-        renumber(*places, order, rank_of);
+        renumber(*indices, order, rank_of);
     cq_free(rank_of);
     cq_tensor_release(order);
     return status;

@@ -48,7 +48,7 @@ static cq_status gemm(cq_rt *rt)
 static cq_status hardmax_along(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint32_t axis)
 {
     const cq_extreme greatest = { 0 };
-    cq_tensor       *places, *one;
+    cq_tensor       *indices, *one;
     cq_rt_sizes      sizes;
     float            number = 1;
 
@@ -57,17 +57,17 @@ static cq_status hardmax_along(cq_rt *rt, cq_tensor *y, const cq_tensor *x, uint
     CQ_TRY(cq_kernel_fill_i64(y, 0));
     if (!cq_tensor_numel(x))
         return CQ_OK;
-    CQ_TRY(cq_rt_scratch(&places, rt, CQ_DTYPE_I64, sizes.rank, sizes.at));
+    CQ_TRY(cq_rt_scratch(&indices, rt, CQ_DTYPE_I64, sizes.rank, sizes.at));
     CQ_TRY(cq_rt_keep(rt, cq_tensor_new(&one, CQ_DTYPE_F32, 0, NULL, &number), &one));
-    CQ_TRY(cq_extreme_of(NULL, places, &greatest, x, axis));
-    for (int64_t i = 0; i < cq_tensor_numel(places); i++) {
+    CQ_TRY(cq_extreme_of(NULL, indices, &greatest, x, axis));
+    for (int64_t i = 0; i < cq_tensor_numel(indices); i++) {
         int64_t    at = i, offset = y->offset;
         cq_tensor *cell;
         cq_status  status;
 
         for (uint32_t d = sizes.rank; d-- > 0; at /= sizes.at[d])
             offset += at % sizes.at[d] * y->strides[d];
-        offset += cq_tensor_get_i64(places, i) * y->strides[axis];
+        offset += cq_tensor_get_i64(indices, i) * y->strides[axis];
         status = cq_tensor_new_on(&cell, y->storage, y->dtype, 0, NULL, NULL, offset);
         if (status == CQ_OK)
             status = cq_tensor_copy_into(cell, one);

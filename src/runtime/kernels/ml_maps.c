@@ -106,7 +106,7 @@ static cq_status open_map(map *m, cq_val v)
 /* An output value; missing values are 0, or pad for a string. */
 typedef struct cell {
     const map  *m;
-    int64_t     place; /* -1: missing */
+    int64_t     index; /* -1: missing */
     const char *pad;
 } cell;
 
@@ -114,20 +114,20 @@ static cq_status put_text(cq_texts *to, size_t i, const cell *c)
 {
     char number[64];
 
-    if (c->place < 0)
+    if (c->index < 0)
         return cq_texts_set(to, i, c->pad, strlen(c->pad));
     if (c->m->value_texts)
-        return cq_texts_set(to, i, cq_texts_at(c->m->value_texts, (size_t)c->place),
-                            cq_texts_len(c->m->value_texts, (size_t)c->place));
-    snprintf(number, sizeof number, "%f", cq_tensor_get_f64(c->m->values, c->place));
+        return cq_texts_set(to, i, cq_texts_at(c->m->value_texts, (size_t)c->index),
+                            cq_texts_len(c->m->value_texts, (size_t)c->index));
+    snprintf(number, sizeof number, "%f", cq_tensor_get_f64(c->m->values, c->index));
     return cq_texts_set(to, i, number, strlen(number));
 }
 
 /* Converts a string by its numeric prefix; a string without one is an error. */
 static cq_status number_of(double *f, int64_t *i, const cell *c)
 {
-    const char *text = c->place >= 0 && c->m->value_texts
-                           ? cq_texts_at(c->m->value_texts, (size_t)c->place)
+    const char *text = c->index >= 0 && c->m->value_texts
+                           ? cq_texts_at(c->m->value_texts, (size_t)c->index)
                            : NULL;
     char       *end;
 
@@ -138,16 +138,16 @@ static cq_status number_of(double *f, int64_t *i, const cell *c)
         *i = strtoll(text, NULL, 10);
         if (end == text)
             return cq_fail(CQ_E_TYPE, NULL, NULL, "'%s' is not a number", text);
-    } else if (c->place >= 0) {
-        *f = cq_tensor_get_f64(c->m->values, c->place);
+    } else if (c->index >= 0) {
+        *f = cq_tensor_get_f64(c->m->values, c->index);
         *i = cq_dtype_is_float(c->m->values->dtype) ? cq_f64_to_i64(*f)
-                                                    : cq_tensor_get_i64(c->m->values, c->place);
+                                                    : cq_tensor_get_i64(c->m->values, c->index);
     }
     return CQ_OK;
 }
 
 /* Writes the values at these indices of the map to an output [1, n]; dtype NONE: as strings. */
-static cq_status put_values(cq_rt *rt, const map *m, const int64_t *places, int64_t n,
+static cq_status put_values(cq_rt *rt, const map *m, const int64_t *indices, int64_t n,
                             cq_dtype dtype, const char *pad)
 {
     const int64_t sizes[] = { 1, n };
@@ -161,7 +161,7 @@ static cq_status put_values(cq_rt *rt, const map *m, const int64_t *places, int6
         CQ_TRY(cq_rt_out(&y, rt, 0, dtype, 2, sizes));
     }
     for (int64_t i = 0; i < n; i++) {
-        const cell c = { m, places[i], pad };
+        const cell c = { m, indices[i], pad };
         int64_t    whole;
         double     f;
 
@@ -184,22 +184,22 @@ static cq_status put_values(cq_rt *rt, const map *m, const int64_t *places, int6
 
 static cq_status add_key(cq_dict *to, const map *m, int64_t i)
 {
-    const cq_val place = cq_val_of_i64(i);
+    const cq_val index = cq_val_of_i64(i);
     cq_val       key;
     cq_text     *text;
     cq_status    status;
 
     if (!m->key_texts)
-        return cq_dict_set(to, cq_val_of_i64(cq_tensor_get_i64(m->keys, i)), place);
+        return cq_dict_set(to, cq_val_of_i64(cq_tensor_get_i64(m->keys, i)), index);
     CQ_TRY(cq_text_new(&text, cq_texts_at(m->key_texts, (size_t)i),
                        cq_texts_len(m->key_texts, (size_t)i)));
     key    = (cq_val){ .kind = CQ_VAL_STR, .u.text = text };
-    status = cq_dict_set(to, key, place);
+    status = cq_dict_set(to, key, index);
     cq_val_release(key);
     return status;
 }
 
-static cq_status find_word(int64_t *place, const cq_dict *in, const cq_onnx_bytes *word)
+static cq_status find_word(int64_t *index, const cq_dict *in, const cq_onnx_bytes *word)
 {
     const cq_val *found;
     cq_text      *text;
@@ -208,12 +208,12 @@ static cq_status find_word(int64_t *place, const cq_dict *in, const cq_onnx_byte
     CQ_TRY(cq_text_new(&text, word->data ? word->data : "", word->size));
     key    = (cq_val){ .kind = CQ_VAL_STR, .u.text = text };
     found  = cq_dict_get(in, key);
-    *place = found ? found->u.i.value : -1;
+    *index = found ? found->u.i.value : -1;
     cq_val_release(key);
     return CQ_OK;
 }
 
-static cq_status find_words(int64_t *places, const map *m, const cq_onnx_attribute *texts,
+static cq_status find_words(int64_t *indices, const map *m, const cq_onnx_attribute *texts,
                             const cq_onnx_attribute *whole)
 {
     cq_dict  *in;
@@ -223,11 +223,11 @@ static cq_status find_words(int64_t *places, const map *m, const cq_onnx_attribu
     for (int64_t i = 0; i < m->n; i++)
         CQ_TRY_OR_DONE(add_key(in, m, i));
     for (uint32_t i = 0; m->key_texts && i < texts->strings.n; i++)
-        CQ_TRY_OR_DONE(find_word(&places[i], in, &texts->strings.items[i]));
+        CQ_TRY_OR_DONE(find_word(&indices[i], in, &texts->strings.items[i]));
     for (uint32_t i = 0; !m->key_texts && i < whole->ints.n; i++) {
         const cq_val *found = cq_dict_get(in, cq_val_of_i64(whole->ints.items[i]));
 
-        places[i] = found ? found->u.i.value : -1;
+        indices[i] = found ? found->u.i.value : -1;
     }
     status = CQ_OK;
 done:
@@ -240,7 +240,7 @@ static cq_status dict_vectorizer(cq_rt *rt)
 {
     const cq_onnx_attribute *texts = cq_rt_attr_given(rt, "string_vocabulary");
     const cq_onnx_attribute *whole = cq_rt_attr_given(rt, "int64_vocabulary");
-    int64_t                 *places;
+    int64_t                 *indices;
     cq_status                status;
     uint32_t                 n;
     map                      m;
@@ -249,21 +249,22 @@ static cq_status dict_vectorizer(cq_rt *rt)
     if (m.key_texts ? !texts : !whole)
         return cq_fail(CQ_E_INVALID, NULL, NULL,
                        "DictVectorizer has no vocabulary of the type of X's keys");
-    n      = m.key_texts ? texts->strings.n : whole->ints.n;
-    places = cq_alloc_array(n, sizeof *places);
-    if (!places)
+    n       = m.key_texts ? texts->strings.n : whole->ints.n;
+    indices = cq_alloc_array(n, sizeof *indices);
+    if (!indices)
         return CQ_E_NO_MEMORY;
-    status = find_words(places, &m, texts, whole);
+    status = find_words(indices, &m, texts, whole);
     if (status == CQ_OK)
-        status = put_values(rt, &m, places, n, m.value_texts ? CQ_DTYPE_NONE : m.values->dtype, "");
-    cq_free(places);
+        status =
+            put_values(rt, &m, indices, n, m.value_texts ? CQ_DTYPE_NONE : m.values->dtype, "");
+    cq_free(indices);
     return status;
 }
 
 /* ---- look-up by key ---- */
 
 typedef struct keyed {
-    int64_t key, place;
+    int64_t key, index;
 } keyed;
 
 static int by_key(const void *a, const void *b)
@@ -275,7 +276,7 @@ static int by_key(const void *a, const void *b)
 
 /* Computes, for each output element, the index of its value in the map; -1 if it is missing. Dense:
  * values sorted by key. Sparse: the value of key k is output element k. */
-static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, int64_t n)
+static cq_status order(int64_t *indices, const map *m, keyed *keys, bool sparse, int64_t n)
 {
     for (int64_t i = 0; i < m->n; i++)
         keys[i] = (keyed){ cq_tensor_get_i64(m->keys, i), i };
@@ -284,9 +285,9 @@ static cq_status order(int64_t *places, const map *m, keyed *keys, bool sparse, 
         return cq_fail(CQ_E_TYPE, NULL, NULL,
                        "the map has the key %" PRId64 ", which is not a valid index", keys[0].key);
     for (int64_t i = 0; i < n; i++)
-        places[i] = sparse ? -1 : keys[i].place;
+        indices[i] = sparse ? -1 : keys[i].index;
     for (int64_t i = 0; sparse && i < m->n && keys[i].key < n; i++)
-        places[keys[i].key] = keys[i].place;
+        indices[keys[i].key] = keys[i].index;
     return CQ_OK;
 }
 
@@ -296,7 +297,7 @@ static cq_status cast_map(cq_rt *rt)
     cq_dtype  dtype  = cq_rt_is(rt, "cast_to", "TO_FLOAT")   ? CQ_DTYPE_F32
                        : cq_rt_is(rt, "cast_to", "TO_INT64") ? CQ_DTYPE_I64
                                                              : CQ_DTYPE_NONE;
-    int64_t  *places, n = cq_rt_int(rt, "max_map");
+    int64_t  *indices, n = cq_rt_int(rt, "max_map");
     cq_status status;
     keyed    *keys;
     map       m;
@@ -304,14 +305,14 @@ static cq_status cast_map(cq_rt *rt)
     CQ_TRY(open_map(&m, rt->in[0]));
     if (m.key_texts || (sparse && n < 1))
         return cq_fail(CQ_E_TYPE, NULL, NULL, "CastMap expects int64 keys and a positive max_map");
-    n      = sparse ? n : m.n;
-    places = cq_alloc_array((size_t)n, sizeof *places);
-    keys   = cq_alloc_array((size_t)m.n, sizeof *keys);
-    status = places && keys ? order(places, &m, keys, sparse, n) : CQ_E_NO_MEMORY;
+    n       = sparse ? n : m.n;
+    indices = cq_alloc_array((size_t)n, sizeof *indices);
+    keys    = cq_alloc_array((size_t)m.n, sizeof *keys);
+    status  = indices && keys ? order(indices, &m, keys, sparse, n) : CQ_E_NO_MEMORY;
     if (status == CQ_OK)
-        status = put_values(rt, &m, places, n, dtype, "0.f"); /* as ONNX Runtime prints a missing
-                                                               * value */
-    cq_free(places);
+        status = put_values(rt, &m, indices, n, dtype, "0.f"); /* as ONNX Runtime prints a missing
+                                                                * value */
+    cq_free(indices);
     cq_free(keys);
     return status;
 }

@@ -314,12 +314,12 @@ static cq_status qmax_pool(cq_rt *rt)
     cq_rt_sizes        sizes;
     cq_tensor         *y;
     cq_qimage_pool     pool;
-    int64_t            places[CQ_MAX_SPATIAL];
+    int64_t            positions[CQ_MAX_SPATIAL];
 
     x4 = cq_rt_image_of(&image, cq_size_of(x, 0), p->channels, cq_size_of(x, 1), cq_size_of(x, 2));
     CQ_TRY(cq_rt_window_read(&w, rt, x4, NULL));
-    CQ_TRY(cq_rt_window_positions(places, &w, x4));
-    sizes_of_image(&sizes, cq_size_of(x, 0), places[0], places[1], p->channels);
+    CQ_TRY(cq_rt_window_positions(positions, &w, x4));
+    sizes_of_image(&sizes, cq_size_of(x, 0), positions[0], positions[1], p->channels);
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
     if (!cq_tensor_numel(y))
         return CQ_OK;
@@ -328,7 +328,7 @@ static cq_status qmax_pool(cq_rt *rt)
     pool = (cq_qimage_pool){ sizes.at[0],
                              sizes.at[3],
                              { cq_size_of(x, 1), cq_size_of(x, 2) },
-                             { places[0], places[1] },
+                             { positions[0], positions[1] },
                              &w.w };
     return cq_qimage_max_pool(cq_tensor_data(y), cq_tensor_data(x), &pool);
 }

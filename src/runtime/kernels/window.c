@@ -216,11 +216,11 @@ static cq_status pool_sizes(cq_rt_sizes *out, cq_rt_window *w, cq_rt *rt, const 
 
 /* Converts indices in a plane to indices in the whole tensor, in row-major or column-major
  * order. */
-static void globalize(cq_tensor *places, const cq_tensor *x, bool by_column)
+static void globalize(cq_tensor *indices, const cq_tensor *x, bool by_column)
 {
-    int64_t  plane = cq_sizes_product(x, 2, x->rank), n = cq_tensor_numel(places);
-    int64_t  each = cq_sizes_product(places, 2, places->rank);
-    int64_t *at   = cq_tensor_data(places);
+    int64_t  plane = cq_sizes_product(x, 2, x->rank), n = cq_tensor_numel(indices);
+    int64_t  each = cq_sizes_product(indices, 2, indices->rank);
+    int64_t *at   = cq_tensor_data(indices);
 
     for (int64_t i = 0; i < n; i++) {
         int64_t place = at[i];
@@ -242,17 +242,17 @@ static void globalize(cq_tensor *places, const cq_tensor *x, bool by_column)
 static cq_status max_pool(cq_rt *rt)
 {
     const cq_tensor *x = cq_rt_in(rt, 0);
-    cq_tensor       *y, *places = NULL;
+    cq_tensor       *y, *indices = NULL;
     cq_rt_window     w;
     cq_rt_sizes      sizes;
 
     CQ_TRY(pool_sizes(&sizes, &w, rt, x));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, x->dtype, &sizes));
     if (cq_rt_wants(rt, 1))
-        CQ_TRY(cq_rt_out_sized(&places, rt, 1, CQ_DTYPE_I64, &sizes));
-    CQ_TRY(cq_kernel_max_pool(y, places, x, &w.w));
-    if (places)
-        globalize(places, x, cq_rt_int(rt, "storage_order"));
+        CQ_TRY(cq_rt_out_sized(&indices, rt, 1, CQ_DTYPE_I64, &sizes));
+    CQ_TRY(cq_kernel_max_pool(y, indices, x, &w.w));
+    if (indices)
+        globalize(indices, x, cq_rt_int(rt, "storage_order"));
     return CQ_OK;
 }
 

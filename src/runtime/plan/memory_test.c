@@ -21,7 +21,7 @@ static uintptr_t at(const cq_tensor *t)
 static const int64_t sizes[3] = { 100, 50, 200 }; /* in kilobytes */
 
 /* Runs a chain of three tensors; the last one outlives the run. */
-static cq_tensor *run_chain(cq_rt_workspace *w, uintptr_t *places)
+static cq_tensor *run_chain(cq_rt_workspace *w, uintptr_t *addresses)
 {
     cq_tensor *before = NULL, *out;
 
@@ -33,8 +33,8 @@ static cq_tensor *run_chain(cq_rt_workspace *w, uintptr_t *places)
         room = get(w, 8 * KB);
         cq_tensor_release(room);
         cq_tensor_release(before);
-        before    = t;
-        places[i] = at(t);
+        before       = t;
+        addresses[i] = at(t);
     }
     CHECK_OK(cq_rt_workspace_step(w, 3));
     out = get(w, 16 * KB);
@@ -45,11 +45,11 @@ static cq_tensor *run_chain(cq_rt_workspace *w, uintptr_t *places)
 static cq_rt_placing *placing_of_chain(cq_rt_workspace *w)
 {
     cq_rt_placing *placing;
-    uintptr_t      places[3];
+    uintptr_t      addresses[3];
     cq_tensor     *out;
 
     CHECK_OK(cq_rt_workspace_begin(w, NULL));
-    out = run_chain(w, places);
+    out = run_chain(w, addresses);
     cq_rt_workspace_end(w, &placing);
     cq_tensor_release(out);
     CHECK(placing != NULL);
@@ -62,17 +62,17 @@ TEST(memory, a_second_run_lies_in_one_arena)
     cq_rt_workspace *w;
     cq_rt_placing   *placing, *none;
     cq_tensor       *out;
-    uintptr_t        places[3];
+    uintptr_t        addresses[3];
 
     CHECK_OK(cq_rt_workspace_new(&w, 0));
     placing = placing_of_chain(w);
     CHECK_INT(258 * KB, placing->total); /* the sum of the last two, and padding */
     CHECK_OK(cq_rt_workspace_begin(w, placing));
-    out = run_chain(w, places);
+    out = run_chain(w, addresses);
     for (int i = 1; i < 3; i++)
-        CHECK(places[i] - places[0] < 258 * KB || places[0] - places[i] < 258 * KB);
+        CHECK(addresses[i] - addresses[0] < 258 * KB || addresses[0] - addresses[i] < 258 * KB);
     /* Outputs are not in the arena. */
-    CHECK(at(out) < places[2] - 258 * KB || at(out) >= places[2] + 258 * KB);
+    CHECK(at(out) < addresses[2] - 258 * KB || at(out) >= addresses[2] + 258 * KB);
     CHECK_INT((258 + 16) * KB, cq_rt_workspace_end(w, &none));
     CHECK(none == NULL);
     cq_tensor_release(out);

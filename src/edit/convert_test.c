@@ -167,6 +167,22 @@ static void functions_are_converted(void **state)
     }
 }
 
+static void a_model_of_another_domain_only_is_unchanged(void **state)
+{
+    static const char text[] =
+        "<ir_version: 8, opset_import: [\"ai.onnx.ml\" : 3]>\n"
+        "g (float[n, 2] x) => (float[n, 2] y) {\n"
+        "y = ai.onnx.ml.Scaler <offset = [1.0, 2.0], scale = [2.0, 3.0]> (x) }";
+    cq_onnx_model *m = parse(text);
+
+    (void)state;
+    CHECK_OK(cq_onnx_model_convert_opset(m, 15));
+    CHECK_INT(15, cq_onnx_model_opset(m, ""));
+    check_ops(m, "Scaler");
+    prove(text, m, 0, 0);
+    cq_onnx_model_free(m);
+}
+
 static const char float_net[] = "<ir_version: 8, opset_import: [\"\" : 17]>\n"
                                 "g (float[2, 3] x) => (float[2, 3] y)\n"
                                 "<float[3, 3] w = {1,2,3,4,5,6,7,8,9}, float big = {100000}> {\n"
@@ -224,6 +240,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_dynamic_axis_get_sizes),
         cmocka_unit_test(types_are_widened),
         cmocka_unit_test(functions_are_converted),
+        cmocka_unit_test(a_model_of_another_domain_only_is_unchanged),
         cmocka_unit_test(large_values_stay_float32),
         cmocka_unit_test(kept_operators_keep_their_type),
         cmocka_unit_test(values_are_renamed),

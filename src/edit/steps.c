@@ -497,6 +497,16 @@ static cq_status finish(conversion *c)
                    cq_str_text(&c->text), rises ? "highest" : "lowest", (long long)c->last_good);
 }
 
+/* A model of other domains only, such as ai.onnx.ml, has no node to convert. */
+static cq_status import_opset(cq_onnx_model *m, int64_t opset)
+{
+    for (uint32_t i = 0; i < m->graph->node.n; i++)
+        if (is_own_domain(m->graph->node.items[i]->domain))
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "the model imports no operators of ONNX");
+    cq_onnx_model_add_opset(m, "", opset);
+    return m->status;
+}
+
 CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
 {
     CQ_NEED(m);
@@ -506,12 +516,12 @@ CQ_API cq_status cq_onnx_model_convert_opset(cq_onnx_model *m, int64_t opset)
     cq_status    status;
 
     CQ_TRY(cq_onnx_need_graph(m));
-    if (c.base.from < 1)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the model imports no operators of ONNX");
     if (opset < OLDEST || opset > CQ_ONNX_OPSET_NEWEST || c.base.from > CQ_ONNX_OPSET_NEWEST)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
                        "cannot convert opset %lld to %lld: expected %d to %d",
                        (long long)c.base.from, (long long)opset, OLDEST, CQ_ONNX_OPSET_NEWEST);
+    if (c.base.from < 1)
+        return import_opset(m, opset);
     CQ_TRY(convert_functions(m, opset));
     if (c.base.from == opset)
         return CQ_OK;

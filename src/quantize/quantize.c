@@ -56,7 +56,7 @@ static cq_status raise_opset(cq_onnx_model *m, const cq_quantize_options *o)
             needed = 19;
     if (o->block)
         needed = 21;
-    if (is_packed(o) || cq_onnx_model_opset(m, "") >= needed)
+    if (is_packed(o) || cq_onnx_model_opset(m, "") >= needed || cq_onnx_model_opset(m, "") < 1)
         return CQ_OK;
     return cq_onnx_model_convert_opset(m, needed);
 }

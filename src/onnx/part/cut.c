@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "base/str.h"
+#include "onnx/part/names.h"
 #include "onnx/reads.h"
 
 #include <calque/part.h>
@@ -249,6 +250,28 @@ static cq_status note_outputs(cutter *c)
     return CQ_OK;
 }
 
+/* A kept node may also make a value that is an input of the part. Its output gets another name,
+ * which nothing reads. */
+static cq_status rename_made_inputs(cutter *c)
+{
+    cq_part_taken taken  = { 0 };
+    cq_status     status = cq_part_take_names(&taken, c->g);
+
+    for (uint32_t i = 0; i < c->g->node.n && status == CQ_OK; i++) {
+        cq_onnx_names *outputs = &c->g->node.items[i]->output;
+
+        for (uint32_t k = 0; c->keep[i] && k < outputs->n && status == CQ_OK; k++)
+            if (cq_map_has(&c->inputs, outputs->items[k])) {
+                outputs->items[k] =
+                    cq_part_free_name(c->m, outputs->items[k], &taken.by_kind[CQ_PART_VALUE],
+                                      &taken.by_kind[CQ_PART_VALUE]);
+                status = c->m->status;
+            }
+    }
+    cq_part_taken_clear(&taken);
+    return status;
+}
+
 static bool is_end(const cq_part_names *names, const char *name)
 {
     for (size_t i = 0; i < names->n; i++)
@@ -266,6 +289,7 @@ static cq_status rebuild(cutter *c, const cq_part_names *inputs, const cq_part_n
     CQ_TRY(make_values(c, &outs, outputs));
     add_defaults(c, &ins);
     CQ_TRY(c->m->status);
+    CQ_TRY(rename_made_inputs(c));
     CQ_TRY(note_outputs(c));
     COMPACT(&g->initializer, keeps_constant(c, g->initializer.items[i]->name));
     COMPACT(&g->sparse_initializer, keeps_constant(c, sparse_name(g->sparse_initializer.items[i])));

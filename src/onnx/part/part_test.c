@@ -28,6 +28,17 @@ static const char net[] =
          "  z = Tanh (a)\n"
          "}\n";
 
+static void check_valid(cq_onnx_model *m)
+{
+    cq_onnx_findings *f;
+
+    CHECK_OK(cq_onnx_model_check(&f, m));
+    for (size_t i = 0; i < cq_onnx_findings_count(f); i++)
+        print_error("%s: %s\n", cq_onnx_findings_at(f, i)->where, cq_onnx_findings_at(f, i)->what);
+    CHECK_INT(0, cq_onnx_findings_count(f));
+    cq_onnx_findings_free(f);
+}
+
 static cq_status cut(cq_onnx_model *m, const char *input, const char *second, const char *output)
 {
     const char    *inputs[] = { input, second }, *outputs[] = { output };
@@ -62,6 +73,20 @@ TEST(part, inputs_default_to_those_that_are_needed)
     CHECK_OK(cut(m, NULL, NULL, "z"));
     CHECK_INT(2, m->graph->node.n);
     CHECK_INT(1, cq_onnx_model_n_values(m, CQ_ONNX_INPUTS));
+    cq_onnx_model_free(m);
+}
+
+/* The node that made the value stays for its other output. */
+TEST(part, one_of_several_outputs_of_a_node_can_become_an_input)
+{
+    static const char text[] =
+        HEAD "net (float[6] x) => (float[3] y) {\n"
+             "  a, b = Split <axis = 0> (x)\n  a_2 = Neg (a)\n  y = Mul (a_2, b)\n}\n";
+    cq_onnx_model *m = parse(text);
+
+    CHECK_OK(cut(m, "a", "x", "y"));
+    CHECK_INT(3, m->graph->node.n);
+    check_valid(m);
     cq_onnx_model_free(m);
 }
 
@@ -100,17 +125,6 @@ static cq_status join(cq_onnx_model *a, cq_onnx_model *b, const char *output, co
     options.connections   = &c;
     options.n_connections = output != NULL;
     return cq_onnx_model_join(a, b, &options);
-}
-
-static void check_valid(cq_onnx_model *m)
-{
-    cq_onnx_findings *f;
-
-    CHECK_OK(cq_onnx_model_check(&f, m));
-    for (size_t i = 0; i < cq_onnx_findings_count(f); i++)
-        print_error("%s: %s\n", cq_onnx_findings_at(f, i)->where, cq_onnx_findings_at(f, i)->what);
-    CHECK_INT(0, cq_onnx_findings_count(f));
-    cq_onnx_findings_free(f);
 }
 
 TEST(part, colliding_names_get_a_number)
@@ -229,6 +243,7 @@ TEST(part, steps_are_valid_models)
 
 RUN_TESTS(TEST_OF(part, a_cut_keeps_what_subgraphs_read),
           TEST_OF(part, inputs_default_to_those_that_are_needed),
+          TEST_OF(part, one_of_several_outputs_of_a_node_can_become_an_input),
           TEST_OF(part, an_initializer_can_become_an_input),
           TEST_OF(part, wrong_cuts_say_what_is_wrong), TEST_OF(part, colliding_names_get_a_number),
           TEST_OF(part, connected_sizes_become_one),

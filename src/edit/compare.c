@@ -17,6 +17,7 @@ enum { MAX_DEPTH = 16 };
 #define LOSSY_MORE  3    /* … by this many times the tolerance: the tail of many roundings */
 #define STEP        0.02 /* of the largest number: a step of 8 bits */
 #define STEP_SHARE  0.25 /* share of elements that may be a step off in a quantized model */
+#define STEPS       0.1  /* relative error of a quantized model: steps add up in many layers */
 
 static bool is_same(double a, double b)
 {
@@ -53,6 +54,7 @@ static double epsilon_of(cq_dtype d)
 typedef struct counts {
     int64_t n_off;
     double  largest_off;
+    double  squares_off, squares; /* sums of squared differences and wanted numbers */
 } counts;
 
 static bool is_accepted(const counts *c, int64_t n, double scale, bool is_float,
@@ -70,7 +72,8 @@ static bool is_accepted(const counts *c, int64_t n, double scale, bool is_float,
         return true;
     if (t->is_lossy && share <= LOSSY_FEW && c->largest_off <= LOSSY_MORE * t->atol * scale)
         return true;
-    return t->is_quantized && share <= STEP_SHARE && c->largest_off <= STEP * scale;
+    return t->is_quantized && ((share <= STEP_SHARE && c->largest_off <= STEP * scale) ||
+                               c->squares_off <= STEPS * STEPS * c->squares);
 }
 
 static void compare_tensors(cq_difference *out, const cq_tensor *got, const cq_tensor *want,
@@ -100,6 +103,8 @@ static void compare_tensors(cq_difference *out, const cq_tensor *got, const cq_t
 
         if (diff > out->largest)
             out->largest = diff;
+        c.squares_off += isfinite(w) || diff != 0 ? diff * diff : 0;
+        c.squares += isfinite(w) ? w * w : 0;
         if (diff == 0 || diff <= rtol * fabs(w) + floor)
             continue;
         c.n_off++;

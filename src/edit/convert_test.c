@@ -202,6 +202,31 @@ static void large_values_stay_float32(void **state)
     cq_onnx_model_free(m);
 }
 
+/* Cast needs opset 13 for bfloat16, and any opset for a model of another domain. */
+static void the_opset_has_the_casts(void **state)
+{
+    static const char *const texts[] = {
+        "<ir_version: 5, opset_import: [\"\" : 10]>\n"
+        "g (float[2, 3] x) => (float[2, 3] y) { a = Cast <to = 1> (x)\n y = Relu (a) }",
+        "<ir_version: 5, opset_import: [\"ai.onnx.ml\" : 1]>\n"
+        "g (float[2, 2] x) => (float[2, 2] y) {\n"
+        "y = ai.onnx.ml.Scaler <offset = [1.0, 2.0], scale = [2.0, 3.0]> (x) }"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        cq_onnx_model       *m = parse(texts[i]);
+        cq_precision_options options;
+
+        cq_precision_options_init(&options);
+        options.flags = CQ_PRECISION_IO;
+        CHECK_OK(cq_onnx_model_convert_float(m, CQ_DTYPE_BF16, &options));
+        CHECK_INT(13, cq_onnx_model_opset(m, ""));
+        prove(texts[i], m, CQ_PROOF_LOSSY, 0.1);
+        cq_onnx_model_free(m);
+    }
+}
+
 static void kept_operators_keep_their_type(void **state)
 {
     const char          *keep[] = { "MatMul", "Tanh" };
@@ -242,6 +267,7 @@ int main(void)
         cmocka_unit_test(functions_are_converted),
         cmocka_unit_test(a_model_of_another_domain_only_is_unchanged),
         cmocka_unit_test(large_values_stay_float32),
+        cmocka_unit_test(the_opset_has_the_casts),
         cmocka_unit_test(kept_operators_keep_their_type),
         cmocka_unit_test(values_are_renamed),
     };

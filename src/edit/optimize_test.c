@@ -170,6 +170,29 @@ static void padding_goes_into_the_convolution(void **state)
                 "Conv");
 }
 
+/* Before IR version 4 constants are inputs, too. Their types change with them. */
+static void constants_that_are_inputs_have_their_new_type(void **state)
+{
+    static const char text[] =
+        "<ir_version: 3, opset_import: [\"\" : 8]>\n"
+        "g (float[1, 2, 3, 3] x, float[4, 2, 1, 1] w, float[4, 1, 1] b) => (float[1, 4, 3, 3] y)\n"
+        "<float[4, 2, 1, 1] w = {1, 2, 3, 4, 5, 6, 7, 8}, float[4, 1, 1] b = {1, 2, 3, 4}> {\n"
+        "a = Conv (x, w)\n y = Add (a, b) }";
+    cq_onnx_model    *m = optimized(text, NULL);
+    cq_onnx_findings *f;
+
+    (void)state;
+    CHECK_INT(1, m->graph->node.n);
+    CHECK_OK(cq_onnx_model_infer(m, CQ_ONNX_INFER_STRICT));
+    CHECK_OK(cq_onnx_model_check(&f, m));
+    CHECK_INT(0, cq_onnx_findings_count(f));
+    cq_onnx_findings_free(f);
+    for (size_t i = 0; i < m->graph->input.n; i++)
+        if (!strcmp(m->graph->input.items[i]->name, "b"))
+            CHECK_INT(1, cq_onnx_model_value_rank(m, CQ_ONNX_INPUTS, i));
+    cq_onnx_model_free(m);
+}
+
 static void defaults_of_inputs_are_not_constants(void **state)
 {
     (void)state;
@@ -258,6 +281,7 @@ int main(void)
         cmocka_unit_test(equal_nodes_are_one),
         cmocka_unit_test(sums_and_transposes_become_gemm),
         cmocka_unit_test(padding_goes_into_the_convolution),
+        cmocka_unit_test(constants_that_are_inputs_have_their_new_type),
         cmocka_unit_test(defaults_of_inputs_are_not_constants),
         cmocka_unit_test(functions_are_inlined_on_request),
         cmocka_unit_test(passes_can_be_chosen),

@@ -697,13 +697,28 @@ static cq_status convert(precision *p)
     return p->m->status;
 }
 
+enum { CAST_OF_BFLOAT16 = 13 }; /* the first opset with it */
+
+/* The opset must have Cast, to bfloat16 if that is the target. */
+static cq_status raise_opset(cq_onnx_model *m, int32_t to)
+{
+    const int64_t opset = cq_onnx_imported(&m->opset_import, "");
+
+    if (opset < 1 || (to == CQ_ONNX_BFLOAT16 && opset < CAST_OF_BFLOAT16))
+        return cq_onnx_model_convert_opset(m, CAST_OF_BFLOAT16);
+    return CQ_OK;
+}
+
 static cq_status convert_from(cq_onnx_model *m, int32_t from, int32_t to,
                               const cq_precision_options *options)
 {
     static const char *const dead[] = { "dead" };
     precision                p      = { .m = m, .options = options, .from = from, .to = to };
     cq_optimize_options      clean;
-    cq_status                status = convert(&p);
+    cq_status                status = raise_opset(m, to);
+
+    if (status == CQ_OK)
+        status = convert(&p);
 
     cq_map_clear(&p.types);
     cq_map_clear(&p.constants);

@@ -82,30 +82,47 @@ static void add_changed(sizes_proof *p, const cq_onnx_dim *d, int64_t old, size_
     c->is_batch |= is_batch_axis(name, axis);
 }
 
+/* Whether inputs of both models with the same index are the same input. Constants are inputs, too,
+ * before IR version 4: a pass may reshape or remove them. */
+static bool is_same_input(const cq_onnx_model *before, const cq_onnx_model *after, size_t i)
+{
+    const cq_onnx_graph *a = before->graph, *b = after->graph;
+    const char          *x = a->input.items[i]->name, *y = b->input.items[i]->name;
+
+    return x && y && (a->input.n == b->input.n || strcmp(x, y) == 0) &&
+           !cq_onnx_model_has_initializer(before, x) && !cq_onnx_model_has_initializer(after, y);
+}
+
 static void find_changed(sizes_proof *p)
 {
     const cq_onnx_graph *g = p->after->graph;
 
-    for (size_t i = 0; i < g->input.n && i < p->before->graph->input.n; i++)
-        for (size_t k = 0; k < CQ_MAX_RANK; k++) {
+    for (size_t i = 0; i < g->input.n && i < p->before->graph->input.n; i++) {
+        const bool is_same = is_same_input(p->before, p->after, i);
+
+        for (size_t k = 0; k < CQ_MAX_RANK && is_same; k++) {
             const cq_onnx_dim *d   = dim_at(p->after, i, k);
             const int64_t      old = number_of(dim_at(p->before, i, k));
 
             if (d && old > 0 && old != number_of(d) && (number_of(d) > 0 || d->dim_param))
                 add_changed(p, d, old, i, k);
         }
+    }
 }
 
 bool cq_sizes_are_fixed_otherwise(const cq_onnx_model *before, const cq_onnx_model *after)
 {
-    for (size_t i = 0; i < before->graph->input.n && i < after->graph->input.n; i++)
-        for (size_t k = 0; k < CQ_MAX_RANK; k++) {
+    for (size_t i = 0; i < before->graph->input.n && i < after->graph->input.n; i++) {
+        const bool is_same = is_same_input(before, after, i);
+
+        for (size_t k = 0; k < CQ_MAX_RANK && is_same; k++) {
             const int64_t old = number_of(dim_at(before, i, k)),
                           now = number_of(dim_at(after, i, k));
 
             if (old > 0 && now > 0 && old != now)
                 return true;
         }
+    }
     return false;
 }
 

@@ -209,6 +209,18 @@ static void forget_shapes(cq_onnx_graph *g, int depth)
         }
 }
 
+/* An output of an operator that inference does not know keeps its number of axes. */
+static void keep_ranks(cq_onnx_graph *g, cq_onnx_shape *const *old)
+{
+    for (size_t i = 0; i < g->output.n; i++) {
+        if (!old[i] || shape_of(g->output.items[i]))
+            continue;
+        for (size_t k = 0; k < old[i]->dim.n; k++)
+            *old[i]->dim.items[k] = (cq_onnx_dim){ 0 };
+        g->output.items[i]->type->tensor_type->shape = old[i];
+    }
+}
+
 /* Constants of nodes in a subgraph may read names of the graph around, so that the sizes, which are
  * computed first, can be used everywhere. */
 static cq_status solve(cq_size_change *c)
@@ -242,20 +254,27 @@ static void declare_numbers(cq_size_change *c, const size_spec *s)
 static cq_status change_sizes(cq_size_change *c, size_spec *specs, const char *const *texts,
                               size_t n)
 {
-    cq_onnx_model *m = c->edit.m;
+    cq_onnx_model  *m   = c->edit.m;
+    cq_onnx_shape **old = cq_onnx_alloc(m, (m->graph->output.n + 1) * sizeof *old);
 
+    if (!old)
+        return CQ_E_NO_MEMORY;
     CQ_TRY(cq_opset_learn(&c->edit));
     CQ_TRY(add_old_symbols(c));
     for (size_t i = 0; i < n; i++) {
         CQ_TRY(read_spec(&specs[i], m, texts[i]));
         CQ_TRY(declare_new(c, &specs[i]));
     }
+    for (size_t i = 0; i < m->graph->output.n; i++)
+        old[i] = shape_of(m->graph->output.items[i]);
     forget_shapes(m->graph, 0);
     CQ_TRY(solve(c));
     for (size_t i = 0; i < n; i++)
         declare_numbers(c, &specs[i]);
     CQ_TRY(m->status);
-    return cq_onnx_model_infer(m, 0);
+    CQ_TRY(cq_onnx_model_infer(m, 0));
+    keep_ranks(m->graph, old);
+    return CQ_OK;
 }
 
 CQ_API cq_status cq_onnx_model_convert_inputs(cq_onnx_model *m, const char *const *texts, size_t n)

@@ -504,6 +504,8 @@ static cq_status import_opset(cq_onnx_model *m, int64_t opset)
         if (is_own_domain(m->graph->node.items[i]->domain))
             return cq_fail(CQ_E_INVALID, NULL, NULL, "the model imports no operators of ONNX");
     cq_onnx_model_add_opset(m, "", opset);
+    if (m->ir_version < cq_edit_ir_version_of(opset))
+        cq_onnx_model_set_ir_version(m, cq_edit_ir_version_of(opset));
     return m->status;
 }
 

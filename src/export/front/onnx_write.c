@@ -368,12 +368,20 @@ static cq_status write_block(writer *w, cq_block *b, cq_onnx_graph *graph)
 
 /* ---- initializers and inputs of the model ---- */
 
-static cq_status write_constant(writer *w, const cq_value *v)
+/* The initializer of the model that was read, if a constant still has its value and its name. */
+static cq_onnx_tensor *original_of(const writer *w, const cq_value *v)
 {
     cq_onnx_tensor *message = cq_ptr_map_get(&w->s->messages, v->data);
 
-    if (!message || message->name == NULL || strcmp(message->name, v->name) != 0) {
-        cq_onnx_tensor *old = message;
+    return message && message->name && strcmp(message->name, v->name) == 0 ? message : NULL;
+}
+
+static cq_status write_constant(writer *w, const cq_value *v)
+{
+    cq_onnx_tensor *message = original_of(w, v);
+
+    if (!message) {
+        const cq_onnx_tensor *old = cq_ptr_map_get(&w->s->messages, v->data);
 
         message = cq_onnx_graph_add_initializer(w->m, w->m->graph, v->name, v->data);
         if (old && message) { /* by reference, and with its documentation */
@@ -425,7 +433,7 @@ static cq_status write_initializers(writer *w)
         if (w->m->ir_version >= 4)
             continue;
         info = info_of(&old, v->name);
-        if (info)
+        if (info && original_of(w, v)) /* a pass may have reshaped it */
             cq_onnx_list_push(w->m, &graph->input, info);
         else
             cq_onnx_add_value(w->m, &graph->input, v->name, type_of(w, v->type));

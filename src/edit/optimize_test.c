@@ -246,6 +246,18 @@ static void passes_can_be_chosen(void **state)
     cq_onnx_model_free(m);
 }
 
+/* Of two nodes with one output the order says which is read; sorting would guess. */
+static void an_ambiguous_order_is_an_error(void **state)
+{
+    cq_onnx_model *m = parse(HEAD "g (float[n] x) => (float[n] y) {\n"
+                                  "y = Add (a, b)\n a = Relu (x)\n b = Neg (a)\n a = Abs (x) }");
+
+    (void)state;
+    CHECK_STATUS(CQ_E_INVALID, cq_onnx_model_optimize(m, NULL, NULL));
+    CHECK(strstr(cq_last_error()->message, "value 'a' is the output of two nodes"));
+    cq_onnx_model_free(m);
+}
+
 static void metadata_and_documentation_stay(void **state)
 {
     cq_onnx_model *m = parse(HEAD "g (float[n] x) => (float[n] y) { a = Identity (x)\n"
@@ -285,6 +297,7 @@ int main(void)
         cmocka_unit_test(defaults_of_inputs_are_not_constants),
         cmocka_unit_test(functions_are_inlined_on_request),
         cmocka_unit_test(passes_can_be_chosen),
+        cmocka_unit_test(an_ambiguous_order_is_an_error),
         cmocka_unit_test(metadata_and_documentation_stay),
     };
 

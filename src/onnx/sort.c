@@ -68,12 +68,14 @@ static cq_status is_in_order(bool *out, sorter *s)
     return status == CQ_E_NOT_FOUND ? CQ_OK : status;
 }
 
-/* Cycles are left unchanged: the checker reports them. */
+/* Cycles are left unchanged: the checker reports them. With two nodes for one name no order is
+ * certain to be what the author meant. */
 static cq_status sort_nodes(bool *changed, cq_onnx_node **nodes, uint32_t n)
 {
-    sorter    s = { .from = nodes, .n = n };
-    bool      in_order;
-    cq_status status;
+    sorter      s     = { .from = nodes, .n = n };
+    const char *twice = NULL;
+    bool        in_order;
+    cq_status   status;
 
     s.state = cq_zalloc(s.n + 1);
     s.to    = cq_alloc_array((size_t)s.n + 1, sizeof *s.to);
@@ -82,10 +84,18 @@ static cq_status sort_nodes(bool *changed, cq_onnx_node **nodes, uint32_t n)
         for (uint32_t k = 0; k < s.from[i]->output.n; k++) {
             const char *name = s.from[i]->output.items[k];
 
-            if (*name && !cq_map_has(&s.makers, name))
+            if (*name && cq_map_has(&s.makers, name))
+                twice = name;
+            else if (*name)
                 CQ_TRY_OR_DONE(cq_map_set(&s.makers, name, (void *)(uintptr_t)(i + 1)));
         }
     CQ_TRY_OR_DONE(is_in_order(&in_order, &s));
+    if (!in_order && twice) {
+        status =
+            cq_fail(CQ_E_INVALID, NULL, "calque check lists the violations",
+                    "value '%s' is the output of two nodes, and the nodes are not in order", twice);
+        goto done;
+    }
     for (uint32_t i = 0; !in_order && i < s.n && status == CQ_OK; i++)
         if (s.state[i] == 0)
             status = place(&s, i);

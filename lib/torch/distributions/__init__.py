@@ -1,0 +1,34 @@
+"""torch.distributions: parameters, densities, entropies, divergences, and samples by the operators that draw."""
+from torch.distributions.composed import (
+    Independent,
+    LogNormal,
+    MixtureSameFamily,
+    TransformedDistribution,
+)
+from torch.distributions.continuous import (
+    Beta,
+    Dirichlet,
+    Exponential,
+    Gamma,
+    Laplace,
+    MultivariateNormal,
+    Normal,
+    Uniform,
+)
+from torch.distributions.discrete import (
+    Bernoulli,
+    Categorical,
+    OneHotCategorical,
+    OneHotCategoricalStraightThrough,
+    Poisson,
+)
+from torch.distributions.distribution import Distribution
+from torch.distributions.kl import kl_divergence
+from torch.distributions.transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    SigmoidTransform,
+    TanhTransform,
+    Transform,
+)

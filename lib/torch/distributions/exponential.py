@@ -1,0 +1,2 @@
+"""torch.distributions.exponential."""
+from torch.distributions.continuous import Exponential

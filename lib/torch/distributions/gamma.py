@@ -1,0 +1,2 @@
+"""torch.distributions.gamma."""
+from torch.distributions.continuous import Gamma

@@ -1,0 +1,2 @@
+"""torch.distributions.independent."""
+from torch.distributions.composed import Independent

@@ -1,0 +1,2 @@
+"""torch.distributions.log_normal."""
+from torch.distributions.composed import LogNormal

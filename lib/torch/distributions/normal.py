@@ -1,0 +1,2 @@
+"""torch.distributions.normal."""
+from torch.distributions.continuous import Normal

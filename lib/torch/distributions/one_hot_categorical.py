@@ -1,0 +1,2 @@
+"""torch.distributions.one_hot_categorical."""
+from torch.distributions.discrete import OneHotCategorical, OneHotCategoricalStraightThrough

@@ -1,0 +1,2 @@
+"""torch.distributions.transformed_distribution."""
+from torch.distributions.composed import TransformedDistribution

@@ -1,0 +1,2 @@
+"""torch.distributions.uniform."""
+from torch.distributions.continuous import Uniform

@@ -124,10 +124,11 @@ static cq_status catch_attribute(cq_fncall *c, cq_status status, bool *found)
 }
 
 /* Whether a value that is not an object has an attribute. */
-static bool has_plain(cq_eval *ev, cq_val v, const char *name)
+static bool has_plain(cq_val v, const char *name)
 {
     static const char *const sized[] = { "__iter__", "__len__", "__getitem__", "__contains__" };
     char                     full[128];
+    bool                     known, has;
 
     if (v.kind == CQ_VAL_NONE)
         return false;
@@ -139,10 +140,14 @@ static bool has_plain(cq_eval *ev, cq_val v, const char *name)
         static const char *const plain[] = { "shape", "dtype", "device",  "ndim", "requires_grad",
                                              "grad",  "data",  "is_cuda", "T" };
 
-        return CQ_IS_AMONG(name, plain) || cq_builtin_exists(name) || cq_op_overloads(full) != NULL;
+        /* Duck typing tells tensors from dicts, lists and numbers. */
+        return CQ_IS_AMONG(name, plain) || cq_op_overloads(full) != NULL ||
+               (cq_builtin_exists(name) &&
+                !cq_python_native_has((cq_val){ .kind = CQ_VAL_DICT }, name, &known) &&
+                !cq_python_native_has((cq_val){ .kind = CQ_VAL_LIST }, name, &known));
     }
-    (void)ev;
-    return cq_builtin_exists(name);
+    has = cq_python_native_has(v, name, &known);
+    return known ? has : cq_builtin_exists(name);
 }
 
 /* Whether a class certainly lacks an attribute (neither a metaclass nor a builtin base can provide
@@ -182,7 +187,7 @@ static cq_status any_hasattr(cq_fncall *c)
         return CQ_OK;
     }
     if (!cq_val_is_object(c->args[0])) {
-        c->result = cq_val_of_bool(has_plain(c->ev, c->args[0], c->args[1].u.text->text));
+        c->result = cq_val_of_bool(has_plain(c->args[0], c->args[1].u.text->text));
         return CQ_OK;
     }
     CQ_TRY(catch_attribute(
@@ -198,7 +203,7 @@ static cq_status any_getattr(cq_fncall *c)
     const char *name = cq_name(c->ev->program, c->args[1].u.text->text);
     bool        found;
 
-    if (c->n > 2 && !cq_val_is_object(c->args[0]) && !has_plain(c->ev, c->args[0], name)) {
+    if (c->n > 2 && !cq_val_is_object(c->args[0]) && !has_plain(c->args[0], name)) {
         c->result = c->args[2];
         return CQ_OK;
     }

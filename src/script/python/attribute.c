@@ -165,12 +165,50 @@ static cq_status object_method(cq_eval *ev, cq_val object, const char *native, c
     return CQ_OK;
 }
 
+/* The public attributes of builtin types, separated and surrounded by blanks. */
+static const char *names_of_native(cq_val v)
+{
+    switch (v.kind) {
+    case CQ_VAL_DICT:
+        return " keys values items get pop update copy clear setdefault popitem fromkeys ";
+    case CQ_VAL_LIST:
+        return " append extend insert remove pop clear index count sort reverse copy ";
+    case CQ_VAL_TUPLE: return " index count ";
+    case CQ_VAL_INT:
+    case CQ_VAL_BOOL:
+        return " bit_length bit_count conjugate real imag numerator denominator to_bytes "
+               "from_bytes ";
+    case CQ_VAL_FLOAT: return " is_integer as_integer_ratio hex fromhex conjugate real imag ";
+    case CQ_VAL_STR:
+        return " capitalize casefold center count encode endswith expandtabs find format "
+               "format_map index isalnum isalpha isascii isdecimal isdigit isidentifier islower "
+               "isnumeric isprintable isspace istitle isupper join ljust lower lstrip maketrans "
+               "partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit "
+               "rstrip split splitlines startswith strip swapcase title translate upper zfill ";
+    default: return NULL;
+    }
+}
+
+bool cq_python_native_has(cq_val v, const char *name, bool *known)
+{
+    const char *names = names_of_native(v);
+    char        word[32];
+
+    *known = names != NULL;
+    snprintf(word, sizeof word, " %.29s ", name);
+    return names && strstr(names, word) != NULL;
+}
+
 /* A method of the builtin type that the class extends. */
 static cq_status native_method(cq_eval *ev, const cq_object *t, const char *name, cq_val *out,
                                bool *found)
 {
+    bool known;
+
     *found = false;
     if (t->self.kind == CQ_VAL_NONE || cq_starts_with(name, "__init"))
+        return CQ_OK;
+    if (!cq_python_native_has(t->self, name, &known) && known && !cq_starts_with(name, "__"))
         return CQ_OK;
     *found = true;
     return cq_eval_attribute(ev, t->self, name, out);
@@ -185,13 +223,11 @@ static cq_status slow_member(cq_eval *ev, cq_val object, cq_object *t, const cha
         if (t->self.kind != CQ_VAL_NONE && !cq_python_has_special(ev, object, "__getattr__"))
             CQ_TRY(native_method(ev, t, name, out, found));
         else if (t->self.kind == CQ_VAL_DICT) {
-            static const char *const of_dicts[] = { "keys",         "values",      "items",
-                                                    "get",          "pop",         "update",
-                                                    "copy",         "clear",       "setdefault",
-                                                    "popitem",      "__getitem__", "__setitem__",
-                                                    "__contains__", "__len__" };
+            static const char *const special[] = { "__getitem__", "__setitem__", "__contains__",
+                                                   "__len__" };
+            bool                     known;
 
-            if (CQ_IS_AMONG(name, of_dicts))
+            if (cq_python_native_has(t->self, name, &known) || CQ_IS_AMONG(name, special))
                 CQ_TRY(native_method(ev, t, name, out, found));
         }
     }
@@ -615,6 +651,28 @@ cq_status cq_python_attribute(cq_eval *ev, cq_val object, const char *name, cq_v
 
 /* ---- changes ---- */
 
+/* self.__dict__ = a dict (often self, which extends dict), or self.__class__ = a class. */
+static cq_status set_identity(cq_eval *ev, cq_object *t, const char *name, cq_val v)
+{
+    cq_object *cls  = cq_object_as(v, CQ_OBJECT_CLASS);
+    cq_dict   *dict = cq_python_dict_of(v), *old;
+
+    if (ev->journaling)
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s cannot be set in a data-dependent branch",
+                       name);
+    if (strcmp(name, "__dict__") == 0 && dict) {
+        CQ_TRY(cq_instance_make_dict(t, &old));
+        cq_val_set(&t->attributes.items[0].value, cq_val_of_dict(dict));
+        return CQ_OK;
+    }
+    if (strcmp(name, "__class__") == 0 && cls && cls->mro.n) {
+        t->type = cls;
+        return CQ_OK;
+    }
+    return cq_python_raise(ev, "TypeError", "%s must be set to a %s, not %s", name,
+                           name[2] == 'd' ? "dict" : "class", cq_eval_type_name(v));
+}
+
 cq_status cq_object_set(cq_eval *ev, cq_val object, const char *name, cq_val v)
 {
     cq_object *t    = cq_object_of(object);
@@ -633,7 +691,7 @@ cq_status cq_object_set(cq_eval *ev, cq_val object, const char *name, cq_val v)
         return cq_python_special(ev, *desc, "__set__", (cq_val[]){ object, v }, 2, &ignored,
                                  &found);
     if (strcmp(name, "__class__") == 0 || strcmp(name, "__dict__") == 0)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s cannot be set", name);
+        return set_identity(ev, t, name, v);
     CQ_TRY(cq_instance_make_dict(t, &dict));
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_dict(dict)));
     CQ_TRY(text_of(ev, name, &key));

@@ -283,15 +283,64 @@ static cq_status run_text(cq_eval *ev, cq_object *module)
     return status;
 }
 
+/* The absolute name of ".x" or "..x" in a module. Names beyond the top-level package refer to files
+ * beside the main one: a folder of sources is often used without being a package. */
+static void absolute(const cq_object *module, const char *name, char *out, size_t size)
+{
+    size_t dots = strspn(name, ".");
+    char  *dot;
+
+    if (!dots) {
+        snprintf(out, size, "%s", name);
+        return;
+    }
+    package_of(module, out, size);
+    for (size_t i = 1; i < dots; i++) {
+        dot                = strrchr(out, '.');
+        *(dot ? dot : out) = '\0';
+    }
+    if (name[dots] && strlen(out) + strlen(name + dots) + 2 < size) {
+        if (*out)
+            strcat(out, ".");
+        strcat(out, name + dots);
+    }
+}
+
+/* A module that imports names of its own package runs after the package, as in Python: the package
+ * may import everything of the module (`from .x import *`), which needs the module to be complete.
+ */
+static cq_status run_packages(cq_eval *ev, const cq_object *module)
+{
+    for (size_t i = 0; i < module->unit->n_imports; i++) {
+        char       name[NAME_SIZE];
+        cq_object *package = NULL;
+        size_t     len;
+
+        absolute(module, module->unit->imports[i].module, name, sizeof name);
+        len = strlen(name);
+        if (!len || !cq_starts_with(module->text, name) || module->text[len] != '.')
+            continue;
+        CQ_TRY(cq_python_module(ev->program, name, &package));
+        if (package && package != ev->program->python->main)
+            CQ_TRY(cq_python_run(ev, package));
+    }
+    return CQ_OK;
+}
+
 cq_status cq_python_run(cq_eval *ev, cq_object *module)
 {
     cq_status status;
 
-    if (module->file->state != CQ_MODULE_NEW)
+    if (module->file->state == CQ_MODULE_NEW) {
+        module->file->state = CQ_MODULE_RUNNING;
+        if (!module->unit)
+            CQ_TRY(parse_module(ev->program, module));
+        module->file->state = CQ_MODULE_WAITING;
+        CQ_TRY(run_packages(ev, module));
+    }
+    if (module->file->state != CQ_MODULE_WAITING) /* done, or running further up */
         return CQ_OK;
     module->file->state = CQ_MODULE_RUNNING;
-    if (!module->unit)
-        CQ_TRY(parse_module(ev->program, module));
     CQ_TRY(new_globals(ev->program, module));
     status              = run_text(ev, module);
     module->file->state = CQ_MODULE_DONE;
@@ -453,29 +502,6 @@ cq_status cq_python_builtin(cq_eval *ev, const char *name, cq_val *out, bool *fo
 }
 
 /* ---- import statements ---- */
-
-/* The absolute name of ".x" or "..x" in a module. Names beyond the top-level package refer to files
- * beside the main one: a folder of sources is often used without being a package. */
-static void absolute(const cq_object *module, const char *name, char *out, size_t size)
-{
-    size_t dots = strspn(name, ".");
-    char  *dot;
-
-    if (!dots) {
-        snprintf(out, size, "%s", name);
-        return;
-    }
-    package_of(module, out, size);
-    for (size_t i = 1; i < dots; i++) {
-        dot                = strrchr(out, '.');
-        *(dot ? dot : out) = '\0';
-    }
-    if (name[dots] && strlen(out) + strlen(name + dots) + 2 < size) {
-        if (*out)
-            strcat(out, ".");
-        strcat(out, name + dots);
-    }
-}
 
 static cq_object *module_of_frame(const cq_eval *ev)
 {

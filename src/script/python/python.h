@@ -14,7 +14,8 @@ typedef struct cq_source_file {
     const char *text; /* source of the embedded library; NULL: the file is read */
     size_t      len;
     bool        is_package, is_folder; /* a folder without __init__.py has no text */
-    enum { CQ_MODULE_NEW, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
+    /* WAITING: its package runs first. */
+    enum { CQ_MODULE_NEW, CQ_MODULE_WAITING, CQ_MODULE_RUNNING, CQ_MODULE_DONE } state;
 } cq_source_file;
 
 /* The privileges of a script: exporting models, and reading and writing files. Functions of
@@ -89,6 +90,10 @@ cq_status cq_instance_make_dict(cq_object *t, cq_dict **out);
 cq_dict *cq_python_dict_of(cq_val v);
 cq_val   cq_python_native(cq_val v); /* the native value of an instance of an extended builtin
                                       * type */
+
+/* Whether a value of a builtin type has a public attribute; known: whether its type is one of them.
+ */
+bool cq_python_native_has(cq_val v, const char *name, bool *known);
 
 cq_status cq_python_new_instance(cq_eval *ev, cq_object *cls, cq_val *out);
 cq_status cq_python_attribute(cq_eval *ev, cq_val object, const char *interned, cq_val *out,

@@ -177,3 +177,32 @@ class Outer:
 
 o = Outer()
 print(Outer.Inner.value, o.slow, o.slow, o.cached(2), o.cached(2))
+
+
+class Settings(dict):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.__dict__ = self
+
+
+settings = Settings({"rate": 3}, size=4)
+settings.depth = 5
+settings["width"] = 6
+print(settings.rate, settings["depth"], settings.width, settings.size, sorted(settings), len(settings), hasattr(settings, "none"))
+
+
+class Plain:
+    def name(self):
+        return "plain"
+
+
+class Fancy(Plain):
+    def name(self):
+        return "fancy " + super().name()
+
+
+thing = Plain()
+thing.__dict__ = {"a": 1}
+print(thing.a, thing.name())
+thing.__class__ = Fancy
+print(thing.a, thing.name(), isinstance(thing, Fancy), type(thing) is Fancy)

@@ -1,0 +1,5 @@
+from .base import *
+from .circle import *
+from .square import *
+
+KINDS = {"circle": Circle, "square": Square}

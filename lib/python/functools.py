@@ -1,4 +1,5 @@
 """functools."""
+from calque import Tensor
 
 
 class partial:
@@ -63,14 +64,24 @@ def lru_cache(maxsize=128, typed=False):
     return cache
 
 
+def _has_tensor(value):
+    if isinstance(value, (tuple, list)):
+        return any(_has_tensor(item) for item in value)
+    return isinstance(value, Tensor)
+
+
 def cache(user_function):
+    """Results with tensors are not kept: they would be values of another run of the model."""
     results = {}
 
     def cached(*args, **kwargs):
         key = (args, tuple(sorted(kwargs.items())))
-        if key not in results:
-            results[key] = user_function(*args, **kwargs)
-        return results[key]
+        if key in results:
+            return results[key]
+        value = user_function(*args, **kwargs)
+        if not _has_tensor(value):
+            results[key] = value
+        return value
 
     return cached
 

@@ -1,4 +1,4 @@
-"""torch.distributions: parameters, densities, entropies, divergences, and samples by the operators that draw."""
+"""torch.distributions: densities, entropies and divergences; samples use random operators."""
 from torch.distributions.composed import (
     Independent,
     LogNormal,

@@ -1,4 +1,4 @@
-"""Base class of distributions. Values of arguments are not validated: they are data of the model."""
+"""Base class of distributions. Arguments are not validated: they are data of the model."""
 import torch
 
 

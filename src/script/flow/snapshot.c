@@ -2,6 +2,7 @@
  * is about to be written to: weights are large, and hardly any model changes them. */
 #include "script/flow/snapshot.h"
 #include "script/flow/aliases.h"
+#include "script/python/python.h"
 
 #include <stdio.h>
 
@@ -44,6 +45,8 @@ static cq_status save_leaf(cq_visit *w, cq_val v)
     cq_object    *object = cq_object_as(v, CQ_OBJECT_INSTANCE);
     cq_status     status = CQ_OK;
 
+    if (object && s->depth > MAX_DEPTH)
+        return CQ_OK; /* of a global variable */
     if (object)
         return save_object(s->g, object, s->path, s->depth + 1);
     if (v.kind == CQ_VAL_TENSOR && v.u.tensor->storage)
@@ -102,6 +105,20 @@ static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix,
     return CQ_OK;
 }
 
+/* Lists and dicts in global variables and attributes of classes: caches, which may keep values of
+ * this call. */
+static cq_status save_globals(cq_guard *g, const cq_python *py)
+{
+    for (size_t i = 0; i < py->frames.n; i++)
+        for (size_t k = 0; k < py->frames.items[i]->values.n; k++)
+            CQ_TRY(save_value(g, py->frames.items[i]->values.items[k], "", MAX_DEPTH + 1));
+    for (size_t i = 0; i < py->classes.n; i++)
+        for (size_t k = 0; k < py->classes.items[i]->attributes.n; k++)
+            CQ_TRY(
+                save_value(g, py->classes.items[i]->attributes.items[k].value, "", MAX_DEPTH + 1));
+    return CQ_OK;
+}
+
 /* ---- during the call ---- */
 
 /* Called before a tensor is written to: copies its memory. */
@@ -138,6 +155,8 @@ cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
     g->walk.once  = true;
     if (root)
         CQ_TRY(save_object(g, root, "", 0));
+    if (ev->program->python)
+        CQ_TRY(save_globals(g, ev->program->python));
     cq_visit_clear(&g->walk);
     g->walk.pair            = same_as_before;
     g->walk.enter           = NULL;

@@ -19,6 +19,8 @@ def contracted(x, y, summed):
         assert (
             is_one(x.shape[i]) or is_one(y.shape[i]) or x.shape[i] == y.shape[i]
         ), f"sizes {x.shape[i]} and {y.shape[i]} of an axis do not fit"
+    if len(summed) == 0:  # a product, which promotes
+        return x * y
     in_x = [i for i in r if not is_one(x.shape[i])]
     in_y = [i for i in r if not is_one(y.shape[i])]
     for i in summed:
@@ -104,8 +106,8 @@ def einsum(equation, tensors, path):
         x = x.sum([i], True)
     for i in range(1, len(ins)):
         y = aligned(tensors[i], ins[i], order)
-        if x.dtype == torch.int64:  # a sum of smaller integers
-            y = y.to(x.dtype)
+        if x.dtype == torch.int64 and not (y.is_floating_point() or y.is_complex()):
+            y = y.to(x.dtype)  # x is a sum of smaller integers
         x = contracted(x, y, done_after(ins, i, order, n))
     for i in reversed(range(n, len(order))):
         x = x.squeeze(i)

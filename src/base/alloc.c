@@ -99,7 +99,9 @@ cq_alloc_budget cq_alloc_set_budget(cq_alloc_budget b)
 
 static int is_too_much(size_t size)
 {
-    return budget.limit && (size > INT64_MAX || (int64_t)size > budget.limit - budget.used);
+    const int64_t left = budget.limit - budget.used;
+
+    return budget.limit && (left < 0 || (uint64_t)size > (uint64_t)left);
 }
 
 static void spend(size_t size)

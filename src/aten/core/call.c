@@ -8,42 +8,16 @@
 
 /* ---- arguments ---- */
 
-static bool number_kind(cq_val_kind kind)
-{
-    return kind == CQ_VAL_INT || kind == CQ_VAL_FLOAT || kind == CQ_VAL_BOOL ||
-           kind == CQ_VAL_COMPLEX;
-}
-
-/* Converts v to the expected type; false if that is impossible. It converts what PyTorch converts
- * silently: numbers among each other without loss, a number for a list of numbers, a 0-d list
- * element. */
+/* Converts v to the expected type; false if that is impossible. */
 static bool convert(cq_val *v, const cq_schema_type *want)
 {
-    if (v->kind == CQ_VAL_NONE)
-        return want->optional || want->base == CQ_SCHEMA_GENERATOR || want->base == CQ_SCHEMA_ANY ||
-               want->base == CQ_SCHEMA_NONE || (want->base == CQ_SCHEMA_DEVICE);
-    if (want->list_depth) {
-        if (v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE)
-            return true;
-        return want->base != CQ_SCHEMA_TENSOR && number_kind(v->kind); /* 3 for int[2] */
-    }
-    switch (want->base) {
-    case CQ_SCHEMA_TENSOR: return v->kind == CQ_VAL_TENSOR;
-    case CQ_SCHEMA_INT: return v->kind == CQ_VAL_INT;
-    case CQ_SCHEMA_FLOAT:
-        if (v->kind == CQ_VAL_INT)
-            *v = cq_val_of_f64((double)v->u.i.value);
-        return v->kind == CQ_VAL_FLOAT;
-    case CQ_SCHEMA_BOOL:
-        if (v->kind == CQ_VAL_INT)
-            *v = cq_val_of_bool(v->u.i.value != 0);
-        return v->kind == CQ_VAL_BOOL;
-    case CQ_SCHEMA_COMPLEX: return number_kind(v->kind);
-    case CQ_SCHEMA_SCALAR: return number_kind(v->kind);
-    case CQ_SCHEMA_STR: return v->kind == CQ_VAL_STR;
-    case CQ_SCHEMA_DEVICE: return v->kind == CQ_VAL_DEVICE || v->kind == CQ_VAL_STR;
-    default: return true;
-    }
+    if (!cq_schema_accepts(want, v, CQ_MATCH_CALL))
+        return false;
+    if (v->kind == CQ_VAL_INT && !want->list_depth && want->base == CQ_SCHEMA_FLOAT)
+        *v = cq_val_of_f64((double)v->u.i.value);
+    if (v->kind == CQ_VAL_INT && !want->list_depth && want->base == CQ_SCHEMA_BOOL)
+        *v = cq_val_of_bool(v->u.i.value != 0);
+    return true;
 }
 
 static cq_status fill_args(cq_ctx *cx, const cq_op *op, cq_val *out, const cq_val *args,
@@ -81,9 +55,7 @@ bool cq_op_accepts(const cq_op *op, const cq_val *args, size_t n_args)
     if (n_args > s->n_args)
         return false;
     for (size_t i = 0; i < s->n_args; i++) {
-        cq_val v = i < n_args ? args[i] : CQ_NONE;
-
-        if (i < n_args ? !convert(&v, &s->args[i].type)
+        if (i < n_args ? !cq_schema_accepts(&s->args[i].type, &args[i], CQ_MATCH_CALL)
                        : !s->args[i].has_default && !s->args[i].type.optional)
             return false;
     }

@@ -330,6 +330,60 @@ cq_status cq_schema_parse(cq_schema **out, cq_arena *arena, const char *text)
     return p.status;
 }
 
+/* ---- matching ---- */
+
+#define BIT(kind) (1u << CQ_VAL_##kind)
+
+/* The kinds of values that each base type accepts; by cq_match, what is converted in addition. */
+static const struct {
+    unsigned exact, more[3];
+} accepted[] = {
+    [CQ_SCHEMA_TENSOR]    = { BIT(TENSOR), { 0, 0, 0 } },
+    [CQ_SCHEMA_INT]       = { BIT(INT), { 0, BIT(TENSOR) | BIT(BOOL), 0 } },
+    [CQ_SCHEMA_FLOAT]     = { BIT(FLOAT), { 0, BIT(TENSOR) | BIT(INT), BIT(INT) } },
+    [CQ_SCHEMA_BOOL]      = { BIT(BOOL), { 0, BIT(INT), BIT(INT) } },
+    [CQ_SCHEMA_COMPLEX]   = { BIT(COMPLEX), { 0, 0, BIT(INT) | BIT(FLOAT) | BIT(BOOL) } },
+    [CQ_SCHEMA_SCALAR]    = { BIT(INT) | BIT(FLOAT) | BIT(COMPLEX),
+                              { 0, BIT(TENSOR) | BIT(BOOL), BIT(BOOL) } },
+    [CQ_SCHEMA_STR]       = { BIT(STR), { 0, 0, 0 } },
+    [CQ_SCHEMA_DEVICE]    = { BIT(DEVICE), { 0, BIT(STR), BIT(STR) | BIT(NONE) } },
+    [CQ_SCHEMA_GENERATOR] = { 0, { 0, 0, ~0u } },
+    [CQ_SCHEMA_DICT]      = { BIT(DICT), { 0, 0, ~BIT(NONE) } },
+    [CQ_SCHEMA_TUPLE]     = { ~BIT(NONE), { 0, 0, 0 } },
+    [CQ_SCHEMA_ANY]       = { ~0u, { 0, 0, 0 } },
+    [CQ_SCHEMA_NONE]      = { ~0u, { 0, 0, 0 } },
+};
+
+static bool accepts_list(const cq_schema_type *type, const cq_val *v, cq_match how)
+{
+    cq_schema_type element = *type;
+
+    element.list_depth--;
+    element.list_size = 0;
+    element.optional  = type->element_optional;
+    if (how == CQ_MATCH_CALL) /* 3 for int[2] */
+        return v->kind == CQ_VAL_LIST || v->kind == CQ_VAL_TUPLE ||
+               (type->base != CQ_SCHEMA_TENSOR &&
+                (1u << v->kind & (BIT(INT) | BIT(FLOAT) | BIT(BOOL) | BIT(COMPLEX))));
+    if (!cq_val_is_list(*v)) /* a single number is accepted for a list of fixed size */
+        return type->list_size > 0 &&
+               (type->base == CQ_SCHEMA_INT || type->base == CQ_SCHEMA_FLOAT) &&
+               (accepted[type->base].exact >> v->kind & 1);
+    for (size_t i = 0; i < v->u.list->n; i++)
+        if (!cq_schema_accepts(&element, &v->u.list->items[i], how))
+            return false;
+    return true;
+}
+
+bool cq_schema_accepts(const cq_schema_type *type, const cq_val *v, cq_match how)
+{
+    const unsigned kinds = accepted[type->base].exact | accepted[type->base].more[how];
+
+    if (v->kind != CQ_VAL_NONE && type->list_depth)
+        return accepts_list(type, v, how);
+    return (kinds >> v->kind & 1) || (v->kind == CQ_VAL_NONE && type->optional);
+}
+
 int cq_schema_find(const cq_schema *schema, const char *arg)
 {
     for (size_t i = 0; i < schema->n_args; i++)

@@ -57,6 +57,16 @@ typedef struct cq_schema {
 /* Everything lives in arena. */
 cq_status cq_schema_parse(cq_schema **out, cq_arena *arena, const char *text);
 
+/* How an argument is matched with a type. */
+typedef enum cq_match {
+    CQ_MATCH_EXACT,    /* overload resolution: no conversion */
+    CQ_MATCH_IMPLICIT, /* overload resolution: with the implicit conversions of TorchScript */
+    CQ_MATCH_CALL      /* a call of an operator: what PyTorch converts silently */
+} cq_match;
+
+/* Whether a type accepts a value: the only rules for this. */
+bool cq_schema_accepts(const cq_schema_type *type, const cq_val *v, cq_match how);
+
 /* The position of an argument, -1 if it does not exist. */
 int cq_schema_find(const cq_schema *schema, const char *arg);
 

@@ -5,55 +5,6 @@
 
 #include <stdio.h>
 
-/* ---- matching one argument ---- */
-
-static bool fits(const cq_val *v, const cq_schema_type *want, bool convert);
-
-static bool items_fit(const cq_val *v, const cq_schema_type *want, bool convert)
-{
-    cq_schema_type element = *want;
-
-    element.list_depth--;
-    element.list_size = 0;
-    element.optional  = want->element_optional;
-    for (size_t i = 0; i < v->u.list->n; i++)
-        if (!fits(&v->u.list->items[i], &element, convert))
-            return false;
-    return true;
-}
-
-static bool fits(const cq_val *v, const cq_schema_type *want, bool convert)
-{
-    if (v->kind == CQ_VAL_NONE)
-        return want->optional || want->base == CQ_SCHEMA_ANY || want->base == CQ_SCHEMA_NONE;
-    if (want->list_depth) {
-        if (cq_val_is_list(*v))
-            return items_fit(v, want, convert);
-        /* A single number is accepted for a list of fixed size. */
-        return want->list_size > 0 && ((want->base == CQ_SCHEMA_INT && v->kind == CQ_VAL_INT) ||
-                                       (want->base == CQ_SCHEMA_FLOAT && v->kind == CQ_VAL_FLOAT));
-    }
-    switch (want->base) {
-    case CQ_SCHEMA_TENSOR: return v->kind == CQ_VAL_TENSOR;
-    case CQ_SCHEMA_INT:
-        return v->kind == CQ_VAL_INT ||
-               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_BOOL));
-    case CQ_SCHEMA_FLOAT:
-        return v->kind == CQ_VAL_FLOAT ||
-               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_INT));
-    case CQ_SCHEMA_BOOL: return v->kind == CQ_VAL_BOOL || (convert && v->kind == CQ_VAL_INT);
-    case CQ_SCHEMA_COMPLEX: return v->kind == CQ_VAL_COMPLEX;
-    case CQ_SCHEMA_SCALAR:
-        return v->kind == CQ_VAL_INT || v->kind == CQ_VAL_FLOAT || v->kind == CQ_VAL_COMPLEX ||
-               (convert && (v->kind == CQ_VAL_TENSOR || v->kind == CQ_VAL_BOOL));
-    case CQ_SCHEMA_STR: return v->kind == CQ_VAL_STR;
-    case CQ_SCHEMA_DEVICE: return v->kind == CQ_VAL_DEVICE || (convert && v->kind == CQ_VAL_STR);
-    case CQ_SCHEMA_GENERATOR: return false;
-    case CQ_SCHEMA_DICT: return v->kind == CQ_VAL_DICT;
-    default: return true;
-    }
-}
-
 /* ---- matching a whole call ---- */
 
 /* torch.zeros(2, 3): trailing ints are a list. */
@@ -104,7 +55,7 @@ static const cq_val *by_name(const cq_fncall *c, const char *name, size_t *used)
     return NULL;
 }
 
-static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *out)
+static bool match(const cq_schema *s, const cq_fncall *c, cq_match how, cq_val *out)
 {
     size_t next = 0, used = 0;
 
@@ -114,7 +65,7 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
 
         if (!a->keyword_only && next < c->n) {
             given = &c->args[next];
-            if (!fits(given, &a->type, convert) && takes_rest(a, c, next)) {
+            if (!cq_schema_accepts(&a->type, given, how) && takes_rest(a, c, next)) {
                 if (cq_eval_list(c->ev, c->args + next, c->n - next, CQ_VAL_LIST, &out[i]) != CQ_OK)
                     return false;
                 next = c->n;
@@ -125,7 +76,7 @@ static bool match(const cq_schema *s, const cq_fncall *c, bool convert, cq_val *
             given = by_name(c, a->name, &used);
         }
         if (given) {
-            if (!fits(given, &a->type, convert))
+            if (!cq_schema_accepts(&a->type, given, how))
                 return false;
             out[i] = *given;
         } else if (a->has_default) {
@@ -376,12 +327,12 @@ typedef struct overload {
 
 /* Chooses the first overload that accepts the arguments, and returns whether there is one. */
 static bool choose(overload *to, const cq_fncall *c, const cq_op *first, const char *suffix,
-                   bool convert)
+                   cq_match how)
 {
     char full[512];
 
     for (const cq_op *op = first; op; op = op->next) {
-        if (!match(op->schema, c, convert, to->args))
+        if (!match(op->schema, c, how, to->args))
             continue;
         to->op = op;
         if (suffix) {
@@ -429,7 +380,7 @@ static cq_status choose_by_arguments(overload *to, cq_fncall *c)
     suffix = first ? NULL : cq_op_suffix(to->plain, len);
     if (suffix) {
         twin = cq_op_find(to->plain); /* normal_ is not an in-place variant of normal */
-        if (twin && match(twin->schema, c, false, to->args)) {
+        if (twin && match(twin->schema, c, CQ_MATCH_EXACT, to->args)) {
             to->op = twin;
             return CQ_OK;
         }
@@ -438,14 +389,14 @@ static cq_status choose_by_arguments(overload *to, cq_fncall *c)
     }
     if (!first)
         return cq_fncall_decline(c);
-    if (choose(to, c, first, suffix, false))
+    if (choose(to, c, first, suffix, CQ_MATCH_EXACT))
         return CQ_OK;
     if (!suffix) {
         CQ_TRY(scalar_first(c, to->plain));
         if (!c->declined)
             return CQ_OK;
     }
-    c->declined = !choose(to, c, first, suffix, true);
+    c->declined = !choose(to, c, first, suffix, CQ_MATCH_IMPLICIT);
     return c->declined && c->ev->dialect == CQ_DIALECT_SCRIPT ? no_overload(c) : CQ_OK;
 }
 
@@ -464,7 +415,7 @@ cq_status cq_resolve_operator(cq_fncall *c)
             return call_with_out(c, i, &c->result);
     to.op   = strchr(c->name, '.') ? cq_op_find(c->name) : NULL;
     to.name = c->name;
-    if (!to.op || !match(to.op->schema, c, true, to.args)) {
+    if (!to.op || !match(to.op->schema, c, CQ_MATCH_IMPLICIT, to.args)) {
         /* Programs of torch.export may pass numbers for tensor arguments. */
         if (to.op && ev->dialect == CQ_DIALECT_SCRIPT)
             return no_overload(c);

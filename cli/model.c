@@ -153,12 +153,14 @@ static size_t read_head(const char *operand, char *head, size_t size)
     return n;
 }
 
-/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
+/* A model begins with its IR version, field 1; no pickle, archive or text begins so. The name
+ * decides for damaged files, so that the error is about ONNX. */
 bool cli_model_is_onnx(const char *operand)
 {
     char first;
 
-    return read_head(operand, &first, 1) && (first == 0x08 || cli_ends_with(operand, ".onnx"));
+    return read_head(operand, &first, 1) &&
+           (first == 0x08 || (cli_ends_with(operand, ".onnx") && !cli_model_is_archive(operand)));
 }
 
 /* Text that the reader of ONNX models knows better: JSON, HTML, a pointer of Git LFS. */
@@ -177,8 +179,8 @@ int cli_need_onnx(const char *operand)
         return cli_fail_with("calque export makes one of it",
                              "'%s' is a built-in model, but this takes ONNX models", operand);
     if (cli_model_is_archive(operand))
-        return cli_fail_with("calque export makes an ONNX model of it; calque info describes it",
-                             "'%s' is an archive of PyTorch, but this takes ONNX models",
+        return cli_fail_with("calque export converts archives of PyTorch; calque info describes them",
+                             "'%s' is a zip archive, but this takes ONNX models",
                              cli_path_name(operand));
     if (cli_model_is_text(operand) && !is_known_text(operand) &&
         cq_onnx_form_of(operand) == CQ_ONNX_FORM_BINARY)

@@ -112,7 +112,6 @@ static cq_status script_open(cli_model *model, const char *operand)
     return status;
 }
 
-/* A class of Python's is not a program yet: its constructor is Python. */
 static int no_methods(const cli_model *model, bool is_archive)
 {
     if (is_archive)
@@ -121,9 +120,8 @@ static int no_methods(const cli_model *model, bool is_archive)
                              "with torch.export.save",
                              "%s has weights but no methods, as torch::save of C++ writes it",
                              model->name);
-    return cli_fail_with("of a class of nn.Module Python makes an archive: "
-                         "torch.jit.script(Net()).save(\"net.pt\"), or torch.export.save",
-                         "%s defines no function that could be called", model->name);
+    return cli_fail_with("a model file defines a subclass of torch.nn.Module or a function",
+                         "%s defines no class of a model and no function", model->name);
 }
 
 static const char *method_at(const void *script, size_t i)

@@ -51,17 +51,18 @@ def head_of(source: Source, size: int) -> bytes:
 
 
 def holds_onnx(source: Source) -> bool:
-    """Whether it is an ONNX model, by the first byte or the name."""
+    """Whether it is an ONNX model, by the first byte, or by the name if it is damaged."""
     named = isinstance(source, (str, os.PathLike)) and os.fspath(source).endswith(".onnx")
-    return named or head_of(source, 1) == b"\x08"
+    head = head_of(source, 2)
+    return head[:1] == b"\x08" or (named and head != b"PK")
 
 
 def not_onnx(head: bytes, name: str) -> Error | None:
     """An explanation for a file that is not an ONNX model, by its first bytes; None: unknown."""
     if head.startswith(b"PK"):
-        return FormatError(f"{name} is an archive of PyTorch, but this takes ONNX models",
-                           hint="calque.export makes an ONNX model of it, calque.run runs it, and "
-                                "calque.inspect shows what it is")
+        return FormatError(f"{name} is a zip archive, but this takes ONNX models",
+                           hint="calque.export converts archives of PyTorch, calque.run runs them, and "
+                                "calque.inspect shows their contents")
     if head and all(byte >= 0x20 or byte in b"\n\t\r" for byte in head):
         return FormatError(f"{name} is text, but this takes ONNX models",
                            hint="calque.export makes one of TorchScript, calque.Model.parse of ONNX's "

@@ -34,7 +34,7 @@ static cq_status check_kind(const cq_archive *a)
     if (cq_archive_find(a, "data.pkl"))
         return CQ_OK;
     return cq_fail(CQ_E_FORMAT, a->path, NULL,
-                   "this is a zip archive, but none of PyTorch's: it has no data.pkl");
+                   "this is a zip archive, but PyTorch did not write it: it has no data.pkl");
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */

@@ -29,15 +29,15 @@ static cq_status read_head(head *out, const char *path)
     return CQ_OK;
 }
 
-/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
-static bool is_onnx(const head *h, const char *path)
-{
-    return h->n && (h->bytes[0] == 0x08 || cq_ends_with(path, ".onnx"));
-}
-
 static bool is_archive(const head *h)
 {
     return h->n > 1 && h->bytes[0] == 'P' && h->bytes[1] == 'K';
+}
+
+/* A model begins with its IR version, field 1; no pickle, archive or text begins so. */
+static bool is_onnx(const head *h, const char *path)
+{
+    return h->n && (h->bytes[0] == 0x08 || (cq_ends_with(path, ".onnx") && !is_archive(h)));
 }
 
 static cq_status info_of_onnx(cq_info **out, const char *path)

@@ -168,7 +168,7 @@ def check_other_files(folder):
     script.write_bytes(SOURCE)
     empty = folder / "empty.onnx"
     empty.write_bytes(b"")
-    for path, said in [(archive, "is an archive of PyTorch, but this takes ONNX models"),
+    for path, said in [(archive, "is a zip archive, but this takes ONNX models"),
                        (script, "is text, but this takes ONNX models"), (empty, "empty")]:
         code, _, err = run([CALQUE, "check", path])
         if path is not empty:

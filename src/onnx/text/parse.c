@@ -68,7 +68,7 @@ static cq_status want_arrow(cq_text_parser *p)
 {
     CQ_TRY(cq_text_want(p, '='));
     if (p->at == p->end || *p->at != '>')
-        return cq_text_fail(p, p->at, "'=>' is wanted here");
+        return cq_text_fail(p, p->at, "expected '=>'");
     p->at++;
     return CQ_OK;
 }

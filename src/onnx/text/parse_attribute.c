@@ -68,7 +68,7 @@ static cq_status parse_by_fields(cq_text_parser *p, cq_onnx_attribute *a, int de
     void *message;
 
     if (field->kind != CQ_ONNX_KIND_MESSAGE)
-        return cq_text_fail(p, cq_text_next(p), "a value is wanted here");
+        return cq_text_fail(p, cq_text_next(p), "expected a value");
     message = cq_onnx_alloc(p->m, field->message->size);
     if (!message)
         return p->m->status;
@@ -113,7 +113,7 @@ static cq_status check_type(cq_text_parser *p, cq_onnx_attribute *a, int32_t wan
     if (!want || a->type == want)
         return CQ_OK;
     if (want != CQ_ONNX_ATTR_FLOAT || a->type != CQ_ONNX_ATTR_INT)
-        return cq_text_fail(p, from, "a value of type %s is wanted here, not %s",
+        return cq_text_fail(p, from, "expected a value of type %s, got %s",
                             cq_text_attributes[want].word, cq_text_attributes[a->type].word);
     a->f   = (float)a->i;
     a->i   = 0;

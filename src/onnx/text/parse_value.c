@@ -249,7 +249,7 @@ static cq_status parse_strings(cq_text_parser *p, cq_onnx_bytes_list *list)
 
         CQ_TRY(cq_text_want_literal(p, &literal));
         if (literal.kind != CQ_TEXT_STRING)
-            return cq_text_fail(p, literal.from, "a text in quotes is wanted here");
+            return cq_text_fail(p, literal.from, "expected a text in quotes");
         copy = cq_onnx_alloc(p->m, literal.len + 1);
         if (!copy)
             return p->m->status;

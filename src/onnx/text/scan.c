@@ -65,8 +65,8 @@ cq_status cq_text_want(cq_text_parser *p, char c)
     if (cq_text_take(p, c))
         return CQ_OK;
     if (cq_text_next(p) == p->end)
-        return cq_text_fail(p, p->end, "the text ends where '%c' is wanted", c);
-    return cq_text_fail(p, cq_text_next(p), "'%c' is wanted here", c);
+        return cq_text_fail(p, p->end, "expected '%c', got the end of the text", c);
+    return cq_text_fail(p, cq_text_next(p), "expected '%c'", c);
 }
 
 /* ---- names ---- */
@@ -86,7 +86,7 @@ cq_status cq_text_want_id(cq_text_parser *p, const char **text, size_t *len)
     *len  = cq_text_id_len(p);
     *text = cq_text_next(p);
     if (!*len)
-        return cq_text_fail(p, *text, "a name is wanted here");
+        return cq_text_fail(p, *text, "expected a name");
     p->at = *text + *len;
     return CQ_OK;
 }
@@ -180,7 +180,7 @@ cq_status cq_text_want_string(cq_text_parser *p, const char **out)
     cq_text_literal literal;
 
     if (cq_text_peek(p) != '"')
-        return cq_text_fail(p, cq_text_next(p), "a text in quotes is wanted here");
+        return cq_text_fail(p, cq_text_next(p), "expected a text in quotes");
     CQ_TRY(want_quoted(p, &literal));
     return keep(p, out, &literal);
 }
@@ -229,7 +229,7 @@ cq_status cq_text_want_literal(cq_text_parser *p, cq_text_literal *out)
         out->kind = CQ_TEXT_FLOAT;
         p->at += cq_text_id_len(p);
     } else {
-        return cq_text_fail(p, out->from, "a value is wanted here");
+        return cq_text_fail(p, out->from, "expected a value");
     }
     out->len = (size_t)(p->at - out->from);
     return CQ_OK;
@@ -241,7 +241,7 @@ enum { MOST_DIGITS = 512 }; /* of a number; the largest doubles have 309 before 
 static cq_status copy_number(cq_text_parser *p, const cq_text_literal *literal, char *out)
 {
     if (literal->kind == CQ_TEXT_STRING)
-        return cq_text_fail(p, literal->from, "a number is wanted here, not a text");
+        return cq_text_fail(p, literal->from, "expected a number, got a text");
     if (literal->len >= MOST_DIGITS)
         return cq_text_fail(p, literal->from, "a number of %zu digits is too long", literal->len);
     memcpy(out, literal->text, literal->len);
@@ -257,7 +257,7 @@ cq_status cq_text_literal_i64(cq_text_parser *p, const cq_text_literal *literal,
     errno = 0;
     *out  = strtoll(text, NULL, 10);
     if (literal->kind != CQ_TEXT_INT)
-        return cq_text_fail(p, literal->from, "a whole number is wanted here");
+        return cq_text_fail(p, literal->from, "expected a whole number");
     if (errno)
         return cq_text_fail(p, literal->from, "this number does not fit in 64 bits");
     return CQ_OK;
@@ -290,7 +290,7 @@ cq_status cq_text_want_u64(cq_text_parser *p, uint64_t *out)
     errno = 0;
     *out  = strtoull(text, NULL, 10);
     if (literal.kind != CQ_TEXT_INT || *text == '-')
-        return cq_text_fail(p, literal.from, "a whole number that is not negative is wanted here");
+        return cq_text_fail(p, literal.from, "expected a whole number that is not negative");
     if (errno)
         return cq_text_fail(p, literal.from, "this number does not fit in 64 bits");
     return CQ_OK;

@@ -204,7 +204,7 @@ TEST(text, a_note_on_an_inner_graph_ends_before_the_next_attribute)
 
 TEST(text, errors_show_the_line_and_the_place)
 {
-    check_error("t:2:8", "')' is wanted here", "y = A(x;\n       ^", "g () => () {\ny = A(x;\n}");
+    check_error("t:2:8", "expected ')'", "y = A(x;\n       ^", "g () => () {\ny = A(x;\n}");
     check_error("t:1:8", "'flot' is not an element type", "g (seq(flot) x\n       ^",
                 "g (seq(flot) x");
 }

@@ -45,6 +45,7 @@ typedef struct proof {
     run                  runs[MAX_RUNS];
     cq_proof            *result;
     bool                 is_too_long; /* a run reached the limit of steps: others would, too */
+    int64_t too_large; /* the size of a run that reached the limit of memory; 0: none */
 } proof;
 
 CQ_API void cq_proof_options_init(cq_proof_options *o)
@@ -132,6 +133,8 @@ static cq_status try_choice(proof *p, const cq_session *s, const cq_input_choice
     }
     cq_input_set_clear(&r->inputs);
     p->is_too_long = strstr(cq_last_error()->hint, "--max-steps") != NULL;
+    if (strstr(cq_last_error()->hint, "--max-memory"))
+        p->too_large = choice->size;
     if (!p->options.example && !*p->result->skipped)
         skip(p, "the model does not run on random inputs: ", cq_last_error()->message);
     return p->options.example || is_fatal(status) ? status : CQ_OK;
@@ -154,6 +157,7 @@ static cq_status run_before(proof *p)
         const cq_input_choice *c = &cq_input_choices[i];
 
         if (c->size == used || (i && p->options.example) || p->is_too_long ||
+            (p->too_large && c->size >= p->too_large) ||
             (p->result->n_runs && (double)cq_now() * 1e-9 > end))
             continue;
         const size_t n = p->result->n_runs;

@@ -76,7 +76,8 @@ def field(number, value):
 
 
 def value_info(name, *dims, kind=1):
-    shape = b"".join(field(1, field(1, d)) for d in dims)
+    """A dimension is a number or a name."""
+    shape = b"".join(field(1, field(1 if isinstance(d, int) else 2, d)) for d in dims)
     return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
 
 

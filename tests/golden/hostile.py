@@ -220,6 +220,10 @@ def check_models(report, folder):
         nodes, ends = chain("Concat", 20, concat, times=2)
         onnx(path, nodes, [value_info("x", 10 ** 7)], ends)
         refused("run", path, cwd=folder, says="bytes are in use")
+    with report.case("a model that needs more memory at every size is not tried at all of them"):
+        nodes, ends = chain("Concat", 60, concat, times=2)
+        onnx(path, nodes, [value_info("x", "a", "b")], ends)
+        done("optimize", path, "-o", folder / "o.onnx", cwd=folder)
     with report.case("nor of the time"):
         nodes, ends = chain("Tan", 2000)
         onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)

@@ -191,10 +191,10 @@ def measure(sides, threads, rounds):
     return times
 
 
-def difference(got, want):
+def difference(got, expected):
     """The largest difference, in parts of the largest value."""
     worst = 0.0
-    for one, other in zip(got, want):
+    for one, other in zip(got, expected):
         if other.size and other.dtype.kind == "f":
             worst = max(worst, float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-30)))
     return worst

@@ -51,17 +51,16 @@ static void put_heading(void)
         n_forms += op.first_opset != 0;
         n_composed += !op.first_opset && op.composed;
     }
-    printf("# Operators\n\n"
-           "<!-- Printed by `calque ops --markdown`; a test fails when this page is stale. -->\n\n"
-           "calque knows %zu operators of PyTorch. %zu of them have a form in ONNX, *opset* is the "
-           "first\n"
-           "that has it; %zu more are written *in parts*, as the operators that they are made of. "
-           "In-place\n"
-           "twins (`relu_`) are known wherever the plain operator is. *gradient* says whether a "
-           "tape can go\n"
-           "back through it; what counts elements, compares or draws numbers has none to know.\n\n"
-           "| operator | opset | gradient | |\n|---|---|---|---|\n",
-           n, n_forms, n_composed);
+    printf(
+        "# Operators\n\n"
+        "<!-- Printed by `calque ops --markdown`; a test fails when this page is stale. -->\n\n"
+        "calque implements %zu operators of PyTorch. %zu of them have a form in ONNX: *opset* is "
+        "the\n"
+        "first that has it. %zu more are exported *in parts*, as the operators that compose them.\n"
+        "In-place variants (`relu_`) exist for each operator. *gradient* is whether a tape can\n"
+        "record it; operators that compare, count or draw numbers have no gradient.\n\n"
+        "| operator | opset | gradient | |\n|---|---|---|---|\n",
+        n, n_forms, n_composed);
 }
 
 static void put_object(const cq_op_info *op, bool first)

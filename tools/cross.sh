@@ -25,7 +25,7 @@ debian_mirror() {
         awk '$1 == "Debian" && $2 !~ /security/ && !found++ { print $3 }'
 }
 
-# Sources are downloaded with lists of their own: apt need not be set up for them.
+# Sources are downloaded with separate lists, so apt needs no configuration for them.
 need_sources() {
     local mirror suite
 

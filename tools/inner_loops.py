@@ -43,7 +43,7 @@ def loops(code):
 
 
 def cycles(body, cpu):
-    """Of one round."""
+    """Cycles of one iteration of a loop."""
     out = subprocess.run(["llvm-mca", f"-mcpu={cpu}", "-iterations=100", *(["-march=aarch64"] if ARM.search(cpu) else [])], text=True, check=True,
                          input="\n".join(body), stdout=subprocess.PIPE).stdout
     return int(re.search(r"Total Cycles:\s+(\d+)", out)[1]) / 100

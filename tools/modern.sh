@@ -16,7 +16,7 @@ shift
     exit 1
 }
 
-# In a namespace of its own, so that nothing stays mounted when the program ends.
+# A separate mount namespace: nothing stays mounted when the program ends.
 exec unshare --mount bash -c '
     root=$1 top=$2
     shift 2

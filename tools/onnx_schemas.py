@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPS = ROOT / "src/onnx/ops"
 NEWER = ROOT / "tools/onnx_newer.txt"
 
-# A file each. What is not listed here by name goes to the family of its domain.
+# One file per family. Operators that are not listed by name go to the family of their domain.
 FAMILIES = {
     "activation": "activation functions: Relu to Softmax",
     "math": "arithmetic, matrix products and signals",
@@ -96,7 +96,7 @@ ATTRIBUTE_TYPES = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "fs", 7: "is", 8: 
 
 
 def short_type(text):
-    """`seq(tensor(float))` becomes ("seq", "f32"); a map stays as it is."""
+    """`seq(tensor(float))` becomes ("seq", "f32"); a map is unchanged."""
     wrap = ""
     text = text.replace(" ", "")
     while match := re.fullmatch(r"(seq|optional)\((.*)\)", text):

@@ -80,7 +80,7 @@ def builds_of(options):
 
 
 class Count:
-    """What came of some tests."""
+    """How many tests passed, failed and were skipped."""
 
     def __init__(self, passed=0, failed=0, skipped=0):
         self.passed, self.failed, self.skipped = passed, failed, skipped

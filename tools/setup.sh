@@ -12,8 +12,8 @@
 #     tools/setup.sh dist           the tools that build and test the packages of a release; as root
 #     tools/setup.sh torch-tests    PyTorch's own tests of its exporter, out of Debian's sources
 #
-# For Debian 12 and its relatives, as root or with sudo. It may be run again at any time:
-# when nothing is missing it takes a fraction of a second and needs no network.
+# For Debian 12 and derivatives, as root or with sudo. It can be repeated: if nothing is
+# missing, it takes a fraction of a second and needs no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,7 +37,7 @@ packages_arm64=(libc6-dev musl-dev libjansson-dev zlib1g-dev libcmocka-dev)
 readonly ROOTS=$CACHE/roots
 suites_roots=(bullseye bookworm)
 
-# Debian's suites with newer peers and compilers, each installed into a folder of its own.
+# Debian's suites with newer peers and compilers, each installed into a separate folder.
 # tools/modern.sh runs programs there; make test-compilers builds and tests there.
 readonly MODERN=$CACHE/modern
 declare -A packages_modern=(
@@ -85,8 +85,8 @@ need_packages() {
     apt_install "${missing[@]}" || fail "apt-get could not install: ${missing[*]}"
 }
 
-# ONNX Runtime has no Debian package; npm's holds the shared library and needs no script
-# of its own to be run.
+# ONNX Runtime has no Debian package. The npm package contains the shared library, and no
+# script of it needs to run.
 need_onnxruntime() {
     local dir=$CACHE/ort
     local package=$dir/node_modules/onnxruntime-node/package.json
@@ -155,7 +155,7 @@ need_suite() {
     echo "setup: installing PyTorch of Debian $suite into $folder"
     rm -rf --one-file-system "$folder"
     mkdir -p "$MODERN"
-    # A mirror may be a snapshot: what sid says of its own freshness is then long past.
+    # A mirror may be a snapshot, whose release file has expired.
     mmdebstrap --quiet --variant=apt --include="${packages[*]}" \
         --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$folder" "$mirror" ||
         fail "mmdebstrap could not install Debian $suite"
@@ -180,7 +180,7 @@ need_roots() {
     done
 }
 
-# Sources are downloaded with lists of their own: apt need not be set up for them.
+# Sources are downloaded with separate lists, so apt needs no configuration for them.
 need_torch_tests() {
     local dir=$CACHE/torch-tests mirror suite
 

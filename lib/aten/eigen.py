@@ -101,7 +101,7 @@ def completed(u):
 
 
 def least_value(x, s, atol, rtol, given):
-    """What is not above it counts as 0."""
+    """The threshold below which a singular value counts as 0."""
     eps = 2.220446049250313e-16 if x.dtype == torch.float64 else 1.1920928955078125e-07
     usual = torch.scalar_tensor(max(x.shape[-2], x.shape[-1]), dtype=x.dtype) * eps
     if rtol is None and given:

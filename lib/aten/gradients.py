@@ -6,12 +6,12 @@ from calque import wrap_dims
 
 
 def is_reduced(i, dim, rank):
-    """Whether dimension i is reduced: no dimensions, or none named, are all of them."""
+    """Whether dimension i is reduced; no list or an empty list stands for all dimensions."""
     return dim is None or len(dim) == 0 or i in wrap_dims(dim, rank)
 
 
 def kept(t, x, dim):
-    """What has the sizes of a result of a reduction of x, with size 1 where x was reduced."""
+    """t, the result of a reduction of x, with size 1 for the dimensions that were reduced."""
     return t.reshape([1 if is_reduced(i, dim, x.ndim) else x.shape[i] for i in range(x.ndim)])
 
 

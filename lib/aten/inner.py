@@ -20,7 +20,8 @@ def trained_norm(input, weight, bias, running_mean, running_var, momentum, eps):
 
 
 def scattered(x, like, indices, n):
-    """What was taken at indices of the last n dimensions of like, put back there."""
+    """The inverse of a gather: adds x to zeros in the shape of like, at indices of the last n
+    dimensions."""
     y = torch.zeros_like(like).flatten(-n, -1)
     y = y.scatter_add(-1, indices.flatten(-n, -1), x.flatten(-n, -1))
     return y.reshape(like.shape)

@@ -61,7 +61,7 @@ def identity_like(a):
 
 
 def triangle(a, upper, ones):
-    """What counts of a triangular matrix."""
+    """The triangle that a solver reads, with a diagonal of ones on request."""
     n = rows_of(a)
     t = a.triu(1 if ones else 0) if upper else a.tril(-1 if ones else 0)
     return t + identity_like(a) if ones else t
@@ -120,7 +120,7 @@ def triangles(a, pivot):
 
 
 def first_zero_pivot(lu):
-    """Counted from 1, as in LAPACK; 0 if there is none."""
+    """The number of the first pivot that is 0, from 1 on as in LAPACK; otherwise 0."""
     if min(size_hint(lu.shape[-2]), size_hint(lu.shape[-1])) == 0:
         return torch.zeros(lu.shape[:-2], dtype=torch.int32)
     d = lu.diagonal(0, -2, -1)

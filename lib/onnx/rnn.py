@@ -215,7 +215,7 @@ def has_projections(hx):
 
 
 def projected_step(hidden_weight, out_weight, batch, hidden, out, dtype):
-    """The body of a Scan: the states, and what the input adds to the gates, give new states."""
+    """The body of a Scan: computes new states from the states and the input's part of the gates."""
     h = graph_input(dtype, 2)
     c = graph_input(dtype, 2)
     x = graph_input(dtype, 2)

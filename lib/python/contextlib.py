@@ -47,14 +47,14 @@ class suppress:
 
 
 class closing:
-    def __init__(self, thing):
-        self.thing = thing
+    def __init__(self, resource):
+        self.resource = resource
 
     def __enter__(self):
-        return self.thing
+        return self.resource
 
     def __exit__(self, kind, value, trace):
-        self.thing.close()
+        self.resource.close()
 
 
 class ExitStack:

@@ -2,7 +2,7 @@
 
 
 class BytesIO:
-    """Holds what was written to it: tensors of uint8, in the place of bytes."""
+    """A buffer of what was written: tensors of uint8 instead of bytes."""
 
     def __init__(self, initial=None):
         self._parts = [] if initial is None else [initial]

@@ -260,7 +260,7 @@ def _each(name, tensors):
 
 
 def spmm(input, mat2):
-    """There are no sparse layouts: tensors are dense."""
+    """The only layout is dense."""
     return input @ mat2
 
 

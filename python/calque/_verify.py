@@ -58,9 +58,9 @@ def _numbers(array: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
     return numbers
 
 
-def compare(got: Any, want: Any, dtype: str, is_quantized: bool = False) -> tuple[float, str]:
+def compare(got: Any, expected: Any, dtype: str, is_quantized: bool = False) -> tuple[float, str]:
     """The largest difference, and how the outputs differ; "": they agree."""
-    a, b = _numbers(np.asarray(got), dtype), _numbers(np.asarray(want), dtype)
+    a, b = _numbers(np.asarray(got), dtype), _numbers(np.asarray(expected), dtype)
     if a.size == 0:
         return 0.0, ""
     with np.errstate(all="ignore"):
@@ -97,17 +97,17 @@ def _step(b: np.ndarray[Any, Any]) -> float:
 # ---- all of them ----
 
 
-def compare_all(model: Model, got: Sequence[Any], want: Sequence[Tensor]) -> list[Verified]:
+def compare_all(model: Model, got: Sequence[Any], expected: Sequence[Tensor]) -> list[Verified]:
     """The compared outputs; raises a VerificationError if one differs."""
     names = [value.name for value in model.outputs]
     flat = _flat(got)
-    if len(flat) != len(want):
-        raise VerificationError(f"the export has {len(flat)} outputs, its source {len(want)}")
+    if len(flat) != len(expected):
+        raise VerificationError(f"the export has {len(flat)} outputs, its source {len(expected)}")
     is_quantized = any(lib.cq_onnx_model_has_node(model.pointer, kind)
                        for kind in (b"QuantizeLinear", b"DynamicQuantizeLinear"))
     random = text(lib.cq_onnx_model_random_node(model.pointer))
     rows = []
-    for i, (mine, theirs) in enumerate(zip(flat, want)):
+    for i, (mine, theirs) in enumerate(zip(flat, expected)):
         name = names[i] if len(names) == len(flat) else f"output_{i}"
         array, source = np.asarray(mine), theirs.numpy()
         if array.shape != source.shape or array.dtype != source.dtype:
@@ -185,12 +185,12 @@ def verify(source: Source, model: Model, options: Any,
         if rows and options.flags & _abi.CQ_EXPORT_STATIC:
             break
         try:
-            want = source.run(args, running)
+            expected = source.run(args, running)
         except Error as error:
             if not rows:
                 raise
             _warn(f"the model itself does not take larger sizes, so these are not compared: {error.message}")
             break
         given = _in_pairs(inputs, options.flags) + states
-        rows += compare_all(model, session.run_in_order(given), _in_pairs(want, options.flags))
+        rows += compare_all(model, session.run_in_order(given), _in_pairs(expected, options.flags))
     return rows

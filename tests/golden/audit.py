@@ -268,7 +268,7 @@ def check(folder, name, data, verdict, code=None):
     path = folder / name.replace("/", "_")
     path.write_bytes(data)
     got, codes = audit(path)
-    assert got == verdict, f"{got} ({codes}), want {verdict}"
+    assert got == verdict, f"{got} ({codes}), expected {verdict}"
     assert code is None or code in codes, f"{codes} instead of {code}"
 
 

@@ -104,7 +104,7 @@ def check_targets(report, folder):
     export = ["export", source, "--input", "2x3", "-o"]
     plain = folder / "plain.onnx"
     ok(*export, plain)
-    want = plain.read_bytes()
+    expected = plain.read_bytes()
     with report.case("a link is written through"):
         (folder / "there").mkdir()
         (folder / "there/real.onnx").write_bytes(b"old")
@@ -113,21 +113,21 @@ def check_targets(report, folder):
         ok(*export, folder / "link.onnx")
         ok(*export, folder / "dangling.onnx")
         assert (folder / "link.onnx").is_symlink() and (folder / "dangling.onnx").is_symlink()
-        assert (folder / "there/real.onnx").read_bytes() == want == (folder / "there/new.onnx").read_bytes()
+        assert (folder / "there/real.onnx").read_bytes() == expected == (folder / "there/new.onnx").read_bytes()
     with report.case("a FIFO gets the bytes and stays"):
         os.mkfifo(folder / "fifo")
         reader = subprocess.Popen(["cat", folder / "fifo"], stdout=subprocess.PIPE)
         ok(*export, folder / "fifo")
-        assert reader.communicate()[0] == want and stat.S_ISFIFO((folder / "fifo").stat().st_mode)
+        assert reader.communicate()[0] == expected and stat.S_ISFIFO((folder / "fifo").stat().st_mode)
     with report.case("devices stay devices"):
         ok(*export, "/dev/null")
         assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-        assert ok(*export, "/dev/stdout") == want
+        assert ok(*export, "/dev/stdout") == expected
         with open(folder / "redirected", "wb") as file:
             file.write(b"before ")
             file.flush()
             subprocess.run([CALQUE, *map(str, export), "/dev/stdout"], stdout=file, check=True)
-        assert (folder / "redirected").read_bytes() == b"before " + want
+        assert (folder / "redirected").read_bytes() == b"before " + expected
     with report.case("a folder is not an output, and a failure leaves it"):
         refused(*export, folder / "there", says="folder")
         refused(*export, folder / "missing/out.onnx")

@@ -60,22 +60,22 @@ def replay(command, folder):
     return lines + ([f"= {code}"] if code else [])
 
 
-def is_same(want, got, nearly):
+def is_same(expected, got, nearly):
     """Whether the lines agree; nearly: but for the last digits of computed numbers."""
-    if want == got or not nearly or len(want) != len(got):
-        return want == got
+    if expected == got or not nearly or len(expected) != len(got):
+        return expected == got
     number = re.compile(r"-?\d+\.\d*(?:e-?\d+)?|-?\d+e-\d+")
-    if number.sub("#", "\n".join(want)) != number.sub("#", "\n".join(got)):
+    if number.sub("#", "\n".join(expected)) != number.sub("#", "\n".join(got)):
         return False
-    pairs = zip(*(map(float, number.findall("\n".join(lines))) for lines in (want, got)))
+    pairs = zip(*(map(float, number.findall("\n".join(lines))) for lines in (expected, got)))
     return all(abs(a - b) <= 1e-5 for a, b in pairs)
 
 
-def show_difference(want, got):
+def show_difference(expected, got):
     same = 0
-    while same < min(len(want), len(got)) and want[same] == got[same]:
+    while same < min(len(expected), len(got)) and expected[same] == got[same]:
         same += 1
-    pick = [lines[same] if same < len(lines) else "(nothing)" for lines in (got, want)]
+    pick = [lines[same] if same < len(lines) else "(nothing)" for lines in (got, expected)]
     return f"line {same + 1} is\n    {pick[0]}\n  but should be\n    {pick[1]}"
 
 
@@ -83,12 +83,12 @@ def run_transcript(report, path, bless):
     entries, rest = parse(path.read_text())
     blessed, failed_before = [], report.n_failed
     with tempfile.TemporaryDirectory() as folder:
-        for comment, nearly, command, want in entries:
+        for comment, nearly, command, expected in entries:
             with report.case(f"{path.name}: {command}"):
                 got = replay(command, folder)
-                same = is_same(want, got, nearly)
-                blessed += [*comment, f"${nearly} {command}", *(want if same else got), ""]
-                assert bless or same, show_difference(want, got)
+                same = is_same(expected, got, nearly)
+                blessed += [*comment, f"${nearly} {command}", *(expected if same else got), ""]
+                assert bless or same, show_difference(expected, got)
     if bless and report.n_failed == failed_before:
         path.write_text("\n".join(blessed + rest).rstrip("\n") + "\n")
 

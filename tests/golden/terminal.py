@@ -36,11 +36,11 @@ def on_terminal(*args, **env):
 
 def main():
     report = Report(__file__)
-    for name, env, want in [("a terminal", {}, COLOURED), ("NO_COLOR", {"NO_COLOR": "1"}, PLAIN),
-                            ("a dumb terminal", {"TERM": "dumb"}, PLAIN)]:
+    for name, env, expected in [("a terminal", {}, COLOURED), ("NO_COLOR", {"NO_COLOR": "1"}, PLAIN),
+                                ("a dumb terminal", {"TERM": "dumb"}, PLAIN)]:
         with report.case(name):
             got = on_terminal("prin", **env)
-            assert got == want, repr(got)
+            assert got == expected, repr(got)
     with report.case("a pipe"):
         done = subprocess.run([CALQUE, "prin"], stderr=subprocess.PIPE, text=True,
                               env={**os.environ, "TERM": "xterm"})

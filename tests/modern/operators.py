@@ -264,10 +264,10 @@ def check_one(case):
             def read(what, n):
                 return [onnx.numpy_helper.to_array(onnx.load_tensor(data / f"{what}_{i}.pb")) for i in range(n)]
             got = session.run(None, dict(zip([i.name for i in session.get_inputs()], read("input", said["n_in"]))))
-            want = read("output", said["n_out"])
-            if len(got) != len(want):
-                return f"{len(got)} results, not {len(want)}"
-            for i, (one, other) in enumerate(zip(got, want)):
+            expected = read("output", said["n_out"])
+            if len(got) != len(expected):
+                return f"{len(got)} results, not {len(expected)}"
+            for i, (one, other) in enumerate(zip(got, expected)):
                 if (one.dtype, one.shape) != (other.dtype, other.shape):
                     return f"result {i} of {data.name} is {one.dtype}{one.shape}, not {other.dtype}{other.shape}"
                 close = numpy.isclose(one.astype(other.dtype), other, said["rtol"], said["atol"], equal_nan=True)

@@ -147,11 +147,11 @@ def check_forms(report, folder):
         assert peers.calque("check", out)[0] == 1
         assert "refuse the model" in errors, errors
     with report.case("metadata: valid, and runs as without it"):
-        want = peers.run_ort(str(export(folder, "traced")[0]), feed(folder, "traced"))
+        expected = peers.run_ort(str(export(folder, "traced")[0]), feed(folder, "traced"))
         out, errors = export(folder, "traced", *options, "--annotations", "metadata")
         assert not errors, errors
         peers.check_onnx(out)
-        peers.expect_close(peers.run_ort(str(out), feed(folder, "traced")), want)
+        peers.expect_close(peers.run_ort(str(out), feed(folder, "traced")), expected)
         props = {p.key: p.value for p in onnx.load(str(out)).metadata_props}
         assert props == {"/conv2/Conv:a": "1", "/conv2/Conv:b": '["x", "y"]',
                          "/conv2/Conv:c": "0.5", "/conv2/Conv:d": "1",
@@ -160,7 +160,7 @@ def check_forms(report, folder):
         out, errors = export(folder, "traced", "--anchor", "linear")
         assert not errors, errors
         peers.check_onnx(out)
-        peers.expect_close(peers.run_ort(str(out), feed(folder, "traced")), want)
+        peers.expect_close(peers.run_ort(str(out), feed(folder, "traced")), expected)
 
 
 def check_odd(report, folder, models):
@@ -171,8 +171,8 @@ def check_odd(report, folder, models):
                              "inner.0:key=1", "--annotations", "metadata")
         peers.check_onnx(out)
         x = feed(folder, "twice")
-        want = [t.detach().numpy() for t in twice(torch.tensor(x["input_0"].copy()))]
-        peers.expect_close(peers.run_ort(str(out), x), want, rtol=1e-5, atol=1e-6)
+        expected = [t.detach().numpy() for t in twice(torch.tensor(x["input_0"].copy()))]
+        peers.expect_close(peers.run_ort(str(out), x), expected, rtol=1e-5, atol=1e-6)
         import onnx
         model = onnx.load(str(out))
         names = [node.name for node in model.graph.node if node.name.startswith("Anchor")]
@@ -197,9 +197,9 @@ def check_odd(report, folder, models):
         out, _ = export(folder, "branches", "--annotate", "a:k=1", "--anchor", "relu", "--anchor",
                         "b", "--annotations", "metadata", "--verify")
         peers.check_onnx(out)
-        want = peers.run_ort(str(export(folder, "branches")[0]), feed(folder, "branches"))
+        expected = peers.run_ort(str(export(folder, "branches")[0]), feed(folder, "branches"))
         out, _ = export(folder, "branches", "--anchor", "relu", "--anchor", "b")
-        peers.expect_close(peers.run_ort(str(out), feed(folder, "branches")), want)
+        peers.expect_close(peers.run_ort(str(out), feed(folder, "branches")), expected)
         _, errors = export(folder, "branches", "--as-output", "h=a", fails=1)
         assert "a value in a branch or loop cannot be an output" in errors, errors
     with report.case("a test-case has the named outputs too, and verifies"):

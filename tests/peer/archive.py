@@ -205,9 +205,9 @@ def test_state_dicts(report, tool, folder):
             with report.case(f"{what}, protocol {protocol}"):
                 torch.save(saved, str(path), pickle_protocol=protocol)
                 found = tool(f"state {path}")
-                want = dict(model.named_parameters()) if what == "parameters" else state
-                assert list(found)[1:] == list(want), found
-                for name, t in want.items():
+                expected = dict(model.named_parameters()) if what == "parameters" else state
+                assert list(found)[1:] == list(expected), found
+                for name, t in expected.items():
                     expect_tensor(found, name, t)
     with report.case("two dicts, none of them usual"):
         torch.save({"a": dict(state), "b": dict(state)}, str(path))
@@ -334,7 +334,7 @@ def test_bombs(report, tool, folder, good):
 
 def test_forms(report, tool, folder, good):
     """Other forms of the same archive: all are read alike."""
-    want = {k: v for k, v in tool(good).items() if k not in ("code", "version")}
+    expected = {k: v for k, v in tool(good).items() if k not in ("code", "version")}
 
     def written(name, change=lambda n, d: d, root="everything", **options):
         path = folder / name
@@ -350,12 +350,12 @@ def test_forms(report, tool, folder, good):
             found = tool(written("v.pt", lambda n, d: b"%d\n" % version if n == "version" else d))
             assert found.pop("version") == str(version)
             found.pop("code", None)
-            assert found == want, found.get("error")
+            assert found == expected, found.get("error")
     for name, options in (("another root", {"root": "VADr v6.10"}),
                           ("zip64 entries", {"force_zip64": True})):
         with report.case(name):
             found = tool(written("other.pt", **options))
-            assert {k: v for k, v in found.items() if k not in ("code", "version")} == want, \
+            assert {k: v for k, v in found.items() if k not in ("code", "version")} == expected, \
                 found.get("error")
     with report.case("unknown entries are left alone"):
         path = written("more.pt")

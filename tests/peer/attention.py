@@ -160,15 +160,15 @@ def check(case):
     graph = Graph(case)
     model, inner = graph.model()
     data = model.SerializeToString()
-    want = run_ort(data, graph.inputs, "none")
+    expected = run_ort(data, graph.inputs, "none")
     feeds = [graph.inputs[value.name] for value in model.graph.input]
     got = run_calque(data, feeds, 1)
-    expect_close(got, want, **CLOSE)
+    expect_close(got, expected, **CLOSE)
     again = run_calque(data, feeds, 1, threads=3)
     assert got[0].tobytes() == again[0].tobytes(), "other threads, other bits"
     for name in inner[-4:]:
         fetched = run_calque(data, feeds, 1, fetch=[name])
-        expect_close(fetched[:1], want, **CLOSE)
+        expect_close(fetched[:1], expected, **CLOSE)
 
 
 def operator_cases():

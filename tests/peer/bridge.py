@@ -47,8 +47,8 @@ def test_bf16(report):
 
     with report.case("bfloat16 is rounded as PyTorch does"):
         values = np.random.default_rng(1).normal(size=10000).astype(np.float32)
-        want = torch.from_numpy(values).bfloat16().float().numpy()
-        expect_close(ort.from_bf16(ort.to_bf16(values)), want, 0, 0)
+        expected = torch.from_numpy(values).bfloat16().float().numpy()
+        expect_close(ort.from_bf16(ort.to_bf16(values)), expected, 0, 0)
 
 
 def test_refusals(report):

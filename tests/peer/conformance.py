@@ -103,10 +103,10 @@ def check(module, sets, axes, flags=(), **tolerance):
         check_onnx(path)
         inputs = peers.session_of(str(path), (path.stat().st_mtime_ns,), "basic").inputs
         for i, args in enumerate(sets):
-            want = [leaf.numpy() for leaf in leaves(module(*copy.deepcopy(args)))]
+            expected = [leaf.numpy() for leaf in leaves(module(*copy.deepcopy(args)))]
             feeds = dict(zip([f"in_{k}" for k in range(999)], graph_inputs(args)))
             got = run_ort(path, {key: feeds[key] for key in inputs})
-            expect_close(got, want, name=f"set {i}", **tolerance)
+            expect_close(got, expected, name=f"set {i}", **tolerance)
 
 
 def small_case(case, kind):

@@ -104,7 +104,7 @@ def check(name, folder):
     module = torch.jit.script(CASES[name]())
     module.save(str(source))
     x = torch.linspace(-1, 2, 4)
-    want = module(x, 16000).numpy()
+    expected = module(x, 16000).numpy()
 
     code, _, said = peers.calque("export", source, "--input", "4", "--input", "16000", "--verify",
                                  "-o", target)
@@ -112,7 +112,7 @@ def check(name, folder):
     peers.check_onnx(target)
     model = target.read_bytes()
     got = peers.run_ort(model, {"x": x.numpy(), "sr": np.array(16000)})
-    peers.expect_close(got[0], want, name="the branch that is there")
+    peers.expect_close(got[0], expected, name="the branch that is there")
     try:
         peers.run_ort(model, {"x": x.numpy(), "sr": np.array(8000)})
     except Exception as e:
@@ -124,7 +124,7 @@ def check(name, folder):
                                  "--verify", "-o", target)
     assert code == 0 and "warning" not in said, said
     got = peers.run_ort(target.read_bytes(), {"x": x.numpy()})
-    peers.expect_close(got[0], want, name="as a part of the program")
+    peers.expect_close(got[0], expected, name="as a part of the program")
 
     code, _, said = peers.calque("export", source, "--input", "4", "--input", "8000", "-o", target)
     assert code == 1, said  # the example needs the dropped branch

@@ -35,8 +35,8 @@ def convert(*args):
 def check_weights(path, weights):
     """As the onnx package reads them."""
     found = {t.name: onnx.numpy_helper.to_array(t) for t in onnx.load(str(path)).graph.initializer}
-    for i, want in enumerate(weights):
-        assert np.array_equal(found[f"w{i}"], want), f"w{i} differs"
+    for i, expected in enumerate(weights):
+        assert np.array_equal(found[f"w{i}"], expected), f"w{i} differs"
 
 
 def check_name(folder, source, weights):

@@ -106,8 +106,8 @@ def check_chain(folder):
                                        onnx.load(str(folder / "b.onnx")), [(at, at)], prefix1="a/",
                                        prefix2="b/")
     feeds = random_feeds(folder / "whole.onnx")
-    want = peers.run_ort(folder / "whole.onnx", feeds)
-    peers.expect_close(peers.run_ort(folder / "ab.onnx", feeds), want, 1e-4, 1e-4)
+    expected = peers.run_ort(folder / "whole.onnx", feeds)
+    peers.expect_close(peers.run_ort(folder / "ab.onnx", feeds), expected, 1e-4, 1e-4)
     assert len(merged.graph.node) == len(onnx.load(str(folder / "ab.onnx")).graph.node)
 
 
@@ -179,9 +179,9 @@ def check_nms(folder):
     got = peers.run_ort(folder / "nms.onnx", {"a": boxes, "b": scores})
     found = {(int(i), int(c), round(float(s), 5), tuple(b.round(5).tolist()))
              for b, s, c, i in zip(*got)}
-    want = {(i, c, round(float(scores[i, c, k]), 5), tuple(boxes[i, k].round(5).tolist()))
-            for i, c, k in suppress(boxes, scores, 0.3, 0.4, 7)}
-    assert len(found) > 20 and found == want, f"{len(found)} boxes, want {len(want)}"
+    expected = {(i, c, round(float(scores[i, c, k]), 5), tuple(boxes[i, k].round(5).tolist()))
+                for i, c, k in suppress(boxes, scores, 0.3, 0.4, 7)}
+    assert len(found) > 20 and found == expected, f"{len(found)} boxes, expected {len(expected)}"
 
 
 def check_external(folder):

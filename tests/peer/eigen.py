@@ -33,11 +33,11 @@ def check(folder, text, shape, dtype):
     assert code == 0, said
     again, unit, values = run_ort(model.read_bytes(), {"x": x})
     eigen = "eigh" in text
-    want = x + np.swapaxes(x, -2, -1) if eigen else x
+    expected = x + np.swapaxes(x, -2, -1) if eigen else x
     tolerance = (1e-4, 2e-5) if dtype == "float32" else (1e-11, 1e-12)
-    expect_close(again, want, *tolerance, name="the product of the factors")
+    expect_close(again, expected, *tolerance, name="the product of the factors")
     expect_close(unit, np.broadcast_to(np.eye(unit.shape[-1], dtype=dtype), unit.shape), *tolerance, name="the vectors")
-    expect_close(values, np.linalg.eigvalsh(want) if eigen else np.linalg.svd(x, compute_uv=False), *tolerance, name="the values")
+    expect_close(values, np.linalg.eigvalsh(expected) if eigen else np.linalg.svd(x, compute_uv=False), *tolerance, name="the values")
 
 
 def main():

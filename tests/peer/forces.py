@@ -191,11 +191,11 @@ def check(name, folder):
     for seed in [1, 2, 3]:
         given = inputs(seed)
         # Loaded again: the optimized second run of PyTorch 1.13 gets second derivatives wrong.
-        want = torch.jit.load(str(source))(*[x.clone() for x in given])
+        expected = torch.jit.load(str(source))(*[x.clone() for x in given])
         got = peers.run_ort(target.read_bytes(),
                             {v.name: x.numpy() for v, x in zip(model.graph.input, given)})
         own = run_source(folder / str(seed), source, given)
-        for g, o, w in zip(got, own, want):
+        for g, o, w in zip(got, own, expected):
             peers.expect_close(g, w.detach().numpy(), 1e-4, 1e-5, name=f"result of seed {seed}")
             peers.expect_close(o, w.detach().numpy(), 1e-4, 1e-5, name=f"run of seed {seed}")
 

@@ -130,31 +130,31 @@ def check_archive(net, inputs, scripted, training, folder, double):
     if double:
         net, inputs = in_double(net, inputs)
     save(net, inputs, scripted, folder)
-    want = wanted(net, inputs)
+    expected = wanted(net, inputs)
     code, _, errors = peers.calque("testcase", folder / "net.pt", folder / "case", "--grad",
                                    "--example", folder, "--training",
                                    "train" if training else "eval")
     assert code == 0, f"exit code {code}: {errors}"
     data = folder / "case" / "test_data_set_0"
-    for i, (key, gradient) in enumerate(want.items()):
+    for i, (key, gradient) in enumerate(expected.items()):
         path = data / f"gradient_{i}.pb"
         if gradient is None:
             assert not path.exists(), f"{key} has a gradient, but PyTorch has none"
             assert key in errors, f"no warning about {key}: {errors}"
             continue
         peers.expect_close(peers.load_pb(path), gradient, rtol=RTOL, atol=ATOL, name=key)
-    assert len(list(data.glob("gradient_[0-9]*.pb"))) == sum(g is not None for g in want.values())
+    assert len(list(data.glob("gradient_[0-9]*.pb"))) == sum(g is not None for g in expected.values())
     assert (peers.load_pb(data / "gradient_input_0.pb") == 1).all()
 
 
 def check_module(name, net, inputs, training):
     module, _ = capi.zoo(name)
     module.load(net.state_dict())
-    want = wanted(*in_double(net.train(training), inputs))
+    expected = wanted(*in_double(net.train(training), inputs))
     got = module.gradients(inputs, training=int(training))
     theirs = wanted(net, inputs)
-    assert list(got) == list(want)
-    for key, gradient in want.items():
+    assert list(got) == list(expected)
+    for key, gradient in expected.items():
         noise = NOISE * abs(theirs[key] - gradient).max()
         peers.expect_close(got[key], gradient.astype("float32"), rtol=RTOL, atol=ATOL + noise,
                            name=key)

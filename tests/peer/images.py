@@ -95,11 +95,11 @@ def model(pixel_format):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]).SerializeToString()
 
 
-def write(folder, data, pixel_format, want):
+def write(folder, data, pixel_format, expected):
     from onnx import numpy_helper
     (folder / "test_data_set_0").mkdir(parents=True)
     (folder / "model.onnx").write_bytes(model(pixel_format))
-    for name, array in (("input_0", np.frombuffer(data, np.uint8)), ("output_0", want)):
+    for name, array in (("input_0", np.frombuffer(data, np.uint8)), ("output_0", expected)):
         proto = numpy_helper.from_array(np.ascontiguousarray(array), name)
         (folder / "test_data_set_0" / f"{name}.pb").write_bytes(proto.SerializeToString())
 

@@ -104,13 +104,13 @@ def check(name, kind):
         check_onnx(out)
         inputs = peers.session_of(str(out), (out.stat().st_mtime_ns,), "basic").inputs
         for i, args in enumerate(sets):
-            want = [leaf.numpy() for leaf in conformance.leaves(fn(*copy.deepcopy(args)))]
+            expected = [leaf.numpy() for leaf in conformance.leaves(fn(*copy.deepcopy(args)))]
             feeds = {f"in_{k}": conformance.graph_inputs([value])[0]
                      for k, value in enumerate(slots(args)) if value is not None}
             got = run_ort(out, {key: feeds[key] for key in inputs if key in feeds or not optionals})
-            expect_close(got, want, name=f"set {i}")
+            expect_close(got, expected, name=f"set {i}")
             if kind == kinds[-1]:  # the evaluator is the same for both
-                expect_close(run_program(folder, model, entry, args, i), want, name=f"run, set {i}")
+                expect_close(run_program(folder, model, entry, args, i), expected, name=f"run, set {i}")
 
 
 def main():

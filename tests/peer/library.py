@@ -109,10 +109,10 @@ def results_of(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def compare(got, want, tolerance):
-    got, want = results_of(got), results_of(want)
-    assert len(got) == len(want), f"{len(got)} results instead of {len(want)}"
-    for a, b in zip(got, want):
+def compare(got, expected, tolerance):
+    got, expected = results_of(got), results_of(expected)
+    assert len(got) == len(expected), f"{len(got)} results instead of {len(expected)}"
+    for a, b in zip(got, expected):
         if isinstance(b, (list, tuple)):
             compare(a, b, tolerance)
         elif isinstance(b, torch.Tensor):
@@ -163,10 +163,10 @@ def check(one, function):
              for arg, schema in zip(args, op._schema.arguments)]
     n_by_place = len(one["args"])
     names = [arg.name for arg in op._schema.arguments]
-    want = make.call(op, args[:n_by_place], dict(zip(names[n_by_place:], args[n_by_place:])))
+    expected = make.call(op, args[:n_by_place], dict(zip(names[n_by_place:], args[n_by_place:])))
     if not function.__defaults__:
         fresh += [None] * (function.__code__.co_argcount - len(fresh))  # arguments of newer versions
-    compare(make.call(Function(function, names), fresh, {}), want, one["tol"])
+    compare(make.call(Function(function, names), fresh, {}), expected, one["tol"])
 
 
 def main():

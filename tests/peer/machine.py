@@ -93,7 +93,7 @@ def check_processors(report, folder):
     source.write_text(MODEL)
     inputs = ["--input", "1x3x9x9", "--input", "4x3x3x3"]
     run([CALQUE, "export", source, *inputs, "-o", model], check=True)
-    want = run([CALQUE, "run", model, *inputs], check=True).stdout
+    expected = run([CALQUE, "run", model, *inputs], check=True).stdout
     if not shutil.which("qemu-x86_64"):
         report.skipped("other processors", "qemu-x86_64 is not installed (qemu-user)")
         return
@@ -103,7 +103,7 @@ def check_processors(report, folder):
                 ["run", source, *inputs]:
             done = run([*emulated, *args])
             report.check(f"{args[0]} {args[1].suffix} on {cpu}",
-                         done.returncode == 0 and (args[0] != "run" or same(numbers(done.stdout), numbers(want))),
+                         done.returncode == 0 and (args[0] != "run" or same(numbers(done.stdout), numbers(expected))),
                          f"exit {done.returncode}: {done.stderr[-300:] or done.stdout}")
 
 

@@ -163,8 +163,8 @@ def run_one(folder, op, inputs, outputs, attributes):
         helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)])
     path = folder / "model.onnx"
     onnx.save(model, path)
-    want = ort.Session(str(path)).run(fed)
-    for value, kind, array in zip(model.graph.output, outputs, want):
+    expected = ort.Session(str(path)).run(fed)
+    for value, kind, array in zip(model.graph.output, outputs, expected):
         value.CopyFrom(helper.make_tensor_value_info(value.name, kind, array.shape))
     onnx.save(model, path)
     arguments = []
@@ -175,7 +175,7 @@ def run_one(folder, op, inputs, outputs, attributes):
     assert code == 0, out + err
     code, _, err = peers.calque("run", path, *arguments, "-o", folder / "out")
     assert code == 0, err.strip()
-    for i, array in enumerate(want):
+    for i, array in enumerate(expected):
         got = numpy_helper.to_array(onnx.load_tensor(str(folder / "out" / f"output_{i}.pb")))
         if array.dtype == object:
             got = [v.decode() if isinstance(v, bytes) else v for v in got.reshape(-1)]

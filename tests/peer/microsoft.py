@@ -242,23 +242,23 @@ def typed(model, outputs):
     return model
 
 
-def close(got, want):
-    if got.dtype != want.dtype or got.shape != want.shape:
-        return f"{got.dtype}{got.shape} instead of {want.dtype}{want.shape}"
+def close(got, expected):
+    if got.dtype != expected.dtype or got.shape != expected.shape:
+        return f"{got.dtype}{got.shape} instead of {expected.dtype}{expected.shape}"
     if got.dtype.kind in "iu":  # a step of quantized numbers, where both round
-        off = np.abs(got.astype(int) - want.astype(int))
+        off = np.abs(got.astype(int) - expected.astype(int))
         return None if off.max(initial=0) <= 1 and (off > 0).mean() <= 0.1 else f"off by {off.max()}"
-    if np.allclose(got, want, **TOLERANCE, equal_nan=True):
+    if np.allclose(got, expected, **TOLERANCE, equal_nan=True):
         return None
-    return f"off by {np.nanmax(np.abs(got - want))}"
+    return f"off by {np.nanmax(np.abs(got - expected))}"
 
 
 def run_one(folder, entry):
     model, fed = model_of(*entry)
     path = folder / "model.onnx"
     onnx.save(model, path)
-    want = ort.Session(str(path)).run(fed)
-    onnx.save(typed(model, want), path)
+    expected = ort.Session(str(path)).run(fed)
+    onnx.save(typed(model, expected), path)
     arguments = []
     for name, array in fed.items():
         np.save(folder / f"{name}.npy", array)
@@ -268,7 +268,7 @@ def run_one(folder, entry):
         assert code == 0, f"check: {out}{err}"
     code, _, err = peers.calque("run", path, *arguments, "-o", folder / "out")
     assert code == 0, err.strip()
-    for i, array in enumerate(want[:entry[6]]):
+    for i, array in enumerate(expected[:entry[6]]):
         got = numpy_helper.to_array(onnx.load_tensor(str(folder / "out" / f"output_{i}.pb")))
         why = close(got, array)
         assert not why, f"output {i} is {why}"

@@ -332,26 +332,26 @@ def container_cases():
 
 def expect_same_state(mine, theirs):
     got = mine.state_shapes()
-    want = [(name, str(t.dtype)[6:], tuple(t.shape)) for name, t in theirs.state_dict().items()]
-    assert got == want, f"state is {got}, want {want}"
+    expected = [(name, str(t.dtype)[6:], tuple(t.shape)) for name, t in theirs.state_dict().items()]
+    assert got == expected, f"state is {got}, expected {expected}"
     buffers = {name for name, _ in theirs.named_buffers()}
     kinds = {name for name, _, is_buffer in mine.state() if is_buffer}
-    assert kinds == buffers, f"buffers are {kinds}, want {buffers}"
+    assert kinds == buffers, f"buffers are {kinds}, expected {buffers}"
 
 
-def expect_same_distribution(name, got, want):
+def expect_same_distribution(name, got, expected):
     """Two samples of the same size, sorted."""
     import numpy as np
-    if np.ptp(want) == 0:  # a constant
-        assert np.array_equal(got, want), f"{name} starts as {got[:3]}…, want {want[0]}"
+    if np.ptp(expected) == 0:  # a constant
+        assert np.array_equal(got, expected), f"{name} starts as {got[:3]}…, expected {expected[0]}"
         return
-    both = np.concatenate([got, want])
+    both = np.concatenate([got, expected])
     apart = np.abs(np.searchsorted(got, both, "right") -
-                   np.searchsorted(want, both, "right")).max() / len(got)
+                   np.searchsorted(expected, both, "right")).max() / len(got)
     limit = KS_LIMIT * np.sqrt(2 / len(got))
     assert apart < limit, (f"{name} starts differently: distance {apart:.4f}, limit {limit:.4f}; "
-                           f"from {got[0]:.4f} to {got[-1]:.4f}, want {want[0]:.4f} to "
-                           f"{want[-1]:.4f}")
+                           f"from {got[0]:.4f} to {got[-1]:.4f}, expected {expected[0]:.4f} to "
+                           f"{expected[-1]:.4f}")
 
 
 def expect_same_start(case):
@@ -380,10 +380,10 @@ def results(module, inputs):
 
 def expect_same_buffers(mine, theirs):
     import numpy as np
-    want = dict(theirs.named_buffers())
+    expected = dict(theirs.named_buffers())
     for name, array, is_buffer in mine.state():
         if is_buffer:
-            expect_close(array, np.asarray(want[name].numpy()), RTOL, ATOL, name)
+            expect_close(array, np.asarray(expected[name].numpy()), RTOL, ATOL, name)
 
 
 def expect_same_results(case, mine, theirs, rng):
@@ -420,8 +420,8 @@ def expect_same_in_ort(case, mine, opset, rng):
         for batch in (None, 5) if dynamic else (None,):
             feeds = case.inputs(rng, batch)
             got = peers.run_ort(model, dict(zip(names, feeds)))
-            want = mine.run(*feeds, n_outputs=case.n_outputs)
-            expect_close(got, want, RTOL, ATOL, f"batch {batch}" if batch else "result")
+            expected = mine.run(*feeds, n_outputs=case.n_outputs)
+            expect_close(got, expected, RTOL, ATOL, f"batch {batch}" if batch else "result")
 
 
 def run_case(report, case):

@@ -330,15 +330,15 @@ class Comparison:
         self.folder, self.tool, self.onnx = folder, Tool(), Onnx()
         self.seen = collections.Counter()
 
-    def of_file(self, path, want):
+    def of_file(self, path, expected):
         self.tool("check", path, self.folder / "out.txt")
         found = (self.folder / "out.txt").read_text(errors="replace").splitlines()
         self.seen.update(line.split(":")[0].split()[-1] for line in found)
         errors = [line for line in found if not line.startswith("warning ")]
-        if want == "":
+        if expected == "":
             assert not errors, f"onnx finds nothing, calque {errors[:3]}"
-        elif want is not None and not any(word in want for word in LAXER):
-            assert errors, f"calque finds nothing, onnx: {want}"
+        elif expected is not None and not any(word in expected for word in LAXER):
+            assert errors, f"calque finds nothing, onnx: {expected}"
 
     def of_message(self, message):
         path = self.folder / "model.onnx"

@@ -122,14 +122,14 @@ def main():
                 assert code == 0 and not lines, lines[:3]
         calque("export", "resnet18", "-o", folder / "net.onnx")
         model = onnx.load(str(folder / "net.onnx"))
-        for title, change, want, words in changes():
+        for title, change, expected, words in changes():
             with report.case(f"one change: {title}"):
                 other = renamed(model, random_)
                 change(other)
                 code, lines = diff(folder, model, other)
                 # A node that is put in also changes what those behind it take.
                 assert code == 1 and len(lines) <= (3 if title == "node" else 1), lines[:4]
-                assert any(line.startswith(want) and words in line for line in lines), lines
+                assert any(line.startswith(expected) and words in line for line in lines), lines
         with report.case("weights within a tolerance"):
             other = renamed(model, random_)
             changes()[2][1](other)

@@ -137,19 +137,19 @@ def same_listing(tool, path, folder):
     import onnx
     tool("print", path, folder / "out.txt")
     got = (folder / "out.txt").read_bytes().decode()
-    want = onnx.helper.printable_graph(onnx.load(str(path), load_external_data=False).graph)
-    for i, (line, other) in enumerate(zip(got.split("\n"), want.split("\n"))):
-        assert line == other, f"line {i + 1}: {line!r}, want {other!r}"
-    assert got == want, f"{len(got)} characters, want {len(want)}"
+    expected = onnx.helper.printable_graph(onnx.load(str(path), load_external_data=False).graph)
+    for i, (line, other) in enumerate(zip(got.split("\n"), expected.split("\n"))):
+        assert line == other, f"line {i + 1}: {line!r}, expected {other!r}"
+    assert got == expected, f"{len(got)} characters, expected {len(expected)}"
 
 
 def same_model(tool, path, folder):
     import onnx
     tool("roundtrip", path, folder / "out.onnx")
-    want = onnx.load(str(path), load_external_data=False)
+    expected = onnx.load(str(path), load_external_data=False)
     got = onnx.load(str(folder / "out.onnx"), load_external_data=False)
     # A NaN differs from itself, so bytes decide; protobuf writes fields in one order.
-    assert got.SerializeToString(deterministic=True) == want.SerializeToString(
+    assert got.SerializeToString(deterministic=True) == expected.SerializeToString(
         deterministic=True), "the message differs"
 
 
@@ -166,13 +166,13 @@ def external_data(path):
 def same_with_external_data(tool, path, folder):
     import onnx
     tool("external", path, folder / "ext.onnx")
-    want, got = onnx.load(str(path)), onnx.load(str(folder / "ext.onnx"))
-    for one, other in zip(got.graph.initializer, want.graph.initializer):
+    expected, got = onnx.load(str(path)), onnx.load(str(folder / "ext.onnx"))
+    for one, other in zip(got.graph.initializer, expected.graph.initializer):
         assert one.raw_data == other.raw_data, f"{other.name} differs"
     moved = onnx.load(str(folder / "ext.onnx"), load_external_data=False)
     n_moved = sum(t.data_location == 1 for t in moved.graph.initializer)
-    n_raw = sum(len(t.raw_data) > 0 for t in want.graph.initializer)
-    assert n_moved == n_raw, f"{n_moved} tensors are external, want {n_raw}"
+    n_raw = sum(len(t.raw_data) > 0 for t in expected.graph.initializer)
+    assert n_moved == n_raw, f"{n_moved} tensors are external, expected {n_raw}"
     tool("external", folder / "ext.onnx", folder / "again.onnx")
     if n_raw:
         data, again = external_data(folder / "ext.onnx"), external_data(folder / "again.onnx")
@@ -184,16 +184,16 @@ def same_with_external_data(tool, path, folder):
 def same_tensor(tool, path, folder):
     import numpy as np
     import onnx
-    want, got = onnx.TensorProto(), onnx.TensorProto()
-    want.ParseFromString(path.read_bytes())
+    expected, got = onnx.TensorProto(), onnx.TensorProto()
+    expected.ParseFromString(path.read_bytes())
     tool("tensor", path, folder / "out.pb")
     got.ParseFromString((folder / "out.pb").read_bytes())
-    assert got.data_type == want.data_type and list(got.dims) == list(want.dims), "type or shape"
+    assert got.data_type == expected.data_type and list(got.dims) == list(expected.dims), "type or shape"
     one = to_array(got)
-    if want.data_type in (14, 15) and not want.raw_data:  # onnx 1.12 cannot read these itself
-        other = np.array(want.float_data or want.double_data, one.real.dtype).view(one.dtype)
+    if expected.data_type in (14, 15) and not expected.raw_data:  # onnx 1.12 cannot read these itself
+        other = np.array(expected.float_data or expected.double_data, one.real.dtype).view(one.dtype)
     else:
-        other = to_array(want)
+        other = to_array(expected)
     assert one.tobytes() == np.ascontiguousarray(other).tobytes(), "elements differ"
 
 
@@ -205,8 +205,8 @@ def same_value(tool, kind, path, folder):
     for file in path, folder / "out.pb":
         messages.append(onnx.SequenceProto() if kind == "sequence" else onnx.OptionalProto())
         messages[-1].ParseFromString(file.read_bytes())
-    want, got = map(plain, messages)
-    assert repr(got) == repr(want), f"{got}, want {want}"
+    expected, got = map(plain, messages)
+    assert repr(got) == repr(expected), f"{got}, expected {expected}"
 
 
 def plain(message):

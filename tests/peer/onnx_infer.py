@@ -37,7 +37,7 @@ def compare_types(ours, theirs, path):
     kind = theirs.WhichOneof("value")
     if kind is None:
         return
-    assert ours.WhichOneof("value") == kind, f"{path}: {ours.WhichOneof('value')}, want {kind}"
+    assert ours.WhichOneof("value") == kind, f"{path}: {ours.WhichOneof('value')}, expected {kind}"
     if kind in ("sequence_type", "optional_type"):
         compare_types(getattr(ours, kind).elem_type, getattr(theirs, kind).elem_type, path + "[]")
     if kind not in ("tensor_type", "sparse_tensor_type"):
@@ -45,13 +45,13 @@ def compare_types(ours, theirs, path):
     ours, theirs = getattr(ours, kind), getattr(theirs, kind)
     if theirs.elem_type:
         assert ours.elem_type == theirs.elem_type, \
-            f"{path}: element type {ours.elem_type}, want {theirs.elem_type}"
+            f"{path}: element type {ours.elem_type}, expected {theirs.elem_type}"
     if theirs.HasField("shape"):
-        assert ours.HasField("shape"), f"{path}: no shape, want {dims_of(theirs)}"
+        assert ours.HasField("shape"), f"{path}: no shape, expected {dims_of(theirs)}"
         a, b = dims_of(ours), dims_of(theirs)
-        assert len(a) == len(b), f"{path}: {a}, want {b}"
+        assert len(a) == len(b), f"{path}: {a}, expected {b}"
         for x, y in zip(a, b):
-            assert y is None or x == y, f"{path}: {a}, want {b}"
+            assert y is None or x == y, f"{path}: {a}, expected {b}"
 
 
 def dims_of(tensor_type):
@@ -97,12 +97,12 @@ def compare(tool, folder, model, report, name):
         if name in WRONG_IN_ONNX:
             return
         ours = values_of(onnx.load(str(target), load_external_data=False).graph)
-        for path, want in values_of(theirs.graph).items():
+        for path, expected in values_of(theirs.graph).items():
             got = ours.get(path)
-            if got is None and (want.WhichOneof("value") is None):
+            if got is None and (expected.WhichOneof("value") is None):
                 continue
-            assert got is not None, f"{path}: nothing, want {str(want)[:100]!r}"
-            compare_types(got, want, path)
+            assert got is not None, f"{path}: nothing, expected {str(expected)[:100]!r}"
+            compare_types(got, expected, path)
 
 
 def official(tool, folder, report):
@@ -176,16 +176,16 @@ def with_symbols(model):
 def holds(graph, known, numbers):
     """Every size that graph gives by an expression is the number that known has for it."""
     for value in list(graph.value_info) + list(graph.output):
-        got, want = dims_of(value.type.tensor_type), known.get(value.name)
-        if want is None or not value.type.tensor_type.HasField("shape"):
+        got, expected = dims_of(value.type.tensor_type), known.get(value.name)
+        if expected is None or not value.type.tensor_type.HasField("shape"):
             continue
-        assert len(got) == len(want), f"{value.name}: {got}, want {want}"
-        for x, y in zip(got, want):
+        assert len(got) == len(expected), f"{value.name}: {got}, expected {expected}"
+        for x, y in zip(got, expected):
             if x is None or not isinstance(y, int):
                 continue
             number = x if isinstance(x, int) else eval(x, {"__builtins__": {}, "min": min,
                                                            "max": max}, numbers)
-            assert number == y, f"{value.name}: {got} is {number}, want {want}"
+            assert number == y, f"{value.name}: {got} is {number}, expected {expected}"
 
 
 def symbolic(tool, folder, report):

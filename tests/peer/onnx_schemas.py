@@ -78,55 +78,55 @@ def check_default(attribute, text):
     fields = {1: [value.f], 2: [value.i], 3: [value.s], 6: value.floats, 7: value.ints,
               8: value.strings, 0: None}[value.type]
     if fields is None:
-        assert text == "", f"default {text!r}, want none"
+        assert text == "", f"default {text!r}, expected none"
         return
     got = text[1:].split(",")
-    assert len(got) == len(fields), f"default {text!r}, want {fields}"
+    assert len(got) == len(fields), f"default {text!r}, expected {fields}"
     for a, b in zip(got, fields):
         if isinstance(b, float):
-            assert struct.pack("f", float(a)) == struct.pack("f", b), f"default {a}, want {b}"
+            assert struct.pack("f", float(a)) == struct.pack("f", b), f"default {a}, expected {b}"
         else:
-            assert a == (b.decode() if isinstance(b, bytes) else str(b)), f"default {a}, want {b}"
+            assert a == (b.decode() if isinstance(b, bytes) else str(b)), f"default {a}, expected {b}"
 
 
-def check_parameters(got, want, what):
+def check_parameters(got, expected, what):
     names = {"Single": "single", "Optional": "optional"}
-    assert [p.name for p in got] == [p.name for p in want], f"{what}s {[p.name for p in got]}"
-    for a, b in zip(got, want):
+    assert [p.name for p in got] == [p.name for p in expected], f"{what}s {[p.name for p in got]}"
+    for a, b in zip(got, expected):
         arity = names.get(b.option.name) or ("variadic" if b.isHomogeneous else "mixed")
-        assert a.arity == arity, f"{what} {a.name} is {a.arity}, want {arity}"
+        assert a.arity == arity, f"{what} {a.name} is {a.arity}, expected {arity}"
         assert a.constraint == ("" if "(" in b.typeStr else b.typeStr), f"{what} {a.name}"
         wanted = frozenset(map(spelled, b.types))
         assert frozenset(map(spelled, a.types)) == wanted, f"{what} {a.name}: {a.types ^ wanted}"
 
 
-def check_row(got, want):
+def check_row(got, expected):
     limit = 2**31 - 1
     counts = tuple(UNLIMITED if n == limit else n for n in
-                   (want.min_input, want.max_input, want.min_output, want.max_output))
-    assert got.counts == counts, f"numbers {got.counts}, want {counts}"
-    assert got.deprecated == want.deprecated, "deprecated"
-    assert got.function == (want.has_function or want.has_context_dependent_function), "function"
-    check_parameters(got.inputs, want.inputs, "input")
-    check_parameters(got.outputs, want.outputs, "output")
+                   (expected.min_input, expected.max_input, expected.min_output, expected.max_output))
+    assert got.counts == counts, f"numbers {got.counts}, expected {counts}"
+    assert got.deprecated == expected.deprecated, "deprecated"
+    assert got.function == (expected.has_function or expected.has_context_dependent_function), "function"
+    check_parameters(got.inputs, expected.inputs, "input")
+    check_parameters(got.outputs, expected.outputs, "output")
     attributes = {a.name: a for a in got.attributes}
-    assert set(attributes) == set(want.attributes), f"attributes {set(attributes)}"
-    for name, a in want.attributes.items():
+    assert set(attributes) == set(expected.attributes), f"attributes {set(attributes)}"
+    for name, a in expected.attributes.items():
         assert attributes[name].type == int(a.type), f"type of {name}"
         assert attributes[name].required == a.required, f"required {name}"
         check_default(a, attributes[name].default)
-    assert set(got.constraints) == {t.type_param_str for t in want.type_constraints}, "constraints"
+    assert set(got.constraints) == {t.type_param_str for t in expected.type_constraints}, "constraints"
 
 
 def compare_rows(schemas, report):
     import onnx.defs
     ours_by_key = {(s.domain, s.name, s.since): s for s in schemas}
-    for want in onnx.defs.get_all_schemas_with_history():
-        key = (want.domain, want.name, want.since_version)
+    for expected in onnx.defs.get_all_schemas_with_history():
+        key = (expected.domain, expected.name, expected.since_version)
         with report.case(" ".join(map(str, key)).strip()):
             got = ours_by_key.pop(key, None)
             assert got, "no row"
-            check_row(got, want)
+            check_row(got, expected)
     for domain, name, since in ours_by_key:
         report.check(f"{name} {since} is newer than onnx knows",
                      since > NEWEST_IN_ONNX[domain], "onnx has no such schema")
@@ -237,7 +237,7 @@ def compare_verdicts(schemas, report):
             with report.case(f"verdicts on {s.name} {s.since}"):
                 for what, node in variants(s):
                     value_missing = what.endswith("without a value")
-                    want = verdict_of_onnx(node, s.since)
+                    expected = verdict_of_onnx(node, s.since)
                     graph = helper.make_graph([node], "g", [], [])
                     model = helper.make_model(graph, opset_imports=[
                         helper.make_opsetid(s.domain, s.since)])
@@ -247,9 +247,9 @@ def compare_verdicts(schemas, report):
                     # Fields without a value are also a separate rule in check.c. A list without
                     # items is a value since onnx 1.13.
                     if value_missing and (got == "ok") == (
-                            want is None or "value field" in want or re.search("field '(ints|floats|strings|graphs|tensors)'", want) is not None):
+                            expected is None or "value field" in expected or re.search("field '(ints|floats|strings|graphs|tensors)'", expected) is not None):
                         continue
-                    assert (got == "ok") == (want is None), f"{what}: {got}, onnx: {want}"
+                    assert (got == "ok") == (expected is None), f"{what}: {got}, onnx: {expected}"
 
 
 # ---- ONNX Runtime ---------------------------------------------------------------------

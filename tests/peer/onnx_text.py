@@ -60,10 +60,10 @@ def write_and_read(path, folder):
     return text.read_bytes(), again
 
 
-def same_message(got, want):
+def same_message(got, expected):
     # A NaN differs from itself, so bytes decide; protobuf writes fields in one order.
-    one, other = (m.SerializeToString(deterministic=True) for m in (got, want))
-    assert one == other, f"the message differs:\n{got}\nwant:\n{want}"[:2000]
+    one, other = (m.SerializeToString(deterministic=True) for m in (got, expected))
+    assert one == other, f"the message differs:\n{got}\nwant:\n{expected}"[:2000]
 
 
 def meaning(message):
@@ -95,14 +95,14 @@ def parts(message):
                 yield from parts(one)
 
 
-def onnx_reads(text, want):
+def onnx_reads(text, expected):
     """Whether onnx.parser reads a text; if it does, it must read the same model."""
     import onnx.parser
     try:
         got = onnx.parser.parse_model(text.decode())
     except (onnx.parser.ParseError, ValueError, UnicodeDecodeError, RuntimeError):
         return False
-    same_message(meaning(got), meaning(want))
+    same_message(meaning(got), meaning(expected))
     return True
 
 
@@ -145,10 +145,10 @@ def main():
         folder = pathlib.Path(name)
         for path, title in models(folder, report):
             with report.case(f"round trip of {title}"):
-                want = onnx.load(str(path), load_external_data=False)
+                expected = onnx.load(str(path), load_external_data=False)
                 text, again = write_and_read(path, folder)
-                same_message(onnx.load(str(again), load_external_data=False), want)
-                n_read += len(text) < 1 << 20 and onnx_reads(text, want)
+                same_message(onnx.load(str(again), load_external_data=False), expected)
+                n_read += len(text) < 1 << 20 and onnx_reads(text, expected)
                 n_all += 1
         for i, text in enumerate([HEADER + text for text in BOTH_READ] + HEADERS):
             with report.case(f"text {i}"):

@@ -129,24 +129,24 @@ def trace(module, tensors, folder):
         with torch.no_grad():
             traced = torch.jit.trace(module, tuple(t.clone() for t in tensors), check_trace=False)
             traced.save(str(folder / "m.pt"))  # which forgets what constants were numbers in Python
-            want = flat(torch.jit.load(str(folder / "m.pt"))(*[t.clone() for t in tensors]))
-            want = [array(t) for t in want]
+            expected = flat(torch.jit.load(str(folder / "m.pt"))(*[t.clone() for t in tensors]))
+            expected = [array(t) for t in expected]
     except Exception as error:
         raise peers.Skip(f"PyTorch cannot trace it: {error}") from None
     for old in folder.glob("x/*"):
         old.unlink()
     for i, tensor in enumerate(tensors):
         np.save(folder / "x" / f"input_{i}.npy", array(tensor))
-    return want
+    return expected
 
 
-def compare(name, got, want):
-    assert len(got) == len(want), f"{len(got)} results, want {len(want)}"
+def compare(name, got, expected):
+    assert len(got) == len(expected), f"{len(got)} results, expected {len(expected)}"
     if UNORDERED.search(name):
-        got, want = got[:1], want[:1]
+        got, expected = got[:1], expected[:1]
         if got[0].dtype == np.int64:
             return
-    for i, (one, other) in enumerate(zip(got, want)):
+    for i, (one, other) in enumerate(zip(got, expected)):
         if SIGNLESS.search(name):
             one, other = abs(one), abs(other)
         if RANDOM.search(name):
@@ -162,17 +162,17 @@ def refused(code, error):
     raise peers.Skip(" ".join(error.split())[:200])
 
 
-def check_run(name, folder, want):
+def check_run(name, folder, expected):
     for old in folder.glob("y/*"):
         old.unlink()
     code, _, error = calque("run", folder / "m.pt", "--example", folder / "x", "-o", folder / "y")
     if code:
         refused(code, error)
     got = [peers.load_pb(folder / "y" / f"output_{i}.pb") for i in range(len(list(folder.glob("y/output_*"))))]
-    compare(name, [a for g in got for a in (g if isinstance(g, list) else [g])], want)
+    compare(name, [a for g in got for a in (g if isinstance(g, list) else [g])], expected)
 
 
-def check_export(name, folder, want, tensors, opset):
+def check_export(name, folder, expected, tensors, opset):
     import onnx
     import ort
     code, _, error = calque("export", folder / "m.pt", "--example", folder / "x", "--opset", str(opset), "-o",
@@ -190,21 +190,21 @@ def check_export(name, folder, want, tensors, opset):
             raise peers.Skip(str(error)[:200]) from None
         raise
     if not LOSES_NAN.search(name):
-        compare(name, [a for g in got for a in (g if isinstance(g, list) else [g])], want)
+        compare(name, [a for g in got for a in (g if isinstance(g, list) else [g])], expected)
 
 
 def check_model(report, name, label, module, tensors, folder, opsets):
     try:
-        want = trace(module, tensors, folder)
+        expected = trace(module, tensors, folder)
     except peers.Skip:
         return  # no fault of calque's
-    if not want or not tensors:
+    if not expected or not tensors:
         return
     with report.case(f"{name} {label}: run"):
-        check_run(name, folder, want)
+        check_run(name, folder, expected)
     for opset in opsets:
         with report.case(f"{name} {label}: export at opset {opset}"):
-            check_export(name, folder, want, tensors, opset)
+            check_export(name, folder, expected, tensors, opset)
 
 
 # ---- models of several operators ------------------------------------------------------

@@ -105,15 +105,15 @@ def compare(one, model):
     inputs = list(tensors(one["args"]))
     used = {i.name for i in onnx.load_model_from_string(model).graph.input}
     feeds = {f"x{i}": x for i, x in enumerate(inputs) if f"x{i}" in used}
-    got, want = peers.run_ort(model, feeds), list(tensors(one["results"]))
-    assert len(got) == len(want), f"{len(got)} outputs, want {len(want)}"
-    usual = (1e-12, 1e-12) if str(want[0].dtype) in ("float64", "complex128") else (None, None)
+    got, expected = peers.run_ort(model, feeds), list(tensors(one["results"]))
+    assert len(got) == len(expected), f"{len(got)} outputs, expected {len(expected)}"
+    usual = (1e-12, 1e-12) if str(expected[0].dtype) in ("float64", "complex128") else (None, None)
     tol = one.get("tol", usual)
-    for i, (a, b) in enumerate(zip(got, want)):
+    for i, (a, b) in enumerate(zip(got, expected)):
         if one.get("values", True):
             expect_close(a, b, *tol, name=f"output {i}")
         else:
-            assert np.shape(a) == np.shape(b), f"shape {np.shape(a)}, want {np.shape(b)}"
+            assert np.shape(a) == np.shape(b), f"shape {np.shape(a)}, expected {np.shape(b)}"
 
 
 def versions_of(graph, opset):

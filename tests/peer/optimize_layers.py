@@ -104,7 +104,7 @@ def check(folder, net, opset, target, options, wanted):
         torch.onnx.export(net.eval(), x, str(folder / "in.onnx"), opset_version=opset,
                           input_names=["x"], dynamic_axes={"x": {0: "batch"}})
         y = torch.randn(3, 6, 8)
-        want = net(y)
+        expected = net(y)
     for words in (["convert", folder / "in.onnx", "--opset", target, "-o", folder / "at.onnx"],
                   ["optimize", folder / "at.onnx", *options, "-o", folder / "out.onnx", "--report",
                    folder / "report.json"]):
@@ -114,7 +114,7 @@ def check(folder, net, opset, target, options, wanted):
     assert report["nodes_after"] == len(onnx.load(str(folder / "out.onnx")).graph.node), report
     found = collections.Counter(n.op_type for n in onnx.load(str(folder / "out.onnx")).graph.node)
     assert {op: found[op] for op in wanted} == wanted, dict(found)
-    expect_close(np.asarray(run_ort(folder / "out.onnx", {"x": y.numpy()})[0]), want.numpy())
+    expect_close(np.asarray(run_ort(folder / "out.onnx", {"x": y.numpy()})[0]), expected.numpy())
     code, out, err = calque("check", folder / "out.onnx")
     assert code == 0, out + err
 

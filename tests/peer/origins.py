@@ -81,15 +81,15 @@ def check_kind(report, folder, kind):
         torch.jit.trace(model, torch.rand(1, 3, 8, 8))
     torch.jit.save(module, str(path))
     with report.case(f"{kind}: places of nodes"):
-        want, got = of_pytorch(path), of_calque(path)
-        assert len(want) == 8, want
-        for op, place in want.items():
-            assert got.get(op) == place, f"{op}: {got.get(op)}, want {place}"
+        expected, got = of_pytorch(path), of_calque(path)
+        assert len(expected) == 8, expected
+        for op, place in expected.items():
+            assert got.get(op) == place, f"{op}: {got.get(op)}, expected {place}"
     with report.case(f"{kind}: doc_string, if asked for"):
         import onnx
         nodes = onnx.load(str(path.with_suffix(".onnx"))).graph.node
         docs = {node.op_type: node.doc_string for node in nodes}
-        assert all(docs[op] == place for op, place in want.items()), docs
+        assert all(docs[op] == place for op, place in expected.items()), docs
         assert calque("export", path, "--input", "1x3x8x8", "-o",
                       path.with_suffix(".onnx"))[0] == 0
         assert not any(n.doc_string for n in onnx.load(str(path.with_suffix(".onnx"))).graph.node)

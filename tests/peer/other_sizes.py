@@ -151,7 +151,7 @@ def declared_sizes_hold(outputs, results, spec, values):
     for output, result in zip(outputs, results):
         dims = [dim.dim_value if dim.HasField("dim_value") else given.get(dim.dim_param)
                 for dim in output.type.tensor_type.shape.dim]
-        assert all(want in (None, n) for want, n in zip(dims, result.shape)), \
+        assert all(expected in (None, n) for expected, n in zip(dims, result.shape)), \
             f"{output.name} has sizes {list(result.shape)}, declared {dims}"
 
 
@@ -162,14 +162,14 @@ def compare(function, model, spec, values):
     random = np.random.default_rng(len(spec))
     feeds = [random.uniform(-2, 2, shape).astype(dtype) for dtype, shape, _ in inputs_of(spec, values)]
     try:
-        want = function(*[torch.from_numpy(feed.copy()) for feed in feeds])
+        expected = function(*[torch.from_numpy(feed.copy()) for feed in feeds])
     except RuntimeError:
         return
     graph = onnx.load_model_from_string(model).graph
     got = run_ort(model, dict(zip([x.name for x in graph.input], feeds)))
-    want = [want] if isinstance(want, torch.Tensor) else want
-    assert len(got) == len(want), f"{len(got)} results, want {len(want)}"
-    for one, other in zip(got, want):
+    expected = [expected] if isinstance(expected, torch.Tensor) else expected
+    assert len(got) == len(expected), f"{len(got)} results, expected {len(expected)}"
+    for one, other in zip(got, expected):
         expect_close(one, other.numpy(), 1e-4, 1e-5)
     declared_sizes_hold(graph.output, got, spec, values)
 

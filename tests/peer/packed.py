@@ -57,9 +57,9 @@ def check(name, folder):
         peers.check_onnx(target)
         for x, lengths in sets:
             with torch.no_grad():
-                want = [t.numpy() for t in module(x, lengths)]
+                expected = [t.numpy() for t in module(x, lengths)]
             got = peers.run_ort(target, {"x": x.numpy(), "lengths": lengths.numpy()})
-            peers.expect_close(got, want, 1e-4, 1e-5, name=f"opset {opset}, lengths {lengths.tolist()}")
+            peers.expect_close(got, expected, 1e-4, 1e-5, name=f"opset {opset}, lengths {lengths.tolist()}")
 
 
 if __name__ == "__main__":

@@ -286,14 +286,14 @@ def expect_close(got, want, rtol=None, atol=None, name="result"):
     import numpy as np
     import ort
     if isinstance(want, (list, tuple)):
-        assert len(got) == len(want), f"{name}: {len(got)} items, want {len(want)}"
+        assert len(got) == len(want), f"{name}: {len(got)} items, expected {len(want)}"
         for i, (one, other) in enumerate(zip(got, want)):
             expect_close(one, other, rtol, atol, f"{name}[{i}]")
         return
     got, want = np.asarray(got), np.asarray(want)
     kinds = ["bfloat16" if a.dtype.names else a.dtype.name for a in (got, want)]
-    assert kinds[0] == kinds[1], f"{name}: dtype {kinds[0]}, want {kinds[1]}"
-    assert got.shape == want.shape, f"{name}: shape {got.shape}, want {want.shape}"
+    assert kinds[0] == kinds[1], f"{name}: dtype {kinds[0]}, expected {kinds[1]}"
+    assert got.shape == want.shape, f"{name}: shape {got.shape}, expected {want.shape}"
     if kinds[0] == "bfloat16":
         got, want = ort.from_bf16(got), ort.from_bf16(want)
     default = TOLERANCES.get(kinds[0], (0, 0))
@@ -306,4 +306,4 @@ def expect_close(got, want, rtol=None, atol=None, name="result"):
     if not np.all(close):
         at = tuple(int(i) for i in np.argwhere(~np.asarray(close))[0])
         raise AssertionError(f"{name}: {np.size(close) - np.count_nonzero(close)} of "
-                             f"{np.size(close)} differ, first at {at}: {got[at]}, want {want[at]}")
+                             f"{np.size(close)} differ, first at {at}: {got[at]}, expected {want[at]}")

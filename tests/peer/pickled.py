@@ -155,10 +155,10 @@ def filled(model):
 def note(folder, file, net, inputs, *options):
     """Saves what the export of a file needs, and PyTorch's results."""
     with torch.no_grad():
-        want = flat(net(*[t.clone() for t in inputs]))
+        expected = flat(net(*[t.clone() for t in inputs]))
     for i, t in enumerate(inputs):
         np.save(folder / f"{file}.{i}.npy", t.numpy())
-    np.savez(folder / f"{file}.want.npz", *want)
+    np.savez(folder / f"{file}.expected.npz", *expected)
     path = folder / "notes.json"
     notes = json.loads(path.read_text()) if path.exists() else []
     path.write_text(json.dumps(notes + [[file, len(inputs), list(options)]]))
@@ -172,9 +172,9 @@ def compare(folder):
         assert code == 0, error
         feeds = zip(feed_names(folder / "m.onnx"), [np.load(folder / name) for name in inputs])
         got = peers.run_ort(str(folder / "m.onnx"), dict(feeds))
-        want = list(np.load(folder / f"{file}.want.npz").values())
-        assert len(got) == len(want), f"{len(got)} results, expected {len(want)}"
-        peers.expect_close(list(got), want, rtol=1e-4, atol=1e-5)
+        expected = list(np.load(folder / f"{file}.expected.npz").values())
+        assert len(got) == len(expected), f"{len(got)} results, expected {len(expected)}"
+        peers.expect_close(list(got), expected, rtol=1e-4, atol=1e-5)
 
 
 def feed_names(path):

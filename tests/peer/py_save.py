@@ -35,10 +35,10 @@ def load(path):
     return torch.load(path, **({"weights_only": False} if torch.__version__ >= "2" else {}))
 
 
-def same_weights(got, want):
-    got, want = got.state_dict(), want.state_dict()
-    assert list(got) == list(want), f"{list(got)}, expected {list(want)}"
-    for name, value in want.items():
+def same_weights(got, expected):
+    got, expected = got.state_dict(), expected.state_dict()
+    assert list(got) == list(expected), f"{list(got)}, expected {list(expected)}"
+    for name, value in expected.items():
         computed = name.endswith("_g")  # a norm, not drawn: sums differ in their last bit
         equal = torch.allclose(value, got[name], rtol=1e-6) if computed else torch.equal(value, got[name])
         assert value.dtype == got[name].dtype and equal, name
@@ -55,10 +55,10 @@ def check_layer(i, case, folder):
     assert not got.training
     if inputs:
         torch.manual_seed(2)  # of layers that draw
-        want = flat(net(*[t.clone() for t in inputs]))
+        expected = flat(net(*[t.clone() for t in inputs]))
         torch.manual_seed(2)
         exact = "weight_norm" not in expression
-        peers.expect_close(flat(got(*inputs)), want, rtol=0 if exact else 1e-5, atol=0 if exact else 1e-6)
+        peers.expect_close(flat(got(*inputs)), expected, rtol=0 if exact else 1e-5, atol=0 if exact else 1e-6)
 
 
 def check_net(folder):

@@ -134,15 +134,15 @@ def check_argparse(module):
     import argparse
     for words in (["net"], ["net", "--size", "7", "-q"], ["--sizes", "1", "2", "--lr=3", "net", "a", "b"],
                   ["--size=3", "net", "a"]):
-        got, want = vars(make(module).parse_args(words)), vars(make(argparse).parse_args(words))
-        assert got == want, f"{words}: {got}, expected {want}"
+        got, expected = vars(make(module).parse_args(words)), vars(make(argparse).parse_args(words))
+        assert got == expected, f"{words}: {got}, expected {expected}"
 
 
 def check_einops(einops):
     x = torch.arange(2 * 3 * 4 * 6.).view(2, 3, 4, 6)
-    want = x.view(2, 3, 2, 2, 3, 2).permute(0, 2, 4, 3, 5, 1).reshape(2, 6, 12)
+    expected = x.view(2, 3, 2, 2, 3, 2).permute(0, 2, 4, 3, 5, 1).reshape(2, 6, 12)
     got = einops.rearrange(x, "b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=2, p2=2)
-    assert torch.equal(got, want)
+    assert torch.equal(got, expected)
     assert torch.equal(einops.rearrange(x, "b ... -> ... b"), x.permute(1, 2, 3, 0))
     assert torch.equal(einops.rearrange(x, "b c h w -> b (c h w)"), x.flatten(1))
     assert torch.equal(einops.rearrange(x, "b c h w -> b c h w 1"), x.unsqueeze(-1))
@@ -173,8 +173,8 @@ def main():
         ours = library(name)
         for text in expressions:
             with report.case(f"{name}: {text}"):
-                got, want = eval(text, {"m": ours, "__name__": "x"}), eval(text, {"m": real, "__name__": "x"})
-                assert got == want, f"{got!r}, expected {want!r}"
+                got, expected = eval(text, {"m": ours, "__name__": "x"}), eval(text, {"m": real, "__name__": "x"})
+                assert got == expected, f"{got!r}, expected {expected!r}"
     with report.case("argparse"):
         check_argparse(library("argparse"))
     with report.case("einops"):

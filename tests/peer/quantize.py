@@ -113,9 +113,9 @@ def in_calque(model, x, folder):
     return numpy_helper.to_array(tensor)
 
 
-def error_of(got, want):
-    got, want = got.astype(np.float64), want.astype(np.float64)
-    return float(np.sqrt(((got - want) ** 2).sum() / (want ** 2).sum()))
+def error_of(got, expected):
+    got, expected = got.astype(np.float64), expected.astype(np.float64)
+    return float(np.sqrt(((got - expected) ** 2).sum() / (expected ** 2).sum()))
 
 
 # ---- agreement with ONNX Runtime ------------------------------------------------------
@@ -214,8 +214,8 @@ def check_peer(mode, make, folder, extra=()):
     if mode.split()[0] in ("dynamic", "int4"):
         options.append("--no-verify")
     ours = peak_of([CALQUE, "quantize", folder / "float.onnx", "-o", folder / "ours.onnx", *options])
-    want = run_ort(folder / "float.onnx", {"x": x})[0]
-    errors = [error_of(run_ort(folder / name, {"x": x})[0], want)
+    expected = run_ort(folder / "float.onnx", {"x": x})[0]
+    errors = [error_of(run_ort(folder / name, {"x": x})[0], expected)
               for name in ("ours.onnx", f"peer.{mode}.onnx")]
     print(f"{mode:15} {make.__name__:13} error {errors[0]:.5f}, peer {errors[1]:.5f}; "
           f"{ours / 2**20:.0f} MB, peer {theirs / 2**20:.0f} MB", flush=True)

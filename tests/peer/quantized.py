@@ -194,11 +194,11 @@ def check(name, folder, opset):
     peers.check_onnx(target)
     model = onnx.load(str(target))
     with torch.no_grad():
-        want = module(x)
-    want = [w.numpy() for w in (want if isinstance(want, tuple) else [want])]
+        expected = module(x)
+    expected = [w.numpy() for w in (expected if isinstance(expected, tuple) else [expected])]
     got = peers.run_ort(target.read_bytes(), {model.graph.input[0].name: x.numpy()})
     quantized = name.startswith(("quantized", "packed"))
-    for g, w in zip(got, want):
+    for g, w in zip(got, expected):
         peers.expect_close(g, w, 1e-3, 1.01 * step_of(w) if quantized else 1e-4, name="result")
     if "resnet" in name:
         assert target.stat().st_size < 1.05 * source.stat().st_size, "weights are not 8 bits wide"

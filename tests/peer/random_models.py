@@ -252,9 +252,9 @@ def compare(data, x, wanted, what):
     wanted = [np.asarray(w) for w in wanted]
     got = run_calque(data, [x], len(wanted))
     for name, results in ((f"{what}, calque", got), (f"{what}, ONNX Runtime", run_ort(data, {"x": x}, "basic"))):
-        for i, (result, want) in enumerate(zip(results, wanted)):
-            limit = CLOSE * max(1, float(np.abs(want).max()))
-            expect_close(result, want, rtol=CLOSE, atol=limit, name=f"{name}, output {i}")
+        for i, (result, expected) in enumerate(zip(results, wanted)):
+            limit = CLOSE * max(1, float(np.abs(expected).max()))
+            expect_close(result, expected, rtol=CLOSE, atol=limit, name=f"{name}, output {i}")
 
 
 def check_gradients(folder, model, x):
@@ -274,9 +274,9 @@ def check_gradients(folder, model, x):
         tensor = onnx.TensorProto.FromString(path.read_bytes())
         got[tensor.name] = onnx.numpy_helper.to_array(tensor)
     largest = max([1.0] + [float(w.abs().max()) for w in wanted if w is not None])  # what is zero is rounding
-    for name, want in zip(names, wanted):
-        if want is not None:
-            expect_close(got[name], want.numpy(), rtol=CLOSE, atol=CLOSE * largest, name=f"gradient of {name}")
+    for name, expected in zip(names, wanted):
+        if expected is not None:
+            expect_close(got[name], expected.numpy(), rtol=CLOSE, atol=CLOSE * largest, name=f"gradient of {name}")
 
 
 def check(seed, folder):

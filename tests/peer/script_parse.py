@@ -138,25 +138,25 @@ class Normal(ast.NodeTransformer):
     visit_Interpolation = visit_FormattedValue
 
 
-def difference(want, got):
+def difference(expected, got):
     """Where two trees differ, or None."""
-    if isinstance(want, ast.AST):
-        if type(want) is not type(got):
-            return f"{type(want).__name__} is {type(got).__name__}"
-        for field in want._fields:
+    if isinstance(expected, ast.AST):
+        if type(expected) is not type(got):
+            return f"{type(expected).__name__} is {type(got).__name__}"
+        for field in expected._fields:
             if field in ("ctx", "type_comment", "kind"):
                 continue
-            found = difference(getattr(want, field, None), getattr(got, field, None))
+            found = difference(getattr(expected, field, None), getattr(got, field, None))
             if found:
-                line = getattr(want, "lineno", 0)
+                line = getattr(expected, "lineno", 0)
                 return found if found.startswith("line") else f"line {line}: {field}: {found}"
         return None
-    if isinstance(want, list):
-        if not isinstance(got, list) or len(want) != len(got):
-            return f"{len(want)} items are {len(got) if isinstance(got, list) else got}"
-        return next(filter(None, map(difference, want, got)), None)
-    same = type(want) is type(got) and repr(want) == repr(got) # repr: -0.0 is not 0.0
-    return None if same else f"{want!r:.80} is {got!r:.80}"
+    if isinstance(expected, list):
+        if not isinstance(got, list) or len(expected) != len(got):
+            return f"{len(expected)} items are {len(got) if isinstance(got, list) else got}"
+        return next(filter(None, map(difference, expected, got)), None)
+    same = type(expected) is type(got) and repr(expected) == repr(got) # repr: -0.0 is not 0.0
+    return None if same else f"{expected!r:.80} is {got!r:.80}"
 
 
 # ---- the test -----------------------------------------------------------------------------
@@ -186,8 +186,8 @@ def compare(report, sources):
         folder = pathlib.Path(name)
         complaints = run([text for _, text in sources], folder)
         for i, (title, text) in enumerate(sources):
-            want = parse(text)
-            if not want:
+            expected = parse(text)
+            if not expected:
                 n_refused += 1
                 continue
             with report.case(title):
@@ -197,7 +197,7 @@ def compare(report, sources):
                     continue # annotations from comments are not in Python's tree
                 got = parse((folder / f"{i}.out").read_bytes())
                 assert got, "Python refuses what was printed"
-                found = difference(Normal().visit(want), Normal().visit(got))
+                found = difference(Normal().visit(expected), Normal().visit(got))
                 assert not found, found
     return n_compared, n_refused
 

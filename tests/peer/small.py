@@ -111,11 +111,11 @@ def check(name, folder):
     model = export(folder, "--input", folder / "x.npy", "--verify",
                    *["--trace"] * (name in TRACED))
     for seed, x in enumerate(examples):
-        want = module(torch.from_numpy(x.copy()))
-        want = [w for w in (want if isinstance(want, tuple) else [want]) if not isinstance(w, str)]
+        expected = module(torch.from_numpy(x.copy()))
+        expected = [w for w in (expected if isinstance(expected, tuple) else [expected]) if not isinstance(w, str)]
         got = peers.run_ort(model, {"x": x} if name in CASES else feeds(model, x))
-        assert len(got) == len(want), (len(got), len(want))
-        for g, w in zip(got, want):
+        assert len(got) == len(expected), (len(got), len(expected))
+        for g, w in zip(got, expected):
             peers.expect_close(g, w.numpy(), name=f"result of seed {seed}")
 
 

@@ -63,7 +63,7 @@ def check(name, folder):
         np.save(folder / f"{i}.npy", t.numpy())
         words += ["--input", folder / f"{i}.npy"]
     with torch.no_grad():
-        want = flat(net(*[t.clone() for t in inputs]))
+        expected = flat(net(*[t.clone() for t in inputs]))
     code, _, error = peers.calque("export", path, "--entry", "Net()", "-o", folder / "m.onnx", *words)
     assert code == 0, error
     import onnx
@@ -72,8 +72,8 @@ def check(name, folder):
     names = [i.name for i in graph.input if i.name not in stored]
     feeds = {n: t.numpy() for n, t in zip("abcd", inputs) if n in names}
     got = peers.run_ort(str(folder / "m.onnx"), feeds)
-    assert len(got) == len(want), f"{len(got)} results, expected {len(want)}"
-    peers.expect_close(list(got), want, rtol=1e-4, atol=1e-5)
+    assert len(got) == len(expected), f"{len(got)} results, expected {len(expected)}"
+    peers.expect_close(list(got), expected, rtol=1e-4, atol=1e-5)
 
 
 CASES = [case for case in layer_cases.CASES + (layer_cases.NEWER if torch.__version__ >= "2.4" else [])

@@ -145,26 +145,27 @@ def check(name, fn, folder):
                                 *[word for spec in specs for word in ("--input", spec)], "-o", onnx, timeout=300)
     assert code == 0, err[:600]
     with torch.no_grad():
-        want = flatten(model(*inputs))
+        expected = flatten(model(*inputs))
     got = run_onnx(onnx, flatten(inputs))
-    assert len(got) == len(want), f"{len(got)} outputs, expected {len(want)}"
-    for index, (g, w) in enumerate(zip(got, want)):
+    assert len(got) == len(expected), f"{len(got)} outputs, expected {len(expected)}"
+    for index, (g, w) in enumerate(zip(got, expected)):
         assert g.shape == w.shape, f"output {index}: shape {g.shape}, expected {w.shape}"
         assert w.size, f"output {index} is empty"
     if family(fn) == "detection":
-        got = [g[order] for g in got] if (order := same_order(got, want)) else got
-    for index, (g, w) in enumerate(zip(got, want)):
+        got = [g[order] for g in got] if (order := same_order(got, expected)) else got
+    for index, (g, w) in enumerate(zip(got, expected)):
         scale = float(abs(w).max()) or 1.0
         peers.expect_close(g / scale, w / scale, 1e-3, 1e-3 if family(fn) == "optical_flow" else 1e-4, f"{name}, output {index}")
 
 
-def same_order(got, want):
+def same_order(got, expected):
     """Detections of equal scores may come in another order: the detection in `got` for each one in `want`, or None if some
     detection has no counterpart."""
     import numpy as np
-    order, left = [], list(range(len(want[0])))
-    for row in range(len(want[0])):
-        found = next((i for i in left if all(np.allclose(g[i], w[row], 1e-3, 1e-3) for g, w in zip(got, want))), None)
+    order, left = [], list(range(len(expected[0])))
+    for row in range(len(expected[0])):
+        found = next((i for i in left
+                      if all(np.allclose(g[i], w[row], 1e-3, 1e-3) for g, w in zip(got, expected))), None)
         if found is None:
             return None
         left.remove(found)

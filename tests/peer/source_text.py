@@ -248,14 +248,14 @@ def check(folder, expression):
     source, model, out = folder / "source.py", folder / "model.onnx", folder / "out"
     source.write_text(f"{HEAD}    return {expression}\n")
     numpy.save(folder / "x.npy", X)
-    want = scripted(source)
+    expected = scripted(source)
     code, _, error = calque("run", source, "--input", folder / "x.npy", "-o", out)
     assert code == 0, " ".join(error.split())
     got = [peers.load_pb(out / f"output_{i}.pb") for i in range(len(list(out.iterdir())))]
-    peers.expect_close(got, want, rtol=1e-4, atol=1e-6, name="run")
+    peers.expect_close(got, expected, rtol=1e-4, atol=1e-6, name="run")
     code, _, error = calque("export", source, "--input", folder / "x.npy", "-o", model)
     assert code == 0, " ".join(error.split())
-    peers.expect_close(peers.run_ort(model, {"x": X}), want, rtol=1e-4, atol=1e-6, name="export")
+    peers.expect_close(peers.run_ort(model, {"x": X}), expected, rtol=1e-4, atol=1e-6, name="export")
 
 
 def main():

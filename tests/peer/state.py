@@ -370,10 +370,10 @@ def check_steps(source, target, inputs, names):
         for step in range(STEPS):
             given = inputs(step)
             arrays = [as_array(x).copy() for x in given]
-            want = module(*given)
+            expected = module(*given)
             feeds = dict(zip(own, arrays), **now)
             got = dict(zip(outputs, peers.run_ort(target.read_bytes(), feeds)))
-            peers.expect_close(got[outputs[0]], want.numpy(), 1e-4, 1e-5, name=f"step {step}")
+            peers.expect_close(got[outputs[0]], expected.numpy(), 1e-4, 1e-5, name=f"step {step}")
             now = {name: got[output] for name, (output, _) in state.items()}
             for name, x in zip(own, given):
                 if f"state.{name}_out" in got:

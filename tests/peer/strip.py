@@ -69,13 +69,13 @@ def check_format(report, folder):
     for name, array in arrays():
         for raw in (True, False):
             with report.case(f"{name} {'raw' if raw else 'typed'}"):
-                want = model_of(array, raw)
+                expected = model_of(array, raw)
                 path = folder / "a.onnx"
-                onnx.save(want, str(path))
+                onnx.save(expected, str(path))
                 run("strip", "--in-place", path)
-                ppe_strip(want.graph.initializer[0])
+                ppe_strip(expected.graph.initializer[0])
                 got = load(path).graph.initializer[0]
-                assert got == want.graph.initializer[0], f"{got}, want {want.graph.initializer[0]}"
+                assert got == expected.graph.initializer[0], f"{got}, expected {expected.graph.initializer[0]}"
 
 
 def check_float16(report, folder):
@@ -138,16 +138,16 @@ def check_which(report, folder):
                 assert got == names, got
 
 
-def check_like(got, want, name="values"):
+def check_like(got, expected, name="values"):
     """A large array has about the mean and variance of another."""
     import numpy as np
-    assert got.dtype == want.dtype and got.shape == want.shape, f"{got.dtype}{got.shape}"
-    got, want = got.astype(np.float64), want.astype(np.float64)
-    deviation = want.std() + 1e-6
+    assert got.dtype == expected.dtype and got.shape == expected.shape, f"{got.dtype}{got.shape}"
+    got, expected = got.astype(np.float64), expected.astype(np.float64)
+    deviation = expected.std() + 1e-6
     few = 6 / np.sqrt(got.size)
-    assert abs(got.mean() - want.mean()) < few * deviation, f"{name}: mean {got.mean()}"
-    assert abs(got.std() / deviation - 1) < few + 0.02 or want.std() < 1e-6, \
-        f"{name}: deviation {got.std()}, want {deviation}"
+    assert abs(got.mean() - expected.mean()) < few * deviation, f"{name}: mean {got.mean()}"
+    assert abs(got.std() / deviation - 1) < few + 0.02 or expected.std() < 1e-6, \
+        f"{name}: deviation {got.std()}, expected {deviation}"
 
 
 def check_unstrip(report, folder):
@@ -209,9 +209,9 @@ def check_folder(report, folder):
         path.write_bytes(onnx.numpy_helper.from_array(array, "t").SerializeToString())
         run("strip", "--in-place", path)
         stripped = onnx.TensorProto.FromString(path.read_bytes())
-        want = onnx.numpy_helper.from_array(array, "t")
-        ppe_strip(want)
-        assert stripped == want
+        expected = onnx.numpy_helper.from_array(array, "t")
+        ppe_strip(expected)
+        assert stripped == expected
         run("unstrip", path)
         check_like(peers.load_pb(path), array)
 
@@ -263,9 +263,9 @@ def check_runnable_models(report, folder):
                                          np.float32)
                          for v in model.graph.input if v.name not in given}
                 assert len(feeds) == 1
-                want = peers.run_ort(str(full), feeds)[0]
+                expected = peers.run_ort(str(full), feeds)[0]
                 got = peers.run_ort(str(path), feeds)[0]
-                assert got.shape == want.shape and np.isfinite(got).all()
+                assert got.shape == expected.shape and np.isfinite(got).all()
 
 
 def main():

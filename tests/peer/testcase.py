@@ -41,9 +41,9 @@ def replay(case, number=0):
     assert [t.name for t in inputs] == [v.name for v in model.graph.input if v.name not in given]
     assert len(outputs) == len(model.graph.output)
     got = peers.run_ort(str(case / "model.onnx"), {t.name: peers.to_array(t) for t in inputs})
-    for result, want in zip(got, outputs):
+    for result, expected in zip(got, outputs):
         # Whole models: errors of many layers add up.
-        peers.expect_close(result, peers.to_array(want), rtol=1e-3, atol=1e-5)
+        peers.expect_close(result, peers.to_array(expected), rtol=1e-3, atol=1e-5)
 
 
 def check_models(report, folder):

@@ -44,10 +44,10 @@ def meta(where, source):
 
 
 def expect(where, source, remote="origin"):
-    want = {"branch": git(where, "rev-parse", "--abbrev-ref", "HEAD"), "commit": git(where, "rev-parse", "HEAD"),
-            "remote": remote, "commit_date": git(where, "show", "-s", "--format=%ci", "HEAD")}
+    expected = {"branch": git(where, "rev-parse", "--abbrev-ref", "HEAD"), "commit": git(where, "rev-parse", "HEAD"),
+                "remote": remote, "commit_date": git(where, "show", "-s", "--format=%ci", "HEAD")}
     got = meta(where, source)
-    assert got == want, f"{got}, git says {want}"
+    assert got == expected, f"{got}, git says {expected}"
 
 
 def new(folder, name, commits=1):
@@ -119,10 +119,10 @@ REMOTES = {
 
 def check_remotes(report, folder, source):
     where = new(folder, "remotes")
-    for url, want in REMOTES.items():
+    for url, expected in REMOTES.items():
         with report.case(f"the remote {url}"):
             git(where, "config", "remote.origin.url", url)
-            expect(where, source, remote=want)
+            expect(where, source, remote=expected)
     with report.case("other remotes and sections are others"):
         (where / ".git/config").write_text('[core]\n\turl = no\n[remote "originx"]\n url=no\n'
                                            '[REMOTE "origin"] # the one\n urls = no\n  URL = "a b"c \\\n d ; no\n')

@@ -324,11 +324,11 @@ def unstrip(case):
     before = [json.loads(entries(t)["location"]) for t in case.tensors("output")]
     case.run("unstrip", case.out)
     assert case.meta()["strip_large_tensor_data"] is False
-    for tensor, want in zip(case.tensors("output"), before):
+    for tensor, expected in zip(case.tensors("output"), before):
         got = peers.to_array(tensor)
         assert not tensor.external_data and got.dtype.name == "float32"
-        assert abs(got.mean() - want["average"]) < 5 * (want["variance"] / got.size) ** 0.5
-        assert 0.5 < got.var() / want["variance"] < 2
+        assert abs(got.mean() - expected["average"]) < 5 * (expected["variance"] / got.size) ** 0.5
+        assert 0.5 < got.var() / expected["variance"] < 2
     once = [t.SerializeToString() for t in case.tensors("output")]
     case.write("--strip-large-tensor-data")
     case.run("unstrip", case.out)

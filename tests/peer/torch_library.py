@@ -75,8 +75,8 @@ def flat(value):
     return []
 
 
-def expect_same_state(got, want):
-    a, b = got.state_dict(), want.state_dict()
+def expect_same_state(got, expected):
+    a, b = got.state_dict(), expected.state_dict()
     assert list(a) == list(b), f"keys {list(a)}, expected {list(b)}"
     for key, tensor in b.items():
         assert a[key].shape == tensor.shape, f"{key} has shape {a[key].shape}, expected {tensor.shape}"
@@ -93,9 +93,9 @@ def run(layer, specs, training):
         return flat(layer(*inputs))
 
 
-def expect_same_results(got, want, specs):
+def expect_same_results(got, expected, specs):
     for training in (False, True):
-        a, b = run(got, specs, training), run(want, specs, training)
+        a, b = run(got, specs, training), run(expected, specs, training)
         assert len(a) == len(b), f"{len(a)} results, expected {len(b)}"
         for x, y in zip(a, b):
             assert x.shape == y.shape, f"a result of shape {x.shape}, expected {y.shape}"
@@ -104,19 +104,19 @@ def expect_same_results(got, want, specs):
 
 
 def check_layer(text, specs):
-    want, got = make(torch.nn, text), make(ours, text)
+    expected, got = make(torch.nn, text), make(ours, text)
     if "Lazy" in text:
-        for layer in (got, want):
+        for layer in (got, expected):
             run(layer, specs, False)
             torch.manual_seed(0)
             layer.reset_parameters()
-    expect_same_state(got, want)
+    expect_same_state(got, expected)
     if SAME_TEXT and "parametriz" not in text:  # such a module has another class in PyTorch
-        assert repr(got) == repr(want), f"repr {got!r}, expected {want!r}"
+        assert repr(got) == repr(expected), f"repr {got!r}, expected {expected!r}"
     if specs:
-        expect_same_results(got, want, specs)
-        expect_same_state(got, want)
-    got.load_state_dict(want.state_dict())
+        expect_same_results(got, expected, specs)
+        expect_same_state(got, expected)
+    got.load_state_dict(expected.state_dict())
 
 
 # ---- what model files do with a module ----
@@ -223,12 +223,12 @@ def facts(nn):
 
 
 def check_initializers(name, call):
-    got, want = torch.empty(12, 5, 3), torch.empty(12, 5, 3)
+    got, expected = torch.empty(12, 5, 3), torch.empty(12, 5, 3)
     torch.manual_seed(0)
     call(ours.init, got)
     torch.manual_seed(0)
-    call(torch.nn.init, want)
-    assert torch.equal(got, want), f"{name} differs by {(got - want).abs().max()}"
+    call(torch.nn.init, expected)
+    assert torch.equal(got, expected), f"{name} differs by {(got - expected).abs().max()}"
 
 
 INITIALIZERS = {
@@ -250,8 +250,8 @@ def main():
     for text, *specs in layer_cases.CASES + (layer_cases.NEWER if NEWER else []):
         with report.case(text):
             check_layer(text, specs)
-    for (name, got), (_, want) in zip(facts(ours), facts(torch.nn)):
-        report.check(f"module: {name}", got == want, f"{got}, expected {want}")
+    for (name, got), (_, expected) in zip(facts(ours), facts(torch.nn)):
+        report.check(f"module: {name}", got == expected, f"{got}, expected {expected}")
     for name, call in INITIALIZERS.items():
         with report.case(f"init.{name}"):
             check_initializers(name, call)

@@ -94,9 +94,9 @@ def check(function, args, replacements, version):
         rewrite(folder / "new.pt", folder / "model.pt", version, replacements)
         try:
             loaded = torch.jit.load(str(folder / "model.pt"))
-            want = loaded(*args)
+            expected = loaded(*args)
         except RuntimeError:
-            want = None  # what PyTorch refuses at this version
+            expected = None  # what PyTorch refuses at this version
         import numpy as np
         command = ["export", folder / "model.pt", "-o", folder / "model.onnx"]
         for i, tensor in enumerate(args):
@@ -104,14 +104,14 @@ def check(function, args, replacements, version):
             command += ["--input", folder / f"x{i}.npy"]
         command += ["--input-names", ",".join(f"x{i}" for i in range(len(args)))]
         code, _, error = calque(*command)
-        if want is None:
+        if expected is None:
             assert code == 1, "PyTorch refuses it"
             return
         assert code == 0, " ".join(error.split())
         check_onnx(folder / "model.onnx")
-        want = want if isinstance(want, tuple) else (want,)
+        expected = expected if isinstance(expected, tuple) else (expected,)
         got = run_ort(folder / "model.onnx", {f"x{i}": t.numpy() for i, t in enumerate(args)})
-        expect_close(got, [t.numpy() for t in want])
+        expect_close(got, [t.numpy() for t in expected])
 
 
 def main():

@@ -62,9 +62,9 @@ class Case:
         code, _, err = self.export(weights, *options, model=model)
         assert code == 0, err
         with torch.no_grad():
-            want = self.model(self.x[:1]).numpy()
+            expected = self.model(self.x[:1]).numpy()
         got = peers.run_ort(self.path("out.onnx"), {self.input_name(): self.x[:1].numpy()})[0]
-        peers.expect_close(got, want, rtol=1e-4, atol=1e-5)
+        peers.expect_close(got, expected, rtol=1e-4, atol=1e-5)
         return err
 
     def input_name(self):
@@ -176,9 +176,9 @@ def other_models(case, report):
         assert code == 0, err
         got = peers.run_ort(case.path("out.onnx"), {case.input_name(): case.x[:1].numpy()})[0]
         with torch.no_grad():
-            want = case.model.train()(case.x[:1]).numpy()  # a new module trains, which --training preserve keeps
+            expected = case.model.train()(case.x[:1]).numpy()  # a new module trains, which --training preserve keeps
         case.model.eval()
-        peers.expect_close(got, want, rtol=1e-4, atol=1e-5)
+        peers.expect_close(got, expected, rtol=1e-4, atol=1e-5)
     with report.case("into an ONNX model, with an unexpected key"):
         code, _, err = peers.calque("convert", "fresh.onnx", "--weights", "less.pth", "-o", "out.onnx", cwd=case.folder)
         assert code == 1 and '"extra"' in err, err

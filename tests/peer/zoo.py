@@ -172,11 +172,11 @@ def test_state(report, name, net):
     with report.case(f"{name}: state"):
         with no_initial_values():
             twin = theirs(name)
-        want = [(key, str(t.dtype)[6:], tuple(t.shape)) for key, t in twin.state_dict().items()]
+        expected = [(key, str(t.dtype)[6:], tuple(t.shape)) for key, t in twin.state_dict().items()]
         got = net.state_shapes()
-        for one, other in zip(got, want):
-            assert one == other, f"{one}, want {other}"
-        assert len(got) == len(want), f"{len(got)} tensors, want {len(want)}"
+        for one, other in zip(got, expected):
+            assert one == other, f"{one}, expected {other}"
+        assert len(got) == len(expected), f"{len(got)} tensors, expected {len(expected)}"
 
 
 def settle(twin, inputs):
@@ -211,10 +211,10 @@ def test_weights(report, name, net, model):
             net.load_npy(capi.temporary_npy(folder, twin.state_dict()))
         inputs = inputs_of(model)
         with torch.no_grad():
-            want = twin(*map(torch.from_numpy, inputs))
-        want = [t.numpy() for t in (want if isinstance(want, tuple) else [want])]
+            expected = twin(*map(torch.from_numpy, inputs))
+        expected = [t.numpy() for t in (expected if isinstance(expected, tuple) else [expected])]
         got = net.run(*inputs, n_outputs=model.n_outputs)
-        expect_close(got, want, **AGAINST_TORCH)
+        expect_close(got, expected, **AGAINST_TORCH)
 
 
 def test_state_dict(report, name, model):
@@ -233,8 +233,8 @@ def test_state_dict(report, name, model):
         with open(f"{folder}/output_0.pb", "rb") as file:
             got = onnx.numpy_helper.to_array(onnx.TensorProto.FromString(file.read()))
         with torch.no_grad():
-            want = twin(torch.from_numpy(inputs[0])).numpy()
-        expect_close([got], [want], **AGAINST_TORCH)
+            expected = twin(torch.from_numpy(inputs[0])).numpy()
+        expect_close([got], [expected], **AGAINST_TORCH)
 
 
 def test_export(report, name, net, model):
@@ -242,8 +242,8 @@ def test_export(report, name, net, model):
     names = {"input_names": [i.name.decode() for i in model.inputs[:model.n_inputs]],
              "output_names": [text.decode() for text in model.output_names[:model.n_outputs]]}
     batches = {batch: inputs_of(model, batch) for batch in (None, OTHER_BATCH)}
-    want = {batch: net.run(*inputs, n_outputs=model.n_outputs)
-            for batch, inputs in batches.items()}
+    expected = {batch: net.run(*inputs, n_outputs=model.n_outputs)
+                for batch, inputs in batches.items()}
     for opset in OPSETS:
         with report.case(f"{name}: opset {opset}"), tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/model.onnx"
@@ -251,7 +251,7 @@ def test_export(report, name, net, model):
                        external_data=name.startswith("vgg"), **names)
             for batch, inputs in batches.items():
                 got = peers.run_ort(path, dict(zip(names["input_names"], inputs)))
-                expect_close(got, want[batch], **AGAINST_ORT,
+                expect_close(got, expected[batch], **AGAINST_ORT,
                              name=f"batch {batch}" if batch else "example")
             peers.session_of.cache_clear()
             check_onnx(path)  # last, for it writes what it has inferred into the file

@@ -121,12 +121,12 @@ def inputs_of(*arguments, **keywords):
 
 
 def check_numbers_are_as_declared():
-    want = ["x: tensor(float)", "n: tensor(int64)", "s: tensor(double)"]
+    expected = ["x: tensor(float)", "n: tensor(int64)", "s: tensor(double)"]
     for given in ([X, 2, 3], [X, True, 2.5], [X, np.int32(2), np.float32(3)], [X, np.array([2]), np.array(3)]):
-        assert inputs_of(SOURCE, inputs=given) == want, given
+        assert inputs_of(SOURCE, inputs=given) == expected, given
     assert inputs_of(SOURCE, inputs={"n": 2, "s": 3, "x": X}) != []
     assert inputs_of(b"def forward(x: Tensor):\n    return x\n", inputs=X) == ["x: tensor(float)"]
-    assert inputs_of(SOURCE, inputs=[X, 2], constants={"s": np.float32(2)}) == want[:2]
+    assert inputs_of(SOURCE, inputs=[X, 2], constants={"s": np.float32(2)}) == expected[:2]
     assert "constant 's'" in refused(calque.ArgumentError, inputs=[X, 2], constants={"s": float("nan")}).message
     assert "64 bits" in refused(calque.ArgumentError, inputs=[X, 2 ** 63]).message
 

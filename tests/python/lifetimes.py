@@ -48,14 +48,14 @@ def file_round(i):
         held.append(error)
     if i % 10 == 0:
         held.append(calque.export(DATA / "pt2/cond.214.pt2"))
-    want = outputs[0].copy()
+    expected = outputs[0].copy()
     del model, session, graph
     random.Random(i).shuffle(held)
     last = outputs[0]
     del outputs
     while held:
         held.pop()
-    assert (last == want).all(), "an array lost its memory"
+    assert (last == expected).all(), "an array lost its memory"
 
 
 def torch_models():
@@ -132,13 +132,13 @@ def torch_round(i, models):
     except calque.Error as error:
         held.append(error)
         exported, weights = None, []
-    want = [weight.copy() for weight in weights]
+    expected = [weight.copy() for weight in weights]
     last = weights[:1]
     del exported, weights, model
     random.Random(i).shuffle(held)
     while held:
         held.pop()
-    assert all((one == other).all() for one, other in zip(last, want)), "a weight lost its memory"
+    assert all((one == other).all() for one, other in zip(last, expected)), "a weight lost its memory"
 
 
 def rounds(kind):

@@ -86,7 +86,7 @@ def check_fork():
     """A child has sessions of its parent, even if threads of that are computing."""
     s = session(SLOW.replace("ROUNDS", "20"), threads=3)
     x = np.eye(200, dtype="float32")
-    want, stop = s.run(None, {"x": x})[0], threading.Event()
+    expected, stop = s.run(None, {"x": x})[0], threading.Event()
 
     def work():
         while not stop.is_set():
@@ -99,7 +99,7 @@ def check_fork():
         child = os.fork()
         if child == 0:
             signal.alarm(120)
-            os._exit(0 if (s.run(None, {"x": x})[0] == want).all() else 1)
+            os._exit(0 if (s.run(None, {"x": x})[0] == expected).all() else 1)
         codes.append(os.waitpid(child, 0)[1])
     stop.set()
     worker.join()
@@ -194,7 +194,7 @@ def check_threads():
     """While one thread is in C, another one runs Python; and results are each thread's own."""
     s = session(SLOW.replace("ROUNDS", "400"), threads=1, max_steps=2 ** 63)
     x = np.eye(300, dtype="float32")
-    want = s.run(None, {"x": x})[0]
+    expected = s.run(None, {"x": x})[0]
     done, results, ticks = threading.Event(), [], 0
 
     def work(scale):
@@ -210,7 +210,7 @@ def check_threads():
     for worker in workers:
         worker.join()
     assert ticks > 5, f"Python ran {ticks} times while C worked"
-    assert len(results) == 2 and all((got == want).all() for _, got in results)
+    assert len(results) == 2 and all((got == expected).all() for _, got in results)
 
 
 def check_onnxruntimes_arguments(folder):

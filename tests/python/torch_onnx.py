@@ -601,11 +601,11 @@ def check_quantized_results_are_three_outputs():
             return torch.quantize_per_tensor(x, 0.2, 3, torch.quint8)
 
     x = torch.randn(4, 6)
-    want = Net()(x)
+    expected = Net()(x)
     for model in (Net(), torch.jit.script(Net())):
         made = export(model, x)
         got = calque.Session(made.to_bytes()).run(None, {made.inputs[0].name: x.numpy()})
-        assert (got[0] == want.int_repr().numpy()).all() and got[0].dtype == np.uint8
+        assert (got[0] == expected.int_repr().numpy()).all() and got[0].dtype == np.uint8
         assert got[1] == np.float32(0.2) and got[2] == 3 and got[2].dtype == np.uint8
 
 

@@ -26,8 +26,8 @@ def exported():
     return {line.split()[-1] for line in out.splitlines()}
 
 
-def difference(have, want, more, less):
-    extra, missing = sorted(have - want), sorted(want - have)
+def difference(have, expected, more, less):
+    extra, missing = sorted(have - expected), sorted(expected - have)
     return "; ".join(filter(None, [extra and f"{more}: {', '.join(extra)}",
                                    missing and f"{less}: {', '.join(missing)}"]))
 

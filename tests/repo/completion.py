@@ -77,11 +77,11 @@ VALUES = {  # of options that take one of a few words, with the verb that has th
 
 def check_values(complete):
     """Values of options, which the help page names as well."""
-    for (verb, option), want in VALUES.items():
+    for (verb, option), expected in VALUES.items():
         found = complete(["calque", verb, option, ""])
-        assert want <= found, f"{verb} {option}: {sorted(found)}"
+        assert expected <= found, f"{verb} {option}: {sorted(found)}"
         page = " ".join(calque(verb, "--help")[1].split())
-        for value in want if option != "--opset" else {"latest"}:
+        for value in expected if option != "--opset" else {"latest"}:
             assert value in page.split(option + " ", 1)[1][:160], f"{verb} {option} {value} is not in the help"
 
 

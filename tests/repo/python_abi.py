@@ -43,10 +43,10 @@ def main():
         assert text == MODULE.read_text(), "stale; write it with: tools/python_abi.py"
     with report.case("structs lie in memory as the compiler has them"), \
             tempfile.TemporaryDirectory() as folder:
-        want = layout_of_c(folder)
-        got = list(layout_of_ctypes([line.split()[0] for line in want if "." not in line]))
-        assert len(want) > 100, want
-        assert got == want, sorted(set(got) ^ set(want))
+        expected = layout_of_c(folder)
+        got = list(layout_of_ctypes([line.split()[0] for line in expected if "." not in line]))
+        assert len(expected) > 100, expected
+        assert got == expected, sorted(set(got) ^ set(expected))
     return report.finish()
 
 

@@ -28,10 +28,10 @@ def operators(folder, body, size, opset, rules):
 def check_examples(report, folder):
     examples = EXAMPLE.findall((ROOT / "docs/symbolic-functions.md").read_text())
     assert len(examples) >= 7, "docs/symbolic-functions.md has no examples"
-    for body, size, opset, want, rules in examples:
+    for body, size, opset, expected, rules in examples:
         with report.case(f"function for {body}"):
             got, _ = operators(folder, body, size, opset, rules)
-            assert got == want, f"{got} instead of {want}"
+            assert got == expected, f"{got} instead of {expected}"
 
 
 def check_table(report):
@@ -84,32 +84,32 @@ def refused(folder, body, rules):
 
 
 def check_parse_args(report, folder):
-    for descriptor, number, want in ("f", "2", "f 2"), ("i", "2.75", "i 2"), ("b", "3", "b True"), \
+    for descriptor, number, expected in ("f", "2", "f 2"), ("i", "2.75", "i 2"), ("b", "3", "b True"), \
             ("v", "2.5", "f 2.5"), ("is", "[1.5, 2]", "i 1"), ("fs", "[3, 2]", "f 3"):
         with report.case(f"parse_args {descriptor}"):
             rules = SCALE.replace("DESCRIPTORS", f'"v", "{descriptor}"')
             _, printed = operators(folder, f"torch.ops.mylib.scale(x, {number})", "2x3", "17", rules)
-            assert f"kind = '{want}'" in printed, printed
-    for name, descriptors, number, want in (
+            assert f"kind = '{expected}'" in printed, printed
+    for name, descriptors, number, expected in (
             ("data-dependent", '"v", "f"', "float(x.sum())", 'parse_args: "f"'),
             ("too few", '"v"', "2.5", "fewer descriptors"),
             ("unknown", '"v", "float"', "2.5", "unknown descriptor")):
         with report.case(f"parse_args: {name}"):
             err, path = refused(folder, f"torch.ops.mylib.scale(x, {number})",
                                 SCALE.replace("DESCRIPTORS", descriptors))
-            assert want in err, err
+            assert expected in err, err
             assert name == "data-dependent" or f"{path}:3:" in err, err
 
 
 def check_mistakes(report, folder):
     relu = '@symbolic("aten::relu", opset=9)\ndef relu(self):\n    return Tanh(self)\n'
-    for name, rules, line, want in (
+    for name, rules, line, expected in (
             ("an unknown call", relu + 'regster_custom_op("aten::relu", relu, 9)\n', 4, "regster_custom_op"),
             ("an unknown decorator", "@cached\n" + relu, 1, "@cached"),
             ("a name that is not defined", relu.replace("Tanh(self)", "Tanh(me)"), 3, "me")):
         with report.case(name):
             err, path = refused(folder, "x.relu()", rules)
-            assert want in err and f"{path}:{line}:" in err, err
+            assert expected in err and f"{path}:{line}:" in err, err
 
 
 def main():

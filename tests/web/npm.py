@@ -57,10 +57,12 @@ def run_native(words, files):
 
 def compare(words, files, out, index):
     got = json.loads((out / f"{index}.json").read_text())
-    want, written = run_native(words, files)
-    assert got["status"] == want.returncode, f"status {got['status']}, expected {want.returncode}: {got['stderr']}"
-    assert got["stdout"] == want.stdout, "standard output differs"
-    assert without_times(got["stderr"]) == without_times(want.stderr), f"{got['stderr']}\nexpected {want.stderr}"
+    expected, written = run_native(words, files)
+    assert got["status"] == expected.returncode, \
+        f"status {got['status']}, expected {expected.returncode}: {got['stderr']}"
+    assert got["stdout"] == expected.stdout, "standard output differs"
+    assert without_times(got["stderr"]) == without_times(expected.stderr), \
+        f"{got['stderr']}\nexpected {expected.stderr}"
     folder = out / str(index)
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     assert names == set(written), f"wrote {names}, expected {set(written)}"

@@ -7,7 +7,7 @@ from ..nn import Module
 
 
 class ScriptFunction:
-    """A function that is called in a mode of its own."""
+    """A function that is called while tracing, or while scripting."""
 
     def __init__(self, function, tracing):
         self.function = function
@@ -23,7 +23,7 @@ class ScriptFunction:
 
 
 class ScriptModule(Module):
-    """A module whose forward is called in a mode of its own; see _as_script."""
+    """A module whose forward is called while tracing or scripting; see _as_script."""
 
     def save(self, f, _extra_files=None):
         from . import save

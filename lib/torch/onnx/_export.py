@@ -45,7 +45,7 @@ class exporting:
 
 
 class select_model_mode_for_export:
-    """While it lasts, the model is in the mode; afterwards it is as it was."""
+    """A context manager: the model is in the mode, and returns to its previous mode at the end."""
 
     def __init__(self, model, mode):
         self.modules = list(model.modules()) if isinstance(model, Module) else []
@@ -199,7 +199,7 @@ def export(model, args=(), f=None, export_params=True, verbose=False,
            *, kwargs=None, dynamo=False, dynamic_shapes=None, external_data=False,
            fallback=False, report=False, verify=False, optimize=True, profile=False,
            dump_exported_program=False, artifacts_dir=".", custom_translation_table=None):
-    """Writes f, a path or a buffer. docs/from-source.md says which arguments have an effect."""
+    """Writes f, a path or a buffer. docs/from-source.md lists the arguments that have an effect."""
     args, named = split_arguments(args, kwargs)
     options = options_of(
         model, args, named, opset_version=opset_version, input_names=input_names,

@@ -71,7 +71,7 @@ def export(model: Model, args: Any, f: File, return_output: bool = False,
     return results
 
 
-# Options of the original's tracing and of its own exporter.
+# Options that concern the original's tracing and exporter.
 _WITHOUT_EFFECT = (
     "add_node_names", "check_trace", "enable_onnx_checker", "fixed_batch_size",
     "force_outplace_trace", "onnx_check_type", "onnx_data_prop", "onnx_lowprecision_cast",

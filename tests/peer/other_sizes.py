@@ -182,7 +182,7 @@ def check(report, folder, case, opset):
     function = torch.jit.CompilationUnit(text).forward
     path, said = export(folder, case, text, opset)
     if path is None:
-        return report.skipped(f"{name} opset {opset}", " ".join(said.split())[:200])
+        return report.failed(f"{name} opset {opset}", " ".join(said.split())[:200])
     for values in [example, *others]:
         try:
             compare(function, path.read_bytes(), spec, values)

@@ -87,9 +87,18 @@ def searchsorted(sorted_sequence, self, right, side=None, sorter=None):
         line = with_shape(
             GatherElements(sorted_sequence, sorter, axis=n - 1), sorted_sequence
         )
+    # A float wins over integers, as in PyTorch; a number takes float64, which holds both.
     line = comparable(line)
+    if is_tensor(self):
+        x = comparable(self)
+    else:
+        keeps = is_float(line) or isinstance(self, int)
+        x = cast(self, line.dtype if keeps else torch.float64)
+    if is_float(line) and x.dtype != torch.float64:
+        x = cast(x, line.dtype)
+    elif x.dtype != line.dtype:
+        line = cast(line, x.dtype)
     row = Unsqueeze(line, [n - 1]) if n > 1 else line
-    x = comparable(cast(self, sorted_sequence.dtype))
     each = Unsqueeze(x, [x.ndim])
     is_past = Greater(row, each)
     if not right and given(side, "left") != "right":

@@ -289,37 +289,34 @@ static cq_status cumextreme_run(cq_opcall *c)
 
 static cq_status searchsorted_shape(cq_opcall *c)
 {
-    cq_val      what   = cq_arg_val(c, "self");
-    cq_tensor  *sorted = cq_arg_tensor(c, "sorted_sequence");
-    const char *side   = cq_arg_str(c, "side", NULL);
-    cq_dtype    dtype  = cq_arg_bool(c, "out_int32") ? CQ_DTYPE_I32 : CQ_DTYPE_I64;
+    cq_val      what  = cq_arg_val(c, "self");
+    const char *side  = cq_arg_str(c, "side", NULL);
+    cq_dtype    dtype = cq_arg_bool(c, "out_int32") ? CQ_DTYPE_I32 : CQ_DTYPE_I64;
 
     if (side && strcmp(side, "left") != 0 && strcmp(side, "right") != 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "side should be \"left\" or \"right\", not \"%s\"",
                             side);
     if (side && cq_arg_bool(c, "right") && side[0] == 'l')
         return cq_call_fail(c, CQ_E_ARGUMENT, "side is \"left\" but right is true");
-    if (what.kind != CQ_VAL_TENSOR) {
+    if (what.kind != CQ_VAL_TENSOR)
         cq_result(c, 0, dtype, 0, NULL);
-    } else {
-        if (what.u.tensor->dtype != sorted->dtype)
-            return cq_call_fail(c, CQ_E_TYPE, "searches %s in %s",
-                                cq_dtype_name(what.u.tensor->dtype), cq_dtype_name(sorted->dtype));
+    else
         cq_result_like(c, 0, what.u.tensor, dtype);
-    }
     return c->cx->status;
 }
 
 static cq_status searchsorted_run(cq_opcall *c)
 {
-    cq_tensor  *sorted = cq_arg_tensor(c, "sorted_sequence"), *ordered = NULL;
+    cq_val      both[] = { cq_arg_val(c, "sorted_sequence"), cq_arg_val(c, "self") };
+    cq_dtype    dtype  = cq_result_type(both, 2);
+    cq_tensor  *sorted = cq_operand_tensor(c, both[0], dtype), *ordered = NULL;
+    cq_tensor  *what   = cq_operand_tensor(c, both[1], dtype);
     cq_tensor  *sorter = cq_arg_tensor(c, "sorter");
-    cq_tensor  *what   = cq_operand_tensor(c, cq_arg_val(c, "self"), sorted->dtype);
     const char *side   = cq_arg_str(c, "side", "left");
     bool        right  = cq_arg_bool(c, "right") || side[0] == 'r';
     cq_status   status = CQ_OK;
 
-    if (!what)
+    if (!sorted || !what)
         return c->cx->status;
     if (sorter) {
         CQ_TRY(cq_tensor_clone(&ordered, sorted, CQ_DTYPE_NONE));

@@ -88,8 +88,13 @@ cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value)
         return out;
     }
     if (!data || cq_sym_opset(s) < 9)
-        return cq_sym_expand_any(s, value, type.sizes, (size_t)type.rank);
-    if (cq_sym_fail(s, cq_tensor_new(&one, type.dtype, 1, &single, cq_tensor_data(data))) != CQ_OK)
+        return cq_sym_expand_any(s, cq_sym_cast(s, value, type.dtype), type.sizes,
+                                 (size_t)type.rank);
+    /* The number may have the dtype that the operator computes in, not that of the result. */
+    if (cq_sym_fail(s, cq_tensor_clone(&all, data, type.dtype)) == CQ_OK)
+        cq_sym_fail(s, cq_tensor_new(&one, type.dtype, 1, &single, cq_tensor_data(all)));
+    cq_tensor_release(all);
+    if (!one)
         return NULL;
     out = cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, type.sizes, (size_t)type.rank)),
                     CQ_ATTR(cq_attr_t("value", one)));

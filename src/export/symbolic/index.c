@@ -4,6 +4,7 @@
  * at tuples of indices; the dimensions of the indices are then moved to their position in PyTorch.
  * A mask is replaced by the indices of its true elements (NonZero). Before opset 11 the indexed
  * dimensions are flattened and the indices are single numbers, for Gather and Scatter. */
+#include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 #include "export/symbolic/positions.h"
 
@@ -190,6 +191,8 @@ static cq_status compress(cq_sym *s, const named *m)
     size_t    n = 0;
     cq_value *x = m->x, *mask = cq_sym_cast(s, m->mask, CQ_DTYPE_BOOL);
 
+    if (cq_sym_dtype(s, x) == CQ_DTYPE_BF16) /* which Compress does not take */
+        x = cq_sym_cast(s, x, CQ_DTYPE_F32);
     for (int i = 0; i < rank; i++) {
         if (i >= (int)m->first_dim && i < (int)m->first_dim + covered)
             all = cq_int_mul(CQ_SYMBOLS(s), all, cq_sym_size(s, x, i));
@@ -203,8 +206,12 @@ static cq_status compress(cq_sym *s, const named *m)
         x    = cq_sym_reshape(s, x, sizes, n);
         mask = cq_sym_reshape(s, mask, &all, 1);
     }
-    return cq_sym_done(s, cq_sym_op(s, "Compress", CQ_IN(x, mask),
-                                    CQ_ATTR(cq_attr_i("axis", (int64_t)m->first_dim))));
+    x = cq_sym_op(s, "Compress", CQ_IN(x, mask), CQ_ATTR(cq_attr_i("axis", (int64_t)m->first_dim)));
+    if (cq_sym_dtype(s, m->x) == CQ_DTYPE_BF16) {
+        cq_sym_set_dtype(s, x, CQ_DTYPE_F32);
+        x = cq_sym_cast(s, x, CQ_DTYPE_BF16);
+    }
+    return cq_sym_done(s, x);
 }
 
 static cq_status index_tensor(cq_sym *s)
@@ -281,7 +288,7 @@ static cq_value *where_mask(cq_sym *s, const named *m, cq_value *value)
         sizes[n++] = i < (int)m->first_dim + covered ? cq_sym_size(s, m->x, i) : cq_i(1);
     if ((int)m->first_dim + covered < rank)
         mask = cq_sym_reshape(s, mask, sizes, n);
-    v = cq_sym_op(s, "Where", CQ_IN(mask, value, m->x), CQ_NO_ATTR);
+    v = cq_sym_where(s, mask, value, m->x);
     cq_sym_set_type_of(v, m->x);
     return v;
 }

@@ -44,13 +44,17 @@ def resize_down_10(X, scales, mode):
 
 @upgrade("Resize", 11)
 def resize_up_11(X, scales, mode):
+    # Version 10 rounds positions up where it shrinks, as its test data and ONNX Runtime have it.
+    found = elements(scales)
+    shrinks = found is not None and min(found) < 1
+    need(not shrinks or mode == "linear" or not max(found) > 1, "rounding that differs by axis")
     return Resize(
         X,
         no_numbers(),
         scales,
         coordinate_transformation_mode="asymmetric",
         mode=mode,
-        nearest_mode="floor",
+        nearest_mode="ceil" if shrinks else "floor",
     )
 
 
@@ -63,11 +67,15 @@ def resize_down_11(X, scales, sizes, coordinate_transformation_mode, mode, neare
         "a transformation other than asymmetric, rounded down",
     )
     if sizes is None:
+        factors = elements(scales)
+        need(mode == "linear" or factors is None or min(factors) >= 1, "shrinking, rounded down")
         return Resize(X, scales, mode=mode)
     found = numbers(sizes)
     for i in range(len(found)):
         need(size(X, i) is not None, "sizes of a dynamic input")
-    return Resize(X, [found[i] / float(size(X, i)) for i in range(len(found))], mode=mode)
+    factors = [found[i] / float(size(X, i)) for i in range(len(found))]
+    need(mode == "linear" or min(factors) >= 1, "shrinking, rounded down")
+    return Resize(X, factors, mode=mode)
 
 
 @downgrade("Resize", 13)

@@ -404,6 +404,8 @@ sample("DequantizeLinear", V(2, 3), np.array([0.5, 1, 2]), np.array([1, 2, 0]), 
        prefers={"T": "int8", "T1": "int8"})
 sample("DequantizeLinear", V(2, 6), np.array([[0.5, 1], [2, 4]]), np.array([[1, 2], [0, 3]]), since=21,
        axis=1, block_size=3, prefers={"T1": "int8"})
+sample("DequantizeLinear", V(5), np.array([0.5, 2]), np.array([1, 2]), since=21, axis=-1, block_size=3,
+       prefers={"T1": "int8"})  # the last block has two elements
 sample("DynamicQuantizeLinear", V(2, 3), n_outputs=3)
 sample("MatMulInteger", V(2, 3), V(3, 4), np.array(1), np.array(2))
 sample("QLinearMatMul", V(2, 3), np.array(0.5), np.array(1), V(3, 4), np.array(0.25), np.array(2),
@@ -420,6 +422,7 @@ IMAGE = V(1, 2, 4, 5)
 sample("Upsample", IMAGE, scales=[1.0, 1.0, 2.0, 3.0], until=8)
 sample("Upsample", IMAGE, np.array([1., 1, 2, 3]), since=9, until=9)
 sample("Resize", IMAGE, np.array([1., 1, 2, 1.5]), until=10)
+sample("Resize", IMAGE, np.array([1., 1, 0.6, 1.5]), until=10)  # rounds up where it shrinks
 sample("Resize", IMAGE, np.array([]), np.array([1., 1, 2, 1.5]), since=11, until=12,
        prefers={"T2": "float"})
 sample("Resize", IMAGE, None, np.array([1., 1, 2, 1.5]), since=13, prefers={"T2": "float"})

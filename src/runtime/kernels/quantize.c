@@ -24,7 +24,7 @@ static cq_status along(cq_tensor **out, cq_rt *rt, const cq_tensor *t, const cq_
     if (cq_tensor_numel(t) == 1 && t->rank <= 1)
         return cq_rt_reshaped(out, rt, t, &(cq_rt_sizes){ 0, { 0 } });
     CQ_TRY(cq_rt_axis(&axis, which, x->rank));
-    if (t->rank == 1) {
+    if (t->rank == 1 && !(block > 0 && x->rank == 1)) {
         for (uint32_t i = 0; i < sizes.rank; i++)
             sizes.at[i] = i == axis ? cq_size_of(t, 0) : 1;
         if (sizes.at[axis] != cq_size_of(x, axis))

@@ -32,7 +32,14 @@ static const char *const transform_names[] = {
     [TF_CROP_AND_RESIZE]   = "tf_crop_and_resize",
 };
 
-typedef enum nearest { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, FLOOR, CEIL } nearest;
+typedef enum nearest {
+    ROUND_PREFER_FLOOR,
+    ROUND_PREFER_CEIL,
+    FLOOR,
+    CEIL,
+    CEIL_IF_SMALLER /* version 10, whose text has no rule; its test data and ONNX Runtime have this
+                     */
+} nearest;
 
 static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer_ceil", "floor",
                                              "ceil" };
@@ -76,12 +83,13 @@ static double old_place(const plan *p, const axis *a, int64_t i)
 
 /* The nearest source index. Coordinates are float32 like scales, as in other runtimes: 8.5 / 1.7f -
  * 0.5 is 4.5 in float32, but 4.4999998 in double, which rounds to another pixel. */
-static int64_t nearest_place(const plan *p, float x)
+static int64_t nearest_place(const plan *p, const axis *a, float x)
 {
     switch (p->nearest) {
     case ROUND_PREFER_CEIL: return (int64_t)floorf(x + 0.5f);
     case FLOOR: return (int64_t)floorf(x);
     case CEIL: return (int64_t)ceilf(x);
+    case CEIL_IF_SMALLER: return (int64_t)(a->scale < 1 ? ceilf(x) : floorf(x));
     default: return (int64_t)ceilf(x - 0.5f);
     }
 }
@@ -149,7 +157,7 @@ static cq_status fill_axis(cq_resize_axis *to, const plan *p, const axis *a)
         /* scales come from the file: x may be NaN, or exceed all integers */
         x = isnan(x) ? 0 : fmin(fmax(x, -0x1p60), 0x1p60);
         if (p->mode == NEAREST)
-            to->index[i] = clamp(nearest_place(p, (float)x), a->in);
+            to->index[i] = clamp(nearest_place(p, a, (float)x), a->in);
         else
             fill_filter(to, p, a, i, x);
     }
@@ -341,7 +349,7 @@ static cq_status resize_from_corner(cq_rt *rt)
     const cq_tensor         *x = cq_rt_in(rt, 0), *scales = cq_rt_in(rt, 1);
     const cq_onnx_attribute *listed = cq_rt_attr_given(rt, "scales");
     uint32_t                 which[CQ_MAX_RANK];
-    plan                     p = { .transform = ASYMMETRIC, .nearest = FLOOR };
+    plan                     p = { .transform = ASYMMETRIC, .nearest = CEIL_IF_SMALLER };
 
     plan_init(&p, x);
     CQ_TRY(read_mode(&p, rt));

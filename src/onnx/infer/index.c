@@ -366,7 +366,8 @@ static cq_status non_zero(cq_rule *r)
     const cq_itype *x = cq_rule_shaped(r, 0);
     cq_shape        y = { .rank = 2 };
 
-    y.dims[0] = x ? cq_dim_of((int64_t)x->rank) : cq_dim_unknown();
+    /* ONNX Runtime gives the indices of a scalar a row, onnx's own inference gives them none. */
+    y.dims[0] = x && x->rank ? cq_dim_of((int64_t)x->rank) : cq_dim_unknown();
     y.dims[1] = cq_dim_unknown();
     return cq_rule_give(r, 0, &y);
 }

@@ -66,7 +66,7 @@ def export(program, case, words, name):
 
 
 def check_case(case, words):
-    """None: the build for this machine refuses it. Otherwise the fault, "" if there is none."""
+    """The difference, "" for equal files; None if the build for this machine refuses the model."""
     code, _ = export(NATIVE, case, words, "here.onnx")
     if code:
         return None
@@ -101,7 +101,7 @@ def main():
         work = [(case, arguments(case)) for name in ARCHIVES
                 for case in unpack(name, n // len(ARCHIVES), folder)]
         if not work:
-            report.skipped("conformance", "there is no folder shared/conformance beside the tree or above it")
+            report.skipped("conformance", "the folder shared/conformance is missing beside the tree and above it")
         for path in sorted((ROOT / "tests/data/pt2").glob("*.pt2"))[::4]:
             (folder / path.stem).mkdir()
             work.append((folder / path.stem, ["export", str(path)]))

@@ -47,7 +47,7 @@ def check_install(folder):
 def main():
     report = Report(__file__)
     if not list(DIST.glob("*.deb")):
-        report.skipped("Debian packages", f"there is none in {DIST}; make debian makes them")
+        report.skipped("Debian packages", f"{DIST} has no package; make debian builds them")
         return report.finish()
     with report.case("lintian"):
         check_lintian()

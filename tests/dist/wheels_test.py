@@ -137,7 +137,7 @@ def check_musl(processor, folder):
 def main():
     report = Report(__file__)
     if not list(DIST.glob("*.whl")):
-        report.skipped("wheels", f"there is no wheel in {DIST}; make dist makes them")
+        report.skipped("wheels", f"{DIST} has no wheel; make dist builds them")
         return report.finish()
     for processor in ("x86_64", "aarch64"):
         for system in ("manylinux_2_31", "musllinux_1_2"):

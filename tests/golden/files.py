@@ -329,7 +329,7 @@ def check_testcases(report, folder):
         assert tree(out) == before
         ok(*command)
         assert not (out / "test_data_set_0/input_9.pb").exists()
-    with report.case("a stripped folder that cannot be filled stays as it is"):
+    with report.case("a stripped folder that cannot be filled is unchanged"):
         ok(*command, "--strip-large-tensor-data")
         before = tree(out)
         refused("unstrip", out, preexec_fn=limited(1 << 10))
@@ -485,14 +485,14 @@ def check_folders(report, folder):
     ok("testcase", source, case, "--input", "200", "--strip-large-tensor-data")
     secret.write_bytes((case / "test_data_set_0/input_0.pb").read_bytes())
     before = secret.read_bytes()
-    spoilers = {
+    damages = {
         "a file that is a link": lambda: (case / "test_data_set_0/input_1.pb").symlink_to(secret),
         "a folder that is a link": lambda: (case / "test_data_set_7").symlink_to(folder),
         "a FIFO": lambda: os.mkfifo(case / "meta2.json"),
     }
-    for name, spoil in spoilers.items():
+    for name, damage in damages.items():
         with report.case(f"unstrip of a folder with {name}"):
-            spoil()
+            damage()
             for more in ([], ["-o", folder / "copy"]):
                 refused("unstrip", case, *more)
             assert secret.read_bytes() == before and not (folder / "copy").exists()
@@ -545,7 +545,7 @@ def check_controls(report, folder):
             done = calque(*words, cwd=folder)
             found = CONTROL.search(done.stdout + done.stderr)
             assert not found, (found, done.stdout + done.stderr)
-    with report.case("a name cannot make a line of its own"):
+    with report.case("a line break in a name is escaped"):
         assert not any(line.startswith(b"/etc/x") for line in ok("print", folder / "m.onnx").splitlines())
     with report.case("a file has every byte"):
         ok("print", "--text", folder / "m.onnx", "-o", folder / "m.txt")

@@ -122,7 +122,7 @@ def check_programs(report, folder):
         exported(name, ["x"], ["x"] * len(keys), [], x, out_spec=json.dumps([1, nest(*[LEAF] * len(keys), keys=keys)]))
     n = 25000
     names = [f"i{i}" for i in range(n)]
-    exported("every input has a size of its own", names, ["i0"], [], {i: sized(f"s{i}") for i in names},
+    exported("every input has another dynamic size", names, ["i0"], [], {i: sized(f"s{i}") for i in names},
              range_constraints={f"si{i}": {"min_val": 2, "max_val": 9} for i in range(n)})
     exported("every input is changed", names, [*names, "i0"], [], {i: sized(1) for i in names},
              results=[{"user_input_mutation": {"arg": tensor(i), "user_input_name": i}} for i in names] +
@@ -160,7 +160,7 @@ def check_programs(report, folder):
                 {"x": sized(2, 3), "y": sized("u0", "2*u0 + 1")})
         done("export", path, "-o", out, "--operator-export-type", "onnx_fallthrough", cwd=folder)
         refused("run", path, cwd=folder, says="unknown operator foo::bar")
-    with report.case("an example that is made up is no measure of the memory that a call may take"):
+    with report.case("a generated example does not raise the memory limit of a call"):
         program(path, ["x"], ["o0"], [node("chunk.default", {"self": tensor("x"), "chunks": {"as_int": 2 ** 62},
                                                              "dim": {"as_int": 0}},
                                            {"as_tensors": [{"name": f"o{i}"} for i in range(3)]})], {"x": sized(10 ** 7, 1)})
@@ -187,7 +187,7 @@ def check_programs(report, folder):
         with zipfile.ZipFile(path, "a") as archive:
             archive.writestr("p/data/weights/model_weights_config.json", '{"config": [1]}')
         refused("export", path, "-o", out, cwd=folder, says="not a dict")
-    with report.case("a dtype that is not known is said"):
+    with report.case("an unknown dtype is named"):
         program(path, ["x"], ["x"], [], {"x": dict(sized(2), dtype=99)})
         refused("export", path, "-o", out, cwd=folder, says="a dtype that is not known")
 
@@ -216,7 +216,7 @@ def check_models(report, folder):
         names = ["x", *[f"v{i}" for i in range(n)]]
         return [(op, [a] * times, [b], attributes) for a, b in zip(names, names[1:])], [open_value(names[-1])]
 
-    with report.case("inputs that are made up are no measure of the memory that a run may take"):
+    with report.case("generated inputs do not raise the memory limit of a run"):
         nodes, ends = chain("Concat", 20, concat, times=2)
         onnx(path, nodes, [value_info("x", 10 ** 7)], ends)
         refused("run", path, cwd=folder, says="bytes are in use")
@@ -241,7 +241,7 @@ def check_models(report, folder):
                        field(9, bytes(64 * 64 * 9)))
         onnx(path, nodes, [value_info("x", 1, 64, 192, 192, kind=2)], [open_value("v5", 2)], weight)
         if SANITIZED:
-            raise Skip("4 billion products take a minute under sanitizers, whose kernels have tests of their own")
+            raise Skip("4 billion products take a minute under sanitizers, whose kernels have separate tests")
         done("run", path, cwd=folder, seconds=20 * SECONDS)
     with report.case("a table of labels is paid for each time that it is looked into"):
         table = b"".join(field(5, field(1, name) + b"".join(field(8, i) for i in range(100000)) + field(20, 7))
@@ -268,7 +268,7 @@ def check_models(report, folder):
             refused("bench", path, cwd=folder, says="not made up")
     for name, head, says in (("html", b"<!DOCTYPE html>", "a page of HTML"), ("lfs", b"version https://git-lfs.", "Git LFS"),
                              ("png", b"\x89PNG\r\n", "a picture"), ("weights", b"\x40\0\0\0\0\0\0\0{\"a\"", "safetensors")):
-        with report.case(f"what is no model is called what it is: {name}"):
+        with report.case(f"a file of another kind is named: {name}"):
             path.write_bytes(head + bytes(100))
             refused("check", path, cwd=folder, says=says)
     with report.case("a graph of a stripped weight and no node becomes runnable"):
@@ -284,7 +284,7 @@ def check_models(report, folder):
         with report.case(f"filling a tensor takes no more memory than the tensor: type {kind}"):
             onnx(path, [], [], [], field(5, field(1, 100 << 20) + field(2, kind) + field(8, "w") + stripped + field(14, 1)))
             assert run_within(400, "unstrip", path, "-o", folder / "o.onnx", cwd=folder)[0] == 0
-    with report.case("a file of no bytes is no model"):
+    with report.case("an empty file is refused"):
         path.write_bytes(b"")
         (folder / "e.pb").write_bytes(b"")
         for words in (["info"], ["print"], ["check"], ["infer", "-o", "o.onnx"], ["strip", "-o", "o.onnx"], ["run"],

@@ -357,7 +357,7 @@ def check_reports(report, folder):
     net = ["super_resolution", "--input", "1x1x8x8"]
     for name, args in {
         "a report to a full disk": ["export", *net, "-o", "x.onnx", "--report", "/dev/full"],
-        "a report to a folder that is not there": ["export", *net, "-o", "x.onnx", "--report", "gone/r.json"],
+        "a report to a missing folder": ["export", *net, "-o", "x.onnx", "--report", "gone/r.json"],
         "a report, with external data": ["export", *net, "-o", "x.onnx", "--external-data", "--report", "/dev/full"],
         "--verbose to a full disk": ["export", *net, "-o", "x.onnx", "--verbose"],
         "--verbose of a test-case to a full disk": ["testcase", *net, "case", "--verbose"],

@@ -60,7 +60,7 @@ def run(calque, library, folder, words, each):
 
 
 def judge(command, plain, failures):
-    """What is wrong with the ends of a command. plain: the end without a failure."""
+    """The faults of the ways in which a command ended. plain: the end without a failure."""
     wrong, wanted = [], len(plain.stdout)
     for number, status, size, out, err in failures:
         code = os.waitstatus_to_exitcode(int(status))

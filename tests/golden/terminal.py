@@ -45,7 +45,7 @@ def main():
         done = subprocess.run([CALQUE, "prin"], stderr=subprocess.PIPE, text=True,
                               env={**os.environ, "TERM": "xterm"})
         assert done.stderr == PLAIN, repr(done.stderr)
-    with report.case("warnings have a colour of their own"):
+    with report.case("warnings have another colour than errors"):
         got = on_terminal("export", "super_resolution", "--input", "1x1x4x4", "--custom-opset",
                           "mine=2", "-o", "/dev/null/never")
         assert "\033[1;33mwarning:\033[0m" in got, repr(got)

@@ -17,11 +17,11 @@ import cases
 import make
 
 OUT = make.HERE / "gradients"
-# Those that PyTorch 1.13 has no gradient for, or a wrong one (memory that nobody wrote to); what
-# calque says is compared with differences alone.
+# Operators for which PyTorch 1.13 has no gradient, or a wrong one (uninitialized memory):
+# calque's gradient is only compared with finite differences.
 ALONE = ("aten::remainder.Scalar_Tensor", "aten::aminmax", "aten::norm.ScalarOpt_dtype",
          "aten::as_strided_scatter")
-# Those whose gradient in float32 has only three figures that are right.
+# Operators whose gradient in float32 has only three correct digits.
 PRECISELY = ("aten::group_norm",)
 SMOOTH = (torch.float32, torch.float64)
 # Families without gradients here: integers, and complex numbers, which the test has no seeds for.
@@ -73,9 +73,9 @@ def gradients(one):
     if one["op"].startswith(("aten::var", "aten::std")) and [] in args[1:]:
         return None
     if one["op"] == "aten::quantile" and args[0].isnan().any():
-        return None  # PyTorch hands the gradient of what is not a number to what is none
+        return None  # PyTorch passes the gradient of a NaN result to an element that is not NaN
     if one["op"].startswith("aten::normal."):
-        return None  # what is drawn is a constant, which the mean of a distribution is not
+        return None  # the drawn numbers are constants, the mean of the distribution is not
     if one["op"] == "aten::upsample_nearest2d" and args[2:] == [1.9, 1.9]:
         return None  # PyTorch's two ways do not agree on which pixel such a factor takes
     if one["op"] == "aten::mse_loss" and args[0].shape != args[1].shape:
@@ -103,7 +103,7 @@ def gradients(one):
         found = torch.autograd.grad([t for _, t in results], wanted,
                                     [seed(i, t) for i, t in results], allow_unused=True)
     except RuntimeError:
-        return None  # as above, or it fails over one that is nowhere (torch.dist with p=0)
+        return None  # as above, or it fails at an undefined gradient (torch.dist with p=0)
     found = iter(found)
     grads = [next(found) if leaf is not None else None for leaf in leaves]
     return {"op": one["op"], "args": encoded,

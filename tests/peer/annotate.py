@@ -127,7 +127,7 @@ def check_forms(report, folder):
     import ort
     options = ["--annotate", "conv2:a=1", "--annotate", "conv2:b=[x,y]", "--annotate",
                "conv2:c=0.5", "--annotate", 'conv2:d="1"', "--anchor", "linear:e=2"]
-    with report.case("attributes: refused by the checker and by ONNX Runtime, and calque says so"):
+    with report.case("attributes: refused by the checker and by ONNX Runtime, and calque warns"):
         import onnx
         out, errors = export(folder, "traced", *options)
         given = {a.name: onnx.helper.get_attribute_value(a)

@@ -159,7 +159,7 @@ def test_everything(report, tool, folder):
                 expect(found, f"root.{name}", getattr(model, name))
         assert found["version"] == "3", found["version"]
         assert found["origins"] >= {"archive.py", "linear.py"}, found["origins"]
-    with report.case("packed anew with deflate, under another name and order"):
+    with report.case("repacked with deflate, under another name and order"):
         again = folder / "again.pt"
         with zipfile.ZipFile(path) as old, zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as new:
             for entry in reversed(old.namelist()):
@@ -536,7 +536,7 @@ def test_mobile(report, tool, folder):
     with report.case("a mobile archive is exported by its code"):
         code, _, error = calque("export", path, "--input", "2x3", "-o", folder / "mobile.onnx")
         assert code == 0, error
-    with report.case("a mobile archive without code says so"):
+    with report.case("a mobile archive without code is an error that names the cause"):
         bare = folder / "bare.ptl"
         with zipfile.ZipFile(path) as old, zipfile.ZipFile(bare, "w") as new:
             for entry in old.namelist():
@@ -547,7 +547,7 @@ def test_mobile(report, tool, folder):
     packed = folder / "packed.pt"
     torch.utils.mobile_optimizer.optimize_for_mobile(torch.jit.script(model)).save(str(packed))
     for device in ("vulkan", "metal"):  # as if it had been packed for that
-        with report.case(f"a model that is packed for {device} says so"):
+        with report.case(f"a model that is packed for {device} is an error that names it"):
             path = folder / f"{device}.pt"
             with zipfile.ZipFile(packed) as old, zipfile.ZipFile(path, "w") as new:
                 for entry in old.namelist():

@@ -71,7 +71,7 @@ class Chains:
                  **({} if isinstance(op, str) else op[1]))
 
     def positive(self, x, shape):
-        """Operators that want positive numbers."""
+        """Operators that expect positive numbers."""
         x = self.put("Add", [self.put("Abs", [x], shape), self.constant(np.float32(0.5))], shape)
         op = self.pick("Sqrt", "Log", "Reciprocal", "Div", "Pow", "Pow")
         other = {"Div": [self.constant(self.random.uniform(0.3, 2, self.part_of(shape)).astype(np.float32))],

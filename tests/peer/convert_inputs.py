@@ -165,7 +165,7 @@ def own_difference(source, feeds):
 
 
 def check_bench(name, folder):
-    """Three samples at once are what the original gives for each of them."""
+    """The results of three samples at once are equal to those of the original for each sample."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
     import run
     source, target = run.model_file(name), folder / "out.onnx"

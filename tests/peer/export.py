@@ -154,7 +154,7 @@ def modules_become_functions():
             model = net.export([x], opset=opset, **options)
             check_bytes(model, full=False)  # onnx 1.12 infers nothing through functions
             names = {f.name for f in load(model).functions}
-            assert names, "there are no functions"
+            assert names, "expected functions in the file"
             wanted = set(options.get("function_classes", []))
             assert wanted <= {name.split("_")[0] for name in names}, f"functions are {names}"
             agree(net, model, x, name=str(options))

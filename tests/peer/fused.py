@@ -156,7 +156,7 @@ class Net:
             layer = self.pick(self.conv, self.conv, self.conv, self.norm, self.unary, self.unary,
                               self.gated, self.clip, self.transposed, self.binary, self.binary, self.pool, self.mean,
                               self.concat)
-            # mostly the newest value, so that there is something to fuse
+            # mostly the newest value, so that chains can be fused
             layer(*(self.at[-1] if self.pick(0, 1, 2) else self.pick(*self.at)))
 
     def model(self):

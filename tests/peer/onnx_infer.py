@@ -213,7 +213,7 @@ def symbolic(tool, folder, report):
                 holds(infer(model), known, numbers)
 
 
-def spoiled(model):
+def damaged(model):
     """The original model, and one with a wrong output declaration."""
     import onnx
 
@@ -223,7 +223,7 @@ def spoiled(model):
         how(copy.graph.output[0].type.tensor_type)
         return copy
 
-    yield "as it is", model
+    yield "unchanged", model
     output = model.graph.output[0].type
     if output.WhichOneof("value") != "tensor_type":
         return
@@ -240,7 +240,7 @@ def strict(tool, folder, report):
     for path in sorted(peers.ONNX_TEST_DATA.glob("*/*/model.onnx")):
         original = onnx.load(str(path), load_external_data=False)
         with report.case(f"{path.parent.name} in strict mode"):
-            for what, model in spoiled(original):
+            for what, model in damaged(original):
                 source.write_bytes(model.SerializeToString())
                 answer = tool("strict", source, target)
                 try:
@@ -249,7 +249,7 @@ def strict(tool, folder, report):
                     error = None
                 except Exception as found:
                     error = str(found)[:120]
-                assert answer == "ok" if not error and what == "as it is" else \
+                assert answer == "ok" if not error and what == "unchanged" else \
                     answer != "ok" or not error, f"{what}: {answer}, onnx: {error}"
 
 

@@ -200,7 +200,7 @@ def can_stand_in(kind, value):
 
 
 def expected(case):
-    """Results of ONNX Runtime, or of the sample's reference; None if there are none."""
+    """Results of ONNX Runtime, or of the sample's reference; None without either."""
     if case.sample.reference:
         known = {"types": case.types} if "types" in inspect.signature(
             case.sample.reference).parameters else {}

@@ -31,7 +31,7 @@ CASES = {  # the body of forward, for an x of 3 times 3
     "resize_": "y = x.clone(); z = y[0]; y.resize_([9]); y.add_(1); return y, z",
     "resize_ to fewer": "y = x.clone(); y.resize_([2, 2]); y.add_(1); return y",
     "resize_ to more": "y = x.clone(); y.resize_([2, 6]); return y[0] + y[1, :3].sum()",
-    "resize_ of what is empty": "y = torch.empty([0]); y.resize_(x.shape); y.copy_(x); return y + 1",
+    "resize_ of an empty tensor": "y = torch.empty([0]); y.resize_(x.shape); y.copy_(x); return y + 1",
     "resize_as_": "y = torch.zeros([2]); y.resize_as_(x); y.fill_(1.5); return y * x",
     "an element of the sizes": "s = torch._shape_as_tensor(x); s.add_(1); return x + int(s[0])",
     "numbers of known sizes": """s = torch.tensor(x.shape)

@@ -314,7 +314,7 @@ def state_in_branches_and_loops():
 
 @case
 def changed_inputs():
-    """The new value of an input is an output; there is no other state."""
+    """The new value of an input is an output, and no other state exists."""
     import torch
     from torch import nn
 

@@ -86,7 +86,7 @@ def no_doc_string(case):
     assert not any(node.doc_string for node in case.model().graph.node)
 
 
-@rule("model.onnx is written when it may be overwritten or is not there")
+@rule("model.onnx is written if it may be overwritten or is missing")
 def model_overwrite(case):
     case.write("--keep-model")
     first = (case.out / "model.onnx").read_bytes()
@@ -133,7 +133,7 @@ def scripts(case):
     case.write("--export-torch-script", code=2)
 
 
-@rule("a new model has data set 0, a kept one the first that is not there; others stay")
+@rule("a new model has data set 0, a kept one the first missing number; others stay")
 def numbers(case):
     case.write()
     for n in (1, 3):
@@ -227,7 +227,7 @@ def meta(case):
     assert f"{meta['git']['commit']} {meta['git']['commit_date']}" == head
 
 
-@rule("without metadata there is no meta.json, and a warning for user_meta and for strip")
+@rule("without metadata meta.json is not written, and user_meta and strip warn")
 def no_metadata(case):
     errors = case.write("--no-metadata", "--user-meta", '{"a": 1}')
     assert "metadata is off" in errors and not (case.out / "meta.json").exists()

@@ -18,7 +18,7 @@ ZIG = '@operator("aten::zig(Tensor self, int n) -> Tensor")\ndef zig(self, n):\n
 TANH = '@gradient("aten::tan")\ndef tan_mine(grad, self):\n'
 SYMBOLIC = '@symbolic("aten::mish", opset=18)\ndef mish_mine(self):\n'
 
-# Name, file, text that is added to it, and what the error says. Line 1 is the first line of the text.
+# Name, file, the text that is added to it, the line of the error (1: the first line of the text), a part of its message.
 MISTAKES = (
     ("a colon is missing", "aten/activation.py", ZIG[:-2] + "\n    return self * n\n", 2, "expected ':'"),
     ("an unknown variable", "aten/activation.py", ZIG + "    return slef * n\n", 3, "slef is not defined"),

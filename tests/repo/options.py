@@ -50,7 +50,7 @@ OPTIONS = {
         "COMPLEX_AS_PAIRS": "export --complex-as-pairs",
         "OPTIONAL_INPUTS": "export --optional-inputs",
         "ORIGINS": "(view shows them)",
-        "QUANTIZED_PARTS": "(of calque.onnx, whose programs want what PyTorch's files give)",
+        "QUANTIZED_PARTS": "(of calque.onnx, whose programs expect the results of PyTorch's files)",
         "LISTS_AS_SEQUENCES": "(of calque.onnx, whose programs feed what PyTorch's files take)",
     },
     "cq_run_options": {
@@ -106,7 +106,7 @@ OPTIONS = {
         "STRICT": "infer --strict",
         "KNOWN_ONLY": "infer --strict",
         "CHECK_TYPES": "check --full",
-        "KEEP_MODEL": "(of those that only want to know whether shapes fit)",
+        "KEEP_MODEL": "(for callers that only check shapes)",
     },
     "cq_session_options": {
         "device": "(there is only the CPU)",

@@ -41,7 +41,7 @@ def main():
         status, text, err = run([sys.executable, TOOL, "--print"])
         assert status == 0, err
         assert text == MODULE.read_text(), "stale; write it with: tools/python_abi.py"
-    with report.case("structs lie in memory as the compiler has them"), \
+    with report.case("structs have the compiler's layout"), \
             tempfile.TemporaryDirectory() as folder:
         expected = layout_of_c(folder)
         got = list(layout_of_ctypes([line.split()[0] for line in expected if "." not in line]))

@@ -89,7 +89,7 @@ def main():
             package, = pathlib.Path(folder).glob("lib/python3*/*-packages")
             code, out, _ = run(["/usr/bin/python3", "-c", "import sys; print(sys.path)"])
             assert code or f"/usr/local/{package.relative_to(folder)}" in out or "site" in package.name, (package, out)
-        with report.case("an installation says how the library is found"):
+        with report.case("pkg-config finds the installed library"):
             code, out, err = run(["cmake", "--install", BUILD, "--prefix", f"{folder}/other"])
             assert code == 0 and "LD_LIBRARY_PATH" in out + err, out + err
         with report.case("make help and make install"):

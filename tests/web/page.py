@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The page in Chromium: what it writes is what the command line writes; errors, accessibility, phone, offline."""
+"""The page in Chromium: its output is equal to that of the command line; errors, accessibility, phone, offline."""
 import json
 import os
 import pathlib
@@ -27,7 +27,7 @@ LARGE = 1_600_000_000  # bytes, more than the page accepts
 
 
 def write_data(folder):
-    """The files that the page opens, and what the command line makes of them."""
+    """The files that the page opens, and the command line's output for each."""
     shutil.copyfile(ROOT / "tests/data/pt2/any_length.214.pt2", folder / "model.pt2")
     shutil.copyfile(ROOT / "web/page/examples/digits.py", folder / "digits.py")
     (folder / "bad.pt").write_bytes(b"PK\x03\x04 this is cut short")

@@ -1,9 +1,8 @@
-/* Loaded into calque by LD_PRELOAD: every FAIL_EACH-th allocation fails once, each in a process of
- * its own. The process forks at the allocation; in the child it fails and the command goes on to
- * its end, the parent waits and goes on as if nothing had happened. A line of FAIL_LOG has the
- * number of the allocation, the status that waitpid gives, and what the child wrote, whose line
- * breaks are spaces; the last line has the number of all allocations. Only the first thread fails.
- */
+/* Loaded into calque by LD_PRELOAD: every FAIL_EACH-th allocation fails once, each in a separate
+ * process. The process forks at the allocation. In the child the allocation fails and the command
+ * continues to its end; the parent waits and continues without a failure. A line of FAIL_LOG has
+ * the number of the allocation, the status of waitpid, and the child's output with spaces instead
+ * of line breaks. The last line has the number of all allocations. Only the first thread fails. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

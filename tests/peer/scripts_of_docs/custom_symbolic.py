@@ -1,4 +1,4 @@
-"""Operators that the script says how to export."""
+"""Operators with symbolic functions in the script."""
 import torch
 from torch.onnx import register_custom_op_symbolic
 from torch.onnx.symbolic_helper import parse_args

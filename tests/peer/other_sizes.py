@@ -4,7 +4,8 @@ are chosen to cross a boundary that the example does not show: an empty axis, a 
 
     other_sizes.py [NAME …]
 
-An export may be refused for a reason; a file that is written has to be right, unless calque warned that it fixed something.
+An export is refused only if it has bfloat16 and the opset has not; a file that is written has to be right, unless calque
+warned that it fixed something.
 """
 import pathlib
 import sys
@@ -191,7 +192,8 @@ def check(report, folder, case, opset):
     function = torch.jit.CompilationUnit(text).forward
     path, said = export(folder, case, text, opset)
     if path is None:
-        return report.failed(f"{name} opset {opset}", " ".join(said.split())[:200])
+        is_due = opset < 13 and "bfloat16" in body and "bfloat16 needs opset 13" in said
+        return report.check(f"{name} opset {opset}", is_due, " ".join(said.split())[:200])
     for values in [example, *others]:
         try:
             compare(function, path.read_bytes(), spec, values)

@@ -246,6 +246,24 @@ static void passes_can_be_chosen(void **state)
     cq_onnx_model_free(m);
 }
 
+static void sparse_defaults_of_inputs_stay(void **state)
+{
+    static const char text[] =
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+        "g (float[3] x, float[3] y) => (float[3] z) {\n z = Add (x, y) }\n"
+        "#@ graph sparse_initializer { values { dims: 1 data_type: 1 float_data: 2 name: \"x\" }"
+        " indices { dims: 1 data_type: 7 int64_data: 1 } dims: 3 }\n";
+    cq_onnx_model *m = parse(text);
+
+    (void)state;
+    CHECK_INT(1, m->graph->sparse_initializer.n);
+    CHECK_OK(cq_onnx_model_optimize(m, NULL, NULL));
+    CHECK_INT(1, m->graph->sparse_initializer.n);
+    CHECK_INT(2, m->graph->input.n);
+    CHECK_STR("x", m->graph->node.items[0]->input.items[0]);
+    cq_onnx_model_free(m);
+}
+
 /* Of two nodes with one output the order says which is read; sorting would guess. */
 static void an_ambiguous_order_is_an_error(void **state)
 {
@@ -298,6 +316,7 @@ int main(void)
         cmocka_unit_test(functions_are_inlined_on_request),
         cmocka_unit_test(passes_can_be_chosen),
         cmocka_unit_test(an_ambiguous_order_is_an_error),
+        cmocka_unit_test(sparse_defaults_of_inputs_stay),
         cmocka_unit_test(metadata_and_documentation_stay),
     };
 

@@ -204,7 +204,7 @@ static cq_status add_sparse(cq_onnx_source *s, names *n, cq_onnx_sparse_tensor *
     cq_graph *g = s->ex->graph;
     cq_value *v;
 
-    if (!message->values || !message->values->name)
+    if (!message->values || !message->values->name || cq_map_get(&n->values, message->values->name))
         return CQ_OK;
     v = cq_ir_value_new(g, (cq_type){ .rank = -1 });
     if (!v)

@@ -402,26 +402,35 @@ static cq_status write_initializers(writer *w)
     cq_onnx_graph            *graph    = w->m->graph;
     const cq_onnx_value_infos old      = graph->input;
     const bool                drops    = w->s->ex->options.flags & CQ_EXPORT_DROP_UNREAD_INPUTS;
-    cq_map                    defaults = { 0 };
-    cq_status                 status   = CQ_OK;
+    cq_map                    defaults = { 0 }, sparse = { 0 };
+    cq_status                 status = CQ_OK;
 
     for (size_t i = 0; i < graph->initializer.n && status == CQ_OK; i++)
         if (graph->initializer.items[i]->name)
             status = cq_map_set(&defaults, graph->initializer.items[i]->name,
                                 graph->initializer.items[i]);
-    memset(&graph->initializer, 0, sizeof graph->initializer);
-    graph->sparse_initializer.n = 0;
-    graph->input                = (cq_onnx_value_infos){ 0 };
-    for (size_t i = 0; i < w->g->top->params.n && status == CQ_OK; i++) {
-        const cq_value     *v       = w->g->top->params.items[i];
-        cq_onnx_tensor     *message = cq_map_get(&defaults, v->name);
-        cq_onnx_value_info *info    = info_of(&old, v->name);
+    for (size_t i = 0; i < graph->sparse_initializer.n && status == CQ_OK; i++) {
+        cq_onnx_sparse_tensor *t = graph->sparse_initializer.items[i];
 
-        if ((message || drops) && !v->n_uses)
+        if (t->values && t->values->name)
+            status = cq_map_set(&sparse, t->values->name, t);
+    }
+    memset(&graph->initializer, 0, sizeof graph->initializer);
+    memset(&graph->sparse_initializer, 0, sizeof graph->sparse_initializer);
+    graph->input = (cq_onnx_value_infos){ 0 };
+    for (size_t i = 0; i < w->g->top->params.n && status == CQ_OK; i++) {
+        const cq_value        *v       = w->g->top->params.items[i];
+        cq_onnx_tensor        *message = cq_map_get(&defaults, v->name);
+        cq_onnx_value_info    *info    = info_of(&old, v->name);
+        cq_onnx_sparse_tensor *zeros   = cq_map_get(&sparse, v->name);
+
+        if ((message || zeros || drops) && !v->n_uses)
             continue;
         cq_onnx_list_push(w->m, &graph->input, info);
         if (message)
             cq_onnx_list_push(w->m, &graph->initializer, message);
+        else if (zeros)
+            cq_onnx_list_push(w->m, &graph->sparse_initializer, zeros);
     }
     for (size_t i = 0; i < w->g->constants.n && status == CQ_OK; i++) {
         const cq_value     *v = w->g->constants.items[i];
@@ -453,6 +462,7 @@ static cq_status write_initializers(writer *w)
             cq_onnx_list_push(w->m, &graph->sparse_initializer, o->sparse);
     }
     cq_map_clear(&defaults);
+    cq_map_clear(&sparse);
     return status == CQ_OK ? w->m->status : status;
 }
 

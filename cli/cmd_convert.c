@@ -100,6 +100,10 @@ static int place_weights(cli_edit *e, const cli_args *args)
 {
     if ((cli_has(args, "external-data") || cli_has(args, "split-size")) && cli_has(args, "embed"))
         return cli_misuse(args->verb, "--embed excludes --external-data and --split-size");
+    if (cli_has(args, "share-data") &&
+        (cli_has(args, "embed") || cli_has(args, "external-data") || cli_has(args, "split-size")))
+        return cli_misuse(args->verb,
+                          "--share-data excludes --embed, --external-data and --split-size");
     if (cli_has(args, "external-data")) {
         e->save.flags |= CQ_ONNX_SAVE_EXTERNAL;
         e->save.data_name = cli_value(args, "external-data");

@@ -17,6 +17,7 @@ int cli_edit_open(cli_edit *e, const cli_args *args)
     cq_onnx_save_options_init(&e->save);
     e->is_verified   = !cli_has(args, "no-verify");
     e->proof.example = cli_value(args, "example");
+    e->save.flags |= cli_has(args, "share-data") ? CQ_ONNX_SAVE_SHARE_DATA : 0;
     e->proof.flags |= cli_has(args, "verify") ? CQ_PROOF_FORCE : 0;
     CLI_TRY(cli_result(cli_load_onnx(&e->after, args->operands[0])));
     if (cq_onnx_model_has_external_data(e->after))

@@ -30,6 +30,7 @@ struct cli_edit {
     { "output", "OUT", "the file to write", 'o' },                                                 \
         { "no-verify", NULL, "do not run both models to compare their results", 0 },               \
         { "verify", NULL, "run both models even if their weights exceed 2 GB", 0 },                \
+        { "share-data", NULL, "refer to the external data of IN instead of copying it", 0 },       \
     {                                                                                              \
         "example", "DIR", "inputs for the comparison: input_0.pb or input_0.npy, …", 0             \
     }

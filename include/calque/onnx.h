@@ -26,7 +26,10 @@ typedef enum cq_onnx_save_flags {
     /* Write large initializers to PATH.data, or to PATH.data.0123456789abcdef if PATH.data exists.
      * The data file of a replaced model is deleted if no other file of the folder refers to it. */
     CQ_ONNX_SAVE_EXTERNAL = 1,
-    CQ_ONNX_SAVE_AS_IS    = 2 /* keep references to external data unchanged */
+    CQ_ONNX_SAVE_AS_IS    = 2, /* keep references to external data unchanged */
+    /* External tensors that no edit changed stay in the files that hold them, which must be in the
+     * folder of PATH. */
+    CQ_ONNX_SAVE_SHARE_DATA = 4
 } cq_onnx_save_flags;
 
 typedef struct cq_onnx_save_options {

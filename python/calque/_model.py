@@ -135,11 +135,12 @@ class Model:
         return cls._of(handle)
 
     def save(self, path: str | os.PathLike[str] | IO[bytes], *, external_data: bool | str | None = False,
-             threshold: int = 1024, split_size: int = 0, as_is: bool = False) -> None:
+             threshold: int = 1024, split_size: int = 0, as_is: bool = False, share_data: bool = False) -> None:
         """Writes a file, whole or not at all; or into one that is open. With external_data, tensors of threshold bytes and
         more go into one file beside it, and always when it would be larger than 2 GB. external_data
         may be the name of that file, relative to the folder of the model; with split_size there are several,
-        each up to that many bytes. as_is leaves references to external data as they are, as a stripped model needs it.
+        each up to that many bytes. as_is leaves references to external data as they are, as a stripped model needs it. share_data refers to
+        the external data of the model that was read, in the folder of path, instead of copying it.
         A path that ends with .onnxtxt or .txt is written in ONNX's text syntax, .textproto or
         .pbtxt in protobuf's text format.
 
@@ -161,7 +162,8 @@ class Model:
         options = _abi.cq_onnx_save_options()
         lib.cq_onnx_save_options_init(byref(options))
         options.flags = (_abi.CQ_ONNX_SAVE_EXTERNAL if external_data or split_size else 0) | \
-            (_abi.CQ_ONNX_SAVE_AS_IS if as_is or self._is_stripped else 0)
+            (_abi.CQ_ONNX_SAVE_AS_IS if as_is or self._is_stripped else 0) | \
+            (_abi.CQ_ONNX_SAVE_SHARE_DATA if share_data else 0)
         options.threshold, options.split_size = threshold, split_size
         if isinstance(external_data, str):
             options.data_name = encoded(external_data)

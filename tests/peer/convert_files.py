@@ -70,6 +70,29 @@ def check_split(folder, source, weights):
         assert calque("convert", source, "--split-size", bad, "-o", out)[0] == 2, bad
 
 
+def check_shared(folder, source, weights):
+    """Parts, compositions and changes that refer to the data of another model."""
+    whole, head, tail, both = (folder / f"{name}.onnx" for name in ("whole", "head", "tail", "both"))
+    convert(source, "--external-data", "shared.bin", "-o", whole)
+    before = (folder / "shared.bin").read_bytes()
+    for args in (["cut", whole, "--outputs", "x3", "-o", head], ["cut", whole, "--inputs", "x3", "-o", tail],
+                 ["join", head, tail, "-o", both], ["optimize", both, "-o", both]):
+        code, _, err = calque(*args, "--share-data")
+        assert code == 0, err
+    check_weights(both, weights)
+    assert not list(folder.glob("both.onnx.data*"))
+    convert(both, "--to", "float16", "--share-data", "-o", both)  # which changes the weights
+    assert list(folder.glob("both.onnx.data*"))
+    convert(whole, "--share-data", "-o", whole)
+    check_weights(whole, weights)
+    assert (folder / "shared.bin").read_bytes() == before
+    (folder / "other").mkdir()
+    for option, out in (([], folder / "other" / "x.onnx"), (["--embed"], folder / "x.onnx"),
+                        (["--external-data=y.bin"], folder / "x.onnx")):
+        code, _, err = calque("convert", whole, "--share-data", *option, "-o", out)
+        assert code == (2 if option else 1) and not out.exists(), err
+
+
 def check_text(folder, source):
     from google.protobuf import text_format
     message = onnx.load(str(source))
@@ -96,6 +119,8 @@ def main():
             check_name(folder, source, weights)
         with report.case("several data files"):
             check_split(folder, source, weights)
+        with report.case("shared data"):
+            check_shared(folder, source, weights)
         with report.case("text of a model with weights"):
             check_text(folder, source)
         for case in sorted((ONNX_TEST_DATA / "node").glob("*/model.onnx"))[::60]:

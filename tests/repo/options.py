@@ -101,6 +101,7 @@ OPTIONS = {
     "CQ_ONNX_SAVE": {
         "EXTERNAL": "export --external-data",
         "AS_IS": "export --strip-large-tensor-data",
+        "SHARE_DATA": "cut --share-data",
     },
     "CQ_ONNX_INFER": {
         "STRICT": "infer --strict",

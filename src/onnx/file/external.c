@@ -61,6 +61,17 @@ bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path)
     return files && cq_path_is_same(files->path, path);
 }
 
+bool cq_onnx_files_is_beside(const cq_onnx_files *files, const char *path)
+{
+    const char *slash = cq_path_separator(path);
+    char        folder[PATH_MAX];
+
+    return files &&
+           snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 0, path) <
+               (int)sizeof folder &&
+           cq_path_is_same(*folder ? folder : ".", *files->folder ? files->folder : ".");
+}
+
 bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
                            const char *path)
 {

@@ -15,6 +15,9 @@ void      cq_onnx_files_free(cq_onnx_files *files); /* NULL is fine */
 bool cq_onnx_files_has(const cq_onnx_files *files, const char *path);
 bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path);
 
+/* Whether a path is in the folder of the model, so that locations mean the same files. */
+bool cq_onnx_files_is_beside(const cq_onnx_files *files, const char *path);
+
 /* Whether a path leads to the file that an external tensor names. */
 bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
                            const char *path);

@@ -134,6 +134,18 @@ static cq_status make_external(plan *p, const cq_onnx_tensor *tensor, const cq_o
     return p->scratch->status;
 }
 
+/* The tensor stays where it is. */
+static cq_status share(const plan *p, const cq_onnx_tensor *tensor)
+{
+    const cq_onnx_files *files = cq_onnx_tensor_home(p->m, tensor)->files;
+
+    if (files && !cq_onnx_files_is_beside(files, p->path))
+        return cq_fail(CQ_E_ARGUMENT, p->path, "write to the folder of the weights, or copy them",
+                       "the model cannot refer to the external data of '%s' in another folder",
+                       tensor->name ? tensor->name : "");
+    return cq_onnx_external_file_check(p->m, tensor);
+}
+
 static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_initializer)
 {
     const cq_onnx_tensor *from = tensor;
@@ -145,6 +157,8 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
                        "the file holds weights of the model that is being saved");
     if (p->flags & CQ_ONNX_SAVE_AS_IS)
         return CQ_OK;
+    if (cq_onnx_is_external(tensor) && p->flags & CQ_ONNX_SAVE_SHARE_DATA)
+        return share(p, tensor);
     if (cq_onnx_is_external(tensor)) {
         CQ_TRY(load_external(p, tensor, &loaded));
         from = loaded;
@@ -229,7 +243,8 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     cq_onnx_encoding_write(e, out);
     CQ_TRY_OR_DONE(cq_out_commit(out));
-    if (!(p->flags & CQ_ONNX_SAVE_AS_IS) && !p->is_chosen) { /* such a model may go on using it */
+    if (!(p->flags & (CQ_ONNX_SAVE_AS_IS | CQ_ONNX_SAVE_SHARE_DATA)) &&
+        !p->is_chosen) {                 /* such a model may go on using it */
         CQ_TRY_OR_DONE(cq_batch_sync()); /* which takes time: before the folder is locked */
         status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);
     }
@@ -311,6 +326,9 @@ static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool pr
 
     p->flags     = options->flags;
     p->is_chosen = options->data_name != NULL;
+    if (p->is_chosen && p->flags & CQ_ONNX_SAVE_SHARE_DATA)
+        return cq_fail(CQ_E_ARGUMENT, path, NULL,
+                       "data is either shared or written to a chosen file");
     if (p->is_chosen) {
         p->flags |= CQ_ONNX_SAVE_EXTERNAL;
         CQ_TRY_OR_DONE(chosen_path(&data_path, path, options->data_name));

@@ -182,9 +182,10 @@ bool cq_parse_at_comp(const cq_parser *p)
 cq_ast_expr *cq_parse_comp(cq_parser *p, cq_ast_expr_kind kind, cq_ast_expr *key,
                            cq_ast_expr *value, uint32_t start)
 {
-    const size_t mark = cq_parser_mark(p);
-    cq_ast_expr *x    = cq_parser_expr(
-           p, start, (cq_ast_expr){ .kind = kind, .u.comp = { .key = key, .value = value } });
+    const uint32_t nesting = p->nesting;
+    const size_t   mark    = cq_parser_mark(p);
+    cq_ast_expr   *x       = cq_parser_expr(
+                p, start, (cq_ast_expr){ .kind = kind, .u.comp = { .key = key, .value = value } });
     void *loops;
 
     if (value->kind == CQ_X_STARRED)
@@ -193,8 +194,8 @@ cq_ast_expr *cq_parse_comp(cq_parser *p, cq_ast_expr_kind kind, cq_ast_expr *key
         const bool is_async = cq_parser_accept(p, CQ_TOKEN_ASYNC);
         cq_ast_for loop;
 
-        p->next++; /* for */
-        if (!parse_loop(p, &loop))
+        p->next++;                                        /* for */
+        if (!cq_parser_enter(p) || !parse_loop(p, &loop)) /* inside of the loop before */
             return NULL;
         loop.is_async = is_async;
         if (!cq_parser_push(p, loop))
@@ -202,6 +203,7 @@ cq_ast_expr *cq_parse_comp(cq_parser *p, cq_ast_expr_kind kind, cq_ast_expr *key
     }
     if (!x || !cq_parser_take(p, mark, sizeof *x->u.comp.loops, &loops, &x->u.comp.n))
         return NULL;
+    p->nesting      = nesting;
     x->u.comp.loops = loops;
     x->at.end       = cq_parser_end(p);
     return over_loops(p, cq_parser_over(p, cq_parser_over(p, x, key), value));

@@ -591,6 +591,22 @@ TEST(parser, depth_has_limits)
     check_limit(CQ_LANG_MAX_HEIGHT - 1, "", "x", " or x");
 }
 
+TEST(parser, loops_of_a_comprehension_have_a_limit)
+{
+    for (size_t extra = 0; extra < 2; extra++) {
+        char  *loops = nested(CQ_LANG_MAX_NESTING - 1 + extra, "", "[x", " for a in b");
+        cq_str s     = { 0 };
+
+        cq_str_printf(&s, "%s] + [y for a in b]", loops);
+        if (extra)
+            CHECK_STATUS(CQ_E_SYNTAX, parse_only(s.text));
+        else
+            CHECK_OK(parse_only(s.text));
+        cq_free(loops);
+        cq_str_clear(&s);
+    }
+}
+
 static char *match_of(char *pattern)
 {
     cq_str s = { 0 };
@@ -682,5 +698,6 @@ RUN_TESTS(TEST_OF(parser, operators_bind_as_in_python), TEST_OF(parser, numbers_
           TEST_OF(parser, type_parameters_and_aliases),
           TEST_OF(parser, classes_keep_all_statements), TEST_OF(parser, layout),
           TEST_OF(parser, encodings), TEST_OF(parser, depth_has_limits),
+          TEST_OF(parser, loops_of_a_comprehension_have_a_limit),
           TEST_OF(parser, patterns_have_a_limit), TEST_OF(parser, blocks_have_a_limit),
           TEST_OF(parser, every_allocation_may_fail), TEST_OF(parser, names_are_one))

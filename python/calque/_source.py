@@ -33,7 +33,7 @@ def bytes_of(source: Source) -> bytes | None:
 def path_of(source: Source) -> str:
     """The path, or None if the argument is not a path."""
     if not isinstance(source, (str, os.PathLike)):
-        raise TypeError(f"a model must be a path, bytes or an open file, not a {type(source).__name__}; "
+        raise TypeError(f"expected a path, bytes or an open file, got {type(source).__name__}; "
                         "calque.onnx.export takes models of PyTorch")
     return os.fspath(source)
 

@@ -92,7 +92,7 @@ def in_python(said: str) -> str:
     >>> in_python("write a symbolic function (--symbolics), or keep them with --operator-export-type onnx_fallthrough")
     'write a symbolic function (symbolics=…), or keep them with operators="onnx_fallthrough"'
     """
-    if "--" not in said:
+    if "--" not in said or "calque export " in said:  # a whole command
         return said
     steps: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (_ONLY_COMMANDS, ""), (_EXAMPLE, _example), (_OPTION, _argument)]

@@ -220,6 +220,9 @@ def check_onnxruntimes_arguments(folder):
     options = calque.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     options.enable_profiling, options.profile_file_prefix = True, str(folder / "prefix")
+    assert options.graph_optimization_level == 99
+    error = raises(AttributeError, setattr, options, "intra_op_num_thread", 2)
+    assert "did you mean intra_op_num_threads?" in str(error), error
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -11,21 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the shortest text that reads back as the same number. */
+static bool reads_back(char *text, size_t size, double x, bool is_f32, int digits)
+{
+    snprintf(text, size, "%.*g", digits, x);
+    return (is_f32 ? (double)strtof(text, NULL) : strtod(text, NULL)) == x;
+}
+
+/* Prints the shortest text that reads back as the same number. If some digits are enough, more are:
+ * the nearest number of more digits is not farther away. Below a power of two numbers are closer
+ * together than above, so there fewer digits may suffice although more do not. */
 static void print_number(char *text, size_t size, double x, bool is_f32)
 {
+    const int most = is_f32 ? 9 : 17;
+    int       low = 1, high = most, exponent;
+
     if (isnan(x) || isinf(x)) {
         snprintf(text, size, "%s", isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        double back;
+    if (fabs(frexp(x, &exponent)) == 0.5) {
+        while (low < most && !reads_back(text, size, x, is_f32, low))
+            low++;
+    } else {
+        while (low < high) {
+            const int middle = (low + high) / 2;
 
-        snprintf(text, size, "%.*g", digits, x);
-        back = is_f32 ? (double)strtof(text, NULL) : strtod(text, NULL);
-        if (back == x)
-            break;
+            if (reads_back(text, size, x, is_f32, middle))
+                high = middle;
+            else
+                low = middle + 1;
+        }
     }
+    snprintf(text, size, "%.*g", low, x);
     if (!strpbrk(text, ".e"))
         strncat(text, ".0", size - strlen(text) - 1);
 }

@@ -116,12 +116,27 @@ void cli_show_tensor(const cq_tensor *t)
     putchar('\n');
 }
 
+/* data has the elements of a contiguous tensor; NULL for others. */
+static double number_at(const cq_tensor *t, const void *data, int64_t i)
+{
+    switch (data ? cq_tensor_dtype(t) : CQ_DTYPE_NONE) {
+    case CQ_DTYPE_F32: return ((const float *)data)[i];
+    case CQ_DTYPE_F64: return ((const double *)data)[i];
+    case CQ_DTYPE_I64: return (double)((const int64_t *)data)[i];
+    case CQ_DTYPE_I32: return ((const int32_t *)data)[i];
+    case CQ_DTYPE_I8: return ((const int8_t *)data)[i];
+    case CQ_DTYPE_U8: return ((const uint8_t *)data)[i];
+    default: return cq_tensor_get_f64(t, i);
+    }
+}
+
 static void show_range(const cq_tensor *t, int64_t n)
 {
-    double low = INFINITY, high = -INFINITY, sum = 0;
+    const void *data = cq_tensor_is_contiguous(t) ? cq_tensor_data(t) : NULL;
+    double      low = INFINITY, high = -INFINITY, sum = 0;
 
     for (int64_t i = 0; i < n; i++) {
-        double value = cq_tensor_get_f64(t, i);
+        double value = number_at(t, data, i);
 
         low  = value < low ? value : low;
         high = value > high ? value : high;

@@ -18,6 +18,9 @@ enum { MAX_RUNS = 2, MAX_FETCHED = 20000 };
 
 #define SECONDS 3.0 /* after which no further inputs are tried */
 
+/* Bytes of the outputs of a run that are compared, besides the size of the weights. */
+#define MAX_OUTPUTS (UINT64_C(256) << 20)
+
 /* Different sizes show axes that were mixed up. */
 const cq_input_choice cq_input_choices[CQ_N_INPUT_CHOICES] = {
     { .size = 2, .distinct = true, .below = 10 },
@@ -111,6 +114,19 @@ static cq_status run_set(cq_onnx_value ***out, const cq_session *s, const cq_inp
     return status;
 }
 
+/* Outputs wait in memory while the changed model runs, which may take as much as its limit. */
+static bool are_too_large(const proof *p, cq_onnx_value *const *outputs)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < p->n_outputs; i++) {
+        const cq_tensor *t = cq_onnx_value_tensor(outputs[i]);
+
+        bytes += t ? (uint64_t)cq_tensor_numel(t) * cq_dtype_size(cq_tensor_dtype(t)) : 0;
+    }
+    return bytes > MAX_OUTPUTS + cq_proof_weight_bytes(p->before);
+}
+
 static bool is_fatal(cq_status status)
 {
     return status == CQ_E_CANCELLED;
@@ -127,6 +143,13 @@ static cq_status try_choice(proof *p, const cq_session *s, const cq_input_choice
 
     if (status == CQ_OK)
         status = run_set(&r->wanted, s, &r->inputs);
+    if (status == CQ_OK && are_too_large(p, r->wanted)) {
+        free_values(r->wanted, p->n_outputs);
+        r->wanted = NULL;
+        cq_input_set_clear(&r->inputs);
+        p->too_large = choice->size;
+        return skip(p, "the outputs are too large to compare", "");
+    }
     if (status == CQ_OK) {
         p->result->n_runs++;
         return CQ_OK;

@@ -224,6 +224,11 @@ def check_models(report, folder):
         nodes, ends = chain("Concat", 60, concat, times=2)
         onnx(path, nodes, [value_info("x", "a", "b")], ends)
         done("optimize", path, "-o", folder / "o.onnx", cwd=folder)
+    with report.case("outputs of 1 GB are shown, and not compared twice"):
+        shape = field(5, field(1, 2) + field(2, 7) + field(8, "s") + field(9, (1 << 14).to_bytes(8, "little") * 2))
+        onnx(path, [("ConstantOfShape", ["s"], ["y"], b"")], [], [open_value("y")], shape)
+        assert b"float32[16384,16384]" in done("run", path, cwd=folder)
+        done("optimize", path, "-o", folder / "o.onnx", cwd=folder)
     with report.case("nor of the time"):
         nodes, ends = chain("Tan", 2000)
         onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)

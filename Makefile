@@ -24,10 +24,11 @@
 #     make dist    build/dist: archives, wheels, the npm package, bill of materials, checksums
 #     make debian  the Debian packages, in build/dist too
 #     make test-dist  installs and tries them in empty systems (Debian 11 to sid)
+#     make test-reproducible  builds all packages again elsewhere; they have the same bytes
 #     make install  into PREFIX (/usr/local), below DESTDIR if that is set
 #     make help    this list
 #     make         build/calque
-.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static windows test-windows aarch64 test-aarch64 wasm npm web test-web dist debian test-dist docs bench-run bench-export format clean
+.PHONY: all help install build demo test test-compilers test-modern test-operators check tsan static test-static windows test-windows aarch64 test-aarch64 wasm npm web test-web dist debian test-dist test-reproducible docs bench-run bench-export format clean
 
 CMAKE_FLAGS ?=
 
@@ -96,6 +97,9 @@ debian:
 
 test-dist:
 	@for test in tests/dist/*_test.py; do /usr/bin/python3 $$test || exit 1; done
+
+test-reproducible: # after make dist debian
+	@/usr/bin/python3 tests/dist/reproducible.py
 
 test-static: static
 	@CALQUE_BINARY=$(CURDIR)/build/static/calque CALQUE=$(CURDIR)/tests/cross/empty_root.sh \

@@ -30,7 +30,7 @@ static int run(const cli_args *args)
 }
 
 static const cli_option options[] = {
-    { "path", "DIR", "where modules are found that the script imports; repeatable", 0 },
+    { "path", "DIR", "a folder for imports of the script; repeatable", 0 },
     CLI_LIMIT_OPTIONS,
     { 0 },
 };

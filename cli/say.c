@@ -226,12 +226,13 @@ static int columns_of(const char *text, size_t n)
     return columns;
 }
 
-/* A help text from a column on, broken between words. */
-static void put_wrapped(const char *text, int column)
+/* The first len bytes of a help text from a column on, broken between words. */
+static void put_wrapped(const char *text, size_t len, int column)
 {
-    int at = column;
+    const char *end = text + len;
+    int         at  = column;
 
-    while (*text) {
+    while (text < end) {
         const size_t n     = strcspn(text, " \n");
         const int    width = columns_of(text, n);
 
@@ -249,13 +250,30 @@ static void put_wrapped(const char *text, int column)
     putchar('\n');
 }
 
+/* The description of a verb: paragraphs are wrapped, and indented lines, which are lists, stay. */
+static void put_about(const char *text)
+{
+    while (*text) {
+        const char  *list = strstr(text, "\n ");
+        const size_t n    = *text == ' ' ? strcspn(text, "\n")
+                            : list       ? (size_t)(list - text)
+                                         : strlen(text);
+
+        if (*text == ' ')
+            printf("%.*s\n", (int)n, text);
+        else
+            put_wrapped(text, n, 0);
+        text += n + (text[n] == '\n');
+    }
+}
+
 static void put_option(const cli_option *o, int width)
 {
     char head[160];
 
     option_head(head, sizeof head, o);
     printf("  %-*s  ", width, head);
-    put_wrapped(o->help, width + 4);
+    put_wrapped(o->help, strlen(o->help), width + 4);
 }
 
 static bool is_in(const cli_option *o, const char *const *names)
@@ -304,7 +322,7 @@ void cli_print_verb_help(const cli_verb *verb)
 
     printf("usage: calque %s%s%s%s\n\n", verb->name, verb->options ? " [options]" : "",
            *verb->operands ? " " : "", verb->operands);
-    put_wrapped(verb->about, 0);
+    put_about(verb->about);
     if (!verb->options)
         return;
     for (const cli_option *o = verb->options; o->name; o++) {

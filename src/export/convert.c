@@ -229,8 +229,8 @@ static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
     if (!op || !(op->def->flags & CQ_OP_GUESSED) || cq_map_has(&ex->guessed, n->op))
         return CQ_OK;
     cq_warn(n->op,
-            "the operator is not known: what it returns is taken to be %s, with the type and sizes "
-            "of the first tensor that it is given",
+            "unknown operator: its result is assumed to be %s with the type and sizes of its first "
+            "tensor; --define FILE.py defines it",
             n->n_outputs == 1 ? "one tensor" : "as many tensors as are unpacked");
     return cq_map_set(&ex->guessed, n->op, NULL);
 }

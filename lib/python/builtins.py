@@ -4,6 +4,8 @@ Builtins in C are in src/script/builtins. A name is looked for there first, exce
 defines classes.
 """
 
+Ellipsis = ...
+
 
 class BaseException:
     __cause__ = None

@@ -78,7 +78,7 @@ static const char *const python_functions[] = {
     "oct",     "bin",      "divmod",     "reversed",  "pow",          "type",        "super",
     "id",      "hash",     "callable",   "issubclass","iter",         "next",        "repr",
     "object",  "property", "staticmethod", "classmethod", "slice",    "vars",        "dir",
-    "globals", "locals",   "NotImplemented", "uninitialized", "format", "Ellipsis", "__import__",
+    "globals", "locals",   "NotImplemented", "uninitialized", "format", "__import__",
 };
 /* clang-format on */
 

@@ -471,6 +471,10 @@ def cumprod(a, axis=None):
     return _wrap(t.reshape(-1).cumprod(0) if axis is None else t.cumprod(axis))
 
 
+cumproduct = cumprod
+product = prod
+
+
 def any(a):
     return asarray(a).any()
 
@@ -506,8 +510,15 @@ def argsort(a, axis=-1):
     return _wrap(_unwrap(a).argsort(axis))
 
 
-def unique(a):
-    return _wrap(_torch.unique(_unwrap(a)))
+def unique(a, return_index=False, return_inverse=False, return_counts=False):
+    found = _torch.unique(_unwrap(a), return_inverse=True, return_counts=True)
+    values, inverse, counts = [_wrap(part) for part in found]
+    if not (return_index or return_inverse or return_counts):
+        return values
+    inverse = inverse.reshape(-1)
+    first = array([inverse.tolist().index(i) for i in range(len(values))] if return_index else [])
+    chosen = [(return_index, first), (return_inverse, inverse), (return_counts, counts)]
+    return (values, *[part for is_asked, part in chosen if is_asked])
 
 
 def dot(a, b):

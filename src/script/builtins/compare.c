@@ -10,11 +10,33 @@ typedef struct comparison {
     bool example; /* whether all items are equal on the example */
 } comparison;
 
+/* Whether a number is a product of sizes of inputs: they are taken to be at least 1, as
+ * torch.export does, so `if x.numel() == 0` needs no branch. */
+static bool is_positive_size(const cq_eval *ev, cq_int x)
+{
+    for (size_t i = 0; x.expr && i < x.expr->n_terms; i++) {
+        const cq_term *t = &x.expr->terms[i];
+
+        if (t->factor <= 0)
+            return false;
+        for (int k = 0; k < t->n_atoms; k++) {
+            const cq_atom *a = t->atoms[k];
+
+            if (a->kind != CQ_ATOM_SYMBOL || a->axis < 0 || !a->origin || !ev->capture ||
+                a->origin->node || a->origin->block != ev->capture->graph->top)
+                return false;
+        }
+    }
+    return x.expr && ev->program->python;
+}
+
 /* Whether the numbers are equal on the example; *known is false if that depends on a symbol. */
 static bool equal_numbers(cq_eval *ev, cq_val a, cq_val b, bool *known)
 {
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
-        *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
+        *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr ||
+                 (cq_int_is(b.u.i, 0) && is_positive_size(ev, a.u.i)) ||
+                 (cq_int_is(a.u.i, 0) && is_positive_size(ev, b.u.i));
         return a.u.i.value == b.u.i.value;
     }
     *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
@@ -90,17 +112,30 @@ static cq_val verdict(const cq_fncall *c, double a, double b)
     return cq_val_of_bool(order ? c->row->how & order : c->row->how == (LESS | MORE));
 }
 
+static bool is_open_bool(cq_val v)
+{
+    return v.kind == CQ_VAL_BOOL && v.u.b.origin;
+}
+
 static cq_status compare(cq_fncall *c)
 {
     cq_ctx      *cx = c->ev->cx;
     const double a = cq_val_real(c->args[0]), b = cq_val_real(c->args[1]);
 
-    if (cq_builtin_two_ints(c) && !c->args[0].u.b.origin) {
+    if (cq_builtin_two_ints(c) && !is_open_bool(c->args[0]) && !is_open_bool(c->args[1])) {
         cq_int x = cq_val_int(c->args[0]), y = cq_val_int(c->args[1]);
         cq_int d = cq_int_sub(cx->symbols, x, y);
 
         if (!d.expr || (cq_int_symbol(x) && cq_int_is_plain(y) && y.value < 0)) {
             c->result = verdict(c, d.expr ? 1 : (double)d.value, 0); /* no size is negative */
+            return CQ_OK;
+        }
+        if (cq_int_is(y, 0) && is_positive_size(c->ev, x)) {
+            c->result = verdict(c, 1, 0);
+            return CQ_OK;
+        }
+        if (cq_int_is(x, 0) && is_positive_size(c->ev, y)) {
+            c->result = verdict(c, 0, 1);
             return CQ_OK;
         }
     }

@@ -223,6 +223,33 @@ static cq_status convert_number(cq_fncall *c)
                                         : cq_fncall_decline(c);
 }
 
+/* Python's abs(x), round(x), pow(x, y), max(x) and max(x, y) of tensors. */
+static cq_status call_operator(cq_fncall *c)
+{
+    static const char *const names[][2] = { { "aten::abs" },
+                                            { "aten::round" },
+                                            { NULL, "aten::pow" },
+                                            { "aten::max", "aten::maximum" },
+                                            { "aten::min", "aten::minimum" } };
+    const char              *name       = names[c->row->how][c->n - 1];
+    cq_val                   args[2]    = { c->args[0], c->args[c->n - 1] };
+    cq_tensor               *t;
+
+    if (strstr(c->name, "::") || !name ||
+        (args[0].kind != CQ_VAL_TENSOR && args[1].kind != CQ_VAL_TENSOR))
+        return cq_fncall_decline(c);
+    for (size_t i = 0; c->row->how >= 3 && i < c->n; i++) {
+        if (args[i].kind != CQ_VAL_TENSOR && !cq_val_is_number(args[i]))
+            return cq_fncall_decline(c);
+        CQ_TRY(cq_eval_as_tensor(c->ev, args[i], &t));
+        args[i] = cq_val_of_tensor(t);
+        if (t->rank > (c->n == 1)) /* PyTorch: the truth of more than one value is ambiguous */
+            return cq_fail(CQ_E_TYPE, c->name, "torch.max and torch.maximum take tensors",
+                           "expected tensors of one element, got %u dimensions", t->rank);
+    }
+    return cq_eval_operator(c->ev, name, args, c->n, &c->result);
+}
+
 static cq_status count_elements(cq_fncall *c)
 {
     return cq_eval_operator(c->ev, "aten::numel", c->args, 1, &c->result);
@@ -391,6 +418,11 @@ const cq_builtin cq_builtins_natives[] = {
       .how = true },
     { "type(Tensor self, kind)", .fn = convert_type },
     { "nelement(Tensor self)", .fn = count_elements },
+    { "abs(x)", .fn = call_operator, .how = 0 },
+    { "round(x)", .fn = call_operator, .how = 1 },
+    { "pow(base, exponent)", .fn = call_operator, .how = 2 },
+    { "max(a, b?)", .fn = call_operator, .how = 3 },
+    { "min(a, b?)", .fn = call_operator, .how = 4 },
     { "norm(Tensor self, ...)", .fn = call_norm },
     { "astype(self, dtype)", .fn = convert_number },
     { "rsplit(str self, sep?, maxsplit?)", .fn = call_text },

@@ -156,6 +156,8 @@ static bool same(cq_val a, cq_val b)
 
     if (x && y)
         return x->cls == y->cls && strcmp(x->text, y->text) == 0;
+    if (cq_object_as(a, CQ_OBJECT_ELLIPSIS))
+        return cq_object_as(b, CQ_OBJECT_ELLIPSIS) != NULL;
     if (a.kind == b.kind && (a.kind == CQ_VAL_TENSOR || cq_val_container(a)))
         return a.kind == CQ_VAL_TENSOR ? a.u.tensor == b.u.tensor
                                        : cq_val_container(a) == cq_val_container(b);

@@ -66,13 +66,19 @@ static cq_status int_of_text(cq_fncall *c)
     return CQ_OK;
 }
 
-/* round(x) is an integer. */
+/* round(x) is an integer; of an integer, round(x, digits) too. */
 static cq_status round_to_int(cq_fncall *c)
 {
-    if (c->n != 1 || c->args[0].kind != CQ_VAL_FLOAT || c->args[0].u.f.origin ||
-        !(fabs(c->args[0].u.f.value) < 9e18))
+    const cq_val v = c->args[0];
+
+    if ((v.kind == CQ_VAL_INT || (v.kind == CQ_VAL_BOOL && !v.u.b.origin)) &&
+        (c->n == 1 || (c->args[1].kind == CQ_VAL_INT && c->args[1].u.i.value >= 0))) {
+        c->result = v.kind == CQ_VAL_INT ? v : cq_val_of_i64(v.u.b.value);
+        return CQ_OK;
+    }
+    if (c->n != 1 || v.kind != CQ_VAL_FLOAT || v.u.f.origin || !(fabs(v.u.f.value) < 9e18))
         return cq_fncall_decline(c);
-    c->result = cq_val_of_i64((int64_t)rint(c->args[0].u.f.value));
+    c->result = cq_val_of_i64((int64_t)rint(v.u.f.value));
     return CQ_OK;
 }
 
@@ -440,7 +446,7 @@ const cq_builtin cq_builtins_values[] = {
     { "__new__(cls, ...)", .fn = new_instance },
     { "pow(int base, int exponent)", .fn = int_pow },
     { "pow(int base, int exponent, int modulus)", .fn = int_pow_modulo },
-    { "round(num x)", .fn = round_to_int },
+    { "round(num x, digits?)", .fn = round_to_int },
     { "bitwise_not(int x)", .fn = int_invert },
     { "dict(...)", .fn = new_dict },
     { "update(self, ...)", .fn = dict_update },

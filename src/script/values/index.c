@@ -49,24 +49,48 @@ typedef struct parts {
     size_t n;
 } parts;
 
+static cq_status add_part(cq_eval *ev, const cq_ast_expr *x, cq_val value, parts *p)
+{
+    if (p->n == MAX_PARTS)
+        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "too many indices");
+    p->x[p->n]        = x;
+    p->values[p->n++] = value;
+    return CQ_OK;
+}
+
+/* x[..., *rest]: the items of a known sequence. */
+static cq_status add_starred(cq_eval *ev, const cq_ast_expr *x, parts *p)
+{
+    cq_list *items;
+    cq_val   v;
+
+    CQ_TRY(cq_eval_expr(ev, x, &v));
+    CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
+    for (size_t i = 0; i < items->n; i++)
+        CQ_TRY(add_part(ev, x, items->items[i], p));
+    return CQ_OK;
+}
+
 static cq_status read_parts(cq_eval *ev, const cq_ast_expr *index, parts *p)
 {
+    const bool   is_tuple = index->kind == CQ_X_TUPLE;
+    const size_t n        = is_tuple ? index->u.items.n : 1;
+
     p->n = 0;
-    if (index->kind == CQ_X_TUPLE) {
-        if (index->u.items.n > MAX_PARTS)
-            return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED, "too many indices");
-        for (size_t i = 0; i < index->u.items.n; i++)
-            p->x[p->n++] = index->u.items.items[i];
-    } else {
-        p->x[p->n++] = index;
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        p->values[i] = CQ_NONE;
-        if (p->x[i]->kind != CQ_X_SLICE && p->x[i]->kind != CQ_X_ELLIPSIS)
-            CQ_TRY(cq_eval_expr(ev, p->x[i], &p->values[i]));
+    for (size_t i = 0; i < n; i++) {
+        const cq_ast_expr *x = is_tuple ? index->u.items.items[i] : index;
+        cq_val             v = CQ_NONE;
+
+        if (x->kind == CQ_X_STARRED) {
+            CQ_TRY(add_starred(ev, x->u.operand, p));
+            continue;
+        }
+        if (x->kind != CQ_X_SLICE && x->kind != CQ_X_ELLIPSIS)
+            CQ_TRY(cq_eval_expr(ev, x, &v));
+        CQ_TRY(add_part(ev, x, v, p));
     }
     /* x[t] where t is a tuple value of indices */
-    if (p->n == 1 && p->values[0].kind == CQ_VAL_TUPLE && p->values[0].u.list->n <= MAX_PARTS) {
+    if (!is_tuple && p->values[0].kind == CQ_VAL_TUPLE && p->values[0].u.list->n <= MAX_PARTS) {
         cq_list *list = p->values[0].u.list;
 
         for (size_t i = 0; i < list->n; i++) {
@@ -468,20 +492,19 @@ static cq_status set_stepped(cq_eval *ev, cq_list *list, const cq_bounds *b, con
     return CQ_OK;
 }
 
-static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index, cq_val v)
+static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_val slice[3], cq_span at, cq_val v)
 {
     cq_list  *items;
-    cq_val    slice[3], old;
+    cq_val    old;
     cq_bounds b;
 
     if (list->origin)
-        return cq_eval_fail(ev, index->at, CQ_E_UNSUPPORTED,
+        return cq_eval_fail(ev, at, CQ_E_UNSUPPORTED,
                             "a slice of a list of data-dependent length cannot be set");
-    CQ_TRY(eval_slice(ev, index, slice));
     CQ_TRY(cq_builtin_bounds(ev, slice, list->n, &b));
     CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
     if (b.step != 1)
-        return set_stepped(ev, list, &b, items, index->at);
+        return set_stepped(ev, list, &b, items, at);
     CQ_TRY(cq_eval_spend(ev, 2 * list->n + items->n)); /* removing and inserting moves items */
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(list)));
     CQ_TRY(cq_eval_list(ev, list->items, list->n, CQ_VAL_LIST, &old));
@@ -499,8 +522,9 @@ static cq_status set_slice(cq_eval *ev, cq_list *list, const cq_ast_expr *index,
 
 cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index, cq_val v)
 {
-    cq_val at, ignored;
-    bool   found;
+    cq_val           at, ignored, ends[3];
+    const cq_object *slice;
+    bool             found;
 
     object = cq_val_unwrap(object);
     if (ev->program->python && object.kind == CQ_VAL_OBJECT) {
@@ -510,14 +534,20 @@ cq_status cq_eval_set_index(cq_eval *ev, cq_val object, const cq_ast_expr *index
         if (found)
             return CQ_OK;
         object = cq_python_native(object);
-        if (object.kind == CQ_VAL_LIST && index->kind == CQ_X_SLICE)
-            return set_slice(ev, object.u.list, index, v);
+        slice  = cq_object_as(at, CQ_OBJECT_SLICE);
+        if (object.kind == CQ_VAL_LIST && slice)
+            return set_slice(ev, object.u.list, slice->self.u.list->items, index->at, v);
         return CQ_CALL(ev, &ignored, "aten::_set_item", object, at, v);
     }
     if (object.kind == CQ_VAL_TENSOR)
         return set_tensor(ev, object, index, v);
-    if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST)
-        return set_slice(ev, object.u.list, index, v);
+    if (index->kind == CQ_X_SLICE && object.kind == CQ_VAL_LIST) {
+        CQ_TRY(eval_slice(ev, index, ends));
+        return set_slice(ev, object.u.list, ends, index->at, v);
+    }
     CQ_TRY(cq_eval_expr(ev, index, &at));
+    slice = cq_object_as(at, CQ_OBJECT_SLICE);
+    if (slice && object.kind == CQ_VAL_LIST)
+        return set_slice(ev, object.u.list, slice->self.u.list->items, index->at, v);
     return CQ_CALL(ev, &ignored, "aten::_set_item", object, at, v);
 }

@@ -10,3 +10,5 @@ a, b = x.shape
 print(torch.Size([1, 2]), str(x.shape), "%s" % (x.shape,))
 print((*x.shape, 5), x.shape[:-1], x.shape.index(3), 3 in x.shape)
 print({"s": x.shape}, [x.shape])
+
+print(round(32), type(round(32)), round(12, 1), round(True), round(2.5), round(7.123, 1), round(-7))

@@ -21,3 +21,14 @@ print(list(range(10)[2:8:3]), range(10)[::-1][2], list(range(10)[::-2]))
 print("abc"[-1], [1, 2, 3][-2], (1, 2)[True])
 m = [[1, 2], [3, 4]]
 print([row[::-1] for row in m][::-1], list(zip(*m[::-1])))
+
+import torch
+
+items = [1, 2, 3, 4, 5]
+middle = slice(1, 3)
+items[middle] = [7, 8, 9]
+print(items, items[middle], items[slice(None, None, 2)])
+items[slice(0, 6, 2)] = "abc"
+print(items, Ellipsis is ..., (1, *(2, 3), Ellipsis)[1])
+x = torch.arange(6).reshape(2, 3)
+print(x[(..., *((None,) * 2))].shape, x[(*((None,) * 1), Ellipsis)].shape, x[..., *(0,)].tolist(), x[(*[0], Ellipsis)].tolist())

@@ -472,6 +472,16 @@ cq_int cq_int_mul(cq_symbols *table, cq_int a, cq_int b)
     return !a.expr && !b.expr ? cq_i(wrap_mul(a.value, b.value)) : multiply(table, a, b);
 }
 
+/* The remainder of the constant term by a plain divisor: (3*n+2) // 3 is n, because 3*n is
+ * divisible. */
+static int64_t constant_rest(cq_int a, cq_int b)
+{
+    const cq_term *last =
+        a.expr && b.value > 0 && !b.expr ? &a.expr->terms[a.expr->n_terms - 1] : NULL;
+
+    return last && !last->n_atoms ? apply(CQ_ATOM_MOD, last->factor, b.value) : 0;
+}
+
 cq_int cq_int_floordiv(cq_symbols *table, cq_int a, cq_int b)
 {
     int64_t value = floor_div(a.value, b.value);
@@ -479,7 +489,7 @@ cq_int cq_int_floordiv(cq_symbols *table, cq_int a, cq_int b)
 
     if ((!a.expr && !b.expr) || cq_int_is(b, 0))
         return cq_i(value);
-    poly_of(&p, a);
+    poly_of(&p, cq_int_sub(table, a, cq_i(constant_rest(a, b))));
     poly_of(&d, b);
     if (poly_divide(&quotient, &p, &d))
         return poly_intern(table, &quotient, value);
@@ -492,10 +502,10 @@ cq_int cq_int_mod(cq_symbols *table, cq_int a, cq_int b)
 
     if ((!a.expr && !b.expr) || cq_int_is(b, 0))
         return cq_i(apply(CQ_ATOM_MOD, a.value, b.value));
-    poly_of(&p, a);
+    poly_of(&p, cq_int_sub(table, a, cq_i(constant_rest(a, b))));
     poly_of(&d, b);
     if (poly_divide(&quotient, &p, &d))
-        return cq_i(0);
+        return cq_i(constant_rest(a, b));
     return opaque(table, CQ_ATOM_MOD, a, b);
 }
 

@@ -45,6 +45,10 @@ TEST(expr, exact_quotients_simplify_and_others_stay)
 
     CHECK_STR("3*n", text(cq_int_floordiv(&st, n12, cq_i(4))));
     CHECK_STR("12", text(cq_int_floordiv(&st, n12, n)));
+    CHECK_STR("3*n", text(cq_int_floordiv(&st, cq_int_add(&st, n12, cq_i(3)), cq_i(4))));
+    CHECK_STR("3*n+1", text(cq_int_floordiv(&st, cq_int_add(&st, n12, cq_i(5)), cq_i(4))));
+    CHECK_STR("3*n-1", text(cq_int_floordiv(&st, cq_int_add(&st, n12, cq_i(-1)), cq_i(4))));
+    CHECK_STR("3", text(cq_int_mod(&st, cq_int_add(&st, n12, cq_i(-1)), cq_i(4))));
     CHECK_STR("(n+1)//(2)", text(cq_int_floordiv(&st, cq_int_add(&st, n, cq_i(1)), cq_i(2))));
     CHECK(cq_int_is(cq_int_mod(&st, n12, cq_i(6)), 0));
 }

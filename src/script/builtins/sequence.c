@@ -387,13 +387,30 @@ static cq_status unbind(cq_fncall *c)
     return cq_sequence_split(c->ev, c->args[0].u.tensor, axis, cq_i(1), false, &c->result);
 }
 
+/* x.split(batch) of 4*batch rows: four parts of a dynamic size. */
+static cq_status split_evenly(cq_fncall *c, int64_t axis, cq_val size, int64_t n)
+{
+    cq_val args[3] = { c->args[0], CQ_NONE, cq_val_of_i64(axis) };
+
+    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &args[1]));
+    for (int64_t i = 0; i < n; i++)
+        CQ_TRY(cq_list_push(args[1].u.list, size));
+    return cq_eval_operator(c->ev, "aten::split_with_sizes", args, 3, &c->result);
+}
+
 static cq_status split(cq_fncall *c)
 {
+    enum { MAX_EVEN_PARTS = 1000 };
     cq_val  size = cq_builtin_arg(c, 1);
     int64_t axis;
+    cq_int  n;
 
     if (size.kind != CQ_VAL_INT || !is_open(c, cq_builtin_arg(c, 2), &axis))
         return cq_fncall_decline(c);
+    n = cq_int_floordiv(c->ev->cx->symbols, c->args[0].u.tensor->sizes[axis], size.u.i);
+    if (size.u.i.expr && !n.expr && n.value > 0 && n.value <= MAX_EVEN_PARTS &&
+        cq_int_same(cq_int_mul(c->ev->cx->symbols, n, size.u.i), c->args[0].u.tensor->sizes[axis]))
+        return split_evenly(c, axis, size, n.value);
     return cq_sequence_split(c->ev, c->args[0].u.tensor, axis, size.u.i, true, &c->result);
 }
 

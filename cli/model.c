@@ -179,9 +179,9 @@ int cli_need_onnx(const char *operand)
         return cli_fail_with("calque export makes one of it",
                              "'%s' is a built-in model, but this takes ONNX models", operand);
     if (cli_model_is_archive(operand))
-        return cli_fail_with("calque export converts archives of PyTorch; calque info describes them",
-                             "'%s' is a zip archive, but this takes ONNX models",
-                             cli_path_name(operand));
+        return cli_fail_with(
+            "calque export converts archives of PyTorch; calque info describes them",
+            "'%s' is a zip archive, but this takes ONNX models", cli_path_name(operand));
     if (cli_model_is_text(operand) && !is_known_text(operand) &&
         cq_onnx_form_of(operand) == CQ_ONNX_FORM_BINARY)
         return cli_fail_with(

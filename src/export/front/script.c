@@ -43,7 +43,7 @@ static cq_status begin_export(void *self, const cq_export_options *options)
     if (!s->script->state)
         return CQ_E_NO_MEMORY;
     s->script->state->is_exposed = options->flags & CQ_EXPORT_STATE;
-    s->script->state->quiet  = options->training != CQ_TRAINING_EVAL;
+    s->script->state->quiet      = options->training != CQ_TRAINING_EVAL;
     return CQ_OK;
 }
 

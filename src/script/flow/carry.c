@@ -144,8 +144,8 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
         return memory_of(c, x, x->start, like, &x->first);
     }
     CQ_TRY(cq_eval_as_tensor(c->ev, like, &t));
-    x->qparams  = t->qparams;
-    x->start = cq_capture_value(c->ev->capture, c->ev->cx, t);
+    x->qparams = t->qparams;
+    x->start   = cq_capture_value(c->ev->capture, c->ev->cx, t);
     CQ_TRY(memory_of(c, x, x->start, like, &x->first));
     return x->start ? type_of(c, x->start, &x->type) : failed(c);
 }

@@ -9,12 +9,12 @@ enum { CQ_MAX_CARRIED = 240 };
 
 /* One loop-carried value of the graph: a tensor, a number or a list. */
 typedef struct cq_carried {
-    cq_track    *track;  /* NULL, or a tensor that the body changes in-place */
-    cq_val_kind  kind;   /* TENSOR, INT, FLOAT, BOOL, LIST */
-    cq_value    *start;  /* before the loop */
-    cq_item_type type;   /* of the tensor, or of the items of the list; sizes that change are -1 */
-    cq_int       length; /* of the list; -1 if it changes */
-    cq_qparams  *qparams;   /* of a quantized tensor; borrowed from its start */
+    cq_track    *track;   /* NULL, or a tensor that the body changes in-place */
+    cq_val_kind  kind;    /* TENSOR, INT, FLOAT, BOOL, LIST */
+    cq_value    *start;   /* before the loop */
+    cq_item_type type;    /* of the tensor, or of the items of the list; sizes that change are -1 */
+    cq_int       length;  /* of the list; -1 if it changes */
+    cq_qparams  *qparams; /* of a quantized tensor; borrowed from its start */
     cq_value    *param, *end;
     cq_track    *first, *memory, *last; /* of the start, the parameter (or result) and the end; NULL
                                          * if the item has no memory */

@@ -448,8 +448,10 @@ static cq_status open_file(const cq_lib_text *text, const char *path)
     file->path = path;
     CQ_TRY(text ? source_of(&file->source, file->arena, text)
                 : read_text(&file->source, file->arena, getenv("CALQUE_LIB"), path));
-    file->is_changed = !text || file->source.len != text->len ||
-                       memcmp(file->source.text, text->text, text->len) != 0;
+    file->is_changed =
+        !text ||
+        (file->source.text != text->text &&
+         (file->source.len != text->len || memcmp(file->source.text, text->text, text->len) != 0));
     library.has_changes |= file->is_changed;
     return index_file(file);
 }

@@ -84,6 +84,7 @@ cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compos
     cq_status  status;
 
     CQ_TRY(cq_ctx_new(&c.cx));
+    c.cx->default_float         = n->block->graph->default_float;
     cq_capture_init(&cap, parts->graph, parts);
     cq_capture_start(&cap, c.cx);
     for (size_t i = 0; i < n->n_inputs; i++)

@@ -121,9 +121,10 @@ cq_status cq_capture_materialize(void *self, cq_ctx *cx, cq_tensor **out, cq_ten
         return cx->status;
     if (!data_of(cap, v)) {
         CQ_TRY(cq_ctx_new(&plain));
-        plain->spend   = cx->spend; /* the program has to do with it */
-        plain->spender = cx->spender;
-        status         = run_needed(cap, plain, v);
+        plain->spend         = cx->spend; /* the program has to do with it */
+        plain->spender       = cx->spender;
+        plain->default_float = cx->default_float;
+        status               = run_needed(cap, plain, v);
         cq_ctx_free(plain);
         CQ_TRY(status);
     }
@@ -177,6 +178,7 @@ cq_status cq_capture_replay(cq_capture *cap, cq_replay_fn each, void *user)
     cq_status status = CQ_OK;
 
     CQ_TRY(cq_ctx_new(&plain));
+    plain->default_float = cap->graph->default_float;
     for (cq_node *n = cap->block->first; n && status == CQ_OK; n = n->next) {
         if (!n->def || n->n_blocks || !has_arguments(cap, n))
             continue;

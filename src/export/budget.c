@@ -62,8 +62,9 @@ cq_status cq_export_budget_begin(cq_ctx **out, cq_exporter *ex)
     ex->steps_left = cq_default_steps(LEAST_STEPS, bytes);
     ex->bytes_left = LEAST_BYTES + TIMES * (int64_t)(bytes < 0x1p56 ? bytes : 0x1p56);
     CQ_TRY(cq_ctx_new(out));
-    (*out)->spend   = spend;
-    (*out)->spender = ex;
+    (*out)->spend         = spend;
+    (*out)->spender       = ex;
+    (*out)->default_float = ex->options.default_dtype;
     return CQ_OK;
 }
 

@@ -208,6 +208,8 @@ struct cq_graph {
     CQ_VEC(const char *) named_outputs; /* of the last returns of top: outputs besides its own */
     CQ_VEC(cq_state_pair) states;
     CQ_VEC(cq_check) checks;
+    cq_dtype default_float;       /* of floats as tensors, for what is computed from the graph;
+                                   * CQ_DTYPE_NONE: float32 */
     uint32_t  n_values, n_counts; /* n_counts: calls of cq_ir_count_uses */
     cq_status status;             /* the first failure of a builder call */
 };

@@ -532,7 +532,9 @@ cq_script_limits cq_script_begin(cq_eval *ev, cq_script *s, double input_bytes)
 
     before.budget        = cq_alloc_set_budget((cq_alloc_budget){
                .limit = cq_script_max_bytes(s, input_bytes), .used = s->program->loaded_bytes });
-    before.default_float = py ? cq_set_default_float(py->default_float) : CQ_DTYPE_NONE;
+    before.default_float = ev->cx->default_float;
+    if (py)
+        ev->cx->default_float = py->default_float;
     cq_eval_charge_operators(ev, ev->cx);
     if (!s->program->has_max_steps)
         ev->straight_steps = straight_steps_for(s, input_bytes);
@@ -541,9 +543,8 @@ cq_script_limits cq_script_begin(cq_eval *ev, cq_script *s, double input_bytes)
 
 cq_status cq_script_end(cq_eval *ev, cq_script *s, const cq_script_limits *before, cq_status status)
 {
-    status = cq_eval_blame_guess(ev, status);
-    if (s->program->python)
-        cq_set_default_float(before->default_float);
+    status                = cq_eval_blame_guess(ev, status);
+    ev->cx->default_float = before->default_float;
     cq_eval_charge_operators(NULL, ev->cx);
     s->program->n_steps += ev->steps;
     eval_clear(ev, s->root);
@@ -667,6 +668,9 @@ static cq_status run_taped(cq_ctx *cx, cq_script *s, const char *method, const c
 
     CQ_TRY_OR_DONE(cq_ctx_new(&r.cx));
     CQ_TRY_OR_DONE(cq_capture_new(&r.tape));
+    r.cx->default_float = cx->default_float;
+    r.tape->graph->default_float =
+        s->program->python ? s->program->python->default_float : cx->default_float;
     r.tape->is_tape = true;
     cq_capture_start(r.tape, r.cx);
     status = call_in(r.cx, s, method, args, CQ_SCRIPT_TRACE, &r.port);

@@ -184,10 +184,9 @@ static cq_val is_known(cq_body *b, const cq_val *args, size_t n)
 
 static cq_val result_type(cq_body *b, const cq_val *args, size_t n)
 {
-    (void)b;
     if (n == 1)
         args = cq_lang_items(args, &n);
-    return DTYPE(cq_result_type(args, n));
+    return DTYPE(cq_result_type(b->c->cx->default_float, args, n));
 }
 
 /* The value of a size on the example, without informing the listener: for cases that save work

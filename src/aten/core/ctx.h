@@ -64,11 +64,12 @@ struct cq_ctx {
     cq_symbols               *symbols; /* the listener's, NULL when sizes are all plain */
     bool                      fake;    /* operators compute no data */
     bool                      exporting;
-    bool                      no_grad;     /* a tape notes nothing */
-    bool                      untaken;     /* in a branch that the example does not come to */
-    bool                      in_grid;     /* inside of an operator on quantized tensors */
-    bool                      whole_range; /* reduce_range is ignored */
-    unsigned                  depth;       /* of composed operators */
+    bool                      no_grad;       /* a tape notes nothing */
+    bool                      untaken;       /* in a branch that the example does not come to */
+    bool                      in_grid;       /* inside of an operator on quantized tensors */
+    bool                      whole_range;   /* reduce_range is ignored */
+    unsigned                  depth;         /* of composed operators */
+    cq_dtype                  default_float; /* of floats as tensors; CQ_DTYPE_NONE: float32 */
     uint64_t                  seed;
     struct cq_random         *random; /* made by the random operators when first needed */
     struct cq_arena          *nests;  /* of nested arguments and results; made when first needed */

@@ -319,16 +319,15 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
                        size_t rank_b, const cq_int *b);
 
 /* The dtype of an operation on these arguments as in torch.result_type: tensors with dimensions
- * count first, then 0-d tensors, then plain numbers. */
-cq_dtype cq_result_type(const cq_val *vals, size_t n);
+ * count first, then 0-d tensors, then plain numbers. number: the dtype of plain floats. */
+cq_dtype cq_result_type(cq_dtype number, const cq_val *vals, size_t n);
 
-/* The default dtype of real numbers as tensors: float32, unless the thread set another one.
- * cq_set_default_float returns the previous setting (CQ_DTYPE_NONE: float32). */
-cq_dtype cq_default_float(void);
-cq_dtype cq_set_default_float(cq_dtype dtype);
+/* The default dtype of real numbers as tensors; given: a setting (cq_ctx, cq_graph), which is
+ * CQ_DTYPE_NONE for float32. */
+cq_dtype cq_default_float(cq_dtype given);
 
-/* Integers and bool become the default float type. */
-cq_dtype cq_float_of(cq_dtype d);
+/* Integers and bool become the default float type of the context. */
+cq_dtype cq_float_of(const cq_ctx *cx, cq_dtype d);
 
 /* Shape rules that many rows share. */
 cq_status cq_shape_of_self(cq_opcall *c);

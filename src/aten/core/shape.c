@@ -94,27 +94,14 @@ cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, c
     return CQ_OK;
 }
 
-/* Thread-local and not a field of cq_ctx, because dtype promotion also runs without a context, in
- * symbolic functions and constant folding. An export sets it for its duration. CQ_DTYPE_NONE: not
- * set. */
-static _Thread_local cq_dtype default_float;
-
-cq_dtype cq_default_float(void)
+cq_dtype cq_default_float(cq_dtype given)
 {
-    return default_float ? default_float : CQ_DTYPE_F32;
+    return given ? given : CQ_DTYPE_F32;
 }
 
-cq_dtype cq_set_default_float(cq_dtype dtype)
+cq_dtype cq_float_of(const cq_ctx *cx, cq_dtype d)
 {
-    const cq_dtype before = default_float;
-
-    default_float = dtype;
-    return before;
-}
-
-cq_dtype cq_float_of(cq_dtype d)
-{
-    return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? d : cq_default_float();
+    return cq_dtype_is_float(d) || cq_dtype_is_complex(d) ? d : cq_default_float(cx->default_float);
 }
 
 /* Categories of dtypes, in the order of promotion between classes of operands. */
@@ -137,12 +124,12 @@ static cq_dtype combine(cq_dtype higher, cq_dtype lower)
     return cq_dtype_promote(higher, lower);
 }
 
-cq_dtype cq_result_type(const cq_val *vals, size_t n)
+cq_dtype cq_result_type(cq_dtype number, const cq_val *vals, size_t n)
 {
-    cq_dtype dims = CQ_DTYPE_NONE, zero = CQ_DTYPE_NONE, number = CQ_DTYPE_NONE;
+    cq_dtype dims = CQ_DTYPE_NONE, zero = CQ_DTYPE_NONE, plain = CQ_DTYPE_NONE;
 
     for (size_t i = 0; i < n; i++) {
-        cq_dtype *of = &number;
+        cq_dtype *of = &plain;
         cq_dtype  d  = CQ_DTYPE_NONE;
 
         switch (vals[i].kind) {
@@ -151,14 +138,14 @@ cq_dtype cq_result_type(const cq_val *vals, size_t n)
             of = vals[i].u.tensor->rank ? &dims : &zero;
             break;
         case CQ_VAL_INT: d = CQ_DTYPE_I64; break;
-        case CQ_VAL_FLOAT: d = cq_default_float(); break;
+        case CQ_VAL_FLOAT: d = cq_default_float(number); break;
         case CQ_VAL_BOOL: d = CQ_DTYPE_BOOL; break;
         case CQ_VAL_COMPLEX: d = CQ_DTYPE_C64; break;
         default: continue;
         }
         *of = cq_dtype_promote(*of, d);
     }
-    return combine(combine(dims, zero), number);
+    return combine(combine(dims, zero), plain);
 }
 
 cq_status cq_shape_of_self(cq_opcall *c)
@@ -172,7 +159,7 @@ cq_status cq_shape_of_self_in_float(cq_opcall *c)
 {
     cq_tensor *self = c->args[0].u.tensor;
 
-    return cq_result_like(c, 0, self, cq_float_of(self->dtype));
+    return cq_result_like(c, 0, self, cq_float_of(c->cx, self->dtype));
 }
 
 cq_status cq_shape_of_self_in_bool(cq_opcall *c)

@@ -7,7 +7,7 @@
 static cq_status bits_shape(cq_opcall *c)
 {
     size_t   n     = (size_t)cq_ew_operands((cq_ew_op)c->op->def->variant);
-    cq_dtype dtype = cq_result_type(c->args, n);
+    cq_dtype dtype = cq_result_type(c->cx->default_float, c->args, n);
 
     if (!cq_dtype_is_integer(dtype) && dtype != CQ_DTYPE_BOOL)
         return cq_call_fail(c, CQ_E_TYPE, "works on integers and bool, not on %s",
@@ -34,7 +34,7 @@ static cq_status where_shape(cq_opcall *c)
 
     CQ_TRY(check_condition(c, "condition"));
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 3));
-    return cq_result(c, 0, cq_result_type(c->args + 1, 2), rank, sizes);
+    return cq_result(c, 0, cq_result_type(c->cx->default_float, c->args + 1, 2), rank, sizes);
 }
 
 static cq_status where_run(cq_opcall *c)

@@ -11,11 +11,11 @@ static bool has_arg(const cq_opcall *c, const char *name)
 }
 
 /* The dtype that a plain number has as a tensor. */
-static cq_dtype dtype_of_number(cq_val v)
+static cq_dtype dtype_of_number(const cq_opcall *c, cq_val v)
 {
     return v.kind == CQ_VAL_BOOL  ? CQ_DTYPE_BOOL
            : v.kind == CQ_VAL_INT ? CQ_DTYPE_I64
-                                  : cq_default_float();
+                                  : cq_default_float(c->cx->default_float);
 }
 
 /* ---- filled ---- */
@@ -44,8 +44,8 @@ cq_status cq_shape_of_size(cq_opcall *c, cq_dtype otherwise)
 static cq_status fill_shape(cq_opcall *c)
 {
     return cq_shape_of_size(c, c->op->def->variant == FULL
-                                   ? dtype_of_number(cq_arg_val(c, "fill_value"))
-                                   : cq_default_float());
+                                   ? dtype_of_number(c, cq_arg_val(c, "fill_value"))
+                                   : cq_default_float(c->cx->default_float));
 }
 
 static cq_status fill_with(cq_tensor *out, cq_val v)
@@ -149,7 +149,8 @@ static range range_of(const cq_opcall *c, cq_dtype *dtype)
     bool  whole =
         r.start.kind != CQ_VAL_FLOAT && r.end.kind != CQ_VAL_FLOAT && r.step.kind != CQ_VAL_FLOAT;
 
-    *dtype  = cq_arg_dtype(c, "dtype", whole ? CQ_DTYPE_I64 : cq_default_float());
+    *dtype =
+        cq_arg_dtype(c, "dtype", whole ? CQ_DTYPE_I64 : cq_default_float(c->cx->default_float));
     r.whole = whole || *dtype == CQ_DTYPE_I64;
     return r;
 }
@@ -205,7 +206,7 @@ static cq_status arange_run(cq_opcall *c)
 /* range includes its end, and is real by default. */
 static cq_status range_shape(cq_opcall *c)
 {
-    cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float()), ignored;
+    cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float)), ignored;
     range    r     = range_of(c, &ignored);
     double   n     = (real_of(r.end) - real_of(r.start)) / real_of(r.step);
     cq_int   size;
@@ -223,7 +224,7 @@ static cq_status linspace_shape(cq_opcall *c)
 
     if (n.value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "%lld steps are below 0", (long long)n.value);
-    return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 1, &n);
+    return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float)), 1, &n);
 }
 
 static cq_status linspace_run(cq_opcall *c)
@@ -239,7 +240,8 @@ static cq_status eye_shape(cq_opcall *c)
 
     if (sizes[0].value < 0 || sizes[1].value < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "a size is below 0");
-    return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float()), 2, sizes);
+    return cq_result(c, 0, cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float)), 2,
+                     sizes);
 }
 
 static cq_status eye_run(cq_opcall *c)
@@ -272,9 +274,11 @@ static cq_status number_shape(cq_opcall *c)
     cq_val v = c->args[0];
 
     /* scalar_tensor alone makes floats of integers. */
-    return cq_result(
-        c, 0, cq_arg_dtype(c, "dtype", has_arg(c, "s") ? cq_default_float() : dtype_of_number(v)),
-        0, NULL);
+    return cq_result(c, 0,
+                     cq_arg_dtype(c, "dtype",
+                                  has_arg(c, "s") ? cq_default_float(c->cx->default_float)
+                                                  : dtype_of_number(c, v)),
+                     0, NULL);
 }
 
 static cq_status number_run(cq_opcall *c)
@@ -293,7 +297,7 @@ static cq_status measure(cq_opcall *c, const cq_val *v, size_t depth, size_t *ra
         if (*rank != SIZE_MAX && *rank != depth)
             return cq_call_fail(c, CQ_E_ARGUMENT, "the lists are not all equally deep");
         *rank  = depth;
-        *dtype = cq_dtype_promote(*dtype, dtype_of_number(*v));
+        *dtype = cq_dtype_promote(*dtype, dtype_of_number(c, *v));
         return CQ_OK;
     }
     if (depth == CQ_MAX_RANK)

@@ -45,7 +45,7 @@ static cq_status shape(cq_opcall *c, cq_dtype dtype)
 
 cq_status cq_shape_of_operands(cq_opcall *c)
 {
-    cq_dtype dtype = cq_result_type(c->args, n_operands(c));
+    cq_dtype dtype = cq_result_type(c->cx->default_float, c->args, n_operands(c));
 
     CQ_TRY(check_alpha(c, dtype));
     return shape(c, dtype);
@@ -53,7 +53,8 @@ cq_status cq_shape_of_operands(cq_opcall *c)
 
 cq_status cq_shape_of_operands_in_float(cq_opcall *c)
 {
-    return shape(c, cq_float_of(cq_result_type(c->args, n_operands(c))));
+    return shape(c,
+                 cq_float_of(c->cx, cq_result_type(c->cx->default_float, c->args, n_operands(c))));
 }
 
 cq_status cq_shape_of_operands_in_bool(cq_opcall *c)
@@ -108,8 +109,9 @@ cq_status cq_run_elementwise(cq_opcall *c)
     cq_ew_op   op  = (cq_ew_op)c->op->def->variant;
     size_t     n   = n_operands(c);
     cq_tensor *out = cq_result_tensor(c, 0), *in[3] = { NULL, NULL, NULL };
-    cq_dtype   compute = out->dtype == CQ_DTYPE_BOOL ? cq_result_type(c->args, n) : out->dtype;
-    cq_params  params  = { .a = 1, .ia = 1 };
+    cq_dtype   compute =
+        out->dtype == CQ_DTYPE_BOOL ? cq_result_type(c->cx->default_float, c->args, n) : out->dtype;
+    cq_params params = { .a = 1, .ia = 1 };
 
     read_params(c, &params);
     for (size_t i = 0; i < n; i++)

@@ -63,11 +63,12 @@ static cq_status cat_shape(cq_opcall *c)
     }
     if (!first) {
         cq_arg_dim(c, "dim", 1);
-        return cq_result(c, 0, cq_result_type(items, n), 1, (cq_int[]){ cq_i(0) });
+        return cq_result(c, 0, cq_result_type(c->cx->default_float, items, n), 1,
+                         (cq_int[]){ cq_i(0) });
     }
     dim = (size_t)cq_arg_dim(c, "dim", first->rank);
     CQ_TRY(cat_sizes(c, first, dim, n, sizes));
-    return cq_result(c, 0, cq_result_type(items, n), first->rank, sizes);
+    return cq_result(c, 0, cq_result_type(c->cx->default_float, items, n), first->rank, sizes);
 }
 
 static cq_status cat_run(cq_opcall *c)

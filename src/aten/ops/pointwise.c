@@ -10,7 +10,7 @@
 
 static cq_status sub_shape(cq_opcall *c)
 {
-    if (cq_result_type(c->args, 2) == CQ_DTYPE_BOOL)
+    if (cq_result_type(c->cx->default_float, c->args, 2) == CQ_DTYPE_BOOL)
         return cq_call_fail(c, CQ_E_TYPE,
                             "bool tensors cannot be subtracted; use logical_xor or "
                             "logical_not");
@@ -46,14 +46,14 @@ static cq_status div_mode_shape(cq_opcall *c)
 {
     cq_ew_op op = rounding(c);
     cq_int   sizes[CQ_MAX_RANK];
-    cq_dtype dtype = cq_result_type(c->args, 2);
+    cq_dtype dtype = cq_result_type(c->cx->default_float, c->args, 2);
     size_t   rank;
 
     if (op == CQ_EW_COUNT)
         return cq_call_fail(c, CQ_E_ARGUMENT, "rounding_mode is \"%s\", not None, trunc or floor",
                             cq_arg_str(c, "rounding_mode", ""));
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 2));
-    return cq_result(c, 0, op == CQ_EW_DIV ? cq_float_of(dtype) : dtype, rank, sizes);
+    return cq_result(c, 0, op == CQ_EW_DIV ? cq_float_of(c->cx, dtype) : dtype, rank, sizes);
 }
 
 static cq_status div_mode_run(cq_opcall *c)
@@ -69,7 +69,7 @@ static cq_status div_mode_run(cq_opcall *c)
 
 static cq_status pow_scalar_shape(cq_opcall *c)
 {
-    cq_dtype dtype = cq_result_type(c->args, 2);
+    cq_dtype dtype = cq_result_type(c->cx->default_float, c->args, 2);
 
     if (!cq_dtype_is_float(dtype) && cq_arg_i64(c, "exponent") < 0)
         return cq_call_fail(c, CQ_E_ARGUMENT, "integers have no power of %lld that is an integer",
@@ -110,7 +110,7 @@ static cq_status clamp_shape(cq_opcall *c)
 
     CQ_TRY(check_bounds(c));
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 3));
-    return cq_result(c, 0, cq_result_type(c->args, 3), rank, sizes);
+    return cq_result(c, 0, cq_result_type(c->cx->default_float, c->args, 3), rank, sizes);
 }
 
 static cq_status clamp_run(cq_opcall *c)
@@ -145,7 +145,7 @@ static cq_status clamp_tensor_run(cq_opcall *c)
 
 static cq_status addcdiv_shape(cq_opcall *c)
 {
-    if (!cq_dtype_is_float(cq_result_type(c->args, 3)))
+    if (!cq_dtype_is_float(cq_result_type(c->cx->default_float, c->args, 3)))
         return cq_call_fail(c, CQ_E_TYPE,
                             "integers are not divided here; use true_divide or "
                             "floor_divide");

@@ -22,11 +22,11 @@ static cq_random *generator(cq_opcall *c)
 
 static cq_status real_shape(cq_opcall *c)
 {
-    cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float());
+    cq_dtype dtype = cq_arg_dtype(c, "dtype", cq_default_float(c->cx->default_float));
 
     if (!cq_dtype_is_float(dtype))
         return cq_call_fail(c, CQ_E_TYPE, "draws floats, not %s", cq_dtype_name(dtype));
-    return cq_shape_of_size(c, cq_default_float());
+    return cq_shape_of_size(c, cq_default_float(c->cx->default_float));
 }
 
 static cq_status rand_run(cq_opcall *c)

@@ -126,7 +126,7 @@ static cq_status truth_shape(cq_opcall *c)
 
 static cq_status logsumexp_shape(cq_opcall *c)
 {
-    return make_reduced(c, 0, cq_float_of(self_dtype(c)));
+    return make_reduced(c, 0, cq_float_of(c->cx, self_dtype(c)));
 }
 
 /* ---- variances ---- */

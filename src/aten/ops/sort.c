@@ -308,7 +308,7 @@ static cq_status searchsorted_shape(cq_opcall *c)
 static cq_status searchsorted_run(cq_opcall *c)
 {
     cq_val      both[] = { cq_arg_val(c, "sorted_sequence"), cq_arg_val(c, "self") };
-    cq_dtype    dtype  = cq_result_type(both, 2);
+    cq_dtype    dtype  = cq_result_type(c->cx->default_float, both, 2);
     cq_tensor  *sorted = cq_operand_tensor(c, both[0], dtype), *ordered = NULL;
     cq_tensor  *what   = cq_operand_tensor(c, both[1], dtype);
     cq_tensor  *sorter = cq_arg_tensor(c, "sorter");

@@ -243,12 +243,14 @@ static void restore_mode(const cq_front_end *f, void *self, void *saved)
 /* ---- one call ---- */
 
 /* Gives the call its context, unless the gradients have made it. */
-static cq_status begin_call(cq_front_call *call, const cq_module_mark *marks, size_t n_marks)
+static cq_status begin_call(cq_front_call *call, const cq_module_mark *marks, size_t n_marks,
+                            cq_dtype default_float)
 {
     CQ_TRY(cq_marking_init(&call->marking, marks, n_marks));
     CQ_TRY(call->gradients ? cq_gradients_start(call->gradients, &call->cx)
                            : cq_ctx_new(&call->cx));
-    call->cx->marking = n_marks ? &call->marking : NULL;
+    call->cx->marking       = n_marks ? &call->marking : NULL;
+    call->cx->default_float = default_float;
     return CQ_OK;
 }
 
@@ -271,7 +273,9 @@ static cq_status name_weight(void *user, const char *name, cq_tensor *t, bool is
 static cq_status begin_capture(cq_front_call *call, const cq_front_end *f, void *self)
 {
     CQ_TRY(cq_capture_new(&call->capture));
-    CQ_TRY(begin_call(call, call->options->marks, call->options->n_marks));
+    CQ_TRY(begin_call(call, call->options->marks, call->options->n_marks,
+                      call->options->default_dtype));
+    call->capture->graph->default_float = call->options->default_dtype;
     CQ_TRY(f->each_weight(self, name_weight, call->capture));
     cq_capture_start(call->capture, call->cx);
     return CQ_OK;
@@ -324,7 +328,8 @@ static cq_status run(const cq_front_end *f, void *self, cq_front_call *call, siz
 
 /* Runs the model in its current training mode. */
 static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_options *o,
-                            cq_tensor **outputs, size_t max, size_t *n_outputs)
+                            cq_dtype default_float, cq_tensor **outputs, size_t max,
+                            size_t *n_outputs)
 {
     cq_front_call call = {
         .port = port_of_run(o), .gradients = o->gradients, .outputs = outputs, .max = max
@@ -334,7 +339,7 @@ static cq_status run_marked(const cq_front_end *f, void *self, const cq_run_opti
     *n_outputs = 0;
     for (size_t i = 0; i < max; i++)
         outputs[i] = NULL;
-    CQ_TRY_OR_DONE(begin_call(&call, o->marks, o->n_marks));
+    CQ_TRY_OR_DONE(begin_call(&call, o->marks, o->n_marks, default_float));
     if (o->gradients)
         CQ_TRY_OR_DONE(f->each_weight(self, add_parameter, o->gradients));
     status = run(f, self, &call, n_outputs);
@@ -358,7 +363,7 @@ cq_status cq_front_end_run(const cq_front_end *f, void *self, const cq_run_optio
     cq_run_options_init(&o);
     CQ_TRY(cq_sized_take(&o, given, "cq_run_options"));
     CQ_TRY(set_mode(f, self, o.training, &modes));
-    status = run_marked(f, self, &o, outputs, max, n_outputs);
+    status = run_marked(f, self, &o, CQ_DTYPE_NONE, outputs, max, n_outputs);
     restore_mode(f, self, modes);
     return status;
 }
@@ -389,7 +394,8 @@ static cq_status finish_export(cq_onnx_model **out, cq_graph *graph, const cq_fr
     cq_graph_free(graph);
     CQ_TRY(status);
     cq_run_options_like_export(&run_options, o);
-    return o->outputs ? run_marked(f, self, &run_options, o->outputs, o->n_outputs, &(size_t){ 0 })
+    return o->outputs ? run_marked(f, self, &run_options, o->default_dtype, o->outputs,
+                                   o->n_outputs, &(size_t){ 0 })
                       : CQ_OK;
 }
 
@@ -399,14 +405,12 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
     cq_export_options o;
     cq_graph         *graph = NULL;
     void             *modes;
-    cq_dtype          before;
     cq_status         status;
     bool              again = true;
 
     *out = NULL;
     CQ_TRY(take_options(&o, f, name, options));
     CQ_TRY(set_mode(f, self, o.training, &modes));
-    before = cq_set_default_float(o.default_dtype);
     status = f->begin_export ? f->begin_export(self, &o) : CQ_OK;
     for (int i = 0; i < MAX_CAPTURES && again && status == CQ_OK; i++) {
         cq_front_call call = { .port = port_of_export(&o), .options = &o };
@@ -426,7 +430,6 @@ cq_status cq_front_end_export(cq_onnx_model **out, const cq_front_end *f, void *
         status = finish_export(out, graph, f, self, &o);
     else
         cq_graph_free(graph);
-    cq_set_default_float(before);
     restore_mode(f, self, modes);
     if (status != CQ_OK) {
         cq_onnx_model_free(*out);

@@ -46,6 +46,7 @@ cq_value *cq_sym_computed(cq_sym *s)
 
     if (s->status != CQ_OK || cq_sym_fail(s, cq_ctx_new(&cx)))
         return NULL;
+    cx->default_float = s->node->block->graph->default_float;
     for (size_t i = 0; i < s->node->n_inputs && ok; i++)
         args[i] = cq_operand_val(&s->node->inputs[i], cx, known, &ok);
     if (ok && cq_op_call(cx, s->op, args, s->node->n_inputs, &result, 1) != CQ_OK)

@@ -279,7 +279,7 @@ static cq_dtype promoted(const cq_sym *s, size_t n)
 
     for (size_t i = 0; i < n; i++)
         vals[i] = val_of(&s->node->inputs[i], &stand_in[i]);
-    return computed(cq_result_type(vals, n));
+    return computed(cq_result_type(s->node->block->graph->default_float, vals, n));
 }
 
 cq_dtype cq_sym_operand_dtype(const cq_sym *s)

@@ -26,7 +26,8 @@ static cq_status native_dtype(cq_fncall *c)
 
 static cq_status default_dtype(cq_fncall *c)
 {
-    return cq_python_dtype(c->ev, cq_dtype_to_torch(cq_default_float()), &c->result);
+    return cq_python_dtype(c->ev, cq_dtype_to_torch(cq_default_float(c->ev->cx->default_float)),
+                           &c->result);
 }
 
 /* The setting lasts until the program ends: cq_script_begin restores it before each call. */
@@ -38,7 +39,7 @@ static cq_status set_default_dtype(cq_fncall *c)
     if (!cq_dtype_is_float(dtype))
         return cq_python_raise(c->ev, "TypeError",
                                "only floating-point types are supported as the default type");
-    cq_set_default_float(dtype);
+    c->ev->cx->default_float              = dtype;
     c->ev->program->python->default_float = dtype;
     c->result                             = CQ_NONE;
     return CQ_OK;

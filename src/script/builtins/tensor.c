@@ -233,9 +233,10 @@ static cq_status new_tensor(cq_fncall *c)
     if (s.has_complex)
         return cq_fail(CQ_E_UNSUPPORTED, "tensor", NULL, "complex tensors are not supported");
     dtype = asked.kind == CQ_VAL_INT ? cq_dtype_from_torch(asked.u.i.value)
-            : s.has_float || (s.rank && !s.has_int && s.sizes[0] == 0) ? cq_default_float()
-            : s.has_int                                                ? CQ_DTYPE_I64
-                                                                       : CQ_DTYPE_BOOL;
+            : s.has_float || (s.rank && !s.has_int && s.sizes[0] == 0)
+                ? cq_default_float(c->ev->cx->default_float)
+            : s.has_int ? CQ_DTYPE_I64
+                        : CQ_DTYPE_BOOL;
     if (dtype == CQ_DTYPE_NONE)
         return cq_fail(CQ_E_UNSUPPORTED, "tensor", NULL, "this dtype is not supported");
     return s.symbolic ? assembled(c->ev, v, dtype, &c->result) : constant(c, v, &s, dtype);

@@ -268,10 +268,12 @@ static cq_status run_text(cq_eval *ev, cq_object *module)
         return cq_fail(CQ_E_UNSUPPORTED, module->text, NULL, "calls are nested more than %d deep",
                        CQ_EVAL_MAX_DEPTH);
     CQ_TRY(cq_eval_new_context(&inner));
-    status = set_names(&inner, module);
+    inner.cx->default_float = ev->cx->default_float;
+    status                  = set_names(&inner, module);
     if (status == CQ_OK)
         status = cq_eval_block(&inner, &module->unit->body);
-    ev->steps = inner.steps;
+    ev->steps             = inner.steps;
+    ev->cx->default_float = inner.cx->default_float; /* a module may set it for the program */
     if (status != CQ_OK) {
         cq_val_set(&ev->raised, inner.raised);
         ev->raised_class = inner.raised_class;

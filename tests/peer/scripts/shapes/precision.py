@@ -1,0 +1,4 @@
+import torch
+
+torch.set_default_dtype(torch.float64)
+half = torch.tensor(0.5)

@@ -18,7 +18,7 @@ static cq_onnx_attribute *add(cq_onnx_model *m, cq_onnx_node *node, const char *
     return a;
 }
 
-/* A copy of data in the arena. Present even when it is empty. */
+/* Copies data to the arena. The result is not NULL even if data is empty. */
 static cq_onnx_bytes bytes_copy(cq_onnx_model *m, const void *data, size_t size)
 {
     void *copy = cq_onnx_alloc(m, size);

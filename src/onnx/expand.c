@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The domain of the operator, or NULL. A node without a domain is an experimental operator, or one
- * that ONNX Runtime accepts in ONNX's own domain. */
+/* The domain of the operator; NULL if it cannot be expanded. A node without a domain is an
+ * experimental operator, or one that ONNX Runtime accepts in the default domain. */
 static cq_status domain_of(const char **out, const cq_onnx_node *node, int64_t version)
 {
     const cq_onnx_schema *own;
@@ -41,11 +41,11 @@ static cq_status check_attributes(const cq_onnx_node *node, const cq_onnx_schema
 {
     for (uint32_t i = 0; i < node->attribute.n; i++)
         if (node->attribute.items[i]->ref_attr_name)
-            return cq_compose_refuse(node, "takes no attributes from the function around it");
+            return cq_compose_refuse(node, "cannot refer to attributes of the enclosing function");
     for (size_t i = 0; i < schema->n_attributes; i++)
         if (schema->attributes[i].is_required &&
             !cq_onnx_node_attr(node, schema->attributes[i].name))
-            return cq_compose_refuse(node, "lacks an attribute that it must have");
+            return cq_compose_refuse(node, "lacks a required attribute");
     return CQ_OK;
 }
 
@@ -106,7 +106,7 @@ static bool is_taken(const cq_onnx_function *f, const char *name)
     return false;
 }
 
-/* The name of an output that is a distinct value: neither an input nor another output. */
+/* The name of an output. Outputs must be distinct values: neither inputs nor other outputs. */
 static const char *output_name(cq_onnx_model *m, cq_onnx_function *f, const char *value, size_t i)
 {
     cq_onnx_node *node;
@@ -134,7 +134,7 @@ static cq_status take_results(cq_compose *c, const cq_onnx_node *node, const cq_
         char        why[96];
 
         if (wanted && !value && c->m->status == CQ_OK) {
-            snprintf(why, sizeof why, "is known without the output %s alone", formal);
+            snprintf(why, sizeof why, "is only supported without the output %s", formal);
             c->m->status = cq_compose_refuse(node, why);
         }
         cq_onnx_add_name(c->m, &c->body->output,
@@ -145,7 +145,8 @@ static cq_status take_results(cq_compose *c, const cq_onnx_node *node, const cq_
 
 /* ---- functions ---- */
 
-/* The node with the names of the function's parameters; attributes are its own. */
+/* The node with the function's parameters as inputs and outputs; attributes are those of the
+ * node. */
 static cq_onnx_node formal_node(cq_onnx_model *m, cq_onnx_function *f, const cq_onnx_node *node,
                                 const cq_onnx_schema *schema)
 {
@@ -206,7 +207,7 @@ cq_status cq_onnx_expand(const cq_onnx_function **out, cq_onnx_model **store,
     if (!*store)
         CQ_TRY(cq_onnx_model_new(store, ""));
     status           = compose(&f, *store, node, schema, rule);
-    (*store)->status = CQ_OK; /* a rejected call does not affect the others */
+    (*store)->status = CQ_OK; /* a rejected call must not affect the others */
     *out             = status == CQ_OK ? f : NULL;
     return status;
 }

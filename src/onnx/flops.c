@@ -1,6 +1,7 @@
-/* The arithmetic of a model: multiplications and additions of its convolutions and matrix products,
- * from the shapes that inference finds. The rest is negligible and not counted; neither are bodies
- * of loops and functions, because their number of iterations is unknown. */
+/* Counts the floating-point operations of a model: multiplications and additions of its
+ * convolutions and matrix products, for the shapes that inference finds. Other operators are
+ * negligible and not counted. Bodies of loops and functions are not counted either, because their
+ * number of iterations is unknown. */
 #include "base/map.h"
 #include "onnx/model.h"
 
@@ -21,7 +22,7 @@ static cq_status note_shapes(shapes *s, const cq_onnx_value_infos *values)
     return CQ_OK;
 }
 
-/* Adds the sizes of initializers as shapes of values. */
+/* Records the shapes of initializers. */
 static cq_status note_initializers(shapes *s, cq_onnx_model *m)
 {
     for (uint32_t i = 0; i < m->graph->initializer.n; i++) {
@@ -54,7 +55,7 @@ static double product(const cq_onnx_shape *shape, uint32_t from)
     double n = 1;
 
     for (uint32_t i = from; shape && i < shape->dim.n; i++)
-        n *= (double)shape->dim.items[i]->dim_value; /* 0 when it is not known */
+        n *= (double)shape->dim.items[i]->dim_value; /* 0 if unknown */
     return shape ? n : 0;
 }
 
@@ -73,7 +74,7 @@ static double flops_of(const shapes *s, const cq_onnx_node *node)
     if (is_qlinear)
         op += 7;
     if (strcmp(op, "Conv") == 0 ||
-        strcmp(op, "ConvInteger") == 0) /* an output for each filter, as large as one */
+        strcmp(op, "ConvInteger") == 0) /* an output per filter element, as large as the input */
         return 2 * product(y, 0) * product(w, 1);
     if (strcmp(op, "ConvTranspose") == 0)
         return 2 * product(x, 0) * product(w, 1);
@@ -126,7 +127,7 @@ CQ_API cq_status cq_onnx_model_count_flops(double *out, cq_onnx_model *m)
             cq_onnx_set_has(dim, CQ_ONNX_DIM_VALUE);
         }
     }
-    m->graph->value_info.n = 0; /* shapes found for other sizes */
+    m->graph->value_info.n = 0; /* remove shapes that were inferred for other sizes */
     CQ_TRY(cq_onnx_model_infer(m, 0));
     return cq_onnx_each_flops(m, add_up, out);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The lengths keep "a" "bc" and "ab" "c" apart. */
+/* The lengths distinguish "a" "bc" from "ab" "c". */
 static cq_status make_key(cq_str *key, const char *domain, const char *name, const char *overload)
 {
     domain   = domain ? domain : "";

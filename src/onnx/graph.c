@@ -11,13 +11,13 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-/* The item of a list that a message may not have. */
+/* An item of a list in a message that may be NULL. */
 #define AT(list, index)            ((index) < (list).n ? (list).items[index] : NULL)
 #define TEXT(message, field)       text_or_empty((message) ? (message)->field : NULL)
 #define N(message, list)           ((message) ? (message)->list.n : 0)
 #define ITEM(message, list, index) ((message) ? AT((message)->list, index) : NULL)
 
-/* Accessors of one field; they accept NULL messages. */
+/* Accessors of a field; they accept NULL messages. */
 #define TEXT_FIELD(call, type, field)                                                              \
     CQ_API const char *call(const type *m)                                                         \
     {                                                                                              \
@@ -155,7 +155,7 @@ CQ_API const char *cq_onnx_value_info_axis(const cq_onnx_value_info *v, size_t a
     return TEXT(dim, dim_param);
 }
 
-/* Recursive for nested types; the decoder limits their depth. */
+/* The recursion over nested types is bounded by the decoder. */
 static void print_type(cq_str *s, const cq_onnx_type *type)
 {
     size_t n_open = 0;

@@ -1,4 +1,4 @@
-/* Looking into models through <calque/graph.h>. */
+/* Inspecting models through <calque/graph.h>. */
 #include "onnx/model.h"
 
 #include "test.h"

@@ -12,18 +12,18 @@
 
 #include "onnx/model.h"
 
-/* Graphs inside graphs, and functions that call functions. */
+/* Maximum nesting of subgraphs and function calls. */
 enum { CQ_ONNX_INFER_MAX_DEPTH = 64 };
 
-/* Repeated visits of nodes: bodies of functions, and of loops whose shapes change. The rest stays
- * unknown. */
+/* Maximum number of repeated visits of nodes in bodies of functions, and of loops whose shapes
+ * change. The types of further nodes are unknown. */
 enum { CQ_ONNX_INFER_MAX_REVISITS = 200000 };
 
-/* Letters of an expression that is computed with; longer ones are unknown, or a short file
- * could make one that doubles with every node. */
+/* Maximum length of an expression that arithmetic is applied to; longer ones are unknown. Otherwise
+ * a short file could contain an expression that doubles with every node. */
 enum { CQ_ONNX_INFER_MAX_TEXT = 256 };
 
-/* Elements of a tensor whose numbers are followed. */
+/* Maximum number of elements of a tensor whose values are propagated. */
 enum { CQ_ONNX_INFER_MAX_ELEMENTS = 1024 };
 
 #endif

@@ -1,6 +1,6 @@
-/* Inference on small models built by hand: symbols, shape arithmetic, declarations, subgraphs,
- * functions and limits. All operators are compared with the onnx package in
- * tests/peer/onnx_infer.py. */
+/* Inference on small models that are built by hand: symbols, shape arithmetic, declarations,
+ * subgraphs, functions and limits. tests/peer/onnx_infer.py compares all operators with the onnx
+ * package. */
 #include "onnx/infer.h"
 #include "base/str.h"
 #include "test.h"
@@ -27,7 +27,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- building: sizes are words, "batch 3 ?" ---- */
+/* ---- building models: sizes are words, "batch 3 ?" ---- */
 
 static cq_onnx_type *tensor(int32_t elem, const char *sizes)
 {
@@ -89,7 +89,7 @@ static void ints(const char *name, size_t n, const int64_t *values)
 #define INTS(name, ...)                                                                            \
     ints(name, sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (int64_t[]){ __VA_ARGS__ })
 
-/* ---- looking: "1[batch,3]" is the element type and the shape ---- */
+/* ---- reading types: "1[batch,3]" is an element type and a shape ---- */
 
 static char shown[256];
 
@@ -159,7 +159,7 @@ TEST(infer, names_that_calque_wrote_are_read_as_expressions)
     const int64_t pads[] = { 0, -1 };
 
     input("x", "2*n+1");
-    input("other", "b+a"); /* not canonical: the name of a symbol */
+    input("other", "b+a"); /* not in canonical form, so it is the name of a symbol */
     cq_onnx_attr_ints(m, node("y", "Pad", "x"), "pads", pads, 2);
     node("z", "Relu", "other");
     m->opset_import.items[0]->version = 10;
@@ -249,9 +249,9 @@ TEST(infer, inputs_that_do_not_fit_are_named)
     input("w", "4 5");
     node("y", "MatMul", "x w");
     infer();
-    CHECK_STR("1", show("y")); /* the element type is known all the same */
+    CHECK_STR("1", show("y")); /* the element type is known nevertheless */
     CHECK_STATUS(CQ_E_TYPE, cq_onnx_model_infer(m, CQ_ONNX_INFER_STRICT));
-    CHECK_STR("sizes 3 and 4 differ but must be equal", cq_last_error()->message);
+    CHECK_STR("sizes 3 and 4 must be equal", cq_last_error()->message);
     CHECK_STR("node without a name (MatMul)", cq_last_error()->where);
 }
 
@@ -278,7 +278,7 @@ TEST(infer, unknown_operators_leave_what_is_declared)
     CHECK_STR("absent", show("d"));
 }
 
-/* ---- graphs inside ---- */
+/* ---- subgraphs ---- */
 
 static cq_onnx_graph *branch(const char *name, const char *op, const char *inputs)
 {
@@ -304,7 +304,7 @@ TEST(infer, branches_agree_where_they_can)
     CHECK_STR("1[batch,6]", show_in(n->attribute.items[1]->g, "r"));
 }
 
-/* state grows by one row a turn when grows, else it stays. */
+/* The state gains one row per iteration if grows is set, otherwise it is constant. */
 static cq_onnx_graph *loop_body(bool grows)
 {
     cq_onnx_graph *g = cq_onnx_graph_new(m, "body");
@@ -378,7 +378,7 @@ TEST(infer, a_function_that_calls_itself_ends)
     cq_onnx_add_name(m, &f->input, "p");
     cq_onnx_add_name(m, &f->output, "q");
     cq_onnx_function_add_opset(m, f, "local", 1);
-    for (int i = 0; i < 2; i++) { /* twice: 2^64 calls without a limit on visits */
+    for (int i = 0; i < 2; i++) { /* two calls each: 2^64 calls without a limit on visits */
         n = cq_onnx_function_add_node(m, f, "Self", "local", NULL);
         add_names(n, false, "p");
         add_names(n, true, i ? "q" : "unused");
@@ -392,7 +392,7 @@ TEST(infer, a_function_that_calls_itself_ends)
     CHECK_STR("absent", show("y"));
 }
 
-/* Relu at the bottom of this many graphs inside each other. */
+/* Relu inside that many nested graphs. */
 static const char *nested(unsigned depth)
 {
     cq_onnx_graph *g = branch("bottom", "Relu", "x"), *up;
@@ -429,7 +429,7 @@ TEST(infer, expressions_do_not_grow_without_end)
 
     input("x", "a b");
     node("n0", "Shape", "x");
-    for (int i = 1; i < 200; i++) { /* squares: the text would double 200 times */
+    for (int i = 1; i < 200; i++) { /* repeated squares: the text would double 200 times */
         snprintf(to, sizeof to, "n%d", i);
         node(to, "Mul", (snprintf(shown, sizeof shown, "%s %s", from, from), shown));
         strcpy(from, to);

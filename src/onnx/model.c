@@ -1,5 +1,5 @@
-/* Creates and frees models; the builder calls of model.h. A failed allocation gives NULL, and NULL
- * is passed on silently: the reason is in m->status. */
+/* Creates and frees models; the builder calls of model.h. A failed allocation returns NULL, and
+ * NULL is passed through silently: the reason is in m->status. */
 #include "onnx/model.h"
 
 #include "onnx/file/external.h"
@@ -44,7 +44,7 @@ bool cq_onnx_list_reserve(cq_onnx_model *m, void *any_list, size_t want, size_t 
         return !failed(m, cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
                                   "a list of %zu items is longer than the limit of %u", want,
                                   UINT32_MAX));
-    /* The array that is outgrown stays in the arena: at most as much again. */
+    /* The old array remains in the arena: it wastes at most as much memory as the new one takes. */
     cap = want > UINT32_MAX / 2 ? want : 2 * (size_t)l.cap;
     if (cap < want)
         cap = want;

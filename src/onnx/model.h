@@ -25,7 +25,7 @@
 /* The newest IR version whose messages are mirrored here. */
 #define CQ_ONNX_IR_NEWEST 13
 
-/* Like CQ_VEC, but grown in the model's arena and half the size. Repeated messages are lists of
+/* Like CQ_VEC, but allocated in the model's arena and half the size. Repeated messages are lists of
  * pointers, so elements have stable addresses. */
 #define CQ_ONNX_LIST(type)                                                                         \
     struct {                                                                                       \
@@ -34,24 +34,24 @@
     }
 
 typedef struct cq_onnx_bytes {
-    const void *data; /* NULL: absent; not terminated */
+    const void *data; /* NULL: absent; not NUL-terminated */
     size_t      size;
 } cq_onnx_bytes;
 
-/* Fields of newer versions of onnx.proto, unchanged, to be written back: a ring, of which a message
- * has the last one. */
+/* Fields of newer versions of onnx.proto, kept unchanged to be written back: a ring, of which the
+ * message refers to the last element. */
 typedef struct cq_onnx_unknown cq_onnx_unknown;
 struct cq_onnx_unknown {
     cq_onnx_unknown *next;
     cq_onnx_bytes    bytes; /* whole fields, tags included */
 };
 
-/* Begins every message. */
+/* The first members of every message. */
 #define CQ_ONNX_MESSAGE                                                                            \
     uint32_t         has; /* bit n: the optional number of field n is set */                       \
     cq_onnx_unknown *unknown
 
-/* Fields that have a bit in `has`, by their number in onnx.proto. */
+/* Fields with a bit in `has`, by their number in onnx.proto. */
 enum {
     CQ_ONNX_MODEL_IR_VERSION           = 1,
     CQ_ONNX_MODEL_MODEL_VERSION        = 5,
@@ -118,7 +118,7 @@ typedef struct cq_onnx_type cq_onnx_type;
 typedef CQ_ONNX_LIST(const char *) cq_onnx_names;
 typedef CQ_ONNX_LIST(cq_onnx_bytes) cq_onnx_bytes_list;
 typedef CQ_ONNX_LIST(int64_t) cq_onnx_ints;
-/* Lists of floats in a tensor may be in the file, at any address. */
+/* The floats of a tensor may be in the file, at an unaligned address. */
 typedef float  cq_onnx_f32 __attribute__((aligned(1)));
 typedef double cq_onnx_f64 __attribute__((aligned(1)));
 typedef CQ_ONNX_LIST(cq_onnx_f32) cq_onnx_floats;
@@ -135,7 +135,7 @@ typedef struct cq_onnx_segment { /* TensorProto.Segment */
     int64_t begin, end;
 } cq_onnx_segment;
 
-/* Its elements are in one of the typed lists, in raw_data, in an external file, or in tensor, which
+/* The elements are in one of the typed lists, in raw_data, in an external file, or in tensor, which
  * replaces raw_data and is streamed when the model is encoded. */
 typedef struct cq_onnx_tensor {
     CQ_ONNX_MESSAGE;
@@ -144,7 +144,7 @@ typedef struct cq_onnx_tensor {
     const char    *name, *doc_string;
     cq_onnx_ints   dims;
     cq_onnx_bytes  raw_data;
-    cq_tensor     *tensor; /* the model holds a reference; NULL: raw_data counts */
+    cq_tensor     *tensor; /* the model holds a reference; NULL: raw_data is used */
     cq_onnx_floats float_data;
     CQ_ONNX_LIST(int32_t) int32_data;
     cq_onnx_ints int64_data;
@@ -177,7 +177,7 @@ typedef struct cq_onnx_shape {
 typedef struct cq_onnx_tensor_type { /* of dense and of sparse tensors */
     CQ_ONNX_MESSAGE;
     int32_t        elem_type; /* cq_onnx_data_type */
-    cq_onnx_shape *shape;     /* NULL: even the rank is unknown */
+    cq_onnx_shape *shape;     /* NULL: the rank is unknown */
 } cq_onnx_tensor_type;
 
 typedef struct cq_onnx_element_type { /* TypeProto.Sequence and TypeProto.Optional */
@@ -196,7 +196,7 @@ typedef struct cq_onnx_opaque_type {
     const char *domain, *name;
 } cq_onnx_opaque_type;
 
-struct cq_onnx_type { /* TypeProto: at most one of the pointers but denotation is set */
+struct cq_onnx_type { /* TypeProto: at most one of the pointers except denotation is set */
     CQ_ONNX_MESSAGE;
     cq_onnx_tensor_type  *tensor_type;
     cq_onnx_element_type *sequence_type;
@@ -238,7 +238,7 @@ typedef struct cq_onnx_attribute {
 
 typedef CQ_ONNX_LIST(cq_onnx_attribute *) cq_onnx_attributes;
 
-/* How a model is spread over devices (IR version 11). */
+/* How a model is distributed over devices (IR version 11). */
 typedef struct cq_onnx_int_ints { /* IntIntListEntryProto */
     CQ_ONNX_MESSAGE;
     int64_t      key;
@@ -282,7 +282,7 @@ typedef struct cq_onnx_device { /* DeviceConfigurationProto */
 typedef struct cq_onnx_node {
     CQ_ONNX_MESSAGE;
     const char        *name, *op_type, *domain, *overload, *doc_string;
-    cq_onnx_names      input, output; /* "" is an omitted optional one */
+    cq_onnx_names      input, output; /* "" is an omitted optional input or output */
     cq_onnx_attributes attribute;
     cq_onnx_entries    metadata_props;
     CQ_ONNX_LIST(cq_onnx_node_device *) device_configurations;
@@ -307,7 +307,7 @@ struct cq_onnx_graph {
 
 typedef struct cq_onnx_opset { /* OperatorSetIdProto */
     CQ_ONNX_MESSAGE;
-    const char *domain; /* NULL and "" are the operators of ONNX itself */
+    const char *domain; /* NULL and "" are the default domain */
     int64_t     version;
 } cq_onnx_opset;
 
@@ -325,7 +325,7 @@ typedef struct cq_onnx_function {
     cq_onnx_entries     metadata_props;
 } cq_onnx_function;
 
-/* Values that are not tensors, in separate files: test data (onnx-data.proto). */
+/* Values that are not tensors, for separate files: test data (onnx-data.proto). */
 typedef struct cq_onnx_sequence cq_onnx_sequence;
 typedef struct cq_onnx_optional cq_onnx_optional;
 
@@ -359,7 +359,7 @@ struct cq_onnx_sequence {
     CQ_ONNX_LIST(cq_onnx_optional *) optional_values;
 };
 
-struct cq_onnx_optional { /* no value: empty */
+struct cq_onnx_optional { /* without a value it is empty */
     CQ_ONNX_MESSAGE;
     const char            *name;
     int32_t                elem_type;
@@ -376,7 +376,7 @@ typedef struct cq_onnx_training_info {
     cq_onnx_entries initialization_binding, update_binding;
 } cq_onnx_training_info;
 
-struct cq_onnx_model { /* ModelProto, and what owns all of the above */
+struct cq_onnx_model { /* ModelProto, which owns all of the above */
     CQ_ONNX_MESSAGE;
     int64_t         ir_version, model_version;
     const char     *producer_name, *producer_version, *domain, *doc_string;
@@ -387,20 +387,20 @@ struct cq_onnx_model { /* ModelProto, and what owns all of the above */
     CQ_ONNX_LIST(cq_onnx_function *) functions;
     CQ_ONNX_LIST(cq_onnx_device *) configuration;
 
-    /* Not part of the message. */
+    /* Fields that are not part of the message. */
     cq_arena   *arena;
     cq_status   status;          /* the first failure while building */
     cq_storage *source;          /* the owner of the decoded bytes; NULL for a built model */
     CQ_VEC(cq_tensor *) tensors; /* references held for cq_onnx_tensor.tensor */
-    struct cq_onnx_files *files; /* external data; NULL when not read from a file */
+    struct cq_onnx_files *files; /* external data; NULL if the model was not read from a file */
 
-    /* For a model that was joined from several (part/join.c): the other models, whose messages
-     * are in this one, and for each of their tensors the model that it was read with. */
+    /* For a model that was joined from several (part/join.c): the other models, whose messages are
+     * part of this one, and for each of their tensors the model that it was read with. */
     CQ_VEC(cq_onnx_model *) joined;
     cq_ptr_map homes;
 };
 
-/* The model whose file holds the bytes of a tensor of m: m, or one that was joined to it. */
+/* The model whose file contains the bytes of a tensor of m: m, or one that was joined to it. */
 const cq_onnx_model *cq_onnx_tensor_home(const cq_onnx_model *m, const cq_onnx_tensor *tensor);
 
 /* ---- Building ---- */
@@ -412,10 +412,11 @@ void cq_onnx_model_set_ir_version(cq_onnx_model *m, int64_t version);
 void cq_onnx_model_set_producer(cq_onnx_model *m, const char *name, const char *version);
 void cq_onnx_model_add_opset(cq_onnx_model *m, const char *domain, int64_t version);
 
-/* key = value, into the metadata_props of anything. */
+/* Appends key = value to the metadata_props of any message. */
 void cq_onnx_add_entry(cq_onnx_model *m, cq_onnx_entries *list, const char *key, const char *value);
 
-/* state.c: an input that an output is in the next run, with its first value. */
+/* state.c: declares that an input is passed from an output of the previous run, with its first
+ * value. */
 cq_status cq_onnx_model_note_state(cq_onnx_model *m, const char *input, const char *output,
                                    const cq_tensor *initial);
 
@@ -425,7 +426,7 @@ void        cq_onnx_add_name(cq_onnx_model *m, cq_onnx_names *list, const char *
 
 cq_onnx_graph *cq_onnx_graph_new(cq_onnx_model *m, const char *name); /* for an attribute */
 
-/* A node at the end of graph (NULL: of m->graph). name and domain may be NULL. */
+/* Appends a node to graph (NULL: m->graph). name and domain may be NULL. */
 cq_onnx_node *cq_onnx_graph_add_node(cq_onnx_model *m, cq_onnx_graph *graph, const char *op_type,
                                      const char *domain, const char *name);
 void          cq_onnx_node_add_input(cq_onnx_model *m, cq_onnx_node *node, const char *name);
@@ -450,19 +451,19 @@ cq_onnx_type *cq_onnx_type_new_tensor(cq_onnx_model *m, int32_t data_type, size_
 cq_onnx_type *cq_onnx_type_new_sequence(cq_onnx_model *m, cq_onnx_type *element);
 cq_onnx_type *cq_onnx_type_new_optional(cq_onnx_model *m, cq_onnx_type *element);
 
-/* A value at the end of graph->input, output or value_info. type may be NULL. */
+/* Appends a value to graph->input, output or value_info. type may be NULL. */
 cq_onnx_value_info *cq_onnx_add_value(cq_onnx_model *m, cq_onnx_value_infos *list, const char *name,
                                       cq_onnx_type *type);
 
-/* A tensor message whose raw_data is t's elements: t is retained, not copied, and its
- * bytes are read when the model is encoded. A fake t has no elements: it is refused. */
+/* A tensor message whose raw_data is t's elements: t is retained, not copied, and its bytes are
+ * read when the model is encoded. Fails for a fake t, which has no elements. */
 cq_onnx_tensor *cq_onnx_tensor_new(cq_onnx_model *m, const char *name, cq_tensor *t);
 
-/* The same, at the end of graph's (NULL: m->graph's) initializers. */
+/* The same, appended to the initializers of graph (NULL: m->graph). */
 cq_onnx_tensor *cq_onnx_graph_add_initializer(cq_onnx_model *m, cq_onnx_graph *graph,
                                               const char *name, cq_tensor *t);
 
-/* Attributes, at the end of the node's. Arrays are copied; messages are adopted. */
+/* Append attributes to the node. Arrays are copied; messages are adopted. */
 cq_onnx_attribute *cq_onnx_attr_int(cq_onnx_model *m, cq_onnx_node *node, const char *name,
                                     int64_t value);
 cq_onnx_attribute *cq_onnx_attr_float(cq_onnx_model *m, cq_onnx_node *node, const char *name,
@@ -488,22 +489,22 @@ cq_onnx_attribute *cq_onnx_attr_tensors(cq_onnx_model *m, cq_onnx_node *node, co
 cq_onnx_attribute *cq_onnx_attr_graphs(cq_onnx_model *m, cq_onnx_node *node, const char *name,
                                        cq_onnx_graph *const *values, size_t n);
 
-/* In a function: the attribute takes the value of the caller's attribute of that name. */
+/* In a function: the attribute has the value of the caller's attribute of that name. */
 cq_onnx_attribute *cq_onnx_attr_ref(cq_onnx_model *m, cq_onnx_node *node, const char *name,
                                     cq_onnx_attribute_type type, const char *ref_attr_name);
 
 /* The attribute of that name, or NULL. */
 const cq_onnx_attribute *cq_onnx_node_attr(const cq_onnx_node *node, const char *name);
 
-/* ---- What the above and the decoder are made of ---- */
+/* ---- building blocks of the above and of the decoder ---- */
 
-/* Zeroed memory owned by the model; NULL, and the status is set, if there is none. */
+/* Zeroed memory that the model owns; NULL, with the status set, if memory is exhausted. */
 void *cq_onnx_alloc(cq_onnx_model *m, size_t size);
 
-/* Reserves room for want items of size bytes; list is a CQ_ONNX_LIST. False on failure, which is in
- * m->status. */
+/* Reserves space for want items of size bytes; list is a CQ_ONNX_LIST. Returns false on failure,
+ * which is stored in m->status. */
 bool cq_onnx_list_reserve(cq_onnx_model *m, void *list, size_t want, size_t size);
-/* One more item, of zeros; NULL: the model has failed. */
+/* Appends a zeroed item; NULL: the model has failed. */
 void *cq_onnx_list_grow(cq_onnx_model *m, void *list, size_t size);
 
 /* list->items[list->n++] = item, if there is memory. */
@@ -512,8 +513,8 @@ void *cq_onnx_list_grow(cq_onnx_model *m, void *list, size_t size);
          ? (void)((list)->items[(list)->n++] = (__VA_ARGS__))                                      \
          : (void)0)
 
-/* flops.c: the arithmetic of every node of the top graph, going by the shapes that the model has. A
- * node whose shapes are open has none. */
+/* flops.c: the floating-point operations of every node of the main graph, for the shapes in the
+ * model. Nodes with dynamic shapes are skipped. */
 typedef cq_status (*cq_onnx_flops_fn)(void *user, const cq_onnx_node *node, double flops);
 cq_status cq_onnx_each_flops(cq_onnx_model *m, cq_onnx_flops_fn fn, void *user);
 

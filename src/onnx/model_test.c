@@ -168,7 +168,7 @@ TEST(model, external_data_moves_out_and_in_again)
     CHECK_INT(CQ_ONNX_LOCATION_EXTERNAL, out->graph->initializer.items[0]->data_location);
     check_weight(out);
     as_is = save_and_load(out, folder, "as_is.onnx", CQ_ONNX_SAVE_AS_IS);
-    check_weight(as_is); /* still from out.onnx.data */
+    check_weight(as_is); /* still read from out.onnx.data */
     in = save_and_load(out, folder, "in.onnx", 0);
     CHECK_INT(-1, size_of(folder, "in.onnx.data"));
     CHECK(!cq_onnx_has(in->graph->initializer.items[0], CQ_ONNX_TENSOR_DATA_LOCATION));
@@ -184,7 +184,7 @@ TEST(model, external_data_moves_out_and_in_again)
         snprintf(path, sizeof path, "%s/%s", folder, *name);
         CHECK_INT(0, unlink(path));
     }
-    CHECK_INT(0, rmdir(folder)); /* and nothing else was left there */
+    CHECK_INT(0, rmdir(folder)); /* no other file was left there */
 }
 
 TEST(model, more_than_2_gb_is_refused_where_external_data_cannot_help)
@@ -221,7 +221,8 @@ TEST(model, a_fake_tensor_fails_when_it_is_saved)
     CHECK_OK(cq_onnx_model_new(&m, "g"));
     CHECK_OK(cq_tensor_new_fake(&t, CQ_DTYPE_F32, 0, NULL));
     CHECK(cq_onnx_graph_add_initializer(m, NULL, "w", t) == NULL);
-    CHECK(cq_onnx_graph_add_node(m, NULL, "Relu", NULL, NULL) == NULL); /* falls through */
+    CHECK(cq_onnx_graph_add_node(m, NULL, "Relu", NULL, NULL) == NULL); /* all builder calls accept
+                                                                         * NULL */
     CHECK_STATUS(CQ_E_ARGUMENT, cq_onnx_model_encode(&data, &size, m));
     cq_tensor_release(t);
     cq_onnx_model_free(m);
@@ -256,7 +257,7 @@ TEST(model, every_failing_allocation_while_building_is_kept)
     CHECK(n > 20);
 }
 
-/* What a handler received: the last amounts, and how often it was over. */
+/* What a progress handler received: the last amounts, and the number of completions. */
 typedef struct told {
     uint64_t done, total;
     int      n_over;
@@ -305,13 +306,13 @@ TEST(model, data_is_not_left_behind_when_the_model_cannot_be_put_in_place)
 
     CHECK(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/m.onnx", folder);
-    CHECK_INT(0, mkdir(path, 0777)); /* a folder has that name */
+    CHECK_INT(0, mkdir(path, 0777)); /* a folder with that name prevents the write */
     cq_onnx_save_options_init(&opts);
     opts.flags     = CQ_ONNX_SAVE_EXTERNAL;
     opts.threshold = 1;
     CHECK_STATUS(CQ_E_IO, cq_onnx_model_save(m, path, &opts));
     CHECK_INT(0, rmdir(path));
-    CHECK_INT(0, rmdir(folder)); /* which holds nothing */
+    CHECK_INT(0, rmdir(folder)); /* the folder is empty */
     cq_onnx_model_free(m);
 }
 

@@ -1,8 +1,7 @@
-/* The listing that onnx.helper.printable_graph of onnx 1.12 gives, to the letter, quirks
- * included: initializers are only listed when the graph has inputs, an attribute shows the
- * first of its fields that is set, a scalar tensor shows its typed field even when its
- * value is in raw_data. Where 1.12 fails (an axis that is neither number nor name), newer
- * versions give the example. */
+/* Prints exactly the listing of onnx.helper.printable_graph of onnx 1.12, including its quirks:
+ * initializers are only listed if the graph has inputs, an attribute shows the first of its fields
+ * that is set, a scalar tensor shows its typed field even if its value is in raw_data. Where 1.12
+ * fails (an axis that is neither number nor name), the output is that of newer versions. */
 #include "base/map.h"
 #include "base/printable.h"
 #include "base/pytext.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHARS = 64 }; /* of a string attribute */
+enum { MOST_CHARS = 64 }; /* maximum length of a string attribute */
 
 typedef CQ_VEC(const cq_onnx_graph *) graph_list;
 
@@ -23,7 +22,7 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Names may be any text; the separators are fixed. */
+/* Names may be any text; only the separators are fixed. */
 static void add_name(cq_str *s, const char *before, const char *name, const char *after)
 {
     cq_str_add(s, before);
@@ -118,7 +117,8 @@ static void add_c_escaped(cq_str *s, const char *text)
 
         if (letter != *text || strchr("\"'\\", *text))
             cq_str_printf(s, "\\%c", letter);
-        else if (*text < 0x20 || *text == 0x7f) /* char may be signed: UTF-8 is meant too */
+        else if (*text < 0x20 || *text == 0x7f) /* char may be signed; bytes of UTF-8 are printed
+                                                 * unchanged */
             cq_str_printf(s, "\\%03o", (unsigned char)*text);
         else if ((unsigned char)*text < 0x80)
             cq_str_add_char(s, *text);
@@ -127,7 +127,7 @@ static void add_c_escaped(cq_str *s, const char *text)
     }
 }
 
-/* One value of a field: a message, a text, or a whole number. */
+/* Appends a value of a field: a message, a string, or an integer. */
 static void add_text_value(cq_str *s, const cq_onnx_field *field, const void *from, int indent)
 {
     const void *pointer;
@@ -156,7 +156,7 @@ static void add_text_value(cq_str *s, const cq_onnx_field *field, const void *fr
     }
 }
 
-/* For TypeProto and its fields: no floats, no bytes, and only messages repeated. */
+/* Supports what TypeProto needs: no floats, no bytes, and no repeated fields except messages. */
 static void add_text_format(cq_str *s, const cq_onnx_message *message, const void *from, int indent)
 {
     for (uint32_t i = 1; i < message->n_fields; i++) {
@@ -198,8 +198,8 @@ static void add_float(cq_str *s, float f)
         cq_str_printf(s, "%.15g", (double)f);
 }
 
-/* The typed field that belongs to its type, as a Python list. A type that 1.12 does not
- * know shows the field that newer versions keep it in. */
+/* Appends the typed field for the tensor's type as a Python list. For a type that 1.12 does not
+ * know, the field that newer versions use. */
 static void add_scalar_tensor(cq_str *s, const cq_onnx_tensor *t)
 {
     const char *comma = "";
@@ -242,7 +242,7 @@ static void add_scalar_tensor(cq_str *s, const cq_onnx_tensor *t)
     cq_str_add(s, "]>");
 }
 
-/* A single value; false when none is set. */
+/* Appends a single value; false if none is set. */
 static bool add_single(cq_str *s, const cq_onnx_attribute *a, graph_list *graphs)
 {
     if (cq_onnx_has(a, CQ_ONNX_ATTRIBUTE_F)) {
@@ -311,7 +311,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Attributes are rendered, then sorted as texts; their graphs keep the order of the node. */
+/* Appends attributes sorted by their text; their graphs keep the order of the node. */
 static void add_attributes(cq_str *s, const cq_onnx_attributes *attributes, graph_list *graphs)
 {
     CQ_VEC(char *) texts = { 0 };
@@ -354,7 +354,7 @@ static void add_node(cq_str *s, const cq_onnx_node *node, graph_list *graphs)
     cq_str_add(s, ")\n");
 }
 
-/* The inputs with an initializer, or those without; returns how many. */
+/* Appends the inputs with an initializer, or those without; returns their number. */
 static size_t add_inputs(cq_str *s, const cq_onnx_graph *graph, const cq_map *initializers,
                          bool with_initializer, const char *header)
 {
@@ -372,8 +372,8 @@ static size_t add_inputs(cq_str *s, const cq_onnx_graph *graph, const cq_map *in
     return n;
 }
 
-/* From "graph NAME" to the brace. A list that is empty leaves its parenthesis open for the
- * next one on the same line. */
+/* Appends the text from "graph NAME" to the brace. An empty list leaves its parenthesis open for
+ * the next list on the same line. */
 static void add_header(cq_str *s, const cq_onnx_graph *graph, const cq_map *initializers,
                        const cq_map *inputs)
 {

@@ -1,10 +1,10 @@
-/* Which models draw random numbers: no two runs of them need agree. */
+/* Finds nodes that draw random numbers: two runs of such a model may differ. */
 #include "onnx/model.h"
 
 static const char *const random_ops[] = { "RandomNormal",      "RandomNormalLike", "RandomUniform",
                                           "RandomUniformLike", "Multinomial",      "Bernoulli" };
 
-/* Dropout does nothing unless its third input enables training mode. */
+/* Dropout is the identity unless its third input enables training mode. */
 static bool is_random(const cq_onnx_node *n)
 {
     const char *op = n->op_type ? n->op_type : "";
@@ -32,7 +32,7 @@ static const cq_onnx_node *find_in_node(const cq_onnx_node *n)
     return found;
 }
 
-/* The depth is limited by the decoder. */
+/* The decoder has bounded the depth. */
 static const cq_onnx_node *find_in(const cq_onnx_graph *g)
 {
     const cq_onnx_node *found = NULL;

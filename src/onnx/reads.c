@@ -1,10 +1,10 @@
-/* Walks over the values that a node reads. A subgraph sees the values of the enclosing graph and
- * hides those with the same name as its own. */
+/* Walks over the values that a node reads. A subgraph reads values of the enclosing graph, except
+ * those that values of its own hide. */
 #include "onnx/reads.h"
 
 #include "base/map.h"
 
-/* The names that a graph inside a node defines. */
+/* The names that a subgraph defines. */
 typedef struct read_scope read_scope;
 struct read_scope {
     cq_map            names;
@@ -12,7 +12,7 @@ struct read_scope {
 };
 
 typedef struct reader {
-    const read_scope *scope; /* NULL: at the node itself */
+    const read_scope *scope; /* NULL for inputs of the node itself */
     cq_onnx_on_read   visit;
     void             *user;
 } reader;

@@ -1,5 +1,6 @@
-/* Finds and parses schema rows. All rows are indexed by name on first use, which reads their first
- * two words; a row is parsed when it is first needed, and kept. schema_check.c checks nodes. */
+/* Finds and parses schema rows. All rows are indexed by name on first use, which reads only their
+ * first two words; a row is parsed when it is first needed, and kept. schema_check.c checks
+ * nodes. */
 #include "onnx/schema.h"
 #include "base/map.h"
 #include "base/once.h"
@@ -37,7 +38,7 @@ static const struct {
 typedef struct entry {
     const char     *domain, *text;
     int             since;
-    cq_onnx_schema *schema; /* NULL: not parsed yet */
+    cq_onnx_schema *schema; /* NULL until it is parsed */
     struct entry   *older;
 } entry;
 
@@ -53,7 +54,7 @@ static cq_mutex parse_lock = CQ_MUTEX_INIT;
 
 /* ---- types ---- */
 
-/* By cq_onnx_data_type: in rows, and inside tensor(…). */
+/* Names by cq_onnx_data_type: in rows, and inside tensor(…). */
 static const struct {
     const char *word, *name;
 } elements[CQ_ONNX_DATA_TYPE_COUNT] = {
@@ -100,7 +101,7 @@ static const struct {
     { "ieee", IEEE }, { "float8", FLOAT8S }, { "int4", BIT(UINT4) | BIT(INT4) },
 };
 
-/* The map types of ai.onnx.ml; a bit each. */
+/* The map types of ai.onnx.ml; a bit for each. */
 static const struct {
     const char *word, *name;
 } maps[] = {
@@ -154,7 +155,7 @@ static uint32_t element_bits(cq_onnx_wrap wrap, const char *text, size_t len)
     return 0;
 }
 
-/* "any,bf16,seq.any". False: a word that is not a type. */
+/* Parses "any,bf16,seq.any". Returns false for a word that is not a type. */
 static bool parse_types(cq_onnx_types *out, const char *text)
 {
     *out = (cq_onnx_types){ 0 };
@@ -218,7 +219,7 @@ typedef struct row_parser {
     bool            ok;
 } row_parser;
 
-/* The next word before the next `|`; NULL at the bar, which is taken. */
+/* The next word before the next `|`; NULL at the `|`, which is consumed. */
 static char *next_word(row_parser *p)
 {
     char *word;
@@ -348,7 +349,7 @@ static void parse_constraints(row_parser *p)
     }
 }
 
-/* Types of parameters come last in a row, so they are resolved when all is read. */
+/* Types of parameters come last in a row, so they are resolved at the end. */
 static void resolve_types(row_parser *p, cq_onnx_parameter *list, size_t n)
 {
     for (size_t i = 0; p->ok && i < n; i++) {
@@ -401,7 +402,7 @@ static const char *plain_domain(const char *domain)
     return !domain || !strcmp(domain, "ai.onnx") ? "" : domain;
 }
 
-/* False: longer than any name there is. */
+/* Returns false for a name that is longer than all known names. */
 static bool make_key(char key[128], const char *domain, const char *name, size_t name_len)
 {
     int n = name_len < 100 ? snprintf(key, 128, "%s:%.*s", domain, (int)name_len, name) : -1;

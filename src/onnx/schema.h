@@ -18,11 +18,11 @@
 #include "base/str.h"
 #include "onnx/model.h"
 
-/* The newest opset of ONNX's own domain that the rows describe. */
+/* The newest opset of the default domain that the rows describe. */
 #define CQ_ONNX_OPSET_NEWEST 28
 
-/* The domain that schemas of operators have here which were never in a release. In files they are
- * among ONNX's own. */
+/* The internal domain of schemas of experimental operators. In files, these operators are in the
+ * default domain. */
 #define CQ_ONNX_EXPERIMENTAL "experimental"
 
 /* The wrapper around an element type. */
@@ -31,12 +31,12 @@ typedef enum cq_onnx_wrap {
     CQ_ONNX_WRAP_SEQUENCE, /* of tensors */
     CQ_ONNX_WRAP_OPTIONAL,
     CQ_ONNX_WRAP_OPTIONAL_SEQUENCE,
-    CQ_ONNX_WRAP_MAP, /* bits are of the table of maps in schema.c */
+    CQ_ONNX_WRAP_MAP, /* bits refer to the table of maps in schema.c */
     CQ_ONNX_WRAP_SEQUENCE_OF_MAPS,
     CQ_ONNX_WRAP_COUNT
 } cq_onnx_wrap;
 
-/* Types that are allowed: a bit for each cq_onnx_data_type. */
+/* Allowed types: a bit for each cq_onnx_data_type. */
 typedef struct cq_onnx_types {
     uint32_t of[CQ_ONNX_WRAP_COUNT];
 } cq_onnx_types;
@@ -45,14 +45,14 @@ typedef enum cq_onnx_arity {
     CQ_ONNX_SINGLE,
     CQ_ONNX_OPTIONAL,
     CQ_ONNX_VARIADIC,
-    CQ_ONNX_VARIADIC_MIXED /* each may have another type */
+    CQ_ONNX_VARIADIC_MIXED /* arguments may have different types */
 } cq_onnx_arity;
 
 typedef struct cq_onnx_parameter {
     const char   *name;
     const char   *type; /* as in the row: "T", "i64" */
     cq_onnx_arity arity;
-    int           min;        /* of a variadic one */
+    int           min;        /* minimum number of variadic arguments */
     int           constraint; /* index into constraints; -1: a fixed type */
     cq_onnx_types types;
 } cq_onnx_parameter;
@@ -61,7 +61,7 @@ typedef struct cq_onnx_schema_attribute {
     const char            *name;
     cq_onnx_attribute_type type;
     bool                   is_required;
-    const char            *fallback; /* the default, as in the row; NULL if there is none */
+    const char            *fallback; /* the default, as in the row, or NULL */
 } cq_onnx_schema_attribute;
 
 typedef struct cq_onnx_constraint {
@@ -78,41 +78,42 @@ typedef struct cq_onnx_schema {
     cq_onnx_parameter        *inputs, *outputs;
     cq_onnx_schema_attribute *attributes;
     cq_onnx_constraint       *constraints;
-    size_t min_inputs, max_inputs, min_outputs, max_outputs; /* SIZE_MAX: no limit */
+    size_t min_inputs, max_inputs, min_outputs, max_outputs; /* SIZE_MAX: unlimited */
 } cq_onnx_schema;
 
 /* The newest schema of an operator that is not newer than version; *out is NULL if it does not
- * exist. domain NULL, "" and "ai.onnx" are ONNX's own. */
+ * exist. domain NULL, "" and "ai.onnx" are the default domain. */
 cq_status cq_onnx_schema_find(const cq_onnx_schema **out, const char *domain, const char *name,
                               int64_t version);
 
-/* Whether all operators of the domain are described here. */
+/* Whether the rows describe all operators of the domain. */
 bool cq_onnx_domain_is_known(const char *domain);
 
-/* All schemas, in the order of the rows, until CQ_E_NOT_FOUND (which is not recorded). */
+/* The schema at an index, in the order of the rows; CQ_E_NOT_FOUND (not recorded) after the
+ * last. */
 cq_status cq_onnx_schema_at(const cq_onnx_schema **out, size_t index);
 
 const cq_onnx_schema_attribute *cq_onnx_schema_attr(const cq_onnx_schema *s, const char *name);
 
-/* The parameter that the i-th input or output belongs to; the last variadic one repeats. */
+/* The parameter of the i-th input or output; a variadic last parameter covers all further ones. */
 const cq_onnx_parameter *cq_onnx_parameter_at(const cq_onnx_parameter *list, size_t n, size_t i);
 
-/* "tensor(float), tensor(double)" and the like, for messages and dumps. */
+/* Appends "tensor(float), tensor(double)" and the like, for messages and dumps. */
 void cq_onnx_types_print(cq_str *s, const cq_onnx_types *types);
 
 /* "float": the name of a data type inside tensor(…); NULL if it is unknown. */
 const char *cq_onnx_element_name(int32_t data_type);
 
-/* The bit of a type of maps, by the types of its keys and values; -1: unsupported. */
+/* The bit of a map type, by the types of its keys and values; -1: unsupported. */
 int cq_onnx_map_bit(int key, int value);
 
-/* The version of domain that a model or function imports; -1: none. */
+/* The version of domain that a model or function imports; -1 if it does not. */
 int64_t cq_onnx_imported(const cq_onnx_opsets *opsets, const char *domain);
 
-/* The rules of the ONNX checker that need the schema: known operator, not deprecated,
- * numbers of inputs and outputs, attributes. version is of node's domain. To be run, a node may
- * have empty lists as attributes: ONNX Runtime takes them. */
-/* Operators of early exporters that were never in a release; nothing is known of their form. */
+/* Checks the rules of the ONNX checker that need the schema: known operator, not deprecated,
+ * numbers of inputs and outputs, attributes. version is that of node's domain. The variant for
+ * running accepts empty lists as attributes, like ONNX Runtime. */
+/* Whether it is an operator of early exporters that was never in a release and has no schema. */
 bool cq_onnx_is_experimental(const char *op_type);
 
 cq_status cq_onnx_schema_check_to_run(const cq_onnx_node *node, int64_t version);

@@ -1,5 +1,5 @@
-/* Schema rows: look-up, parsing, and the checks of a node. All rows are compared with the
- * onnx package in tests/peer/onnx_schemas.py. */
+/* Look-up and parsing of schema rows, and checks of nodes. tests/peer/onnx_schemas.py compares all
+ * rows with the onnx package. */
 #include "onnx/schema.h"
 #include "test.h"
 
@@ -81,7 +81,7 @@ TEST(schema, nodes_that_break_a_rule_are_refused)
     node                 = conv();
     node->input.items[1] = "";
     CHECK_STATUS(CQ_E_INVALID, cq_onnx_schema_check(node, 13));
-    CHECK_STR("W is left out, but input 1 of Conv is not optional", cq_last_error()->message);
+    CHECK_STR("W is omitted, but input 1 of Conv is not optional", cq_last_error()->message);
 
     node = conv();
     cq_onnx_attr_float(model, node, "group", 1);

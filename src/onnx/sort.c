@@ -1,5 +1,5 @@
-/* Sorts nodes topologically: each comes after those whose outputs it reads. Nodes that are in order
- * keep their positions; a node that is read too early moves up to its first reader. */
+/* Sorts nodes topologically: each node follows those whose outputs it reads. Nodes that are in
+ * order keep their positions; a node that is needed earlier moves up to its first reader. */
 #include "base/map.h"
 #include "base/vec.h"
 #include "onnx/reads.h"
@@ -7,14 +7,14 @@
 #include <string.h>
 
 typedef struct sorter {
-    cq_map         makers; /* name to index + 1 of the node that makes it */
+    cq_map         makers; /* name of a value to index + 1 of the node that computes it */
     cq_onnx_node **from, **to;
-    uint8_t       *state; /* of each node: 0 unvisited, 1 in progress, 2 is in to */
+    uint8_t       *state; /* of each node: 0 unvisited, 1 in progress, 2 appended to `to` */
     uint32_t       n, n_done;
     CQ_VEC(uint32_t) stack;
 } sorter;
 
-/* CQ_E_NOT_FOUND, unrecorded: it is made later. */
+/* Returns CQ_E_NOT_FOUND, without record, if a later node computes the value. */
 static cq_status expect_made(void *sorter_, const char *name)
 {
     sorter *s     = sorter_;
@@ -23,7 +23,7 @@ static cq_status expect_made(void *sorter_, const char *name)
     return maker && s->state[maker - 1] != 2 ? CQ_E_NOT_FOUND : CQ_OK;
 }
 
-/* CQ_E_INVALID, unrecorded: they wait for each other. */
+/* Returns CQ_E_INVALID, without record, for a cycle. */
 static cq_status wait_for(void *sorter_, const char *name)
 {
     sorter *s     = sorter_;
@@ -68,8 +68,8 @@ static cq_status is_in_order(bool *out, sorter *s)
     return status == CQ_E_NOT_FOUND ? CQ_OK : status;
 }
 
-/* Cycles are left unchanged: the checker reports them. With two nodes for one name no order is
- * certain to be what the author meant. */
+/* Cycles are left unchanged, because the checker reports them. If two nodes compute values of the
+ * same name, the intended order is ambiguous. */
 static cq_status sort_nodes(bool *changed, cq_onnx_node **nodes, uint32_t n)
 {
     sorter      s     = { .from = nodes, .n = n };

@@ -1,11 +1,8 @@
 /* State that a model passes from run to run. ONNX has no field for it, so it is in the metadata:
- * under the name of an input, as JSON, the output that provides it for the next run and its initial
- * value:
- *
- *     {"output": "state.h_out", "dtype": "float32", "shape": [2, 1], "data": [[0.5], [0]]}
- *
- * If all numbers are the same, data is that number: numpy.full(shape, data, dtype) makes the tensor
- * in both cases. */
+ * the key is the name of an input, the value is JSON with the output that provides it for the next
+ * run and its initial value: {"output": "state.h_out", "dtype": "float32", "shape": [2, 1], "data":
+ * [[0.5], [0]]} If all numbers are equal, data is that number: numpy.full(shape, data, dtype) makes
+ * the tensor in both cases. */
 #include "base/json_tree.h"
 #include "base/str.h"
 #include "onnx/model.h"
@@ -104,7 +101,7 @@ static const cq_onnx_entry *state_at(const cq_onnx_model *m, size_t index)
     return NULL;
 }
 
-/* Fills an element of the widest dtype of its kind. */
+/* Sets an element of the widest dtype of its kind. */
 static void fill(cq_tensor *t, int64_t at, const cq_json *v)
 {
     if (t->dtype == CQ_DTYPE_I64)
@@ -114,7 +111,7 @@ static void fill(cq_tensor *t, int64_t at, const cq_json *v)
             v->kind == CQ_JSON_FLOAT ? v->u.f : (double)cq_json_int(v, 0);
 }
 
-/* Nested lists, or one number for all. */
+/* Reads nested lists, or one number for all elements. */
 static void read_items(cq_tensor *t, const cq_json *data, size_t axis, int64_t *next)
 {
     if (axis == t->rank) {
@@ -163,7 +160,7 @@ CQ_API cq_status cq_onnx_model_state(cq_tensor **initial, const char **input, co
 
     *initial = NULL;
     if (!e)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "the model has %zu states, not %zu",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "expected %zu states, the model has %zu",
                        cq_onnx_model_n_states(m), index + 1);
     arena = cq_arena_new();
     if (!arena)

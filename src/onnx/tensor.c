@@ -1,5 +1,5 @@
-/* TensorProto to cq_tensor. Elements are found in raw_data, in an external file, or in
- * the typed field that the spec gives to their data type. */
+/* Converts TensorProto to cq_tensor. Elements are in raw_data, in an external file, or in the typed
+ * field that the specification assigns to their data type. */
 #include "onnx/tensor.h"
 
 #include "onnx/file/external.h"
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* One row per data type: bits of an element in raw_data, and the typed field with its item size and
+/* A row per data type: bits of an element in raw_data, and the typed field with its item size and
  * the number of items per element. */
 #define IN(field, type, n) offsetof(cq_onnx_tensor, field), sizeof(type), n
 
@@ -39,7 +39,8 @@ static const struct {
     [CQ_ONNX_FLOAT8E4M3FNUZ] = { "FLOAT8E4M3FNUZ", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2]     = { "FLOAT8E5M2", 8, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT8E5M2FNUZ] = { "FLOAT8E5M2FNUZ", 8, IN(int32_data, int32_t, 1) },
-    /* Two of four bits, or four of two, are one byte, and one number; see unpacked. */
+    /* Elements of 4 (or 2) bits are packed 2 (or 4) per byte, and so in each number of the field;
+     * see unpacked. */
     [CQ_ONNX_UINT4]      = { "UINT4", 4, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_INT4]       = { "INT4", 4, IN(int32_data, int32_t, 1) },
     [CQ_ONNX_FLOAT4E2M1] = { "FLOAT4E2M1", 4, IN(int32_data, int32_t, 1) },
@@ -71,8 +72,9 @@ unsigned cq_onnx_numbers_per_element(int32_t data_type)
 
 cq_status cq_onnx_tensor_numel(int64_t *out, const cq_onnx_tensor *tensor)
 {
-    int64_t n        = 16; /* the largest element, so that bytes do not overflow either */
-    bool    is_empty = false, overflow = false;
+    int64_t n = 16; /* size of the largest element, so that the number of bytes cannot
+                     * overflow either */
+    bool is_empty = false, overflow = false;
 
     for (uint32_t i = 0; i < tensor->dims.n; i++) {
         int64_t size = tensor->dims.items[i];
@@ -105,7 +107,7 @@ cq_status cq_onnx_tensor_raw_size(size_t *out, const cq_onnx_tensor *tensor)
     return CQ_OK;
 }
 
-/* A number of a wider type loses no bit in size bytes, read as signed or as unsigned. */
+/* Whether a number of a wider type fits in size bytes, as signed or unsigned. */
 static bool fits(const char *number, size_t number_size, size_t size)
 {
     int64_t value, limit;
@@ -124,8 +126,8 @@ static bool fits(const char *number, size_t number_size, size_t size)
     return value >= -limit / 2 && value < limit;
 }
 
-/* Copies elements out of their typed field. Integers of fewer bytes than the field's are
- * its low bytes, on a little-endian machine. */
+/* Copies elements from their typed field. Integers of fewer bytes than the field's items are their
+ * low bytes, on a little-endian machine. */
 static cq_status from_typed(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
                             int64_t numel)
 {
@@ -135,7 +137,7 @@ static cq_status from_typed(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dt
     cq_onnx_any_list list;
     char            *to;
 
-    /* Counted first: dims may promise more than there is memory for. */
+    /* Check the number first: dims may promise more than memory can hold. */
     memcpy(&list, (const char *)tensor + rows[tensor->data_type].offset, sizeof list);
     if (numel && list.n != (uint64_t)numel * per)
         return cq_fail(CQ_E_FORMAT, tensor->name, NULL,
@@ -160,8 +162,8 @@ static cq_status from_typed(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dt
     return CQ_OK;
 }
 
-/* Elements of four or two bits lie several in a byte, the first in its low bits; here each gets
- * a byte. packs are bytes that lie step apart. */
+/* Unpacks elements of four or two bits, the first in the low bits of a byte, to a byte each. packs
+ * are bytes that are step apart. */
 static cq_status unpacked(cq_tensor **out, const cq_onnx_tensor *tensor, cq_dtype dtype,
                           const char *packs, size_t step, int64_t numel)
 {
@@ -199,8 +201,8 @@ static void release_storage(void *user)
     cq_storage_release(user);
 }
 
-/* raw_data that points into the mapped file outlives the model if the file is retained. Other
- * memory may not. */
+/* Whether raw_data points into the mapped file, which can be retained beyond the model's
+ * lifetime. */
 static bool is_in_source(const cq_onnx_model *m, const cq_onnx_bytes *raw)
 {
     uintptr_t at = (uintptr_t)raw->data, begin = m->source ? (uintptr_t)m->source->data : 0;
@@ -249,12 +251,12 @@ static cq_status on_bytes(cq_tensor **out, cq_storage *bytes, cq_dtype dtype,
     if (anywhere || (uintptr_t)bytes->data % align == 0)
         return cq_tensor_new_on(out, bytes, dtype, tensor->dims.n, tensor->dims.items, strides, 0);
     CQ_TRY(cq_tensor_new(out, dtype, tensor->dims.n, tensor->dims.items, bytes->data));
-    if (bytes->mapped) /* the copy is in memory; the file need not be as well */
+    if (bytes->mapped) /* the copy is in memory, so the file's pages can be released */
         cq_mapping_read(bytes->data, bytes->size);
     return CQ_OK;
 }
 
-/* anywhere: also where elements are not aligned. */
+/* anywhere: elements may be unaligned. */
 static cq_status to_tensor(cq_tensor **out, const cq_onnx_model *m, const cq_onnx_tensor *tensor,
                            bool anywhere)
 {
@@ -271,13 +273,14 @@ static cq_status to_tensor(cq_tensor **out, const cq_onnx_model *m, const cq_onn
     }
     if (dtype == CQ_DTYPE_NONE)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, NULL,
-                       "a tensor has data type %s (%d), which calque has no dtype for",
-                       type ? type : "unknown", tensor->data_type);
+                       "unsupported data type %s (%d) of a tensor", type ? type : "unknown",
+                       tensor->data_type);
     if (tensor->segment)
-        return cq_fail(CQ_E_UNSUPPORTED, tensor->name, NULL, "a tensor is stored in segments");
+        return cq_fail(CQ_E_UNSUPPORTED, tensor->name, NULL,
+                       "a tensor is stored in segments, which is not supported");
     if (tensor->dims.n > CQ_MAX_RANK)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, NULL,
-                       "a tensor has %u dimensions, calque stops at %d", tensor->dims.n,
+                       "a tensor has %u dimensions, at most %d are supported", tensor->dims.n,
                        CQ_MAX_RANK);
     CQ_TRY(cq_onnx_tensor_numel(&numel, tensor));
     if (numel)

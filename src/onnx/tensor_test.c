@@ -1,4 +1,4 @@
-/* TensorProto to cq_tensor and back, and where external data may lie. */
+/* Conversion between TensorProto and cq_tensor, and valid locations of external data. */
 #include "onnx/file/external.h"
 #include "onnx/tensor.h"
 #include "onnx/file/wire.h"
@@ -24,7 +24,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A message of two elements whose typed field is still empty. */
+/* A message for two elements whose typed field is still empty. */
 static cq_onnx_tensor message(int32_t data_type)
 {
     cq_onnx_tensor t = { .data_type = data_type };
@@ -165,7 +165,7 @@ TEST(tensor, data_that_does_not_match_dims_is_refused)
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
     t.dims.items[0] = INT64_MAX / 2;
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
-    t.dims.items[0] = INT64_MAX / 32; /* more than memory, and checked before the allocation */
+    t.dims.items[0] = INT64_MAX / 32; /* exceeds memory; checked before the allocation */
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
     t.data_type = CQ_ONNX_STRING;
     CHECK_STATUS(CQ_E_UNSUPPORTED, cq_onnx_tensor_to_tensor(&out, m, &t));
@@ -175,7 +175,7 @@ TEST(tensor, data_that_does_not_match_dims_is_refused)
 static void write_model(char *file, size_t offset)
 {
     memset(file, 0, 64);
-    file[0] = 0x12; /* producer_name, as long as needed to shift the rest */
+    file[0] = 0x12; /* producer_name, padded to shift the rest */
     file[1] = (char)offset;
     memset(file + 2, 'p', offset);
     memcpy(file + 2 + offset,
@@ -216,7 +216,7 @@ TEST(tensor, files_hold_every_dtype_and_any_strides)
         size_t     size = cq_dtype_size((cq_dtype)d);
 
         if (!cq_dtype_to_onnx((cq_dtype)d))
-            continue; /* no file of ONNX holds it */
+            continue; /* ONNX has no such type */
         for (size_t i = 0; i < sizeof data; i++)
             data[i] = (char)(d == CQ_DTYPE_BOOL || cq_dtype_bits((cq_dtype)d) == 2 ? i % 2 : i);
         for (size_t i = 0; i < 6; i++) /* element i of the transpose */
@@ -249,8 +249,8 @@ TEST(tensor, external_locations_stay_in_the_folder)
     CHECK(cq_onnx_location_fault("a/..") != NULL);
 }
 
-/* A limit follows from the files that a model reads: many tensors of one file are not many
- * files. */
+/* A limit depends on the size of the files that a model reads: a file counts once, however many
+ * tensors refer to it. */
 TEST(tensor, a_file_of_external_data_counts_once)
 {
     char            folder[]  = "/tmp/calque_external_XXXXXX", path[64];
@@ -280,7 +280,7 @@ TEST(tensor, a_file_of_external_data_counts_once)
     rmdir(folder);
 }
 
-/* A folder with two files, a link that stays inside and one that leaves. */
+/* A folder with two files, a link to a file inside and a link to a file outside. */
 TEST(tensor, external_data_is_found_and_links_do_not_escape)
 {
     char           folder[]  = "/tmp/calque_external_XXXXXX", path[64], link[64];
@@ -300,7 +300,7 @@ TEST(tensor, external_data_is_found_and_links_do_not_escape)
     cq_onnx_add_entry(m, &t.external_data, "offset", "8");
     check_elements(&t, CQ_DTYPE_F32, numbers + 2);
     t.external_data.items[1]->value = "12";
-    CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t)); /* ends too early */
+    CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t)); /* the file is too short */
     t.external_data.items[1]->value = "99999999999999999999";
     CHECK_STATUS(CQ_E_FORMAT, cq_onnx_tensor_to_tensor(&out, m, &t));
     t.external_data.items[1]->value = "-8";
@@ -319,7 +319,7 @@ TEST(tensor, external_data_is_found_and_links_do_not_escape)
     rmdir(folder);
 }
 
-/* Large enough for blocks of rows; neither size is a multiple of anything. */
+/* Large enough for several blocks of rows; neither size is a multiple of a block. */
 TEST(tensor, turned_matrices_are_written_row_by_row)
 {
     static const cq_dtype dtypes[] = { CQ_DTYPE_U8, CQ_DTYPE_I16, CQ_DTYPE_F32, CQ_DTYPE_C128 };

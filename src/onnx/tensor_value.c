@@ -1,4 +1,5 @@
-/* Messages with tensors as values: strings, and sparse tensors, which cq_tensor has not. */
+/* Converts tensor messages that cq_tensor does not support to values: strings, and sparse
+ * tensors. */
 #include "onnx/tensor.h"
 
 #include <inttypes.h>
@@ -81,7 +82,7 @@ static cq_status fill(cq_tensor *dense, const cq_onnx_sparse_tensor *sparse,
         indices->sizes[0].value != n || (!flat && indices->sizes[1].value != sparse->dims.n) ||
         indices->dtype != CQ_DTYPE_I64)
         return cq_fail(CQ_E_FORMAT, NULL, NULL,
-                       "values and indices of a sparse tensor do not fit together");
+                       "the numbers of values and indices of a sparse tensor differ");
     for (int64_t i = 0; i < n; i++) {
         int64_t at;
 

@@ -12,7 +12,7 @@
 
 /* ---- operator sets, and the rules that need them ---- */
 
-/* "ai.onnx" is another name of the default domain, for functions and for imports. */
+/* "ai.onnx" is another name for the default domain, in functions and imports. */
 static const char *domain_of(const char *domain)
 {
     return domain && strcmp(domain, "ai.onnx") != 0 ? domain : "";
@@ -24,7 +24,7 @@ static int64_t version_in(const cq_onnx_check *c, const cq_map *opsets, const ch
 
     if (opset)
         return opset->version;
-    /* Before IR version 3 there was only one opset, without an import. */
+    /* Before IR version 3 there was a single opset, which was not imported. */
     return c->m->ir_version < 3 && (!domain || !*domain) ? 1 : CQ_ONNX_NOT_IMPORTED;
 }
 
@@ -44,7 +44,8 @@ static void add_opsets(cq_onnx_check *c, cq_map *map, const cq_onnx_opsets *opse
     }
 }
 
-/* onnx 1.12 has schemas for this domain, but does not report operators without a schema. */
+/* Whether onnx 1.12 reports operators of the domain without a schema. It has schemas for some
+ * domains that it does not check. */
 static bool is_watched(const char *domain)
 {
     return !domain || strcmp(domain, "ai.onnx.preview.training") != 0;
@@ -202,7 +203,7 @@ static void check_attribute(cq_onnx_check *c, const cq_onnx_attribute *a,
 
 /* ---- nodes ---- */
 
-/* onnx accepts even duplicates if the operator has no schema. */
+/* Even duplicates are accepted by onnx if the operator has no schema. */
 static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
 {
     const cq_onnx_schema *s = NULL;
@@ -211,9 +212,9 @@ static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
         c->status = cq_onnx_schema_find(&s, node->domain, text_of(node->op_type),
                                         cq_onnx_check_opset(c, node->domain));
     if (s)
-        cq_onnx_report(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "the node has it twice");
+        cq_onnx_report(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "duplicate attribute");
     else
-        cq_onnx_warn(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "the node has it twice");
+        cq_onnx_warn(c, CQ_ONNX_RULE_ATTRIBUTE_DUPLICATE, "duplicate attribute");
 }
 
 static void check_attributes(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx_scope *scope)
@@ -257,8 +258,8 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
         (*rule)(c, node, version);
 }
 
-/* Nodes in order: the inputs of a node exist already, its outputs do not. Function bodies see no
- * outer names, so their scope has no parent. */
+/* Checks nodes in order: inputs must have been defined, outputs must not. Function bodies cannot
+ * see outer names, so their scope has no parent. */
 static void check_nodes(cq_onnx_check *c, cq_onnx_node *const *nodes, uint32_t n,
                         cq_onnx_scope *scope)
 {
@@ -272,7 +273,7 @@ static void check_nodes(cq_onnx_check *c, cq_onnx_node *const *nodes, uint32_t n
         for (uint32_t k = 0; k < node->input.n; k++)
             if (*node->input.items[k] && !scope_has(scope, node->input.items[k]))
                 cq_onnx_report(c, CQ_ONNX_RULE_INPUT_UNDEFINED,
-                               "input \"%s\" is not made by any node before it",
+                               "input \"%s\" is not computed by an earlier node",
                                node->input.items[k]);
         check_node(c, node, scope);
         for (uint32_t k = 0; k < node->output.n; k++) {
@@ -293,9 +294,9 @@ static void check_nodes(cq_onnx_check *c, cq_onnx_node *const *nodes, uint32_t n
 static void check_tensor_type(cq_onnx_check *c, const cq_onnx_tensor_type *type)
 {
     if (!cq_onnx_has(type, CQ_ONNX_TENSOR_TYPE_ELEM_TYPE))
-        cq_onnx_report(c, CQ_ONNX_RULE_VALUE_TYPE_MISSING, "it has no element type");
+        cq_onnx_report(c, CQ_ONNX_RULE_VALUE_TYPE_MISSING, "the type has no element type");
     if (!type->shape)
-        cq_onnx_report(c, CQ_ONNX_RULE_VALUE_SHAPE_MISSING, "it has no shape");
+        cq_onnx_report(c, CQ_ONNX_RULE_VALUE_SHAPE_MISSING, "the type has no shape");
 }
 
 static void check_type(cq_onnx_check *c, const cq_onnx_type *type)
@@ -347,7 +348,7 @@ static void check_initializer_name(cq_onnx_check *c, const char *name, cq_map *s
         return;
     }
     if (!add_name(c, seen, name))
-        cq_onnx_report(c, CQ_ONNX_RULE_INITIALIZER_DUPLICATE, "another one has this name");
+        cq_onnx_report(c, CQ_ONNX_RULE_INITIALIZER_DUPLICATE, "duplicate name");
     if (!may_be_new && !cq_map_has(&scope->names, name))
         cq_onnx_report(c, CQ_ONNX_RULE_INITIALIZER_NOT_INPUT,
                        "IR version %" PRId64 " requires every initializer to be an input",
@@ -398,7 +399,8 @@ static void check_graph(cq_onnx_check *c, const cq_onnx_graph *graph, const cq_o
     check_nodes(c, graph->node.items, graph->node.n, &scope);
     for (uint32_t i = 0; i < graph->output.n; i++)
         if (!scope_has(&scope, text_of(graph->output.items[i]->name)))
-            cq_onnx_report(c, CQ_ONNX_RULE_OUTPUT_UNDEFINED, "nothing makes the output \"%s\"",
+            cq_onnx_report(c, CQ_ONNX_RULE_OUTPUT_UNDEFINED,
+                           "output \"%s\" is not computed by any node",
                            text_of(graph->output.items[i]->name));
     cq_onnx_leave(c);
     cq_map_clear(&scope.names);
@@ -451,7 +453,7 @@ static char *function_key(const char *domain, const char *name, const char *over
     return cq_str_take(&key);
 }
 
-/* Walks calls depth first. state: 0 not visited, 1 in progress, 2 done. Subgraphs of nodes are
+/* Depth-first walk of calls. state: 0 not visited, 1 in progress, 2 done. Subgraphs of nodes are
  * ignored. The stack is a list, because the file determines its depth. */
 typedef struct walk {
     uint32_t function, node;
@@ -513,7 +515,7 @@ static cq_status check_functions(cq_onnx_check *c)
         if (!key)
             status = CQ_E_NO_MEMORY;
         else if (cq_map_has(&by_key, key))
-            cq_onnx_report(c, CQ_ONNX_RULE_FUNCTION_DUPLICATE, "another function is the same");
+            cq_onnx_report(c, CQ_ONNX_RULE_FUNCTION_DUPLICATE, "duplicate function");
         else
             status = cq_map_set(&by_key, key, (void *)(uintptr_t)(i + 1));
         cq_free(key);

@@ -1,25 +1,25 @@
 /* Interface inside the checker. Rules report violations and continue, so that one pass finds all of
- * them. The current location is a linked list on the stack, which becomes text only when a
- * violation is reported. */
+ * them. The current location is a linked list on the stack, which is printed only when a violation
+ * is reported. */
 #ifndef CQ_ONNX_CHECK_CHECK_H
 #define CQ_ONNX_CHECK_CHECK_H
 
 #include "base/map.h"
 #include "onnx/model.h"
 
-/* Every rule: its name, its code, and a hint. Codes are stable. DIFF codes belong to diff/, which
- * shares the list and the locations. */
+/* All rules: name, code, and hint. Codes are stable. DIFF codes belong to diff/, which shares the
+ * list and the locations. */
 #define CQ_ONNX_RULES(X)                                                                           \
     X(IR_VERSION_MISSING, "ir-version-missing", "set ir_version")                                  \
     X(IR_VERSION_TOO_NEW, "ir-version-too-new", "write it for an older IR version")                \
     X(METADATA_KEY_DUPLICATE, "metadata-key-duplicate", "keep one of the entries")                 \
     X(OPSET_IMPORT_MISSING, "opset-import-missing", "import an opset of the default domain")       \
     X(OPSET_IMPORT_FORBIDDEN, "opset-import-forbidden", "raise ir_version to 3 or more")           \
-    X(GRAPH_MISSING, "graph-missing", "this is not a model, or it is cut short")                   \
+    X(GRAPH_MISSING, "graph-missing", "the file is not a model, or it is truncated")               \
     X(GRAPH_NAME_MISSING, "graph-name-missing", "give the graph a name")                           \
     X(VALUE_NAME_MISSING, "value-name-missing", "give it a name")                                  \
     X(VALUE_TYPE_MISSING, "value-type-missing", "state its type")                                  \
-    X(VALUE_SHAPE_MISSING, "value-shape-missing", "state its shape; sizes may stay open")          \
+    X(VALUE_SHAPE_MISSING, "value-shape-missing", "state its shape; sizes may be dynamic")         \
     X(INPUT_DUPLICATE, "input-duplicate", "rename one of the inputs")                              \
     X(INPUT_UNDEFINED, "input-undefined", "sort the nodes, or correct the name")                   \
     X(OUTPUT_DUPLICATE, "output-duplicate", "give every result a unique name")                     \
@@ -66,7 +66,7 @@
     X(DIFF_EDGE, "edge-differs", "compare where the values come from")                             \
     X(DIFF_WEIGHTS, "weights-differ", "compare the weights, or allow for a tolerance")             \
     X(DIFF_FUNCTION, "function-missing", "compare the functions of the models")                    \
-    X(TOO_MANY, "too-many-findings", "mend the first ones")
+    X(TOO_MANY, "too-many-findings", "fix the first ones")
 
 typedef enum cq_onnx_rule {
 #define RULE_NAME(name, code, hint) CQ_ONNX_RULE_##name,
@@ -74,7 +74,10 @@ typedef enum cq_onnx_rule {
 #undef RULE_NAME
 } cq_onnx_rule;
 
-enum { CQ_ONNX_MAX_FINDINGS = 1000 }; /* then TOO_MANY is reported, and nothing more */
+enum {
+    CQ_ONNX_MAX_FINDINGS = 1000
+}; /* after that many, TOO_MANY is reported and the check
+    * stops */
 
 typedef struct cq_onnx_location cq_onnx_location;
 struct cq_onnx_location {
@@ -82,7 +85,7 @@ struct cq_onnx_location {
     const char             *kind;  /* "node" */
     const char             *name;  /* the name of the object; may be NULL or "" */
     const char             *extra; /* its operator, may be NULL */
-    size_t                  index; /* shown if there is no name */
+    size_t                  index; /* index of the object, shown if it has no name */
 };
 
 /* Visible names: those of a graph, then those of the enclosing graphs. */
@@ -96,24 +99,25 @@ typedef struct cq_onnx_check {
     const cq_onnx_model *m;
     const cq_map        *opsets;      /* domain to cq_onnx_opset: imports of model or function */
     cq_map               all_opsets;  /* of the model, and of functions for domains that the model
-                                       * lacks */
+                                       * does not import */
     const cq_onnx_location *place;    /* the current location */
     int                     n_graphs; /* number of enclosing graphs; 0: the main graph */
     bool                    in_function;
     cq_onnx_findings       *findings;
-    cq_status               status; /* failure of the checker itself: out of memory */
+    cq_status               status; /* failure of the checker itself, when memory is exhausted */
 } cq_onnx_check;
 
 /* Reports a finding at the current location. */
 void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Enter and leave a location: the struct is on the caller's stack. */
+/* Enter and leave a location; the caller provides the struct. */
 void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *place, const char *kind, const char *name,
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
 
-/* The same for models that are wrong but accepted by onnx.checker 1.12. Some rules always warn. */
+/* The same for models that violate the specification but are accepted by onnx.checker 1.12. Some
+ * rules always warn. */
 void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -121,8 +125,8 @@ void cq_onnx_warn(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...)
 #define CQ_ONNX_NOT_IMPORTED INT64_MIN
 int64_t cq_onnx_check_opset(const cq_onnx_check *c, const char *domain);
 
-/* Rules about a node that depend on its operator run after the structural ones. check.c lists them;
- * version is that of the node's domain. */
+/* Rules about a node that depend on its operator run after the structural rules. check.c lists
+ * them; version is that of the node's domain. */
 typedef void (*cq_onnx_node_rule)(cq_onnx_check *c, const cq_onnx_node *node, int64_t version);
 
 void cq_onnx_check_tensor(cq_onnx_check *c, const cq_onnx_tensor *tensor);

@@ -1,5 +1,5 @@
-/* Rules for tensors in a model: elements in one field, the one for their type, as many as dims
- * require. Element values are only checked for the indices of sparse tensors. */
+/* Rules for tensors in a model: the elements are in one field, which is the field for their type,
+ * and their number matches dims. Values are only checked for the indices of sparse tensors. */
 #include "onnx/check/check.h"
 #include "onnx/file/external.h"
 #include "onnx/file/fields.h"
@@ -20,7 +20,8 @@ static const struct {
     { "uint64_data", offsetof(cq_onnx_tensor, uint64_data) },
 };
 
-/* The number of fields that hold elements; the name of the last one and its number of elements. */
+/* Counts the fields that contain elements; returns the name and number of elements of the last
+ * one. */
 static int count_fields(const cq_onnx_tensor *tensor, const char **name, uint64_t *numbers)
 {
     int n = 0;
@@ -51,7 +52,7 @@ static void check_external(cq_onnx_check *c, const cq_onnx_tensor *tensor, int n
 
     if (n_fields)
         cq_onnx_report(c, CQ_ONNX_RULE_EXTERNAL_WITH_DATA,
-                       "data is in an external file and in the model too");
+                       "the data is both in an external file and in the model");
     if (fault)
         cq_onnx_report(c, CQ_ONNX_RULE_EXTERNAL_LOCATION, "external data %s", fault);
     else if (cq_onnx_is_stripped(tensor))
@@ -98,7 +99,7 @@ static void check_elements(cq_onnx_check *c, const cq_onnx_tensor *tensor)
         return;
     }
     if (!numel && tensor->tensor)
-        n_fields--; /* of a model in memory: it has no bytes to be stored in a field */
+        n_fields--; /* the tensor of a model in memory has no field that stores bytes */
     if (n_fields != (numel ? 1 : 0)) {
         cq_onnx_report(c, CQ_ONNX_RULE_TENSOR_DATA_COUNT,
                        "%" PRId64 " elements are stored in %d fields", numel, n_fields);
@@ -128,7 +129,7 @@ void cq_onnx_check_tensor(cq_onnx_check *c, const cq_onnx_tensor *tensor)
         check_elements(c, tensor);
 }
 
-/* Indices are positions of the dense tensor, one number each or one per axis, rising. */
+/* Indices refer to the dense tensor: one number per value or one per axis, ascending. */
 static void check_order(cq_onnx_check *c, const cq_onnx_sparse_tensor *sparse, const int64_t *index,
                         int64_t n, bool by_axis)
 {
@@ -170,14 +171,14 @@ static void check_indices(cq_onnx_check *c, const cq_onnx_sparse_tensor *sparse,
         indices->dims.items[0] != n_values ||
         (by_axis && indices->dims.items[1] != sparse->dims.n)) {
         cq_onnx_report(c, CQ_ONNX_RULE_SPARSE_INDICES,
-                       "%s indices of rank %u do not fit %" PRId64 " values in %u dimensions",
+                       "%s indices of rank %u do not match %" PRId64 " values in %u dimensions",
                        indices->data_type == CQ_ONNX_INT64 ? "INT64" : "other than INT64",
                        indices->dims.n, n_values, sparse->dims.n);
         return;
     }
     status = cq_onnx_tensor_to_tensor(&t, c->m, indices);
     if (status == CQ_E_FORMAT)
-        cq_onnx_report(c, CQ_ONNX_RULE_SPARSE_INDICES, "the indices cannot be read: %s",
+        cq_onnx_report(c, CQ_ONNX_RULE_SPARSE_INDICES, "cannot read the indices: %s",
                        cq_last_error()->message);
     if (status != CQ_OK)
         return;

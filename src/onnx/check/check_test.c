@@ -1,4 +1,5 @@
-/* The checker: each rule broken once, all of them found in one pass, and where. */
+/* Tests of the checker: each rule is violated once; one pass finds all violations with their
+ * locations. */
 #include "onnx/check/check.h"
 
 #include "test.h"
@@ -31,7 +32,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Whether just this is found. NULL: nothing. */
+/* Checks that exactly this violation is found. NULL: none. */
 static void check_only(const char *code, const char *where)
 {
     cq_onnx_findings      *findings;
@@ -68,7 +69,7 @@ TEST(check, versions_are_checked)
     check_only("ir-version-too-new", "model");
     m->ir_version     = 8;
     m->opset_import.n = 0;
-    relu()->op_type   = "Affine"; /* experimental: its domain does not matter */
+    relu()->op_type   = "Affine"; /* experimental operator, so its domain does not matter */
     check_only("opset-import-missing", "model");
 }
 
@@ -98,7 +99,7 @@ TEST(check, types_of_the_main_graph_are_checked)
 
 TEST(check, domains_must_be_imported)
 {
-    m->opset_import.items[0]->domain = "ai.onnx"; /* the default one, but not by its name */
+    m->opset_import.items[0]->domain = "ai.onnx"; /* the default domain, under its other name */
     check_only("domain-not-imported", "graph g > node relu (Relu)");
     m->opset_import.items[0]->domain = "";
     relu()->domain                   = "ai.onnx";
@@ -111,7 +112,7 @@ TEST(check, attributes_have_one_value_of_their_type)
 {
     cq_onnx_attribute *a;
 
-    relu()->domain = "d"; /* no schema knows this domain */
+    relu()->domain = "d"; /* no schema has this domain */
     cq_onnx_model_add_opset(m, "d", 1);
     a = cq_onnx_attr_int(m, relu(), "k", 1);
     check_only(NULL, NULL);
@@ -211,7 +212,7 @@ TEST(check, operators_of_functions_mean_what_they_mean_in_the_model)
     cq_onnx_add_name(m, &f->input, "x");
     cq_onnx_node_add_input(m, node, "x");
     cq_onnx_node_add_output(m, node, "y");
-    check_only(NULL, NULL); /* Relu has not changed from 14 to 16 */
+    check_only(NULL, NULL); /* Relu is the same in opsets 14 and 16 */
     f->opset_import.items[0]->version = 13;
     check_only("function-opset", "function F > node #0 (Relu)");
 }

@@ -62,8 +62,8 @@ void cq_onnx_leave(cq_onnx_check *c)
     c->place = c->place->parent;
 }
 
-/* Outermost first: "graph main > node /conv/Conv (Conv)". The chain is as deep as messages
- * may be nested, so recursion is fine. */
+/* Appends locations, outermost first: "graph main > node /conv/Conv (Conv)". The recursion is
+ * bounded by the nesting limit of messages. */
 static void add_place(cq_str *s, const cq_onnx_location *place)
 {
     if (place->parent) {
@@ -92,8 +92,8 @@ static const char *in_arena(cq_onnx_check *c, cq_str *s)
     return copy;
 }
 
-/* Rules that onnx.checker 1.12 does not have. A model that only violates these is valid for it, so
- * they are warnings. */
+/* Whether onnx.checker 1.12 lacks the rule. A model that only violates such rules is valid for it,
+ * so they are warnings. */
 static bool is_newer(cq_onnx_rule rule)
 {
     switch (rule) {

@@ -1,5 +1,5 @@
-/* Checks a node against its schema, in the order and with the verdicts of the ONNX checker. Rules
- * that need no schema (names, SSA, tensors) are in check.c; inference checks types and shapes. */
+/* Checks a node against its schema, with the same order and results as the ONNX checker. Rules that
+ * need no schema (names, SSA, tensors) are in check.c; inference checks types and shapes. */
 #include "onnx/schema.h"
 
 #include <stdarg.h>
@@ -22,7 +22,8 @@ typedef struct faults {
     cq_onnx_fault_sink sink;
     void              *user;
     bool               is_enough;
-    bool               is_lenient; /* a deprecated operator may be used if it is a function */
+    bool               is_lenient; /* a deprecated operator may be used if it is expanded as a
+                                    * function */
 } faults;
 
 static void fault(faults *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -54,10 +55,10 @@ static void check_present(faults *f, const char *op, const char *what, const cq_
 {
     for (uint32_t i = 0; i < names->n && i < n; i++)
         if (!*names->items[i] && list[i].arity == CQ_ONNX_SINGLE)
-            fault(f, "%s is left out, but %s %u of %s is not optional", list[i].name, what, i, op);
+            fault(f, "%s is omitted, but %s %u of %s is not optional", list[i].name, what, i, op);
 }
 
-/* Whether the field that the attribute's type names has a value. */
+/* Whether the field that the attribute's type names is set. */
 static bool has_value(const cq_onnx_attribute *a)
 {
     switch ((cq_onnx_attribute_type)a->type) {
@@ -65,7 +66,7 @@ static bool has_value(const cq_onnx_attribute *a)
     case CQ_ONNX_ATTR_GRAPH: return a->g != NULL;
     case CQ_ONNX_ATTR_SPARSE_TENSOR: return a->sparse_tensor != NULL;
     case CQ_ONNX_ATTR_TYPE_PROTO: return a->tp != NULL;
-    default: return true; /* a list may be empty; a number or text has a default */
+    default: return true; /* a list may be empty; a number or string has a default */
     }
 }
 
@@ -99,7 +100,7 @@ static void check_attribute(faults *f, const cq_onnx_schema *s, const cq_onnx_at
     const cq_onnx_schema_attribute *want = cq_onnx_schema_attr(s, name);
 
     if (!want && (s->is_open || !strncmp(name, "__", 2)))
-        return; /* names of this form are private to their producer */
+        return; /* names of this form are private to the exporter */
     if (!want)
         fault(f, "%s has no attribute %s at version %d", s->name, name, s->since);
     else if (a->type != (int32_t)want->type)
@@ -144,7 +145,7 @@ static cq_status find_faults(faults *f, const cq_onnx_node *node, int64_t versio
     CQ_TRY(cq_onnx_schema_find(&s, node->domain, op, version));
     if (s)
         check_against(f, s, node);
-    else if (cq_onnx_domain_is_known(node->domain)) /* otherwise it is a custom operator without a
+    else if (cq_onnx_domain_is_known(node->domain)) /* otherwise the operator is custom and has no
                                                      * schema */
         fault(f, "operator %s does not exist at version %lld of %s", op, (long long)version,
               node->domain && *node->domain ? node->domain : "ai.onnx");

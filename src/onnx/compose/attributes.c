@@ -1,4 +1,4 @@
-/* Attributes as values of functions, and back. */
+/* Converts attributes to arguments of functions, and back. */
 #include "onnx/compose/compose.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static cq_val list_value(cq_compose *c, const cq_onnx_attribute *a)
     return list;
 }
 
-/* Lists have no defaults here. */
+/* Default values of lists are not supported. */
 static cq_val default_value(cq_compose *c, const cq_onnx_schema_attribute *known)
 {
     if (!known->fallback)
@@ -54,7 +54,8 @@ cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
     case CQ_ONNX_ATTR_INTS:
     case CQ_ONNX_ATTR_FLOATS: return list_value(c, a);
     case CQ_ONNX_ATTR_TENSOR: return cq_compose_constant(c, a->t);
-    default: return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "has an attribute that is not known");
+    default:
+        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "has an attribute of an unsupported type");
     }
 }
 
@@ -80,7 +81,7 @@ static void set_floats(cq_compose *c, cq_onnx_node *made, const char *name, cons
         cq_onnx_attr_floats(c->m, made, name, floats, n);
 }
 
-/* schema NULL: a Constant, whose attributes are named by their types. */
+/* schema NULL: a Constant, whose attributes are named after their types. */
 static int type_of(const cq_onnx_schema *schema, const char *name)
 {
     const cq_onnx_schema_attribute *known = schema ? cq_onnx_schema_attr(schema, name) : NULL;

@@ -1,4 +1,4 @@
-/* The host of functions that make nodes by name, see compose.h. */
+/* The evaluator host for functions that emit nodes, see compose.h. */
 #include "onnx/compose/compose.h"
 #include "base/lock.h"
 #include "base/warn.h"
@@ -11,11 +11,11 @@
 
 /* ---- values ---- */
 
-/* Stored in the model's arena; the model holds a reference. */
+/* A value, stored in the model's arena; the model holds a reference. */
 typedef struct value_box {
     cq_box      box;
     const char *name;
-    int         dtype; /* 0: unknown, or a value of the model */
+    int         dtype; /* 0 for unknown types and values of the model */
 } value_box;
 
 static void keep_box(cq_box *box)
@@ -46,7 +46,7 @@ static cq_val value_named(cq_compose *c, const char *name)
     return typed_value(c, name, 0);
 }
 
-/* The element type, 0 if unknown. */
+/* The element type; 0 if unknown. */
 static int dtype_of(cq_compose *c, cq_val v)
 {
     const value_box *b = cq_box_of(v, keep_box);
@@ -82,7 +82,7 @@ static const char *add_output(cq_compose *c, cq_onnx_node *node)
     return name;
 }
 
-/* Attributes of Constant other than value need opset 12. */
+/* Emits a constant tensor. Attributes of Constant other than value need opset 12. */
 static const char *tensor(cq_compose *c, cq_dtype dtype, size_t rank, int64_t n, const void *data)
 {
     cq_onnx_node *node = add_node(c, "Constant");
@@ -131,7 +131,7 @@ static const char *tensor_of_row(cq_compose *c, const cq_val *items, size_t n, b
                   : tensor(c, CQ_DTYPE_I64, 1, (int64_t)n, ints);
 }
 
-/* A list of integers, or of floats if one of them is. */
+/* Emits a constant list of integers, or of floats if one item is a float. */
 static const char *row(cq_compose *c, const cq_val *items, size_t n)
 {
     cq_onnx_node *node;
@@ -143,7 +143,7 @@ static const char *row(cq_compose *c, const cq_val *items, size_t n)
         return tensor_of_row(c, items, n, floats);
     node = add_node(c, "Constant");
     if (n && !cq_lang_is_number(items[0]))
-        cq_lang_fail(&c->lang, CQ_E_INTERNAL, "a list is neither of numbers nor of values");
+        cq_lang_fail(&c->lang, CQ_E_INTERNAL, "expected a list of numbers or a list of values");
     else
         cq_compose_set_attribute(c, node, NULL, floats ? "value_floats" : "value_ints",
                                  cq_lang_list(&c->lang, items, n));
@@ -164,7 +164,7 @@ const char *cq_compose_name(cq_compose *c, cq_val v)
         return number(c, v);
     if (v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE)
         return row(c, items, n);
-    cq_lang_fail(&c->lang, CQ_E_INTERNAL, "%s is not a value", cq_val_kind_name(v.kind));
+    cq_lang_fail(&c->lang, CQ_E_INTERNAL, "expected a value, got %s", cq_val_kind_name(v.kind));
     return NULL;
 }
 
@@ -197,7 +197,7 @@ static cq_val make(cq_compose *c, const char *op, const cq_val *in, size_t n)
     return typed_value(c, add_output(c, node), n ? dtype_of(c, in[0]) : 0);
 }
 
-/* A number of an element type. */
+/* Converts a number to an element type. */
 static cq_val typed_number(cq_compose *c, cq_val v, int dtype)
 {
     const cq_dtype to   = cq_dtype_from_onnx(dtype);
@@ -232,13 +232,13 @@ static cq_val like(cq_compose *c, cq_val v, cq_val of)
     if (dtype)
         return typed_number(c, v, dtype);
     if (c->opset < 15)
-        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "the type of a value is not known");
+        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "the type of a value is unknown");
     if (v.kind == CQ_VAL_FLOAT)
         v = value_named(c, tensor(c, CQ_DTYPE_F64, 0, 0, &v.u.f.value));
     return make(c, "CastLike", (cq_val[]){ v, of }, 2);
 }
 
-/* ---- what adapters ask ---- */
+/* ---- facts for adapters ---- */
 
 static cq_val number_or_none(int64_t i, bool is_known)
 {
@@ -269,7 +269,7 @@ static cq_val ask_dtype(cq_compose *c, const cq_val *args)
     return number_or_none(dtype, dtype > 0);
 }
 
-enum { MAX_ELEMENTS = 4096 }; /* of lists that become attributes */
+enum { MAX_ELEMENTS = 4096 }; /* maximum length of lists that become attributes */
 
 static cq_val ask_elements(cq_compose *c, const cq_val *args)
 {
@@ -329,7 +329,7 @@ static const question questions[] = {
 /* ---- names ---- */
 
 typedef struct target {
-    const char     *op; /* NULL: a question, or the node itself */
+    const char     *op; /* NULL for a query, or for the node itself */
     const question *question;
     const char    **keywords;
 } target;
@@ -386,7 +386,8 @@ static size_t outputs_of(cq_lang *l, const target *t, const cq_val *args, size_t
     return 1;
 }
 
-/* The type of an output: that of an input with the same constraint, or the only one it can have. */
+/* The type of an output: that of an input with the same type variable, or the only type that is
+ * allowed. */
 static int output_type(cq_compose *c, const cq_onnx_schema *schema, const target *t,
                        const cq_val *args, size_t n, size_t at)
 {
@@ -420,9 +421,9 @@ static cq_val results_of(cq_compose *c, cq_onnx_node *node, size_t n, const int 
     return n == 1 ? items[0] : cq_lang_tuple(&c->lang, items, n);
 }
 
-/* The node that the function is called for, with other inputs if there are positional arguments,
- * and other attributes; None removes one. */
-static cq_val again(cq_compose *c, const target *t, const cq_val *args, size_t n)
+/* Emits the node that the function is called for, with other inputs if there are positional
+ * arguments, and with other attributes; None removes an attribute. */
+static cq_val emit_changed(cq_compose *c, const target *t, const cq_val *args, size_t n)
 {
     const cq_onnx_node   *from = c->node;
     const cq_onnx_schema *schema;
@@ -431,7 +432,8 @@ static cq_val again(cq_compose *c, const target *t, const cq_val *args, size_t n
 
     c->m->status = cq_onnx_schema_find(&schema, NULL, from->op_type, c->opset);
     if (c->m->status != CQ_OK || !schema || from->output.n > CQ_LANG_MAX_ITEMS)
-        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED, "the operator does not exist");
+        return cq_lang_fail(&c->lang, CQ_E_UNSUPPORTED,
+                            "the operator does not exist in the target opset");
     for (size_t i = 0; i < from->attribute.n; i++) {
         bool is_changed = false;
 
@@ -460,7 +462,7 @@ static cq_val again(cq_compose *c, const target *t, const cq_val *args, size_t n
     return results_of(c, node, from->output.n, NULL);
 }
 
-/* Inputs come first: the nodes of constants precede the node that reads them. */
+/* Inputs come first: the nodes of constants must precede the node that reads them. */
 static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
 {
     const target         *t = linked;
@@ -472,7 +474,7 @@ static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
     cq_status             status;
 
     if (!t->op)
-        return t->question ? t->question->ask(c, args) : again(c, t, args, n);
+        return t->question ? t->question->ask(c, args) : emit_changed(c, t, args, n);
     status = cq_onnx_schema_find(&schema, NULL, t->op, c->opset);
     if (status != CQ_OK || !schema || n_out < 1 || n_out > CQ_LANG_MAX_ITEMS)
         return cq_lang_fail(l, status == CQ_OK ? CQ_E_INTERNAL : status,
@@ -503,7 +505,7 @@ cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda)
     if (!graph)
         return NULL;
     c->graph = graph;
-    /* A graph returns a value that it computes, not an outer one. */
+    /* A graph must return a value that it computes, not an outer one. */
     result =
         cq_compose_name(c, make(c, "Identity", (cq_val[]){ cq_lang_run(&c->lang, lambda) }, 1));
     cq_onnx_add_value(c->m, &graph->output, result, NULL);
@@ -521,7 +523,7 @@ static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     cq_compose              *c     = compose_of(l);
 
     if ((size_t)op >= sizeof ops / sizeof *ops || !ops[op])
-        return cq_lang_fail(l, CQ_E_INTERNAL, "values do not take the operator");
+        return cq_lang_fail(l, CQ_E_INTERNAL, "the operator is not supported on values");
     a = like(c, a, b);
     b = like(c, b, a);
     return make(c, ops[op], (cq_val[]){ a, b }, 2);
@@ -536,7 +538,7 @@ static cq_val fix(cq_lang *l, cq_val v)
 {
     if (!is_value(v))
         return v;
-    return cq_lang_fail(l, CQ_E_INTERNAL, "the value is not known when nodes are made");
+    return cq_lang_fail(l, CQ_E_INTERNAL, "the value is only known when the model runs");
 }
 
 static cq_val own(cq_lang *l, cq_val v)
@@ -563,7 +565,7 @@ cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why)
                    domain, why);
 }
 
-/* raise NotImplementedError declines the node. Other failures are bugs of the library. */
+/* `raise NotImplementedError` declines the node. Other failures are bugs of the library. */
 static void fail(cq_lang *l, cq_status status, const char *message)
 {
     if (message && status == CQ_E_UNSUPPORTED && compose_of(l)->facts)
@@ -612,7 +614,7 @@ static cq_val input_at(cq_compose *c, const cq_onnx_node *node, size_t i)
                                                       : CQ_NONE;
 }
 
-/* Input i of the schema: the last one may be variadic. */
+/* Returns input i of the schema; the last input may be variadic. */
 static cq_val input_of(cq_compose *c, const cq_onnx_node *node, const cq_onnx_schema *schema,
                        size_t i)
 {
@@ -627,7 +629,7 @@ static cq_val input_of(cq_compose *c, const cq_onnx_node *node, const cq_onnx_sc
     return list;
 }
 
-/* False if the node has no such parameter. */
+/* Looks up a parameter of the node; false if there is none. */
 static bool find_parameter(cq_val *out, cq_compose *c, const cq_onnx_node *node,
                            const cq_onnx_schema *schema, const char *name)
 {
@@ -756,11 +758,11 @@ cq_status cq_compose_check_library(bool only_changed)
     return cq_lang_check_library(cq_compose_runs, only_changed, &host);
 }
 
-/* Filled on first use; after a failed allocation the next call tries again. */
+/* Built on first use; after a failed allocation the next call tries again. */
 static struct {
     cq_mutex lock;
     bool     is_ready;
-    cq_map   by_text; /* of the decorator; both kinds have separate texts */
+    cq_map   by_text; /* text of the decorator to function, by kind of decorator */
 } table = { .lock = CQ_MUTEX_INIT };
 
 static cq_status add_function(const cq_decorator *d, void *user)

@@ -30,13 +30,13 @@
 
 #define CQ_COMPOSE_OPSET 24
 
-/* Facts about values of the model. */
+/* Facts about values of the model, for adapters. */
 typedef struct cq_compose_facts cq_compose_facts;
 struct cq_compose_facts {
     int (*rank)(const cq_compose_facts *f, const char *value);                   /* -1: unknown */
-    int64_t (*size)(const cq_compose_facts *f, const char *value, int64_t axis); /* -1 */
+    int64_t (*size)(const cq_compose_facts *f, const char *value, int64_t axis); /* -1: unknown */
     int (*dtype)(const cq_compose_facts *f, const char *value);                  /* 0: unknown */
-    /* A constant, which the caller releases; NULL: the value is computed. */
+    /* A constant, which the caller releases; NULL if the value is computed. */
     cq_tensor *(*constant)(const cq_compose_facts *f, const char *value);
     bool (*is_taken)(const cq_compose_facts *f, const char *name); /* whether a value of the model
                                                                     * has that name */
@@ -44,17 +44,17 @@ struct cq_compose_facts {
 
 typedef struct cq_compose {
     cq_lang             lang;
-    cq_onnx_model      *m;    /* owns the result; its status is that of the evaluation */
-    cq_onnx_function   *body; /* receives the nodes, unless a graph is open */
+    cq_onnx_model      *m;    /* owns the result; its status is the status of the evaluation */
+    cq_onnx_function   *body; /* receives the nodes while no subgraph is being emitted */
     cq_onnx_graph      *graph;
-    const char         *prefix; /* of the names of values */
+    const char         *prefix; /* prefix of the names of new values */
     const cq_onnx_node *node;   /* the node that the function is called for */
     unsigned            n_names;
     int64_t             opset;
     CQ_VEC(cq_val) owned;
 
-    const cq_compose_facts *facts;    /* NULL: no facts are known */
-    char                    why[200]; /* with facts: why the node is declined */
+    const cq_compose_facts *facts;    /* NULL: values have no known facts */
+    char                    why[200]; /* if facts is set: why the node was declined */
 } cq_compose;
 
 /* A parameter that is neither an input nor an attribute of the node. */
@@ -65,43 +65,44 @@ typedef struct cq_compose_extra {
 void cq_compose_begin(cq_compose *c, cq_onnx_model *m, cq_onnx_function *body, const char *prefix);
 void cq_compose_end(cq_compose *c);
 
-/* Calls f for a node. extras end with an empty row; NULL: no extras. */
+/* Calls f for a node. extras end with an empty row; NULL: no extra parameters. */
 cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *node,
                        const cq_onnx_schema *schema, const cq_compose_extra *extras);
 /* Calls a function of the library with values. */
 cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const *values, size_t n);
 
-/* "Attention of com.microsoft is not known with do_rotary": a node that cannot be expressed. */
+/* Fails with "Attention of com.microsoft is not known with do_rotary": the node cannot be
+ * expressed. */
 cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why);
 
-/* The name of a value; a number becomes a constant. NULL for None. */
+/* The name of a value; a number is emitted as a constant. NULL for None. */
 const char *cq_compose_name(cq_compose *c, cq_val v);
 
-/* Removes nodes that no output of the body depends on. */
+/* Removes nodes that the outputs of the body do not depend on. */
 cq_status cq_compose_drop_unused(cq_onnx_function *body);
 
-/* The function of lib/onnx with a decorator, @kind("text"), or @kind("text", version) of an
- * adapter, whose text is "text version" here; *out is NULL if there is none. */
+/* Finds the function of lib/onnx with the decorator @kind("text"), or, for adapters, @kind("text",
+ * version), whose text is "text version" here; *out is NULL if there is none. */
 cq_status cq_compose_find(cq_lib_function **out, const char *kind, const char *text);
 
 /* Whether this host runs the functions of a file. */
 bool cq_compose_runs(const cq_lib_file *file);
-/* Links every function of these files, for tests. */
+/* Resolves names in all functions of these files, for tests. */
 cq_status cq_compose_check_library(bool only_changed);
 
 /* ---- attributes.c ---- */
 
-/* The argument of a function for an attribute of its node. */
+/* The argument of a function for an attribute of the node. */
 cq_val cq_compose_attribute(cq_compose *c, const cq_onnx_node *node,
                             const cq_onnx_schema_attribute *known);
 /* Adds an attribute to an emitted node, with the type from its schema. */
 void cq_compose_set_attribute(cq_compose *c, cq_onnx_node *made, const cq_onnx_schema *schema,
                               const char *name, cq_val v);
 
-/* A Constant with a tensor of the model (compose.c). */
+/* Emits a Constant for a tensor of the model (compose.c). */
 cq_val cq_compose_constant(cq_compose *c, cq_onnx_tensor *message);
 
-/* The graph of a lambda (compose.c). */
+/* Emits the graph of a lambda (compose.c). */
 cq_onnx_graph *cq_compose_graph(cq_compose *c, const char *name, cq_val lambda);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions of lib/onnx that make nodes by name. */
+/* Functions of lib/onnx that emit nodes. */
 #include "onnx/compose/compose.h"
 #include "onnx/expand.h"
 
@@ -33,7 +33,7 @@ TEST(compose, nodes_for_outputs_that_are_not_used_are_dropped)
     node = call_of(m, "SkipLayerNormalization");
     cq_onnx_node_add_input(m, node, "gamma");
     CHECK_OK(cq_onnx_expand(&f, &store, node, 1));
-    CHECK(f && f->node.n == 2); /* Add, LayerNormalization */
+    CHECK(f && f->node.n == 2); /* Add and LayerNormalization */
     CHECK(f && !strcmp(f->node.items[1]->op_type, "LayerNormalization"));
     cq_onnx_node_add_output(m, node, "");
     cq_onnx_node_add_output(m, node, "");

@@ -30,8 +30,8 @@ static void report(cq_diff *d, cq_onnx_rule rule, cq_str *why)
 
 /* ---- values ---- */
 
-/* Describes the source of a value: "computed by Gemm /fc/Gemm". A node without a name is named
- * after its first result. */
+/* Describes the source of a value: "computed by Gemm /fc/Gemm". A node without a name is identified
+ * by its first result. */
 static void describe(cq_str *s, const cq_diff_value *v)
 {
     const cq_onnx_node *node = v ? v->node : NULL;
@@ -108,7 +108,7 @@ static cq_status compare_attribute(cq_diff *d, const cq_onnx_attribute *a,
     return CQ_OK;
 }
 
-/* Maps attributes by name; for duplicates the first one is used. */
+/* Indexes attributes by name; the first of duplicates is used. */
 static cq_status index_attributes(cq_map *out, const cq_onnx_node *node)
 {
     for (uint32_t i = 0; i < node->attribute.n; i++) {
@@ -173,7 +173,7 @@ static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_
     if (strcmp(text_of(a->op_type), text_of(b->op_type)) != 0 || strcmp(x, y) != 0) {
         cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_OPERATOR, "is %s%s%s in A and %s%s%s in B", x,
                        *x ? "." : "", text_of(a->op_type), y, *y ? "." : "", text_of(b->op_type));
-        return CQ_OK; /* all other comparisons would differ as well */
+        return CQ_OK; /* other comparisons would differ because of it */
     }
     CQ_TRY(compare_attributes(d, a, b, sa, sb));
     for (uint32_t i = 0; i < a->input.n || i < b->input.n; i++)
@@ -186,7 +186,7 @@ static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_
     return CQ_OK;
 }
 
-/* Nodes that only B has are reported before the next node of A that has a partner after them. */
+/* Nodes that only B has are reported before the next node of A whose partner follows them. */
 static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uint32_t to)
 {
     cq_onnx_location place;
@@ -238,7 +238,7 @@ static void add_type(cq_str *s, const cq_onnx_type *type)
         cq_str_add(s, type ? "something else" : "of no type");
 }
 
-/* The types of inputs or outputs, in order; a graph inside of a node need not state them. */
+/* Compares the types of inputs or outputs, in order; a subgraph may omit them. */
 static void compare_types(cq_diff *d, const char *kind, const cq_onnx_value_infos *a,
                           const cq_onnx_value_infos *b, bool is_inner)
 {
@@ -366,7 +366,7 @@ static cq_status diff_functions(cq_diff *d)
 
 /* ---- models ---- */
 
-/* Versions of domains that either model imports, each reported once. */
+/* Compares the versions of imported domains; each domain is reported once. */
 static void diff_opsets(cq_diff *d, const cq_onnx_model *from, bool is_first)
 {
     for (uint32_t i = 0; i < from->opset_import.n; i++) {

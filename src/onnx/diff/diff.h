@@ -1,8 +1,8 @@
 /* The differences between two models, ignoring names. The nodes of two graphs are matched first
  * (pair.c): nodes with the same computation, inputs and users, then nodes with the same computation
- * and inputs, then the rest by operator, in order. Then each pair is compared (diff.c): attributes,
- * weights by value (value.c), and whether inputs come from matched nodes. A change is therefore
- * reported where it is, and not for all nodes that follow. */
+ * and inputs, then the remaining nodes by operator, in order. Then each pair is compared (diff.c):
+ * attributes, weights by value (value.c), and whether inputs come from matched nodes. A change is
+ * therefore reported where it occurs, and not for all following nodes. */
 #ifndef CQ_ONNX_DIFF_DIFF_H
 #define CQ_ONNX_DIFF_DIFF_H
 
@@ -14,13 +14,13 @@ struct cq_diff_value {
     const char           *name;
     const cq_onnx_tensor *tensor; /* of a weight, or the default of an input */
     const cq_onnx_node   *node;   /* the node that computes it */
-    uint32_t              index;  /* of the input, or the result of its node */
+    uint32_t              index;  /* index of the input, or of the result of its node */
     uint64_t              hash;
     uint64_t              uses; /* hash of its users, in any order */
-    cq_diff_value        *pair; /* in the other model */
+    cq_diff_value        *pair; /* the matching value of the other model */
 };
 
-/* A graph or the body of a function, with the names it can see. */
+/* A graph or the body of a function, with the names in scope. */
 typedef struct cq_diff_scope cq_diff_scope;
 struct cq_diff_scope {
     const cq_diff_scope *parent;
@@ -29,9 +29,10 @@ struct cq_diff_scope {
     uint32_t             n_nodes;
     uint64_t            *hashes; /* of the nodes: computation and inputs */
     uint64_t            *uses;   /* hashes of the users of each node */
-    uint32_t            *pairs;  /* of the nodes, in the other model; CQ_DIFF_NONE: unmatched */
-    cq_diff_value      **inputs;
-    uint32_t             n_inputs;
+    uint32_t            *pairs;  /* index of the matching node in the other model; CQ_DIFF_NONE:
+                                  * unmatched */
+    cq_diff_value **inputs;
+    uint32_t        n_inputs;
 };
 
 #define CQ_DIFF_NONE UINT32_MAX
@@ -59,14 +60,14 @@ typedef struct cq_diff {
     cq_diff_tolerance    tolerance;
 } cq_diff;
 
-/* Appends the difference between two tensors to why; nothing if they are equal. */
+/* Appends the difference between two tensors to why, or nothing if they are equal. */
 cq_status cq_diff_tensors(cq_str *why, const cq_diff *d, const cq_onnx_tensor *a,
                           const cq_onnx_tensor *b);
 
 /* Whether the types are equal, ignoring names of axes. */
 bool cq_diff_same_type(const cq_onnx_type *a, const cq_onnx_type *b);
 
-/* Whether attributes that are not graphs are equal; otherwise why is set. */
+/* Compares attributes that are not graphs; a difference is appended to why. */
 cq_status cq_diff_attributes(cq_str *why, const cq_diff *d, const cq_onnx_attribute *a,
                              const cq_onnx_attribute *b);
 

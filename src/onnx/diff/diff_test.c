@@ -1,4 +1,4 @@
-/* Two models: which count as equal, and what is reported about those that differ. */
+/* Which models count as equal, and which differences are reported for others. */
 #include "onnx/diff/diff.h"
 
 #include "test.h"
@@ -11,7 +11,7 @@ static cq_onnx_model *parse(const char *text)
     return m;
 }
 
-/* code NULL: they are the same. what may be NULL. */
+/* code NULL: the models must be equal. what may be NULL. */
 static void check_diff(const char *code, const char *where, const char *what, const char *a,
                        const char *b)
 {
@@ -48,7 +48,7 @@ TEST(diff, names_order_and_storage_do_not_count)
     " <float[2, 9] v = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9},"                    \
     "  float[2, 9] w = {9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3, 2, 1}> { " nodes " }"
 
-/* Nodes that are equal except for large weights are distinguished by the users of their results. */
+/* Nodes that are equal except for large weights are matched by the users of their results. */
 TEST(diff, equal_nodes_may_change_places)
 {
     const char *const a = TWO_SUMS("y = Add(x, v) z = Add(x, w)");

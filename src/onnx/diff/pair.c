@@ -8,11 +8,12 @@
 #include <string.h>
 
 enum {
-    LOOK_AHEAD    = 64, /* nodes that may have been inserted or removed at one position */
-    WINDOW        = 8,  /* nodes that are compared to decide which it was */
-    SMALL_CONTENT = 64, /* weights up to this number of bytes count as structure, such as sizes and
-                         * axes */
-    OUTPUT = 6          /* a use, as hashes begin */
+    LOOK_AHEAD = 64,    /* maximum number of nodes inserted or removed at one position */
+    WINDOW     = 8,     /* nodes that are compared to decide whether nodes were inserted or
+                         * removed */
+    SMALL_CONTENT = 64, /* tensors up to this number of bytes, such as sizes and axes, count as
+                         * structure */
+    OUTPUT = 6          /* tag of a hash of a use */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t more)
@@ -43,7 +44,7 @@ static bool discard(void *user, const char *text, size_t size)
     return true;
 }
 
-/* Everything about an attribute but its graphs, by its text. */
+/* Hashes the text of an attribute, without its graphs. */
 static cq_status hash_attribute(uint64_t *out, const cq_onnx_attribute *a)
 {
     cq_onnx_attribute *items[] = { (cq_onnx_attribute *)a };
@@ -65,7 +66,7 @@ static cq_status hash_attribute(uint64_t *out, const cq_onnx_attribute *a)
 static cq_status hash_node(uint64_t *out, cq_arena *arena, const cq_onnx_node *node,
                            const cq_diff_scope *scope);
 
-/* A graph inside of a node, by its results. */
+/* Hashes a subgraph by its results. */
 static cq_status hash_graph(uint64_t *out, cq_arena *arena, const cq_onnx_graph *graph,
                             const cq_diff_scope *parent)
 {
@@ -186,7 +187,8 @@ static void add_use(const cq_diff_scope *s, const char *name, uint64_t use)
         v->uses += use;
 }
 
-/* Hashes of the users of each node, from the last to the first. The outputs have been added. */
+/* Computes hashes of the users of each node, from the last node to the first. Outputs of the graph
+ * have already been added. */
 static void add_uses(cq_diff_scope *s)
 {
     for (uint32_t i = s->n_nodes; i-- > 0;) {
@@ -281,7 +283,7 @@ static int compare_keyed(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* The nodes that have no pair yet, sorted. */
+/* The unmatched nodes, sorted by hash. */
 static keyed *sorted_rest(const cq_diff_scope *s, const uint64_t *hashes, uint32_t *n)
 {
     keyed *list = cq_alloc_array(s->n_nodes + 1u, sizeof *list);
@@ -295,7 +297,7 @@ static keyed *sorted_rest(const cq_diff_scope *s, const uint64_t *hashes, uint32
     return list;
 }
 
-/* Nodes with the same hash, at any position. */
+/* Matches nodes with equal hashes, at any position. */
 static cq_status pair_equal(cq_diff_scope *a, const uint64_t *of_a, cq_diff_scope *b,
                             const uint64_t *of_b)
 {
@@ -350,7 +352,7 @@ static size_t distance(const cq_onnx_node *node, const cq_diff_scope *s, const r
     return from + n < list->nodes.n ? n : LOOK_AHEAD;
 }
 
-/* How many consecutive operators agree from there on, within the window. */
+/* The number of following operators that agree, within the window. */
 static size_t agreement(const cq_diff_scope *a, const rest *x, size_t i, const cq_diff_scope *b,
                         const rest *y, size_t k)
 {
@@ -362,8 +364,8 @@ static size_t agreement(const cq_diff_scope *a, const rest *x, size_t i, const c
     return i + n == x->nodes.n && k + n == y->nodes.n ? WINDOW : n;
 }
 
-/* By operator, in order. If two differ, one was inserted, removed, or replaced: the alternative for
- * which the following operators agree. */
+/* Matches remaining nodes by operator, in order. If two operators differ, a node was inserted,
+ * removed or replaced: chooses the alternative for which the following operators agree. */
 static cq_status pair_rest(cq_diff_scope *a, cq_diff_scope *b)
 {
     rest      x = { 0 }, y = { 0 };

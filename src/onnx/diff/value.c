@@ -1,5 +1,5 @@
-/* Whether two tensors, types or attributes are the same. Tensors are compared by value, wherever
- * their elements are stored. */
+/* Compares tensors, types and attributes. Tensors are compared by value, regardless of where their
+ * elements are stored. */
 #include "onnx/diff/diff.h"
 
 #include "base/str.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CHARS = 60 }; /* of a value in a message */
+enum { MOST_CHARS = 60 }; /* maximum length of a value in a message */
 
 /* ---- tensors ---- */
 
@@ -66,7 +66,8 @@ static void compare_elements(cq_str *why, const cq_tensor *a, const cq_tensor *b
             n_other, n, most, first, cq_tensor_get_f64(a, first), cq_tensor_get_f64(b, first));
 }
 
-/* Compares types that cq_tensor does not support: strings, and numbers of less than a byte. */
+/* Compares elements of types that cq_tensor does not support: strings, and numbers of less than a
+ * byte. */
 static bool same_fields(const cq_onnx_tensor *a, const cq_onnx_tensor *b)
 {
     bool same = a->string_data.n == b->string_data.n && a->raw_data.size == b->raw_data.size &&
@@ -104,7 +105,7 @@ cq_status cq_diff_tensors(cq_str *why, const cq_diff *d, const cq_onnx_tensor *a
         return CQ_OK;
     }
     if (cq_dtype_from_onnx(a->data_type) == CQ_DTYPE_NONE) {
-        cq_str_add(why, same_fields(a, b) ? "" : "has other elements");
+        cq_str_add(why, same_fields(a, b) ? "" : "has different elements");
         return CQ_OK;
     }
     CQ_TRY_OR_DONE(cq_onnx_tensor_to_tensor(&x, d->a, a));
@@ -169,7 +170,7 @@ static bool keep(void *user, const char *text, size_t size)
     return true;
 }
 
-/* The text of an attribute's value, after its name. */
+/* The text of an attribute's value, without its name. */
 static cq_status value_text(cq_str *out, const cq_onnx_attribute *a)
 {
     cq_onnx_attribute  copy    = *a;

@@ -1,8 +1,6 @@
-/* Protobuf bytes to messages, driven by the tables of fields.h.
- *
- * Fields may come in any order and more than once: the last number or string counts,
- * messages are merged, as protobuf prescribes. A field that is not in the table, or whose
- * wire type does not fit it, is kept whole as unknown. */
+/* Decodes protobuf messages, driven by the tables of fields.h. Fields may come in any order and
+ * repeatedly: the last number or string counts, and messages are merged, as protobuf prescribes. A
+ * field that is not in the table, or whose wire type does not match it, is kept as unknown. */
 #include "onnx/file/wire.h"
 
 #include <inttypes.h>
@@ -25,7 +23,7 @@ static cq_status decode_message(decoder *d, const cq_onnx_message *message, void
 
 static cq_status bad(const decoder *d, const uint8_t *p, const char *what)
 {
-    return cq_fail(CQ_E_FORMAT, d->where, "it is cut short or not an ONNX file at all",
+    return cq_fail(CQ_E_FORMAT, d->where, "the file is truncated, or it is not an ONNX file",
                    "at byte %zu: %s", (size_t)(p - d->begin), what);
 }
 
@@ -36,7 +34,7 @@ static cq_status read_varint(const decoder *d, span *s, uint64_t *out)
 
     for (int shift = 0; shift < 64; shift += 7) {
         if (s->p == s->end)
-            return bad(d, start, "a number ends after the message that holds it");
+            return bad(d, start, "a number exceeds the message that contains it");
         value |= (uint64_t)(*s->p & 0x7f) << shift;
         if (!(*s->p++ & 0x80)) {
             *out = value;
@@ -59,11 +57,11 @@ static cq_status read_tag(const decoder *d, span *s, uint32_t *number, int *wire
     return CQ_OK;
 }
 
-/* Takes size bytes off the front of s. */
+/* Takes size bytes from the front of s. */
 static cq_status take(const decoder *d, span *s, uint64_t size, span *out)
 {
     if (size > (uint64_t)(s->end - s->p))
-        return cq_fail(CQ_E_FORMAT, d->where, "it is cut short or not an ONNX file at all",
+        return cq_fail(CQ_E_FORMAT, d->where, "the file is truncated, or it is not an ONNX file",
                        "at byte %zu: a field needs %" PRIu64 " bytes but %zu are left",
                        (size_t)(s->p - d->begin), size, (size_t)(s->end - s->p));
     *out = (span){ s->p, s->p + size };
@@ -79,8 +77,8 @@ static cq_status take_delimited(const decoder *d, span *s, span *out)
     return take(d, s, size, out);
 }
 
-/* Moves past the value of a field. Groups are older than ONNX and never used by it, but
- * they are legal; one is skipped to its end, however many it holds. */
+/* Skips the value of a field. Groups are older than ONNX, which never uses them, but they are
+ * legal; a group is skipped to its end, however many it contains. */
 static cq_status skip_value(const decoder *d, span *s, uint32_t number, int wire)
 {
     uint32_t open[CQ_ONNX_MAX_DEPTH];
@@ -101,7 +99,7 @@ static cq_status skip_value(const decoder *d, span *s, uint32_t number, int wire
             break;
         case CQ_ONNX_WIRE_END:
             if (n_open == 0 || open[--n_open] != number)
-                return bad(d, s->p, "a group ends that did not begin");
+                return bad(d, s->p, "the end of a group does not match a beginning");
             break;
         default: return bad(d, s->p, "a field has an unknown wire type");
         }
@@ -111,8 +109,8 @@ static cq_status skip_value(const decoder *d, span *s, uint32_t number, int wire
     }
 }
 
-/* Unknown fields form a ring, entered at its last element, so that adding one is quick
- * even when a message is merged from many pieces. Neighbours become one. */
+/* Unknown fields form a ring, referenced by its last element, so that appending is fast even if a
+ * message is merged from many pieces. Adjacent fields are merged. */
 static cq_status keep_unknown(decoder *d, cq_onnx_any *any, const uint8_t *p, const uint8_t *end)
 {
     cq_onnx_unknown *last = any->unknown, *u;
@@ -132,7 +130,7 @@ static cq_status keep_unknown(decoder *d, cq_onnx_any *any, const uint8_t *p, co
     return CQ_OK;
 }
 
-/* One number of a wire type that fits its kind. */
+/* Reads a number whose wire type matches its kind. */
 static cq_status read_number(const decoder *d, span *s, int kind, void *to)
 {
     size_t   size = cq_onnx_kind_size(kind);
@@ -142,7 +140,7 @@ static cq_status read_number(const decoder *d, span *s, int kind, void *to)
     if (cq_onnx_kind_wire(kind) == CQ_ONNX_WIRE_VARINT) {
         CQ_TRY(read_varint(d, s, &value));
         if (kind == CQ_ONNX_KIND_I32) {
-            uint32_t low = (uint32_t)value; /* like protobuf: higher bits are ignored */
+            uint32_t low = (uint32_t)value; /* as in protobuf, higher bits are ignored */
 
             memcpy(to, &low, size);
         } else {
@@ -166,8 +164,8 @@ static size_t count_numbers(int kind, span s)
     return n;
 }
 
-/* The elements of a tensor as floats have the layout of raw_data, and stay in the file: cap 0 marks
- * the list as read-only. Short lists are copied, which keeps them together. */
+/* Float elements of a tensor have the layout of raw_data and are not copied from the file: cap 0
+ * marks the list as read-only. Short lists are copied, for locality. */
 static bool can_stay(const cq_onnx_message *message, int kind, size_t n)
 {
     enum { FEW = 1024 };
@@ -176,7 +174,7 @@ static bool can_stay(const cq_onnx_message *message, int kind, size_t n)
            (kind == CQ_ONNX_KIND_F32 || kind == CQ_ONNX_KIND_F64);
 }
 
-/* Numbers up to the end of s, at the end of a list. */
+/* Appends the numbers up to the end of s to a list. */
 static cq_status read_numbers(decoder *d, const cq_onnx_message *message, int kind, void *to,
                               span s)
 {
@@ -197,7 +195,7 @@ static cq_status read_numbers(decoder *d, const cq_onnx_message *message, int ki
         list.n++;
     }
     memcpy(to, &list, sizeof list);
-    return s.p == s.end ? CQ_OK : bad(d, s.p, "the last number of a list is cut off");
+    return s.p == s.end ? CQ_OK : bad(d, s.p, "the last number of a list is truncated");
 }
 
 static cq_status read_text(decoder *d, span s, const char **out)
@@ -206,7 +204,7 @@ static cq_status read_text(decoder *d, span s, const char **out)
     char  *copy;
 
     if (memchr(s.p, '\0', len))
-        return bad(d, s.p, "a text holds a zero byte");
+        return bad(d, s.p, "a string contains a zero byte");
     *out = "";
     if (!len)
         return CQ_OK;
@@ -218,7 +216,7 @@ static cq_status read_text(decoder *d, span s, const char **out)
     return CQ_OK;
 }
 
-/* A length-delimited field: text, bytes or a message. */
+/* Reads a length-delimited field: a string, bytes or a message. */
 static cq_status read_delimited(decoder *d, const cq_onnx_field *field, void *to, span s, int depth)
 {
     cq_onnx_bytes bytes = { s.p, (size_t)(s.end - s.p) };
@@ -255,7 +253,7 @@ static void unset_others(const cq_onnx_message *message, cq_onnx_any *any, uint3
     }
 }
 
-/* The value of a field that is in the table, with a wire type that fits. */
+/* Reads the value of a field that is in the table and has a matching wire type. */
 static cq_status read_field(decoder *d, const cq_onnx_message *message, uint32_t number, int wire,
                             cq_onnx_any *any, span *s, int depth)
 {
@@ -281,7 +279,8 @@ static cq_status read_field(decoder *d, const cq_onnx_message *message, uint32_t
                      : read_delimited(d, field, to, part, depth);
 }
 
-/* In the table, and of a wire type that fits: packed numbers come as bytes. */
+/* Whether the field is in the table and its wire type matches; packed numbers are encoded as
+ * bytes. */
 static bool is_known(const cq_onnx_message *message, uint32_t number, int wire)
 {
     const cq_onnx_field *field;
@@ -318,7 +317,7 @@ static cq_status decode_message(decoder *d, const cq_onnx_message *message, void
         }
         if (cq_arena_used(d->m->arena) > d->memory)
             return cq_fail(CQ_E_FORMAT, d->where, NULL,
-                           "at byte %zu: its messages need more than %d times the memory of the "
+                           "at byte %zu: decoding needs more than %d times the memory of the "
                            "file, which no real model does",
                            (size_t)(s.p - d->begin), CQ_ONNX_MEMORY_FACTOR);
     }
@@ -334,6 +333,6 @@ cq_status cq_onnx_decode(cq_onnx_model *m, const cq_onnx_message *message, void 
         __builtin_add_overflow(d.memory, cq_arena_used(m->arena) + CQ_ONNX_MEMORY_FLOOR, &d.memory))
         d.memory = SIZE_MAX;
     if (!size)
-        return CQ_OK; /* data may be NULL, and nothing may be added to that */
+        return CQ_OK; /* data may be NULL, to which no offset may be added */
     return decode_message(&d, message, into, (span){ d.begin, d.begin + size }, 1);
 }

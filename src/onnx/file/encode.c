@@ -1,9 +1,8 @@
-/* Messages to protobuf bytes, driven by the tables of fields.h.
- *
- * The same walk runs twice. The first run only counts, and records the length of every message and
- * packed list in the order in which they begin. The second run writes and reads these lengths in
- * the same order, so nothing is buffered and no weight is copied. Fields go out
- * by number, unknown ones last: the same model gives the same bytes. */
+/* Encodes messages as protobuf, driven by the tables of fields.h. The same walk runs twice. The
+ * first run only counts, and records the length of every message and packed list in the order in
+ * which they begin. The second run writes and reads these lengths in the same order, so nothing is
+ * buffered and no weight is copied. Fields are written by number, unknown fields last: the same
+ * model always gives the same bytes. */
 #include "onnx/file/wire.h"
 #include "tensor/tensor.h"
 
@@ -17,7 +16,7 @@ struct cq_onnx_encoding {
     uint64_t               size;
     cq_status              status;
     CQ_VEC(uint64_t) lengths;
-    size_t next; /* length to take back */
+    size_t next; /* index of the next length to read */
 };
 
 static void put_message(cq_onnx_encoding *e, const cq_onnx_message *message, const void *from);
@@ -47,8 +46,8 @@ static void put_tag(cq_onnx_encoding *e, uint32_t number, int wire)
     put_varint(e, (uint64_t)number << 3 | (unsigned)wire);
 }
 
-/* The length of the following message. During the count it is unknown: begin returns its position,
- * and end stores it there. */
+/* The length of the following message. During the count it is unknown: begin returns its index, and
+ * end stores it there. */
 static size_t begin_length(cq_onnx_encoding *e)
 {
     size_t slot = e->next++;
@@ -108,7 +107,7 @@ static void put_raw(cq_onnx_encoding *e, const cq_onnx_tensor *tensor)
         e->size += size;
 }
 
-/* One value with its tag. from points at the member of the struct or the item of the list. */
+/* Writes a value with its tag. from points to the member of the struct or the item of the list. */
 static void put_value(cq_onnx_encoding *e, const cq_onnx_field *field, uint32_t number,
                       const void *from)
 {
@@ -171,7 +170,7 @@ static bool is_set(const cq_onnx_field *field, uint32_t number, const cq_onnx_an
         return cq_onnx_has(any, number);
     if (field->kind == CQ_ONNX_KIND_RAW && ((const cq_onnx_tensor *)any)->tensor)
         return true;
-    memcpy(&pointer, from, sizeof pointer); /* text, a message, or where bytes are */
+    memcpy(&pointer, from, sizeof pointer); /* a string, a message, or the address of bytes */
     return pointer != NULL;
 }
 
@@ -251,7 +250,7 @@ size_t cq_onnx_elements_size(const cq_tensor *t)
     return bits < 8 ? (numel * bits + 7) / 8 : numel * cq_dtype_size(dtype);
 }
 
-/* Packs elements that take a byte each into several per byte, the first in the low bits. All calls
+/* Packs elements that take a byte each, several per byte, the first in the low bits. All calls
  * except the last pass enough elements to fill whole bytes. */
 static size_t pack(char *bytes, size_t n, unsigned bits)
 {
@@ -268,21 +267,21 @@ static size_t pack(char *bytes, size_t n, unsigned bits)
     return n_packed;
 }
 
-/* ---- turned matrices ---- */
+/* ---- transposed matrices ---- */
 
 enum {
-    TURN_TILE  = 32,      /* columns at a time: a line of the cache of each row */
-    TURN_BYTES = 4 << 20, /* of rows before they are written: all of the matrix is read for them; */
-    TURN_PART  = 8,       /* so it is this part of a large one, */
+    TURN_TILE  = 32,       /* columns per tile: a cache line of each row */
+    TURN_BYTES = 4 << 20,  /* size of a buffer of rows: the whole matrix is read once per buffer, */
+    TURN_PART  = 8,        /* so the buffer is this fraction of a large matrix, */
     TURN_MOST  = 16 << 20, /* but never more than this */
-    TURN_READ  = 16 << 20, /* of a mapped file before it need not stay in memory */
-    TURN_LEAST = 1 << 16   /* elements; fewer are not worth it */
+    TURN_READ  = 16 << 20, /* bytes read from a mapped file before its pages are released */
+    TURN_LEAST = 1 << 16   /* number of elements from which tiling pays off */
 };
 
-/* A matrix that is stored in column-major order: the weight of most layers. */
+/* A matrix that is stored in column-major order, like the weights of most layers. */
 typedef struct turned {
     const char *data;
-    size_t      size, rows, columns, column_bytes; /* size: of an element */
+    size_t      size, rows, columns, column_bytes; /* size: bytes per element */
 } turned;
 
 static bool is_turned(const cq_tensor *t, turned *out)
@@ -314,7 +313,8 @@ static void turn(char *to, const char *from, size_t rows, size_t columns, const 
         turn_of_size(to, from, rows, columns, m, m->size);
 }
 
-/* Transposes some rows at a time, so that reads are local. False if memory for that is missing. */
+/* Transposes a block of rows at a time, so that reads are local. Returns false if memory is
+ * exhausted. */
 static bool write_turned(cq_out *out, const turned *m)
 {
     const size_t row  = m->columns * m->size;
@@ -343,7 +343,8 @@ static bool write_turned(cq_out *out, const turned *m)
     return rows != NULL;
 }
 
-/* A lazy tensor of less than 8 bits, piece by piece: in memory an element takes a byte. */
+/* Writes a lazy tensor of less than 8 bits per element in pieces: in memory an element takes a
+ * byte. */
 static bool write_packed(cq_out *out, const cq_tensor *t, unsigned bits)
 {
     enum { PIECE = 1 << 18 };

@@ -1,6 +1,6 @@
-/* Finding the bytes of external tensors. A location comes from a file, so it may only
- * lead to a regular file inside the model's own folder: it is relative, has no "..", and
- * is opened from a handle of the folder, part by part (base/file.c). */
+/* Opens the files of external tensors. Locations are untrusted, so they may only refer to regular
+ * files inside the model's own folder: a location is relative, has no "..", and is opened from a
+ * handle of the folder, component by component (base/file.c). */
 #include "onnx/file/external.h"
 
 #include "base/lock.h"
@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The prefix of a location that is not a file (testcase/strip.c). */
+/* Prefix of a location that is not a file (testcase/strip.c). */
 #define STRIPPED "{\"type\": \"stripped\""
 
 struct cq_onnx_files {
     cq_mutex    lock;
     cq_map      open;     /* location to cq_mapping */
-    const char *path;     /* of the model, after folder */
+    const char *path;     /* path of the model; the name follows the folder */
     char        folder[]; /* "" or ending in / */
 };
 
@@ -105,7 +105,7 @@ const char *cq_onnx_location_fault(const char *location)
     for (const char *p = location; p; p = strchr(p, '/')) {
         p += *p == '/';
         if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || !p[2]))
-            return "has a location that leads out of the model's folder";
+            return "has a location outside of the model's folder";
     }
     return NULL;
 }
@@ -115,7 +115,7 @@ static cq_status open_file(cq_mapping **out, cq_onnx_files *files, const char *l
     cq_status status = cq_mapping_open_in(out, files->folder, location);
 
     if (status == CQ_E_NOT_FOUND)
-        return cq_fail(status, location, "external data belongs beside the model file",
+        return cq_fail(status, location, "put the external data beside the model file",
                        "cannot find the file with external data: No such file or directory");
     CQ_TRY(status);
     status = cq_map_set(&files->open, location, *out);
@@ -136,7 +136,7 @@ static cq_status get_file(cq_mapping **out, cq_onnx_files *files, const char *lo
     return status;
 }
 
-/* A decimal number of an entry; fallback if it is missing. */
+/* Reads a decimal number of an entry; fallback if the entry is missing. */
 static cq_status entry_number(size_t *out, const cq_onnx_tensor *tensor, const char *key,
                               size_t fallback)
 {
@@ -169,7 +169,8 @@ bool cq_onnx_is_stripped(const cq_onnx_tensor *tensor)
 
 static cq_status fail_stripped(const cq_onnx_tensor *tensor)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "calque unstrip fills it with random numbers",
+    return cq_fail(CQ_E_UNSUPPORTED, tensor->name,
+                   "use calque unstrip to fill it with random numbers",
                    "the data of a tensor was stripped");
 }
 
@@ -189,7 +190,7 @@ cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
         return fail_stripped(tensor);
     if (!m->files)
         return cq_fail(CQ_E_UNSUPPORTED, tensor->name, "load the model from its file",
-                       "external data in \"%s\" cannot be found from a model in memory", location);
+                       "external data in \"%s\" cannot be located for a model in memory", location);
     CQ_TRY(entry_number(&offset, tensor, "offset", 0));
     CQ_TRY(entry_number(&length, tensor, "length", want));
     if (length != want)
@@ -215,13 +216,13 @@ cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tens
         return CQ_OK;
     CQ_TRY(get_file(&file, m->files, location));
     if (cq_onnx_tensor_raw_size(&size, tensor) != CQ_OK)
-        return CQ_OK; /* checked by another rule */
+        return CQ_OK; /* another rule reports it */
     status = cq_onnx_external_storage(&bytes, m, tensor, size);
     cq_storage_release(bytes);
     return status;
 }
 
-/* Counts files, not names: different names may refer to one file. */
+/* Counts each file once, although several names may refer to it. */
 static cq_status count_file(cq_map *counted, const cq_mapping *file, double *bytes)
 {
     char key[64];

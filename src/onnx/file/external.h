@@ -1,5 +1,5 @@
 /* External data: weights in files beside the model. A file is opened when a tensor in it is first
- * read, and stays open with the model. */
+ * read, and stays open as long as the model exists. */
 #ifndef CQ_ONNX_FILE_EXTERNAL_H
 #define CQ_ONNX_FILE_EXTERNAL_H
 
@@ -7,18 +7,18 @@
 
 typedef struct cq_onnx_files cq_onnx_files;
 
-/* Files are looked for in the folder of the model file at path. */
+/* Files are searched in the folder of the model file at path. */
 cq_status cq_onnx_files_new(cq_onnx_files **out, const char *path);
-void      cq_onnx_files_free(cq_onnx_files *files); /* NULL is fine */
+void      cq_onnx_files_free(cq_onnx_files *files); /* accepts NULL */
 
-/* Whether a path leads to one of the files that are open, or to the model itself. NULL is fine. */
+/* Whether a path refers to an open data file or to the model itself. Accepts NULL. */
 bool cq_onnx_files_has(const cq_onnx_files *files, const char *path);
 bool cq_onnx_files_is_of(const cq_onnx_files *files, const char *path);
 
 /* Whether a path is in the folder of the model, so that locations mean the same files. */
 bool cq_onnx_files_is_beside(const cq_onnx_files *files, const char *path);
 
-/* Whether a path leads to the file that an external tensor names. */
+/* Whether a path refers to the file of an external tensor. */
 bool cq_onnx_files_is_data(const cq_onnx_files *files, const cq_onnx_tensor *tensor,
                            const char *path);
 
@@ -30,18 +30,18 @@ bool cq_onnx_is_stripped(const cq_onnx_tensor *tensor);
 /* The value of an entry, or NULL. */
 const char *cq_onnx_entry_get(const cq_onnx_entries *entries, const char *key);
 
-/* Why a location may not be used: absolute, or leading out of the folder; NULL if it is fine. */
+/* Why a location must not be used: absolute, or outside of the folder; NULL if it is valid. */
 const char *cq_onnx_location_fault(const char *location);
 
-/* The bytes of an external tensor, want of them. Threads may share a model. */
+/* The bytes of an external tensor, whose expected size is want. Threads may share a model. */
 cq_status cq_onnx_external_storage(cq_storage **out, const cq_onnx_model *m,
                                    const cq_onnx_tensor *tensor, size_t want);
 
-/* The total size of the files that initializers of the graph name, each counted once even if many
- * tensors share it. Unreadable files count 0. */
+/* The total size of the data files of the graph's initializers. Each file counts once, even if many
+ * tensors share it; unreadable files count 0. */
 double cq_onnx_external_bytes(const cq_onnx_model *m);
 
-/* Whether its file is there and may be read; fine for a model in memory. */
+/* Checks that the file exists and is readable; always succeeds for a model in memory. */
 cq_status cq_onnx_external_file_check(const cq_onnx_model *m, const cq_onnx_tensor *tensor);
 
 #endif

@@ -1,6 +1,6 @@
-/* The messages of onnx.proto: one table per message, indexed by field number. Decoder and encoder
- * are driven by these tables: a field in its table is read, written and counted, and any other
- * field is kept as unknown. */
+/* The messages of onnx.proto: a table per message, indexed by field number. These tables drive the
+ * decoder and the encoder: a field in the table is read, written and counted, and any other field
+ * is kept as unknown. */
 #ifndef CQ_ONNX_FILE_FIELDS_H
 #define CQ_ONNX_FILE_FIELDS_H
 
@@ -9,7 +9,7 @@
 typedef enum cq_onnx_kind {
     CQ_ONNX_KIND_NONE, /* no field has this number */
     CQ_ONNX_KIND_I64,
-    CQ_ONNX_KIND_I32, /* enums too: an unknown value is kept */
+    CQ_ONNX_KIND_I32, /* also enums: unknown values are kept */
     CQ_ONNX_KIND_U64,
     CQ_ONNX_KIND_F32,
     CQ_ONNX_KIND_F64,
@@ -25,8 +25,8 @@ typedef struct cq_onnx_field {
     const char            *name;
     uint8_t                kind;
     bool                   repeated;
-    bool                   packed; /* when written; both forms are read */
-    bool                   oneof;  /* setting it unsets the others of its message */
+    bool                   packed; /* packed when written; both forms are read */
+    bool                   oneof;  /* setting it clears the other fields of its oneof */
     uint16_t               offset;
     const cq_onnx_message *message;
 } cq_onnx_field;
@@ -64,7 +64,7 @@ enum {
     CQ_ONNX_WIRE_32     = 5
 };
 
-/* Wire type of one value of a kind, and its size in a struct or list. */
+/* Wire type of a single value of a kind, and its size in a struct or list. */
 extern const struct cq_onnx_kind_row {
     uint8_t wire, size;
 } cq_onnx_kinds[];
@@ -79,9 +79,9 @@ static inline size_t cq_onnx_kind_size(int kind)
     return cq_onnx_kinds[kind].size;
 }
 
-/* Calls visit for a message, and then for all messages inside it, however deep; parent is the kind
- * of message that holds it, NULL for the first. The decoder bounds the depth. Stops at the first
- * failure and returns it. */
+/* Calls visit for a message, then for all nested messages; parent is the table of the enclosing
+ * message, NULL for the first. The decoder has bounded the depth. Stops at the first failure and
+ * returns it. */
 typedef cq_status (*cq_onnx_on_message)(void *user, const cq_onnx_message *message, void *at,
                                         const cq_onnx_message *parent);
 

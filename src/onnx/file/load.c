@@ -1,4 +1,4 @@
-/* Reading models from files and memory, and what <calque/onnx.h> tells about one. */
+/* Reads models from files and memory; implements queries of <calque/onnx.h>. */
 #include "base/signature.h"
 #include "onnx/file/external.h"
 #include "onnx/tensor.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Each node looks up the version of its domain, so their number must be small. */
+/* Each node looks up the version of its domain, so the number of imports must be small. */
 enum { MAX_OPSETS = 256, HEAD_SIZE = 512 };
 
 static cq_status check_opsets(const cq_onnx_model *m, const char *path)
@@ -22,7 +22,7 @@ static cq_status check_opsets(const cq_onnx_model *m, const char *path)
                    most, MAX_OPSETS);
 }
 
-/* Replaces the error of the decoder by the kind of the file, if that is known. */
+/* Replaces the decoder's error by a description of the file, if its format is recognized. */
 static cq_status explain(const cq_storage *source, const char *where)
 {
     const unsigned char *bytes   = source->data;
@@ -34,11 +34,11 @@ static cq_status explain(const cq_storage *source, const char *where)
         is_text &= bytes[i] >= ' ' || bytes[i] == '\n' || bytes[i] == '\t' || bytes[i] == '\r';
     if (!is_text)
         return CQ_E_FORMAT;
-    return cq_fail(CQ_E_FORMAT, where, "calque print --parse reads ONNX's text syntax",
-                   "this is text, not an ONNX model");
+    return cq_fail(CQ_E_FORMAT, where, "use calque print --parse to read ONNX's text syntax",
+                   "the file is text, not an ONNX model");
 }
 
-/* Takes over source. */
+/* Takes ownership of source. */
 static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *where)
 {
     cq_onnx_model *m;
@@ -62,8 +62,7 @@ static cq_status decode(cq_onnx_model **out, cq_storage *source, const char *whe
     return CQ_OK;
 }
 
-/* An empty file is a valid protobuf message without fields, but it is a failed download, not a
- * model. */
+/* An empty file is a valid protobuf message without fields, but in practice a failed download. */
 cq_status cq_onnx_check_not_empty(const char *path, size_t size)
 {
     return size ? CQ_OK : cq_fail_empty(path);
@@ -248,8 +247,9 @@ CQ_API cq_status cq_onnx_model_initializer(cq_tensor **out, const char **name,
 
     *out = NULL;
     if (index >= cq_onnx_model_n_initializers(m))
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "initializer %zu is asked for but there are %zu",
-                       index, cq_onnx_model_n_initializers(m));
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                       "initializer index %zu is out of range for %zu initializers", index,
+                       cq_onnx_model_n_initializers(m));
     tensor = m->graph->initializer.items[index];
     if (name)
         *name = text_or_empty(tensor->name);

@@ -1,11 +1,9 @@
-/* Saving a model with external data writes a new data file and deletes the old one. The old one is
- * PATH.data or PATH.data.SUFFIX, and one of these is true:
- *
- * - The model at PATH, which is being replaced, names it.
- * - The temporary file of an interrupted save, a model, names it and fits its size.
- *
- * Even then another model may use it, for example a copy of the model under another name. So it is
- * deleted only if no other file in the folder contains its name. In doubt it stays. */
+/* Saving a model with external data writes a new data file and deletes the old one. A file is old
+ * data if it is called PATH.data or PATH.data.SUFFIX, and one of these is true: - The model at
+ * PATH, which is being replaced, refers to it. - The temporary file of an interrupted save is a
+ * model that refers to it, and its size matches. Another model may still use the file, for example
+ * a copy of the model under another name. So it is deleted only if no other file in the folder
+ * contains its name. In doubt it is kept. */
 #include "onnx/file/old_data.h"
 
 #include "base/path.h"
@@ -17,21 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much is searched for names before the old data is kept. A file beyond LARGE is searched only
- * where ONNX has names. */
+/* Limits of the search for names; old data is kept if they are exceeded. A file beyond LARGE is
+ * searched only where ONNX stores names. */
 #define LARGE     ((uint64_t)64 << 20)
 #define MAX_BYTES ((uint64_t)512 << 20)
 enum { MAX_FILES = 4096, SUFFIX_SIZE = 16, SPLIT_SIZE = 5 };
 
 typedef struct old_file {
     char    *name;
-    uint64_t end; /* bytes used by the model that names it */
+    uint64_t end; /* end of the bytes that the referring model uses */
     bool     replaced, interrupted, used;
 } old_file;
 
 typedef struct search {
-    const char *path, *name; /* of the model; name has no folder */
-    char       *folder;      /* with a slash, or empty */
+    const char *path, *name; /* path of the model; name is path without its folder */
+    char       *folder;      /* folder with a slash, or empty */
     CQ_VEC(old_file) old;
     size_t   n_files;
     uint64_t n_bytes;
@@ -55,7 +53,7 @@ static const char *without_folder(const char *path)
     return cq_path_name(path);
 }
 
-/* NAME.data, NAME.data.0123456789abcdef, and .1, .2, … behind both of them. */
+/* Matches NAME.data, NAME.data.0123456789abcdef, and .1, .2, … after either. */
 static bool is_data_name(const search *s, const char *name)
 {
     const size_t n = strlen(s->name);
@@ -82,9 +80,9 @@ static old_file *find_old(search *s, const char *name)
     return NULL;
 }
 
-/* ---- what a model names ---- */
+/* ---- references of a model ---- */
 
-/* Calls visit for each tensor of a message that is external. */
+/* Calls visit for each external tensor of a message. */
 static void each_external(search *s, const cq_onnx_message *message, const void *from,
                           void (*visit)(search *, const char *location, uint64_t end))
 {
@@ -119,7 +117,7 @@ static void each_external(search *s, const cq_onnx_message *message, const void 
     }
 }
 
-/* A file that is not a model names nothing. */
+/* A file that is not a model has no references. */
 static void visit_model(search *s, const char *path,
                         void (*visit)(search *, const char *location, uint64_t end))
 {
@@ -246,7 +244,7 @@ static cq_status visit_name(void *user, const char *name)
     return CQ_OK;
 }
 
-/* Calls visit for the files of the folder that are temporary, or for the others. */
+/* Calls visit for the temporary files of the folder, or for all others. */
 static void each_file(search *s, bool temporary, void (*visit)(search *, const char *path))
 {
     file_visit      v = { s, temporary, visit };
@@ -263,7 +261,7 @@ static void visit_temporary(search *s, const char *path)
     visit_model(s, path, note_interrupted);
 }
 
-/* ---- deciding ---- */
+/* ---- decision ---- */
 
 static bool is_unneeded(const old_file *f, const char *path)
 {
@@ -314,16 +312,16 @@ cq_status cq_onnx_delete_old_data(const char *path, const cq_onnx_files *files, 
     visit_model(&s, path, note_replaced);
     if (!s.old.n && !has_data)
         goto done;
-    clear_old(&s); /* with the lock they may be others */
+    clear_old(&s); /* search again: files may have changed before the lock was taken */
     lock = cq_batch_lock(s.folder);
     if (lock == CQ_LOCK_BUSY)
         CQ_TRY_OR_DONE(cq_fail(CQ_E_IO, path, "write to another folder, or wait for that process",
                                "another process has locked the folder"));
     visit_model(&s, path, note_replaced);
-    if (lock == CQ_LOCK_HELD) /* otherwise a temporary file may belong to another save in
+    if (lock == CQ_LOCK_HELD) /* without the lock a temporary file may belong to another save in
                                * progress */
         each_file(&s, true, visit_temporary);
-    /* The model at path uses its files until it is replaced; any other use counts. */
+    /* The model at path uses its files until it is replaced, so it is not searched. */
     if (s.old.n)
         each_file(&s, false, search_file);
     status = delete_unneeded(&s, files);

@@ -1,5 +1,5 @@
-/* Writes models. External data of the model that was read is copied: a plan has a replacement for
- * every tensor that is written differently from memory, and the encoder writes the fields of the
+/* Writes models. External data of the source model is copied: a plan has a replacement for every
+ * tensor whose message differs from the one in memory, and the encoder writes the fields of the
  * replacement. The model itself is not changed. */
 #include "base/progress.h"
 #include "base/path.h"
@@ -13,32 +13,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the data file a tensor begins at a multiple of its alignment, so that it can be mapped and
- * used in place: cache lines, and pages for large tensors. */
+/* In the data file, tensors are aligned so that they can be mapped and used without copying: to
+ * cache lines, and to pages for large tensors. */
 enum { ALIGN_SMALL = 64, ALIGN_PAGE = 4096, PAGE_WORTHY = 1 << 16 };
 
-enum { MAX_TRIES = 4 /* when other programs take the name of the data file */ };
+enum { MAX_TRIES = 4 /* attempts if other programs take the name of the data file */ };
 
 /* A piece of the data file. */
 typedef struct piece {
-    const cq_onnx_tensor *from; /* its tensor, or raw_data */
+    const cq_onnx_tensor *from; /* the tensor, or its raw_data */
     uint64_t              offset;
     unsigned              file;
 } piece;
 
 typedef struct plan {
     const cq_onnx_model *m;
-    const char          *path;      /* of the model */
-    const char          *data_name; /* of the data file, as the model refers to it */
+    const char          *path;      /* path of the model */
+    const char          *data_name; /* name of the data file, as stored in the model */
     uint32_t             flags;
     uint64_t             threshold, offset, total;
     uint64_t             split_size;
-    unsigned             file;      /* that is being filled */
-    bool                 is_chosen; /* data_name is the caller's */
+    unsigned             file;      /* index of the data file that is being filled */
+    bool                 is_chosen; /* the caller chose data_name */
     cq_onnx_model       *scratch;   /* owns the replacements */
     cq_ptr_map           instead;
     CQ_VEC(piece) pieces;
-    CQ_VEC(cq_storage *) loaded; /* data that was external */
+    CQ_VEC(cq_storage *) loaded; /* data that was external in the source */
 } plan;
 
 static void plan_clear(plan *p)
@@ -63,8 +63,8 @@ static void data_file_name(cq_str *s, const char *name, unsigned file)
         cq_str_printf(s, ".%u", file);
 }
 
-/* A copy of tensor without its data, to be written instead of it. */
-static cq_onnx_tensor *stand_in(plan *p, const cq_onnx_tensor *tensor)
+/* A copy of the message without data, which is written instead of it. */
+static cq_onnx_tensor *copy_without_data(plan *p, const cq_onnx_tensor *tensor)
 {
     cq_onnx_tensor *copy = cq_onnx_alloc(p->scratch, sizeof *copy);
 
@@ -90,7 +90,7 @@ static cq_status load_external(plan *p, const cq_onnx_tensor *tensor, cq_onnx_te
     CQ_TRY(cq_vec_reserve(&p->loaded, p->loaded.n + 1));
     CQ_TRY(cq_onnx_external_storage(&bytes, p->m, tensor, size));
     p->loaded.items[p->loaded.n++] = bytes;
-    *out                           = stand_in(p, tensor);
+    *out                           = copy_without_data(p, tensor);
     if (!*out)
         return CQ_E_NO_MEMORY;
     (*out)->raw_data = (cq_onnx_bytes){ size ? bytes->data : "", size };
@@ -104,11 +104,11 @@ static uint64_t bytes_of(const cq_onnx_tensor *tensor)
     return t ? cq_onnx_elements_size(t) : tensor->raw_data.size;
 }
 
-/* A replacement that refers to the data file, where from's bytes will be. */
+/* A replacement that refers to the data file, which will contain the bytes of from. */
 static cq_status make_external(plan *p, const cq_onnx_tensor *tensor, const cq_onnx_tensor *from)
 {
     uint64_t        size = bytes_of(from), align = size < PAGE_WORTHY ? ALIGN_SMALL : ALIGN_PAGE;
-    cq_onnx_tensor *copy = stand_in(p, tensor);
+    cq_onnx_tensor *copy = copy_without_data(p, tensor);
     cq_str          name = { 0 };
     char            number[24];
 
@@ -154,7 +154,7 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
     if (cq_onnx_is_external(tensor) &&
         cq_onnx_files_is_data(cq_onnx_tensor_home(p->m, tensor)->files, tensor, p->path))
         return cq_fail(CQ_E_ARGUMENT, p->path, "choose another name for the output",
-                       "the file holds weights of the model that is being saved");
+                       "the file contains weights of the model that is being saved");
     if (p->flags & CQ_ONNX_SAVE_AS_IS)
         return CQ_OK;
     if (cq_onnx_is_external(tensor) && p->flags & CQ_ONNX_SAVE_SHARE_DATA)
@@ -168,8 +168,8 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
     return make_external(p, tensor, from);
 }
 
-/* Only initializers may be put into the data file: few programs look for the value of an attribute
- * there. */
+/* Only initializers are put into the data file: few programs support external data in
+ * attributes. */
 static cq_status plan_message(void *p, const cq_onnx_message *message, void *at,
                               const cq_onnx_message *parent)
 {
@@ -225,8 +225,8 @@ static cq_status write_data(const plan *p, const char *path, const char *data_pa
     return status;
 }
 
-/* Both files or none. The data is renamed first, to a name that no model uses: after any
- * interruption a model and its data exist. */
+/* Writes both files or none. The data file is renamed first, to a name that no model uses: after an
+ * interruption at any time there is a model with its data. */
 static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *path,
                              const char *data_path)
 {
@@ -243,9 +243,9 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     cq_onnx_encoding_write(e, out);
     CQ_TRY_OR_DONE(cq_out_commit(out));
-    if (!(p->flags & (CQ_ONNX_SAVE_AS_IS | CQ_ONNX_SAVE_SHARE_DATA)) &&
-        !p->is_chosen) {                 /* such a model may go on using it */
-        CQ_TRY_OR_DONE(cq_batch_sync()); /* which takes time: before the folder is locked */
+    /* Other models may continue to use the old data file. */
+    if (!(p->flags & (CQ_ONNX_SAVE_AS_IS | CQ_ONNX_SAVE_SHARE_DATA)) && !p->is_chosen) {
+        CQ_TRY_OR_DONE(cq_batch_sync()); /* before the folder is locked, because it takes time */
         status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);
     }
 done:
@@ -267,7 +267,7 @@ static cq_status too_large(const char *where, uint64_t size)
                    CQ_ONNX_MAX_FILE);
 }
 
-/* A model that is too large for protobuf gets external data even without the option. */
+/* A model that exceeds protobuf's limit gets external data even without the option. */
 static cq_status encode(cq_onnx_encoding **out, plan *p)
 {
     CQ_TRY(plan_make(p));
@@ -298,7 +298,7 @@ static cq_status give_data_path(const cq_onnx_save_options *options, const plan 
     return CQ_OK;
 }
 
-/* The caller's name, in the folder of the model. */
+/* The path of the data file that the caller named, in the folder of the model. */
 static cq_status chosen_path(char **out, const char *path, const char *name)
 {
     const char *slash = cq_path_separator(path), *fault = cq_onnx_location_fault(name);

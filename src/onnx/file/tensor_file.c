@@ -13,9 +13,9 @@ CQ_API cq_status cq_tensor_load_pb(cq_tensor **out, const char *path)
     CQ_TRY(status);
     if (v.kind != CQ_VAL_TENSOR) {
         cq_val_release(v);
-        return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "this is a tensor of strings, not of numbers");
+        return cq_fail(CQ_E_UNSUPPORTED, path, NULL, "expected a tensor of numbers, got strings");
     }
-    *out = v.u.tensor; /* with its reference */
+    *out = v.u.tensor; /* takes the reference */
     return CQ_OK;
 }
 

@@ -1,12 +1,12 @@
-/* TensorProto, SequenceProto, MapProto and OptionalProto files. Sparse tensors are read by no
- * operator that calque runs, and refused. A map has its values in a sequence of tensors of one
- * element; here they are one tensor, as its keys are. */
+/* TensorProto, SequenceProto, MapProto and OptionalProto files. Sparse tensors are rejected,
+ * because no supported operator reads them. In the file, the values of a map are a sequence of
+ * one-element tensors; in memory they are one tensor, like its keys. */
 #include "onnx/file/value_file.h"
 
 #include "onnx/tensor.h"
 #include "onnx/file/wire.h"
 
-/* ---- reading; depth is bounded by the decoder ---- */
+/* ---- reading; the decoder has bounded the depth ---- */
 
 static cq_status sequence_to_value(cq_val *out, const cq_onnx_model *m,
                                    const cq_onnx_sequence *sequence);
@@ -15,7 +15,8 @@ static cq_status map_to_value(cq_val *out, const cq_onnx_model *m, const cq_onnx
 
 static cq_status refuse_sparse(void)
 {
-    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "the value holds a sparse tensor");
+    return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL,
+                   "the value contains a sparse tensor, which is not supported");
 }
 
 static cq_status optional_to_value(cq_val *out, const cq_onnx_model *m,
@@ -33,7 +34,7 @@ static cq_status optional_to_value(cq_val *out, const cq_onnx_model *m,
     return optional->optional_value ? optional_to_value(out, m, optional->optional_value) : CQ_OK;
 }
 
-/* The items of one of the lists of a sequence. */
+/* Appends the items of one of the lists of a sequence. */
 #define PUSH_ALL(values, to_value)                                                                 \
     for (uint32_t i = 0; i < (values).n && status == CQ_OK; i++) {                                 \
         cq_val item = CQ_NONE;                                                                     \
@@ -88,7 +89,7 @@ static cq_status keys_to_value(cq_val *out, const cq_onnx_map_value *map)
     return status;
 }
 
-/* Tensors of one element and of one type as one tensor. */
+/* Concatenates one-element tensors of one type. */
 static cq_status in_one(cq_val *out, const cq_list *list)
 {
     const cq_val   first  = list->n ? list->items[0] : CQ_NONE;
@@ -102,7 +103,7 @@ static cq_status in_one(cq_val *out, const cq_list *list)
     for (size_t i = 0; i < list->n; i++)
         if (cq_val_numel(list->items[i]) != 1 || (cq_val_texts(list->items[i]) != NULL) != text ||
             (!text && list->items[i].u.tensor->dtype != dtype))
-            return cq_fail(CQ_E_FORMAT, NULL, NULL, "a map has values that are not of one type");
+            return cq_fail(CQ_E_FORMAT, NULL, NULL, "the values of a map have different types");
     status = text ? cq_texts_new(&texts, 1, &n) : cq_tensor_new_uninit(&tensor, dtype, 1, &n);
     CQ_TRY(status);
     *out = text ? cq_val_of_texts(texts) : cq_val_of_tensor(tensor);
@@ -192,7 +193,7 @@ done:
 
 /* ---- writing ---- */
 
-/* The texts are not copied, and must live as long as the model. */
+/* The strings are not copied and must outlive the model. */
 static cq_onnx_tensor *texts_new(cq_onnx_model *m, const char *name, const cq_texts *texts)
 {
     cq_onnx_tensor *tensor = cq_onnx_alloc(m, sizeof *tensor);
@@ -222,7 +223,7 @@ static bool is_tensor(cq_val v)
     return v.kind == CQ_VAL_TENSOR || cq_val_texts(v);
 }
 
-/* Refuses a value that no ONNX message can hold; the model keeps the first failure. */
+/* Fails for a value that no ONNX message can store; the model keeps the first failure. */
 static void refuse(cq_onnx_model *m, cq_val v)
 {
     if (m->status == CQ_OK)
@@ -257,7 +258,7 @@ static cq_onnx_tensor *number_new(cq_onnx_model *m, const cq_tensor *dense, size
     return t;
 }
 
-/* Each element as a tensor without dimensions. */
+/* Converts each element to a 0-d tensor. */
 static cq_onnx_sequence *elements_new(cq_onnx_model *m, cq_val all)
 {
     cq_onnx_sequence *sequence = cq_onnx_alloc(m, sizeof *sequence);

@@ -43,7 +43,8 @@ static void check_list(int n, cq_val v)
         CHECK(cq_tensor_get_f64(v.u.list->items[i].u.tensor, 0) == i + 1);
 }
 
-/* Reads a sequence back with failing allocations until none fails; each failure is reported. */
+/* Saves and reads a sequence, with each allocation failing in turn; each failure must be
+ * reported. */
 static cq_val back_in_spite_of_failures(cq_val v)
 {
     cq_val    back = CQ_NONE;
@@ -101,7 +102,7 @@ TEST(value_file, what_onnx_has_no_message_for_is_refused_and_leaves_no_file)
     CHECK(access(path, F_OK) != 0);
 }
 
-/* { "a": 1, "": 2 } or, turned, { 1: "a", 2: "" }. */
+/* { "a": 1, "": 2 } or, if turned is set, { 1: "a", 2: "" }. */
 static cq_val map_of(bool turned)
 {
     const int64_t two = 2;
@@ -158,7 +159,7 @@ TEST(value_file, maps_and_sequences_of_them_are_read_back)
 
 TEST(value_file, a_map_has_as_many_keys_as_values)
 {
-    /* a key 7 and no value; then a value without a key, of no type */
+    /* a key 7 without a value; and a value without a key or a type */
     static const char lonely[] = { 0x10, 7, 0x18, 7 }, keyless[] = { 0x10, 7, 0x2a, 2, 0x1a, 0 };
     cq_val            v;
 

@@ -1,10 +1,11 @@
-/* The codec alone: bytes by hand, so that no encoder of ours can hide a fault of the decoder. */
+/* The codec, tested with handwritten bytes, so that an error of the encoder cannot hide an error of
+ * the decoder. */
 #include "onnx/file/wire.h"
 
 #include "base/str.h"
 #include "test.h"
 
-/* A literal with its size; zero bytes inside are fine. */
+/* A literal with its size, which may contain zero bytes. */
 #define BYTES(literal) literal, sizeof(literal) - 1
 
 static cq_onnx_model *decode(const char *bytes, size_t size)
@@ -97,9 +98,9 @@ TEST(wire, fields_of_an_unexpected_wire_type_are_kept_as_unknown)
 TEST(wire, groups_are_skipped_whole)
 {
     check_kept(BYTES("\xab\x06\x08\x01\xb3\x06\x12\x01x\xb4\x06\xac\x06"));
-    check_refused(BYTES("\xab\x06\x08\x01")); /* never ends */
-    check_refused(BYTES("\xab\x06\xb4\x06")); /* another one ends */
-    check_refused(BYTES("\xac\x06"));         /* ends what did not begin */
+    check_refused(BYTES("\xab\x06\x08\x01")); /* a group without an end */
+    check_refused(BYTES("\xab\x06\xb4\x06")); /* a group with the end of another one */
+    check_refused(BYTES("\xac\x06"));         /* an end without a beginning */
 }
 
 TEST(wire, groups_nest_as_deep_as_the_limit)
@@ -118,7 +119,7 @@ TEST(wire, groups_nest_as_deep_as_the_limit)
     }
 }
 
-/* A message of depth levels: a graph, then a node, attribute and graph, over and over. The
+/* Appends a message of depth levels: a graph, then a node, attribute and graph, repeatedly. The
  * innermost level is empty. */
 static void add_nested(cq_str *s, int depth)
 {
@@ -157,7 +158,7 @@ TEST(wire, messages_nest_as_deep_as_the_limit)
 
 TEST(wire, memory_stays_below_a_multiple_of_the_file)
 {
-    /* Attributes of two bytes each, which take a hundred times that in memory. */
+    /* Attributes of two bytes each, which take a hundred times as much memory. */
     size_t         n = 200000, node = 2 * n;
     char          *data = cq_alloc(node + 16);
     cq_onnx_model *m;
@@ -178,8 +179,8 @@ TEST(wire, packed_and_plain_lists_are_the_same)
                     BYTES(":\x0b\x0a\x09*\x07@\x01@\x02@\xac\x02"));
     check_rewritten(BYTES("\x3a\x06\x2a\x04\x28\x05\x28\x06"),
                     BYTES("\x3a\x06\x2a\x04\x2a\x02\x05\x06"));
-    check_refused(BYTES("\x3a\x06\x2a\x04\x2a\x02\x05\x86"));     /* the last number is cut off */
-    check_refused(BYTES("\x3a\x07\x2a\x05\x22\x03\x00\x00\x00")); /* so is a float */
+    check_refused(BYTES("\x3a\x06\x2a\x04\x2a\x02\x05\x86"));     /* the last number is truncated */
+    check_refused(BYTES("\x3a\x07\x2a\x05\x22\x03\x00\x00\x00")); /* a truncated float */
 }
 
 TEST(wire, negative_int32_keep_their_sign)
@@ -216,10 +217,10 @@ TEST(wire, field_number_0_and_unknown_wire_types_are_refused)
     check_refused(BYTES("\x00\x01"));
     check_refused(BYTES("\x0e\x01"));
     check_refused(BYTES("\x0f\x01"));
-    check_refused(BYTES("\xf8\xff\xff\xff\xff\x0f\x01")); /* a number past 32 bits */
+    check_refused(BYTES("\xf8\xff\xff\xff\xff\x0f\x01")); /* a number that exceeds 32 bits */
 }
 
-/* Every field kind once: a graph with names, a node, a tensor with bytes, floats, doubles. */
+/* Every kind of field: a graph with names, a node, a tensor with bytes, floats, doubles. */
 static const char sample[] =
     "\x08\x08\x12\x01p:9\x0a\x14\x0a\x01x\x12\x01y\x22\x02Op*\x08\x0a\x01k\x15\x00\x00\x80?"
     "\x12\x01g*\x1e\x08\x02\x10\x01\x22\x04\x00\x00\x80?2\x01sB\x01tJ\x02\x00\x01R\x08\x00"
@@ -231,7 +232,8 @@ TEST(wire, a_file_cut_anywhere_is_an_error_or_a_shorter_model)
 
     check_kept(sample, size);
     for (size_t n = 0; n < size; n++) {
-        char          *copy = cq_alloc(n); /* its own block: ASan sees reads past the end */
+        char *copy = cq_alloc(n); /* a separate block, so that the sanitizer detects reads
+                                   * past the end */
         cq_onnx_model *m;
         cq_status      status;
 
@@ -286,7 +288,7 @@ TEST(wire, many_floats_stay_where_they_are)
     CHECK_INT(2000, t->float_data.n);
     CHECK(t->float_data.cap == 0);
     CHECK(t->float_data.items[1999] == 0.5f);
-    cq_onnx_list_push(m, &t->float_data, 2.0f); /* which makes it ours */
+    cq_onnx_list_push(m, &t->float_data, 2.0f); /* pushing copies the list */
     CHECK_INT(2001, t->float_data.n);
     CHECK(t->float_data.items[1999] == 0.5f && t->float_data.items[2000] == 2);
     cq_onnx_model_free(m);

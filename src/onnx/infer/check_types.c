@@ -1,8 +1,8 @@
-/* Checks types against the schema, for strict checking: each input and output has a type that its
- * parameter allows, and those that share a type variable agree. */
+/* Checks types against the schema in strict mode: the type of each input and output must be allowed
+ * by its parameter, and types that share a type variable must agree. */
 #include "onnx/infer/internal.h"
 
-/* Whether types holds t. Sparse tensors, which rows do not describe, are let pass. */
+/* Whether types contains t. Sparse tensors, which rows do not describe, are accepted. */
 static bool allows(const cq_onnx_types *types, const cq_itype *t)
 {
     const cq_itype *inner       = t;
@@ -53,14 +53,14 @@ static cq_status check_one(const cq_rule *r, bindings *bound, const cq_onnx_para
     if (p->constraint < 0 || p->constraint >= 16 || p->arity == CQ_ONNX_VARIADIC_MIXED)
         return CQ_OK;
     if (bound->of[p->constraint] && !same_but_shapes(bound->of[p->constraint], t))
-        return cq_rule_fail(r, "%s has another type than the other %s of %s", p->name, p->type,
+        return cq_rule_fail(r, "%s has a different type than the other %s of %s", p->name, p->type,
                             r->schema->name);
     bound->of[p->constraint] = t;
     return CQ_OK;
 }
 
-/* In most operators an output has the type of the first input; that must be known, unless an
- * unknown operator may have computed it. */
+/* In most operators an output has the type of the first input, so that type must be known, unless
+ * an unknown operator may have computed it. */
 static cq_status check_first(const cq_rule *r)
 {
     const cq_onnx_parameter *in = cq_onnx_parameter_at(r->schema->inputs, r->schema->n_inputs, 0);
@@ -74,7 +74,7 @@ static cq_status check_first(const cq_rule *r)
         return CQ_OK;
     t = r->inputs[0] ? &r->inputs[0]->type : NULL;
     if (!t || t->kind == CQ_IKIND_UNKNOWN)
-        return cq_rule_fail(r, "the type of %s is not known", in->name);
+        return cq_rule_fail(r, "the type of %s is unknown", in->name);
     return CQ_OK;
 }
 
@@ -97,7 +97,7 @@ cq_status cq_rule_check_types(const cq_rule *r)
     if (!s)
         return CQ_OK;
     CQ_TRY(check_first(r));
-    /* onnx checks only the first argument of a variadic parameter. */
+    /* As in onnx, only the first argument of a variadic parameter is checked. */
     for (size_t i = 0; i < r->n_inputs && i < s->n_inputs; i++)
         if (r->inputs[i]) {
             CQ_TRY(check_element(r, &s->inputs[i], &r->inputs[i]->type));

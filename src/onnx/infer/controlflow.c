@@ -20,10 +20,10 @@ static cq_status if_rule(cq_rule *r)
             return CQ_E_NO_MEMORY;
         if (!g)
             return CQ_OK;
-        if (g->input.n > g->initializer.n) /* before IR 4 an initializer was an input, too */
-            return cq_rule_fail(r, "%s takes %u inputs instead of none", branches[b], g->input.n);
+        if (g->input.n > g->initializer.n) /* before IR version 4 initializers were inputs too */
+            return cq_rule_fail(r, "%s has %u inputs, expected none", branches[b], g->input.n);
         if (g->output.n != r->n_outputs)
-            return cq_rule_fail(r, "%s gives %u values instead of %zu", branches[b], g->output.n,
+            return cq_rule_fail(r, "%s has %u outputs, expected %zu", branches[b], g->output.n,
                                 r->n_outputs);
         CQ_TRY(cq_rule_graph(r, &scope, g, 0, NULL, r->n_outputs, types[b], NULL));
         CQ_TRY(cq_rule_keep_graph(r, scope));
@@ -32,7 +32,7 @@ static cq_status if_rule(cq_rule *r)
         cq_itype both;
 
         if (types[0][i].elem && types[1][i].elem && types[0][i].elem != types[1][i].elem)
-            return cq_rule_fail(r, "the branches give different types for output %zu", i);
+            return cq_rule_fail(r, "the branches have different types for output %zu", i);
         CQ_TRY(cq_itype_union(&both, r->arena, &types[0][i], &types[1][i]));
         cq_rule_give_type(r, i, &both);
     }
@@ -41,8 +41,8 @@ static cq_status if_rule(cq_rule *r)
 
 /* ---- loops ---- */
 
-/* Inputs of a body: some specific ones, the state, slices of scanned tensors. Outputs: some
- * specific ones, the state, and scan outputs. */
+/* Inputs of a body: inputs specific to the operator, the state, slices of scanned tensors. Outputs:
+ * specific outputs, the state, and scan outputs. */
 typedef struct loop {
     cq_onnx_graph *body;
     size_t         n_in, n_out; /* of the body */
@@ -61,7 +61,7 @@ static cq_status loop_new(loop *l, cq_rule *r, size_t n_in, size_t n_out)
     if (!l->in || !l->out)
         return CQ_E_NO_MEMORY;
     if (l->body && (l->body->input.n != n_in || l->body->output.n != n_out))
-        return cq_rule_fail(r, "the body has %u inputs and %u outputs instead of %zu and %zu",
+        return cq_rule_fail(r, "the body has %u inputs and %u outputs, expected %zu and %zu",
                             l->body->input.n, l->body->output.n, n_in, n_out);
     return CQ_OK;
 }
@@ -72,7 +72,8 @@ static void forget_rank(cq_itype *t)
     t->rank     = 0;
 }
 
-/* Joins the state before and after a turn; whether nothing has changed. */
+/* Joins the types of the state before and after an iteration; *settled is whether they are
+ * unchanged. */
 static cq_status join_state(loop *l, cq_rule *r, bool *settled)
 {
     *settled = true;
@@ -83,7 +84,7 @@ static cq_status join_state(loop *l, cq_rule *r, bool *settled)
         if (before->kind == CQ_IKIND_UNKNOWN || after->kind == CQ_IKIND_UNKNOWN)
             continue;
         if (before->elem != after->elem)
-            return cq_rule_fail(r, "value %zu that the loop carries changes its type", i);
+            return cq_rule_fail(r, "loop-carried value %zu changes its type", i);
         CQ_TRY(cq_itype_union(&both, r->arena, before, after));
         *settled &= cq_itype_same(before, &both);
         *before = both;
@@ -91,8 +92,8 @@ static cq_status join_state(loop *l, cq_rule *r, bool *settled)
     return CQ_OK;
 }
 
-/* Repeats until the state has the type it began with. The first iterations widen differing
- * types; the last one knows only element types, which every body accepts. */
+/* Repeats until the state has the type that it began with. The first iterations widen types that
+ * differ; in the last one only element types are known, which every body accepts. */
 static cq_status loop_run(loop *l, cq_rule *r)
 {
     enum { TURNS = 3 };
@@ -108,7 +109,8 @@ static cq_status loop_run(loop *l, cq_rule *r)
     return cq_rule_keep_graph(r, scope);
 }
 
-/* The type of state i after the loop: it may also be the initial value. */
+/* The type of state i after the loop, which may have no iterations: then it is the initial
+ * value. */
 static const cq_itype *loop_state(const loop *l, size_t i)
 {
     const cq_itype *t = &l->in[l->state_in + i].type;
@@ -116,7 +118,7 @@ static const cq_itype *loop_state(const loop *l, size_t i)
     return t->kind ? t : &l->out[l->state_out + i];
 }
 
-/* element with one more axis, stacked n times. */
+/* Sets the type of an output to element with an additional axis of size n. */
 static cq_status give_stacked(cq_rule *r, size_t output, const cq_itype *element, size_t axis,
                               cq_dim n)
 {
@@ -141,7 +143,7 @@ static cq_status loop_rule(cq_rule *r)
     size_t n_state = r->n_inputs > 2 ? r->n_inputs - 2 : 0;
 
     if (r->n_outputs < n_state)
-        return cq_rule_fail(r, "%zu outputs are fewer than the %zu values carried", r->n_outputs,
+        return cq_rule_fail(r, "the loop has %zu outputs but %zu loop-carried values", r->n_outputs,
                             n_state);
     l.n_state = n_state;
     CQ_TRY(loop_new(&l, r, 2 + n_state, 1 + r->n_outputs));
@@ -162,7 +164,7 @@ static cq_status loop_rule(cq_rule *r)
 
 /* ---- Scan ---- */
 
-/* The type of a slice: without an axis. */
+/* The type of a slice: x without an axis. */
 static cq_status drop_axis(cq_itype *out, cq_rule *r, const cq_itype *x, size_t axis)
 {
     cq_dim dims[CQ_MAX_RANK];
@@ -190,11 +192,11 @@ static int64_t listed(const cq_rule *r, const char *attr, size_t i, int64_t othe
 typedef struct scanner {
     loop   l;
     bool   is_batched;
-    size_t first; /* input of the state */
+    size_t first; /* index of the first input with a state */
     cq_dim length, batch;
 } scanner;
 
-/* Input i of the body: the state, or a slice of a scan input. */
+/* The type of input i of the body: the state, or a slice of a scan input. */
 static cq_status scan_input(scanner *s, cq_rule *r, size_t i)
 {
     const cq_itype *x = cq_rule_has(r, s->first + i) ? &r->inputs[s->first + i]->type : NULL;
@@ -219,7 +221,7 @@ static cq_status scan_input(scanner *s, cq_rule *r, size_t i)
     return CQ_OK;
 }
 
-/* Output i: the final state, or a scan output stacked along an axis. */
+/* Sets the type of output i: the final state, or a scan output stacked along an axis. */
 static cq_status scan_output(const scanner *s, cq_rule *r, size_t i)
 {
     cq_itype t = i < s->l.n_state ? *loop_state(&s->l, i) : s->l.out[i];

@@ -1,12 +1,12 @@
-/* The elements of initializers and constants, for the rules that need numbers. Only small
- * tensors are read: shapes, axes, scales. */
+/* Reads elements of initializers and constants for rules that need values. Only small tensors are
+ * read: shapes, axes, scales. */
 #include "onnx/infer/internal.h"
 #include "onnx/tensor.h"
 #include "tensor/dtype.h"
 
 #include <math.h>
 
-/* A whole number in the range where doubles are exact. */
+/* Whether x is an integer in the range where doubles are exact. */
 static bool is_whole(double x)
 {
     return x == floor(x) && fabs(x) <= 9007199254740992.0;

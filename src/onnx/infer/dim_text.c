@@ -1,5 +1,5 @@
-/* Parses the names of dimensions that calque has written. Only text that is the canonical print of
- * an expression is parsed: `b+a` of another exporter stays a name, otherwise it would be renamed to
+/* Parses names of dimensions that calque has written. A text is parsed only if it is the canonical
+ * print of an expression: `b+a` of another exporter stays a name, because it would otherwise become
  * `a+b` in the output. */
 #include "onnx/infer/internal.h"
 
@@ -64,7 +64,7 @@ static cq_int read_name(reader *p)
     return cq_symbol(p->symbols, name, 1, NULL, 0);
 }
 
-/* min(a,b) and max(a,b), after the bracket. */
+/* Parses min(a,b) and max(a,b), after the opening parenthesis. */
 static cq_int read_extremum(reader *p, cq_int (*of)(cq_symbols *, cq_int, cq_int))
 {
     cq_int a = read_sum(p), b;
@@ -75,7 +75,7 @@ static cq_int read_extremum(reader *p, cq_int (*of)(cq_symbols *, cq_int, cq_int
     return of(p->symbols, a, b);
 }
 
-/* (a)//(b), (a)%(b), and sums in brackets. */
+/* Parses (a)//(b), (a)%(b), and sums in parentheses. */
 static cq_int read_brackets(reader *p)
 {
     cq_int a = read_sum(p), b;

@@ -1,5 +1,5 @@
 /* Arithmetic with sizes, and the rules for broadcasting and unifying shapes. A size that the
- * symbols do not determine is unknown, never guessed. */
+ * symbols do not determine is unknown; it is never guessed. */
 #include "onnx/infer/rule.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ bool cq_int_is_size(cq_int a)
 {
     if (!a.expr)
         return a.value >= 0;
-    if (cq_int_is_long(a)) /* which also limits the depth */
+    if (cq_int_is_long(a)) /* this also limits the depth of expressions */
         return false;
     for (size_t i = 0; i < a.expr->n_terms; i++) {
         if (a.expr->terms[i].factor < 0)
@@ -102,8 +102,8 @@ int64_t cq_dims_numel(const cq_dim *dims, size_t rank)
 cq_status cq_dim_unify(cq_dim *out, const cq_rule *r, cq_dim a, cq_dim b)
 {
     if (cq_dim_is_plain(a) && cq_dim_is_plain(b) && a.size.value != b.size.value)
-        return cq_rule_fail(r, "sizes %lld and %lld differ but must be equal",
-                            (long long)a.size.value, (long long)b.size.value);
+        return cq_rule_fail(r, "sizes %lld and %lld must be equal", (long long)a.size.value,
+                            (long long)b.size.value);
     *out = !a.known || (cq_dim_is_plain(b) && a.size.expr) ? b : a;
     return CQ_OK;
 }
@@ -117,7 +117,7 @@ static cq_status broadcast_dim(cq_dim *out, const cq_rule *r, cq_dim a, cq_dim b
     else if (cq_dim_is_plain(a) && cq_dim_is_plain(b))
         return cq_rule_fail(r, "sizes %lld and %lld cannot be broadcast together",
                             (long long)a.size.value, (long long)b.size.value);
-    else if (cq_dim_is_plain(a)) /* not 1: the other is this or 1 */
+    else if (cq_dim_is_plain(a)) /* not 1, so the other size is equal or 1 */
         *out = a;
     else if (cq_dim_is_plain(b))
         *out = b;

@@ -1,4 +1,4 @@
-/* Arithmetic with single elements, and its spreading over small tensors. */
+/* Arithmetic with elements of small tensors. */
 #include "onnx/infer/elements.h"
 
 #include <math.h>
@@ -26,8 +26,8 @@ static bool is_float(int32_t elem)
            elem == CQ_ONNX_BFLOAT16;
 }
 
-/* A real result, rounded to the type of the output. Half types are ignored: no exporter computes
- * sizes in them. */
+/* A floating-point result, rounded to the type of the output. float16 and bfloat16 are ignored: no
+ * exporter computes sizes in them. */
 static cq_ielem real(const cq_rule *r, double x)
 {
     int32_t elem = r->outputs[0].elem;
@@ -61,13 +61,13 @@ static bool both_ints(cq_ielem a, cq_ielem b)
     return is_int(a) && is_int(b);
 }
 
-/* Reals need plain numbers on both sides. */
+/* Floating-point arithmetic needs plain numbers on both sides. */
 static bool both_plain(cq_ielem a, cq_ielem b)
 {
     return is_plain(a) && is_plain(b);
 }
 
-/* ---- one operand ---- */
+/* ---- unary operators ---- */
 
 cq_ielem cq_ielem_cast(const cq_rule *r, cq_ielem a)
 {
@@ -120,7 +120,7 @@ cq_ielem cq_ielem_ceil(const cq_rule *r, cq_ielem a)
 
 cq_ielem cq_ielem_round(const cq_rule *r, cq_ielem a)
 {
-    return rounded(r, a, nearbyint); /* halves to even, the mode a program starts in */
+    return rounded(r, a, nearbyint); /* rounds ties to even, the default mode of a program */
 }
 
 cq_ielem cq_ielem_sqrt(const cq_rule *r, cq_ielem a)
@@ -134,7 +134,7 @@ cq_ielem cq_ielem_not(const cq_rule *r, cq_ielem a)
     return is_plain(a) ? cq_ielem_int(cq_i(number(a) == 0)) : unknown;
 }
 
-/* ---- two operands ---- */
+/* ---- binary operators ---- */
 
 cq_ielem cq_ielem_add(const cq_rule *r, cq_ielem a, cq_ielem b)
 {
@@ -158,7 +158,7 @@ cq_ielem cq_ielem_mul(const cq_rule *r, cq_ielem a, cq_ielem b)
 }
 
 /* Integer division truncates. A symbolic dividend is assumed to be a size, which is not negative,
- * so rounding down is the same; for floats the quotient must be an integer. */
+ * so rounding down gives the same; for floats the quotient must be an integer. */
 static cq_ielem divide_ints(const cq_rule *r, cq_int a, cq_int b)
 {
     if (!a.expr && !b.expr) {
@@ -182,7 +182,8 @@ cq_ielem cq_ielem_div(const cq_rule *r, cq_ielem a, cq_ielem b)
     return both_plain(a, b) && number(b) != 0 ? real(r, number(a) / number(b)) : unknown;
 }
 
-/* By default the sign is the divisor's; with fmod it is the dividend's. */
+/* By default the sign of the result is that of the divisor; with fmod it is that of the
+ * dividend. */
 cq_ielem cq_ielem_mod(const cq_rule *r, cq_ielem a, cq_ielem b)
 {
     if (!both_ints(a, b) || cq_int_is(b.i, 0))
@@ -206,10 +207,10 @@ cq_ielem cq_ielem_max(const cq_rule *r, cq_ielem a, cq_ielem b)
     return both_plain(a, b) ? (number(a) > number(b) ? a : b) : unknown;
 }
 
-/* ---- truth values: 1 and 0 ---- */
+/* ---- comparisons, whose results are 1 and 0 ---- */
 
-/* The sign of a - b if it is determined: 0 is exact, others are not. A difference that is a sum of
- * sizes with positive factors is not negative, which decides nothing here. */
+/* Determines the sign of a - b, if possible. 0 means equality. A difference that is a sum of sizes
+ * with positive factors is not negative, which does not decide whether it is zero. */
 static bool compare(const cq_rule *r, cq_ielem a, cq_ielem b, int *sign)
 {
     cq_int difference;
@@ -238,7 +239,7 @@ COMPARISON(less_equal, sign <= 0)
 COMPARISON(greater, sign > 0)
 COMPARISON(greater_equal, sign >= 0)
 
-/* A size is never a negative number, so `shape == -1`, which exporters test for, is false. */
+/* A size is never negative, so `shape == -1`, which exporters emit, is false. */
 cq_ielem cq_ielem_equal(const cq_rule *r, cq_ielem a, cq_ielem b)
 {
     int sign;
@@ -263,7 +264,7 @@ cq_ielem cq_ielem_or(const cq_rule *r, cq_ielem a, cq_ielem b)
     return both_plain(a, b) ? cq_ielem_int(cq_i(number(a) != 0 || number(b) != 0)) : unknown;
 }
 
-/* ---- over tensors ---- */
+/* ---- application to tensors ---- */
 
 cq_status cq_rule_map1(cq_rule *r, cq_ielem_fn1 fn)
 {
@@ -275,7 +276,7 @@ cq_status cq_rule_map1(cq_rule *r, cq_ielem_fn1 fn)
     return CQ_OK;
 }
 
-/* Where element i of out is found in an input that was broadcast to it. */
+/* The index in an input of element i of out, to which the input is broadcast. */
 static size_t broadcast_index(const cq_itype *out, const cq_itype *x, size_t i)
 {
     size_t index = 0, stride = 1;
@@ -295,7 +296,7 @@ static size_t broadcast_index(const cq_itype *out, const cq_itype *x, size_t i)
     return index;
 }
 
-/* Whether input i has as many elements as its shape requires, and that shape is plain. */
+/* Whether input i has as many elements as its shape requires, and the shape is plain. */
 static bool is_usable(cq_rule *r, size_t i)
 {
     const cq_itype *x = cq_rule_shaped(r, i);
@@ -304,7 +305,7 @@ static bool is_usable(cq_rule *r, size_t i)
     return x && d && cq_dims_numel(x->dims, x->rank) == (int64_t)d->n;
 }
 
-/* The output's elements, if every input has some. */
+/* Allocates the output's elements if every input has elements. */
 static cq_idata *begin(cq_rule *r)
 {
     const cq_itype *out = &r->outputs[0];

@@ -1,15 +1,15 @@
-/* Computes with the elements of small tensors: shape arithmetic of a graph. Float32 results are
- * rounded as by a float32 kernel, so a floor gives the same number. */
+/* Computes with the elements of small tensors: the shape arithmetic of a graph. Float32 results are
+ * rounded as by a float32 kernel, so that floor gives the same number. */
 #ifndef CQ_ONNX_INFER_ELEMENTS_H
 #define CQ_ONNX_INFER_ELEMENTS_H
 
 #include "onnx/infer/rule.h"
 
-/* r provides the symbols and, by the type of output 0, the arithmetic. */
+/* r provides the symbols and, by the type of output 0, the kind of arithmetic. */
 typedef cq_ielem (*cq_ielem_fn1)(const cq_rule *r, cq_ielem a);
 typedef cq_ielem (*cq_ielem_fn2)(const cq_rule *r, cq_ielem a, cq_ielem b);
 
-/* Data rules: one function for each element of input 0, or folded over all inputs. */
+/* Data rules: a function that is applied to each element of input 0, or folded over all inputs. */
 cq_status cq_rule_map1(cq_rule *r, cq_ielem_fn1 fn);
 cq_status cq_rule_fold(cq_rule *r, cq_ielem_fn2 fn);
 cq_status cq_rule_where_data(cq_rule *r);
@@ -38,12 +38,12 @@ cq_ielem cq_ielem_greater_equal(const cq_rule *r, cq_ielem a, cq_ielem b);
 cq_ielem cq_ielem_and(const cq_rule *r, cq_ielem a, cq_ielem b);
 cq_ielem cq_ielem_or(const cq_rule *r, cq_ielem a, cq_ielem b);
 
-/* Sizes as elements and back. */
+/* Converts sizes to elements and back. */
 cq_ielem cq_ielem_of_dim(cq_dim d);
 cq_dim   cq_dim_of_ielem(cq_ielem e);
 
-/* Shape rules that others use as well. */
-cq_status cq_rule_same(cq_rule *r);      /* the shape of input 0 */
-cq_status cq_rule_broadcast(cq_rule *r); /* of all inputs */
+/* Shape rules that other families use too. */
+cq_status cq_rule_same(cq_rule *r);      /* output 0 has the shape of input 0 */
+cq_status cq_rule_broadcast(cq_rule *r); /* output 0 has the broadcast shape of all inputs */
 
 #endif

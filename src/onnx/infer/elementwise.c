@@ -1,5 +1,5 @@
-/* Operators that work element by element: their shape is that of the input, or what their
- * inputs broadcast to. Numbers they compute from shapes are in elements.c. */
+/* Element-wise operators: the output has the shape of the input, or the broadcast shape of the
+ * inputs. elements.c computes values from shapes. */
 #include "onnx/infer/elements.h"
 
 /* ---- shapes ---- */
@@ -26,7 +26,7 @@ cq_status cq_rule_broadcast(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* The mask is as large as the output. Until opset 9 it had the type of the output. */
+/* The mask has the shape of the output. Until opset 9 it also had its type. */
 static cq_status dropout(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);
@@ -49,7 +49,7 @@ static cq_status cast(cq_rule *r)
                    { "INT16", CQ_ONNX_INT16 },     { "UINT16", CQ_ONNX_UINT16 } };
     int64_t to = cq_rule_int(r, "to", CQ_ONNX_UNDEFINED);
 
-    /* Before opset 6 the type was a word. */
+    /* Before opset 6 the attribute was a string. */
     for (size_t i = 0; r->version < 6 && i < sizeof names / sizeof *names; i++)
         if (cq_rule_text_is(r, "to", names[i].name))
             to = names[i].type;
@@ -60,7 +60,7 @@ static cq_status cast(cq_rule *r)
     return cq_rule_same(r);
 }
 
-/* Both types must have as many bits. */
+/* Both types must have the same number of bits. */
 static cq_status bit_cast(cq_rule *r)
 {
     const cq_dtype from = cq_dtype_from_onnx(cq_rule_elem(r, 0));
@@ -87,7 +87,7 @@ static cq_status swiglu(cq_rule *r)
     return cq_rule_same(r);
 }
 
-/* Softmax and similar operators: the axis must be valid. */
+/* Softmax and similar operators: checks the axis. */
 static cq_status along_axis(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);
@@ -105,7 +105,7 @@ static cq_status trilu(cq_rule *r)
     const cq_itype *x = cq_rule_shaped(r, 0);
 
     if (x && x->rank < 2)
-        return cq_rule_fail(r, "Trilu needs matrices, not rank %zu", x->rank);
+        return cq_rule_fail(r, "expected rank 2 or more for Trilu, got %zu", x->rank);
     return cq_rule_same(r);
 }
 
@@ -169,7 +169,7 @@ DATA2(and_data, cq_ielem_and)
 DATA2(or_data, cq_ielem_or)
 
 const cq_rule_row cq_rules_elementwise[] = {
-    /* one input */
+    /* unary operators */
     { "Abs", 1, cq_rule_same, abs_data },
     { "Acos", 1, cq_rule_same, NULL },
     { "Acosh", 1, cq_rule_same, NULL },
@@ -203,7 +203,8 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Mish", 1, cq_rule_same, NULL },
     { "Neg", 1, cq_rule_same, neg_data },
     { "Not", 1, cq_rule_same, not_data },
-    { "PRelu", 1, cq_rule_same, NULL }, /* slope broadcasts to the input, not back */
+    { "PRelu", 1, cq_rule_same, NULL }, /* the slope broadcasts to the input, not the input to the
+                                         * slope */
     { "Reciprocal", 1, cq_rule_same, NULL },
     { "Relu", 1, cq_rule_same, NULL },
     { "Round", 1, cq_rule_same, round_data },
@@ -229,7 +230,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Cast", 1, cast, cast_data },
     { "CastLike", 1, cast_like, cast_data },
 
-    /* two inputs; before opset 7 the second was fitted to the first */
+    /* binary operators; before opset 7 the second operand was broadcast to the first */
     { "Add", 1, cq_rule_same, NULL },
     { "Add", 7, cq_rule_broadcast, add_data },
     { "And", 1, cq_rule_same, NULL },
@@ -260,7 +261,7 @@ const cq_rule_row cq_rules_elementwise[] = {
     { "Xor", 1, cq_rule_same, NULL },
     { "Xor", 7, cq_rule_broadcast, NULL },
 
-    /* any number; before opset 8 all of one shape */
+    /* variadic operators; before opset 8 all inputs had the same shape */
     { "Max", 1, cq_rule_broadcast, max_data },
     { "Mean", 1, cq_rule_broadcast, NULL },
     { "Min", 1, cq_rule_broadcast, min_data },

@@ -1,4 +1,4 @@
-/* The walk through a model: nodes in order, each passed to its rule; its outputs are merged with
+/* Walks a model: visits nodes in order and calls the rule of each; its outputs are merged with
  * their declarations. Subgraphs and functions are walked when a rule or call requires it. Types are
  * written into the model at the end, when no loop can change them any more. */
 #include "base/cancel.h"
@@ -107,7 +107,7 @@ static cq_status bind_initializers(cq_infer *in, cq_infer_scope *s)
     return CQ_OK;
 }
 
-/* A size that is declared as negative is unknown to us; but it is not the one that is inferred. */
+/* A negative declared size counts as unknown, but it contradicts an inferred size. */
 static cq_status check_negative(const cq_onnx_type *declared, const cq_itype *inferred)
 {
     const cq_onnx_shape *shape = declared->tensor_type ? declared->tensor_type->shape : NULL;
@@ -125,7 +125,7 @@ static cq_status check_negative(const cq_onnx_type *declared, const cq_itype *in
 }
 
 /* Merges the declaration of a value with its inferred type. In strict mode they must agree,
- * otherwise the declaration counts. */
+ * otherwise the declaration has precedence. */
 static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_value_info *info,
                                 bool is_strict)
 {
@@ -144,8 +144,8 @@ static cq_status merge_declared(cq_itype *type, cq_infer *in, const cq_onnx_valu
     return CQ_OK;
 }
 
-/* An input may also be an output. The last declaration counts, as in onnx: nodes that contradict it
- * are then reported. */
+/* An input may also be an output. As in onnx, the last declaration counts, and nodes that
+ * contradict it are reported. */
 static cq_status type_as_output(cq_itype *type, cq_infer *in, const cq_onnx_graph *g,
                                 const char *name)
 {
@@ -173,7 +173,7 @@ static cq_status bind_inputs(cq_infer *in, cq_infer_scope *s, size_t n_given,
         if (i < n_given)
             v = given[i];
         else
-            same = cq_map_get(&s->values, list->items[i]->name); /* its default */
+            same = cq_map_get(&s->values, list->items[i]->name); /* the default of the input */
         if (same)
             v = *same;
         v.name = list->items[i]->name;
@@ -187,8 +187,8 @@ static cq_status bind_inputs(cq_infer *in, cq_infer_scope *s, size_t n_given,
 
 /* ---- one node ---- */
 
-/* The element types that the schema alone decides: of the same variable as an input, or the
- * only one there is. */
+/* Sets element types that the schema determines: the type of an input with the same type variable,
+ * or the only allowed type. */
 static void types_from_schema(cq_rule *r)
 {
     const cq_onnx_schema *s = r->schema;
@@ -224,7 +224,7 @@ static cq_status apply_rule(cq_rule *r)
     const cq_rule_row *row;
 
     if (r->n_outputs == 0)
-        return CQ_OK; /* so rules may count on the first */
+        return CQ_OK; /* rules may rely on the first output */
     CQ_TRY(cq_rule_find(&row, r->schema, r->version));
     if (row && row->shape)
         CQ_TRY(row->shape(r));
@@ -251,8 +251,8 @@ static bool is_composed(const cq_onnx_node *node)
     return node->domain && !strcmp(node->domain, "com.microsoft");
 }
 
-/* An expansion has branches for all kinds of inputs: contradictions in branches that are not taken
- * do not count. */
+/* Infers the types of an expanded call. An expansion has branches for all kinds of inputs, so
+ * contradictions in branches that are not taken do not count. */
 static cq_status call_expansion(cq_rule *r, const cq_onnx_function *f)
 {
     unsigned  flags = r->infer->flags;
@@ -289,7 +289,7 @@ static cq_status apply(cq_rule *r)
     return f ? call_function(r, f) : CQ_OK;
 }
 
-/* A node whose inputs contradict each other keeps at most its element types. */
+/* Removes the shapes of a node whose inputs contradict each other; element types remain. */
 static void forget_shapes(cq_rule *r)
 {
     for (size_t i = 0; i < r->n_outputs; i++) {
@@ -299,7 +299,7 @@ static void forget_shapes(cq_rule *r)
     types_from_schema(r);
 }
 
-/* onnx infers nothing for some old operators, and so finds nothing wrong. */
+/* Some old operators have no rule in onnx, so contradictions in them are not reported. */
 static bool is_strict(const cq_rule *r)
 {
     return r->infer->flags & CQ_ONNX_INFER_STRICT && !(r->schema && r->schema->is_uninferred);
@@ -506,19 +506,19 @@ static cq_status write_scope(cq_infer *in, cq_infer_scope *s)
     return CQ_OK;
 }
 
-/* Tells of the values of a scope and of those inside. */
-static cq_status tell_scope(cq_infer *in, cq_infer_scope *s)
+/* Reports the values of a scope and of its subgraphs to the caller. */
+static cq_status report_scope(cq_infer *in, cq_infer_scope *s)
 {
     for (size_t i = 0; s->graph && i < s->values.n; i++)
         CQ_TRY(in->each(in->user, s->graph, s->values.entries[i].value));
     for (size_t i = 0; s->graph && i < s->kept.n; i++)
-        CQ_TRY(tell_scope(in, s->kept.items[i]));
+        CQ_TRY(report_scope(in, s->kept.items[i]));
     return CQ_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- entry points ---- */
 
-/* Names like ours that the model has already must not be given again. */
+/* Reserves names like `unk__0` that the model already contains. */
 static void reserve_names(cq_infer *in, const cq_onnx_value_infos *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
@@ -562,7 +562,7 @@ static cq_status infer_model(cq_infer *in)
     CQ_TRY(infer_nodes(in, s, s->graph->node.items, s->graph->node.n));
     CQ_TRY(cq_symbols_check(&in->symbols));
     if (in->each)
-        return tell_scope(in, s);
+        return report_scope(in, s);
     return in->flags & CQ_ONNX_INFER_KEEP_MODEL ? CQ_OK : write_scope(in, s);
 }
 

@@ -1,4 +1,4 @@
-/* Resampling of images, and regions of them. */
+/* Resampling of feature maps, and regions of them. */
 #include "onnx/infer/elements.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static cq_dim scaled(const cq_rule *r, cq_dim size, cq_ielem scale)
         return cq_dim_unknown();
     if (scale.kind == CQ_INUM_INT)
         return cq_dim_mul(r, size, (cq_dim){ true, scale.i });
-    if (size.size.expr) /* 0.5 and the like are exact: size // 2 */
+    if (size.size.expr) /* factors like 0.5 are exact: size // 2 */
         return scale.r > 1e-6 && 1 / scale.r == floor(1 / scale.r)
                    ? cq_dim_floordiv(r, size, cq_dim_of((int64_t)(1 / scale.r)))
                    : cq_dim_unknown();
@@ -27,7 +27,7 @@ static cq_dim scaled(const cq_rule *r, cq_dim size, cq_ielem scale)
     return n >= 0 && n < 9007199254740992.0 ? cq_dim_of((int64_t)n) : cq_dim_unknown();
 }
 
-/* The axes that are resized: all, or those of the attribute (opset 18). */
+/* The resized axes: all, or those of the attribute (opset 18). */
 static cq_status resize_axes(cq_rule *r, size_t rank, size_t *axes, size_t *n)
 {
     const cq_onnx_ints *ints = cq_rule_ints(r, "axes");
@@ -43,7 +43,7 @@ static cq_status resize_axes(cq_rule *r, size_t rank, size_t *axes, size_t *n)
     return CQ_OK;
 }
 
-/* With a policy the sizes are only a box that the image is fitted to or around. */
+/* With a policy, sizes are a box that the feature map is fitted into or around. */
 static cq_status keep_aspect(cq_rule *r, const cq_itype *x, cq_shape *y, const size_t *axes,
                              size_t n)
 {
@@ -89,10 +89,10 @@ static cq_status resize(cq_rule *r)
     CQ_TRY(resize_axes(r, x->rank, axes, &n));
     cq_shape_of(&y, x);
     if (scales && scales->n == 0)
-        scales = NULL; /* empty: sizes are given */
+        scales = NULL; /* empty: sizes are used instead */
     given = sizes && sizes->n ? sizes : scales;
     if (given && given->n != n)
-        return cq_rule_fail(r, "%zu scales or sizes do not fit %zu axes", given->n, n);
+        return cq_rule_fail(r, "%zu scales or sizes do not match %zu axes", given->n, n);
     for (size_t i = 0; i < n; i++)
         y.dims[axes[i]] = !given           ? cq_dim_unknown()
                           : given == sizes ? cq_dim_of_ielem(given->items[i])
@@ -102,7 +102,7 @@ static cq_status resize(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Scales were attributes of a name or two before they were an input. */
+/* In older versions scales were one or two attributes. */
 static cq_status upsample(cq_rule *r)
 {
     const cq_itype          *x      = cq_rule_shaped(r, 0);
@@ -113,7 +113,7 @@ static cq_status upsample(cq_rule *r)
     if (!x)
         return CQ_OK;
     if ((a && a->floats.n != x->rank) || (scales && scales->n != x->rank))
-        return cq_rule_fail(r, "scales do not fit rank %zu", x->rank);
+        return cq_rule_fail(r, "the number of scales does not match rank %zu", x->rank);
     cq_shape_of(&y, x);
     for (size_t i = 0; i < x->rank; i++) {
         cq_ielem scale = { .kind = CQ_INUM_UNKNOWN };
@@ -137,13 +137,14 @@ static cq_status upsample(cq_rule *r)
 
 /* ---- grids and regions ---- */
 
-/* [N, C, …] sampled at [N, out…, 2] */
+/* x is [N, C, …], the sampling grid is [N, out…, 2] */
 static cq_status grid_sample(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0), *grid = cq_rule_shaped(r, 1);
     cq_shape        y;
 
-    cq_rule_give_elem(r, 0, cq_rule_elem(r, 0)); /* the schema has a separate type variable */
+    cq_rule_give_elem(r, 0, cq_rule_elem(r, 0)); /* the schema has a separate type variable for
+                                                  * it */
     if (!x || x->rank < 3)
         return CQ_OK;
     y.rank    = x->rank;
@@ -189,23 +190,23 @@ static cq_status center_crop_pad(cq_rule *r)
         return CQ_OK;
     CQ_TRY(resize_axes(r, x->rank, axes, &n));
     if (sizes && sizes->n != n)
-        return cq_rule_fail(r, "%zu sizes do not fit %zu axes", sizes->n, n);
+        return cq_rule_fail(r, "%zu sizes do not match %zu axes", sizes->n, n);
     cq_shape_of(&y, x);
     for (size_t i = 0; i < n; i++)
         y.dims[axes[i]] = sizes ? cq_dim_of_ielem(sizes->items[i]) : cq_dim_unknown();
     return cq_rule_give(r, 0, &y);
 }
 
-/* One image of fixed size for each region. */
+/* Regions are resampled to a fixed size. */
 static cq_status regions(cq_rule *r, cq_dim height, cq_dim width)
 {
     const cq_itype *x = cq_rule_shaped(r, 0), *rois = cq_rule_shaped(r, 1);
     cq_shape        y = { .rank = 4 };
 
     if (x && x->rank != 4)
-        return cq_rule_fail(r, "%s takes rank 4, not %zu", r->node->op_type, x->rank);
+        return cq_rule_fail(r, "expected rank 4 for %s, got %zu", r->node->op_type, x->rank);
     if (rois && rois->rank != 2)
-        return cq_rule_fail(r, "regions have rank %zu instead of 2", rois->rank);
+        return cq_rule_fail(r, "expected regions of rank 2, got %zu", rois->rank);
     y.dims[0] = rois ? rois->dims[0] : cq_dim_unknown();
     y.dims[1] = x ? x->dims[1] : cq_dim_unknown();
     y.dims[2] = height;

@@ -1,9 +1,9 @@
-/* Operators that pick elements by index or range. */
+/* Operators that select elements by index or range. */
 #include "onnx/infer/elements.h"
 
 #include <string.h>
 
-/* ---- Gather and its kin ---- */
+/* ---- Gather and similar operators ---- */
 
 static cq_status gather(cq_rule *r)
 {
@@ -87,7 +87,7 @@ typedef struct slice {
     int64_t  step; /* 0: unknown */
 } slice;
 
-/* Exporters write "to the end" as any of the largest integers. */
+/* Exporters write "to the end" as one of the largest integers. */
 static bool is_beyond(cq_ielem e)
 {
     return e.kind == CQ_INUM_INT && !e.i.expr && e.i.value >= INT32_MAX;
@@ -125,9 +125,9 @@ static int64_t plain_length(int64_t size, int64_t start, int64_t end, int64_t st
     return n;
 }
 
-/* The position of a bound on an axis of symbolic size, if it is determined. At least one element is
- * assumed: x[1:] has size-1 elements. Other numbers are compared at run time; a start beyond the
- * end needs no check here, because a length below 0 is 0. */
+/* The index of a bound on an axis of symbolic size, if it is determined. At least one element is
+ * assumed: x[1:] has size-1 elements. Other bounds are compared at run time; a start beyond the end
+ * needs no check here, because a negative length becomes 0. */
 static cq_dim bound(const cq_rule *r, cq_dim size, cq_ielem e, bool is_end)
 {
     cq_dim at;
@@ -137,7 +137,7 @@ static cq_dim bound(const cq_rule *r, cq_dim size, cq_ielem e, bool is_end)
     if (is_before(e))
         return cq_dim_of(0);
     if (e.kind != CQ_INUM_INT || (e.i.expr && !cq_int_is_size(e.i)))
-        return cq_dim_unknown(); /* it might count from the end */
+        return cq_dim_unknown(); /* it may count from the end */
     at = (cq_dim){ true, e.i };
     if (!e.i.expr && e.i.value < 0) {
         at = cq_dim_add(r, size, at);
@@ -157,7 +157,7 @@ static cq_dim slice_length(const cq_rule *r, cq_dim size, const slice *s)
     if (!size.size.expr && s->start.kind == CQ_INUM_INT && !s->start.i.expr &&
         s->end.kind == CQ_INUM_INT && !s->end.i.expr)
         return cq_dim_of(plain_length(size.size.value, s->start.i.value, s->end.i.value, s->step));
-    if (s->step < 0) { /* the whole axis in reverse, or unknown */
+    if (s->step < 0) { /* the whole axis in reverse; otherwise unknown */
         bool whole =
             (is_beyond(s->start) || (s->start.kind == CQ_INUM_INT && cq_int_is(s->start.i, -1))) &&
             is_before(s->end) && s->step > -INT32_MAX;
@@ -168,17 +168,17 @@ static cq_dim slice_length(const cq_rule *r, cq_dim size, const slice *s)
     end   = bound(r, size, s->end, true);
     n     = cq_dim_sub(r, end, start);
     if (cq_dim_same(end, size) && !s->start.i.expr && s->start.i.value < -1 && !is_before(s->start))
-        n = cq_dim_min(r, cq_dim_of(-s->start.i.value), size); /* the last few */
+        n = cq_dim_min(r, cq_dim_of(-s->start.i.value), size); /* the last elements */
     if (!n.known)
         return n;
-    /* Where the difference might be negative the slice is empty. */
+    /* If the difference may be negative, the slice may be empty. */
     if (!cq_int_is_size(n.size) && !cq_dim_is(start, 0) && !cq_dim_is(start, 1))
         n = cq_dim_max(r, cq_dim_of(0), n);
     return s->step < INT32_MAX ? cq_dim_ceildiv(r, n, s->step) : cq_dim_unknown();
 }
 
-/* Bounds by axis, from attributes (before opset 10) or inputs. False: not known for which
- * axes they are. */
+/* Reads bounds from attributes (before opset 10) or inputs. False: it is unknown to which axes they
+ * belong. */
 static bool read_bounds(cq_rule *r, const char *attr, size_t input, cq_ielem *out, size_t *n)
 {
     const cq_onnx_ints *ints = cq_rule_ints(r, attr);
@@ -204,7 +204,7 @@ static bool read_bounds(cq_rule *r, const char *attr, size_t input, cq_ielem *ou
     return true;
 }
 
-/* The slice of each axis; false: unknown which axes are cut. */
+/* Reads the slice of each axis; *ok is false if the sliced axes are unknown. */
 static cq_status read_slices(cq_rule *r, const cq_itype *x, slice *out, bool *sliced, bool *ok)
 {
     cq_ielem starts[CQ_MAX_RANK], ends[CQ_MAX_RANK], steps[CQ_MAX_RANK];
@@ -280,7 +280,7 @@ static cq_status slice_data(cq_rule *r)
     return CQ_OK;
 }
 
-/* ---- others ---- */
+/* ---- other operators ---- */
 
 static cq_status top_k(cq_rule *r)
 {
@@ -306,7 +306,7 @@ static cq_status top_k(cq_rule *r)
     return cq_rule_give(r, 1, &y);
 }
 
-/* One axis, or everything flattened, keeps an unknown number of elements. */
+/* The output has an unknown number of elements along an axis, or of all elements. */
 static cq_status compress(cq_rule *r)
 {
     const cq_itype *x    = cq_rule_shaped(r, 0);

@@ -5,7 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* numpy's matmul: vectors are made matrices and their axis dropped again. */
+/* As in numpy's matmul, vectors are treated as matrices, and their additional axis is removed
+ * afterwards. */
 cq_status cq_rule_matmul_of(cq_rule *r, size_t ia, size_t ib)
 {
     const cq_itype *a = cq_rule_shaped(r, ia), *b = cq_rule_shaped(r, ib);
@@ -16,7 +17,7 @@ cq_status cq_rule_matmul_of(cq_rule *r, size_t ia, size_t ib)
     if (!a || !b)
         return CQ_OK;
     if (a->rank == 0 || b->rank == 0)
-        return cq_rule_fail(r, "a matrix product needs inputs of rank 1 or more");
+        return cq_rule_fail(r, "expected inputs of rank 1 or more for a matrix product");
     CQ_TRY(cq_dim_unify(&inner, r, a->dims[a->rank - 1], b->dims[b->rank >= 2 ? b->rank - 2 : 0]));
     batch_a = a->rank > 2 ? a->rank - 2 : 0;
     batch_b = b->rank > 2 ? b->rank - 2 : 0;
@@ -46,7 +47,8 @@ static cq_status gemm(cq_rule *r)
     if (!a || !b)
         return CQ_OK;
     if (a->rank != 2 || b->rank != 2)
-        return cq_rule_fail(r, "Gemm takes matrices, not ranks %zu and %zu", a->rank, b->rank);
+        return cq_rule_fail(r, "expected matrices for Gemm, got ranks %zu and %zu", a->rank,
+                            b->rank);
     CQ_TRY(cq_dim_unify(&inner, r, a->dims[trans_a ? 0 : 1], b->dims[trans_b ? 1 : 0]));
     y.dims[0] = a->dims[trans_a ? 1 : 0];
     y.dims[1] = b->dims[trans_b ? 0 : 1];
@@ -61,7 +63,7 @@ static cq_status det(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (x->rank < 2)
-        return cq_rule_fail(r, "Det needs a matrix, not rank %zu", x->rank);
+        return cq_rule_fail(r, "expected matrices for Det, got rank %zu", x->rank);
     CQ_TRY(cq_dim_unify(&size, r, x->dims[x->rank - 2], x->dims[x->rank - 1]));
     return cq_rule_give_dims(r, 0, x->rank - 2, x->dims);
 }
@@ -75,18 +77,18 @@ static cq_status inverse(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (x->rank < 2)
-        return cq_rule_fail(r, "Inverse needs a matrix, not rank %zu", x->rank);
+        return cq_rule_fail(r, "expected matrices for Inverse, got rank %zu", x->rank);
     CQ_TRY(cq_dim_unify(&size, r, x->dims[x->rank - 2], x->dims[x->rank - 1]));
     return cq_rule_give_dims(r, 0, x->rank, x->dims);
 }
 
 /* ---- Einsum ---- */
 
-/* "bij,bjk->bik": sizes by letter, and those of `...`. */
+/* The sizes of letters in "bij,bjk->bik", and those of `...`. */
 typedef struct einsum {
     char     text[256]; /* without spaces */
     cq_dim   of[128];
-    unsigned count[128]; /* in the inputs */
+    unsigned count[128]; /* number of occurrences in the inputs */
     cq_shape dots;
 } einsum;
 
@@ -119,14 +121,14 @@ static size_t count_letters(const char *term, size_t len)
     return n;
 }
 
-/* One operand: its letters name its axes, dots take the remaining ones. */
+/* Reads an operand: letters name axes, dots stand for the remaining ones. */
 static cq_status einsum_input(cq_rule *r, einsum *e, const cq_itype *x, const char *term,
                               size_t len)
 {
     size_t axis = 0, letters = count_letters(term, len);
 
     if (x->rank < letters)
-        return cq_rule_fail(r, "a term of %zu letters does not fit rank %zu", letters, x->rank);
+        return cq_rule_fail(r, "a term of %zu letters does not match rank %zu", letters, x->rank);
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)term[i];
 
@@ -138,7 +140,7 @@ static cq_status einsum_input(cq_rule *r, einsum *e, const cq_itype *x, const ch
             while (i + 1 < len && term[i + 1] == '.')
                 i++;
         } else if (isalpha(c) && axis < x->rank) {
-            /* An axis of size 1 broadcasts, so the larger one counts. */
+            /* An axis of size 1 broadcasts, so the larger size counts. */
             if (e->count[c]++ == 0 || cq_dim_is(e->of[c], 1))
                 e->of[c] = x->dims[axis];
             else if (!cq_dim_is(x->dims[axis], 1))
@@ -148,10 +150,10 @@ static cq_status einsum_input(cq_rule *r, einsum *e, const cq_itype *x, const ch
     }
     return axis == x->rank
                ? CQ_OK
-               : cq_rule_fail(r, "a term of %zu letters does not fit rank %zu", letters, x->rank);
+               : cq_rule_fail(r, "a term of %zu letters does not match rank %zu", letters, x->rank);
 }
 
-/* The output as written after the arrow, or all letters that occur once, in order. */
+/* The output is given after the arrow; otherwise it has all letters that occur once, sorted. */
 static cq_status einsum_output(cq_rule *r, const einsum *e, const char *arrow)
 {
     cq_shape y = { .rank = 0 };

@@ -1,7 +1,7 @@
 /* The operators of ai.onnx.ml. */
 #include "onnx/infer/elements.h"
 
-/* Labels have the type of the list of values, which has one of several names. */
+/* The labels have the type of the list of values, which is one of several attributes. */
 static cq_status label_encoder(cq_rule *r)
 {
     static const struct {
@@ -23,7 +23,7 @@ static cq_status label_encoder(cq_rule *r)
     return cq_rule_same(r);
 }
 
-/* As many columns as requested; a vector becomes one row. */
+/* As many columns as indices; a vector counts as one row. */
 static cq_status array_feature_extractor(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0), *which = cq_rule_shaped(r, 1);
@@ -53,7 +53,7 @@ static cq_status tree_ensemble(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* One row of X: of one axis it is one. */
+/* The number of rows of X; a tensor with one axis is one row. */
 static cq_dim rows_of(const cq_itype *x)
 {
     return !x             ? cq_dim_unknown()
@@ -98,7 +98,7 @@ static cq_status svm_regressor(cq_rule *r)
     return give_rows(r, 0, cq_dim_of(1));
 }
 
-/* Labels, and a score for each class. */
+/* The outputs are labels, and a score per class. */
 static cq_status classifier(cq_rule *r)
 {
     bool     is_text = n_of(r, "classlabels_strings") > 0;
@@ -137,7 +137,7 @@ static cq_status vectorizer(cq_rule *r)
     return give_rows(r, 0, dims ? sum : cq_dim_unknown());
 }
 
-/* Texts become numbers, and numbers texts. */
+/* Maps strings to numbers, and numbers to strings. */
 static cq_status mapper(cq_rule *r)
 {
     int32_t elem = cq_rule_elem(r, 0);

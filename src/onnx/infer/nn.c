@@ -64,7 +64,7 @@ static cq_status conv_transpose(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Columns back to an image: [N, C * block, L] to [N, C, image…]. */
+/* Inverse of im2col: [N, C * block, L] to [N, C, spatial axes…]. */
 static cq_status col2im(cq_rule *r)
 {
     const cq_itype *x     = cq_rule_shaped(r, 0);
@@ -93,7 +93,7 @@ static cq_status col2im(cq_rule *r)
 
 /* ---- normalization ---- */
 
-/* Statistics have one number for each channel. */
+/* Statistics have an element per channel. */
 static cq_status batch_norm(cq_rule *r)
 {
     const cq_itype *x        = cq_rule_shaped(r, 0);
@@ -136,7 +136,7 @@ static cq_status layer_norm(cq_rule *r)
 
 /* ---- losses ---- */
 
-/* One number, or one for each target. */
+/* The loss is one number, or one per target. */
 static cq_status loss(cq_rule *r)
 {
     const cq_itype *target = cq_rule_shaped(r, 1);
@@ -146,7 +146,8 @@ static cq_status loss(cq_rule *r)
     return target ? cq_rule_give_dims(r, 0, target->rank, target->dims) : CQ_OK;
 }
 
-/* A class for each element of the scores, which have one axis more; a weight for each class. */
+/* The target has a class for each score vector: the scores have one more axis, and weights have an
+ * element per class. */
 static cq_status likelihood_loss(cq_rule *r)
 {
     const cq_itype *scores = cq_rule_shaped(r, 0), *target = cq_rule_shaped(r, 1);
@@ -160,7 +161,7 @@ static cq_status likelihood_loss(cq_rule *r)
     if (weight && weight->rank != 1)
         return cq_rule_fail(r, "weights of rank %u are not a list", (unsigned)weight->rank);
     for (size_t i = 0; scores && target && i < target->rank; i++) {
-        cq_dim size; /* of the batch, then of each axis after that of the classes */
+        cq_dim size; /* of the batch axis, then of the axes after the class axis */
 
         CQ_TRY(cq_dim_unify(&size, r, target->dims[i], scores->dims[i ? i + 1 : 0]));
     }
@@ -179,7 +180,7 @@ static cq_status softmax_loss(cq_rule *r)
 
 /* ---- attention ---- */
 
-/* Q, K and V as [batch, heads, length, size], or with heads and size in one last axis. */
+/* Q, K and V are [batch, heads, length, size], or have heads and size in a single last axis. */
 typedef struct heads {
     cq_dim batch, heads, length, size;
 } heads;

@@ -4,7 +4,7 @@
 
 #include "onnx/infer/rule.h"
 
-/* The same for the inputs with these indices. */
+/* The same for inputs with other indices. */
 cq_status cq_rule_conv_of(cq_rule *r, size_t x, size_t weight);
 cq_status cq_rule_matmul_of(cq_rule *r, size_t a, size_t b);
 

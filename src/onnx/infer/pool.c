@@ -1,4 +1,4 @@
-/* Pooling over spatial axes. The batch and the channels come first and stay. */
+/* Pooling over spatial axes. The batch and channel axes come first and are unchanged. */
 #include "onnx/infer/elements.h"
 #include "onnx/infer/window.h"
 
@@ -11,7 +11,7 @@ static cq_status pool(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (x->rank < 2)
-        return cq_rule_fail(r, "pooling takes rank 2 or more, not %zu", x->rank);
+        return cq_rule_fail(r, "expected rank 2 or more for pooling, got %zu", x->rank);
     CQ_TRY(cq_window_read(&w, r, x->rank - 2, NULL));
     cq_shape_of(&y, x);
     for (size_t i = 0; i < w.n; i++)
@@ -33,7 +33,8 @@ static cq_status global_pool(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Sizes from output_shape, or as large as the pooling that is undone could have seen. */
+/* Sizes are given by output_shape, or are the largest that the inverted pooling can have had as
+ * input. */
 static cq_status max_unpool(cq_rule *r)
 {
     const cq_itype *x     = cq_rule_shaped(r, 0);

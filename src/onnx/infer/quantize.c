@@ -1,8 +1,9 @@
-/* Quantized operators have the shapes of the plain ones. */
+/* Quantized operators have the same shape rules as plain ones. */
 #include "onnx/infer/elements.h"
 #include "onnx/infer/nn.h"
 
-/* The zero point has the type of the output; without one it is output_dtype, or uint8. */
+/* The output has the type of the zero point; without a zero point the type is output_dtype, or
+ * uint8. */
 static cq_status quantize(cq_rule *r)
 {
     int64_t dtype = cq_rule_int(r, "output_dtype", 0);

@@ -1,10 +1,10 @@
-/* Random numbers: the shape is an attribute, or that of the input. */
+/* Random numbers: the shape is an attribute, or the shape of the input. */
 #include "onnx/infer/elements.h"
 
-/* The attribute dtype, or the given default. */
-static void give_dtype(cq_rule *r, int32_t otherwise)
+/* Sets the output type to the attribute dtype, or to the given default. */
+static void give_dtype(cq_rule *r, int32_t fallback)
 {
-    int64_t dtype = cq_rule_int(r, "dtype", otherwise);
+    int64_t dtype = cq_rule_int(r, "dtype", fallback);
 
     if (dtype > 0 && dtype < CQ_ONNX_DATA_TYPE_COUNT)
         cq_rule_give_elem(r, 0, (int32_t)dtype);
@@ -37,7 +37,7 @@ static cq_status multinomial(cq_rule *r)
 
     give_dtype(r, CQ_ONNX_INT32);
     if (x && x->rank != 2)
-        return cq_rule_fail(r, "Multinomial takes rank 2, not %zu", x->rank);
+        return cq_rule_fail(r, "expected rank 2 for Multinomial, got %zu", x->rank);
     y.dims[0] = x ? x->dims[0] : cq_dim_unknown();
     y.dims[1] = cq_dim_of(cq_rule_int(r, "sample_size", 1));
     return cq_rule_give(r, 0, &y);

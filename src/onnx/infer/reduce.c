@@ -1,4 +1,4 @@
-/* Reductions: the axes named by an attribute, since opset 13 or 18 by an input. */
+/* Reductions: axes are an attribute, or an input since opset 13 or 18. */
 #include "onnx/infer/elements.h"
 
 static cq_status reduce(cq_rule *r)
@@ -15,12 +15,12 @@ static cq_status reduce(cq_rule *r)
     given = cq_rule_axes(&status, r, 1, x->rank, &axes);
     CQ_TRY(status);
     y.rank = 0;
-    if (given == CQ_GIVEN_UNKNOWN) { /* with keepdims each axis is 1 or unchanged */
+    if (given == CQ_GIVEN_UNKNOWN) { /* with keepdims each axis has size 1 or is unchanged */
         for (size_t i = 0; keep && i < x->rank; i++)
             y.dims[y.rank++] = cq_dim_is(x->dims[i], 1) ? x->dims[i] : cq_dim_unknown();
         return keep ? cq_rule_give(r, 0, &y) : CQ_OK;
     }
-    if (axes == 0) { /* omitted or empty: all, or none if the attribute requests it */
+    if (axes == 0) { /* omitted or empty: all axes, or none if the attribute requests it */
         if (cq_rule_int(r, "noop_with_empty_axes", 0))
             return cq_rule_give_dims(r, 0, x->rank, x->dims);
         axes = ~(uint64_t)0;

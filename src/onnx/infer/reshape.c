@@ -1,9 +1,9 @@
-/* Operators that give the same elements another shape, join or part them. */
+/* Operators that reshape, reorder, repeat, join or split tensors. */
 #include "onnx/infer/elements.h"
 
 #include <string.h>
 
-/* Elements that stay in their order. */
+/* Elements keep their order, so values are passed on. */
 static cq_status same_data(cq_rule *r)
 {
     r->out_data[0] = cq_rule_data(r, 0);
@@ -12,7 +12,8 @@ static cq_status same_data(cq_rule *r)
 
 /* ---- Reshape ---- */
 
-/* The target: sizes, or the attribute of opset 1. False: not even its length is known. */
+/* The target shape: the sizes in the input, or in the attribute of opset 1. Returns false if even
+ * its length is unknown. */
 static bool reshape_target(cq_rule *r, cq_shape *out)
 {
     const cq_onnx_ints *ints = cq_rule_ints(r, "shape");
@@ -41,8 +42,8 @@ static bool reshape_target(cq_rule *r, cq_shape *out)
     return false;
 }
 
-/* The value of -1: all elements over the product of the other sizes. Axes that occur in both shapes
- * cancel first, so one unknown size among the others is harmless. */
+/* The size for -1: the number of elements divided by the product of the other sizes. Axes that
+ * occur in both shapes cancel first, so one unknown size among the others is harmless. */
 static cq_dim reshape_rest(cq_rule *r, const cq_itype *x, const cq_shape *y, size_t rest)
 {
     cq_dim all = cq_dim_of(1), others = cq_dim_of(1);
@@ -100,8 +101,8 @@ static cq_status reshape(cq_rule *r)
     for (size_t i = 0; i < y.rank; i++) {
         if (cq_dim_is(y.dims[i], 0) && !zero_is_0) {
             if (x && i >= x->rank)
-                return cq_rule_fail(r, "axis %zu is to stay, but the input has rank %zu", i,
-                                    x->rank);
+                return cq_rule_fail(
+                    r, "axis %zu is copied from the input, but the input has rank %zu", i, x->rank);
             y.dims[i] = x ? x->dims[i] : cq_dim_unknown();
         } else if (cq_dim_is(y.dims[i], -1)) {
             if (rest != SIZE_MAX)
@@ -110,7 +111,7 @@ static cq_status reshape(cq_rule *r)
         } else if (cq_dim_is_plain(y.dims[i]) && y.dims[i].size.value < 0) {
             return cq_rule_fail(r, "axis %zu has size %lld", i, (long long)y.dims[i].size.value);
         }
-        may_be_any |= !y.dims[i].known; /* an unknown element might be 0 or -1 */
+        may_be_any |= !y.dims[i].known; /* an unknown value may be 0 or -1 */
     }
     if (rest != SIZE_MAX && x && !may_be_any) {
         CQ_TRY(check_rest(r, x, &y, rest));
@@ -123,7 +124,7 @@ static cq_status reshape(cq_rule *r)
 
 /* ---- axes of size 1 ---- */
 
-/* Before opset 13 onnx ignores axes that are outside of the rank. */
+/* Before opset 13 onnx ignores axes that are out of range. */
 static cq_given squeezed_axes(cq_status *status, cq_rule *r, size_t rank, uint64_t *axes)
 {
     const cq_onnx_ints *ints = r->version < 13 ? cq_rule_ints(r, "axes") : NULL;
@@ -159,9 +160,9 @@ static cq_status squeeze(cq_rule *r)
         bool gone = given == CQ_GIVEN ? axes >> i & 1 : cq_dim_is(x->dims[i], 1);
 
         if (given == CQ_NOT_GIVEN && !cq_dim_is_plain(x->dims[i]))
-            return CQ_OK; /* it might be 1 */
+            return CQ_OK; /* the size may be 1 */
         if (given == CQ_GIVEN && gone && cq_dim_is_plain(x->dims[i]) && !cq_dim_is(x->dims[i], 1))
-            return cq_rule_fail(r, "axis %zu has size %lld and cannot be dropped", i,
+            return cq_rule_fail(r, "axis %zu has size %lld, expected 1 to remove it", i,
                                 (long long)x->dims[i].size.value);
         if (!gone)
             y.dims[y.rank++] = x->dims[i];
@@ -185,7 +186,7 @@ static cq_status unsqueeze(cq_rule *r)
     cq_rule_axes(&status, r, 1, x->rank + n, &axes);
     CQ_TRY(status);
     if ((size_t)__builtin_popcountll(axes) != n)
-        return cq_rule_fail(r, "an axis is named twice");
+        return cq_rule_fail(r, "duplicate axis");
     for (; y.rank < x->rank + n; y.rank++)
         y.dims[y.rank] = axes >> y.rank & 1 ? cq_dim_of(1) : x->dims[from++];
     return cq_rule_give(r, 0, &y);
@@ -200,14 +201,14 @@ static cq_status flatten(cq_rule *r)
     if (!x)
         return CQ_OK;
     axis += axis < 0 && r->version >= 11 ? (int64_t)x->rank : 0;
-    if (axis < 0 || axis > (int64_t)x->rank) /* one past the last is allowed */
+    if (axis < 0 || axis > (int64_t)x->rank) /* the index after the last axis is allowed */
         return cq_rule_fail(r, "axis %lld is outside of rank %zu", (long long)axis, x->rank);
     y.dims[0] = cq_dims_product(r, x->dims, (size_t)axis);
     y.dims[1] = cq_dims_product(r, x->dims + axis, x->rank - (size_t)axis);
     return cq_rule_give(r, 0, &y);
 }
 
-/* ---- order, repetition ---- */
+/* ---- Transpose, Expand, Tile ---- */
 
 static cq_status transpose(cq_rule *r)
 {
@@ -249,7 +250,7 @@ static cq_status expand(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Elements that are repeated are interesting when there is only one. */
+/* Repeated elements are computed only for a single element. */
 static cq_status expand_data(cq_rule *r)
 {
     const cq_idata *x = cq_rule_data(r, 0);
@@ -273,7 +274,7 @@ static cq_status tile(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (repeats && repeats->n != x->rank)
-        return cq_rule_fail(r, "%zu repeats do not fit rank %zu", repeats->n, x->rank);
+        return cq_rule_fail(r, "%zu repeats do not match rank %zu", repeats->n, x->rank);
     y.rank = x->rank;
     for (size_t i = 0; i < x->rank; i++)
         y.dims[i] = repeats ? cq_dim_mul(r, x->dims[i], cq_dim_of_ielem(repeats->items[i]))
@@ -281,7 +282,7 @@ static cq_status tile(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* ---- joining and parting ---- */
+/* ---- Concat and Split ---- */
 
 static cq_status concat(cq_rule *r)
 {
@@ -296,7 +297,8 @@ static cq_status concat(cq_rule *r)
     for (size_t i = 1; i < r->n_inputs; i++) {
         const cq_itype *next = cq_rule_shaped(r, i);
 
-        if (!next) { /* its size along axis is unknown, the others are the same */
+        if (!next) { /* an input of unknown shape: the size along axis is unknown, the other sizes
+                      * are unchanged */
             y.dims[axis] = cq_dim_unknown();
             continue;
         }
@@ -311,7 +313,8 @@ static cq_status concat(cq_rule *r)
     return cq_rule_give(r, 0, &y);
 }
 
-/* Elements of vectors; of those without numbers, unknown ones if their count is known. */
+/* Concatenates elements of vectors; a vector of known length without values contributes unknown
+ * elements. */
 static cq_status concat_data(cq_rule *r)
 {
     const cq_itype *y  = &r->outputs[0];
@@ -330,7 +333,7 @@ static cq_status concat_data(cq_rule *r)
         size_t          n    = x ? (size_t)cq_dims_numel(x->dims, x->rank) : SIZE_MAX;
 
         if (n > out->n - at || (data && data->n != n)) {
-            r->out_data[0] = NULL; /* a shape was declared that the elements do not have */
+            r->out_data[0] = NULL; /* the declared shape does not match the elements */
             return CQ_OK;
         }
         if (data)
@@ -340,7 +343,7 @@ static cq_status concat_data(cq_rule *r)
     return CQ_OK;
 }
 
-/* Equal parts; the last may be smaller. */
+/* The size of part i when an axis is split evenly; the last part may be smaller. */
 static cq_dim even_part(cq_rule *r, cq_dim size, size_t parts, size_t i)
 {
     cq_dim part = cq_dim_ceildiv(r, size, (int64_t)parts);
@@ -356,8 +359,8 @@ static cq_dim even_part(cq_rule *r, cq_dim size, size_t parts, size_t i)
     }
     if (i + 1 < parts)
         return part;
-    /* Too few elements for that many parts: this is not an error, because the branch may not be
-     * taken. */
+    /* The axis is too short for that many parts. This is not an error, because the branch may not
+     * be taken. */
     if (size.size.value < part.size.value * (int64_t)(parts - 1))
         return cq_dim_unknown();
     return cq_dim_of(size.size.value - part.size.value * (int64_t)(parts - 1));
@@ -375,7 +378,7 @@ static cq_status split(cq_rule *r)
         return CQ_OK;
     CQ_TRY(cq_rule_axis(&axis, r, cq_rule_int(r, "axis", 0), x->rank));
     if ((sizes && sizes->n != r->n_outputs) || (ints && ints->n != r->n_outputs))
-        return cq_rule_fail(r, "%zu sizes do not fit %zu outputs", sizes ? sizes->n : ints->n,
+        return cq_rule_fail(r, "%zu sizes do not match %zu outputs", sizes ? sizes->n : ints->n,
                             r->n_outputs);
     cq_shape_of(&y, x);
     for (size_t i = 0; i < r->n_outputs; i++) {
@@ -419,7 +422,7 @@ static cq_status split_data(cq_rule *r)
     return CQ_OK;
 }
 
-/* ---- blocks ---- */
+/* ---- SpaceToDepth and DepthToSpace ---- */
 
 static cq_status blocks(cq_rule *r, bool to_space)
 {
@@ -433,7 +436,7 @@ static cq_status blocks(cq_rule *r, bool to_space)
     if (size <= 0 || size > INT32_MAX)
         return cq_rule_fail(r, "blocksize %lld is not positive", (long long)size);
     if (x->rank != 4)
-        return cq_rule_fail(r, "%s takes rank 4, not %zu", r->node->op_type, x->rank);
+        return cq_rule_fail(r, "expected rank 4 for %s, got %zu", r->node->op_type, x->rank);
     bb        = cq_dim_of(size * size);
     y.dims[0] = x->dims[0];
     y.dims[1] = to_space ? cq_dim_floordiv(r, x->dims[1], bb) : cq_dim_mul(r, x->dims[1], bb);

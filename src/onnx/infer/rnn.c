@@ -1,4 +1,4 @@
-/* Recurrent layers: RNN, GRU and LSTM have the same shapes. */
+/* Recurrent layers: RNN, GRU and LSTM have the same shape rules. */
 #include "onnx/infer/rule.h"
 
 static cq_status rnn(cq_rule *r)
@@ -13,7 +13,7 @@ static cq_status rnn(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (x->rank != 3)
-        return cq_rule_fail(r, "%s takes rank 3, not %zu", r->node->op_type, x->rank);
+        return cq_rule_fail(r, "expected rank 3 for %s, got %zu", r->node->op_type, x->rank);
     hidden = size > 0 ? cq_dim_of(size) : cq_dim_unknown();
     if (!hidden.known && recurrent && recurrent->rank == 3)
         hidden = recurrent->dims[2];
@@ -28,7 +28,7 @@ static cq_status rnn(cq_rule *r)
     }
     CQ_TRY(cq_rule_give(r, 0, &all));
     CQ_TRY(cq_rule_give(r, 1, &last));
-    return cq_rule_give(r, 2, &last); /* the cells of an LSTM */
+    return cq_rule_give(r, 2, &last); /* the cell state of an LSTM */
 }
 
 const cq_rule_row cq_rules_rnn[] = {

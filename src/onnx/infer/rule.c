@@ -1,5 +1,5 @@
-/* Functions for rules: inputs, attributes and outputs. The tables of rules are joined here and
- * looked up by name. */
+/* Helpers of rules: inputs, attributes and outputs. The tables of rules are merged here and looked
+ * up by name. */
 #include "onnx/infer/internal.h"
 
 #include "base/once.h"
@@ -35,7 +35,7 @@ static const struct {
 
 static struct {
     cq_once once;
-    cq_map  rows; /* name to its oldest row; the others follow it */
+    cq_map  rows; /* name to its oldest row; newer rows follow */
 } table = { .once = CQ_ONCE_INIT };
 
 static cq_status build_table(void)
@@ -102,7 +102,7 @@ const cq_idata *cq_rule_data(cq_rule *r, size_t i)
     cq_ivalue *v = cq_rule_has(r, i) ? r->inputs[i] : NULL;
 
     if (v && !v->data && v->tensor) {
-        /* A tensor that cannot be read is as good as an unknown one. */
+        /* A tensor that cannot be read counts as unknown. */
         if (cq_idata_read(&v->data, r->infer, v->tensor) == CQ_E_NO_MEMORY)
             r->symbols->status = CQ_E_NO_MEMORY;
         v->tensor = NULL;
@@ -145,7 +145,7 @@ static const cq_onnx_attribute *find_attr(const cq_onnx_attributes *list, const 
     return NULL;
 }
 
-/* In a function, an attribute may refer to one of the call. */
+/* In a function, an attribute may refer to an attribute of the call. */
 const cq_onnx_attribute *cq_rule_attr(const cq_rule *r, const char *name)
 {
     const cq_onnx_attribute *a     = find_attr(&r->node->attribute, name);

@@ -25,7 +25,7 @@
 #include "onnx/schema.h"
 #include "tensor/expr.h"
 
-/* ---- what is known of a value ---- */
+/* ---- facts about values ---- */
 
 /* A size that may be unknown or symbolic. */
 typedef struct cq_dim {
@@ -42,7 +42,7 @@ typedef enum cq_ikind {
     CQ_IKIND_OTHER /* maps and opaque types, kept as declared */
 } cq_ikind;
 
-/* A type. It does not change once it is made, so parts are shared. */
+/* A type. Types are immutable, so parts are shared. */
 typedef struct cq_itype cq_itype;
 struct cq_itype {
     cq_ikind            kind;
@@ -54,7 +54,7 @@ struct cq_itype {
     const cq_onnx_type *other;
 };
 
-/* One element of a tensor. Whole numbers are integers whatever their dtype. */
+/* An element of a tensor. Integral values are integers regardless of dtype. */
 typedef enum cq_inumber { CQ_INUM_UNKNOWN, CQ_INUM_INT, CQ_INUM_REAL } cq_inumber;
 
 typedef struct cq_ielem {
@@ -82,7 +82,7 @@ typedef struct cq_shape {
     cq_dim dims[CQ_MAX_RANK];
 } cq_shape;
 
-/* ---- a rule at work ---- */
+/* ---- the call of a rule ---- */
 
 typedef struct cq_infer       cq_infer;
 typedef struct cq_infer_scope cq_infer_scope;
@@ -96,22 +96,22 @@ typedef struct cq_rule {
     const cq_onnx_schema *schema;
     int64_t               version;
     size_t                n_inputs, n_outputs;
-    cq_ivalue           **inputs; /* NULL: left out */
+    cq_ivalue           **inputs; /* NULL: omitted */
     cq_itype             *outputs;
     const cq_idata      **out_data;
 } cq_rule;
 
 typedef cq_status (*cq_rule_fn)(cq_rule *r);
 
-/* A row; the newest one that is not above the opset counts. */
+/* A row; the newest row that is not newer than the opset is used. */
 typedef struct cq_rule_row {
     const char *op;
     int         since;
     cq_rule_fn  shape;
-    cq_rule_fn  data; /* computes elements, after shape; NULL: they stay unknown */
+    cq_rule_fn  data; /* computes elements, called after shape; NULL: they remain unknown */
 } cq_rule_row;
 
-/* The row of an operator of ONNX's own domain, or of another; NULL: none. */
+/* The row of an operator; *out is NULL if there is none. */
 cq_status cq_rule_find(const cq_rule_row **out, const cq_onnx_schema *schema, int64_t version);
 
 extern const cq_rule_row cq_rules_elementwise[];
@@ -137,7 +137,7 @@ extern const cq_rule_row cq_rules_ml[];
 
 bool cq_rule_has(const cq_rule *r, size_t i); /* given and not "" */
 
-/* The type of a tensor whose rank is known, else NULL. */
+/* The type of a tensor whose rank is known; otherwise NULL. */
 const cq_itype *cq_rule_shaped(const cq_rule *r, size_t i);
 
 int32_t cq_rule_elem(const cq_rule *r, size_t i); /* 0: unknown */
@@ -145,11 +145,11 @@ int32_t cq_rule_elem(const cq_rule *r, size_t i); /* 0: unknown */
 /* The elements of a tensor, or NULL. Some of them may be unknown. */
 const cq_idata *cq_rule_data(cq_rule *r, size_t i);
 
-/* Elements as plain numbers; false unless all of them are. The caller's array has room for
- * max of them. */
+/* Reads elements as plain numbers; false unless all are plain. The caller's array has space for max
+ * elements. */
 bool cq_rule_plain_ints(cq_rule *r, size_t i, int64_t *out, size_t *n, size_t max);
 
-/* The only element of a tensor. */
+/* Reads the only element of a tensor. */
 bool cq_rule_scalar(cq_rule *r, size_t i, cq_ielem *out);
 
 /* ---- attributes: the node's (through references, in a function), the schema's default ---- */
@@ -158,21 +158,21 @@ const cq_onnx_attribute *cq_rule_attr(const cq_rule *r, const char *name);
 int64_t                  cq_rule_int(const cq_rule *r, const char *name, int64_t otherwise);
 double                   cq_rule_float(const cq_rule *r, const char *name, double otherwise);
 bool                     cq_rule_text_is(const cq_rule *r, const char *name, const char *text);
-const cq_onnx_ints      *cq_rule_ints(const cq_rule *r, const char *name); /* NULL: not given */
+const cq_onnx_ints      *cq_rule_ints(const cq_rule *r, const char *name); /* NULL if omitted */
 
-/* Integers that are an attribute of old opsets and an input of newer ones. */
+/* Reads integers that are an attribute in old opsets and an input in newer ones. */
 typedef enum cq_given { CQ_NOT_GIVEN, CQ_GIVEN, CQ_GIVEN_UNKNOWN } cq_given;
 cq_given cq_rule_list(cq_rule *r, const char *attr, size_t input, int64_t *out, size_t *n,
                       size_t max);
 
-/* Counts a negative axis from the end; refuses one outside of rank. */
+/* Converts a negative axis, which counts from the end; fails if it is out of range. */
 cq_status cq_rule_axis(size_t *out, const cq_rule *r, int64_t axis, size_t rank);
 
-/* The axes of an attribute or input as bits of a rank of at most CQ_MAX_RANK; all of them when
- * they are not given. */
+/* The axes of an attribute or input as a bit set, for a rank of at most CQ_MAX_RANK; all axes if
+ * they are omitted. */
 cq_given cq_rule_axes(cq_status *status, cq_rule *r, size_t input, size_t rank, uint64_t *out);
 
-/* Fails if an input that is to be a list of numbers has another rank than 1. */
+/* Fails if an input that must be a list of numbers does not have rank 1. */
 cq_status cq_rule_need_list(cq_rule *r, size_t input);
 
 /* ---- outputs ---- */
@@ -182,12 +182,12 @@ cq_status cq_rule_give_dims(cq_rule *r, size_t i, size_t rank, const cq_dim *dim
 void      cq_rule_give_elem(cq_rule *r, size_t i, int32_t elem);
 void      cq_rule_give_type(cq_rule *r, size_t i, const cq_itype *type);
 cq_status cq_rule_give_element(cq_rule *r, size_t i, cq_ikind kind, const cq_itype *element);
-bool      cq_rule_wants(const cq_rule *r, size_t i); /* is there such an output */
+bool      cq_rule_wants(const cq_rule *r, size_t i); /* whether the node has such an output */
 
-/* Room for the elements of an output; NULL when there are too many or no memory. */
+/* Allocates the elements of an output; NULL if there are too many or memory is exhausted. */
 cq_idata *cq_rule_new_data(cq_rule *r, size_t i, int64_t n);
 
-/* The contradiction that a rule has found, with the node's name. */
+/* Fails with a contradiction that a rule has found, and the node's name. */
 cq_status cq_rule_fail(const cq_rule *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -227,38 +227,38 @@ cq_dim cq_dim_min(const cq_rule *r, cq_dim a, cq_dim b);
 cq_dim cq_dim_max(const cq_rule *r, cq_dim a, cq_dim b);
 cq_dim cq_dims_product(const cq_rule *r, const cq_dim *dims, size_t n);
 
-/* Whether its text is too long to compute with. */
+/* Whether the text of an expression is too long for further arithmetic. */
 bool cq_int_is_long(cq_int a);
 
-/* Whether it is surely not negative: made of symbols and positive numbers alone. */
+/* Whether an expression is certainly not negative: it consists of symbols and positive numbers. */
 bool cq_int_is_size(cq_int a);
 
 /* Unifies two sizes that must be equal. */
 cq_status cq_dim_unify(cq_dim *out, const cq_rule *r, cq_dim a, cq_dim b);
 
-/* numpy's rules; into is one of the shapes and becomes the result. */
+/* Broadcasts by numpy's rules; into is one of the shapes and receives the result. */
 cq_status cq_shape_broadcast(cq_rule *r, cq_shape *into, const cq_dim *dims, size_t rank);
 
 void cq_shape_of(cq_shape *out, const cq_itype *type);
 
-/* The product of plain sizes; -1 when one is not plain or it overflows. */
+/* The product of plain sizes; -1 if a size is not plain, or on overflow. */
 int64_t cq_dims_numel(const cq_dim *dims, size_t rank);
 
 /* ---- types ---- */
 
-/* A type that holds the common properties of both. Unknown if they have none. */
+/* The most specific type that includes both types; unknown if there is none. */
 cq_status cq_itype_union(cq_itype *out, cq_arena *arena, const cq_itype *a, const cq_itype *b);
 bool      cq_itype_same(const cq_itype *a, const cq_itype *b);
-const cq_itype *cq_itype_copy(cq_arena *arena, const cq_itype *t); /* NULL: out of memory */
+const cq_itype *cq_itype_copy(cq_arena *arena, const cq_itype *t); /* NULL if memory is exhausted */
 
-/* The type that an attribute holds. */
+/* The type of the value of an attribute. */
 cq_status cq_itype_of_attribute(cq_itype *out, cq_rule *r, const cq_onnx_attribute *a);
 
-/* ---- graphs inside ---- */
+/* ---- subgraphs ---- */
 
-/* Infers graph with inputs of these types and elements. out gets a type for each of its n_out
- * outputs, out_data (may be NULL) their elements. The scope is what cq_graph_keep takes when
- * the types are final. */
+/* Infers a subgraph whose inputs have these types and elements. out gets the types of its n_out
+ * outputs, out_data (which may be NULL) their elements. The scope must be passed to cq_graph_keep
+ * when the types are final. */
 cq_status cq_rule_graph(cq_rule *r, cq_infer_scope **out_scope, cq_onnx_graph *graph, size_t n_in,
                         const cq_ivalue *in, size_t n_out, cq_itype *out,
                         const cq_idata **out_data);

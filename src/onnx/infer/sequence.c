@@ -1,4 +1,4 @@
-/* Sequences and optionals: all elements have one type. */
+/* Sequences and optionals: all elements have the same type. */
 #include "onnx/infer/elements.h"
 
 static const cq_itype *element_of(const cq_rule *r, size_t i, cq_ikind kind)
@@ -41,7 +41,7 @@ static cq_status insert(cq_rule *r)
     if (!element || !cq_rule_has(r, 1))
         return CQ_OK;
     if (element->elem && cq_rule_elem(r, 1) && element->elem != cq_rule_elem(r, 1))
-        return cq_rule_fail(r, "a tensor of %s does not go into a sequence of %s",
+        return cq_rule_fail(r, "cannot insert a tensor of type %s into a sequence of %s",
                             cq_onnx_element_name(cq_rule_elem(r, 1)),
                             cq_onnx_element_name(element->elem));
     CQ_TRY(cq_itype_union(&all, r->arena, element, &r->inputs[1]->type));
@@ -69,7 +69,8 @@ static cq_status scalar(cq_rule *r)
     return cq_rule_give_dims(r, 0, 0, NULL);
 }
 
-/* Pieces along an axis: of one size, of given sizes, or single ones whose axis may go. */
+/* Splits along an axis into parts of equal size, of given sizes, or of size 1, whose axis may be
+ * removed. */
 static cq_status split_to_sequence(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0), *split = cq_rule_shaped(r, 1);
@@ -89,7 +90,7 @@ static cq_status split_to_sequence(cq_rule *r)
         for (size_t i = 1; sizes && i < sizes->n; i++)
             if (!cq_dim_same(piece, cq_dim_of_ielem(sizes->items[i])))
                 piece = cq_dim_unknown();
-        /* If split is a scalar, the last piece may be smaller. */
+        /* If split is a scalar, the last part may be smaller. */
         if (!split || (split->rank == 0 && (!cq_dim_is_plain(piece) || piece.size.value <= 0 ||
                                             !cq_dim_is_plain(x->dims[axis]) ||
                                             x->dims[axis].size.value % piece.size.value)))
@@ -140,7 +141,7 @@ static cq_status optional(cq_rule *r)
     return t.kind ? cq_rule_give_element(r, 0, CQ_IKIND_OPTIONAL, &t) : CQ_OK;
 }
 
-/* Since opset 18 a value that is not an optional passes unchanged. */
+/* Since opset 18, a value that is not an optional is passed through. */
 static cq_status get_element(cq_rule *r)
 {
     const cq_itype *t = cq_rule_has(r, 0) ? &r->inputs[0]->type : NULL;

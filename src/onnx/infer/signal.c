@@ -1,14 +1,14 @@
-/* Fourier transforms and their windows. */
+/* Fourier transforms and windows. */
 #include "onnx/infer/elements.h"
 
-/* Half of a spectrum of n, and the middle: all of it when the input is real. */
+/* The number of non-redundant bins of a spectrum of n, which suffice for real input. */
 static cq_dim one_side(const cq_rule *r, cq_dim n)
 {
     return cq_dim_add(r, cq_dim_floordiv(r, n, cq_dim_of(2)), cq_dim_of(1));
 }
 
-/* [batch, …, real or complex]; the axis is an attribute, since opset 20 an input. The inverse of
- * half a spectrum is real. */
+/* x is [batch, …, real or complex]; the axis is an attribute, since opset 20 an input. The inverse
+ * of a onesided spectrum is real. */
 static cq_status dft(cq_rule *r)
 {
     const cq_itype *x        = cq_rule_shaped(r, 0);
@@ -22,7 +22,7 @@ static cq_status dft(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (x->rank < 2)
-        return cq_rule_fail(r, "DFT takes rank 2 or more, not %zu", x->rank);
+        return cq_rule_fail(r, "expected rank 2 or more for DFT, got %zu", x->rank);
     if (r->version >= 20) {
         given = -2;
         if (cq_rule_has(r, 2)) {
@@ -30,7 +30,8 @@ static cq_status dft(cq_rule *r)
 
             if (!is_known && (cq_rule_has(r, 1) || onesided))
                 return CQ_OK;
-            given = is_known ? e.i.value : -2; /* along any other axis the size is unchanged */
+            given = is_known ? e.i.value : -2; /* along an unknown axis: other sizes are
+                                                * unchanged */
         }
     }
     CQ_TRY(cq_rule_axis(&axis, r, given, x->rank));

@@ -27,7 +27,7 @@ static cq_status give_vector(cq_rule *r, int32_t elem, bool is_scalar, size_t n)
     return cq_rule_give_dims(r, 0, is_scalar ? 0 : 1, &d);
 }
 
-/* The forms a constant's value can have; exactly one of them is given. */
+/* A Constant has exactly one of several attributes. */
 static cq_status constant(cq_rule *r)
 {
     static const struct {
@@ -54,7 +54,7 @@ static cq_status constant(cq_rule *r)
                                : forms[i].elem == CQ_ONNX_FLOAT ? a->floats.n
                                                                 : a->strings.n);
     }
-    return r->node->attribute.n ? CQ_OK : cq_rule_fail(r, "a constant needs an attribute value");
+    return r->node->attribute.n ? CQ_OK : cq_rule_fail(r, "the Constant has no value");
 }
 
 static cq_ielem element_of(double x)
@@ -85,7 +85,8 @@ static cq_status constant_data(cq_rule *r)
     return CQ_OK;
 }
 
-/* Sizes from the elements of an input, or unknown ones if only their number is known. */
+/* Sets the sizes of an output to the elements of an input; they are unknown if only their number is
+ * known. */
 static cq_status give_sizes(cq_rule *r, size_t output, size_t input)
 {
     const cq_idata *data = cq_rule_data(r, input);
@@ -142,7 +143,7 @@ static cq_status eye_like(cq_rule *r)
 
 /* ---- Shape and Size ---- */
 
-/* The axes from start up to end that Shape tells about (all before opset 15). */
+/* The axes from start to end that Shape returns (all before opset 15). */
 static void shape_range(const cq_rule *r, size_t rank, size_t *start, size_t *end)
 {
     int64_t n = (int64_t)rank;
@@ -218,7 +219,7 @@ static cq_dim range_length(const cq_rule *r, cq_ielem start, cq_ielem limit, cq_
 
         if (delta.i.value < 0)
             return cq_dim_unknown();
-        if (span.known && !cq_int_is_size(span.size)) /* it might be empty */
+        if (span.known && !cq_int_is_size(span.size)) /* it may be empty */
             span = cq_dim_max(r, cq_dim_of(0), span);
         return cq_dim_ceildiv(r, span, delta.i.value);
     }
@@ -256,8 +257,8 @@ static cq_status range_data(cq_rule *r)
 
 /* ---- Pad ---- */
 
-/* Amounts before and after each axis: an attribute of two names, then an input; since opset 18
- * for some axes only. */
+/* Padding before and after each axis: an attribute with two names in old versions, later an input;
+ * since opset 18 for selected axes. */
 static cq_status pad(cq_rule *r)
 {
     const cq_itype     *x    = cq_rule_shaped(r, 0);
@@ -283,7 +284,7 @@ static cq_status pad(cq_rule *r)
         n_axes = x->rank;
     n = ints ? ints->n : data->n;
     if (n != 2 * n_axes)
-        return cq_rule_fail(r, "%zu pads do not fit %zu axes", n, n_axes);
+        return cq_rule_fail(r, "%zu pads do not match %zu axes", n, n_axes);
     for (size_t i = 0; i < n_axes; i++) {
         size_t axis = i;
 

@@ -1,7 +1,7 @@
 /* Strings. */
 #include "onnx/infer/elements.h"
 
-/* [C] or [1, C]; how many words stay is unknown. */
+/* The output is [C] or [1, C]; the number of remaining words is unknown. */
 static cq_status string_normalizer(cq_rule *r)
 {
     const cq_itype *x = cq_rule_shaped(r, 0);
@@ -10,13 +10,13 @@ static cq_status string_normalizer(cq_rule *r)
     if (!x)
         return CQ_OK;
     if (x->rank != 1 && x->rank != 2)
-        return cq_rule_fail(r, "StringNormalizer takes rank 1 or 2, not %zu", x->rank);
+        return cq_rule_fail(r, "expected rank 1 or 2 for StringNormalizer, got %zu", x->rank);
     cq_shape_of(&y, x);
     y.dims[x->rank - 1] = cq_dim_unknown();
     return cq_rule_give(r, 0, &y);
 }
 
-/* The last axis becomes one number for each n-gram: the largest index and one. */
+/* The last axis becomes one element per n-gram index: the largest index plus one. */
 static cq_status tf_idf(cq_rule *r)
 {
     const cq_itype     *x       = cq_rule_shaped(r, 0);
@@ -43,7 +43,7 @@ static cq_status string_split(cq_rule *r)
     if (!x || x->rank >= CQ_MAX_RANK)
         return CQ_OK;
     cq_shape_of(&y, x);
-    CQ_TRY(cq_rule_give(r, 1, &y)); /* how many pieces there are */
+    CQ_TRY(cq_rule_give(r, 1, &y)); /* the number of pieces */
     y.dims[y.rank++] = cq_dim_unknown();
     return cq_rule_give(r, 0, &y);
 }

@@ -1,8 +1,8 @@
 /* Optimizers of ai.onnx.preview.training: new values have the types of the old ones. */
 #include "onnx/infer/rule.h"
 
-/* The inputs are a learning rate, a step count, and groups of n tensors, the first of which
- * are the weights and the second their gradients; all groups but the gradients come back. */
+/* The inputs are a learning rate, a step count, and groups of n tensors: the weights, their
+ * gradients, and states. All groups except the gradients are outputs. */
 static cq_status optimizer(cq_rule *r, size_t groups)
 {
     size_t n = r->n_inputs > 2 ? (r->n_inputs - 2) / groups : 0;
@@ -34,7 +34,7 @@ static cq_status adam(cq_rule *r)
     return optimizer(r, 4);
 }
 
-/* A gradient has the type of its variable: the tensors named by xs, which are the first inputs. */
+/* A gradient has the type of its variable. The variables are the first inputs, which xs names. */
 static cq_status gradient(cq_rule *r)
 {
     for (size_t i = 0; i < r->n_outputs; i++)

@@ -1,5 +1,5 @@
-/* Types of values while they are inferred: made from the model's and written back to them,
- * merged with declarations, and joined where two paths meet. */
+/* Types of values during inference: conversion from and to the model's types, merging with
+ * declarations, and joining the types of branches. */
 #include "onnx/infer/internal.h"
 
 #include <stdio.h>
@@ -107,7 +107,7 @@ static cq_onnx_type *tensor_to_onnx(cq_infer *in, const cq_itype *type)
     return result;
 }
 
-/* Denotations are not inferred: they stay from the declared type. */
+/* Denotations are not inferred; they are copied from the declared type. */
 static void keep_denotations(cq_onnx_type *type, const cq_onnx_type *like)
 {
     const cq_onnx_shape *from = like->tensor_type ? like->tensor_type->shape : NULL;
@@ -242,7 +242,7 @@ bool cq_itype_same(const cq_itype *a, const cq_itype *b)
 
 cq_status cq_itype_union(cq_itype *out, cq_arena *arena, const cq_itype *a, const cq_itype *b)
 {
-    const cq_itype x = *a, y = *b; /* out may be one of them */
+    const cq_itype x = *a, y = *b; /* out may be a or b */
     cq_itype       both = x, element;
     cq_dim        *dims;
 

@@ -1,7 +1,7 @@
-/* Reading the attributes of sliding windows and counting their positions. */
+/* Reads the attributes of sliding windows and counts their positions. */
 #include "onnx/infer/window.h"
 
-/* An attribute of n numbers, or n times the same one. */
+/* Reads an attribute of n numbers; the default is n times the same number. */
 static cq_status read_ints(int64_t *out, const cq_rule *r, const char *name, size_t n,
                            int64_t otherwise)
 {
@@ -75,6 +75,6 @@ cq_dim cq_window_count(const cq_rule *r, const cq_infer_window *w, size_t i, cq_
         (n.size.value - 1) * w->stride[i] >= size.size.value + w->before[i])
         n.size.value--;
     if (w->is_ceil && !cq_dim_is_plain(n) && w->after[i] > 0 && w->stride[i] > 1)
-        return cq_dim_unknown(); /* whether it is depends on the size */
+        return cq_dim_unknown(); /* this depends on the size */
     return n;
 }

@@ -1,5 +1,5 @@
-/* Schemas: operators that early exporters wrote among ONNX's own and no release has. What they
- * compute is in lib/onnx/experimental.py. */
+/* Schemas: operators that early exporters wrote into the default domain, and that no release of
+ * ONNX contains. lib/onnx/experimental.py defines them. */
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_experimental[] = {

@@ -1,5 +1,6 @@
 /* Schemas: operators of com.microsoft that ONNX Runtime's optimizer and quantizer write into files.
- * What they compute is in lib/onnx/microsoft.py. They are open: later versions have more attributes. */
+ * lib/onnx/microsoft.py defines them. The rows are open, because later versions have more
+ * attributes. */
 #include "onnx/ops/rows.h"
 
 const char *const cq_onnx_rows_microsoft[] = {

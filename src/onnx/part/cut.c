@@ -1,5 +1,5 @@
-/* Cuts a part out of a model: a walk from the outputs back to the inputs marks the nodes that are
- * needed, and the lists of the graph are compacted in place. */
+/* Extracts a part of a model: a walk from the outputs back to the inputs marks the nodes that are
+ * needed, and the lists of the graph are compacted in-place. */
 #include "onnx/part/cut.h"
 
 #include "base/sized.h"
@@ -14,15 +14,16 @@
 typedef struct cutter {
     cq_onnx_model *m;
     cq_onnx_graph *g;
-    cq_map         makers;       /* name to index + 1 of its node */
-    cq_map         inputs;       /* names of inputs of the part to themselves */
+    cq_map         makers;       /* name of a value to index + 1 of its node */
+    cq_map         inputs;       /* set of names: inputs of the part */
     cq_map         graph_inputs; /* names of inputs of the model to their value infos */
-    cq_map         constants;    /* names of initializers to themselves */
-    cq_map         used;         /* names that kept nodes read or make, and outputs of the part */
-    cq_map         types;        /* names to value infos of the model */
-    uint8_t       *keep;         /* of each node */
+    cq_map         constants;    /* set of names: initializers */
+    cq_map         used;         /* set of names: values that kept nodes read or compute, and
+                                  * outputs of the part */
+    cq_map   types;              /* names to value infos of the model */
+    uint8_t *keep;               /* whether to keep each node */
     CQ_VEC(uint32_t) stack;
-    cq_part_names needed; /* inputs of the model without a default that the walk has reached */
+    cq_part_names needed; /* inputs of the model without a default that the walk reached */
 } cutter;
 
 cq_status cq_part_index_makers(cq_map *out, const cq_onnx_graph *g)
@@ -88,7 +89,7 @@ static void cutter_clear(cutter *c)
     cq_free(c->keep);
 }
 
-/* ---- what is needed ---- */
+/* ---- needed nodes ---- */
 
 static bool is_value(const cutter *c, const char *name)
 {
@@ -98,7 +99,7 @@ static bool is_value(const cutter *c, const char *name)
 
 static cq_status no_value(const char *name, const char *side)
 {
-    return cq_fail(CQ_E_ARGUMENT, NULL, "calque print FILE lists the values of the model",
+    return cq_fail(CQ_E_ARGUMENT, NULL, "use calque print FILE to list the values of the model",
                    "%s '%s' is not a value of the model's graph", side, name);
 }
 
@@ -139,7 +140,7 @@ static cq_status walk_back(cutter *c, const cq_part_names *outputs)
     return CQ_OK;
 }
 
-/* All names that are missing at once, so that one more call suffices. */
+/* Reports all missing names at once, so that one more call suffices. */
 static cq_status fail_needed(const cutter *c)
 {
     cq_str    names = { 0 };
@@ -169,7 +170,7 @@ static cq_status check_inputs(const cutter *c, const cq_part_names *inputs)
 
 /* ---- the graph of the part ---- */
 
-/* A cut initializer has its type in its message. */
+/* The value info of an initializer that becomes an input: its type is in the tensor message. */
 static cq_onnx_value_info *constant_value(cutter *c, const char *name)
 {
     cq_onnx_value_info *v;
@@ -208,7 +209,7 @@ static cq_status make_values(cutter *c, cq_onnx_value_infos *out, const cq_part_
     return c->m->status;
 }
 
-/* A list with the items for which keep is true, in place. */
+/* Removes the items for which keep is false, in-place. */
 #define COMPACT(list, keep)                                                                        \
     do {                                                                                           \
         uint32_t kept_ = 0;                                                                        \
@@ -223,14 +224,15 @@ static bool is_used(const cutter *c, const char *name)
     return name && cq_map_has(&c->used, name);
 }
 
-/* An input that was an initializer has no default, unless the model had one for its own input. */
+/* An initializer that becomes an input loses its value, unless the model's own input had it as
+ * default. */
 static bool keeps_constant(const cutter *c, const char *name)
 {
     return is_used(c, name) &&
            (!cq_map_has(&c->inputs, name) || cq_map_has(&c->graph_inputs, name));
 }
 
-/* Inputs with a default that the part reads are kept, after its own. */
+/* Keeps inputs with a default that the part reads, after its own inputs. */
 static void add_defaults(cutter *c, cq_onnx_value_infos *inputs)
 {
     for (uint32_t i = 0; i < c->g->input.n; i++) {
@@ -307,7 +309,7 @@ static cq_status rebuild(cutter *c, const cq_part_names *inputs, const cq_part_n
 
 /* ---- cutting ---- */
 
-/* The inputs of the model that the walk reached, in the model's order. */
+/* Adds the inputs of the model that the walk reached, in the model's order. */
 static cq_status take_needed(cutter *c, cq_part_names *inputs)
 {
     for (uint32_t i = 0; i < c->g->input.n; i++) {
@@ -380,7 +382,7 @@ CQ_API cq_status cq_onnx_model_cut(cq_onnx_model *m, const cq_cut_options *given
     CQ_TRY(cq_onnx_need_graph(m));
     if (options.module && (options.n_inputs || options.n_outputs))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "a module has its own inputs and outputs; name either one or the other");
+                       "expected either a module or inputs and outputs, got both");
     CQ_TRY(cq_onnx_model_sort(&sorted, m));
     CQ_TRY(cq_onnx_model_infer(m, 0));
     CQ_TRY_OR_DONE(find_ends(&inputs, &outputs, m, &options));

@@ -1,5 +1,5 @@
-/* Joins two models: the lists of the second are appended to those of the first, after names that
- * collide have been replaced. Weights stay in their files; the first model keeps the second. */
+/* Joins two models: the lists of the second are appended to those of the first, after colliding
+ * names have been replaced. Weights stay in their files; the first model keeps the second alive. */
 #include "base/sized.h"
 #include "base/str.h"
 #include "onnx/file/fields.h"
@@ -71,7 +71,7 @@ static cq_status connect(joiner *j, const char *output, const char *input)
     return cq_part_unify(&j->sizes_a, &j->sizes_b, from, to);
 }
 
-/* Inputs with an initializer need no connection. */
+/* The only input without an initializer; other inputs need no connection. */
 static cq_status only_input(const char **out, const cq_onnx_graph *g)
 {
     size_t n = 0;
@@ -89,7 +89,7 @@ static cq_status only_input(const char **out, const cq_onnx_graph *g)
         }
     }
     return n == 1 ? CQ_OK
-                  : cq_fail(CQ_E_ARGUMENT, NULL, "say which belong together: --connect out=in",
+                  : cq_fail(CQ_E_ARGUMENT, NULL, "choose a pair: --connect out=in",
                             "the second model has %zu inputs", n);
 }
 
@@ -102,7 +102,7 @@ static cq_status connect_all(joiner *j, const cq_join_options *o)
     if (o->n_connections)
         return CQ_OK;
     if (j->a->graph->output.n != 1)
-        return cq_fail(CQ_E_ARGUMENT, NULL, "say which belong together: --connect out=in",
+        return cq_fail(CQ_E_ARGUMENT, NULL, "choose a pair: --connect out=in",
                        "the first model has %u outputs", j->a->graph->output.n);
     CQ_TRY(only_input(&input, j->b->graph));
     return connect(j, j->a->graph->output.items[0]->name, input);
@@ -125,10 +125,11 @@ static cq_status join_opsets(joiner *j)
         if (!own)
             cq_onnx_list_push(j->a, &j->a->opset_import, j->b->opset_import.items[i]);
         else if (own != o->version)
-            return cq_fail(
-                CQ_E_UNSUPPORTED, NULL, "convert one of them: calque convert IN --opset N -o OUT",
-                "the models import different versions of domain '%s': %" PRId64 " and %" PRId64,
-                *domain ? domain : "ai.onnx", own, o->version);
+            return cq_fail(CQ_E_UNSUPPORTED, NULL,
+                           "convert one of the models: calque convert IN --opset N -o OUT",
+                           "the models import different versions of domain '%s': %" PRId64
+                           " and %" PRId64,
+                           *domain ? domain : "ai.onnx", own, o->version);
     }
     return j->a->status;
 }
@@ -187,7 +188,8 @@ static cq_status note_function(joiner *j, const cq_onnx_function *f, const char 
     return status;
 }
 
-/* A function of b that a has under the same name: shared if it is the same, else renamed. */
+/* Adds a function of b. If a has a function of the same name, it is shared if both are equal,
+ * otherwise the function of b is renamed. */
 static cq_status join_function(joiner *j, cq_onnx_function *f, const cq_map *index, cq_map *names)
 {
     const cq_onnx_function *own;
@@ -299,7 +301,8 @@ static const char *new_name_a(void *joiner_, cq_part_kind kind, const char *name
     return kind == CQ_PART_SIZE ? cq_part_size_text(&j->sizes_a, j->a, name) : name;
 }
 
-/* An output of b that is also a connected input gets an Identity: values of a keep their names. */
+/* An output of b that is also a connected input gets an Identity, so that values of a keep their
+ * names. */
 static void copy_through(joiner *j)
 {
     cq_onnx_graph *g = j->b->graph;
@@ -334,7 +337,8 @@ static bool is_connected_input(const joiner *j, const char *name)
     return name && cq_map_has(&j->connected, name);
 }
 
-/* Before names of b change: values of a replace connected inputs and their defaults. */
+/* Removes connected inputs of b and their defaults, which values of a replace; called before names
+ * of b change. */
 static void drop_connected(joiner *j)
 {
     cq_onnx_graph      *g          = j->b->graph;
@@ -381,7 +385,7 @@ static void append_graph(joiner *j)
     APPEND(j->a, &a->quantization_annotation, &b->quantization_annotation, true);
 }
 
-/* If both have a key with different values, the key of b gets a number. */
+/* Appends metadata. If both models have a key with different values, the key of b gets a number. */
 static cq_status join_entries(joiner *j, cq_onnx_entries *to, cq_onnx_entries *from)
 {
     cq_map    keys = { 0 };

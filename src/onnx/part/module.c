@@ -1,6 +1,6 @@
-/* Finds the boundary of a module: the values that cross it. A node belongs to a module by its
- * name, /layer3/0/conv1/Conv, as torch.onnx and calque write it, or by the scopes in its metadata,
- * as the exporter of PyTorch 2 writes them. */
+/* Finds the boundary of a module: the values that are computed inside and read outside, or the
+ * reverse. A node belongs to a module by its name, /layer3/0/conv1/Conv, as torch.onnx and calque
+ * write it, or by the scopes in its metadata, as the exporter of PyTorch 2 writes them. */
 #include "onnx/part/cut.h"
 
 #include "base/str.h"
@@ -16,8 +16,8 @@ typedef struct boundary {
     cq_map               makers;
     cq_map               found;        /* names that are in one of the lists */
     cq_map               graph_inputs; /* inputs of the model without a default */
-    uint8_t             *inside;       /* of each node */
-    uint8_t             *depends;      /* of each node: on inputs of the model */
+    uint8_t             *inside;       /* whether each node is in the module */
+    uint8_t             *depends;      /* whether each node depends on inputs of the model */
     uint32_t             at;           /* the node that is being visited */
     cq_part_names       *inputs, *outputs;
 } boundary;
@@ -27,7 +27,7 @@ static char separator(char c)
     return c == '/' ? '.' : c;
 }
 
-/* Whether a name begins with the scope, followed by a separator; . and / are the same. */
+/* Whether a name begins with the scope, followed by a separator; . and / are equivalent. */
 static bool has_scope(const char *name, const char *module)
 {
     name += *name == '/';
@@ -67,7 +67,7 @@ static bool is_inside(const cq_onnx_node *node, const char *module)
     return false;
 }
 
-/* The outermost scopes of the model, for the hint. */
+/* Fails with the outermost scopes of the model as hint. */
 static cq_status fail_unknown(const cq_onnx_graph *g, const char *module)
 {
     cq_map    seen  = { 0 };
@@ -148,7 +148,7 @@ static cq_status index_inputs(boundary *b)
     return status;
 }
 
-/* Nodes are in order, so the nodes that a node reads are known. */
+/* Nodes are in order, so the properties of the nodes that a node reads are known. */
 static cq_status find(boundary *b, const char *module)
 {
     const cq_onnx_graph *g        = b->g;

@@ -1,4 +1,4 @@
-/* One walk over all names of a graph serves both collecting and renaming. */
+/* A walk over all names of a graph, used for collecting and for renaming. */
 #include "onnx/part/names.h"
 
 #include "onnx/file/fields.h"
@@ -36,7 +36,7 @@ static cq_status visit_annotation(const name_walk *w, cq_onnx_annotation *a)
     return CQ_OK;
 }
 
-/* A size that became a number is one; "" leaves it to inference. */
+/* If the size became a number, it is stored as one; "" leaves the size to inference. */
 static cq_status visit_dim(const name_walk *w, cq_onnx_dim *dim)
 {
     char *end;

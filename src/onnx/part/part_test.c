@@ -1,4 +1,4 @@
-/* Parts and compositions of models, through <calque/part.h>. */
+/* Extracting and joining models through <calque/part.h>. */
 #include "onnx/model.h"
 
 #include "test.h"

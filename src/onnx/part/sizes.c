@@ -1,4 +1,4 @@
-/* Dynamic sizes are texts: a name, or an expression of names, 2*batch+1. */
+/* Unifies dynamic sizes, which are texts: a name, or an expression of names such as 2*batch+1. */
 #include "onnx/part/sizes.h"
 
 #include "base/str.h"

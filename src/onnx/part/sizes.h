@@ -1,4 +1,4 @@
-/* Dynamic sizes of two models that are joined: sizes of connected values are unified; sizes.c. */
+/* Dynamic sizes of two models that are joined: sizes of connected values are unified (sizes.c). */
 #ifndef CQ_ONNX_PART_SIZES_H
 #define CQ_ONNX_PART_SIZES_H
 
@@ -13,17 +13,18 @@ typedef struct cq_part_sizes {
 
 void cq_part_sizes_clear(cq_part_sizes *sizes);
 
-/* Unifies the sizes of two connected values. Contradicting element types, ranks and sizes are
- * CQ_E_TYPE. */
+/* Unifies the sizes of two connected values. Fails with CQ_E_TYPE if element types, ranks or sizes
+ * contradict each other. */
 cq_status cq_part_unify(cq_part_sizes *from_sizes, cq_part_sizes *to_sizes,
                         const cq_onnx_value_info *from, const cq_onnx_value_info *to);
 
-/* Sizes of own that are in taken and not unified get new names, allocated in m's arena. */
+/* Renames sizes of own that are in taken and were not unified; new names are allocated in m's
+ * arena. */
 cq_status cq_part_keep_apart(cq_part_sizes *sizes, const cq_map *taken, const cq_map *own,
                              cq_onnx_model *m);
 
-/* The text of a size after the changes: digits if it is a number now, "" for an expression with
- * such a number, which inference has to evaluate again; NULL without memory. */
+/* The text of a size after the changes: digits if it is now a number, "" for an expression with
+ * such a number, which inference has to evaluate again; NULL if memory is exhausted. */
 const char *cq_part_size_text(const cq_part_sizes *sizes, cq_onnx_model *m, const char *text);
 
 #endif

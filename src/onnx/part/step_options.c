@@ -1,4 +1,4 @@
-/* Reads NAME[:KEY=VALUE]…, the text of a step. One number may have no key: topk:5. */
+/* Parses the text of a step, NAME[:KEY=VALUE]…. The key of one number may be omitted: topk:5. */
 #include "onnx/part/steps.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { MAX_TEXT = 1024 };
 typedef enum step_kind { TEXT, NUMBER, COUNT, NUMBERS, LAYOUT, FORMAT } step_kind;
 
 static const struct step_row {
-    const char *key, *steps; /* the steps that take it */
+    const char *key, *steps; /* the steps that accept the option */
     step_kind   kind;
     size_t      offset;
 } rows[] = {

@@ -1,5 +1,5 @@
-/* Steps of pre- and post-processing: a step is a small model, written in ONNX's text syntax for the
- * value that it connects to. Its text is NAME[:KEY=VALUE]…; step_options.c reads it. */
+/* Pre- and post-processing steps. A step is a small model, generated in ONNX's text syntax for the
+ * value that it connects to. Its text is NAME[:KEY=VALUE]…; step_options.c parses it. */
 #include "base/str.h"
 #include "onnx/part/names.h"
 #include "onnx/part/steps.h"
@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_OPSET = 11 }; /* GatherND, TopK with three outputs in this form */
+enum { FIRST_OPSET = 11 }; /* for GatherND, and TopK with k as input */
 
 static const char *const float_types[] = { [CQ_ONNX_FLOAT]    = "float",
                                            [CQ_ONNX_FLOAT16]  = "float16",
                                            [CQ_ONNX_DOUBLE]   = "double",
                                            [CQ_ONNX_BFLOAT16] = "bfloat16" };
 
-/* The tensor type of a value; it has to be of floats. */
+/* The tensor type of a value, which must be floating-point. */
 static cq_status float_type(const cq_onnx_tensor_type **out, const cq_onnx_value_info *v)
 {
     const cq_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
@@ -39,7 +39,7 @@ static bool is_word(const char *text)
     return *text != 0;
 }
 
-/* A size as the text syntax has it: a number, a name, or other if it is neither. */
+/* Appends a size in text syntax: a number, a name, or other if it is unknown. */
 static void add_size(cq_str *s, const cq_onnx_tensor_type *t, uint32_t axis, const char *other)
 {
     const cq_onnx_dim *d = t->shape && axis < t->shape->dim.n ? t->shape->dim.items[axis] : NULL;
@@ -136,7 +136,7 @@ static cq_status image(cq_str *s, const cq_onnx_model *m, const cq_onnx_value_in
     return CQ_OK;
 }
 
-/* ---- steps behind a model ---- */
+/* ---- steps after a model ---- */
 
 static void begin_after(cq_str *s, const cq_onnx_model *m, const char *name, const char *type,
                         const char *outputs)
@@ -171,7 +171,7 @@ static cq_status softmax(cq_str *s, const cq_onnx_model *m, const cq_onnx_tensor
     begin_type(&type, t);
     cq_str_printf(&out, "%s probabilities", cq_str_text(&type));
     begin_after(s, m, "softmax", cq_str_text(&type), cq_str_text(&out));
-    /* The default of the attribute changed in opset 13, so it is always written. */
+    /* The attribute is always written, because its default changed in opset 13. */
     cq_str_printf(s, " {\n  probabilities = Softmax <axis = %" PRId64 "> (x)\n}\n",
                   o->axis < 0 && rank ? o->axis + rank : o->axis);
     cq_str_clear(&type);
@@ -210,7 +210,7 @@ static cq_status topk(cq_str *s, const cq_onnx_model *m, const cq_onnx_tensor_ty
     return CQ_OK;
 }
 
-/* Boxes [N, B, 4] and scores [N, C, B]; the chosen ones of all images are listed together. */
+/* Boxes are [N, B, 4] and scores [N, C, B]; the selected boxes of all images are in one list. */
 static cq_status nms(cq_str *s, const cq_onnx_model *m, const cq_step_options *o)
 {
     begin(s, m);
@@ -240,7 +240,7 @@ static const cq_onnx_value_info *named(const cq_onnx_value_infos *list, const ch
     return NULL;
 }
 
-/* The value that a step connects to: the one that is named, or the only one. */
+/* The value that a step connects to: the named one, or the only one. */
 static cq_status find_value(const cq_onnx_value_info **out, const cq_onnx_value_infos *list,
                             const char *name, const char *key)
 {
@@ -253,7 +253,7 @@ static cq_status find_value(const cq_onnx_value_info **out, const cq_onnx_value_
     if (*name)
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "%s=%s: the model has no such value", key, name);
     return cq_fail(CQ_E_ARGUMENT, NULL, "name it with :KEY=NAME",
-                   "the model has %u values that %s could be", list->n, key);
+                   "the model has %u candidates for %s", list->n, key);
 }
 
 static cq_status write_after(cq_str *s, cq_step *step, const cq_onnx_model *m,
@@ -302,13 +302,13 @@ static cq_status write_before(cq_str *s, cq_step *step, const cq_onnx_model *m,
     return image(s, m, x, o);
 }
 
-/* The new input has the name of the one that it replaces. */
+/* The new input gets the name of the input that it replaces. */
 static const char *rename_pixels(void *name, cq_part_kind kind, const char *text)
 {
     return kind == CQ_PART_VALUE && strcmp(text, "pixels") == 0 ? name : text;
 }
 
-/* A model after a step keeps its description. */
+/* Copies the description of the model to a step before it. */
 static void describe(cq_onnx_model *step, const cq_onnx_model *m)
 {
     step->graph->name       = cq_onnx_text(step, m->graph->name);

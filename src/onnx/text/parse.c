@@ -1,5 +1,5 @@
-/* The parser of ONNX's text syntax, by recursive descent: models, graphs, functions, nodes. The
- * grammar is ONNX's; text.h describes the extensions. */
+/* Recursive-descent parser of ONNX's text syntax: models, graphs, functions, nodes. The grammar is
+ * ONNX's; text.h describes the extensions. */
 #include "onnx/text/text.h"
 
 #include "base/file.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A new message at the end of a list; NULL without memory. */
+/* Appends a new message to a list; NULL if memory is exhausted. */
 #define ADD(p, list) add_message((p), (list), sizeof **(list)->items)
 
 static void *add_message(cq_text_parser *p, void *list, size_t size)
@@ -32,8 +32,8 @@ static bool next_is_name(const cq_text_parser *p)
     return cq_text_peek(p) == '"' || cq_text_id_len(p) != 0;
 }
 
-/* Names and commas; nothing before a comma is an empty name. A comma at the end means nothing,
- * as in ONNX's parser. */
+/* Parses names separated by commas; an omitted name is empty. As in ONNX's parser, a trailing comma
+ * has no effect. */
 static cq_status parse_names(cq_text_parser *p, cq_onnx_names *names)
 {
     while (next_is_name(p) || cq_text_peek(p) == ',') {
@@ -90,7 +90,7 @@ static cq_status parse_attributes(cq_text_parser *p, cq_onnx_attributes *list, i
     return cq_text_want(p, '>');
 }
 
-/* domain.op:overload; the domain is all before the last point. */
+/* Parses domain.op:overload; the domain is the part before the last point. */
 static cq_status parse_operator(cq_text_parser *p, cq_onnx_node *node)
 {
     cq_str domain = { 0 };
@@ -137,7 +137,7 @@ static cq_status parse_node(cq_text_parser *p, cq_onnx_node *node, int depth)
     return cq_text_take_note(p, CQ_TEXT_NODE, node, depth);
 }
 
-/* { nodes }; list is of nodes, in a graph or a function. */
+/* Parses { nodes } into list, which belongs to a graph or a function. */
 static cq_status parse_nodes(cq_text_parser *p, void *list, int depth)
 {
     CQ_TRY(cq_text_want(p, '{'));
@@ -152,7 +152,7 @@ static cq_status parse_nodes(cq_text_parser *p, void *list, int depth)
 
 /* ---- graphs ---- */
 
-/* A value, with `= elements` also an initializer. Inputs keep both, declarations one of them. */
+/* Parses a value; `= elements` adds an initializer. Inputs keep both, declarations only one. */
 static cq_status parse_declaration(cq_text_parser *p, cq_onnx_graph *graph,
                                    cq_onnx_value_infos *values, int depth)
 {
@@ -192,8 +192,8 @@ static cq_status parse_declarations(cq_text_parser *p, cq_onnx_graph *graph,
 
 cq_status cq_text_parse_graph(cq_text_parser *p, cq_onnx_graph *graph, const char *name, int depth)
 {
-    if (depth + 5 > CQ_ONNX_MAX_DEPTH) /* the depth of any graph without subgraphs */
-        return cq_text_fail(p, cq_text_next(p), "more than %d messages are inside each other",
+    if (depth + 5 > CQ_ONNX_MAX_DEPTH) /* the depth of a graph without subgraphs */
+        return cq_text_fail(p, cq_text_next(p), "messages are nested more than %d deep",
                             CQ_ONNX_MAX_DEPTH);
     graph->name = name;
     CQ_TRY(parse_declarations(p, graph, &graph->input, '(', ')', depth));
@@ -223,7 +223,7 @@ static cq_status parse_opsets(cq_text_parser *p, cq_onnx_opsets *opsets)
     return cq_text_want(p, ']');
 }
 
-/* Fields by key and type. */
+/* Fields of a header by key. */
 typedef struct key_row {
     const char *key;
     uint32_t    number; /* of the field */
@@ -252,7 +252,7 @@ static cq_status parse_key(cq_text_parser *p, const key_row *keys, const cq_onnx
     while (keys->key && (strlen(keys->key) != len || memcmp(keys->key, word, len) != 0))
         keys++;
     if (!keys->key)
-        return cq_text_fail(p, word, "'%.*s' is nothing that a header says", (int)len, word);
+        return cq_text_fail(p, word, "unknown key '%.*s' in the header", (int)len, word);
     CQ_TRY(cq_text_want(p, ':'));
     field = &message->fields[keys->number];
     to    = (char *)into + field->offset;
@@ -282,7 +282,7 @@ static cq_status parse_header(cq_text_parser *p, const key_row *keys,
 
 /* ---- functions ---- */
 
-/* <a, b: int = 1>: attributes without a default, and with one. */
+/* Parses <a, b: int = 1>: attributes without and with a default. */
 static cq_status parse_formal_attributes(cq_text_parser *p, cq_onnx_function *f)
 {
     if (!cq_text_take(p, '<'))
@@ -303,7 +303,7 @@ static cq_status parse_formal_attributes(cq_text_parser *p, cq_onnx_function *f)
     return cq_text_want(p, '>');
 }
 
-/* (x, float[2] y): names, and a value_info for those that have a type. */
+/* Parses (x, float[2] y): names, and a value_info for each name with a type. */
 static cq_status parse_parameters(cq_text_parser *p, cq_onnx_function *f, cq_onnx_names *names)
 {
     CQ_TRY(cq_text_want(p, '('));

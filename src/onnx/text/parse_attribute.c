@@ -1,4 +1,4 @@
-/* Attributes of the text syntax: name, or name: type, = a value or a list of them. */
+/* Parses attributes: name, or name: type, = a value or a list of values. */
 #include "onnx/text/text.h"
 
 #include <string.h>
@@ -21,12 +21,12 @@ static cq_status want_type(cq_text_parser *p, cq_onnx_attribute *a)
             set_type(a, i);
             return CQ_OK;
         }
-    return cq_text_fail(p, word, "'%.*s' is not a type of attributes", (int)len, word);
+    return cq_text_fail(p, word, "'%.*s' is not an attribute type", (int)len, word);
 }
 
 /* ---- single values ---- */
 
-/* A type, or a tensor of that type if elements follow. */
+/* Parses a type, or a tensor of that type if elements follow. */
 static cq_status parse_type_or_tensor(cq_text_parser *p, cq_onnx_attribute *a, int depth)
 {
     cq_onnx_type *type = cq_onnx_alloc(p->m, sizeof *type);
@@ -60,7 +60,7 @@ static cq_status parse_graph(cq_text_parser *p, cq_onnx_attribute *a, const char
     return cq_text_parse_graph(p, a->g, name, depth + 1);
 }
 
-/* { fields }, of the message for the type. */
+/* Parses { fields } of the message for the attribute's type. */
 static cq_status parse_by_fields(cq_text_parser *p, cq_onnx_attribute *a, int depth)
 {
     const cq_onnx_field *field =
@@ -76,7 +76,7 @@ static cq_status parse_by_fields(cq_text_parser *p, cq_onnx_attribute *a, int de
     return cq_text_parse_message(p, field->message, message, depth + 1);
 }
 
-/* A number or a text; a text in front of a parenthesis is the name of a graph. */
+/* Parses a number or a string; an identifier before a parenthesis is the name of a graph. */
 static cq_status parse_literal(cq_text_parser *p, cq_onnx_attribute *a, int depth)
 {
     cq_text_literal literal;
@@ -99,7 +99,7 @@ static cq_status parse_literal(cq_text_parser *p, cq_onnx_attribute *a, int dept
     memcpy(copy, literal.text, literal.len);
     if (cq_text_peek(p) == '(') {
         if (strlen(copy) != literal.len)
-            return cq_text_fail(p, literal.from, "this text holds a zero byte");
+            return cq_text_fail(p, literal.from, "the string contains a zero byte");
         return parse_graph(p, a, copy, depth);
     }
     set_type(a, CQ_ONNX_ATTR_STRING);
@@ -107,7 +107,7 @@ static cq_status parse_literal(cq_text_parser *p, cq_onnx_attribute *a, int dept
     return CQ_OK;
 }
 
-/* An integer may be used as a float; that is the only conversion. */
+/* An integer is accepted for a float; there are no other conversions. */
 static cq_status check_type(cq_text_parser *p, cq_onnx_attribute *a, int32_t want, const char *from)
 {
     if (!want || a->type == want)
@@ -145,7 +145,7 @@ static cq_status parse_single(cq_text_parser *p, cq_onnx_attribute *a, int32_t w
 
 /* ---- attributes ---- */
 
-/* Appends the value of one to the list that its plural has. */
+/* Appends the value of one to the list field for its type. */
 static cq_status append(cq_text_parser *p, cq_onnx_attribute *a, const cq_onnx_attribute *one)
 {
     const cq_onnx_field *from =
@@ -164,14 +164,14 @@ static cq_status append(cq_text_parser *p, cq_onnx_attribute *a, const cq_onnx_a
     return CQ_OK;
 }
 
-/* The first value decides on the type if the text does not. */
+/* Without an explicit type, the first value determines the type. */
 static cq_status parse_list(cq_text_parser *p, cq_onnx_attribute *a, int depth)
 {
     const char *from = cq_text_next(p);
 
     CQ_TRY(cq_text_want(p, '['));
     if (a->type && !cq_text_attributes[a->type].single)
-        return cq_text_fail(p, from, "an attribute of type %s is not a list",
+        return cq_text_fail(p, from, "attributes of type %s cannot be lists",
                             cq_text_attributes[a->type].word);
     if (cq_text_take(p, ']'))
         return a->type ? CQ_OK

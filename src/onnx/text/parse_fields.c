@@ -1,5 +1,5 @@
-/* Fields of any message, read by the tables of fields.h: notes, and { fields } for a value that the
- * syntax cannot express. print_fields.c is the inverse. */
+/* Parses fields of any message by the tables of fields.h: notes, and { fields } for a value that
+ * the syntax cannot express. print_fields.c is the inverse. */
 #include "onnx/text/text.h"
 
 #include "onnx/file/wire.h"
@@ -21,7 +21,7 @@ static bool take_octal(cq_text_parser *p)
     return n > 0;
 }
 
-/* One character after a backslash. */
+/* Parses the character after a backslash. */
 static void take_escape(cq_text_parser *p)
 {
     static const char names[] = "n\nt\tr\ra\ab\bf\fv\v";
@@ -46,12 +46,12 @@ static cq_status take_quoted(cq_text_parser *p, char quote)
         }
     }
     if (p->at == p->end)
-        return cq_text_fail(p, from, "the quotes that open here are not closed");
+        return cq_text_fail(p, from, "missing closing quote of the string that begins here");
     p->at++;
     return p->scratch.status;
 }
 
-/* Strings with escapes, which are joined; their bytes, terminated, in the model. */
+/* Parses strings with escapes, which are concatenated; the terminated bytes belong to the model. */
 static cq_status want_bytes(cq_text_parser *p, cq_onnx_bytes *out)
 {
     char *copy;
@@ -72,7 +72,7 @@ static cq_status want_bytes(cq_text_parser *p, cq_onnx_bytes *out)
     return CQ_OK;
 }
 
-/* 0x7fc00001: a float by its bits. */
+/* Parses 0x7fc00001: a float given by its bits. */
 static bool take_bits(cq_text_parser *p, void *out, size_t size)
 {
     const char *at   = cq_text_next(p);
@@ -92,7 +92,7 @@ static bool take_bits(cq_text_parser *p, void *out, size_t size)
     return true;
 }
 
-/* The name of a value of an enumeration in onnx.proto; their names are all different. */
+/* Parses the name of an enumeration value in onnx.proto; all names are different. */
 static bool take_enum(cq_text_parser *p, void *to)
 {
     static const char *const words[] = { "FLOAT",      "INT",           "STRING",
@@ -139,7 +139,7 @@ static cq_status want_value(cq_text_parser *p, const cq_onnx_field *field, void 
     case CQ_ONNX_KIND_TEXT:
         CQ_TRY(want_bytes(p, &bytes));
         if (memchr(bytes.data, '\0', bytes.size))
-            return cq_text_fail(p, from, "this text holds a zero byte");
+            return cq_text_fail(p, from, "the string contains a zero byte");
         memcpy(to, &bytes.data, sizeof bytes.data);
         return CQ_OK;
     case CQ_ONNX_KIND_MESSAGE:
@@ -166,7 +166,7 @@ static void clear_field(const cq_onnx_message *message, void *into, uint32_t num
         ((cq_onnx_tensor *)into)->tensor = NULL;
 }
 
-/* The number of the field with that name. */
+/* Parses the name of a field; *out is its number. */
 static cq_status want_field(cq_text_parser *p, const cq_onnx_message *message, uint32_t *out)
 {
     const char *name;
@@ -182,7 +182,7 @@ static cq_status want_field(cq_text_parser *p, const cq_onnx_message *message, u
     return cq_text_fail(p, name, "%s has no field of this name", message->name);
 }
 
-/* The address for the value of a field: the end of its list, or its member in the message. */
+/* The address for the value of a field: a new list item, or the member of the message. */
 static void *place_of(cq_text_parser *p, const cq_onnx_message *message, void *into,
                       uint32_t number)
 {
@@ -200,7 +200,7 @@ static void *place_of(cq_text_parser *p, const cq_onnx_message *message, void *i
     return cq_onnx_list_grow(p->m, at, cq_onnx_kind_size(field->kind));
 }
 
-/* unknown: "bytes", fields of newer versions of onnx.proto, and only those. */
+/* Parses unknown: "bytes", which contains only fields of newer versions of onnx.proto. */
 static cq_status take_unknown(cq_text_parser *p, const cq_onnx_message *message, void *into)
 {
     cq_onnx_any     *any = into, *scratch;
@@ -222,7 +222,7 @@ static cq_status take_unknown(cq_text_parser *p, const cq_onnx_message *message,
         if (status != CQ_OK || cq_text_has(message, scratch, i))
             return cq_text_fail(p, from, "these bytes are not unknown fields of %s", message->name);
     last = scratch->unknown;
-    if (last && any->unknown) { /* two rings become one */
+    if (last && any->unknown) { /* merges two rings */
         first              = last->next;
         last->next         = any->unknown->next;
         any->unknown->next = first;
@@ -231,7 +231,7 @@ static cq_status take_unknown(cq_text_parser *p, const cq_onnx_message *message,
     return CQ_OK;
 }
 
-/* One field; *seen are those that this note or message has begun to replace. */
+/* Parses a field; *seen has the fields whose old value this note or message has already cleared. */
 static cq_status take_field(cq_text_parser *p, const cq_onnx_message *message, void *into,
                             uint32_t *seen, int depth)
 {
@@ -282,7 +282,7 @@ cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *messag
     uint32_t seen = 0;
 
     if (depth > CQ_ONNX_MAX_DEPTH)
-        return cq_text_fail(p, cq_text_next(p), "more than %d messages are inside each other",
+        return cq_text_fail(p, cq_text_next(p), "messages are nested more than %d deep",
                             CQ_ONNX_MAX_DEPTH);
     CQ_TRY(cq_text_want(p, '{'));
     while (!cq_text_take(p, '}'))
@@ -293,8 +293,8 @@ cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *messag
 /* ---- notes ---- */
 
 /* Whether a note with this word follows; *rest is the text after the word. */
-static bool note_comes(const cq_text_parser *p, const char *word, const char **rest,
-                       const char **line_end)
+static bool note_follows(const cq_text_parser *p, const char *word, const char **rest,
+                         const char **line_end)
 {
     const char *at  = p->at;
     size_t      len = strlen(word);
@@ -321,7 +321,7 @@ cq_status cq_text_take_note(cq_text_parser *p, cq_text_kind kind, void *into, in
     uint32_t    seen   = 0;
     cq_status   status = CQ_OK;
 
-    if (!note_comes(p, cq_text_kinds[kind].word, &rest, &line_end))
+    if (!note_follows(p, cq_text_kinds[kind].word, &rest, &line_end))
         return CQ_OK;
     p->at  = rest;
     p->end = line_end;
@@ -333,7 +333,7 @@ cq_status cq_text_take_note(cq_text_parser *p, cq_text_kind kind, void *into, in
     return status;
 }
 
-/* Whether the first word of a line is this one. */
+/* Whether this is the first word of the line. */
 static bool begins_with(const char *at, const char *end, const char *word)
 {
     size_t len = strlen(word);
@@ -348,7 +348,7 @@ bool cq_text_is_raw_here(const cq_text_parser *p)
 {
     const char *rest, *line_end;
 
-    if (!note_comes(p, cq_text_kinds[CQ_TEXT_TENSOR].word, &rest, &line_end))
+    if (!note_follows(p, cq_text_kinds[CQ_TEXT_TENSOR].word, &rest, &line_end))
         return p->is_raw;
     return begins_with(rest, line_end, "raw") ||
            (p->is_raw && !begins_with(rest, line_end, "typed"));
@@ -358,8 +358,8 @@ void cq_text_take_first_line(cq_text_parser *p)
 {
     const char *rest, *line_end;
 
-    p->sets_domain = true; /* as ONNX's parser does */
-    if (!note_comes(p, "exact", &rest, &line_end))
+    p->sets_domain = true; /* as in ONNX's parser */
+    if (!note_follows(p, "exact", &rest, &line_end))
         return;
     p->is_exact    = true;
     p->is_raw      = begins_with(rest, line_end, "raw");

@@ -1,4 +1,4 @@
-/* Types, values and tensors of the text syntax. */
+/* Parses types, values and tensors. */
 #include "onnx/text/text.h"
 
 #include "onnx/file/wire.h"
@@ -22,7 +22,7 @@ static cq_status want_data_type(cq_text_parser *p, int32_t *out)
     return *out ? CQ_OK : cq_text_fail(p, word, "'%.*s' is not an element type", (int)len, word);
 }
 
-/* ?, a name or a number. */
+/* Parses ?, a name or a number. */
 static cq_status parse_dim(cq_text_parser *p, cq_onnx_dim *dim)
 {
     if (cq_text_take(p, '?'))
@@ -56,7 +56,7 @@ static cq_status parse_tensor_type(cq_text_parser *p, cq_onnx_tensor_type *type)
     return cq_text_want(p, ']');
 }
 
-/* a.b.c, or one text in quotes. */
+/* Parses a.b.c, or a quoted string. */
 static cq_status want_qualified(cq_text_parser *p, const char **out)
 {
     cq_str    name   = { 0 };
@@ -92,7 +92,7 @@ static cq_status parse_opaque(cq_text_parser *p, cq_onnx_opaque_type *type)
     return cq_text_want(p, ')');
 }
 
-/* (type) of a sequence or an optional. */
+/* Parses the (type) of a sequence or an optional. */
 static cq_status parse_element(cq_text_parser *p, cq_onnx_element_type **out, int depth)
 {
     cq_onnx_element_type *element = *out = cq_onnx_alloc(p->m, sizeof *element);
@@ -122,8 +122,8 @@ static cq_status parse_map(cq_text_parser *p, cq_onnx_map_type **out, int depth)
 
 cq_status cq_text_parse_type(cq_text_parser *p, cq_onnx_type *type, int depth)
 {
-    if (depth + 3 > CQ_ONNX_MAX_DEPTH) /* a tensor, its shape, an axis */
-        return cq_text_fail(p, cq_text_next(p), "more than %d messages are inside each other",
+    if (depth + 3 > CQ_ONNX_MAX_DEPTH) /* a tensor type, its shape, a dimension */
+        return cq_text_fail(p, cq_text_next(p), "messages are nested more than %d deep",
                             CQ_ONNX_MAX_DEPTH);
     if (cq_text_take_word(p, "seq"))
         return parse_element(p, &type->sequence_type, depth);
@@ -180,13 +180,13 @@ cq_status cq_text_parse_entries(cq_text_parser *p, cq_onnx_entries *entries)
     return cq_text_want(p, ']');
 }
 
-/* Sizes of a tensor are numbers. */
+/* Sets type and sizes of a tensor; sizes must be numbers. */
 static cq_status set_type(cq_text_parser *p, cq_onnx_tensor *tensor, const cq_onnx_type *type)
 {
     const cq_onnx_tensor_type *t = type ? type->tensor_type : NULL;
 
     if (!t || !t->shape)
-        return cq_text_fail(p, p->at, "a tensor needs %s", t ? "a shape" : "a tensor type");
+        return cq_text_fail(p, p->at, "the tensor needs %s", t ? "a shape" : "a tensor type");
     tensor->data_type = t->elem_type;
     cq_onnx_set_has(tensor, CQ_ONNX_TENSOR_DATA_TYPE);
     for (uint32_t i = 0; i < t->shape->dim.n; i++) {
@@ -197,7 +197,7 @@ static cq_status set_type(cq_text_parser *p, cq_onnx_tensor *tensor, const cq_on
     return p->m->status;
 }
 
-/* The numbers between braces, end to end, as wide as the typed field has them. */
+/* The numbers between braces, stored contiguously with the width of the typed field. */
 typedef struct number_list {
     CQ_VEC(char) bytes;
 } number_list;
@@ -240,7 +240,7 @@ static cq_status parse_number(cq_text_parser *p, number_list *list, cq_text_numb
     return add_number(list, &i32, sizeof i32);
 }
 
-/* Strings are the one kind of element that is not a number. */
+/* Elements that are strings. */
 static cq_status parse_strings(cq_text_parser *p, cq_onnx_bytes_list *list)
 {
     do {
@@ -259,7 +259,7 @@ static cq_status parse_strings(cq_text_parser *p, cq_onnx_bytes_list *list)
     return p->m->status;
 }
 
-/* Whether a whole number loses nothing in that many bytes, read as signed or as unsigned. */
+/* Whether an integer fits in that many bytes, as signed or unsigned. */
 static bool fits(const char *number, size_t size, size_t raw_size)
 {
     int64_t limit, value = 0;
@@ -277,7 +277,8 @@ static bool fits(const char *number, size_t size, size_t raw_size)
     return value >= -limit / 2 && value < limit;
 }
 
-/* Numbers to raw_data, of raw_size bytes each: the low bytes, on a little-endian machine. */
+/* Stores numbers in raw_data, with raw_size bytes each: the low bytes, on a little-endian
+ * machine. */
 static cq_status set_raw(cq_text_parser *p, cq_onnx_tensor *tensor, const number_list *list,
                          size_t size, size_t raw_size)
 {
@@ -315,7 +316,7 @@ static cq_status set_typed(cq_text_parser *p, cq_onnx_tensor *tensor, const numb
     return CQ_OK;
 }
 
-/* Whether the elements are raw is known only after them. */
+/* Stores the elements as raw_data or typed; the note after the elements determines which. */
 static cq_status finish(cq_text_parser *p, cq_onnx_tensor *tensor, const number_list *list,
                         cq_text_number_row row, int depth)
 {

@@ -1,5 +1,5 @@
-/* Prints models in ONNX's text syntax, in the layout of ONNX's own printer. What the syntax cannot
- * express is in notes; text.h has the rules. */
+/* Prints models in ONNX's text syntax, in the layout of ONNX's own printer. Facts that the syntax
+ * cannot express are in notes; text.h has the rules. */
 #include "onnx/text/text.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #define BIT(number) (1u << (number))
 
-enum { ENOUGH = 1 << 16 }; /* bytes to write at once */
+enum { ENOUGH = 1 << 16 }; /* size of the buffer before it is written */
 
 cq_status cq_text_flush(cq_text_printer *p)
 {
@@ -15,17 +15,17 @@ cq_status cq_text_flush(cq_text_printer *p)
     if (p->s.len < ENOUGH)
         return CQ_OK;
     if (!p->write(p->user, p->s.text, p->s.len))
-        return cq_fail(CQ_E_IO, NULL, NULL, "the text cannot be written");
+        return cq_fail(CQ_E_IO, NULL, NULL, "cannot write the text");
     p->s.len = 0;
     return CQ_OK;
 }
 
 /* ---- names ---- */
 
-/* The syntax knows two escapes; line ends and zeros are themselves. */
+/* The syntax has two escapes; line ends and zeros are written unchanged. */
 void cq_text_add_quoted(cq_str *s, const void *data, size_t size)
 {
-    const char *at = data, *end = size ? at + size : at; /* an empty text may be NULL */
+    const char *at = data, *end = size ? at + size : at; /* data of an empty string may be NULL */
 
     cq_str_add_char(s, '"');
     while (at < end) {
@@ -50,7 +50,7 @@ void cq_text_add_id(cq_str *s, const char *name)
         cq_text_add_quoted(s, name, strlen(name));
 }
 
-/* "a.b", in quotes if a part is not an identifier. */
+/* Appends "a.b", in quotes if a component is not an identifier. */
 void cq_text_add_qualified(cq_str *s, const char *name)
 {
     for (const char *at = name;;) {
@@ -80,7 +80,7 @@ void cq_text_new_line(cq_text_printer *p)
     cq_str_printf(&p->s, "\n%*s", p->indent, "");
 }
 
-/* A note on a separate line, if there is anything to note; returns whether there is. */
+/* Appends a note on a separate line, if necessary; returns whether it did. */
 static bool add_note_line(cq_text_printer *p, cq_text_kind kind, const void *from, uint32_t carried,
                           uint32_t implied)
 {
@@ -109,7 +109,7 @@ static void add_value(cq_text_printer *p, const cq_onnx_value_info *value)
                          NULL))
         cq_text_new_line(p);
     else
-        p->s.len--; /* the space */
+        p->s.len--; /* removes the space */
 }
 
 static cq_status add_values(cq_text_printer *p, const cq_onnx_value_infos *values)
@@ -122,7 +122,7 @@ static cq_status add_values(cq_text_printer *p, const cq_onnx_value_infos *value
     return CQ_OK;
 }
 
-/* <initializers, then values>, a line each. */
+/* Appends <initializers, then values>, one per line. */
 static cq_status add_declarations(cq_text_printer *p, const cq_onnx_graph *graph)
 {
     const char *before = "<";
@@ -188,7 +188,7 @@ static cq_status add_bracketed_attributes(cq_text_printer *p, const cq_onnx_node
 static cq_status add_node(cq_text_printer *p, const cq_onnx_node *node)
 {
     uint32_t carried    = BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5);
-    bool     graph_last = has_graph(node); /* inputs would be hard to find after it */
+    bool     graph_last = has_graph(node); /* the inputs would be hard to find after the graph */
 
     cq_text_new_line(p);
     if (node->name) {
@@ -242,7 +242,7 @@ cq_status cq_text_add_graph(cq_text_printer *p, const cq_onnx_graph *graph, bool
     if (add_note_line(p, CQ_TEXT_GRAPH, graph,
                       BIT(1) | BIT(2) | BIT(5) | BIT(11) | BIT(12) | BIT(13), BIT(2)) &&
         is_inner)
-        cq_text_new_line(p); /* a note takes the rest of its line */
+        cq_text_new_line(p); /* a note extends to the end of its line */
     return CQ_OK;
 }
 
@@ -277,7 +277,7 @@ void cq_text_add_entries(cq_str *s, const cq_onnx_entries *entries)
     cq_str_add_char(s, ']');
 }
 
-/* The header of a model or function: `key: value`, a line each, between < and >. */
+/* The header of a model or function: `key: value` lines between < and >. */
 typedef struct header {
     cq_str *s;
     bool    is_open;
@@ -370,7 +370,7 @@ static cq_status add_function(cq_text_printer *p, const cq_onnx_function *f)
 
 /* ---- models ---- */
 
-/* The defaults for most tensors and nodes of the main graph; the others get notes. */
+/* Chooses the settings that fit most tensors and nodes of the main graph; the others get notes. */
 static void choose_first_line(cq_text_printer *p, const cq_onnx_graph *graph)
 {
     int64_t raw = 0, domain = 0;
@@ -435,7 +435,7 @@ CQ_API cq_status cq_onnx_model_write_text(const cq_onnx_model *m, cq_text_writer
     cq_status       status = add_model(&p, m);
 
     if (status == CQ_OK && !write(user, p.s.text, p.s.len))
-        status = cq_fail(CQ_E_IO, NULL, NULL, "the text cannot be written");
+        status = cq_fail(CQ_E_IO, NULL, NULL, "cannot write the text");
     cq_str_clear(&p.s);
     return status;
 }

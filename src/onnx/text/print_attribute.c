@@ -1,4 +1,4 @@
-/* Attributes in ONNX's text syntax: name: type = value. */
+/* Prints attributes in ONNX's text syntax: name: type = value. */
 #include "onnx/text/text.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static bool has_value(const cq_onnx_attribute *a, int32_t type)
     return cq_text_has(&cq_onnx_attribute_message, a, cq_text_attributes[type].field);
 }
 
-/* The type that is written: its own, or if it has none the type of the value that it has. */
+/* The printed type: the declared type, or the type of the value if none is declared. */
 static int32_t type_of(const cq_onnx_attribute *a)
 {
     if (a->type > 0 && a->type < CQ_ONNX_ATTR_COUNT)
@@ -27,7 +27,7 @@ static int32_t type_of(const cq_onnx_attribute *a)
     return CQ_ONNX_ATTR_INT;
 }
 
-/* Whether floats are exactly represented by their text. */
+/* Whether the text of all floats reads back as the same value. */
 static bool is_exact(const cq_onnx_attribute *a, int32_t type)
 {
     bool exact = type != CQ_ONNX_ATTR_FLOAT || cq_text_is_exact_f32(a->f);
@@ -47,8 +47,8 @@ static cq_status add_graph(cq_text_printer *p, const cq_onnx_graph *graph)
     return status;
 }
 
-/* One value of a type that is not a list, at `at`. Messages are pointers; one that is missing, or
- * that the syntax cannot express, is written by its fields. */
+/* Appends a value of a type that is not a list, at `at`. Messages are pointers; a message that is
+ * missing, or that the syntax cannot express, is written by its fields. */
 static cq_status add_value(cq_text_printer *p, int32_t type, const void *at)
 {
     const cq_onnx_field *field   = field_of(type);
@@ -135,13 +135,13 @@ static cq_status add_attribute(cq_text_printer *p, const cq_onnx_attribute *a)
 
         CQ_TRY(add_values(p, a, type));
         carried |= is_exact(a, type) ? field : 0;
-        implied |= cq_text_attributes[type].single ? 0 : field; /* [] sets nothing */
+        implied |= cq_text_attributes[type].single ? 0 : field; /* [] sets no field */
     }
     cq_str_add_char(&p->s, ' ');
     if (cq_text_add_note(&p->s, CQ_TEXT_ATTRIBUTE, a, carried, implied, NULL))
         cq_text_new_line(p);
     else
-        p->s.len--; /* the space */
+        p->s.len--; /* removes the space */
     return cq_text_flush(p);
 }
 

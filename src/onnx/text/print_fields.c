@@ -1,4 +1,4 @@
-/* Fields of any message as text, from the tables of fields.h: what notes are made of. */
+/* Prints fields of any message from the tables of fields.h. Notes consist of such fields. */
 #include "onnx/text/text.h"
 
 #include "base/pytext.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* NaNs that are written `nan` and `-nan`; others differ in bits that no text shows. */
+/* The NaNs that are written `nan` and `-nan`; the bits of others would be lost. */
 static const uint32_t plain_nan_f32 = 0x7fc00000;
 static const uint64_t plain_nan_f64 = 0x7ff8000000000000;
 
@@ -53,7 +53,7 @@ void cq_text_add_f64(cq_str *s, double value)
         cq_str_add_py_float(s, value);
 }
 
-/* On one line, for any bytes; UTF-8 is copied. */
+/* Appends any bytes on one line; UTF-8 is copied. */
 static void add_escaped(cq_str *s, const void *data, size_t size)
 {
     const char *bytes = data;
@@ -79,7 +79,7 @@ static void add_escaped(cq_str *s, const void *data, size_t size)
     cq_str_add_char(s, '"');
 }
 
-/* raw_data of a tensor message: bytes, or the elements of a tensor that replaces them. */
+/* The raw_data of a tensor message: its bytes, or the elements of a tensor that replaces them. */
 static void add_raw(cq_str *s, const void *from)
 {
     cq_onnx_bytes bytes;
@@ -136,13 +136,13 @@ bool cq_text_has(const cq_onnx_message *message, const void *from, uint32_t numb
     }
     if (cq_onnx_kind_wire(field->kind) != CQ_ONNX_WIRE_BYTES)
         return cq_onnx_has((const cq_onnx_any *)from, number);
-    memcpy(&pointer, at, sizeof pointer); /* text, bytes and messages begin with a pointer */
+    memcpy(&pointer, at, sizeof pointer); /* strings, bytes and messages begin with a pointer */
     if (field->kind == CQ_ONNX_KIND_RAW)
         return pointer || ((const cq_onnx_tensor *)from)->tensor;
     return pointer != NULL;
 }
 
-/* `name: value`, or `name { … }`; a list repeats its name. */
+/* Appends `name: value`, or `name { … }`; lists repeat the name. */
 static void add_field(cq_str *s, const cq_onnx_field *field, const void *from)
 {
     const char      *at   = (const char *)from + field->offset;

@@ -1,4 +1,4 @@
-/* Types and tensors in ONNX's text syntax, and whether it has words for all of one. */
+/* Prints types and tensors in ONNX's text syntax, and tests whether the syntax can express them. */
 #include "onnx/text/text.h"
 
 #include "onnx/schema.h"
@@ -33,7 +33,7 @@ static bool can_say_opaque(const cq_onnx_opaque_type *type)
            (!type->name || *type->name);
 }
 
-/* Recursion is as deep as the decoder and the builders of models allow. */
+/* The recursion is bounded by the decoder and by the builders of models. */
 bool cq_text_can_say_type(const cq_onnx_type *type)
 {
     const cq_onnx_element_type *element;
@@ -177,7 +177,7 @@ static cq_status add_numbers(cq_text_printer *p, char form, const void *items, s
     return CQ_OK;
 }
 
-/* Whether every number is exactly represented by its text: some NaNs differ in bits that are not
+/* Whether the text of all numbers reads back as the same value: the bits of some NaNs are not
  * printed. */
 static bool all_exact(char form, const void *items, size_t n)
 {
@@ -195,7 +195,7 @@ static bool all_exact(char form, const void *items, size_t n)
     return true;
 }
 
-/* raw_data as numbers, if it has a whole number of them; else nothing. */
+/* Appends raw_data as numbers if its size is a multiple of the element size; otherwise nothing. */
 static cq_status add_raw(cq_text_printer *p, const cq_onnx_tensor *tensor, uint32_t *carried)
 {
     cq_text_number_row row = cq_text_numbers[tensor->data_type];
@@ -264,13 +264,13 @@ cq_status cq_text_add_tensor(cq_text_printer *p, const cq_onnx_tensor *tensor, b
         cq_str_add_char(&p->s, '}');
         if (cq_text_is_raw(tensor) != p->is_raw)
             flag = p->is_raw ? "typed" : "raw";
-        /* An empty list implies raw_data: "" of a raw tensor. */
+        /* An empty list implies raw_data: "" for a raw tensor. */
         implied |= cq_text_is_raw(tensor) ? BIT(9) : 0;
     }
     cq_str_add_char(&p->s, ' ');
     if (cq_text_add_note(&p->s, CQ_TEXT_TENSOR, tensor, carried, implied, flag))
         cq_text_new_line(p);
     else
-        p->s.len--; /* the space */
+        p->s.len--; /* removes the space */
     return CQ_OK;
 }

@@ -1,6 +1,6 @@
-/* Models in protobuf's text format (.textproto), and files of any form by their names.
- * print_fields.c and parse_fields.c have the fields; here is the whole message, with a line for
- * each field. */
+/* Models in protobuf's text format (.textproto), and files whose format is determined by their
+ * names. print_fields.c and parse_fields.c handle fields; this file handles whole messages, one
+ * field per line. */
 #include "onnx/text/text.h"
 
 #include "base/file.h"
@@ -30,7 +30,7 @@ static void put_line(proto_writer *w)
 
 static cq_status put_message(proto_writer *w, const cq_onnx_message *message, const void *from);
 
-/* A message between braces, or a value on the line of its name. */
+/* Appends a message between braces, or a value on the line of its name. */
 static cq_status put_field(proto_writer *w, const cq_onnx_field *field, const void *from)
 {
     const char      *at   = (const char *)from + field->offset;
@@ -65,7 +65,7 @@ static cq_status put_field(proto_writer *w, const cq_onnx_field *field, const vo
 static cq_status put_message(proto_writer *w, const cq_onnx_message *message, const void *from)
 {
     if (w->depth > CQ_ONNX_MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "more than %d messages are inside each other",
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "messages are nested more than %d deep",
                        CQ_ONNX_MAX_DEPTH);
     for (uint32_t i = 1; i < message->n_fields; i++)
         if (cq_text_has(message, from, i))

@@ -1,5 +1,5 @@
-/* Tokens of the text syntax: spaces and comments, names, numbers and strings. Nothing is read
- * ahead; a position is a pointer into the text. */
+/* Tokens of the text syntax: spaces and comments, names, numbers and strings. There is no lookahead
+ * buffer; a position is a pointer into the text. */
 #include "onnx/text/text.h"
 
 #include <errno.h>
@@ -102,13 +102,13 @@ bool cq_text_take_word(cq_text_parser *p, const char *word)
     return true;
 }
 
-/* A copy in the model. Names of a model hold no zero byte. */
+/* Copies a string to the model. Names in a model cannot contain zero bytes. */
 static cq_status keep(cq_text_parser *p, const char **out, const cq_text_literal *literal)
 {
     char *copy;
 
     if (memchr(literal->text, '\0', literal->len))
-        return cq_text_fail(p, literal->from, "this text holds a zero byte");
+        return cq_text_fail(p, literal->from, "the string contains a zero byte");
     copy = cq_onnx_alloc(p->m, literal->len + 1);
     if (!copy)
         return p->m->status;
@@ -136,9 +136,9 @@ bool cq_text_take_byte(cq_text_parser *p)
     return true;
 }
 
-/* Between quotes; a backslash makes the next character mean itself. In a text that calque wrote,
- * which has a backslash before quotes and backslashes alone, \xNN is a byte: that is how the
- * command line shows bytes that a terminal might obey. */
+/* Parses a quoted string; a backslash quotes the next character. In a text that calque wrote, where
+ * backslashes only precede quotes and backslashes, \xNN is a byte: the command line prints bytes in
+ * that form that a terminal might interpret. */
 static cq_status want_quoted(cq_text_parser *p, cq_text_literal *out)
 {
     const char *from = cq_text_next(p);
@@ -155,7 +155,7 @@ static cq_status want_quoted(cq_text_parser *p, cq_text_literal *out)
         cq_str_add_char(&p->scratch, *p->at++);
     }
     if (p->at == p->end)
-        return cq_text_fail(p, from, "the quotes that open here are not closed");
+        return cq_text_fail(p, from, "missing closing quote of the string that begins here");
     p->at++;
     out->text = cq_str_text(&p->scratch);
     out->len  = p->scratch.len;
@@ -192,7 +192,7 @@ bool cq_text_next_is_number_word(const cq_text_parser *p)
     return cq_text_is_number_word(cq_text_next(p), cq_text_id_len(p));
 }
 
-/* Digits, with a point or an exponent if it is not a whole number. */
+/* Scans digits, with a point or an exponent if the number is not an integer. */
 static void scan_number(cq_text_parser *p, cq_text_literal *out)
 {
     while (p->at < p->end && is_digit(*p->at))
@@ -235,9 +235,9 @@ cq_status cq_text_want_literal(cq_text_parser *p, cq_text_literal *out)
     return CQ_OK;
 }
 
-enum { MOST_DIGITS = 512 }; /* of a number; the largest doubles have 309 before the point */
+enum { MOST_DIGITS = 512 }; /* of a number; the largest doubles have 309 digits before the point */
 
-/* A number in a buffer that is terminated: the text itself may not be. */
+/* Copies a number to a terminated buffer: the text itself may be unterminated. */
 static cq_status copy_number(cq_text_parser *p, const cq_text_literal *literal, char *out)
 {
     if (literal->kind == CQ_TEXT_STRING)

@@ -30,7 +30,7 @@
 #include "base/str.h"
 #include "onnx/file/fields.h"
 
-/* The kinds of messages that may have a note: a word, and the table of its fields. */
+/* The kinds of messages that can have a note, each with a word and the table of its fields. */
 typedef enum cq_text_kind {
     CQ_TEXT_MODEL,
     CQ_TEXT_GRAPH,
@@ -53,65 +53,67 @@ extern const cq_text_kind_row cq_text_kinds[];
 /* Types of attributes by name, and the element types of lists. */
 typedef struct cq_text_attribute_row {
     const char *word;
-    uint8_t     single; /* cq_onnx_attribute_type of an element; 0: it is not a list */
-    uint8_t     field;  /* that holds the value, its number in onnx.proto */
+    uint8_t     single; /* cq_onnx_attribute_type of an element; 0 if the type is not a list */
+    uint8_t     field;  /* number in onnx.proto of the field that holds the value */
 } cq_text_attribute_row;
 
 extern const cq_text_attribute_row cq_text_attributes[CQ_ONNX_ATTR_COUNT];
 
-/* Whether a name needs no quotes: an identifier, and no word that begins a type or is a number. */
+/* Whether a name needs no quotes: it is an identifier, and no word that begins a type or is a
+ * number. */
 bool cq_text_is_id(const char *name, size_t len);
 bool cq_text_is_plain(const char *name);
 
 /* Whether text begins a type: 'float', 'seq', … */
 bool cq_text_is_type_word(const char *text, size_t len);
 
-/* inf, infinity, nan, in any case of letters. */
+/* inf, infinity, nan, case-insensitive. */
 bool cq_text_is_number_word(const char *text, size_t len);
 
-/* The data type of a word, 0 if it is not one. */
+/* The data type that a word names; 0 if it is not a type. */
 int32_t cq_text_data_type(const char *word, size_t len);
 
-/* How elements of a data type are written: as integers (i, u), floats (f), doubles (d) or strings
+/* The textual form of elements of a data type: integers (i, u), floats (f), doubles (d) or strings
  * (s). Types without a numeric form, such as float16, are written as their bits. */
 typedef struct cq_text_number_row {
     char    form;
-    uint8_t raw_size; /* bytes of a number in raw_data; 0: never there */
-    uint8_t field;    /* where numbers are when not in raw_data, its number in onnx.proto */
+    uint8_t raw_size; /* bytes of a number in raw_data; 0 if the type cannot be in raw_data */
+    uint8_t field;    /* number in onnx.proto of the typed field */
 } cq_text_number_row;
 
 extern const cq_text_number_row cq_text_numbers[CQ_ONNX_DATA_TYPE_COUNT];
 
 /* ---- fields of any message ---- */
 
-/* Whether field number of a message is there: set, or not empty. */
+/* Whether a field of a message is set, or not empty. */
 bool cq_text_has(const cq_onnx_message *message, const void *from, uint32_t number);
 
 /* The fields of a message on one line, as in protobuf's text format. */
 void cq_text_add_message(cq_str *s, const cq_onnx_message *message, const void *from);
 
-/* The value at `at`, of a field of the message `from`. */
+/* Appends the value at `at`, of a field of the message `from`. */
 void cq_text_add_value(cq_str *s, const cq_onnx_field *field, const void *from, const void *at);
 
-/* A note, on a separate line: fields of from that are set but not expressed by the text, and those
- * that the text would set though they are not. Bits are field numbers. flag is a word or NULL.
- * Returns false, and writes nothing, if there is nothing to note. */
+/* Appends a note on a separate line: fields of from that are set but not expressed by the text, and
+ * fields that the text would set although they are not set. Bits are field numbers. flag is a word
+ * or NULL. Returns false, and writes nothing, if no note is needed. */
 bool cq_text_add_note(cq_str *s, cq_text_kind kind, const void *from, uint32_t carried,
                       uint32_t implied, const char *flag);
 
-/* Whether a float is one that its text gives back: all but some NaNs. */
+/* Whether the text of a float reads back as the same value: true for all but some NaNs. */
 bool cq_text_is_exact_f32(float value);
 bool cq_text_is_exact_f64(double value);
 void cq_text_add_f32(cq_str *s, float value);
 void cq_text_add_f64(cq_str *s, double value);
 
-/* The bytes of raw_data: the message's own, or those of its tensor, then with a copy to free. */
+/* The bytes of raw_data: the message's own; or a copy of those of its tensor, which the caller
+ * frees. */
 cq_status cq_text_raw_bytes(cq_onnx_bytes *out, void **copy, const cq_onnx_tensor *tensor);
 
-/* ---- printing, in pieces ---- */
+/* ---- printing ---- */
 
 typedef struct cq_text_printer {
-    cq_str               s; /* output that is not yet written */
+    cq_str               s; /* output that has not been written yet */
     const cq_onnx_model *m;
     cq_text_writer       write;
     void                *user;
@@ -119,17 +121,18 @@ typedef struct cq_text_printer {
     bool                 is_raw, sets_domain; /* settings of the first line */
 } cq_text_printer;
 
-cq_status cq_text_flush(cq_text_printer *p); /* writes when there is enough */
+cq_status cq_text_flush(cq_text_printer *p); /* writes s if it is large enough */
 void      cq_text_add_quoted(cq_str *s, const void *data, size_t size);
 void      cq_text_add_id(cq_str *s, const char *name);
 void      cq_text_add_qualified(cq_str *s, const char *name); /* a.b.c */
 void      cq_text_new_line(cq_text_printer *p);
 
-/* Whether the syntax has words for all of a type, and those words. */
+/* Whether the syntax can express all of a type; and the text of the type. */
 bool cq_text_can_say_type(const cq_onnx_type *type);
 void cq_text_add_type(cq_str *s, const cq_onnx_type *type);
 
-/* A tensor with its note. An initializer has its name, an attribute just when it is not empty. */
+/* Appends a tensor with its note. Initializers have a name; tensors in attributes only if it is not
+ * empty. */
 bool      cq_text_can_say_tensor(const cq_onnx_tensor *tensor);
 bool      cq_text_is_raw(const cq_onnx_tensor *tensor);
 cq_status cq_text_add_tensor(cq_text_printer *p, const cq_onnx_tensor *tensor, bool is_initializer);
@@ -158,50 +161,52 @@ typedef enum cq_text_literal_kind {
 
 typedef struct cq_text_literal {
     cq_text_literal_kind kind;
-    const char          *from; /* its start */
-    const char          *text; /* of a string: its bytes, until the next one is read */
+    const char          *from; /* start of the literal */
+    const char          *text; /* bytes of a string, valid until the next literal is read */
     size_t               len;
 } cq_text_literal;
 
 /* scan.c: positions, spaces, names and numbers. */
 cq_status cq_text_fail(const cq_text_parser *p, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The next significant character, its position, and 0 at the end. Nothing is consumed: a comment
- * that is skipped too early might have been a note. */
+/* The position of the next significant character; the character, or 0 at the end. Neither consumes
+ * input: a comment that is skipped too early might be a note. */
 const char *cq_text_next(const cq_text_parser *p);
 char        cq_text_peek(const cq_text_parser *p);
 bool        cq_text_take(cq_text_parser *p, char c);
 cq_status   cq_text_want(cq_text_parser *p, char c);
-size_t      cq_text_id_len(const cq_text_parser *p); /* of the identifier that comes, or 0 */
-bool        cq_text_take_word(cq_text_parser *p, const char *word);
-cq_status   cq_text_want_id(cq_text_parser *p, const char **text, size_t *len);
-cq_status   cq_text_want_name(cq_text_parser *p, const char **out);   /* may be quoted */
-cq_status   cq_text_want_string(cq_text_parser *p, const char **out); /* is quoted */
-int         cq_text_hex_digit(char c);                                /* -1: not a digit */
-bool        cq_text_take_byte(cq_text_parser *p); /* xNN, after a backslash, into scratch */
-cq_status   cq_text_want_literal(cq_text_parser *p, cq_text_literal *out);
-bool        cq_text_next_is_number_word(const cq_text_parser *p);
-cq_status   cq_text_want_i64(cq_text_parser *p, int64_t *out);
-cq_status   cq_text_want_u64(cq_text_parser *p, uint64_t *out);
-cq_status   cq_text_want_f32(cq_text_parser *p, float *out);
-cq_status   cq_text_want_f64(cq_text_parser *p, double *out);
-cq_status   cq_text_literal_i64(cq_text_parser *p, const cq_text_literal *literal, int64_t *out);
-cq_status   cq_text_literal_f32(cq_text_parser *p, const cq_text_literal *literal, float *out);
+size_t      cq_text_id_len(const cq_text_parser *p); /* length of the identifier that follows, or
+                                                      * 0 */
+bool      cq_text_take_word(cq_text_parser *p, const char *word);
+cq_status cq_text_want_id(cq_text_parser *p, const char **text, size_t *len);
+cq_status cq_text_want_name(cq_text_parser *p, const char **out);   /* the name may be quoted */
+cq_status cq_text_want_string(cq_text_parser *p, const char **out); /* the string must be
+                                                                     * quoted */
+int       cq_text_hex_digit(char c);                                /* -1: not a hex digit */
+bool      cq_text_take_byte(cq_text_parser *p); /* reads xNN, after a backslash, into scratch */
+cq_status cq_text_want_literal(cq_text_parser *p, cq_text_literal *out);
+bool      cq_text_next_is_number_word(const cq_text_parser *p);
+cq_status cq_text_want_i64(cq_text_parser *p, int64_t *out);
+cq_status cq_text_want_u64(cq_text_parser *p, uint64_t *out);
+cq_status cq_text_want_f32(cq_text_parser *p, float *out);
+cq_status cq_text_want_f64(cq_text_parser *p, double *out);
+cq_status cq_text_literal_i64(cq_text_parser *p, const cq_text_literal *literal, int64_t *out);
+cq_status cq_text_literal_f32(cq_text_parser *p, const cq_text_literal *literal, float *out);
 
-/* parse_fields.c: the note of that kind, if one comes here; whether elements that end here are raw;
- * and the first line. */
+/* parse_fields.c: parses the note of that kind, if one follows; whether the elements that end here
+ * are raw; and the first line. */
 cq_status cq_text_take_note(cq_text_parser *p, cq_text_kind kind, void *into, int depth);
 bool      cq_text_is_raw_here(const cq_text_parser *p);
 void      cq_text_take_first_line(cq_text_parser *p);
 
-/* All fields of a message up to the end of the text, as in protobuf's text format. */
+/* Parses all fields of a message up to the end of the text, as in protobuf's text format. */
 cq_status cq_text_parse_fields(cq_text_parser *p, const cq_onnx_message *message, void *into);
 
 /* { fields } */
 cq_status cq_text_parse_message(cq_text_parser *p, const cq_onnx_message *message, void *into,
                                 int depth);
 
-/* parse_value.c and parse_attribute.c. depth counts messages around the one that is read. */
+/* parse_value.c and parse_attribute.c. depth counts the enclosing messages. */
 bool      cq_text_next_is_type(const cq_text_parser *p);
 cq_status cq_text_parse_type(cq_text_parser *p, cq_onnx_type *type, int depth);
 cq_status cq_text_parse_value(cq_text_parser *p, cq_onnx_value_info *value, int depth);

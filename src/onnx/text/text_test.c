@@ -28,7 +28,7 @@ static cq_onnx_model *parse(const char *text)
     return m;
 }
 
-/* Whether a model is the same message when it was printed and parsed. */
+/* Checks that a model is equal to its printed and parsed copy. */
 static void check_round_trip(const cq_onnx_model *m)
 {
     cq_onnx_model *again;
@@ -50,7 +50,7 @@ static void check_round_trip(const cq_onnx_model *m)
     cq_str_clear(&text);
 }
 
-/* The text that is printed for a text, after its first line. */
+/* Compares the printed form of a parsed text, without its first line. */
 static void check_text(const char *want, const char *text)
 {
     cq_onnx_model *m = parse(text);
@@ -92,7 +92,7 @@ TEST(text, models_are_laid_out_like_onnx_does)
                "[n] z = Add(x, w) y = a.b.Op(z) <k = [1,2], s = \"t\"> }");
 }
 
-/* Each of them once: if all were inspected for each, this would take hours. */
+/* Each float is inspected once: if all were inspected for each, this would take hours. */
 TEST(text, a_long_list_of_floats_is_printed)
 {
     enum { N = 1000000 };
@@ -262,7 +262,7 @@ static cq_status parse_nested(int depth)
     return status;
 }
 
-/* A graph in a graph in a graph … */
+/* A graph inside a graph inside a graph … */
 static cq_status parse_graphs(int depth)
 {
     cq_onnx_model *m;

@@ -1,4 +1,4 @@
-/* The words of the text syntax. Names of element types are those of schemas. */
+/* The keywords of the text syntax. Element types have the same names as in schemas. */
 #include "onnx/text/text.h"
 
 #include "onnx/schema.h"

@@ -1,5 +1,5 @@
-/* Options and the kinds of models that they apply to. An option without effect is an error, because
- * the user expects an effect. */
+/* Checks that options apply to the kind of model. An option without effect is an error, because the
+ * user expects an effect. */
 #include "applies.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@ enum {
 static const struct applies {
     const char *option;
     unsigned    kinds;
-    const char *is_for, *instead; /* a suggestion for the user; NULL: none */
+    const char *is_for, *instead; /* a suggestion for the user, or NULL */
 } options[] = {
-    { "static", CLI_KIND_PT2, ".pt2 files", "sizes without a name are fixed anyway" },
+    { "static", CLI_KIND_PT2, ".pt2 files", "sizes without a name are fixed by default" },
     { "keep-mutations", CLI_KIND_PT2, ".pt2 files",
-      "--state makes outputs of what TorchScript changes" },
+      "--state makes values that TorchScript changes outputs" },
     { "keep-asserts", CLI_KIND_PT2, ".pt2 files", NULL },
     { "names", CLI_KIND_PT2, ".pt2 files",
       "--input-names and --output-names name inputs and outputs" },
@@ -53,7 +53,7 @@ static const char *kind_name(cli_kind kind)
     }
 }
 
-/* calque view reads a profile, whatever the model is. */
+/* calque view --profile applies to every kind of model. */
 static bool applies_to(const cli_verb *verb, const struct applies *a)
 {
     return strcmp(verb->name, "view") != 0 || strcmp(a->option, "profile") != 0;
@@ -73,7 +73,7 @@ int cli_check_kind(const cli_args *args, cli_kind kind)
     return CLI_DONE;
 }
 
-/* Options that only change what another one does. */
+/* Checks options that only modify another option. */
 int cli_check_pairs(const cli_args *args)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Whether options are for the kind of model that they are given with. */
+/* Checks that options apply to the kind of the model. */
 #ifndef CALQUE_CLI_APPLIES_H
 #define CALQUE_CLI_APPLIES_H
 
@@ -12,10 +12,11 @@ typedef enum cli_kind {
     CLI_KIND_OTHER    = 1 << 4 /* a tensor, a state dict, an archive of several programs */
 } cli_kind;
 
-/* The exit code, after saying which option is for other models than the first operand. */
+/* Prints an error if an option does not apply to the kind of the first operand. Returns the exit
+ * code. */
 int cli_check_kind(const cli_args *args, cli_kind kind);
 
-/* The same for options that change nothing without another one. */
+/* The same for options that have no effect without another option. */
 int cli_check_pairs(const cli_args *args);
 
 #endif

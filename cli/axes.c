@@ -1,5 +1,5 @@
-/* --dynamic-axes: the dict of torch.onnx.export as JSON. For each value it has an object from axes
- * to names, {"0": "batch"}, or a list of axes whose names are made up, [0, 2]. */
+/* --dynamic-axes: the dict of torch.onnx.export as JSON. For each input or output it has an object
+ * from axes to names, {"0": "batch"}, or a list of axes whose names are generated, [0, 2]. */
 #include "export_options.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static int bad(const cli_args *args, const char *value, const char *why)
     return cli_misuse(args->verb, "--dynamic-axes: \"%s\" %s", value, why);
 }
 
-/* input_1 is the second input, whatever it is called, unless something has that name. */
+/* input_1 refers to the second input, whatever its name is, unless a value has the name input_1. */
 static const char *name_of(const cli_export *e, const char *value)
 {
     const cq_export_options *o = &e->options;
@@ -31,7 +31,7 @@ static const char *name_of(const cli_export *e, const char *value)
                : value;
 }
 
-/* name may be NULL: it is made up. */
+/* name may be NULL: then it is generated. */
 static int add(cli_export *e, const cli_args *args, const char *value, json_int_t axis,
                const char *name)
 {
@@ -55,7 +55,7 @@ static int read_list(cli_export *e, const cli_args *args, const char *value, jso
     json_array_foreach(list, i, axis)
     {
         if (!json_is_integer(axis))
-            return bad(args, value, "has an axis that is not a whole number");
+            return bad(args, value, "has an axis that is not an integer");
         CLI_TRY(add(e, args, value, json_integer_value(axis), NULL));
     }
     return CLI_DONE;
@@ -74,9 +74,9 @@ static int read_object(cli_export *e, const cli_args *args, const char *value, j
         errno = 0;
         axis  = strtoll(key, &end, 10);
         if (end == key || *end || errno)
-            return bad(args, value, "has an axis that is not a whole number");
+            return bad(args, value, "has an axis that is not an integer");
         if (!json_is_string(name) || !*json_string_value(name))
-            return bad(args, value, "has an axis whose name is not text");
+            return bad(args, value, "has an axis whose name is not a string");
         CLI_TRY(add(e, args, value, axis, json_string_value(name)));
     }
     return CLI_DONE;
@@ -138,7 +138,7 @@ static bool is_name(const cli_export *e, const cq_onnx_model *m, const char *val
     for (size_t i = 0; (name = name_at(m, i)); i++)
         if (strcmp(name, value) == 0)
             return true;
-    for (size_t i = 0; i < e->options.n_input_names; i++) /* that were dropped */
+    for (size_t i = 0; i < e->options.n_input_names; i++) /* dropped inputs also count */
         if (strcmp(e->input_names[i], value) == 0)
             return true;
     return false;
@@ -154,9 +154,10 @@ int cli_export_check_axes(const cli_export *e, const cli_args *args, const cq_on
             continue;
         for (size_t k = 0, n = 0; (name = name_at(m, k)) && n < sizeof names; k++)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", k ? ", " : "", name);
-        return cli_misuse(args->verb,
-                          "--dynamic-axes: the model has no input or output '%s'; there are: %s",
-                          e->axes[i].value, names);
+        return cli_misuse(
+            args->verb,
+            "--dynamic-axes: the model has no input or output '%s'; expected one of: %s",
+            e->axes[i].value, names);
     }
     return CLI_DONE;
 }

@@ -40,8 +40,8 @@ static void note_value(void *user, const char *value, const char *node, const ch
     v->wanted[v->n++] = cq_tensor_retain(result);
 }
 
-/* Returns the index of the first value among n, beginning at first, that differs; SIZE_MAX if
- * all agree. got receives its tensor. */
+/* The index of the first value from first on that differs, of n values; SIZE_MAX if all agree. *got
+ * is its tensor. */
 static size_t differing(const cli_compared *c, const cq_onnx_model *onnx, const values *v,
                         size_t first, size_t n, cq_tensor **got)
 {
@@ -71,7 +71,7 @@ static size_t differing(const cli_compared *c, const cq_onnx_model *onnx, const 
 
 static bool find_node(const cli_compared *c)
 {
-    static values     v; /* large, and there is one at a time */
+    static values     v; /* large, so it is static; there is one at a time */
     cq_export_options options = *c->options;
     cq_onnx_model    *onnx    = NULL;
     cq_tensor        *got     = NULL;
@@ -99,13 +99,13 @@ static bool find_node(const cli_compared *c)
 
 /* ---- modules ---- */
 
-/* The paths of modules in the order in which their last nodes run: that of their results. */
+/* The paths of modules, in the order in which their last nodes run, which compute their results. */
 typedef struct paths {
     char   at[MAX_PATHS][MAX_PATH];
     size_t n;
 } paths;
 
-/* "/features/0/Conv" to "features.0"; false if the name has no module. */
+/* Converts "/features/0/Conv" to "features.0"; false if the name has no module. */
 static bool path_of(char *out, const char *node)
 {
     const char *last = strrchr(node, '/');
@@ -120,7 +120,7 @@ static bool path_of(char *out, const char *node)
     return true;
 }
 
-/* A module around others has its result when the last of them has. */
+/* An enclosing module has its result when the last of its children has. */
 static void note_path(paths *p, const char *path)
 {
     size_t i = 0;
@@ -155,7 +155,7 @@ static void say_node(void *user, const char *node, const char *op_type, int64_t 
         cli_note("  node %s (%s)", node, op_type);
 }
 
-/* Runs a model with a hook that sees its nodes; nothing is folded or put together before. */
+/* Runs a model with a hook that observes its nodes; folding and fusion are off. */
 static cq_status watch(const cq_onnx_model *onnx, cq_tensor *const *inputs, size_t n,
                        cq_session_hook hook, void *user)
 {
@@ -181,11 +181,11 @@ static cq_status watch(const cq_onnx_model *onnx, cq_tensor *const *inputs, size
     return status;
 }
 
-/* Both results of the modules that are marked, after the model's own outputs. */
+/* Results of the marked modules on both sides, after the model's own outputs. */
 typedef struct results {
     cq_tensor *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
     size_t     n_wanted, n_got;
-    char       names[CLI_MAX_OUTPUTS][MAX_PATH]; /* of got */
+    char       names[CLI_MAX_OUTPUTS][MAX_PATH]; /* names of the tensors in got */
 } results;
 
 static void results_clear(results *r)
@@ -194,7 +194,7 @@ static void results_clear(results *r)
         cq_tensor_release(r->wanted[i]);
         cq_tensor_release(r->got[i]);
     }
-    memset(r, 0, sizeof *r); /* a compound literal would be a copy of 130 KB on the stack */
+    memset(r, 0, sizeof *r); /* a compound literal would put 130 KB on the stack */
 }
 
 static cq_status get_results(results *r, const cli_compared *c, const cq_export_options *options)
@@ -232,7 +232,8 @@ static void say_first(const cli_compared *c, const char *path, const results *r,
     cli_show_summary("  export", r->got[i]);
 }
 
-/* The path that an output was named after: one of a module's second call ends in _1. */
+/* The path of the module that an output is named after: the output of a module's second call ends
+ * in _1. */
 static const char *named(char (*at)[MAX_PATH], size_t n, const char *output)
 {
     for (size_t i = 0; i < n; i++) {
@@ -246,8 +247,8 @@ static const char *named(char (*at)[MAX_PATH], size_t n, const char *output)
     return output;
 }
 
-/* The first of some paths whose result differs; false if there is none. Named outputs come after
- * the model's own, in the order in which they were computed. */
+/* Finds the first path whose result differs. Named outputs follow the model's own outputs, in the
+ * order in which they were computed. */
 static bool find_among(const cli_compared *c, char (*at)[MAX_PATH], size_t n, results *r)
 {
     cq_export_options options = *c->options;
@@ -271,7 +272,7 @@ static bool find_among(const cli_compared *c, char (*at)[MAX_PATH], size_t n, re
 
 void cli_bisect(const cli_compared *c)
 {
-    static results r; /* both are large, and there is one at a time */
+    static results r; /* both are large, so they are static; there is one of each at a time */
     static paths   p;
     bool           done = find_node(c);
 

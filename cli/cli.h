@@ -20,7 +20,7 @@ enum {
     CLI_MISUSE = 2  /* wrong use of the command line */
 };
 
-/* Goes on if the call is done; else its exit code is that of the caller. */
+/* Returns the exit code of a call unless it is CLI_DONE. */
 #define CLI_TRY(call)                                                                              \
     do {                                                                                           \
         int try_code_ = (call);                                                                    \
@@ -28,8 +28,8 @@ enum {
             return try_code_;                                                                      \
     } while (0)
 
-/* An option is a row. Tables end with a row without a name. The help text of a repeatable option
- * mentions that it is repeatable. A row without help is accepted but not listed. */
+/* A row describes an option. Tables end with a row without a name. The help text of a repeatable
+ * option mentions that it is repeatable. A row without help is accepted but not listed. */
 typedef struct cli_option {
     const char *name;  /* "opset" for --opset */
     const char *value; /* placeholder of its value, "N"; NULL: a flag without a value; "[FILE]": an
@@ -41,30 +41,30 @@ typedef struct cli_option {
 
 typedef struct cli_args cli_args;
 
-/* Options that a help page shows together. Tables end with a row without a title. */
+/* Options that a help page lists under one title. Tables end with a row without a title. */
 typedef struct cli_group {
     const char        *title;
-    const char *const *options; /* their names, which end with NULL */
+    const char *const *options; /* names of options; NULL-terminated */
 } cli_group;
 
 typedef struct cli_verb {
     const char       *name;
     const char       *operands; /* "MODEL [OUTDIR]", as in the usage line; "" if there are none */
-    const char       *summary;  /* half a line for the list of verbs */
+    const char       *summary;  /* half a line, for the list of verbs */
     const char       *about;    /* the first lines of the verb's help, with line breaks */
-    const cli_option *options;  /* NULL: none */
-    const cli_group  *groups;   /* NULL: they are one list */
+    const cli_option *options;  /* NULL if there are none */
+    const cli_group  *groups;   /* NULL: the help page has a single list */
     size_t            min_operands, max_operands;
-    size_t            n_read;         /* so many operands are files that are read; the others are
+    size_t            n_read;         /* number of operands that are files to read; the others are
                                        * folders or words */
     bool fills;                       /* its output may be larger than its input */
-    bool passes_on;                   /* whatever follows its first operand is an operand */
+    bool passes_on;                   /* all arguments after its first operand are operands */
     int (*run)(const cli_args *args); /* an exit code */
 } cli_verb;
 
 #define CLI_ANY_NUMBER SIZE_MAX
 
-/* As many options as one command may have; more than that is a mistake of a script. */
+/* Maximum number of options of a command; a script that exceeds it is broken. */
 #define CLI_MAX_OPTIONS 1024
 
 typedef struct cli_given {
@@ -76,7 +76,7 @@ struct cli_args {
     const cli_verb *verb;
     char          **operands;
     size_t          n_operands;
-    cli_given       given[CLI_MAX_OPTIONS]; /* in the order they came */
+    cli_given       given[CLI_MAX_OPTIONS]; /* in the order of the command line */
     size_t          n_given;
     bool            wants_help;
     bool            no_sandbox;
@@ -84,27 +84,27 @@ struct cli_args {
     bool            quiet;        /* -q: print nothing on success */
 };
 
-/* Sorts argv[0 .. argc) into operands and options of args->verb. CLI_MISUSE: it has printed the
- * error. */
+/* Sorts argv[0 .. argc) into operands and options of args->verb. On CLI_MISUSE the error has been
+ * printed. */
 int cli_parse(cli_args *args, int argc, char **argv);
 
-/* Whether an option was given; its value, the last one if there are many, or NULL. Both assert
- * that the verb has the option. */
+/* Whether an option was given; and its last value, or NULL. Both assert that the verb has the
+ * option. */
 bool        cli_has(const cli_args *args, const char *name);
 const char *cli_value(const cli_args *args, const char *name);
 
 /* The values of a repeatable option, in order: start with *at = 0; NULL after the last. */
 const char *cli_next_value(const cli_args *args, const char *name, size_t *at);
 
-/* A whole number within bounds; *out keeps its value when the option is not given. */
+/* Reads an integer within bounds; *out keeps its value if the option is not given. */
 int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max, int64_t *out);
 
-/* The name most similar to a wrong one, or NULL if none is similar. name_at(table, i) is the i-th
- * name, and NULL after the last. */
+/* The name most similar to a misspelled one, or NULL if none is similar. name_at(table, i) is the
+ * i-th name, or NULL after the last. */
 const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *table, size_t i),
                         const void *table);
 
-/* Whether one edit makes one name of the other. */
+/* Whether a single edit turns one name into the other. */
 bool cli_is_slip(const char *wrong, const char *right);
 
 /* Whether a verb has an option of that name. */
@@ -113,29 +113,29 @@ bool cli_verb_has(const cli_verb *verb, const char *option);
 /* Prints the last failure of the library: message, location, excerpt, hint. Returns CLI_FAILED. */
 int cli_fail(void);
 
-/* The same for a failure that only the command line knows of. */
+/* The same for a failure that is not from the library. */
 int cli_fail_with(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints an error about the command line and how to get help. Returns CLI_MISUSE. */
 int cli_misuse(const cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text that may come from a file: control characters, which a terminal would obey or which would
- * end a line, are written as \x1b. */
+/* Prints text that may come from a file: control characters, which could affect a terminal or break
+ * lines, are printed as \x1b. */
 void cli_put_text(FILE *out, const char *text);
 
-/* The same for whole lines of it: line breaks and tabs stay. */
+/* The same for multiple lines: line breaks and tabs are printed unchanged. */
 void cli_put_lines(FILE *out, const char *text, size_t len);
 
-/* "44.7 MB" */
+/* Formats a size: "44.7 MB". */
 void cli_size_text(char *out, size_t size, uint64_t bytes);
 
-/* Equality without regard to the case of ASCII letters. */
+/* Case-insensitive equality of ASCII words. */
 bool cli_is_same_word(const char *a, const char *b);
 
 bool cli_ends_with(const char *text, const char *suffix);
 
-/* Reads a text file into text, which has room for size bytes including the terminating zero, and
- * its length. Returns the exit code; prints the error. */
+/* Reads a text file into text, which has space for size bytes including the terminating zero; *len
+ * is its length. Returns the exit code; prints the error. */
 int cli_read_text(const char *path, char *text, size_t size, size_t *len);
 
 /* Prints another hint, below a failure. */
@@ -144,65 +144,67 @@ void cli_say_hint(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Notes and warnings, to standard error. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void cli_warn_at(const char *where, const char *message); /* of the library; where may be "" */
+void cli_warn_at(const char *where, const char *message); /* warnings of the library; where may be
+                                                           * "" */
 
-/* stream.c. Time is counted from here. */
+/* stream.c: starts the clock. */
 void   cli_start_clock(void);
 double cli_elapsed(void); /* seconds */
 
-/* Prints on standard error what was written: "wrote PATH: 46.7 MB, 49 nodes, 0.31 s". format is the
- * text between the size and the time, with a space before it and a comma after it; it may be empty.
- * */
+/* Prints to standard error what was written: "wrote PATH: 46.7 MB, 49 nodes, 0.31 s". format is the
+ * text between the size and the time, with a space before it and a comma after it; it may be
+ * empty. */
 void cli_wrote(const cli_args *args, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether a path is that of standard output. */
+/* Whether a path refers to standard output. */
 bool cli_is_stdout(const char *path);
 
 /* Replaces every - among options and operands that are files by the path of standard output or of a
  * copy of standard input. Returns the exit code; prints the error. */
 int cli_open_streams(cli_args *args);
 
-/* Whether a path is that of this copy. */
+/* Whether a path refers to the copy of standard input. */
 bool cli_is_stdin(const char *path);
 
-/* A path for a message: that of the copy is "standard input". */
+/* A path for a message; the copy of standard input is called "standard input". */
 const char *cli_path_name(const char *path);
 
-/* Like cli_put_text for a path, or a location that begins with one: the standard streams have
- * names. */
+/* Like cli_put_text, for a path or a location that begins with one; standard streams are printed by
+ * name. */
 void cli_put_path(FILE *out, const char *path);
 
 /* Ends cq_outputs_begin. If code is CLI_DONE and everything printed so far has reached standard
- * output, the outputs are renamed to their final names; otherwise none is left. Returns code, or
- * the code of its own failure. */
+ * output, the outputs are renamed to their final names; otherwise they are deleted. Returns code,
+ * or the code of its own failure. */
 int cli_end_outputs(int code);
 
-/* Like cq_onnx_model_save; standard output gets the whole model, without external data. */
+/* Like cq_onnx_model_save; to standard output the whole model is written, without external data. */
 struct cq_onnx_model;
 struct cq_onnx_save_options;
 cq_status cli_save_model(const struct cq_onnx_model *model, const char *path,
                          const struct cq_onnx_save_options *options);
 
-/* Limits output by input: a small file needs --allow-large-output to write gigabytes. Tensors that
- * the user describes count as input; a built-in model needs no file. */
+/* Limits the size of outputs in proportion to the inputs: writing gigabytes for a small file needs
+ * --allow-large-output. Tensors that the user describes count as input; a built-in model needs no
+ * file. */
 void cli_limit_outputs(const cli_args *args);
 void cli_allow_outputs(uint64_t bytes);
 
-/* Refuses an output that is one of the files that the command reads, by any name. */
+/* Fails if an output is one of the files that the command reads, under any name. */
 int cli_keep_inputs(const cli_args *args, const char *output);
 
-/* From now on, work of the library that takes more than a second shows how far it is, on a
- * terminal. cli_progress_bar makes the text of the bar, which is width columns wide. */
+/* Enables progress bars, on a terminal, for work of the library that takes more than a second.
+ * cli_progress_bar formats a bar of width columns. */
 void cli_show_progress(void);
 void cli_progress_bar(char *out, size_t size, int width, const char *what, uint64_t done,
                       uint64_t total);
 
-/* The same as exit codes: CLI_DONE for CQ_OK, otherwise the result of cli_fail. */
+/* Converts a status to an exit code: CLI_DONE for CQ_OK, otherwise the result of cli_fail. */
 int cli_result(cq_status status);
 
-/* The same for calls of a model. Wrong arguments and unknown names are errors of usage; all
- * other failures are failures of the work. */
+/* The same for calls of a model. Wrong arguments and unknown names are CLI_MISUSE; all other
+ * failures are CLI_FAILED. */
 int cli_result_of_call(cq_status status);
 
 /* Help pages, on standard output. */

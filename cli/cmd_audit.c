@@ -1,4 +1,4 @@
-/* calque audit: what an untrusted file contains, and whether it may be loaded. */
+/* calque audit: scans untrusted files and reports whether it is safe to load them. */
 #include "cli.h"
 #include "json.h"
 
@@ -11,11 +11,11 @@
 
 typedef struct audit_report {
     bool       json, sarif, all;
-    size_t     n; /* JSON objects so far */
+    size_t     n; /* number of JSON objects so far */
     cq_verdict worst;
 } audit_report;
 
-/* ---- text: FILE: verdict (format), then a line for each reason ---- */
+/* ---- text: FILE: verdict (format), then a line per reason ---- */
 
 static void write_text(const audit_report *r, const char *path, const cq_audit *audit)
 {
@@ -64,7 +64,7 @@ static void write_json(audit_report *r, const char *path, const cq_audit *audit)
     printf("]}");
 }
 
-/* SARIF 2.1.0, as code hosts read it. */
+/* Writes SARIF 2.1.0, which code hosts read. */
 static void write_sarif(audit_report *r, const char *path, const cq_audit *audit)
 {
     static const char *const levels[] = { "note", "warning", "error" };
@@ -107,7 +107,7 @@ static void end(const audit_report *r)
         puts(r->n ? "\n    ]}]}" : "]}]}");
 }
 
-/* A file that cannot be read is not safe; the others still get their turn. */
+/* A file that cannot be read is not safe; the other files are still scanned. */
 static int audit_one(audit_report *r, const char *path)
 {
     cq_audit *audit = NULL;
@@ -126,8 +126,8 @@ static int audit_one(audit_report *r, const char *path)
     return CLI_DONE;
 }
 
-/* The tensors of a file without anything that could run. They are read by calque, which builds
- * values from a fixed list, so that this is safe for hostile files, too. */
+/* Writes the tensors of a file as safetensors, which cannot contain code. calque builds values from
+ * a fixed list of types, so this is safe for hostile files too. */
 static int save_tensors(const cli_args *args)
 {
     const char *to = cli_value(args, "safetensors");

@@ -1,4 +1,4 @@
-/* calque bench: how long a model takes. */
+/* calque bench: measures the run time of a model. */
 #include "cli.h"
 #include "example.h"
 #include "json.h"
@@ -19,11 +19,11 @@ enum {
     MAX_INPUTS   = 1 << 16,
     MAX_OUTPUTS  = 1 << 16,
     MAX_RUNS     = 10000,
-    LEAST_RUNS   = 10, /* if the user gives no number … */
+    LEAST_RUNS   = 10, /* minimum number of runs without --runs … */
     MOST_RUNS    = 1000,
     MAX_OP_TYPES = 256
 };
-#define ENOUGH_SECONDS  2.0 /* … as many as this takes */
+#define ENOUGH_SECONDS  2.0 /* … which is increased until this time has passed */
 #define WARM_UP_SECONDS 0.3
 
 typedef struct op_time {
@@ -43,7 +43,7 @@ static struct job {
     size_t         n_ops;
 } job;
 
-/* If there are more operators than rows, the last row sums up the others. */
+/* If there are more operators than rows, the last row has the sum of the others. */
 static void note_node(void *user, const char *node, const char *op_type, int64_t begin, int64_t end)
 {
     size_t i = 0;
@@ -61,13 +61,13 @@ static void note_node(void *user, const char *node, const char *op_type, int64_t
     job.ops[i].count++;
 }
 
-/* ---- preparing ---- */
+/* ---- preparation ---- */
 
 static int prepare(const cli_args *args, bool by_operator)
 {
     const char        *path = args->operands[0];
     cq_session_options options;
-    cq_onnx_model     *copy = NULL; /* counting fixes its sizes */
+    cq_onnx_model     *copy = NULL; /* a copy, because counting FLOPs fixes its sizes */
 
     cq_session_options_init(&options);
     options.hook = by_operator ? note_node : NULL;
@@ -127,7 +127,7 @@ static int measure(int64_t repeat)
     return code;
 }
 
-/* The time that this part of all runs does not exceed. */
+/* The time that this fraction of all runs does not exceed. */
 static double percentile(double part)
 {
     size_t i = (size_t)(part * (double)job.n_runs + 0.999999);
@@ -135,7 +135,7 @@ static double percentile(double part)
     return job.runs[i ? i - 1 : 0];
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static int compare_ops(const void *a, const void *b)
 {

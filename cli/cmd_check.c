@@ -1,4 +1,4 @@
-/* calque check: everything that is wrong with ONNX models, one finding a line. */
+/* calque check: reports all violations in ONNX models, one finding per line. */
 #include "cli.h"
 #include "json.h"
 #include "model.h"
@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* How findings are written. */
+/* The output of findings. */
 typedef struct cli_report {
     bool   json, full;
-    size_t n; /* so far, over all files */
+    size_t n; /* number of findings in all files */
 } cli_report;
 
 static void write_field(const char *name, const char *text)
@@ -79,8 +79,8 @@ static bool check_model(cli_report *report, const char *path, cq_onnx_model *mod
     return n_errors == 0;
 }
 
-/* Whether the file is a valid model. One that cannot be read is an error, but the others still
- * get their turn; readers of JSON find it in the list. */
+/* Whether the file is a valid model. A file that cannot be read is an error, but the others are
+ * still checked; in JSON it is an entry of the list. */
 static bool check_file(cli_report *report, const char *path)
 {
     cq_onnx_model *model = NULL;

@@ -64,7 +64,7 @@ static int convert_type(cli_edit *e, const cli_args *args)
     return cli_result(cq_onnx_model_convert_float(e->after, dtype, &options));
 }
 
-/* Both models get them: the proof is about the other changes. */
+/* Both models get the weights, because the proof is about the other changes. */
 static cq_status load_weights(void *edit, cq_weights *weights, uint32_t flags)
 {
     cli_edit *e      = edit;
@@ -73,7 +73,7 @@ static cq_status load_weights(void *edit, cq_weights *weights, uint32_t flags)
     return status == CQ_OK ? cq_onnx_model_load_weights(e->after, weights, flags) : status;
 }
 
-/* 2GB, 512MB, 100KB or a number of bytes. */
+/* Parses 2GB, 512MB, 100KB or a number of bytes. */
 static int read_size(const cli_args *args, const char *name, uint64_t *out)
 {
     static const char units[] = "KMG";

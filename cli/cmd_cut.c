@@ -1,4 +1,4 @@
-/* calque cut: a part of an ONNX model. */
+/* calque cut: extracts a part of an ONNX model. */
 #include "edit.h"
 #include "names.h"
 

@@ -1,4 +1,4 @@
-/* calque diff: what differs between two ONNX models. */
+/* calque diff: compares two ONNX models. */
 #include "cli.h"
 #include "json.h"
 #include "load.h"

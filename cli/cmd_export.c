@@ -1,5 +1,5 @@
 /* calque export: exports a model to ONNX. The front end of the model (model.c) does the work; this
- * file has the order of the steps. */
+ * file controls the steps. */
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -16,9 +16,9 @@
 
 #define PATH_SIZE 4096
 
-enum { MAX_TRIES = 4 /* of saving, when another program creates a file of the same name */ };
+enum { MAX_TRIES = 4 /* attempts to save, if other programs create a file of the same name */ };
 
-/* The output path: -o, or a file in the current folder that is named after the model. */
+/* The output path: -o, or a file in the current folder named after the model. */
 static const char *output_path(const cli_args *args, const cli_model *model)
 {
     static char path[PATH_SIZE];
@@ -28,8 +28,8 @@ static const char *output_path(const cli_args *args, const cli_model *model)
     return given ? given : path;
 }
 
-/* Any file name is accepted, but the suffix of another format is probably a mistake. Names of
- * temporary files and copies have no such suffix. */
+/* Warns about the suffix of another format, which is probably a mistake, although every file name
+ * is accepted. Names of temporary files and copies have no such suffix. */
 static void warn_of_suffix(const char *path)
 {
     static const char *const fine[] = { "onnx", "tmp", "temp", "part", "new", "old", "bak", "bin" };
@@ -105,7 +105,7 @@ typedef struct export
 }
 export;
 
-/* The model, its data and the report: all of them or none. */
+/* Saves the model, its data and the report: all of them or none. */
 static int save_all_once(const cli_args *args, export *m)
 {
     int code;
@@ -119,7 +119,7 @@ static int save_all_once(const cli_args *args, export *m)
     return cli_end_outputs(code);
 }
 
-/* Another program may create a file of the same name meanwhile. */
+/* Tries again if another program creates a file of the same name. */
 static int save_all(const cli_args *args, export *m)
 {
     int code = CLI_FAILED;
@@ -157,7 +157,7 @@ static int prepare(export *e, const cli_args *args)
     CLI_TRY(cli_open_with_example(args, cli_value(args, "names"), &e->model, &e->example));
     e->model.call.trace = cli_has(args, "trace");
     CLI_TRY(cli_export_read(&e->job, args, &e->model, &e->example));
-    if (cli_has(args, "optional-inputs")) /* no test-case can leave one out */
+    if (cli_has(args, "optional-inputs")) /* test-cases do not support omitted inputs */
         e->job.options.flags |= CQ_EXPORT_OPTIONAL_INPUTS;
     cli_report_phase(CLI_PHASE_LOAD);
     e->path   = output_path(args, &e->model);

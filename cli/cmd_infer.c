@@ -1,4 +1,4 @@
-/* calque infer: an ONNX model with the types and shapes of all its values. */
+/* calque infer: infers types and shapes of all values of an ONNX model. */
 #include "cli.h"
 #include "load.h"
 #include "model.h"
@@ -12,7 +12,7 @@ static int run(const cli_args *args)
     cq_status      status;
 
     if (!to)
-        return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
+        return cli_misuse(args->verb, "-o OUT is missing: the file to write");
     CLI_TRY(cli_need_onnx(args->operands[0]));
     status = cli_load_onnx(&model, args->operands[0]);
     if (status == CQ_OK)

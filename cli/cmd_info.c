@@ -1,5 +1,5 @@
-/* calque info: show the contents and inputs of a model, on one screen. The library has it as
- * tables; this file lays them out. */
+/* calque info: shows the contents and inputs of a model on one screen. The library provides them as
+ * tables; this file formats them. */
 #include "applies.h"
 #include "cli.h"
 #include "json.h"
@@ -13,23 +13,23 @@
 #include <string.h>
 
 enum {
-    MAX_ROWS  = 40, /* of a table, without --all */
-    FEW_ROWS  = 8,  /* of tensors, if there are modules */
-    MAX_WIDTH = 60, /* of a column: a longer cell extends past it */
+    MAX_ROWS  = 40, /* rows of a table, without --all */
+    FEW_ROWS  = 8,  /* rows of the table of tensors, if there are modules */
+    MAX_WIDTH = 60, /* width of a column: a longer cell extends past it */
     ALL_DEPTH = 1000,
     CELL_SIZE = 32,
-    METHODS   = 1 /* of a program: the table after that of facts */
+    METHODS   = 1 /* of a program: the index of the table of methods, after the table of facts */
 };
 
 typedef struct page {
     const cq_info *info;
-    int64_t        depth; /* -1: as deep as fits */
+    int64_t        depth; /* -1: as many levels as fit */
     bool           all;
 } page;
 
 /* ---- cells ---- */
 
-/* 1234567 as 1,234,567. */
+/* Formats 1234567 as 1,234,567. */
 static void put_grouped(char *out, size_t size, int64_t number)
 {
     char   digits[24];
@@ -66,7 +66,7 @@ void cli_size_text(char *out, size_t size, uint64_t bytes)
              number, units[unit]);
 }
 
-/* The text of a cell; buffer has room for a number. */
+/* The text of a cell; buffer has space for a number. */
 static const char *cell_text(const page *p, size_t t, size_t row, size_t column, char *buffer)
 {
     switch (cq_info_cell_kind(p->info, t, row, column)) {
@@ -80,8 +80,8 @@ static const char *cell_text(const page *p, size_t t, size_t row, size_t column,
     }
 }
 
-/* How many columns of a terminal a text takes, as cli_put_text writes it: of UTF-8, continuation
- * bytes take none. */
+/* The number of terminal columns of a text as cli_put_text prints it; UTF-8 continuation bytes take
+ * none. */
 static int text_width(const char *text)
 {
     int width = 0;
@@ -91,7 +91,7 @@ static int text_width(const char *text)
     return width;
 }
 
-/* ---- which rows ---- */
+/* ---- selection of rows ---- */
 
 static size_t depth_of(const char *path)
 {
@@ -190,7 +190,7 @@ static int column_width(const page *p, size_t t, size_t column, int64_t depth)
     return width;
 }
 
-/* A column without any text is omitted. */
+/* A column without text is omitted. */
 static bool is_empty_column(const page *p, size_t t, size_t column)
 {
     char buffer[CELL_SIZE];
@@ -295,7 +295,7 @@ static void put_json_table(const page *p, size_t t)
     printf("%s]", first ? "" : "\n  ");
 }
 
-/* An object: facts are its members, and so are tables, which are lists of objects. */
+/* Writes an object: facts are its members, and so are tables, which are lists of objects. */
 static void put_json(const page *p)
 {
     printf("{\n");
@@ -314,8 +314,8 @@ static void put_json(const page *p)
 
 /* ---- the verb ---- */
 
-/* Adds what an export of the model finds: outputs and operations of its modules. Without a
- * requested example it may fail; then nothing is added. */
+/* Adds facts that need an export of the model: outputs and operations of its modules. Without a
+ * requested example the export may fail; then nothing is added. */
 static int add_export(cq_info *info, const cli_args *args, cli_model *model)
 {
     static cli_example example; /* too large for a stack frame */
@@ -346,7 +346,7 @@ static int add_export(cq_info *info, const cli_args *args, cli_model *model)
     return code;
 }
 
-/* By its format, the first fact of all. */
+/* Whether the format, which is the first fact, is this one. */
 static bool is_format(const cq_info *info, const char *format)
 {
     return strcmp(cq_info_cell_text(info, 0, 0, 1), format) == 0;
@@ -359,7 +359,7 @@ static bool is_program(const cq_info *info)
            !is_format(info, "torch.export programs");
 }
 
-/* Whether no method is the entry unless --entry names one. */
+/* Whether the program has no default entry, so that --entry must name a method. */
 static bool lacks_entry(const cq_info *info)
 {
     const size_t n = cq_info_n_rows(info, METHODS);
@@ -393,7 +393,7 @@ static int make_info(cq_info **out, const cli_args *args)
 
     if (!cli_model_is_built_in(path) && !cq_path_exists(path))
         return cli_no_such_model(path);
-    if (cli_has(args, "path")) /* Python source that imports from there */
+    if (cli_has(args, "path")) /* Python source that imports modules from these folders */
         return info_with_paths(out, args);
     code = cli_result(cq_model_info(out, path, cli_value(args, "entry")));
     if (code == CLI_DONE && is_format(*out, "Python source") && !cli_has(args, "input") &&

@@ -1,6 +1,6 @@
-/* calque join: one ONNX model of two, and steps of pre- and post-processing around it. All of it is
- * a list of joins, made from left to right. A join takes its models over, so that the proof of one
- * makes them once more from the files. */
+/* calque join: connects two ONNX models, and adds steps of pre- and post-processing. The command is
+ * a list of joins, which are made from left to right. A join takes ownership of its models, so the
+ * proof of a join builds them again from the files. */
 #include "edit.h"
 #include "load.h"
 #include "model.h"
@@ -27,10 +27,10 @@ static size_t n_joins(void)
     return plan.n_before + (plan.files[1] != NULL) + plan.n_after;
 }
 
-/* The models that the join with that number connects; the caller frees or joins them. */
+/* The models of a join; the caller frees or joins them. */
 typedef struct join_pair {
     cq_onnx_model  *first, *second;
-    cq_connection   connections[CQ_STEP_CONNECTIONS]; /* of a step */
+    cq_connection   connections[CQ_STEP_CONNECTIONS]; /* the connections of a step */
     cq_join_options options;
 } join_pair;
 
@@ -75,7 +75,7 @@ static cq_status make_pair(join_pair *pair, size_t index)
     return status;
 }
 
-/* The model after the first n joins. */
+/* Builds the model after the first n joins. */
 static cq_status build(cq_onnx_model **out, size_t n)
 {
     join_pair pair;

@@ -1,4 +1,4 @@
-/* calque ops: PyTorch's operators that calque knows. */
+/* calque ops: lists the supported operators of PyTorch. */
 #include "cli.h"
 #include "json.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How an operator gets to ONNX, in a word or two: "7", "in parts", "no: …". */
+/* Describes the export of an operator in a word or two: "7", "in parts", "no: …". */
 static void put_opset(const cq_op_info *op)
 {
     if (op->first_opset)
@@ -96,13 +96,14 @@ static int run(const cli_args *args)
             put_line(&op);
         first = false;
     }
-    if (cq_last_error()->status != CQ_E_NOT_FOUND) /* it ended before the last one */
+    if (cq_last_error()->status != CQ_E_NOT_FOUND) /* the enumeration failed before the last
+                                                    * operator */
         return cli_fail();
     if (json)
         puts(first ? "]" : "\n]");
     return first && args->n_operands
-               ? cli_fail_with("calque ops alone lists all", "no operator has '%s' in its schema",
-                               args->operands[0])
+               ? cli_fail_with("use calque ops without TEXT to list all operators",
+                               "no operator has '%s' in its schema", args->operands[0])
                : CLI_DONE;
 }
 

@@ -1,4 +1,4 @@
-/* calque optimize: a smaller ONNX model that computes the same. */
+/* calque optimize: makes an ONNX model smaller without changing its results. */
 #include "edit.h"
 #include "json.h"
 
@@ -7,7 +7,7 @@
 
 enum { MAX_NAMES = 64, TEXT = 1024 };
 
-/* The names of a list, "fold,merge". */
+/* A list of names, "fold,merge". */
 typedef struct name_list {
     char        text[TEXT];
     const char *names[MAX_NAMES];
@@ -44,7 +44,7 @@ static int list_passes(void)
     return CLI_DONE;
 }
 
-/* As a table on standard output, or JSON in a file. */
+/* Writes a table to standard output, or JSON to a file. */
 static int write_report(const cli_args *args, const cq_optimize_report *r)
 {
     const char *path = cli_value(args, "report");

@@ -1,4 +1,4 @@
-/* calque print: the contents of a file as text; and text back into a file. */
+/* calque print: prints the contents of a file as text, and parses text back into a file. */
 #include "applies.h"
 #include "cli.h"
 #include "example.h"
@@ -16,7 +16,7 @@
 
 #define PATH_SIZE 4096
 
-/* Output for people; a file given with -o gets every byte of the model's strings. */
+/* Escapes control characters for a terminal; a file given with -o gets the strings unchanged. */
 static bool show(void *file, const char *text, size_t size)
 {
     cli_put_lines(file, text, size);
@@ -35,7 +35,7 @@ static cq_status put_model(const cq_onnx_model *model, bool as_text, const char 
     if (status == CQ_OK && path) {
         const size_t len = strlen(text);
 
-        text[len] = '\n'; /* in place of the zero that ends it */
+        text[len] = '\n'; /* replaces the terminating zero */
         status    = cq_buffer_save(path, text, len + 1);
     } else if (status == CQ_OK) {
         printf("%s\n", text);
@@ -95,8 +95,8 @@ static void show_value(const cq_onnx_value *value)
     }
 }
 
-/* A file does not contain its type, but the corresponding input or output of a model does. For test
- * data such as DIR/test_data_set_0/input_0.pb the model is DIR/model.onnx. */
+/* Loads a value whose type is not in its file, but in the corresponding input or output of a model.
+ * For test data such as DIR/test_data_set_0/input_0.pb the model is DIR/model.onnx. */
 static cq_status load_beside_model(cq_onnx_value **out, const char *path)
 {
     const char    *name = cq_path_separator(path);
@@ -122,7 +122,7 @@ static cq_status load_beside_model(cq_onnx_value **out, const char *path)
     return status;
 }
 
-/* Without a model, tries each type; an optional is read as a sequence of one. */
+/* Without a model, tries each type; an optional is read as a sequence of one item. */
 static cq_status load_as(cq_onnx_value **out, const char *path, const char *type)
 {
     char           text[128];
@@ -171,7 +171,7 @@ static int print_tensor(const char *path)
     return CLI_DONE;
 }
 
-/* The graph that a program or a built-in model is captured as, before it becomes ONNX. */
+/* Prints the graph captured from a program or a built-in model, before the conversion to ONNX. */
 static int print_captured(const cli_args *args, cli_model *model, cli_example *example)
 {
     cq_export_options options;
@@ -188,13 +188,14 @@ static int print_captured(const cli_args *args, cli_model *model, cli_example *e
     return code;
 }
 
-/* A script, an archive or a built-in model. */
+/* Whether the path is a script, an archive or a built-in model. */
 static bool is_program(const char *path)
 {
     return cli_model_is_built_in(path) || cli_model_is_archive(path) || cli_model_is_text(path);
 }
 
-/* Standard input has no name: bytes that are neither a program nor a model are read as a tensor. */
+/* Standard input has no file name: bytes that are neither a program nor a model are read as a
+ * tensor. */
 static bool is_tensor(const char *path)
 {
     cq_onnx_model *model = NULL;

@@ -1,5 +1,5 @@
-/* calque profile: where the time of a model goes, by operator and by module. Models that are not
- * ONNX are exported first, in memory. */
+/* calque profile: measures the time of a model by operator and by module. Models that are not ONNX
+ * are exported first, in memory. */
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -19,11 +19,11 @@
 enum {
     MAX_VALUES = 1 << 16,
     MAX_RUNS   = 10000,
-    LEAST_RUNS = 3, /* without --repeat … */
+    LEAST_RUNS = 3, /* minimum number of runs without --repeat … */
     MOST_ROWS  = 20,
     BAR        = 24 /* columns of the longest bar */
 };
-#define ENOUGH_SECONDS 1.0 /* … as many as this takes */
+#define ENOUGH_SECONDS 1.0 /* … which is increased until this time has passed */
 
 static struct job {
     cq_onnx_model *model;
@@ -86,7 +86,7 @@ static int measure(int64_t repeat)
     return CLI_DONE;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void put_time(double seconds)
 {
@@ -120,7 +120,7 @@ static void put_row(const cq_time_row *r, double seconds, double longest)
     putchar('\n');
 }
 
-/* Modules as deep as --depth says. */
+/* Prints modules down to the level --depth. */
 static void put_table(const cq_times *t, cq_time_kind kind, const char *title, int64_t depth)
 {
     const double seconds = cq_times_seconds(t) > 0 ? cq_times_seconds(t) : 1e-30;
@@ -197,7 +197,7 @@ static int tell(const cli_args *args)
     options.n_runs   = job.n_runs;
     options.inputs   = job.inputs;
     options.n_inputs = cq_session_n_inputs(job.session);
-    cq_session_free(job.session); /* counting FLOPs changes the model */
+    cq_session_free(job.session); /* freed first, because counting FLOPs changes the model */
     job.session = NULL;
     CLI_TRY(cli_result(cq_times_new(&times, job.model, &options)));
     if (cli_has(args, "json"))
@@ -216,7 +216,7 @@ static int tell(const cli_args *args)
     return code;
 }
 
-/* ---- all of it ---- */
+/* ---- the verb ---- */
 
 static int profile_onnx(const cli_args *args, int64_t repeat)
 {
@@ -232,7 +232,7 @@ static int64_t runs_wanted;
 /* Runs the exported model on the example. */
 static int profile_example(const cli_args *args, cli_model *model, cli_example *example)
 {
-    static cli_export  export_job; /* too large for a stack frame, both */
+    static cli_export  export_job; /* both are too large for a stack frame */
     static cli_tensors flat;
 
     CLI_TRY(cli_export_read(&export_job, args, model, example));

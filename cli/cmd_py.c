@@ -1,4 +1,4 @@
-/* calque py: runs a script of Python, which may build models and export them. */
+/* calque py: runs a Python script, which may build models and export them. */
 #include "cli.h"
 #include "model.h"
 

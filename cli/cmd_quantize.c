@@ -1,4 +1,5 @@
-/* calque quantize: an ONNX model with weights in 8 or 4 bits, or with products in 8 bits. */
+/* calque quantize: stores the weights of an ONNX model in 8 or 4 bits, or quantizes its products to
+ * 8 bits. */
 #include "edit.h"
 #include "json.h"
 #include "tolerance.h"
@@ -18,7 +19,7 @@ static cq_quantize_options chosen;
 
 static struct {
     bool            is_printed;
-    FILE           *json; /* of --errors; NULL: not wanted */
+    FILE           *json; /* file of --errors, or NULL */
     cq_text_stream *stream;
     size_t          n, n_kept, n_written;
 } table;
@@ -31,7 +32,7 @@ static void print_error(double error)
         printf("%10.6f", error);
 }
 
-/* An entry of --errors; an error that was not measured is null. */
+/* Writes an entry of --errors; an error that was not measured is null. */
 static void write_entry(const cq_quantized_layer *layer)
 {
     const double errors[] = { layer->weight_error, layer->error };
@@ -147,7 +148,7 @@ static cq_status prove(const cli_edit *e, cq_proof *proof)
                                    table.is_printed || table.json ? note : NULL, NULL);
 }
 
-/* --errors is written if the outputs differ too much as well: that is when it is wanted most. */
+/* --errors is also written if the outputs differ too much, because it is most useful then. */
 static int open_errors(void)
 {
     CLI_TRY(cli_result(cq_text_open(&table.stream, &table.json)));

@@ -1,5 +1,5 @@
-/* calque run: a model's numbers. ONNX models are run by a session (run_onnx.c), all others by their
- * front end. */
+/* calque run: runs a model and prints its outputs. ONNX models are run by a session (run_onnx.c),
+ * all others by their front end. */
 #include "cli.h"
 #include "example.h"
 #include "model.h"
@@ -13,7 +13,7 @@
 
 #define PATH_SIZE 4096
 
-/* The names of a program's outputs are not known: they are numbered. */
+/* Outputs of a program have no names, so they are numbered. */
 static const char *output_name(const cli_model *model, size_t i, char *buffer, size_t size)
 {
     if (i < model->n_output_names)
@@ -44,7 +44,7 @@ static int give_outputs(const char *folder, bool npy, const cli_model *model,
     return CLI_DONE;
 }
 
-static size_t n_outputs; /* that were written */
+static size_t n_outputs; /* number of outputs written */
 
 static int run_eagerly(const cli_args *args, cli_model *model, cli_example *example)
 {
@@ -82,11 +82,11 @@ static int run(const cli_args *args)
 
     CLI_TRY(cli_number(args, "threads", 1, 64, &threads));
     if (format && strcmp(format, "npy") && strcmp(format, "pb"))
-        return cli_misuse(args->verb, "--format has no '%s'; there are pb and npy", format);
+        return cli_misuse(args->verb, "--format: expected pb or npy, got '%s'", format);
     if (format && !folder)
-        return cli_misuse(args->verb, "--format is of the files that -o DIR writes");
+        return cli_misuse(args->verb, "--format requires -o DIR");
     if (!folder && cli_has(args, "profile") && cli_is_stdout(cli_value(args, "profile")))
-        return cli_misuse(args->verb, "standard output has the outputs already; with -o DIR "
+        return cli_misuse(args->verb, "standard output is used for the outputs; with -o DIR "
                                       "--profile can be -");
     cq_set_threads((int)threads);
     cq_outputs_begin();

@@ -6,7 +6,7 @@
 
 #include <calque/testcase.h>
 
-/* Stripping sorts nodes without a message. */
+/* Stripping sorts the nodes silently; this note reports it. */
 static int note_order(const char *path)
 {
     cq_onnx_model *model = NULL;

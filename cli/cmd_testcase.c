@@ -1,4 +1,4 @@
-/* calque testcase: a model with its inputs and outputs. */
+/* calque testcase: exports a model with its inputs and outputs. */
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_TRIES = 4 };
 
-/* The model and its example. A test case has flat tensors, which may differ from the arguments of
+/* The model and its example. A test-case has flat tensors, which may differ from the arguments of
  * the model. */
 typedef struct source {
     cli_model         *model;
@@ -20,7 +20,7 @@ typedef struct source {
     cli_tensors        flat;
     const cli_args    *args;
     const cli_export  *job;
-    int                misuse; /* the exit code if options do not apply to the exported model */
+    int                misuse; /* exit code if options do not apply to the exported model */
 } source;
 
 static cq_status export_to(cq_onnx_model **out, void *user, cq_tensor *const *inputs,
@@ -59,7 +59,7 @@ static cq_status write_flat(source *s, const char *folder, const cq_testcase_opt
     return status;
 }
 
-/* Another program may create the folder meanwhile. */
+/* Tries again if another program creates the folder. */
 static int write_whole(cli_model *model, const cli_example *example, const cli_args *args,
                        const cli_export *job, const cq_testcase_options *options)
 {
@@ -131,7 +131,7 @@ static void clear_seeds(seeds *s)
         cq_tensor_release(s->tensors[i]);
 }
 
-/* JSON, or @FILE. */
+/* Reads JSON, or the file of @FILE. */
 static int read_user_meta(const char **out, const cli_args *args)
 {
     static char text[1 << 20];
@@ -162,13 +162,13 @@ static int write_testcase(const cli_args *args, cli_model *model, const cli_exam
         options.torch_trace = args->operands[0];
     if ((options.torch_script || options.torch_trace) && !cli_model_is_archive(args->operands[0]))
         return cli_misuse(args->verb,
-                          "'%s' is no TorchScript archive that could be put beside the model",
+                          "expected a TorchScript archive to write beside the model, got '%s'",
                           args->operands[0]);
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         options.flags |= cli_has(args, flags[i].option) ? flags[i].flag : 0;
     CLI_TRY(cli_number(args, "large-tensor-threshold", 0, INT64_MAX, &options.threshold));
     if (cli_has(args, "grad-input") && !cli_has(args, "grad"))
-        return cli_misuse(args->verb, "--grad-input is of use with --grad only");
+        return cli_misuse(args->verb, "--grad-input requires --grad");
     if (cli_has(args, "grad-input") &&
         (code = cli_result(read_seeds(&given, cli_value(args, "grad-input")))))
         goto done;
@@ -203,7 +203,8 @@ static int write_example(const cli_args *args, cli_model *model, cli_example *ex
     static cli_export job; /* too large for a stack frame */
     char              path[4096];
 
-    /* As pytorch-pfn-extras has it, inputs of a test-case are input_0, … unless they are named. */
+    /* As in pytorch-pfn-extras, inputs of a test-case are called input_0, … unless they are
+     * named. */
     memset(example->names, 0, sizeof example->names);
     model->call.trace = cli_has(args, "trace");
     CLI_TRY(cli_export_read(&job, args, model, example));

@@ -1,4 +1,5 @@
-/* calque unstrip: random numbers where calque strip, or pytorch-pfn-extras, took the data out. */
+/* calque unstrip: fills tensors whose data was removed by calque strip, or pytorch-pfn-extras, with
+ * random numbers. */
 #include "cli.h"
 #include "model.h"
 
@@ -13,7 +14,7 @@ static int run(const cli_args *args)
     out = out ? out : cli_value(args, "out_path");
     out = out ? out : cli_value(args, "out_onnx_path");
     if (!out && cli_is_stdin(args->operands[0]))
-        return cli_misuse(args->verb, "-o OUT is missing: where the model goes");
+        return cli_misuse(args->verb, "-o OUT is missing: the file to write");
     CLI_TRY(cli_need_onnx(args->operands[0]));
     CLI_TRY(cli_result(cq_unstrip(args->operands[0], out, (uint64_t)seed)));
     cli_wrote(args, out ? out : args->operands[0], "%s", "");

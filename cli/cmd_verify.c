@@ -1,4 +1,4 @@
-/* calque verify: folders of test data, replayed. */
+/* calque verify: replays folders of test data. */
 #include "cli.h"
 #include "json.h"
 #include "tolerance.h"

@@ -1,5 +1,5 @@
-/* calque view: a model as an HTML page or a still picture. Models that are not ONNX are exported
- * first, in memory. */
+/* calque view: writes a model as an HTML page or a still picture. Models that are not ONNX are
+ * exported first, in memory. */
 #include "cli.h"
 #include "example.h"
 #include "export_options.h"
@@ -15,7 +15,7 @@
 
 #define PATH_SIZE 4096
 
-/* OUT, or a file in this folder that is named after the model. */
+/* OUT, or a file in the current folder named after the model. */
 static const char *output_path(const cli_args *args)
 {
     static char path[PATH_SIZE];
@@ -27,7 +27,7 @@ static const char *output_path(const cli_args *args)
 
 #define MAX_INPUTS 1024
 
-/* The inputs of an ONNX model, whose sizes FLOPs and memory are for. */
+/* The inputs of an ONNX model; FLOPs and memory are computed for their sizes. */
 static struct {
     cq_onnx_value *values[MAX_INPUTS];
     size_t         n;
@@ -50,7 +50,7 @@ static int read_sizes(const cli_args *args, const cq_onnx_model *model)
     return code;
 }
 
-/* The page unless only a picture is asked for. */
+/* Writes the page, unless only a picture is requested. */
 static int write_view(const cli_args *args, cq_onnx_model *model)
 {
     const char     *svg = cli_value(args, "svg"), *diff = cli_value(args, "diff");
@@ -87,7 +87,7 @@ static int write_view(const cli_args *args, cq_onnx_model *model)
     return code;
 }
 
-/* A file of weights alone. */
+/* Shows a file of weights without a model. */
 static int view_weights(const cli_args *args)
 {
     const char *svg      = cli_value(args, "svg");

@@ -1,4 +1,4 @@
-/* calque zoo: the built-in models. */
+/* calque zoo: lists the built-in models. */
 #include "cli.h"
 #include "json.h"
 

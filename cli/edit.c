@@ -1,4 +1,4 @@
-/* Reading, proving and writing for the verbs that change an ONNX model. */
+/* Reads, proves and writes models for the verbs that change an ONNX model. */
 #include "edit.h"
 
 #include "load.h"
@@ -28,7 +28,7 @@ int cli_edit_open(cli_edit *e, const cli_args *args)
         cq_onnx_model_load_as(&e->before, args->operands[0], cq_onnx_form_of(args->operands[0])));
 }
 
-/* "largest difference 1.2e-06, " or why nothing was compared. */
+/* Formats "largest difference 1.2e-06, ", or the reason why nothing was compared. */
 static void describe(char *out, size_t size, const cli_edit *e, const cq_proof *proof)
 {
     if (!e->is_verified)

@@ -1,11 +1,7 @@
-/* The frame of verbs that change an ONNX model (optimize, convert, …): the model is read twice,
- * changed, proved against the original, and written.
- *
- *     static cli_edit edit;
- *     CLI_TRY(cli_edit_open(&edit, args));
- *     code = … change edit.after …
- *     return cli_edit_close(&edit, args, "optimized", code);
- */
+/* The common frame of verbs that change an ONNX model (optimize, convert, …): the model is read
+ * twice, one copy is changed, proved against the original, and written. static cli_edit edit;
+ * CLI_TRY(cli_edit_open(&edit, args)); code = … change edit.after … return cli_edit_close(&edit,
+ * args, "optimized", code); */
 #ifndef CALQUE_CLI_EDIT_H
 #define CALQUE_CLI_EDIT_H
 
@@ -20,12 +16,12 @@ struct cli_edit {
     cq_proof_options     proof; /* a verb may change the tolerances */
     cq_onnx_save_options save;
     bool                 is_verified;
-    char                 detail[256]; /* for the final line; "": the number of nodes */
+    char                 detail[256]; /* detail of the final line; "": the number of nodes */
     /* Compares before and after; NULL: cq_onnx_prove. */
     cq_status (*prove)(const cli_edit *e, cq_proof *proof);
 };
 
-/* The rows that such a verb has in its table of options. */
+/* The common rows of the option tables of such verbs. */
 #define CLI_EDIT_OPTIONS                                                                           \
     { "output", "OUT", "the file to write", 'o' },                                                 \
         { "no-verify", NULL, "do not run both models to compare their results", 0 },               \

@@ -11,7 +11,7 @@
 #define PATH_SIZE      4096
 #define STRUCTURE_SIZE (1 << 20)
 
-/* DIR/args.json, if it is there. */
+/* Reads DIR/args.json, if it exists. */
 static int read_structure(cli_example *e, const char *path, const cli_signature *s)
 {
     static char text[STRUCTURE_SIZE];
@@ -20,7 +20,7 @@ static int read_structure(cli_example *e, const char *path, const cli_signature 
     if (s->is_flat || !cq_path_read_start(path, text, sizeof text, &n))
         return CLI_DONE;
     if (s->n != CLI_ANY_NUMBER)
-        return cli_fail_with("give the tensors alone, as input_0.pb, input_1.pb, …",
+        return cli_fail_with("give only tensors, as input_0.pb, input_1.pb, …",
                              "%s describes nested arguments, but this model takes plain tensors",
                              path);
     if (n == sizeof text)
@@ -30,7 +30,7 @@ static int read_structure(cli_example *e, const char *path, const cli_signature 
     return CLI_DONE;
 }
 
-/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until a file is missing. */
+/* Reads DIR/input_0.pb or .npy, DIR/input_1.pb, … until a file is missing. */
 static int read_folder(cli_example *e, const cli_args *args, const char *folder,
                        const cli_signature *s)
 {
@@ -74,7 +74,7 @@ static void size_named_axes(cli_example *e, const cli_signature *s)
     }
 }
 
-/* The first axis of that name whose size was given. */
+/* The first axis of that name with an explicit size. */
 static const cli_axis *sized_axis(const cli_example *e, const char *name)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -84,7 +84,7 @@ static const cli_axis *sized_axis(const cli_example *e, const char *name)
     return NULL;
 }
 
-/* A name means one size wherever it is. */
+/* Gives all axes of the same name the same size. */
 static void share_sizes(cli_example *e)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -105,7 +105,8 @@ static int wrong_number(const cli_example *e, const cli_args *args, const cli_si
                       e->n == 1 ? "is" : "are");
 }
 
-/* A model's own example is one of its forward. */
+/* Whether another entry is called, so that a model's own example, which is for forward, does not
+ * apply. */
 static bool is_of_another_entry(const cli_args *args)
 {
     const char *entry = cli_value(args, "entry");
@@ -126,7 +127,7 @@ static void keep_name(void *user, const char *name)
         snprintf(to->example->names[to->n++], CLI_NAME_SIZE, "%s", name);
 }
 
-/* Arguments with the nesting of the example; only the nesting matters. */
+/* Arguments with the nesting of the example; their values are placeholders. */
 static cq_status outline(cq_args **out, const cli_example *e)
 {
     static cq_tensor *same[CLI_MAX_INPUTS];
@@ -146,7 +147,7 @@ static cq_status outline(cq_args **out, const cli_example *e)
     return status;
 }
 
-/* Inputs of a program are called after the parameters that they are given to. */
+/* Names the inputs of a program after the parameters that they belong to. */
 static int name_by_params(cli_example *e, const cli_signature *s)
 {
     static const char *params[CLI_MAX_INPUTS];
@@ -179,7 +180,7 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     CLI_TRY(folder ? read_folder(e, args, folder, s) : cli_values_read(e, args, s));
     if (e->n && (e->n < s->n_needed || e->n > s->n))
         return wrong_number(e, args, s);
-    if (!folder || !e->structure) /* inputs of an args.json are named by the export */
+    if (!folder || !e->structure) /* the export names inputs of an args.json */
         CLI_TRY(name_by_params(e, s));
     size_named_axes(e, s);
     share_sizes(e);
@@ -190,7 +191,7 @@ int cli_example_read(cli_example *e, const cli_args *args, const cli_signature *
     return name_by_params(e, s);
 }
 
-/* A file may be given with sizes: sizes that are numbers must match it. */
+/* Checks the sizes that are given for a file: sizes that are numbers must match. */
 static int check_file(const cli_input *in, const cq_tensor *t)
 {
     bool fits = !in->rank || in->rank == cq_tensor_rank(t);
@@ -198,7 +199,7 @@ static int check_file(const cli_input *in, const cq_tensor *t)
     for (size_t i = 0; fits && i < in->rank; i++)
         fits = *in->axes[i].name || in->axes[i].size == cq_tensor_size(t, i);
     return fits ? CLI_DONE
-                : cli_fail_with("", "'%s' does not have the sizes that --input gives it", in->path);
+                : cli_fail_with("", "the sizes of '%s' do not match those of --input", in->path);
 }
 
 int cli_example_load(cli_example *e)

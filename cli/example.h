@@ -1,4 +1,4 @@
-/* The example inputs of a model: those of --input or --example, else the model's own. */
+/* The example inputs of a model: those of --input or --example, otherwise the model's own. */
 #ifndef CALQUE_CLI_EXAMPLE_H
 #define CALQUE_CLI_EXAMPLE_H
 
@@ -7,39 +7,41 @@
 
 #define CLI_MAX_INPUTS 256
 
-/* The inputs of a model. The struct is large, as that of an example: there is one at a time, and it
- * is static. */
+/* The inputs of a model. The struct is large, like that of an example, so it is static; there is
+ * one at a time. */
 #define CLI_NAME_SIZE 256
 
-/* A parameter of a program: its name, and its type, "" or as in the source. */
+/* A parameter of a program: its name, and its type as in the source, or "". */
 typedef struct cli_param {
     char name[CLI_NAME_SIZE], type[CLI_NAME_SIZE];
-    bool is_hidden; /* in the graph, its name is that of a weight */
+    bool is_hidden; /* its input is not named after it, because a weight has that name */
 } cli_param;
 
 typedef struct cli_signature {
     const char *model;       /* the name of the model in messages */
-    size_t      n, n_needed; /* inputs; the first n_needed of them cannot be left out. n may be
-                                CLI_ANY_NUMBER: nothing is known, and arguments may nest */
-    bool        is_flat;     /* nested arguments have been flattened: an args.json adds nothing */
+    size_t      n, n_needed; /* number of inputs; the first n_needed of them are required. n may be
+                              * CLI_ANY_NUMBER: the number is unknown, and arguments may nest */
+    bool is_flat;            /* nested arguments have been flattened, so an args.json is not
+                              * accepted */
     const char *names[CLI_MAX_INPUTS];
-    size_t      n_own; /* of the model's own example, used if the user gives none */
-    cli_input   own[CLI_MAX_INPUTS];
-    size_t      n_declared; /* inputs whose dtype and rank the model declares */
-    cli_input   declared[CLI_MAX_INPUTS];
-    size_t      n_params; /* of a program; n is not their number */
-    cli_param   params[CLI_MAX_INPUTS];
+    size_t      n_own; /* number of inputs of the model's own example, used if the user gives
+                        * none */
+    cli_input own[CLI_MAX_INPUTS];
+    size_t    n_declared; /* number of inputs whose dtype and rank the model declares */
+    cli_input declared[CLI_MAX_INPUTS];
+    size_t    n_params; /* parameters of a program; may differ from n */
+    cli_param params[CLI_MAX_INPUTS];
 } cli_signature;
 
 typedef struct cli_example {
-    cli_input   inputs[CLI_MAX_INPUTS];               /* of a file only its path is set */
-    char        names[CLI_MAX_INPUTS][CLI_NAME_SIZE]; /* by the parameters; "": not known */
+    cli_input   inputs[CLI_MAX_INPUTS];               /* for a file only the path is set */
+    char        names[CLI_MAX_INPUTS][CLI_NAME_SIZE]; /* names from the parameters; "": unknown */
     cq_tensor  *tensors[CLI_MAX_INPUTS];
     size_t      n;
     const char *structure; /* the text of args.json, or NULL */
 } cli_example;
 
-/* Rows for the table of a verb that takes an example, of a program or of an ONNX model. */
+/* Rows of option tables of verbs that take an example, of a program or of an ONNX model. */
 #define CLI_INPUT_OPTIONS                                                                          \
     { "input", "SPEC",                                                                             \
       "an example input, repeatable: SPEC or NAME=SPEC. 1x3x224x224, batchx3xh=64xw=64,\n"         \
@@ -80,9 +82,9 @@ typedef struct cli_example {
  * errors. */
 int cli_example_read(cli_example *example, const cli_args *args, const cli_signature *signature);
 
-/* Makes the tensors; clear them in any case. */
+/* Creates the tensors; clear them also on failure. */
 int cli_example_load(cli_example *example);
-/* After a failure: prints a note if a size of the example was not chosen by the user. */
+/* After a failure: prints a note if the user did not choose a size of the example. */
 void cli_example_explain(const cli_example *e);
 void cli_example_clear(cli_example *example);
 

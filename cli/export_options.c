@@ -1,4 +1,4 @@
-/* Reading the options of an export. Whether they fit the model, the library knows. */
+/* Reads the options of an export. The library checks whether they suit the model. */
 #include "export_options.h"
 
 #include <calque/pt2.h>
@@ -45,8 +45,8 @@ char *cli_export_keep(cli_export *e, const char *text)
     return copy;
 }
 
-/* Splits "a,b,c" into names. Names of the model, set before, are kept for those that are
- * omitted. */
+/* Splits "a,b,c" into names. For omitted names, the names of the model, which are already set, are
+ * kept. */
 static int read_names(cli_export *e, const cli_args *args, const char *option, const char **names,
                       size_t *n)
 {
@@ -72,7 +72,7 @@ static int read_names(cli_export *e, const cli_args *args, const char *option, c
     return CLI_DONE;
 }
 
-/* The index of an option's value in a list of words; 0 when it is not given. */
+/* The index of an option's value in a list of words; 0 if the option is not given. */
 static int read_word(const cli_args *args, const char *option, const char *const *words, int *out)
 {
     const char *text      = cli_value(args, option);
@@ -91,10 +91,10 @@ static int read_word(const cli_args *args, const char *option, const char *const
 
         snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", words[i]);
     }
-    return cli_misuse(args->verb, "--%s has no '%s'; there are %s", option, text, list);
+    return cli_misuse(args->verb, "--%s: expected one of %s, got '%s'", option, list, text);
 }
 
-/* DOMAIN=VERSION */
+/* Parses DOMAIN=VERSION. */
 static int read_custom_opsets(cli_export *e, const cli_args *args)
 {
     const char *text;
@@ -130,7 +130,7 @@ static int read_functions(cli_export *e, const cli_args *args)
     return read_names(e, args, "modules-as-functions", e->classes, &e->options.n_function_classes);
 }
 
-/* The text of a file of symbolic functions, after the names. */
+/* Reads the file of symbolic functions into the buffer of names. */
 static int read_symbolics(cli_export *e, const cli_args *args)
 {
     const char *path = cli_value(args, "symbolics");
@@ -163,7 +163,7 @@ static const struct {
     { "complex-as-pairs", CQ_EXPORT_COMPLEX_AS_PAIRS },
 };
 
-/* A number, or latest. */
+/* Reads a number, or latest. */
 static int read_opset(cli_export *e, const cli_args *args, const cli_model *model)
 {
     const char *text   = cli_value(args, "opset");
@@ -216,7 +216,8 @@ static void take_names_of_model(cli_export *e, const cli_model *model)
         e->output_names[i] = model->output_names[i];
 }
 
-/* The name of an input; where neither the command line nor the model has one, the library's own. */
+/* The name of an input; the library's default name if neither the command line nor the model has
+ * one. */
 static const char *input_name(cli_export *e, size_t i)
 {
     char name[32];
@@ -239,8 +240,8 @@ static bool is_among(const char *name, const char *const *names, size_t n)
     return false;
 }
 
-/* Inputs of a program are called after its parameters, unless the command line has names for them
- * or has taken theirs for something else. */
+/* Names inputs of a program after its parameters, unless the command line names them or uses the
+ * name for another value. */
 static int take_names_of_params(cli_export *e, const cli_args *args, const cli_example *example)
 {
     cq_export_options *o = &e->options;
@@ -262,7 +263,7 @@ static int take_names_of_params(cli_export *e, const cli_args *args, const cli_e
     return CLI_DONE;
 }
 
-/* Sizes with names are dynamic axes. */
+/* Axes with named sizes are dynamic axes. */
 static int take_named_sizes(cli_export *e, const cli_args *args, const cli_example *example)
 {
     for (size_t i = 0; i < example->n; i++)
@@ -302,8 +303,9 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
     if (cli_has(args, "script") && cli_has(args, "trace"))
         return cli_misuse(args->verb, "--trace and --script cannot be given together");
     if (cli_has(args, "keep-initializers-as-inputs") && cli_has(args, "no-initializers-as-inputs"))
-        return cli_misuse(args->verb, "weights are inputs or they are not; there are options for "
-                                      "both");
+        return cli_misuse(args->verb,
+                          "options that make weights inputs and options that prevent it exclude "
+                          "each other");
     o->graph_name       = cli_value(args, "graph-name");
     o->producer         = cli_value(args, "producer");
     o->input_names      = e->input_names;

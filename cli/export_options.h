@@ -1,4 +1,4 @@
-/* The options of an export as the command line gives them, made into cq_export_options. */
+/* Converts the export options of the command line to cq_export_options. */
 #ifndef CALQUE_CLI_EXPORT_OPTIONS_H
 #define CALQUE_CLI_EXPORT_OPTIONS_H
 
@@ -8,14 +8,16 @@
 
 #include <calque/export.h>
 
-#define CLI_MAX_NAMES         4096 /* a name for every weight of a large model */
+#define CLI_MAX_NAMES         4096 /* number of names: enough for the weights of a large model */
 #define CLI_MAX_AXES          1024
 #define CLI_MAX_CUSTOM_OPSETS 32
-#define CLI_MAX_MARKS         1024      /* modules that are annotated, and attributes in all */
-#define CLI_MAX_ITEMS         4096      /* of lists of annotations */
-#define CLI_TEXT_SIZE         (1 << 20) /* of all names, and of the file of rules */
+#define CLI_MAX_MARKS         1024 /* annotated modules, and attributes in total */
+#define CLI_MAX_ITEMS         4096 /* items of lists in annotations */
+#define CLI_TEXT_SIZE                                                                              \
+    (1 << 20) /* bytes of all names and of the file of symbolic                                    \
+               * functions */
 
-/* Rows for the table of a verb that exports. The last two are for TorchScript. */
+/* Rows of option tables of verbs that export. The last two are for TorchScript. */
 #define CLI_EXPORT_OPTIONS                                                                         \
     { "opset", "N", "ONNX opset, 7 to 24, or latest (17; 18 for a .pt2)", 0 },                     \
         { "input-names", "A,B", "names of the inputs, then of the weights, in order", 0 },         \
@@ -58,17 +60,17 @@
         "script", NULL, "keep the branches and loops that depend on data (the default)", 0         \
     }
 
-/* The groups of a help page with these options. */
+/* The groups of options for the help pages of these verbs. */
 extern const cli_group cli_export_groups[];
 
-/* For verbs that strip their output. */
+/* Rows for verbs that can strip their output. */
 #define CLI_STRIP_OPTIONS                                                                          \
     { "strip-large-tensor-data", NULL, "remove the data of large tensors, as calque strip", 0 },   \
     {                                                                                              \
         "large-tensor-threshold", "N", "strip tensors with more than N elements (100)", 0          \
     }
 
-/* All that options refers to. Large: there is one, and it is static. */
+/* Memory that options refers to. It is large, so it is static; there is one. */
 typedef struct cli_export {
     cq_export_options options;
     const char       *input_names[CLI_MAX_NAMES], *output_names[CLI_MAX_NAMES];
@@ -76,14 +78,15 @@ typedef struct cli_export {
     cq_dynamic_axis   axes[CLI_MAX_AXES];
     cq_custom_opset   custom_opsets[CLI_MAX_CUSTOM_OPSETS];
     cq_module_mark    marks[CLI_MAX_MARKS];
-    cq_sym_attr       attrs[CLI_MAX_MARKS]; /* of the marks; those of one mark are adjacent */
-    size_t            n_attrs;
-    int64_t           item_ints[CLI_MAX_ITEMS]; /* of the lists among them */
-    double            item_floats[CLI_MAX_ITEMS];
-    const char       *item_texts[CLI_MAX_ITEMS];
-    size_t            n_items;
-    char              text[CLI_TEXT_SIZE];
-    size_t            text_len;
+    cq_sym_attr       attrs[CLI_MAX_MARKS]; /* attributes of the marks; those of one mark are
+                                             * adjacent */
+    size_t      n_attrs;
+    int64_t     item_ints[CLI_MAX_ITEMS]; /* items of the lists among them */
+    double      item_floats[CLI_MAX_ITEMS];
+    const char *item_texts[CLI_MAX_ITEMS];
+    size_t      n_items;
+    char        text[CLI_TEXT_SIZE];
+    size_t      text_len;
 } cli_export;
 
 /* Returns the exit code; prints the error. Named sizes of the example become dynamic axes; the
@@ -94,16 +97,16 @@ int cli_export_read(cli_export *e, const cli_args *args, const cli_model *model,
 /* A cq_export_print_hook: to standard output. */
 void cli_print_text(void *user, const char *text);
 
-/* A copy of text that lives in e; NULL if there is no room. */
+/* Copies text to e; NULL if there is no space. */
 char *cli_export_keep(cli_export *e, const char *text);
 
-/* axes.c: --dynamic-axes, added to e. */
+/* axes.c: reads --dynamic-axes into e. */
 int cli_export_read_axes(cli_export *e, const cli_args *args);
 
-/* Whether all of them are of inputs and outputs of the model that was exported. */
+/* Checks that all dynamic axes belong to inputs and outputs of the exported model. */
 int cli_export_check_axes(const cli_export *e, const cli_args *args, const cq_onnx_model *model);
 
-/* marks.c: --annotate, --anchor and --as-output, into e. */
+/* marks.c: reads --annotate, --anchor and --as-output into e. */
 int cli_export_read_marks(cli_export *e, const cli_args *args);
 
 #endif

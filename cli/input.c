@@ -1,5 +1,5 @@
-/* Inputs as the command line writes them. Random floats are normally distributed, like most
- * inputs of models. Random integers are from 0 to 9, small enough to be valid indices. */
+/* Parses inputs of the command line. Random floats are normally distributed, like most inputs of
+ * models. Random integers are from 0 to 9, small enough to be valid indices. */
 #include "input.h"
 #include "cli.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MADE_UP = 256 << 20 }; /* bytes, for sizes that a file declares */
+enum { MOST_MADE_UP = 256 << 20 }; /* bytes of generated inputs, for sizes that a file declares */
 
 bool cli_is_tensor_file(const char *path)
 {
@@ -45,7 +45,7 @@ static bool read_size(cli_axis *axis, const char *text)
     return axis->size >= 0 && !*end && !errno;
 }
 
-/* The error in a spec, valid until the next one is read. */
+/* Formats the error in a spec; the text is valid until the next spec is parsed. */
 static const char *because(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static const char *because(const char *format, ...)
 {
@@ -65,7 +65,7 @@ static const char *bad_size(const char *text, size_t len)
                    (int)(len < 64 ? len : 64), text);
 }
 
-/* SIZE, NAME or NAME=SIZE. */
+/* Parses SIZE, NAME or NAME=SIZE. */
 static const char *read_axis(cli_axis *axis, const char *text, size_t len)
 {
     const char *wrong = bad_size(text, len);
@@ -96,7 +96,7 @@ static const char *read_axis(cli_axis *axis, const char *text, size_t len)
     return NULL;
 }
 
-/* Sizes from text to end, apart by separator. */
+/* Parses sizes from text to end, separated by separator. */
 static const char *read_axes(cli_input *out, const char *text, const char *end, char separator)
 {
     for (;;) {
@@ -106,7 +106,7 @@ static const char *read_axes(cli_input *out, const char *text, const char *end, 
         if (!stop)
             stop = end;
         if (out->rank == CQ_MAX_RANK)
-            return "it has too many dimensions";
+            return "the input has too many dimensions";
         why = read_axis(&out->axes[out->rank], text, (size_t)(stop - text));
         if (why)
             return why;
@@ -129,7 +129,7 @@ static const struct fill_word {
     { "normal", CLI_NORMAL, true, 0, 1 },  { "uniform", CLI_UNIFORM, true, 0, 1 },
 };
 
-/* (A,B), or nothing. */
+/* Parses (A,B), or nothing. */
 static bool read_numbers(cli_input *out, const char *text)
 {
     char *end;
@@ -146,7 +146,7 @@ static bool read_numbers(cli_input *out, const char *text)
     return end != text && strcmp(end, ")") == 0 && isfinite(out->a) && isfinite(out->b);
 }
 
-/* 0x8 is sizes, not a hexadecimal number. */
+/* 0x8 is a shape, not a hexadecimal number. */
 bool cli_input_number(cli_input *out, const char *text, bool *is_whole)
 {
     double number;
@@ -160,7 +160,7 @@ bool cli_input_number(cli_input *out, const char *text, bool *is_whole)
     errno      = 0;
     out->whole = strtoll(text, &end, 10);
     *is_whole  = !*end;
-    if (*end || errno) /* 1e3 is a whole number, too */
+    if (*end || errno) /* 1e3 is an integer too */
         out->whole = number == floor(number) && fabs(number) < 9e18 ? (int64_t)number : 0;
     out->fill = CLI_CONSTANT;
     out->a    = number;
@@ -181,7 +181,7 @@ bool cli_input_bool(cli_input *out, const char *text)
     return false;
 }
 
-/* The integers that a dtype holds; false: it holds fractions too. */
+/* The range of a dtype of integers; false if the dtype has fractions. */
 static bool integer_range(cq_dtype dtype, double *min, double *max)
 {
     static const struct {
@@ -222,7 +222,7 @@ const char *cli_input_check_number(const cli_input *in)
     if (in->dtype == CQ_DTYPE_BOOL && in->a != 0 && in->a != 1)
         return because("expected true or false for bool, got %.17g", in->a);
     if (in->a != floor(in->a))
-        return because("expected a whole number for %s, got %.17g", dtype, in->a);
+        return because("expected an integer for %s, got %.17g", dtype, in->a);
     if (in->a < min || in->a > max ||
         (in->dtype == CQ_DTYPE_I64 && (double)in->whole != in->a)) /* max is rounded up */
         return because("%.17g is out of range for %s, which holds %.17g to %.17g", in->a, dtype,
@@ -271,7 +271,7 @@ static const char *unknown_dtype(const char *name, size_t len)
                : "a dtype is missing before [, as in int64[2,3]";
 }
 
-/* DTYPE[SIZE,…], where bracket is the opening one. */
+/* Parses DTYPE[SIZE,…]; bracket points to the [. */
 static const char *read_bracketed(cli_input *out, const char *spec, const char *bracket,
                                   const char *end)
 {
@@ -288,8 +288,8 @@ static const char *read_bracketed(cli_input *out, const char *spec, const char *
     return bracket + 1 == end - 1 ? NULL : read_axes(out, bracket + 1, end - 1, ',');
 }
 
-/* The start of the fill: the = after a ] or a size. After a name, = begins its size if a number
- * follows, which the next size may follow. The end of spec if there is no fill. */
+/* Finds the start of the fill: the = after a ] or a size. After a name, = begins its size if a
+ * number follows, which the next size may follow. Returns the end of spec if there is no fill. */
 static const char *find_fill(const char *spec)
 {
     const char *end   = spec + strlen(spec);
@@ -322,8 +322,7 @@ static const char *parse_made(cli_input *out, const char *spec)
     return why ? why : cli_input_check_number(out);
 }
 
-/* A number, true or false on its own. A size of a vector is a number, too, unless the input has no
- * dimensions. */
+/* Parses a single number, true or false. For a declared vector, a number is its size. */
 static bool parse_scalar(cli_input *out, const char *spec, const cli_input *declared,
                          const char **why)
 {
@@ -377,7 +376,7 @@ const char *cli_input_parse(cli_input *out, const char *spec)
     return cli_input_parse_as(out, spec, NULL);
 }
 
-/* SplitMix64: small, and good enough for example inputs. */
+/* SplitMix64: small, and sufficient for example inputs. */
 #define RANDOM_STEP 0x9e3779b97f4a7c15u
 
 static uint64_t next_random(uint64_t *state)
@@ -389,7 +388,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* From 0 to 1, without 1. */
+/* A number in [0, 1). */
 static double next_uniform(uint64_t *state)
 {
     return (double)(next_random(state) >> 40) / (double)(1 << 24);
@@ -426,7 +425,7 @@ static bool is_float(cq_dtype dtype)
            dtype == CQ_DTYPE_F64 || dtype == CQ_DTYPE_C64 || dtype == CQ_DTYPE_C128;
 }
 
-/* The numbers are made as float64, which holds all of them, and then converted. */
+/* The numbers are generated as float64, which represents all of them, and then converted. */
 static cq_status convert(cq_tensor **out, cq_tensor *from, cq_dtype dtype)
 {
     cq_ctx   *cx = NULL;
@@ -445,7 +444,7 @@ static cq_status convert(cq_tensor **out, cq_tensor *from, cq_dtype dtype)
     return status;
 }
 
-/* One int64 throughout, to its last digit, which a float64 does not hold. */
+/* Fills a tensor with one int64, whose last digits a float64 might not represent. */
 static cq_status make_whole(cq_tensor **out, const cli_input *input, const int64_t *sizes)
 {
     cq_status status = cq_tensor_new(out, CQ_DTYPE_I64, input->rank, sizes, NULL);
@@ -455,10 +454,10 @@ static cq_status make_whole(cq_tensor **out, const cli_input *input, const int64
     return status;
 }
 
-/* ---- random numbers that are drawn when they are read ---- */
+/* ---- lazy random numbers ---- */
 
-/* The generator adds a constant for each number, so its state before any element is known. An
- * element takes two numbers. */
+/* The generator adds a constant per number, so the state before any element can be computed. An
+ * element uses two numbers. */
 static void draw_normal(void *seed, void *to, size_t from, size_t n)
 {
     const uint64_t before = 2 * (uint64_t)(from / sizeof(float)) * RANDOM_STEP;
@@ -473,11 +472,11 @@ static void release_seed(void *seed)
     cq_tensor_release(seed);
 }
 
-/* Most exports never read the numbers of their example. */
+/* The numbers are drawn lazily, because most exports never read the numbers of their example. */
 static cq_status make_normal(cq_tensor **out, const cli_input *input, const int64_t *sizes,
                              uint64_t seed)
 {
-    cq_tensor *kept; /* the seed, until the numbers are drawn */
+    cq_tensor *kept; /* holds the seed until the numbers are drawn */
     cq_status  status = cq_tensor_new(&kept, CQ_DTYPE_I64, 0, NULL, &seed);
 
     return status != CQ_OK ? status
@@ -511,7 +510,7 @@ static cq_status make(cq_tensor **out, const cli_input *input, uint64_t seed)
 
 int cli_input_check_size(const cli_input *input, const char *name)
 {
-    static double made_up; /* bytes */
+    static double made_up; /* bytes generated so far */
     double        size = (double)cq_dtype_size(input->dtype);
 
     if (!input->is_declared)
@@ -523,7 +522,7 @@ int cli_input_check_size(const cli_input *input, const char *name)
                ? CLI_DONE
                : cli_fail_with("give the inputs, or smaller ones: --input or --example",
                                "the file declares inputs of more than %d MB, at %s, and that much "
-                               "is not made up",
+                               "is not generated",
                                MOST_MADE_UP >> 20, name);
 }
 

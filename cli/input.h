@@ -18,7 +18,7 @@
 #include <calque/tensor.h>
 
 typedef enum cli_fill {
-    CLI_RANDOM, /* normal, or whole numbers that are small */
+    CLI_RANDOM, /* normal, or small integers */
     CLI_ZEROS,
     CLI_ONES,
     CLI_RANGE,
@@ -30,52 +30,53 @@ typedef enum cli_fill {
 #define CLI_AXIS_NAME_SIZE 64
 
 typedef struct cli_axis {
-    int64_t size;                     /* for a named one without: CLI_DYNAMIC_EXAMPLE */
-    char    name[CLI_AXIS_NAME_SIZE]; /* "" if it has none */
-    bool    is_sized;                 /* its size was given */
+    int64_t size;                     /* for a named axis without size: CLI_DYNAMIC_EXAMPLE */
+    char    name[CLI_AXIS_NAME_SIZE]; /* "" if unnamed */
+    bool    is_sized;                 /* the size was given explicitly */
 } cli_axis;
 
-/* The value of a dynamic size in an example: not 1, which broadcasts. */
+/* The example value of a dynamic size: not 1, which broadcasts. */
 #define CLI_DYNAMIC_EXAMPLE 2
 
 typedef struct cli_input {
-    const char *path; /* a file, of which below only names of axes count; else NULL */
-    cq_dtype    dtype;
-    cli_fill    fill;
-    double      a, b;  /* of the fill */
-    int64_t     whole; /* a as an integer, if it is one */
-    size_t      rank;
-    cli_axis    axes[CQ_MAX_RANK];
-    bool        is_declared;  /* its sizes are declared by the model's file */
-    bool        has_any_rank; /* of a declared one: neither rank nor axes are known */
+    const char *path; /* path of a file, in which case only the names of axes below are used; or
+                       * NULL */
+    cq_dtype dtype;
+    cli_fill fill;
+    double   a, b;  /* parameters of the fill */
+    int64_t  whole; /* a as an integer, if it is integral */
+    size_t   rank;
+    cli_axis axes[CQ_MAX_RANK];
+    bool     is_declared;  /* the model's file declares its sizes */
+    bool     has_any_rank; /* declared without rank and axes */
 } cli_input;
 
 /* Parses a SPEC. Returns NULL, or a short error message. */
 const char *cli_input_parse(cli_input *out, const char *spec);
 
-/* The same for an input that a model declares; NULL: for any. */
+/* The same for an input that a model declares, or NULL. */
 const char *cli_input_parse_as(cli_input *out, const char *spec, const cli_input *declared);
 
-/* Whether text is a number, which out is filled with then; is_whole: it has neither point nor
+/* Whether text is a number, which is stored in out; *is_whole: it has neither point nor
  * exponent. */
 bool cli_input_number(cli_input *out, const char *text, bool *is_whole);
 
 /* Whether text is true or false, in Python's spelling too. */
 bool cli_input_bool(cli_input *out, const char *text);
 
-/* NULL, or why the dtype cannot hold the number that the input is filled with. */
+/* Returns NULL, or the reason why the dtype cannot represent the number. */
 const char *cli_input_check_number(const cli_input *input);
 
-/* Whether a name is that of a tensor file, and the tensor in it. */
+/* Whether a name is that of a tensor file; and loading the file. */
 bool      cli_is_tensor_file(const char *path);
-bool      cli_is_npy(const char *path); /* by its name, or, of standard input, by its first bytes */
+bool      cli_is_npy(const char *path); /* by its name; for standard input by its first bytes */
 cq_status cli_load_tensor(cq_tensor **out, const char *path);
 
-/* Fails with a message if this input and those before it, of sizes that a file declares, exceed the
- * limit for generated data. A few bytes can declare terabytes. */
+/* Fails with a message if the data generated so far, for sizes that a file declares, exceeds the
+ * limit. A few bytes can declare terabytes. */
 int cli_input_check_size(const cli_input *input, const char *name);
 
-/* The tensor: read from its file, or made. The numbers depend on seed and on nothing else. */
+/* Reads the tensor from its file, or generates it. The numbers depend only on the seed. */
 cq_status cli_input_tensor(cq_tensor **out, const cli_input *input, uint64_t seed);
 
 #endif

@@ -138,7 +138,7 @@ TEST(input, messages_name_what_was_found_and_what_is_expected)
         { "1,3,4",
           "expected a size (a number or a name) but got '1,3,4'; sizes are separated by x, "
           "as in 1x3x224x224" },
-        { "int64[2,3]=7.5", "expected a whole number for int64, got 7.5" },
+        { "int64[2,3]=7.5", "expected an integer for int64, got 7.5" },
         { "uint8[2]=256", "256 is out of range for uint8, which holds 0 to 255" },
         { "bool[]=2.5", "expected true or false for bool, got 2.5" },
         { "[2,3]", "a dtype is missing before [, as in int64[2,3]" },
@@ -162,7 +162,7 @@ TEST(input, a_declared_input_gives_its_dtype_and_may_be_a_number)
     CHECK(in.dtype == CQ_DTYPE_I32);
     CHECK(cli_input_parse_as(&in, "3", &vector) == NULL);
     CHECK(in.rank == 1 && in.axes[0].size == 3);
-    CHECK_STR("expected a whole number for int64, got 2.5",
+    CHECK_STR("expected an integer for int64, got 2.5",
               cli_input_parse_as(&in, "2.5", &vector));
     CHECK_STR("expected a tensor of 1 dimension, got the number -3; 3=-3 would fill one",
               cli_input_parse_as(&in, "-3", &vector));
@@ -201,7 +201,7 @@ TEST(input, random_numbers_depend_on_the_seed_alone)
     cq_tensor_release(c);
 }
 
-/* The float32 numbers are drawn when they are read, in pieces: those of float64 are the same. */
+/* float32 numbers are drawn lazily, in pieces: they must equal the numbers drawn for float64. */
 TEST(input, random_numbers_do_not_depend_on_the_dtype)
 {
     cq_tensor *narrow, *wide;

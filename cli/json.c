@@ -1,4 +1,5 @@
-/* Writing JSON strings. Names come from files and may hold any bytes, JSON may not. */
+/* Writes JSON strings. Names come from files and may contain any bytes, which JSON does not
+ * allow. */
 #include "json.h"
 
 #include <stddef.h>
@@ -18,7 +19,7 @@ static size_t utf8_length(const unsigned char *text)
     if (n == 4 && lead >> 3 != 30)
         return 0;
     for (size_t i = 1; i < n; i++) {
-        if (text[i] >> 6 != 2) /* the 0 at the end is not a continuation either */
+        if (text[i] >> 6 != 2) /* also false for the terminating zero */
             return 0;
         value = value << 6 | (text[i] & 0x3fu);
     }

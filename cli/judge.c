@@ -1,27 +1,25 @@
 /* Tolerances follow ONNX's own runners: relative to each number, with a floor relative to the
  * largest number of the tensor, because cancellation keeps the rounding errors of the summands. If
  * kernels sum in another order, one number in many thousands exceeds any such bound, and an 8-bit
- * number may be rounded the other way; a wrong operator differs everywhere.
- *
- * Differences of one 8-bit step add up over layers: after the 20 layers of a ResNet-18, ONNX
- * Runtime differs by one step in 18 % of the elements if it computes in floats, and in none if it
- * computes in integers. Rounding down instead of to nearest changes half of them, and by more steps
- * with each layer. */
+ * number may be rounded differently; a wrong operator differs everywhere. Differences of one 8-bit
+ * step add up over layers: after the 20 layers of a ResNet-18, ONNX Runtime differs by one step in
+ * 18 % of the elements if it computes in floats, and in none if it computes in integers. Rounding
+ * down instead of to nearest changes half of them, and by more steps with each layer. */
 #include "judge.h"
 
 #include <float.h>
 #include <math.h>
 
 #define RTOL        1e-3
-#define FLOOR       2e-5 /* of the largest number */
+#define FLOOR       2e-5 /* relative to the largest number */
 #define ATOL        1e-7
-#define FEW         1e-4 /* share of elements that may be beyond that, … */
-#define FEW_LARGEST 1e-3 /* … by no more than this, of the largest number */
-#define STEP_SHARE  0.25 /* share of elements that may be a step of 8 bits off */
+#define FEW         1e-4 /* fraction of elements that may exceed the tolerance, … */
+#define FEW_LARGEST 1e-3 /* … by at most this, relative to the largest number */
+#define STEP_SHARE  0.25 /* fraction of elements that may differ by one 8-bit step */
 #define STEP                                                                                       \
     0.02          /* of the largest number, if there are no quantization parameters to             \
                    * give the step */
-#define MUCH 1e-2 /* a difference that rounding does not make */
+#define MUCH 1e-2 /* a difference that rounding cannot explain */
 
 bool cli_is_right(cli_verdict v)
 {
@@ -47,14 +45,14 @@ static bool is_byte(cq_dtype d)
     return d == CQ_DTYPE_I8 || d == CQ_DTYPE_U8;
 }
 
-/* Not finite, or the same: no tolerance applies. */
+/* Whether both are equal or not finite, so that no tolerance applies. */
 static bool is_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* The largest number, and the smallest nonzero distance between neighbours, which in quantized data
- * is at least a step. */
+/* The largest number, and the smallest nonzero distance between sorted neighbours, which in
+ * quantized data is at least a step. */
 static double measure(const cq_tensor *t, double *step)
 {
     double largest = 0;
@@ -74,8 +72,8 @@ static double measure(const cq_tensor *t, double *step)
 
 typedef struct limits {
     double relative, floor;
-    double step;           /* that a few may be off; 0: none */
-    double few, few_share; /* the same without steps */
+    double step;           /* allowed for a few elements; 0: none */
+    double few, few_share; /* the same for data that is not quantized */
 } limits;
 
 static limits limits_of(const cq_tensor *wanted, bool is_quantized, double *scale)
@@ -99,7 +97,7 @@ static limits limits_of(const cq_tensor *wanted, bool is_quantized, double *scal
     return l;
 }
 
-/* A share of few elements is one at least, if they are not all there are. */
+/* A fraction counts as at least one element, unless that is all of them. */
 static bool are_few(int64_t n_off, int64_t n, double share)
 {
     return (double)n_off <= fmax(share * (double)n, n >= 100 ? 1 : 0);

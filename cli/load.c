@@ -1,4 +1,4 @@
-/* Reading the ONNX models that verbs work on. */
+/* Reads the ONNX models of verbs. */
 #include "load.h"
 #include "cli.h"
 

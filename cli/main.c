@@ -1,5 +1,5 @@
-/* calque, the command line: finds the verb, parses its options, runs it. The verbs are in
- * cmd_*.c, one file each, and are listed here. */
+/* calque, the command line: finds the verb, parses its options and runs it. Each verb is a file
+ * cmd_*.c, and is listed here. */
 #include "cli.h"
 #include "sandbox.h"
 
@@ -33,7 +33,7 @@ extern const cli_verb cli_verb_profile;
 extern const cli_verb cli_verb_view;
 extern const cli_verb cli_verb_zoo;
 
-/* In the order of the help page: making models, looking at them, running them. */
+/* In the order of the help page: create, inspect, run. */
 static const cli_verb *const verbs[] = { &cli_verb_export,  &cli_verb_testcase, &cli_verb_info,
                                          &cli_verb_print,   &cli_verb_check,    &cli_verb_audit,
                                          &cli_verb_infer,   &cli_verb_py,       &cli_verb_optimize,
@@ -118,7 +118,7 @@ static int help(int argc, char **argv)
     const cli_verb *verb = argc ? find_verb(argv[0]) : NULL;
 
     if (argc > 1)
-        return cli_misuse(NULL, "'%s' is one too many", argv[1]);
+        return cli_misuse(NULL, "unexpected argument '%s'", argv[1]);
     if (argc && !verb)
         return unknown_verb(argv[0]);
     if (verb)
@@ -144,7 +144,7 @@ static int read_command(cli_args *args, int argc, char **argv)
         return CLI_DONE;
     }
     if (argv[1][0] == '-')
-        return cli_misuse(NULL, "a verb comes first, not '%s'", argv[1]);
+        return cli_misuse(NULL, "expected a verb as first argument, got '%s'", argv[1]);
     if (strcmp(argv[1], "help") == 0)
         return help(argc - 2, argv + 2);
     args->verb = find_verb(argv[1]);
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     if (code == CLI_DONE && args.verb)
         code = args.verb->run(&args);
 
-    /* A full disk shows itself only when the buffer is written. */
+    /* A full disk is only detected when the buffer is written. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {
         perror("error: cannot write to standard output");
         code = CLI_FAILED;

@@ -1,4 +1,4 @@
-/* --annotate, --anchor and --as-output: marks of modules, by their paths. */
+/* --annotate, --anchor and --as-output: marks of modules by path. */
 #include "export_options.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 typedef enum word_kind { INTEGER, REAL, TEXT } word_kind;
 
-/* The kind of a word: a number begins like one, so nan and infinity are text. */
+/* The kind of a word. Numbers begin with a digit, sign or point, so nan and infinity are
+ * strings. */
 static word_kind kind_of(const char *word, int64_t *i, double *f)
 {
     char *end;
@@ -25,7 +26,7 @@ static word_kind kind_of(const char *word, int64_t *i, double *f)
     return *end ? TEXT : REAL;
 }
 
-/* Removes the quotes of "…", which make any word a text; false if there are none. */
+/* Removes the quotes of "…", which make any word a string; false if there are none. */
 static bool unquote(char **word)
 {
     size_t len = strlen(*word);
@@ -37,7 +38,8 @@ static bool unquote(char **word)
     return true;
 }
 
-/* Cuts the text of a list at its commas; the number of words, or max + 1 if there are more. */
+/* Splits the text of a list at its commas; returns the number of words, or max + 1 if there are
+ * more. */
 static size_t cut_list(char *text, char **words, size_t max)
 {
     size_t n = 0;
@@ -56,7 +58,7 @@ static size_t cut_list(char *text, char **words, size_t max)
     return n;
 }
 
-/* false: the list does not fit. */
+/* Returns false if the list exceeds the available space. */
 static bool read_list(cli_export *e, cq_sym_attr *attr, char *text)
 {
     size_t    at    = e->n_items;
@@ -106,7 +108,7 @@ static bool is_mark(const cq_module_mark *m, cq_mark_kind kind, const char *path
     return m->kind == kind && strcmp(m->path, path) == 0;
 }
 
-/* The mark of a path, created if necessary; NULL if there is no room. */
+/* The mark of a path, created if necessary; NULL if there is no space. */
 static cq_module_mark *mark_of(cli_export *e, cq_mark_kind kind, const char *path)
 {
     for (size_t i = 0; i < e->options.n_marks && kind != CQ_MARK_OUTPUT; i++)
@@ -119,7 +121,7 @@ static cq_module_mark *mark_of(cli_export *e, cq_mark_kind kind, const char *pat
     return &e->marks[e->options.n_marks++];
 }
 
-/* Attributes of one path belong together: they are one annotation, or one pair of anchors. */
+/* Adds an attribute. Attributes of one path form one annotation, or one pair of anchors. */
 static cq_sym_attr *new_attr(cli_export *e, cq_module_mark *mark)
 {
     size_t at = mark->n_attrs ? (size_t)(mark->attrs - e->attrs) + mark->n_attrs : e->n_attrs;
@@ -136,7 +138,7 @@ static cq_sym_attr *new_attr(cli_export *e, cq_module_mark *mark)
     return &e->attrs[at];
 }
 
-/* PATH:NAME=VALUE; an anchor may be without a name. */
+/* Parses PATH:NAME=VALUE; for an anchor, NAME=VALUE is optional. */
 static int read_annotation(cli_export *e, const cli_args *args, const char *option,
                            cq_mark_kind kind, const char *text)
 {
@@ -165,7 +167,7 @@ static int read_annotation(cli_export *e, const cli_args *args, const char *opti
     return CLI_DONE;
 }
 
-/* NAME=PATH, or NAME=PATH:1 for the second tensor that the module returns. */
+/* Parses NAME=PATH, or NAME=PATH:1 for the second tensor that the module returns. */
 static int read_output(cli_export *e, const cli_args *args, const char *text)
 {
     char           *name   = cli_export_keep(e, text);

@@ -28,7 +28,7 @@ static void zoo_describe(cli_model *model, const cq_zoo_model *zoo)
 
         takes->names[i] = from->name;
         takes->own[i]   = (cli_input){ .dtype = from->dtype, .rank = from->rank };
-        if (from->dtype == CQ_DTYPE_F32) { /* pixels are from 0 to 1 */
+        if (from->dtype == CQ_DTYPE_F32) { /* pixels are in [0, 1] */
             takes->own[i].fill = CLI_UNIFORM;
             takes->own[i].b    = 1;
         }
@@ -94,7 +94,7 @@ static const struct kind {
     const char *magic;
     const char *is, *hint;
 } kinds[] = {
-    { "\x08", "an ONNX model already", "calque check, print, infer and run take it" },
+    { "\x08", "already an ONNX model", "use calque check, print, infer or run" },
     { "\x7f"
       "ELF",
       "a program", NULL },
@@ -109,7 +109,7 @@ static int look_at_file(const char *path)
 
     if (!cq_path_read_start(path, head, sizeof head - 1, &n))
         return errno == EISDIR ? cli_fail_with("", "'%s' is a folder", name)
-               : errno == EIO  ? cli_fail_with("", "'%s' cannot be read", name)
+               : errno == EIO  ? cli_fail_with("", "cannot read '%s'", name)
                                : cli_no_such_model(path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const struct kind *k = &kinds[i];
@@ -131,7 +131,7 @@ static const char *model_name_at(const void *table, size_t i)
 int cli_no_such_model(const char *name)
 {
     const char *near      = cli_suggest(name, model_name_at, NULL);
-    char        hint[128] = "calque zoo lists the built-in models";
+    char        hint[128] = "use calque zoo to list the built-in models";
 
     if (near)
         snprintf(hint, sizeof hint, "did you mean %s? calque zoo lists the built-in models", near);
@@ -143,7 +143,7 @@ bool cli_model_is_built_in(const char *operand)
     return cq_zoo_find(operand) != NULL;
 }
 
-/* The first bytes of an operand that is a file; how many there are. */
+/* Reads the first bytes of an operand that is a file; returns their number. */
 static size_t read_head(const char *operand, char *head, size_t size)
 {
     size_t n = 0;
@@ -153,8 +153,8 @@ static size_t read_head(const char *operand, char *head, size_t size)
     return n;
 }
 
-/* A model begins with its IR version, field 1; no pickle, archive or text begins so. The name
- * decides for damaged files, so that the error is about ONNX. */
+/* A model begins with its IR version, field 1; no pickle, archive or text begins with that byte.
+ * For damaged files the file name decides, so that the error is about ONNX. */
 bool cli_model_is_onnx(const char *operand)
 {
     char first;
@@ -163,7 +163,8 @@ bool cli_model_is_onnx(const char *operand)
            (first == 0x08 || (cli_ends_with(operand, ".onnx") && !cli_model_is_archive(operand)));
 }
 
-/* Text that the reader of ONNX models knows better: JSON, HTML, a pointer of Git LFS. */
+/* Whether the text is of a kind that the reader of ONNX models reports better: JSON, HTML, a Git
+ * LFS pointer. */
 static bool is_known_text(const char *operand)
 {
     static const char lfs[] = "version https://git-lfs";
@@ -231,7 +232,7 @@ static int open_any(cli_model *model, const char *operand, bool has_weights)
     if (cli_model_is_built_in(operand)) {
         model->front_end = &zoo_front_end;
         cli_allow_outputs(UINT64_MAX);
-        cq_skip_init(has_weights); /* --weights replaces all of them */
+        cq_skip_init(has_weights); /* no initial numbers: --weights replaces all of them */
         code = cli_result(model->front_end->open(model, operand));
         cq_skip_init(false);
         return code;
@@ -270,7 +271,7 @@ static int choose_engine(const cli_model *model, const cli_args *args)
     return cli_result(cq_script_set_quantized_engine(model->handle, name));
 }
 
-/* A parameter given by --constant is not an input of the model. */
+/* Removes a parameter that --constant sets: it is not an input of the model. */
 static int remove_param(cli_signature *takes, const cli_args *args, const char *name)
 {
     char names[1024] = "";
@@ -281,7 +282,7 @@ static int remove_param(cli_signature *takes, const cli_args *args, const char *
         memmove(&takes->params[i], &takes->params[i + 1],
                 (takes->n_params - i - 1) * sizeof takes->params[0]);
         takes->n_params--;
-        takes->n_declared = 0; /* which are for all parameters */
+        takes->n_declared = 0; /* the declared inputs are for all parameters */
         return CLI_DONE;
     }
     for (size_t i = 0, n = 0; i < takes->n_params && n < sizeof names; i++)
@@ -291,7 +292,7 @@ static int remove_param(cli_signature *takes, const cli_args *args, const char *
                       name, takes->model, *names ? names : "none");
 }
 
-/* The arguments of --constant NAME=VALUE. */
+/* Reads the arguments of --constant NAME=VALUE. */
 static int read_constants(cli_model *model, const cli_args *args)
 {
     const char *spec;
@@ -314,7 +315,7 @@ static int read_constants(cli_model *model, const cli_args *args)
     return code;
 }
 
-/* The values of an option that may be given several times. */
+/* Reads all values of a repeatable option. */
 static int read_all(const cli_args *args, const char *option, const char **values, size_t *n)
 {
     const char *value;
@@ -398,7 +399,7 @@ void cli_close_with_example(cli_model *model, cli_example *example)
 
 int cli_with_example(const cli_args *args, const char *names, cli_work work)
 {
-    static cli_model   model; /* too large for a stack frame, both */
+    static cli_model   model; /* both are too large for a stack frame */
     static cli_example example;
     int                code = cli_open_with_example(args, names, &model, &example);
 

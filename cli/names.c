@@ -1,4 +1,4 @@
-/* See names.h. */
+/* Reads lists of names. */
 #include "names.h"
 
 #include <string.h>

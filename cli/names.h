@@ -13,7 +13,7 @@ typedef struct cli_names {
     size_t      used;
 } cli_names;
 
-/* An exit code; empty names are wrong use. */
+/* Returns the exit code; empty names are CLI_MISUSE. */
 int cli_names_read(cli_names *out, const cli_args *args, const char *option);
 
 #endif

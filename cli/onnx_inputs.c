@@ -1,5 +1,5 @@
-/* Inputs of ONNX models. The model declares their dtypes and ranks, so that a SPEC needs neither.
- * An args.json beside the files of an example is for programs and is ignored. */
+/* Inputs of ONNX models. The model declares dtypes and ranks, so a SPEC may omit both. An args.json
+ * beside the files of an example is for programs and is ignored. */
 #include "onnx_inputs.h"
 #include "input.h"
 #include "model.h"
@@ -12,14 +12,14 @@
 
 #define PATH_SIZE 4096
 
-/* The destination of inputs. */
+/* The inputs that are to be set. */
 typedef struct target {
     cq_onnx_value      **inputs;
     const cq_onnx_model *model;
     const cq_session    *session;
 } target;
 
-/* The model's declaration of an input, with 1 for dynamic sizes; its dtype is NONE if it is not a
+/* The model's declaration of an input, with 1 for dynamic sizes; the dtype is NONE if it is not a
  * tensor of numbers. */
 static cli_input declared_input(const target *t, size_t index)
 {
@@ -42,8 +42,8 @@ static const char *name_at(const void *session, size_t i)
     return i < cq_session_n_inputs(session) ? cq_session_input_name(session, i) : NULL;
 }
 
-/* NAME=SPEC gives the input of that name: which one, and where SPEC begins. Of names that begin
- * alike the longest counts. False: it names none. */
+/* Parses NAME=SPEC: finds the index of the input and the start of SPEC. The longest matching name
+ * counts. Returns false if text does not begin with a name. */
 static bool find_name(const target *t, size_t *index, const char **spec, const char *text)
 {
     size_t longest = 0;
@@ -61,7 +61,7 @@ static bool find_name(const target *t, size_t *index, const char **spec, const c
     return longest > 0;
 }
 
-/* The size that a --input gives the axis of that name; the first that does counts. */
+/* The size that an --input gives to the axis of that name; the first one counts. */
 static const cli_axis *sized_axis(const target *t, const cli_args *args, const char *name)
 {
     static cli_input other;
@@ -78,7 +78,7 @@ static const cli_axis *sized_axis(const target *t, const cli_args *args, const c
     return NULL;
 }
 
-/* Gives named sizes the value of the same size in another input or in the model. */
+/* Sets named sizes to the value of the same size in another input or in the model. */
 static void size_axes(cli_input *in, const target *t, const cli_args *args, const cli_input *own)
 {
     for (size_t k = 0; k < in->rank; k++) {
@@ -136,7 +136,7 @@ static int too_many(const target *t, const cli_args *args)
                       n_given == 1 ? "is" : "are");
 }
 
-/* The name of a dynamic size of the model, with a number: batch=2x3. */
+/* Whether text begins with the name of a dynamic size of the model and a number: batch=2x3. */
 static bool begins_with_axis(const target *t, const char *text)
 {
     const size_t len = strcspn(text, "=");
@@ -154,7 +154,7 @@ static bool begins_with_axis(const target *t, const char *text)
     return false;
 }
 
-/* Specs with a name come first; the others go to the remaining inputs, in order. */
+/* Assigns specs with a name first; the others are for the remaining inputs, in order. */
 static int take_specs(const target *t, const cli_args *args)
 {
     size_t      n = cq_session_n_inputs(t->session), position = 0, index, at = 0;
@@ -180,7 +180,7 @@ static int take_specs(const target *t, const cli_args *args)
     return CLI_DONE;
 }
 
-/* DIR/input_0.pb or .npy, DIR/input_1.pb, … until a file is missing. */
+/* Reads DIR/input_0.pb or .npy, DIR/input_1.pb, … until a file is missing. */
 static int take_folder(const target *t, const cli_args *args, const char *folder)
 {
     char   path[PATH_SIZE];
@@ -212,7 +212,8 @@ static int make_up(const target *t, size_t index)
 
     if (own.dtype == CQ_DTYPE_NONE)
         return cli_fail_with("give the inputs with --example DIR",
-                             "input %s is not a tensor of numbers, so none can be made up", name);
+                             "input %s is not a tensor of numbers, so it cannot be generated",
+                             name);
     CLI_TRY(cli_input_check_size(&own, name));
     return cli_result(make_value(t, &own, index));
 }
@@ -231,10 +232,10 @@ int cli_onnx_inputs(cq_onnx_value **inputs, const cli_args *args, const cq_onnx_
     for (size_t i = 0; i < cq_session_n_inputs(session); i++) {
         if (inputs[i] || cq_session_input_is_optional(session, i))
             continue;
-        CLI_TRY(
-            given ? cli_misuse(args->verb, "input %s is not given; give it with --input %s=SPEC",
-                               cq_session_input_name(session, i), cq_session_input_name(session, i))
-                  : make_up(&t, i));
+        CLI_TRY(given ? cli_misuse(args->verb, "missing input %s; give it with --input %s=SPEC",
+                                   cq_session_input_name(session, i),
+                                   cq_session_input_name(session, i))
+                      : make_up(&t, i));
     }
     return CLI_DONE;
 }

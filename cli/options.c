@@ -17,10 +17,11 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) between two short words. */
+/* The number of edits (insert, delete, replace, swap of neighbours) between two short words. */
 static size_t distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
-    size_t rows[3][SUGGEST_MAX_LEN + 1]; /* the row before the last, the last, the new one */
+    size_t rows[3][SUGGEST_MAX_LEN + 1]; /* the row before the previous one, the previous one, the
+                                          * current one */
 
     for (size_t j = 0; j <= n_b; j++)
         rows[1][j] = j;
@@ -46,7 +47,7 @@ const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *ta
     const char *nearest = NULL;
     const char *name;
     size_t      len  = strlen(wrong);
-    size_t      best = len / 3 + 2; /* farther than this is a guess, not a slip */
+    size_t      best = len / 3 + 2; /* a larger distance is unlikely to be a misspelling */
 
     if (len == 0 || len > SUGGEST_MAX_LEN)
         return NULL;
@@ -57,7 +58,7 @@ const char *cli_suggest(const char *wrong, const char *(*name_at)(const void *ta
         if (name_len > SUGGEST_MAX_LEN)
             continue;
         edits = distance(wrong, len, name, name_len);
-        /* "operators" means "ops" no less than "opst" does */
+        /* "operators" may mean "ops", like "opst" does */
         if (edits > 1 && len > 2 && strncmp(wrong, name, smaller(len, name_len)) == 0)
             edits = 1;
         if (edits < best) {
@@ -115,7 +116,7 @@ static int unknown_option(const cli_verb *verb, const char *name, size_t len)
 
     memcpy(word, name, smaller(len, SUGGEST_MAX_LEN));
     for (char *c = word; *c; c++)
-        *c = *c == '_' ? '-' : *c; /* Python's names have these */
+        *c = *c == '_' ? '-' : *c; /* accept underscores, which Python's names have */
     near = cli_suggest(word, option_name_at, options_of(verb));
     if (near)
         return cli_misuse(verb, "unknown option --%.*s; did you mean --%s?", (int)len, name, near);
@@ -129,7 +130,7 @@ typedef struct cli_reader {
     int       argc, at;
 } cli_reader;
 
-/* Records an option; value is what came attached to it, or NULL. */
+/* Records an option; value is attached to it, or NULL. */
 static int give(cli_reader *r, const cli_option *option, const char *value)
 {
     cli_args *args = r->args;
@@ -137,7 +138,7 @@ static int give(cli_reader *r, const cli_option *option, const char *value)
     if (!option->value && value)
         return cli_misuse(args->verb, "--%s takes no value, but got '%s'", option->name, value);
     if (option->value && *option->value == '[' && !value) {
-        /* An optional value follows operands alone: it cannot be taken for one then. */
+        /* An optional value may only follow all operands: otherwise it could be an operand. */
         if (args->n_operands == args->verb->max_operands && r->at < r->argc &&
             *r->argv[r->at] != '-')
             value = r->argv[r->at++];
@@ -152,7 +153,7 @@ static int give(cli_reader *r, const cli_option *option, const char *value)
     return CLI_DONE;
 }
 
-/* Flags that every verb has. */
+/* Handles flags that all verbs have. */
 static bool give_common(cli_args *args, const char *name)
 {
     const struct {
@@ -182,7 +183,7 @@ static int read_long(cli_reader *r, const char *text)
     return give(r, option, equals ? equals + 1 : NULL);
 }
 
-/* -o VALUE, -oVALUE, and flags in a row, -abc. */
+/* Parses -o VALUE, -oVALUE, and combined flags, -abc. */
 static int read_letters(cli_reader *r, const char *text)
 {
     for (; *text; text++) {
@@ -201,7 +202,7 @@ static int read_letters(cli_reader *r, const char *text)
     return CLI_DONE;
 }
 
-/* "MODEL" for the first of "MODEL OUTDIR". */
+/* "MODEL" for the first operand of "MODEL OUTDIR". */
 static const char *missing_operand(const cli_verb *verb, size_t i)
 {
     const char *at = verb->operands;
@@ -294,10 +295,10 @@ int cli_number(const cli_args *args, const char *name, int64_t min, int64_t max,
     errno  = 0;
     number = strtoll(text, &end, 10);
     if (end == text || *end || errno)
-        return cli_misuse(args->verb, "--%s: expected a whole number, got '%s'", name, text);
+        return cli_misuse(args->verb, "--%s: expected an integer, got '%s'", name, text);
     if (number < min || number > max)
-        return cli_misuse(args->verb, "--%s is %s, but must be from %lld to %lld", name, text,
-                          (long long)min, (long long)max);
+        return cli_misuse(args->verb, "--%s: expected a number from %lld to %lld, got %s", name,
+                          (long long)min, (long long)max, text);
     *out = number;
     return CLI_DONE;
 }
@@ -309,7 +310,7 @@ int cli_read_text(const char *path, char *text, size_t size, size_t *len)
                              errno == EISDIR || errno == EIO ? "read" : "open", path,
                              strerror(errno));
     if (*len == size || memchr(text, '\0', *len))
-        return cli_fail_with("", "'%s' is too large or no text", path);
+        return cli_fail_with("", "'%s' is too large or not text", path);
     text[*len] = '\0';
     return CLI_DONE;
 }

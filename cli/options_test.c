@@ -24,7 +24,7 @@ static const cli_verb verb = {
 
 #define MAX_WORDS 8
 
-/* The result of parsing words, which end with NULL. */
+/* The result of parsing NULL-terminated words. */
 static cli_args args;
 static char    *words[MAX_WORDS];
 
@@ -35,7 +35,7 @@ static int parse(const char *first, ...)
 
     va_start(rest, first);
     for (const char *word = first; word; word = va_arg(rest, const char *))
-        words[n++] = (char *)word; /* moved about, never written to */
+        words[n++] = (char *)word; /* moved, but never modified */
     va_end(rest);
     memset(&args, 0, sizeof args);
     args.verb = &verb;
@@ -106,7 +106,7 @@ TEST(options, misuse_is_told_from_use)
     CHECK_INT(CLI_MISUSE, parse("a", "-x", NULL));
     CHECK_INT(CLI_MISUSE, parse("a", "b", "c", NULL));
     CHECK_INT(CLI_MISUSE, parse("-f", NULL));
-    CHECK_INT(CLI_DONE, parse("--help", NULL)); /* --help needs no operands */
+    CHECK_INT(CLI_DONE, parse("--help", NULL)); /* --help requires no operands */
     CHECK(args.wants_help);
 }
 

@@ -1,5 +1,5 @@
-/* A bar for work that takes long: on a terminal only, and only after a second, so that most
- * commands never show one. It is on one line of standard error, which is cleared at the end. */
+/* A progress bar for long work: on a terminal only, and only after a second, so that most commands
+ * never show one. It takes one line of standard error, which is cleared at the end. */
 #include "cli.h"
 
 #include <calque/system.h>
@@ -12,7 +12,7 @@
 #define WIDTH    50
 
 typedef struct bar {
-    double began, drawn; /* 0: not yet */
+    double began, drawn; /* 0 if it has not begun */
 } bar;
 
 void cli_progress_bar(char *out, size_t size, int width, const char *what, uint64_t done,

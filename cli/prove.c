@@ -11,17 +11,17 @@
 #include <string.h>
 #include <time.h>
 
-/* For nodes that are compared one by one after outputs differ. */
+/* Tolerances for nodes that are compared one by one after outputs differ. */
 #define RTOL 1e-3
 #define ATOL 1e-5
 
-#define STEPS   40 /* of a model with state, … */
-#define SECONDS 3  /* … unless they take longer */
+#define STEPS   40 /* number of steps of a model with state, … */
+#define SECONDS 3  /* … unless they take longer than this */
 
 typedef struct pair {
     cq_tensor  *wanted[CLI_MAX_OUTPUTS], *got[CLI_MAX_OUTPUTS];
     size_t      n;
-    cli_tensors inputs; /* of the export */
+    cli_tensors inputs; /* inputs of the export */
 } pair;
 
 /* The two models that are compared. */
@@ -29,10 +29,12 @@ typedef struct trial {
     cli_model               *model;
     const cq_session        *session;
     const cq_export_options *options;
-    const char              *random; /* an operator of the export that draws numbers; or NULL */
-    bool                     is_quantized;
-    size_t                   n_states;  /* after the inputs, and after the outputs */
-    cli_tensors              states[2]; /* of the source and of the export; empty: the first */
+    const char              *random; /* an operator of the export that draws random numbers, or
+                                      * NULL */
+    bool        is_quantized;
+    size_t      n_states;  /* states, which follow the other inputs and outputs */
+    cli_tensors states[2]; /* states of the source and of the export; empty in the
+                            * first step */
 } trial;
 
 static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
@@ -54,7 +56,7 @@ static cq_status compare_tensors(cq_tensor *got, cq_tensor *wanted)
 static struct proof {
     size_t n_outputs, n_runs;
     double largest;
-    size_t n_steps; /* of a model with state; else 0 */
+    size_t n_steps; /* number of steps of a model with state; otherwise 0 */
     bool   is_compared[CLI_MAX_OUTPUTS], is_random[CLI_MAX_OUTPUTS];
 } proof;
 
@@ -87,7 +89,7 @@ void cli_describe_proof(char *out, size_t size)
         snprintf(out + at, size - at, " %zu not compared (empty),", n_empty);
 }
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
 /* Prints the kind of the difference, if it can be determined. */
 static void explain(const char *name, const cli_judgement *j)
@@ -95,13 +97,14 @@ static void explain(const char *name, const cli_judgement *j)
     static const char *const kinds[] = {
         [CLI_FEW_ROUND] = "by rounding",
         [CLI_FEW_STEPS] = "by one step of 8 bits, which is rounding",
-        [CLI_ROUNDING]  = "by little: it looks like rounding that the model enlarges",
-        [CLI_STEPS]     = "by one step of 8 bits: it looks like another way of rounding to 8 bits",
+        [CLI_ROUNDING]  = "by little: probably rounding errors that the model amplifies",
+        [CLI_STEPS]     = "by one step of 8 bits: probably a different rounding to 8 bits",
         [CLI_DIFFERENT] = "by more than rounding",
     };
 
     if (j->verdict == CLI_SHAPES)
-        cli_note("output %s of the export has another dtype or shape than the source's", name);
+        cli_note("output %s of the export has a different dtype or shape than that of the source",
+                 name);
     else if (j->verdict != CLI_EQUAL)
         cli_note("output %s of the export: %lld of %lld elements differ from the source %s "
                  "(the largest difference is %.2g, the largest number %.2g)",
@@ -109,7 +112,7 @@ static void explain(const char *name, const cli_judgement *j)
                  j->scale);
 }
 
-/* A difference explained by random numbers is not a mismatch. */
+/* Whether random numbers explain the difference, so that it is not a mismatch. */
 static bool is_random(const trial *t, const cli_judgement *j)
 {
     return t->random && j->verdict != CLI_SHAPES;
@@ -145,15 +148,15 @@ static cq_status compare(const trial *t, const pair *p, size_t *first)
     return status;
 }
 
-/* Compares the differing pair again, for its error record. */
-static cq_status say_again(const pair *p, size_t i)
+/* Compares a pair again to set the error record. */
+static cq_status set_error_record(const pair *p, size_t i)
 {
     const cq_status status = compare_tensors(p->got[i], p->wanted[i]);
 
     return status == CQ_OK ? CQ_E_TYPE : status;
 }
 
-/* ---- running ---- */
+/* ---- runs ---- */
 
 static void pair_clear(pair *p)
 {
@@ -170,13 +173,13 @@ static void forget_states(trial *t)
     cli_tensors_clear(&t->states[1]);
 }
 
-/* Whether there is a state, and room for all of it after the other outputs. */
+/* Whether there is a state, and all of it is among the outputs. */
 static bool has_whole_state(const trial *t)
 {
     return t->n_states && cq_session_n_outputs(t->session) <= CLI_MAX_OUTPUTS;
 }
 
-/* The last outputs of a run are the state of the next one, on each side. */
+/* Keeps the last outputs of a run, which are the state of the next one, on each side. */
 static void keep_states(trial *t, const pair *p)
 {
     const size_t at = p->n - t->n_states;
@@ -189,7 +192,7 @@ static void keep_states(trial *t, const pair *p)
     }
 }
 
-/* Complex tensors of the source are pairs of real numbers in the export. */
+/* Converts complex tensors of the source to pairs of real numbers, as in the export. */
 static cq_status as_pairs(const trial *t, cq_tensor **tensors, size_t n)
 {
     if (!(t->options->flags & CQ_EXPORT_COMPLEX_AS_PAIRS))
@@ -205,7 +208,7 @@ static cq_status as_pairs(const trial *t, cq_tensor **tensors, size_t n)
     return CQ_OK;
 }
 
-/* The inputs of the export: those of the source, and its state. */
+/* The inputs of the export: the inputs of the source, and its state. */
 static cq_status flatten(trial *t, const cli_example *e, pair *p)
 {
     cli_tensors *in     = &p->inputs;
@@ -251,7 +254,7 @@ static cq_status run_both(trial *t, const cli_example *e)
     if (status == CQ_OK && has_whole_state(t))
         keep_states(t, &p);
     if (status == CQ_E_TYPE && p.n && p.got[0]) {
-        if (!t->states[0].n) /* a bisection begins with the file's state */
+        if (!t->states[0].n) /* a bisection begins with the initial state */
             cli_bisect(&(cli_compared){ .model    = t->model,
                                         .onnx     = cq_session_model(t->session),
                                         .example  = e,
@@ -259,7 +262,7 @@ static cq_status run_both(trial *t, const cli_example *e)
                                         .inputs   = p.inputs.items,
                                         .n_inputs = p.inputs.n,
                                         .compare  = compare_tensors });
-        status = say_again(&p, first);
+        status = set_error_record(&p, first);
     }
     pair_clear(&p);
     return status;
@@ -275,7 +278,7 @@ static cq_status make_inputs(cli_example *e, uint64_t seed)
     return status;
 }
 
-/* More steps of a model with state, each with its own inputs. */
+/* Runs further steps of a model with state, each with its own inputs. */
 static cq_status run_steps(trial *t, cli_example *e)
 {
     const time_t began  = time(NULL);

@@ -77,7 +77,7 @@ def as_path(source: Source, work: str = "") -> Iterator[str]:
     data = bytes_of(source)
     if work and head_of(source if data is None else data, 1) == b"\x08":
         name = "<bytes>" if data is not None else path_of(source)
-        raise FormatError(f"'{name}' is an ONNX model already; only programs of PyTorch are {work}",
+        raise FormatError(f"'{name}' is already an ONNX model; only programs of PyTorch are {work}",
                           hint="calque.load, calque.Session and calque.run take it")
     if data is None:
         yield path_of(source)

@@ -141,7 +141,7 @@ def check_options():
     model = calque.Model.parse(RELU.encode())
     assert "open file" in str(raises(TypeError, model.save, None))
     for function in (calque.export, calque.Program):
-        assert "is an ONNX model already" in raises(calque.FormatError, function, model.to_bytes()).message
+        assert "is already an ONNX model" in raises(calque.FormatError, function, model.to_bytes()).message
 
 
 def check_dicts():

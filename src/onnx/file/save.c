@@ -243,7 +243,7 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     cq_onnx_encoding_write(e, out);
     CQ_TRY_OR_DONE(cq_out_commit(out));
-    /* Other models may continue to use the old data file. */
+    /* With these flags the saved model may still refer to the old data file. */
     if (!(p->flags & (CQ_ONNX_SAVE_AS_IS | CQ_ONNX_SAVE_SHARE_DATA)) && !p->is_chosen) {
         CQ_TRY_OR_DONE(cq_batch_sync()); /* before the folder is locked, because it takes time */
         status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);

@@ -10,33 +10,11 @@ typedef struct comparison {
     bool example; /* whether all items are equal on the example */
 } comparison;
 
-/* Whether a number is a product of sizes of inputs: they are taken to be at least 1, as
- * torch.export does, so `if x.numel() == 0` needs no branch. */
-static bool is_positive_size(const cq_eval *ev, cq_int x)
-{
-    for (size_t i = 0; x.expr && i < x.expr->n_terms; i++) {
-        const cq_term *t = &x.expr->terms[i];
-
-        if (t->factor <= 0)
-            return false;
-        for (int k = 0; k < t->n_atoms; k++) {
-            const cq_atom *a = t->atoms[k];
-
-            if (a->kind != CQ_ATOM_SYMBOL || a->axis < 0 || !a->origin || !ev->capture ||
-                a->origin->node || a->origin->block != ev->capture->graph->top)
-                return false;
-        }
-    }
-    return x.expr && ev->program->python;
-}
-
 /* Whether the numbers are equal on the example; *known is false if that depends on a symbol. */
 static bool equal_numbers(cq_eval *ev, cq_val a, cq_val b, bool *known)
 {
     if (a.kind == CQ_VAL_INT && b.kind == CQ_VAL_INT) {
-        *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr ||
-                 (cq_int_is(b.u.i, 0) && is_positive_size(ev, a.u.i)) ||
-                 (cq_int_is(a.u.i, 0) && is_positive_size(ev, b.u.i));
+        *known = cq_int_same(a.u.i, b.u.i) || !cq_int_sub(ev->cx->symbols, a.u.i, b.u.i).expr;
         return a.u.i.value == b.u.i.value;
     }
     *known = !cq_val_is_symbolic(a) && !cq_val_is_symbolic(b);
@@ -128,14 +106,6 @@ static cq_status compare(cq_fncall *c)
 
         if (!d.expr || (cq_int_symbol(x) && cq_int_is_plain(y) && y.value < 0)) {
             c->result = verdict(c, d.expr ? 1 : (double)d.value, 0); /* no size is negative */
-            return CQ_OK;
-        }
-        if (cq_int_is(y, 0) && is_positive_size(c->ev, x)) {
-            c->result = verdict(c, 1, 0);
-            return CQ_OK;
-        }
-        if (cq_int_is(x, 0) && is_positive_size(c->ev, y)) {
-            c->result = verdict(c, 0, 1);
             return CQ_OK;
         }
     }

@@ -229,6 +229,16 @@ def check_models(report, folder):
         onnx(path, [("ConstantOfShape", ["s"], ["y"], b"")], [], [open_value("y")], shape)
         assert b"float32[16384,16384]" in done("run", path, cwd=folder)
         done("optimize", path, "-o", folder / "o.onnx", cwd=folder)
+    with report.case("each drawn or printed number is paid for"):
+        n = 10 ** 7
+        onnx(path, [("Multinomial", ["x"], ["y"], field(5, field(1, "sample_size") + field(3, n) + field(20, 2)))],
+             [value_info("x", 1, 10000)], [open_value("y", 6)])
+        refused("run", path, cwd=folder, says="exceeds its limit of steps")
+        shape = field(5, field(1, 1) + field(2, 7) + field(8, "s") + field(9, n.to_bytes(8, "little")))
+        onnx(path, [("ConstantOfShape", ["s"], ["z"], b""),
+                    ("Cast", ["z"], ["y"], field(5, field(1, "to") + field(3, 8) + field(20, 2)))],
+             [], [open_value("y", 8)], shape)
+        refused("run", path, cwd=folder, says="exceeds its limit of steps")
     with report.case("nor of the time"):
         nodes, ends = chain("Tan", 2000)
         onnx(path, nodes, [value_info("x", 5 * 10 ** 6)], ends)

@@ -2,6 +2,7 @@
  * are parsed and printed. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/map.h"
+#include "runtime/plan/work.h"
 
 #include "onnx/tensor.h"
 
@@ -47,6 +48,9 @@ static void print_number(char *text, size_t size, double x, bool is_f32)
         strncat(text, ".0", size - strlen(text) - 1);
 }
 
+/* The cost of printing a number, relative to copying it. */
+#define PRINTED 1024.0
+
 static cq_status cast_to_texts(cq_rt *rt, const cq_tensor *x)
 {
     bool        is_real = cq_dtype_is_float(x->dtype);
@@ -56,6 +60,8 @@ static cq_status cast_to_texts(cq_rt *rt, const cq_tensor *x)
     cq_rt_sizes_of(&sizes, x);
     CQ_TRY(cq_texts_new(&t, sizes.rank, sizes.at));
     CQ_TRY(cq_rt_set(rt, 0, cq_val_of_texts(t)));
+    if (is_real)
+        CQ_TRY(cq_rt_spend_on_elements(rt, PRINTED * (double)t->n));
     for (size_t i = 0; i < t->n; i++) {
         char text[64];
 

@@ -211,7 +211,7 @@ static double picture(const cq_rt *rt)
 
 /* ---- the table ---- */
 
-enum { COPY = 1, SIMPLE = 2, FUNCTION = 8, SORTED = 64 };
+enum { COPY = 1, SIMPLE = 2, FUNCTION = 8, SORTED = 64, DRAWN = 1024 };
 
 static const cq_rt_work table[] = {
     { "Abs", COPY, NULL, NULL },
@@ -260,7 +260,7 @@ static const cq_rt_work table[] = {
     { "Min", COPY, NULL, NULL },
     { "Mod", SORTED, NULL, NULL },
     { "Mul", COPY, NULL, NULL },
-    { "Multinomial", SORTED, NULL, NULL },
+    { "Multinomial", DRAWN, NULL, NULL },
     { "Neg", COPY, NULL, NULL },
     { "Not", COPY, NULL, NULL },
     { "Or", COPY, NULL, NULL },

@@ -331,7 +331,7 @@ def grid_through_loop(x, n: int):
     return torch.dequantize(torch.relu(q))
 
 
-@program(count(3), refused="other quantization parameters")
+@program(count(3), refused="the quantization parameters of a tensor differ")
 def grids_of_loop(x, n: int):
     q = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)
     for i in range(n):

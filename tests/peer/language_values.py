@@ -300,14 +300,14 @@ def parts_of_texts(x):
     return x + n
 
 
-@program(count(5), refused="a text of data-dependent numbers")
+@program(count(5), refused="a string of data-dependent numbers")
 def text_of_data(x, n: int):
     if str(n) == "5":
         x = x + 1
     return x
 
 
-@program(count(5), refused="a text of data-dependent numbers", kinds=("script",))
+@program(count(5), refused="a string of data-dependent numbers", kinds=("script",))
 def hash_of_data(x, n: int):
     return x * hash(str(x * n))
 
@@ -362,13 +362,13 @@ def key_in_dict(x, n: int):
     return x
 
 
-@program(count(1), refused="data-dependent key of a dict")
+@program(count(1), refused="a dict with a data-dependent key")
 def default_of_key(x, n: int):
     d = {1: 10, 2: 20}
     return x + d.get(n, 0)
 
 
-@program(count(1), refused="data-dependent key of a dict")
+@program(count(1), refused="a dict with a data-dependent key")
 def key_of_data(x, n: int):
     d = {n: 10, 2: 20}
     return x + len(d)

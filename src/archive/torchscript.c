@@ -358,8 +358,8 @@ static cq_val entry_at(cq_val entries, uint32_t offset)
 
 cq_python_location cq_torchscript_origin(cq_torchscript *t, const cq_code *code, uint32_t offset)
 {
-    code_file         *f     = (code_file *)code;
-    cq_python_location place = { 0 };
+    code_file         *f        = (code_file *)code;
+    cq_python_location location = { 0 };
     cq_val             strings, range, source;
     const cq_text     *file;
 
@@ -369,11 +369,11 @@ cq_python_location cq_torchscript_origin(cq_torchscript *t, const cq_code *code,
     source = item(range, 0);
     file   = text_at(strings, item(source, 1));
     if (!file || !file->len)
-        return place;
-    place.file = file->text;
-    place.line = int_of(item(source, 2));
-    find_line(&place, strings, item(source, 0), int_of(item(range, 1)),
+        return location;
+    location.file = file->text;
+    location.line = int_of(item(source, 2));
+    find_line(&location, strings, item(source, 0), int_of(item(range, 1)),
               int_of(item(range, 2)) - int_of(item(range, 1)));
-    find_call(&place, strings, item(source, 0));
-    return place;
+    find_call(&location, strings, item(source, 0));
+    return location;
 }

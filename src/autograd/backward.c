@@ -252,8 +252,8 @@ static void describe(cq_str *out, const cq_tape_call *call)
     if (call->path[0] || call->class_name[0])
         cq_str_printf(out, call->path[0] ? " at %s (%s)" : "%s in %s", call->path,
                       call->class_name);
-    if (call->place.source)
-        cq_str_printf(out, ", %s", cq_location_text(call->place, (char[CQ_LOCATION_SIZE]){ 0 }));
+    if (call->location.source)
+        cq_str_printf(out, ", %s", cq_location_text(call->location, (char[CQ_LOCATION_SIZE]){ 0 }));
     if (is_complex(call))
         cq_str_add(out, ", of complex numbers");
 }

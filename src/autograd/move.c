@@ -8,7 +8,7 @@
 static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
 {
     int64_t    n = cq_tensor_numel(t), extent = 1;
-    cq_tensor *numbers, *place;
+    cq_tensor *numbers, *base;
 
     numbers = CQ_OP(cx, "aten::arange.start", INT(1), INT(n + 1), DTYPE(CQ_DTYPE_F64));
     numbers = CQ_OP(cx, "aten::reshape", TENSOR(numbers), cq_sizes_of(cx, t));
@@ -16,11 +16,11 @@ static cq_tensor *numbered(cq_ctx *cx, const cq_tensor *t)
         return numbers;
     for (size_t i = 0; i < t->rank; i++)
         extent += (t->sizes[i].value - 1) * t->strides[i];
-    place = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &extent, 1), DTYPE(CQ_DTYPE_F64));
-    place = CQ_OP(cx, "aten::as_strided", TENSOR(place), cq_sizes_of(cx, t),
-                  cq_i64s(cx, t->strides, t->rank), INT(0));
-    CQ_OP(cx, "aten::copy_", TENSOR(place), TENSOR(numbers));
-    return place;
+    base = CQ_OP(cx, "aten::zeros", cq_i64s(cx, &extent, 1), DTYPE(CQ_DTYPE_F64));
+    base = CQ_OP(cx, "aten::as_strided", TENSOR(base), cq_sizes_of(cx, t),
+                 cq_i64s(cx, t->strides, t->rank), INT(0));
+    CQ_OP(cx, "aten::copy_", TENSOR(base), TENSOR(numbers));
+    return base;
 }
 
 /* The argument for the index run: indices for the tensor in question, zeros for other float tensors

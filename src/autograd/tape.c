@@ -185,7 +185,7 @@ static cq_status note_call(cq_tape *tape, cq_opcall *c)
     call->of_input   = cq_arena_array(tape->arena, count + 1, sizeof *call->of_input);
     call->path       = scope ? cq_intern_text(&tape->texts, scope->path) : "";
     call->class_name = scope ? cq_intern_text(&tape->texts, scope->class_name) : "";
-    call->place      = c->cx->place;
+    call->location   = c->cx->location;
     if (!call->of_input || !call->path || !call->class_name)
         return CQ_E_NO_MEMORY;
     status = copy_vals(&n, &call->args, &call->n_args, c->args, c->op->schema->n_args,

@@ -31,7 +31,7 @@ struct cq_tape_call {
     size_t          n_inputs, n_outputs;
     size_t         *of_input; /* the argument that it is or is contained in */
     const char     *path, *class_name;
-    cq_location     place;
+    cq_location     location;
 };
 
 struct cq_tape {

@@ -7,7 +7,7 @@
 
 static _Thread_local cq_error_record record;
 static _Thread_local cq_error        view;
-static _Thread_local char            place[CQ_ERROR_LOCATION_SIZE];
+static _Thread_local char            location[CQ_ERROR_LOCATION_SIZE];
 
 static const char *const status_names[] = {
     "ok",   "no memory",   "argument",      "i/o",       "format",   "syntax",
@@ -148,8 +148,8 @@ cq_status cq_argument_missing(const char *function, const char *wanted)
 
 const char *cq_in_file(const char *path, const char *entry)
 {
-    snprintf(place, sizeof place, entry ? "%s!%s" : "%s", path, entry);
-    return place;
+    snprintf(location, sizeof location, entry ? "%s!%s" : "%s", path, entry);
+    return location;
 }
 
 void cq_error_save(cq_error_record *out)

@@ -114,12 +114,12 @@ cq_status cq_out_open_memory(cq_out **out);                /* a growing buffer *
 cq_status cq_out_allow(uint64_t size, const char *path);
 void      cq_out_write(cq_out *o, const void *data, size_t size);
 /* Writes bytes [from, from + size) that make(user, …) computes piece by piece. */
-void cq_out_made(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n), void *user,
-                 size_t from, size_t size);
-void cq_out_zeros(cq_out *o, uint64_t size); /* a hole in a new file */
-uint64_t  cq_out_offset(const cq_out *o);    /* bytes written so far */
-cq_status cq_out_commit(cq_out *o);          /* frees o; file outputs only */
-void      cq_out_abandon(cq_out *o);         /* frees o, which may be NULL */
+void     cq_out_write_computed(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n),
+                               void *user, size_t from, size_t size);
+void     cq_out_zeros(cq_out *o, uint64_t size); /* a hole in a new file */
+uint64_t cq_out_offset(const cq_out *o);         /* bytes written so far */
+cq_status cq_out_commit(cq_out *o);              /* frees o; file outputs only */
+void      cq_out_abandon(cq_out *o);             /* frees o, which may be NULL */
 
 /* Frees o and hands its buffer over; memory outputs only. */
 cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size);

@@ -65,7 +65,7 @@ static char *place_on(cq_huge_pages *l, size_t size)
     return (char *)l->shelf + l->shelf->used - size;
 }
 
-void *cq_alloc_lasting(size_t size)
+void *cq_huge_alloc(size_t size)
 {
     const bool is_shared = current && size < PAGE;
     char      *p;
@@ -84,7 +84,7 @@ void *cq_alloc_lasting(size_t size)
     return p + HEAD;
 }
 
-void cq_free_lasting(void *p)
+void cq_huge_free(void *p)
 {
     char *head = p ? (char *)p - HEAD : NULL;
 

@@ -14,7 +14,7 @@ cq_huge_pages *cq_huge_pages_begin(double expected);
 void           cq_huge_pages_end(cq_huge_pages *before);
 
 /* 64-byte aligned; NULL like cq_alloc. Freed by any thread, before or after the end. */
-void *cq_alloc_lasting(size_t size);
-void  cq_free_lasting(void *p); /* NULL is fine */
+void *cq_huge_alloc(size_t size);
+void  cq_huge_free(void *p); /* NULL is fine */
 
 #endif

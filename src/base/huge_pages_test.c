@@ -17,7 +17,7 @@ static size_t size_of(int i)
 static void fill(void **blocks)
 {
     for (int i = 0; i < N; i++) {
-        blocks[i] = cq_alloc_lasting(size_of(i));
+        blocks[i] = cq_huge_alloc(size_of(i));
         CHECK(blocks[i]);
         CHECK_INT(0, (uintptr_t)blocks[i] % 64);
         memset(blocks[i], i, size_of(i));
@@ -28,7 +28,7 @@ static void check_and_free(void **blocks, int i)
 {
     for (size_t k = 0; k < size_of(i); k += 997)
         CHECK_INT(i, ((unsigned char *)blocks[i])[k]);
-    cq_free_lasting(blocks[i]);
+    cq_huge_free(blocks[i]);
 }
 
 TEST(lasting, blocks_are_apart_and_freed_in_any_order)
@@ -51,29 +51,29 @@ TEST(lasting, blocks_are_apart_and_freed_in_any_order)
         for (int i = 1; i < N; i += 2)
             check_and_free(before, i);
     }
-    cq_free_lasting(NULL);
+    cq_huge_free(NULL);
 }
 
 TEST(lasting, small_blocks_lie_side_by_side)
 {
     cq_huge_pages *before = cq_huge_pages_begin(LARGE);
-    char          *a = cq_alloc_lasting(1000), *b = cq_alloc_lasting(1000);
+    char          *a = cq_huge_alloc(1000), *b = cq_huge_alloc(1000);
 
     CHECK(a && b);
     CHECK_INT(1024 + 64, b - a);
     cq_huge_pages_end(before);
-    cq_free_lasting(a);
-    cq_free_lasting(b);
+    cq_huge_free(a);
+    cq_huge_free(b);
 }
 
 TEST(lasting, what_does_not_fit_into_memory_is_said_so)
 {
     cq_huge_pages *before = cq_huge_pages_begin(LARGE);
 
-    CHECK(!cq_alloc_lasting(SIZE_MAX));
+    CHECK(!cq_huge_alloc(SIZE_MAX));
     CHECK_INT(CQ_E_NO_MEMORY, cq_last_error()->status);
     cq_alloc_fail_at(1);
-    CHECK(!cq_alloc_lasting(100));
+    CHECK(!cq_huge_alloc(100));
     cq_alloc_fail_at(0);
     cq_huge_pages_end(before);
 }

@@ -223,14 +223,14 @@ enum { FEW_MEMBERS = 16 };
 
 static size_t places_for(size_t n)
 {
-    size_t places = 2 * FEW_MEMBERS;
+    size_t n_slots = 2 * FEW_MEMBERS;
 
-    while (places < 2 * n)
-        places *= 2;
-    return n > FEW_MEMBERS ? places : 0;
+    while (n_slots < 2 * n)
+        n_slots *= 2;
+    return n > FEW_MEMBERS ? n_slots : 0;
 }
 
-static uint32_t *find_place(const cq_json *object, const char *key)
+static uint32_t *find_slot(const cq_json *object, const char *key)
 {
     const size_t n     = places_for(object->n);
     uint32_t    *table = (uint32_t *)(object->u.members + object->n);
@@ -254,9 +254,9 @@ static cq_status keep_members(parser *p, size_t first, cq_json *v)
         memcpy(members, p->open.items + first, size);
     v->u.members = members;
     for (uint32_t i = 0; v->n > FEW_MEMBERS && i < v->n; i++) {
-        uint32_t *place = find_place(v, members[i].key);
+        uint32_t *slot = find_slot(v, members[i].key);
 
-        *place = *place ? *place : i + 1;
+        *slot = *slot ? *slot : i + 1;
     }
     return CQ_OK;
 }
@@ -330,9 +330,9 @@ const cq_json *cq_json_get(const cq_json *object, const char *key)
     if (object->kind != CQ_JSON_OBJECT)
         return &nothing;
     if (object->n > FEW_MEMBERS) {
-        const uint32_t place = *find_place(object, key);
+        const uint32_t slot = *find_slot(object, key);
 
-        return place ? &object->u.members[place - 1].value : &nothing;
+        return slot ? &object->u.members[slot - 1].value : &nothing;
     }
     for (size_t i = 0; i < object->n; i++)
         if (strcmp(object->u.members[i].key, key) == 0)

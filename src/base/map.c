@@ -48,7 +48,7 @@ typedef struct cq_map_slot {
 static cq_map_slot *find(const cq_map *map, const char *key, size_t len, uint32_t hash)
 {
     for (size_t i = hash & (map->cap - 1);; i = (i + 1) & (map->cap - 1)) {
-        cq_map_slot *p = &map->places[i];
+        cq_map_slot *p = &map->slots[i];
         const char  *here;
 
         if (!p->at)
@@ -72,7 +72,7 @@ static cq_status grow(cq_map *map)
 {
     size_t        cap     = map->cap ? map->cap * 2 : 16;
     cq_map_entry *entries = NULL;
-    cq_map_slot  *places  = NULL;
+    cq_map_slot  *slots   = NULL;
 
     if (cap > UINT32_MAX)
         return cq_no_memory();
@@ -80,21 +80,21 @@ static cq_status grow(cq_map *map)
     if (!entries)
         return CQ_E_NO_MEMORY;
     map->entries = entries;
-    places       = cq_zalloc(cap * sizeof *places);
-    if (!places)
+    slots        = cq_zalloc(cap * sizeof *slots);
+    if (!slots)
         return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < map->cap; i++) {
-        size_t to = map->places[i].hash & (cap - 1);
+        size_t to = map->slots[i].hash & (cap - 1);
 
-        if (!map->places[i].at)
+        if (!map->slots[i].at)
             continue;
-        while (places[to].at) /* no two keys are equal: they need not be compared */
+        while (slots[to].at) /* no two keys are equal: they need not be compared */
             to = (to + 1) & (cap - 1);
-        places[to] = map->places[i];
+        slots[to] = map->slots[i];
     }
-    cq_free(map->places);
-    map->places = places;
-    map->cap    = cap;
+    cq_free(map->slots);
+    map->slots = slots;
+    map->cap   = cap;
     return CQ_OK;
 }
 
@@ -152,7 +152,7 @@ void cq_map_clear(cq_map *map)
         next = k->next;
         cq_free(k);
     }
-    cq_free(map->places);
+    cq_free(map->slots);
     cq_free(map->entries);
     *map = (cq_map){ 0 };
 }

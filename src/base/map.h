@@ -14,7 +14,7 @@ typedef struct cq_map_entry {
 
 typedef struct cq_map {
     cq_map_entry       *entries; /* n of them, in the order in which they came */
-    struct cq_map_slot *places;
+    struct cq_map_slot *slots;
     size_t              n, cap; /* cap: of the slots */
     struct cq_map_keys *keys;   /* where the copies are */
 } cq_map;

@@ -406,8 +406,8 @@ void cq_out_write(cq_out *o, const void *data, size_t size)
     o->n += size;
 }
 
-void cq_out_made(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n), void *user,
-                 size_t from, size_t size)
+void cq_out_write_computed(cq_out *o, void (*make)(void *user, void *to, size_t from, size_t n),
+                           void *user, size_t from, size_t size)
 {
     char *piece = cq_alloc(OUT_COPY);
 

@@ -195,14 +195,14 @@ static bool holds(kind assertion, uint32_t before, uint32_t after)
 }
 
 /* Places in the program, each once. */
-typedef struct places {
+typedef struct thread_list {
     size_t *at, n;
     size_t *seen; /* the index of the character at which a state was last added, + 1 */
-} places;
+} thread_list;
 
 /* Adds a state and all states that are reachable without consuming a character. stack has room for
  * every step twice. */
-static void reach(places *p, const cq_regex *re, size_t first, size_t number, uint32_t before,
+static void reach(thread_list *p, const cq_regex *re, size_t first, size_t number, uint32_t before,
                   uint32_t after, size_t *stack)
 {
     size_t n = 0;
@@ -228,11 +228,11 @@ static void reach(places *p, const cq_regex *re, size_t first, size_t number, ui
 
 cq_status cq_regex_matches(bool *out, const cq_regex *re, const char *text, size_t len)
 {
-    size_t   n = re->steps.n, at = 0, number = 0;
-    size_t  *room = cq_alloc_array(n, 5 * sizeof *room); /* two lists, seen, and a stack */
-    places   now = { room, 0, room + 2 * n }, next = { room + n, 0, room + 2 * n };
-    size_t  *stack  = room + 3 * n;
-    uint32_t before = NOTHING, c, after;
+    size_t      n = re->steps.n, at = 0, number = 0;
+    size_t     *room = cq_alloc_array(n, 5 * sizeof *room); /* two lists, seen, and a stack */
+    thread_list now = { room, 0, room + 2 * n }, next = { room + n, 0, room + 2 * n };
+    size_t     *stack  = room + 3 * n;
+    uint32_t    before = NOTHING, c, after;
 
     *out = false;
     if (!room)
@@ -241,7 +241,7 @@ cq_status cq_regex_matches(bool *out, const cq_regex *re, const char *text, size
     c = len ? cq_regex_next_char(text, len, &at) : NOTHING;
     reach(&now, re, 0, number++, before, c, stack);
     while (c != NOTHING && now.n) {
-        places swap = now;
+        thread_list swap = now;
 
         after  = at < len ? cq_regex_next_char(text, len, &at) : NOTHING;
         next.n = 0;

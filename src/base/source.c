@@ -76,7 +76,7 @@ static cq_python_location origin_of(const cq_source *s, uint32_t offset)
     return s->origin ? s->origin(s->owner, s->notes, offset) : (cq_python_location){ 0 };
 }
 
-static void write_place(const cq_location_source *self, uint32_t offset, char *out, size_t size)
+static void write_location(const cq_location_source *self, uint32_t offset, char *out, size_t size)
 {
     const cq_source         *s      = (const cq_source *)self;
     const cq_python_location python = origin_of(s, offset);
@@ -93,13 +93,13 @@ static void write_place(const cq_location_source *self, uint32_t offset, char *o
 
 void cq_source_init(cq_source *s, const char *file, const char *text, size_t len)
 {
-    *s = (cq_source){ .place = { write_place }, .file = file, .text = text, .len = len };
+    *s = (cq_source){ .locations = { write_location }, .file = file, .text = text, .len = len };
 }
 
 /* Shows the user's own line if the archive noted it, else the archive's. */
 cq_status cq_source_blame(const cq_source *s, cq_span at, cq_status status)
 {
-    char               excerpt[2 * EXCERPT_WIDTH + 8], python_place[CQ_LOCATION_SIZE];
+    char               excerpt[2 * EXCERPT_WIDTH + 8], python_location[CQ_LOCATION_SIZE];
     cq_python_location python;
     uint32_t           line, column;
 
@@ -110,8 +110,8 @@ cq_status cq_source_blame(const cq_source *s, cq_span at, cq_status status)
     python = origin_of(s, at.start);
     cq_source_location(s, at.start, &line, &column);
     if (python.file) {
-        write_place(&s->place, at.start, python_place, sizeof python_place);
-        cq_error_add_line(status, "%s (%s:%u:%u)", python_place, s->file, line, column);
+        write_location(&s->locations, at.start, python_location, sizeof python_location);
+        cq_error_add_line(status, "%s (%s:%u:%u)", python_location, s->file, line, column);
     } else {
         cq_error_add_line(status, "%s:%u:%u", s->file, line, column);
     }

@@ -16,8 +16,8 @@ typedef struct cq_span {
 
 typedef struct cq_source cq_source;
 struct cq_source {
-    cq_location_source place; /* the first; made by cq_source_init */
-    const char        *file;  /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
+    cq_location_source locations; /* the first; made by cq_source_init */
+    const char        *file;      /* as messages name it: "net.py", "net.pt!code/__torch__.py" */
     const char        *text;
     size_t             len;
 

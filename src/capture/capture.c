@@ -87,10 +87,10 @@ cq_node *cq_capture_node(cq_capture *cap, cq_ctx *cx, const char *op, const cq_o
     cq_node *node = cq_ir_node_new(cap->block, NULL, op, inputs, n_inputs, n_outputs);
 
     if (node) {
-        node->origin  = origin_of(cap, cx->scope);
-        node->place   = cx->place;
-        node->no_grad = cx->no_grad;
-        node->marks   = cq_capture_marks(cap, cap->marks);
+        node->origin   = origin_of(cap, cx->scope);
+        node->location = cx->location;
+        node->no_grad  = cx->no_grad;
+        node->marks    = cq_capture_marks(cap, cap->marks);
     }
     return node;
 }
@@ -199,7 +199,7 @@ static cq_status called(void *self, cq_opcall *c)
 static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
 {
     cq_capture *cap = self;
-    char        module[640], where[640 + CQ_LOCATION_SIZE], key[1280], place[CQ_LOCATION_SIZE];
+    char        module[640], where[640 + CQ_LOCATION_SIZE], key[1280], location[CQ_LOCATION_SIZE];
 
     if (cap->is_tape)
         return;
@@ -207,9 +207,9 @@ static void baked(void *self, cq_ctx *cx, const char *what, cq_int value)
     if (cx->scope)
         snprintf(module, sizeof module, cx->scope->path[0] ? "%.500s (%.100s)" : "%.0s%.100s",
                  cx->scope->path, cx->scope->class_name);
-    cq_location_text(cx->place, place);
-    snprintf(where, sizeof where, "%.600s%s%.500s", module, module[0] && place[0] ? ", " : "",
-             place);
+    cq_location_text(cx->location, location);
+    snprintf(where, sizeof where, "%.600s%s%.500s", module, module[0] && location[0] ? ", " : "",
+             location);
     snprintf(key, sizeof key, "%.1150s|%.100s", where, what);
     if (cq_map_has(&cap->warned, key) || cq_map_set(&cap->warned, key, NULL) != CQ_OK ||
         cq_vec_push(&cap->graph->baked, (cq_baked){ cq_ir_text(cap->graph, what),
@@ -511,7 +511,7 @@ static cq_value *checked(cq_graph *g, const cq_check *c, cq_value *v)
     if (!raise)
         return NULL;
     node->untaken           = (uint8_t)(2 - side);
-    node->place             = c->place;
+    node->location          = c->location;
     node->outputs[0]->type  = v->type;
     raise->outputs[0]->type = v->type;
     if (cq_vec_push(&blocks[side]->returns, CQ_OPERAND_OF(v)) != CQ_OK ||

@@ -84,7 +84,7 @@ cq_status cq_capture_parts(cq_block *parts, const cq_node *n, cq_status (*compos
     cq_status  status;
 
     CQ_TRY(cq_ctx_new(&c.cx));
-    c.cx->default_float         = n->block->graph->default_float;
+    c.cx->default_float = n->block->graph->default_float;
     cq_capture_init(&cap, parts->graph, parts);
     cq_capture_start(&cap, c.cx);
     for (size_t i = 0; i < n->n_inputs; i++)
@@ -117,7 +117,7 @@ static cq_status redirect(cq_node *n, cq_value *v, cq_operand given)
         return n->block->graph->status;
     alias->def        = cq_op_find("aten::alias");
     alias->origin     = n->origin;
-    alias->place      = n->place;
+    alias->location   = n->location;
     alias->outputs[0] = v;
     v->node           = alias;
     v->index          = 0;
@@ -136,10 +136,10 @@ static cq_status expand(walk *w, cq_node *n, cq_status (*compose)(cq_opcall *c),
     if (parts->returns.n != n->n_outputs)
         return cq_fail(CQ_E_UNSUPPORTED, n->op, NULL, "no gradient is known for a number");
     for (cq_node *p = parts->first, *next; p; p = next) {
-        next      = p->next;
-        p->origin = n->origin;
-        p->place  = n->place;
-        p->marks  = n->marks;
+        next        = p->next;
+        p->origin   = n->origin;
+        p->location = n->location;
+        p->marks    = n->marks;
         cq_ir_move_before(p, n->block, n);
     }
     for (size_t i = 0; i < n->n_outputs; i++)
@@ -263,7 +263,7 @@ static cq_status step_back(walk *w, const cq_node *n)
     return status == CQ_OK
                ? CQ_OK
                : cq_error_add_where(status, "the gradient of %s, at %s", n->op,
-                                    cq_location_text(n->place, (char[CQ_LOCATION_SIZE]){ 0 }));
+                                    cq_location_text(n->location, (char[CQ_LOCATION_SIZE]){ 0 }));
 }
 
 static bool is_reached(const walk *w, const cq_node *n)

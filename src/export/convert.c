@@ -165,9 +165,9 @@ static cq_status parts_of(cq_block **out, cq_exporter *ex, const cq_node *n,
 static cq_status convert_parts(cq_exporter *ex, cq_node *n, cq_block *parts, cq_block *to)
 {
     for (cq_node *p = parts->first; p; p = p->next) {
-        p->origin = n->origin;
-        p->place  = n->place;
-        p->marks  = n->marks;
+        p->origin   = n->origin;
+        p->location = n->location;
+        p->marks    = n->marks;
         for (size_t i = 0; i < p->n_inputs; i++)
             cq_ir_each_use(&p->inputs[i], count_use, NULL);
     }
@@ -459,7 +459,7 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
     cq_block   *to  = node->blocks[side];
     cq_sym      s   = { .ex = ex, .block = to, .node = n };
     const char *why = forget_missing(ex);
-    char        place[CQ_LOCATION_SIZE];
+    char        location[CQ_LOCATION_SIZE];
 
     to->first = to->last = NULL;
     to->returns.n        = 0;
@@ -480,7 +480,7 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
         CQ_TRY(cq_vec_push(&to->returns, CQ_OPERAND_OF(v)));
     }
     if (strcmp(why, CQ_RAISE) != 0) /* the capture has warned about it */
-        cq_warn(cq_location_text(n->place, place),
+        cq_warn(cq_location_text(n->location, location),
                 "the branch that the example does not come to cannot be exported (%s): a run that "
                 "comes to it fails",
                 why);

@@ -110,9 +110,9 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
         cq_sym_fail(s, s->ex->graph->status);
         return NULL;
     }
-    origin       = s->node ? (cq_origin *)s->node->origin : NULL;
-    node->origin = origin;
-    node->place  = s->node ? s->node->place : (cq_location){ 0 };
+    origin         = s->node ? (cq_origin *)s->node->origin : NULL;
+    node->origin   = origin;
+    node->location = s->node ? s->node->location : (cq_location){ 0 };
     if (s->node) {
         node->notes   = s->node->notes;
         node->n_notes = s->node->n_notes;

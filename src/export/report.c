@@ -20,15 +20,16 @@ cq_status cq_export_note_missing(cq_exporter *ex, const cq_node *n, const char *
                                  int first_opset)
 {
     size_t      at = (size_t)(uintptr_t)cq_map_get(&ex->missing_by_name, n->op);
-    char        place[CQ_LOCATION_SIZE];
+    char        location[CQ_LOCATION_SIZE];
     cq_missing *m;
 
     if (!at) {
         cq_missing fresh = { .op         = cq_ir_text(ex->graph, n->op),
                              .path       = n->origin ? n->origin->path : NULL,
                              .class_name = n->origin ? n->origin->class_name : NULL,
-                             .source     = cq_ir_text(ex->graph, cq_location_text(n->place, place)),
-                             .reason     = text_or(ex->graph, reason),
+                             .source =
+                                 cq_ir_text(ex->graph, cq_location_text(n->location, location)),
+                             .reason      = text_or(ex->graph, reason),
                              .first_opset = first_opset,
                              .is_unknown  = cq_export_is_unknown(n),
                              .in_branch   = is_in_branch(n) };

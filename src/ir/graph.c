@@ -127,7 +127,7 @@ cq_value *cq_ir_constant_new(cq_graph *g, cq_tensor *data, bool is_weight)
         return failed(g);
     v->data      = data;
     v->is_weight = is_weight;
-    v->place     = v->id;
+    v->position  = v->id;
     v->block     = g->top;
     return v;
 }

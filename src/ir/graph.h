@@ -69,7 +69,7 @@ struct cq_value {
     cq_value  *instead; /* the value that a pass replaced it with */
     cq_value  *pairs;   /* pairs of real numbers of a complex value (symbolic/complex.c) */
 
-    uint32_t place;       /* among the constants; a constant computed from it keeps the position */
+    uint32_t position;    /* among the constants; a constant computed from it keeps the position */
     uint32_t n_uses;      /* as of the last cq_ir_count_uses */
     uint32_t counted;     /* which count that was */
     bool     is_weight;   /* a parameter or buffer of the model, kept by name */
@@ -146,9 +146,9 @@ struct cq_node {
     cq_value       **outputs;
     cq_attr         *attrs;
     cq_block       **blocks;
-    cq_attr         *notes; /* annotations: not part of the operator's meaning */
-    const cq_marks  *marks; /* NULL: none */
-    cq_location      place; /* in the text of a program */
+    cq_attr         *notes;    /* annotations: not part of the operator's meaning */
+    const cq_marks  *marks;    /* NULL: none */
+    cq_location      location; /* in the text of a program */
     uint32_t         n_inputs, n_outputs, n_attrs, n_blocks, n_notes;
     bool             is_anchor;   /* is not computed at export; if it has a name, stays unused */
     bool             list_result; /* the outputs are the items of one list */
@@ -183,7 +183,7 @@ typedef struct cq_called {
 typedef struct cq_check {
     cq_value   *condition;
     bool        wanted;
-    cq_location place;
+    cq_location location;
 } cq_check;
 
 /* State from one run of a model to the next: an output is the input of the next run. */

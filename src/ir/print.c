@@ -193,7 +193,7 @@ static void print_block(printer *p, const cq_block *b, int indent);
 
 static void print_node(printer *p, const cq_node *n, int indent)
 {
-    char place[CQ_LOCATION_SIZE];
+    char location[CQ_LOCATION_SIZE];
 
     cq_str_printf(&p->out, "%*s", indent, "");
     for (size_t i = 0; i < n->n_outputs; i++) {
@@ -211,8 +211,8 @@ static void print_node(printer *p, const cq_node *n, int indent)
         cq_str_add(&p->out, ", scope: ");
         print_scope(p, n->origin);
     }
-    if (n->place.source)
-        cq_str_printf(&p->out, " # %s", cq_location_text(n->place, place));
+    if (n->location.source)
+        cq_str_printf(&p->out, " # %s", cq_location_text(n->location, location));
     cq_str_add_char(&p->out, '\n');
     for (size_t i = 0; i < n->n_blocks; i++) {
         const cq_block *b = n->blocks[i];

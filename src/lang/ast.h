@@ -475,17 +475,17 @@ typedef struct cq_unit {
     void *globals; /* the evaluator's: the frame of a Python module, which src/lang does not know */
 } cq_unit;
 
-typedef enum cq_parse_what {
+typedef enum cq_parse_mode {
     CQ_PARSE_FILE,   /* classes, functions, imports, statements */
     CQ_PARSE_BLOCK,  /* the body of a function: statements, return among them */
     CQ_PARSE_EXPR,   /* one expression, or a type: "Dict[str, int]" */
     CQ_PARSE_PRINTED /* a file that PyTorch printed: octal escapes in a string are its bytes */
-} cq_parse_what;
+} cq_parse_mode;
 
 /* Parses text; CQ_E_SYNTAX with location and excerpt if it is not Python. A comment in the first
  * two lines may declare the encoding: UTF-8 or Latin-1. unit->source is UTF-8. */
 cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char *text, size_t len,
-                   cq_parse_what what);
+                   cq_parse_mode what);
 /* Parses the range of a source that lives longer than the unit, as a file: locations are those in
  * the whole source. */
 cq_status cq_parse_part(cq_unit **out, cq_intern *names, const cq_source *source, cq_span range);

@@ -240,7 +240,7 @@ static void parse_function_body(cq_parser *p)
     cq_parse_all_statements(p, &p->unit->body);
 }
 
-static cq_status parse_unit(cq_unit *unit, cq_parse_what what, cq_span range)
+static cq_status parse_unit(cq_unit *unit, cq_parse_mode what, cq_span range)
 {
     static void (*const parse[])(cq_parser *) = { cq_parse_file, parse_function_body,
                                                   parse_whole_expr, cq_parse_file };
@@ -277,7 +277,7 @@ static cq_unit *new_unit(cq_intern *names)
     return unit;
 }
 
-static cq_status finish_unit(cq_unit **out, cq_unit *unit, cq_parse_what what, cq_span range)
+static cq_status finish_unit(cq_unit **out, cq_unit *unit, cq_parse_mode what, cq_span range)
 {
     cq_status status = parse_unit(unit, what, range);
 
@@ -291,7 +291,7 @@ static cq_status finish_unit(cq_unit **out, cq_unit *unit, cq_parse_what what, c
 }
 
 cq_status cq_parse(cq_unit **out, cq_intern *names, const char *file, const char *text, size_t len,
-                   cq_parse_what what)
+                   cq_parse_mode what)
 {
     cq_unit  *unit;
     cq_status status = CQ_E_NO_MEMORY;

@@ -9,7 +9,7 @@
 
 static cq_intern names;
 
-static cq_status parse(cq_unit **unit, const char *text, cq_parse_what what)
+static cq_status parse(cq_unit **unit, const char *text, cq_parse_mode what)
 {
     return cq_parse(unit, &names, "<test>", text, strlen(text), what);
 }
@@ -24,7 +24,7 @@ static cq_status parse_only(const char *text)
 }
 
 /* Text to tree to text, and again: both printed texts must agree. */
-static void check_prints(cq_parse_what what, const char *text, const char *want)
+static void check_prints(cq_parse_mode what, const char *text, const char *want)
 {
     cq_unit *unit;
     char    *once, *twice;

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 /* Which tensor of a cache. */
-typedef struct place {
+typedef struct argument_slot {
     long layer;
     bool is_value, is_cross; /* cross: of the encoder's states */
-} place;
+} argument_slot;
 
-typedef CQ_VEC(place) places;
+typedef CQ_VEC(argument_slot) argument_slots;
 
 static const char *const roots[] = { "past_key_values", "past_key_value",      "present_key_values",
                                      "present",         "decoder_past_values", "past" };
@@ -38,7 +38,7 @@ static const struct word *word_of(const char *text, size_t len)
 
 /* The part after the root: the word key or value and one number, the layer; or two numbers, the
  * layer and the index of its two or four tensors. */
-static bool read_words(const char *rest, place *out)
+static bool read_words(const char *rest, argument_slot *out)
 {
     long numbers[2];
     int  n = 0, is_value = -1, is_cross = -1;
@@ -59,12 +59,12 @@ static bool read_words(const char *rest, place *out)
     }
     if (*rest || n != (is_value < 0 ? 2 : 1) || (n == 2 && numbers[1] > 3))
         return false;
-    *out = (place){ numbers[0], n == 2 ? numbers[1] % 2 : is_value,
-                    n == 2 ? numbers[1] > 1 : is_cross == 1 };
+    *out = (argument_slot){ numbers[0], n == 2 ? numbers[1] % 2 : is_value,
+                            n == 2 ? numbers[1] > 1 : is_cross == 1 };
     return true;
 }
 
-static bool read_name(const char *name, place *out)
+static bool read_name(const char *name, argument_slot *out)
 {
     for (size_t i = 0; name && i < sizeof roots / sizeof *roots; i++)
         if (strncmp(name, roots[i], strlen(roots[i])) == 0 &&
@@ -73,7 +73,7 @@ static bool read_name(const char *name, place *out)
     return false;
 }
 
-static cq_status set_name(cq_pt2 *p, const char **slot, const char *root, const place *at)
+static cq_status set_name(cq_pt2 *p, const char **slot, const char *root, const argument_slot *at)
 {
     const char *half = !p->has_cross ? "" : at->is_cross ? ".encoder" : ".decoder";
     char        name[64];
@@ -85,9 +85,9 @@ static cq_status set_name(cq_pt2 *p, const char **slot, const char *root, const 
 }
 
 /* Fills past; *named: outputs have names that identify them. */
-static cq_status find(cq_pt2 *p, places *past, bool *named)
+static cq_status find(cq_pt2 *p, argument_slots *past, bool *named)
 {
-    place at;
+    argument_slot at;
 
     for (size_t i = 0; i < p->user.n; i++)
         if (read_name(cq_pt2_input_name(p, i), &at)) {
@@ -104,7 +104,7 @@ static cq_status find(cq_pt2 *p, places *past, bool *named)
 
 static cq_status name_inputs(cq_pt2 *p)
 {
-    place at;
+    argument_slot at;
 
     for (size_t i = 0; i < p->user.n; i++) {
         const char *own = cq_pt2_input_name(p, i);
@@ -118,10 +118,10 @@ static cq_status name_inputs(cq_pt2 *p)
 
 /* Outputs without names, those of a tuple, are the logits and then the past in the order of the
  * inputs. */
-static cq_status name_outputs(cq_pt2 *p, const places *past, bool named)
+static cq_status name_outputs(cq_pt2 *p, const argument_slots *past, bool named)
 {
-    const size_t n = p->output_names.n, first = n > past->n ? n - past->n : n;
-    place        at;
+    const size_t  n = p->output_names.n, first = n > past->n ? n - past->n : n;
+    argument_slot at;
 
     for (size_t i = 0; i < n; i++) {
         const char **name = &p->output_names.items[i];
@@ -138,9 +138,9 @@ static cq_status name_outputs(cq_pt2 *p, const places *past, bool named)
 
 CQ_API cq_status cq_pt2_name_as(cq_pt2 *p, const char *convention)
 {
-    places    past  = { 0 };
-    bool      named = false;
-    cq_status status;
+    argument_slots past  = { 0 };
+    bool           named = false;
+    cq_status      status;
 
     CQ_NEED(p && convention);
     if (strcmp(convention, "hf") != 0)

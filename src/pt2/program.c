@@ -429,10 +429,10 @@ static bool has_folder(const char *from, const char *end, const char *name)
 
 /* The innermost frame of a stack trace that is not PyTorch's own, or the innermost of all:
  * File "net.py", line 12, in forward. */
-static void write_place(const cq_location_source *self, uint32_t offset, char *out, size_t size)
+static void write_location(const cq_location_source *self, uint32_t offset, char *out, size_t size)
 {
     const cq_pt2_program *p =
-        (const cq_pt2_program *)((const char *)self - offsetof(cq_pt2_program, places));
+        (const cq_pt2_program *)((const char *)self - offsetof(cq_pt2_program, locations));
     const char *at  = offset < p->n_nodes ? p->nodes[offset]->stack_trace : "";
     bool        own = false;
 
@@ -463,8 +463,8 @@ cq_status cq_pt2_program_new(cq_pt2_program **out, cq_pt2_archive *archive)
         cq_pt2_archive_free(archive);
         return CQ_E_NO_MEMORY;
     }
-    r.program->archive      = archive;
-    r.program->places.write = write_place;
+    r.program->archive         = archive;
+    r.program->locations.write = write_location;
     status = read_graph(&r, "forward", cq_json_get(module, "graph"), &r.program->graph);
     if (status == CQ_OK) {
         r.program->n_nodes = r.nodes.n;

@@ -110,7 +110,7 @@ typedef struct cq_pt2_program {
     cq_map              range_of;          /* by its expression */
     size_t              n_ranges, n_nodes; /* nodes of all graphs */
     const cq_pt2_node **nodes;             /* by number */
-    cq_location_source  places;
+    cq_location_source  locations;
 } cq_pt2_program;
 
 /* Takes the archive over, on failure too. */
@@ -118,9 +118,9 @@ cq_status cq_pt2_program_new(cq_pt2_program **out, cq_pt2_archive *archive);
 void      cq_pt2_program_free(cq_pt2_program *p);
 
 /* The source location of a node in the user's Python. */
-static inline cq_location cq_pt2_place(const cq_pt2_program *p, const cq_pt2_node *n)
+static inline cq_location cq_pt2_location(const cq_pt2_program *p, const cq_pt2_node *n)
 {
-    return (cq_location){ &p->places, n->number };
+    return (cq_location){ &p->locations, n->number };
 }
 
 /* "aten::add.Tensor" for "torch.ops.aten.add.Tensor", and NULL if it is not an operator. */

@@ -145,14 +145,14 @@ TEST(pt2_program, a_place_is_the_users_own_line)
     cq_pt2_archive *archive;
     cq_pt2_program *program;
     cq_storage     *bytes;
-    char            place[CQ_LOCATION_SIZE];
+    char            location[CQ_LOCATION_SIZE];
 
     CHECK_OK(cq_storage_open(&bytes, path));
     CHECK_OK(cq_pt2_archive_open_bytes(&archive, bytes, path, NULL));
     cq_storage_release(bytes);
     CHECK_OK(cq_pt2_program_new(&program, archive));
-    cq_location_text(cq_pt2_place(program, &program->graph->nodes[1]), place);
-    CHECK(strstr(place, "make.py:") != NULL);
+    cq_location_text(cq_pt2_location(program, &program->graph->nodes[1]), location);
+    CHECK(strstr(location, "make.py:") != NULL);
     cq_pt2_program_free(program);
 }
 

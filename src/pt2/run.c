@@ -365,13 +365,13 @@ static cq_status bind(cq_pt2_run *r, const cq_pt2_arg *outputs, size_t n, cq_val
 
 static cq_status blame(const cq_pt2_run *r, const cq_pt2_node *n, cq_status status)
 {
-    char place[CQ_LOCATION_SIZE];
+    char location[CQ_LOCATION_SIZE];
 
     if (status == CQ_OK || status == CQ_E_NO_MEMORY || cq_error_has_excerpt())
         return status;
-    cq_location_text(cq_pt2_place(r->program, n), place);
-    if (place[0])
-        cq_error_add_line(status, "%s", place);
+    cq_location_text(cq_pt2_location(r->program, n), location);
+    if (location[0])
+        cq_error_add_line(status, "%s", location);
     return cq_error_add_excerpt(status, "%s", n->target);
 }
 
@@ -381,8 +381,8 @@ enum { NODE_STEPS = 10 };
 static cq_status begin_node(cq_pt2_run *r, const cq_pt2_node *n)
 {
     CQ_TRY(cq_eval_spend(r->ev, NODE_STEPS * CQ_EVAL_STEP_ITEMS));
-    r->node          = n;
-    r->ev->cx->place = cq_pt2_place(r->program, n);
+    r->node             = n;
+    r->ev->cx->location = cq_pt2_location(r->program, n);
     return cq_pt2_enter_node(r, n);
 }
 

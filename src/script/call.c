@@ -370,7 +370,7 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
     bool              scoped = self && self->text && !self->type && is_forward(fn->def->name);
     cq_status         status;
     const cq_val      kept = cq_val_retain(c->callee); /* the callee may release itself */
-    const cq_location at   = ev->cx->place;
+    const cq_location at   = ev->cx->location;
 
     status = cq_eval_spend(ev, CQ_EVAL_CALL_STEPS * CQ_EVAL_STEP_ITEMS);
     if (status == CQ_OK && ev->depth >= CQ_EVAL_MAX_DEPTH)

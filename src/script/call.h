@@ -18,8 +18,8 @@ typedef enum cq_call_stage {
     CQ_CALL_OPERATOR, /* it is an operator, not a builtin */
 } cq_call_stage;
 
-/* Arguments are borrowed from the context or the caller; the context owns the result. ev->cx->place
- * is the location of the call in the program. */
+/* Arguments are borrowed from the context or the caller; the context owns the result.
+ * ev->cx->location is the location of the call in the program. */
 typedef struct cq_fncall {
     cq_eval *ev;
     cq_val   callee;         /* a function, class or object of the program; None: resolved by

@@ -509,15 +509,15 @@ static cq_status eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
-    const cq_location outer  = ev->cx->place;
+    const cq_location outer  = ev->cx->location;
     cq_status         status = x->kind > CQ_X_NAME ? cq_eval_step(ev) : CQ_OK;
 
-    ev->cx->place = (cq_location){ &ev->frame->unit->source.place, x->at.start };
+    ev->cx->location = (cq_location){ &ev->frame->unit->source.locations, x->at.start };
     if (status == CQ_OK)
         status = eval_expr(ev, x, out);
     else
         *out = CQ_NONE;
-    ev->cx->place = outer;
+    ev->cx->location = outer;
     return status == CQ_OK ? CQ_OK : cq_source_blame(&ev->frame->unit->source, x->at, status);
 }
 
@@ -906,8 +906,9 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b)
 
         if (b->items[i]->kind == CQ_S_PASS)
             continue;
-        ev->cx->place = (cq_location){ &ev->frame->unit->source.place, b->items[i]->at.start };
-        status        = cq_eval_step(ev);
+        ev->cx->location =
+            (cq_location){ &ev->frame->unit->source.locations, b->items[i]->at.start };
+        status = cq_eval_step(ev);
         if (status == CQ_OK)
             status = eval_stmt(ev, b->items[i]);
         if (status != CQ_OK)

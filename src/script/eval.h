@@ -311,7 +311,7 @@ struct cq_eval {
     void *results_of_user;
 
     const char *guess; /* the first operator whose results were guessed */
-    cq_location guess_place;
+    cq_location guess_location;
     cq_ptr_map  memories; /* of sequences (aliases.h): value -> track */
     CQ_VEC(cq_list_aliases) aliases;
     cq_ptr_map       has_aliases; /* the lists and dicts in aliases, which retains them */
@@ -389,27 +389,27 @@ cq_status cq_explore_end(cq_eval *ev, const cq_exploration *x, cq_status status,
 cq_val cq_path_contents(const cq_path *path, cq_val v); /* borrowed */
 
 /* Whether the container of the slot was created on the path and is not reachable otherwise. */
-bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place);
+bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *slot);
 
 /* The number of references to a list or dict that do not belong to the program: those of the
  * journal and of loops in progress. */
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p);
 
 /* Whether a list or dict is reachable only through the path and the slot. */
-bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v);
+bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *slot, cq_val v);
 
 /* The change of a slot on a path; NULL: unchanged. */
-const cq_change *cq_path_change(const cq_path *path, const cq_change *place);
+const cq_change *cq_path_change(const cq_path *path, const cq_change *slot);
 
 /* The current value of a slot, or its value at the end of a path. */
-cq_val    cq_path_value(const cq_path *path, const cq_change *place); /* borrowed */
-cq_val    cq_slot_value(const cq_change *place);                      /* borrowed; not of tracks */
-cq_status cq_slot_set(cq_eval *ev, const cq_change *place, cq_val v);
+cq_val    cq_path_value(const cq_path *path, const cq_change *slot); /* borrowed */
+cq_val    cq_slot_value(const cq_change *slot);                      /* borrowed; not of tracks */
+cq_status cq_slot_set(cq_eval *ev, const cq_change *slot, cq_val v);
 bool      cq_slot_same(const cq_change *a, const cq_change *b);
 
 /* Appends a copy of the slot's current value, which is independent of later changes; and restores
  * it without journaling. */
-cq_status cq_changes_add(cq_changes *to, const cq_change *place);
+cq_status cq_changes_add(cq_changes *to, const cq_change *slot);
 cq_status cq_slot_restore(const cq_change *p);
 void      cq_change_release(const cq_change *c);
 
@@ -516,7 +516,7 @@ cq_status cq_eval_pair_parts(cq_eval *ev, cq_pair_fn *fn, void *user, cq_val a, 
 /* part_name.c: appends the name of a part of a value, built from dict keys and field names; nothing
  * if it has no name. first: the name of the outermost part, or NULL. */
 struct cq_str;
-cq_status cq_eval_slot_name(const cq_visit_slot *place, const char *first, struct cq_str *out);
+cq_status cq_eval_slot_name(const cq_visit_slot *slot, const char *first, struct cq_str *out);
 
 /* Called before v is put into a container or an object; and after the call, to break the cycles
  * that root does not hold (cycle.c). */

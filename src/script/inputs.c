@@ -8,21 +8,21 @@
 #include "script/flow/state.h"
 
 /* The index of the argument that contains a part. */
-static size_t argument_of(const cq_visit_slot *place)
+static size_t argument_of(const cq_visit_slot *slot)
 {
-    while (place->outer)
-        place = place->outer;
-    return place->index;
+    while (slot->outer)
+        slot = slot->outer;
+    return slot->index;
 }
 
 /* The name of an input: its parameter followed by its path inside the argument: x, pair_0,
  * options_scale. Names of weights are not used. */
-static void name_input(const cq_arguments *a, const cq_visit_slot *place, cq_str *name)
+static void name_input(const cq_arguments *a, const cq_visit_slot *slot, cq_str *name)
 {
     const char *first =
-        a->by_place ? cq_script_param_name(a->script, a->method, argument_of(place)) : NULL;
+        a->by_position ? cq_script_param_name(a->script, a->method, argument_of(slot)) : NULL;
 
-    if (cq_eval_slot_name(place, first, name) != CQ_OK ||
+    if (cq_eval_slot_name(slot, first, name) != CQ_OK ||
         cq_script_has_tensor(a->script, cq_str_text(name)))
         cq_str_clear(name);
 }
@@ -32,7 +32,7 @@ static void name_input(const cq_arguments *a, const cq_visit_slot *place, cq_str
 typedef struct naming {
     const char *const *params;
     size_t             n_params, n; /* inputs so far */
-    bool               by_place;
+    bool               by_position;
     cq_map             used;
     cq_input_name_fn   each;
     void              *user;
@@ -41,14 +41,14 @@ typedef struct naming {
 static cq_status give_name(cq_visit *w, cq_val v)
 {
     naming      *n     = w->user;
-    const size_t at    = argument_of(w->place);
-    const char  *first = n->by_place && at < n->n_params ? n->params[at] : NULL;
+    const size_t at    = argument_of(w->slot);
+    const char  *first = n->by_position && at < n->n_params ? n->params[at] : NULL;
     cq_str       name  = { 0 };
     cq_status    status;
 
     if (v.kind != CQ_VAL_TENSOR && (!cq_val_is_number(v) || v.kind == CQ_VAL_COMPLEX))
         return CQ_OK;
-    CQ_TRY_OR_DONE(cq_eval_slot_name(w->place, first, &name));
+    CQ_TRY_OR_DONE(cq_eval_slot_name(w->slot, first, &name));
     if (!name.len || cq_map_has(&n->used, cq_str_text(&name))) {
         cq_str_clear(&name);
         cq_str_printf(&name, "input_%zu", n->n);
@@ -70,9 +70,9 @@ CQ_API cq_status cq_args_each_name(const cq_args *args, const char *const *param
     cq_visit  w = { .each = give_name, .user = &n };
     cq_status status;
 
-    n.by_place = true;
-    status     = cq_val_each(&w, cq_val_of_list(args->positional));
-    n.by_place = false;
+    n.by_position = true;
+    status        = cq_val_each(&w, cq_val_of_list(args->positional));
+    n.by_position = false;
     if (status == CQ_OK)
         status = cq_val_each(&w, cq_val_of_dict(args->keywords));
     cq_map_clear(&n.used);
@@ -107,12 +107,12 @@ static cq_item_type sequence_item(const cq_list *list)
  * does not count. */
 static cq_item_type list_of_leaf(const cq_visit *w)
 {
-    const cq_arguments  *a     = w->user;
-    const cq_visit_slot *place = w->place;
+    const cq_arguments  *a    = w->user;
+    const cq_visit_slot *slot = w->slot;
 
-    if (!a->port->sequences || !place->outer || place->whole.kind != CQ_VAL_LIST)
+    if (!a->port->sequences || !slot->outer || slot->whole.kind != CQ_VAL_LIST)
         return (cq_item_type){ 0 };
-    return sequence_item(place->whole.u.list);
+    return sequence_item(slot->whole.u.list);
 }
 
 /* Takes an item of such a list. The first item creates the input, whose length is that of the
@@ -126,8 +126,8 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
     cq_val              v;
     cq_status           status;
 
-    if (w->place->index == 0) {
-        name_input(a, w->place->outer, &name);
+    if (w->slot->index == 0) {
+        name_input(a, w->slot->outer, &name);
         a->port->ends->sequence(a->port, item.dtype, name.len ? cq_str_text(&name) : NULL);
         cq_str_clear(&name);
     }
@@ -138,7 +138,7 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
     seq.item.rank = (int)example->rank;
     for (size_t i = 0; i < example->rank; i++)
         seq.item.sizes[i] = cq_i(example->sizes[i].value);
-    status = cq_sequence_at(ev, &seq, cq_i((int64_t)w->place->index), &v);
+    status = cq_sequence_at(ev, &seq, cq_i((int64_t)w->slot->index), &v);
     if (status != CQ_OK)
         cq_ctx_fail(ev->cx, status);
     return status == CQ_OK ? v.u.tensor : NULL;
@@ -147,15 +147,15 @@ static cq_tensor *take_item(cq_visit *w, cq_item_type item, cq_tensor *example)
 /* ---- tensors that may be missing ---- */
 
 /* The declared type of a part of the arguments; NULL: none. */
-static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_slot *place)
+static const cq_ast_expr *declared(const cq_arguments *a, const cq_visit_slot *slot)
 {
-    size_t i = place->index, n_needed;
+    size_t i = slot->index, n_needed;
 
-    if (place->outer)
-        return cq_type_of_item(declared(a, place->outer), i);
-    if (!a->by_place)
+    if (slot->outer)
+        return cq_type_of_item(declared(a, slot->outer), i);
+    if (!a->by_position)
         i = cq_script_param_slot(a->script, a->method,
-                                 place->whole.u.dict->entries[i].key.u.text->text, &n_needed);
+                                 slot->whole.u.dict->entries[i].key.u.text->text, &n_needed);
     return cq_script_param_type(a->script, a->method, i);
 }
 
@@ -207,7 +207,7 @@ static cq_tensor *take_input(cq_visit *w, cq_tensor *example)
 
     if (item.kind != CQ_VAL_NONE && example->rank <= CQ_ITEM_MAX_RANK)
         return take_item(w, item, example);
-    name_input(a, w->place, &name);
+    name_input(a, w->slot, &name);
     t = a->port->ends->input(a->port, example, name.len ? cq_str_text(&name) : NULL);
     cq_str_clear(&name);
     return t;
@@ -243,7 +243,7 @@ static cq_status tensor_input(cq_visit *w, cq_val v, cq_val *out)
     CQ_TRY(ev->cx->status);
     *out = cq_val_of_tensor(t);
     if (a->port->optionals && !ev->tracing && !t->qparams && list_of_leaf(w).kind == CQ_VAL_NONE &&
-        cq_type_is_optional_tensor(declared(a, w->place)))
+        cq_type_is_optional_tensor(declared(a, w->slot)))
         CQ_TRY(make_optional(ev, &t, out));
     return a->state ? cq_state_add_argument(a->state, ev, cq_val_of_tensor(t)) : CQ_OK;
 }

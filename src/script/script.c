@@ -310,9 +310,9 @@ static cq_status give_leaf(cq_visit *w, cq_val v)
 
     CQ_TRY(cq_eval_spend_on_operator(ev));
     CQ_TRY(give_value(w, v));
-    if (!g || !w->place || g->top->returns.n != before + 1)
+    if (!g || !w->slot || g->top->returns.n != before + 1)
         return CQ_OK;
-    status = cq_eval_slot_name(w->place, NULL, &name);
+    status = cq_eval_slot_name(w->slot, NULL, &name);
     if (status == CQ_OK && name.len)
         status = cq_ir_name_return(g, before, cq_str_text(&name));
     cq_str_clear(&name);
@@ -575,9 +575,9 @@ static cq_status take_arguments(cq_eval *ev, const cq_args *args, cq_arguments a
 {
     if (a.state)
         a.state->n_arguments = 0;
-    a.by_place = true;
+    a.by_position = true;
     CQ_TRY(cq_script_inputs(ev, a, cq_val_of_list(args->positional), positional));
-    a.by_place = false;
+    a.by_position = false;
     CQ_TRY(cq_script_inputs(ev, a, cq_val_of_dict(args->keywords), keywords));
     return a.state && a.state->is_exposed
                ? cq_state_bind(a.state, guard, a.port->given, a.port->n_given)

@@ -53,7 +53,7 @@ typedef struct cq_arguments {
     struct cq_script_state *state; /* NULL: changes of arguments are not recorded */
     cq_script              *script;
     const char             *method;
-    bool                    by_place;
+    bool                    by_position;
     bool                    wide_floats; /* as in cq_args */
 } cq_arguments;
 

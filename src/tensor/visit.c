@@ -42,7 +42,7 @@ static cq_status enter(cq_visit *w, cq_val container)
 
 cq_status cq_val_each(cq_visit *w, cq_val v)
 {
-    cq_visit_slot place  = { .outer = w->place, .whole = v };
+    cq_visit_slot slot   = { .outer = w->slot, .whole = v };
     cq_status     status = CQ_OK;
     cq_val        parts;
 
@@ -53,12 +53,12 @@ cq_status cq_val_each(cq_visit *w, cq_val v)
     if (w->once)
         CQ_TRY(cq_ptr_map_set(&w->made, parts.u.box, parts.u.box));
     CQ_TRY(enter(w, parts));
-    w->place = &place;
+    w->slot = &slot;
     for (size_t i = 0; i < n_parts(parts) && status == CQ_OK; i++) {
-        place.index = i;
-        status      = cq_val_each(w, part(parts, i));
+        slot.index = i;
+        status     = cq_val_each(w, part(parts, i));
     }
-    w->place = place.outer;
+    w->slot = slot.outer;
     w->levels--;
     return status;
 }
@@ -113,8 +113,8 @@ void cq_visit_clear(cq_visit *w)
 
 static cq_status map_parts(cq_visit *w, cq_val v, cq_val *out)
 {
-    cq_visit_slot place = { .outer = w->place, .whole = v };
-    void         *made  = cq_ptr_map_get(&w->made, v.u.box);
+    cq_visit_slot slot = { .outer = w->slot, .whole = v };
+    void         *made = cq_ptr_map_get(&w->made, v.u.box);
     cq_status     status;
 
     out->kind = v.kind;
@@ -129,10 +129,10 @@ static cq_status map_parts(cq_visit *w, cq_val v, cq_val *out)
         CQ_TRY(cq_list_new(&out->u.list, 0));
     status = enter(w, v);
     if (status == CQ_OK) {
-        w->place = &place;
-        status   = v.kind == CQ_VAL_DICT ? map_dict(w, v.u.dict, out->u.dict, &place.index)
-                                         : map_list(w, v.u.list, out->u.list, &place.index);
-        w->place = place.outer;
+        w->slot = &slot;
+        status  = v.kind == CQ_VAL_DICT ? map_dict(w, v.u.dict, out->u.dict, &slot.index)
+                                        : map_list(w, v.u.list, out->u.list, &slot.index);
+        w->slot = slot.outer;
         w->levels--;
     }
     if (status == CQ_OK)

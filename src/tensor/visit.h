@@ -43,7 +43,7 @@ struct cq_visit {
     void *owner, *user; /* for those functions */
     int   levels;       /* that the walk is in */
 
-    const cq_visit_slot *place; /* of the leaf of each or map; NULL: it is the whole value */
+    const cq_visit_slot *slot; /* of the leaf of each or map; NULL: it is the whole value */
 
     cq_ptr_map made;   /* container -> its copy; with once, those that were met */
     cq_list   *copies; /* all of them */

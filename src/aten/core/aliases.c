@@ -84,7 +84,7 @@ cq_status cq_track_set_stale(cq_tracks *tracks, cq_track *t, cq_track *by)
     return CQ_OK;
 }
 
-cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_location at)
+cq_status cq_track_invalidate_others(cq_tracks *tracks, cq_track *changed, cq_location at)
 {
     cq_track_list found = { 0 };
     cq_status     status;

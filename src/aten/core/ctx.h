@@ -55,7 +55,7 @@ struct cq_ctx {
     const cq_scope           *scope;
     struct cq_module         *module;      /* that is being called; nn's */
     struct cq_module         *root_module; /* the outermost one */
-    cq_location               place; /* of the call that is running, in the text of a program */
+    cq_location               location; /* of the call that is running, in the text of a program */
     const cq_listener        *listener;
     void                     *listener_self;
     const struct cq_observer *observer; /* of module calls (observe.h); NULL: none */

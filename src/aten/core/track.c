@@ -199,5 +199,5 @@ cq_status cq_track_changed(void *self, cq_ctx *cx, cq_tensor *t, cq_tensor *chan
     root->current++;
     for (cq_track *view = track; view; view = view->base)
         view->version = root->current;
-    return cq_track_spoil_others(tracks, root, cx->place);
+    return cq_track_invalidate_others(tracks, root, cx->location);
 }

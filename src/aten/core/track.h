@@ -94,7 +94,7 @@ cq_status cq_track_will_change(cq_tracks *tracks, cq_track *track);
  * makes the aliases of a root stale; using a stale one is an error. */
 cq_status cq_track_may_share(cq_tracks *tracks, cq_track *joined, cq_track *source);
 cq_status cq_track_sources(cq_tracks *tracks, cq_track *t, cq_track_list *found);
-cq_status cq_track_spoil_others(cq_tracks *tracks, cq_track *changed, cq_location at);
+cq_status cq_track_invalidate_others(cq_tracks *tracks, cq_track *changed, cq_location at);
 cq_status cq_track_set_stale(cq_tracks *tracks, cq_track *t, cq_track *by);
 cq_status cq_track_check(cq_track *t);
 

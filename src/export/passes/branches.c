@@ -36,7 +36,7 @@ static cq_value *negated(cq_node *n, cq_value *condition)
     if (!node)
         return NULL;
     node->origin           = n->origin;
-    node->place            = n->place;
+    node->location         = n->location;
     node->outputs[0]->type = condition->type;
     return node->outputs[0];
 }

@@ -374,7 +374,7 @@ static cq_value *constant_of(folder *f, cq_tensor *t, const cq_value *weight, co
         if (weight && weight->name)
             v->name = cq_arena_printf(g->arena, "%s.%s", weight->name, op);
         if (weight)
-            v->place = weight->place;
+            v->position = weight->position;
         if (cq_map_set(&f->made, key.text, v) != CQ_OK)
             v = NULL;
     }

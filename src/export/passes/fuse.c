@@ -209,11 +209,11 @@ cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *co
     n = cq_ir_node_new(before->block, before, op, operands, n_in, n_out);
     if (!n)
         return NULL;
-    n->origin  = before->origin;
-    n->place   = before->place;
-    n->notes   = before->notes;
-    n->n_notes = before->n_notes;
-    f->changed = true;
+    n->origin   = before->origin;
+    n->location = before->location;
+    n->notes    = before->notes;
+    n->n_notes  = before->n_notes;
+    f->changed  = true;
     return n;
 }
 

@@ -137,10 +137,10 @@ static cq_status copy_node(cq_node *loop, const cq_node *n, cq_ptr_map *copies)
 
     if (!copy)
         return loop->block->graph->status;
-    copy->origin  = n->origin;
-    copy->place   = n->place;
-    copy->notes   = n->notes;
-    copy->n_notes = n->n_notes;
+    copy->origin   = n->origin;
+    copy->location = n->location;
+    copy->notes    = n->notes;
+    copy->n_notes  = n->n_notes;
     for (size_t i = 0; i < n->n_attrs; i++)
         CQ_TRY(cq_ir_attr_set(copy, n->attrs[i].name, n->attrs[i].value));
     for (size_t i = 0; i < n->n_inputs; i++)

@@ -323,9 +323,9 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
     if (l->ex->options.flags & CQ_EXPORT_ORIGINS)
         add_origin(l, node, n->origin);
     /* As torch.onnx does with verbose=True. */
-    if (n->place.source && l->ex->options.flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_ORIGINS))
+    if (n->location.source && l->ex->options.flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_ORIGINS))
         node->doc_string =
-            cq_onnx_text(l->model, cq_location_text(n->place, (char[CQ_LOCATION_SIZE]){ 0 }));
+            cq_onnx_text(l->model, cq_location_text(n->location, (char[CQ_LOCATION_SIZE]){ 0 }));
 }
 
 /* Whether the type of a value is complete: inference could not add anything. */

@@ -592,7 +592,7 @@ cq_value *cq_export_constant(cq_node *before, cq_dtype dtype, size_t rank, const
         cq_ir_attr_set(node, "value", cq_attr_t("value", t).value) == CQ_OK) {
         node->outputs[0]->type = cq_ir_type_of(g, t);
         node->origin           = before->origin;
-        node->place            = before->place;
+        node->location         = before->location;
     }
     cq_tensor_release(t);
     return node ? node->outputs[0] : NULL;

@@ -205,8 +205,8 @@ static int by_place(const void *a, const void *b)
 {
     const cq_value *v = *(cq_value *const *)a, *w = *(cq_value *const *)b;
 
-    if (v->place != w->place)
-        return v->place < w->place ? -1 : 1;
+    if (v->position != w->position)
+        return v->position < w->position ? -1 : 1;
     return v->id < w->id ? -1 : v->id > w->id;
 }
 

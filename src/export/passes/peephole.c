@@ -182,8 +182,8 @@ static cq_operand new_weight(cq_exporter *ex, cq_tensor *t, const cq_value *old)
     if (v) {
         if (old->name)
             v->name = cq_arena_printf(ex->graph->arena, "%s.BatchNormalization", old->name);
-        v->place  = old->place;
-        v->n_uses = 1;
+        v->position = old->position;
+        v->n_uses   = 1;
     }
     return CQ_OPERAND_OF(v);
 }

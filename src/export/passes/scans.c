@@ -171,7 +171,7 @@ static cq_status split_after(const scan *s, cq_value *list, cq_value *stacked)
     if (!split)
         return s->loop->block->graph->status;
     split->origin     = s->loop->origin;
-    split->place      = s->loop->place;
+    split->location   = s->loop->location;
     split->outputs[0] = list;
     list->node        = split;
     list->index       = 0;

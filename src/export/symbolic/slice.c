@@ -97,11 +97,11 @@ static cq_value *strided_places(cq_sym *s)
     if (cq_sym_fail(s, cq_tensor_new_uninit(&t, CQ_DTYPE_I64, n, plain)) != CQ_OK)
         return NULL;
     for (int64_t k = 0; k < numel; k++) {
-        int64_t place = offset, rest = k;
+        int64_t index = offset, rest = k;
 
         for (size_t i = n; i-- > 0; rest /= plain[i])
-            place += rest % plain[i] * strides[i];
-        ((int64_t *)cq_tensor_data(t))[k] = place;
+            index += rest % plain[i] * strides[i];
+        ((int64_t *)cq_tensor_data(t))[k] = index;
     }
     v = cq_sym_const(s, t);
     cq_tensor_release(t);

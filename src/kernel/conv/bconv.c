@@ -37,7 +37,7 @@ cq_status cq_bconv_alloc_unset(float **out, int64_t a, int64_t b, int64_t c)
     if (__builtin_mul_overflow(a, b, &n) || __builtin_mul_overflow(n, c, &n) ||
         __builtin_mul_overflow(n, (int64_t)sizeof **out, &n))
         return cq_no_memory();
-    *out = cq_alloc_lasting((size_t)n);
+    *out = cq_huge_alloc((size_t)n);
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
@@ -495,7 +495,7 @@ static cq_status product_run(const cq_bconv *c, const cq_bconv_call *call)
                            &p);
 }
 
-static const cq_bconv_way by_products = { product_prepare, product_scratch, product_run };
+static const cq_bconv_algorithm by_products = { product_prepare, product_scratch, product_run };
 
 /* ---- all ways ---- */
 
@@ -600,8 +600,8 @@ void cq_bconv_free(cq_bconv *c)
 {
     if (!c)
         return;
-    cq_free_lasting(c->w);
-    cq_free_lasting(c->bias);
+    cq_huge_free(c->w);
+    cq_huge_free(c->bias);
     cq_free(c);
 }
 

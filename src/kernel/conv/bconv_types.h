@@ -5,34 +5,34 @@
 #include "kernel/conv/bconv.h"
 #include "kernel/conv/blocked_core.h"
 
-typedef struct cq_bconv_way {
+typedef struct cq_bconv_algorithm {
     cq_status (*prepare)(cq_bconv *c, const cq_bconv_spec *spec); /* packs the weight */
     cq_status (*scratch)(int64_t *out, const cq_bconv *c, const cq_bconv_call *call);
     cq_status (*run)(const cq_bconv *c, const cq_bconv_call *call);
-} cq_bconv_way;
+} cq_bconv_algorithm;
 
 struct cq_bconv {
-    const cq_bconv_way *way;
-    const cq_core      *core;
-    int64_t             groups;                    /* after joining */
-    int64_t             joined;                    /* groups of the weight in one of these */
-    int64_t             in_channels, out_channels; /* of all groups */
-    int64_t             in_group, out_group;       /* blocks of a group */
-    int64_t             kernel[2], stride[2], dilation[2];
-    bool                plain_input;
-    bool                ends_in_half; /* the last block of a group is half zeros */
-    float              *w, *bias;     /* packed; bias has whole blocks */
-    cq_core_finish      finish;       /* without bias and add */
-    bool                activates;
-    cq_ew_op            act;
-    cq_params           act_params;
+    const cq_bconv_algorithm *way;
+    const cq_core            *core;
+    int64_t                   groups;                    /* after joining */
+    int64_t                   joined;                    /* groups of the weight in one of these */
+    int64_t                   in_channels, out_channels; /* of all groups */
+    int64_t                   in_group, out_group;       /* blocks of a group */
+    int64_t                   kernel[2], stride[2], dilation[2];
+    bool                      plain_input;
+    bool                      ends_in_half; /* the last block of a group is half zeros */
+    float                    *w, *bias;     /* packed; bias has whole blocks */
+    cq_core_finish            finish;       /* without bias and add */
+    bool                      activates;
+    cq_ew_op                  act;
+    cq_params                 act_params;
 
     /* Products: steps of kc numbers. Winograd: inputs and results of a tile along each axis. */
     int64_t n_steps, kc;
     int     side, m;
 };
 
-extern const cq_bconv_way cq_bconv_winograd, cq_bconv_depthwise; /* winograd.c, depthwise.c */
+extern const cq_bconv_algorithm cq_bconv_winograd, cq_bconv_depthwise; /* winograd.c, depthwise.c */
 
 /* The number of output o, input i, row y and column x is at w + o * step[0] + i * step[1] + … */
 typedef struct cq_bconv_taps {

@@ -37,7 +37,7 @@ struct job {
     bool                     is_max, count_padding;
     const cq_blocked_affine *affine;
     const float             *by;
-    const cq_blocked_pick   *pick;
+    const cq_blocked_gather *pick;
     const cq_tensor *const  *images;
 };
 
@@ -324,14 +324,14 @@ cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *
 
 /* ---- channels in another order ---- */
 
-struct cq_blocked_pick {
+struct cq_blocked_gather {
     int64_t            *first; /* first vector that a block reads; one more entry at the end */
     cq_blocked_channel *from;  /* which vector of its image */
-    cq_core_pick       *picks; /* and the lanes that are copied from it */
+    cq_core_gather     *picks; /* and the lanes that are copied from it */
 };
 
 /* The vectors that n channels of one block come from; how many. p: NULL, or they go there. */
-static int64_t find_moves(cq_blocked_pick *p, int64_t first, const cq_blocked_channel *channels,
+static int64_t find_moves(cq_blocked_gather *p, int64_t first, const cq_blocked_channel *channels,
                           int64_t n)
 {
     const int64_t      lanes = cq_block_channels();
@@ -365,11 +365,12 @@ int64_t cq_blocked_moves(const cq_blocked_channel *channels, int64_t n)
     return moves;
 }
 
-cq_status cq_blocked_pick_new(cq_blocked_pick **out, const cq_blocked_channel *channels, int64_t n)
+cq_status cq_blocked_gather_new(cq_blocked_gather **out, const cq_blocked_channel *channels,
+                                int64_t n)
 {
-    const int64_t    lanes = cq_block_channels(), blocks = (n + lanes - 1) / lanes;
-    const size_t     moves = (size_t)cq_blocked_moves(channels, n);
-    cq_blocked_pick *p = *out = cq_zalloc(sizeof *p);
+    const int64_t      lanes = cq_block_channels(), blocks = (n + lanes - 1) / lanes;
+    const size_t       moves = (size_t)cq_blocked_moves(channels, n);
+    cq_blocked_gather *p = *out = cq_zalloc(sizeof *p);
 
     if (!p)
         return CQ_E_NO_MEMORY;
@@ -377,7 +378,7 @@ cq_status cq_blocked_pick_new(cq_blocked_pick **out, const cq_blocked_channel *c
     p->from  = cq_alloc_array(moves, sizeof *p->from);
     p->picks = cq_zalloc(moves * sizeof *p->picks);
     if (!p->first || !p->from || !p->picks) {
-        cq_blocked_pick_free(p);
+        cq_blocked_gather_free(p);
         *out = NULL;
         return CQ_E_NO_MEMORY;
     }
@@ -387,7 +388,7 @@ cq_status cq_blocked_pick_new(cq_blocked_pick **out, const cq_blocked_channel *c
     return CQ_OK;
 }
 
-void cq_blocked_pick_free(cq_blocked_pick *p)
+void cq_blocked_gather_free(cq_blocked_gather *p)
 {
     if (!p)
         return;
@@ -421,7 +422,8 @@ static cq_status pick_block(void *user, int64_t block)
     return CQ_OK;
 }
 
-cq_status cq_blocked_pick_run(cq_tensor *out, const cq_blocked_pick *p, const cq_tensor *const *x)
+cq_status cq_blocked_gather_run(cq_tensor *out, const cq_blocked_gather *p,
+                                const cq_tensor *const *x)
 {
     struct job j = job_of(out, out, out);
 

@@ -37,14 +37,16 @@ typedef struct cq_blocked_channel {
     int64_t image, channel;
 } cq_blocked_channel;
 
-typedef struct cq_blocked_pick cq_blocked_pick;
+typedef struct cq_blocked_gather cq_blocked_gather;
 
 int64_t   cq_blocked_moves(const cq_blocked_channel *channels, int64_t n);
-cq_status cq_blocked_pick_new(cq_blocked_pick **out, const cq_blocked_channel *channels, int64_t n);
-void      cq_blocked_pick_free(cq_blocked_pick *p);
+cq_status cq_blocked_gather_new(cq_blocked_gather **out, const cq_blocked_channel *channels,
+                                int64_t n);
+void      cq_blocked_gather_free(cq_blocked_gather *p);
 
 /* All images have the sizes of out, but for its blocks. */
-cq_status cq_blocked_pick_run(cq_tensor *out, const cq_blocked_pick *p, const cq_tensor *const *x);
+cq_status cq_blocked_gather_run(cq_tensor *out, const cq_blocked_gather *p,
+                                const cq_tensor *const *x);
 
 /* x times by, [n, blocks, 1, 1, b]. */
 cq_status cq_blocked_scale(cq_tensor *out, const cq_tensor *x, const cq_tensor *by);

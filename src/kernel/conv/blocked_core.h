@@ -99,9 +99,9 @@ typedef struct cq_core_unwinograd {
 
 /* Lanes that a vector copies from another: lane i is its lane at[i] if takes[i] is -1, and is not
  * copied if takes[i] is 0. */
-typedef struct cq_core_pick {
+typedef struct cq_core_gather {
     int32_t at[CQ_MAX_LANES], takes[CQ_MAX_LANES];
-} cq_core_pick;
+} cq_core_gather;
 
 typedef struct cq_core {
     int lanes;     /* floats of a vector; channels of a block */
@@ -125,7 +125,7 @@ typedef struct cq_core {
     void (*pack)(float *out, const float *x, int64_t plane, int channels, int64_t n);
     void (*unpack)(float *out, int64_t plane, int channels, const float *x, int64_t n);
     /* n pixels of a block, gathered from n_x others; lanes without a source are zero. */
-    void (*pick)(float *out, const cq_core_pick *picks, const float *const *x, int64_t n_x,
+    void (*pick)(float *out, const cq_core_gather *picks, const float *const *x, int64_t n_x,
                  int64_t n);
 } cq_core;
 

@@ -182,7 +182,7 @@ static void check_pick(int64_t n, int64_t stride)
     static const int64_t sizes[] = { 21, 5, 40 };
     cq_tensor           *plain[3], *x[3], *want, *out;
     cq_blocked_channel  *channels = calloc((size_t)n, sizeof *channels);
-    cq_blocked_pick     *p;
+    cq_blocked_gather   *p;
 
     for (int i = 0; i < 3; i++) {
         plain[i] = pattern(CQ_DTYPE_F32, SIZES(2, sizes[i], 3, 7), i + 1);
@@ -201,13 +201,13 @@ static void check_pick(int64_t n, int64_t stride)
         }
     }
     memset(cq_tensor_data(out), -1, sizeof(float) * (size_t)cq_tensor_numel(out));
-    CHECK_OK(cq_blocked_pick_new(&p, channels, n));
-    CHECK_OK(cq_blocked_pick_run(out, p, (const cq_tensor *const *)x));
+    CHECK_OK(cq_blocked_gather_new(&p, channels, n));
+    CHECK_OK(cq_blocked_gather_run(out, p, (const cq_tensor *const *)x));
     check_same(out, want, 0);
     for (int64_t c = n; c < blocks(n) * cq_block_channels(); c++) /* after the last channel: zero */
         CHECK(((float *)cq_tensor_data(
                   out))[(blocks(n) - 1) * 21 * cq_block_channels() + c % cq_block_channels()] == 0);
-    cq_blocked_pick_free(p);
+    cq_blocked_gather_free(p);
     free(channels);
     release_all(plain[0], plain[1], plain[2], x[0], x[1], x[2], want, out, NULL);
 }

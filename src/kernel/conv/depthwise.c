@@ -217,4 +217,5 @@ static cq_status depthwise_run(const cq_bconv *c, const cq_bconv_call *call)
         depthwise_block, &d);
 }
 
-const cq_bconv_way cq_bconv_depthwise = { depthwise_prepare, depthwise_scratch, depthwise_run };
+const cq_bconv_algorithm cq_bconv_depthwise = { depthwise_prepare, depthwise_scratch,
+                                                depthwise_run };

@@ -23,7 +23,7 @@ cq_status cq_kernel_avg_pool(cq_tensor *out, const cq_tensor *x, const cq_window
 /* The p-th root of the sum of |x|^p over the window (ONNX's LpPool). */
 cq_status cq_kernel_lp_pool(cq_tensor *out, const cq_tensor *x, const cq_window *window, double p);
 
-/* Place i of o covers [floor(i * in / o), ceil((i + 1) * in / o)). */
+/* Output index i of o covers [floor(i * in / o), ceil((i + 1) * in / o)). */
 cq_status cq_kernel_adaptive_avg_pool(cq_tensor *out, const cq_tensor *x);
 cq_status cq_kernel_adaptive_max_pool(cq_tensor *out, cq_tensor *indices, const cq_tensor *x);
 

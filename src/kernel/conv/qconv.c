@@ -244,7 +244,7 @@ static cq_status pack_plain(cq_qconv *c)
     int64_t bytes;
 
     CQ_TRY(measure(&bytes, c, is_alone ? c->core->size : c->core->word_size));
-    c->w = cq_alloc_lasting((size_t)bytes);
+    c->w = cq_huge_alloc((size_t)bytes);
     if (!c->w)
         return CQ_E_NO_MEMORY;
     memset(c->w, 0, (size_t)bytes);
@@ -263,7 +263,7 @@ static cq_status pack_pairs(double *two_of_7, double *one_of_8, cq_qconv *c, int
 /* Bytes with their limits, beside 16 bits where inputs may often be too large. */
 static cq_status keep_bytes(cq_qconv *c, const int32_t *draft, int64_t bytes, double one_of_8)
 {
-    c->w = cq_alloc_lasting((size_t)bytes);
+    c->w = cq_huge_alloc((size_t)bytes);
     if (!c->w)
         return CQ_E_NO_MEMORY;
     memcpy(c->w, draft, (size_t)bytes);
@@ -310,7 +310,7 @@ void cq_qconv_free(cq_qconv *c)
 {
     if (!c)
         return;
-    cq_free_lasting(c->w);
+    cq_huge_free(c->w);
     cq_free(c->limits);
     cq_free(c->sums);
     cq_qconv_free(c->wide);

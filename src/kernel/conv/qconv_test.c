@@ -247,7 +247,7 @@ TEST(qconv, what_has_no_way_is_said_so)
 /* Planes to pixels and back, of as many pixels as blocks have, and one more or less. */
 TEST(qimage, packs_and_unpacks)
 {
-    const cq_grid_of grid = { 0.5f, 10, 0 };
+    const cq_qimage_params grid = { 0.5f, 10, 0 };
 
     EACH_ISA
     for (int64_t pixels = 1; pixels < 140; pixels += pixels < 3 ? 1 : 31) {
@@ -290,7 +290,8 @@ TEST(qimage, adds_pools_and_averages)
         CHECK_OK(cq_qimage_max_pool(y, b, &pool)); /* [2, 2, 4] to [2, 1, 4] */
         for (int i = 0; i < 8; i++)
             CHECK_INT(255 - i % 4 * 7, element(y, i));
-        CHECK_OK(cq_qimage_mean(y, a, 1, 4, 4, (cq_grid_of){ 2, 10, 0 }, (cq_grid_of){ 4, 3, 0 }));
+        CHECK_OK(cq_qimage_mean(y, a, 1, 4, 4, (cq_qimage_params){ 2, 10, 0 },
+                                (cq_qimage_params){ 4, 3, 0 }));
         for (int i = 0; i < 4; i++) /* the mean of 12 i, 12 (i + 4) … is 12 i + 72 */
             CHECK_INT((12 * i + 72 - 10) / 2 + 3, element(y, i));
     }

@@ -28,7 +28,7 @@ struct packing {
     float               *plain;
     int64_t              channels, padded, pixels, blocks; /* of one image */
     int64_t              rows, n_rows;                     /* of one pixel: of a block, of all */
-    cq_grid_of           grid;
+    cq_qimage_params     grid;
 };
 
 static void copy_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
@@ -146,7 +146,7 @@ static cq_status repack(struct packing *p, int64_t n, cq_block_fn planes, cq_blo
 }
 
 cq_status cq_qimage_pack(void *out, const float *x, int64_t n, int64_t channels, int64_t pixels,
-                         cq_grid_of grid)
+                         cq_qimage_params grid)
 {
     struct packing p = {
         .q = out, .plain = (float *)x, .channels = channels, .pixels = pixels, .grid = grid
@@ -156,7 +156,7 @@ cq_status cq_qimage_pack(void *out, const float *x, int64_t n, int64_t channels,
 }
 
 cq_status cq_qimage_unpack(float *out, const void *x, int64_t n, int64_t channels, int64_t pixels,
-                           cq_grid_of grid)
+                           cq_qimage_params grid)
 {
     struct packing p = {
         .q = (char *)x, .plain = out, .channels = channels, .pixels = pixels, .grid = grid
@@ -244,7 +244,7 @@ cq_status cq_qimage_max_pool(void *out, const void *x, const cq_qimage_pool *p)
 }
 
 cq_status cq_qimage_mean(void *out, const void *x, int64_t batch, int64_t channels, int64_t pixels,
-                         cq_grid_of from, cq_grid_of to)
+                         cq_qimage_params from, cq_qimage_params to)
 {
     const cq_quant_core *core  = cq_quant_core_get();
     float                scale = from.scale / to.scale / (float)pixels;

@@ -404,4 +404,4 @@ static cq_status run(const cq_bconv *c, const cq_bconv_call *call)
     return cq_parallel_lanes(w.n_pairs, call->lanes, pair_block, &w);
 }
 
-const cq_bconv_way cq_bconv_winograd = { prepare, scratch, run };
+const cq_bconv_algorithm cq_bconv_winograd = { prepare, scratch, run };

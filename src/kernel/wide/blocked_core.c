@@ -540,7 +540,7 @@ static void unpack(float *out, int64_t plane, int channels, const float *x, int6
 
 /* Keeps what is in out if this continues a gather. Four source vectors and their lane masks need
  * twelve registers. */
-INLINE void pick_from(float *out, const cq_core_pick *picks, const float *const *x, const int n_x,
+INLINE void pick_from(float *out, const cq_core_gather *picks, const float *const *x, const int n_x,
                       int64_t n, bool continues)
 {
     I at[4], takes[4];
@@ -560,7 +560,7 @@ INLINE void pick_from(float *out, const cq_core_pick *picks, const float *const 
     }
 }
 
-static void pick(float *out, const cq_core_pick *picks, const float *const *x, int64_t n_x,
+static void pick(float *out, const cq_core_gather *picks, const float *const *x, int64_t n_x,
                  int64_t n)
 {
     int64_t k = 0;

@@ -220,12 +220,12 @@ static void report_twice(cq_onnx_check *c, const cq_onnx_node *node)
 static void check_attributes(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx_scope *scope)
 {
     cq_map           names = { 0 };
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (uint32_t i = 0; i < node->attribute.n; i++) {
         const cq_onnx_attribute *a = node->attribute.items[i];
 
-        cq_onnx_enter(c, &place, "attribute", a->name, i);
+        cq_onnx_enter(c, &location, "attribute", a->name, i);
         if (*text_of(a->name) && !add_name(c, &names, a->name))
             report_twice(c, node);
         check_attribute(c, a, scope);
@@ -263,13 +263,13 @@ static void check_node(cq_onnx_check *c, const cq_onnx_node *node, const cq_onnx
 static void check_nodes(cq_onnx_check *c, cq_onnx_node *const *nodes, uint32_t n,
                         cq_onnx_scope *scope)
 {
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (uint32_t i = 0; i < n && c->status == CQ_OK; i++) {
         const cq_onnx_node *node = nodes[i];
 
-        cq_onnx_enter(c, &place, "node", node->name, i);
-        place.extra = node->op_type;
+        cq_onnx_enter(c, &location, "node", node->name, i);
+        location.extra = node->op_type;
         for (uint32_t k = 0; k < node->input.n; k++)
             if (*node->input.items[k] && !scope_has(scope, node->input.items[k]))
                 cq_onnx_report(c, CQ_ONNX_RULE_INPUT_UNDEFINED,
@@ -325,12 +325,12 @@ static void check_type(cq_onnx_check *c, const cq_onnx_type *type)
 /* Subgraphs may omit types: the enclosing node determines them. */
 static void check_values(cq_onnx_check *c, const cq_onnx_value_infos *values, const char *kind)
 {
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (uint32_t i = 0; i < values->n; i++) {
         const cq_onnx_value_info *value = values->items[i];
 
-        cq_onnx_enter(c, &place, kind, value->name, i);
+        cq_onnx_enter(c, &location, kind, value->name, i);
         if (!*text_of(value->name))
             cq_onnx_report(c, CQ_ONNX_RULE_VALUE_NAME_MISSING, "the %s has no name", kind);
         if (!c->n_graphs)
@@ -359,12 +359,12 @@ static void check_initializer_name(cq_onnx_check *c, const char *name, cq_map *s
 static void check_initializers(cq_onnx_check *c, const cq_onnx_graph *graph, cq_onnx_scope *scope)
 {
     cq_map           seen = { 0 };
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (uint32_t i = 0; i < graph->initializer.n; i++) {
         const cq_onnx_tensor *tensor = graph->initializer.items[i];
 
-        cq_onnx_enter(c, &place, "initializer", tensor->name, i);
+        cq_onnx_enter(c, &location, "initializer", tensor->name, i);
         check_initializer_name(c, tensor->name, &seen, scope, c->m->ir_version > 3);
         cq_onnx_check_tensor(c, tensor);
         cq_onnx_leave(c);
@@ -373,7 +373,7 @@ static void check_initializers(cq_onnx_check *c, const cq_onnx_graph *graph, cq_
         const cq_onnx_sparse_tensor *sparse = graph->sparse_initializer.items[i];
         const char                  *name   = sparse->values ? sparse->values->name : NULL;
 
-        cq_onnx_enter(c, &place, "sparse initializer", name, i);
+        cq_onnx_enter(c, &location, "sparse initializer", name, i);
         check_initializer_name(c, name, &seen, scope, true);
         cq_onnx_check_sparse_tensor(c, sparse);
         cq_onnx_leave(c);
@@ -384,9 +384,9 @@ static void check_initializers(cq_onnx_check *c, const cq_onnx_graph *graph, cq_
 static void check_graph(cq_onnx_check *c, const cq_onnx_graph *graph, const cq_onnx_scope *around)
 {
     cq_onnx_scope    scope = { .parent = around };
-    cq_onnx_location place;
+    cq_onnx_location location;
 
-    cq_onnx_enter(c, &place, "graph", graph->name, 0);
+    cq_onnx_enter(c, &location, "graph", graph->name, 0);
     if (!*text_of(graph->name))
         cq_onnx_report(c, CQ_ONNX_RULE_GRAPH_NAME_MISSING, "the graph has no name");
     check_values(c, &graph->input, "input");
@@ -505,13 +505,13 @@ static cq_status check_functions(cq_onnx_check *c)
     cq_map           by_key = { 0 };
     uint8_t         *state  = cq_zalloc(n);
     cq_status        status = state ? CQ_OK : CQ_E_NO_MEMORY;
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (uint32_t i = 0; i < n && status == CQ_OK; i++) {
         const cq_onnx_function *function = c->m->functions.items[i];
         char *key = function_key(function->domain, function->name, function->overload);
 
-        cq_onnx_enter(c, &place, "function", function->name, i);
+        cq_onnx_enter(c, &location, "function", function->name, i);
         if (!key)
             status = CQ_E_NO_MEMORY;
         else if (cq_map_has(&by_key, key))

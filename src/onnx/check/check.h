@@ -100,7 +100,7 @@ typedef struct cq_onnx_check {
     const cq_map        *opsets;      /* domain to cq_onnx_opset: imports of model or function */
     cq_map               all_opsets;  /* of the model, and of functions for domains that the model
                                        * does not import */
-    const cq_onnx_location *place;    /* the current location */
+    const cq_onnx_location *location; /* the current location */
     int                     n_graphs; /* number of enclosing graphs; 0: the main graph */
     bool                    in_function;
     cq_onnx_findings       *findings;
@@ -112,7 +112,7 @@ void cq_onnx_report(cq_onnx_check *c, cq_onnx_rule rule, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 
 /* Enter and leave a location; the caller provides the struct. */
-void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *place, const char *kind, const char *name,
+void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *location, const char *kind, const char *name,
                    size_t index);
 void cq_onnx_leave(cq_onnx_check *c);
 

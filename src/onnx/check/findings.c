@@ -50,32 +50,33 @@ CQ_API const cq_onnx_finding *cq_onnx_findings_at(const cq_onnx_findings *findin
     return index < findings->list.n ? &findings->list.items[index] : NULL;
 }
 
-void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *place, const char *kind, const char *name,
+void cq_onnx_enter(cq_onnx_check *c, cq_onnx_location *location, const char *kind, const char *name,
                    size_t index)
 {
-    *place   = (cq_onnx_location){ .parent = c->place, .kind = kind, .name = name, .index = index };
-    c->place = place;
+    *location =
+        (cq_onnx_location){ .parent = c->location, .kind = kind, .name = name, .index = index };
+    c->location = location;
 }
 
 void cq_onnx_leave(cq_onnx_check *c)
 {
-    c->place = c->place->parent;
+    c->location = c->location->parent;
 }
 
 /* Appends locations, outermost first: "graph main > node /conv/Conv (Conv)". The recursion is
  * bounded by the nesting limit of messages. */
-static void add_place(cq_str *s, const cq_onnx_location *place)
+static void add_location(cq_str *s, const cq_onnx_location *location)
 {
-    if (place->parent) {
-        add_place(s, place->parent);
+    if (location->parent) {
+        add_location(s, location->parent);
         cq_str_add(s, " > ");
     }
-    if (place->name && *place->name)
-        cq_str_printf(s, "%s %s", place->kind, place->name);
+    if (location->name && *location->name)
+        cq_str_printf(s, "%s %s", location->kind, location->name);
     else
-        cq_str_printf(s, "%s #%zu", place->kind, place->index);
-    if (place->extra && *place->extra)
-        cq_str_printf(s, " (%s)", place->extra);
+        cq_str_printf(s, "%s #%zu", location->kind, location->index);
+    if (location->extra && *location->extra)
+        cq_str_printf(s, " (%s)", location->extra);
 }
 
 /* Escapes line breaks, so that every finding is one line. */
@@ -120,8 +121,8 @@ static void add_finding(cq_onnx_check *c, cq_onnx_rule rule, bool is_warning, co
     if (c->status != CQ_OK || c->findings->list.n > CQ_ONNX_MAX_FINDINGS)
         return;
     rule = is_last ? CQ_ONNX_RULE_TOO_MANY : rule;
-    if (c->place)
-        add_place(&where, c->place);
+    if (c->location)
+        add_location(&where, c->location);
     else
         cq_str_add(&where, "model");
     if (is_last)

@@ -49,13 +49,13 @@ static void describe(cq_str *s, const cq_diff_value *v)
 
 static cq_status compare_weights(cq_diff *d, const cq_diff_value *a, const cq_diff_value *b)
 {
-    cq_onnx_location place;
+    cq_onnx_location location;
     cq_str           why    = { 0 };
     cq_status        status = cq_diff_tensors(&why, d, a->tensor, b->tensor);
 
-    cq_onnx_enter(&d->c, &place, "weight", a->name, 0);
+    cq_onnx_enter(&d->c, &location, "weight", a->name, 0);
     if (strcmp(a->name, b->name) != 0)
-        place.extra = b->name;
+        location.extra = b->name;
     report(d, CQ_ONNX_RULE_DIFF_WEIGHTS, &why);
     cq_onnx_leave(&d->c);
     return status;
@@ -124,14 +124,14 @@ static cq_status compare_indexed(cq_diff *d, const cq_onnx_node *a, const cq_onn
                                  const cq_map *of_a, const cq_map *of_b, const cq_diff_scope *sa,
                                  const cq_diff_scope *sb)
 {
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (uint32_t i = 0; i < a->attribute.n; i++) {
         const cq_onnx_attribute *x      = a->attribute.items[i];
         const cq_onnx_attribute *y      = cq_map_get(of_b, text_of(x->name));
         cq_status                status = CQ_OK;
 
-        cq_onnx_enter(&d->c, &place, "attribute", x->name, i);
+        cq_onnx_enter(&d->c, &location, "attribute", x->name, i);
         if (y)
             status = compare_attribute(d, x, y, sa, sb);
         else
@@ -142,7 +142,7 @@ static cq_status compare_indexed(cq_diff *d, const cq_onnx_node *a, const cq_onn
     for (uint32_t i = 0; i < b->attribute.n; i++) {
         const cq_onnx_attribute *y = b->attribute.items[i];
 
-        cq_onnx_enter(&d->c, &place, "attribute", y->name, i);
+        cq_onnx_enter(&d->c, &location, "attribute", y->name, i);
         if (!cq_map_has(of_a, text_of(y->name)))
             cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_ATTRIBUTE, "is in B only");
         cq_onnx_leave(&d->c);
@@ -189,15 +189,15 @@ static cq_status compare_nodes(cq_diff *d, const cq_onnx_node *a, const cq_onnx_
 /* Nodes that only B has are reported before the next node of A whose partner follows them. */
 static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uint32_t to)
 {
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     for (; *from < to; ++*from) {
         const cq_onnx_node *node = b->nodes[*from];
 
         if (b->pairs[*from] != CQ_DIFF_NONE)
             continue;
-        cq_onnx_enter(&d->c, &place, "node", node->name, *from);
-        place.extra = node->op_type;
+        cq_onnx_enter(&d->c, &location, "node", node->name, *from);
+        location.extra = node->op_type;
         cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_NODE, "is in B only");
         cq_onnx_leave(&d->c);
     }
@@ -206,7 +206,7 @@ static void report_extra(cq_diff *d, const cq_diff_scope *b, uint32_t *from, uin
 static cq_status compare_bodies(cq_diff *d, cq_diff_scope *a, cq_diff_scope *b)
 {
     uint32_t         seen = 0; /* nodes of B up to here have been reported */
-    cq_onnx_location place;
+    cq_onnx_location location;
 
     CQ_TRY(cq_diff_pair(a, b));
     for (uint32_t i = 0; i < a->n_nodes; i++) {
@@ -215,8 +215,8 @@ static cq_status compare_bodies(cq_diff *d, cq_diff_scope *a, cq_diff_scope *b)
 
         if (a->pairs[i] != CQ_DIFF_NONE)
             report_extra(d, b, &seen, a->pairs[i]);
-        cq_onnx_enter(&d->c, &place, "node", node->name, i);
-        place.extra = node->op_type;
+        cq_onnx_enter(&d->c, &location, "node", node->name, i);
+        location.extra = node->op_type;
         if (a->pairs[i] == CQ_DIFF_NONE)
             cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_NODE, "is in A only");
         else
@@ -242,7 +242,7 @@ static void add_type(cq_str *s, const cq_onnx_type *type)
 static void compare_types(cq_diff *d, const char *kind, const cq_onnx_value_infos *a,
                           const cq_onnx_value_infos *b, bool is_inner)
 {
-    cq_onnx_location place;
+    cq_onnx_location location;
     cq_str           why = { 0 };
 
     if (a->n != b->n)
@@ -253,7 +253,7 @@ static void compare_types(cq_diff *d, const char *kind, const cq_onnx_value_info
 
         if (cq_diff_same_type(x, y) || (is_inner && (!x || !y)))
             continue;
-        cq_onnx_enter(&d->c, &place, kind, a->items[i]->name, i);
+        cq_onnx_enter(&d->c, &location, kind, a->items[i]->name, i);
         cq_str_add(&why, "is ");
         add_type(&why, x);
         cq_str_add(&why, " in A and ");
@@ -283,10 +283,10 @@ static cq_status diff_graphs(cq_diff *d, const cq_onnx_graph *a, const cq_onnx_g
                              const cq_diff_scope *around_a, const cq_diff_scope *around_b)
 {
     cq_diff_scope    sa = { 0 }, sb = { 0 };
-    cq_onnx_location place;
+    cq_onnx_location location;
     cq_status        status;
 
-    cq_onnx_enter(&d->c, &place, "graph", a->name, 0);
+    cq_onnx_enter(&d->c, &location, "graph", a->name, 0);
     status = cq_diff_open_graph(&sa, d->arena, a, around_a);
     if (status == CQ_OK)
         status = cq_diff_open_graph(&sb, d->arena, b, around_b);
@@ -323,7 +323,7 @@ static cq_status compare_functions(cq_diff *d, const cq_onnx_function *a, const 
 
 static cq_status diff_indexed_functions(cq_diff *d, const cq_map *of_a, const cq_map *of_b)
 {
-    cq_onnx_location        place;
+    cq_onnx_location        location;
     const cq_onnx_function *a, *b;
 
     for (uint32_t i = 0; i < d->a->functions.n; i++) {
@@ -331,7 +331,7 @@ static cq_status diff_indexed_functions(cq_diff *d, const cq_map *of_a, const cq
 
         a = d->a->functions.items[i];
         CQ_TRY(cq_onnx_indexed_function(&b, of_b, a->domain, a->name, a->overload));
-        cq_onnx_enter(&d->c, &place, "function", a->name, i);
+        cq_onnx_enter(&d->c, &location, "function", a->name, i);
         if (b)
             status = compare_functions(d, a, b);
         else
@@ -342,7 +342,7 @@ static cq_status diff_indexed_functions(cq_diff *d, const cq_map *of_a, const cq
     for (uint32_t i = 0; i < d->b->functions.n; i++) {
         b = d->b->functions.items[i];
         CQ_TRY(cq_onnx_indexed_function(&a, of_a, b->domain, b->name, b->overload));
-        cq_onnx_enter(&d->c, &place, "function", b->name, i);
+        cq_onnx_enter(&d->c, &location, "function", b->name, i);
         if (!a)
             cq_onnx_report(&d->c, CQ_ONNX_RULE_DIFF_FUNCTION, "is in B only");
         cq_onnx_leave(&d->c);

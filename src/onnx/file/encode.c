@@ -383,8 +383,8 @@ void cq_onnx_write_elements(cq_out *out, const cq_tensor *t)
             cq_out_write(out, copied + (size_t)t->offset * size, (size_t)numel * size);
             return;
         }
-        cq_out_made(out, t->storage->maker.make, t->storage->maker.user, (size_t)t->offset * size,
-                    (size_t)numel * size);
+        cq_out_write_computed(out, t->storage->maker.make, t->storage->maker.user,
+                              (size_t)t->offset * size, (size_t)numel * size);
         return;
     }
     if (bits < 8 && t->storage && atomic_load(&t->storage->is_pending) &&

@@ -18,11 +18,11 @@ typedef struct cq_rt_channel {
     int64_t                  at;
 } cq_rt_channel;
 
-typedef struct cq_rt_picked {
+typedef struct cq_rt_gather_shape {
     int64_t want[3]; /* batch size, rows and columns that a Reshape requires; -1:
                       * unconstrained */
     cq_rt_channel channels[];
-} cq_rt_picked;
+} cq_rt_gather_shape;
 
 typedef struct cq_rt_fused      cq_rt_fused;
 typedef struct cq_rt_node_step  cq_rt_node_step;
@@ -45,8 +45,8 @@ struct cq_rt_node_value {
     cq_rt_node_value   *blocked;    /* the same feature map in blocks, once it has been computed */
     bool                is_gone;    /* only the blocked form exists */
     cq_rt_fused        *fused;      /* the convolution that computes it */
-    const cq_rt_picked *picked;     /* the channel gather that computes it, or NULL */
-    struct cq_rt_grid  *grid; /* quantization parameters; then blocked is the quantized form */
+    const cq_rt_gather_shape *picked; /* the channel gather that computes it, or NULL */
+    struct cq_rt_grid *grid; /* quantization parameters; then blocked is the quantized form */
 };
 
 typedef struct cq_rt_builder cq_rt_builder;

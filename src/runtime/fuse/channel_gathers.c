@@ -81,7 +81,7 @@ static bool agree(int64_t *want, const int64_t *other)
 }
 
 /* Resolves gathers of gathers to their sources; false if they require different sizes. */
-static bool resolve_sources(cq_rt_picked *out, const cq_rt_picked *in, int64_t n)
+static bool resolve_sources(cq_rt_gather_shape *out, const cq_rt_gather_shape *in, int64_t n)
 {
     const cq_rt_node_value *last = NULL;
 
@@ -99,10 +99,10 @@ static bool resolve_sources(cq_rt_picked *out, const cq_rt_picked *in, int64_t n
 }
 
 /* Resolves gathers of gathers, unless the result needs too many moves. */
-static cq_status merge_gathers(cq_rt_picked *picked, int64_t n)
+static cq_status merge_gathers(cq_rt_gather_shape *picked, int64_t n)
 {
     const size_t        size    = sizeof *picked + (size_t)n * sizeof *picked->channels;
-    cq_rt_picked       *behind  = cq_alloc(size);
+    cq_rt_gather_shape *behind  = cq_alloc(size);
     cq_rt_node_value  **images  = NULL;
     cq_blocked_channel *numbers = NULL;
     const int64_t       block   = cq_block_channels();
@@ -128,9 +128,9 @@ static bool has_room(const cq_img_pass *p, int64_t n)
 }
 
 /* Allocates a gather of n channels; NULL if out of memory. */
-static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
+static cq_rt_gather_shape *picked_new(cq_img_pass *p, int64_t n)
 {
-    cq_rt_picked *picked =
+    cq_rt_gather_shape *picked =
         cq_arena_zalloc(p->b->all->arena, sizeof *picked + (size_t)n * sizeof *picked->channels);
     p->n_picked += n;
     for (int i = 0; picked && i < 3; i++)
@@ -139,7 +139,8 @@ static cq_rt_picked *picked_new(cq_img_pass *p, int64_t n)
 }
 
 /* Makes v a channel gather with the spatial shape of another feature map. */
-static cq_status pick(cq_rt_node_value *v, cq_rt_picked *picked, int64_t n, const cq_rt_shape *like)
+static cq_status pick(cq_rt_node_value *v, cq_rt_gather_shape *picked, int64_t n,
+                      const cq_rt_shape *like)
 {
     if (!picked)
         return CQ_E_NO_MEMORY;
@@ -154,7 +155,7 @@ static cq_status pick(cq_rt_node_value *v, cq_rt_picked *picked, int64_t n, cons
 static cq_status pick_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *x, int64_t start,
                             int64_t step, int64_t n)
 {
-    cq_rt_picked *picked = picked_new(p, n);
+    cq_rt_gather_shape *picked = picked_new(p, n);
 
     for (int64_t i = 0; picked && i < n; i++)
         picked->channels[i] = (cq_rt_channel){ x, start + step * i };
@@ -164,11 +165,11 @@ static cq_status pick_range(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_valu
 /* If all inputs but the last have whole blocks, the blocks are simply concatenated. */
 cq_status cq_img_see_concat(cq_img_pass *p, cq_rt_node_step *s)
 {
-    cq_rt         rt       = cq_img_attributes(s);
-    cq_rt_shape   shape    = { 0 };
-    bool          is_whole = true;
-    cq_rt_picked *picked;
-    int64_t       n = 0;
+    cq_rt               rt       = cq_img_attributes(s);
+    cq_rt_shape         shape    = { 0 };
+    bool                is_whole = true;
+    cq_rt_gather_shape *picked;
+    int64_t             n = 0;
 
     if (cq_rt_int(&rt, "axis") != 1 || !cq_img_has_one_output(s))
         return CQ_OK;
@@ -260,10 +261,10 @@ static cq_status see_channels(cq_img_pass *p, cq_rt_node_step *s)
 
 cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s)
 {
-    const cq_tensor *indices = cq_img_constant(s, 1);
-    cq_rt            rt      = cq_img_attributes(s);
-    int64_t          axis    = cq_rt_int(&rt, "axis"), n, c;
-    cq_rt_picked    *picked;
+    const cq_tensor    *indices = cq_img_constant(s, 1);
+    cq_rt               rt      = cq_img_attributes(s);
+    int64_t             axis    = cq_rt_int(&rt, "axis"), n, c;
+    cq_rt_gather_shape *picked;
 
     if (!cq_img_is(s->in[0]))
         return see_channels(p, s);
@@ -323,7 +324,7 @@ cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s)
     const cq_rt_node_step *transpose = s->in[0]->maker;
     const cq_rt_node_step *split = is_op(transpose, "Transpose") ? transpose->in[0]->maker : NULL;
     cq_rt_node_value      *x     = is_op(split, "Reshape") ? split->in[0] : NULL;
-    cq_rt_picked          *picked;
+    cq_rt_gather_shape    *picked;
     cq_rt                  rt;
     cq_rt_ints             perm;
     int64_t                from[5], to[4], want[3], n, groups;
@@ -351,7 +352,7 @@ cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s)
 
 static void pick_release(void *what)
 {
-    cq_blocked_pick_free(what);
+    cq_blocked_gather_free(what);
 }
 
 /* Adds a step before s that computes v; NULL if out of memory. */
@@ -359,15 +360,15 @@ static cq_rt_node_step *step_new(cq_img_pass *p, const cq_rt_node_step *s,
                                  const cq_rt_node_value *v, const cq_blocked_channel *numbers,
                                  uint32_t n_images)
 {
-    cq_rt_pick      *keep = cq_arena_zalloc(p->b->all->arena, sizeof *keep);
-    cq_rt_node_step *to;
+    cq_rt_channel_gather *keep = cq_arena_zalloc(p->b->all->arena, sizeof *keep);
+    cq_rt_node_step      *to;
 
-    if (!keep || cq_blocked_pick_new(&keep->pick, numbers, v->shape.channels) != CQ_OK ||
+    if (!keep || cq_blocked_gather_new(&keep->pick, numbers, v->shape.channels) != CQ_OK ||
         cq_rt_own(p->b, p->plan, keep->pick, pick_release) != CQ_OK)
         return NULL;
     keep->channels = v->shape.channels;
     memcpy(keep->want, v->picked->want, sizeof keep->want);
-    to = cq_img_step_new(p, s, &cq_rt_row_blocked_pick, n_images);
+    to = cq_img_step_new(p, s, &cq_rt_row_blocked_gather, n_images);
     if (!to)
         return NULL;
     to->step.prepared = keep;
@@ -396,7 +397,7 @@ done:
     return status;
 }
 
-cq_status cq_img_write_pick(cq_img_pass *p, cq_rt_node_step *s)
+cq_status cq_img_write_gather(cq_img_pass *p, cq_rt_node_step *s)
 {
     if (!s->out[0]->picked)
         return cq_img_write_same(p, s);

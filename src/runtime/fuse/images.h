@@ -49,7 +49,7 @@ cq_status cq_img_see_slice(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_split(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_gather(cq_img_pass *p, cq_rt_node_step *s);
 cq_status cq_img_see_reshape(cq_img_pass *p, cq_rt_node_step *s);
-cq_status cq_img_write_pick(cq_img_pass *p, cq_rt_node_step *s);
+cq_status cq_img_write_gather(cq_img_pass *p, cq_rt_node_step *s);
 
 /* ---- matching ---- */
 

@@ -102,7 +102,7 @@ static cq_status replace_by_quantized(cq_img_pass *p, cq_rt_node_value *v, cq_rt
 
 /* Reads the parameters of QuantizeLinear or DequantizeLinear; false unless each is one constant
  * number. */
-static bool read_qparams(cq_grid_of *out, cq_dtype *bytes, const cq_rt_node_step *s)
+static bool read_qparams(cq_qimage_params *out, cq_dtype *bytes, const cq_rt_node_step *s)
 {
     const cq_tensor *zero = cq_img_constant(s, 2);
     double           scale;
@@ -123,7 +123,7 @@ static bool read_qparams(cq_grid_of *out, cq_dtype *bytes, const cq_rt_node_step
 struct tail {
     cq_rt_node_step *limit, *quantize; /* limit may be NULL */
     float            lo, hi;
-    cq_grid_of       to;
+    cq_qimage_params to;
     cq_dtype         bytes;
 };
 

@@ -476,9 +476,9 @@ static cq_status attend(cq_rt *rt)
 
 /* The row of the caches for a position: from position_ids, or the position itself. -1: out of
  * range. */
-static int64_t cache_row(const cq_tensor *ids, int64_t place, int64_t n_rows)
+static int64_t cache_row(const cq_tensor *ids, int64_t position, int64_t n_rows)
 {
-    int64_t row = ids ? cq_tensor_get_i64(ids, place) : place;
+    int64_t row = ids ? cq_tensor_get_i64(ids, position) : position;
 
     row = row < 0 ? row + n_rows : row;
     return row < 0 || row >= n_rows ? -1 : row;
@@ -531,9 +531,9 @@ static cq_status rotary_embedding(cq_rt *rt)
     sine   = cq_operands_in(&s, cq_rt_in(rt, 2));
     to     = cq_operands_out(&s, y);
     for (int64_t i = 0; s.status == CQ_OK && half && i < cq_tensor_numel(x) / width; i++) {
-        int64_t batch = i / (heads * length);
-        int64_t place = by_head ? i % length : i / heads % length;
-        int64_t row   = cache_row(ids, batch * length + place, n_rows);
+        int64_t batch    = i / (heads * length);
+        int64_t position = by_head ? i % length : i / heads % length;
+        int64_t row      = cache_row(ids, batch * length + position, n_rows);
 
         if (row < 0)
             s.status = cq_rt_misfit(x, cosines);

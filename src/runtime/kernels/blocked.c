@@ -255,13 +255,13 @@ static cq_status mul(cq_rt *rt)
 
 static cq_status pick(cq_rt *rt)
 {
-    static const uint32_t axes[] = { 0, 2, 3 };
-    const cq_rt_pick     *p      = rt->step->prepared;
-    const cq_tensor      *first  = cq_rt_in(rt, 0), **x;
-    cq_rt_sizes           sizes;
-    cq_rt_image           image;
-    cq_tensor            *y;
-    cq_status             status = CQ_OK;
+    static const uint32_t       axes[] = { 0, 2, 3 };
+    const cq_rt_channel_gather *p      = rt->step->prepared;
+    const cq_tensor            *first  = cq_rt_in(rt, 0), **x;
+    cq_rt_sizes                 sizes;
+    cq_rt_image                 image;
+    cq_tensor                  *y;
+    cq_status                   status = CQ_OK;
 
     cq_rt_sizes_of(&sizes, seen_plain(&image, first, p->channels));
     for (int i = 0; i < 3; i++)
@@ -280,7 +280,7 @@ static cq_status pick(cq_rt *rt)
         CQ_TRY_OR_DONE(cq_rt_contiguous(&x[i], rt, x[i]));
     }
     CQ_TRY_OR_DONE(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
-    status = cq_blocked_pick_run(y, p->pick, x);
+    status = cq_blocked_gather_run(y, p->pick, x);
 done:
     cq_free(x);
     return status;
@@ -295,7 +295,7 @@ const cq_rt_row cq_rt_row_blocked_max_pool     = { "MaxPool", 1, pool, CQ_RT_OWN
 const cq_rt_row cq_rt_row_blocked_average_pool = { "AveragePool", 1, pool, CQ_RT_OWN,
                                                    POOL_AVERAGE };
 const cq_rt_row cq_rt_row_blocked_mean         = { "GlobalAveragePool", 1, mean, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_blocked_mul  = { "Mul", 1, mul, CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1,
-                                           0 };
-const cq_rt_row cq_rt_row_blocked_pick = { "Pick", 1, pick, CQ_RT_OWN, 0 };
-const cq_rt_row cq_rt_row_btranspose   = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_blocked_mul    = { "Mul", 1, mul, CQ_RT_OWN | CQ_RT_OVER_0 | CQ_RT_OVER_1,
+                                             0 };
+const cq_rt_row cq_rt_row_blocked_gather = { "Pick", 1, pick, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_btranspose     = { "ConvTranspose", 1, btranspose, CQ_RT_OWN, 0 };

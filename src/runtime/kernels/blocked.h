@@ -43,14 +43,14 @@ typedef struct cq_rt_affine {
 } cq_rt_affine;
 
 /* A channel gather. */
-typedef struct cq_rt_pick {
-    cq_blocked_pick *pick;
-    int64_t          channels;
-    int64_t          want[3]; /* batch size, rows and columns that a Reshape requires; -1: any */
-} cq_rt_pick;
+typedef struct cq_rt_channel_gather {
+    cq_blocked_gather *pick;
+    int64_t            channels;
+    int64_t            want[3]; /* batch size, rows and columns that a Reshape requires; -1: any */
+} cq_rt_channel_gather;
 
 extern const cq_rt_row cq_rt_row_bconv, cq_rt_row_bconv_over, cq_rt_row_btranspose, cq_rt_row_pack,
     cq_rt_row_unpack, cq_rt_row_affine, cq_rt_row_blocked_max_pool, cq_rt_row_blocked_average_pool,
-    cq_rt_row_blocked_mean, cq_rt_row_blocked_mul, cq_rt_row_blocked_pick;
+    cq_rt_row_blocked_mean, cq_rt_row_blocked_mul, cq_rt_row_blocked_gather;
 
 #endif

@@ -10,13 +10,14 @@
 /* ---- gather ---- */
 
 /* Takes one index of an axis, which is removed: a view. */
-static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t place)
+static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t position)
 {
     cq_rt_sizes sizes;
     cq_tensor  *one, *y;
     cq_status   status;
 
-    CQ_TRY(cq_rt_slice(&one, x, axis, place < 0 ? place + cq_size_of(x, axis) : place, 1, 1));
+    CQ_TRY(
+        cq_rt_slice(&one, x, axis, position < 0 ? position + cq_size_of(x, axis) : position, 1, 1));
     cq_rt_sizes_of(&sizes, one);
     sizes.rank--;
     for (uint32_t i = axis; i < sizes.rank; i++)
@@ -29,9 +30,9 @@ static cq_status take_one(cq_rt *rt, const cq_tensor *x, uint32_t axis, int64_t 
 /* Whether index is a single valid index; the kernel reports invalid ones. */
 static bool is_place(const cq_tensor *x, uint32_t axis, const cq_tensor *index)
 {
-    int64_t size = cq_size_of(x, axis), place = index->rank ? 0 : cq_tensor_get_i64(index, 0);
+    int64_t size = cq_size_of(x, axis), position = index->rank ? 0 : cq_tensor_get_i64(index, 0);
 
-    return !index->rank && place >= -size && place < size && cq_tensor_numel(x);
+    return !index->rank && position >= -size && position < size && cq_tensor_numel(x);
 }
 
 static cq_status gather(cq_rt *rt)
@@ -334,14 +335,14 @@ static cq_status one_hot(cq_rt *rt)
     for (int64_t i = 0; i < cq_tensor_numel(y); i++)
         memcpy(to + (size_t)i * size, cq_tensor_data(flat), size);
     for (int64_t i = 0; i < n && depth > 0; i++) {
-        int64_t hot   = cq_tensor_get_i64(index, i);
-        int64_t place = i / inner * depth * inner + i % inner;
+        int64_t hot      = cq_tensor_get_i64(index, i);
+        int64_t position = i / inner * depth * inner + i % inner;
 
         hot = hot < 0 ? hot + depth : hot;
         if (hot >= 0 && hot < depth) /* an index out of range leaves the whole row at the off
                                       * value */
-            memcpy(to + (size_t)(place + hot * inner) * size, (char *)cq_tensor_data(flat) + size,
-                   size);
+            memcpy(to + (size_t)(position + hot * inner) * size,
+                   (char *)cq_tensor_data(flat) + size, size);
     }
     return CQ_OK;
 }

@@ -50,8 +50,8 @@ static cq_status qpack(cq_rt *rt)
 static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq_tensor *x,
                           const cq_rt_sizes *sizes, int64_t pixels)
 {
-    const cq_grid_of whole = { .scale = 1, .zero = g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
-    cq_tensor       *real;
+    const cq_qimage_params whole = { .scale = 1, .zero = g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
+    cq_tensor             *real;
 
     CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F32, sizes->rank, sizes->at));
     CQ_TRY(cq_qimage_unpack(cq_tensor_data(real), cq_tensor_data(x),
@@ -211,7 +211,7 @@ static void limit(cq_tensor *q, int32_t top)
 
 /* Multiplies floats; x is quantized by a computed scale and zero point. */
 static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cq_tensor *q,
-                                  cq_tensor *numbers, cq_grid_of grid)
+                                  cq_tensor *numbers, cq_qimage_params grid)
 {
     const cq_rt_qconv *p = rt->step->prepared;
     int64_t            n = cq_qconv_padded(p->conv), in = cq_size_of(x, x->rank - 1);
@@ -255,7 +255,7 @@ static cq_status qlinear_dynamic(cq_rt *rt)
     CQ_TRY(cq_rt_scratch(&numbers, rt, CQ_DTYPE_I32, 1, &n));
     return multiply_dynamic(
         rt, y, dense, q, numbers,
-        (cq_grid_of){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse });
+        (cq_qimage_params){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse });
 }
 
 /* ---- other operators ---- */
@@ -263,12 +263,12 @@ static cq_status qlinear_dynamic(cq_rt *rt)
 /* Adds feature maps of different sizes, which broadcast, in floats. */
 static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, const cq_tensor *b)
 {
-    const cq_rt_qstep *p        = rt->step->prepared;
-    const cq_tensor   *terms[2] = { a, b };
-    cq_tensor         *real[3];
-    cq_params          limits = { .a = (double)p->sum.lo, .b = (double)p->sum.hi };
-    cq_rt_sizes        sizes;
-    const cq_grid_of   out = { .scale = 1, .zero = p->sum.zero };
+    const cq_rt_qstep     *p        = rt->step->prepared;
+    const cq_tensor       *terms[2] = { a, b };
+    cq_tensor             *real[3];
+    cq_params              limits = { .a = (double)p->sum.lo, .b = (double)p->sum.hi };
+    cq_rt_sizes            sizes;
+    const cq_qimage_params out = { .scale = 1, .zero = p->sum.zero };
 
     for (int i = 0; i < 3; i++) {
         cq_rt_sizes_of(&sizes, i < 2 ? terms[i] : y);
@@ -276,7 +276,7 @@ static cq_status add_broadcast(cq_rt *rt, cq_tensor *y, const cq_tensor *a, cons
         if (i < 2) /* the shift belongs to one addend only */
             CQ_TRY(cq_qimage_unpack(cq_tensor_data(real[i]), cq_tensor_data(terms[i]),
                                     cq_tensor_numel(terms[i]) / sizes.at[3], sizes.at[3], 1,
-                                    (cq_grid_of){ .scale = p->sum.scale[i] }));
+                                    (cq_qimage_params){ .scale = p->sum.scale[i] }));
     }
     CQ_TRY(cq_apply2(real[2], CQ_EW_ADD, NULL, CQ_DTYPE_NONE, real[0], real[1]));
     for (int64_t i = 0; i < cq_tensor_numel(y); i++)

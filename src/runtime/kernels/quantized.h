@@ -10,34 +10,34 @@
 
 /* Layout and quantization parameters of a quantized value. */
 typedef struct cq_rt_grid {
-    cq_grid_of grid;
-    int64_t    channels;
-    bool       is_image; /* [n, h, w, c], and [n, c, h, w] in the plain form; otherwise [..., c] in
-                          * both */
-    bool     is_flat;    /* a 1x1 feature map, and [n, c] in the plain form */
-    cq_dtype bytes;      /* 8-bit dtype of the plain form; NONE: float32 */
+    cq_qimage_params grid;
+    int64_t          channels;
+    bool is_image;    /* [n, h, w, c], and [n, c, h, w] in the plain form; otherwise [..., c] in
+                       * both */
+    bool     is_flat; /* a 1x1 feature map, and [n, c] in the plain form */
+    cq_dtype bytes;   /* 8-bit dtype of the plain form; NONE: float32 */
 } cq_rt_grid;
 
 /* A convolution or product. Inputs: x; for dynamic quantization also its scale, its zero point and
  * the inverse of the scale. */
 typedef struct cq_rt_qconv {
-    cq_qconv  *conv;
-    int64_t    weight[4]; /* sizes of the weight */
-    cq_grid_of from;
-    int32_t   *start;
-    float     *scale, *bias;
-    float      lo, hi;
-    int32_t    zero;
-    int32_t    top; /* of dynamic quantization: the largest quantized x */
+    cq_qconv        *conv;
+    int64_t          weight[4]; /* sizes of the weight */
+    cq_qimage_params from;
+    int32_t         *start;
+    float           *scale, *bias;
+    float            lo, hi;
+    int32_t          zero;
+    int32_t          top; /* of dynamic quantization: the largest quantized x */
 } cq_rt_qconv;
 
 void cq_rt_qconv_free(void *qconv);
 
 /* A sum, pooling or mean. */
 typedef struct cq_rt_qstep {
-    int64_t      channels;
-    cq_grid_of   from, to;
-    cq_quant_sum sum;
+    int64_t          channels;
+    cq_qimage_params from, to;
+    cq_quant_sum     sum;
 } cq_rt_qstep;
 
 extern const cq_rt_row cq_rt_row_qpack, cq_rt_row_qunpack; /* prepared: cq_rt_grid */

@@ -12,8 +12,8 @@ static const cq_list *list_in(const cq_rt *rt, size_t i)
 }
 
 /* Sets output 0 to items[0 … n) without the item at index skip and with extra inserted before index
- * place; SIZE_MAX: not. */
-static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip, size_t place,
+ * index; SIZE_MAX: not. */
+static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip, size_t index,
                           cq_val extra)
 {
     cq_list *list;
@@ -21,7 +21,7 @@ static cq_status set_list(cq_rt *rt, const cq_val *items, size_t n, size_t skip,
     CQ_TRY(cq_list_new(&list, 0));
     CQ_TRY(cq_rt_set(rt, 0, cq_val_of_list(list)));
     for (size_t i = 0; i <= n; i++) {
-        if (i == place)
+        if (i == index)
             CQ_TRY(cq_list_push(list, extra));
         if (i < n && i != skip)
             CQ_TRY(cq_list_push(list, items[i]));

@@ -365,7 +365,7 @@ static cq_status tfidf_vectorizer(cq_rt *rt)
 /* The index in t of element i of sizes, to which t broadcasts. */
 static size_t broadcast_place(const cq_texts *t, const cq_rt_sizes *sizes, size_t i)
 {
-    size_t place = 0, step = 1;
+    size_t index = 0, step = 1;
 
     for (uint32_t d = 0; d < sizes->rank; d++) { /* from the last dimension */
         size_t  size = (size_t)sizes->at[sizes->rank - 1 - d], at = i % size;
@@ -373,10 +373,10 @@ static size_t broadcast_place(const cq_texts *t, const cq_rt_sizes *sizes, size_
 
         i /= size;
         if (own != 1)
-            place += at * step;
+            index += at * step;
         step *= (size_t)own;
     }
-    return place;
+    return index;
 }
 
 static cq_status string_concat(cq_rt *rt)

@@ -223,19 +223,19 @@ static void globalize(cq_tensor *indices, const cq_tensor *x, bool by_column)
     int64_t *at   = cq_tensor_data(indices);
 
     for (int64_t i = 0; i < n; i++) {
-        int64_t place = at[i];
+        int64_t index = at[i];
 
         if (by_column) {
-            int64_t left = place, column = 0;
+            int64_t left = index, column = 0;
 
             /* Column-major order: the stride of an axis is the product of the sizes before it. */
             for (uint32_t d = x->rank; d-- > 2;) {
                 column += left % cq_size_of(x, d) * cq_sizes_product(x, 2, d);
                 left /= cq_size_of(x, d);
             }
-            place = column;
+            index = column;
         }
-        at[i] = i / each * plane + place;
+        at[i] = i / each * plane + index;
     }
 }
 

@@ -84,7 +84,7 @@ cq_status cq_builtin_any_equal(cq_eval *ev, const cq_val *a, const cq_val *b, si
                                bool all, cq_val *out);
 
 /* A builtin that does nothing and returns None. */
-cq_status cq_builtin_nothing(cq_fncall *c);
+cq_status cq_builtin_return_none(cq_fncall *c);
 
 /* Converts an index among n items; fails if it is out of range. */
 cq_status cq_builtin_position(cq_eval *ev, cq_val index, size_t n, size_t *out);

@@ -133,7 +133,7 @@ static cq_status not_known(const char *name)
                    "unknown operator %s", name);
 }
 
-/* If the name says that the operator works in-place, its argument is replaced by the result. */
+/* If the name says that the operator works in-location, its argument is replaced by the result. */
 static cq_status change_in_place(cq_fncall *c)
 {
     const char *suffix = cq_op_suffix(c->name, strcspn(c->name, "."));
@@ -166,8 +166,8 @@ cq_status cq_resolve_foreign(cq_fncall *c)
     CQ_TRY(record_call(c, NULL, is_exported ? CQ_OP_FOREIGN : CQ_OP_GUESSED, like, n, &c->result));
     CQ_TRY(change_in_place(c));
     if (!ev->guess && !is_exported) {
-        ev->guess       = cq_name(ev->program, c->name);
-        ev->guess_place = ev->cx->place;
+        ev->guess          = cq_name(ev->program, c->name);
+        ev->guess_location = ev->cx->location;
     }
     return CQ_OK;
 }
@@ -264,12 +264,12 @@ cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list
 cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
 {
     const cq_node *node = guess_of(ev, v);
-    char           place[CQ_LOCATION_SIZE];
+    char           location[CQ_LOCATION_SIZE];
 
     if (!node)
         return CQ_OK;
     return cq_fail(
-        CQ_E_UNSUPPORTED, cq_location_text(ev->cx->place, place),
+        CQ_E_UNSUPPORTED, cq_location_text(ev->cx->location, location),
         "define it by other operators (--define FILE.py), or unpack its results: "
         "a, b = …",
         "the result of %s is indexed, but the number of its results is unknown: the item is a "
@@ -279,13 +279,13 @@ cq_status cq_eval_no_guess(cq_eval *ev, cq_val v)
 
 cq_status cq_eval_blame_guess(const cq_eval *ev, cq_status status)
 {
-    char message[CQ_ERROR_MESSAGE_SIZE], place[CQ_LOCATION_SIZE];
+    char message[CQ_ERROR_MESSAGE_SIZE], location[CQ_LOCATION_SIZE];
 
     if (status == CQ_OK || !ev->guess)
         return status;
     snprintf(message, sizeof message, "%s", cq_last_error()->message);
     not_known(ev->guess);
-    cq_error_add_where(status, "%s", cq_location_text(ev->guess_place, place));
+    cq_error_add_where(status, "%s", cq_location_text(ev->guess_location, location));
     return cq_error_add_excerpt(status, "with a guessed result: %s", message);
 }
 

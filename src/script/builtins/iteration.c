@@ -372,7 +372,7 @@ static cq_status list_sort(cq_fncall *c)
     CQ_TRY(cq_eval_will_change(c->ev, v));
     for (size_t i = 0; i < v.u.list->n && i < sorted.u.list->n; i++)
         cq_val_set(&v.u.list->items[i], sorted.u.list->items[i]);
-    return cq_builtin_nothing(c);
+    return cq_builtin_return_none(c);
 }
 
 /* x in items: an item that is identical or equal (==). */

@@ -261,7 +261,7 @@ static cq_status object_getattribute(cq_fncall *c)
                                    cq_eval_type_name(c->args[0]), name);
 }
 
-cq_status cq_builtin_nothing(cq_fncall *c)
+cq_status cq_builtin_return_none(cq_fncall *c)
 {
     c->result = CQ_NONE;
     return CQ_OK;
@@ -274,7 +274,7 @@ static cq_status native_init(cq_fncall *c)
     cq_fncall  make = *c;
 
     if (!t || !t->type || (t->self.kind != CQ_VAL_DICT && t->self.kind != CQ_VAL_LIST))
-        return cq_builtin_nothing(c);
+        return cq_builtin_return_none(c);
     make.args++;
     make.n--;
     make.name = NULL;
@@ -286,7 +286,7 @@ static cq_status native_init(cq_fncall *c)
         CQ_TRY(cq_dict_add(t->self.u.dict, make.result.u.dict));
     else
         CQ_TRY(cq_list_add(t->self.u.list, make.result.u.list));
-    return cq_builtin_nothing(c);
+    return cq_builtin_return_none(c);
 }
 
 static cq_status object_repr(cq_fncall *c)
@@ -429,7 +429,7 @@ const cq_builtin cq_builtins_objects[] = {
     { "issubclass(cls, type)", .fn = any_issubclass },
     { "type(object, bases?, dict?)", .fn = any_type, .of_all_lists = true },
     { "type.__call__(...)", .fn = type_call },
-    { "type.__init__(...)", .fn = cq_builtin_nothing },
+    { "type.__init__(...)", .fn = cq_builtin_return_none },
     { "callable(object)", .fn = any_callable },
     { "super(type?, object?)", .fn = any_super },
     { "hasattr(object, str name)", .fn = any_hasattr },
@@ -439,8 +439,8 @@ const cq_builtin cq_builtins_objects[] = {
     { "object.__setattr__(self, str name, value)", .fn = object_setattr },
     { "object.__delattr__(self, str name)", .fn = object_delattr },
     { "object.__getattribute__(self, str name)", .fn = object_getattribute },
-    { "object.__init__(self, ...)", .fn = cq_builtin_nothing },
-    { "object.__init_subclass__(self, ...)", .fn = cq_builtin_nothing },
+    { "object.__init__(self, ...)", .fn = cq_builtin_return_none },
+    { "object.__init_subclass__(self, ...)", .fn = cq_builtin_return_none },
     { "object.__repr__(self)", .fn = object_repr },
     { "object.__hash__(self)", .fn = any_id },
     { "object.__eq__(self, other)", .fn = object_eq },
@@ -448,10 +448,10 @@ const cq_builtin cq_builtins_objects[] = {
     { "object.__dir__(self)", .fn = any_dir },
     { "dict.__init__(self, ...)", .fn = native_init },
     { "list.__init__(self, ...)", .fn = native_init },
-    { "tuple.__init__(self, ...)", .fn = cq_builtin_nothing },
-    { "str.__init__(self, ...)", .fn = cq_builtin_nothing },
-    { "int.__init__(self, ...)", .fn = cq_builtin_nothing },
-    { "float.__init__(self, ...)", .fn = cq_builtin_nothing },
+    { "tuple.__init__(self, ...)", .fn = cq_builtin_return_none },
+    { "str.__init__(self, ...)", .fn = cq_builtin_return_none },
+    { "int.__init__(self, ...)", .fn = cq_builtin_return_none },
+    { "float.__init__(self, ...)", .fn = cq_builtin_return_none },
     { "id(object)", .fn = any_id, .of_all_lists = true },
     { "hash(object)", .fn = any_hash },
     { "vars(object)", .fn = any_vars },

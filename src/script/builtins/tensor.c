@@ -397,7 +397,7 @@ static cq_status changed_view(cq_fncall *c, cq_tensor *old, cq_val *view)
     return cq_eval_call_name(c->ev, plain, args, c->n, view);
 }
 
-/* In-place views such as x.unsqueeze_(0) rebind x to a view of itself. */
+/* In-slot views such as x.unsqueeze_(0) rebind x to a view of itself. */
 static cq_status view_in_place(cq_fncall *c)
 {
     cq_eval   *ev   = c->ev;

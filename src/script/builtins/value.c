@@ -152,7 +152,7 @@ static cq_status dict_update(cq_fncall *c)
     if (c->n > 1)
         CQ_TRY(add_pairs(c, dict, c->args[1]));
     CQ_TRY(add_named(c, dict));
-    return cq_builtin_nothing(c);
+    return cq_builtin_return_none(c);
 }
 
 static cq_status dict_fromkeys(cq_fncall *c)
@@ -437,7 +437,7 @@ static cq_status load_into(cq_fncall *c)
     CQ_TRY(cq_eval_rebind(c->ev, to, from));
     to->requires_grad = grad;
     to->is_parameter  = parameter;
-    return cq_builtin_nothing(c);
+    return cq_builtin_return_none(c);
 }
 
 const cq_builtin cq_builtins_values[] = {

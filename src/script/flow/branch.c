@@ -6,12 +6,12 @@
 #include "base/warn.h"
 
 /* The value of a tensor at the end of a side; *stale is set if its memory is stale. */
-static cq_value *track_in(const cq_path *path, const cq_change *place, cq_track **stale)
+static cq_value *track_in(const cq_path *path, const cq_change *slot, cq_track **stale)
 {
-    const cq_change *change = cq_path_change(path, place);
+    const cq_change *change = cq_path_change(path, slot);
 
     if (!change)
-        return ((cq_track *)place->where)->value;
+        return ((cq_track *)slot->where)->value;
     if (change->old_state.stale)
         *stale = change->old_state.stale;
     return change->old_state.value;
@@ -44,7 +44,7 @@ static cq_status join_track(cq_join *j, const cq_change *c)
 }
 
 typedef struct joined {
-    const cq_change *place;
+    const cq_change *slot;
     cq_val           value;
 } joined;
 
@@ -57,7 +57,7 @@ static cq_status join_place(cq_join *j, const cq_path *path, const cq_change *c,
 
     if (cq_path_is_only_holder(j->ev, path, c))
         return CQ_OK; /* created on this side and visible only there */
-    j->place = c;
+    j->slot = c;
     CQ_TRY(contents ? cq_join_contents(j, a, b, &v) : cq_join_values(j, a, b, &v));
     if (contents && cq_val_is_undefined(v))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "%s", cq_object_of(v)->text);
@@ -86,12 +86,12 @@ static cq_status join_all(cq_join *j, cq_val *result)
     cq_status     status;
 
     CQ_TRY_OR_DONE(join_changes(j, false, &all));
-    j->place = NULL;
+    j->slot = NULL;
     if (result)
         CQ_TRY_OR_DONE(cq_join_values(j, j->paths[0]->result, j->paths[1]->result, result));
     CQ_TRY_OR_DONE(join_changes(j, true, &all));
     for (size_t i = 0; i < all.n; i++)
-        CQ_TRY_OR_DONE(cq_slot_set(j->ev, all.items[i].place, all.items[i].value));
+        CQ_TRY_OR_DONE(cq_slot_set(j->ev, all.items[i].slot, all.items[i].value));
 done:
     cq_vec_clear(&all);
     return status;
@@ -146,7 +146,7 @@ typedef struct position {
     unsigned        depth, operators;
     int             levels;
     const cq_scope *scope;
-    cq_location     place;
+    cq_location     location;
     bool            in_grid, no_grad;
 } position;
 
@@ -154,38 +154,38 @@ static position position_of(const cq_eval *ev)
 {
     const cq_ctx *cx = ev->cx;
 
-    return (position){ ev->frame, ev->depth, cx->depth,   ev->levels,
-                       cx->scope, cx->place, cx->in_grid, cx->no_grad };
+    return (position){ ev->frame, ev->depth,    cx->depth,   ev->levels,
+                       cx->scope, cx->location, cx->in_grid, cx->no_grad };
 }
 
 static void return_to(cq_eval *ev, const position *p)
 {
     cq_ctx *cx = ev->cx;
 
-    ev->frame   = p->frame;
-    ev->depth   = p->depth;
-    ev->levels  = p->levels;
-    cx->depth   = p->operators;
-    cx->scope   = p->scope;
-    cx->place   = p->place;
-    cx->in_grid = p->in_grid;
-    cx->no_grad = p->no_grad;
-    cx->status  = CQ_OK;
+    ev->frame    = p->frame;
+    ev->depth    = p->depth;
+    ev->levels   = p->levels;
+    cx->depth    = p->operators;
+    cx->scope    = p->scope;
+    cx->location = p->location;
+    cx->in_grid  = p->in_grid;
+    cx->no_grad  = p->no_grad;
+    cx->status   = CQ_OK;
 }
 
 /* Exports only the side that the example takes, because the other one cannot be exported. */
 static cq_status only_taken(cq_join *j, const side *taken, const position *p, cq_val *result)
 {
-    char place[CQ_LOCATION_SIZE];
+    char location[CQ_LOCATION_SIZE];
 
     return_to(j->ev, p);
-    cq_warn(cq_location_text(p->place, place),
+    cq_warn(cq_location_text(p->location, location),
             "the branch that the example does not take cannot be exported (%s): a run that "
             "takes it fails; --constant makes the argument that selects it a part of the "
             "program",
             cq_last_error()->message);
     CQ_TRY(cq_vec_push(&j->ev->capture->graph->checks,
-                       (cq_check){ j->node->inputs[0].u.value, j->example, j->node->place }));
+                       (cq_check){ j->node->inputs[0].u.value, j->example, j->node->location }));
     cq_ir_unlink(j->node);
     return taken->value ? cq_eval_expr(j->ev, taken->value, result)
                         : cq_eval_block(j->ev, taken->block);

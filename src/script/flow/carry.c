@@ -151,11 +151,11 @@ static cq_status start_leaf(cq_carry *c, size_t i, cq_val like, cq_val now, cq_v
 }
 
 /* Whether the slot is the result variable of the function. */
-static bool is_result(cq_eval *ev, const cq_change *place)
+static bool is_result(cq_eval *ev, const cq_change *slot)
 {
-    const cq_frame *f = place->kind == CQ_CHANGE_SLOT ? place->where : NULL;
+    const cq_frame *f = slot->kind == CQ_CHANGE_SLOT ? slot->where : NULL;
 
-    return f && cq_frame_own(f, cq_name(ev->program, CQ_RESULT)) == &f->values.items[place->index];
+    return f && cq_frame_own(f, cq_name(ev->program, CQ_RESULT)) == &f->values.items[slot->index];
 }
 
 cq_status cq_carry_start(cq_carry *c)
@@ -164,13 +164,13 @@ cq_status cq_carry_start(cq_carry *c)
 
     c->n = 0;
     cq_carry_unrelate(c);
-    for (size_t i = 0; i < c->places.n; i++) {
-        cq_val ignored, start = c->places.items[i].start;
+    for (size_t i = 0; i < c->slots.n; i++) {
+        cq_val ignored, start = c->slots.items[i].start;
         size_t first = c->n;
 
         CQ_TRY(walk_leaves(&w, start, start, &ignored));
         for (; first < c->n; first++)
-            c->items[first].is_final = is_result(c->ev, &c->places.items[i].place);
+            c->items[first].is_final = is_result(c->ev, &c->slots.items[i].slot);
     }
     for (size_t i = 0; i < c->tracks.n; i++) {
         cq_carried *x;
@@ -233,12 +233,12 @@ static cq_status put_all(cq_carry *c, leaf_fn fn)
 {
     walk w = { .c = c, .fn = fn };
 
-    for (size_t i = 0; i < c->places.n; i++) {
-        cq_carried_slot *p = &c->places.items[i];
+    for (size_t i = 0; i < c->slots.n; i++) {
+        cq_carried_slot *p = &c->slots.items[i];
         cq_val           v;
 
         CQ_TRY(walk_leaves(&w, p->start, p->start, &v));
-        CQ_TRY(cq_slot_set(c->ev, &p->place, v));
+        CQ_TRY(cq_slot_set(c->ev, &p->slot, v));
     }
     return CQ_OK;
 }
@@ -301,16 +301,16 @@ cq_status cq_carry_end(cq_carry *c)
     walk w = { .c = c, .fn = end_leaf };
 
     c->again = false;
-    for (size_t i = 0; i < c->places.n; i++)
-        if (!cq_form_is_same(c->ev, c->places.items[i].start,
-                             cq_slot_value(&c->places.items[i].place)))
+    for (size_t i = 0; i < c->slots.n; i++)
+        if (!cq_form_is_same(c->ev, c->slots.items[i].start,
+                             cq_slot_value(&c->slots.items[i].slot)))
             c->again = true;
     if (c->again)
         return CQ_OK; /* the form must settle first */
-    for (size_t i = 0; i < c->places.n; i++) {
+    for (size_t i = 0; i < c->slots.n; i++) {
         cq_val ignored;
 
-        CQ_TRY(walk_leaves(&w, c->places.items[i].start, cq_slot_value(&c->places.items[i].place),
+        CQ_TRY(walk_leaves(&w, c->slots.items[i].start, cq_slot_value(&c->slots.items[i].slot),
                            &ignored));
     }
     for (size_t i = 0; i < c->n; i++)
@@ -364,13 +364,13 @@ static cq_status widen(cq_carry *c)
 
 /* ---- slots ---- */
 
-static bool is_known(const cq_carry *c, const cq_change *place)
+static bool is_known(const cq_carry *c, const cq_change *slot)
 {
-    for (size_t i = 0; i < c->places.n; i++)
-        if (cq_slot_same(&c->places.items[i].place, place))
+    for (size_t i = 0; i < c->slots.n; i++)
+        if (cq_slot_same(&c->slots.items[i].slot, slot))
             return true;
     for (size_t i = 0; i < c->lost.n; i++)
-        if (cq_slot_same(&c->lost.items[i], place))
+        if (cq_slot_same(&c->lost.items[i], slot))
             return true;
     return false;
 }
@@ -383,7 +383,7 @@ static bool is_lost(cq_val v)
 static cq_status set_start(cq_carry *c, cq_carried_slot *p, cq_val start)
 {
     cq_val_set(&p->start, start);
-    return cq_slot_set(c->ev, &p->place, start);
+    return cq_slot_set(c->ev, &p->slot, start);
 }
 
 /* Whether a slot holds the same tensor or list as before. Its contents may have changed: tensors
@@ -403,13 +403,13 @@ static cq_status same_as_before(cq_visit *w, cq_val a, cq_val b, bool *same, boo
 }
 
 /* Whether a slot is unchanged, or holds a list with its old items. */
-static bool is_unchanged(const cq_change *place, cq_val before)
+static bool is_unchanged(const cq_change *slot, cq_val before)
 {
     cq_visit w    = { .pair = same_as_before };
-    cq_val   now  = place->old;
+    cq_val   now  = slot->old;
     bool     same = true;
 
-    if (place->kind == CQ_CHANGE_LIST) {
+    if (slot->kind == CQ_CHANGE_LIST) {
         same     = before.u.list->origin == now.u.list->origin;
         now.kind = before.kind = CQ_VAL_TUPLE; /* compare only the items */
     }
@@ -417,21 +417,21 @@ static bool is_unchanged(const cq_change *place, cq_val before)
 }
 
 /* A copy of the start of a list or dict, so that later changes do not affect it. */
-static cq_status own_copy(cq_carry *c, const cq_change *place, cq_val *start)
+static cq_status own_copy(cq_carry *c, const cq_change *slot, cq_val *start)
 {
-    if ((start->kind != CQ_VAL_LIST || start->u.list != place->where) &&
-        (start->kind != CQ_VAL_DICT || start->u.dict != place->where))
+    if ((start->kind != CQ_VAL_LIST || start->u.list != slot->where) &&
+        (start->kind != CQ_VAL_DICT || start->u.dict != slot->where))
         return CQ_OK;
     return CQ_CALL(c->ev, start, "aten::copy", *start);
 }
 
-cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
+cq_status cq_carry_hold(cq_carry *c, const cq_change *slot, cq_val form)
 {
     cq_val    start, holder = CQ_NONE;
-    cq_change p = *place;
+    cq_change p = *slot;
 
-    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, cq_slot_value(place), form, &start));
-    CQ_TRY(own_copy(c, place, &start));
+    CQ_TRY(cq_form_common(c->ev, &c->at, c->node->block, cq_slot_value(slot), form, &start));
+    CQ_TRY(own_copy(c, slot, &start));
     p.old = CQ_NONE;
     if (p.kind == CQ_CHANGE_LIST)
         holder = cq_val_of_list(p.where);
@@ -441,29 +441,29 @@ cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form)
         holder = cq_val_of_object(p.where);
     CQ_TRY(cq_vec_push(&c->holders, holder));
     cq_val_retain(holder);
-    CQ_TRY(cq_vec_push(&c->places, (cq_carried_slot){ p, CQ_NONE }));
-    return set_start(c, &c->places.items[c->places.n - 1], start);
+    CQ_TRY(cq_vec_push(&c->slots, (cq_carried_slot){ p, CQ_NONE }));
+    return set_start(c, &c->slots.items[c->slots.n - 1], start);
 }
 
-static cq_status add_place(cq_carry *c, const cq_path *path, const cq_change *place, bool *added)
+static cq_status add_location(cq_carry *c, const cq_path *path, const cq_change *slot, bool *added)
 {
-    cq_val     before    = cq_slot_value(place);
+    cq_val     before    = cq_slot_value(slot);
     cq_object *undefined = cq_object_as(before, CQ_OBJECT_UNDEFINED);
-    cq_change  p         = *place;
+    cq_change  p         = *slot;
 
-    if (!undefined && place->kind == CQ_CHANGE_SLOT && is_lost(place->old)) {
+    if (!undefined && slot->kind == CQ_CHANGE_SLOT && is_lost(slot->old)) {
         *added = true;
         p.old  = CQ_NONE;
         return cq_vec_push(&c->lost, p);
     }
     if (undefined && strcmp(undefined->text, CQ_UNINITIALIZED) != 0)
         return CQ_OK; /* first set in the body: it has no value from the previous iteration */
-    if (cq_path_is_only_holder(c->ev, path, place) || is_unchanged(place, before))
+    if (cq_path_is_only_holder(c->ev, path, slot) || is_unchanged(slot, before))
         return CQ_OK;
-    if (undefined && cq_val_is_undefined(place->old))
+    if (undefined && cq_val_is_undefined(slot->old))
         return CQ_OK;
     *added = true;
-    return cq_carry_hold(c, place, cq_path_contents(path, place->old));
+    return cq_carry_hold(c, slot, cq_path_contents(path, slot->old));
 }
 
 static cq_status add_track(cq_carry *c, const cq_change *change, bool *added)
@@ -490,9 +490,9 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
 {
     bool changed = false;
 
-    for (size_t i = 0; i < c->places.n; i++) {
-        cq_carried_slot *p   = &c->places.items[i];
-        cq_val           end = cq_path_contents(path, cq_path_value(path, &p->place)), start;
+    for (size_t i = 0; i < c->slots.n; i++) {
+        cq_carried_slot *p   = &c->slots.items[i];
+        cq_val           end = cq_path_contents(path, cq_path_value(path, &p->slot)), start;
 
         if (cq_form_is_same(c->ev, p->start, end))
             continue;
@@ -506,7 +506,7 @@ cq_status cq_carry_settle(cq_carry *c, const cq_path *path)
         if (is_known(c, p))
             continue;
         CQ_TRY(p->kind == CQ_CHANGE_TRACK ? add_track(c, p, &changed)
-                                          : add_place(c, path, p, &changed));
+                                          : add_location(c, path, p, &changed));
     }
     if (!changed)
         return widen(c);
@@ -556,11 +556,11 @@ cq_status cq_carry_outputs(cq_carry *c)
 
 void cq_carry_clear(cq_carry *c)
 {
-    for (size_t i = 0; i < c->places.n; i++)
-        cq_val_release(c->places.items[i].start);
+    for (size_t i = 0; i < c->slots.n; i++)
+        cq_val_release(c->slots.items[i].start);
     for (size_t i = 0; i < c->holders.n; i++)
         cq_val_release(c->holders.items[i]);
-    cq_vec_clear(&c->places);
+    cq_vec_clear(&c->slots);
     cq_vec_clear(&c->tracks);
     cq_vec_clear(&c->holders);
     cq_vec_clear(&c->lost);

@@ -28,7 +28,7 @@ typedef struct cq_carry_share {
 } cq_carry_share;
 
 typedef struct cq_carried_slot {
-    cq_change place; /* a slot; retained by an entry of holders */
+    cq_change slot;  /* a slot; retained by an entry of holders */
     cq_val    start; /* the start, in the form at the end of every iteration; retained */
 } cq_carried_slot;
 
@@ -43,7 +43,7 @@ struct cq_carry {
     cq_span   at;
     bool      again; /* the form has changed: the body must be evaluated again */
 
-    CQ_VEC(cq_carried_slot) places;
+    CQ_VEC(cq_carried_slot) slots;
     CQ_VEC(cq_track *) tracks;
     CQ_VEC(cq_change)
     lost;                     /* variables that are undefined after an iteration, because their list
@@ -70,8 +70,8 @@ cq_status cq_carry_outputs(cq_carry *c); /* outside, at the end: creates the res
 void cq_carry_clear(cq_carry *c);
 
 /* Steps of settling, for slots that are known in advance. */
-cq_status cq_carry_hold(cq_carry *c, const cq_change *place, cq_val form); /* carries the slot in
-                                                                            * that form */
+cq_status cq_carry_hold(cq_carry *c, const cq_change *slot, cq_val form); /* carries the slot in
+                                                                           * that form */
 cq_status cq_carry_start(cq_carry *c); /* creates the items from the starts of the slots */
 cq_status cq_carry_promote(cq_carry *c, cq_carried *x, cq_dtype dtype);
 

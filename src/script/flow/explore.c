@@ -120,10 +120,10 @@ static cq_status snapshot(const cq_change *p, cq_change *out)
     return status;
 }
 
-cq_status cq_changes_add(cq_changes *to, const cq_change *place)
+cq_status cq_changes_add(cq_changes *to, const cq_change *slot)
 {
     CQ_TRY(cq_vec_reserve(to, to->n + 1));
-    CQ_TRY(snapshot(place, &to->items[to->n]));
+    CQ_TRY(snapshot(slot, &to->items[to->n]));
     to->n++;
     return CQ_OK;
 }
@@ -170,10 +170,10 @@ cq_status cq_slot_set(cq_eval *ev, const cq_change *p, cq_val v)
     return cq_slot_restore(&now);
 }
 
-const cq_change *cq_path_change(const cq_path *path, const cq_change *place)
+const cq_change *cq_path_change(const cq_path *path, const cq_change *slot)
 {
     for (size_t i = 0; i < path->changes.n; i++)
-        if (cq_slot_same(&path->changes.items[i], place))
+        if (cq_slot_same(&path->changes.items[i], slot))
             return &path->changes.items[i];
     return NULL;
 }
@@ -315,17 +315,17 @@ static int count_in_aliases(const cq_eval *ev, const void *p)
     return n;
 }
 
-bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *place)
+bool cq_path_is_only_holder(const cq_eval *ev, const cq_path *path, const cq_change *slot)
 {
     int refs;
 
-    switch (place->kind) {
-    case CQ_CHANGE_LIST: refs = atomic_load(&((cq_list *)place->where)->refs); break;
-    case CQ_CHANGE_DICT: refs = atomic_load(&((cq_dict *)place->where)->refs); break;
-    case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_object *)place->where)->box.refs); break;
+    switch (slot->kind) {
+    case CQ_CHANGE_LIST: refs = atomic_load(&((cq_list *)slot->where)->refs); break;
+    case CQ_CHANGE_DICT: refs = atomic_load(&((cq_dict *)slot->where)->refs); break;
+    case CQ_CHANGE_ATTRIBUTE: refs = atomic_load(&((cq_object *)slot->where)->box.refs); break;
     default: return false;
     }
-    return count_in_path(path, place->where) + count_in_aliases(ev, place->where) >= refs;
+    return count_in_path(path, slot->where) + count_in_aliases(ev, slot->where) >= refs;
 }
 
 int cq_eval_bookkeeping(const cq_eval *ev, const void *p)
@@ -337,25 +337,25 @@ int cq_eval_bookkeeping(const cq_eval *ev, const void *p)
     for (const cq_carry *c = ev->carry; c; c = c->outer) {
         for (size_t i = 0; i < c->holders.n; i++)
             n += cq_val_container(c->holders.items[i]) == p;
-        for (size_t i = 0; i < c->places.n; i++)
-            n += count_in(c->places.items[i].start, p, 0);
+        for (size_t i = 0; i < c->slots.n; i++)
+            n += count_in(c->slots.items[i].start, p, 0);
     }
     return n + (ev->guard ? cq_guard_refs(ev->guard, p) : 0);
 }
 
-bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *place, cq_val v)
+bool cq_path_owns(const cq_eval *ev, const cq_path *path, const cq_change *slot, cq_val v)
 {
     const void *p    = cq_val_container(v);
-    int         held = count_in_path(path, p) + (place ? count_in(cq_slot_value(place), p, 0) : 0);
+    int         held = count_in_path(path, p) + (slot ? count_in(cq_slot_value(slot), p, 0) : 0);
 
     return held + cq_eval_bookkeeping(ev, p) >= cq_val_container_refs(v);
 }
 
-cq_val cq_path_value(const cq_path *path, const cq_change *place)
+cq_val cq_path_value(const cq_path *path, const cq_change *slot)
 {
-    const cq_change *change = cq_path_change(path, place);
+    const cq_change *change = cq_path_change(path, slot);
 
-    return change ? change->old : cq_slot_value(place);
+    return change ? change->old : cq_slot_value(slot);
 }
 
 cq_val cq_path_contents(const cq_path *path, cq_val v)

@@ -217,7 +217,7 @@ static bool is_of_side(const cq_join *j, size_t i, cq_val v)
 
     for (size_t k = 0; k < j->pairs.n; k++)
         again |= (i ? j->pairs.items[k].b : j->pairs.items[k].a) == p;
-    return !again && cq_path_owns(j->ev, j->paths[i], j->place, v);
+    return !again && cq_path_owns(j->ev, j->paths[i], j->slot, v);
 }
 
 static bool holds_from_outside(const cq_join *j, size_t i, const cq_list *list);

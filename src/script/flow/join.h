@@ -14,7 +14,7 @@ typedef struct cq_join {
     cq_eval         *ev;
     cq_node         *node;           /* the If */
     cq_path         *paths[2];       /* the changes of its sides */
-    const cq_change *place;          /* the slot being joined; NULL: the result */
+    const cq_change *slot;           /* the slot being joined; NULL: the result */
     bool             example;        /* the condition on the example, if known */
     bool             failed_untaken; /* evaluating the side that the example does not take has
                                       * failed */

@@ -32,7 +32,7 @@ typedef struct noted_share {
 
 struct cq_carry_note {
     const cq_ast_expr *loop; /* the test expression, which identifies the loop statement */
-    CQ_VEC(noted_slot) places;
+    CQ_VEC(noted_slot) slots;
     CQ_VEC(noted_slot) lost, stale;
     CQ_VEC(noted_item) items;
     CQ_VEC(bool) aliased;
@@ -50,18 +50,18 @@ static cq_track *root_of(const cq_eval *ev, const cq_tensor *t)
     return track ? cq_track_root(track) : NULL;
 }
 
-static bool leads_to(cq_eval *ev, cq_val v, const cq_change *place)
+static bool leads_to(cq_eval *ev, cq_val v, const cq_change *slot)
 {
-    switch (place->kind) {
+    switch (slot->kind) {
     case CQ_CHANGE_LIST:
-    case CQ_CHANGE_DICT: return cq_val_container(v) == place->where;
-    case CQ_CHANGE_ATTRIBUTE: return cq_object_of(v) == place->where;
-    case CQ_CHANGE_TRACK: return v.kind == CQ_VAL_TENSOR && root_of(ev, v.u.tensor) == place->where;
+    case CQ_CHANGE_DICT: return cq_val_container(v) == slot->where;
+    case CQ_CHANGE_ATTRIBUTE: return cq_object_of(v) == slot->where;
+    case CQ_CHANGE_TRACK: return v.kind == CQ_VAL_TENSOR && root_of(ev, v.u.tensor) == slot->where;
     default: return false;
     }
 }
 
-static const char *name_of(cq_eval *ev, const cq_change *place)
+static const char *name_of(cq_eval *ev, const cq_change *slot)
 {
     const cq_ptr_map *slots = &ev->frame->slots;
 
@@ -70,8 +70,8 @@ static const char *name_of(cq_eval *ev, const cq_change *place)
 
         if (!slots->slots[i].key)
             continue;
-        if (place->kind == CQ_CHANGE_SLOT ? place->where == ev->frame && at == place->index + 1
-                                          : leads_to(ev, ev->frame->values.items[at - 1], place))
+        if (slot->kind == CQ_CHANGE_SLOT ? slot->where == ev->frame && at == slot->index + 1
+                                         : leads_to(ev, ev->frame->values.items[at - 1], slot))
             return slots->slots[i].key;
     }
     return NULL;
@@ -146,9 +146,9 @@ static void note_free(cq_carry_note *n)
 {
     if (!n)
         return;
-    for (size_t i = 0; i < n->places.n; i++)
-        cq_val_release(n->places.items[i].form);
-    cq_vec_clear(&n->places);
+    for (size_t i = 0; i < n->slots.n; i++)
+        cq_val_release(n->slots.items[i].form);
+    cq_vec_clear(&n->slots);
     cq_vec_clear(&n->lost);
     cq_vec_clear(&n->stale);
     cq_vec_clear(&n->items);
@@ -167,27 +167,27 @@ void cq_carry_notes_clear(cq_carry_notes *notes)
 
 static noted_slot note_of_track(cq_eval *ev, cq_track *t)
 {
-    const cq_change place = { .kind = CQ_CHANGE_TRACK, .where = t };
+    const cq_change slot = { .kind = CQ_CHANGE_TRACK, .where = t };
 
-    return (noted_slot){ .kind = place.kind, .name = name_of(ev, &place), .track = t };
+    return (noted_slot){ .kind = slot.kind, .name = name_of(ev, &slot), .track = t };
 }
 
 static cq_status note_places(cq_carry *c, cq_carry_note *n)
 {
-    for (size_t i = 0; i < c->places.n; i++) {
-        const cq_change *p    = &c->places.items[i].place;
+    for (size_t i = 0; i < c->slots.n; i++) {
+        const cq_change *p    = &c->slots.items[i].slot;
         noted_slot       to   = { .kind = p->kind, .index = p->index };
-        cq_val           form = form_of(c->ev, c->places.items[i].start, 8);
+        cq_val           form = form_of(c->ev, c->slots.items[i].start, 8);
 
         to.name = name_of(c->ev, p);
         if (!to.name || form.kind == CQ_VAL_NONE)
             continue;
         to.form = form;
-        CQ_TRY(cq_vec_push(&n->places, to));
+        CQ_TRY(cq_vec_push(&n->slots, to));
         cq_val_retain(form);
     }
     for (size_t i = 0; i < c->tracks.n; i++)
-        CQ_TRY(cq_vec_push(&n->places, note_of_track(c->ev, c->tracks.items[i])));
+        CQ_TRY(cq_vec_push(&n->slots, note_of_track(c->ev, c->tracks.items[i])));
     for (size_t i = 0; i < c->stale.n; i++)
         CQ_TRY(cq_vec_push(&n->stale, note_of_track(c->ev, c->stale.items[i])));
     for (size_t i = 0; i < c->lost.n; i++)
@@ -253,16 +253,16 @@ static cq_carry_note *take_note(cq_carry *outer, const cq_ast_expr *loop)
 
 static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
 {
-    for (size_t i = 0; i < n->places.n; i++) {
-        const noted_slot *p = &n->places.items[i];
-        cq_change         place;
+    for (size_t i = 0; i < n->slots.n; i++) {
+        const noted_slot *p = &n->slots.items[i];
+        cq_change         slot;
 
-        if (!find_slot(c->ev, p, &place))
+        if (!find_slot(c->ev, p, &slot))
             continue;
-        if (place.kind != CQ_CHANGE_TRACK)
-            CQ_TRY(cq_carry_hold(c, &place, p->form));
-        else if (cq_track_is_visible(place.where, c->node->block))
-            CQ_TRY(cq_vec_push(&c->tracks, place.where));
+        if (slot.kind != CQ_CHANGE_TRACK)
+            CQ_TRY(cq_carry_hold(c, &slot, p->form));
+        else if (cq_track_is_visible(slot.where, c->node->block))
+            CQ_TRY(cq_vec_push(&c->tracks, slot.where));
     }
     return CQ_OK;
 }
@@ -270,16 +270,16 @@ static cq_status recall_places(cq_carry *c, const cq_carry_note *n)
 /* Recalls tensors that are stale after an iteration, and variables whose list is lost. */
 static cq_status recall_losses(cq_carry *c, const cq_carry_note *n)
 {
-    cq_change place;
+    cq_change slot;
 
     for (size_t i = 0; i < n->stale.n; i++)
-        if (find_slot(c->ev, &n->stale.items[i], &place) &&
-            cq_track_is_visible(place.where, c->node->block))
-            CQ_TRY(cq_vec_push(&c->stale, place.where));
+        if (find_slot(c->ev, &n->stale.items[i], &slot) &&
+            cq_track_is_visible(slot.where, c->node->block))
+            CQ_TRY(cq_vec_push(&c->stale, slot.where));
     for (size_t i = 0; i < n->lost.n; i++)
-        if (find_slot(c->ev, &n->lost.items[i], &place) &&
-            !cq_val_is_undefined(cq_slot_value(&place)))
-            CQ_TRY(cq_vec_push(&c->lost, place));
+        if (find_slot(c->ev, &n->lost.items[i], &slot) &&
+            !cq_val_is_undefined(cq_slot_value(&slot)))
+            CQ_TRY(cq_vec_push(&c->lost, slot));
     return CQ_OK;
 }
 

@@ -57,11 +57,11 @@ static cq_status save_leaf(cq_visit *w, cq_val v)
 static cq_status save_container(cq_visit *w, cq_val v)
 {
     const saving   *s      = w->user;
-    const cq_change place  = { .kind  = v.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
+    const cq_change slot   = { .kind  = v.kind == CQ_VAL_DICT ? CQ_CHANGE_DICT : CQ_CHANGE_LIST,
                                .where = (void *)cq_val_container(v) };
     cq_status       status = CQ_OK;
 
-    return is_new(s->g, place.where, &status) ? cq_changes_add(&s->g->containers, &place) : status;
+    return is_new(s->g, slot.where, &status) ? cq_changes_add(&s->g->containers, &slot) : status;
 }
 
 static cq_status save_value(cq_guard *g, cq_val v, const char *path, int depth)
@@ -71,11 +71,11 @@ static cq_status save_value(cq_guard *g, cq_val v, const char *path, int depth)
     cq_status      status;
 
     g->walk.user   = &s;
-    g->walk.place  = NULL;
+    g->walk.slot   = NULL;
     g->walk.levels = 0;
     status         = cq_val_each(&g->walk, v);
     g->walk.user   = outer.user;
-    g->walk.place  = outer.place;
+    g->walk.slot   = outer.slot;
     g->walk.levels = outer.levels;
     return status;
 }
@@ -98,7 +98,7 @@ static cq_status save_object(cq_guard *g, cq_object *object, const char *prefix,
                 continue;
             snprintf(path, sizeof path, prefix[0] ? "%s.%s" : "%s%s", prefix, a->name);
             CQ_TRY(cq_vec_push(
-                &g->places, (cq_guard_slot){ cq_name(g->ev->program, path), object, i, a->value }));
+                &g->slots, (cq_guard_slot){ cq_name(g->ev->program, path), object, i, a->value }));
             cq_val_retain(a->value);
             CQ_TRY(save_value(g, a->value, path, depth));
         }
@@ -171,8 +171,8 @@ cq_status cq_guard_begin(cq_guard *g, cq_eval *ev, cq_script *s)
 
 static void put_back(cq_guard *g)
 {
-    for (size_t i = 0; i < g->places.n; i++) {
-        const cq_guard_slot *p = &g->places.items[i];
+    for (size_t i = 0; i < g->slots.n; i++) {
+        const cq_guard_slot *p = &g->slots.items[i];
 
         cq_slot_restore(&(cq_change){
             .kind = CQ_CHANGE_ATTRIBUTE, .where = p->object, .index = p->index, .old = p->old });
@@ -198,15 +198,15 @@ void cq_guard_end(cq_guard *g, bool restore)
     g->ev->cx->will_write = NULL;
     if (restore)
         put_back(g);
-    for (size_t i = 0; i < g->places.n; i++)
-        cq_val_release(g->places.items[i].old);
+    for (size_t i = 0; i < g->slots.n; i++)
+        cq_val_release(g->slots.items[i].old);
     for (size_t i = 0; i < g->containers.n; i++)
         cq_change_release(&g->containers.items[i]);
     for (size_t i = 0; i < g->memory.n; i++) {
         cq_storage_release(g->memory.items[i].storage);
         cq_free(g->memory.items[i].bytes);
     }
-    cq_vec_clear(&g->places);
+    cq_vec_clear(&g->slots);
     cq_vec_clear(&g->containers);
     cq_vec_clear(&g->memory);
     cq_ptr_map_clear(&g->seen);
@@ -243,8 +243,8 @@ int cq_guard_refs(const cq_guard *g, const void *container)
 
     if (!cq_ptr_map_get(&g->seen, container))
         return 0;
-    for (size_t i = 0; i < g->places.n; i++)
-        n += cq_val_container(g->places.items[i].old) == container;
+    for (size_t i = 0; i < g->slots.n; i++)
+        n += cq_val_container(g->slots.items[i].old) == container;
     for (size_t i = 0; i < g->containers.n; i++)
         n += count_in_copy(&g->containers.items[i], container);
     return n;

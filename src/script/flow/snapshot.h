@@ -15,10 +15,10 @@ typedef struct cq_guard_slot {
 
 typedef struct cq_guard {
     cq_eval *ev;
-    CQ_VEC(cq_guard_slot) places; /* in the order of the module tree */
-    cq_changes containers;        /* the old contents of all lists and dicts */
-    cq_ptr_map seen;              /* objects and containers; storages of tensors */
-    cq_visit   walk;              /* over all values, then over those after the call */
+    CQ_VEC(cq_guard_slot) slots; /* in the order of the module tree */
+    cq_changes containers;       /* the old contents of all lists and dicts */
+    cq_ptr_map seen;             /* objects and containers; storages of tensors */
+    cq_visit   walk;             /* over all values, then over those after the call */
     CQ_VEC(struct {
         cq_storage *storage;
         void       *bytes;
@@ -35,7 +35,7 @@ void      cq_guard_end(cq_guard *g, bool restore);
 cq_val cq_guard_old(const cq_guard *g, cq_val v);
 
 /* Whether a slot changed during a capture, which is over: results for containers are not cached. */
-cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_slot *place, bool *changed);
+cq_status cq_guard_is_changed(cq_guard *g, const cq_guard_slot *slot, bool *changed);
 
 /* The number of references to a list or dict that the guard holds. */
 int cq_guard_refs(const cq_guard *g, const void *container);

@@ -159,8 +159,8 @@ static void put_aliases(const cq_script_state *state, cq_guard *g, const cq_stat
 {
     if (v.kind != CQ_VAL_TENSOR || var->form.kind != CQ_VAL_TENSOR)
         return;
-    for (size_t i = 0; i < g->places.n; i++) {
-        const cq_guard_slot *p = &g->places.items[i];
+    for (size_t i = 0; i < g->slots.n; i++) {
+        const cq_guard_slot *p = &g->slots.items[i];
 
         if (p->old.kind == CQ_VAL_TENSOR && shows_the_same(p->old.u.tensor, var->form.u.tensor) &&
             !var_at(state, p))
@@ -487,8 +487,8 @@ static cq_status find_vars(cq_script_state *state, cq_guard *g)
 {
     size_t at = 0;
 
-    for (size_t i = 0; i < g->places.n; i++) {
-        const cq_guard_slot *p       = &g->places.items[i];
+    for (size_t i = 0; i < g->slots.n; i++) {
+        const cq_guard_slot *p       = &g->slots.items[i];
         const bool           is_read = was_read(g, p->old); /* is_changed reads the value */
         bool                 changed;
 

@@ -93,23 +93,23 @@ static cq_status put(cq_list *list, size_t at, cq_val v, bool replaces)
 }
 
 /* Whether the argument at an index was given. */
-static bool was_given(const cq_args *a, size_t place, size_t n_needed)
+static bool was_given(const cq_args *a, size_t index, size_t n_needed)
 {
     cq_val v;
 
-    if (place >= a->positional->n || a->positional->n + a->keywords->n < n_needed)
+    if (index >= a->positional->n || a->positional->n + a->keywords->n < n_needed)
         return false;
-    v = a->positional->items[place];
+    v = a->positional->items[index];
     return v.kind != CQ_VAL_TENSOR || cq_tensor_numel(v.u.tensor) == 1;
 }
 
-static cq_status add(cq_args *a, const char *name, size_t place, size_t n_needed, cq_val v)
+static cq_status add(cq_args *a, const char *name, size_t index, size_t n_needed, cq_val v)
 {
     cq_val    key;
     cq_status status;
 
-    if (!cq_dict_get_text(a->keywords, name) && place <= a->positional->n)
-        return put(a->positional, place, v, was_given(a, place, n_needed));
+    if (!cq_dict_get_text(a->keywords, name) && index <= a->positional->n)
+        return put(a->positional, index, v, was_given(a, index, n_needed));
     CQ_TRY(cq_args_text(name, strlen(name), &key));
     status = cq_dict_set(a->keywords, key, v);
     cq_val_release(key);
@@ -121,16 +121,16 @@ CQ_API cq_status cq_args_set_constant(cq_args *a, cq_script *s, const char *meth
 {
     CQ_NEED(a && s && name && value);
     size_t       n_needed;
-    const size_t place = cq_script_param_slot(s, method, name, &n_needed);
+    const size_t index = cq_script_param_slot(s, method, name, &n_needed);
     cq_val       v;
     cq_status    status;
 
-    if (place == SIZE_MAX)
+    if (index == SIZE_MAX)
         return cq_fail(CQ_E_ARGUMENT, method ? method : "forward", NULL, "unknown parameter %s",
                        name);
     status = box_of(value, &v);
     if (status == CQ_OK)
-        status = add(a, name, place, n_needed, v);
+        status = add(a, name, index, n_needed, v);
     cq_val_release(v);
     return status;
 }

@@ -260,7 +260,7 @@ const char *cq_name(cq_program *p, const char *text)
 }
 
 static cq_status add_unit(cq_program *p, const char *qualifier, const char *file, const char *text,
-                          size_t len, cq_parse_what what, cq_unit **out)
+                          size_t len, cq_parse_mode what, cq_unit **out)
 {
     CQ_TRY(cq_parse(out, &p->names, file, text, len, what));
     if (cq_desugar(*out) != CQ_OK || cq_vec_push(&p->all_units, *out) != CQ_OK) {

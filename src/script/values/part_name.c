@@ -18,39 +18,39 @@ static bool is_plain(const char *text, size_t len)
 }
 
 /* The name of a part in its container; NULL if it only has an index. */
-static const char *part_name(const cq_visit_slot *place)
+static const char *part_name(const cq_visit_slot *slot)
 {
-    const cq_object *named = cq_object_as(place->whole, CQ_OBJECT_NAMED);
+    const cq_object *named = cq_object_as(slot->whole, CQ_OBJECT_NAMED);
     cq_val           key;
 
     if (named)
-        return place->index < named->cls->n_fields ? named->cls->fields[place->index].name : NULL;
-    if (place->whole.kind != CQ_VAL_DICT)
+        return slot->index < named->cls->n_fields ? named->cls->fields[slot->index].name : NULL;
+    if (slot->whole.kind != CQ_VAL_DICT)
         return NULL;
-    key = place->whole.u.dict->entries[place->index].key;
+    key = slot->whole.u.dict->entries[slot->index].key;
     return key.kind == CQ_VAL_STR && !key.u.text->open &&
                    is_plain(key.u.text->text, key.u.text->len)
                ? key.u.text->text
                : NULL;
 }
 
-static void add_part(cq_str *out, const cq_visit_slot *place, const char *name)
+static void add_part(cq_str *out, const cq_visit_slot *slot, const char *name)
 {
     cq_str_add(out, out->len ? "_" : "");
     if (name)
         cq_str_add(out, name);
     else
-        cq_str_printf(out, "%zu", place->index);
+        cq_str_printf(out, "%zu", slot->index);
 }
 
-cq_status cq_eval_slot_name(const cq_visit_slot *place, const char *first, cq_str *out)
+cq_status cq_eval_slot_name(const cq_visit_slot *slot, const char *first, cq_str *out)
 {
     const cq_visit_slot *way[MAX_LEVELS];
     size_t               n        = 0;
     bool                 has_name = first != NULL;
 
-    for (; place && n < MAX_LEVELS; place = place->outer)
-        way[n++] = place;
+    for (; slot && n < MAX_LEVELS; slot = slot->outer)
+        way[n++] = slot;
     if (first && n)
         add_part(out, way[--n], first);
     while (n-- > 0) {
@@ -60,7 +60,7 @@ cq_status cq_eval_slot_name(const cq_visit_slot *place, const char *first, cq_st
         add_part(out, way[n], name);
     }
     CQ_TRY(out->status);
-    if (place || !has_name || out->len > MAX_NAME)
+    if (slot || !has_name || out->len > MAX_NAME)
         cq_str_clear(out);
     return CQ_OK;
 }

@@ -105,17 +105,17 @@ const cq_ast_expr *cq_script_param_type(cq_script *s, const char *method, size_t
 size_t cq_script_param_slot(cq_script *s, const char *method, const char *name, size_t *n_needed)
 {
     const signature f     = find(s, method);
-    size_t          place = SIZE_MAX;
+    size_t          index = SIZE_MAX;
 
     *n_needed = 0;
     for (size_t i = f.n_self; f.def && i < f.def->n_params; i++) {
         const cq_ast_param *p = &f.def->params[i];
 
         if (strcmp(p->name, name) == 0)
-            place = i - f.n_self;
+            index = i - f.n_self;
         *n_needed += !p->value && !p->kw_only && !p->stars;
     }
-    return place;
+    return index;
 }
 
 CQ_API bool cq_script_has_tensor(cq_script *s, const char *name)

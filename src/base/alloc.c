@@ -19,8 +19,8 @@ static size_t heap_size(void *p)
     return _msize(p);
 }
 
-/* free does not take aligned blocks of Windows: a block is aligned here, after the address of
- * malloc. */
+/* On Windows, free does not accept aligned blocks: a block is aligned here, and the address of
+ * malloc is stored before it. */
 static void *heap_aligned(size_t alignment, size_t size)
 {
     char  *whole = malloc(size + alignment + sizeof(void *));
@@ -143,7 +143,7 @@ static void *checked(void *p, size_t size, bool is_aligned)
         take(p, is_aligned);
     } else if (is_too_much(size)) {
         budget.peak = INT64_MAX;
-        cq_fail(CQ_E_NO_MEMORY, NULL, "--max-memory allows for more",
+        cq_fail(CQ_E_NO_MEMORY, NULL, "allow more memory with --max-memory",
                 "this needs more than the %" PRId64 " bytes that are allowed", budget.limit);
     } else {
         cq_no_memory();
@@ -180,7 +180,7 @@ void *cq_realloc_array(void *p, size_t n, size_t size)
     give_back(p, false);
     moved = must_fail(total) ? NULL : realloc(p, total ? total : 1);
     if (!moved)
-        take(p, false); /* is still there */
+        take(p, false); /* the block still exists */
     return checked(moved, total, false);
 }
 
@@ -216,8 +216,9 @@ CQ_API void cq_buffer_free(void *buffer)
     cq_free(buffer);
 }
 
-/* Large blocks are on huge pages if the system has them: with small pages, walking over weights or
- * feature maps misses the TLB often. Only whole huge pages are used, so that no block grows. */
+/* Large blocks use huge pages if the system supports them: with small pages, walking over weights
+ * or feature maps causes many TLB misses. Only whole huge pages are used, so that no block
+ * grows. */
 void *cq_alloc_aligned(size_t size)
 {
     const bool is_large = size >= CQ_HUGE_PAGE;

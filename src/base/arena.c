@@ -10,7 +10,7 @@ typedef struct block block;
 struct block {
     block *next;
     size_t size, used;
-    /* payload follows, at the next multiple of ALIGN */
+    /* the payload follows at the next multiple of ALIGN */
 };
 
 struct cq_arena {
@@ -73,7 +73,7 @@ static block *add_block(cq_arena *arena, size_t payload)
     b->size = size;
     b->used = 0;
     if (size > arena->next_size && arena->blocks) {
-        b->next             = arena->blocks->next; /* keep filling the roomy block */
+        b->next             = arena->blocks->next; /* keep filling the block with more space */
         arena->blocks->next = b;
     } else {
         b->next       = arena->blocks;

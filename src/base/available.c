@@ -1,5 +1,5 @@
-/* The available memory. Linux reports what it could free without swapping, and a container has a
- * separate limit; elsewhere it is the installed memory. */
+/* The available memory. Linux reports how much it could free without swapping, and a container has
+ * a separate limit; on other systems it is the installed memory. */
 #include "base/alloc.h"
 #include "base/posix.h"
 #include "base/steps.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number that follows a word in a file, or at its beginning if the word is "". */
+/* Reads the number after a word in a file, or at the beginning of the file if the word is "". */
 static bool read_number(uint64_t *out, const char *path, const char *word)
 {
     FILE *file = fopen(path, "r");

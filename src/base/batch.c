@@ -1,12 +1,9 @@
-/* Batches of outputs; file.h documents the guarantees.
- *
- * Before an existing file is replaced, the new one, and the others of its batch, are written to the
- * disk (fsync): a power cut leaves one or the other. New files are not synced, as with cp: what is
- * lost then would have been lost a moment earlier, too.
- *
- * A file is put into place by an exchange with the file that was there, so that a later failure can
- * be undone. Only the last step of a batch is a plain rename. Between the first and the last step
- * nothing is computed or written: they are renames alone, and signals wait for them. */
+/* Batches of outputs; file.h documents the guarantees. Before an existing file is replaced, the new
+ * one, and the others of its batch, are synced to the disk (fsync), so that a power failure leaves
+ * one or the other. New files are not synced, like those of cp: they could as well have been lost a
+ * moment earlier. A file replaces another one by an exchange of their names, so that a later
+ * failure can be undone. Only the last step of a batch is a plain rename. Between the first and the
+ * last step nothing is computed or written: only renames happen, and signals are blocked. */
 #define _GNU_SOURCE /* flock, getentropy */
 #include "base/change.h"
 #include "base/mapping.h"
@@ -36,11 +33,11 @@ uint64_t cq_random_bits(void)
 
     if (getentropy(&random, sizeof random) == 0)
         return random;
-    clock_gettime(CLOCK_MONOTONIC, &now); /* an old kernel */
+    clock_gettime(CLOCK_MONOTONIC, &now); /* an old kernel lacks getentropy */
     return (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15 ^ (uint64_t)getpid() << 40;
 }
 
-/* An unpredictable name in the folder of path. */
+/* Makes an unpredictable name in the folder of path. */
 cq_status cq_temporary_name(char **out, const char *path)
 {
     const char *slash = cq_path_separator(path);
@@ -52,7 +49,7 @@ cq_status cq_temporary_name(char **out, const char *path)
     return *out ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* The target of a chain of links, existing or not; path itself if it is not a link. */
+/* Resolves a chain of links; the target need not exist. path itself if it is not a link. */
 cq_status cq_follow_links(char **out, const char *path)
 {
     char target[PATH_MAX];
@@ -75,14 +72,14 @@ cq_status cq_follow_links(char **out, const char *path)
                 : CQ_E_NO_MEMORY;
 }
 
-/* ---- what a batch holds ---- */
+/* ---- the files of a batch ---- */
 
-/* The state of a file, and how it is undone. */
+/* The state of a file, which determines how it is undone. */
 typedef enum place_state {
     WAITS,     /* under its temporary name */
-    IS_NEW,    /* in place, where nothing was: deleted */
-    EXCHANGED, /* in place; the old file has the temporary name: exchanged again */
-    SAVED      /* in place; the old file has another temporary name: renamed */
+    IS_NEW,    /* in place, where no file was: deleted to undo */
+    EXCHANGED, /* in place; the old file has the temporary name: exchanged again to undo */
+    SAVED      /* in place; the old file has another temporary name: renamed to undo */
 } place_state;
 
 typedef struct waiting {
@@ -94,7 +91,7 @@ typedef struct waiting {
 /* A file that the batch deletes. Until the batch has succeeded it has a temporary name. */
 typedef struct stale {
     char       *path, *temporary;
-    struct stat seen; /* its state when it was named: a file that changed since then is kept */
+    struct stat seen; /* its state when it was named: a file that has changed since then is kept */
 } stale;
 
 typedef struct folder_lock {
@@ -253,11 +250,11 @@ cq_status cq_batch_sync(void)
 
 /* ---- renaming ---- */
 
-/* The old file gets a second name, and the rename takes the first from it. */
+/* The old file gets a second name, and the rename replaces the first name. */
 static cq_status replace_saved(waiting *w)
 {
     CQ_TRY(cq_temporary_name(&w->saved, w->file.path));
-    if (cq_change_link(w->file.path, w->saved) < 0) { /* no links: this cannot be undone */
+    if (cq_change_link(w->file.path, w->saved) < 0) { /* without links this step cannot be undone */
         cq_free(w->saved);
         w->saved = NULL;
     }
@@ -380,8 +377,9 @@ static void take_back(void)
         cq_change_delete_folder(cq_leftover_path(batch.folders.items[i]));
 }
 
-/* Everything is renamed. A file that cannot be deleted now is not a failure. A process that is
- * killed here leaves the old file under its temporary name, by which a later one recognises it. */
+/* Deletes old files after all renames. A failure to delete is not a failure of the batch. If the
+ * process is killed here, the old file keeps its temporary name, by which a later batch recognises
+ * it. */
 static void delete_old(void)
 {
     for (size_t i = 0; i < batch.unneeded.n; i++)
@@ -468,7 +466,7 @@ CQ_API bool cq_outputs_collided(void)
     return cq_batch_collided();
 }
 
-/* ---- files that wait ---- */
+/* ---- files that wait for the end of the batch ---- */
 
 void cq_waiting_clear(cq_waiting *f)
 {

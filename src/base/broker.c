@@ -1,5 +1,5 @@
-/* The broker: requests over a socket, one at a time. The server runs in a separate process, and has
- * no other input than these requests. */
+/* The broker: serves requests over a socket, one at a time. The server runs in a separate process,
+ * whose only input are these requests. */
 #define _GNU_SOURCE /* close_range, SCM_RIGHTS */
 #include "base/broker.h"
 
@@ -53,9 +53,9 @@ static int             line = -1; /* to the server */
 static pid_t           server;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- what is allowed ---- */
+/* ---- allowed paths ---- */
 
-/* folder is a real path; for an output that is a folder, its parent. */
+/* folder is a real path; for an output that is a folder, it is the parent. */
 typedef struct rule {
     char folder[PATH_MAX], name[NAME_MAX + 1], whole[PATH_MAX];
     bool is_folder;
@@ -82,7 +82,8 @@ static bool starts_with_folder(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && path[n] == '/';
 }
 
-/* ".calque-0123456789abcdef.part", as cq_temporary_name makes it; *end is after it. */
+/* Matches ".calque-0123456789abcdef.part", as cq_temporary_name makes it; *end is the position
+ * after it. */
 static bool is_temporary(const char *name, const char **end)
 {
     const char *digits = name + strlen(".calque-");
@@ -94,7 +95,8 @@ static bool is_temporary(const char *name, const char **end)
     return true;
 }
 
-/* NAME.data, NAME.data.0123 and, of weights in several files, .1, .2, … after these and NAME. */
+/* Matches NAME.data, NAME.data.0123 and, for weights in several files, .1, .2, … after these and
+ * after NAME. */
 static bool is_data_name(const char *name, const char *of)
 {
     const size_t n = strlen(of);
@@ -156,8 +158,8 @@ static void disown(const char *path)
         }
 }
 
-/* makes: the call creates the path. Otherwise the path must exist, and a temporary file must be the
- * broker's own. */
+/* makes: the call creates the path. Otherwise the path must exist, and a temporary file must belong
+ * to the broker. */
 static bool fits(const rule *r, const char *path, bool makes, bool is_folder_call)
 {
     const char *name, *end = "";
@@ -284,7 +286,7 @@ static int end_batch(void)
     return 0;
 }
 
-/* A rename that replaced a file was the last one of its batch. */
+/* A rename that replaced a file is the last one of its batch, so it is not undone. */
 static void undo_batch(void)
 {
     for (size_t i = 0; i < state.journal.n; i++)
@@ -316,7 +318,7 @@ static bool is_about_folders(int op)
     return op == CQ_BROKER_MAKE_FOLDER || op == CQ_BROKER_DELETE_FOLDER;
 }
 
-/* Executes a request if the outputs allow it, and returns its result. */
+/* Executes a request if it refers to an output, and returns its result. */
 static int serve(request *q)
 {
     const bool makes          = q->op == CQ_BROKER_CREATE || q->op == CQ_BROKER_MAKE_FOLDER;
@@ -390,7 +392,7 @@ static void wake(int number)
     (void)number; /* interrupts the open of a FIFO that has no reader */
 }
 
-/* Terminal signals reach both processes; the server ends when the other process does. */
+/* A terminal sends signals to both processes; the server ends when the other process ends. */
 static void ignore_signals(void)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU };
@@ -419,7 +421,7 @@ __attribute__((noreturn)) static void run_server(int fd)
     static request q;
     bool           is_over = false;
 
-    line = -1; /* from now on changes are made in this process */
+    line = -1; /* now this process makes the changes itself */
     ignore_signals();
     if (fd != LINE && dup2(fd, LINE) != LINE)
         _exit(1);
@@ -457,7 +459,7 @@ __attribute__((noreturn)) static void run_server(int fd)
 
 /* ---- starting ---- */
 
-/* The real path of a path that need not exist: the existing part resolved, and the rest
+/* The real path of a path that need not exist: the existing part is resolved, the rest is
  * unchanged. */
 static bool real_path(char out[PATH_MAX], const char *path)
 {
@@ -510,7 +512,7 @@ static bool add_rule(const char *path, bool is_folder)
     return cq_vec_push(&state.rules, r) == CQ_OK;
 }
 
-/* A link that is an output is written through; data files are beside the link. */
+/* For an output that is a link, its target is written; data files are beside the target. */
 static void add_output(const cq_broker_output *o)
 {
     char *target = NULL;
@@ -549,7 +551,7 @@ bool cq_broker_start(const cq_broker_output *outputs, size_t n)
         close(ends[0]);
         return false;
     }
-    line = fcntl(ends[0], F_DUPFD_CLOEXEC, LINE); /* not 0 to 2, if those were closed */
+    line = fcntl(ends[0], F_DUPFD_CLOEXEC, LINE); /* not 0 to 2, in case those were closed */
     close(ends[0]);
     atexit(say_goodbye);
     return line >= 0;

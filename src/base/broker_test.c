@@ -46,7 +46,7 @@ static void check_file(const char *path, const char *want)
     cq_free(text);
 }
 
-/* A batch of two files that a process does not finish: how_far is the step where it ends. */
+/* Begins a batch of two files and ends the process at step how_far. */
 static void write_half(int how_far)
 {
     start();
@@ -54,7 +54,7 @@ static void write_half(int how_far)
     cq_file_write(out, "new", 3);
     if (how_far == 1) {
         cq_change_begin();
-        cq_change_create(other, 0666, false); /* which is refused */
+        cq_change_create(other, 0666, false); /* this request is refused */
     }
     _exit(0); /* without atexit handlers */
 }

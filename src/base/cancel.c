@@ -3,7 +3,7 @@
 
 #define ASK_EVERY INT64_C(50000000) /* nanoseconds */
 
-/* Per thread, as the other handlers are. */
+/* Per thread, like the other handlers. */
 static _Thread_local struct {
     cq_cancel_handler handler;
     void             *user;

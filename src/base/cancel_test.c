@@ -13,7 +13,7 @@ static bool ask(void *user)
     return !wanted;
 }
 
-/* Asks until the handler was called once more, or it is clear that it is not. */
+/* Checks until the handler has been called again, or certainly will not be. */
 static cq_status poll(void)
 {
     const int before = n_asked;
@@ -37,7 +37,7 @@ TEST(cancel, the_handler_is_asked_now_and_then_and_decides)
     wanted = false;
     CHECK_STATUS(CQ_E_CANCELLED, poll());
     CHECK_STR("cancelled", cq_status_name(cq_last_error()->status));
-    CHECK_STATUS(CQ_E_CANCELLED, cq_check_cancelled()); /* it does not become wanted by waiting */
+    CHECK_STATUS(CQ_E_CANCELLED, cq_check_cancelled()); /* waiting does not change that */
     cq_set_cancel_handler(NULL, NULL);
     CHECK_OK(cq_check_cancelled());
 }

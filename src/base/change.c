@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { NO_REPLACE = 1, EXCHANGE }; /* as Linux numbers them */
+enum { NO_REPLACE = 1, EXCHANGE }; /* values as on Linux */
 
 #ifdef __linux__
 #include <sys/syscall.h>
 
-/* Not renameat2: musl lacks it. */
+/* renameat2 is called directly, because musl lacks it. */
 static int rename_with(const char *from, const char *to, unsigned flags)
 {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
@@ -42,8 +42,8 @@ static int rename_with(const char *from, const char *to, unsigned flags)
 }
 #endif
 
-/* Fails if the target exists: by a hard link if the file system has links, otherwise with a race as
- * the last resort. */
+/* Renames a file; fails if the target exists. Uses a hard link if the file system supports links,
+ * otherwise a check with a race as a last resort. */
 static int rename_new(const char *from, const char *to)
 {
     if (rename_with(from, to, NO_REPLACE) == 0)

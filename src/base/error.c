@@ -63,7 +63,7 @@ cq_status cq_fail(cq_status status, const char *where, const char *hint, const c
     return status;
 }
 
-/* An existing entry is more precise. */
+/* An existing entry is more precise, so it is kept. */
 __attribute__((format(printf, 3, 0))) static void add_once(char *to, size_t size,
                                                            const char *format, va_list args)
 {
@@ -143,7 +143,7 @@ cq_status cq_no_memory(void)
 
 cq_status cq_argument_missing(const char *function, const char *wanted)
 {
-    return cq_fail(CQ_E_ARGUMENT, function, NULL, "an argument is NULL; wanted %s", wanted);
+    return cq_fail(CQ_E_ARGUMENT, function, NULL, "invalid argument; expected %s", wanted);
 }
 
 const char *cq_in_file(const char *path, const char *entry)

@@ -1,5 +1,5 @@
-/* Reporting failure inside the library. The lowest function that knows why calls
- * cq_fail; those above it pass the status on with CQ_TRY. */
+/* Reporting failures inside the library. The lowest function that knows the reason calls cq_fail;
+ * its callers pass the status on with CQ_TRY. */
 #ifndef CQ_BASE_ERROR_H
 #define CQ_BASE_ERROR_H
 
@@ -14,7 +14,7 @@ cq_status cq_fail(cq_status status, const char *where, const char *hint, const c
 cq_status cq_fail_v(cq_status status, const char *where, const char *hint, const char *format,
                     va_list args) __attribute__((format(printf, 4, 0)));
 
-/* Adds a caller's knowledge to the record of a propagating failure: location and hint if they are
+/* Adds a caller's facts to the record of a propagating failure: location and hint if they are
  * missing, a source excerpt. All return status. */
 cq_status cq_error_add_where(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -23,8 +23,8 @@ cq_status cq_error_add_hint(cq_status status, const char *format, ...)
 cq_status cq_error_add_excerpt(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a location in source text, which is added even if the record has one already (the
- * operator that failed there), but only once: together with the excerpt. */
+/* Adds a location in source text, even if the record already has one (the operator that failed
+ * there), but only once: together with the excerpt. */
 cq_status cq_error_add_line(cq_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool cq_error_has_excerpt(void);

@@ -1,4 +1,4 @@
-/* Reading: maps, and files in folders that a path must not leave. Writing is in out.c. */
+/* Reading files: maps, and files in a folder that a path must not leave. Writing is in out.c. */
 #define _GNU_SOURCE /* madvise, O_PATH */
 #include "base/mapping.h"
 
@@ -88,8 +88,8 @@ static cq_status check_regular(int fd, struct stat *st, const char *path)
 
     if (!is_there || !S_ISREG(st->st_mode))
         return cq_fail(CQ_E_IO, path, NULL,
-                       is_there && S_ISDIR(st->st_mode) ? "this is a folder"
-                                                        : "this is not a regular file");
+                       is_there && S_ISDIR(st->st_mode) ? "expected a file, got a folder"
+                                                        : "expected a regular file");
     if ((uint64_t)st->st_size > PTRDIFF_MAX)
         return cq_fail(CQ_E_IO, path, NULL, "the file is too large");
     return CQ_OK;
@@ -124,7 +124,7 @@ static cq_status map_bytes(void **data, size_t size, bool is_copy, int fd, const
     return is_copy ? read_all(*data, size, fd, path) : CQ_OK;
 }
 
-/* Takes over fd. */
+/* Takes ownership of fd. */
 static cq_status map_fd(cq_mapping **out, int fd, const char *path)
 {
     cq_mapping *m    = NULL;
@@ -192,13 +192,13 @@ cq_status cq_mapping_open(cq_mapping **out, const char *path)
 static cq_status leads_out(const char *path)
 {
     return cq_fail(CQ_E_FORMAT, path, "put a copy of the file itself beside the model",
-                   "the name of the file, or a link in it, leads out of the folder");
+                   "the path of the file, or a link in it, leads out of the folder");
 }
 
 #ifndef _WIN32
 
-/* Replaces a link by its target, in front of the rest; false if it is not a link, or one that is
- * not followed. */
+/* Replaces a link by its target, before the rest of the path; false if it is not a link, or a link
+ * that must not be followed. */
 static bool follow_link(char *rest, int folder, const char *name, const char *after, int *links)
 {
     char    target[PATH_MAX];
@@ -217,7 +217,7 @@ static bool follow_link(char *rest, int folder, const char *name, const char *af
 }
 
 /* Walks down from the folder *fd, component by component, without following links implicitly. A
- * relative link without ".." is followed here; any other could lead outside. At the end *fd is the
+ * relative link without ".." is followed here; others could lead outside. At the end *fd is the
  * file. */
 static cq_status descend(int *fd, const char *location, const char *path)
 {
@@ -256,7 +256,7 @@ static cq_status descend(int *fd, const char *location, const char *path)
     return CQ_OK;
 }
 
-/* Opens path, which is location below folder. */
+/* Opens path, which is location relative to folder. */
 static cq_status open_below(int *fd, const char *folder, const char *location, const char *path)
 {
     *fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -265,7 +265,7 @@ static cq_status open_below(int *fd, const char *folder, const char *location, c
 
 #else
 
-/* Links need a privilege here, and are not followed. */
+/* On Windows, creating links needs a privilege; they are not followed. */
 static cq_status open_below(int *fd, const char *folder, const char *location, const char *path)
 {
     if (!cq_windows_is_below(folder, location))
@@ -311,7 +311,7 @@ void cq_mapping_identity(const cq_mapping *m, char *out, size_t size)
     snprintf(out, size, "%llx:%llx", (unsigned long long)m->device, (unsigned long long)m->inode);
 }
 
-/* The mapping that contains the bytes, or NULL; valid only while they are mapped. */
+/* The mapping that contains the bytes, or NULL; it is valid only while they are mapped. */
 static const cq_mapping *mapping_of(const void *data, size_t size)
 {
     const char       *from = data;

@@ -30,18 +30,18 @@ const void *cq_mapping_data(const cq_mapping *m);
 size_t      cq_mapping_size(const cq_mapping *m);
 const char *cq_mapping_path(const cq_mapping *m);
 
-/* Zeros that take no memory until they are written. */
+/* Zeroed memory that takes no physical memory until it is written. */
 cq_status cq_mapping_zeros(cq_mapping **out, size_t size);
 
-/* Declares that an unchanged part of a mapped file was read for the last time: it need not stay in
- * memory. Reading it again is correct, but slow. */
+/* Declares that an unchanged part of a mapped file was read for the last time, so that it need not
+ * stay in memory. Reading it again is correct, but slow. */
 void cq_mapping_read(const void *data, size_t size);
 
-/* The same for a part that may have been changed: then the pages are kept. */
+/* The same for a part that may have been changed: changed pages are kept. */
 void cq_mapping_drop(const void *data, size_t size);
 
-/* memcpy from a possibly mapped file: an unchanged part is read from the file instead, because the
- * first access to the pages of a map is expensive. */
+/* memcpy from a file that may be mapped: an unchanged part is read from the file instead, because
+ * the first access to pages of a map is expensive. */
 void cq_mapping_copy(void *to, const void *data, size_t size);
 
 /* Whether path refers to the mapped file, under any name. */
@@ -50,7 +50,7 @@ bool cq_mapping_is_of(const cq_mapping *m, const char *path);
 /* A text that is equal for all mappings of one file, under any name. */
 void cq_mapping_identity(const cq_mapping *m, char *out, size_t size);
 
-/* The whole file on the heap, terminated by a 0 that *size does not count. */
+/* Reads the whole file to the heap, terminated by a 0 that *size does not count. */
 cq_status cq_file_read(char **out, size_t *size, const char *path);
 
 /* The kind of a path, symbolic links followed. */
@@ -63,17 +63,18 @@ cq_status cq_file_write(const char *path, const void *data, size_t size);
 /* Creates a directory and its parents; an existing one is fine. */
 cq_status cq_dir_make(const char *path);
 
-/* Files that replace others together. Between begin and end, files committed by this thread keep
- * their temporary names; end renames all of them in the order of the commits, then deletes those
- * named by cq_batch_delete. If status is a failure or one of these steps fails, it undoes
- * everything, folders included. It returns status or its own failure. Batches nest; the outermost
- * counts. */
+/* Batches of files that replace others together. Between begin and end, files committed by this
+ * thread keep their temporary names; end renames all of them in the order of the commits, then
+ * deletes those named by cq_batch_delete. If status is a failure or one of these steps fails, it
+ * undoes everything, including folders. It returns status or its own failure. Batches nest; the
+ * outermost counts. */
 void cq_batch_begin(void);
 
-/* The file may be missing, may change until the end, or may be one of the batch's outputs. */
+/* Deletes a file at the end. The file may be missing, may change until then, or may be one of the
+ * batch's outputs. */
 cq_status cq_batch_delete(const char *path);
 
-/* Deleted after everything else has succeeded; a failure to delete is a warning. */
+/* The same after everything else has succeeded; a failure to delete is a warning. */
 cq_status cq_batch_delete_unneeded(const char *path);
 cq_status cq_batch_end(cq_status status);
 
@@ -94,8 +95,8 @@ typedef enum cq_lock {
 cq_lock cq_batch_lock(const char *folder);
 
 /* The path for writing the content of a folder within a batch. A new folder appears complete at the
- * end of the batch. A folder that exists is locked and written to file by file: *path is the folder
- * itself. *path is valid until the end. */
+ * end of the batch. An existing folder is locked, and files are written to it one by one: *path is
+ * the folder itself. *path is valid until the end. */
 cq_status cq_batch_folder(const char **path, const char *folder);
 
 /* 64 unpredictable bits for a name. */
@@ -121,7 +122,7 @@ uint64_t cq_out_offset(const cq_out *o);         /* bytes written so far */
 cq_status cq_out_commit(cq_out *o);              /* frees o; file outputs only */
 void      cq_out_abandon(cq_out *o);             /* frees o, which may be NULL */
 
-/* Frees o and hands its buffer over; memory outputs only. */
+/* Frees o and transfers its buffer to the caller; memory outputs only. */
 cq_status cq_out_take_memory(cq_out *o, void **data, size_t *size);
 
 #endif

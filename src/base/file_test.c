@@ -14,7 +14,7 @@ enum { SIZE = 1 << 20, SHIFT = 100 };
 
 static char from[64], to[64];
 
-/* Writes all but the first bytes of the mapping after a few others, and returns the contents of the
+/* Writes the mapping, without its first bytes, after a few others, and returns the contents of the
  * file. */
 static char *copied(cq_mapping *m)
 {
@@ -76,7 +76,7 @@ TEST(file, a_file_that_shrinks_while_it_is_copied_is_an_error)
     cq_free(bytes);
 }
 
-/* Also at the end of the file, where only its size tells of them. */
+/* A hole at the end of a file is only visible in its size. */
 TEST(file, zeros_are_holes_of_a_new_file)
 {
     char       *bytes = cq_zalloc(4 * SIZE), *text;
@@ -266,7 +266,7 @@ TEST(file, a_file_that_must_be_new_replaces_nothing)
         CHECK_STATUS(CQ_OK, cq_out_open_new(&o, path));
         CHECK_STATUS(CQ_OK, cq_out_commit(o));
         CHECK_STATUS(CQ_OK, cq_file_write(to, exists ? "newer" : "new", exists ? 5 : 3));
-        other = exists ? fopen(path, "w") : NULL; /* another program */
+        other = exists ? fopen(path, "w") : NULL; /* simulates another program */
         CHECK(!other || fclose(other) == 0);
         CHECK_STATUS(exists ? CQ_E_IO : CQ_OK, cq_batch_end(CQ_OK));
         CHECK(cq_batch_collided() == (bool)exists);
@@ -277,7 +277,7 @@ TEST(file, a_file_that_must_be_new_replaces_nothing)
     }
 }
 
-/* A file that changed since the batch named it is another one. */
+/* A file that has changed since the batch named it is kept. */
 TEST(file, a_file_that_the_user_saves_meanwhile_is_not_deleted)
 {
     char path[80];

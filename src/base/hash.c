@@ -1,6 +1,6 @@
-/* SipHash-1-3 under a key that is drawn once per process. Names come from files, so with a known
- * function an attacker could choose names that collide. For hashes that must be the same in every
- * run (a seed made of a name) there is cq_hash_stable. */
+/* SipHash-1-3 with a key that is drawn once per process. Names come from files, so with a known
+ * function an attacker could choose names that collide. cq_hash_stable is for hashes that must be
+ * the same in every run (a seed made from a name). */
 #define _DEFAULT_SOURCE /* getentropy */
 #include "base/map.h"
 
@@ -17,7 +17,7 @@ typedef struct hash_key {
 static hash_key       key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
-/* Without random bytes of the system, the time and addresses of this run are the key. */
+/* If the system has no random bytes, the time and addresses of this run are the key. */
 static void draw_key(void)
 {
     if (getentropy(&key, sizeof key) != 0) {

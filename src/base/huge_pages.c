@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 enum {
-    HEAD  = 64,              /* bytes before a block: its shelf */
-    PAGE  = CQ_HUGE_PAGE,    /* expected, at least; a larger block has separate pages */
-    SHELF = 2 * CQ_HUGE_PAGE /* bytes allocated at once: unwritten pages take no memory */
+    HEAD  = 64,              /* bytes before a block for its header */
+    PAGE  = CQ_HUGE_PAGE,    /* minimum expected size; a larger block has separate pages */
+    SHELF = 2 * CQ_HUGE_PAGE /* bytes allocated at once: unwritten pages take no physical memory */
 };
 
 /* Header of a block of pages. users counts its allocations and the thread that fills it; the last

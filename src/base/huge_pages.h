@@ -8,13 +8,13 @@
 
 typedef struct cq_huge_pages cq_huge_pages;
 
-/* From here on this thread's blocks are contiguous, with about that many bytes in total: small
+/* From now on this thread's blocks are contiguous, with about `expected` bytes in total; small
  * totals are ignored. Returns the previous arena, to be restored at the end. */
 cq_huge_pages *cq_huge_pages_begin(double expected);
 void           cq_huge_pages_end(cq_huge_pages *before);
 
-/* 64-byte aligned; NULL like cq_alloc. Freed by any thread, before or after the end. */
+/* 64-byte aligned; NULL like cq_alloc. Any thread may free it, before or after the end. */
 void *cq_huge_alloc(size_t size);
-void  cq_huge_free(void *p); /* NULL is fine */
+void  cq_huge_free(void *p); /* accepts NULL */
 
 #endif

@@ -1,4 +1,4 @@
-/* JSON is jansson's; this is the only file that includes its header. */
+/* JSON by jansson; only this file includes its header. */
 #ifndef CQ_BASE_JSON_H
 #define CQ_BASE_JSON_H
 

@@ -1,5 +1,5 @@
-/* A parser by recursive descent. Items of a list are collected on a stack that all lists share, and
- * moved to the arena when the list ends. */
+/* A recursive-descent parser. Items of a list are collected on a stack that all lists share, and
+ * moved to the arena at the end of the list. */
 #include "base/json_tree.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -14,7 +14,7 @@ typedef struct parser {
     const char *text, *at, *end;
     const char *where;
     int         depth;
-    CQ_VEC(cq_json_member) open; /* of the lists and objects around */
+    CQ_VEC(cq_json_member) open; /* of the enclosing lists and objects */
 } parser;
 
 static const cq_json nothing = { .kind = CQ_JSON_NULL };
@@ -22,7 +22,7 @@ static const cq_json nothing = { .kind = CQ_JSON_NULL };
 static cq_status fail(const parser *p, const char *what)
 {
     return cq_fail(CQ_E_FORMAT, p->where, "the file is damaged; write or download it again",
-                   "the JSON at byte %zu is wrong: %s", (size_t)(p->at - p->text), what);
+                   "invalid JSON at byte %zu: %s", (size_t)(p->at - p->text), what);
 }
 
 static void skip_space(parser *p)
@@ -50,7 +50,7 @@ static bool accept_word(parser *p, const char *word)
     return true;
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 static bool read_hex(parser *p, unsigned *out)
 {
@@ -82,7 +82,7 @@ static char *write_utf8(char *out, unsigned code)
     return out + n;
 }
 
-/* \uD83D\uDE00 is one character; half of such a pair alone becomes U+FFFD. */
+/* \uD83D\uDE00 is one character; a single surrogate becomes U+FFFD. */
 static bool read_escape(parser *p, char **out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -114,7 +114,7 @@ static bool read_escape(parser *p, char **out)
     return true;
 }
 
-/* Reads a text after its first quote, in place: an escape is never shorter than its character. */
+/* Reads a string after its first quote, in-slot: an escape is never shorter than its character. */
 static cq_status read_text(parser *p, cq_json *v)
 {
     const char *close = p->at;
@@ -123,7 +123,7 @@ static cq_status read_text(parser *p, cq_json *v)
     while (close < p->end && *close != '"')
         close += *close == '\\' ? 2 : 1;
     if (close >= p->end)
-        return fail(p, "a text does not end");
+        return fail(p, "unterminated string");
     out = text = cq_arena_alloc(p->arena, (size_t)(close - p->at) + 1);
     if (!text)
         return CQ_E_NO_MEMORY;
@@ -157,7 +157,7 @@ static cq_status read_number(parser *p, cq_json *v)
     memcpy(digits, p->at, len);
     digits[len] = '\0';
     if (!len || (digits[0] != '-' && (digits[0] < '0' || digits[0] > '9')))
-        return fail(p, "there is no value");
+        return fail(p, "expected a value");
     errno  = 0;
     *v     = (cq_json){ .kind = CQ_JSON_INT };
     v->u.i = strtoll(digits, &end, 10);
@@ -166,7 +166,7 @@ static cq_status read_number(parser *p, cq_json *v)
         v->u.f  = strtod(digits, &end);
     }
     if (end == digits || *end)
-        return fail(p, "this is not a number");
+        return fail(p, "expected a number");
     p->at += len;
     return CQ_OK;
 }
@@ -205,20 +205,20 @@ static cq_status read_members(parser *p, bool keyed, char close)
 
         if (keyed) {
             if (!accept(p, '"'))
-                return fail(p, "a key is missing");
+                return fail(p, "expected a key");
             CQ_TRY(read_text(p, &key));
             m.key = key.u.text;
             if (!accept(p, ':'))
-                return fail(p, "a colon is missing");
+                return fail(p, "expected a colon");
         }
         CQ_TRY(read_value(p, &m.value));
         CQ_TRY(cq_vec_push(&p->open, m));
     } while (accept(p, ','));
-    return accept(p, close) ? CQ_OK : fail(p, "a list or object does not end");
+    return accept(p, close) ? CQ_OK : fail(p, "unterminated list or object");
 }
 
-/* A large object has a hash table of its members after them, so that look-up is constant: at least
- * twice as many entries, 0 is free. */
+/* A large object has a hash table after its members, so that look-up takes constant time: it has at
+ * least twice as many entries; 0 is a free entry. */
 enum { FEW_MEMBERS = 16 };
 
 static size_t places_for(size_t n)
@@ -241,7 +241,7 @@ static uint32_t *find_slot(const cq_json *object, const char *key)
     return &table[at];
 }
 
-/* If keys are equal, the first one is used. */
+/* The first of several equal keys is used. */
 static cq_status keep_members(parser *p, size_t first, cq_json *v)
 {
     const size_t    size = v->n * sizeof *v->u.members;
@@ -261,7 +261,7 @@ static cq_status keep_members(parser *p, size_t first, cq_json *v)
     return CQ_OK;
 }
 
-/* After its bracket. */
+/* Reads a list or object after its bracket. */
 static cq_status read_container(parser *p, bool keyed, cq_json *v)
 {
     size_t first = p->open.n, n;
@@ -318,12 +318,12 @@ cq_status cq_json_parse(const cq_json **out, cq_arena *arena, const char *text, 
     status = read_value(&p, root);
     skip_space(&p);
     if (status == CQ_OK && p.at < p.end)
-        status = fail(&p, "something follows the end");
+        status = fail(&p, "unexpected text after the end");
     cq_vec_clear(&p.open);
     return status;
 }
 
-/* ---- looking into it ---- */
+/* ---- access ---- */
 
 const cq_json *cq_json_get(const cq_json *object, const char *key)
 {

@@ -33,7 +33,7 @@ typedef struct cq_json_member cq_json_member;
 
 struct cq_json {
     cq_json_kind kind;
-    uint32_t     n; /* bytes of a text, items, members */
+    uint32_t     n; /* bytes of a string, number of items or members */
     union {
         bool                  b;
         int64_t               i;
@@ -53,10 +53,10 @@ struct cq_json_member {
 cq_status cq_json_parse(const cq_json **out, cq_arena *arena, const char *text, size_t len,
                         const char *where);
 
-/* All of these accept any value, and return null or `otherwise` if it is of another kind. */
+/* These accept any value, and return null or `otherwise` if it is of another kind. */
 const cq_json *cq_json_get(const cq_json *object, const char *key);
 const cq_json *cq_json_at(const cq_json *list, size_t index);
-size_t         cq_json_length(const cq_json *list); /* of a list or an object, else 0 */
+size_t         cq_json_length(const cq_json *list); /* of a list or object; otherwise 0 */
 const char    *cq_json_text(const cq_json *v, const char *otherwise);
 int64_t        cq_json_int(const cq_json *v, int64_t otherwise);
 bool           cq_json_bool(const cq_json *v, bool otherwise);

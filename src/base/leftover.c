@@ -1,5 +1,5 @@
-/* Marks are reused, never freed, and found by a list that only grows: so a signal handler can walk
- * it at any moment. */
+/* Marks are reused, never freed, and are in a list that only grows, so that a signal handler can
+ * walk it at any time. */
 #define _GNU_SOURCE /* O_NOFOLLOW, syscall */
 #include "base/leftover.h"
 
@@ -124,7 +124,7 @@ static bool delete_entry(int fd, const char *name, int depth)
     return unlinkat(fd, name, AT_REMOVEDIR) == 0;
 }
 
-/* Returns whether entries were deleted: then there may be more, which the kernel skipped. */
+/* Returns whether entries were deleted. Then there may be more, which the kernel skipped. */
 static bool delete_entries(int fd, int depth)
 {
     _Alignas(entry) char buffer[2048];
@@ -172,7 +172,7 @@ CQ_API void cq_discard_outputs(void)
     for (const cq_leftover *m = atomic_load(&marks); m; m = m->next)
         if (atomic_load(&m->kind) == CQ_LEFTOVER_TREE)
             cq_tree_delete(m->path);
-    while (deleted) { /* inner folders first, whatever the order of the marks */
+    while (deleted) { /* inner folders first, regardless of the order of the marks */
         deleted = false;
         for (const cq_leftover *m = atomic_load(&marks); m; m = m->next)
             deleted |= atomic_load(&m->kind) == CQ_LEFTOVER_FOLDER && rmdir(m->path) == 0;

@@ -9,7 +9,7 @@
 
 #define CQ_LOCATION_SIZE 512
 
-/* The owner of the text. It must outlive the graphs that were made from it. */
+/* The owner of the text. It must outlive the graphs that were created from it. */
 typedef struct cq_location_source cq_location_source;
 struct cq_location_source {
     /* Writes "net.py:12:8". */
@@ -17,16 +17,17 @@ struct cq_location_source {
 };
 
 typedef struct cq_location {
-    const cq_location_source *source; /* NULL: nowhere */
+    const cq_location_source *source; /* NULL: unknown */
     uint32_t                  offset;
 } cq_location;
 
-/* Where the user's own Python was that an archive's code was printed from. All is borrowed. */
+/* The location in the user's own Python code from which an archive's code was printed. All pointers
+ * are borrowed. */
 typedef struct cq_python_location {
-    const char *file;            /* NULL: not noted */
+    const char *file;            /* NULL: not recorded */
     int64_t     line, column;    /* as PyTorch counts them: lines from 1, columns from 0 */
-    const char *text;            /* the line, not terminated; NULL: not noted */
-    size_t      len, start, end; /* of the text; start and end delimit the construct */
+    const char *text;            /* the line, not terminated; NULL: not recorded */
+    size_t      len, start, end; /* len: of the text; start and end delimit the construct */
     bool        is_call; /* the text is not a line but a call in the stack, "net.py(12): forward" */
 } cq_python_location;
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Keys are stored consecutively, in blocks that do not move. */
+/* Copies of keys, in blocks that do not move. */
 typedef struct cq_map_keys cq_map_keys;
 struct cq_map_keys {
     cq_map_keys *next;
@@ -40,7 +40,7 @@ static char *keep_key(cq_map *map, const char *key, size_t len)
     return copy;
 }
 
-/* Where an entry is: its number + 1, or 0; and the low bits of its hash. */
+/* The number of an entry + 1, or 0 for a free slot; and the low bits of its hash. */
 typedef struct cq_map_slot {
     uint32_t at, hash;
 } cq_map_slot;
@@ -88,7 +88,7 @@ static cq_status grow(cq_map *map)
 
         if (!map->slots[i].at)
             continue;
-        while (slots[to].at) /* no two keys are equal: they need not be compared */
+        while (slots[to].at) /* all keys are different, so they need not be compared */
             to = (to + 1) & (cap - 1);
         slots[to] = map->slots[i];
     }
@@ -115,7 +115,7 @@ bool cq_map_has(const cq_map *map, const char *key)
     return entry_of(map, key, strlen(key)) != NULL;
 }
 
-/* The entry of a key, new or not; NULL without memory. */
+/* The entry of a key, created if necessary; NULL if out of memory. */
 static cq_map_entry *make_entry(cq_map *map, const char *key)
 {
     const size_t   len  = strlen(key);

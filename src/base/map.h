@@ -13,16 +13,16 @@ typedef struct cq_map_entry {
 } cq_map_entry;
 
 typedef struct cq_map {
-    cq_map_entry       *entries; /* n of them, in the order in which they came */
+    cq_map_entry       *entries; /* n entries, in insertion order */
     struct cq_map_slot *slots;
     size_t              n, cap; /* cap: of the slots */
-    struct cq_map_keys *keys;   /* where the copies are */
+    struct cq_map_keys *keys;   /* storage of the key copies */
 } cq_map;
 
-void     *cq_map_get(const cq_map *map, const char *key); /* NULL: not there */
+void     *cq_map_get(const cq_map *map, const char *key); /* NULL: not found */
 void     *cq_map_get_n(const cq_map *map, const char *key, size_t len);
 bool      cq_map_has(const cq_map *map, const char *key);
-cq_status cq_map_set(cq_map *map, const char *key, void *value); /* replaces */
+cq_status cq_map_set(cq_map *map, const char *key, void *value); /* replaces an existing value */
 void      cq_map_clear(cq_map *map);
 
 typedef struct cq_ptr_map {
@@ -43,7 +43,7 @@ void      cq_ptr_map_clear(cq_ptr_map *map);
 uint64_t cq_hash_bytes(const void *data, size_t size);
 uint64_t cq_hash_stable(const void *data, size_t size);
 
-/* Interned strings: equal text, equal address, for as long as the table lives. */
+/* Interned strings: equal text has the same address, as long as the table exists. */
 typedef struct cq_intern {
     cq_map map;
 } cq_intern;

@@ -13,7 +13,7 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 
-/* 16 bytes that the stable hash, which anybody can compute, gives the same value as any other n. */
+/* Makes 16 bytes with the same stable hash for every n, as an attacker can. */
 static void colliding_key(unsigned char out[16], uint64_t n)
 {
     uint64_t second = fold(0x9e3779b97f4a7c15u ^ 16 ^ n, 0xa0761d6478bd642fu) ^ 0x1234567890abcdefu;
@@ -64,7 +64,7 @@ TEST(map, every_key_is_found_again)
     }
     CHECK(!cq_map_has(&map, "500"));
     for (int i = 0; i < 500;
-         i++) { /* in the order in which they came; set again, they stay there */
+         i++) { /* in insertion order, which setting a key again does not change */
         CHECK(map.entries[i].value == &values[i]);
         CHECK_OK(cq_map_set(&map, map.entries[i].key, &values[499 - i]));
     }

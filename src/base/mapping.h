@@ -8,11 +8,10 @@
 cq_status cq_io_error(const char *path, const char *what);
 cq_status cq_file_shrank(const char *path);
 
-/* The file that bytes of a map come from, and where in it they are; -1 when they are not a map's.
- */
+/* The file that bytes of a map come from, and their offset in it; -1 if they are not from a map. */
 int cq_mapping_fd_of(const void *data, size_t size, uint64_t *offset, const char **path);
 
-/* Bytes of all files that were opened to be read. */
+/* Total size of all files that were opened for reading. */
 uint64_t cq_mapping_n_read(void);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct cq_once {
         .lock = CQ_MUTEX_INIT                                                                      \
     }
 
-/* make leaves nothing behind when it fails. Its memory is not charged to any budget. */
+/* make must clean up when it fails. Its memory is not charged to any budget. */
 cq_status cq_once_call(cq_once *once, cq_status (*make)(void));
 
 #endif

@@ -1,5 +1,5 @@
-/* Opening a file in the user's browser (<calque/system.h>). A sandbox forbids to start programs, so
- * a second process is made before it is entered; it waits for the path. */
+/* Opens a file in the user's browser (<calque/system.h>). A sandbox forbids starting programs, so a
+ * second process is created before the sandbox is entered; it waits for the path. */
 #include <calque/system.h>
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ enum { MAX_PATH = 4096 };
 
 static int to_opener = -1;
 
-/* In the second process: reads the path and becomes the program that opens it. */
+/* In the second process: reads the path and executes the program that opens it. */
 static void wait_and_open(int from)
 {
     char    path[MAX_PATH];

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- how much may be written ---- */
+/* ---- limits ---- */
 
 static atomic_ullong most_bytes = UINT64_MAX, n_written;
 static atomic_uint   most_times;
@@ -35,8 +35,7 @@ cq_status cq_out_allow(uint64_t size, const char *path)
 
     if (fixed == UINT64_MAX || (double)written + (double)size <= most)
         return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, path,
-                   "if that is what you want, --allow-large-output (cq_limit_outputs) allows it",
+    return cq_fail(CQ_E_UNSUPPORTED, path, "allow it with --allow-large-output (cq_limit_outputs)",
                    "the output would have %.0f MB or more, but %.0f MB are allowed for an input of "
                    "this size",
                    ((double)written + (double)size) / 1e6, most / 1e6);
@@ -44,7 +43,7 @@ cq_status cq_out_allow(uint64_t size, const char *path)
 
 /* ---- outputs ---- */
 
-/* A piece is written at once: large, but small enough to show progress in between. */
+/* A piece is written at once: it is large, but small enough to show progress in between. */
 enum {
     OUT_BUFFER = 1 << 16,
     OUT_PIECE  = 1 << 23,
@@ -55,8 +54,8 @@ enum {
 
 struct cq_out {
     int        fd;       /* -1: memory */
-    cq_waiting file;     /* its temporary name is NULL when path itself is written to */
-    bool       has_hole; /* of a new file: so it may have to be made longer */
+    cq_waiting file;     /* the temporary name is NULL if path itself is written */
+    bool       has_hole; /* of a new file, whose size may have to be set at the end */
     char      *buffer;   /* pending bytes of a file, or all bytes of a memory output */
     size_t     n, cap;
     uint64_t   offset;
@@ -80,7 +79,7 @@ cq_status cq_out_open_memory(cq_out **out)
     return CQ_OK;
 }
 
-/* The descriptor of an open file that has a name, -1 if path is not one: opening it again would
+/* The descriptor of an open file that path names (/dev/fd/3), otherwise -1: opening it again would
  * start at its beginning. */
 static int descriptor_of(const char *path)
 {
@@ -104,7 +103,8 @@ static cq_status open_temporary(cq_out *o, mode_t mode)
         o->fd   = cq_change_create(f->temporary, f->replaces ? mode & 0777 : 0666, f->replaces);
         if (o->fd >= 0)
             return CQ_OK;
-        cq_leftover_drop(f->mark); /* before the name is gone: it may be another's */
+        cq_leftover_drop(f->mark); /* before the name is released, because another file may take
+                                    * it */
         f->mark = NULL;
         cq_free(f->temporary);
         f->temporary = NULL;
@@ -121,7 +121,7 @@ static cq_status open_target(cq_out *o, const char *path)
     const int   descriptor = descriptor_of(path);
 
     if (exists && S_ISDIR(st.st_mode))
-        return cq_fail(CQ_E_IO, path, NULL, "cannot write the file: this is a folder");
+        return cq_fail(CQ_E_IO, path, NULL, "cannot write the file: the path is a folder");
     if (exists && (!S_ISREG(st.st_mode) || descriptor >= 0)) {
         o->file.path = cq_strdup(path);
         if (o->file.path)
@@ -190,7 +190,7 @@ static bool is_zero(const char *data, size_t size)
            memcmp(data, data + sizeof zeros, size - sizeof zeros) == 0;
 }
 
-/* Zeros need not be written to a new file: left out, they take no room on the disk. */
+/* Zeros need not be written to a new file: a hole takes no space on the disk. */
 static bool leave_hole(cq_out *o, uint64_t size)
 {
     if (size < OUT_HOLE || !o->file.temporary || size > INT64_MAX ||
@@ -200,8 +200,8 @@ static bool leave_hole(cq_out *o, uint64_t size)
     return true;
 }
 
-/* A hole at the end of the file becomes a part of it when its last byte is written. If data follows
- * the last hole, the file has its size already. */
+/* A hole at the end of the file exists only if the last byte is written. If data follows the last
+ * hole, the file already has its size. */
 static void end_holes(cq_out *o)
 {
     struct stat st;
@@ -237,8 +237,8 @@ static void write_plain(cq_out *o, const char *data, size_t size)
 }
 
 #ifdef __linux__
-/* /proc/self/pagemap, or -1. An export asks for every piece of its weights, so the file stays open.
- * A child of fork opens its own. */
+/* The descriptor of /proc/self/pagemap, or -1. It stays open, because an export uses it for every
+ * piece of its weights. A child of fork opens its own. */
 static int pagemap(void)
 {
     static cq_mutex lock = CQ_MUTEX_INIT;
@@ -330,7 +330,7 @@ static size_t copy_range(cq_out *o, const char *data, size_t size)
         return 0;
     while (done < size && o->status == CQ_OK) {
         const char     *from  = data + done;
-        const uintptr_t begin = (uintptr_t)from / page * page; /* windows end with a page */
+        const uintptr_t begin = (uintptr_t)from / page * page; /* windows end at page boundaries */
         const size_t    room  = (size_t)(begin + OUT_STAGE - (uintptr_t)from);
         const size_t    n     = size - done < room ? size - done : room;
 

@@ -77,7 +77,7 @@ CQ_API bool cq_path_is_same(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
-/* The system follows the links: the walk goes up from the last folder of the path that exists. */
+/* The system follows links, so the walk goes up from the last existing folder of the path. */
 bool cq_path_is_below(const char *path, const char *folder)
 {
     char   at[4096], up[sizeof at];

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* A path itself: a link is not followed. */
+/* The kind of a path itself: links are not followed. */
 typedef enum cq_entry_kind {
     CQ_ENTRY_MISSING,
     CQ_ENTRY_FILE,
@@ -19,17 +19,19 @@ typedef enum cq_entry_kind {
 
 cq_entry_kind cq_path_entry(const char *path, uint64_t *size);
 
-/* Calls visit for each name in a folder but "." and ".."; stops at the first failure. If the folder
- * cannot be read, the result is CQ_E_IO or CQ_E_NOT_FOUND, and *opened, unless NULL, is false. */
+/* Calls visit for each name in a folder except "." and ".."; stops at the first failure. If the
+ * folder cannot be read, the result is CQ_E_IO or CQ_E_NOT_FOUND, and *opened, unless NULL, is
+ * false. */
 typedef cq_status (*cq_name_fn)(void *user, const char *name);
 
 cq_status cq_folder_each(const char *folder, cq_name_fn visit, void *user, bool *opened);
 
-/* Whether a path begins at a root instead of at the working folder. */
+/* Whether a path begins at a root instead of at the working directory. */
 bool cq_path_is_absolute(const char *path);
 
-/* Whether a file or folder is, or would be created, in folder or below it, through links in the
- * path. A path that ends in a link is not: the link may lead anywhere. */
+/* Whether a file or folder is, or would be created, in folder or below it, after links in the path
+ * are followed. A path whose last component is a link is not, because the link may lead
+ * anywhere. */
 bool cq_path_is_below(const char *path, const char *folder);
 
 const char *cq_path_temporary(void); /* the folder for temporary files */
@@ -37,8 +39,8 @@ const char *cq_path_temporary(void); /* the folder for temporary files */
 /* The working folder, with slashes; false if it has no name of less than size bytes. */
 bool cq_path_working_folder(char *out, size_t size);
 
-/* A small regular file as text, terminated; false if it is larger, another kind of file, or has
- * zeros. Never waits. */
+/* Reads a small regular file as terminated text; false if it is larger, another kind of file, or
+ * contains zeros. Never blocks. */
 bool cq_path_read_text(char *text, size_t size, const char *path);
 
 /* "2022-03-04T05:06:07.123456", local time. */

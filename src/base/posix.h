@@ -1,5 +1,5 @@
-/* The calls of POSIX that base uses. Every other folder uses the interfaces of base. Windows lacks
- * most of them, and base/windows implements those that are used here. */
+/* The POSIX calls that base uses. Every other folder uses the interfaces of base. Windows lacks
+ * most of these calls; base/windows implements those that are used here. */
 #ifndef CQ_BASE_POSIX_H
 #define CQ_BASE_POSIX_H
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Characters that Python prints and that show nothing: Unicode's Default_Ignorable_Code_Point
- * beside the format characters, and the empty pattern of Braille. */
+/* Characters that Python prints and that are invisible: Unicode's Default_Ignorable_Code_Point
+ * without the format characters, and the blank Braille pattern. */
 static bool is_ignorable(uint32_t c)
 {
     static const uint32_t ranges[][2] = { { 0x034f, 0x034f },  { 0x115f, 0x1160 },

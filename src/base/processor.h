@@ -1,5 +1,4 @@
-/* Instructions of an ARM processor, of which only the operating system knows whether it has them.
- */
+/* Instruction sets of an ARM processor, whose availability only the operating system knows. */
 #ifndef CQ_BASE_PROCESSOR_H
 #define CQ_BASE_PROCESSOR_H
 

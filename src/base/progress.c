@@ -2,11 +2,11 @@
 
 #include <stddef.h>
 
-/* Per thread, as the warnings are: two exports at once keep theirs apart. */
+/* Per thread, like the warnings, so that concurrent exports have separate progress. */
 static _Thread_local struct {
     cq_progress_handler handler;
     void               *user;
-    const char         *what; /* NULL: nothing is going on */
+    const char         *what; /* NULL: no work in progress */
     uint64_t            done, total;
 } progress;
 

@@ -1,6 +1,6 @@
 /* Progress of long work, for the user's handler (cq_set_progress_handler). Work is begun once with
- * its size; the functions below that do it step by step need not know of it. Steps without a
- * beginning, for example of small files, are not reported. */
+ * its size; the functions that do the steps need not know of it. Steps outside of a begun work, for
+ * example for small files, are not reported. */
 #ifndef CQ_BASE_PROGRESS_H
 #define CQ_BASE_PROGRESS_H
 

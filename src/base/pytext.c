@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Python writes fixed notation for exponents in -4..15, else one digit before the point. */
+/* Python uses fixed notation for exponents from -4 to 15, otherwise scientific notation. */
 /* Digits of d.ddd times ten to the exponent, in Python's layout. */
 static void add_digits(cq_str *s, bool is_negative, const char *digits, int n, int exponent)
 {
@@ -29,7 +29,7 @@ static void add_digits(cq_str *s, bool is_negative, const char *digits, int n, i
     }
 }
 
-/* By trial: the least precision that reads back as the same number. */
+/* By trial: the smallest precision that reads back as the same number. */
 static void add_shortest(cq_str *s, double value, bool is_float)
 {
     char  scientific[40], digits[24];
@@ -62,8 +62,8 @@ void cq_str_add_py_float(cq_str *s, double value)
         add_shortest(s, value, false);
 }
 
-/* A double between two floats rounds to the nearer one; but within its own rounding error of their
- * middle, the original text may be on the other side. */
+/* Whether a double is near the midpoint of two floats. It rounds to the nearer float; but within
+ * its own rounding error of the midpoint, the decimal text may be on the other side. */
 static bool is_near_middle(double value)
 {
     uint64_t bits, below;
@@ -73,9 +73,9 @@ static bool is_near_middle(double value)
     return below >= 0x0ffffffe && below <= 0x10000002;
 }
 
-/* Weights are many, and printf is slow. Powers of ten up to the 22nd are exact doubles, so
- * a product or quotient with one is off by half a unit at most, far below the digits of a
- * float: in their range the digits come from arithmetic. */
+/* A fast path, because there are many weights and printf is slow. Powers of ten up to the 22nd are
+ * exact doubles, so a product or quotient with one has an error of at most half a unit, far below
+ * the digits of a float: in their range the digits are computed by arithmetic. */
 static bool add_float_fast(cq_str *s, float value)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -104,7 +104,7 @@ static bool add_float_fast(cq_str *s, float value)
             len++;
         for (int i = len; i > 0; i--, number /= 10)
             digits[i - 1] = (char)('0' + number % 10);
-        exponent += len - n; /* the logarithm may be one off, and 9.99 may become 10.0 */
+        exponent += len - n; /* the logarithm may be off by one, and 9.99 may become 10.0 */
         while (len > 1 && digits[len - 1] == '0')
             len--;
         add_digits(s, value < 0, digits, len, exponent);
@@ -121,7 +121,7 @@ void cq_str_add_py_float32(cq_str *s, float value)
 
 size_t cq_utf8_next(const char *text, size_t len, uint32_t *out)
 {
-    /* Smallest character of each length: anything below was written too long. */
+    /* The smallest character of each length: a smaller one is encoded too long. */
     static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
     const uint8_t        *p          = (const uint8_t *)text;
     size_t                n;
@@ -144,9 +144,9 @@ size_t cq_utf8_next(const char *text, size_t len, uint32_t *out)
     return n;
 }
 
-/* Characters that Python escapes though they are not ASCII: spaces, controls, format
- * characters, private use. Code points that Unicode has not assigned yet are taken for
- * printable; which those are changes with Python's version. */
+/* Whether Python prints a character unescaped: not spaces, controls, format characters and private
+ * use. Unassigned code points count as printable; the set of assigned ones depends on Python's
+ * version. */
 bool cq_is_printable(uint32_t c)
 {
     static const uint32_t hidden[][2] = {
@@ -165,7 +165,7 @@ bool cq_is_printable(uint32_t c)
     return true;
 }
 
-/* An ASCII character, plain or escaped; any other escaped. */
+/* Appends an ASCII character, escaped if necessary; others are escaped. */
 static void add_escaped(cq_str *s, uint32_t c, char quote)
 {
     char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\0';

@@ -1,17 +1,17 @@
-/* Values in the form of Python's repr, for listings that must equal Python's. */
+/* Values in the form of Python's repr, for listings that must be identical to Python's. */
 #ifndef CQ_BASE_PYTEXT_H
 #define CQ_BASE_PYTEXT_H
 
 #include "base/str.h"
 
-/* 0.1, 1e-05, 3.0, inf: the shortest digits that give the same number back. */
+/* Appends 0.1, 1e-05, 3.0, inf: the shortest digits that read back as the same number. */
 void cq_str_add_py_float(cq_str *s, double value);
 
 /* The same for a float: as many digits as distinguish it from its neighbours. */
 void cq_str_add_py_float32(cq_str *s, float value);
 
-/* 'text' of UTF-8, in double quotes if that saves escapes. Invalid UTF-8 is dropped. Longer texts
- * are cut, with the number of remaining characters: ...<+len=9>. */
+/* Appends 'text' of UTF-8, in double quotes if that saves escapes. Invalid UTF-8 is dropped. Longer
+ * texts are truncated, with the number of remaining characters: ...<+len=9>. */
 void cq_str_add_py_text(cq_str *s, const char *text, size_t len, size_t most);
 
 /* b'bytes' */

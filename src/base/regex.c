@@ -1,10 +1,10 @@
-/* Thompson's construction: the expression becomes a tree (regex_parse.c), the tree a program, and
- * the program is run with the set of its current states. */
+/* Thompson's construction: the expression is parsed to a tree (regex_parse.c), the tree is compiled
+ * to a program, and the program is executed with the set of its current states. */
 #include "base/regex_tree.h"
 
 #include <string.h>
 
-/* A step of the program: SET continues with the next step, and so do assertions that hold. */
+/* A step of the program. SET and assertions that hold continue with the next step. */
 typedef enum code { TAKE, SPLIT, JUMP, ASSERT, MATCH } code;
 
 typedef struct step {
@@ -36,7 +36,7 @@ static cq_status emit(cq_regex *re, step s)
 
 static cq_status compile(cq_regex *re, const tree *t);
 
-/* A split whose alternative is not known yet, and its first branch. */
+/* Emits a split whose second branch is set later, and its first branch. */
 static cq_status compile_optional(cq_regex *re, const tree *t, size_t *split)
 {
     *split = re->steps.n;
@@ -70,8 +70,8 @@ static cq_status compile_repeat(cq_regex *re, const tree *t)
     return status;
 }
 
-/* Sequences and alternatives lean to the left, and are as long as the expression: that side is not
- * taken by recursion. */
+/* Trees of sequences and alternatives are left-leaning and as deep as the expression is long, so
+ * the left side is traversed by a loop instead of recursion. */
 static cq_status compile_sequence(cq_regex *re, const tree *t)
 {
     CQ_VEC(const tree *) parts = { 0 };
@@ -194,13 +194,13 @@ static bool holds(kind assertion, uint32_t before, uint32_t after)
     }
 }
 
-/* Places in the program, each once. */
+/* A set of steps of the program. */
 typedef struct thread_list {
     size_t *at, n;
     size_t *seen; /* the index of the character at which a state was last added, + 1 */
 } thread_list;
 
-/* Adds a state and all states that are reachable without consuming a character. stack has room for
+/* Adds a state and all states that are reachable without consuming a character. stack has space for
  * every step twice. */
 static void reach(thread_list *p, const cq_regex *re, size_t first, size_t number, uint32_t before,
                   uint32_t after, size_t *stack)

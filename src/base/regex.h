@@ -14,16 +14,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Groups inside groups; steps of a program, into which {n,m} is multiplied out. */
+/* Limits: nesting of groups; steps of a program, in which {n,m} is expanded. */
 enum { CQ_REGEX_MAX_DEPTH = 100, CQ_REGEX_MAX_STEPS = 20000 };
 
 typedef struct cq_regex cq_regex;
 
-/* UTF-8. An invalid expression is rejected, with the position. */
+/* pattern is UTF-8. An invalid expression is an error with its position. */
 cq_status cq_regex_new(cq_regex **out, const char *pattern, size_t len);
 void      cq_regex_free(cq_regex *re);
 
-/* How much there is to do for a character of the text, at most. */
+/* The maximum work per character of the text. */
 size_t cq_regex_size(const cq_regex *re);
 
 /* Whether the expression matches all of text, from its first character to its last. */

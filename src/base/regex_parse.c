@@ -1,4 +1,4 @@
-/* The first half of regular expressions: reading them. */
+/* Parses regular expressions. */
 #include "base/regex_tree.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ typedef struct reader {
     size_t      len, at;
     unsigned    depth;
     bool        ignores_case, dot_is_all, is_multiline;
-    cq_status   status; /* the first failure; then everything is NULL */
+    cq_status   status; /* the first failure; after it all results are NULL */
 } reader;
 
 static tree *fail(reader *r, const char *why)
@@ -96,8 +96,7 @@ static const struct {
     { 's', 3, { { '\t', '\n' }, { '\f', '\r' }, { ' ', ' ' } } },
 };
 
-/* \d and similar classes, and with a capital letter their complements: the gaps between their
- * ranges. */
+/* Adds \d and similar classes; for a capital letter the complement: the gaps between the ranges. */
 static bool add_class(reader *r, tree *set, char letter)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
@@ -140,7 +139,7 @@ static uint32_t read_hex(reader *r)
     return c;
 }
 
-/* The character of an escape; the backslash has been read. */
+/* Reads the character of an escape; the backslash has been consumed. */
 static uint32_t read_escape(reader *r)
 {
     static const char names[] = "tnrfva", chars[] = "\t\n\r\f\v\a";
@@ -148,7 +147,7 @@ static uint32_t read_escape(reader *r)
     uint32_t          c;
 
     if (r->at >= r->len) {
-        fail(r, "there is nothing behind the backslash");
+        fail(r, "expected a character after the backslash");
         return 0;
     }
     c     = cq_regex_next_char(r->text, r->len, &r->at);
@@ -159,7 +158,7 @@ static uint32_t read_escape(reader *r)
         return read_hex(r);
     if (cq_regex_is_word(c) && c != '_') {
         r->at--;
-        fail(r, "this escape is not known");
+        fail(r, "unknown escape");
     }
     return c;
 }
@@ -194,7 +193,7 @@ static bool skip_posix_class(reader *r, tree *set)
     return false;
 }
 
-/* One end of a range in brackets; false when it was a class, which has been added. */
+/* Reads one end of a range in brackets; false if it was a class, which has been added. */
 static bool read_in_brackets(reader *r, tree *set, uint32_t *c)
 {
     if (skip_posix_class(r, set))
@@ -223,14 +222,14 @@ static tree *read_brackets(reader *r)
         uint32_t low, high;
 
         if (r->at >= r->len)
-            return fail(r, "a bracket is not closed");
+            return fail(r, "missing ] of a character class");
         if (!read_in_brackets(r, set, &low))
             continue;
         high = low;
         if (is_at(r, "-") && r->len - r->at > 1 && r->text[r->at + 1] != ']') {
             r->at++;
             if (!read_in_brackets(r, set, &high))
-                return fail(r, "a range has no end");
+                return fail(r, "missing end of a range");
             if (high < low)
                 return fail(r, "a range ends before it begins");
         }
@@ -242,7 +241,7 @@ static tree *read_brackets(reader *r)
 
 static tree *read_alternatives(reader *r);
 
-/* Flags between (? and ) or :, which apply from there on. */
+/* Reads flags between (? and ) or :, which apply from there on. */
 static bool read_flags(reader *r)
 {
     bool on = true;
@@ -252,14 +251,14 @@ static bool read_flags(reader *r)
         case 'i': r->ignores_case = on; break;
         case 's': r->dot_is_all = on; break;
         case 'm': r->is_multiline = on; break;
-        case 'U': break; /* the preference does not matter to a full match */
+        case 'U': break; /* the preference does not affect a full match */
         case '-': on = false; break;
         case ':':
         case ')': return true;
-        default: fail(r, "this flag is not known"); return false;
+        default: fail(r, "unknown flag"); return false;
         }
     }
-    fail(r, "a group is not closed");
+    fail(r, "missing ) of a group");
     return false;
 }
 
@@ -274,11 +273,11 @@ static tree *read_group(reader *r)
         while (r->at < r->len && r->text[r->at] != '>')
             r->at++;
         if (!skip(r, ">"))
-            return fail(r, "a name is not closed");
+            return fail(r, "missing > of a group name");
     } else if (skip(r, "?")) {
         if (!read_flags(r))
             return NULL;
-        if (skip(r, ")")) { /* they hold until the group around ends */
+        if (skip(r, ")")) { /* the flags apply until the end of the enclosing group */
             r->depth--;
             return node(r, EMPTY, NULL, NULL);
         }
@@ -286,7 +285,7 @@ static tree *read_group(reader *r)
     }
     t = read_alternatives(r);
     if (r->status == CQ_OK && !skip(r, ")"))
-        return fail(r, "a group is not closed");
+        return fail(r, "missing ) of a group");
     outside.at     = r->at;
     outside.status = r->status;
     *r             = outside;
@@ -332,7 +331,7 @@ static tree *read_atom(reader *r)
     if (skip(r, "$"))
         return node(r, r->is_multiline ? LINE_END : END, NULL, NULL);
     if (is_at(r, "*") || is_at(r, "+") || is_at(r, "?"))
-        return fail(r, "there is nothing to repeat");
+        return fail(r, "nothing to repeat before the repetition");
     set = node(r, SET, NULL, NULL);
     if (!set)
         return NULL;
@@ -347,7 +346,7 @@ static tree *read_atom(reader *r)
     return set;
 }
 
-/* A number of at most four digits; -1: there is none. */
+/* Reads a number of at most four digits; -1 if there is none. */
 static int read_number(reader *r)
 {
     int n = -1;
@@ -357,8 +356,8 @@ static int read_number(reader *r)
     return n;
 }
 
-/* {n}, {n,} or {n,m}; false, with nothing read, if it is not a count: then the brace is a
- * character. */
+/* Reads {n}, {n,} or {n,m}; false, without consuming anything, if it is not a count: then the brace
+ * is a character. */
 static bool read_counts(reader *r, int *min, int *max)
 {
     size_t start = r->at;
@@ -387,8 +386,8 @@ static tree *read_repeated(reader *r)
         else if (!skip(r, "*") && !(is_at(r, "{") && read_counts(r, &min, &max)))
             return t;
         if (max >= 0 && max < min)
-            return fail(r, "a number of repetitions makes no sense");
-        skip(r, "?"); /* as few as possible: the same, when all is matched */
+            return fail(r, "invalid number of repetitions");
+        skip(r, "?"); /* non-greedy, which makes no difference for a full match */
         t = node(r, REPEAT, t, NULL);
         if (!t)
             return NULL;
@@ -425,6 +424,6 @@ cq_status cq_regex_parse(tree **out, cq_arena *arena, range_list *ranges, const 
 
     *out = read_alternatives(&r);
     if (r.status == CQ_OK && r.at < len)
-        fail(&r, "a bracket is closed that was not opened");
+        fail(&r, "unmatched )");
     return r.status;
 }

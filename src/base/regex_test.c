@@ -41,7 +41,7 @@ TEST(regex, choices_and_repetitions)
     CHECK(!matches("a{2,3}", "aaaa"));
     CHECK(matches("a{2,}", "aaaaaa"));
     CHECK(!matches("a{2}", "a"));
-    CHECK(matches("x{,3}", "x{,3}")); /* a brace that counts nothing is a character */
+    CHECK(matches("x{,3}", "x{,3}")); /* a brace that is not a count is a character */
     CHECK(matches("(a|b|)c", "c"));
 }
 

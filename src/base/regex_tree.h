@@ -1,4 +1,4 @@
-/* Interface between the two parts of regex: regex_parse.c makes a tree, regex.c compiles it. */
+/* Interface between the parser (regex_parse.c), which builds a tree, and the compiler (regex.c). */
 #ifndef CQ_BASE_REGEX_TREE_H
 #define CQ_BASE_REGEX_TREE_H
 
@@ -29,7 +29,7 @@ typedef struct range {
 typedef struct tree {
     kind         kind;
     struct tree *a, *b;
-    int          min, max; /* of REPEAT; max -1: no end */
+    int          min, max; /* of REPEAT; max -1: unlimited */
     size_t       ranges, n_ranges;
     bool         is_negated, ignores_case;
 } tree;
@@ -38,11 +38,11 @@ typedef CQ_VEC(range) range_list;
 
 #define NOTHING UINT32_MAX /* before the first character and after the last */
 
-/* The character at *at, which is advanced past it. Invalid UTF-8 bytes are themselves. */
+/* The character at *at, which is advanced past it. Invalid UTF-8 bytes stand for themselves. */
 uint32_t cq_regex_next_char(const char *text, size_t len, size_t *at);
 bool     cq_regex_is_word(uint32_t c);
 
-/* The tree is in arena, the ranges of its sets in ranges. */
+/* The tree is allocated in arena, the ranges of its sets in ranges. */
 cq_status cq_regex_parse(tree **out, cq_arena *arena, range_list *ranges, const char *pattern,
                          size_t len);
 

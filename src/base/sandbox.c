@@ -47,7 +47,7 @@ CQ_API cq_status cq_sandbox_enter(const cq_sandbox_options *options)
 
 /* ---- Landlock ---- */
 
-/* linux/landlock.h of older systems lacks the newer parts; the struct size informs the kernel. */
+/* linux/landlock.h of older systems lacks newer members; the kernel gets the size of the struct. */
 typedef struct landlock_rules {
     uint64_t files, network, scope;
 } landlock_rules;
@@ -59,7 +59,8 @@ enum {
 };
 
 /* Rights by the version that introduced them. Reading files (2) and folders (3) is not restricted:
- * models name files anywhere below their folder, and users give paths in options and scripts. */
+ * models refer to files anywhere below their folder, and users give paths in options and
+ * scripts. */
 #define FILES_1 (1u << 0 | 1u << 1 | 0x1ff0u) /* execute, write, delete and create */
 #define FILES_2 (1u << 13)                    /* move between folders */
 #define FILES_3 (1u << 14)                    /* truncate */
@@ -67,7 +68,7 @@ enum {
 #define NET_4   (1u << 0 | 1u << 1)           /* bind and connect, TCP */
 #define SCOPE_6 (1u << 0 | 1u << 1)           /* abstract sockets and signals of others */
 
-/* Without rules, nothing that is handled is allowed. */
+/* Without rules, all handled accesses are denied. */
 static void lock_files(void)
 {
     const long     version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
@@ -99,7 +100,7 @@ static void lock_files(void)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls that are refused for any arguments; those that a system lacks are omitted. */
+/* Calls that are refused for any arguments; calls that the system's headers lack are omitted. */
 static const int refused[] = {
     /* programs and processes */
     SYS_execve,
@@ -236,7 +237,7 @@ static const int refused[] = {
     SYS_personality,
 };
 
-/* Calls that only the broker needs. Without one they are left to Landlock. */
+/* Calls that only the broker needs. Without a broker, only Landlock restricts them. */
 static const int changes[] = {
 #ifdef SYS_creat
     SYS_creat,    SYS_rename,    SYS_link,   SYS_unlink,   SYS_mkdir,   SYS_rmdir,
@@ -274,7 +275,8 @@ static void emit(filter *f, const struct sock_filter *code, size_t n)
     emit((f), (const struct sock_filter[]){ __VA_ARGS__ },                                         \
          sizeof((const struct sock_filter[]){ __VA_ARGS__ }) / sizeof(struct sock_filter))
 
-/* A file is opened for reading, or not at all. Not O_ACCMODE: that of musl contains O_PATH. */
+/* Files may only be opened for reading. O_ACCMODE is not used, because that of musl contains
+ * O_PATH. */
 static void check_open(filter *f, int call, size_t flags_at)
 {
     EMIT(f, IF(BPF_JEQ, (uint32_t)call, 0, 4),
@@ -282,7 +284,7 @@ static void check_open(filter *f, int call, size_t flags_at)
          IF(BPF_JSET, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, 0, 1), FAIL(EPERM), PASS);
 }
 
-/* Only these values of an argument, or all but these. */
+/* Allows only these values of an argument, or all others. */
 static void check_values(filter *f, int call, const uint32_t *values, size_t n, bool allowed)
 {
     EMIT(f, IF(BPF_JEQ, (uint32_t)call, 0, (uint8_t)(2 * n + 2)), LOAD(args[1]));
@@ -306,8 +308,9 @@ static void check_own(filter *f, int call)
          PASS);
 }
 
-/* Threads, but no processes: those lack CLONE_THREAD, which also excludes new namespaces. The flags
- * of clone3 are in memory, where a filter cannot read them; the C library tries clone then. */
+/* Allows threads, but not processes: those lack CLONE_THREAD, which also excludes new namespaces.
+ * The flags of clone3 are in memory, where a filter cannot read them; the C library then falls back
+ * to clone. */
 static void check_calls(filter *f, bool lock_changes)
 {
     EMIT(f, IF(BPF_JEQ, 435 /* clone3 */, 0, 1), FAIL(ENOSYS));
@@ -350,7 +353,7 @@ static void lock_calls(bool lock_changes)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Without a broker, changes of files are made by this process, and cannot be restricted. */
+/* Without a broker this process makes changes of files itself, so they cannot be restricted. */
 CQ_API cq_status cq_sandbox_enter(const cq_sandbox_options *given)
 {
     CQ_NEED(given);

@@ -1,5 +1,5 @@
-/* The beginning of a program on POSIX: signals that end it leave no temporary files, and a file
- * that is truncated while it is mapped is an error like any other. */
+/* Initialization of a program on POSIX: signals that end it leave no temporary files, and
+ * truncation of a mapped file is an error like any other. */
 #define _XOPEN_SOURCE 700
 #include <calque/system.h>
 

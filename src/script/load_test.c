@@ -23,7 +23,7 @@ TEST(load, memory_of_archive_values_is_limited)
 
     CHECK_STATUS(CQ_E_NO_MEMORY, cq_script_load_limited(&s, path, 0, MEGABYTE));
     CHECK(!s);
-    CHECK_STR("--max-memory allows for more", cq_last_error()->hint);
+    CHECK_STR("allow more memory with --max-memory", cq_last_error()->hint);
     CHECK_STATUS(CQ_E_NO_MEMORY, cq_script_load(&s, path));
 }
 

@@ -314,7 +314,7 @@ def check_models(report, folder):
             onnx(path, [(op, ["x", *more], ["y"], b"")], [], [open_value("y")], empty)
             run("run", path, cwd=folder)
     with report.case("a folder is called a folder"):
-        refused("check", folder, cwd=folder, says="this is a folder")
+        refused("check", folder, cwd=folder, says="expected a file, got a folder")
     with report.case("a small one is"):
         onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", 100)], [open_value("y")])
         assert b"float32[100]" in done("run", path, cwd=folder)

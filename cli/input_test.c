@@ -162,8 +162,7 @@ TEST(input, a_declared_input_gives_its_dtype_and_may_be_a_number)
     CHECK(in.dtype == CQ_DTYPE_I32);
     CHECK(cli_input_parse_as(&in, "3", &vector) == NULL);
     CHECK(in.rank == 1 && in.axes[0].size == 3);
-    CHECK_STR("expected an integer for int64, got 2.5",
-              cli_input_parse_as(&in, "2.5", &vector));
+    CHECK_STR("expected an integer for int64, got 2.5", cli_input_parse_as(&in, "2.5", &vector));
     CHECK_STR("expected a tensor of 1 dimension, got the number -3; 3=-3 would fill one",
               cli_input_parse_as(&in, "-3", &vector));
     CHECK(cli_input_parse_as(&in, "3", &scalar) == NULL);

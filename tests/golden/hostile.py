@@ -208,6 +208,21 @@ def open_value(name, kind=1):
     return field(1, name) + field(2, field(1, field(1, kind)))
 
 
+def ints(name, items):
+    return field(5, field(1, name) + b"".join(field(8, i) for i in items) + field(20, 7))
+
+
+def floats(name, items):
+    return field(5, field(1, name) + field(7, struct.pack(f"<{len(items)}f", *items)) + field(20, 6))
+
+
+def of_ml(path, op, attributes, x):
+    """A model of one operator of ai.onnx.ml from x to y."""
+    onnx(path, [(op, ["x"], ["y"], attributes + field(7, "ai.onnx.ml"))], [x], [open_value("y")])
+    path.write_bytes(path.read_bytes() + field(8, field(1, "ai.onnx.ml") + field(2, 1)))
+    return path
+
+
 def check_models(report, folder):
     path = folder / "m.onnx"
     concat = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
@@ -271,6 +286,22 @@ def check_models(report, folder):
              [value_info("x", 6, kind=7)], [open_value("y", 7)], often)
         path.write_bytes(path.read_bytes() + field(8, field(1, "ai.onnx.ml") + field(2, 2)))
         assert "endless loop" in refused("run", path, cwd=folder, says="exceeds its limit of steps")
+    with report.case("rows are paid for by the vectors and tree nodes that they meet"):
+        n = 100000
+        machine = floats("support_vectors", [1] * n) + floats("coefficients", [1] * n) + floats("rho", [0]) + \
+            field(5, field(1, "kernel_type") + field(4, "LINEAR") + field(20, 3))
+        refused("run", of_ml(path, "SVMRegressor", machine, value_info("x", 200000, 1)), cwd=folder,
+                says="exceeds its limit of steps")
+        n, leaves = 50000, [0] * 50001  # node i has the leaf n + i and the node i + 1; all rows go to the end
+        tree = ints("nodes_treeids", [0] * n + leaves) + ints("nodes_nodeids", range(2 * n + 1)) + \
+            ints("nodes_featureids", [0] * n + leaves) + floats("nodes_values", [-100] * n + leaves) + \
+            ints("nodes_truenodeids", [*range(n, 2 * n), *leaves]) + \
+            ints("nodes_falsenodeids", [*range(1, n), 2 * n, *leaves]) + \
+            field(5, field(1, "nodes_modes") + field(9, "BRANCH_LEQ") * n + field(9, "LEAF") * (n + 1) + field(20, 8)) + \
+            ints("target_treeids", [0]) + ints("target_nodeids", [2 * n]) + ints("target_ids", [0]) + \
+            floats("target_weights", [1]) + field(5, field(1, "n_targets") + field(3, 1) + field(20, 2))
+        refused("run", of_ml(path, "TreeEnsembleRegressor", tree, value_info("x", 500000, 1)), cwd=folder,
+                says="exceeds its limit of steps")
     with report.case("a long graph, with long names, is printed"):
         nodes, ends = chain("Relu", 60000)
         onnx(path, nodes + [("Relu", ["x"], ["y" * (1 << 20)], b"")], [value_info("x", 6)], ends)
@@ -279,8 +310,8 @@ def check_models(report, folder):
     for n in (10 ** 9, 10 ** 15):
         with report.case(f"an input of {n} elements is not made up"):
             onnx(path, [("Tan", ["x"], ["y"], b"")], [value_info("x", n)], [open_value("y")])
-            refused("run", path, cwd=folder, says="not made up")
-            refused("bench", path, cwd=folder, says="not made up")
+            refused("run", path, cwd=folder, says="not generated")
+            refused("bench", path, cwd=folder, says="not generated")
     for name, head, says in (("html", b"<!DOCTYPE html>", "a page of HTML"), ("lfs", b"version https://git-lfs.", "Git LFS"),
                              ("png", b"\x89PNG\r\n", "a picture"), ("weights", b"\x40\0\0\0\0\0\0\0{\"a\"", "safetensors")):
         with report.case(f"a file of another kind is named: {name}"):

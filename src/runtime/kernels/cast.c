@@ -63,7 +63,7 @@ static cq_status cast_to_texts(cq_rt *rt, const cq_tensor *x)
     if (is_real)
         CQ_TRY(cq_rt_spend_on_elements(rt, PRINTED * (double)t->n));
     for (size_t i = 0; i < t->n; i++) {
-        char text[64];
+        char text[320]; /* gcc expects up to 310 characters of %g with a variable precision */
 
         if (is_real)
             print_number(text, sizeof text, cq_tensor_get_f64(x, (int64_t)i),

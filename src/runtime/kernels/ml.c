@@ -182,6 +182,25 @@ static bool agree(cq_val a, cq_val b)
 
 enum { COMPARISON = 24 }; /* a comparison costs as much as copying this many elements */
 
+/* The number of the last key that equals element i of x; 0: none. */
+static int64_t find_key(cq_val x, int64_t i, cq_val keys)
+{
+    int64_t k = count(keys);
+
+    if (!cq_val_texts(keys) && keys.u.tensor->dtype == CQ_DTYPE_I64 &&
+        cq_tensor_is_contiguous(keys.u.tensor) && !cq_dtype_is_float(x.u.tensor->dtype)) {
+        const int64_t *list  = cq_tensor_data(keys.u.tensor),
+                      number = cq_tensor_get_i64(x.u.tensor, i);
+
+        while (k > 0 && list[k - 1] != number)
+            k--;
+        return k;
+    }
+    while (k > 0 && !same(x, i, keys, k - 1))
+        k--;
+    return k;
+}
+
 static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
 {
     cq_val      x = rt->in[0];
@@ -207,13 +226,10 @@ static cq_status encode(cq_rt *rt, cq_val keys, cq_val values, cq_val fallback)
     }
     CQ_TRY(cq_rt_spend_on_elements(rt, COMPARISON * (double)count(x) * (double)count(keys)));
     for (int64_t i = 0; i < count(x); i++) {
-        int64_t k    = count(keys); /* the last of equal keys counts */
-        cq_val  from = fallback;
+        int64_t      k    = find_key(x, i, keys);
+        const cq_val from = k ? values : fallback;
 
-        while (k > 0 && !same(x, i, keys, k - 1))
-            k--;
-        from = k ? values : fallback;
-        k    = k ? k - 1 : 0;
+        k = k ? k - 1 : 0;
         if (texts)
             CQ_TRY(cq_texts_set(texts, (size_t)i, cq_texts_at(cq_val_texts(from), (size_t)k),
                                 cq_texts_len(cq_val_texts(from), (size_t)k)));

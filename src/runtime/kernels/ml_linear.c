@@ -1,6 +1,7 @@
 /* Linear models and support vector machines of ai.onnx.ml. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
+#include "runtime/plan/work.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,8 +25,10 @@ static void linear_clear(linear *m)
     cq_free(m->intercepts);
 }
 
-static cq_status linear_read(linear *m, cq_rt *rt, int64_t n_targets, int64_t width)
+static cq_status linear_read(linear *m, cq_rt *rt, int64_t n_targets, const cq_ml_rows *rows)
 {
+    const int64_t width = rows->width;
+
     CQ_TRY(cq_ml_floats(&m->weights, &m->n_weights, rt, "coefficients"));
     CQ_TRY(cq_ml_floats(&m->intercepts, &m->n_intercepts, rt, "intercepts"));
     m->n_targets = n_targets ? n_targets : m->n_intercepts;
@@ -34,7 +37,7 @@ static cq_status linear_read(linear *m, cq_rt *rt, int64_t n_targets, int64_t wi
     if (m->n_targets < 1 || m->n_targets > INT32_MAX || m->n_weights != m->n_targets * width ||
         (m->n_intercepts && m->n_intercepts != m->n_targets))
         return wrong_lists();
-    return CQ_OK;
+    return cq_rt_spend_on_elements(rt, (double)rows->n * (double)m->n_weights);
 }
 
 static void linear_scores(double *to, const linear *m, const double *x, int64_t width)
@@ -58,7 +61,7 @@ static cq_status linear_regressor(cq_rt *rt)
     if (status == CQ_OK)
         status = cq_ml_transform_of(&how, rt);
     if (status == CQ_OK)
-        status = linear_read(&m, rt, cq_rt_int(rt, "targets"), rows.width);
+        status = linear_read(&m, rt, cq_rt_int(rt, "targets"), &rows);
     if (status == CQ_OK)
         status = cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, 2, (int64_t[]){ rows.n, m.n_targets });
     to = status == CQ_OK ? cq_operands_out(&rows.s, y) : NULL;
@@ -96,7 +99,7 @@ static cq_status linear_classifier(cq_rt *rt)
 
     CQ_TRY_OR_DONE(cq_ml_rows_open(&rows, cq_rt_in(rt, 0)));
     CQ_TRY_OR_DONE(cq_ml_transform_of(&how, rt));
-    CQ_TRY_OR_DONE(linear_read(&m, rt, 0, rows.width));
+    CQ_TRY_OR_DONE(linear_read(&m, rt, 0, &rows));
     is_pair = m.n_targets == 1 && n_labels == 2;
     n       = is_pair ? 2 : m.n_targets;
     if (m.n_targets > 1 ? n_labels < m.n_targets : n_labels < 2)
@@ -192,6 +195,8 @@ static cq_status svm_regressor(cq_rt *rt)
 
     CQ_TRY_OR_DONE(cq_ml_rows_open(&rows, cq_rt_in(rt, 0)));
     CQ_TRY_OR_DONE(machine_read(&m, rt, rows.width));
+    CQ_TRY_OR_DONE(
+        cq_rt_spend_on_elements(rt, (double)rows.n * (double)m.n_vectors * (double)m.width));
     if (m.n_vectors ? m.n_weights < m.n_vectors : m.n_weights < m.width)
         CQ_TRY_OR_DONE(wrong_lists());
     CQ_TRY_OR_DONE(cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, 2, (int64_t[]){ rows.n, 1 }));
@@ -282,6 +287,8 @@ static void vote(voters *v, const double *x)
         }
 }
 
+enum { COUPLING_ROUNDS = 100 };
+
 /* Computes probabilities of classes from those of pairs by libsvm's iteration (Wu, Lin and Weng,
  * 2004). */
 static void couple(voters *v)
@@ -298,7 +305,7 @@ static void couple(voters *v)
                 q[t * n + k] = -r[k * n + t] * r[t * n + k];
             }
     }
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < COUPLING_ROUNDS; round++) {
         double pqp = 0, worst = 0;
 
         for (int64_t t = 0; t < n; t++) {
@@ -367,6 +374,18 @@ static int64_t judge(double *to, int64_t n_out, voters *v, const double *x, cq_m
     return label;
 }
 
+static cq_status spend_on_votes(cq_rt *rt, const voters *v, double n_rows)
+{
+    const double n = (double)v->n_classes, width = (double)v->m.width;
+    double       products = n * width;
+
+    if (v->by_vectors)
+        products = (double)v->m.n_vectors * (width + n) + n * n;
+    if (v->by_vectors && v->m.n_prob_a)
+        products += COUPLING_ROUNDS * n * n;
+    return cq_rt_spend_on_elements(rt, n_rows * products);
+}
+
 static cq_status svm_classifier(cq_rt *rt)
 {
     voters          v = { 0 };
@@ -380,6 +399,7 @@ static cq_status svm_classifier(cq_rt *rt)
     CQ_TRY_OR_DONE(cq_ml_rows_open(&rows, cq_rt_in(rt, 0)));
     CQ_TRY_OR_DONE(cq_ml_transform_of(&how, rt));
     CQ_TRY_OR_DONE(voters_read(&v, rt, rows.width));
+    CQ_TRY_OR_DONE(spend_on_votes(rt, &v, (double)rows.n));
     n     = v.n_classes;
     n     = n > 2 && v.by_vectors && !v.m.n_prob_a ? n * (n - 1) / 2 : n;
     which = cq_alloc_array((size_t)rows.n + 1, sizeof *which);

@@ -2,6 +2,7 @@
  * number. ml.c has TreeEnsemble, which replaced them. */
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/ml.h"
+#include "runtime/plan/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ typedef struct forest {
     node   *nodes;
     weight *weights;
     double *base;
+    size_t *roots; /* indices of nodes */
     size_t  n_nodes, n_weights, n_trees;
     int64_t n_base, n_targets;
     bool    is_positive, has_one_target; /* of all weights */
@@ -37,6 +39,7 @@ typedef struct forest {
 static void forest_clear(forest *f)
 {
     cq_free(f->nodes);
+    cq_free(f->roots);
     cq_free(f->weights);
     cq_free(f->base);
 }
@@ -49,7 +52,7 @@ static cq_status wrong_tree(const char *what)
 
 /* ---- reading ---- */
 
-static int by_place(int64_t tree_a, int64_t id_a, int64_t tree_b, int64_t id_b)
+static int compare_ids(int64_t tree_a, int64_t id_a, int64_t tree_b, int64_t id_b)
 {
     if (tree_a != tree_b)
         return tree_a < tree_b ? -1 : 1;
@@ -60,13 +63,13 @@ static int compare_nodes(const void *a, const void *b)
 {
     const node *x = a, *y = b;
 
-    return by_place(x->tree, x->id, y->tree, y->id);
+    return compare_ids(x->tree, x->id, y->tree, y->id);
 }
 
 static int compare_weights(const void *a, const void *b)
 {
     const weight *x = a, *y = b;
-    int           c = by_place(x->tree, x->id, y->tree, y->id);
+    int           c = compare_ids(x->tree, x->id, y->tree, y->id);
 
     return c ? c : (x->order > y->order) - (x->order < y->order);
 }
@@ -171,6 +174,9 @@ static cq_status link_nodes(forest *f)
 {
     size_t w = 0;
 
+    f->roots = cq_alloc_array(f->n_nodes + 1, sizeof *f->roots);
+    if (!f->roots)
+        return CQ_E_NO_MEMORY;
     for (size_t i = 0; i < f->n_nodes; i++) {
         node *n = &f->nodes[i], *yes, *no;
 
@@ -187,13 +193,14 @@ static cq_status link_nodes(forest *f)
     for (size_t i = 0; i < f->n_nodes; i++) {
         node *n = &f->nodes[i];
 
-        f->n_trees += !n->is_child;
+        if (!n->is_child)
+            f->roots[f->n_trees++] = i;
         while (w < f->n_weights &&
-               by_place(f->weights[w].tree, f->weights[w].id, n->tree, n->id) < 0)
+               compare_ids(f->weights[w].tree, f->weights[w].id, n->tree, n->id) < 0)
             w++;
         n->first_leaf = w;
         while (w < f->n_weights &&
-               by_place(f->weights[w].tree, f->weights[w].id, n->tree, n->id) == 0)
+               compare_ids(f->weights[w].tree, f->weights[w].id, n->tree, n->id) == 0)
             w++;
         n->n_leaf = w - n->first_leaf;
     }
@@ -224,11 +231,13 @@ static bool goes_yes(const node *n, double x)
     }
 }
 
-static cq_status find_leaf(const node **out, const forest *f, const node *n, const double *x,
-                           int64_t width)
+/* Adds the number of visited nodes to *visits. */
+static cq_status find_leaf(const node **out, double *visits, const forest *f, const node *n,
+                           const double *x, int64_t width)
 {
     for (size_t steps = 0; steps <= f->n_nodes; steps++) {
         if (n->mode == LEAF) {
+            *visits += (double)steps;
             *out = n;
             return CQ_OK;
         }
@@ -240,21 +249,24 @@ static cq_status find_leaf(const node **out, const forest *f, const node *n, con
 }
 
 enum { SUM, AVERAGE, MIN, MAX };
+enum { VISIT = 4 }; /* cost of a node, in copies of an element */
 
-/* Writes a number per target; *has tells whether any leaf contributes to it. */
-static cq_status add_up(double *to, bool *has, const forest *f, int how, const double *x,
+/* Writes a number per target; *has tells whether any leaf contributes to it. The depth of the
+ * leaves depends on the data, so each row is charged for the nodes that it visits. */
+static cq_status add_up(double *to, bool *has, cq_rt *rt, const forest *f, int how, const double *x,
                         int64_t width)
 {
+    double visits = (double)f->n_trees;
+
     for (int64_t k = 0; k < f->n_targets; k++) {
         to[k]  = 0;
         has[k] = false;
     }
-    for (size_t i = 0; i < f->n_nodes; i++) {
+    for (size_t i = 0; i < f->n_trees; i++) {
         const node *leaf;
 
-        if (f->nodes[i].is_child)
-            continue;
-        CQ_TRY(find_leaf(&leaf, f, &f->nodes[i], x, width));
+        CQ_TRY(find_leaf(&leaf, &visits, f, &f->nodes[f->roots[i]], x, width));
+        visits += (double)leaf->n_leaf;
         for (size_t k = leaf->first_leaf; k < leaf->first_leaf + leaf->n_leaf; k++) {
             const weight *w  = &f->weights[k];
             double       *at = &to[w->target];
@@ -270,7 +282,7 @@ static cq_status add_up(double *to, bool *has, const forest *f, int how, const d
     }
     for (int64_t k = 0; k < f->n_targets && how == AVERAGE; k++)
         to[k] /= (double)f->n_trees;
-    return CQ_OK;
+    return cq_rt_spend_on_elements(rt, VISIT * visits);
 }
 
 /* ---- operators ---- */
@@ -308,7 +320,7 @@ static cq_status regressor(cq_rt *rt)
     CQ_TRY_OR_DONE(cq_rt_out(&y, rt, 0, CQ_DTYPE_F32, 2, (int64_t[]){ rows.n, f.n_targets }));
     to = cq_operands_out(&rows.s, y);
     for (int64_t i = 0; to && i < rows.n && status == CQ_OK; i++, to += f.n_targets) {
-        status = add_up(to, has, &f, how, rows.at + i * rows.width, rows.width);
+        status = add_up(to, has, rt, &f, how, rows.at + i * rows.width, rows.width);
         for (int64_t k = 0; k < f.n_targets && f.n_base == f.n_targets; k++)
             to[k] += f.base[k];
         cq_ml_transform_row(to, f.n_targets, after);
@@ -396,7 +408,7 @@ static cq_status classifier(cq_rt *rt)
     CQ_TRY_OR_DONE(cq_rt_out(&z, rt, 1, CQ_DTYPE_F32, 2, (int64_t[]){ rows.n, f.n_targets }));
     to = cq_operands_out(&rows.s, z);
     for (int64_t i = 0; to && i < rows.n && status == CQ_OK; i++, to += f.n_targets) {
-        status = add_up(to, has, &f, SUM, rows.at + i * rows.width, rows.width);
+        status = add_up(to, has, rt, &f, SUM, rows.at + i * rows.width, rows.width);
         if (f.n_targets == 2) {
             which[i] = (f.n_base == 2 ? decide_with_bases : decide_pair)(to, has, &f, after);
             continue;

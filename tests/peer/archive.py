@@ -553,7 +553,7 @@ def test_mobile(report, tool, folder):
                 for entry in old.namelist():
                     new.writestr(entry, old.read(entry).replace(b"xnnpack", device.encode()))
             code, _, error = calque("export", path, "--input", "2x3", "-o", folder / "no.onnx")
-            assert code == 1 and "packed for one kind of device" in error, error
+            assert code == 1 and "packed for a specific device" in error, error
             assert device in error and "before optimize_for_mobile" in error, error
     with report.case("extra files, of any name"):
         extra = {"notes.txt": "hello", "data.pkl": "no pickle", "code/__torch__.py": "no code",

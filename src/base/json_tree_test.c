@@ -68,21 +68,21 @@ TEST(json_tree, what_is_not_there_is_null)
     cq_arena_free(f.arena);
 }
 
-TEST(json_tree, wrong_json_is_refused_with_its_place)
+TEST(json_tree, invalid_json_is_refused_with_its_location)
 {
-    refuse("", "no value");
-    refuse("[1, 2", "does not end");
-    refuse("[1 2]", "does not end");
+    refuse("", "expected a value");
+    refuse("[1, 2", "unterminated list");
+    refuse("[1 2]", "unterminated list");
     refuse("{\"a\" 1}", "colon");
     refuse("{1: 2}", "key");
-    refuse("\"abc", "does not end");
-    refuse("\"abc\\", "does not end");
+    refuse("\"abc", "unterminated string");
+    refuse("\"abc\\", "unterminated string");
     refuse("\"\\x\"", "escape");
     refuse("\"\\u12g4\"", "escape");
-    refuse("1e", "not a number");
-    refuse("1-2", "not a number");
-    refuse("nul", "no value");
-    refuse("1 1", "follows");
+    refuse("1e", "expected a number");
+    refuse("1-2", "expected a number");
+    refuse("nul", "expected a value");
+    refuse("1 1", "unexpected text");
     refuse("[1,]", "at byte 3");
 }
 
@@ -111,5 +111,5 @@ TEST(json_tree, nesting_has_a_limit)
 RUN_TESTS(TEST_OF(json_tree, values_of_every_kind),
           TEST_OF(json_tree, numbers_that_json_has_not_are_read),
           TEST_OF(json_tree, what_is_not_there_is_null),
-          TEST_OF(json_tree, wrong_json_is_refused_with_its_place),
+          TEST_OF(json_tree, invalid_json_is_refused_with_its_location),
           TEST_OF(json_tree, nesting_has_a_limit))

@@ -223,7 +223,7 @@ def check_errors(report, folder):
                            (["--annotate", "conv2"], "expects PATH:NAME=VALUE"),
                            (["--annotate", "conv2:=1"], "expects PATH:NAME=VALUE"),
                            (["--as-output", "conv"], "expects NAME=PATH"),
-                           (["--annotate", "fc:key=1", "--annotations", "both"], "--annotations has no 'both'")):
+                           (["--annotate", "fc:key=1", "--annotations", "both"], "expected one of attribute, metadata, got 'both'")):
         with report.case(f"refused: {' '.join(options)}"):
             (folder / "traced.onnx").unlink(missing_ok=True)
             out, errors = export(folder, "traced", *options, fails=2)

@@ -108,7 +108,7 @@ def check(name, folder):
 
     code, _, said = peers.calque("export", source, "--input", "4", "--input", "16000", "--verify",
                                  "-o", target)
-    assert code == 0 and "a run that comes to it fails" in said, said
+    assert code == 0 and "a run that takes it fails" in said, said
     peers.check_onnx(target)
     model = target.read_bytes()
     got = peers.run_ort(model, {"x": x.numpy(), "sr": np.array(16000)})

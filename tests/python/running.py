@@ -177,7 +177,7 @@ def check_other_files(folder):
             for source in (path, path.read_bytes()):
                 error = raises(calque.FormatError, function, source)
                 assert said in error.message, error
-    assert "calque.run runs it" in raises(calque.Error, calque.Session, archive).hint
+    assert "calque.run" in raises(calque.Error, calque.Session, archive).hint
 
 
 def main():

@@ -481,8 +481,8 @@ static cq_status make_failing(cq_exporter *ex, cq_node *n, size_t side, cq_node 
     }
     if (strcmp(why, CQ_RAISE) != 0) /* the capture has warned about it */
         cq_warn(cq_location_text(n->location, location),
-                "the branch that the example does not come to cannot be exported (%s): a run that "
-                "comes to it fails",
+                "the branch that the example does not take cannot be exported (%s): a run that "
+                "takes it fails",
                 why);
     return s.status;
 }

@@ -180,7 +180,7 @@ def check_options_are_arguments():
         for speech in (contextlib.nullcontext(), _words.of_torch()):
             with speech:
                 told = _words.in_python(said)
-            assert "--" not in told, (said, told)
+            assert "--" not in told or "calque export " in told, (said, told)  # a whole command is kept
         for name in re.findall(r"\b([a-z_]+)=", _words.in_python(said)):
             assert name in known, (said, name)
 
@@ -191,13 +191,13 @@ def check_hints_are_of_python():
                                                 b"    return x * n\n")
     assert error.hint.endswith('inputs that fit: inputs=[numpy.zeros((1, 3, 224, 224), "float32"), 1, None]')
     missing = b"def forward(x: Tensor):\n    return torch.ops.mine.it(x)\n"
-    assert "(define=…), write a symbolic function (symbolics=…)" in raises(
-        calque.Error, calque.export, missing, inputs=[X]).hint
+    hint = raises(calque.Error, calque.export, missing, inputs=[X]).hint
+    assert "(define=… " in hint and "write a symbolic function (symbolics=…)" in hint, hint
     several = b"def a(x: Tensor):\n    return x\n\ndef b(x: Tensor):\n    return x\n"
     assert raises(calque.NotFound, calque.export, several, inputs=[X]).hint == \
         "its methods are: a, b; choose one with entry=…"
     endless = b"def forward(x: Tensor):\n    i = 0\n    while i >= 0:\n        i += 1\n    return x\n"
-    assert "max_steps=… allows" in raises(calque.Error, calque.export, endless, inputs=[X],
+    assert "max_steps=…" in raises(calque.Error, calque.export, endless, inputs=[X],
                                           max_steps=1000).hint
     method, = calque.inspect(SOURCE)["methods"]
     assert method["to begin with"].startswith("inputs=[numpy.zeros("), method
@@ -222,7 +222,7 @@ def check_errors(folder):
     raises(calque.Error, calque.export, b"def forward(x: Tensor):\n    return x @ x\n", out, [X])
     assert not out.exists()
     raises(calque.Error, calque.export, folder / "missing.pt", inputs=[X])
-    assert "not a int; calque.onnx.export" in str(raises(TypeError, calque.export, 3, inputs=[X]))
+    assert "got int; calque.onnx.export" in str(raises(TypeError, calque.export, 3, inputs=[X]))
     loop = (b"def forward(x: Tensor):\n    a = [0] * 100000\n    for i in range(10000):\n"
             b"        a.pop(0)\n    return x * a[0]\n")
     error = raises(calque.UnsupportedError, calque.export, loop, inputs=[X], max_steps=10000)

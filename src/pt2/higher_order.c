@@ -1,27 +1,12 @@
-/* Operators that take graphs. Most are a few lines of TorchScript, which the evaluator runs: a
- * data-dependent branch or loop becomes an If or a Loop of the graph. */
+/* Operators that take graphs. Branches and loops are functions of lib/torch/higher_order.py, which
+ * the evaluator runs: if they depend on data, they become an If or a Loop of the graph. */
 #include "pt2/run.h"
 
 #include "base/str.h"
 
 #include <stdio.h>
 
-const char cq_pt2_higher_order_text[] = "def sym_ite(c, a, b):\n"
-                                        "    return a if c else b\n"
-                                        "\n"
-                                        "def cond(pred, yes, no, xs):\n"
-                                        "    if pred:\n"
-                                        "        r = yes(xs)\n"
-                                        "    else:\n"
-                                        "        r = no(xs)\n"
-                                        "    return r\n"
-                                        "\n"
-                                        "def while_loop(test, body, carried, extra):\n"
-                                        "    while test(carried, extra)[0]:\n"
-                                        "        carried = body(carried, extra)\n"
-                                        "    return carried\n";
-
-/* ---- what has a text ---- */
+/* ---- branches and loops ---- */
 
 cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *args, size_t n,
                            cq_val *out)
@@ -380,11 +365,11 @@ static const struct {
     const char  *name;
     size_t       n_min;
     bool         graph_first;
-    const char  *text; /* a function of the text, or */
+    const char  *text; /* a function of lib/torch/higher_order.py, or */
     higher_order run;
 } rows[] = {
-    { "cond", 4, false, "cond", NULL },
-    { "while_loop", 4, true, "while_loop", NULL },
+    { "cond", 4, false, CQ_HIGHER_ORDER ".cond", NULL },
+    { "while_loop", 4, true, CQ_HIGHER_ORDER ".while_loop", NULL },
     { "map_impl", 3, true, NULL, run_map },
     { "scan", 4, true, NULL, run_scan },
     { "associative_scan", 2, true, NULL, run_associative_scan },

@@ -26,7 +26,7 @@ static cq_status load(cq_pt2 **out, cq_storage *bytes, const char *path, const c
     outer = cq_alloc_set_budget((cq_alloc_budget){ .limit = cq_archive_max_bytes(bytes->size) });
     CQ_TRY_OR_DONE(cq_pt2_archive_open_bytes(&archive, bytes, path, entry));
     CQ_TRY_OR_DONE(cq_pt2_program_new(&p->program, archive));
-    CQ_TRY_OR_DONE(cq_script_compile(&p->script, cq_pt2_higher_order_text, "<higher_order>"));
+    CQ_TRY_OR_DONE(cq_script_compile(&p->script, "", "<program>"));
     cq_script_set_file(p->script, bytes->size);
     CQ_TRY_OR_DONE(cq_pt2_make_examples(p));
     CQ_TRY_OR_DONE(cq_pt2_argument_tree(p->program, &p->arguments));

@@ -58,7 +58,7 @@ cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, b
     for (size_t i = 0; i < n->n_inputs && *found; i++)
         CQ_TRY(cq_pt2_value(r, &n->inputs[i], &args[i]));
     if (strcmp(n->target, "torch.sym_ite") == 0 && n->n_inputs == 3)
-        return cq_pt2_call_text(r, "sym_ite", args, 3, out);
+        return cq_pt2_call_text(r, CQ_HIGHER_ORDER ".sym_ite", args, 3, out);
     if (strcmp(n->target, "_operator.pos") == 0 && n->n_inputs == 1) {
         *out = args[0];
         return CQ_OK;

@@ -90,9 +90,8 @@ cq_status cq_pt2_map(cq_pt2_run *r, cq_val body, cq_val xs, size_t n_results, cq
 /* numbers.c: targets that are functions of Python on numbers; *found is false for others. */
 cq_status cq_pt2_number_call(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out, bool *found);
 
-/* higher_order.c: operators that take graphs. The text is TorchScript that belongs to the program
- * of the evaluator. */
-extern const char cq_pt2_higher_order_text[];
+/* higher_order.c: calls a function of lib/torch, by its qualified name; and operators that take
+ * graphs. */
 cq_status cq_pt2_call_text(cq_pt2_run *r, const char *function, const cq_val *args, size_t n,
                            cq_val *out);
 cq_status cq_pt2_higher_order(cq_pt2_run *r, const cq_pt2_node *n, cq_val *out);

@@ -194,9 +194,10 @@ void cq_program_check_definitions(cq_program *p);
 
 /* functional.c: the source of a unit that PyTorch implements in Python, by its name; *found is
  * false for other units. The arena owns text that is not embedded. */
-#define CQ_FUNCTIONAL "torch.nn.functional"
-#define CQ_TORCH      "torch"
-#define CQ_MATRICES   "<matrices>" /* of calque, for matrices.c */
+#define CQ_FUNCTIONAL   "torch.nn.functional"
+#define CQ_TORCH        "torch"
+#define CQ_HIGHER_ORDER "<higher_order>" /* of calque, for programs of torch.export */
+#define CQ_MATRICES     "<matrices>"     /* of calque, for matrices.c */
 cq_status cq_functional_source(cq_source *out, bool *found, cq_arena *arena, const char *qualifier);
 
 /* Resolves a dotted name of an archive: a class, a function or a namespace of the program. */

@@ -9,6 +9,7 @@ static const struct {
 } units[] = {
     { CQ_FUNCTIONAL, "torch/nn/functional.py" },
     { CQ_TORCH, "torch/functional.py" },
+    { CQ_HIGHER_ORDER, "torch/higher_order.py" },
     { CQ_MATRICES, "torch/dynamic_matrices.py" },
 };
 

@@ -105,7 +105,7 @@ cq_node *cq_sym_node(cq_sym *s, const char *op, cq_value *const *in, size_t n_in
         name = snprintf(buffer, sizeof buffer, "onnx::%s", op) < (int)sizeof buffer
                    ? buffer
                    : cq_arena_printf(s->ex->graph->arena, "onnx::%s", op);
-    node = name ? cq_ir_node_new(s->block, NULL, name, inputs, n_in, n_out) : NULL;
+    node = name ? cq_ir_node_new(s->block, s->before, name, inputs, n_in, n_out) : NULL;
     if (!node) {
         cq_sym_fail(s, s->ex->graph->status);
         return NULL;

@@ -57,16 +57,18 @@ typedef struct cq_exporter {
 } cq_exporter;
 
 struct cq_sym {
-    cq_exporter   *ex;
-    cq_block      *block; /* where nodes go */
-    const cq_node *node;  /* the ATen node; its outputs' `onnx` fields receive the results */
-    const cq_op   *op;    /* its row; NULL for operators that the table does not know */
-    cq_status      status;
-    size_t         n_open;   /* open graphs */
-    bool           declined; /* cq_sym_no was called: the reason is in the error record */
-    int            declined_opset;
-    size_t         n_done;
-    cq_value     **done; /* arena; n_done of them */
+    cq_exporter     *ex;
+    cq_block        *block;  /* where nodes go */
+    cq_node         *before; /* in front of this node; NULL: to the end of the block */
+    const cq_node   *node;   /* the ATen node; its outputs' `onnx` fields receive the results */
+    const cq_op     *op;     /* its row; NULL for operators that the table does not know */
+    cq_status        status;
+    size_t           n_open;   /* open graphs */
+    bool             declined; /* cq_sym_no was called: the reason is in the error record */
+    int              declined_opset;
+    size_t           n_done;
+    cq_value       **done;  /* arena; n_done of them */
+    struct cq_fuser *fuser; /* of a replacement (passes/fuse.h): the match */
 };
 
 /* rows.c: the newest row for an operator at an opset. */

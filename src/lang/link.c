@@ -562,7 +562,8 @@ cq_status cq_lang_check_library(bool (*is_of_host)(const cq_lib_file *file), boo
         if (f->file != last)
             CQ_TRY(cq_library_check_declarations(f->file));
         last = f->file;
-        CQ_TRY(cq_lang_link(f, host));
+        if (!cq_lib_function_decorator(f, "rewrite")) /* patterns are matched, not run */
+            CQ_TRY(cq_lang_link(f, host));
     }
     return CQ_OK;
 }

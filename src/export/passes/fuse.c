@@ -1,5 +1,5 @@
-/* Patterns of nodes that become one: lib/onnx/rewrites.py has the patterns, fuse_layers.c and
- * fuse_norms.c what they become. Nodes without a reader are removed afterwards. */
+/* Replaces patterns of nodes: lib/onnx/rewrites.py has the patterns and the functions that replace
+ * them. Nodes without a reader are removed afterwards. */
 #include "export/passes/fuse.h"
 #include "base/lock.h"
 
@@ -8,21 +8,6 @@
 enum { N_STAGES = 3 };
 
 /* ---- the patterns ---- */
-
-static const struct {
-    const char *name;
-    cq_status (*make)(cq_fuser *f, const cq_fuse_match *m);
-} makers[] = {
-    { "attention", cq_fuse_attention },   { "bias", cq_fuse_bias },
-    { "bias_gelu", cq_fuse_bias_gelu },   { "flat_linear", cq_fuse_flat_linear },
-    { "gelu_erf", cq_fuse_gelu_erf },     { "gelu_tanh", cq_fuse_gelu_tanh },
-    { "grouped", cq_fuse_grouped },       { "heads", cq_fuse_heads },
-    { "layer_norm", cq_fuse_layer_norm }, { "matmul", cq_fuse_matmul },
-    { "norm_bias", cq_fuse_norm_bias },   { "past", cq_fuse_past },
-    { "rms_norm", cq_fuse_rms_norm },     { "rotary", cq_fuse_rotary },
-    { "scaled", cq_fuse_scaled },         { "skip_norm", cq_fuse_skip_norm },
-    { "steps", cq_fuse_steps },
-};
 
 /* Filled when it is first asked for; if that fails, the next one to ask tries again. */
 static struct {
@@ -49,15 +34,15 @@ static cq_fusion_use use_of(const cq_decorator *d)
 
 static cq_status add_fusion(const cq_decorator *d, void *user)
 {
+    const cq_fusion row = { .stage       = number_of(d, "stage"),
+                            .since       = number_of(d, "opset"),
+                            .pattern     = d->function,
+                            .replacement = cq_library_find(d->file, d->text),
+                            .use         = use_of(d) };
+
     (void)user;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (strcmp(makers[i].name, d->text) == 0)
-            return cq_vec_push(&fusions.rows, (cq_fusion){ .stage   = number_of(d, "stage"),
-                                                           .since   = number_of(d, "opset"),
-                                                           .pattern = d->function,
-                                                           .make    = makers[i].make,
-                                                           .use     = use_of(d) });
-    return cq_decorator_fail(d, "the rewriting is not known");
+    return row.replacement ? cq_vec_push(&fusions.rows, row)
+                           : cq_decorator_fail(d, "the file has no function %s", d->text);
 }
 
 static cq_status read_fusions(void)
@@ -198,23 +183,25 @@ static bool match_pattern(cq_fuse_match *m, cq_value *v)
 
 /* ---- the pass ---- */
 
-cq_node *cq_fuse_node(cq_fuser *f, cq_node *before, const char *op, cq_value *const *in,
-                      size_t n_in, size_t n_out)
+void cq_fuse_replace(cq_fuser *f, cq_value *old, cq_value *by)
 {
-    cq_operand operands[6];
-    cq_node   *n;
+    by->type     = old->type;
+    old->instead = by;
+    f->changed   = true;
+}
 
-    for (size_t i = 0; i < n_in; i++)
-        operands[i] = in[i] ? CQ_OPERAND_OF(in[i]) : (cq_operand){ 0 };
-    n = cq_ir_node_new(before->block, before, op, operands, n_in, n_out);
-    if (!n)
-        return NULL;
-    n->origin   = before->origin;
-    n->location = before->location;
-    n->notes    = before->notes;
-    n->n_notes  = before->n_notes;
-    f->changed  = true;
-    return n;
+/* The replacement may decline; what it emitted is then dead. */
+static cq_status replace(cq_fuser *f, const cq_fusion *row, const cq_fuse_match *m)
+{
+    cq_node  *root = m->root;
+    cq_sym    s = { .ex = f->ex, .block = root->block, .before = root, .node = root, .fuser = f };
+    cq_value *by;
+
+    f->match = m;
+    CQ_TRY(cq_sym_run_replacement(&by, &s, row->replacement));
+    if (by)
+        cq_fuse_replace(f, root->outputs[0], by);
+    return f->ex->graph->status;
 }
 
 static bool may_use(const cq_fuser *f, const cq_fusion *row)
@@ -237,7 +224,7 @@ static cq_status try_fusions(cq_node *n, void *user)
         CQ_TRY(cq_library_parse(row->pattern));
         m.pattern = row->pattern->def;
         if (match_pattern(&m, n->outputs[0]))
-            CQ_TRY(row->make(f, &m));
+            CQ_TRY(replace(f, row, &m));
     }
     return CQ_OK;
 }
@@ -248,7 +235,7 @@ static cq_status run_stage(cq_exporter *ex, int stage)
     cq_status status;
 
     status = cq_ir_each_node(ex->graph->top, try_fusions, &f);
-    cq_ptr_map_clear(&f.halves);
+    cq_ptr_map_clear(&f.known);
     CQ_TRY(status);
     CQ_TRY(ex->graph->status);
     if (!f.changed)

@@ -1,5 +1,6 @@
 /* Running symbolic functions, see host.h: names, signs, conversions of values. */
 #include "export/symbolic/host.h"
+#include "export/passes/fuse.h"
 #include "export/symbolic/arith.h"
 #include "base/warn.h"
 #include "onnx/compose/compose.h"
@@ -491,8 +492,7 @@ static const cq_lang_host host = { .link             = link_target,
 /* Whether its functions are symbolic functions, or called by such. */
 static bool is_symbolic_file(const cq_lib_file *file)
 {
-    return cq_library_is_in(file, "onnx/") && !cq_compose_runs(file) &&
-           !cq_library_is_in(file, "onnx/rewrites.py");
+    return cq_library_is_in(file, "onnx/") && !cq_compose_runs(file);
 }
 
 /* symbolic("aten::mish", "Mish", opset=18): the operators exist. */
@@ -522,7 +522,7 @@ cq_status cq_sym_check_library(bool only_changed)
 
 /* ---- arguments ---- */
 
-static cq_val of_operand(cq_sym_run *r, const cq_operand *o)
+cq_val cq_val_of_operand(cq_sym_run *r, const cq_operand *o)
 {
     cq_val list;
 
@@ -535,7 +535,7 @@ static cq_val of_operand(cq_sym_run *r, const cq_operand *o)
     case CQ_OPERAND_LIST:
         list = cq_lang_list(&r->lang, NULL, o->u.list.n);
         for (size_t i = 0; i < o->u.list.n && list.kind == CQ_VAL_LIST; i++)
-            list.u.list->items[i] = of_operand(r, &o->u.list.items[i]);
+            list.u.list->items[i] = cq_val_of_operand(r, &o->u.list.items[i]);
         return list;
     default: return CQ_NONE;
     }
@@ -609,7 +609,7 @@ static size_t bind(cq_sym_run *r, cq_lib_function *f, cq_val *args, uint8_t *par
         if (is_graph_parameter(def, i)) {
             args[n++] = CQ_NONE;
         } else if (at >= 0 && (size_t)at < r->s->node->n_inputs) {
-            args[n] = of_operand(r, &r->s->node->inputs[at]);
+            args[n] = cq_val_of_operand(r, &r->s->node->inputs[at]);
             if (parse)
                 args[n] = cq_sym_parse_arg(r, parse, i - is_graph_parameter(def, 0), args[n]);
             n++;
@@ -678,28 +678,62 @@ static void release_owned(cq_exporter *ex)
     ex->owned.n = 0;
 }
 
-cq_status cq_sym_run_function(cq_sym *s, cq_lib_function *f, bool promotes)
+/* Before the evaluation of f, whose names are resolved when it is first called. */
+static cq_sym_run begin(cq_sym *s, cq_lib_function *f)
 {
-    cq_sym_run r = { .lang     = { .host      = &host,
+    if (!s->ex->scratch && !(s->ex->scratch = cq_arena_new()))
+        cq_sym_fail(s, CQ_E_NO_MEMORY);
+    cq_sym_fail(s, cq_lang_link(f, &host));
+    return (cq_sym_run){ .lang = { .host      = &host,
                                    .status    = &s->status,
                                    .symbols   = &s->ex->source->symbols,
                                    .max_steps = cq_library_is_users(f->file) ? MAX_USER_STEPS : 0 },
-                     .s        = s,
-                     .promotes = promotes };
+                         .s    = s };
+}
+
+static cq_status end(cq_sym *s)
+{
+    release_owned(s->ex);
+    if (s->ex->scratch)
+        cq_arena_reset(s->ex->scratch);
+    return s->status;
+}
+
+cq_status cq_sym_run_function(cq_sym *s, cq_lib_function *f, bool promotes)
+{
+    cq_sym_run r = begin(s, f);
     cq_val     args[CQ_LANG_MAX_SLOTS];
     uint8_t    params[CQ_LANG_MAX_SLOTS];
-    cq_status  status;
     size_t     n;
 
-    if (!s->ex->scratch && !(s->ex->scratch = cq_arena_new()))
-        return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    r.dtype = promotes ? cq_sym_operand_dtype(s) : first_dtype(s);
-    if (cq_sym_fail(s, cq_lang_link(f, &host)) != CQ_OK)
-        return s->status;
-    n      = bind(&r, f, args, params);
-    status = s->status == CQ_OK ? take_results(&r, f, cq_lang_call_by(&r.lang, f, params, args, n))
-                                : s->status;
-    release_owned(s->ex);
-    cq_arena_reset(s->ex->scratch);
-    return status;
+    CQ_TRY(s->status);
+    r.promotes = promotes;
+    r.dtype    = promotes ? cq_sym_operand_dtype(s) : first_dtype(s);
+    n          = bind(&r, f, args, params);
+    if (s->status == CQ_OK)
+        take_results(&r, f, cq_lang_call_by(&r.lang, f, params, args, n));
+    return end(s);
+}
+
+cq_status cq_sym_run_replacement(cq_value **out, cq_sym *s, cq_lib_function *f)
+{
+    cq_sym_run r = begin(s, f);
+    cq_val     args[CQ_LANG_MAX_SLOTS];
+    uint8_t    params[CQ_LANG_MAX_SLOTS];
+    size_t     n = 0;
+
+    *out = NULL;
+    CQ_TRY(s->status);
+    r.dtype = CQ_DTYPE_F32;
+    for (size_t i = 0; i < f->def->n_params; i++) {
+        cq_value *v = cq_fuse_bound(s->fuser->match, f->def->params[i].name);
+
+        params[n] = (uint8_t)i;
+        if (v || !f->def->params[i].value)
+            args[n++] = cq_val_of_graph(&r, v);
+    }
+    *out = cq_sym_input_of(&r, cq_lang_call_by(&r.lang, f, params, args, n), NULL);
+    if (s->declined)
+        s->status = CQ_OK;
+    return end(s);
 }

@@ -36,6 +36,9 @@ static inline cq_sym_run *cq_sym_run_of(cq_lang *l)
 /* Converts the node of s by a function: evaluates it and ends the symbolic. */
 cq_status cq_sym_run_function(cq_sym *s, cq_lib_function *f, bool promotes);
 
+/* The value that replaces a match (passes/fuse.c); NULL: the function has declined. */
+cq_status cq_sym_run_replacement(cq_value **out, cq_sym *s, cq_lib_function *f);
+
 /* rows.c: reads a decorator of lib/onnx, or of a user's file. */
 cq_status cq_symbolic_of_decorator(cq_symbolic *out, const cq_decorator *d);
 
@@ -49,6 +52,7 @@ cq_val cq_sym_wrong(cq_sym_run *r, const char *format, ...) __attribute__((forma
 
 cq_val cq_val_of_graph(cq_sym_run *r, cq_value *v); /* None for NULL */
 cq_val cq_val_of_dtype(cq_dtype dtype);
+cq_val cq_val_of_operand(cq_sym_run *r, const cq_operand *o);
 
 /* A value of the graph; NULL: v is something else. An argument is converted when it is first read,
  * so unused arguments create no nodes. */
@@ -129,7 +133,11 @@ struct cq_sym_native {
     cq_value *(*one)(cq_sym *s, cq_value *x);
     cq_value *(*two)(cq_sym *s, cq_value *x, cq_value *y);
     bool (*of_dtype)(cq_dtype dtype);
+    bool needs_match; /* only replacements of patterns may call it */
 };
+
+/* passes/replacement.c: functions that only replacements of patterns may call. */
+extern const cq_sym_native cq_replacement_natives[];
 
 const cq_sym_native *cq_sym_native_find(const char *name, size_t n);
 cq_val cq_sym_native_call(cq_sym_run *r, const cq_sym_native *f, const cq_val *args, size_t n);

@@ -695,6 +695,8 @@ cq_val cq_sym_native_call(cq_sym_run *r, const cq_sym_native *f, const cq_val *a
 {
     const cq_sym_args e = { f, args, n };
 
+    if (f->needs_match && !r->s->fuser)
+        return cq_sym_wrong(r, "%s may only be called in lib/onnx/rewrites.py", f->name);
     return f->fn ? f->fn(r, &e) : of_tensors(r, &e);
 }
 
@@ -774,5 +776,8 @@ const cq_sym_native *cq_sym_native_find(const char *name, size_t n)
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++)
         if (strcmp(natives[i].name, name) == 0 && n >= natives[i].min && n <= natives[i].max)
             return &natives[i];
+    for (const cq_sym_native *f = cq_replacement_natives; f->name; f++)
+        if (strcmp(f->name, name) == 0 && n >= f->min && n <= f->max)
+            return f;
     return NULL;
 }

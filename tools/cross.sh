@@ -4,7 +4,7 @@
 #     tools/cross.sh x86_64-linux-musl | aarch64-linux-musl | x86_64-linux-glibc | aarch64-linux-glibc |
 #                    x86_64-windows | wasm32
 #
-# The result is below .cache/cross/TARGET, where cmake/toolchains/TARGET.cmake expects it. tools/setup.sh
+# The result is below .cache/cross/TARGET, where cmake/toolchains/cross.cmake expects it. tools/setup.sh
 # cross installs the compilers. It may be run again at any time: what exists is not built again.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,3 +1,4 @@
-set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/aarch64-linux-glibc)
+set(CALQUE_TARGET aarch64-linux-glibc)
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
 set(CALQUE_PROCESSOR aarch64)
 include(${CMAKE_CURRENT_LIST_DIR}/linux.cmake)

@@ -1,3 +1,4 @@
-set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/x86_64-linux-musl)
+set(CALQUE_TARGET x86_64-linux-musl)
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
 set(CALQUE_PROCESSOR x86_64)
 include(${CMAKE_CURRENT_LIST_DIR}/linux.cmake)

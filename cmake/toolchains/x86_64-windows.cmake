@@ -1,6 +1,7 @@
 # Windows on x86-64 with mingw-w64, and static jansson and zlib that tools/cross.sh builds. The program needs no library
 # but those of Windows.
-set(CALQUE_CROSS ${CMAKE_CURRENT_LIST_DIR}/../../.cache/cross/x86_64-windows)
+set(CALQUE_TARGET x86_64-windows)
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)

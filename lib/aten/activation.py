@@ -1,4 +1,4 @@
-"""Activations that other operators express, and their gradients."""
+"""Activations composed of other operators, and gradients of activations."""
 
 import math
 import torch
@@ -8,14 +8,15 @@ from aten.quantized_layers import on_grid
 
 
 def dropout_mask(x, keep, features):
-    """1 with probability keep, else 0: for every element, or one for each sample and channel."""
+    """A mask of ones with probability keep and zeros otherwise, per element or, with features, per
+    sample and channel."""
     shape = [1 if features and i > 1 else x.shape[i] for i in range(x.ndim)]
     return x.new_empty(shape).bernoulli(keep)
 
 
 def check_dropout(p, x, features):
-    assert p >= 0 and p <= 1, f"p is {p}, not between 0 and 1"
-    assert not features or x.ndim >= 2, f"features need 2 dimensions or more, not {x.ndim}"
+    assert p >= 0 and p <= 1, f"expected p between 0 and 1, got {p}"
+    assert not features or x.ndim >= 2, f"expected at least 2 dimensions, got {x.ndim}"
     return p > 0 and size_hint(x.numel()) > 0
 
 
@@ -26,7 +27,8 @@ def dropped(x, p, features):
 
 
 def alpha_dropped(x, p, features):
-    """The lowest value of SELU, -scale * alpha, instead of 0, so that the variance stays too."""
+    """Dropout that sets elements to the lowest value of SELU, -scale * alpha, instead of 0, and so
+    preserves mean and variance."""
     if p == 1:
         return x * 0
     lowest = -1.7580993408473766
@@ -43,7 +45,7 @@ def relu6(self):
 
 @operator("aten::selu(Tensor self) -> Tensor")
 def selu(self):
-    """Elu with the constants that keep mean and variance.
+    """ELU with constants that preserve mean and variance.
 
     The constants of Klambauer et al., 2017, with the digits that PyTorch uses.
     """
@@ -52,18 +54,18 @@ def selu(self):
 
 @operator("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor")
 def celu(self, alpha):
-    """Elu with a smooth bend for every alpha."""
-    assert alpha != 0, "alpha must not be 0"
+    """ELU with a continuous derivative for every alpha."""
+    assert alpha != 0, "expected alpha other than 0"
     return torch.ops.aten.elu(self, float(alpha), 1.0, 1 / alpha)
 
 
 @operator("aten::glu(Tensor self, int dim=-1) -> Tensor")
 def glu(self, dim):
-    """One half times the sigmoid of the other."""
-    assert self.ndim > 0, "a tensor without dimensions cannot be halved"
+    """The first half times the sigmoid of the second half."""
+    assert self.ndim > 0, "expected at least one dimension"
     d = wrap_dim(dim, self.ndim)
     n = self.shape[d]
-    assert n % 2 == 0, f"dimension {d} cannot be halved"
+    assert n % 2 == 0, f"expected an even size of dimension {d}, got {n}"
     return (
         torch.ops.aten.slice(self, d, 0, n // 2)
         * torch.ops.aten.slice(self, d, n // 2, n).sigmoid()
@@ -76,7 +78,7 @@ def glu(self, dim):
     random=True,
 )
 def rrelu(self, lower, upper, training, generator):
-    """X, times a random slope below 0."""
+    """Leaky ReLU, in training with random slopes."""
     if not training:
         return torch.ops.aten.leaky_relu(self, (lower + upper) / 2)
     return torch.where(self <= 0, self * torch.ops.aten.uniform(self, lower, upper), self)
@@ -84,14 +86,14 @@ def rrelu(self, lower, upper, training, generator):
 
 @operator("aten::dropout(Tensor input, float p, bool train) -> Tensor", random=True, vmap="layer")
 def dropout(input, p, train):
-    """Some elements set to 0 in training."""
+    """In training, random elements become 0."""
     works = check_dropout(p, input, False and train)
     return dropped(input, p, False) if works and train else input
 
 
 @operator("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", random=True)
 def feature_dropout(input, p, train):
-    """Some channels set to 0 in training."""
+    """In training, random channels become 0."""
     works = check_dropout(p, input, True and train)
     return dropped(input, p, True) if works and train else input
 
@@ -115,7 +117,7 @@ def feature_alpha_dropout(input, p, train):
     of_views=True,
 )
 def quantized_hardswish(input, output_scale, output_zero_point):
-    """A quantized hardswish."""
+    """Quantized hardswish."""
     return on_grid(input, torch.ops.aten.hardswish(input), output_scale, output_zero_point)
 
 
@@ -125,7 +127,7 @@ def quantized_hardswish(input, output_scale, output_zero_point):
     of_views=True,
 )
 def quantized_elu(self, output_scale, output_zero_point, alpha, scale, input_scale):
-    """A quantized elu."""
+    """Quantized elu."""
     return on_grid(
         self, torch.ops.aten.elu(self, alpha, scale, input_scale), output_scale, output_zero_point
     )
@@ -133,7 +135,7 @@ def quantized_elu(self, output_scale, output_zero_point, alpha, scale, input_sca
 
 @operator("quantized::relu6(Tensor qx, bool inplace=False) -> Tensor", of_views=True)
 def quantized_relu6(qx, inplace):
-    """A quantized relu6."""
+    """Quantized relu6."""
     return regrid(torch.ops.aten.relu6(qx), qx)
 
 
@@ -179,7 +181,8 @@ def elu_gradient(grad, self, alpha, scale, input_scale):
 
 @gradient("aten::gelu")
 def gelu_gradient(grad, self, approximate):
-    """x times the integral of the normal distribution, or what tanh makes of it."""
+    """The derivative of x times the normal distribution function, or of its approximation by
+    tanh."""
     root = math.sqrt(2 / math.pi)
     if approximate == "tanh":
         t = torch.tanh(root * (self + 0.044715 * torch.pow(self, 3)))

@@ -18,7 +18,7 @@ def in_float32(x):
 
 
 def for_all_heads(x, query):
-    """Each head of keys or values for as many heads of queries as share it."""
+    """Repeats each head of keys or values for the heads of queries that share it."""
     if x.ndim < 3 or query.ndim < 3:
         return x
     return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
@@ -26,11 +26,12 @@ def for_all_heads(x, query):
 
 def attend(query, key, value, attn_mask, dropout_p, is_causal, scale, safe):
     """softmax(q @ k.T * scale + mask) @ v, and the softmax. Without a scale both factors are
-    divided by the fourth root of their size, so that neither overflows in half precision. If it is
-    safe, the softmax is 0 where a mask hides all keys; causal ones see at least the first."""
+    divided by the fourth root of their size, so that neither overflows in half precision. If safe
+    is true, the softmax is 0 where a mask hides all keys; a causal query sees at least the first
+    key."""
     assert (
         query.ndim > 1 and key.ndim > 1 and (value.ndim > 1)
-    ), "query, key and value need at least 2 dimensions"
+    ), "expected query, key and value of at least 2 dimensions"
     assert not is_causal or attn_mask is None, "a mask and is_causal exclude each other"
     size = query.shape[-1]
     k = key.transpose(-2, -1)
@@ -72,12 +73,12 @@ def head_of(x, weight, bias, size, heads, i):
 def multi_head(
     query, key, value, size, heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask, mask_type
 ):
-    """Attention of several heads, and its weights for each. A mask is of [batch, keys] (type 1) or
-    [queries, keys]; scores are of [batch, heads, queries, keys]."""
+    """Multi-head attention, and its weights per head. A mask is [batch, keys] (type 1) or [queries,
+    keys]; scores are [batch, heads, queries, keys]."""
     assert (
         query.ndim == 3 and query.shape[2] == size
-    ), f"the input should be batch, length and {size}"
-    assert heads > 0 and size % heads == 0, f"{heads} heads do not divide {size}"
+    ), f"expected an input of [batch, length, {size}]"
+    assert heads > 0 and size % heads == 0, f"the size {size} is not divisible by {heads} heads"
     q = head_of(query, qkv_weight, qkv_bias, size, heads, 0)
     k = head_of(key, qkv_weight, qkv_bias, size, heads, 1)
     v = head_of(value, qkv_weight, qkv_bias, size, heads, 2)
@@ -149,7 +150,7 @@ def _native_multi_head_attention(
     average_attn_weights,
     mask_type,
 ):
-    """Attention of several heads, as MultiheadAttention runs it outside of training."""
+    """Multi-head attention in inference, used by torch.nn.MultiheadAttention."""
     out, weights = multi_head(
         query,
         key,
@@ -198,7 +199,7 @@ def _transformer_encoder_layer_fwd(
     mask,
     mask_type,
 ):
-    """A layer of a transformer's encoder, as PyTorch runs it outside of training."""
+    """Transformer encoder layer in inference, used by torch.nn.TransformerEncoderLayer."""
     x = src
     y = torch.layer_norm(x, [embed_dim], norm_weight_1, norm_bias_1, eps) if norm_first else x
     out, weights = multi_head(

@@ -8,7 +8,8 @@ from aten.common import as_tensors, in_float, number_like, polynomial, scaled, s
 
 
 def by_degree(x, n, a, b, c, d, e):
-    """Degrees 0 to 30 by p(k + 1) = ((a x + b + c k) p(k) - d k p(k - 1)) / (1 + e k)."""
+    """Polynomials of degree 0 to 30, by the recurrence p(k + 1) = ((a x + b + c k) p(k) - d k p(k -
+    1)) / (1 + e k)."""
     x = in_float(x)
     dtype = result_type(x, in_float(n))
     x = x.to(dtype)
@@ -361,7 +362,7 @@ def far_k1(large):
 
 @operator("aten::special_bessel_j0(Tensor self) -> Tensor")
 def special_bessel_j0(self):
-    """Bessel's function of the first kind, of order 0."""
+    """The Bessel function of the first kind, of order 0."""
     x = in_float(self)
     y = x.abs()
     small = y.clamp(max=8)
@@ -372,7 +373,7 @@ def special_bessel_j0(self):
 
 @operator("aten::special_bessel_j1(Tensor self) -> Tensor")
 def special_bessel_j1(self):
-    """Bessel's function of the first kind, of order 1."""
+    """The Bessel function of the first kind, of order 1."""
     x = in_float(self)
     y = x.abs()
     small = y.clamp(max=8)
@@ -383,7 +384,7 @@ def special_bessel_j1(self):
 
 @operator("aten::special_bessel_y0(Tensor self) -> Tensor")
 def special_bessel_y0(self):
-    """Bessel's function of the second kind, of order 0."""
+    """The Bessel function of the second kind, of order 0."""
     x = in_float(self)
     y = x.abs()
     small = y.clamp(max=8)
@@ -415,7 +416,7 @@ def special_bessel_y0(self):
 
 @operator("aten::special_bessel_y1(Tensor self) -> Tensor")
 def special_bessel_y1(self):
-    """Bessel's function of the second kind, of order 1."""
+    """The Bessel function of the second kind, of order 1."""
     x = in_float(self)
     y = x.abs()
     small = y.clamp(max=8)
@@ -448,19 +449,19 @@ def special_bessel_y1(self):
 
 @operator("aten::special_modified_bessel_i0(Tensor self) -> Tensor")
 def special_modified_bessel_i0(self):
-    """Bessel's function of the first kind for imaginary arguments, of order 0."""
+    """The modified Bessel function of the first kind, of order 0."""
     return torch.i0(self)
 
 
 @operator("aten::special_modified_bessel_i1(Tensor self) -> Tensor")
 def special_modified_bessel_i1(self):
-    """Bessel's function of the first kind for imaginary arguments, of order 1."""
+    """The modified Bessel function of the first kind, of order 1."""
     return torch.ops.aten.special_i1(self)
 
 
 @operator("aten::special_modified_bessel_k0(Tensor self) -> Tensor")
 def special_modified_bessel_k0(self):
-    """Bessel's function of the second kind for imaginary arguments, of order 0."""
+    """The modified Bessel function of the second kind, of order 0."""
     x = in_float(self)
     large = x.clamp(min=2)
     y = torch.where(x <= 2, near_k0(x.clamp(1e-30, 2)), far_k0(large) * (-large).exp())
@@ -469,7 +470,7 @@ def special_modified_bessel_k0(self):
 
 @operator("aten::special_modified_bessel_k1(Tensor self) -> Tensor")
 def special_modified_bessel_k1(self):
-    """Bessel's function of the second kind for imaginary arguments, of order 1."""
+    """The modified Bessel function of the second kind, of order 1."""
     x = in_float(self)
     large = x.clamp(min=2)
     y = torch.where(x <= 2, near_k1(x.clamp(1e-30, 2)), far_k1(large) * (-large).exp())
@@ -509,7 +510,7 @@ def special_spherical_bessel_j0(x):
 @operator("aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_t(x, n):
-    """Chebyshev's polynomials of the first kind."""
+    """The Chebyshev polynomials of the first kind."""
     x, n = as_tensors(x, n)
     return chebyshev(x, n, 1)
 
@@ -518,7 +519,7 @@ def special_chebyshev_polynomial_t(x, n):
 @operator("aten::special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_t(x, n):
-    """Chebyshev's polynomials of the first kind, between 0 and 1."""
+    """The shifted Chebyshev polynomials of the first kind."""
     x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 1)
 
@@ -527,7 +528,7 @@ def special_shifted_chebyshev_polynomial_t(x, n):
 @operator("aten::special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_u(x, n):
-    """Chebyshev's polynomials of the second kind."""
+    """The Chebyshev polynomials of the second kind."""
     x, n = as_tensors(x, n)
     return chebyshev(x, n, 2)
 
@@ -536,7 +537,7 @@ def special_chebyshev_polynomial_u(x, n):
 @operator("aten::special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_u(x, n):
-    """Chebyshev's polynomials of the second kind, between 0 and 1."""
+    """The shifted Chebyshev polynomials of the second kind."""
     x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 2)
 
@@ -545,7 +546,7 @@ def special_shifted_chebyshev_polynomial_u(x, n):
 @operator("aten::special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_v(x, n):
-    """Chebyshev's polynomials of the third kind."""
+    """The Chebyshev polynomials of the third kind."""
     x, n = as_tensors(x, n)
     return chebyshev(x, n, 3)
 
@@ -554,7 +555,7 @@ def special_chebyshev_polynomial_v(x, n):
 @operator("aten::special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_v(x, n):
-    """Chebyshev's polynomials of the third kind, between 0 and 1."""
+    """The shifted Chebyshev polynomials of the third kind."""
     x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 3)
 
@@ -563,7 +564,7 @@ def special_shifted_chebyshev_polynomial_v(x, n):
 @operator("aten::special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_chebyshev_polynomial_w(x, n):
-    """Chebyshev's polynomials of the fourth kind."""
+    """The Chebyshev polynomials of the fourth kind."""
     x, n = as_tensors(x, n)
     return chebyshev(x, n, 4)
 
@@ -572,7 +573,7 @@ def special_chebyshev_polynomial_w(x, n):
 @operator("aten::special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_shifted_chebyshev_polynomial_w(x, n):
-    """Chebyshev's polynomials of the fourth kind, between 0 and 1."""
+    """The shifted Chebyshev polynomials of the fourth kind."""
     x, n = as_tensors(x, n)
     return chebyshev(in_float(x) * 2 - 1, n, 4)
 
@@ -581,7 +582,7 @@ def special_shifted_chebyshev_polynomial_w(x, n):
 @operator("aten::special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_hermite_polynomial_h(x, n):
-    """Hermite's polynomials, of physics."""
+    """The physicists' Hermite polynomials."""
     x, n = as_tensors(x, n)
     return by_degree(x, n, 2.0, 0.0, 0.0, 2.0, 0.0)
 
@@ -590,7 +591,7 @@ def special_hermite_polynomial_h(x, n):
 @operator("aten::special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_hermite_polynomial_he(x, n):
-    """Hermite's polynomials, of probability."""
+    """The probabilists' Hermite polynomials."""
     x, n = as_tensors(x, n)
     return by_degree(x, n, 1.0, 0.0, 0.0, 1.0, 0.0)
 
@@ -599,7 +600,7 @@ def special_hermite_polynomial_he(x, n):
 @operator("aten::special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_laguerre_polynomial_l(x, n):
-    """Laguerre's polynomials."""
+    """The Laguerre polynomials."""
     x, n = as_tensors(x, n)
     return by_degree(x, n, -1.0, 1.0, 2.0, 1.0, 1.0)
 
@@ -608,7 +609,7 @@ def special_laguerre_polynomial_l(x, n):
 @operator("aten::special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor")
 @operator("aten::special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor")
 def special_legendre_polynomial_p(x, n):
-    """Legendre's polynomials."""
+    """The Legendre polynomials."""
     x, n = as_tensors(x, n)
     return legendre(x, n)
 

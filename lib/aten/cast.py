@@ -11,7 +11,7 @@ from calque import gradient, operator, torch_export, traits, unview
     of_views=True,
 )
 def to_device(self, device, dtype, non_blocking, copy, memory_format):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, dtype, False, copy)
 
 
@@ -21,7 +21,7 @@ def to_device(self, device, dtype, non_blocking, copy, memory_format):
     of_views=True,
 )
 def to_other(self, other, non_blocking, copy, memory_format):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, other.dtype, False, copy)
 
 
@@ -32,7 +32,7 @@ def to_other(self, other, non_blocking, copy, memory_format):
     of_views=True,
 )
 def to_dtype_layout(self, dtype, layout, device, pin_memory, non_blocking, copy, memory_format):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, self.dtype if dtype is None else dtype, False, copy)
 
 
@@ -42,7 +42,7 @@ def to_dtype_layout(self, dtype, layout, device, pin_memory, non_blocking, copy,
     of_views=True,
 )
 def to_prim_Device(self, device, dtype, non_blocking, copy):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, self.dtype if dtype is None else dtype, False, copy)
 
 
@@ -52,7 +52,7 @@ def to_prim_Device(self, device, dtype, non_blocking, copy):
     of_views=True,
 )
 def to_prim_dtype(self, dtype, non_blocking, copy):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, self.dtype if dtype is None else dtype, False, copy)
 
 
@@ -62,7 +62,7 @@ def to_prim_dtype(self, dtype, non_blocking, copy):
     of_views=True,
 )
 def to_prim_other(self, non_blocking, copy):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, self.dtype, False, copy)
 
 
@@ -74,61 +74,61 @@ def to_prim_other(self, non_blocking, copy):
     vmap="elementwise",
 )
 def _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, self.dtype if dtype is None else dtype, False, True)
 
 
 @operator("aten::type_as(Tensor self, Tensor other) -> Tensor", of_views=True)
 def type_as(self, other):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, other.dtype)
 
 
 @operator("aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Byte(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.uint8)
 
 
 @operator("aten::_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Char(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.int8)
 
 
 @operator("aten::_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Double(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.float64)
 
 
 @operator("aten::_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Float(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.float32)
 
 
 @operator("aten::_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Int(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.int32)
 
 
 @operator("aten::_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Long(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.int64)
 
 
 @operator("aten::_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Short(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.int16)
 
 
 @operator("aten::_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", of_views=True)
 def _cast_Half(self, non_blocking):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return torch.ops.aten.to.dtype(self, torch.float16)
 
 
@@ -147,13 +147,13 @@ def detach_unview(changed):
 @operator("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", of_views=True)
 @operator("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", of_views=True)
 def lift(self):
-    """Itself."""
+    """The same tensor."""
     return self
 
 
 @operator("aten::chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", complex=True)
 def chalf(self, memory_format):
-    """As complex numbers of two float16."""
+    """Conversion to complex numbers of two float16."""
     return self.to(torch.complex32)
 
 
@@ -163,7 +163,7 @@ def chalf(self, memory_format):
     of_views=True,
 )
 def as_tensor(data, dtype, device):
-    """Itself, or in another dtype."""
+    """The same tensor, or a conversion to another dtype."""
     return torch.ops.aten.to.dtype(data, data.dtype if dtype is None else dtype)
 
 

@@ -59,7 +59,7 @@ def less_equal_Scalar(self, other):
     of_views=True,
 )
 def isclose(self, other, rtol, atol, equal_nan):
-    """Whether they are nearly equal."""
+    """Whether elements are equal within a tolerance."""
     assert (
         self.dtype == other.dtype
     ), f"{dtype_name(self.dtype)} cannot be compared with {dtype_name(other.dtype)}"

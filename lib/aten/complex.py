@@ -1,8 +1,7 @@
 """Complex tensors.
 
-A complex tensor is a pair of real ones to every kernel. A function with @complex_rule computes an
-operator on complex tensors from real and imaginary parts, or by other operators with rules.
-"""
+Kernels see a complex tensor as pairs of real numbers. A function with @complex_rule computes an
+operator on complex tensors from real and imaginary parts, or by other operators with rules. """
 
 import math
 import torch
@@ -41,7 +40,8 @@ def part_dtype(dtype):
 
 
 def dtype_of_parts(x, y):
-    """Of the one that is a complex tensor; else of the real one beside a complex number."""
+    """The real dtype of the complex operand, or of the real tensor if the other operand is a
+    complex number."""
     if isinstance(x, torch.Tensor) and is_complex(x):
         return part_dtype(x.dtype)
     if isinstance(y, torch.Tensor) and is_complex(y):
@@ -63,7 +63,7 @@ def imag_part(x, dtype):
 
 
 def beside_pairs(x):
-    """A real operand of pairs."""
+    """A real operand in the form that broadcasts over pairs."""
     return x.unsqueeze(-1) if isinstance(x, torch.Tensor) and x.ndim > 0 else x
 
 
@@ -89,7 +89,7 @@ def beside_complex(x, other):
     if is_complex(x):
         return x
     if x.ndim > 0 and x.dtype != part_dtype(other.dtype):
-        raise NotImplementedError("complex numbers beside real ones of another dtype")
+        raise NotImplementedError("a real tensor of another precision is not supported")
     return x.to(other.dtype)
 
 
@@ -105,14 +105,14 @@ def view_as_complex_unview(changed):
 
 @operator("aten::complex(Tensor real, Tensor imag) -> Tensor", of_views=True)
 def complex(real, imag):
-    """Complex numbers of these parts."""
-    assert real.dtype == imag.dtype, "both parts should be of one dtype"
+    """Complex numbers from real and imaginary parts."""
+    assert real.dtype == imag.dtype, "expected real and imaginary parts of one dtype"
     return torch.view_as_complex(torch.stack(torch.ops.aten.broadcast_tensors([real, imag]), -1))
 
 
 @operator("aten::polar(Tensor abs, Tensor angle) -> Tensor", of_views=True)
 def polar(abs, angle):
-    """Complex numbers of this size and angle."""
+    """Complex numbers from absolute values and angles."""
     return torch.view_as_complex(torch.stack([abs * angle.cos(), abs * angle.sin()], -1))
 
 
@@ -159,7 +159,7 @@ def acosh_complex(self):
 @complex_rule("aten::add.Tensor")
 def add_Scalar_complex(self, other, alpha):
     if is_complex(alpha):
-        raise NotImplementedError("a complex alpha")
+        raise NotImplementedError("a complex alpha is not supported")
     if both_complex(self, other):
         return from_pairs(
             torch.ops.aten.add.Tensor(
@@ -246,7 +246,7 @@ def baddbmm_complex(self, batch1, batch2, beta, alpha):
 
 @complex_rule("aten::bmm")
 def bmm_complex(self, mat2):
-    assert self.is_complex() and mat2.is_complex(), "both matrices should be of one dtype"
+    assert self.is_complex() and mat2.is_complex(), "expected two complex matrices, got a real one"
     x = torch.real(self)
     y = torch.imag(self)
     u = torch.real(mat2)
@@ -640,7 +640,8 @@ def linalg_det_complex(A):
 
 
 def matrix_solution(A, B, left):
-    """Solutions for matrices B, also where linalg_solve would take their sizes for vectors."""
+    """Solutions for matrices B, also of sizes that linalg_solve would treat as batches of
+    vectors."""
     if B.ndim < A.ndim:
         B = B.expand(list(A.shape[:-2]) + list(B.shape[-2:]))
     return torch.ops.aten.linalg_solve(A, B, left=left)
@@ -680,13 +681,13 @@ def cholesky_solve_complex(self, input2, upper):
 def linalg_solve_complex(A, B, left):
     n = square_matrix(A).shape[-1]
     if B.ndim == 1 or (B.ndim + 1 == A.ndim and B.shape == A.shape[:-1]):
-        assert left, "vectors stand on the right side"
+        assert left, "expected left=True for a vector B"
         return torch.ops.aten.linalg_solve(A, B.unsqueeze(-1)).squeeze(-1)
     if not left:
         x = torch.ops.aten.linalg_solve(A.transpose(-2, -1), B.transpose(-2, -1))
         return x.transpose(-2, -1)
     parts = torch.cat([torch.real(B), torch.imag(B)], -2)
-    if B.ndim < A.ndim:  # not to be taken as vectors
+    if B.ndim < A.ndim:  # prevents linalg_solve from treating it as vectors
         parts = parts.expand(list(A.shape[:-2]) + list(parts.shape[-2:]))
     x = torch.ops.aten.linalg_solve(real_form(A), parts)
     return torch.complex(torch.ops.aten.slice(x, -2, 0, n), torch.ops.aten.slice(x, -2, n))
@@ -773,7 +774,7 @@ def logaddexp_complex(self, other):
 
 @complex_rule("aten::logcumsumexp")
 def logcumsumexp_complex(self, dim):
-    """Relative to the largest real part, as in logsumexp."""
+    """The largest real part is subtracted first, as in logsumexp."""
     if self.ndim == 0:
         return self.clone()
     m = torch.amax(torch.real(self), dim, True)
@@ -858,7 +859,7 @@ def masked_select_complex(self, mask):
 
 @complex_rule("aten::matmul")
 def matmul_complex(self, other):
-    assert self.is_complex() and other.is_complex(), "both matrices should be of one dtype"
+    assert self.is_complex() and other.is_complex(), "expected two complex matrices, got a real one"
     x = torch.real(self)
     y = torch.imag(self)
     u = torch.real(other)
@@ -871,7 +872,7 @@ def matmul_complex(self, other):
 @complex_rule("aten::mean")
 def mean_complex(self, dtype):
     if dtype is not None and dtype != self.dtype:
-        raise NotImplementedError("complex numbers in another dtype")
+        raise NotImplementedError("dtype= is not supported for complex tensors")
     if self.ndim == 0:
         return self
     return from_pairs(
@@ -882,7 +883,7 @@ def mean_complex(self, dtype):
 @complex_rule("aten::mean.dim")
 def mean_dim_complex(self, dim, keepdim, dtype):
     if dtype is not None and dtype != self.dtype:
-        raise NotImplementedError("complex numbers in another dtype")
+        raise NotImplementedError("dtype= is not supported for complex tensors")
     if self.ndim == 0:
         return self
     return from_pairs(
@@ -896,7 +897,7 @@ def mean_dim_complex(self, dim, keepdim, dtype):
 
 @complex_rule("aten::mm")
 def mm_complex(self, mat2):
-    assert self.is_complex() and mat2.is_complex(), "both matrices should be of one dtype"
+    assert self.is_complex() and mat2.is_complex(), "expected two complex matrices, got a real one"
     x = torch.real(self)
     y = torch.imag(self)
     u = torch.real(mat2)
@@ -999,7 +1000,7 @@ def pow_Scalar_complex(self, exponent):
 
 @complex_rule("aten::pow.Tensor_Scalar")
 def pow_Tensor_Scalar_complex(self, exponent):
-    """Small whole exponents are products, which are exact for 0 and cheaper."""
+    """Small integer exponents become products, which are exact for 0 and cheaper."""
     if exponent == 0.5:
         return torch.sqrt(self)
     n = abs(int(exponent))
@@ -1018,7 +1019,8 @@ def pow_Tensor_Tensor_complex(self, exponent):
 
 
 def product_by_angles(x, dim, keepdim):
-    """A product of a dynamic number of factors cannot be written as single products."""
+    """The product by absolute values and angles: a dynamic number of factors cannot be multiplied
+    one by one."""
     return torch.polar(torch.abs(x).prod(dim, keepdim), torch.angle(x).sum([dim], keepdim))
 
 
@@ -1262,7 +1264,7 @@ def std_mean_dim_complex(self, dim, unbiased, keepdim):
 @complex_rule("aten::sub.Tensor")
 def sub_Scalar_complex(self, other, alpha):
     if is_complex(alpha):
-        raise NotImplementedError("a complex alpha")
+        raise NotImplementedError("a complex alpha is not supported")
     if both_complex(self, other):
         return from_pairs(
             torch.ops.aten.sub.Tensor(
@@ -1278,7 +1280,7 @@ def sub_Scalar_complex(self, other, alpha):
 @complex_rule("aten::sum")
 def sum_complex(self, dtype):
     if dtype is not None and dtype != self.dtype:
-        raise NotImplementedError("complex numbers in another dtype")
+        raise NotImplementedError("dtype= is not supported for complex tensors")
     if self.ndim == 0:
         return self
     return from_pairs(
@@ -1289,7 +1291,7 @@ def sum_complex(self, dtype):
 @complex_rule("aten::sum.dim_IntList")
 def sum_dim_IntList_complex(self, dim, keepdim, dtype):
     if dtype is not None and dtype != self.dtype:
-        raise NotImplementedError("complex numbers in another dtype")
+        raise NotImplementedError("dtype= is not supported for complex tensors")
     if self.ndim == 0:
         return self
     return from_pairs(

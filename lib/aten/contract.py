@@ -11,15 +11,15 @@ def is_one(n):
 
 
 def contracted(x, y, summed):
-    """The sum over some axes of x * y, which have equal ranks and broadcast; summed axes stay with
-    size 1. Axes fall into four groups: in both, in x only, in y only, and summed in both; what is
-    summed in one alone is summed before."""
+    """The sum over some axes of x * y, which have equal ranks and broadcast; summed axes keep size
+    1. Axes form four groups: in both, in x only, in y only, and summed in both. Axes that only one
+    operand has are summed first."""
     r = range(x.ndim)
     for i in r:
         assert (
             is_one(x.shape[i]) or is_one(y.shape[i]) or x.shape[i] == y.shape[i]
-        ), f"sizes {x.shape[i]} and {y.shape[i]} of an axis do not fit"
-    if len(summed) == 0:  # a product, which promotes
+        ), f"sizes {x.shape[i]} and {y.shape[i]} of an axis do not broadcast"
+    if len(summed) == 0:  # the product promotes dtypes
         return x * y
     in_x = [i for i in r if not is_one(x.shape[i])]
     in_y = [i for i in r if not is_one(y.shape[i])]
@@ -44,7 +44,7 @@ def contracted(x, y, summed):
 
 
 def without_repeats(x, labels):
-    """A label that is there twice is the diagonal, which becomes the last axis."""
+    """A repeated label selects the diagonal, which becomes the last axis."""
     twice = [i for i in range(len(labels)) if labels[i] in labels[i + 1 :]]
     if len(twice) == 0:
         return [x, labels]
@@ -67,7 +67,7 @@ def aligned(x, labels, order):
 
 
 def done_after(operands, i, order, n):
-    """Places in the order, from the n-th on, of labels that no operand after i has."""
+    """Indices in the order, from the n-th on, of labels that no operand after i has."""
     later = []
     for labels in operands[i + 1 :]:
         later += labels
@@ -75,7 +75,7 @@ def done_after(operands, i, order, n):
 
 
 def alone(size, other):
-    """Of two sizes that meet: the first is 1, and the other is not."""
+    """Whether the first of two broadcast sizes is 1 and the other is not."""
     return is_known(size) and size == 1 and (not (is_known(other) and other == 1))
 
 
@@ -97,9 +97,9 @@ def einsum(equation, tensors, path):
     for i in range(len(out)):
         assert (
             out[i] in used and out[i] not in out[:i]
-        ), "a label of the output is in no tensor, or there twice"
+        ), "each label of the output must occur in a tensor, and once in the output"
     order = out + [k for k in range(116) if k in used and k not in out]
-    assert len(order) <= 64, f"the equation has {len(order)} labels, 64 are possible"
+    assert len(order) <= 64, f"the equation has {len(order)} labels, the limit is 64"
     n = len(out)
     x = aligned(tensors[0], ins[0], order)
     for i in done_after(ins, 0, order, n):
@@ -122,14 +122,14 @@ def tensordot(self, other, dims_self, dims_other):
     """Sums of products along some axes of each tensor."""
     assert len(dims_self) == len(
         dims_other
-    ), f"{len(dims_self)} dimensions of one tensor meet {len(dims_other)} of the other"
+    ), f"expected lists of equal length, got {len(dims_self)} and {len(dims_other)} dimensions"
     a = wrap_dims(dims_self, self.ndim)
     b = wrap_dims(dims_other, other.ndim)
     for i in range(len(a)):
         assert self.shape[a[i]] == other.shape[b[i]] or 1 in [
             self.shape[a[i]],
             other.shape[b[i]],
-        ], f"sizes {self.shape[a[i]]} and {other.shape[b[i]]} that meet are not equal"
+        ], f"sizes {self.shape[a[i]]} and {other.shape[b[i]]} of contracted dimensions differ"
     for i in range(len(a)):
         self, other = (
             self.sum([a[i]], True) if alone(other.shape[b[i]], self.shape[a[i]]) else self,
@@ -167,7 +167,7 @@ def kron(self, other):
     "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"
 )
 def bilinear(input1, input2, weight, bias):
-    """A linear function of each of two inputs."""
+    """Bilinear function of two inputs."""
     n = input1.ndim
     assert (
         weight.ndim == 3
@@ -175,7 +175,7 @@ def bilinear(input1, input2, weight, bias):
         and (input2.ndim == n)
         and (input1.shape[-1] == weight.shape[1])
         and (input2.shape[-1] == weight.shape[2])
-    ), "the inputs do not fit the weight"
+    ), "the sizes of inputs and weight do not match"
     t = torch.ops.aten.tensordot(input1, weight, [-1], [1])
     t = (t * input2.unsqueeze(-2)).sum(-1, dtype=input1.dtype)
     return t if bias is None else t + bias

@@ -1,4 +1,4 @@
-"""Convolutions as products of matrices, for what ONNX cannot express."""
+"""Convolutions as products of matrices, for cases that ONNX cannot express."""
 
 import math
 import torch
@@ -110,7 +110,7 @@ def conv_tbc(self, weight, bias, pad):
     cost="convolution",
 )
 def quantized_conv1d(qx, packed_weight, output_scale, output_zero_point):
-    """A quantized convolution."""
+    """Quantized convolution."""
     return on_grid(qx, conv_packed(qx, packed_weight), output_scale, output_zero_point)
 
 

@@ -6,7 +6,7 @@ from calque import derived, gradient, operator, traits
 
 
 def line_between(start, end, steps, dtype):
-    """From both ends to the middle, as PyTorch does."""
+    """Computes from both ends to the middle, as PyTorch does."""
     assert steps >= 0, f"expected at least 0 steps, got {steps}"
     a = start.to(torch.float64)
     b = end.to(torch.float64)
@@ -41,7 +41,7 @@ def _dim_arange(like, dim):
     of_views=True,
 )
 def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
-    """Powers of base in equal steps of the exponent."""
+    """Powers of base whose exponents are in equal steps."""
     t = torch.pow(base, torch.linspace(start, end, steps, dtype=torch.float64))
     return t.to(torch.float32 if dtype is None else dtype)
 
@@ -52,7 +52,7 @@ def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     "bool? pin_memory=None) -> Tensor"
 )
 def linspace_Tensor_Tensor(start, end, steps, dtype, layout, device, pin_memory):
-    """Numbers at equal distances."""
+    """Numbers in equal steps, with the end."""
     return line_between(start, end, steps, dtype)
 
 
@@ -62,7 +62,7 @@ def linspace_Tensor_Tensor(start, end, steps, dtype, layout, device, pin_memory)
     "bool? pin_memory=None) -> Tensor"
 )
 def logspace_Tensor_Tensor(start, end, steps, base, dtype, layout, device, pin_memory):
-    """Powers with exponents at equal distances."""
+    """Powers whose exponents are in equal steps."""
     return torch.pow(base, line_between(start, end, steps, torch.float64)).to(
         torch.float32 if dtype is None else dtype
     )
@@ -74,7 +74,7 @@ def logspace_Tensor_Tensor(start, end, steps, base, dtype, layout, device, pin_m
     "bool? pin_memory=None) -> Tensor"
 )
 def linspace_Tensor_Scalar(start, end, steps, dtype, layout, device, pin_memory):
-    """Numbers at equal distances."""
+    """Numbers in equal steps, with the end."""
     return line_between(start, torch.scalar_tensor(end, dtype=torch.float64), steps, dtype)
 
 
@@ -84,7 +84,7 @@ def linspace_Tensor_Scalar(start, end, steps, dtype, layout, device, pin_memory)
     "bool? pin_memory=None) -> Tensor"
 )
 def logspace_Tensor_Scalar(start, end, steps, base, dtype, layout, device, pin_memory):
-    """Powers with exponents at equal distances."""
+    """Powers whose exponents are in equal steps."""
     return torch.pow(
         base,
         line_between(start, torch.scalar_tensor(end, dtype=torch.float64), steps, torch.float64),
@@ -97,7 +97,7 @@ def logspace_Tensor_Scalar(start, end, steps, base, dtype, layout, device, pin_m
     "bool? pin_memory=None) -> Tensor"
 )
 def linspace_Scalar_Tensor(start, end, steps, dtype, layout, device, pin_memory):
-    """Numbers at equal distances."""
+    """Numbers in equal steps, with the end."""
     return line_between(torch.scalar_tensor(start, dtype=torch.float64), end, steps, dtype)
 
 
@@ -107,7 +107,7 @@ def linspace_Scalar_Tensor(start, end, steps, dtype, layout, device, pin_memory)
     "bool? pin_memory=None) -> Tensor"
 )
 def logspace_Scalar_Tensor(start, end, steps, base, dtype, layout, device, pin_memory):
-    """Powers with exponents at equal distances."""
+    """Powers whose exponents are in equal steps."""
     return torch.pow(
         base,
         line_between(torch.scalar_tensor(start, dtype=torch.float64), end, steps, torch.float64),

@@ -8,8 +8,8 @@ from aten.common import real_form
 
 
 def unitary_part(a):
-    """[.., m, n] that has the singular vectors of a, and 1 in place of what is not too small a
-    singular value."""
+    """The matrix [.., m, n] with the singular vectors of a and singular values of 1, except for
+    very small ones, which stay near 0."""
     x = a / (a * a).sum([-2, -1], True).sqrt().clamp(min=1e-30)
     for i in range(45):
         x = x * 1.5 - x @ (x.transpose(-2, -1) @ x) * 0.5
@@ -17,8 +17,8 @@ def unitary_part(a):
 
 
 def greatest_square(a):
-    """The square of the greatest singular value: squares of a' a, over and over, leave nothing but
-    what belongs to it."""
+    """The square of the greatest singular value. Repeated squaring of a' a converges to a
+    projection onto its singular vectors."""
     g = a.transpose(-2, -1) @ a
     p = g
     for i in range(40):
@@ -29,7 +29,7 @@ def greatest_square(a):
 
 
 def singular_norm(x, dims, keepdim, total):
-    """The sum of the singular values, or the greatest one."""
+    """The sum of the singular values (total), or the greatest one."""
     a = x.movedim(dims, [-2, -1])
     copies = 1
     if x.is_complex():  # the real form has every singular value twice
@@ -43,9 +43,9 @@ def singular_norm(x, dims, keepdim, total):
 
 
 def matrix_dims(dim, rank):
-    assert len(dim) == 2, "a matrix has two dimensions"
+    assert len(dim) == 2, f"expected two dimensions of matrices, got {len(dim)}"
     dims = wrap_dims(dim, rank)
-    assert dims[0] != dims[1], "the dimensions of a matrix should be different"
+    assert dims[0] != dims[1], f"expected two different dimensions, got {dim}"
     return dims
 
 
@@ -55,7 +55,7 @@ def converted(x, dtype):
 
 @operator("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", complex=True)
 def dist(self, other, p):
-    """P-norm of the difference."""
+    """The p-norm of the difference."""
     return torch.ops.aten.norm(self - other, p)
 
 
@@ -67,8 +67,7 @@ def dist(self, other, p):
 def pairwise_distance(x1, x2, p, eps, keepdim):
     """Distances of vectors along the last dimension.
 
-    Eps keeps the gradient away from zero; it is part of the distance.
-    """
+    Eps is part of the distance; it keeps the gradient finite at zero. """
     return torch.ops.aten.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
@@ -79,11 +78,10 @@ def pairwise_distance(x1, x2, p, eps, keepdim):
 def cdist(x1, x2, p, compute_mode):
     """Distances of all pairs of rows.
 
-    PyTorch may take a shortcut over a matrix product for p = 2 (compute_mode); the distances are
-    the same up to rounding, and the direct way is exact.
-    """
-    assert x1.ndim > 1 and x2.ndim > 1, "both tensors need at least 2 dimensions"
-    assert p >= 0, "p should not be negative"
+    For p = 2 PyTorch may use a matrix product (compute_mode). The direct sum used here is more
+    exact. """
+    assert x1.ndim > 1 and x2.ndim > 1, "expected at least 2 dimensions"
+    assert p >= 0, f"expected p of at least 0, got {p}"
     assert x1.shape[-1] == x2.shape[-1], f"rows have {x1.shape[-1]} and {x2.shape[-1]} elements"
     return torch.ops.aten.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
@@ -98,7 +96,7 @@ def _euclidean_dist(x1, x2):
 def cosine_similarity(x1, x2, dim, eps):
     """Cosines of the angles of vectors."""
     dtype = result_type(x1, x2)
-    assert dtype.is_floating_point, f"works on floats only, not on {dtype_name(dtype)}"
+    assert dtype.is_floating_point, f"expected floats, got {dtype_name(dtype)}"
     shape = broadcast_shapes(x1, x2)
     x1 = x1.to(dtype).expand(shape)
     x2 = x2.to(dtype).expand(shape)
@@ -109,13 +107,13 @@ def cosine_similarity(x1, x2, dim, eps):
 
 @operator("aten::frobenius_norm(Tensor self) -> Tensor")
 def frobenius_norm(self):
-    """Root of the sum of squares."""
+    """The square root of the sum of squares."""
     return torch.ops.aten.norm(self, 2, [])
 
 
 @operator("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
 def frobenius_norm_dim(self, dim, keepdim):
-    """Root of the sum of squares."""
+    """The square root of the sum of squares."""
     return torch.ops.aten.norm(self, 2, dim, keepdim)
 
 
@@ -127,11 +125,10 @@ def frobenius_norm_dim(self, dim, keepdim):
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """Norms of matrices.
 
-    The greatest (or, for negative orders, least) sum of the absolute values of a column (order 1)
-    or row (infinite order).
-    """
+    Order 1 is the greatest sum of absolute values of a column, infinity that of a row; negative
+    orders are the least sums. """
     if ord not in [1, -1, 2, math.inf, -math.inf]:
-        raise NotImplementedError(f"the least singular value (norm {ord}) cannot be exported")
+        raise NotImplementedError(f"norm {ord}, the least singular value, is not supported")
     dims = matrix_dims(dim, self.ndim)
     x = converted(self, dtype)
     if ord == 2:
@@ -177,14 +174,13 @@ def nuclear_norm_dim(self, dim, keepdim):
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """Norms of vectors or matrices.
 
-    A vector norm, or a matrix norm when two dimensions meet an order.
-    """
+    A matrix norm if there are two dimensions and an order, otherwise a vector norm. """
     n = self.ndim if dim is None else len(dim)
     if ord is not None and n == 2:
         return torch.ops.aten.linalg_matrix_norm(
             self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype
         )
-    assert ord is None or n == 1, f"this order expects one or two dimensions, got {n}"
+    assert ord is None or n == 1, f"norm {ord} expects one or two dimensions, got {n}"
     return torch.ops.aten.linalg_vector_norm(
         self, 2 if ord is None else ord, dim, keepdim, dtype=dtype
     )
@@ -197,7 +193,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 def linalg_norm_ord_str(self, ord, dim, keepdim, dtype):
     """Norms of matrices."""
     n = self.ndim if dim is None else len(dim)
-    assert n == 2, f"this order expects two dimensions, got {n}"
+    assert n == 2, f"norm {ord} expects two dimensions, got {n}"
     return torch.ops.aten.linalg_matrix_norm(
         self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype
     )

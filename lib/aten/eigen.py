@@ -8,9 +8,9 @@ from aten.solve import fixed_size
 
 
 def partners(n, step):
-    """Jacobi's rotations, as many at once as there are pairs. In step r number i meets the one with
-    which it adds up to r; of an even number of rows the last meets the one that would meet itself.
-    """
+    """The pairs of rows that one step of Jacobi's method rotates at the same time. In step r row i
+    is paired with (r - i) mod m. If the number of rows is even, the last row is paired with the row
+    that would be its own partner."""
     i = torch.arange(n)
     m = n if n % 2 == 0 else n + 1
     r = step % (m - 1)
@@ -22,8 +22,8 @@ def partners(n, step):
 
 
 def rotations(own, both, partner):
-    """The rotations [.., n, n] of pairs, given their squares and products: c on the diagonal, s and
-    -s beside it."""
+    """The rotations [.., n, n] of pairs, given the squares and products of their rows: cosines on
+    the diagonal, sines and their negatives off it."""
     n = own.shape[-1]
     i = torch.arange(n)
     other = own.index_select(-1, partner)
@@ -43,7 +43,7 @@ def rotations(own, both, partner):
 def small_size(n):
     n = fixed_size(n)
     if n > 16:
-        raise NotImplementedError(f"it is written out for matrices of up to 16 rows, not {n}")
+        raise NotImplementedError(f"expected matrices of at most 16 rows, got {n}")
     return n
 
 
@@ -57,8 +57,8 @@ def eigen(a, uplo):
     v = torch.eye(n, dtype=a.dtype).expand(a.shape)
     for step in range(0 if n < 2 else 9 * (n - 1 if n % 2 == 0 else n)):
         partner = partners(n, step)
-        # Rounding makes m unsymmetric. Both rows of a pair must see the same product: if its sign
-        # differed, the turn of equal eigenvalues would not be a rotation.
+        # Rounding makes m unsymmetric. Both rows of a pair must use the same product: if its sign
+        # differed, the result would not be a rotation for equal eigenvalues.
         even = (m + m.transpose(-2, -1)) * 0.5
         both = (even * (partner.unsqueeze(-1) == torch.arange(n)).to(a.dtype)).sum(-1)
         turn, back = rotations(m.diagonal(0, -2, -1), both, partner)
@@ -69,7 +69,8 @@ def eigen(a, uplo):
 
 
 def singular(a):
-    """Columns are turned until they are at right angles; their lengths are the singular values."""
+    """Rotates columns until they are orthogonal; their lengths are the singular values (one-sided
+    Jacobi)."""
     assert a.is_floating_point(), "expected floats"
     if a.shape[-2] < a.shape[-1]:
         v, s, u = singular(a.transpose(-2, -1))
@@ -92,7 +93,7 @@ def singular(a):
 
 
 def completed(u):
-    """More columns, at right angles to those of u."""
+    """Completes the columns of u to an orthonormal basis."""
     k = u.shape[-1]
     if u.shape[-2] == k:
         return u
@@ -161,7 +162,7 @@ def linalg_eigvalsh(self, UPLO):
     "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
 )
 def _linalg_svd(A, full_matrices, compute_uv, driver):
-    """Singular values, and the vectors on both sides."""
+    """Singular value decomposition."""
     u, s, v = singular(A)
     if not compute_uv:
         return (torch.zeros([0], dtype=A.dtype), s, torch.zeros([0], dtype=A.dtype))
@@ -176,7 +177,7 @@ def _linalg_svd(A, full_matrices, compute_uv, driver):
     "Tensor S, Tensor Vh)"
 )
 def linalg_svd(A, full_matrices, driver):
-    """Singular values, and the vectors on both sides."""
+    """Singular value decomposition."""
     u, s, v = singular(A)
     if full_matrices:
         u = completed(u)
@@ -193,7 +194,7 @@ def linalg_svdvals(A, driver):
 
 @operator("aten::linalg_polar(Tensor A) -> (Tensor U, Tensor H)")
 def linalg_polar(A):
-    """Factors of A = U H: orthonormal columns, and a positive semidefinite matrix."""
+    """Polar decomposition A = U H: orthonormal columns times a positive semidefinite matrix."""
     assert A.shape[-2] >= A.shape[-1], "expected at least as many rows as columns"
     u, s, v = singular(A)
     return (u @ v.transpose(-2, -1), (v * s.unsqueeze(-2)) @ v.transpose(-2, -1))
@@ -221,7 +222,7 @@ def linalg_cond_p_str(self, p):
     "Tensor V)"
 )
 def svd(self, some, compute_uv):
-    """Singular values, and the vectors on both sides."""
+    """Singular value decomposition."""
     u, s, v = singular(self)
     m = self.shape[-2]
     n = self.shape[-1]
@@ -320,7 +321,7 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian):
 
 @gradient("aten::linalg_eigvalsh")
 def linalg_eigvalsh_gradient(grad, self, UPLO):
-    """Not through the rotations, which have no gradient where an angle is 0."""
+    """Computed from the eigenvectors: the rotations have no gradient where an angle is 0."""
     w, v = eigen(self, UPLO)
     return {"self": v * grad.unsqueeze(-2) @ v.transpose(-2, -1)}
 

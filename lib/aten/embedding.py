@@ -1,4 +1,4 @@
-"""Embeddings, and bags of them."""
+"""Embeddings and embedding bags."""
 
 import math
 import torch
@@ -7,13 +7,14 @@ from calque import operator, size_hint
 
 
 def bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding):
-    """Composed of a table of which index belongs to which bag. Modes are sum, mean and max. Results
-    1 to 3 are for the backward pass; PyTorch leaves them empty or 0 where a sum does not need them.
-    An index that is padding does not count; offsets may end with where the last bag ends."""
+    """Computes embedding bags with a table [bags, indices] of membership. Modes are 0 sum, 1 mean
+    and 2 max. Results 1 to 3 are for the backward pass; for sums PyTorch leaves them empty or 0.
+    Indices equal to padding do not count. With include_last_offset the last offset is the end of
+    the last bag."""
     assert (
         weight.ndim == 2 and indices.ndim == 1 and (offsets.ndim == 1)
     ), "expected a matrix as weight, and indices and offsets of one dimension"
-    assert mode in [0, 1, 2], f"mode should be 0, 1 or 2, not {mode}"
+    assert mode in [0, 1, 2], f"expected mode 0, 1 or 2, got {mode}"
     n = offsets.shape[0]
     if include_last_offset:
         n = n - 1
@@ -56,7 +57,7 @@ def embedding_bag(
     per_sample_weights,
     include_last_offset,
 ):
-    """Sums, means or maxima of the rows that bags name."""
+    """Sums, means or maxima of bags of rows."""
     return bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, -1)
 
 
@@ -76,7 +77,7 @@ def embedding_bag_padding_idx(
     include_last_offset,
     padding_idx,
 ):
-    """Sums, means or maxima of the rows that bags name."""
+    """Sums, means or maxima of bags of rows."""
     n = weight.shape[0]
     assert padding_idx is None or (
         padding_idx >= -n and padding_idx < n
@@ -107,7 +108,7 @@ def _embedding_bag(
     include_last_offset,
     padding_idx,
 ):
-    """Sums, means or maxima of the rows that bags name."""
+    """Sums, means or maxima of bags of rows."""
     return bags(
         weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
     )
@@ -118,8 +119,8 @@ def _embedding_bag(
     "-> Tensor"
 )
 def embedding_renorm(self, indices, max_norm, norm_type):
-    """Rows scaled down to a norm."""
-    assert self.ndim == 2, f"self should have 2 dimensions, not {self.ndim}"
+    """A copy whose indexed rows are scaled down to a maximum norm."""
+    assert self.ndim == 2, f"expected 2 dimensions, got {self.ndim}"
     norms = torch.ops.aten.norm(self, norm_type, [1], True)
     over = norms > max_norm
     named = torch.zeros_like(over.select(1, 0)).index_fill(0, indices.flatten(), 1)

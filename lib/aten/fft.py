@@ -16,7 +16,7 @@ def wide_real(x):
 
 
 def factor_of(n):
-    """The largest factor of n up to its root, for as many points as can be."""
+    """The largest factor of n that is at most its square root (and at most 256)."""
     return max([i for i in range(1, 257) if i * i <= n and n % i == 0])
 
 
@@ -29,9 +29,9 @@ def pairs_in_row(x):
 
 
 def spectrum(x, n, m, sign, scale):
-    """The first m of the n frequencies of x, whose last dimension has n numbers. A large n = a b is
-    made of short ones: the transforms of each b-th number, turned a little, are transformed across.
-    """
+    """The first m of the n frequencies of x, whose last dimension has n numbers. For a large n = a
+    b: transforms of every b-th number, multiplied by twiddle factors and transformed again
+    (Cooley-Tukey)."""
     a = factor_of(n) if n > 256 else 1
     b = n // a
     type = wide_real(x)
@@ -49,8 +49,8 @@ def spectrum(x, n, m, sign, scale):
 
 
 def signal_of(x, n, sign, scale):
-    """Real numbers from half a spectrum. The mirrored half is put back first if the matrix would be
-    large."""
+    """Real numbers from half a spectrum. If the matrix would be large, the mirrored half is
+    restored first."""
     m = n // 2 + 1
     if n <= 256 or factor_of(n) == 1:
         return pairs_in_row(x) @ waves("half", n, 2 * m, n, sign, scale, wide_real(x))
@@ -59,8 +59,8 @@ def signal_of(x, n, sign, scale):
 
 
 def in_length(x, n):
-    """x cut off or filled up with zeroes to n along its last dimension; which of them depends on
-    data if one of the two is a symbol."""
+    """x truncated or padded with zeros to n along its last dimension. If a size is a symbol, a pad
+    of possibly negative size does both."""
     more = n - x.shape[-1]
     if is_known(more) and more == 0:
         return x
@@ -72,9 +72,9 @@ def in_length(x, n):
 
 
 def fourier_in_run(x, n, divided, real_in, real_out, inverse):
-    """Of a length that is a symbol: the matrix is computed in the run (_fft_c2c and its variants).
-    A transform back of real numbers, and one there to real numbers, is that of conjugates the other
-    way."""
+    """A transform whose length is a symbol: the model computes the matrix (_fft_c2c and its
+    variants). The inverse transform of real input and the forward transform to real output are the
+    opposite transforms of conjugates."""
     if real_out:
         return torch._fft_c2r(x if inverse else x.conj(), [-1], divided, n)
     if x.is_complex():
@@ -84,19 +84,19 @@ def fourier_in_run(x, n, divided, real_in, real_out, inverse):
 
 
 def fourier(x, dim, points, norm, real_in, real_out, inverse):
-    """Along one dimension; None and -1 points mean all of them. The divisor has a number: 0
-    nothing, 1 the root, 2 all of it."""
+    """A transform along one dimension; points None or -1 mean its size. divided numbers the
+    divisor: 0 none, 1 the square root of n, 2 n."""
     given = points is not None and points != -1
     have = x.shape[dim]
     n = points if given else (have - 1) * 2 if real_out else have
     size = size_hint(n)
-    assert size > 0, f"a transform of {size} points; 1 to 65536 can be, and primes up to 4096"
+    assert size > 0, f"expected at least 1 point, got {size}"
     if size > 65536 or (size > 4096 and factor_of(size) == 1):
         raise NotImplementedError(
-            f"a transform of {size} points; 1 to 65536 can be, and primes up to 4096"
+            f"a Fourier transform of {size} points; the limit is 65536 (primes: 4096)"
         )
     how = "backward" if norm is None else norm
-    assert how in ["backward", "forward", "ortho"], f"norm is backward, forward or ortho, not {how}"
+    assert how in ["backward", "forward", "ortho"], f"unknown norm {how}"
     divided = 1 if how == "ortho" else 2 if (how == "backward") == inverse else 0
     x = x.movedim(dim, -1)
     if not is_known(n):
@@ -115,7 +115,7 @@ def fourier(x, dim, points, norm, real_in, real_out, inverse):
 
 
 def fourier_input(x, real_in, real_out):
-    """The argument in floats, complex ones for half a spectrum."""
+    """The argument as floats, or as complex numbers if it is half a spectrum."""
     if real_in and x.is_complex():
         raise TypeError(f"expected real numbers, got {dtype_name(x.dtype)}")
     if x.dtype in [torch.float16, torch.bfloat16]:
@@ -133,14 +133,14 @@ def fourier_1(x, n, dim, norm, real_in, real_out, inverse):
 
 
 def fourier_n(x, s, dim, norm, real_in, real_out, inverse):
-    """The last of the dimensions is the one whose numbers are real; the others have no real side.
-    """
+    """A transform of several dimensions. Only the transform of the last one has real input or
+    output."""
     x = fourier_input(x, real_in, real_out)
     s = [] if s is None else s
     n = len(dim) if dim is not None else len(s) if len(s) > 0 else x.ndim
     assert (
         n > 0 and n <= x.ndim and (len(s) in [0, n])
-    ), f"{n} dimensions and {len(s)} sizes for a tensor of {x.ndim} dimensions"
+    ), f"got {n} dimensions and {len(s)} sizes for a tensor of {x.ndim} dimensions"
     dims = range(x.ndim - n, x.ndim) if dim is None else wrap_dims(dim, x.ndim)
     sizes = [-1] * n if len(s) == 0 else s
     if real_in:
@@ -151,7 +151,8 @@ def fourier_n(x, s, dim, norm, real_in, real_out, inverse):
 
 
 def in_middle(window, size, n, dtype):
-    """A window in the middle of a frame; None, all ones, stays if it fills the frame."""
+    """A window centred in a frame of n. None stands for ones and stays None if it fills the
+    frame."""
     if size == n:
         return window
     before = (n - size) // 2
@@ -160,7 +161,7 @@ def in_middle(window, size, n, dtype):
 
 
 def turns(rows, columns, n, dtype):
-    """The angles of all products of a row and a column, in turns of n."""
+    """The angles 2 pi / n times row number times column number."""
     t = torch.arange(rows).unsqueeze(1) * torch.arange(columns) % n
     return t.to(dtype) * (2 * math.pi) / torch.scalar_tensor(n, dtype=dtype)
 
@@ -173,7 +174,7 @@ def normalized(x, n, normalization):
 
 
 def overlapped(frames, hop):
-    """Frames [batch, count, n] laid over each other at every hop, and added up: [batch, length]."""
+    """Overlap-add of frames [batch, count, n] at distance hop: [batch, length]."""
     n = frames.shape[2]
     length = (frames.shape[1] - 1) * hop + n
     return torch.ops.aten.col2im(
@@ -186,7 +187,7 @@ def overlapped(frames, hop):
     of_views=True,
 )
 def fft_fftn(self, s, dim, norm):
-    """Fourier transform, of several dimensions."""
+    """The Fourier transform over several dimensions."""
     return fourier_n(self, s, dim, norm, False, False, False)
 
 
@@ -195,7 +196,7 @@ def fft_fftn(self, s, dim, norm):
     of_views=True,
 )
 def fft_ifft(self, n, dim, norm):
-    """Inverse Fourier transform."""
+    """The inverse Fourier transform."""
     return fourier_1(self, n, dim, norm, False, False, True)
 
 
@@ -209,7 +210,7 @@ def fft_ifft(self, n, dim, norm):
     of_views=True,
 )
 def fft_ifft2(self, s, dim, norm):
-    """Inverse Fourier transform, of two dimensions."""
+    """The inverse Fourier transform over several dimensions."""
     return fourier_n(self, s, dim, norm, False, False, True)
 
 
@@ -218,7 +219,7 @@ def fft_ifft2(self, s, dim, norm):
     of_views=True,
 )
 def fft_rfft(self, n, dim, norm):
-    """Fourier transform of real numbers, one half."""
+    """The Fourier transform of real input: half the spectrum."""
     return fourier_1(self, n, dim, norm, True, False, False)
 
 
@@ -232,7 +233,7 @@ def fft_rfft(self, n, dim, norm):
     of_views=True,
 )
 def fft_rfft2(self, s, dim, norm):
-    """Fourier transform of real numbers, one half, of two dimensions."""
+    """The Fourier transform of real input over several dimensions: half the spectrum."""
     return fourier_n(self, s, dim, norm, True, False, False)
 
 
@@ -241,7 +242,7 @@ def fft_rfft2(self, s, dim, norm):
     of_views=True,
 )
 def fft_irfft(self, n, dim, norm):
-    """Inverse of half a Fourier transform, real numbers."""
+    """The inverse Fourier transform of half a spectrum: real output."""
     return fourier_1(self, n, dim, norm, False, True, True)
 
 
@@ -255,7 +256,7 @@ def fft_irfft(self, n, dim, norm):
     of_views=True,
 )
 def fft_irfft2(self, s, dim, norm):
-    """Inverse of half a Fourier transform, real numbers, of two dimensions."""
+    """The inverse Fourier transform of half a spectrum over several dimensions: real output."""
     return fourier_n(self, s, dim, norm, False, True, True)
 
 
@@ -264,7 +265,7 @@ def fft_irfft2(self, s, dim, norm):
     of_views=True,
 )
 def fft_hfft(self, n, dim, norm):
-    """Fourier transform of half a signal, real numbers."""
+    """The Fourier transform of half a Hermitian signal: real output."""
     return fourier_1(self, n, dim, norm, False, True, False)
 
 
@@ -278,7 +279,7 @@ def fft_hfft(self, n, dim, norm):
     of_views=True,
 )
 def fft_hfft2(self, s, dim, norm):
-    """Fourier transform of half a signal, real numbers, of two dimensions."""
+    """The Fourier transform of half a Hermitian signal over several dimensions: real output."""
     return fourier_n(self, s, dim, norm, False, True, False)
 
 
@@ -287,7 +288,7 @@ def fft_hfft2(self, s, dim, norm):
     of_views=True,
 )
 def fft_ihfft(self, n, dim, norm):
-    """Inverse Fourier transform of real numbers, one half."""
+    """The inverse Fourier transform of real input: half the result."""
     return fourier_1(self, n, dim, norm, True, False, True)
 
 
@@ -301,7 +302,7 @@ def fft_ihfft(self, n, dim, norm):
     of_views=True,
 )
 def fft_ihfft2(self, s, dim, norm):
-    """Inverse Fourier transform of real numbers, one half, of two dimensions."""
+    """The inverse Fourier transform of real input over several dimensions: half the result."""
     return fourier_n(self, s, dim, norm, True, False, True)
 
 
@@ -347,7 +348,7 @@ def fft_fftshift(self, dim):
 
 @operator("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", of_views=True)
 def fft_ifftshift(self, dim):
-    """Frequency 0 moved from the middle."""
+    """Frequency 0 moved from the middle to the front."""
     dims = list(range(self.ndim)) if dim is None else wrap_dims(dim, self.ndim)
     return self.roll([(self.shape[d] + 1) // 2 for d in dims], dims)
 
@@ -371,7 +372,7 @@ def stft(
 ):
     """Spectra of overlapping frames.
 
-    Frames that overlap, times the window, times waves: [.., frequencies, frames, 2].
+    Overlapping frames times the window times the transform matrix: [.., frequencies, frames, 2].
     """
     if not self.is_floating_point() or self.ndim not in [1, 2]:
         raise TypeError("expected one or two dimensions of floats")
@@ -388,7 +389,7 @@ def stft(
         and (window is None or (window.ndim == 1 and window.shape[0] == size))
     ), "expected 0 < win_length <= n_fft <= the signal, a hop above 0, and a window of win_length"
     if align_to_window:
-        raise NotImplementedError("frames start where n_fft does, not the window")
+        raise NotImplementedError("align_to_window=True is not supported")
     w = in_middle(window, size, n, self.dtype)
     x = self.unfold(-1, n, hop)
     if w is not None:
@@ -423,8 +424,8 @@ def istft(
 ):
     """A signal from spectra of overlapping frames.
 
-    Each frame is transformed back, and the sum is divided by that of the squares of the window.
-    """
+    Each frame is transformed back. The overlap-add of the frames is divided by that of the squared
+    windows. """
     assert self.is_complex() and self.ndim in [
         2,
         3,
@@ -437,7 +438,7 @@ def istft(
     assert (
         size > 0 and size <= n and (hop > 0) and (x.shape[2] == (n // 2 + 1 if half else n))
     ), "expected n_fft, or half of it + 1, frequencies, 0 < win_length <= n_fft, and a hop above 0"
-    assert not (half and return_complex), "complex results need all frequencies"
+    assert not (half and return_complex), "return_complex=True expects a two-sided spectrum"
     w = in_middle(
         torch.ones([size], dtype=torch.real(x).dtype) if window is None else window,
         size,
@@ -472,10 +473,10 @@ def istft(
     of_views=True,
 )
 def _fft_c2c(self, dim, normalization, forward):
-    """Fourier transforms, there or back.
+    """Complex Fourier transform, forward or inverse.
 
-    Their inner names. The divisor has a number: 0 none, 1 the root of n, 2 n.
-    """
+    An internal operator of PyTorch. normalization numbers the divisor: 0 none, 1 the square root of
+    n, 2 n. """
     n = self.shape[-1]
     if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and (not is_known(n)):
         t = turns(n, n, n, torch.real(self).dtype)
@@ -498,7 +499,7 @@ def _fft_c2c(self, dim, normalization, forward):
     of_views=True,
 )
 def _fft_r2c(self, dim, normalization, onesided):
-    """Fourier transforms of real numbers."""
+    """Fourier transform of real input."""
     n = self.shape[-1]
     if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and (not is_known(n)):
         t = turns(n, n // 2 + 1 if onesided else n, n, self.dtype)
@@ -516,7 +517,7 @@ def _fft_r2c(self, dim, normalization, onesided):
     of_views=True,
 )
 def _fft_c2r(self, dim, normalization, last_dim_size):
-    """Inverses of half a Fourier transform, real numbers."""
+    """Inverse Fourier transform of half a spectrum: real output."""
     n = last_dim_size
     m = n // 2 + 1
     if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and (not is_known(n)):
@@ -533,7 +534,7 @@ def _fft_c2r(self, dim, normalization, last_dim_size):
     of_views=True,
 )
 def fft_fft(self, n, dim, norm):
-    """Fourier transform."""
+    """The Fourier transform."""
     return fourier_1(self, n, dim, norm, False, False, False)
 
 
@@ -542,5 +543,5 @@ def fft_fft(self, n, dim, norm):
     of_views=True,
 )
 def fft_fft2(self, s, dim, norm):
-    """Fourier transform, of two dimensions."""
+    """The Fourier transform over two dimensions."""
     return fourier_n(self, s, dim, norm, False, False, False)

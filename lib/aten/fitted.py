@@ -80,7 +80,7 @@ def scaled_i0(x):
 
 @operator("aten::i0(Tensor self) -> Tensor")
 def i0(self):
-    """Bessel's function of the first kind for imaginary arguments, of order 0."""
+    """The modified Bessel function of the first kind, of order 0."""
     x = in_float(self)
     return x.abs().exp() * scaled_i0(x)
 
@@ -166,7 +166,7 @@ def scaled_i1(x):
 
 @operator("aten::special_i1(Tensor self) -> Tensor")
 def special_i1(self):
-    """Bessel's function of the first kind for imaginary arguments, of order 1."""
+    """The modified Bessel function of the first kind, of order 1."""
     x = in_float(self)
     return x.abs().exp() * scaled_i1(x)
 
@@ -221,7 +221,7 @@ def special_erfcx(self):
 
 @operator("aten::special_log_ndtr(Tensor self) -> Tensor")
 def special_log_ndtr(self):
-    """Logarithm of the share of a normal distribution below x."""
+    """The logarithm of the normal distribution function."""
     x = in_float(self)
     far = x.clamp(max=-1)
     y = torch.log(torch.ops.aten.special_erfcx(far * -math.sqrt(0.5)) / 2) - far.square() / 2

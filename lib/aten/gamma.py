@@ -1,4 +1,4 @@
-"""gamma."""
+"""The incomplete gamma functions and polygamma."""
 
 import math
 import torch
@@ -8,7 +8,7 @@ from aten.common import as_tensors, in_float, number_like, trigamma
 
 
 def hurwitz(s, q):
-    """The terms up to q + 64 by themselves, the rest by Euler's and Maclaurin's formula."""
+    """Sums the terms up to q + 64, and approximates the rest by the Euler-Maclaurin formula."""
     s = s.to(torch.float64)
     q = q.to(torch.float64)
     k = torch.arange(64, dtype=torch.float64)
@@ -32,8 +32,8 @@ def hurwitz(s, q):
 
 
 def incomplete_gamma(a, x, upper):
-    """Up to 50 the sum of x^k / (a + 1) … (a + k), else Simpson's rule from x on, away from the
-    top, as far as there is anything."""
+    """For arguments up to 50 a series of terms x^k / ((a + 1) … (a + k)), otherwise Simpson's rule
+    from x away from the maximum until the integrand vanishes."""
     dtype = result_type(in_float(a), in_float(x))
     a = a.to(torch.float64)
     x = x.to(torch.float64)
@@ -72,25 +72,25 @@ def incomplete_gamma(a, x, upper):
 
 @operator("aten::igamma(Tensor self, Tensor other) -> Tensor")
 def igamma(self, other):
-    """The lower incomplete gamma function, as a share of the whole."""
+    """The regularized lower incomplete gamma function."""
     return incomplete_gamma(self, other, False)
 
 
 @operator("aten::igammac(Tensor self, Tensor other) -> Tensor")
 def igammac(self, other):
-    """The upper incomplete gamma function, as a share of the whole."""
+    """The regularized upper incomplete gamma function."""
     return incomplete_gamma(self, other, True)
 
 
 @operator("aten::special_gammainc(Tensor self, Tensor other) -> Tensor")
 def special_gammainc(self, other):
-    """The lower incomplete gamma function, as a share of the whole."""
+    """The regularized lower incomplete gamma function."""
     return torch.igamma(self, other)
 
 
 @operator("aten::special_gammaincc(Tensor self, Tensor other) -> Tensor")
 def special_gammaincc(self, other):
-    """The upper incomplete gamma function, as a share of the whole."""
+    """The regularized upper incomplete gamma function."""
     return torch.igammac(self, other)
 
 
@@ -98,7 +98,7 @@ def special_gammaincc(self, other):
 @operator("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor")
 @operator("aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor")
 def special_zeta(self, other):
-    """The sum of (q + k) to the power of -x, over all k."""
+    """The Hurwitz zeta function: the sum of (q + k) ** -x over all k."""
     self, other = as_tensors(self, other)
     s = in_float(self)
     q = in_float(other)
@@ -107,10 +107,10 @@ def special_zeta(self, other):
 
 @operator("aten::polygamma(int n, Tensor self) -> Tensor")
 def polygamma(n, self):
-    """Derivatives of the logarithm of the gamma function."""
+    """The n-th derivative of digamma."""
     n = int(n)
     x = in_float(self)
-    assert n >= 0 and n <= 100, f"n should be 0 to 100, not {n}"
+    assert n >= 0 and n <= 100, f"expected n from 0 to 100, got {n}"
     if n == 0:
         return x.digamma()
     if n == 1:
@@ -121,5 +121,5 @@ def polygamma(n, self):
 
 @operator("aten::special_polygamma(int n, Tensor self) -> Tensor")
 def special_polygamma(n, self):
-    """Derivatives of the logarithm of the gamma function."""
+    """The n-th derivative of digamma."""
     return torch.polygamma(n, self)

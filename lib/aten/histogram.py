@@ -8,8 +8,8 @@ from calque import operator, size_hint
 
 
 def bin_of(x, edges):
-    """Between which edges; -1 below the first, their number less one from the last on, which itself
-    counts as before it."""
+    """The index of the bin that each element falls into: -1 below the first edge, the number of
+    bins above the last. The last edge belongs to the last bin."""
     at = torch.searchsorted(edges, x, right=True) - 1
     return torch.where(x == edges.select(0, -1), edges.shape[0] - 2, at)
 
@@ -42,8 +42,8 @@ def context_items(context, n):
 
 
 def features_for(x, weight):
-    """XNNPACK asks no input for its sizes: of features that are too many it reads as many as it has
-    weights for, row after row. There are models for phones that live with that."""
+    """XNNPACK does not check the size of its input: it reads as many features per row as there are
+    weights. Some mobile models rely on this."""
     if weight.ndim != 2 or x.ndim == 0:
         return x
     have = x.shape[-1]
@@ -51,8 +51,7 @@ def features_for(x, weight):
     if size_hint(have) <= size_hint(n):
         return x
     warnings.warn(
-        f"the input has {have} features and the weights are for {n}: as in PyTorch, the "
-        "numbers that are left over are ignored"
+        f"the input has {have} features, the weights {n}; as in PyTorch the rest is ignored"
     )
     rows = x.shape[:-1]
     return torch.ops.aten.slice(x.flatten(0, -1), 0, 0, math.prod(rows) * n).reshape(
@@ -104,7 +103,7 @@ def histogram_bin_ct(self, bins, range_, weight, density):
     of_views=True,
 )
 def histogramdd(self, bins, range_, weight, density):
-    """A histogram of points of several coordinates."""
+    """The histogram of points with several coordinates."""
     es = [
         edges_over(self.reshape([-1, self.shape[-1]]).select(1, k), bins[k], range_, k)
         for k in range(len(bins))
@@ -134,7 +133,7 @@ def histogramdd(self, bins, range_, weight, density):
     of_views=True,
 )
 def histogramdd_int_bins(self, bins, range_, weight, density):
-    """A histogram of points of several coordinates."""
+    """The histogram of points with several coordinates."""
     es = [
         edges_over(self.reshape([-1, self.shape[-1]]).select(1, k), bins, range_, k)
         for k in range(self.shape[-1])
@@ -164,7 +163,7 @@ def histogramdd_int_bins(self, bins, range_, weight, density):
     of_views=True,
 )
 def histogramdd_TensorList_bins(self, bins, range_, weight, density):
-    """A histogram of points of several coordinates."""
+    """The histogram of points with several coordinates."""
     es = bins
     x = self.reshape([-1, self.shape[-1]])
     w = torch.ones_like(x.select(1, 0)) if weight is None else weight.reshape([-1])
@@ -190,7 +189,7 @@ def histogramdd_TensorList_bins(self, bins, range_, weight, density):
     "Tensor? weight=None, bool density=False) -> Tensor[]"
 )
 def _histogramdd_bin_edges(self, bins, range_, weight, density):
-    """Edges of the parts that histogramdd counts."""
+    """The bin edges of histogramdd."""
     return [
         edges_over(self.reshape([-1, self.shape[-1]]).select(1, k), bins[k], range_, k)
         for k in range(len(bins))
@@ -202,7 +201,7 @@ def _histogramdd_bin_edges(self, bins, range_, weight, density):
     "Tensor? weight=None, bool density=False) -> Tensor"
 )
 def _histogramdd_from_bin_cts(self, bins, range_, weight, density):
-    """Histogramdd without its edges."""
+    """The counts of histogramdd without its bin edges."""
     return torch.histogramdd(self, bins, range_, weight, density)[0]
 
 
@@ -211,7 +210,7 @@ def _histogramdd_from_bin_cts(self, bins, range_, weight, density):
     "bool density=False) -> Tensor"
 )
 def _histogramdd_from_bin_tensors(self, bins, weight, density):
-    """Histogramdd without its edges."""
+    """The counts of histogramdd without its bin edges."""
     return torch.ops.aten.histogramdd.TensorList_bins(self, bins, None, weight, density)[0]
 
 
@@ -221,7 +220,7 @@ def _histogramdd_from_bin_tensors(self, bins, weight, density):
     of_views=True,
 )
 def prepacked_linear_clamp_prepack(W, B, output_min, output_max):
-    """The context of linear_clamp_run."""
+    """Packed weights for linear_clamp_run."""
     return (W, B, output_min, output_max)
 
 
@@ -231,7 +230,7 @@ def prepacked_linear_clamp_prepack(W, B, output_min, output_max):
     of_views=True,
 )
 def prepacked_linear_clamp_run(X, W_prepack):
-    """Linear and a clamp, packed for mobile."""
+    """Linear and clamp with packed weights (XNNPACK)."""
     w, b, low, high = context_items(W_prepack, 4)
     return clamped(torch.ops.aten.linear(features_for(X, w), w, b), low, high)
 
@@ -243,7 +242,7 @@ def prepacked_linear_clamp_run(X, W_prepack):
     of_views=True,
 )
 def prepacked_conv2d_clamp_prepack(W, B, stride, padding, dilation, groups, output_min, output_max):
-    """The context of conv2d_clamp_run."""
+    """Packed weights for conv2d_clamp_run."""
     return (W, B, stride, padding, dilation, groups, output_min, output_max)
 
 
@@ -253,7 +252,7 @@ def prepacked_conv2d_clamp_prepack(W, B, stride, padding, dilation, groups, outp
     of_views=True,
 )
 def prepacked_conv2d_clamp_run(X, W_prepack):
-    """Conv2d and a clamp, packed for mobile."""
+    """Conv2d and clamp with packed weights (XNNPACK)."""
     w, b, stride, padding, dilation, groups, low, high = context_items(W_prepack, 8)
     return clamped(torch.conv2d(X, w, b, stride, padding, dilation, groups), low, high)
 
@@ -268,7 +267,7 @@ def prepacked_conv2d_clamp_run(X, W_prepack):
 def prepacked_conv2d_transpose_clamp_prepack(
     W, B, stride, padding, output_padding, dilation, groups, output_min, output_max
 ):
-    """The context of conv2d_transpose_clamp_run."""
+    """Packed weights for conv2d_transpose_clamp_run."""
     return (W, B, stride, padding, output_padding, dilation, groups, output_min, output_max)
 
 
@@ -278,7 +277,7 @@ def prepacked_conv2d_transpose_clamp_prepack(
     of_views=True,
 )
 def prepacked_conv2d_transpose_clamp_run(X, W_prepack):
-    """Conv_transpose2d and a clamp, packed for mobile."""
+    """Conv_transpose2d and clamp with packed weights (XNNPACK)."""
     c = context_items(W_prepack, 9)
     y = torch.conv_transpose2d(X, c[0], c[1], c[2], c[3], c[4], c[6], c[5])
     return clamped(y, c[7], c[8])

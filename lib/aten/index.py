@@ -7,7 +7,7 @@ from calque import broadcast_shapes, decomposition, gradient, operator, traits, 
 
 @operator("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
 def put(self, index, source, accumulate):
-    """A copy with elements set by their row-major index."""
+    """The tensor with elements set by their row-major index."""
     flat = self.reshape([-1])
     return flat.index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(
         self.shape
@@ -105,8 +105,8 @@ def scatter_add_gradient(grad, dim, index):
 
 @gradient("aten::scatter_reduce.two")
 def scatter_reduce_two_gradient(grad, result, self, dim, index, src, reduce, include_self):
-    """What the result would be without a single zero among its factors is computed apart, for it
-    cannot be computed by division. Overwritten elements have no gradient."""
+    """For products, division fails where a factor is zero: the product of the other factors is
+    computed separately for a single zero. Overwritten elements have no gradient."""
     if reduce == "sum":
         of_self = grad
         of_src = torch.gather(grad, dim, index)
@@ -154,7 +154,7 @@ def scatter_reduce_two_gradient(grad, result, self, dim, index, src, reduce, inc
 @decomposition("aten::scatter_reduce.two")
 def scatter_reduce_two_parts(self, dim, index, src, reduce, include_self):
     if reduce != "mean":
-        raise NotImplementedError("index is smaller than self beside dim")
+        raise NotImplementedError("index is smaller than self in a dimension other than dim")
     zeros = torch.zeros_like(index, dtype=self.dtype)
     n = torch.ones_like(self)
     x = self if include_self else self.scatter(dim, index, zeros)

@@ -1,17 +1,17 @@
-"""Operators that PyTorch uses inside of others."""
+"""Internal operators of PyTorch."""
 
 import math
 import torch
 
-from calque import gradient, operator, result_type, wrap_dim
+from calque import dtype_name, gradient, operator, result_type, wrap_dim
 from aten.attention import divide_by_power
 from aten.loss import reduced
 from aten.normalization import norm_back, normalised
 
 
 def trained_norm(input, weight, bias, running_mean, running_var, momentum, eps):
-    """In training: the result, its statistics, and the updated running ones; the variance among
-    those is unbiased."""
+    """Batch normalization in training: the result, its statistics, and the updated running
+    statistics, whose variance is unbiased."""
     dims = [i for i in range(input.ndim) if i != 1]
     y, mean, scale = torch.native_batch_norm(input, weight, bias, None, None, True, momentum, eps)
     moved_mean = running_mean + (input.mean(dims) - running_mean) * momentum
@@ -28,7 +28,7 @@ def scattered(x, like, indices, n):
 
 
 def within(x, indices):
-    """Indices that may lie anywhere, moved to where elements are."""
+    """Indices clamped to valid positions of x."""
     return [
         indices[k] if indices[k] is None else indices[k].clamp(-x.shape[k], x.shape[k] - 1)
         for k in range(len(indices))
@@ -43,7 +43,7 @@ def within(x, indices):
 def _native_batch_norm_legit(
     input, weight, bias, running_mean, running_var, training, momentum, eps
 ):
-    """Native_batch_norm under another name."""
+    """The same as native_batch_norm."""
     return torch.native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
@@ -66,7 +66,7 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
 def _native_batch_norm_legit_no_training(
     input, weight, bias, running_mean, running_var, momentum, eps
 ):
-    """Native_batch_norm outside of training."""
+    """Native_batch_norm in inference."""
     return torch.native_batch_norm(
         input, weight, bias, running_mean, running_var, False, momentum, eps
     )
@@ -128,7 +128,7 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
     "Tensor, Tensor, Tensor)"
 )
 def _batch_norm_no_update(input, weight, bias, running_mean, running_var, momentum, eps):
-    """Native_batch_norm outside of training."""
+    """Native_batch_norm in inference."""
     y, mean, scale = torch.native_batch_norm(
         input, weight, bias, running_mean, running_var, False, momentum, eps
     )
@@ -143,7 +143,7 @@ def _batch_norm_no_update(input, weight, bias, running_mean, running_var, moment
 def _scaled_dot_product_flash_attention_for_cpu(
     query, key, value, dropout_p, is_causal, attn_mask, scale
 ):
-    """Scaled_dot_product_attention, with logarithms of the sums that it divided by."""
+    """Scaled_dot_product_attention, and the logarithms of the sums of exponentials."""
     y = torch.ops.aten.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale
     )
@@ -159,13 +159,13 @@ def _scaled_dot_product_flash_attention_for_cpu(
 
 @operator("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
 def _cdist_forward(x1, x2, p, compute_mode):
-    """Cdist under its inner name."""
+    """The internal operator of cdist."""
     return torch.ops.aten.cdist(x1, x2, p, compute_mode)
 
 
 @operator("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor")
 def _pdist_forward(self, p):
-    """Pdist under its inner name."""
+    """The internal operator of pdist."""
     return torch.pdist(self, p)
 
 
@@ -227,18 +227,17 @@ def _unsafe_masked_index(self, mask, indices, fill):
     "Tensor values) -> Tensor"
 )
 def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
-    """A copy with values added at indices, where the mask is true."""
+    """The tensor with values added at indices, where the mask is true."""
     values = values.masked_fill(mask.logical_not(), 0)
     return self.index_put(within(self, indices), values, True)
 
 
 @operator("aten::fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor")
 def fill_diagonal(self, fill_value, wrap):
-    """A copy with a number on the diagonal.
+    """The tensor with a number on the diagonal.
 
-    What fill_diagonal_ leaves, which PyTorch has in place only. Below the square of a matrix that
-    is tall the diagonal starts again with wrap, one row further down each time.
-    """
+    PyTorch has only the in-place form, fill_diagonal_. With wrap, the diagonal of a tall matrix
+    starts again below the square part, after one empty row. """
     n = self.ndim
     assert n > 1, "expected at least two dimensions"
     at = [
@@ -254,7 +253,10 @@ def fill_diagonal(self, fill_value, wrap):
 
 @operator("aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor")
 def _chunk_cat(tensors, dim, num_chunks):
-    """Tensors as chunks, filled up with zeros, and the chunks of all beside each other."""
+    """Concatenation of corresponding chunks of tensors.
+
+    Tensors are padded with zeros to a whole number of chunks.
+    """
     d = wrap_dim(dim, tensors[0].ndim)
     parts = [
         torch.constant_pad_nd(
@@ -284,7 +286,7 @@ def _embedding_bag_forward_only(
     include_last_offset,
     padding_idx,
 ):
-    """_embedding_bag under another name."""
+    """The same as _embedding_bag."""
     return torch._embedding_bag(
         weight,
         indices,
@@ -303,7 +305,7 @@ def _embedding_bag_forward_only(
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
-    """A tensor that nothing was written to."""
+    """Zeros, in a given memory order."""
     return torch.empty(size, dtype=dtype)
 
 
@@ -312,7 +314,7 @@ def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
     "int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
 )
 def fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max):
-    """Fake_quantize_per_tensor_affine, and where it did not cut off."""
+    """Fake_quantize_per_tensor_affine, and a mask of the elements within its range."""
     q = (self * (1 / scale)).round() + zero_point
     return (
         torch.fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max),
@@ -326,7 +328,7 @@ def fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min
     "Tensor mask)"
 )
 def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max):
-    """Fake_quantize_per_channel_affine, and where it did not cut off."""
+    """Fake_quantize_per_channel_affine, and a mask of the elements within its range."""
     sizes = [-1 if i == axis else 1 for i in range(self.ndim)]
     q = (self / scale.reshape(sizes)).round() + zero_point.reshape(sizes)
     return (
@@ -339,12 +341,11 @@ def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, qu
 def gcd(self, other):
     """The greatest common divisor.
 
-    Euclid's algorithm, with as many steps as two numbers of the dtype can need.
-    """
+    Euclid's algorithm, with the maximum number of steps for the dtype. """
     d = result_type(self, other)
     assert (
         not d.is_floating_point and (not d.is_complex) and (d != torch.bool)
-    ), "works on integers only"
+    ), f"expected integers, got {dtype_name(d)}"
     a = self.to(d).abs()
     b = other.to(d).abs()
     steps = 91 if d == torch.int64 else 46 if d == torch.int32 else 23 if d == torch.int16 else 13
@@ -365,7 +366,7 @@ def lcm(self, other):
 
 @operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")
 def frexp_Tensor(self):
-    """X as m 2 ** e, with m from a half to 1."""
+    """The decomposition x = m * 2 ** e, with m from 0.5 to 1."""
     rest = torch.logical_or(self == 0, self.isfinite().logical_not())
     x = self.masked_fill(rest, 1)
     e = x.abs().log2().floor() + 1
@@ -383,10 +384,9 @@ def frexp_Tensor(self):
     autocast="float32",
 )
 def multilabel_margin_loss(self, target, reduction):
-    """How far other classes come up to those of the target.
+    """Multi-label margin loss.
 
-    Targets count up to the first that is negative; each is compared with all other classes.
-    """
+    Targets before the first negative one count; each is compared with all other classes. """
     x = self.reshape([-1, self.shape[-1]]) if self.ndim > 0 else self.reshape([1, 1])
     at = target.reshape(x.shape)
     n = x.shape[1]
@@ -403,13 +403,13 @@ def multilabel_margin_loss(self, target, reduction):
 
 @operator("aten::_is_all_true(Tensor self) -> Tensor")
 def _is_all_true(self):
-    """Whether all truths hold."""
+    """Whether all elements are true."""
     return self.all()
 
 
 @operator("aten::_is_any_true(Tensor self) -> Tensor")
 def _is_any_true(self):
-    """Whether one of the truths holds."""
+    """Whether any element is true."""
     return self.any()
 
 

@@ -7,7 +7,7 @@ from aten.quantized_layers import join_on_grid
 
 
 def at_least(x, rank):
-    """With at least this many dimensions, as numpy adds them."""
+    """x with at least rank dimensions, added as by numpy."""
     if x.ndim == 0:
         x = x.unsqueeze(0)
     if x.ndim == 1 and rank >= 2:
@@ -18,11 +18,11 @@ def at_least(x, rank):
 
 
 def grid(tensors, swapped):
-    """The k-th of n vectors spread along dimension k of a grid; the first two may be swapped."""
+    """Vectors expanded to a mesh: the k-th along dimension k; swapped exchanges the first two."""
     n = len(tensors)
     assert n > 0, "expected at least one tensor"
     for t in tensors:
-        assert t.ndim < 2, "a tensor has more than one dimension"
+        assert t.ndim < 2, f"expected at most one dimension, got {t.ndim}"
     at = [1, 0] + list(range(2, n)) if swapped and n > 1 else range(n)
     sizes = [tensors[i].numel() for i in at]
     return [
@@ -46,14 +46,14 @@ def stack(tensors, dim):
     """Tensors of equal sizes along a new dimension."""
     assert len(tensors) > 0, "expected at least one tensor"
     for t in tensors:
-        assert t.shape == tensors[0].shape, "a tensor has not the sizes of the first"
+        assert t.shape == tensors[0].shape, "expected tensors of equal sizes"
     d = wrap_dim(dim, tensors[0].ndim + 1)
     return torch.cat([t.unsqueeze(d) for t in tensors], d)
 
 
 @operator("aten::hstack(Tensor[] tensors) -> Tensor", complex=True)
 def hstack(tensors):
-    """Tensors side by side."""
+    """Concatenation along columns."""
     return torch.cat(
         [at_least(t, 1) for t in tensors], 1 if len(tensors) > 0 and tensors[0].ndim > 1 else 0
     )
@@ -61,70 +61,70 @@ def hstack(tensors):
 
 @operator("aten::vstack(Tensor[] tensors) -> Tensor", complex=True)
 def vstack(tensors):
-    """Tensors below each other."""
+    """Concatenation along rows."""
     return torch.cat([at_least(t, 2) for t in tensors], 0)
 
 
 @operator("aten::row_stack(Tensor[] tensors) -> Tensor")
 def row_stack(tensors):
-    """Tensors below each other."""
+    """Concatenation along rows."""
     return torch.vstack(tensors)
 
 
 @operator("aten::dstack(Tensor[] tensors) -> Tensor", complex=True)
 def dstack(tensors):
-    """Tensors along the third dimension."""
+    """Concatenation along the third dimension."""
     return torch.cat([at_least(t, 3) for t in tensors], 2)
 
 
 @operator("aten::column_stack(Tensor[] tensors) -> Tensor", complex=True)
 def column_stack(tensors):
-    """Vectors as columns side by side."""
+    """Concatenation of vectors as columns."""
     return torch.cat([t if t.ndim > 1 else t.reshape([-1, 1]) for t in tensors], 1)
 
 
 @operator("aten::atleast_1d(Tensor self) -> Tensor", of_views=True)
 def atleast_1d(self):
-    """With at least 1 dimension."""
+    """The tensor with at least 1 dimension."""
     return at_least(self, 1)
 
 
 @operator("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", of_views=True)
 def atleast_1d_Sequence(tensors):
-    """With at least 1 dimension."""
+    """The tensor with at least 1 dimension."""
     return [at_least(t, 1) for t in tensors]
 
 
 @operator("aten::atleast_2d(Tensor self) -> Tensor", of_views=True)
 def atleast_2d(self):
-    """With at least 2 dimensions."""
+    """The tensor with at least 2 dimensions."""
     return at_least(self, 2)
 
 
 @operator("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", of_views=True)
 def atleast_2d_Sequence(tensors):
-    """With at least 2 dimensions."""
+    """The tensor with at least 2 dimensions."""
     return [at_least(t, 2) for t in tensors]
 
 
 @operator("aten::atleast_3d(Tensor self) -> Tensor", of_views=True)
 def atleast_3d(self):
-    """With at least 3 dimensions."""
+    """The tensor with at least 3 dimensions."""
     return at_least(self, 3)
 
 
 @operator("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", of_views=True)
 def atleast_3d_Sequence(tensors):
-    """With at least 3 dimensions."""
+    """The tensor with at least 3 dimensions."""
     return [at_least(t, 3) for t in tensors]
 
 
 @operator("aten::block_diag(Tensor[] tensors) -> Tensor", complex=True)
 def block_diag(tensors):
-    """Matrices along a diagonal."""
+    """A block-diagonal matrix."""
     rows = [at_least(t, 2) for t in tensors]
     for r in rows:
-        assert r.ndim == 2, "a tensor is not a matrix"
+        assert r.ndim == 2, f"expected matrices, got {r.ndim} dimensions"
     widths = [r.shape[1] for r in rows]
     dtype = result_type(tensors)
     return torch.cat(
@@ -138,7 +138,7 @@ def block_diag(tensors):
 
 @operator("aten::tile(Tensor self, int[] dims) -> Tensor", complex=True)
 def tile(self, dims):
-    """The whole several times along the last dimensions."""
+    """The tensor repeated along its last dimensions."""
     return self.repeat([1] * (self.ndim - len(dims)) + dims)
 
 
@@ -148,11 +148,10 @@ def tile(self, dims):
     complex=True,
 )
 def repeat_interleave_self_int(self, repeats, dim, output_size):
-    """Each element several times in a row.
+    """Each element repeated n times.
 
-    A new dimension that is expanded and joined.
-    """
-    assert repeats >= 0, f"cannot repeat {repeats} times"
+    Composed of a new dimension that is expanded and flattened. """
+    assert repeats >= 0, f"expected repeats of at least 0, got {repeats}"
     x = self.reshape([-1]) if dim is None or self.ndim == 0 else self
     d = 0 if dim is None else wrap_dim(dim, x.ndim)
     x = x.unsqueeze(d + 1).expand(list(x.shape[: d + 1]) + [repeats] + list(x.shape[d + 1 :]))
@@ -161,21 +160,21 @@ def repeat_interleave_self_int(self, repeats, dim, output_size):
 
 @operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", of_views=True)
 def broadcast_tensors(tensors):
-    """All expanded to the sizes they have in common."""
+    """All tensors expanded to their common shape."""
     shape = broadcast_shapes(tensors)
     return [t.expand(shape) for t in tensors]
 
 
 @operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]", of_views=True)
 def meshgrid(tensors):
-    """Vectors spread out to grids."""
+    """Coordinate tensors of a mesh."""
     return grid(tensors, False)
 
 
 @operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", of_views=True)
 def meshgrid_indexing(tensors, indexing):
-    """Vectors spread out to grids."""
-    assert indexing in ["ij", "xy"], f"indexing must be ij or xy, not {indexing}"
+    """Coordinate tensors of a mesh."""
+    assert indexing in ["ij", "xy"], f"expected indexing ij or xy, got {indexing}"
     return grid(tensors, indexing == "xy")
 
 
@@ -183,7 +182,7 @@ def meshgrid_indexing(tensors, indexing):
 def cartesian_prod(tensors):
     """Every combination of elements, as rows."""
     for t in tensors:
-        assert t.ndim == 1, "a tensor should have one dimension"
+        assert t.ndim == 1, f"expected one dimension, got {t.ndim}"
     if len(tensors) == 1:
         return tensors[0]
     return torch.stack([t.flatten() for t in torch.ops.aten.meshgrid(tensors)], 1)
@@ -194,7 +193,7 @@ def cartesian_prod(tensors):
     of_views=True,
 )
 def quantized_cat(qx, dim, scale, zero_point):
-    """Quantized tensors one after the other."""
+    """Concatenation of quantized tensors."""
     return join_on_grid(qx, dim, scale, zero_point, False)
 
 

@@ -8,8 +8,8 @@ from aten.quantized_layers import on_grid
 
 
 def factor_in(x, dtype):
-    """A factor as the dtype has it: 0.6 is 0 among integers, and 3 is true among bools. A data-
-    dependent one is a tensor."""
+    """A factor converted to the dtype: 0.6 becomes 0 for integers, and 3 becomes true for bools. A
+    data-dependent factor is a tensor."""
     if isinstance(x, torch.Tensor) or dtype.is_floating_point or dtype.is_complex:
         return x
     if dtype == torch.bool:
@@ -22,7 +22,7 @@ def times(x, factor):
 
 
 def add_scaled(self, product, beta, alpha):
-    """With beta 0 self is not read: its NaNs do not count."""
+    """beta * self + alpha * product. If beta is 0, self is not read, so its NaNs are ignored."""
     scale = factor_in(beta, product.dtype)
     product = times(product, factor_in(alpha, product.dtype))
     return product if is_known(scale) and scale == 0 else times(self, scale) + product
@@ -40,7 +40,7 @@ def vdot(self, other):
 
 @operator("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", autocast="lower")
 def linalg_matmul(self, other):
-    """Matmul under its newer name."""
+    """The same as aten::matmul."""
     return torch.matmul(self, other)
 
 
@@ -51,7 +51,7 @@ def linalg_matmul(self, other):
     autocast="lower",
 )
 def addbmm(self, batch1, batch2, beta, alpha):
-    """Beta * self + alpha * the sum of the products of a batch."""
+    """beta * self + alpha * the sum of a batch of products."""
     return add_scaled(self, torch.bmm(batch1, batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
 
@@ -77,48 +77,48 @@ def addr(self, vec1, vec2, beta, alpha):
 
 @operator("aten::outer(Tensor self, Tensor vec2) -> Tensor", complex=True)
 def outer(self, vec2):
-    """All products of two vectors' elements."""
-    assert self.ndim == 1 and vec2.ndim == 1, "both factors should have one dimension"
+    """The outer product of two vectors."""
+    assert self.ndim == 1 and vec2.ndim == 1, "expected two vectors"
     return self.unsqueeze(1) * vec2
 
 
 @operator("aten::ger(Tensor self, Tensor vec2) -> Tensor")
 def ger(self, vec2):
-    """Outer under its older name."""
+    """The same as aten::outer."""
     return torch.outer(self, vec2)
 
 
 @operator("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", complex=True)
 def linalg_cross(self, other, dim):
-    """Vectors at right angles to both.
+    """The cross product of vectors of three elements.
 
-    C[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], counted round the three.
+    C[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1], with indices modulo 3.
     """
     assert (
         self.ndim == other.ndim
-    ), f"both should have as many dimensions, not {self.ndim} and {other.ndim}"
+    ), f"expected the same number of dimensions, got {self.ndim} and {other.ndim}"
     d = wrap_dim(dim, self.ndim)
-    assert self.shape[d] == 3 and other.shape[d] == 3, "a cross product needs a dimension of size 3"
+    assert self.shape[d] == 3 and other.shape[d] == 3, "expected a dimension of size 3"
     return self.roll(-1, d) * other.roll(-2, d) - self.roll(-2, d) * other.roll(-1, d)
 
 
 @operator("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", complex=True)
 def cross(self, other, dim):
-    """Vectors at right angles to both."""
+    """The cross product of vectors of three elements."""
     for i in range(self.ndim):
         if dim is None and self.shape[i] == 3:
             dim = i
-    assert dim is not None, "a cross product needs a dimension of size 3"
+    assert dim is not None, "expected a dimension of size 3"
     return torch.ops.aten.linalg_cross(self, other, dim=dim)
 
 
 @operator("aten::chain_matmul(Tensor[] matrices) -> Tensor")
 def chain_matmul(matrices):
-    """Product of many matrices.
+    """Product of several matrices.
 
-    From left to right. PyTorch picks the cheapest order; the product is the same.
+    Multiplies from left to right. PyTorch chooses the cheapest order; the product is the same.
     """
-    assert len(matrices) > 0, "there is nothing to multiply"
+    assert len(matrices) > 0, "expected at least one matrix"
     t = matrices[0]
     for m in matrices[1:]:
         t = t @ m
@@ -127,8 +127,8 @@ def chain_matmul(matrices):
 
 @operator("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", complex=True, autocast="lower")
 def linalg_multi_dot(tensors):
-    """Product of many matrices."""
-    assert len(tensors) > 0, "there is nothing to multiply"
+    """Product of several matrices."""
+    assert len(tensors) > 0, "expected at least one matrix"
     t = tensors[0]
     for m in tensors[1:]:
         t = t @ m
@@ -141,7 +141,7 @@ def linalg_multi_dot(tensors):
     cost="matrix_product",
 )
 def quantized_matmul(qa, qb, scale, zero_point):
-    """A quantized product of matrices."""
+    """Quantized product of matrices."""
     return on_grid(qa, qa @ qb, scale, zero_point)
 
 
@@ -170,8 +170,8 @@ def dot_gradient(grad, self, tensor):
 
 @gradient("aten::matmul")
 def matmul_gradient(grad, self, other):
-    """A vector is a row on the left, a column on the right. Stacks that were broadcast are summed
-    by cq_grad_set, once the vectors among them are vectors again."""
+    """A vector is a row on the left, a column on the right. cq_grad_set sums batch dimensions that
+    were broadcast, after the added dimensions of vectors have been removed."""
     a = self.unsqueeze(0) if self.ndim == 1 else self
     b = other.unsqueeze(1) if other.ndim == 1 else other
     d = grad.unsqueeze(-1) if other.ndim == 1 else grad

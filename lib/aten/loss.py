@@ -1,4 +1,4 @@
-"""Losses."""
+"""Loss functions."""
 
 import math
 import torch
@@ -22,7 +22,7 @@ def class_weights(weight, target, ignored, dtype):
 
 
 def sum_classes(x, weight, dim):
-    """Minus the sum over all classes, each by its weight."""
+    """Minus the weighted sum over all classes."""
     if weight is not None:
         x = x * weight.reshape([x.shape[i] if i == dim else 1 for i in range(x.ndim)])
     return -x.sum(dim)
@@ -60,9 +60,8 @@ def l1_loss(self, target, reduction):
 def smooth_l1_loss(self, target, reduction, beta):
     """Differences, squared where they are small.
 
-    A parabola up to beta, then a line.
-    """
-    assert beta >= 0, "beta should not be negative"
+    Quadratic up to beta, linear beyond. """
+    assert beta >= 0, f"expected beta of at least 0, got {beta}"
     d = self - target
     size = d.abs()
     if beta == 0:
@@ -77,7 +76,7 @@ def smooth_l1_loss(self, target, reduction, beta):
 )
 def huber_loss(self, target, reduction, delta):
     """Differences, squared where they are small."""
-    assert delta > 0, "delta should be positive"
+    assert delta > 0, f"expected delta above 0, got {delta}"
     d = self - target
     size = d.abs()
     near = d * d * 0.5
@@ -96,7 +95,7 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     Targets are classes, or probabilities of every class. Smoothing spreads a part of the loss over
     all classes.
     """
-    assert self.ndim > 0, "the input needs at least one dimension"
+    assert self.ndim > 0, "expected at least one dimension"
     dim = 0 if self.ndim == 1 else 1
     log_p = self.log_softmax(dim)
     n = self.shape[dim]
@@ -138,7 +137,7 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
     """Minus the log-probabilities of target classes."""
     assert (
         self.ndim > 0 and target.ndim + 1 == self.ndim
-    ), f"a target of {target.ndim} dimensions does not fit an input of {self.ndim}"
+    ), f"expected a target of {self.ndim - 1} dimensions, got {target.ndim}"
     dim = 0 if self.ndim == 1 else 1
     ignored = target == ignore_index
     safe = target.masked_fill(ignored, 0)
@@ -157,8 +156,7 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
 def binary_cross_entropy(self, target, weight, reduction):
     """Cross entropy of two classes.
 
-    Logarithms are cut off at -100, so that a sure but wrong prediction costs a finite sum.
-    """
+    Logarithms are clamped to -100, so that the loss stays finite. """
     yes = self.log().clamp_min(-100.0)
     no = (1 - self).log().clamp_min(-100.0)
     loss = -(target * yes + (1 - target) * no)
@@ -173,8 +171,7 @@ def binary_cross_entropy(self, target, weight, reduction):
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """Sigmoid, then binary_cross_entropy.
 
-    The logarithm is taken so that no exponential overflows.
-    """
+    Written so that no exponential overflows. """
     log_part = -torch.ops.aten.log_sigmoid(self)
     if pos_weight is not None:
         log_part = log_part * ((pos_weight + -1.0) * target + 1.0)
@@ -217,7 +214,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     autocast="float32",
 )
 def multi_margin_loss(self, target, p, margin, weight, reduction):
-    """Whether a class scores above all others, by a margin."""
+    """Multi-class margin loss."""
     assert self.ndim <= 2 and p in [1, 2], "expected at most two dimensions, and p of 1 or 2"
     x = self.reshape([1, -1]) if self.ndim < 2 else self
     column = target.reshape([-1, 1])
@@ -246,7 +243,7 @@ def soft_margin_loss(self, target, reduction):
     autocast="float32",
 )
 def margin_ranking_loss(input1, input2, target, margin, reduction):
-    """Whether one input ranks above the other."""
+    """Margin ranking loss of two inputs."""
     d = -(target * (input1 - input2))
     return reduced(shifted(d, margin).clamp_min(0.0), reduction)
 
@@ -257,7 +254,7 @@ def margin_ranking_loss(input1, input2, target, margin, reduction):
     autocast="float32",
 )
 def hinge_embedding_loss(self, target, margin, reduction):
-    """Distances of like and unlike pairs."""
+    """Hinge loss of distances, for labels 1 and -1."""
     far = (margin - self).clamp_min(0.0).masked_fill(target == 1, 0)
     return reduced(far + self.masked_fill(target == -1, 0), reduction)
 
@@ -268,7 +265,7 @@ def hinge_embedding_loss(self, target, margin, reduction):
     autocast="float32",
 )
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
-    """Cosines of like and unlike pairs."""
+    """Loss of cosine similarities, for labels 1 and -1."""
     dim = max(input1.ndim, input2.ndim) - 1
     size1 = (input1 * input1).sum(dim) + 1e-12
     size2 = (input2 * input2).sum(dim) + 1e-12
@@ -285,7 +282,7 @@ def cosine_embedding_loss(input1, input2, target, margin, reduction):
     autocast="float32",
 )
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
-    """An anchor should be nearer to the positive than to the negative."""
+    """Triplet loss: distance to the positive, minus distance to the negative, plus a margin."""
     near = torch.pairwise_distance(anchor, positive, p, eps)
     far = torch.pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -319,9 +316,8 @@ def torch_nn__linear_cross_entropy_batch_chunked(
 ):
     """Cross entropy of a linear layer.
 
-    A layer and its loss in one; PyTorch iterates over parts of the batch, which changes nothing.
-    The gradients that it may prepare are for training alone.
-    """
+    A layer fused with its loss. PyTorch processes the batch in chunks, which does not change the
+    result. It can also prepare gradients for training. """
     assert (
         not compute_input_grad
         and (not compute_linear_weight_grad)

@@ -1,4 +1,4 @@
-"""lowbit."""
+"""Matrix products of int8 and float8."""
 
 import torch
 

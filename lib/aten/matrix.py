@@ -13,8 +13,8 @@ def square_matrix(x):
 
 
 def power_of(x, n):
-    """By squaring: the binary digits of n say which squares count."""
-    assert abs(n) <= 1048576, f"the power {n} is out of bounds"
+    """The n-th power, by repeated squaring."""
+    assert abs(n) <= 1048576, f"the exponent {n} is out of range; the limit is 1048576"
     if n == 0:
         return torch.eye(x.shape[-1]).to(x.dtype).expand(x.shape).clone()
     if n == 1:
@@ -33,7 +33,7 @@ def power_of(x, n):
 
 
 def minor(e, rows, columns):
-    """The determinant of the rows and columns of e, by the first row."""
+    """The determinant of a submatrix of e, expanded along its first row."""
     a = e[rows[0]]
     if len(rows) == 1:
         return a[columns[0]]
@@ -57,8 +57,8 @@ def cofactor(e, n, column, row):
 
 
 def embedded(x, k):
-    """The last dimension as the k-th diagonal of a matrix of zeros. Its elements are named by their
-    row above the main diagonal, by their column below it."""
+    """The last dimension as the k-th diagonal of a matrix of zeros. Above the main diagonal,
+    elements are indexed by row, below it by column."""
     i = torch.arange(x.shape[-1] + abs(k))
     on_diagonal = i - i.unsqueeze(1) == k
     if k != 0:
@@ -69,8 +69,8 @@ def embedded(x, k):
 
 
 def observations(w, aweights, correction):
-    """What products are divided by: n - correction, n being the sum of the weights; if observations
-    count more or less (aweights), the correction is their mean weight. Never below 0."""
+    """The divisor of a covariance, at least 0: the sum n of the weights minus correction, which is
+    scaled by the mean weight if there are aweights."""
     n = w.sum()
     if aweights is None or correction == 0:
         return (n - correction).clamp_min(0)
@@ -95,7 +95,7 @@ def covariance(x, correction, fweights, aweights):
 
 
 def number_if_one(x):
-    """The variance of one row is a number."""
+    """The covariance of a single row is a number."""
     return x.squeeze() if size_hint(x.shape[0]) == 1 else x
 
 
@@ -106,14 +106,14 @@ def diag_embed(self, offset, dim1, dim2):
     rank = self.ndim + 1
     a = wrap_dim(dim1, rank)
     b = wrap_dim(dim2, rank)
-    assert a != b, f"both dimensions are {a}"
+    assert a != b, f"expected two different dimensions, got {a} twice"
     t = embedded(self, offset)
     return t if a == rank - 2 and b == rank - 1 else t.movedim([-2, -1], [a, b])
 
 
 @operator("aten::diag(Tensor self, int diagonal=0) -> Tensor")
 def diag(self, diagonal):
-    """A diagonal, or a matrix that has it."""
+    """The diagonal of a matrix, or a matrix with a given diagonal."""
     if self.ndim == 1:
         return embedded(self, diagonal)
     assert self.ndim == 2, f"expected a vector or a matrix, got {self.ndim} dimensions"
@@ -138,13 +138,13 @@ def linalg_diagonal(A, offset, dim1, dim2):
 @operator("aten::trace(Tensor self) -> Tensor", autocast="float32")
 def trace(self):
     """The sum of the diagonal."""
-    assert self.ndim == 2, "expected a matrix"
+    assert self.ndim == 2, f"expected a matrix, got {self.ndim} dimensions"
     return self.diagonal().sum()
 
 
 @operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", of_views=True, vmap="last")
 def adjoint(self):
-    """Matrices transposed, and conjugated."""
+    """The conjugate transpose of matrices."""
     assert self.ndim >= 2, "expected matrices"
     return self.transpose(-2, -1).conj()
 
@@ -165,7 +165,7 @@ def linalg_vecdot(x, y, dim):
 @operator("aten::matrix_power(Tensor self, int n) -> Tensor")
 @operator("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", complex=True)
 def matrix_power(self, n):
-    """A matrix times itself, n times."""
+    """The n-th power of matrices."""
     return power_of(square_matrix(self), n)
 
 
@@ -198,8 +198,7 @@ def linalg_slogdet(A):
 def linalg_inv(A):
     """Inverses of matrices.
 
-    Small ones by their cofactors; larger ones are solve.c's.
-    """
+    Up to 4 rows by cofactors, otherwise by linalg_solve. """
     if not square_matrix(A).is_floating_point():
         raise TypeError("expected floats")
     n = int(A.shape[-1])
@@ -240,8 +239,7 @@ def corrcoef(self):
 def vander(x, N, increasing):
     """Powers of each element.
 
-    Powers of each element: 0, 1, … N - 1.
-    """
+    Exponents are 0, 1, … N - 1. """
     assert x.ndim == 1, "expected a vector"
     powers = torch.arange(x.shape[0] if N is None else N, dtype=x.dtype)
     return torch.pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))

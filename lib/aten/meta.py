@@ -7,7 +7,7 @@ from calque import operator, torch_export, traits, wrap_dim
 @operator("aten::sym_size.int(Tensor self, int dim) -> SymInt", host=True)
 def size_int(self, dim):
     """One size."""
-    assert self.ndim > 0, "a tensor without dimensions has no sizes"
+    assert self.ndim > 0, "expected at least one dimension"
     return self.shape[wrap_dim(dim, self.ndim)]
 
 
@@ -34,7 +34,7 @@ def dim(self):
 @operator("aten::len.Tensor(Tensor t) -> int", host=True)
 def len_Tensor(t):
     """The first size."""
-    assert t.ndim > 0, "a tensor without dimensions has no length"
+    assert t.ndim > 0, "expected at least one dimension"
     return t.shape[0]
 
 
@@ -59,7 +59,7 @@ torch_export("aten::sym_storage_offset", call="aten::storage_offset")
 torch_export("aten::sym_is_contiguous", call="aten::is_contiguous")
 torch_export("aten::_local_scalar_dense", call="aten::item")
 
-# Assertions have no result. The first ones check a data-dependent condition.
+# Assertions have no result. Those with assertion="data" check a data-dependent condition.
 torch_export("aten::_assert_scalar", assertion="data")
 torch_export("aten::_assert_async", assertion="data")
 torch_export("aten::_assert_async.msg", assertion="data")

@@ -7,7 +7,7 @@ from calque import gradient
 
 @gradient("aten::_grouped_mm")
 def _grouped_mm_gradient(grad, self, mat2, offs):
-    """The gradient of a product by rows is one by rows and one by sums, and so on."""
+    """The gradients of a grouped product are grouped products: of rows, columns or sums."""
     return {
         "self": torch.ops.aten._grouped_mm(grad, torch.transpose(mat2, -2, -1), offs),
         "mat2": torch.ops.aten._grouped_mm(torch.transpose(self, -2, -1), grad, offs),

@@ -18,7 +18,7 @@ def normed_by_root(x, weight, inverse):
 
 
 def normalised(x, dims, mean, var, eps):
-    """X^ and 1 / deviation, over dims, or by statistics that are given."""
+    """The normalized x and 1 / deviation, from statistics over dims or from given ones."""
     if dims is not None:
         mean = x.mean(dims, True)
     d = x - mean
@@ -45,7 +45,7 @@ def norm_except_dim(v, pow, dim):
 
 @operator("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor")
 def _weight_norm(v, g, dim):
-    """A weight as direction and length."""
+    """A weight from direction and length."""
     return v * (g / torch.norm_except_dim(v, 2, dim))
 
 
@@ -55,14 +55,13 @@ def _weight_norm(v, g, dim):
     vmap="layer",
 )
 def rms_norm(input, normalized_shape, weight, eps):
-    """A layer divided by the root of the mean of its squares.
+    """Normalization by the root mean square.
 
-    Half precision is computed in float32, and so is its smallest step.
-    """
+    Half precision is computed in float32, including eps. """
     n = len(normalized_shape)
     assert (
         input.ndim >= n and input.shape[input.ndim - n :] == normalized_shape
-    ), f"the last sizes should be {normalized_shape}"
+    ), f"expected the last sizes {normalized_shape}"
     x = in_float32(input)
     return normed_by_root(x, weight, inverse_root(x, n, eps)).to(input.dtype)
 
@@ -72,7 +71,7 @@ def rms_norm(input, normalized_shape, weight, eps):
     "-> (Tensor, Tensor)"
 )
 def _fused_rms_norm(input, normalized_shape, weight, eps):
-    """Rms_norm, with the inverse of the roots that it divided by."""
+    """Rms_norm, and the inverse root mean squares."""
     x = in_float32(input)
     return (
         torch.ops.aten.rms_norm(input, normalized_shape, weight, eps),

@@ -6,7 +6,7 @@ from calque import decomposition, gradient, is_known, operator, traits
 
 
 def cropped(x, pad):
-    """Without what negative pads take away."""
+    """x without the elements that negative pads remove."""
     n = x.ndim
     for i in range(len(pad) // 2):
         if pad[2 * i] < 0 or pad[2 * i + 1] < 0:
@@ -20,10 +20,10 @@ def cropped(x, pad):
 
 
 def padded_by_pieces(self, pad, value):
-    """A piece of the value before and after, dimension by dimension. One of a size that is not
-    fixed is there though the example has none of it; a run with a negative one fails."""
+    """Concatenates a constant piece before and after, dimension by dimension. A piece of dynamic
+    size is emitted even if it is empty in the example; a run with a negative size fails."""
     if len([p for p in pad if not is_known(p) and p < 0]) > 0:
-        raise NotImplementedError("it cuts off as much as is not fixed")
+        raise NotImplementedError("it crops by a dynamic size")
     x = cropped(self, [p if is_known(p) else 0 for p in pad])
     n = x.ndim
     for i in range(len(pad) // 2):
@@ -43,9 +43,9 @@ def padded_by_pieces(self, pad, value):
 
 
 def padded_around(self, pad):
-    """From the other side."""
+    """Circular padding."""
     if sum([0 if is_known(p) else 1 for p in pad]) > 0:
-        raise NotImplementedError("its padding is not fixed")
+        raise NotImplementedError("its padding is a dynamic size")
     x = cropped(self, pad)
     n = x.ndim
     for i in range(len(pad) // 2):
@@ -64,13 +64,13 @@ def padded_around(self, pad):
     complex=True,
 )
 def pad(self, pad, mode, value):
-    """Padded in one of four ways."""
+    """Padding by mode: constant, reflect, replicate or circular."""
     if mode == "constant":
         return torch.constant_pad_nd(self, pad, 0 if value is None else value)
-    assert value is None or value == 0, "only the mode constant takes a value"
+    assert value is None or value == 0, f"mode {mode} takes no value"
     if mode == "circular":
         return torch.ops.aten._pad_circular(self, pad)
-    assert mode in ["reflect", "replicate"], f"{mode} is not a way to pad"
+    assert mode in ["reflect", "replicate"], f"unknown padding mode {mode}"
     n = len(pad) // 2
     if n == 1:
         return (
@@ -90,13 +90,13 @@ def pad(self, pad, mode, value):
             if mode == "reflect"
             else torch.ops.aten.replication_pad3d(self, pad)
         )
-    raise NotImplementedError(f"PyTorch pads one to three dimensions in this mode, not {n}")
+    raise NotImplementedError(f"mode {mode} pads one to three dimensions, got {n}")
 
 
 @operator("aten::_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor")
 def _pad_enum(self, pad, mode, value):
-    """Pad, by PyTorch itself."""
-    assert mode >= 0 and mode < 4, f"{mode} is not a way to pad"
+    """The internal operator of pad."""
+    assert mode >= 0 and mode < 4, f"unknown padding mode {mode}"
     return torch.ops.aten.pad(
         self, pad, ["reflect", "replicate", "circular", "constant"][mode], value
     )

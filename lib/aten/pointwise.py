@@ -9,7 +9,7 @@ from aten.linalg import factor_in, times
 
 @operator("aten::_test_serialization_subcmul(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
 def _test_serialization_subcmul(self, other, alpha):
-    """Self - other * alpha, in PyTorch's own test files."""
+    """Self - other * alpha, an operator of PyTorch's own tests."""
     return self - times(other, factor_in(alpha, other.dtype))
 
 
@@ -109,8 +109,7 @@ def float_power_Tensor_Scalar(self, exponent):
 def logaddexp2(self, other):
     """Log2(2 ** self + 2 ** other).
 
-    In float32 at least: rounding to half precision three times would be seen.
-    """
+    In float32 at least: rounding to half precision three times would be visible. """
     dtype = result_type(self, other)
     wide = torch.float32 if dtype in [torch.float16, torch.bfloat16] else dtype
     ln2 = math.log(2)
@@ -122,7 +121,7 @@ def heaviside(self, values):
     """0 below zero, 1 above it, values at it."""
     assert (
         self.dtype == values.dtype
-    ), f"self is of {dtype_name(self.dtype)} but values of {dtype_name(values.dtype)}"
+    ), f"expected {dtype_name(self.dtype)} values, got {dtype_name(values.dtype)}"
     return torch.where(self == 0, values, (self > 0).to(self.dtype))
 
 
@@ -146,7 +145,7 @@ def arctan2(self, other):
 
 @operator("aten::clamp_min(Tensor self, Scalar min) -> Tensor", of_views=True)
 def clamp_min(self, min):
-    """No less than min."""
+    """The elements, at least min."""
     return torch.clamp(self, min)
 
 
@@ -158,7 +157,7 @@ def clamp_min_Tensor(self, min):
 
 @operator("aten::clamp_max(Tensor self, Scalar max) -> Tensor", of_views=True)
 def clamp_max(self, max):
-    """No more than max."""
+    """The elements, at most max."""
     return torch.clamp(self, None, max)
 
 
@@ -200,7 +199,7 @@ def round_decimals(self, decimals):
     """The nearest multiple of a power of ten."""
     if decimals == 0:
         return self.round()
-    assert self.is_floating_point(), f"{dtype_name(self.dtype)} has no decimals"
+    assert self.is_floating_point(), f"expected floats, got {dtype_name(self.dtype)}"
     ten = 10.0 ** abs(decimals)
     return (self * ten).round() / ten if decimals > 0 else (self / ten).round() * ten
 

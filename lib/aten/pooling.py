@@ -1,4 +1,4 @@
-"""Pooling, for what ONNX cannot express, and its gradients."""
+"""Decompositions of pooling for cases that ONNX cannot express, and gradients of pooling."""
 
 import math
 import torch
@@ -8,8 +8,8 @@ from aten.windows import for_each_axis, pads_of, windows_of, with_batch, without
 
 
 def spread_means(grad, dim, n):
-    """The gradient of an adaptive mean along one axis, which was of n: each element is in one
-    window or more, and has its part of their means."""
+    """The gradient of an adaptive mean along one axis of size n. Each element gets its share of the
+    mean of every window that contains it."""
     m = grad.shape[dim]
     i = torch.arange(n)
     o = torch.arange(m).unsqueeze(1)
@@ -20,7 +20,8 @@ def spread_means(grad, dim, n):
 
 
 def places_on(size, kernel, stride, pad, dilation, ceil_mode):
-    """How many windows an axis has; in ceil mode one more may begin before the padding behind."""
+    """The number of windows along an axis. In ceil mode a partial last window counts if it begins
+    before the end padding."""
     room = size + 2 * pad - dilation * (kernel - 1) - 1
     if not ceil_mode:
         return room // stride + 1
@@ -28,7 +29,8 @@ def places_on(size, kernel, stride, pad, dilation, ceil_mode):
 
 
 def pool_windows(x, kernel, stride, pad, dilation, ceil_mode, fill):
-    """The windows of a pool, fill around the image: in ceil mode as much as the last one needs."""
+    """The windows of a pooling layer on x padded with fill; in ceil mode the end padding completes
+    the last window."""
     n = len(kernel)
     out = [
         places_on(x.shape[2 + i], kernel[i], stride[i], pad[i], dilation[i], ceil_mode)
@@ -78,7 +80,7 @@ def averaged(self, n, kernel_size, stride, padding, ceil_mode, include, divisor)
 
 
 def greatest(self, n, kernel_size, stride, padding, dilation, ceil_mode):
-    """The greatest of each window and where it is in its plane."""
+    """The maximum of each window, and its index in the plane."""
     x = with_batch(self, n)
     k = for_each_axis(kernel_size, n)
     p = for_each_axis(padding, n)
@@ -113,9 +115,9 @@ def lowest(dtype):
 
 
 def places_of_parts(n, o):
-    """Adaptive: part i of o begins at floor(i * n / o) and ends at ceil((i + 1) * n / o). Where the
-    elements of each part are; those of a part that is shorter than others end with its last one,
-    again: [o, longest]."""
+    """The indices of the elements of each part in adaptive pooling: [o, longest]. Part i of o
+    begins at floor(i * n / o) and ends at ceil((i + 1) * n / o). Shorter parts repeat their last
+    index."""
     i = torch.arange(o).unsqueeze(1)
     end = ((i + 1) * n + (o - 1)).floor_divide(o)
     at = (i * n).floor_divide(o) + torch.arange((n + o - 1) // o + 1)
@@ -123,7 +125,7 @@ def places_of_parts(n, o):
 
 
 def means_of_parts(self, n, output_size):
-    """Axis by axis: the sum of a part, divided by how many it has."""
+    """The means of parts, one axis after another; repeated indices are masked out."""
     x = with_batch(self, n)
     o = for_each_axis(output_size, n)
     for i in range(n):

@@ -14,7 +14,7 @@ from aten.quantized_layers import conv_transpose_packed, linear_packed, on_grid
     cost="matrix_product",
 )
 def quantized_linear(X, W_prepack, Y_scale_i, Y_zero_point_i):
-    """A quantized linear."""
+    """Quantized linear layer."""
     return on_grid(X, linear_packed(X, W_prepack), Y_scale_i, Y_zero_point_i)
 
 
@@ -26,19 +26,19 @@ def quantized_linear(X, W_prepack, Y_scale_i, Y_zero_point_i):
     cost="convolution",
 )
 def quantized_conv_transpose2d(qx, packed_weight, output_scale, output_zero_point):
-    """A quantized convolution."""
+    """Quantized convolution."""
     return on_grid(qx, conv_transpose_packed(qx, packed_weight), output_scale, output_zero_point)
 
 
 @operator("aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
 def _add_relu_Tensor(self, other, alpha):
-    """A sum and relu."""
+    """Sum and relu."""
     return torch.relu(torch.add(self, other, alpha=alpha))
 
 
 @operator("aten::_add_relu.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
 def _add_relu_Scalar(self, other, alpha):
-    """A sum with a number and relu."""
+    """Sum with a number, and relu."""
     return torch.relu(torch.add(self, other, alpha))
 
 

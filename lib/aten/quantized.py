@@ -8,25 +8,25 @@ from aten.quantized_layers import unpacked
 
 def only_float32(x):
     if x.dtype != torch.float32:
-        raise TypeError(f"quantizes float32, not {dtype_name(x.dtype)}")
+        raise TypeError(f"expected float32, got {dtype_name(x.dtype)}")
     return x
 
 
 def channel_grid(x):
     g = qparams(x)
     if g is None:
-        raise TypeError("the tensor is not quantized")
+        raise TypeError("expected a quantized tensor")
     if g[4] is None:
-        raise TypeError("the tensor has one grid for all channels")
+        raise TypeError("expected a tensor that is quantized per channel")
     return g
 
 
 def whole_grid(x):
     g = qparams(x)
     if g is None:
-        raise TypeError("the tensor is not quantized")
+        raise TypeError("expected a quantized tensor")
     if g[4] is not None:
-        raise TypeError("the tensor has a grid for each channel")
+        raise TypeError("expected a tensor that is quantized per tensor")
     return g
 
 
@@ -41,7 +41,7 @@ def whole_grid(x):
     of_views=True,
 )
 def quantize_per_tensor(self, scale, zero_point, dtype):
-    """As a quantized tensor."""
+    """Conversion to a quantized tensor."""
     return quantized(only_float32(self), scale, zero_point, dtype)
 
 
@@ -51,7 +51,7 @@ def quantize_per_tensor(self, scale, zero_point, dtype):
     of_views=True,
 )
 def quantize_per_channel(self, scales, zero_points, axis, dtype):
-    """As a quantized tensor with a scale for each channel."""
+    """Conversion to a quantized tensor with a scale for each channel."""
     return quantized(
         only_float32(self),
         scales.to(torch.float32),
@@ -69,13 +69,13 @@ def dequantize_tensor(qtensor):
 
 @operator("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", of_views=True)
 def dequantize_tensors(tensors):
-    """Quantized tensors as floats."""
+    """Conversion of quantized tensors to floats."""
     return [torch.ops.aten.dequantize.self(floats(x)) for x in tensors]
 
 
 @operator("aten::dequantize.list(Tensor[] qtensors) -> Tensor[]", of_views=True)
 def dequantize_list(qtensors):
-    """Quantized tensors as floats."""
+    """Conversion of quantized tensors to floats."""
     return [torch.ops.aten.dequantize.self(floats(x)) for x in qtensors]
 
 
@@ -87,7 +87,7 @@ def int_repr(self):
     """
     g = qparams(self)
     if g is None:
-        raise TypeError("the tensor is not quantized")
+        raise TypeError("expected a quantized tensor")
     scale, zero, low, high, axis, stored = g
     if axis is not None:
         sizes = [scale.shape[0] if i == axis else 1 for i in range(self.ndim)]
@@ -110,7 +110,7 @@ def q_zero_point(self):
 
 @operator("aten::q_per_channel_axis(Tensor self) -> int", host=True)
 def q_per_channel_axis(self):
-    """The axis that has a scale for each slice."""
+    """The axis of the channels of a quantized tensor."""
     return channel_grid(self)[4]
 
 
@@ -145,7 +145,7 @@ def q_per_channel_zero_points(self):
     of_views=True,
 )
 def quantized_conv1d_prepack(weight, bias, stride, padding, dilation, groups):
-    """Weights for a quantized convolution."""
+    """Packs the weight of a quantized convolution."""
     return (weight, bias, stride, padding, dilation, groups, None)
 
 
@@ -170,7 +170,7 @@ def quantized_conv1d_prepack(weight, bias, stride, padding, dilation, groups):
 def quantized_conv_transpose1d_prepack(
     weight, bias, stride, padding, output_padding, dilation, groups
 ):
-    """Weights for a quantized convolution."""
+    """Packs the weight of a quantized convolution."""
     return (weight, bias, stride, padding, dilation, groups, output_padding)
 
 
@@ -217,7 +217,7 @@ def quantized_conv_transpose1d_prepack(
     of_views=True,
 )
 def quantized_conv1d_unpack(packed_weights):
-    """The weight and the bias of a quantized convolution."""
+    """The weight and the bias of a packed convolution."""
     return unpacked(packed_weights, 2)[:2]
 
 

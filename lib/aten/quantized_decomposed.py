@@ -24,7 +24,7 @@ def qparams_of_rows(x):
     "int quant_min, int quant_max, ScalarType dtype) -> Tensor"
 )
 def quantized_decomposed_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max, dtype):
-    """Integers on a grid."""
+    """Quantize to integers."""
     return ((input * (1 / scale)).round() + zero_point).clamp(quant_min, quant_max).to(dtype)
 
 
@@ -39,7 +39,7 @@ def quantized_decomposed_quantize_per_tensor(input, scale, zero_point, quant_min
 def quantized_decomposed_quantize_per_tensor_tensor(
     input, scale, zero_point, quant_min, quant_max, dtype
 ):
-    """Integers on a grid that is data."""
+    """Quantize to integers, with data-dependent quantization parameters."""
     y = (input * scale.reciprocal().to(input.dtype)).round() + zero_point
     return y.clamp(quant_min, quant_max).to(dtype)
 
@@ -80,7 +80,7 @@ def quantized_decomposed_dequantize_per_tensor_tensor(
 def quantized_decomposed_quantize_per_channel(
     input, scales, zero_points, axis, quant_min, quant_max, dtype
 ):
-    """Integers on a grid for each channel."""
+    """Quantize to integers, with quantization parameters for each channel."""
     d = wrap_dim(axis, input.ndim)
     sizes = [-1 if i == d else 1 for i in range(input.ndim)]
     scale = scales.reshape(sizes)
@@ -114,7 +114,7 @@ def quantized_decomposed_dequantize_per_channel(
 def quantized_decomposed_fake_quant_per_channel(
     input, scales, zero_points, axis, quant_min, quant_max
 ):
-    """Rounded as a tensor with a grid for each channel would be."""
+    """Quantize and dequantize, with quantization parameters for each channel."""
     return torch.fake_quantize_per_channel_affine(
         input.to(torch.float32),
         scales.to(torch.float32),
@@ -132,7 +132,7 @@ def quantized_decomposed_fake_quant_per_channel(
 def quantized_decomposed_quantize_per_token(
     input, scales, zero_points, quant_min, quant_max, dtype
 ):
-    """Integers on a grid for each row."""
+    """Quantize to integers, with quantization parameters for each row."""
     y = (input * scales.reciprocal() + zero_points).round()
     return y.clamp(quant_min, quant_max).to(dtype)
 
@@ -157,8 +157,8 @@ def quantized_decomposed_dequantize_per_token(
 def quantized_decomposed_quantize_per_channel_group(
     input, scales, zero_points, quant_min, quant_max, dtype, group_size
 ):
-    """Integers on a grid for each group of a row."""
-    assert input.shape[-1] % group_size == 0, f"groups of {group_size} do not make up a row"
+    """Quantize to integers, with quantization parameters for each group of a row."""
+    assert input.shape[-1] % group_size == 0, f"rows are not divisible into groups of {group_size}"
     sizes = list(input.shape[:-1]) + [input.shape[-1] // group_size, group_size]
     scale = scales.reshape(list(scales.shape) + [1])
     y = (input.reshape(sizes) * scale.reciprocal()).round() + zero_points.reshape(scale.shape)
@@ -174,7 +174,7 @@ def quantized_decomposed_dequantize_per_channel_group(
     input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype
 ):
     """Dequantize integers with quantization parameters for each group of a row."""
-    assert input.shape[-1] % group_size == 0, f"groups of {group_size} do not make up a row"
+    assert input.shape[-1] % group_size == 0, f"rows are not divisible into groups of {group_size}"
     sizes = list(input.shape[:-1]) + [input.shape[-1] // group_size, group_size]
     scale = scales.reshape(list(scales.shape) + [1])
     y = input.reshape(sizes)
@@ -188,7 +188,7 @@ def quantized_decomposed_dequantize_per_channel_group(
     "float eps, ScalarType dtype) -> (Tensor, Tensor)"
 )
 def quantized_decomposed_choose_qparams_tensor(input, quant_min, quant_max, eps, dtype):
-    """The grid that covers all elements and 0."""
+    """The quantization parameters whose range covers all elements and 0."""
     low, high = torch.aminmax(input.to(torch.float32))
     low = low.clamp(max=0)
     high = high.clamp(min=0)
@@ -202,7 +202,7 @@ def quantized_decomposed_choose_qparams_tensor(input, quant_min, quant_max, eps,
     "int quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)"
 )
 def quantized_decomposed_choose_qparams_symmetric_tensor(input, quant_min, quant_max, eps, dtype):
-    """The grid around 0 that covers all elements."""
+    """The symmetric quantization parameters whose range covers all elements."""
     low, high = torch.aminmax(input.to(torch.float32))
     high = torch.maximum(-low.clamp(max=0), high.clamp(min=0))
     scale = (high / ((quant_max - quant_min) / 2)).clamp(min=eps).reshape([1])
@@ -215,7 +215,7 @@ def quantized_decomposed_choose_qparams_symmetric_tensor(input, quant_min, quant
     "-> (Tensor, Tensor)"
 )
 def quantized_decomposed_choose_qparams_per_token(input, dtype):
-    """The grid around 0 of each row."""
+    """The symmetric quantization parameters of each row."""
     assert dtype == torch.int8, "expected int8"
     y = input.abs().amax([-1], True)
     if y.dtype == torch.float16:
@@ -233,7 +233,7 @@ def quantized_decomposed_choose_qparams_per_token(input, dtype):
     "ScalarType dtype) -> (Tensor, Tensor)"
 )
 def quantized_decomposed_choose_qparams_per_token_asymmetric(input, dtype):
-    """The grid of each row."""
+    """The quantization parameters of each row."""
     return qparams_of_rows(input)
 
 
@@ -242,5 +242,5 @@ def quantized_decomposed_choose_qparams_per_token_asymmetric(input, dtype):
     "-> Tensor"
 )
 def quantized_decomposed_convert_element_type_no_fuse(input, dtype):
-    """In another dtype."""
+    """Conversion to another dtype."""
     return input.to(dtype)

@@ -18,19 +18,19 @@ from aten.normalization import norm_back, normalised
 
 
 def on_grid(x, y, scale, zero_point):
-    """y on a grid of these numbers, in integers of the kind that x has."""
+    """y quantized with these parameters, in the integer type of x."""
     return quantized(y, scale, zero_point, grid_dtype(x))
 
 
 def grid_of(x):
     g = qparams(x)
     if g is None or g[4] is not None:
-        raise NotImplementedError("the scale of the quantized tensor is not known")
+        raise NotImplementedError("the scale of the quantized tensor depends on data")
     return g
 
 
 def add_number(x, b, with_relu):
-    """With a number only the grid moves, as far as its integers allow."""
+    """Adding a number only moves the zero point, within the range of the integers."""
     scale, zero, low, high, axis, dtype = grid_of(x)
     steps = round(b / scale)
     at = zero - steps
@@ -56,7 +56,7 @@ def times_number(x, b, with_relu):
 
 
 def join_on_grid(tensors, dim, scale, zero_point, with_relu):
-    assert len(tensors) > 0, "there is nothing to join"
+    assert len(tensors) > 0, "expected at least one tensor"
     parts = [floats(x) for x in tensors]
     if scale is None or zero_point is None:
         g = grid_of(parts[0])
@@ -67,7 +67,7 @@ def join_on_grid(tensors, dim, scale, zero_point, with_relu):
 
 
 def unpacked(packed, n):
-    """The first n items of packed weights, or more, the weight in floats."""
+    """At least n items of packed weights, with the weight as floats."""
     if (
         not isinstance(packed, tuple)
         or len(packed) < n
@@ -91,7 +91,7 @@ def conv_packed(x, packed):
         return torch.conv2d(x, w, b, stride, padding, dilation, groups)
     if w.ndim == 5:
         return torch.conv3d(x, w, b, stride, padding, dilation, groups)
-    raise TypeError(f"a weight of {w.ndim} dimensions")
+    raise TypeError(f"unexpected weight of {w.ndim} dimensions")
 
 
 def conv_transpose_packed(x, packed):
@@ -103,12 +103,12 @@ def conv_transpose_packed(x, packed):
         return torch.conv_transpose2d(x, w, b, stride, padding, more, groups, dilation)
     if w.ndim == 5:
         return torch.conv_transpose3d(x, w, b, stride, padding, more, groups, dilation)
-    raise TypeError(f"a weight of {w.ndim} dimensions")
+    raise TypeError(f"unexpected weight of {w.ndim} dimensions")
 
 
 def rounded_by_range(x, high):
-    """x rounded by the scale that spreads its numbers, and 0, over 0 … 255 (or 127). The zero point
-    is the nearest integer to where 0 falls."""
+    """x quantized and dequantized with the scale that maps its range, extended to 0, to 0 … high
+    (255 or 127)."""
     least = x.min().clamp_max(0)
     most = x.max().clamp_min(0)
     scale = (most - least) / high
@@ -129,7 +129,7 @@ def linear_rounded(x, packed, reduce_range):
     of_views=True,
 )
 def quantized_add(qa, qb, scale, zero_point):
-    """A quantized sum."""
+    """Quantized sum."""
     return on_grid(qa, qa + qb, scale, zero_point)
 
 
@@ -138,7 +138,7 @@ def quantized_add(qa, qb, scale, zero_point):
     of_views=True,
 )
 def quantized_add_relu(qa, qb, scale, zero_point):
-    """A quantized sum and relu."""
+    """Quantized sum and relu."""
     return on_grid(qa, torch.relu(qa + qb), scale, zero_point)
 
 
@@ -147,7 +147,7 @@ def quantized_add_relu(qa, qb, scale, zero_point):
     of_views=True,
 )
 def quantized_mul(qa, qb, scale, zero_point):
-    """A quantized product."""
+    """Quantized product."""
     return on_grid(qa, qa * qb, scale, zero_point)
 
 
@@ -156,31 +156,31 @@ def quantized_mul(qa, qb, scale, zero_point):
     of_views=True,
 )
 def quantized_mul_relu(qa, qb, scale, zero_point):
-    """A quantized product and relu."""
+    """Quantized product and relu."""
     return on_grid(qa, torch.relu(qa * qb), scale, zero_point)
 
 
 @operator("quantized::add_scalar(Tensor qa, Scalar b) -> Tensor qc", of_views=True)
 def quantized_add_scalar(qa, b):
-    """A quantized sum with a number."""
+    """Quantized sum with a number."""
     return add_number(qa, b, False)
 
 
 @operator("quantized::add_scalar_relu(Tensor qa, Scalar b) -> Tensor qc", of_views=True)
 def quantized_add_scalar_relu(qa, b):
-    """A quantized sum with a number and relu."""
+    """Quantized sum with a number, and relu."""
     return add_number(qa, b, True)
 
 
 @operator("quantized::mul_scalar(Tensor qa, Scalar b) -> Tensor qc", of_views=True)
 def quantized_mul_scalar(qa, b):
-    """A quantized product with a number."""
+    """Quantized product with a number."""
     return times_number(qa, b, False)
 
 
 @operator("quantized::mul_scalar_relu(Tensor qa, Scalar b) -> Tensor qc", of_views=True)
 def quantized_mul_scalar_relu(qa, b):
-    """A quantized product with a number and relu."""
+    """Quantized product with a number, and relu."""
     return times_number(qa, b, True)
 
 
@@ -189,7 +189,7 @@ def quantized_mul_scalar_relu(qa, b):
     of_views=True,
 )
 def quantized_cat_relu(qx, dim, scale, zero_point):
-    """Quantized tensors one after the other, and relu."""
+    """Concatenation of quantized tensors, and relu."""
     return join_on_grid(qx, dim, scale, zero_point, True)
 
 
@@ -198,7 +198,7 @@ def quantized_cat_relu(qx, dim, scale, zero_point):
     of_views=True,
 )
 def quantized_sigmoid(qx, output_scale, output_zero_point):
-    """A quantized sigmoid."""
+    """Quantized sigmoid."""
     return on_grid(qx, qx.sigmoid(), output_scale, output_zero_point)
 
 
@@ -208,7 +208,7 @@ def quantized_sigmoid(qx, output_scale, output_zero_point):
     of_views=True,
 )
 def quantized_leaky_relu(qx, negative_slope, inplace, output_scale, output_zero_point):
-    """A quantized leaky_relu."""
+    """Quantized leaky_relu."""
     return on_grid(
         qx, torch.ops.aten.leaky_relu(qx, negative_slope), output_scale, output_zero_point
     )
@@ -220,7 +220,7 @@ def quantized_leaky_relu(qx, negative_slope, inplace, output_scale, output_zero_
     of_views=True,
 )
 def quantized_celu(self, output_scale, output_zero_point, alpha):
-    """A quantized celu."""
+    """Quantized celu."""
     return on_grid(self, torch.celu(self, alpha), output_scale, output_zero_point)
 
 
@@ -230,7 +230,7 @@ def quantized_celu(self, output_scale, output_zero_point, alpha):
     of_views=True,
 )
 def quantized_prelu(qx, weight, output_scale, output_zero_point):
-    """A quantized prelu."""
+    """Quantized prelu."""
     return on_grid(qx, qx.prelu(weight), output_scale, output_zero_point)
 
 
@@ -240,7 +240,7 @@ def quantized_prelu(qx, weight, output_scale, output_zero_point):
     of_views=True,
 )
 def quantized_softmax(qx, dim, output_scale, output_zero_point):
-    """A quantized softmax."""
+    """Quantized softmax."""
     return on_grid(qx, qx.softmax(dim), output_scale, output_zero_point)
 
 
@@ -249,7 +249,7 @@ def quantized_softmax(qx, dim, output_scale, output_zero_point):
     of_views=True,
 )
 def quantized_clamp(qx, min, max):
-    """A quantized clamp."""
+    """Quantized clamp."""
     return regrid(qx.clamp(min, max), qx)
 
 
@@ -258,7 +258,7 @@ def quantized_clamp(qx, min, max):
     of_views=True,
 )
 def quantized_threshold(qx, threshold, value):
-    """A quantized threshold."""
+    """Quantized threshold."""
     return regrid(torch.threshold(qx, threshold, value), qx)
 
 
@@ -269,7 +269,7 @@ def quantized_threshold(qx, threshold, value):
     cost="pool",
 )
 def quantized_max_pool1d(qx, kernel_size, stride, padding, dilation, ceil_mode):
-    """A quantized max_pool1d."""
+    """Quantized max_pool1d."""
     return regrid(torch.max_pool1d(qx, kernel_size, stride, padding, dilation, ceil_mode), qx)
 
 
@@ -280,7 +280,7 @@ def quantized_max_pool1d(qx, kernel_size, stride, padding, dilation, ceil_mode):
     cost="pool",
 )
 def quantized_max_pool2d(qx, kernel_size, stride, padding, dilation, ceil_mode):
-    """A quantized max_pool2d."""
+    """Quantized max_pool2d."""
     return regrid(torch.max_pool2d(qx, kernel_size, stride, padding, dilation, ceil_mode), qx)
 
 
@@ -292,7 +292,7 @@ def quantized_max_pool2d(qx, kernel_size, stride, padding, dilation, ceil_mode):
 def quantized_layer_norm(
     input, normalized_shape, weight, bias, eps, output_scale, output_zero_point
 ):
-    """A quantized layer_norm."""
+    """Quantized layer_norm."""
     return on_grid(
         input,
         torch.layer_norm(input, normalized_shape, weight, bias, eps),
@@ -307,7 +307,7 @@ def quantized_layer_norm(
     of_views=True,
 )
 def quantized_group_norm(input, num_groups, weight, bias, eps, output_scale, output_zero_point):
-    """A quantized group_norm."""
+    """Quantized group_norm."""
     return on_grid(
         input,
         torch.group_norm(input, num_groups, weight, bias, eps),
@@ -322,7 +322,7 @@ def quantized_group_norm(input, num_groups, weight, bias, eps, output_scale, out
     of_views=True,
 )
 def quantized_instance_norm(input, weight, bias, eps, output_scale, output_zero_point):
-    """A quantized instance_norm."""
+    """Quantized instance_norm."""
     return on_grid(
         input,
         torch.instance_norm(input, weight, bias, None, None, True, 0.0, eps, False),
@@ -352,7 +352,7 @@ def quantized_instance_norm(input, weight, bias, eps, output_scale, output_zero_
     of_views=True,
 )
 def quantized_batch_norm(qx, weight, bias, mean, var, eps, output_scale, output_zero_point):
-    """A quantized batch_norm."""
+    """Quantized batch_norm."""
     return on_grid(
         qx,
         torch.batch_norm(qx, weight, bias, mean, var, False, 0.0, eps, False),
@@ -382,7 +382,7 @@ def quantized_batch_norm(qx, weight, bias, mean, var, eps, output_scale, output_
     of_views=True,
 )
 def quantized_batch_norm_relu(qx, weight, bias, mean, var, eps, output_scale, output_zero_point):
-    """A quantized batch_norm."""
+    """Quantized batch_norm."""
     return on_grid(
         qx,
         torch.relu(torch.batch_norm(qx, weight, bias, mean, var, False, 0.0, eps, False)),
@@ -397,7 +397,7 @@ def quantized_batch_norm_relu(qx, weight, bias, mean, var, eps, output_scale, ou
     of_views=True,
 )
 def quantized_linear_prepack(W, B):
-    """Weights for a quantized linear."""
+    """Packs the weight of a quantized linear layer."""
     return (W, B)
 
 
@@ -408,7 +408,7 @@ def quantized_linear_prepack(W, B):
     of_views=True,
 )
 def quantized_linear_unpack(W_prepack):
-    """The weight and the bias of a quantized linear."""
+    """The weight and the bias of a packed linear layer."""
     return unpacked(W_prepack, 2)[:2]
 
 
@@ -419,7 +419,7 @@ def quantized_linear_unpack(W_prepack):
     of_views=True,
 )
 def quantized_linear_relu(X, W_prepack, Y_scale_i, Y_zero_point_i):
-    """A quantized linear and relu."""
+    """Quantized linear layer and relu."""
     return on_grid(X, torch.relu(linear_packed(X, W_prepack)), Y_scale_i, Y_zero_point_i)
 
 
@@ -430,7 +430,7 @@ def quantized_linear_relu(X, W_prepack, Y_scale_i, Y_zero_point_i):
     of_views=True,
 )
 def quantized_linear_dynamic(X, W_prepack, reduce_range):
-    """Linear with quantized weights, its input rounded by its own range."""
+    """Linear layer with quantized weights and a dynamically quantized input."""
     return linear_rounded(X, W_prepack, reduce_range)
 
 
@@ -464,7 +464,7 @@ def quantized_linear_relu_dynamic(X, W_prepack, reduce_range):
     of_views=True,
 )
 def quantized_conv1d_relu(qx, packed_weight, output_scale, output_zero_point):
-    """A quantized convolution."""
+    """Quantized convolution."""
     return on_grid(qx, torch.relu(conv_packed(qx, packed_weight)), output_scale, output_zero_point)
 
 
@@ -481,7 +481,7 @@ def quantized_conv1d_relu(qx, packed_weight, output_scale, output_zero_point):
     of_views=True,
 )
 def quantized_conv2d_new(qx, packed_weight, output_scale, output_zero_point):
-    """A quantized convolution."""
+    """Quantized convolution."""
     return on_grid(qx, conv_packed(qx, packed_weight), output_scale, output_zero_point)
 
 
@@ -500,7 +500,7 @@ def quantized_conv2d_new(qx, packed_weight, output_scale, output_zero_point):
     cost="convolution",
 )
 def quantized_conv_transpose1d(qx, packed_weight, output_scale, output_zero_point):
-    """A quantized convolution."""
+    """Quantized convolution."""
     return on_grid(qx, conv_transpose_packed(qx, packed_weight), output_scale, output_zero_point)
 
 

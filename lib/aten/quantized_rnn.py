@@ -7,23 +7,22 @@ from aten.recurrent import gru_step, lstm_step
 
 
 def cell_weights(cell):
-    """The packed weights of input and state, and whether the range is reduced, of a cell with
-    quantized weights."""
+    """The packed weights of input and state of a quantized cell, and whether inputs have 7 bits
+    (reduce_range)."""
     if len(cell) != 5 or not isinstance(cell[0], str):
-        raise TypeError('"params" should be parameters of cells')
+        raise TypeError('expected parameters of cells in "params"')
     kind, tensors, numbers, ints, packed = cell
     if kind != "quantized_dynamic" or len(packed) != 2:
-        raise NotImplementedError(f"cells of the kind {kind} are not known")
+        raise NotImplementedError(f"cells of kind {kind} are not supported")
     return [packed[0], packed[1], len(ints) == 1 and isinstance(ints[0], int) and (ints[0] != 0)]
 
 
 def quantized_direction(x, cell, state, backwards):
-    """A layer in one direction: x is [steps, batch, features]. What comes out, and the states at
-    the end."""
+    """A layer in one direction, on x [steps, batch, features]: the outputs and the last states."""
     steps = int(x.shape[0])
     if steps < 1 or steps > 4096:
         raise NotImplementedError(
-            f"a sequence of {steps} steps: at least 1 and at most 4096 are possible"
+            f"expected 1 to 4096 steps, got {steps}"
         )
     w_ih, w_hh, reduce_range = cell_weights(cell)
     inputs = torch.ops.quantized.linear_dynamic(x, w_ih, reduce_range)
@@ -39,13 +38,13 @@ def quantized_direction(x, cell, state, backwards):
 
 
 def quantized_layers(input, hx, params, num_layers, dropout, train, bidirectional, batch_first):
-    assert num_layers > 0 and num_layers <= 2048, f"{num_layers} layers"
+    assert num_layers > 0 and num_layers <= 2048, f"expected 1 to 2048 layers, got {num_layers}"
     k = 2 if bidirectional else 1
     fits = [h.ndim == 3 and h.shape[0] == num_layers * k for h in hx]
     if input.ndim != 3 or len(params) != num_layers * k or False in fits:
-        raise TypeError("sizes of the input, the states and the parameters do not fit")
+        raise TypeError("the sizes of input, states and parameters do not match")
     if train and dropout > 0:
-        raise NotImplementedError("dropout between layers is for training")
+        raise NotImplementedError("dropout in training is not supported")
     x = input.transpose(0, 1) if batch_first else input
     ends = []
     for i in range(num_layers):
@@ -69,7 +68,7 @@ def quantized_layers(input, hx, params, num_layers, dropout, train, bidirectiona
     of_views=True,
 )
 def quantized_make_quantized_cell_params_dynamic(w_ih, w_hh, bias_ih, bias_hh, reduce_range):
-    """The parameters of a cell with quantized weights."""
+    """Packs the parameters of a quantized cell."""
     return ("quantized_dynamic", [bias_ih, bias_hh], [], [int(reduce_range)], [w_ih, w_hh])
 
 

@@ -9,12 +9,12 @@ from aten.common import scaled, shifted
 
 
 def first_good(draws, good):
-    """Of several draws along the first dimension, the first that is good."""
+    """The first accepted of several draws along the first dimension."""
     return draws.gather(0, good.to(torch.int64).argmax(0, True)).squeeze(0)
 
 
 def poisson_below(mean):
-    """48 or more are met once in 1e14 times."""
+    """Samples for small means; values of 48 and more have a probability of 1e-14."""
     k = torch.arange(48, dtype=mean.dtype).reshape([48] + [1 for n in mean.shape])
     p = (k * mean.log() - mean - (k + 1).lgamma()).exp().cumsum(0)
     return (torch.rand_like(mean) > p / torch.ops.aten.slice(p, 0, 47, 48)).sum(
@@ -35,7 +35,7 @@ def poisson_above(mean):
 
 
 def past_all(dtype):
-    """One past the integers that a dtype holds exactly, as far as an int64 goes."""
+    """One more than the largest integer that a dtype represents exactly, limited to int64."""
     if dtype == torch.bool:
         return 2
     if dtype == torch.int8:
@@ -87,7 +87,7 @@ def randn_like(self, dtype, layout, device, pin_memory, memory_format):
     random=True,
 )
 def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
-    """Integers below high."""
+    """Random integers below high."""
     return torch.randint(0, high, self.shape, dtype=self.dtype if dtype is None else dtype)
 
 
@@ -99,7 +99,7 @@ def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     random=True,
 )
 def randint_like_low_dtype(self, low, high, dtype, layout, device, pin_memory, memory_format):
-    """Integers from low to below high."""
+    """Random integers from low to below high."""
     return torch.randint(low, high, self.shape, dtype=self.dtype if dtype is None else dtype)
 
 
@@ -111,7 +111,7 @@ def randint_like_low_dtype(self, low, high, dtype, layout, device, pin_memory, m
 )
 def uniform(self, from_, to, generator):
     """Uniform numbers."""
-    assert from_ <= to, f"from is {from_}, which is above {to}"
+    assert from_ <= to, f"expected from of at most {to}, got {from_}"
     return shifted(scaled(torch.rand_like(self), to - from_), from_)
 
 
@@ -123,7 +123,7 @@ def uniform(self, from_, to, generator):
 )
 def normal_functional(self, mean, std, generator):
     """Normal numbers."""
-    assert std >= 0, f"std is {std}, which is below 0"
+    assert std >= 0, f"expected std of at least 0, got {std}"
     return shifted(scaled(torch.randn_like(self), std), mean)
 
 
@@ -135,7 +135,7 @@ def normal_functional(self, mean, std, generator):
 )
 def normal_Tensor_float(mean, std, generator):
     """Normal numbers."""
-    assert std >= 0, f"std is {std}, which is below 0"
+    assert std >= 0, f"expected std of at least 0, got {std}"
     return torch.randn_like(mean) * std + mean
 
 
@@ -169,7 +169,7 @@ def normal_Tensor_Tensor(mean, std, generator):
 )
 def normal_float_float(mean, std, size, generator, dtype, layout, device, pin_memory):
     """Normal numbers."""
-    assert std >= 0, f"std is {std}, which is below 0"
+    assert std >= 0, f"expected std of at least 0, got {std}"
     return torch.randn(size, dtype=dtype) * std + mean
 
 
@@ -179,7 +179,7 @@ def normal_float_float(mean, std, size, generator, dtype, layout, device, pin_me
     random=True,
 )
 def bernoulli(self, generator):
-    """1 as often as self says."""
+    """1 with the probabilities in self, otherwise 0."""
     return (torch.rand_like(self, dtype=torch.float32) < self).to(self.dtype)
 
 
@@ -189,8 +189,8 @@ def bernoulli(self, generator):
     random=True,
 )
 def bernoulli_p(self, p, generator):
-    """1 as often as p says."""
-    assert p >= 0 and p <= 1, f"p is {p}, not between 0 and 1"
+    """1 with probability p, otherwise 0."""
+    assert p >= 0 and p <= 1, f"expected p between 0 and 1, got {p}"
     return (torch.rand_like(self, dtype=torch.float32) < p).to(self.dtype)
 
 
@@ -200,7 +200,7 @@ def bernoulli_p(self, p, generator):
     random=True,
 )
 def bernoulli_Tensor(self, p, generator):
-    """1 as often as p says."""
+    """1 with probability p, otherwise 0."""
     return (torch.rand_like(self, dtype=torch.float32) < p).to(self.dtype)
 
 
@@ -210,8 +210,8 @@ def bernoulli_Tensor(self, p, generator):
     random=True,
 )
 def exponential(self, lambd, generator):
-    """Numbers of the exponential distribution."""
-    assert lambd >= 0, f"lambd is {lambd}, which is below 0"
+    """Samples of the exponential distribution."""
+    assert lambd >= 0, f"expected lambd of at least 0, got {lambd}"
     return (torch.rand_like(self) * -1.0 + 1.0).log() * (-1 / lambd)
 
 
@@ -222,7 +222,7 @@ def exponential(self, lambd, generator):
     random=True,
 )
 def log_normal(self, mean, std, generator):
-    """Exponentials of normal numbers."""
+    """Samples of the log-normal distribution."""
     return torch.ops.aten.normal_functional(self, mean, std).exp()
 
 
@@ -233,7 +233,7 @@ def log_normal(self, mean, std, generator):
     random=True,
 )
 def cauchy(self, median, sigma, generator):
-    """Numbers of the Cauchy distribution."""
+    """Samples of the Cauchy distribution."""
     return ((torch.rand_like(self) - 0.5) * math.pi).tan() * sigma + median
 
 
@@ -243,8 +243,8 @@ def cauchy(self, median, sigma, generator):
     random=True,
 )
 def geometric(self, p, generator):
-    """How often to try for the first success."""
-    assert p > 0 and p < 1, f"p is {p}, not between 0 and 1"
+    """Samples of the geometric distribution."""
+    assert p > 0 and p < 1, f"expected p between 0 and 1, got {p}"
     u = torch.rand(self.shape) * -1.0 + 1.0
     return (u.log() / math.log(1 - p)).ceil().clamp(min=1).to(self.dtype)
 
@@ -255,12 +255,11 @@ def geometric(self, p, generator):
     random=True,
 )
 def _standard_gamma(self, generator):
-    """Numbers of the gamma distribution.
+    """Samples of the gamma distribution.
 
-    Marsaglia and Tsang: a power of a normal number, which is taken at least 19 times of 20. ONNX
-    has no loop for each element, so that eight are drawn and the first good one counts. Shapes
-    below 1 are those above, made smaller.
-    """
+    The method of Marsaglia and Tsang accepts at least 19 of 20 candidates. ONNX has no loop per
+    element, so eight candidates are drawn and the first accepted one is used. Samples for shapes
+    below 1 are scaled from shape + 1. """
     a = in_float32(self)
     d = torch.where(a < 1, a + 1, a) - 1 / 3
     x = torch.randn([8] + list(a.shape), dtype=a.dtype)
@@ -277,7 +276,7 @@ def _standard_gamma(self, generator):
     random=True,
 )
 def _sample_dirichlet(self, generator):
-    """Numbers of the Dirichlet distribution."""
+    """Samples of the Dirichlet distribution."""
     y = torch._standard_gamma(self)
     return y / y.sum([-1], True)
 
@@ -288,11 +287,10 @@ def _sample_dirichlet(self, generator):
     random=True,
 )
 def poisson(self, generator):
-    """Numbers of the Poisson distribution.
+    """Samples of the Poisson distribution.
 
-    Small means by how often the distribution stays below a uniform number, large ones by Hörmann's
-    transformed rejection (PTRS), in doubles because its terms cancel.
-    """
+    Small means by inversion of the distribution function, large ones by Hörmann's transformed
+    rejection (PTRS), in float64 because its terms cancel. """
     m = self.to(torch.float64)
     return torch.where(
         m < 12, poisson_below(m.clamp(1e-30, 12)), poisson_above(m.clamp(min=12))
@@ -305,7 +303,7 @@ def poisson(self, generator):
     random=True,
 )
 def random_from(self, from_, to, generator):
-    """Integers."""
+    """Random integers."""
     return torch.randint_like(self, from_, past_all(self.dtype) if to is None else to)
 
 
@@ -315,7 +313,7 @@ def random_from(self, from_, to, generator):
     random=True,
 )
 def random_to(self, to, generator):
-    """Integers."""
+    """Random integers."""
     return torch.randint_like(self, 0, to)
 
 
@@ -325,7 +323,7 @@ def random_to(self, to, generator):
     random=True,
 )
 def random(self, generator):
-    """Integers."""
+    """Random integers."""
     return torch.randint_like(self, 0, past_all(self.dtype))
 
 

@@ -29,8 +29,8 @@ def gru_step(x, gates, h):
 
 
 def rnn_weights(params, at, biases, projected):
-    """Weights of a layer and direction: of input and state, their biases, and what the output is
-    projected by."""
+    """The weights of a layer and direction: of input and state, their biases, and of the
+    projection."""
     return [
         params[at],
         params[at + 1],
@@ -52,8 +52,7 @@ def rnn_step(x, state, w, kind):
 
 
 def states_left(state, n):
-    """The states of the sequences that run on; in the other direction sequences begin at their
-    ends, and their first states join."""
+    """The states of the first n sequences, which are those that have another step."""
     return [s if s.shape[0] == n else torch.ops.aten.slice(s, 0, 0, n) for s in state]
 
 
@@ -69,7 +68,7 @@ def states_joined(state, first, n):
 
 def rnn_direction(x, sizes, first, w, kind, reverse):
     """One direction of one layer on x [rows of all steps, input], step t of which has sizes[t]
-    rows: what comes out, and the last states of all sequences, which end at different steps."""
+    rows: the outputs, and the last states of all sequences, which end at different steps."""
     steps = len(sizes)
     parts = torch.split_with_sizes(torch.ops.aten.linear(x, w[0], w[2]), sizes)
     state = states_left(first, sizes[-1]) if reverse else first
@@ -121,7 +120,7 @@ def rnn_layers(x, sizes, hx, params, has_biases, num_layers, dropout, train, bid
 )
 def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of lstm."""
-    assert len(hx) >= 2, '"hx" should be two states'
+    assert len(hx) >= 2, 'expected two states in "hx"'
     return lstm_step(
         torch.ops.aten.linear(input, w_ih, b_ih) + torch.ops.aten.linear(hx[0], w_hh, b_hh), hx[1]
     )

@@ -27,7 +27,7 @@ def tested(x, dim, keepdim, test):
     complex=True,
 )
 def all_dims(self, dim, keepdim):
-    """Whether all elements are not zero, along some dimensions."""
+    """Whether all elements are nonzero, along some dimensions."""
     return tested(self, dim, keepdim, "all")
 
 
@@ -36,18 +36,18 @@ def all_dims(self, dim, keepdim):
     complex=True,
 )
 def any_dims(self, dim, keepdim):
-    """Whether any element is not zero, along some dimensions."""
+    """Whether any element is nonzero, along some dimensions."""
     return tested(self, dim, keepdim, "any")
 
 
 def shared(grad, best, x, dim):
-    """Everything that is as large shares the gradient."""
+    """Equal extreme elements share the gradient."""
     same = x == kept(best, x, dim)
     return kept(grad, x, dim) / same.sum(dim, True) * same
 
 
 def of_variance(grad, x, dim, correction):
-    """d var = 2 (x - mean) / (n - correction). Where there is no variance PyTorch says so by
+    """d var = 2 (x - mean) / (n - correction). Where the variance is undefined PyTorch returns
     infinity or NaN."""
     rest = reduced_size(x, dim) - correction
     mean = x.mean(dim, True)
@@ -66,7 +66,7 @@ def of_mean(grad, x, dim):
 
 
 def of_norm(grad, norm, x, ord, dim):
-    """x |x|^(p-2) / norm^(p-1), and nothing where the norm is zero."""
+    """x |x|^(p-2) / norm^(p-1), and 0 where the norm is zero."""
     p = 2.0 if ord is None else float(ord)
     n = kept(norm, x, dim)
     d = kept(grad, x, dim)
@@ -92,8 +92,8 @@ def product_before(x, dim):
 
 
 def product_of_others(x, dim):
-    """Of a product. Division by an element would not do where it is zero: what counts is the
-    product of the others."""
+    """The gradient of a product: the product of all other elements. It avoids division, because
+    elements may be zero."""
     return product_before(x, dim) * product_before(x.flip([dim]), dim).flip([dim])
 
 
@@ -122,7 +122,7 @@ def sum_to_size(self, size):
     "ScalarType? dtype=None) -> Tensor"
 )
 def nansum(self, dim, keepdim, dtype):
-    """Sum of the elements that are numbers."""
+    """Sum of the elements other than NaN."""
     x = self.masked_fill(self.isnan(), 0) if self.is_floating_point() else self
     return x.sum(dim, keepdim, dtype=dtype)
 
@@ -132,7 +132,7 @@ def nansum(self, dim, keepdim, dtype):
     "ScalarType? dtype=None) -> Tensor"
 )
 def nanmean(self, dim, keepdim, dtype):
-    """Mean of the elements that are numbers."""
+    """Mean of the elements other than NaN."""
     n = self.isnan().logical_not().sum(dim, keepdim)
     return torch.nansum(self, dim, keepdim, dtype=dtype) / n
 

@@ -8,11 +8,11 @@ from aten.common import in_float, number_like
 
 
 def resized(x, size, factors, mode, align_corners, recompute, antialias):
-    """Torch.nn.functional.interpolate: by sizes, or by factors, of which only the sizes that they
-    lead to count unless recompute is False."""
+    """torch.nn.functional.interpolate by sizes or by factors. Unless recompute is False, factors
+    only determine the sizes."""
     n = x.ndim - 2
     assert n >= 1 and n <= 3, f"expected an image of 1, 2 or 3 axes, got {n}"
-    assert (size is None) != (factors is None), "expected a size or a factor, and not both"
+    assert (size is None) != (factors is None), "expected either a size or a factor"
     align = align_corners is not None and align_corners
     if factors is not None and (mode == "area" or recompute is None or recompute):
         size = [scaled_size(x.shape[i + 2], factors[i]) for i in range(n)]
@@ -51,8 +51,8 @@ def resized(x, size, factors, mode, align_corners, recompute, antialias):
 
 
 def reflected(x, low, high):
-    """Places that left the image, thrown back from its borders as often as needed. low and high are
-    twice the borders."""
+    """Coordinates outside of the image, reflected at its borders as often as needed. low and high
+    are twice the borders."""
     span = max(high - low, 1)
     x = (x * 2 - low).abs()
     rest = x.fmod(span)
@@ -61,7 +61,7 @@ def reflected(x, low, high):
 
 
 def pixel_places(g, size, align):
-    """From -1 … 1 to pixel coordinates; then the padding mode is applied."""
+    """Converts coordinates from -1 … 1 to pixels, before the padding mode is applied."""
     return (g + 1) * (size - 1) / 2 if align else ((g + 1) * size - 1) / 2
 
 
@@ -102,7 +102,7 @@ def corner_at(image, at, k):
 
 
 def cubic_weight(x, beyond):
-    """The weight of a pixel at this distance, up to 1 or beyond it, of the cubic through four."""
+    """The weight of cubic interpolation for a pixel at distance x: up to 1, or beyond."""
     if beyond:
         return ((x * -0.75 + 3.75) * x - 6) * x + 3
     return (x * 1.25 - 2.25) * x * x + 1
@@ -140,7 +140,7 @@ def sampled(image, grid, mode, padding, align):
 
 
 def grid_line(n, align, dtype):
-    """Where the pixels of an axis are in -1 … 1."""
+    """The coordinates from -1 to 1 of the pixels of an axis."""
     x = torch.arange(n, dtype=dtype)
     return x * 2 / max(n - 1, 1) - (1 if size_hint(n) > 1 else 0) if align else (x * 2 + 1) / n - 1
 
@@ -159,7 +159,7 @@ def affine_places(theta, size, align):
 
 
 def scaled_size(n, by):
-    """floor(n * by), by a division of whole numbers where that can be said."""
+    """floor(n * by), in integers if by is a simple fraction, so that symbols stay symbolic."""
     q = 0
     for d in [32, 16, 10, 8, 5, 4, 3, 2, 1]:
         q = d if by * d == math.floor(by * d) else q
@@ -167,7 +167,7 @@ def scaled_size(n, by):
 
 
 def filter_weight(x, cubic):
-    """The filters of PyTorch's averaging: a triangle, or a cubic of a = -0.5."""
+    """The filters of PyTorch's antialiasing: a triangle, or a cubic with a = -0.5."""
     x = x.abs()
     if not cubic:
         return (1 - x).clamp(min=0)
@@ -177,7 +177,7 @@ def filter_weight(x, cubic):
 
 
 def average_weights(n, out, factor, align, cubic, dtype):
-    """[indices of the result, pixels]: the weight of each pixel."""
+    """The weights [result indices, pixels] of antialiased resizing."""
     from_ = torch.scalar_tensor(n, dtype=torch.float64)
     to = torch.scalar_tensor(out, dtype=torch.float64)
     scale = from_ / to
@@ -225,7 +225,7 @@ def averaged_by(x, out, factors, align, cubic):
 def __interpolate(
     input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
 ):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         None if size is None else [size] * (input.ndim - 2),
@@ -245,7 +245,7 @@ def __interpolate(
 def __interpolate_scale_list(
     input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
 ):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         None if size is None else [size] * (input.ndim - 2),
@@ -265,7 +265,7 @@ def __interpolate_scale_list(
 def __interpolate_size_list(
     input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
 ):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         size,
@@ -285,7 +285,7 @@ def __interpolate_size_list(
 def __interpolate_size_list_scale_list(
     input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
 ):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
     )
@@ -296,7 +296,7 @@ def __interpolate_size_list_scale_list(
     'str mode="nearest", bool? align_corners=None) -> Tensor'
 )
 def __upsample(input, size, scale_factor, mode, align_corners):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         None if size is None else [size] * (input.ndim - 2),
@@ -313,7 +313,7 @@ def __upsample(input, size, scale_factor, mode, align_corners):
     'str mode="nearest", bool? align_corners=None) -> Tensor'
 )
 def __upsample_size_list(input, size, scale_factor, mode, align_corners):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         size,
@@ -329,7 +329,7 @@ def __upsample_size_list(input, size, scale_factor, mode, align_corners):
     "aten::__upsample_nearest(Tensor input, int? size=None, int? scale_factor=None) -> Tensor"
 )
 def __upsample_nearest(input, size, scale_factor):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         None if size is None else [size] * (input.ndim - 2),
@@ -346,7 +346,7 @@ def __upsample_nearest(input, size, scale_factor):
     "int? scale_factor=None) -> Tensor"
 )
 def __upsample_nearest_size_list(input, size, scale_factor):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         size,
@@ -362,7 +362,7 @@ def __upsample_nearest_size_list(input, size, scale_factor):
     "aten::__upsample_bilinear(Tensor input, int? size=None, int? scale_factor=None) " "-> Tensor"
 )
 def __upsample_bilinear(input, size, scale_factor):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         None if size is None else [size] * (input.ndim - 2),
@@ -379,7 +379,7 @@ def __upsample_bilinear(input, size, scale_factor):
     "int? scale_factor=None) -> Tensor"
 )
 def __upsample_bilinear_size_list(input, size, scale_factor):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         size,
@@ -396,7 +396,7 @@ def __upsample_bilinear_size_list(input, size, scale_factor):
     "int[]? scale_factor=None) -> Tensor"
 )
 def __upsample_bilinear_scale_list(input, size, scale_factor):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         None if size is None else [size] * (input.ndim - 2),
@@ -413,7 +413,7 @@ def __upsample_bilinear_scale_list(input, size, scale_factor):
     "int[]? scale_factor=None) -> Tensor"
 )
 def __upsample_bilinear_size_list_scale_list(input, size, scale_factor):
-    """Resizes an image by any method."""
+    """Resizing of images by mode."""
     return resized(
         input,
         size,

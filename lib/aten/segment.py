@@ -11,14 +11,14 @@ from calque import operator, wrap_dim
     "bool include_self=True) -> Tensor"
 )
 def index_reduce(self, dim, index, source, reduce, include_self):
-    """A copy with the slices of source reduced into those that index names."""
+    """The tensor with slices of source reduced into the slices at index."""
     assert reduce in [
         "prod",
         "mean",
         "amax",
         "amin",
-    ], f"reduce is prod, mean, amax or amin, not {reduce}"
-    assert index.ndim <= 1, "index should have one dimension"
+    ], f"expected reduce prod, mean, amax or amin, got {reduce}"
+    assert index.ndim <= 1, f"expected an index of one dimension, got {index.ndim}"
     d = wrap_dim(dim, self.ndim)
     sizes = [index.numel() if i == d else 1 for i in range(source.ndim)]
     at = index.reshape(sizes).expand(source.shape)
@@ -31,20 +31,19 @@ def index_reduce(self, dim, index, source, reduce, include_self):
     "Scalar? initial=None) -> Tensor"
 )
 def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
-    """Reductions of consecutive segments of these lengths.
+    """Reductions of consecutive segments of given lengths.
 
-    The segment of an index is the number of segment ends that are not after it. What lies behind
-    the last end is reduced into one more segment, which is cut off.
-    """
+    The segment of an index is the number of segment ends at or before it. Elements after the last
+    end are reduced into one more segment, which is dropped. """
     assert reduce in [
         "sum",
         "mean",
         "max",
         "min",
         "prod",
-    ], f"reduce is sum, mean, max, min or prod, not {reduce}"
+    ], f"unknown reduce {reduce}"
     if indices is not None:
-        raise NotImplementedError("indices are not known here")
+        raise NotImplementedError("the argument indices is not supported")
     if lengths is not None:
         ends = lengths.cumsum(-1)
     elif offsets is not None:
@@ -86,7 +85,7 @@ def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initia
 
 @operator("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor")
 def nonzero_static(self, size, fill_value):
-    """Where elements are not 0, as many as asked for, with fill_value for what lacks."""
+    """Indices of the nonzero elements, padded with fill_value to a fixed number of rows."""
     rest = torch.full([size, self.ndim], fill_value, dtype=torch.int64)
     return torch.ops.aten.slice(torch.cat([torch.nonzero(self), rest]), 0, 0, size).reshape(
         [size, self.ndim]
@@ -98,13 +97,11 @@ def nonzero_static(self, size, fill_value):
     complex=True,
 )
 def combinations(self, r, with_replacement):
-    """The combinations of r elements, a row each.
+    """All combinations of r elements, one per row.
 
-    Of all rows of r indices, in lexicographic order, the increasing ones: the rest of their rank is
-    above 0.
-    """
+    Selects the increasing rows of all tuples of r indices in lexicographic order. """
     assert self.ndim == 1, "expected one dimension"
-    assert r >= 0, "expected a length of at least 0"
+    assert r >= 0, f"expected r of at least 0, got {r}"
     n = self.shape[0]
     if r == 0:
         return torch.zeros([0], dtype=self.dtype)

@@ -22,13 +22,13 @@ def nonzero_numpy(self):
     "int? output_size=None) -> Tensor"
 )
 def repeat_interleave_self_Tensor(self, repeats, dim, output_size):
-    """Each element as often as repeats says."""
+    """Each element repeated as given by repeats."""
     x = self.reshape([-1]) if dim is None or self.ndim == 0 else self
     d = 0 if dim is None else wrap_dim(dim, x.ndim)
     n = x.shape[d]
     if repeats.numel() == 1:
         repeats = repeats.reshape([1]).expand([n])
-    assert repeats.ndim == 1 and repeats.shape[0] == n, f"repeats should have {n} elements, or one"
+    assert repeats.ndim == 1 and repeats.shape[0] == n, f"expected repeats with {n} elements or one"
     return x.index_select(d, torch.repeat_interleave(repeats, output_size=output_size))
 
 

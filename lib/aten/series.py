@@ -8,8 +8,8 @@ from aten.common import number_like, without_first, without_last
 
 
 def slopes(x, spacing, dim, edge_order):
-    """How steep x is along a dimension: at the ends by two points, or by three."""
-    assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
+    """Slopes of x along a dimension; at the ends from two points (edge_order 1) or three."""
+    assert edge_order in [1, 2], f"expected edge_order 1 or 2, got {edge_order}"
     n = x.shape[dim]
     assert n > edge_order, f"expected more than {edge_order} elements"
     a = torch.ops.aten.slice(x, dim, 0, 1)
@@ -26,8 +26,8 @@ def slopes(x, spacing, dim, edge_order):
 
 
 def slopes_at(x, places, dim, edge_order):
-    """The same at unevenly spaced coordinates: a parabola through three of them."""
-    assert edge_order in [1, 2], f"edge_order is 1 or 2, not {edge_order}"
+    """The same for unevenly spaced coordinates, by parabolas through three points."""
+    assert edge_order in [1, 2], f"expected edge_order 1 or 2, got {edge_order}"
     x = x.movedim(dim, -1)
     n = x.shape[-1]
     assert n > edge_order, f"expected more than {edge_order} elements"
@@ -48,15 +48,16 @@ def slopes_at(x, places, dim, edge_order):
 
 
 def element_at(sorted, at):
-    """The elements of each lane of sorted: at separate indices [.., n of q], or at common ones [n
-    of q]."""
+    """Elements along the last dimension of sorted, at separate indices [.., n] or at common ones
+    [n]."""
     at = at.to(torch.int64)
     return sorted.index_select(-1, at) if at.ndim == 1 else sorted.gather(-1, at)
 
 
 def quantiles_of_last(x, q, how, numbers):
-    """Of the last dimension of x, at the shares q: [.., n of q]. Where there is NaN, everything is,
-    unless only numbers count: then NaN goes behind them, for ONNX does not say where it would."""
+    """Quantiles q of the last dimension of x: [.., size of q]. A NaN makes the result NaN, unless
+    numbers is true: then NaNs are replaced by infinity first, because ONNX does not specify where
+    they sort."""
     q = q.reshape([-1])
     nan = x.isnan()
     if numbers:
@@ -106,9 +107,9 @@ def quantiles(x, q, dim, keepdim, how, numbers):
     complex=True,
 )
 def diff(self, n, dim, prepend, append):
-    """Differences of neighbours, n times."""
+    """The n-th differences of adjacent elements."""
     assert self.ndim > 0, "expected at least one dimension"
-    assert n >= 0 and n <= 64, f"differences {n} times"
+    assert n >= 0 and n <= 64, f"expected n from 0 to 64, got {n}"
     d = wrap_dim(dim, self.ndim)
     if n == 0:
         return self.clone()
@@ -128,7 +129,7 @@ def diff(self, n, dim, prepend, append):
     "str interpolation='linear') -> Tensor"
 )
 def quantile(self, q, dim, keepdim, interpolation):
-    """What a share of the elements is below."""
+    """Quantiles."""
     return quantiles(self, q, dim, keepdim, interpolation, False)
 
 
@@ -137,7 +138,7 @@ def quantile(self, q, dim, keepdim, interpolation):
     "str interpolation='linear') -> Tensor"
 )
 def quantile_scalar(self, q, dim, keepdim, interpolation):
-    """What a share of the elements is below."""
+    """Quantiles."""
     return quantiles(self, number_like(self, q), dim, keepdim, interpolation, False)
 
 
@@ -146,7 +147,7 @@ def quantile_scalar(self, q, dim, keepdim, interpolation):
     "str interpolation='linear') -> Tensor"
 )
 def nanquantile(self, q, dim, keepdim, interpolation):
-    """What a share of the numbers is below, NaN aside."""
+    """Quantiles of the elements other than NaN."""
     return quantiles(self, q, dim, keepdim, interpolation, True)
 
 
@@ -155,7 +156,7 @@ def nanquantile(self, q, dim, keepdim, interpolation):
     "str interpolation='linear') -> Tensor"
 )
 def nanquantile_scalar(self, q, dim, keepdim, interpolation):
-    """What a share of the numbers is below, NaN aside."""
+    """Quantiles of the elements other than NaN."""
     return quantiles(self, number_like(self, q), dim, keepdim, interpolation, True)
 
 
@@ -163,7 +164,7 @@ def nanquantile_scalar(self, q, dim, keepdim, interpolation):
     "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", complex=True
 )
 def renorm(self, p, dim, maxnorm):
-    """Slices scaled down to a norm that they exceed."""
+    """Slices scaled down to a maximum norm."""
     assert self.ndim >= 2, f"expected at least 2 dimensions, got {self.ndim}"
     d = wrap_dim(dim, self.ndim)
     n = torch.ops.aten.norm(self, p, [i for i in range(self.ndim) if i != d], True)
@@ -195,14 +196,14 @@ def pdist(self, p):
     complex=True,
 )
 def gradient_scalarint(self, spacing, dim, edge_order):
-    """Slopes between neighbours, along every dimension or one."""
+    """Gradient by finite differences, along all dimensions or one."""
     dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]
     return [slopes(self, 1 if spacing is None else spacing, d, edge_order) for d in dims]
 
 
 @operator("aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]")
 def gradient_array(self, dim, edge_order):
-    """Slopes between neighbours, along some dimensions."""
+    """Gradient by finite differences, along some dimensions."""
     return [slopes(self, 1, d, edge_order) for d in wrap_dims(dim, self.ndim)]
 
 
@@ -211,7 +212,7 @@ def gradient_array(self, dim, edge_order):
     "-> Tensor[]"
 )
 def gradient_scalararray(self, spacing, dim, edge_order):
-    """Slopes between neighbours that far apart, along some dimensions."""
+    """Gradient by finite differences with given spacings, along some dimensions."""
     return [slopes(self, spacing, d, edge_order) for d in wrap_dims(dim, self.ndim)]
 
 
@@ -221,7 +222,7 @@ def gradient_scalararray(self, spacing, dim, edge_order):
     complex=True,
 )
 def gradient_tensorarray(self, spacing, dim, edge_order):
-    """Gradient by finite differences with these coordinates, along some dimensions."""
+    """Gradient by finite differences with given coordinates, along some dimensions."""
     dims = wrap_dims(dim, self.ndim)
     return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]
 
@@ -231,7 +232,7 @@ def gradient_tensorarray(self, spacing, dim, edge_order):
     "int edge_order=1) -> Tensor[]"
 )
 def gradient_tensorarrayint(self, spacing, dim, edge_order):
-    """Gradient by finite differences with these coordinates."""
+    """Gradient by finite differences with given coordinates."""
     dims = range(self.ndim) if dim is None else [wrap_dim(dim, self.ndim)]
     return [slopes_at(self, spacing[i], dims[i], edge_order) for i in range(len(dims))]
 
@@ -241,7 +242,7 @@ def gradient_tensorarrayint(self, spacing, dim, edge_order):
     "bool assume_unique=False, bool invert=False) -> Tensor"
 )
 def isin_Tensor_Tensor(elements, test_elements, assume_unique, invert):
-    """Which elements are among others."""
+    """Whether each element is in test_elements."""
     t = (elements.unsqueeze(-1) == test_elements.reshape([-1])).any(-1)
     return t.logical_not() if invert else t
 
@@ -251,7 +252,7 @@ def isin_Tensor_Tensor(elements, test_elements, assume_unique, invert):
     "bool assume_unique=False, bool invert=False) -> Tensor"
 )
 def isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
-    """Which elements are a number."""
+    """Whether each element equals a number."""
     return (elements == test_element).logical_not() if invert else elements == test_element
 
 
@@ -260,21 +261,21 @@ def isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
     "bool assume_unique=False, bool invert=False) -> Tensor"
 )
 def isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
-    """Whether a number is among elements."""
+    """Whether a number is in test_elements."""
     t = (test_elements == element).any()
     return t.logical_not() if invert else t
 
 
 @operator("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
 def histc(self, bins, min, max):
-    """How many elements fall into each bin.
+    """The number of elements in each bin.
 
-    Bins of equal width; the last one includes its end. Without bounds, those of the elements: a bin
-    around them if they are all equal.
+    Bins have equal width; the last one includes its end. Without bounds, the range is that of the
+    elements.
     """
     assert (
         self.is_floating_point() and bins >= 1 and (max >= min)
-    ), "expected floats, bins, and a maximum above the minimum"
+    ), "expected floats, at least one bin, and max of at least min"
     x = self.reshape([-1])
     low = torch.ops.aten.min(x) if min == max else number_like(x, float(min))
     high = torch.ops.aten.max(x) if min == max else number_like(x, float(max))
@@ -295,7 +296,7 @@ traits("aten::nanquantile.*", autocast="float32")
 
 
 def areas(y, x, dim):
-    """The area between neighbours: their mean times their distance."""
+    """The areas between adjacent points: mean height times distance."""
     d = wrap_dim(dim, y.ndim)
     if x.ndim == 1 and y.ndim > 1:
         x = x.reshape([-1 if i == d else 1 for i in range(y.ndim)])
@@ -304,7 +305,7 @@ def areas(y, x, dim):
 
 
 def even_areas(y, dx, dim):
-    """The area between neighbours with distance dx."""
+    """The areas between adjacent points at distance dx."""
     d = wrap_dim(dim, y.ndim)
     return (without_first(y, d) + without_last(y, d)) * (dx / 2)
 

@@ -6,8 +6,7 @@ from calque import gradient, is_known, operator, traits, wrap_dim
 
 
 def roll_dim(x, dim, shift):
-    """The last elements come first. A shift of less than the size, the usual one, is not a reason
-    for a remainder in symbols."""
+    """Rolls one dimension. A shift below the size avoids a remainder of symbols."""
     n = x.shape[dim]
     if is_known(n) and n == 0:
         return x
@@ -18,19 +17,19 @@ def roll_dim(x, dim, shift):
 
 
 def regroup(x, split, order, joined):
-    """In other sizes, dimensions reordered, and in sizes again."""
+    """Reshapes to split, permutes to order, and reshapes to joined."""
     return x.reshape(split).permute(order).clone(memory_format=torch.contiguous_format).view(joined)
 
 
 @operator("aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", complex_pairs=True)
 def roll(self, shifts, dims):
-    """Shifted; what falls off at the end comes first."""
+    """Elements shifted cyclically along dimensions."""
     assert len(shifts) > 0 and (
         len(dims) == len(shifts) or (len(dims) == 0 and len(shifts) == 1)
     ), f"got {len(shifts)} shifts for {len(dims)} dims"
     if len(dims) == 0:
         return roll_dim(self.reshape([-1]), 0, shifts[0]).reshape(self.shape)
-    assert self.ndim > 0, "a tensor without dimensions cannot be rolled along one"
+    assert self.ndim > 0, "expected at least one dimension"
     t = self
     for i in range(len(dims)):
         t = roll_dim(t, wrap_dim(dims[i], self.ndim), shifts[i])
@@ -39,27 +38,27 @@ def roll(self, shifts, dims):
 
 @operator("aten::fliplr(Tensor self) -> Tensor", complex=True)
 def fliplr(self):
-    """Left and right swapped."""
+    """Columns in reverse order."""
     assert self.ndim >= 2, f"expected at least 2 dimensions, got {self.ndim}"
     return self.flip([1])
 
 
 @operator("aten::flipud(Tensor self) -> Tensor", complex=True)
 def flipud(self):
-    """Up and down swapped."""
+    """Rows in reverse order."""
     assert self.ndim >= 1, "expected at least 1 dimension"
     return self.flip([0])
 
 
 @operator("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", complex=True)
 def rot90(self, k, dims):
-    """Turned by quarters of a circle."""
+    """Rotation by multiples of 90 degrees."""
     assert (
         len(dims) == 2
         and self.ndim > 1
         and (dims[0] != dims[1])
         and (abs(dims[0] - dims[1]) != self.ndim)
-    ), "expected two different dimensions to turn"
+    ), "expected two different dimensions"
     k = k % 4
     if k == 0:
         return self.clone(memory_format=torch.contiguous_format)
@@ -70,17 +69,17 @@ def rot90(self, k, dims):
 
 @operator("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", complex=True)
 def pixel_shuffle(self, upscale_factor):
-    """Channels become pixels.
+    """Moves channels to pixels.
 
     [..., c * r * r, h, w] to [..., c, h * r, w * r].
     """
     r = upscale_factor
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
-    assert r > 0, f"the factor must be positive, not {r}"
+    assert r > 0, f"expected a factor above 0, got {r}"
     lead = self.shape[:-3]
     c, h, w = self.shape[-3:]
     n = self.ndim - 3
-    assert c % (r * r) == 0, f"{c} channels are not a multiple of {r} squared"
+    assert c % (r * r) == 0, f"{c} channels are not divisible by {r} squared"
     c = c // (r * r)
     order = list(range(n)) + [n, n + 3, n + 1, n + 4, n + 2]
     return regroup(self, list(lead) + [c, r, r, h, w], order, list(lead) + [c, h * r, w * r])
@@ -88,17 +87,17 @@ def pixel_shuffle(self, upscale_factor):
 
 @operator("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", complex=True)
 def pixel_unshuffle(self, downscale_factor):
-    """Pixels become channels.
+    """Moves pixels to channels.
 
     [..., c, h * r, w * r] to [..., c * r * r, h, w].
     """
     r = downscale_factor
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
-    assert r > 0, f"the factor must be positive, not {r}"
+    assert r > 0, f"expected a factor above 0, got {r}"
     lead = self.shape[:-3]
     c, h, w = self.shape[-3:]
     n = self.ndim - 3
-    assert h % r == 0 and w % r == 0, f"{h} by {w} is not a multiple of {r}"
+    assert h % r == 0 and w % r == 0, f"sizes {h} and {w} are not divisible by {r}"
     order = list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]
     split = list(lead) + [c, h // r, r, w // r, r]
     return regroup(self, split, order, list(lead) + [c * (r * r), h // r, w // r])
@@ -106,20 +105,19 @@ def pixel_unshuffle(self, downscale_factor):
 
 @operator("aten::channel_shuffle(Tensor self, int groups) -> Tensor", complex=True)
 def channel_shuffle(self, groups):
-    """Channels of groups in turn.
+    """Interleaves the channels of groups.
 
-    Channels in groups, taken one of each group in turn.
-    """
+    The result has one channel of each group in turn. """
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     n = self.shape[1]
-    assert groups > 0 and n % groups == 0, f"{n} channels do not make {groups} groups"
+    assert groups > 0 and n % groups == 0, f"{n} channels are not divisible by {groups} groups"
     split = [self.shape[0], groups, n // groups] + list(self.shape[2:])
     return regroup(self, split, [0, 2, 1] + list(range(3, self.ndim + 1)), self.shape)
 
 
 @operator("aten::native_channel_shuffle(Tensor self, int groups) -> Tensor")
 def native_channel_shuffle(self, groups):
-    """Channels of groups in turn."""
+    """Interleaves the channels of groups."""
     return torch.channel_shuffle(self, groups)
 
 

@@ -16,15 +16,15 @@ def slice_Tensor_unview(base, changed, dim, start, end, step):
     vmap="by_axes",
 )
 def narrow(self, dim, start, length):
-    """A number of elements along a dimension."""
-    assert self.ndim > 0, "a tensor without dimensions cannot be narrowed"
+    """length elements from start along a dimension."""
+    assert self.ndim > 0, "expected at least one dimension"
     d = wrap_dim(dim, self.ndim)
     n = self.shape[d]
     if size_hint(start) < 0:
         start = start + n
     assert (
         length >= 0 and start >= 0 and (start <= n) and (length <= n - start)
-    ), f"{length} elements from {start} are not within size {n}"
+    ), f"{length} elements from {start} exceed the size {n}"
     return torch.ops.aten.slice(self, d, start, start + length)
 
 
@@ -33,7 +33,7 @@ def narrow(self, dim, start, length):
     of_views=True,
 )
 def narrow_Tensor(self, dim, start, length):
-    """A number of elements along a dimension."""
+    """length elements from start along a dimension."""
     return torch.narrow(self, dim, torch.ops.aten.Int(start), length)
 
 
@@ -42,7 +42,7 @@ def narrow_Tensor(self, dim, start, length):
     of_views=True,
 )
 def narrow_copy(self, dim, start, length):
-    """A copy of a number of elements along a dimension."""
+    """A copy of length elements from start along a dimension."""
     return torch.narrow(self, dim, start, length).clone()
 
 
@@ -67,7 +67,7 @@ def unfold_unview(base, changed, dimension, size, step):
     n = changed.shape[d]
     if size > step and size_hint(n) > 1:
         raise ValueError(
-            "a tensor that shows the same element more than once is changed; clone it first"
+            "in-place change of a tensor with overlapping elements; clone it first"
         )
     x = changed.select(0, 0) if base.ndim == 0 else base
     for k in range(0 if base.ndim == 0 else size):

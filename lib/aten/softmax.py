@@ -8,22 +8,21 @@ from calque import gradient, operator, traits
 
 @operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", vmap="by_axes")
 def _softmax(self, dim, half_to_float):
-    """Softmax under its inner name."""
+    """The internal operator of softmax."""
     return torch.softmax(self, dim, torch.float32 if half_to_float else None)
 
 
 @operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
 def _log_softmax(self, dim, half_to_float):
-    """Log_softmax under its inner name."""
+    """The internal operator of log_softmax."""
     return torch.log_softmax(self, dim, torch.float32 if half_to_float else None)
 
 
 @operator("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 def _safe_softmax(self, dim, dtype):
-    """Softmax, but 0 where all along the dimension is -inf.
+    """Softmax, but 0 where all elements along the dimension are -inf.
 
-    Rows that are -inf throughout are replaced first, so that there is no NaN in the forward and the
-    backward pass.
+    Such rows are replaced first, so that neither the forward nor the backward pass computes NaN.
     """
     hidden = (self == -math.inf).all(dim, True)
     return self.masked_fill(hidden, 0).softmax(dim, dtype).masked_fill(hidden, 0)
@@ -34,7 +33,7 @@ def _safe_softmax(self, dim, dtype):
     "ScalarType input_dtype) -> Tensor"
 )
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
-    """The gradient of the argument of a softmax, from that of its result."""
+    """The gradient of softmax."""
     y = grad_output * output
     return (y - output * y.sum(dim, True)).to(input_dtype)
 
@@ -44,7 +43,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype):
     "ScalarType input_dtype) -> Tensor"
 )
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
-    """The gradient of the argument of a log_softmax, from that of its result."""
+    """The gradient of log_softmax."""
     return (grad_output - output.exp() * grad_output.sum(dim, True)).to(input_dtype)
 
 

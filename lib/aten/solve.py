@@ -7,10 +7,10 @@ from calque import broadcast_shapes, dtype_name, operator, size_hint
 
 
 def fixed_size(n):
-    """Steps are written out for each row."""
+    """The size as a fixed number, because the elimination is unrolled over the rows."""
     n = int(n)
     if n > 64:
-        raise NotImplementedError(f"matrices of {n} rows: 64 are the most")
+        raise NotImplementedError(f"matrices of {n} rows; the limit is 64")
     return n
 
 
@@ -24,9 +24,9 @@ def rows_of(a):
 
 
 def eliminated(m, n):
-    """m is [.., n, n + k], equations beside their right sides. In step i the row with the largest
-    number in column i, of the remaining ones, is swapped with row i, and is subtracted all others
-    so often that column i becomes that of an identity."""
+    """Gauss-Jordan elimination of m [.., n, n + k], matrices with their right-hand sides. Step i
+    swaps the remaining row with the largest element in column i with row i, and subtracts multiples
+    of it from all other rows."""
     rows = torch.arange(n, dtype=torch.int64)
     for i in range(n):
         chosen = m.select(-1, i).abs().masked_fill(rows < i, -1).argmax(-1, True)
@@ -41,7 +41,7 @@ def eliminated(m, n):
 
 
 def batched(t, other):
-    """With the batch dimensions of other before its matrices."""
+    """t expanded to the batch dimensions of other."""
     return t.expand(broadcast_shapes(t.shape[:-2], other.shape[:-2]) + list(t.shape[-2:]))
 
 
@@ -50,7 +50,7 @@ def solved(a, b, left):
     n = rows_of(a)
     assert (
         b.ndim > 1 and b.dtype == a.dtype and (b.shape[-2 if left else -1] == n)
-    ), f"the right sides do not fit matrices of {n} rows"
+    ), f"the right-hand sides do not match matrices of {n} rows"
     if not left:
         return solved(a.transpose(-2, -1), b.transpose(-2, -1), True).transpose(-2, -1)
     return eliminated(torch.cat([batched(a, b), batched(b, a)], -1), n)
@@ -61,14 +61,14 @@ def identity_like(a):
 
 
 def triangle(a, upper, ones):
-    """The triangle that a solver reads, with a diagonal of ones on request."""
+    """The triangle that a solver reads, optionally with a diagonal of ones."""
     n = rows_of(a)
     t = a.triu(1 if ones else 0) if upper else a.tril(-1 if ones else 0)
     return t + identity_like(a) if ones else t
 
 
 def by_factor(factor, b, upper):
-    """The solution for L L' (or U' U), whose factor is known: two triangles."""
+    """Solves L L' x = b (or U' U x = b) by two triangular systems."""
     low = triangle(factor, upper, False)
     low = low.transpose(-2, -1) if upper else low
     return solved(low.transpose(-2, -1), solved(low, b, True), True)
@@ -80,13 +80,14 @@ def magnitude(x):
 
 
 def triangles(a, pivot):
-    """Triangular factors in one matrix, the pivots as LAPACK counts them, and the order that the
-    rows are in. In step i the row with the largest number in column i is swapped with row i; the
-    quotients are stored below it; a column of zeros is unchanged. The order is one more column."""
+    """LU factors in one matrix, the pivots in LAPACK's numbering (from 1), and the permutation of
+    rows. Step i swaps the row with the largest element in column i with row i and stores the
+    quotients below it; a column of zeros is unchanged. The permutation is kept in an additional
+    column."""
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
     k = min(rows, columns)
-    assert a.is_floating_point() or a.is_complex(), "expected a tensor of floats"
+    assert a.is_floating_point() or a.is_complex(), "expected floats"
     zero = torch.zeros([1], dtype=a.dtype) if a.is_complex() else 0.0
     r = torch.arange(rows).unsqueeze(-1)
     c = torch.arange(columns + 1)
@@ -120,7 +121,7 @@ def triangles(a, pivot):
 
 
 def first_zero_pivot(lu):
-    """The number of the first pivot that is 0, from 1 on as in LAPACK; otherwise 0."""
+    """The index of the first pivot that is 0, from 1 as in LAPACK; 0 if there is none."""
     if min(size_hint(lu.shape[-2]), size_hint(lu.shape[-1])) == 0:
         return torch.zeros(lu.shape[:-2], dtype=torch.int32)
     d = lu.diagonal(0, -2, -1)
@@ -129,7 +130,7 @@ def first_zero_pivot(lu):
 
 
 def order_of(pivots, rows):
-    """Rows in the order that pivots leave them in."""
+    """The permutation of rows that the pivots describe."""
     r = torch.arange(rows)
     order = r.expand(list(pivots.shape[:-1]) + [rows])
     for i in range(fixed_size(pivots.shape[-1])):
@@ -155,8 +156,8 @@ def upper_part(lu):
 
 
 def reflectors(a):
-    """Reflector i, I - tau v v', makes zeros of column i below the diagonal. v begins with a 1, the
-    rest stays below the diagonal."""
+    """Householder QR: reflector i, I - tau v v', zeroes column i below the diagonal. v begins with
+    a 1; the rest is stored below the diagonal."""
     rows = fixed_size(a.shape[-2])
     columns = fixed_size(a.shape[-1])
     k = min(rows, columns)
@@ -183,7 +184,7 @@ def reflectors(a):
 
 
 def reflected_by(a, tau, b, left, transpose):
-    """b times the reflectors of a, or times their product turned around."""
+    """b times the product of the reflectors of a, or times its transpose."""
     if not left:
         return reflected_by(a, tau, b.transpose(-2, -1), True, not transpose).transpose(-2, -1)
     r = torch.arange(a.shape[-2]).unsqueeze(-1)
@@ -205,7 +206,7 @@ def reflected_by(a, tau, b, left, transpose):
 def linalg_solve(A, B, left):
     """Solutions of linear equations."""
     vectors = B.ndim == 1 or (B.ndim + 1 == A.ndim and B.shape == A.shape[:-1])
-    assert left or not vectors, "vectors stand on the right side"
+    assert left or not vectors, "expected left=True for a vector B"
     return solved(A, B.unsqueeze(-1), True).squeeze(-1) if vectors else solved(A, B, left)
 
 
@@ -258,11 +259,10 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
 
 @operator("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", autocast="float32")
 def linalg_cholesky(self, upper):
-    """Cholesky's factors.
+    """The Cholesky factor.
 
-    Column i of the factor is the remainder of column i of A, divided by the root of its first
-    number; its product with itself is taken off A.
-    """
+    Column i of the factor is the remainder of column i of A divided by the square root of its first
+    element; its outer product is subtracted from A. """
     n = rows_of(self)
     if n == 0:
         return self.clone()
@@ -283,7 +283,7 @@ def linalg_cholesky(self, upper):
     "-> (Tensor L, Tensor info)"
 )
 def linalg_cholesky_ex(self, upper, check_errors):
-    """Cholesky's factors."""
+    """The Cholesky factor."""
     return (
         torch.ops.aten.linalg_cholesky(self, upper=upper),
         torch.zeros(self.shape[:-2], dtype=torch.int32),
@@ -292,7 +292,7 @@ def linalg_cholesky_ex(self, upper, check_errors):
 
 @operator("aten::cholesky(Tensor self, bool upper=False) -> Tensor", autocast="float32")
 def cholesky(self, upper):
-    """Cholesky's factors."""
+    """The Cholesky factor."""
     return torch.ops.aten.linalg_cholesky(self, upper=upper)
 
 
@@ -301,13 +301,13 @@ def cholesky(self, upper):
     autocast="float32",
 )
 def cholesky_solve(self, input2, upper):
-    """Solutions of equations whose Cholesky factor is known."""
+    """Solutions of linear equations, given the Cholesky factor."""
     return by_factor(input2, self, upper)
 
 
 @operator("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", autocast="float32")
 def cholesky_inverse(self, upper):
-    """Inverses of matrices whose Cholesky factor is known."""
+    """Inverses of matrices, given the Cholesky factor."""
     n = rows_of(self)
     return by_factor(self, identity_like(self), upper)
 
@@ -339,7 +339,7 @@ def linalg_lu_factor(A, pivot):
     complex=True,
 )
 def _lu_with_info(self, pivot, check_errors):
-    """Linalg_lu_factor_ex under its older name."""
+    """The same as aten::linalg_lu_factor_ex."""
     return torch.ops.aten.linalg_lu_factor_ex(self, pivot=pivot)
 
 
@@ -348,7 +348,7 @@ def _lu_with_info(self, pivot, check_errors):
     complex=True,
 )
 def linalg_lu(A, pivot):
-    """A permutation and triangular factors."""
+    """LU decomposition: permutation and triangular factors."""
     lu, pivots, order = triangles(A, pivot)
     p = permutation(order, A.dtype) if pivot else A.new_empty([0])
     return (p, lower_part(lu), upper_part(lu))
@@ -360,7 +360,7 @@ def linalg_lu(A, pivot):
     complex=True,
 )
 def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
-    """A permutation and triangular factors, of those in one matrix."""
+    """Permutation and triangular factors from LU factors in one matrix."""
     nothing = LU_data.new_empty([0])
     p = (
         permutation(order_of(LU_pivots, LU_data.shape[-2]), LU_data.dtype)
@@ -379,7 +379,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
     "bool adjoint=False) -> Tensor"
 )
 def linalg_lu_solve(LU, pivots, B, left, adjoint):
-    """Solutions of equations whose triangular factors are known."""
+    """Solutions of linear equations, given the LU factors."""
     if not left:
         return torch.ops.aten.linalg_lu_solve(
             LU, pivots, B.transpose(-2, -1), adjoint=not adjoint
@@ -394,13 +394,13 @@ def linalg_lu_solve(LU, pivots, B, left, adjoint):
 
 @operator("aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor")
 def lu_solve(self, LU_data, LU_pivots):
-    """Solutions of equations whose triangular factors are known."""
+    """Solutions of linear equations, given the LU factors."""
     return torch.ops.aten.linalg_lu_solve(LU_data, LU_pivots, self)
 
 
 @operator("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", complex=True)
 def _linalg_det(A):
-    """Determinants, and the triangular factors.
+    """Determinants, and the LU factors.
 
     PyTorch factors the transpose of a row-major matrix.
     """
@@ -414,7 +414,7 @@ def _linalg_det(A):
     complex=True,
 )
 def _linalg_slogdet(A):
-    """Signs and logarithms of determinants, and the triangular factors."""
+    """Signs and logarithms of determinants, and the LU factors."""
     sign, log = torch.ops.aten.linalg_slogdet(A)
     lu, pivots, order = triangles(A.transpose(-2, -1), True)
     return (sign, log, lu, pivots)
@@ -426,7 +426,7 @@ def _linalg_slogdet(A):
     complex=True,
 )
 def _linalg_solve_ex(A, B, left, check_errors):
-    """Solutions of linear equations, and the triangular factors."""
+    """Solutions of linear equations, and the LU factors."""
     lu, pivots, order = triangles(A, True)
     return (
         torch.ops.aten.linalg_solve(A, B, left=left),
@@ -438,13 +438,13 @@ def _linalg_solve_ex(A, B, left, check_errors):
 
 @operator("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)")
 def geqrf(self):
-    """Householder's reflectors below a triangle."""
+    """QR decomposition with Householder reflectors stored below the triangle."""
     return reflectors(self)
 
 
 @operator("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor")
 def linalg_householder_product(input, tau):
-    """The first columns of a product of reflectors."""
+    """The first columns of a product of Householder reflectors."""
     return reflected_by(
         input, tau, torch.eye(input.shape[-2], input.shape[-1], dtype=input.dtype), True, False
     )
@@ -452,7 +452,7 @@ def linalg_householder_product(input, tau):
 
 @operator("aten::orgqr(Tensor self, Tensor input2) -> Tensor")
 def orgqr(self, input2):
-    """The first columns of a product of reflectors."""
+    """The first columns of a product of Householder reflectors."""
     return torch.ops.aten.linalg_householder_product(self, input2)
 
 
@@ -461,13 +461,13 @@ def orgqr(self, input2):
     "bool transpose=False) -> Tensor"
 )
 def ormqr(self, input2, input3, left, transpose):
-    """A product with reflectors."""
+    """Multiplication by a product of Householder reflectors."""
     return reflected_by(self, input2, input3, left, transpose)
 
 
 @operator("aten::linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)")
 def linalg_qr(A, mode):
-    """Orthogonal and triangular factors."""
+    """QR decomposition."""
     assert mode in ["reduced", "complete", "r"], f"unknown mode {mode}"
     rows = A.shape[-2]
     k = min(rows, A.shape[-1])
@@ -481,14 +481,14 @@ def linalg_qr(A, mode):
 
 @operator("aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)")
 def qr(self, some):
-    """Orthogonal and triangular factors."""
+    """QR decomposition."""
     return torch.ops.aten.linalg_qr(self, "reduced" if some else "complete")
 
 
 @operator("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", complex=True)
 def linalg_tensorinv(self, ind):
-    """Inverses of tensors as matrices."""
-    assert ind > 0, f"ind should be above 0, not {ind}"
+    """Inverses of tensors viewed as matrices."""
+    assert ind > 0, f"expected ind above 0, got {ind}"
     n = math.prod(self.shape[:ind])
     return torch.ops.aten.linalg_inv(self.reshape([n, n])).reshape(
         list(self.shape[ind:]) + list(self.shape[:ind])
@@ -499,7 +499,7 @@ def linalg_tensorinv(self, ind):
     "aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", complex=True
 )
 def linalg_tensorsolve(self, other, dims):
-    """Solutions of equations of tensors."""
+    """Solutions of linear equations of tensors."""
     a = self if dims is None else self.movedim(dims, list(range(self.ndim - len(dims), self.ndim)))
     n = other.numel()
     x = torch.ops.aten.linalg_solve(a.reshape([n, n]), other.reshape([n]))
@@ -510,7 +510,7 @@ def linalg_tensorsolve(self, other, dims):
 def linalg_matrix_exp(self):
     """The exponential function of matrices.
 
-    By squaring: exp(A) = exp(A / 2^s)^(2^s), with s such that the series is short.
+    By scaling and squaring: exp(A) = exp(A / 2^s)^(2^s), with s such that a short series suffices.
     """
     n = self.shape[-1]
     assert self.ndim >= 2 and self.shape[-2] == n, "expected square matrices"

@@ -23,7 +23,7 @@ def argsort_stable(self, stable, dim, descending):
 
 @operator("aten::msort(Tensor self) -> Tensor")
 def msort(self):
-    """In order along the first dimension."""
+    """Elements sorted along the first dimension."""
     return torch.sort(self, 0, False)[0]
 
 
@@ -37,7 +37,7 @@ def msort(self):
 )
 def bucketize_Tensor(self, boundaries, out_int32, right):
     """Index of the bucket that each element falls into."""
-    assert boundaries.ndim == 1, f"boundaries should have one dimension, not {boundaries.ndim}"
+    assert boundaries.ndim == 1, f"expected boundaries of one dimension, got {boundaries.ndim}"
     return torch.searchsorted(boundaries, self, out_int32=out_int32, right=right)
 
 
@@ -75,8 +75,9 @@ def cumsum_gradient(grad, dim):
 
 @gradient("aten::cumprod")
 def cumprod_gradient(grad, result, self, dim, dtype):
-    """Each element's part in all products after it. Division does it fast; where an element is
-    zero, its factor is the product of the others, computed one index after the other."""
+    """Each element contributes to all products from its index on. Division by the element gives its
+    factor; where the element is zero, the product of the others is computed, one index after
+    another."""
     zero = bool(torch.any(self == 0))
     part = grad
     for i in range(self.shape[dim] if zero and self.ndim > 0 else 0):

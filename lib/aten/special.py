@@ -30,13 +30,13 @@ def special_entr(self):
 
 @operator("aten::special_ndtr(Tensor self) -> Tensor")
 def special_ndtr(self):
-    """The share of a normal distribution below x."""
+    """The normal distribution function."""
     return (in_float(self) * -math.sqrt(0.5)).erfc() * 0.5
 
 
 @operator("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor")
 def special_xlog1py(self, other):
-    """X log(1 + y)."""
+    """x * log(1 + y)."""
     x = in_float(self)
     y = in_float(other)
     t = x * y.log1p()
@@ -45,14 +45,14 @@ def special_xlog1py(self, other):
 
 @operator("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", complex=True)
 def ldexp_Tensor(self, other):
-    """X times two to the power of y."""
+    """x * 2 ** y."""
     return self * torch.pow(2.0, other if other.is_complex() else in_float(other))
 
 
 @operator("aten::mvlgamma(Tensor self, int p) -> Tensor")
 def mvlgamma(self, p):
-    """Logarithm of the gamma function of p dimensions."""
-    assert p >= 1 and p <= 64, f"p should be 1 to 64, not {p}"
+    """Logarithm of the multivariate gamma function of dimension p."""
+    assert p >= 1 and p <= 64, f"expected p from 1 to 64, got {p}"
     x = in_float(self)
     t = x.lgamma()
     for i in range(1, p):
@@ -62,7 +62,7 @@ def mvlgamma(self, p):
 
 @operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")
 def special_multigammaln(self, p):
-    """Logarithm of the gamma function of p dimensions."""
+    """Logarithm of the multivariate gamma function of dimension p."""
     return torch.mvlgamma(self, p)
 
 
@@ -76,7 +76,7 @@ def angle(self):
 
 @operator("aten::isreal(Tensor self) -> Tensor")
 def isreal(self):
-    """True, for real numbers."""
+    """Whether elements are real."""
     return torch.ones_like(self, dtype=torch.bool)
 
 
@@ -86,9 +86,9 @@ def isreal(self):
 @operator("aten::_conj(Tensor(a) self) -> Tensor(a)", of_views=True)
 @operator("aten::real(Tensor(a) self) -> Tensor(a)", of_views=True)
 def conj_physical(self):
-    """Itself, for real numbers."""
+    """The same tensor, for real numbers."""
     if self.is_complex():
-        raise NotImplementedError("complex numbers are not known here")
+        raise NotImplementedError("not implemented for complex tensors")
     return self
 
 

@@ -15,7 +15,7 @@ def equal_sections(x, sections, dim):
     assert x.ndim > dim, f"expected more than {dim} dimensions, got {x.ndim}"
     assert (
         sections > 0 and x.shape[dim] % sections == 0
-    ), f"size {x.shape[dim]} does not make {sections} equal sections"
+    ), f"size {x.shape[dim]} is not divisible by {sections} sections"
     return x.tensor_split(sections, dim)
 
 
@@ -48,7 +48,7 @@ def split_unview(base, changed, part, split_sizes, dim):
     of_views=True,
 )
 def unsafe_split_Tensor(self, split_size, dim):
-    """Split, by PyTorch itself."""
+    """The same as aten::split.Tensor."""
     return torch.ops.aten.split(self, split_size, dim)
 
 
@@ -57,7 +57,7 @@ def unsafe_split_Tensor(self, split_size, dim):
     of_views=True,
 )
 def unsafe_split_with_sizes(self, split_sizes, dim):
-    """Split_with_sizes, by PyTorch itself."""
+    """The same as aten::split_with_sizes."""
     return torch.split_with_sizes(self, split_sizes, dim)
 
 
@@ -66,14 +66,13 @@ def unsafe_split_with_sizes(self, split_sizes, dim):
     vmap="by_axes",
 )
 def chunk(self, chunks, dim):
-    """A number of parts of equal size.
+    """Parts of equal size, at most chunks of them.
 
-    At most chunks parts of equal size, the last one smaller.
-    """
+    The last part may be smaller. """
     chunks = int(chunks)
     assert (
         self.ndim > 0 and chunks > 0
-    ), "expected a tensor with dimensions and a positive number of chunks"
+    ), f"expected at least one dimension and one chunk, got {self.ndim} and {chunks}"
     d = wrap_dim(dim, self.ndim)
     n = self.shape[d]
     if is_known(n) and n == 0:
@@ -88,7 +87,7 @@ def chunk(self, chunks, dim):
 
 @operator("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", of_views=True)
 def unsafe_chunk(self, chunks, dim):
-    """Chunk, by PyTorch itself."""
+    """The same as aten::chunk."""
     return torch.chunk(self, chunks, dim)
 
 
@@ -99,8 +98,7 @@ def unsafe_chunk(self, chunks, dim):
 def tensor_split_sections(self, sections, dim):
     """A number of parts of nearly equal size.
 
-    Sections whose sizes differ by one at most, the larger ones first.
-    """
+    Sizes differ by at most one; larger parts come first. """
     k = int(sections)
     assert self.ndim > 0, "expected at least 1 dimension"
     assert k > 0, f"expected a positive number of sections, got {k}"
@@ -129,7 +127,7 @@ def tensor_split_tensor_indices_or_sections(self, tensor_indices_or_sections, di
     by = tensor_indices_or_sections
     assert (
         by.ndim < 2 and by.dtype == torch.int64
-    ), "expected an int64 tensor of at most one dimension to split by"
+    ), "expected indices or sections of int64 with at most one dimension"
     at = by.reshape([-1]).tolist()
     return (
         torch.tensor_split(self, at, dim) if by.ndim == 1 else torch.tensor_split(self, at[0], dim)

@@ -1,4 +1,4 @@
-"""torchao."""
+"""Affine quantization of torchao."""
 
 import torch
 
@@ -7,12 +7,12 @@ from aten.quantized_decomposed import or_float
 
 
 def is_split(size, block):
-    """On the example: PyTorch fixes it, too, when a program is exported."""
+    """Decided by the example's size, as PyTorch does when it exports a program."""
     return size_hint(size) != size_hint(block) and size_hint(block) != 1
 
 
 def block_shape(x, blocks):
-    """Each dimension that is split becomes two: blocks, and elements of a block."""
+    """The shape of x in which each split dimension becomes two: blocks, and elements of a block."""
     sizes = []
     for i in range(x.ndim):
         sizes = sizes + (
@@ -24,7 +24,7 @@ def block_shape(x, blocks):
 
 
 def block_ones(x, blocks):
-    """The shape of one number for each block, beside that."""
+    """The shape of one number per block that broadcasts with block_shape."""
     sizes = []
     for i in range(x.ndim):
         sizes = sizes + (
@@ -98,12 +98,12 @@ def torchao_choose_qparams_affine(
     """Quantization parameters of each block."""
     assert (
         len(block_size) == input.ndim
-    ), f"{len(block_size)} block sizes for a tensor of {input.ndim} dimensions"
+    ), f"expected {input.ndim} block sizes, got {len(block_size)}"
     parts = block_shape(input, block_size)
     one = block_ones(input, block_size)
     if zero_point_domain is not None and zero_point_domain in ["FLOAT"]:
-        raise NotImplementedError("zero points in the domain of floats")
-    assert preserve_zero, "expected parameters that represent 0"
+        raise NotImplementedError("floating-point zero points are not supported")
+    assert preserve_zero, "expected preserve_zero=True"
     assert mapping_type in [
         "SYMMETRIC",
         "SYMMETRIC_NO_CLIPPING_ERR",
@@ -147,11 +147,11 @@ def torchao_quantize_affine(
     """Integers, with quantization parameters for each block."""
     assert (
         len(block_size) == input.ndim
-    ), f"{len(block_size)} block sizes for a tensor of {input.ndim} dimensions"
+    ), f"expected {input.ndim} block sizes, got {len(block_size)}"
     parts = block_shape(input, block_size)
     one = block_ones(input, block_size)
     if zero_point_domain is not None and zero_point_domain in ["FLOAT"]:
-        raise NotImplementedError("zero points in the domain of floats")
+        raise NotImplementedError("floating-point zero points are not supported")
     least = least_of(output_dtype) if quant_min is None else quant_min
     most = most_of(output_dtype) if quant_max is None else quant_max
     y = (input.reshape(parts) * (1.0 / scale.reshape(one))).round()
@@ -180,11 +180,11 @@ def torchao_dequantize_affine(
     """Dequantize integers with quantization parameters for each block."""
     assert (
         len(block_size) == input.ndim
-    ), f"{len(block_size)} block sizes for a tensor of {input.ndim} dimensions"
+    ), f"expected {input.ndim} block sizes, got {len(block_size)}"
     parts = block_shape(input, block_size)
     one = block_ones(input, block_size)
     if zero_point_domain is not None and zero_point_domain in ["FLOAT"]:
-        raise NotImplementedError("zero points in the domain of floats")
+        raise NotImplementedError("floating-point zero points are not supported")
     d = or_float(output_dtype)
     y = input.reshape(parts).to(d)
     if zero_point is not None:

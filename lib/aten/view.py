@@ -1,4 +1,4 @@
-"""Views of the same memory, and how a change of a view reaches its base."""
+"""Views, and functions that write a change of a view back into its base."""
 
 import math
 import torch
@@ -68,10 +68,10 @@ def movedim_intlist(self, source, destination):
         return self.permute([])
     source = wrap_dims(source, self.ndim)
     destination = wrap_dims(destination, self.ndim)
-    assert len(source) == len(destination), "source and destination differ in length"
+    assert len(source) == len(destination), "expected as many sources as destinations"
     assert len([d for d in range(self.ndim) if d in destination]) == len(
         destination
-    ), f"source and destination must be different dimensions of {self.ndim}"
+    ), f"expected different dimensions below {self.ndim}"
     rest = [d for d in range(self.ndim) if d not in source]
     dims = []
     for d in range(self.ndim):
@@ -127,12 +127,12 @@ def reshape_unview(base, changed, shape):
 
 @operator("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", of_views=True)
 def _reshape_from_tensor(self, shape):
-    """The same elements in the sizes that a tensor holds.
+    """The same elements in sizes given by a tensor.
 
-    Torch.onnx.operators.reshape_from_tensor_shape: sizes of another tensor are known as such.
-    """
+    Torch.onnx.operators.reshape_from_tensor_shape: sizes that were read from another tensor stay
+    symbolic. """
     if shape.ndim != 1 or shape.dtype != torch.int64:
-        raise TypeError("shape is a vector of int64")
+        raise TypeError("expected a shape of int64 with one dimension")
     return self.reshape(shape.tolist())
 
 
@@ -144,20 +144,20 @@ def view_as(self, other):
 
 @operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", of_views=True)
 def reshape_as(self, other):
-    """The same elements in another tensor's sizes, copied if they must be."""
+    """The same elements in another tensor's sizes, copied if no view is possible."""
     return self.reshape(other.shape)
 
 
 @operator("aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", of_views=True)
 def unflatten_int(self, dim, sizes):
-    """A dimension made several."""
-    assert self.ndim > 0, "a tensor without dimensions cannot be unflattened"
-    assert len(sizes) > 0, "sizes must not be empty"
+    """A dimension split into several."""
+    assert self.ndim > 0, "expected at least one dimension"
+    assert len(sizes) > 0, "expected at least one size"
     d = wrap_dim(dim, self.ndim)
     n = self.shape[d]
     known = math.prod([s for s in sizes if s != -1])
     parts = [n // known if s == -1 else s for s in sizes]
-    assert math.prod(parts) == n, f"sizes that make {known} do not fill dimension {d} of size {n}"
+    assert math.prod(parts) == n, f"the sizes have product {known}, expected {n}"
     return self.view(list(self.shape[:d]) + parts + list(self.shape[d + 1 :]))
 
 
@@ -172,10 +172,9 @@ def ravel(self):
     vmap="by_axes",
 )
 def squeeze_dims(self, dim):
-    """Without those of some dimensions whose size is 1.
+    """Removes the dimensions of size 1 among the given ones.
 
-    From the last one on, so that those before it stay where they are.
-    """
+    Begins with the last one, so that the indices of the others stay valid. """
     dims = wrap_dims(dim, self.ndim)
     if len(dims) == 0 or self.ndim == 0:
         return torch.ops.aten.alias(self)
@@ -189,7 +188,7 @@ def squeeze_dims(self, dim):
 def expand_unview(base, changed):
     if size_hint(base.numel()) != size_hint(changed.numel()):
         raise ValueError(
-            "a tensor that shows the same element more than once is changed; clone it first"
+            "in-place change of a tensor with overlapping elements; clone it first"
         )
     return changed.reshape(base.shape)
 
@@ -234,11 +233,11 @@ traits("aten::expand_as", quantized="keep")
 derived("aten::view_copy", of="aten::reshape")
 
 
-# A view in a file of torch.export is a reshape here: calque's tensors may have another layout
-# (attention's do), and then the elements are copied.
+# A view in a file of torch.export becomes a reshape: calque's tensors may have another layout
+# (results of attention have), and then the elements are copied.
 torch_export("aten::view", call="aten::reshape")
 
-# Shapes that change in place: the program uses the result, which shares the memory.
+# In-place changes of the shape: the program uses the result, which shares the memory.
 torch_export("aten::squeeze_", call="aten::squeeze")
 torch_export("aten::squeeze_.dim", call="aten::squeeze.dim")
 torch_export("aten::squeeze_.dims", call="aten::squeeze.dims")

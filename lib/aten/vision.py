@@ -6,7 +6,7 @@ from calque import gradient, operator, size_hint, traits
 
 
 def tap_places(taps, steps, axis, dilation, stride, pad, dtype):
-    """Where along an axis of taps the taps lie without offsets, so that it goes with [.., kh, kw,
+    """The coordinates of kernel taps along an axis without offsets; broadcasts with [.., kh, kw,
     oh, ow]."""
     t = (torch.arange(taps, dtype=dtype) * dilation).reshape(
         [-1 if i == axis else 1 for i in range(4)]
@@ -16,8 +16,8 @@ def tap_places(taps, steps, axis, dilation, stride, pad, dtype):
 
 
 def to_grid(places, size):
-    """Places of pixels, as the sampler counts them: from -1 to 1 over the whole image, pixels being
-    squares of it."""
+    """Converts pixel coordinates to the sampler's, from -1 to 1 over the image
+    (align_corners=False)."""
     return (places * 2 + 1) / size - 1
 
 
@@ -31,9 +31,8 @@ def torchvision_ps_roi_align(
 ):
     """Position-sensitive RoI pooling: each bin reads its own channels.
 
-    Each bin of the result has a separate channel in the image: of all bins of all channels the
-    diagonal counts.
-    """
+    Each bin of the result has its own channel in the image: the diagonal of all bins and all
+    channels. """
     h = pooled_height
     w = pooled_width
     assert (
@@ -68,26 +67,26 @@ def torchvision_deform_conv2d(
     offset_groups,
     use_mask,
 ):
-    """Convolution whose taps are moved by offsets."""
+    """Deformable convolution: offsets move the taps."""
     assert (
         input.ndim == 4
         and weight.ndim == 4
         and (offset.ndim == 4)
         and (offset_groups > 0)
         and (input.shape[1] % offset_groups == 0)
-    ), "expected images, weights and offsets of 4 dimensions"
+    ), "expected input, weight and offset of 4 dimensions, and channels divisible by offset groups"
     assert (
         stride_h > 0 and stride_w > 0 and (dilation_h > 0) and (dilation_w > 0)
-    ), "strides and dilations should be above 0"
+    ), "expected strides and dilations above 0"
     assert (
         groups > 0 and weight.shape[0] % groups == 0
-    ), f"{weight.shape[0]} channels in {groups} groups"
+    ), f"{weight.shape[0]} channels are not divisible by {groups} groups"
     batch, channels, h, w = input.shape
     kh = size_hint(weight.shape[2])
     kw = size_hint(weight.shape[3])
     assert (
         offset.shape[1] == 2 * offset_groups * kh * kw
-    ), f"{offset.shape[1]} channels of offsets for {offset_groups} groups of {kh * kw} taps"
+    ), f"expected {2 * offset_groups * kh * kw} channels of offsets, got {offset.shape[1]}"
     out_h = (h + (2 * pad_h - dilation_h * (kh - 1) - 1)) // stride_h + 1
     out_w = (w + (2 * pad_w - dilation_w * (kw - 1) - 1)) // stride_w + 1
     n = batch * offset_groups

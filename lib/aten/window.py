@@ -1,7 +1,6 @@
-"""Windows for spectra.
+"""Window functions.
 
-A periodic window is a symmetric one that is longer by one, without its last number.
-"""
+A periodic window is a symmetric one of length + 1 without its last element. """
 
 import math
 import torch
@@ -51,7 +50,7 @@ def wave(t, times, factor):
 def hann_window(
     window_length, periodic=True, dtype=None, layout=None, device=None, pin_memory=None
 ):
-    """Hann's window: one period of a raised cosine."""
+    """The Hann window: one period of a raised cosine."""
     return hamming_window(window_length, periodic, 0.5, 0.5, dtype)
 
 
@@ -84,7 +83,7 @@ def hamming_window(
     device=None,
     pin_memory=None,
 ):
-    """Hamming's window: alpha minus beta times a cosine."""
+    """The Hamming window: alpha minus beta times a cosine."""
     found = window_dtype(window_length, dtype)
     if is_trivial(window_length):
         return torch.ones([window_length], dtype=found)
@@ -104,7 +103,7 @@ def hamming_window(
 def blackman_window(
     window_length, periodic=True, dtype=None, layout=None, device=None, pin_memory=None
 ):
-    """Blackman's window: a sum of two cosines."""
+    """The Blackman window: a sum of two cosines."""
     found = window_dtype(window_length, dtype)
     if is_trivial(window_length):
         return torch.ones([window_length], dtype=found)
@@ -124,7 +123,7 @@ def blackman_window(
 def bartlett_window(
     window_length, periodic=True, dtype=None, layout=None, device=None, pin_memory=None
 ):
-    """Bartlett's window: a triangle."""
+    """The Bartlett window: a triangle."""
     found = window_dtype(window_length, dtype)
     if is_trivial(window_length):
         return torch.ones([window_length], dtype=found)
@@ -149,7 +148,7 @@ def bartlett_window(
 def kaiser_window(
     window_length, periodic=True, beta=12.0, dtype=None, layout=None, device=None, pin_memory=None
 ):
-    """Kaiser's window, of Bessel functions."""
+    """The Kaiser window, based on a Bessel function."""
     found = window_dtype(window_length, dtype)
     if is_trivial(window_length):
         return torch.ones([window_length], dtype=found)

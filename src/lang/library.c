@@ -678,7 +678,7 @@ static const char *about_of(cq_lib_function *f)
     while (len && (text[len - 1] == '.' || text[len - 1] == ' '))
         len--;
     out = cq_arena_strndup(f->file->arena, text, len);
-    if (out && isupper((unsigned char)out[0]) && islower((unsigned char)out[1]))
+    if (out && isupper((unsigned char)out[0]) && (islower((unsigned char)out[1]) || out[1] == ' '))
         out[0] = (char)tolower((unsigned char)out[0]);
     return out;
 }

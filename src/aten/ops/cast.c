@@ -72,15 +72,15 @@ static cq_status same_view(cq_opcall *c)
 const cq_op_def cq_ops_cast[] = {
     CQ_KERNEL("aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
               "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-              "in another dtype", to_shape, to_run),
+              "conversion to another dtype", to_shape, to_run),
 
     CQ_KERNEL("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", "a copy",
               cq_shape_of_self, clone_run),
     CQ_KERNEL("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
-              "in one piece of memory", contiguous_shape, contiguous_run),
-    SAME("aten::detach(Tensor(a) self) -> Tensor(a)", "the same memory without history"),
+              "the tensor in contiguous memory", contiguous_shape, contiguous_run),
+    SAME("aten::detach(Tensor(a) self) -> Tensor(a)", "the same memory without gradient history"),
     SAME("aten::alias(Tensor(a) self) -> Tensor(a)", "the same memory"),
-    SAME("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", "itself"),
-    SAME("aten::data(Tensor self) -> Tensor", "the same memory without history"),
+    SAME("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", "the same tensor"),
+    SAME("aten::data(Tensor self) -> Tensor", "the same memory without gradient history"),
     { 0 },
 };

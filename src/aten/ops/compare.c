@@ -10,7 +10,7 @@ static cq_status bits_shape(cq_opcall *c)
     cq_dtype dtype = cq_result_type(c->cx->default_float, c->args, n);
 
     if (!cq_dtype_is_integer(dtype) && dtype != CQ_DTYPE_BOOL)
-        return cq_call_fail(c, CQ_E_TYPE, "works on integers and bool, not on %s",
+        return cq_call_fail(c, CQ_E_TYPE, "expected integers or bool, got %s",
                             cq_dtype_name(dtype));
     return cq_shape_of_operands(c);
 }
@@ -22,7 +22,7 @@ static cq_status check_condition(cq_opcall *c, const char *name)
     cq_tensor *t = cq_arg_tensor(c, name);
 
     if (t->dtype != CQ_DTYPE_BOOL && t->dtype != CQ_DTYPE_U8)
-        return cq_call_fail(c, CQ_E_TYPE, "%s must be of bool, not %s", name,
+        return cq_call_fail(c, CQ_E_TYPE, "expected bool for %s, got %s", name,
                             cq_dtype_name(t->dtype));
     return CQ_OK;
 }
@@ -54,7 +54,7 @@ static cq_status masked_fill_shape(cq_opcall *c)
 
     CQ_TRY(check_condition(c, "mask"));
     if (c->args[2].kind == CQ_VAL_TENSOR && c->args[2].u.tensor->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "value must have 0 dimensions, not %u",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected a value of 0 dimensions, got %u",
                             (unsigned)c->args[2].u.tensor->rank);
     CQ_TRY(cq_broadcast_vals(c, &rank, sizes, c->args, 2));
     return cq_result(c, 0, c->args[0].u.tensor->dtype, rank, sizes);
@@ -88,43 +88,43 @@ static cq_status masked_fill_run(cq_opcall *c)
             text)
 
 const cq_op_def cq_ops_compare[] = {
-    COMPARISON("eq", EQ, "whether they are equal"),
-    COMPARISON("ne", NE, "whether they are not equal"),
-    COMPARISON("gt", GT, "whether self is more"),
+    COMPARISON("eq", EQ, "whether elements are equal"),
+    COMPARISON("ne", NE, "whether elements differ"),
+    COMPARISON("gt", GT, "whether self is greater"),
     COMPARISON("lt", LT, "whether self is less"),
-    COMPARISON("ge", GE, "whether self is not less"),
-    COMPARISON("le", LE, "whether self is not more"),
+    COMPARISON("ge", GE, "whether self is greater or equal"),
+    COMPARISON("le", LE, "whether self is less or equal"),
 
-    ROW("aten::logical_and(Tensor self, Tensor other) -> Tensor", LOGICAL_AND, TO_BOOL, "both"),
-    ROW("aten::logical_or(Tensor self, Tensor other) -> Tensor", LOGICAL_OR, TO_BOOL,
-        "one or both"),
+    ROW("aten::logical_and(Tensor self, Tensor other) -> Tensor", LOGICAL_AND, TO_BOOL,
+        "logical and"),
+    ROW("aten::logical_or(Tensor self, Tensor other) -> Tensor", LOGICAL_OR, TO_BOOL, "logical or"),
     ROW("aten::logical_xor(Tensor self, Tensor other) -> Tensor", LOGICAL_XOR, TO_BOOL,
-        "one of them"),
-    ROW1("logical_not", LOGICAL_NOT, TO_BOOL, "not"),
-    ROW1("isnan", ISNAN, TO_BOOL, "whether it is not a number"),
-    ROW1("isinf", ISINF, TO_BOOL, "whether it is infinite"),
-    ROW1("isfinite", ISFINITE, TO_BOOL, "whether it is neither infinite nor NaN"),
-    ROW1("isposinf", ISPOSINF, TO_BOOL, "whether it is infinity"),
-    ROW1("isneginf", ISNEGINF, TO_BOOL, "whether it is minus infinity"),
+        "logical exclusive or"),
+    ROW1("logical_not", LOGICAL_NOT, TO_BOOL, "logical not"),
+    ROW1("isnan", ISNAN, TO_BOOL, "whether elements are NaN"),
+    ROW1("isinf", ISINF, TO_BOOL, "whether elements are infinite"),
+    ROW1("isfinite", ISFINITE, TO_BOOL, "whether elements are finite"),
+    ROW1("isposinf", ISPOSINF, TO_BOOL, "whether elements are positive infinity"),
+    ROW1("isneginf", ISNEGINF, TO_BOOL, "whether elements are negative infinity"),
 
-    BITS("bitwise_and", BITWISE_AND, "the bits that both have"),
-    BITS("bitwise_or", BITWISE_OR, "the bits that one or both have"),
-    BITS("bitwise_xor", BITWISE_XOR, "the bits that differ"),
-    ROW1("bitwise_not", BITWISE_NOT, bits_shape, "every bit turned around"),
-    SHIFT("bitwise_left_shift", SHIFT_LEFT, "bits moved up"),
-    SHIFT("bitwise_right_shift", SHIFT_RIGHT, "bits moved down"),
+    BITS("bitwise_and", BITWISE_AND, "bitwise and"),
+    BITS("bitwise_or", BITWISE_OR, "bitwise or"),
+    BITS("bitwise_xor", BITWISE_XOR, "bitwise exclusive or"),
+    ROW1("bitwise_not", BITWISE_NOT, bits_shape, "bitwise not"),
+    SHIFT("bitwise_left_shift", SHIFT_LEFT, "bitwise left shift"),
+    SHIFT("bitwise_right_shift", SHIFT_RIGHT, "bitwise right shift"),
 
     CQ_KERNEL("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-              "self where condition holds, other elsewhere", where_shape, where_run),
+              "self where condition is true, other elsewhere", where_shape, where_run),
     CQ_KERNEL("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
-              "self where condition holds, other elsewhere", where_shape, where_run),
+              "self where condition is true, other elsewhere", where_shape, where_run),
     CQ_KERNEL("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
-              "self where condition holds, other elsewhere", where_shape, where_run),
+              "self where condition is true, other elsewhere", where_shape, where_run),
     CQ_KERNEL("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
-              "self where condition holds, other elsewhere", where_shape, where_run),
+              "self where condition is true, other elsewhere", where_shape, where_run),
     CQ_KERNEL("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-              "value where mask holds, self elsewhere", masked_fill_shape, masked_fill_run),
+              "value where mask is true, self elsewhere", masked_fill_shape, masked_fill_run),
     CQ_KERNEL("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-              "value where mask holds, self elsewhere", masked_fill_shape, masked_fill_run),
+              "value where mask is true, self elsewhere", masked_fill_shape, masked_fill_run),
     { 0 },
 };

@@ -248,19 +248,19 @@ const cq_op_def cq_ops_conv[] = {
          "convolution along one axis"),
     CONV("aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
          "int[1] stride=[1], str padding=\"valid\", int[1] dilation=[1], int groups=1) -> Tensor",
-         "convolution along one axis, padding by word"),
+         "convolution along one axis, padding \"same\" or \"valid\""),
     CONV("aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
          "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
          "convolution along two axes"),
     CONV("aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
          "int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
-         "convolution along two axes, padding by word"),
+         "convolution along two axes, padding \"same\" or \"valid\""),
     CONV("aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, "
          "int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
          "convolution along three axes"),
     CONV("aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
          "int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor",
-         "convolution along three axes, padding by word"),
+         "convolution along three axes, padding \"same\" or \"valid\""),
     CONV("aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, "
          "int[1] stride=[1], int[1] padding=[0], int[1] output_padding=[0], int groups=1, "
          "int[1] dilation=[1]) -> Tensor",
@@ -283,12 +283,12 @@ const cq_op_def cq_ops_conv[] = {
          "any convolution, as traces call it"),
     CONV("aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
          "str padding, int[] dilation, int groups) -> Tensor",
-         "any convolution, padding by word"),
+         "any convolution, padding \"same\" or \"valid\""),
     CQ_KERNEL("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
               "int[2] stride) -> Tensor",
               "the windows of an image as columns", im2col_shape, im2col_run),
     CQ_KERNEL("aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, "
               "int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-              "an image of the sums of its windows", col2im_shape, col2im_run),
+              "columns summed into an image, the inverse of im2col", col2im_shape, col2im_run),
     { 0 },
 };

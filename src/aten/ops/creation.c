@@ -85,7 +85,7 @@ static cq_status refill_run(cq_opcall *c)
 static cq_status refill_tensor_shape(cq_opcall *c)
 {
     if (c->args[1].u.tensor->rank)
-        return cq_call_fail(c, CQ_E_ARGUMENT, "value must have 0 dimensions, not %u",
+        return cq_call_fail(c, CQ_E_ARGUMENT, "expected a value of 0 dimensions, got %u",
                             (unsigned)c->args[1].u.tensor->rank);
     return cq_shape_of_self(c);
 }
@@ -418,26 +418,27 @@ static cq_status one_hot_shape(cq_opcall *c)
 const cq_op_def cq_ops_creation[] = {
     FILLED("zeros(SymInt[] size, " OPTIONS, ZEROS, "zeros"),
     FILLED("ones(SymInt[] size, " OPTIONS, ONES, "ones"),
-    FILLED("full(SymInt[] size, Scalar fill_value, " OPTIONS, FULL, "one number everywhere"),
+    FILLED("full(SymInt[] size, Scalar fill_value, " OPTIONS, FULL,
+           "a tensor filled with one number"),
     FILLED("empty.memory_format(SymInt[] size, " OPTIONS FORMAT, ZEROS,
-           "zeros: nothing is left undefined"),
+           "zeros, because calque has no uninitialized tensors"),
     FILLED("zeros_like(Tensor self, " OPTIONS FORMAT, ZEROS, "zeros"),
     FILLED("ones_like(Tensor self, " OPTIONS FORMAT, ONES, "ones"),
     FILLED("full_like(Tensor self, Scalar fill_value, " OPTIONS FORMAT, FULL,
-           "one number everywhere"),
+           "a tensor filled with one number"),
     FILLED("empty_like(Tensor self, " OPTIONS FORMAT, ZEROS, "zeros"),
     FILLED("new_zeros(Tensor self, SymInt[] size, " OPTIONS, ZEROS, "zeros"),
     FILLED("new_ones(Tensor self, SymInt[] size, " OPTIONS, ONES, "ones"),
     FILLED("new_full(Tensor self, SymInt[] size, Scalar fill_value, " OPTIONS, FULL,
-           "one number everywhere"),
+           "a tensor filled with one number"),
     FILLED("new_empty(Tensor self, SymInt[] size, " OPTIONS, ZEROS, "zeros"),
-    CQ_KERNEL("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", "one number everywhere",
-              cq_shape_of_self, refill_run),
-    CQ_KERNEL("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", "one number everywhere",
-              refill_tensor_shape, copy_run),
+    CQ_KERNEL("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor",
+              "a tensor filled with one number", cq_shape_of_self, refill_run),
+    CQ_KERNEL("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor",
+              "a tensor filled with one number", refill_tensor_shape, copy_run),
     CQ_KERNEL("aten::zero(Tensor self) -> Tensor", "zeros", cq_shape_of_self, refill_run),
     CQ_KERNEL("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
-              "src in the sizes and dtype of self", copy_shape, copy_run),
+              "src broadcast and converted to the sizes and dtype of self", copy_shape, copy_run),
 
     ARANGE("arange(Scalar end"),
     ARANGE("arange.start(Scalar start, Scalar end"),
@@ -447,15 +448,15 @@ const cq_op_def cq_ops_creation[] = {
     CQ_KERNEL("aten::range(Scalar start, Scalar end, " OPTIONS ") -> Tensor",
               "numbers in equal steps, with the end", range_shape, arange_run),
     CQ_KERNEL("aten::linspace(Scalar start, Scalar end, int steps, " OPTIONS ") -> Tensor",
-              "so many numbers in equal steps", linspace_shape, linspace_run),
+              "a given number of numbers in equal steps", linspace_shape, linspace_run),
 
     CQ_KERNEL("aten::eye(int n, " OPTIONS ") -> Tensor", "the identity matrix", eye_shape, eye_run),
-    CQ_KERNEL("aten::eye.m(int n, int m, " OPTIONS ") -> Tensor", "ones on the diagonal", eye_shape,
-              eye_run),
-    CQ_KERNEL("aten::tril(Tensor self, int diagonal=0) -> Tensor", "zeros above a diagonal",
-              triangle_shape, tril_run),
-    CQ_KERNEL("aten::triu(Tensor self, int diagonal=0) -> Tensor", "zeros below a diagonal",
-              triangle_shape, triu_run),
+    CQ_KERNEL("aten::eye.m(int n, int m, " OPTIONS ") -> Tensor",
+              "a matrix with ones on the diagonal", eye_shape, eye_run),
+    CQ_KERNEL("aten::tril(Tensor self, int diagonal=0) -> Tensor",
+              "the lower triangle, zeros above", triangle_shape, tril_run),
+    CQ_KERNEL("aten::triu(Tensor self, int diagonal=0) -> Tensor",
+              "the upper triangle, zeros below", triangle_shape, triu_run),
 
     NUMBER("scalar_tensor(Scalar s, " OPTIONS),
     NUMBER("tensor.float(float t, *, ScalarType? dtype=None, Device? device=None, bool "
@@ -474,7 +475,7 @@ const cq_op_def cq_ops_creation[] = {
               "Tensor",
               "numbers as a tensor", list_shape, list_run),
     { .schema  = "aten::one_hot(Tensor self, int num_classes=-1) -> Tensor",
-      .about   = "a row of zeros with a 1 at the class",
+      .about   = "vectors of zeros with a 1 at the class",
       .shape   = one_hot_shape,
       .compose = one_hot },
     { 0 },

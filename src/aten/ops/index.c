@@ -486,16 +486,15 @@ const cq_op_def cq_ops_index[] = {
     CQ_KERNEL(
         "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
         "Tensor",
-        "a copy with other elements at the indices in tensors", index_put_shape, index_put_run),
+        "a copy with new elements at the indices in tensors", index_put_shape, index_put_run),
     CQ_KERNEL("aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool "
               "accumulate=False) -> Tensor",
-              "a copy with other elements at the indices in tensors", index_put_shape,
-              index_put_run),
+              "a copy with new elements at the indices in tensors", index_put_shape, index_put_run),
     CQ_KERNEL("aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool "
               "accumulate=False, bool unsafe=False) -> Tensor",
-              "index_put, by PyTorch itself", index_put_shape, index_put_run),
+              "the internal operator of index_put", index_put_shape, index_put_run),
     CQ_KERNEL("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
-              "slices along a dimension by their numbers", index_select_shape, index_select_run),
+              "slices along a dimension at indices", index_select_shape, index_select_run),
     CQ_KERNEL(
         "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
         "a copy with slices set to a value", index_fill_shape, index_fill_run),

@@ -194,10 +194,10 @@ static cq_status triangle_run(cq_opcall *c)
 }
 
 const cq_op_def cq_ops_join[] = {
-    CQ_KERNEL("aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
-              "tensors one after the other along a dimension", cat_shape, cat_run),
+    CQ_KERNEL("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", "concatenation along a dimension",
+              cat_shape, cat_run),
     CQ_KERNEL("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
-              "the whole several times along each dimension", repeat_shape, repeat_run),
+              "the tensor repeated along each dimension", repeat_shape, repeat_run),
     CQ_KERNEL("aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
               "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
               "indices of the lower triangle of a matrix", triangle_shape, triangle_run),

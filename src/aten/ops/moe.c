@@ -143,10 +143,10 @@ static cq_status grouped_run(cq_opcall *c)
 const cq_op_def cq_ops_moe[] = {
     CQ_KERNEL("aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, "
               "ScalarType? out_dtype=None) -> Tensor",
-              "products of groups of rows, columns or sums, each with a separate matrix",
+              "products of groups of rows, columns or sums, each with its own matrix",
               grouped_shape, grouped_run),
     CQ_KERNEL(
         "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
-        "_grouped_mm under the name that transformers has for it", grouped_shape, grouped_run),
+        "_grouped_mm, under its name in the transformers library", grouped_shape, grouped_run),
     { 0 }
 };

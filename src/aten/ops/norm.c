@@ -20,7 +20,7 @@ static cq_status need_float(const cq_opcall *c)
 
     if (cq_dtype_is_float(d))
         return CQ_OK;
-    return cq_call_fail(c, CQ_E_TYPE, "works on floats only, not on %s", cq_dtype_name(d));
+    return cq_call_fail(c, CQ_E_TYPE, "expected floats, got %s", cq_dtype_name(d));
 }
 
 /* Parameters may be wider than the input; then so are the statistics. */
@@ -229,7 +229,7 @@ const cq_op_def cq_ops_norm[] = {
               "normalises each channel over the batch", batch_norm_shape, batch_norm_run),
     CQ_KERNEL("aten::native_batch_norm" STATISTICS "bool training, float momentum, "
               "float eps) -> (Tensor, Tensor, Tensor)",
-              "batch_norm, with the mean and inverse deviation it used", native_batch_norm_shape,
+              "batch_norm, and its mean and inverse standard deviation", native_batch_norm_shape,
               batch_norm_run),
     { .schema  = "aten::instance_norm" STATISTICS "bool use_input_stats, float momentum, "
                  "float eps, bool cudnn_enabled) -> Tensor",
@@ -242,7 +242,7 @@ const cq_op_def cq_ops_norm[] = {
               "normalises over the last dimensions", layer_norm_shape, layer_norm_run),
     CQ_KERNEL("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, "
               "Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-              "layer_norm, with the mean and inverse deviation it used", layer_norm_shape,
+              "layer_norm, and its mean and inverse standard deviation", layer_norm_shape,
               layer_norm_run),
     CQ_KERNEL("aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, "
               "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) "
@@ -250,7 +250,7 @@ const cq_op_def cq_ops_norm[] = {
               "normalises groups of channels of each image", group_norm_shape, group_norm_run),
     CQ_KERNEL("aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, "
               "SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-              "group_norm, with the mean and inverse deviation it used", group_norm_shape,
+              "group_norm, and its mean and inverse standard deviation", group_norm_shape,
               group_norm_run),
     { 0 },
 };

@@ -263,13 +263,13 @@ static cq_status pad_run(cq_opcall *c)
 const cq_op_def cq_ops_packed[] = {
     { .schema = "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) "
                 "-> (Tensor, Tensor)",
-      .about  = "sequences without their padding",
+      .about  = "sequences packed without their padding",
       .shape  = pack_shape,
       .run    = pack_run,
       .flags  = CQ_OP_DYNAMIC },
     { .schema = "aten::_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, "
                 "Scalar padding_value, int total_length) -> (Tensor, Tensor)",
-      .about  = "packed sequences side by side",
+      .about  = "packed sequences as a padded tensor",
       .shape  = pad_shape,
       .run    = pad_run,
       .flags  = CQ_OP_DYNAMIC },

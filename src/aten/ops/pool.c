@@ -191,24 +191,24 @@ const cq_op_def cq_ops_pool[] = {
     CQ_KERNEL("aten::max_pool1d(Tensor self, " WINDOW_1D
               ", int[1] dilation=[1], bool ceil_mode=False) "
               "-> Tensor",
-              "the greatest of each window along one axis", pool_shape, max_pool_run),
+              "the maximum of each window along one axis", pool_shape, max_pool_run),
     CQ_KERNEL("aten::max_pool2d(Tensor self, " WINDOW_2D
               ", int[2] dilation=1, bool ceil_mode=False) "
               "-> Tensor",
-              "the greatest of each window along two axes", pool_shape, max_pool_run),
+              "the maximum of each window along two axes", pool_shape, max_pool_run),
     CQ_KERNEL("aten::max_pool3d(Tensor self, " WINDOW_3D
               ", int[3] dilation=1, bool ceil_mode=False) "
               "-> Tensor",
-              "the greatest of each window along three axes", pool_shape, max_pool_run),
+              "the maximum of each window along three axes", pool_shape, max_pool_run),
     CQ_KERNEL("aten::max_pool1d_with_indices(Tensor self, " WINDOW_1D ", int[1] dilation=[1], "
               "bool ceil_mode=False) -> (Tensor, Tensor)",
-              "max_pool1d and where the greatest are", pool_shape, max_pool_run),
+              "max_pool1d, and the indices of the maxima", pool_shape, max_pool_run),
     CQ_KERNEL("aten::max_pool2d_with_indices(Tensor self, " WINDOW_2D ", int[2] dilation=1, "
               "bool ceil_mode=False) -> (Tensor, Tensor)",
-              "max_pool2d and where the greatest are", pool_shape, max_pool_run),
+              "max_pool2d, and the indices of the maxima", pool_shape, max_pool_run),
     CQ_KERNEL("aten::max_pool3d_with_indices(Tensor self, " WINDOW_3D ", int[3] dilation=1, "
               "bool ceil_mode=False) -> (Tensor, Tensor)",
-              "max_pool3d and where the greatest are", pool_shape, max_pool_run),
+              "max_pool3d, and the indices of the maxima", pool_shape, max_pool_run),
     CQ_KERNEL("aten::avg_pool1d(Tensor self, " WINDOW_1D MEAN_ARGS ") -> Tensor",
               "the mean of each window along one axis", avg_pool_shape, avg_pool_run),
     CQ_KERNEL("aten::avg_pool2d(Tensor self, " WINDOW_2D MEAN_ARGS
@@ -218,25 +218,25 @@ const cq_op_def cq_ops_pool[] = {
               ", int? divisor_override=None) -> Tensor",
               "the mean of each window along three axes", avg_pool_shape, avg_pool_run),
     CQ_KERNEL("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
-              "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
+              "means of windows, for a given output size", adaptive_shape, adaptive_avg_run),
     CQ_KERNEL("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-              "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
+              "means of windows, for a given output size", adaptive_shape, adaptive_avg_run),
     CQ_KERNEL("aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-              "means of as many parts as asked for", adaptive_shape, adaptive_avg_run),
+              "means of windows, for a given output size", adaptive_shape, adaptive_avg_run),
     CQ_KERNEL("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-              "adaptive_avg_pool2d under its inner name", adaptive_shape, adaptive_avg_run),
+              "the internal operator of adaptive_avg_pool2d", adaptive_shape, adaptive_avg_run),
     CQ_KERNEL("aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-              "adaptive_avg_pool3d under its inner name", adaptive_shape, adaptive_avg_run),
+              "the internal operator of adaptive_avg_pool3d", adaptive_shape, adaptive_avg_run),
     CQ_KERNEL("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
-              "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+              "maxima of windows, for a given output size", adaptive_shape, adaptive_max_run),
     CQ_KERNEL("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-              "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+              "maxima of windows, for a given output size", adaptive_shape, adaptive_max_run),
     CQ_KERNEL("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
-              "the greatest of as many parts as asked for", adaptive_shape, adaptive_max_run),
+              "maxima of windows, for a given output size", adaptive_shape, adaptive_max_run),
     CQ_KERNEL("aten::max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
-              "inverse of max_pool2d, by its indices", unpool_shape, unpool_run),
+              "inverse of max_pool2d, given its indices", unpool_shape, unpool_run),
     CQ_KERNEL("aten::max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, "
               "int[3] padding) -> Tensor",
-              "inverse of max_pool3d, by its indices", unpool_shape, unpool_run),
+              "inverse of max_pool3d, given its indices", unpool_shape, unpool_run),
     { 0 }
 };

@@ -254,7 +254,7 @@ static cq_status fake_quantize_shape(cq_opcall *c)
 
     CQ_TRY(check_params(c));
     if (!cq_dtype_is_float(cq_arg_tensor(c, "self")->dtype))
-        return cq_call_fail(c, CQ_E_TYPE, "works on floats only");
+        return cq_call_fail(c, CQ_E_TYPE, "expected floats");
     if (low > high)
         return cq_call_fail(c, CQ_E_ARGUMENT, "there is nothing from %lld to %lld", (long long)low,
                             (long long)high);
@@ -437,12 +437,12 @@ static cq_status dequantize_run(cq_opcall *c)
 
 const cq_op_def cq_ops_quantized[] = {
     FAKE("fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point",
-         "rounded as a quantized tensor would be"),
+         "quantization and dequantization"),
     FAKE("fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor "
          "zero_point",
-         "rounded as a quantized tensor would be"),
+         "quantization and dequantization"),
     FAKE("fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis",
-         "rounded with a scale for each channel"),
+         "quantization and dequantization with a scale for each channel"),
     CQ_KERNEL("aten::_make_per_tensor_quantized_tensor(Tensor self, float scale, int zero_point) "
               "-> Tensor",
               "integers as a quantized tensor", make_quantized_shape, make_quantized_run),

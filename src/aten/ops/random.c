@@ -173,15 +173,18 @@ static cq_status multinomial_run(cq_opcall *c)
     }
 
 const cq_op_def cq_ops_random[] = {
-    DRAWN("rand(int[] size, *, " OPTIONS, real_shape, rand_run, "uniform numbers from 0 to 1"),
-    DRAWN("randn(int[] size, *, " OPTIONS, real_shape, randn_run, "normal numbers"),
+    DRAWN("rand(int[] size, *, " OPTIONS, real_shape, rand_run,
+          "random uniform numbers from 0 to 1"),
+    DRAWN("randn(int[] size, *, " OPTIONS, real_shape, randn_run, "random normal numbers"),
     DRAWN("randint(int high, int[] size, *, " OPTIONS_INT, randint_shape, randint_run,
-          "integers below high"),
+          "random integers below high"),
     DRAWN("randint.low(int low, int high, int[] size, *, " OPTIONS_INT, randint_shape, randint_run,
-          "integers from low to below high"),
-    DRAWN("randperm(int n, *, " OPTIONS_INT, randperm_shape, randperm_run, "0 … n - 1, shuffled"),
+          "random integers from low to below high"),
+    DRAWN("randperm(int n, *, " OPTIONS_INT, randperm_shape, randperm_run,
+          "a random permutation of 0 … n - 1"),
     DRAWN("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? "
           "generator=None",
-          multinomial_shape, multinomial_run, "positions, as likely as their weights"),
+          multinomial_shape, multinomial_run,
+          "random indices with probabilities proportional to weights"),
     { 0 },
 };

@@ -203,9 +203,9 @@ static cq_status affine_grid_run(cq_opcall *c)
 #define SCALES_2D "float? scales_h=None, float? scales_w=None"
 #define SCALES_3D "float? scales_d=None, float? scales_h=None, float? scales_w=None"
 #define NEAREST(name, n, scales)                                                                   \
-    UPSAMPLE(name VEC "float[]? scale_factors", "resizes by repeating pixels"),                    \
+    UPSAMPLE(name VEC "float[]? scale_factors", "nearest-neighbour resizing"),                     \
         UPSAMPLE(name "(Tensor self, SymInt[" n "] output_size, " scales,                          \
-                 "resizes by repeating pixels")
+                 "nearest-neighbour resizing")
 #define SMOOTH(name, n, scales, about_text)                                                        \
     UPSAMPLE(name VEC "bool align_corners, float[]? scale_factors", about_text),                   \
         UPSAMPLE(name "(Tensor self, SymInt[" n "] output_size, bool align_corners, " scales,      \
@@ -214,8 +214,8 @@ static cq_status affine_grid_run(cq_opcall *c)
     {                                                                                              \
         .schema = "aten::" name "(Tensor input, Tensor grid, int interpolation_mode, "             \
                   "int padding_mode, bool align_corners) -> Tensor",                               \
-        .about = "an image sampled at given positions", .shape = grid_sampler_shape,               \
-        .run = grid_sampler_run                                                                    \
+        .about  = "an image sampled at the positions of a sampling grid",                          \
+        .shape = grid_sampler_shape, .run = grid_sampler_run                                       \
     }
 
 const cq_op_def cq_ops_resize[] = {
@@ -225,18 +225,17 @@ const cq_op_def cq_ops_resize[] = {
     NEAREST("_upsample_nearest_exact1d", "1", SCALES_1D),
     NEAREST("_upsample_nearest_exact2d", "2", SCALES_2D),
     NEAREST("_upsample_nearest_exact3d", "3", SCALES_3D),
-    SMOOTH("upsample_linear1d", "1", SCALES_1D, "resizes by straight lines between pixels"),
-    SMOOTH("upsample_bilinear2d", "2", SCALES_2D, "resizes by straight lines between pixels"),
-    SMOOTH("upsample_trilinear3d", "3", SCALES_3D, "resizes by straight lines between pixels"),
-    SMOOTH("upsample_bicubic2d", "2", SCALES_2D, "resizes by cubic curves through pixels"),
-    SMOOTH("_upsample_bilinear2d_aa", "2", SCALES_2D, "bilinear, averaging when it shrinks"),
-    SMOOTH("_upsample_bicubic2d_aa", "2", SCALES_2D, "bicubic, averaging when it shrinks"),
+    SMOOTH("upsample_linear1d", "1", SCALES_1D, "linear resizing"),
+    SMOOTH("upsample_bilinear2d", "2", SCALES_2D, "linear resizing"),
+    SMOOTH("upsample_trilinear3d", "3", SCALES_3D, "linear resizing"),
+    SMOOTH("upsample_bicubic2d", "2", SCALES_2D, "bicubic resizing"),
+    SMOOTH("_upsample_bilinear2d_aa", "2", SCALES_2D, "bilinear resizing with antialiasing"),
+    SMOOTH("_upsample_bicubic2d_aa", "2", SCALES_2D, "bicubic resizing with antialiasing"),
     GRID_SAMPLER("grid_sampler"),
     GRID_SAMPLER("grid_sampler_2d"),
     GRID_SAMPLER("grid_sampler_3d"),
     CQ_KERNEL("aten::affine_grid_generator(Tensor theta, int[] size, bool align_corners) "
               "-> Tensor",
-              "positions under an affine map, for grid_sampler", affine_grid_shape,
-              affine_grid_run),
+              "the sampling grid of an affine map", affine_grid_shape, affine_grid_run),
     { 0 },
 };

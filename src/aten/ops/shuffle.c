@@ -27,7 +27,7 @@ static cq_status flip_run(cq_opcall *c)
 }
 
 const cq_op_def cq_ops_shuffle[] = {
-    CQ_KERNEL("aten::flip(Tensor self, int[] dims) -> Tensor", "dimensions backwards", flip_shape,
-              flip_run),
+    CQ_KERNEL("aten::flip(Tensor self, int[] dims) -> Tensor", "dimensions in reverse order",
+              flip_shape, flip_run),
     { 0 },
 };

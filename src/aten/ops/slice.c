@@ -287,10 +287,10 @@ const cq_op_def cq_ops_slice[] = {
             "windows along a dimension, as the last one", unfold_view),
     CQ_VIEW("aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
             "storage_offset=None) -> Tensor(a)",
-            "any sizes and strides on the memory", as_strided_view),
+            "a view with given sizes and strides", as_strided_view),
     CQ_KERNEL("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
               "SymInt? storage_offset=None) -> Tensor",
-              "a copy in which src replaces what as_strided shows", as_strided_scatter_shape,
+              "a copy in which src replaces the elements of as_strided", as_strided_scatter_shape,
               as_strided_scatter_run),
     { 0 },
 };

@@ -10,7 +10,7 @@ static cq_status softmax_shape(cq_opcall *c)
 
     cq_arg_dim(c, "dim", x->rank);
     if (!cq_dtype_is_float(d))
-        return cq_call_fail(c, CQ_E_TYPE, "works on floats only, not on %s", cq_dtype_name(d));
+        return cq_call_fail(c, CQ_E_TYPE, "expected floats, got %s", cq_dtype_name(d));
     return cq_result_like(c, 0, x, d);
 }
 

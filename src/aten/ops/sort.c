@@ -339,53 +339,55 @@ const cq_op_def cq_ops_sort[] = {
     CQ_KERNEL(
         "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
         "indices)",
-        "in order along a dimension, and where it was", values_and_places_shape, sort_run),
+        "sorted along a dimension, and the original indices", values_and_places_shape, sort_run),
     CQ_KERNEL(
         "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
         "(Tensor values, Tensor indices)",
-        "in order along a dimension, and where it was", values_and_places_shape, sort_run),
+        "sorted along a dimension, and the original indices", values_and_places_shape, sort_run),
     CQ_KERNEL("aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
               "(Tensor values, Tensor indices)",
-              "the k greatest or least along a dimension, and where they are", topk_shape,
+              "the k largest or smallest elements along a dimension, and their indices", topk_shape,
               topk_run),
     CQ_KERNEL(
         "aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, "
         "Tensor indices)",
-        "the k-th least along a dimension, and where it is", kthvalue_shape, kthvalue_run),
-    ROW_V("aten::median(Tensor self) -> Tensor", "the lower median of all", median_shape,
+        "the k-th smallest element along a dimension, and its index", kthvalue_shape, kthvalue_run),
+    ROW_V("aten::median(Tensor self) -> Tensor", "the lower median of all elements", median_shape,
           median_run, false),
     ROW_V("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
           "indices)",
-          "the lower median along a dimension, and where it is", one_of_lane_shape, median_dim_run,
+          "the lower median along a dimension, and its index", one_of_lane_shape, median_dim_run,
           false),
-    ROW_V("aten::nanmedian(Tensor self) -> Tensor", "the lower median of all but NaN", median_shape,
-          median_run, true),
+    ROW_V("aten::nanmedian(Tensor self) -> Tensor", "the lower median of all elements but NaN",
+          median_shape, median_run, true),
     ROW_V("aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
           "indices)",
-          "the lower median along a dimension of all but NaN, and where it is", one_of_lane_shape,
+          "the lower median along a dimension without NaN, and its index", one_of_lane_shape,
           median_dim_run, true),
     CQ_KERNEL("aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
               "indices)",
-              "what occurs most often along a dimension, and where", one_of_lane_shape, mode_run),
+              "the most frequent element along a dimension, and its index", one_of_lane_shape,
+              mode_run),
     ROW_V("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-          "running sums along a dimension", scan_shape, scan_run, 0),
+          "cumulative sums along a dimension", scan_shape, scan_run, 0),
     ROW_V("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-          "running products along a dimension", scan_shape, scan_run, 1),
+          "cumulative products along a dimension", scan_shape, scan_run, 1),
     CQ_KERNEL("aten::logcumsumexp(Tensor self, int dim) -> Tensor",
-              "logarithms of running sums of exponentials", logcumsumexp_shape, logcumsumexp_run),
+              "logarithms of cumulative sums of exponentials", logcumsumexp_shape,
+              logcumsumexp_run),
     ROW_V("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-          "the greatest so far, and where it is", values_and_places_shape, cumextreme_run, 0),
+          "the cumulative maximum, and its index", values_and_places_shape, cumextreme_run, 0),
     ROW_V("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-          "the least so far, and where it is", values_and_places_shape, cumextreme_run, 1),
+          "the cumulative minimum, and its index", values_and_places_shape, cumextreme_run, 1),
     CQ_KERNEL(
         "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, "
         "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-        "where elements would be inserted in a sorted tensor", searchsorted_shape,
+        "the index at which each element would be inserted in a sorted tensor", searchsorted_shape,
         searchsorted_run),
     CQ_KERNEL(
         "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, "
         "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-        "where a number would be inserted in a sorted tensor", searchsorted_shape,
+        "the index at which a number would be inserted in a sorted tensor", searchsorted_shape,
         searchsorted_run),
     { 0 },
 };

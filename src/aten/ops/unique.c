@@ -91,18 +91,18 @@ static cq_status unique_run(cq_opcall *c)
 const cq_op_def cq_ops_unique[] = {
     UNIQUE("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, "
            "Tensor)",
-           "the different elements", false),
+           "the unique elements", false),
     UNIQUE("aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
            "return_counts=False) -> (Tensor, Tensor, Tensor)",
-           "the different elements, which each one is, how often it occurs", false),
+           "the unique elements, the index of each element among them, and counts", false),
     UNIQUE("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
            "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-           "the different slices along a dimension", false),
+           "the unique slices along a dimension", false),
     UNIQUE("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool "
            "return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
-           "equal neighbours made one", true),
+           "elements without consecutive duplicates", true),
     UNIQUE("aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool "
            "return_counts=False) -> (Tensor, Tensor, Tensor)",
-           "equal neighbours along a dimension made one", true),
+           "slices along a dimension without consecutive duplicates", true),
     { 0 }
 };

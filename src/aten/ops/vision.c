@@ -131,14 +131,13 @@ static cq_status roi_pool_run(cq_opcall *c)
 
 const cq_op_def cq_ops_vision[] = {
     { .schema = "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-      .about  = "the boxes that no better one overlaps too much, best first",
+      .about  = "non-maximum suppression of boxes",
       .shape  = nms_shape,
       .run    = nms_run,
       .flags  = CQ_OP_DYNAMIC },
     CQ_KERNEL("torchvision::roi_align(" REGIONS ", int sampling_ratio, bool aligned) -> Tensor",
-              "regions of images, sampled in bins", regions_shape, roi_align_run),
+              "RoI pooling by bilinear sampling of bins", regions_shape, roi_align_run),
     CQ_KERNEL("torchvision::roi_pool(" REGIONS ") -> (Tensor, Tensor)",
-              "the greatest elements of regions of images, and where they are", regions_shape,
-              roi_pool_run),
+              "RoI pooling by maxima of bins, and their indices", regions_shape, roi_pool_run),
     { 0 },
 };

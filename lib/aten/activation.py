@@ -43,6 +43,12 @@ def relu6(self):
     return torch.ops.aten.hardtanh(self, 0, 6)
 
 
+@operator("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+def log_sigmoid_forward(self):
+    """Log_sigmoid, and exp(-|x|), which its gradient reads."""
+    return torch.ops.aten.log_sigmoid(self), torch.exp(-self.abs()).detach()
+
+
 @operator("aten::selu(Tensor self) -> Tensor")
 def selu(self):
     """ELU with constants that preserve mean and variance.
@@ -89,6 +95,19 @@ def dropout(input, p, train):
     """In training, random elements become 0."""
     works = check_dropout(p, input, False and train)
     return dropped(input, p, False) if works and train else input
+
+
+@operator(
+    "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", random=True
+)
+def native_dropout(input, p, train):
+    """Dropout, and the mask of the elements that it keeps; train=None stands for training."""
+    assert p >= 0 and p <= 1, f"p is {p}, not between 0 and 1"
+    if train is not None and not train:
+        return input.clone(), torch.ones_like(input, dtype=torch.bool)
+    assert input.is_floating_point(), f"{input.dtype} cannot hold the scaled elements"
+    kept = dropout_mask(input, 1 - p, False).to(torch.bool)
+    return input * kept * (0 if p == 1 else 1 / (1 - p)), kept
 
 
 @operator("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", random=True)
@@ -203,6 +222,14 @@ def gelu_gradient(grad, self, approximate):
         }
 
 
+@operator(
+    "aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"
+)
+def gelu_backward(grad_output, self, approximate):
+    """Gradient of gelu."""
+    return gelu_gradient(grad_output, self, approximate)["self"]
+
+
 @gradient("aten::silu")
 def silu_gradient(grad, self):
     return {"self": grad * (torch.sigmoid(self) * (1 + self * (1 - torch.sigmoid(self))))}
@@ -247,6 +274,12 @@ def softplus_gradient(grad, self, beta, threshold):
 @gradient("aten::threshold")
 def threshold_gradient(grad, self, threshold):
     return {"self": torch.where(self <= threshold, 0, grad)}
+
+
+@operator("aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor")
+def threshold_backward(grad_output, self, threshold):
+    """Gradient of threshold."""
+    return threshold_gradient(grad_output, self, threshold)["self"]
 
 
 @gradient("aten::log_sigmoid")

@@ -119,6 +119,22 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     return scaled(nll, 1 - label_smoothing) + even
 
 
+def nll_and_weight(self, target, weight, reduction, ignore_index):
+    """Minus the log-probabilities of target classes, and the sum of the classes' weights."""
+    assert (
+        self.ndim > 0 and target.ndim + 1 == self.ndim
+    ), f"expected a target of {self.ndim - 1} dimensions, got {target.ndim}"
+    dim = 0 if self.ndim == 1 else 1
+    ignored = target == ignore_index
+    safe = target.masked_fill(ignored, 0)
+    loss = self.gather(dim, safe.unsqueeze(dim)).squeeze(dim)
+    loss = (-loss).masked_fill(ignored, 0)
+    w = class_weights(weight, safe, ignored, self.dtype)
+    loss = loss * w
+    total = w.sum()
+    return loss.sum() / total if reduction == 1 else reduced(loss, reduction), total
+
+
 @operator(
     "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "int ignore_index=-100) -> Tensor"
@@ -135,17 +151,30 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
 )
 def nll_loss_nd(self, target, weight, reduction, ignore_index):
     """Minus the log-probabilities of target classes."""
-    assert (
-        self.ndim > 0 and target.ndim + 1 == self.ndim
-    ), f"expected a target of {self.ndim - 1} dimensions, got {target.ndim}"
-    dim = 0 if self.ndim == 1 else 1
-    ignored = target == ignore_index
-    safe = target.masked_fill(ignored, 0)
-    loss = self.gather(dim, safe.unsqueeze(dim)).squeeze(dim)
-    loss = (-loss).masked_fill(ignored, 0)
-    w = class_weights(weight, safe, ignored, self.dtype)
-    loss = loss * w
-    return loss.sum() / w.sum() if reduction == 1 else reduced(loss, reduction)
+    loss, total = nll_and_weight(self, target, weight, reduction, ignore_index)
+    return loss
+
+
+@operator(
+    "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
+    "int ignore_index) -> (Tensor output, Tensor total_weight)"
+)
+def nll_loss_forward(self, target, weight, reduction, ignore_index):
+    """Nll_loss of one sample or a batch, and the sum of the weights of its targets."""
+    assert self.ndim <= 2, f"expected 1 or 2 dimensions, got {self.ndim}"
+    loss, total = nll_and_weight(self, target, weight, reduction, ignore_index)
+    return loss, total if reduction != 0 or self.ndim == 1 else torch.zeros_like(total)
+
+
+@operator(
+    "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
+    "int ignore_index) -> (Tensor output, Tensor total_weight)"
+)
+def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
+    """Nll_loss of the pixels of a batch, and the sum of the weights of their targets."""
+    assert self.ndim == 4, f"expected 4 dimensions, got {self.ndim}"
+    loss, total = nll_and_weight(self, target, weight, reduction, ignore_index)
+    return loss, total if reduction != 0 else torch.zeros_like(total)
 
 
 @operator(

@@ -158,6 +158,9 @@ def atan2(self, other):
     return angle + Where(is_left, turn, zero)
 
 
+unsupported("aten::nextafter", "ONNX has no operator for the bits of a number", opset=7)
+
+
 @symbolic("aten::hypot", opset=7, promote=True)
 def hypot(self, other):
     return Sqrt(self * self + other * other)

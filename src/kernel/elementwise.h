@@ -106,6 +106,7 @@ typedef struct cq_params {
     X(ATAN2, "atan2", 2)                                                                           \
     X(HYPOT, "hypot", 2)                                                                           \
     X(COPYSIGN, "copysign", 2)                                                                     \
+    X(NEXTAFTER, "nextafter", 2) /* not of float16 and bfloat16, which are computed in float32 */  \
     X(XLOGY, "xlogy", 2)                                                                           \
     X(LOGADDEXP, "logaddexp", 2)                                                                   \
     X(EQ, "eq", 2)                                                                                 \

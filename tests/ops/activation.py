@@ -15,6 +15,14 @@ for op in ["relu", "relu6", "selu", "celu", "silu", "mish", "hardswish", "hardsi
     every(f"aten::{op}")
     if op not in ("log_sigmoid", "softplus", "softshrink", "hardshrink"):
         case(f"aten::{op}_", f32(3, 4).t())
+every("aten::log_sigmoid_forward")
+fails("aten::log_sigmoid_forward", i64(3))
+for approximate in ("none", "tanh"):
+    case("aten::gelu_backward", f32(2, 3), f32(2, 3), approximate=approximate)
+    case("aten::gelu_backward", f64(4), special.double()[:4], approximate=approximate)
+case("aten::threshold_backward", f32(2, 3), f32(2, 3), 0)
+case("aten::threshold_backward", f32(3, 4).t(), f32(4, 3), 0.5)
+case("aten::threshold_backward", f32(9), special, 0)
 for x in [i64(5), i32(5), u8(5)]:
     case("aten::relu", x)
     case("aten::hardtanh", x, 0, 6)
@@ -54,6 +62,13 @@ case("aten::glu", f32(2, 4, 3), -2)
 fails("aten::glu", f32(2, 3))
 case("aten::rrelu", f32(4), 0.1, 0.3)
 
+case("aten::native_dropout", f32(2, 3), 0.5, False)
+case("aten::native_dropout", i64(4), 0.5, False)
+case("aten::native_dropout", f32(2, 3), 0.0, True)
+case("aten::native_dropout", f32(2, 3), 1.0, None)
+case("aten::native_dropout", f32(2, 3), 0.5, True, values=False)
+fails("aten::native_dropout", f32(3), 1.5, True)
+fails("aten::native_dropout", i64(3), 0.5, True)
 for op in ["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"]:
     case(f"aten::{op}", f32(2, 3, 2), 0.5, False)
     case(f"aten::{op}", f32(2, 3, 2), 0.0, True)

@@ -45,6 +45,7 @@ static const struct {
     { "aten::fake_quantize_per_tensor_affine_cachemask", "likewise" },
     { "aten::index_put.hacked_twin", "its case writes an element twice; it is index_put" },
     { "aten::linalg_eigvalsh", "it reads one triangle, and its gradient is that of both" },
+    { "aten::log_sigmoid_forward", "its second result has no gradient" },
     { "aten::norm.ScalarOpt_dtype",
       "its result is less precise than the difference; it is norm.Scalar" },
     { "aten::sort.stable", "its cases have equal elements; it is sort" },

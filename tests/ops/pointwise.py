@@ -119,6 +119,10 @@ for op in ["fmin", "fmax"]:
     case(f"aten::{op}", special, special.flip(0))
 for op in ["copysign.Tensor", "xlogy.Tensor"]:
     pairs(f"aten::{op}")
+case("aten::nextafter", t([1.0, 0.0, -1.0, 2.0, inf]), t([2.0, -1.0, nan, 2.0, 0.0]))
+case("aten::nextafter", special, special.flip(0))
+case("aten::nextafter", f32(2, 1), f64(3))
+fails("aten::nextafter", i64(3), i64(3))
 for op in ["hypot", "logaddexp", "logaddexp2"]:
     pairs(f"aten::{op}", integers=False)
 case("aten::logaddexp", special, special.flip(0))

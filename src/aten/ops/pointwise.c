@@ -17,6 +17,16 @@ static cq_status sub_shape(cq_opcall *c)
     return cq_shape_of_operands(c);
 }
 
+static cq_status nextafter_shape(cq_opcall *c)
+{
+    cq_dtype dtype = cq_result_type(c->cx->default_float, c->args, 2);
+
+    if (dtype != CQ_DTYPE_F32 && dtype != CQ_DTYPE_F64)
+        return cq_call_fail(c, CQ_E_TYPE, "expected float32 or float64, got %s",
+                            cq_dtype_name(dtype));
+    return cq_shape_of_operands(c);
+}
+
 /* other - alpha * self */
 static cq_status rsub_run(cq_opcall *c)
 {
@@ -250,6 +260,8 @@ const cq_op_def cq_ops_pointwise[] = {
         "self with the sign of other"),
     ROW("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", COPYSIGN, TO_FLOAT,
         "self with the sign of other"),
+    ROW("aten::nextafter(Tensor self, Tensor other) -> Tensor", NEXTAFTER, nextafter_shape,
+        "the next number from self towards other"),
     ROW("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", XLOGY, TO_FLOAT,
         "self * log(other), or 0 where self is 0"),
     ROW("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", XLOGY, TO_FLOAT,

@@ -133,6 +133,15 @@ CQ_API cq_tensor *cq_randn(cq_ctx *cx, cq_dtype dtype, size_t rank, const cq_int
 
 CQ_API cq_tensor *cq_to(cq_ctx *cx, cq_tensor *x, cq_dtype dtype)
 {
+    cq_tensor *t = NULL;
+
+    CQ_NEED_ELSE(cx, NULL);
+    /* int4 and other types of ONNX have no number in PyTorch that an operator could be given. */
+    if (x && cx->status == CQ_OK && !cq_tensor_is_fake(x) && dtype != CQ_DTYPE_NONE &&
+        cq_dtype_to_torch(dtype) < 0) {
+        cq_ctx_fail(cx, cq_tensor_clone(&t, x, dtype));
+        return t ? cq_ctx_own_tensor(cx, t) : NULL;
+    }
     return CQ_OP(cx, "aten::to.dtype", TENSOR(x), DTYPE(dtype));
 }
 

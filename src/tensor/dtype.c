@@ -131,7 +131,7 @@ int cq_dtype_to_torch(cq_dtype d)
 cq_dtype cq_dtype_from_torch(int64_t scalar_type)
 {
     for (int d = 1; d < CQ_DTYPE_COUNT; d++)
-        if (rows[d].torch == scalar_type)
+        if (rows[d].torch >= 0 && rows[d].torch == scalar_type) /* -1: ATen has no such type */
             return (cq_dtype)d;
     return CQ_DTYPE_NONE;
 }

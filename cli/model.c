@@ -245,7 +245,7 @@ static int open_any(cli_model *model, const char *operand, bool has_weights)
                            : &cli_script_front_end;
     code             = cli_result(model->front_end->open(model, operand));
     if (code == CLI_DONE && model->front_end == &cli_script_front_end)
-        code = cli_script_check_entry(model, cli_model_is_archive(operand));
+        code = cli_script_check_entry(model, operand, cli_model_is_archive(operand));
     return code;
 }
 

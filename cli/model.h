@@ -156,7 +156,7 @@ const char *cli_model_name(const char *path);
 void cli_model_limit_outputs(size_t *n_outputs);
 
 /* Checks that TorchScript has the method of --entry; otherwise prints its methods. */
-int cli_script_check_entry(const cli_model *model, bool is_archive);
+int cli_script_check_entry(const cli_model *model, const char *operand, bool is_archive);
 
 extern const cli_front_end cli_script_front_end, cli_pt2_front_end;
 

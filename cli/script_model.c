@@ -112,7 +112,7 @@ static cq_status script_open(cli_model *model, const char *operand)
     return status;
 }
 
-static int no_methods(const cli_model *model, bool is_archive)
+static int no_methods(const cli_model *model, const char *operand, bool is_archive)
 {
     if (is_archive)
         return cli_fail_with("give the source of the model: calque export model.py --weights FILE; "
@@ -120,8 +120,12 @@ static int no_methods(const cli_model *model, bool is_archive)
                              "with torch.export.save",
                              "%s has weights but no methods, as torch::save of C++ writes it",
                              model->name);
-    return cli_fail_with("a model file defines a subclass of torch.nn.Module or a function",
-                         "%s defines no class of a model and no function", model->name);
+    return cli_fail_with(cli_ends_with(operand, ".py")
+                             ? "a model file defines a subclass of torch.nn.Module or a function"
+                             : "an archive of PyTorch begins with the bytes PK; text that a "
+                               "download wrote instead may say why it failed",
+                         "%s is text that defines no subclass of torch.nn.Module and no function",
+                         cli_path_name(operand));
 }
 
 static const char *method_at(const void *script, size_t i)
@@ -139,7 +143,7 @@ static bool has_method(const cq_script *script, const char *wanted)
     return false;
 }
 
-int cli_script_check_entry(const cli_model *model, bool is_archive)
+int cli_script_check_entry(const cli_model *model, const char *operand, bool is_archive)
 {
     const cq_script *script     = model->handle;
     const char      *entry      = model->call.entry, *name, *near;
@@ -150,7 +154,7 @@ int cli_script_check_entry(const cli_model *model, bool is_archive)
         if (len < sizeof hint)
             len += (size_t)snprintf(hint + len, sizeof hint - len, "%s%s", n ? ", " : "", name);
     if (n == 0)
-        return no_methods(model, is_archive);
+        return no_methods(model, operand, is_archive);
     /* A name that begins with _ may be one that the list leaves out. */
     if (entry && (*entry == '_' || has_method(script, entry)))
         return CLI_DONE;
@@ -159,10 +163,12 @@ int cli_script_check_entry(const cli_model *model, bool is_archive)
         snprintf(hint + len, sizeof hint - len, "; did you mean %s?", near);
     if (entry)
         return cli_fail_with(hint, "%s has no method '%s'", model->name, entry);
-    if (n == 1 || has_method(script, "forward") || has_method(script, "forward__0"))
+    if ((n == 1 && !is_archive) || has_method(script, "forward") ||
+        has_method(script, "forward__0"))
         return CLI_DONE;
     if (len < sizeof hint)
-        snprintf(hint + len, sizeof hint - len, "; choose one with --entry NAME");
+        snprintf(hint + len, sizeof hint - len, "; choose one with --entry %s",
+                 n == 1 ? cq_script_method_name(script, 0) : "NAME");
     return cli_fail_with(hint, "%s has no method 'forward'", model->name);
 }
 

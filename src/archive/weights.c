@@ -6,6 +6,7 @@
 #include "archive/legacy.h"
 #include "archive/safetensors.h"
 #include "archive/shards.h"
+#include "base/signature.h"
 
 #include <string.h>
 
@@ -60,6 +61,14 @@ static cq_status read_zip(cq_weights_file *f, cq_storage *bytes, const char *pat
     cq_archive a;
     cq_status  status;
 
+    CQ_TRY(cq_check_signature(bytes->data, bytes->size, path));
+    if (bytes->size < 2 || memcmp(bytes->data, "PK", 2) != 0)
+        return cq_fail(CQ_E_FORMAT, path,
+                       "weights come from torch.save, safetensors or the index.json of shards",
+                       "expected a file of weights, got %s",
+                       *(const char *)bytes->data == 0x08
+                           ? "an ONNX model"
+                           : "a file that is neither a zip archive nor safetensors");
     CQ_TRY(cq_archive_open_bytes(&a, bytes, path));
     if (cq_archive_find(&a, "constants.pkl"))
         f->format = CQ_WEIGHTS_TORCHSCRIPT;

@@ -2,6 +2,7 @@
 #include "audit/audit.h"
 
 #include "base/file.h"
+#include "base/signature.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -132,8 +133,10 @@ void cq_audit_bytes(cq_audit *a, const unsigned char *data, size_t size, const c
         cq_audit_scan_pickles(a, data, size, where);
     } else {
         set_format(a, depth, "unknown");
-        cq_audit_add(a, CQ_VERDICT_UNKNOWN, "unknown-format", where,
-                     size ? "the format of the file is unknown" : "the file is empty");
+        cq_audit_add(a, CQ_VERDICT_UNKNOWN, "unknown-format", where, "%s",
+                     cq_check_signature(data, size, NULL) != CQ_OK
+                         ? cq_last_error()->message
+                         : "the format of the file is unknown");
     }
     /* A zip archive is read from its end, so that one can follow anything. */
     if (is_file && !cq_audit_is_zip(data, size) && size > 22) {

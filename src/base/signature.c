@@ -10,9 +10,9 @@ static const struct signature {
 } signatures[] = {
     { 0, "PYTORCH1", 8, "this is a model of PyTorch 0.4's preview format",
       "save it again with a current PyTorch" },
-    { 0, "\x80\x02\x8a\x0al\xfc", 6,
-      "this was written by torch.save before PyTorch 1.6: it holds values, but no code",
-      "give the source of the model: calque export model.py --weights FILE" },
+    { 0, "\x80\x02\x8a\x0al\xfc", 6, "this was written by torch.save: it holds values, but no code",
+      "give the source of the model: calque export model.py --weights FILE; or save the program "
+      "with torch.export.save" },
     { 0, "\x80", 1, "this is a pickle of Python objects, not an archive",
       "save a model by torch.export.save, weights by torch.save(model.state_dict(), ...)" },
     { 4, "PTMF", 4, "this is a mobile model in the flatbuffer format",

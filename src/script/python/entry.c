@@ -212,6 +212,27 @@ static cq_status choose(cq_eval *ev, cq_val *out)
 
 /* ---- the entry ---- */
 
+/* A hint with the names that a misspelt entry may mean. */
+static cq_status add_candidates(cq_eval *ev, cq_status status)
+{
+    cq_error_record failure;
+    cq_val          classes, functions;
+    cq_str          names = { 0 };
+
+    if (status != CQ_E_NOT_FOUND || strncmp(cq_last_error()->where, "--entry", 7) != 0)
+        return status;
+    cq_error_save(&failure);
+    if (list_candidates(ev, &classes, &functions) == CQ_OK) {
+        add_names(&names, classes.u.list);
+        add_names(&names, functions.u.list);
+    }
+    cq_error_restore(&failure);
+    if (names.len)
+        cq_error_add_hint(status, "the file defines: %s", cq_str_text(&names));
+    cq_str_clear(&names);
+    return status;
+}
+
 static cq_status eval_text(cq_eval *ev, const char *text, cq_val *out)
 {
     cq_program *p = ev->program;
@@ -287,7 +308,7 @@ static cq_status make(cq_eval *ev, const char *entry, cq_val *out)
         return CQ_OK;
     }
     if (entry)
-        CQ_TRY(eval_text(ev, entry, &v));
+        CQ_TRY(add_candidates(ev, eval_text(ev, entry, &v)));
     else
         CQ_TRY(choose(ev, &v));
     CQ_TRY(construct(ev, &v));

@@ -24,6 +24,11 @@ def as_list(value):
     return [value] if isinstance(value, int) else value
 
 
+def inverse(order):
+    """The permutation that undoes another."""
+    return [[k for k in range(len(order)) if order[k] == i][0] for i in range(len(order))]
+
+
 def per_axis(values, n, otherwise=None):
     """A number for each of n axes: one stands for all, and an empty list for the others."""
     if otherwise is not None and len(values) == 0:

@@ -1,7 +1,7 @@
 """Parts of tensors, and tensors with a part replaced."""
 
 from calque.onnx import *
-from onnx.common import given
+from onnx.common import given, inverse
 
 
 def clamp_to_zero(n):
@@ -132,8 +132,7 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
     part = cast(src, self.dtype)
     index = diagonal_indices(self, offset, dim2, part.size(-1))
     y = Reshape(write_slices(joined, n - 2, index, part), [self.size(i) for i in order])
-    back = [[k for k in range(n) if order[k] == i][0] for i in range(n)]
-    return Transpose(y, perm=back)
+    return Transpose(y, perm=inverse(order))
 
 
 @symbolic("aten::unfold", opset=7)

@@ -51,10 +51,6 @@ cq_value *cq_sym_write_slices(cq_sym *s, cq_value *x, int axis, cq_value *index,
 cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_value *src,
                          const char *reduction);
 
-/* The axes moved to the front, in order, or back from there. */
-cq_value *cq_sym_to_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
-cq_value *cq_sym_from_front(cq_sym *s, cq_value *x, const int64_t *axes, size_t n);
-
 /* One or two inputs, no attributes, and an unknown type. */
 cq_value *cq_sym_op1(cq_sym *s, const char *op, cq_value *x);
 cq_value *cq_sym_op2(cq_sym *s, const char *op, cq_value *a, cq_value *b);

@@ -4,8 +4,8 @@
  * values that are followed by QuantizeLinear, possibly after clipping, are computed in integers;
  * max pooling and Flatten keep the parameters. Dequantized weights are used in their quantized form
  * from the file. A weight that is needed as floats is folded here, not when the graph is read. */
-#include "runtime/fuse/images.h"
-#include "runtime/kernels/quantized.h"
+#include "runtime/fuse/quantized.h"
+
 #include "runtime/kernels/window.h"
 #include "runtime/fuse/patterns.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- deferred folding ---- */
 
-static bool is_8_bits(cq_dtype dtype)
+bool cq_quant_is_8_bits(cq_dtype dtype)
 {
     return dtype == CQ_DTYPE_U8 || dtype == CQ_DTYPE_I8;
 }
@@ -54,8 +54,7 @@ static const cq_rt_node_step *deferred_step(const cq_rt_node_value *v, const cha
 
 /* ---- quantized values ---- */
 
-/* Makes v available as plain floats or bytes for step at, or folds it. */
-static cq_status need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_node_step *at)
+cq_status cq_quant_need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_node_step *at)
 {
     cq_rt_node_step *s;
 
@@ -64,7 +63,7 @@ static cq_status need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_nod
     v->is_gone = false;
     if (!v->grid) {
         for (uint32_t i = 0; i < v->maker->step.n_in; i++)
-            CQ_TRY(need_plain(p, v->maker->in[i], at));
+            CQ_TRY(cq_quant_need_plain(p, v->maker->in[i], at));
         v->maker->is_gone = false;
         return cq_rt_fold(p->b, v->maker) ? CQ_OK : cq_vec_push(&p->done, v->maker);
     }
@@ -78,21 +77,20 @@ static cq_status need_plain(cq_img_pass *p, cq_rt_node_value *v, const cq_rt_nod
     return CQ_OK;
 }
 
-static const cq_rt_grid *grid_of(const cq_rt_node_value *v)
+const cq_rt_grid *cq_quant_grid_of(const cq_rt_node_value *v)
 {
     return v && v->blocked ? v->grid : NULL;
 }
 
 static const cq_rt_grid *image_of(const cq_rt_node_value *v)
 {
-    const cq_rt_grid *g = grid_of(v);
+    const cq_rt_grid *g = cq_quant_grid_of(v);
 
     return g && g->is_image && !g->is_flat && !g->bytes ? g : NULL;
 }
 
-/* Represents v by the quantized value q from now on. */
-static cq_status replace_by_quantized(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *q,
-                                      const cq_rt_grid *grid)
+cq_status cq_quant_replace(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value *q,
+                           const cq_rt_grid *grid)
 {
     v->grid    = cq_arena_copy(p->b->all->arena, grid, sizeof *grid);
     v->blocked = q ? q : cq_rt_value_new(p->b, v->name);
@@ -100,18 +98,17 @@ static cq_status replace_by_quantized(cq_img_pass *p, cq_rt_node_value *v, cq_rt
     return v->grid && v->blocked ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* Reads the parameters of QuantizeLinear or DequantizeLinear; false unless each is one constant
- * number. */
-static bool read_qparams(cq_qimage_params *out, cq_dtype *bytes, const cq_rt_node_step *s)
+bool cq_quant_read_params(cq_qimage_params *out, cq_dtype *bytes, const cq_rt_node_step *s,
+                          uint32_t i)
 {
-    const cq_tensor *zero = cq_img_constant(s, 2);
+    const cq_tensor *zero = cq_img_constant(s, i + 1);
     double           scale;
 
-    if (!cq_rt_number_of(&scale, s, 1) || !(scale > 0) || !isfinite((float)scale) ||
-        (!zero && s->step.n_in > 2 && s->in[2]))
+    if (!cq_rt_number_of(&scale, s, i) || !(scale > 0) || !isfinite((float)scale) ||
+        (!zero && s->step.n_in > i + 1 && s->in[i + 1]))
         return false;
     *bytes = zero ? zero->dtype : CQ_DTYPE_U8;
-    if (!is_8_bits(*bytes) || (zero && cq_tensor_numel(zero) != 1))
+    if (!cq_quant_is_8_bits(*bytes) || (zero && cq_tensor_numel(zero) != 1))
         return false;
     out->scale = (float)scale;
     out->zero  = (zero ? (int32_t)cq_tensor_get_i64(zero, 0) : 0) + 128 * (*bytes == CQ_DTYPE_I8);
@@ -140,7 +137,8 @@ static bool find_tail(struct tail *t, const cq_rt_node_value *v)
         s        = s->out[0]->n_uses == 1 ? s->out[0]->readers[0] : NULL;
     }
     if (!cq_rt_is_op(s, "QuantizeLinear") || !s->out[0] ||
-        s->in[0] != (t->limit ? t->limit->out[0] : v) || !read_qparams(&t->to, &t->bytes, s))
+        s->in[0] != (t->limit ? t->limit->out[0] : v) ||
+        !cq_quant_read_params(&t->to, &t->bytes, s, 1))
         return false;
     rt = cq_img_attributes(s);
     if (s->step.n_in < 3 && cq_rt_int(&rt, "output_dtype"))
@@ -165,7 +163,7 @@ static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_
 
     grid.grid  = t->to;
     grid.bytes = t->bytes;
-    CQ_TRY(replace_by_quantized(p, t->quantize->out[0], NULL, &grid));
+    CQ_TRY(cq_quant_replace(p, t->quantize->out[0], NULL, &grid));
     to->out[0] = t->quantize->out[0]->blocked;
     snprintf(label, sizeof label, "%s%s%s (int8)", from->step.node->op_type, t->limit ? "+" : "",
              t->limit ? t->limit->step.node->op_type : "");
@@ -178,21 +176,16 @@ static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_
 
 /* ---- weights ---- */
 
-struct weight {
-    const cq_tensor *w, *scale; /* w is int8; scale has one number, or one per output */
-    bool             transposed;
-};
-
 /* Matches v as the dequantized w, possibly transposed, whose outputs are along axis `outputs` of
  * v. */
-static bool find_weight(struct weight *out, const cq_rt_node_value *v, uint32_t outputs)
+static bool find_weight(cq_quant_weight *out, const cq_rt_node_value *v, uint32_t outputs)
 {
     const cq_rt_node_step *s = deferred_step(v, "Transpose");
     const cq_tensor       *zero;
     cq_rt                  rt;
     int64_t                axis;
 
-    *out = (struct weight){ 0 };
+    *out = (cq_quant_weight){ 0 };
     if (s) {
         cq_rt_ints perm;
 
@@ -238,10 +231,8 @@ static cq_status numbers_new(cq_rt_qconv *q)
     return CQ_OK;
 }
 
-/* Prepares the data of the step: sums have the scale of `from` times that of the weight; results
- * have the parameters `to`. */
-static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec *spec,
-                         const struct weight *w, const float *bias, double from, double to)
+cq_status cq_quant_prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec *spec,
+                           const cq_quant_weight *w, const float *bias, double from, double to)
 {
     cq_rt_qconv *q = *out = cq_zalloc(sizeof *q);
 
@@ -251,9 +242,10 @@ static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec 
     CQ_TRY(cq_qconv_new(&q->conv, spec));
     CQ_TRY(numbers_new(q));
     for (int64_t o = 0; o < spec->out; o++) {
-        int64_t at = cq_tensor_numel(w->scale) == 1 ? 0 : o;
+        int64_t at = w->scale && cq_tensor_numel(w->scale) > 1 ? o : 0;
+        double  by = w->scale ? cq_tensor_get_f64(w->scale, at) : 1;
 
-        q->scale[o] = (float)(from * cq_tensor_get_f64(w->scale, at) / to);
+        q->scale[o] = (float)(from * by / to);
         q->bias[o]  = bias ? (float)((double)bias[o] / to) : 0;
     }
     q->weight[0] = spec->out;
@@ -263,9 +255,8 @@ static cq_status prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec 
     return CQ_OK;
 }
 
-/* Reads a constant vector of n floats; *fits is false if the bias has another form. */
-static cq_status find_bias(const float **out, bool *fits, cq_img_pass *p, const cq_rt_node_step *s,
-                           uint32_t i, int64_t n)
+cq_status cq_quant_find_bias(const float **out, bool *fits, cq_img_pass *p,
+                             const cq_rt_node_step *s, uint32_t i, int64_t n)
 {
     const cq_tensor *t;
 
@@ -274,7 +265,7 @@ static cq_status find_bias(const float **out, bool *fits, cq_img_pass *p, const 
     if (*fits)
         return CQ_OK;
     if (is_known(s->in[i]))
-        CQ_TRY(need_plain(p, s->in[i], s));
+        CQ_TRY(cq_quant_need_plain(p, s->in[i], s));
     t     = cq_rt_constant_of(s, i);
     *fits = t && t->rank == 1 && cq_size_of(t, 0) == n && cq_tensor_is_contiguous(t);
     *out  = *fits ? cq_tensor_data(t) : NULL;
@@ -282,17 +273,17 @@ static cq_status find_bias(const float **out, bool *fits, cq_img_pass *p, const 
 }
 
 static cq_status write_product(cq_img_pass *p, cq_rt_node_step *s, const cq_rt_row *row,
-                               const cq_qconv_spec *spec, const struct weight *w, const float *bias,
-                               const struct tail *t)
+                               const cq_qconv_spec *spec, const cq_quant_weight *w,
+                               const float *bias, const struct tail *t)
 {
-    const cq_rt_grid *from = grid_of(s->in[0]);
+    const cq_rt_grid *from = cq_quant_grid_of(s->in[0]);
     cq_rt_grid        like = { .channels = spec->out, .is_image = from->is_image };
     cq_rt_node_step  *to   = cq_img_step_new(p, s, row, 1);
     cq_rt_qconv      *q;
 
     if (!to)
         return CQ_E_NO_MEMORY;
-    CQ_TRY(prepare(&q, p, spec, w, bias, (double)from->grid.scale, (double)t->to.scale));
+    CQ_TRY(cq_quant_prepare(&q, p, spec, w, bias, (double)from->grid.scale, (double)t->to.scale));
     q->from = from->grid;
     q->zero = t->to.zero;
     quantize_limits(&q->lo, &q->hi, t);
@@ -303,40 +294,46 @@ static cq_status write_product(cq_img_pass *p, cq_rt_node_step *s, const cq_rt_r
     return end_with(p, to, s, t, &like);
 }
 
+bool cq_quant_conv_spec(cq_qconv_spec *out, const cq_rt_node_step *s, const cq_tensor *w)
+{
+    cq_rt        rt = cq_img_attributes(s);
+    cq_rt_image  image;
+    cq_rt_window window;
+
+    *out = (cq_qconv_spec){ .groups = cq_rt_int(&rt, "group") };
+    if (w->rank != 4 || out->groups < 1 ||
+        __builtin_mul_overflow(cq_size_of(w, 1), out->groups, &out->in) ||
+        cq_rt_window_read(&window, &rt, cq_rt_image_of(&image, 1, 1, 1, 1), w) != CQ_OK)
+        return false;
+    out->w   = cq_tensor_data(w);
+    out->out = cq_size_of(w, 0);
+    for (int i = 0; i < 4; i++)
+        out->step[i] = w->strides[i];
+    for (size_t i = 0; i < 2; i++) {
+        out->kernel[i]   = cq_size_of(w, 2 + i);
+        out->stride[i]   = window.w.stride[i];
+        out->dilation[i] = window.w.dilation[i];
+    }
+    return cq_qconv_supports(out);
+}
+
 static cq_status write_conv(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
     const cq_rt_grid *from = image_of(s->in[0]);
-    cq_rt             rt   = cq_img_attributes(s);
-    cq_rt_image       image;
-    cq_rt_window      window;
-    cq_qconv_spec     spec = { .groups = cq_rt_int(&rt, "group") };
-    struct weight     w;
+    cq_qconv_spec     spec;
+    cq_quant_weight   w;
     struct tail       t;
     const float      *bias;
-    bool              fits;
 
-    if (!from || !find_weight(&w, s->in[1], 0) || w.transposed || w.w->rank != 4 ||
-        spec.groups < 1 || from->channels != cq_size_of(w.w, 1) * spec.groups ||
-        !find_tail(&t, s->out[0]) ||
-        cq_rt_window_read(&window, &rt, cq_rt_image_of(&image, 1, 1, 1, 1), w.w) != CQ_OK)
+    if (!from || !find_weight(&w, s->in[1], 0) || w.transposed ||
+        !cq_quant_conv_spec(&spec, s, w.w) || from->channels != spec.in ||
+        !find_tail(&t, s->out[0]))
         return CQ_OK;
-    spec.w   = cq_tensor_data(w.w);
-    spec.out = cq_size_of(w.w, 0);
-    spec.in  = from->channels;
-    for (int i = 0; i < 4; i++)
-        spec.step[i] = w.w->strides[i];
-    for (size_t i = 0; i < 2; i++) {
-        spec.kernel[i]   = cq_size_of(w.w, 2 + i);
-        spec.stride[i]   = window.w.stride[i];
-        spec.dilation[i] = window.w.dilation[i];
-    }
-    CQ_TRY(find_bias(&bias, &fits, p, s, 2, spec.out));
-    *done = fits && cq_qconv_supports(&spec);
+    CQ_TRY(cq_quant_find_bias(&bias, done, p, s, 2, spec.out));
     return *done ? write_product(p, s, &cq_rt_row_qconv, &spec, &w, bias, &t) : CQ_OK;
 }
 
-/* Describes a matrix [k, n], or [n, k] if the product transposes it. */
-static cq_qconv_spec spec_of_matrix(const struct weight *w, bool by_rows)
+cq_qconv_spec cq_quant_matrix_spec(const cq_quant_weight *w, bool by_rows)
 {
     size_t outputs = by_rows != w->transposed ? 0 : 1;
 
@@ -427,19 +424,19 @@ static bool find_dynamic(struct dynamic *d, const cq_rt_node_value *v)
 }
 
 static cq_status write_dynamic(cq_img_pass *p, cq_rt_node_step *s, const cq_qconv_spec *spec,
-                               const struct weight *w, const float *bias, cq_rt_node_step *add,
+                               const cq_quant_weight *w, const float *bias, cq_rt_node_step *add,
                                const struct dynamic *d)
 {
     cq_rt_node_value *in[] = { d->x, d->scale, d->zero, d->inverse };
     cq_rt_node_step  *to;
     cq_rt_qconv      *q;
 
-    CQ_TRY(prepare(&q, p, spec, w, bias, 1, 1));
+    CQ_TRY(cq_quant_prepare(&q, p, spec, w, bias, 1, 1));
     q->lo  = -INFINITY;
     q->hi  = INFINITY;
     q->top = (int32_t)d->top;
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
-        CQ_TRY(need_plain(p, in[i], s));
+        CQ_TRY(cq_quant_need_plain(p, in[i], s));
     to = cq_img_step_new(p, s, &cq_rt_row_qlinear_dynamic, sizeof in / sizeof *in);
     if (!to)
         return CQ_E_NO_MEMORY;
@@ -455,7 +452,7 @@ static cq_status write_dynamic(cq_img_pass *p, cq_rt_node_step *s, const cq_qcon
 /* The matrix of MatMul or Gemm with its bias, which a separate step may add. */
 struct linear {
     cq_qconv_spec    spec;
-    struct weight    w;
+    cq_quant_weight  w;
     const float     *bias;
     cq_rt_node_step *add; /* or NULL */
 };
@@ -474,20 +471,21 @@ static cq_status find_linear(struct linear *l, bool *found, cq_img_pass *p, cq_r
     if (gemm && (cq_rt_int(&rt, "transA") || cq_rt_float(&rt, "alpha") != 1 ||
                  cq_rt_float(&rt, "beta") != 1))
         return CQ_OK;
-    l->spec = spec_of_matrix(&l->w, by_rows);
+    l->spec = cq_quant_matrix_spec(&l->w, by_rows);
     if (l->add)
-        CQ_TRY(find_bias(&l->bias, &fits, p, l->add, cq_rt_place_of(l->add, y) == 0, l->spec.out));
+        CQ_TRY(cq_quant_find_bias(&l->bias, &fits, p, l->add, cq_rt_place_of(l->add, y) == 0,
+                                  l->spec.out));
     if (l->add && !fits)
         l->add = NULL; /* it adds something other than a bias */
     if (gemm)
-        CQ_TRY(find_bias(&l->bias, &fits, p, s, 2, l->spec.out));
+        CQ_TRY(cq_quant_find_bias(&l->bias, &fits, p, s, 2, l->spec.out));
     *found = (fits || !gemm) && cq_qconv_supports(&l->spec);
     return CQ_OK;
 }
 
 static cq_status write_linear(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
-    const cq_rt_grid *from = grid_of(s->in[0]);
+    const cq_rt_grid *from = cq_quant_grid_of(s->in[0]);
     struct linear     l;
     struct tail       t;
     struct dynamic    d;
@@ -567,21 +565,21 @@ static cq_status write_mean(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 
 static cq_status write_max_pool(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
-    const cq_rt_grid *x  = image_of(s->in[0]);
+    const cq_rt_grid *x  = cq_quant_grid_of(s->in[0]); /* dequantized or not */
     cq_rt             rt = cq_img_attributes(s);
     cq_rt_node_step  *to;
     cq_rt_qstep      *keep;
     cq_rt_ints        kernel;
 
-    if (!x || !cq_img_has_one_output(s) || cq_rt_attr_ints(&kernel, &rt, "kernel_shape") != CQ_OK ||
-        kernel.n != 2)
+    if (!x || !x->is_image || x->is_flat || !cq_img_has_one_output(s) ||
+        cq_rt_attr_ints(&kernel, &rt, "kernel_shape") != CQ_OK || kernel.n != 2)
         return CQ_OK;
     *done = true;
     to    = other_step(&keep, p, s, &cq_rt_row_qmax_pool, 1);
     if (!to)
         return CQ_E_NO_MEMORY;
     to->step.label = "MaxPool (int8)";
-    CQ_TRY(replace_by_quantized(p, s->out[0], NULL, x));
+    CQ_TRY(cq_quant_replace(p, s->out[0], NULL, x));
     to->out[0] = s->out[0]->blocked;
     return CQ_OK;
 }
@@ -599,7 +597,7 @@ static cq_status write_flatten(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     *done        = true;
     grid         = *x;
     grid.is_flat = true;
-    return replace_by_quantized(p, s->out[0], s->in[0]->blocked, &grid);
+    return cq_quant_replace(p, s->out[0], s->in[0]->blocked, &grid);
 }
 
 /* ---- conversions to and from quantized values ---- */
@@ -609,8 +607,11 @@ static int64_t channels_for(bool *is_image, const cq_rt_node_value *q)
 {
     for (uint32_t i = 0; i < 2 && i < q->n_uses; i++) {
         const cq_rt_node_step *dq = q->readers[i], *s;
-        struct weight          w;
+        cq_quant_weight        w;
+        int64_t                channels = cq_quant_form_channels(is_image, dq, q);
 
+        if (channels)
+            return channels;
         s = cq_rt_is_op(dq, "DequantizeLinear") && dq->out[0] && dq->out[0]->n_uses
                 ? dq->out[0]->readers[0]
                 : NULL;
@@ -641,15 +642,15 @@ static cq_status write_quantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     cq_rt_grid       grid = { 0 };
     cq_rt_node_step *to;
 
-    if (!read_qparams(&grid.grid, &grid.bytes, s) ||
+    if (!cq_quant_read_params(&grid.grid, &grid.bytes, s, 1) ||
         (s->step.n_in < 3 && cq_rt_int(&rt, "output_dtype")) || s->in[0]->is_constant)
         return CQ_OK;
     grid.channels = channels_for(&grid.is_image, s->out[0]);
     if (grid.channels < 1)
         return CQ_OK;
     *done = true;
-    CQ_TRY(need_plain(p, s->in[0], s));
-    CQ_TRY(replace_by_quantized(p, s->out[0], NULL, &grid));
+    CQ_TRY(cq_quant_need_plain(p, s->in[0], s));
+    CQ_TRY(cq_quant_replace(p, s->out[0], NULL, &grid));
     to = cq_img_step_new(p, s, &cq_rt_row_qpack, 1);
     if (!to)
         return CQ_E_NO_MEMORY;
@@ -662,7 +663,7 @@ static cq_status write_quantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 /* Handles a value that is already quantized with the same parameters. */
 static cq_status write_dequantize(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
-    const cq_rt_grid *from = grid_of(s->in[0]);
+    const cq_rt_grid *from = cq_quant_grid_of(s->in[0]);
     cq_rt_grid        grid;
     cq_dtype          bytes;
     cq_rt             rt = cq_img_attributes(s);
@@ -670,11 +671,11 @@ static cq_status write_dequantize(cq_img_pass *p, cq_rt_node_step *s, bool *done
     if (!from || !from->bytes || cq_rt_int(&rt, "output_dtype"))
         return CQ_OK;
     grid = *from;
-    if (!read_qparams(&grid.grid, &bytes, s) || bytes != from->bytes)
+    if (!cq_quant_read_params(&grid.grid, &bytes, s, 1) || bytes != from->bytes)
         return CQ_OK;
     *done      = true;
     grid.bytes = CQ_DTYPE_NONE;
-    CQ_TRY(replace_by_quantized(p, s->out[0], s->in[0]->blocked, &grid));
+    CQ_TRY(cq_quant_replace(p, s->out[0], s->in[0]->blocked, &grid));
     s->out[0]->shape = s->in[0]->shape;
     return CQ_OK;
 }
@@ -694,6 +695,10 @@ static const struct {
     { "GlobalAveragePool", write_mean },
     { "MaxPool", write_max_pool },
     { "Flatten", write_flatten },
+    { "QLinearConv", cq_quant_write_qlinear_conv },
+    { "QLinearMatMul", cq_quant_write_qlinear_matmul },
+    { "DynamicQuantizeLinear", cq_quant_write_dynamic },
+    { "MatMulInteger", cq_quant_write_matmul_integer },
 };
 
 /* Keeps a step unchanged, or folds it if that is possible now. */
@@ -703,11 +708,11 @@ static cq_status write_plain(cq_img_pass *p, cq_rt_node_step *s)
 
     for (uint32_t i = 0; i < s->step.n_in; i++) {
         was_waiting |= s->in[i] && s->in[i]->maker && !s->in[i]->grid && s->in[i]->is_gone;
-        CQ_TRY(need_plain(p, s->in[i], s));
+        CQ_TRY(cq_quant_need_plain(p, s->in[i], s));
     }
     for (cq_rt_builder *g = s->inner; g; g = g->next)
         for (size_t i = 0; i < g->plan->n_captures; i++)
-            CQ_TRY(need_plain(p, g->around[i], s));
+            CQ_TRY(cq_quant_need_plain(p, g->around[i], s));
     return was_waiting && cq_rt_fold(p->b, s) ? CQ_OK : cq_vec_push(&p->done, s);
 }
 
@@ -725,9 +730,13 @@ static cq_status write_step(cq_img_pass *p, cq_rt_node_step *s)
 
 static bool has_grids(const cq_rt_builder *b)
 {
+    static const char *const ops[] = { "DequantizeLinear", "QLinearConv", "QLinearMatMul",
+                                       "DynamicQuantizeLinear" };
+
     for (size_t i = 0; i < b->steps.n; i++)
-        if (cq_rt_is_op(b->steps.items[i], "DequantizeLinear"))
-            return true;
+        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+            if (cq_rt_is_op(b->steps.items[i], ops[k]))
+                return true;
     return false;
 }
 
@@ -744,7 +753,7 @@ cq_status cq_rt_optimize_quantized(cq_rt_builder *b, cq_rt_plan *plan)
     for (size_t i = 0; i < b->steps.n; i++)
         CQ_TRY_OR_DONE(write_step(&p, b->steps.items[i]));
     for (size_t i = 0; i < b->outputs.n; i++)
-        CQ_TRY_OR_DONE(need_plain(&p, b->outputs.items[i], b->outputs.items[i]->maker));
+        CQ_TRY_OR_DONE(cq_quant_need_plain(&p, b->outputs.items[i], b->outputs.items[i]->maker));
     for (size_t i = 0; i < b->values.n; i++)
         b->values.items[i]->blocked = NULL; /* images.c has its own blocked values */
     b->steps.n = 0;

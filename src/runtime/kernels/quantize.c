@@ -5,6 +5,7 @@
 #include "kernel/conv/conv.h"
 #include "kernel/matrix/matmul.h"
 #include "runtime/kernels/map.h"
+#include "runtime/kernels/quantized.h"
 #include "runtime/kernels/window.h"
 
 #include <inttypes.h>
@@ -62,10 +63,10 @@ static void range_of(double *low, double *high, cq_dtype dtype)
     *high = cq_dtype_is_signed(dtype) ? ldexp(1, bits - 1) - 1 : ldexp(1, bits) - 1;
 }
 
-/* y = round(x / scale) + zero, clipped; zero may be NULL. All operands broadcast to y. For small
- * floats the quotient is rounded to their type, and zero is 0. */
-static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, const cq_tensor *scale,
-                               const cq_tensor *zero)
+/* y = round(x / scale) + zero, or round(x * scale) + zero, clipped; zero may be NULL. All operands
+ * broadcast to y. For small floats the quotient is rounded to their type, and zero is 0. */
+static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cq_ew_op op,
+                               const cq_tensor *scale, const cq_tensor *zero)
 {
     bool        is_float = cq_dtype_is_float(y->dtype);
     cq_rt_sizes sizes;
@@ -75,7 +76,7 @@ static cq_status quantize_into(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cons
     range_of(&range.a, &range.b, y->dtype);
     cq_rt_sizes_of(&sizes, y);
     CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
-    CQ_TRY(cq_apply2(real, CQ_EW_DIV, NULL, CQ_DTYPE_F32, x, scale));
+    CQ_TRY(cq_apply2(real, op, NULL, CQ_DTYPE_F32, x, scale));
     if (!is_float)
         CQ_TRY(cq_apply1(real, CQ_EW_ROUND, NULL, CQ_DTYPE_F32, real));
     if (zero)
@@ -103,7 +104,7 @@ static cq_status quantize(cq_rt *rt)
     if (zero)
         CQ_TRY(along(&zeros, rt, zero, x, axis, block));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, dtype, &sizes));
-    return quantize_into(rt, y, x, scales, zeros);
+    return quantize_into(rt, y, x, CQ_EW_DIV, scales, zeros);
 }
 
 static cq_status dequantize(cq_rt *rt)
@@ -131,32 +132,24 @@ static cq_status dequantize(cq_rt *rt)
     return cq_apply2(y, CQ_EW_MUL, NULL, CQ_DTYPE_F32, exact ? exact : x, scales);
 }
 
-/* Chooses scale and zero point so that uint8 covers the range of x and represents 0 exactly. */
 static cq_status dynamic_quantize(cq_rt *rt)
 {
-    const cq_tensor *x = cq_rt_in(rt, 0);
+    const cq_tensor *x = cq_rt_in(rt, 0), *dense;
     cq_tensor       *y, *scale, *zero;
-    float            low = 0, high = 0, step, point;
     cq_rt_sizes      sizes;
+    cq_qimage_params grid;
 
     cq_rt_sizes_of(&sizes, x);
-    for (int64_t i = 0; i < cq_tensor_numel(x); i++) {
-        float at = (float)cq_tensor_get_f64(x, i);
-
-        low  = at < low ? at : low;
-        high = at > high ? at : high;
-    }
-    step  = (high - low) / 255;
-    point = step > 0 ? nearbyintf(fminf(255, fmaxf(0, -low / step))) : 0;
-    step  = step > 0 ? step : 1;
     if (rt->n_out < 3)
         return cq_fail(CQ_E_INVALID, NULL, NULL, "the node has %zu outputs, expected 3", rt->n_out);
+    CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    cq_rt_dynamic_params(&grid, cq_tensor_data(dense), cq_tensor_numel(x));
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_U8, &sizes));
     CQ_TRY(cq_rt_out(&scale, rt, 1, CQ_DTYPE_F32, 0, NULL));
     CQ_TRY(cq_rt_out(&zero, rt, 2, CQ_DTYPE_U8, 0, NULL));
-    *(float *)cq_tensor_data(scale)  = step;
-    *(uint8_t *)cq_tensor_data(zero) = (uint8_t)point;
-    return quantize_into(rt, y, x, scale, zero);
+    *(float *)cq_tensor_data(scale)  = grid.scale;
+    *(uint8_t *)cq_tensor_data(zero) = (uint8_t)grid.zero;
+    return quantize_into(rt, y, x, CQ_EW_DIV, scale, zero);
 }
 
 /* ---- products ---- */
@@ -209,7 +202,7 @@ static cq_status matmul_integer(cq_rt *rt)
     return integer_matmul(y, rt, a, b, cq_rt_in(rt, 2), cq_rt_in(rt, 3));
 }
 
-/* y = sums * (x_scale * w_scale / y_scale) + zero: quantization by a single scale that has w's
+/* y = sums * (x_scale * w_scale / y_scale) + zero, rounded as ONNX Runtime does; the scale has w's
  * shape. */
 static cq_status requantize(cq_rt *rt, cq_tensor *y, const cq_tensor *sums,
                             const cq_tensor *x_scale, const cq_tensor *w_scale,
@@ -224,8 +217,8 @@ static cq_status requantize(cq_rt *rt, cq_tensor *y, const cq_tensor *sums,
     CQ_TRY(cq_rt_broadcast(&sizes, (const cq_tensor *const *)wide, 3));
     CQ_TRY(cq_rt_scratch(&by, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
     CQ_TRY(cq_apply2(by, CQ_EW_MUL, NULL, CQ_DTYPE_F32, wide[0], wide[1]));
-    CQ_TRY(cq_apply2(by, CQ_EW_DIV, NULL, CQ_DTYPE_F32, wide[2], by));
-    return quantize_into(rt, y, sums, by, zero);
+    CQ_TRY(cq_apply2(by, CQ_EW_DIV, NULL, CQ_DTYPE_F32, by, wide[2]));
+    return quantize_into(rt, y, sums, CQ_EW_MUL, by, zero);
 }
 
 /* Inputs: a, its scale and zero point, b and its, y's scale and zero point. */

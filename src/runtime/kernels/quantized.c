@@ -20,17 +20,25 @@ static void sizes_of_image(cq_rt_sizes *out, int64_t n, int64_t h, int64_t w, in
     *out = (cq_rt_sizes){ 4, { n, h, w, cq_qimage_channels(c) } };
 }
 
+/* The parameters by which 8-bit numbers represent themselves. */
+static cq_qimage_params whole_numbers(cq_dtype bytes)
+{
+    return (cq_qimage_params){ .scale = 1, .zero = bytes == CQ_DTYPE_I8 ? 128 : 0 };
+}
+
+/* Packs floats, or bytes that are quantized already. */
 static cq_status qpack(cq_rt *rt)
 {
-    const cq_rt_grid *g = rt->step->prepared;
-    const cq_tensor  *x = cq_rt_in(rt, 0), *dense;
-    cq_tensor        *y;
+    const cq_rt_grid *g    = rt->step->prepared;
+    const cq_tensor  *x    = cq_rt_in(rt, 0), *dense;
+    cq_qimage_params  grid = g->grid;
+    cq_tensor        *y, *real;
     cq_rt_sizes       sizes;
     int64_t           pixels = 1;
 
     cq_rt_sizes_of(&sizes, x);
-    if (x->dtype != CQ_DTYPE_F32 || x->rank < 1 || (g->is_image && x->rank != 4) ||
-        sizes.at[g->is_image ? 1 : x->rank - 1] != g->channels)
+    if ((x->dtype != CQ_DTYPE_F32 && x->dtype != g->bytes) || x->rank < 1 ||
+        (g->is_image && x->rank != 4) || sizes.at[g->is_image ? 1 : x->rank - 1] != g->channels)
         return cq_rt_misfit(x, NULL);
     if (g->is_image) {
         pixels = sizes.at[2] * sizes.at[3];
@@ -40,23 +48,29 @@ static cq_status qpack(cq_rt *rt)
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, element_dtype(), &sizes));
     if (!cq_tensor_numel(y))
         return CQ_OK;
-    CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    if (x->dtype == g->bytes) {
+        cq_rt_sizes_of(&sizes, x);
+        CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F32, sizes.rank, sizes.at));
+        CQ_TRY(cq_tensor_copy_into(real, x));
+        dense = real;
+        grid  = whole_numbers(g->bytes);
+    } else {
+        CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    }
     return cq_qimage_pack(cq_tensor_data(y), cq_tensor_data(dense),
-                          cq_tensor_numel(x) / (pixels * g->channels), g->channels, pixels,
-                          g->grid);
+                          cq_tensor_numel(x) / (pixels * g->channels), g->channels, pixels, grid);
 }
 
 /* Converts to 8-bit numbers if the plain form is 8-bit. */
 static cq_status to_bytes(cq_tensor *y, cq_rt *rt, const cq_rt_grid *g, const cq_tensor *x,
                           const cq_rt_sizes *sizes, int64_t pixels)
 {
-    const cq_qimage_params whole = { .scale = 1, .zero = g->bytes == CQ_DTYPE_I8 ? 128 : 0 };
-    cq_tensor             *real;
+    cq_tensor *real;
 
     CQ_TRY(cq_rt_scratch(&real, rt, CQ_DTYPE_F32, sizes->rank, sizes->at));
     CQ_TRY(cq_qimage_unpack(cq_tensor_data(real), cq_tensor_data(x),
                             cq_tensor_numel(real) / (pixels * g->channels), g->channels, pixels,
-                            whole));
+                            whole_numbers(g->bytes)));
     return cq_tensor_copy_into(y, real);
 }
 
@@ -209,23 +223,22 @@ static void limit(cq_tensor *q, int32_t top)
     }
 }
 
-/* Multiplies floats; x is quantized by a computed scale and zero point. */
-static cq_status multiply_dynamic(cq_rt *rt, cq_tensor *y, const cq_tensor *x, cq_tensor *q,
-                                  cq_tensor *numbers, cq_qimage_params grid)
+/* Multiplies packed bytes whose scale and zero point are computed; the results are floats. */
+static cq_status multiply_packed(cq_rt *rt, cq_tensor *y, const cq_tensor *q, cq_qimage_params grid)
 {
-    const cq_rt_qconv *p = rt->step->prepared;
-    int64_t            n = cq_qconv_padded(p->conv), in = cq_size_of(x, x->rank - 1);
-    int32_t           *start = cq_tensor_data(numbers);
-    float             *scale = (float *)(void *)start + n;
-    cq_qconv_call      call  = call_of_rows(q, y);
+    const cq_rt_qconv *p    = rt->step->prepared;
+    cq_qconv_call      call = call_of_rows(q, y);
+    int64_t            n = cq_qconv_padded(p->conv), room = 2 * n;
+    cq_tensor         *numbers;
+    int32_t           *start;
+    float             *scale;
 
+    CQ_TRY(cq_rt_scratch(&numbers, rt, CQ_DTYPE_I32, 1, &room));
+    start = cq_tensor_data(numbers);
+    scale = (float *)(void *)start + n;
     cq_qconv_start(start, p->conv, grid.zero);
     for (int64_t i = 0; i < n; i++)
         scale[i] = p->scale[i] * grid.scale;
-    CQ_TRY(
-        cq_qimage_pack(cq_tensor_data(q), cq_tensor_data(x), cq_tensor_numel(x) / in, in, 1, grid));
-    if (p->top < 255)
-        limit(q, p->top);
     call.finish = (cq_quant_finish){ start, scale, p->bias, p->lo, p->hi, 0, true };
     return run_conv(rt, p->conv, &call);
 }
@@ -234,28 +247,103 @@ static cq_status qlinear_dynamic(cq_rt *rt)
 {
     const cq_rt_qconv *p = rt->step->prepared;
     const cq_tensor   *x = cq_rt_in(rt, 0), *dense;
-    cq_tensor         *y, *q, *numbers;
+    cq_tensor         *y, *q;
     cq_rt_sizes        sizes;
+    cq_qimage_params   grid;
     double             scale, zero, inverse;
-    int64_t            n = 2 * cq_qconv_padded(p->conv);
+    int64_t            in = p->weight[1];
 
     CQ_TRY(cq_rt_in_f64(&scale, rt, 1, 1));
     CQ_TRY(cq_rt_in_f64(&zero, rt, 2, 0));
     CQ_TRY(cq_rt_in_f64(&inverse, rt, 3, 0));
-    if (x->dtype != CQ_DTYPE_F32 || !x->rank || cq_size_of(x, x->rank - 1) != p->weight[1])
+    if (x->dtype != CQ_DTYPE_F32 || !x->rank || cq_size_of(x, x->rank - 1) != in)
         return cq_rt_misfit(x, NULL);
     cq_rt_sizes_of(&sizes, x);
     sizes.at[sizes.rank - 1] = p->weight[0];
     CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
     if (!cq_tensor_numel(y))
         return CQ_OK;
-    sizes.at[sizes.rank - 1] = cq_qimage_channels(p->weight[1]);
+    sizes.at[sizes.rank - 1] = cq_qimage_channels(in);
+    grid = (cq_qimage_params){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse };
     CQ_TRY(cq_rt_contiguous(&dense, rt, x));
     CQ_TRY(cq_rt_scratch(&q, rt, element_dtype(), sizes.rank, sizes.at));
-    CQ_TRY(cq_rt_scratch(&numbers, rt, CQ_DTYPE_I32, 1, &n));
-    return multiply_dynamic(
-        rt, y, dense, q, numbers,
-        (cq_qimage_params){ (float)scale, (int32_t)fmin(fmax(zero, 0), 255), (float)inverse });
+    CQ_TRY(cq_qimage_pack(cq_tensor_data(q), cq_tensor_data(dense), cq_tensor_numel(x) / in, in, 1,
+                          grid));
+    if (p->top < 255)
+        limit(q, p->top);
+    return multiply_packed(rt, y, q, grid);
+}
+
+static cq_status qlinear_packed(cq_rt *rt)
+{
+    const cq_rt_qconv *p = rt->step->prepared;
+    const cq_tensor   *q = cq_rt_in(rt, 0);
+    cq_tensor         *y;
+    cq_rt_sizes        sizes;
+    double             scale, zero;
+
+    CQ_TRY(cq_rt_in_f64(&scale, rt, 1, 1));
+    CQ_TRY(cq_rt_in_f64(&zero, rt, 2, 0));
+    cq_rt_sizes_of(&sizes, q);
+    sizes.at[sizes.rank - 1] = p->weight[0];
+    CQ_TRY(cq_rt_out_sized(&y, rt, 0, CQ_DTYPE_F32, &sizes));
+    if (!cq_tensor_numel(y))
+        return CQ_OK;
+    return multiply_packed(rt, y, q, (cq_qimage_params){ (float)scale, (int32_t)zero, 0 });
+}
+
+/* ---- dynamic quantization ---- */
+
+void cq_rt_dynamic_params(cq_qimage_params *out, const float *x, int64_t n)
+{
+    enum { AT_ONCE = 16 }; /* separate minima and maxima, for vectors */
+    float   low[AT_ONCE] = { 0 }, high[AT_ONCE] = { 0 }, step;
+    int64_t i = 0;
+
+    for (; i + AT_ONCE <= n; i += AT_ONCE)
+        for (int k = 0; k < AT_ONCE; k++) {
+            low[k]  = x[i + k] < low[k] ? x[i + k] : low[k];
+            high[k] = x[i + k] > high[k] ? x[i + k] : high[k];
+        }
+    for (; i < n; i++) {
+        low[0]  = x[i] < low[0] ? x[i] : low[0];
+        high[0] = x[i] > high[0] ? x[i] : high[0];
+    }
+    for (int k = 1; k < AT_ONCE; k++) {
+        low[0]  = low[k] < low[0] ? low[k] : low[0];
+        high[0] = high[k] > high[0] ? high[k] : high[0];
+    }
+    step = (high[0] - low[0]) / 255;
+    *out = (cq_qimage_params){ .scale = 1 };
+    if (step > 0) {
+        out->scale = step;
+        out->zero  = (int32_t)nearbyintf(fminf(255, fmaxf(0, -low[0] / step)));
+    }
+}
+
+static cq_status qdynamic(cq_rt *rt)
+{
+    const cq_rt_grid *g = rt->step->prepared;
+    const cq_tensor  *x = cq_rt_in(rt, 0), *dense;
+    cq_tensor        *q, *scale, *zero;
+    cq_rt_sizes       sizes;
+    cq_qimage_params  grid;
+
+    if (x->dtype != CQ_DTYPE_F32 || !x->rank || cq_size_of(x, x->rank - 1) != g->channels)
+        return cq_rt_misfit(x, NULL);
+    cq_rt_sizes_of(&sizes, x);
+    sizes.at[sizes.rank - 1] = cq_qimage_channels(g->channels);
+    CQ_TRY(cq_rt_out_sized(&q, rt, 0, element_dtype(), &sizes));
+    CQ_TRY(cq_rt_out(&scale, rt, 1, CQ_DTYPE_F32, 0, NULL));
+    CQ_TRY(cq_rt_out(&zero, rt, 2, CQ_DTYPE_U8, 0, NULL));
+    CQ_TRY(cq_rt_contiguous(&dense, rt, x));
+    cq_rt_dynamic_params(&grid, cq_tensor_data(dense), cq_tensor_numel(x));
+    *(float *)cq_tensor_data(scale)  = grid.scale;
+    *(uint8_t *)cq_tensor_data(zero) = (uint8_t)grid.zero;
+    if (!cq_tensor_numel(x))
+        return CQ_OK;
+    return cq_qimage_pack(cq_tensor_data(q), cq_tensor_data(dense),
+                          cq_tensor_numel(x) / g->channels, g->channels, 1, grid);
 }
 
 /* ---- other operators ---- */
@@ -357,3 +445,5 @@ const cq_rt_row cq_rt_row_qadd    = { "Add", 1, qadd, CQ_RT_OWN | CQ_RT_OVER_0 |
 const cq_rt_row cq_rt_row_qmax_pool       = { "MaxPool", 1, qmax_pool, CQ_RT_OWN, 0 };
 const cq_rt_row cq_rt_row_qmean           = { "GlobalAveragePool", 1, qmean, CQ_RT_OWN, 0 };
 const cq_rt_row cq_rt_row_qlinear_dynamic = { "MatMul", 1, qlinear_dynamic, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qdynamic        = { "DynamicQuantizeLinear", 1, qdynamic, CQ_RT_OWN, 0 };
+const cq_rt_row cq_rt_row_qlinear_packed  = { "MatMulInteger", 1, qlinear_packed, CQ_RT_OWN, 0 };

@@ -40,8 +40,14 @@ typedef struct cq_rt_qstep {
     cq_quant_sum     sum;
 } cq_rt_qstep;
 
+/* Chooses the parameters of DynamicQuantizeLinear: uint8 covers the range of x and represents 0
+ * exactly. */
+void cq_rt_dynamic_params(cq_qimage_params *out, const float *x, int64_t n);
+
 extern const cq_rt_row cq_rt_row_qpack, cq_rt_row_qunpack; /* prepared: cq_rt_grid */
+extern const cq_rt_row cq_rt_row_qdynamic;                 /* prepared: cq_rt_grid */
 extern const cq_rt_row cq_rt_row_qconv, cq_rt_row_qlinear, cq_rt_row_qlinear_dynamic;
+extern const cq_rt_row cq_rt_row_qlinear_packed; /* inputs: packed bytes, scale, zero point */
 extern const cq_rt_row cq_rt_row_qadd, cq_rt_row_qmax_pool, cq_rt_row_qmean;
 
 #endif

@@ -161,6 +161,7 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
+    CLI_SHARE_OPTION,
     { "opset", "N", "the version of ONNX's operators, 7 to the newest, up or down", 0 },
     { "to", "TYPE", "compute in float16, bfloat16 or float32; inputs and outputs stay", 0 },
     { "keep", "A,B", "operators and nodes that --to does not convert; repeatable", 0 },

@@ -46,11 +46,13 @@ static int run(const cli_args *args)
         return cli_misuse(args->verb, "--module and --inputs or --outputs exclude each other");
     CLI_TRY(cli_edit_open(&edit, args));
     edit.prove = prove;
+    cli_edit_share_beside(&edit, args);
     return cli_edit_close(&edit, args, "cut", cut(&edit, args));
 }
 
 static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
+    CLI_COPY_OPTIONS,
     { "inputs", "NAMES", "values that become inputs (those of the model); repeatable", 0 },
     { "outputs", "NAMES", "values that become outputs (those of the model); repeatable", 0 },
     { "module", "NAME", "all nodes in the scope of a module: layer3, layer3.0.conv1", 0 },

@@ -176,6 +176,7 @@ static int run(const cli_args *args)
         CLI_TRY(cli_need_onnx(plan.files[1]));
     CLI_TRY(cli_edit_open(&edit, args));
     edit.prove = prove;
+    cli_edit_share_beside(&edit, args);
     cq_onnx_model_free(edit.after);
     edit.after = NULL;
     code       = cli_result(build(&edit.after, n_joins()));
@@ -189,6 +190,7 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
+    CLI_COPY_OPTIONS,
     { "connect", "OUT=IN", "an output of the first model to an input of the second; repeatable",
       0 },
     { "before", "STEP", "pre-processing: image[:mean=…:std=…:layout=NHWC]; repeatable", 0 },

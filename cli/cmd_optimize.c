@@ -102,6 +102,7 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
+    CLI_SHARE_OPTION,
     { "list-passes", NULL, "print the names and descriptions of all passes", 0 },
     { "only", "A,B", "run these passes only; repeatable", 0 },
     { "skip", "A,B", "do not run these passes; repeatable", 0 },

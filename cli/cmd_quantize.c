@@ -206,6 +206,7 @@ static int run(const cli_args *args)
 
 static const cli_option options[] = {
     CLI_EDIT_OPTIONS,
+    CLI_SHARE_OPTION,
     { "mode", "MODE", "weights, dynamic or static (weights; static with --calibrate)", 0 },
     { "bits", "N", "of weights: 8 or 4 (8)", 0 },
     { "block", "N", "weights that share a scale (8 bits: a channel; 4 bits: 32)", 0 },

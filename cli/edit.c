@@ -28,6 +28,12 @@ int cli_edit_open(cli_edit *e, const cli_args *args)
         cq_onnx_model_load_as(&e->before, args->operands[0], cq_onnx_form_of(args->operands[0])));
 }
 
+void cli_edit_share_beside(cli_edit *e, const cli_args *args)
+{
+    if (!cli_has(args, "copy-data"))
+        e->save.flags |= CQ_ONNX_SAVE_SHARE_BESIDE;
+}
+
 /* Formats "largest difference 1.2e-06, ", or the reason why nothing was compared. */
 static void describe(char *out, size_t size, const cli_edit *e, const cq_proof *proof)
 {

@@ -26,10 +26,24 @@ struct cli_edit {
     { "output", "OUT", "the file to write", 'o' },                                                 \
         { "no-verify", NULL, "do not run both models to compare their results", 0 },               \
         { "verify", NULL, "run both models even if their weights exceed 2 GB", 0 },                \
-        { "share-data", NULL, "refer to the external data of IN instead of copying it", 0 },       \
     {                                                                                              \
         "example", "DIR", "inputs for the comparison: input_0.pb or input_0.npy, …", 0             \
     }
+
+#define CLI_SHARE_OPTION                                                                           \
+    {                                                                                              \
+        "share-data", NULL, "refer to the external data of IN instead of copying it", 0            \
+    }
+
+/* Of verbs that change no weight: they share data that is in the folder of OUT by default. */
+#define CLI_COPY_OPTIONS                                                                           \
+    { "share-data", NULL, "refer to the external data of FILE, or fail", 0 },                      \
+    {                                                                                              \
+        "copy-data", NULL, "copy external data, also if it is in the folder of OUT", 0             \
+    }
+
+/* Lets OUT refer to external data in its folder, without --copy-data. */
+void cli_edit_share_beside(cli_edit *e, const cli_args *args);
 
 /* Reads the first operand. */
 int cli_edit_open(cli_edit *e, const cli_args *args);

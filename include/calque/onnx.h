@@ -29,7 +29,9 @@ typedef enum cq_onnx_save_flags {
     CQ_ONNX_SAVE_AS_IS    = 2, /* keep references to external data unchanged */
     /* External tensors that no edit changed stay in the files that hold them, which must be in the
      * folder of PATH. */
-    CQ_ONNX_SAVE_SHARE_DATA = 4
+    CQ_ONNX_SAVE_SHARE_DATA = 4,
+    /* As CQ_ONNX_SAVE_SHARE_DATA, but tensors whose files are in another folder are copied. */
+    CQ_ONNX_SAVE_SHARE_BESIDE = 8
 } cq_onnx_save_flags;
 
 typedef struct cq_onnx_save_options {

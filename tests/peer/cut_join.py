@@ -191,14 +191,20 @@ def check_external(folder):
     (folder / "two").mkdir()
     tool("export", "resnet18", "-o", folder / "one/net.onnx", "--external-data")
     relu = [n.output[0] for n in onnx.load(str(folder / "one/net.onnx")).graph.node if n.op_type == "Relu"]
-    tool("cut", folder / "one/net.onnx", "--outputs", relu[8], "-o", folder / "one/a.onnx")
+    tool("cut", folder / "one/net.onnx", "--outputs", relu[8], "-o", folder / "one/by_reference.onnx")
+    assert not list((folder / "one").glob("by_reference.onnx.data*"))
+    tool("cut", folder / "one/net.onnx", "--outputs", relu[8], "--copy-data", "-o", folder / "one/a.onnx")
     tool("cut", folder / "one/net.onnx", "--inputs", relu[8], "-o", folder / "two/b.onnx")
     assert (folder / "one/a.onnx.data").exists() and (folder / "two/b.onnx.data").exists()
     tool("join", folder / "one/a.onnx", folder / "two/b.onnx", "-o", folder / "ab.onnx")
+    tool("join", folder / "one/by_reference.onnx", folder / "two/b.onnx", "-o", folder / "one/half.onnx")
+    sizes = [(folder / name).stat().st_size for name in ("one/half.onnx.data", "two/b.onnx.data")]
+    assert abs(sizes[0] - sizes[1]) < 4096, f"{sizes}: the data of the other folder alone is copied"
     assert (folder / "ab.onnx").stat().st_size < 100_000
     feeds = random_feeds(folder / "one/net.onnx")
-    peers.expect_close(peers.run_ort(folder / "ab.onnx", feeds),
-                       peers.run_ort(folder / "one/net.onnx", feeds), 1e-4, 1e-4)
+    want = peers.run_ort(folder / "one/net.onnx", feeds)
+    for joined in ("ab.onnx", "one/half.onnx"):
+        peers.expect_close(peers.run_ort(folder / joined, feeds), want, 1e-4, 1e-4)
     why = refused("join", folder / "one/a.onnx", folder / "two/b.onnx", "-o", folder / "one/a.onnx.data")
     assert (folder / "one/a.onnx.data").stat().st_size > 1_000_000, why
 

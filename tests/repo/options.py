@@ -101,7 +101,8 @@ OPTIONS = {
     "CQ_ONNX_SAVE": {
         "EXTERNAL": "export --external-data",
         "AS_IS": "export --strip-large-tensor-data",
-        "SHARE_DATA": "cut --share-data",
+        "SHARE_DATA": "convert --share-data",
+        "SHARE_BESIDE": "cut --copy-data",
     },
     "CQ_ONNX_INFER": {
         "STRICT": "infer --strict",

@@ -17,6 +17,9 @@
  * cache lines, and to pages for large tensors. */
 enum { ALIGN_SMALL = 64, ALIGN_PAGE = 4096, PAGE_WORTHY = 1 << 16 };
 
+/* Saved models that may still refer to the data file of the source. */
+enum { KEEP_DATA = CQ_ONNX_SAVE_AS_IS | CQ_ONNX_SAVE_SHARE_DATA | CQ_ONNX_SAVE_SHARE_BESIDE };
+
 enum { MAX_TRIES = 4 /* attempts if other programs take the name of the data file */ };
 
 /* A piece of the data file. */
@@ -134,7 +137,15 @@ static cq_status make_external(plan *p, const cq_onnx_tensor *tensor, const cq_o
     return p->scratch->status;
 }
 
-/* The tensor stays where it is. */
+/* Whether the tensor stays in its file. */
+static bool is_shared(const plan *p, const cq_onnx_tensor *tensor)
+{
+    const cq_onnx_files *files = cq_onnx_tensor_home(p->m, tensor)->files;
+
+    return p->flags & CQ_ONNX_SAVE_SHARE_DATA || (p->flags & CQ_ONNX_SAVE_SHARE_BESIDE && files &&
+                                                  cq_onnx_files_is_beside(files, p->path));
+}
+
 static cq_status share(const plan *p, const cq_onnx_tensor *tensor)
 {
     const cq_onnx_files *files = cq_onnx_tensor_home(p->m, tensor)->files;
@@ -157,7 +168,7 @@ static cq_status plan_tensor(plan *p, const cq_onnx_tensor *tensor, bool is_init
                        "the file contains weights of the model that is being saved");
     if (p->flags & CQ_ONNX_SAVE_AS_IS)
         return CQ_OK;
-    if (cq_onnx_is_external(tensor) && p->flags & CQ_ONNX_SAVE_SHARE_DATA)
+    if (cq_onnx_is_external(tensor) && is_shared(p, tensor))
         return share(p, tensor);
     if (cq_onnx_is_external(tensor)) {
         CQ_TRY(load_external(p, tensor, &loaded));
@@ -243,8 +254,7 @@ static cq_status write_files(const plan *p, cq_onnx_encoding *e, const char *pat
     CQ_TRY_OR_DONE(cq_out_open(&out, path));
     cq_onnx_encoding_write(e, out);
     CQ_TRY_OR_DONE(cq_out_commit(out));
-    /* With these flags the saved model may still refer to the old data file. */
-    if (!(p->flags & (CQ_ONNX_SAVE_AS_IS | CQ_ONNX_SAVE_SHARE_DATA)) && !p->is_chosen) {
+    if (!(p->flags & KEEP_DATA) && !p->is_chosen) {
         CQ_TRY_OR_DONE(cq_batch_sync()); /* before the folder is locked, because it takes time */
         status = cq_onnx_delete_old_data(path, p->m->files, p->pieces.n > 0);
     }
@@ -326,7 +336,7 @@ static cq_status save_once(plan *p, const cq_onnx_save_options *options, bool pr
 
     p->flags     = options->flags;
     p->is_chosen = options->data_name != NULL;
-    if (p->is_chosen && p->flags & CQ_ONNX_SAVE_SHARE_DATA)
+    if (p->is_chosen && p->flags & (CQ_ONNX_SAVE_SHARE_DATA | CQ_ONNX_SAVE_SHARE_BESIDE))
         return cq_fail(CQ_E_ARGUMENT, path, NULL,
                        "data is either shared or written to a chosen file");
     if (p->is_chosen) {

@@ -38,6 +38,60 @@ def per_axis(values, n, otherwise=None):
     return [values[i if len(values) == n else 0] for i in range(n)]
 
 
+# ---- dtypes ----
+
+
+def highest(dtype):
+    """The highest finite number."""
+    if dtype == torch.float16:
+        return 65504.0
+    if dtype == torch.float64:
+        return 1.7976931348623157e308
+    return 3.4028234663852886e38 if dtype == torch.float32 else 3.3895313892515355e38
+
+
+def summable(x):
+    """x in a dtype that ONNX Runtime sums: float32, float64, int32 or int64."""
+    if x.dtype in (torch.float32, torch.float64, torch.int32, torch.int64):
+        return x
+    return cast(x, torch.float32 if is_float(x) else torch.int64)
+
+
+# ---- sizes ----
+
+
+def common_size(a, b):
+    if b == 1:
+        return a
+    if a == 1 or (hint(a) == 1 and hint(b) != 1) or (not is_known(a) and is_known(b)):
+        return b
+    return a
+
+
+def common_shape(a, b):
+    """The shape to which both broadcast."""
+    n = max(len(a), len(b))
+    a = [1] * (n - len(a)) + a
+    b = [1] * (n - len(b)) + b
+    return [common_size(a[i], b[i]) for i in range(n)]
+
+
+def broadcast(x, mask):
+    """x and a mask, expanded to their common shape."""
+    shape = common_shape(x.shape, mask.shape)
+    m = cast(mask, torch.bool)
+    return with_shape(expand(x, shape), shape), with_shape(expand(m, shape), shape)
+
+
+def corner(x, y):
+    """x, cut to the sizes of y."""
+    for i in range(y.ndim):
+        if x.size(i) != y.size(i):
+            sizes = [y.size(i) if k == i else x.size(k) for k in range(x.ndim)]
+            x = with_shape(slice(x, i, 0, y.size(i)), sizes)
+    return x
+
+
 # ---- polynomials and functions that ONNX Runtime has in float32 alone, for float64 ----
 
 

@@ -7,7 +7,7 @@ others where necessary.
 import torch
 
 from calque.onnx import *
-from onnx.common import arctangent, cosine, erf, erfc_of_double, expm1, given, log1p
+from onnx.common import arctangent, cosine, erf, erfc_of_double, expm1, given, highest, log1p
 
 symbolic("aten::neg", "Neg", opset=7)
 symbolic("aten::abs", "Abs", opset=7)

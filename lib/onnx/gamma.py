@@ -8,7 +8,7 @@ import math
 import torch
 
 from calque.onnx import *
-from onnx.common import cosine, polynomial
+from onnx.common import cosine, highest, polynomial
 
 unsupported("aten::erfinv", "it needs Where, of opset 9", opset=7)
 unsupported("aten::lgamma", "it needs Where, of opset 9", opset=7)

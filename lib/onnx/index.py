@@ -10,7 +10,7 @@ import math
 import torch
 
 from calque.onnx import *
-from onnx.common import inverse
+from onnx.common import common_shape, inverse
 
 unsupported("aten::index_put", "elements can be set since opset 9", opset=7)
 unsupported("aten::_index_put_impl", "elements can be set since opset 9", opset=7)
@@ -48,22 +48,6 @@ def true_elements(mask):
         return unsupported("a mask as an index needs NonZero, of opset 9", 9)
     rows = NonZero(cast(mask, torch.bool))
     return [Gather(rows, i, axis=0) for i in range(mask.ndim)]
-
-
-def common_size(a, b):
-    if b == 1:
-        return a
-    if a == 1 or (hint(a) == 1 and hint(b) != 1) or (not is_known(a) and is_known(b)):
-        return b
-    return a
-
-
-def common_shape(a, b):
-    """The shape to which both broadcast."""
-    n = max(len(a), len(b))
-    a = [1] * (n - len(a)) + a
-    b = [1] * (n - len(b)) + b
-    return [common_size(a[i], b[i]) for i in range(n)]
 
 
 def indices_of(x, indices):

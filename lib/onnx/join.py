@@ -27,6 +27,20 @@ def repeat(self, repeats):
     return Tile(cast(x, torch.int32) if x.dtype == torch.int16 else widen(x), repeats)
 
 
+@symbolic("aten::flip", opset=7)
+def flip(self, dims):
+    """A slice with a negative step; before opset 10 there is none, and Gather is used."""
+    x = self
+    for dim in dims if self.ndim > 0 else []:
+        at = axis_of(dim, x)
+        n = x.size(at)
+        if opset() < 10 and n != 0:
+            x = Gather(x, iota(n, n - 1, -1), axis=at)
+        elif n != 0:
+            x = with_shape(Slice(x, [-1], [1 - 2**63], [at], [-1]), x)
+    return x
+
+
 @symbolic("aten::pixel_shuffle", opset=11)
 def pixel_shuffle(self, upscale_factor):
     """DepthToSpace has PyTorch's order of channels since opset 11."""

@@ -9,6 +9,7 @@ import math
 import torch
 
 from calque.onnx import *
+from onnx.common import corner
 
 unsupported("aten::scatter", "Scatter came with opset 9", opset=7)
 unsupported("aten::scatter.reduce", "it needs Where, of opset 9", opset=7)

@@ -6,7 +6,7 @@ Sizes of results depend on data, so they are read off values at run time where t
 import torch
 
 from calque.onnx import *
-from onnx.common import given
+from onnx.common import broadcast, given
 
 unsupported("aten::nonzero", "ONNX has NonZero since opset 9", opset=7)
 unsupported("aten::masked_select", "ONNX selects by a mask since opset 9", opset=7)

@@ -1,7 +1,7 @@
 """Parts of tensors, and tensors with a part replaced."""
 
 from calque.onnx import *
-from onnx.common import given, inverse
+from onnx.common import all_known, given, inverse
 
 
 def clamp_to_zero(n):
@@ -87,6 +87,29 @@ def unbind(self, dim):
     if n_results() == 1:
         return Squeeze(self, [at])
     return [item_at(self, at, i) for i in range(n_results())]
+
+
+@symbolic("aten::split", opset=7)
+@symbolic("aten::split_with_sizes", opset=7)
+def split(self, dim):
+    """Split where all sizes are known or may be an input, slices otherwise."""
+    at = axis_of(dim, self)
+    sizes = [result_shape(i)[at] for i in range(n_results())]
+    if len(sizes) == 1:
+        return [self]
+    if all_known(sizes):
+        return split_sizes(self, at, sizes)
+    if opset() >= 13 and len(sizes) <= 64:
+        return list(Split(self, sizes, axis=at, outputs=len(sizes)))
+    parts = []
+    start = 0
+    for n in sizes:
+        if opset() >= 10:
+            parts += [slice(self, at, start, start + n)]
+        else:
+            parts += [Gather(self, iota(n, start, 1), axis=at)]
+        start = start + n
+    return parts
 
 
 # ---- diagonals ----

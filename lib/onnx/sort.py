@@ -10,6 +10,7 @@ import math
 import torch
 
 from calque.onnx import *
+from onnx.common import summable
 
 unsupported("aten::mode", "it needs Where, of opset 9", opset=7)
 unsupported("aten::cumprod", "it needs Where, of opset 9", opset=7)
@@ -20,6 +21,28 @@ unsupported(
 unsupported(
     "aten::cummin", "the last of equal elements can be found since opset 12", opset=7
 )
+
+
+def orderable(x):
+    """x in a dtype that TopK orders."""
+    if x.dtype in (torch.float32, torch.float64):
+        return x
+    if is_float(x):
+        return cast(x, torch.float32)
+    if opset() < 11:
+        if x.dtype == torch.int64:
+            return unsupported("integers of 64 bits can be ordered since opset 11", 11)
+        return cast(x, torch.float64)
+    return cast(x, torch.int64 if x.dtype == torch.int64 else torch.int32)
+
+
+def sort(x, k, axis, largest):
+    """The k greatest or least elements along an axis, in order, and their indices."""
+    if k == 0:
+        none = slice(x, axis, 0, 0)
+        return none, cast(none, torch.int64)
+    values, indices = TopK(orderable(x), [k], axis=axis, largest=largest, outputs=2)
+    return cast(values, x.dtype), indices
 
 
 def as_results(values, indices):

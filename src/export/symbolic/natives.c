@@ -383,18 +383,6 @@ static cq_val trunc_of(cq_sym_run *r, const cq_sym_args *e)
     return cq_val_of_graph(r, cq_sym_trunc(r->s, value(r, e, 0)));
 }
 
-/* The highest finite number of a dtype of floats. */
-static cq_val highest(cq_sym_run *r, const cq_sym_args *e)
-{
-    cq_val   t = item(e, 0);
-    cq_dtype d = cq_sym_dtype_of(r, t);
-
-    return cq_val_of_f64(d == CQ_DTYPE_F16   ? 65504
-                         : d == CQ_DTYPE_F64 ? DBL_MAX
-                         : d == CQ_DTYPE_F32 ? FLT_MAX
-                                             : 3.3895313892515355e38);
-}
-
 static cq_val expand(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_value *x = value(r, e, 0);
@@ -542,23 +530,6 @@ static cq_val filled(cq_sym_run *r, const cq_sym_args *e)
     return cq_val_of_graph(r, cq_sym_filled(r->s, d, whole(r, e, 0), number(r, e, 1, 0)));
 }
 
-static cq_val of_pair(cq_sym_run *r, cq_value *const *both)
-{
-    cq_val t = cq_lang_list(&r->lang, NULL, 2);
-
-    for (size_t i = 0; t.kind == CQ_VAL_LIST && i < t.u.list->n; i++)
-        t.u.list->items[i] = cq_val_of_graph(r, both[i]);
-    return t;
-}
-
-static cq_val broadcast(cq_sym_run *r, const cq_sym_args *e)
-{
-    cq_value *both[2] = { value(r, e, 0), value(r, e, 1) };
-
-    cq_sym_spread(r->s, &both[0], &both[1]);
-    return of_pair(r, both);
-}
-
 /* 0 … n - 1, or start, start + step …, as a tensor; n may be a tensor without dimensions. */
 static cq_val iota(cq_sym_run *r, const cq_sym_args *e)
 {
@@ -596,15 +567,6 @@ static cq_val unit_kernels(cq_sym_run *r, const cq_sym_args *e)
         wrong(r, e, "a window");
     return cq_val_of_graph(
         r, r->s->status == CQ_OK ? cq_sym_unit_kernels(r->s, (int64_t)high, (int64_t)wide) : NULL);
-}
-
-static cq_val sort(cq_sym_run *r, const cq_sym_args *e)
-{
-    cq_value *x = value(r, e, 0), *both[2] = { NULL, NULL };
-
-    cq_sym_sorted(r->s, x, whole(r, e, 1), axis_of(r, e, 2, cq_sym_rank(r->s, x)),
-                  number(r, e, 3, 0) != 0, both);
-    return of_pair(r, both);
 }
 
 /* ---- names that PyTorch's symbolic functions use ---- */
@@ -738,11 +700,9 @@ static const cq_sym_native natives[] = {
     { "widen", 1, 1, .one = cq_sym_widen },
     { "without_bfloat16", 1, 1, .fn = without_bfloat16 },
     { "computable", 1, 2, .fn = computable },
-    { "summable", 1, 1, .one = cq_sym_summable },
     { "only_float", 1, 1, .one = cq_sym_only_float },
     { "only_small_float", 1, 1, .one = cq_sym_only_small_float },
     { "apart_from_pad", 1, 1, .one = apart_from_pad },
-    { "highest", 1, 1, .fn = highest },
     { "remainder", 2, 2, .two = cq_sym_remainder },
     { "fmod", 2, 2, .two = cq_sym_fmod },
     { "trunc", 1, 1, .fn = trunc_of },
@@ -752,13 +712,10 @@ static const cq_sym_native natives[] = {
     { "at_least_1d", 1, 1, .one = cq_sym_with_dims },
     { "slice", 4, 5, .fn = slice },
     { "expand", 2, 2, .fn = expand },
-    { "broadcast", 2, 2, .fn = broadcast },
-    { "corner", 2, 2, .two = cq_sym_corner },
     { "as_result", 1, 2, .fn = as_result },
     { "with_shape", 2, 2, .fn = with_shape },
     { "with_dtype", 2, 2, .fn = with_dtype },
     { "reduce", 4, 4, .fn = reduce },
-    { "sort", 4, 4, .fn = sort },
     { "non_negative", 2, 2, .fn = non_negative },
     { "write_slices", 4, 4, .fn = write_slices },
     { "unit_kernels", 2, 2, .fn = unit_kernels },

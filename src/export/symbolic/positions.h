@@ -17,18 +17,6 @@ cq_value *cq_sym_count_to(cq_sym *s, cq_value *n);
 /* start + step * (0, 1, … n-1). */
 cq_value *cq_sym_positions(cq_sym *s, cq_int start, cq_int n, int64_t step);
 
-/* The k greatest or least of any dtype along axis, in order, and their indices. */
-void cq_sym_sorted(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
-
-/* The corner of src that index covers: the part that scatters read. */
-cq_value *cq_sym_corner(cq_sym *s, cq_value *src, cq_value *index);
-
-/* x and a mask in the sizes that they have together. */
-void cq_sym_spread(cq_sym *s, cq_value **x, cq_value **mask);
-
-/* x in a dtype that ONNX Runtime adds up: float32, float64, int32 or int64. */
-cq_value *cq_sym_summable(cq_sym *s, cq_value *x);
-
 /* Running sums along axis, of float32, float64, int32 or int64. */
 cq_value *cq_sym_cumsum(cq_sym *s, cq_value *x, int axis);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 static const cq_symbolic *const families[] = {
-    cq_symbolics_sequence, cq_symbolics_linalg,   cq_symbolics_resize, cq_symbolics_view,
-    cq_symbolics_slice,    cq_symbolics_creation, cq_symbolics_join,   cq_symbolics_complex,
+    cq_symbolics_sequence, cq_symbolics_linalg,   cq_symbolics_resize,  cq_symbolics_view,
+    cq_symbolics_slice,    cq_symbolics_creation, cq_symbolics_complex,
 };
 
 const cq_symbolic *cq_symbolic_family(size_t i)

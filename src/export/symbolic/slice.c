@@ -1,59 +1,5 @@
-/* Parts of tensors, and tensors with a part replaced. */
+/* as_strided: indices into the memory of a contiguous tensor. */
 #include "export/symbolic/positions.h"
-
-/* ---- lists of parts ---- */
-
-/* Split where all sizes are fixed (or may be an input), slices otherwise. */
-static cq_status split_into(cq_sym *s, cq_value *x, int axis, const cq_int *sizes, cq_value **out,
-                            size_t n)
-{
-    int64_t *plain = cq_arena_array(s->ex->graph->arena, n, sizeof *plain);
-    cq_int   start = cq_i(0);
-    bool     fixed = true;
-
-    if (!plain)
-        return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    for (size_t i = 0; i < n; i++) {
-        plain[i] = sizes[i].value;
-        fixed &= !sizes[i].expr;
-    }
-    if (n == 1) {
-        out[0] = x;
-    } else if (fixed && n > 1) {
-        cq_sym_split(s, x, axis, plain, n, out);
-    } else if (cq_sym_opset(s) >= 13 && n <= CQ_MAX_RANK) {
-        cq_sym_op_n(s, "Split", CQ_IN(x, cq_sym_of_ints(s, sizes, n)),
-                    CQ_ATTR(cq_attr_i("axis", axis)), out, n);
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            cq_int end = cq_int_add(CQ_SYMBOLS(s), start, sizes[i]);
-
-            out[i] = cq_sym_opset(s) >= 10
-                         ? cq_sym_slice(s, x, axis, start, end, 1)
-                         : cq_sym_gather(s, x, cq_sym_positions(s, start, sizes[i], 1), axis);
-            start  = end;
-        }
-    }
-    return s->status;
-}
-
-static cq_status split(cq_sym *s)
-{
-    cq_value  *x     = cq_sym_in(s, "self");
-    int        axis  = cq_sym_dim(s, "dim", cq_sym_rank(s, x));
-    size_t     n     = cq_sym_n_results(s);
-    cq_value **out   = cq_arena_array(s->ex->graph->arena, n, sizeof *out);
-    cq_int    *sizes = cq_arena_array(s->ex->graph->arena, n, sizeof *sizes);
-
-    if (s->status != CQ_OK || !out || !sizes)
-        return cq_sym_fail(s, CQ_E_NO_MEMORY);
-    for (size_t i = 0; i < n; i++)
-        sizes[i] = cq_sym_result_type(s, i).sizes[axis];
-    CQ_TRY(split_into(s, x, axis, sizes, out, n));
-    return cq_sym_done_n(s, out, n);
-}
-
-/* ---- as_strided: indices into the memory of a contiguous tensor ---- */
 
 /* The same where sizes or strides are symbols: the sum of what each axis adds. */
 static cq_value *moving_places(cq_sym *s, const cq_int *sizes, const cq_int *strides, size_t n,
@@ -125,8 +71,6 @@ static cq_status as_strided_scatter(cq_sym *s)
 }
 
 const cq_symbolic cq_symbolics_slice[] = {
-    { "aten::split", 7, .fn = split },
-    { "aten::split_with_sizes", 7, .fn = split },
     { "aten::as_strided", 7, .fn = as_strided },
     { "aten::as_strided_scatter", 7, .fn = as_strided_scatter },
     { 0 },

@@ -1,50 +1,6 @@
-/* Order along a dimension and running sums, for lib/onnx/sort.py. */
+/* Running sums, for the form of CumSum before opset 11. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/positions.h"
-
-/* The dtype that TopK is given for elements of d; NONE if order would suffer. */
-static cq_dtype orderable(const cq_sym *s, cq_dtype d)
-{
-    bool floats_only = cq_sym_opset(s) < 11;
-
-    switch (d) {
-    case CQ_DTYPE_F32:
-    case CQ_DTYPE_F64: return d;
-    case CQ_DTYPE_F16:
-    case CQ_DTYPE_BF16: return CQ_DTYPE_F32;
-    case CQ_DTYPE_I64: return floats_only ? CQ_DTYPE_NONE : d;
-    default: return floats_only ? CQ_DTYPE_F64 : CQ_DTYPE_I32;
-    }
-}
-
-void cq_sym_sorted(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2])
-{
-    cq_dtype own = cq_sym_dtype(s, x), with = orderable(s, own);
-
-    if (with == CQ_DTYPE_NONE)
-        cq_sym_no(s, 11, "integers of 64 bits can be ordered since opset 11");
-    if (s->status != CQ_OK)
-        return;
-    if (cq_int_is(k, 0)) {
-        out[0] = cq_sym_slice(s, x, axis, k, k, 1);
-        out[1] = cq_sym_cast(s, out[0], CQ_DTYPE_I64);
-        return;
-    }
-    cq_sym_topk(s, cq_sym_cast(s, x, with), k, axis, largest, out);
-    out[0] = cq_sym_cast(s, out[0], own);
-}
-
-cq_value *cq_sym_summable(cq_sym *s, cq_value *x)
-{
-    cq_dtype d = cq_sym_dtype(s, x);
-
-    return cq_sym_cast(s, x,
-                       d == CQ_DTYPE_F16 || d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32
-                       : d == CQ_DTYPE_F32 || d == CQ_DTYPE_F64 || d == CQ_DTYPE_I32 ||
-                               d == CQ_DTYPE_I64
-                           ? d
-                           : CQ_DTYPE_I64);
-}
 
 /* Without CumSum: a product with a triangular matrix. */
 static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)

@@ -55,7 +55,6 @@ extern const cq_symbolic cq_symbolics_resize[];
 extern const cq_symbolic cq_symbolics_view[];
 extern const cq_symbolic cq_symbolics_slice[];
 extern const cq_symbolic cq_symbolics_creation[];
-extern const cq_symbolic cq_symbolics_join[];
 extern const cq_symbolic cq_symbolics_complex[];
 
 /* ---- what is asked for ---- */

@@ -187,15 +187,6 @@ const char *cq_sym_str(cq_sym *s, const char *arg, const char *otherwise)
     return o->kind == CQ_OPERAND_STR ? o->u.s : otherwise;
 }
 
-int cq_sym_dim(cq_sym *s, const char *arg, int rank)
-{
-    int64_t dim = cq_sym_i64(s, arg), n = rank ? rank : 1;
-
-    if (s->status == CQ_OK && (dim < -n || dim >= n))
-        cq_sym_no(s, 0, "%s %lld is out of range for %d dimensions", arg, (long long)dim, rank);
-    return (int)(dim < 0 ? dim + n : dim);
-}
-
 static const cq_operand *items_of(cq_sym *s, const char *arg, size_t *n, size_t max)
 {
     const cq_operand *o = find(s, arg);

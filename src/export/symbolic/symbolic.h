@@ -64,7 +64,6 @@ bool cq_sym_since(cq_sym *s, int opset, const char *why);
 
 /* Arguments, by their name in the operator's schema. */
 cq_int cq_sym_int(cq_sym *s, const char *arg);
-int    cq_sym_dim(cq_sym *s, const char *arg, int rank); /* wrapped into 0 … rank-1 */
 size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
 
 /* The results that the operator should give. */

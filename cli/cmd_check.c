@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 /* The output of findings. */
-typedef struct cli_report {
+typedef struct check_report {
     bool   json, full;
     size_t n; /* number of findings in all files */
-} cli_report;
+} check_report;
 
 static void write_field(const char *name, const char *text)
 {
@@ -19,7 +19,7 @@ static void write_field(const char *name, const char *text)
     cli_json_string(stdout, text);
 }
 
-static void write_finding(cli_report *report, const char *path, const cq_onnx_finding *f)
+static void write_finding(check_report *report, const char *path, const cq_onnx_finding *f)
 {
     if (report->json) {
         printf("%s\n  {\"file\": ", report->n ? "," : "");
@@ -45,7 +45,7 @@ static void write_finding(cli_report *report, const char *path, const cq_onnx_fi
 }
 
 /* The last failure of the library as a finding. */
-static void write_failure(cli_report *report, const char *path, const char *code)
+static void write_failure(check_report *report, const char *path, const char *code)
 {
     const cq_error       *error = cq_last_error();
     const cq_onnx_finding f     = { code, error->where, error->message, error->hint, false };
@@ -55,7 +55,7 @@ static void write_failure(cli_report *report, const char *path, const char *code
 
 /* Checks the structure; then, with --full, types and shapes. The second check requires a sound
  * structure. */
-static bool check_model(cli_report *report, const char *path, cq_onnx_model *model)
+static bool check_model(check_report *report, const char *path, cq_onnx_model *model)
 {
     cq_onnx_findings *findings = NULL;
     size_t            n_errors = 0;
@@ -81,7 +81,7 @@ static bool check_model(cli_report *report, const char *path, cq_onnx_model *mod
 
 /* Whether the file is a valid model. A file that cannot be read is an error, but the others are
  * still checked; in JSON it is an entry of the list. */
-static bool check_file(cli_report *report, const char *path)
+static bool check_file(check_report *report, const char *path)
 {
     cq_onnx_model *model = NULL;
     bool           ok    = false;
@@ -100,8 +100,8 @@ static bool check_file(cli_report *report, const char *path)
 
 static int run(const cli_args *args)
 {
-    cli_report report = { .json = cli_has(args, "json"), .full = cli_has(args, "full") };
-    int        code   = CLI_DONE;
+    check_report report = { .json = cli_has(args, "json"), .full = cli_has(args, "full") };
+    int          code   = CLI_DONE;
 
     if (report.json)
         putchar('[');

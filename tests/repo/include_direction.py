@@ -53,6 +53,7 @@ PUBLIC_STRUCTS = {"cq_module"}  # opaque to all, in <calque/module.h>
 FORWARD = {"cq_value", "cq_sequence"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
+DEFINITION = re.compile(r"\bstruct ((?:cq|cli)_\w+)\s*\{")
 STRUCT = re.compile(r"\bstruct (cq_\w+)(\s*\{)?")
 
 
@@ -106,8 +107,21 @@ def complaints(part, owner):
                 yield f"{name}: {part} does not know of {struct} of {', '.join(owner[struct])}"
 
 
+def check_tags(report):
+    """A struct whose tag has a prefix is known to other files, so the tag is unique. src/base/windows
+    has files in place of others."""
+    found = {}
+    for name in files("src/*.[ch]", "cli/*.[ch]", "include/calque/*.h"):
+        if not name.startswith("src/base/windows/"):
+            for tag in DEFINITION.findall((ROOT / name).read_text()):
+                found.setdefault(tag, []).append(name)
+    for tag, names in sorted(found.items()):
+        report.check(f"struct {tag}", len(names) == 1, f"is defined in {' and '.join(names)}")
+
+
 def main():
     report = Report(__file__)
+    check_tags(report)
     parts = {name.split("/")[1] for name in files("src/*.c", "src/*.h")}
     for part in sorted(parts - set(USES)):
         report.failed(f"src/{part}", "a part that the table of tests/repo/include_direction.py lacks")

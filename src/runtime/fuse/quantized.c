@@ -178,14 +178,14 @@ static cq_status end_with(cq_img_pass *p, cq_rt_node_step *to, const cq_rt_node_
 
 /* Matches v as the dequantized w, possibly transposed, whose outputs are along axis `outputs` of
  * v. */
-static bool find_weight(cq_quant_weight *out, const cq_rt_node_value *v, uint32_t outputs)
+static bool find_weight(cq_rt_quant_weight *out, const cq_rt_node_value *v, uint32_t outputs)
 {
     const cq_rt_node_step *s = deferred_step(v, "Transpose");
     const cq_tensor       *zero;
     cq_rt                  rt;
     int64_t                axis;
 
-    *out = (cq_quant_weight){ 0 };
+    *out = (cq_rt_quant_weight){ 0 };
     if (s) {
         cq_rt_ints perm;
 
@@ -232,7 +232,7 @@ static cq_status numbers_new(cq_rt_qconv *q)
 }
 
 cq_status cq_quant_prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec *spec,
-                           const cq_quant_weight *w, const float *bias, double from, double to)
+                           const cq_rt_quant_weight *w, const float *bias, double from, double to)
 {
     cq_rt_qconv *q = *out = cq_zalloc(sizeof *q);
 
@@ -273,7 +273,7 @@ cq_status cq_quant_find_bias(const float **out, bool *fits, cq_img_pass *p,
 }
 
 static cq_status write_product(cq_img_pass *p, cq_rt_node_step *s, const cq_rt_row *row,
-                               const cq_qconv_spec *spec, const cq_quant_weight *w,
+                               const cq_qconv_spec *spec, const cq_rt_quant_weight *w,
                                const float *bias, const struct tail *t)
 {
     const cq_rt_grid *from = cq_quant_grid_of(s->in[0]);
@@ -319,11 +319,11 @@ bool cq_quant_conv_spec(cq_qconv_spec *out, const cq_rt_node_step *s, const cq_t
 
 static cq_status write_conv(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 {
-    const cq_rt_grid *from = image_of(s->in[0]);
-    cq_qconv_spec     spec;
-    cq_quant_weight   w;
-    struct tail       t;
-    const float      *bias;
+    const cq_rt_grid  *from = image_of(s->in[0]);
+    cq_qconv_spec      spec;
+    cq_rt_quant_weight w;
+    struct tail        t;
+    const float       *bias;
 
     if (!from || !find_weight(&w, s->in[1], 0) || w.transposed ||
         !cq_quant_conv_spec(&spec, s, w.w) || from->channels != spec.in ||
@@ -333,7 +333,7 @@ static cq_status write_conv(cq_img_pass *p, cq_rt_node_step *s, bool *done)
     return *done ? write_product(p, s, &cq_rt_row_qconv, &spec, &w, bias, &t) : CQ_OK;
 }
 
-cq_qconv_spec cq_quant_matrix_spec(const cq_quant_weight *w, bool by_rows)
+cq_qconv_spec cq_quant_matrix_spec(const cq_rt_quant_weight *w, bool by_rows)
 {
     size_t outputs = by_rows != w->transposed ? 0 : 1;
 
@@ -424,7 +424,7 @@ static bool find_dynamic(struct dynamic *d, const cq_rt_node_value *v)
 }
 
 static cq_status write_dynamic(cq_img_pass *p, cq_rt_node_step *s, const cq_qconv_spec *spec,
-                               const cq_quant_weight *w, const float *bias, cq_rt_node_step *add,
+                               const cq_rt_quant_weight *w, const float *bias, cq_rt_node_step *add,
                                const struct dynamic *d)
 {
     cq_rt_node_value *in[] = { d->x, d->scale, d->zero, d->inverse };
@@ -451,10 +451,10 @@ static cq_status write_dynamic(cq_img_pass *p, cq_rt_node_step *s, const cq_qcon
 
 /* The matrix of MatMul or Gemm with its bias, which a separate step may add. */
 struct linear {
-    cq_qconv_spec    spec;
-    cq_quant_weight  w;
-    const float     *bias;
-    cq_rt_node_step *add; /* or NULL */
+    cq_qconv_spec      spec;
+    cq_rt_quant_weight w;
+    const float       *bias;
+    cq_rt_node_step   *add; /* or NULL */
 };
 
 static cq_status find_linear(struct linear *l, bool *found, cq_img_pass *p, cq_rt_node_step *s)
@@ -607,7 +607,7 @@ static int64_t channels_for(bool *is_image, const cq_rt_node_value *q)
 {
     for (uint32_t i = 0; i < 2 && i < q->n_uses; i++) {
         const cq_rt_node_step *dq = q->readers[i], *s;
-        cq_quant_weight        w;
+        cq_rt_quant_weight     w;
         int64_t                channels = cq_quant_form_channels(is_image, dq, q);
 
         if (channels)

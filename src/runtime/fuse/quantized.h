@@ -25,17 +25,17 @@ cq_status cq_quant_replace(cq_img_pass *p, cq_rt_node_value *v, cq_rt_node_value
 bool cq_quant_read_params(cq_qimage_params *out, cq_dtype *bytes, const cq_rt_node_step *s,
                           uint32_t i);
 
-typedef struct cq_quant_weight {
+typedef struct cq_rt_quant_weight {
     const cq_tensor *w;     /* int8 */
     const cq_tensor *scale; /* one number, or one for each output; NULL: 1 */
     bool             transposed;
-} cq_quant_weight;
+} cq_rt_quant_weight;
 
 /* Describes a convolution by a constant w; false if it is not supported. */
 bool cq_quant_conv_spec(cq_qconv_spec *out, const cq_rt_node_step *s, const cq_tensor *w);
 
 /* Describes a matrix [k, n], or [n, k] if the product transposes it. */
-cq_qconv_spec cq_quant_matrix_spec(const cq_quant_weight *w, bool by_rows);
+cq_qconv_spec cq_quant_matrix_spec(const cq_rt_quant_weight *w, bool by_rows);
 
 /* Reads a constant vector of n floats; *fits is false if the bias has another form. */
 cq_status cq_quant_find_bias(const float **out, bool *fits, cq_img_pass *p,
@@ -44,7 +44,7 @@ cq_status cq_quant_find_bias(const float **out, bool *fits, cq_img_pass *p,
 /* Prepares the data of the step: sums have the scale of `from` times that of the weight; results
  * have the parameters `to`. */
 cq_status cq_quant_prepare(cq_rt_qconv **out, cq_img_pass *p, const cq_qconv_spec *spec,
-                           const cq_quant_weight *w, const float *bias, double from, double to);
+                           const cq_rt_quant_weight *w, const float *bias, double from, double to);
 
 /* ---- quantized_forms.c ---- */
 

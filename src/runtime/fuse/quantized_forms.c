@@ -16,11 +16,11 @@
 enum { X, X_PARAMS, W = 3, W_SCALE, W_ZERO, Y_PARAMS, BIAS = 8 };
 
 struct form {
-    cq_qimage_params from, to;
-    cq_dtype         from_bytes, to_bytes;
-    cq_quant_weight  w;
-    cq_qconv_spec    spec;
-    bool             is_image;
+    cq_qimage_params   from, to;
+    cq_dtype           from_bytes, to_bytes;
+    cq_rt_quant_weight w;
+    cq_qconv_spec      spec;
+    bool               is_image;
 };
 
 static bool is_zero(const cq_tensor *t)
@@ -49,7 +49,7 @@ static bool fits_outputs(const cq_tensor *t, int64_t n)
 static bool read_spec(cq_qconv_spec *out, bool *is_image, const cq_rt_node_step *s,
                       const cq_tensor *w)
 {
-    const cq_quant_weight weight = { .w = w };
+    const cq_rt_quant_weight weight = { .w = w };
 
     *is_image = cq_rt_is_op(s, "QLinearConv");
     if (*is_image)
@@ -213,9 +213,9 @@ cq_status cq_quant_write_dynamic(cq_img_pass *p, cq_rt_node_step *s, bool *done)
 
 /* MatMulInteger with the steps that scale its sums. */
 struct product {
-    cq_rt_node_step *cast, *mul, *add; /* add may be NULL */
-    cq_quant_weight  w;
-    const float     *bias;
+    cq_rt_node_step   *cast, *mul, *add; /* add may be NULL */
+    cq_rt_quant_weight w;
+    const float       *bias;
 };
 
 /* The weight's factor of the scale of the sums, which is that of x or a product of both. */

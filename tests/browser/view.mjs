@@ -74,6 +74,8 @@ async function open(html, hash = "", features = []) {
   return page;
 }
 async function finish(page, name) {
+  const facts = await page.$eval(".facts", (e) => e.textContent);
+  check(name + ": a space separates number and unit", !/\d[A-Za-z]/.test(facts), facts);
   await page.screenshot({ path: path.join(SHOTS, name + ".png") });
   check(name + ": no errors and no requests", page.errors.length === 0, page.errors.join("; "));
   await page.close();

@@ -35,6 +35,7 @@ const calqueView = (() => {
   }
   const bytes = (x) => x === 1 ? "1 byte" : short(x, ["bytes", "kB", "MB", "GB", "TB"], 1000);
   const amount = (x) => short(x, ["", "k", "M", "G", "T", "P"], 1000);
+  const operations = (x) => short(x, ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"], 1000);
   const three = (x) => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
   const time = (s) => s >= 1 ? three(s) + " s" : s >= 1e-3 ? three(s * 1e3) + " ms" : three(s * 1e6) + " µs";
   const grouped = (x) => x.toLocaleString("en-US");
@@ -983,7 +984,7 @@ const calqueView = (() => {
 
     facts(doc) {
       const nodes = doc.nodes.reduce((s, n) => s + (n.o !== undefined), 0);
-      return [grouped(nodes) + (doc.checkpoint ? " tensors" : " nodes"), amount(doc.params) + " parameters", doc.flops ? amount(doc.flops) + "FLOP" : "", doc.opsets.length && !doc.checkpoint ? "opset " + (doc.opsets.find((o) => o[0] === "ai.onnx") || doc.opsets[0])[1] : ""].filter(Boolean).join("  ·  ");
+      return [grouped(nodes) + (doc.checkpoint ? " tensors" : " nodes"), amount(doc.params) + " parameters", doc.flops ? operations(doc.flops) : "", doc.opsets.length && !doc.checkpoint ? "opset " + (doc.opsets.find((o) => o[0] === "ai.onnx") || doc.opsets[0])[1] : ""].filter(Boolean).join("  ·  ");
     }
 
     buildTools(header, stage, doc) {
@@ -1035,7 +1036,7 @@ const calqueView = (() => {
       const own = this.overlay === "t" ? model.sum(item, "t") : item[this.overlay] || 0;
       const total = this.overlay === "t" ? model.doc.seconds : this.overlay === "f" ? model.doc.flops : model.doc.bytes;
       if (!own || !total) return "";
-      return (this.overlay === "t" ? time(own) : this.overlay === "f" ? amount(own) + "FLOP" : bytes(own)) + " · " + share(own / total);
+      return (this.overlay === "t" ? time(own) : this.overlay === "f" ? operations(own) : bytes(own)) + " · " + share(own / total);
     }
 
     selected(pane, item, quiet) {

@@ -153,9 +153,9 @@ struct cq_ast_expr {
         double      f;
         const char *name;
         struct {
-            const char *text; /* terminated; may hold any bytes */
-            size_t      len;
-            void       *value; /* the linker's: a cq_text of the same bytes */
+            const char     *text; /* terminated; may hold any bytes */
+            size_t          len;
+            struct cq_text *value; /* the linker's: the same bytes */
         } str;
         struct {
             const char *name; /* as above */

@@ -155,7 +155,7 @@ struct cq_program {
     cq_ptr_map named[3]; /* NAMESPACE and BUILTIN by interned text, FUNCTION by its def */
     cq_ptr_map globals;  /* interned name -> an object of `named` that needs no import */
     cq_unit   *main;     /* of source text; NULL for archives */
-    void      *archive;  /* of an archive; provides code by qualifier */
+    struct cq_torchscript *archive; /* NULL: none; provides code by qualifier */
     cq_status (*load_code)(cq_program *p, const char *qualifier, cq_source *code);
     cq_val constants; /* the tuple CONSTANTS refers to */
     int    version;   /* of the archive: selects the meaning of old operators; otherwise the

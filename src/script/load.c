@@ -247,11 +247,6 @@ static cq_status convert_leaf(cq_visit *w, cq_val v, cq_val *out)
     return status;
 }
 
-static void close_archive(void *archive)
-{
-    cq_torchscript_free(archive);
-}
-
 static cq_status convert_all(loading *l, cq_torchscript *t)
 {
     cq_object *root;
@@ -293,7 +288,6 @@ static cq_status load_archive(cq_script *s, cq_storage *bytes, const char *path)
 
     CQ_TRY(cq_torchscript_open_bytes(&t, bytes, path));
     s->archive            = t;
-    s->close              = close_archive;
     s->program->archive   = t;
     s->program->load_code = load_code;
     s->program->version   = t->version;

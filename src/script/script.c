@@ -1,5 +1,7 @@
 /* Calls programs, to compute results or to record a graph. */
 #include "script/script.h"
+
+#include "archive/torchscript.h"
 #include "aten/core/work.h"
 #include "base/steps.h"
 #include "base/warn.h"
@@ -59,8 +61,7 @@ CQ_API void cq_script_free(cq_script *s)
     cq_val_release(s->traced);
     cq_free(s->entry);
     cq_program_free(s->program);
-    if (s->close)
-        s->close(s->archive);
+    cq_torchscript_free(s->archive);
     cq_pickled_free(s->pickled);
     cq_free(s);
 }

@@ -17,14 +17,14 @@ struct cq_args {
 
 struct cq_script {
     cq_program *program;
-    cq_val      root;    /* the module of an archive or of source text; or None */
-    char       *entry;   /* the entry expression of cq_script_make that built the root, or NULL */
-    cq_val      traced;  /* the tuple or list of tensors that forward was traced with, or None */
-    void       *archive; /* keeps the file open */
-    void (*close)(void *archive);
-    struct cq_pickled      *pickled; /* a file of torch.save with a module; NULL: none */
-    struct cq_script_state *state;   /* found by the last export (state.h), or NULL */
-    double fit_seconds;              /* time spent searching for inputs of its methods (fit.c) */
+    cq_val      root;   /* the module of an archive or of source text; or None */
+    char       *entry;  /* the entry expression of cq_script_make that built the root, or NULL */
+    cq_val      traced; /* the tuple or list of tensors that forward was traced with, or None */
+    struct cq_torchscript
+                      *archive; /* keeps the file open; NULL: the program is not from an archive */
+    struct cq_pickled *pickled; /* a file of torch.save with a module; NULL: none */
+    struct cq_script_state *state; /* found by the last export (state.h), or NULL */
+    double fit_seconds;            /* time spent searching for inputs of its methods (fit.c) */
 };
 
 /* Converts a tensor or number among the arguments to the tensor of a graph input, to be released by

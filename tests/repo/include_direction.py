@@ -48,9 +48,9 @@ PUBLIC = {
     "runtime": GROUND | {"tensor", "onnx", "graph", "session"},
 }
 PUBLIC_STRUCTS = {"cq_module"}  # opaque to all, in <calque/module.h>
-# Numbers, sizes and lists point to the graph values that they came from. Parts below the graph only
-# copy and compare the pointers, so a forward declaration is enough.
-FORWARD = {"cq_value", "cq_sequence"}
+# Numbers, sizes, lists and tracks point to the values, nodes and blocks of a graph. Parts
+# below those only copy and compare the pointers, so a forward declaration is enough.
+FORWARD = {"cq_value", "cq_sequence", "cq_node", "cq_block"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
 DEFINITION = re.compile(r"\bstruct ((?:cq|cli)_\w+)\s*\{")

@@ -17,8 +17,10 @@ typedef CQ_VEC(cq_track *) cq_track_list;
 struct cq_track {
     void    *value; /* the listener's; holds the contents as of version */
     uint32_t version;
-    void    *taken; /* a capture's: the node that took the tensor out of a sequence, or NULL */
-    void *home; /* a capture's: the block that the handle was made in; NULL: it came from outside */
+    /* Of a capture: the node that read the tensor from a sequence, or NULL; and the block in which
+     * the handle was made, NULL for a handle from outside. */
+    const struct cq_node *taken;
+    struct cq_block      *home;
 
     /* A view: the call that made it from base, and which of its results it is. */
     cq_track    *base;

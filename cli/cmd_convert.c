@@ -135,7 +135,7 @@ static int convert(cli_edit *e, const cli_args *args)
     const int64_t was   = cq_onnx_model_opset(e->after, "");
     int64_t       opset = 0, ir = 0;
 
-    CLI_TRY(cli_number(args, "opset", 7, 1000, &opset));
+    CLI_TRY(cli_number(args, "opset", 1, INT32_MAX, &opset));
     CLI_TRY(cli_number(args, "ir-version", 1, 1000, &ir));
     CLI_TRY(place_weights(e, args));
     CLI_TRY(cli_weights(args, 0, load_weights, e));

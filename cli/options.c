@@ -221,8 +221,9 @@ static int check_operands(const cli_args *args)
                           (int)strcspn(missing_operand(verb, args->n_operands), " "),
                           missing_operand(verb, args->n_operands), verb->name, verb->operands);
     if (args->n_operands > verb->max_operands)
-        return cli_misuse(verb, "unexpected argument '%s'; usage: calque %s %s",
-                          args->operands[verb->max_operands], verb->name, verb->operands);
+        return cli_misuse(verb, "unexpected argument '%s'; usage: calque %s%s%s",
+                          args->operands[verb->max_operands], verb->name,
+                          *verb->operands ? " " : "", verb->operands);
     return CLI_DONE;
 }
 

@@ -13,7 +13,8 @@ int cli_tolerance(double *out, const cli_args *args, const char *name)
         return CLI_DONE;
     value = strtod(text, &end);
     if (end == text || *end || !(value >= 0))
-        return cli_misuse(args->verb, "--%s expects a number, got '%s'", name, text);
+        return cli_misuse(args->verb, "--%s: expected a number of at least 0, got '%s'", name,
+                          text);
     *out = value;
     return CLI_DONE;
 }

@@ -87,6 +87,18 @@ static int descriptor_of(const char *path)
     return path[end] ? -1 : n;
 }
 
+static cq_status cannot_create(const char *path)
+{
+    const int       error  = errno;
+    const cq_status status = cq_io_error(path, "create the file");
+
+    if (error == ENOENT)
+        cq_error_add_hint(status, "create the folder first");
+    if (error == ENOTDIR)
+        cq_error_add_hint(status, "the path goes through a file; expected a folder");
+    return status;
+}
+
 static cq_status open_temporary(cq_out *o, mode_t mode)
 {
     cq_waiting *f = &o->file;
@@ -105,7 +117,7 @@ static cq_status open_temporary(cq_out *o, mode_t mode)
         if (errno != EEXIST)
             break;
     }
-    return cq_io_error(f->path, "create the file");
+    return cannot_create(f->path);
 }
 
 static cq_status open_target(cq_out *o, const char *path)

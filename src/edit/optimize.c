@@ -29,8 +29,8 @@ static cq_status find_pass(size_t *out, const char *name)
             *out = i;
             return CQ_OK;
         }
-    return cq_fail(CQ_E_ARGUMENT, NULL, "docs/better-onnx.md lists the passes", "unknown pass '%s'",
-                   name);
+    return cq_fail(CQ_E_ARGUMENT, NULL, "calque optimize --list-passes lists them",
+                   "unknown pass '%s'", name);
 }
 
 static cq_status enable(cq_optimizer *o, const cq_optimize_options *options)

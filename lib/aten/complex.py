@@ -1,7 +1,8 @@
 """Complex tensors.
 
 Kernels see a complex tensor as pairs of real numbers. A function with @complex_rule computes an
-operator on complex tensors from real and imaginary parts, or by other operators with rules. """
+operator on complex tensors from real and imaginary parts, or by other operators with rules.
+"""
 
 import math
 import torch

@@ -67,7 +67,8 @@ def dist(self, other, p):
 def pairwise_distance(x1, x2, p, eps, keepdim):
     """Distances of vectors along the last dimension.
 
-    Eps is part of the distance; it keeps the gradient finite at zero. """
+    Eps is part of the distance; it keeps the gradient finite at zero.
+    """
     return torch.ops.aten.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
@@ -79,7 +80,8 @@ def cdist(x1, x2, p, compute_mode):
     """Distances of all pairs of rows.
 
     For p = 2 PyTorch may use a matrix product (compute_mode). The direct sum used here is more
-    exact. """
+    exact.
+    """
     assert x1.ndim > 1 and x2.ndim > 1, "expected at least 2 dimensions"
     assert p >= 0, f"expected p of at least 0, got {p}"
     assert x1.shape[-1] == x2.shape[-1], f"rows have {x1.shape[-1]} and {x2.shape[-1]} elements"
@@ -126,7 +128,8 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """Norms of matrices.
 
     Order 1 is the greatest sum of absolute values of a column, infinity that of a row; negative
-    orders are the least sums. """
+    orders are the least sums.
+    """
     if ord not in [1, -1, 2, math.inf, -math.inf]:
         raise NotImplementedError(f"norm {ord}, the least singular value, is not supported")
     dims = matrix_dims(dim, self.ndim)
@@ -174,7 +177,8 @@ def nuclear_norm_dim(self, dim, keepdim):
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """Norms of vectors or matrices.
 
-    A matrix norm if there are two dimensions and an order, otherwise a vector norm. """
+    A matrix norm if there are two dimensions and an order, otherwise a vector norm.
+    """
     n = self.ndim if dim is None else len(dim)
     if ord is not None and n == 2:
         return torch.ops.aten.linalg_matrix_norm(

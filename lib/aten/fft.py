@@ -425,7 +425,8 @@ def istft(
     """A signal from spectra of overlapping frames.
 
     Each frame is transformed back. The overlap-add of the frames is divided by that of the squared
-    windows. """
+    windows.
+    """
     assert self.is_complex() and self.ndim in [
         2,
         3,
@@ -476,7 +477,8 @@ def _fft_c2c(self, dim, normalization, forward):
     """Complex Fourier transform, forward or inverse.
 
     An internal operator of PyTorch. normalization numbers the divisor: 0 none, 1 the square root of
-    n, 2 n. """
+    n, 2 n.
+    """
     n = self.shape[-1]
     if len(dim) == 1 and dim[0] in [-1, self.ndim - 1] and (not is_known(n)):
         t = turns(n, n, n, torch.real(self).dtype)

@@ -237,7 +237,8 @@ def fill_diagonal(self, fill_value, wrap):
     """The tensor with a number on the diagonal.
 
     PyTorch has only the in-place form, fill_diagonal_. With wrap, the diagonal of a tall matrix
-    starts again below the square part, after one empty row. """
+    starts again below the square part, after one empty row.
+    """
     n = self.ndim
     assert n > 1, "expected at least two dimensions"
     at = [
@@ -341,7 +342,8 @@ def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, qu
 def gcd(self, other):
     """The greatest common divisor.
 
-    Euclid's algorithm, with the maximum number of steps for the dtype. """
+    Euclid's algorithm, with the maximum number of steps for the dtype.
+    """
     d = result_type(self, other)
     assert (
         not d.is_floating_point and (not d.is_complex) and (d != torch.bool)
@@ -386,7 +388,8 @@ def frexp_Tensor(self):
 def multilabel_margin_loss(self, target, reduction):
     """Multi-label margin loss.
 
-    Targets before the first negative one count; each is compared with all other classes. """
+    Targets before the first negative one count; each is compared with all other classes.
+    """
     x = self.reshape([-1, self.shape[-1]]) if self.ndim > 0 else self.reshape([1, 1])
     at = target.reshape(x.shape)
     n = x.shape[1]

@@ -150,7 +150,8 @@ def tile(self, dims):
 def repeat_interleave_self_int(self, repeats, dim, output_size):
     """Each element repeated n times.
 
-    Composed of a new dimension that is expanded and flattened. """
+    Composed of a new dimension that is expanded and flattened.
+    """
     assert repeats >= 0, f"expected repeats of at least 0, got {repeats}"
     x = self.reshape([-1]) if dim is None or self.ndim == 0 else self
     d = 0 if dim is None else wrap_dim(dim, x.ndim)

@@ -60,7 +60,8 @@ def l1_loss(self, target, reduction):
 def smooth_l1_loss(self, target, reduction, beta):
     """Differences, squared where they are small.
 
-    Quadratic up to beta, linear beyond. """
+    Quadratic up to beta, linear beyond.
+    """
     assert beta >= 0, f"expected beta of at least 0, got {beta}"
     d = self - target
     size = d.abs()
@@ -185,7 +186,8 @@ def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
 def binary_cross_entropy(self, target, weight, reduction):
     """Cross entropy of two classes.
 
-    Logarithms are clamped to -100, so that the loss stays finite. """
+    Logarithms are clamped to -100, so that the loss stays finite.
+    """
     yes = self.log().clamp_min(-100.0)
     no = (1 - self).log().clamp_min(-100.0)
     loss = -(target * yes + (1 - target) * no)
@@ -200,7 +202,8 @@ def binary_cross_entropy(self, target, weight, reduction):
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """Sigmoid, then binary_cross_entropy.
 
-    Written so that no exponential overflows. """
+    Written so that no exponential overflows.
+    """
     log_part = -torch.ops.aten.log_sigmoid(self)
     if pos_weight is not None:
         log_part = log_part * ((pos_weight + -1.0) * target + 1.0)
@@ -346,7 +349,8 @@ def torch_nn__linear_cross_entropy_batch_chunked(
     """Cross entropy of a linear layer.
 
     A layer fused with its loss. PyTorch processes the batch in chunks, which does not change the
-    result. It can also prepare gradients for training. """
+    result. It can also prepare gradients for training.
+    """
     assert (
         not compute_input_grad
         and (not compute_linear_weight_grad)

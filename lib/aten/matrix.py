@@ -198,7 +198,8 @@ def linalg_slogdet(A):
 def linalg_inv(A):
     """Inverses of matrices.
 
-    Up to 4 rows by cofactors, otherwise by linalg_solve. """
+    Up to 4 rows by cofactors, otherwise by linalg_solve.
+    """
     if not square_matrix(A).is_floating_point():
         raise TypeError("expected floats")
     n = int(A.shape[-1])
@@ -239,7 +240,8 @@ def corrcoef(self):
 def vander(x, N, increasing):
     """Powers of each element.
 
-    Exponents are 0, 1, … N - 1. """
+    Exponents are 0, 1, … N - 1.
+    """
     assert x.ndim == 1, "expected a vector"
     powers = torch.arange(x.shape[0] if N is None else N, dtype=x.dtype)
     return torch.pow(x.unsqueeze(-1), powers if increasing else powers.flip([0]))

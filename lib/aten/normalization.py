@@ -57,7 +57,8 @@ def _weight_norm(v, g, dim):
 def rms_norm(input, normalized_shape, weight, eps):
     """Normalization by the root mean square.
 
-    Half precision is computed in float32, including eps. """
+    Half precision is computed in float32, including eps.
+    """
     n = len(normalized_shape)
     assert (
         input.ndim >= n and input.shape[input.ndim - n :] == normalized_shape

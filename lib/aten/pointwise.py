@@ -109,7 +109,8 @@ def float_power_Tensor_Scalar(self, exponent):
 def logaddexp2(self, other):
     """Log2(2 ** self + 2 ** other).
 
-    In float32 at least: rounding to half precision three times would be visible. """
+    In float32 at least: rounding to half precision three times would be visible.
+    """
     dtype = result_type(self, other)
     wide = torch.float32 if dtype in [torch.float16, torch.bfloat16] else dtype
     ln2 = math.log(2)

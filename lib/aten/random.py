@@ -259,7 +259,8 @@ def _standard_gamma(self, generator):
 
     The method of Marsaglia and Tsang accepts at least 19 of 20 candidates. ONNX has no loop per
     element, so eight candidates are drawn and the first accepted one is used. Samples for shapes
-    below 1 are scaled from shape + 1. """
+    below 1 are scaled from shape + 1.
+    """
     a = in_float32(self)
     d = torch.where(a < 1, a + 1, a) - 1 / 3
     x = torch.randn([8] + list(a.shape), dtype=a.dtype)
@@ -290,7 +291,8 @@ def poisson(self, generator):
     """Samples of the Poisson distribution.
 
     Small means by inversion of the distribution function, large ones by Hörmann's transformed
-    rejection (PTRS), in float64 because its terms cancel. """
+    rejection (PTRS), in float64 because its terms cancel.
+    """
     m = self.to(torch.float64)
     return torch.where(
         m < 12, poisson_below(m.clamp(1e-30, 12)), poisson_above(m.clamp(min=12))

@@ -34,7 +34,8 @@ def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initia
     """Reductions of consecutive segments of given lengths.
 
     The segment of an index is the number of segment ends at or before it. Elements after the last
-    end are reduced into one more segment, which is dropped. """
+    end are reduced into one more segment, which is dropped.
+    """
     assert reduce in [
         "sum",
         "mean",
@@ -99,7 +100,8 @@ def nonzero_static(self, size, fill_value):
 def combinations(self, r, with_replacement):
     """All combinations of r elements, one per row.
 
-    Selects the increasing rows of all tuples of r indices in lexicographic order. """
+    Selects the increasing rows of all tuples of r indices in lexicographic order.
+    """
     assert self.ndim == 1, "expected one dimension"
     assert r >= 0, f"expected r of at least 0, got {r}"
     n = self.shape[0]

@@ -107,7 +107,8 @@ def pixel_unshuffle(self, downscale_factor):
 def channel_shuffle(self, groups):
     """Interleaves the channels of groups.
 
-    The result has one channel of each group in turn. """
+    The result has one channel of each group in turn.
+    """
     assert self.ndim >= 3, f"expected at least 3 dimensions, got {self.ndim}"
     n = self.shape[1]
     assert groups > 0 and n % groups == 0, f"{n} channels are not divisible by {groups} groups"

@@ -262,7 +262,8 @@ def linalg_cholesky(self, upper):
     """The Cholesky factor.
 
     Column i of the factor is the remainder of column i of A divided by the square root of its first
-    element; its outer product is subtracted from A. """
+    element; its outer product is subtracted from A.
+    """
     n = rows_of(self)
     if n == 0:
         return self.clone()

@@ -68,7 +68,8 @@ def unsafe_split_with_sizes(self, split_sizes, dim):
 def chunk(self, chunks, dim):
     """Parts of equal size, at most chunks of them.
 
-    The last part may be smaller. """
+    The last part may be smaller.
+    """
     chunks = int(chunks)
     assert (
         self.ndim > 0 and chunks > 0
@@ -98,7 +99,8 @@ def unsafe_chunk(self, chunks, dim):
 def tensor_split_sections(self, sections, dim):
     """A number of parts of nearly equal size.
 
-    Sizes differ by at most one; larger parts come first. """
+    Sizes differ by at most one; larger parts come first.
+    """
     k = int(sections)
     assert self.ndim > 0, "expected at least 1 dimension"
     assert k > 0, f"expected a positive number of sections, got {k}"

@@ -130,7 +130,8 @@ def _reshape_from_tensor(self, shape):
     """The same elements in sizes given by a tensor.
 
     Torch.onnx.operators.reshape_from_tensor_shape: sizes that were read from another tensor stay
-    symbolic. """
+    symbolic.
+    """
     if shape.ndim != 1 or shape.dtype != torch.int64:
         raise TypeError("expected a shape of int64 with one dimension")
     return self.reshape(shape.tolist())
@@ -174,7 +175,8 @@ def ravel(self):
 def squeeze_dims(self, dim):
     """Removes the dimensions of size 1 among the given ones.
 
-    Begins with the last one, so that the indices of the others stay valid. """
+    Begins with the last one, so that the indices of the others stay valid.
+    """
     dims = wrap_dims(dim, self.ndim)
     if len(dims) == 0 or self.ndim == 0:
         return torch.ops.aten.alias(self)

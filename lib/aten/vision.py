@@ -32,7 +32,8 @@ def torchvision_ps_roi_align(
     """Position-sensitive RoI pooling: each bin reads its own channels.
 
     Each bin of the result has its own channel in the image: the diagonal of all bins and all
-    channels. """
+    channels.
+    """
     h = pooled_height
     w = pooled_width
     assert (

@@ -1,6 +1,7 @@
 """Window functions.
 
-A periodic window is a symmetric one of length + 1 without its last element. """
+A periodic window is a symmetric one of length + 1 without its last element.
+"""
 
 import math
 import torch

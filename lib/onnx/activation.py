@@ -1,7 +1,7 @@
 """Activations and dropout.
 
-Where ONNX Runtime has a function only in float32, doubles are computed from its parts. Operators
-that are composed of others may decline: they are decomposed then.
+Where ONNX Runtime has a function only in float32, doubles are computed from its parts. If a
+function of a composed operator declines, the operator is decomposed.
 """
 
 import math
@@ -32,7 +32,7 @@ def leaky_relu(self, negative_slope):
 
 @symbolic("aten::prelu", opset=7, promote=True)
 def prelu(self, weight):
-    """One slope, or one per channel, which is axis 1; PRelu lines them up from the right."""
+    """One slope, or one per channel (axis 1); PRelu broadcasts slopes from the last axis."""
     n = weight.size(-1) if weight.ndim > 0 else 1
     if self.ndim > 2 and n != 1:
         slope_shape = [n if i == 0 else 1 for i in range(self.ndim - 1)]
@@ -59,18 +59,18 @@ def elu(self, alpha, scale, input_scale):
 
 @symbolic("aten::selu", opset=7, promote=True)
 def selu(self):
-    return Selu(self) if fits("Selu", self) else unsupported("ONNX Runtime has no Selu of doubles")
+    return Selu(self) if fits("Selu", self) else unsupported("ONNX Runtime has no Selu for float64")
 
 
 @symbolic("aten::celu", opset=7)
 def celu(self):
-    return unsupported("Celu came with opset 12", 12)
+    return unsupported("Celu requires opset 12", 12)
 
 
 @symbolic("aten::celu", opset=12, promote=True)
 def celu_12(self, alpha):
     if self.dtype == torch.float64:
-        return unsupported("ONNX Runtime has no Celu of doubles")
+        return unsupported("ONNX Runtime has no Celu for float64")
     return Celu(self, alpha=alpha)
 
 
@@ -108,7 +108,8 @@ def mish(self):
 
 @symbolic("aten::softplus", opset=7, promote=True)
 def softplus(self, beta, threshold):
-    """Past the threshold it is x. At the usual one, 20, the difference is below rounding."""
+    """Above the threshold the result is x. For the default, 20, the difference is below
+    rounding."""
     inner = self * beta
     if threshold >= 20:
         return softplus_of(inner) / beta
@@ -156,15 +157,15 @@ def hardshrink(self, lambd):
 
 @symbolic("aten::dropout", opset=7, promote=True)
 def dropout(input, p, train):
-    """In training.
+    """Dropout in training.
 
-    Until opset 11 ONNX has only the one for inference, which is the identity; that a model was
-    exported for training is then seen by the node.
+    Until opset 11 ONNX only has Dropout for inference, the identity; the node then only shows that
+    the model was exported for training.
     """
     if not train or p == 0:
         return input
     if p == 1:
-        return unsupported("a ratio of 1 is more than ONNX allows")
+        return unsupported("ONNX requires a ratio below 1")
     if opset() < 12:
         return Dropout(input, ratio=p)
     return Dropout(input, cast(p, torch.float32), cast(True, torch.bool))

@@ -1,8 +1,9 @@
 """Attention as one node, since opset 23.
 
-A query that a mask of bools lets attend to nothing is 0 in PyTorch; ONNX Runtime 1.23 gives NaN and
-newer ones 0, so it is set to 0. A query whose mask of floats is the least number throughout is also
-0 in ONNX Runtime, but attends to everything in PyTorch. So a mask of floats is decomposed.
+If a bool mask hides all keys of a query, PyTorch returns 0; ONNX Runtime 1.23 returns NaN, newer
+versions 0, so the result is set to 0. If a float mask has the lowest number for all keys, ONNX
+Runtime returns 0 too, but in PyTorch the query attends to all keys. Attention with a float mask is
+therefore decomposed.
 """
 
 import torch
@@ -22,7 +23,7 @@ def is_direct(q, k, v):
 
 
 def whole_mask(mask, q, k):
-    """The mask with all queries and keys: those are not broadcast."""
+    """The mask expanded to all queries and keys, which Attention does not broadcast."""
     deep = Unsqueeze(mask, range(4 - mask.ndim)) if mask.ndim < 4 else mask
     sizes = [q.size(2), k.size(2)]
     if [deep.size(2), deep.size(3)] == sizes:

@@ -1,4 +1,4 @@
-"""The same numbers in another dtype: Cast, or nothing at all."""
+"""Conversions of dtype: Cast, or no node if the dtype is the same."""
 
 from calque.onnx import *
 

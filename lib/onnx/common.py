@@ -92,7 +92,7 @@ def corner(x, y):
     return x
 
 
-# ---- polynomials and functions that ONNX Runtime has in float32 alone, for float64 ----
+# ---- functions for float64 that ONNX Runtime only has for float32 ----
 
 
 def polynomial(x, coefficients):
@@ -181,7 +181,7 @@ def erfc_beyond_4(y):
 
 
 def erfc_of_positive(y):
-    """Right to the last two digits."""
+    """Accurate except for the last two digits."""
     scale = gaussian(Min(y, 40))
     is_far = Greater(y, 4)
     far = erfc_beyond_4(y)
@@ -226,9 +226,9 @@ def arctangent_near_zero(x):
 
 
 def arctangent(x):
-    """The angle of a slope, moved to where a rational function has it.
+    """The arctangent by a rational function with range reduction.
 
-    Past tan(3 pi / 8) it is that of -1 / x, past 0.66 that of (x - 1) / (x + 1).
+    Above tan(3 pi / 8) x is replaced by -1 / x, above 0.66 by (x - 1) / (x + 1).
     """
     if x.dtype != torch.float64 or opset() < 9:
         return Atan(x)
@@ -246,7 +246,7 @@ def arctangent(x):
 def log1p(x):
     """log(1 + x) without loss of digits near 0.
 
-    1 + x is rounded, and the logarithm is off by as much as x is off from what was added.
+    1 + x is rounded; the rounding error of the sum corrects the logarithm.
     """
     if x.dtype != torch.float64 or opset() < 9:
         return Log(x + 1)
@@ -277,7 +277,7 @@ def cosine(x):
 
 
 def reduced_axes(x, dim):
-    """The axes that dim names, in order; all of them without one."""
+    """The axes of dim, in order; all axes if dim is None."""
     dims = [] if dim is None else as_list(dim)
     if len(dims) == 0:
         return range(x.ndim)
@@ -286,7 +286,7 @@ def reduced_axes(x, dim):
 
 
 def reduce_dims(op, x, dim, keepdim):
-    """The reduction op over the dimensions dim. All of them need no list of axes."""
+    """The reduction op over the dimensions dim. A reduction of all dimensions omits the axes."""
     if x.ndim == 0:
         return x
     axes = reduced_axes(x, dim)
@@ -307,7 +307,7 @@ def unbatched(y, x, n):
 
 
 def pad_spatial(x, before, behind, value):
-    """x, padded behind its first two axes, if there is anything to pad."""
+    """x with its spatial axes padded, or x if all pads are 0."""
     if all_zero(before + behind):
         return x
     return Pad(x, [0, 0] + before + [0, 0] + behind, value, mode="constant")

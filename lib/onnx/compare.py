@@ -84,8 +84,8 @@ def width(dtype):
 def bits(x):
     """The bits of x along a new last axis, lowest first, as int64.
 
-    Shifting down is dividing and rounding down, which keeps the sign; the highest bit of an int64
-    has no power to divide by.
+    A right shift is a division rounded down, which keeps the sign; the divisor for the highest bit
+    of an int64 does not fit.
     """
     n = width(x.dtype)
     wide = Unsqueeze(cast(x, torch.int64), [x.ndim])
@@ -97,7 +97,7 @@ def bits(x):
 
 
 def sum_of_bits(bits, n, first, has_sign):
-    """The sum of 32 of n bits from the first on, as a number; the highest may be the sign."""
+    """The number of 32 of n bits, beginning with first; the highest bit may be the sign."""
     weights = [
         (0 if i < first or i > first + 31 else power(i - first))
         * (-1 if has_sign and i == n - 1 else 1)
@@ -107,9 +107,9 @@ def sum_of_bits(bits, n, first, has_sign):
 
 
 def number_of_bits(bits):
-    """The number whose bits lie along the last axis.
+    """The number whose bits are along the last axis.
 
-    ONNX Runtime sums up in doubles, so 64 bits are added in two halves.
+    ONNX Runtime sums in float64, so 64 bits are added in two halves.
     """
     n = width(result_dtype())
     has_sign = result_dtype() != torch.uint8
@@ -118,7 +118,7 @@ def number_of_bits(bits):
 
 
 def needs_mod():
-    return unsupported("bits of integers need Mod of opset 10", 10)
+    return unsupported("bits of integers require opset 10 (Mod)", 10)
 
 
 @symbolic("aten::bitwise_and", opset=7, promote=True)
@@ -150,7 +150,7 @@ def bitwise_xor(self, other):
 
 @symbolic("aten::bitwise_not", opset=7, promote=True)
 def bitwise_not(self):
-    """-1 - x, and in a dtype without a sign the highest value minus x."""
+    """-1 - x, or for unsigned dtypes the highest value minus x."""
     if self.dtype == torch.bool:
         return Not(self)
     return (255 if self.dtype == torch.uint8 else -1) - self

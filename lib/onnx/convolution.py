@@ -1,7 +1,7 @@
 """Convolutions, and images as columns.
 
-Nodes decline other dtypes than small floats. Integers become products of matrices then, which are
-exact.
+Functions decline dtypes other than float32 and smaller floats. Integers then become exact matrix
+products.
 """
 
 import math
@@ -56,9 +56,9 @@ def conv(input, weight, bias, stride, padding, dilation, groups):
 @symbolic("aten::conv3d.padding", opset=7, decompose=True)
 @symbolic("aten::_convolution_mode", opset=7, decompose=True)
 def conv_with_padding_mode(input, weight, bias, stride, padding, dilation, groups):
-    """As much padding as "same" needs, the odd one behind; none for "valid".
+    """Padding "same", with an odd element at the end, or "valid".
 
-    Without the size of the kernel, auto_pad means the same.
+    If the size of the kernel is unknown, auto_pad is used.
     """
     x = small_float(input)
     n = weight.ndim - 2
@@ -69,7 +69,7 @@ def conv_with_padding_mode(input, weight, bias, stride, padding, dilation, group
     d = per_axis(dilation, n)
     is_automatic = padding == "same" and not all_known(k)
     if is_automatic and len([i for i in d if i != 1]) > 0:
-        return unsupported('padding "same" of a kernel with gaps needs its size')
+        return unsupported('padding "same" of a dilated kernel requires a fixed kernel size')
     pads = None
     if not is_automatic:
         total = [d[i] * (k[i] - 1) if padding == "same" else 0 for i in range(n)]
@@ -90,10 +90,10 @@ def conv_with_padding_mode(input, weight, bias, stride, padding, dilation, group
 
 
 def conv_transpose_node(x, weight, bias, stride, padding, output_padding, groups, dilation):
-    """More behind the result is less cut off there.
+    """An output_padding is equivalent to less padding at the end.
 
-    ONNX Runtime takes an output_padding up to the stride, and PyTorch one up to the dilation, so
-    the excess goes to the other side of the same sum.
+    ONNX Runtime limits output_padding to the stride, PyTorch to the dilation, so the excess is
+    subtracted from the end padding.
     """
     w = without_bfloat16(weight)
     b = without_bfloat16(bias)
@@ -104,7 +104,7 @@ def conv_transpose_node(x, weight, bias, stride, padding, output_padding, groups
     moved = [0 if more[i] < s[i] else more[i] if more[i] < p[i] else p[i] for i in range(n)]
     extra = [more[i] - moved[i] for i in range(n)]
     if len([i for i in range(n) if extra[i] >= s[i]]) > 0:
-        return unsupported("an output_padding beyond the padding and the stride")
+        return unsupported("output_padding exceeds padding and stride")
     return ConvTranspose(
         x,
         w,
@@ -147,7 +147,7 @@ def convolution(
 
 
 def windows_along(sizes, k, d, p, s):
-    """How many positions the window has along each axis."""
+    """The number of window positions along each axis."""
     return [(sizes[i] + 2 * p[i] - d[i] * (k[i] - 1) - 1) // s[i] + 1 for i in range(2)]
 
 
@@ -189,7 +189,7 @@ def col2im(self, output_size, kernel_size, dilation, padding, stride):
         for i in range(2)
     ]
     if not all_known(rest):
-        return unsupported("what its windows leave of the image must be a fixed number")
+        return unsupported("the size of the part without windows must be fixed")
     shape = result_shape()
     planes = math.prod([shape[i] for i in range(len(shape) - 2)])
     x = Reshape(cast(self, torch.float32), [planes, k[0] * k[1]] + many)

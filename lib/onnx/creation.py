@@ -1,4 +1,4 @@
-"""Tensors of one number, rows of numbers, triangles."""
+"""Filled tensors, ranges, triangles."""
 
 import torch
 
@@ -77,7 +77,7 @@ def linspace(start, end):
 
 
 def columns_past_row(x):
-    """[rows, columns] of matrices x: how many columns an element is past that of its row."""
+    """For matrices x, column index minus row index: [rows, columns]."""
     columns = iota(x.size(-1))
     return columns - Unsqueeze(iota(x.size(-2)), [1])
 
@@ -109,9 +109,9 @@ def triu_14(self, diagonal):
 def one_hot(self, num_classes):
     """Without a number of classes, it is one more than the highest."""
     if opset() < 9:
-        return unsupported("OneHot came with opset 9", 9)
+        return unsupported("OneHot requires opset 9", 9)
     if self.ndim == 0:
-        return unsupported("ONNX has none for single numbers")
+        return unsupported("OneHot does not support single numbers")
     if is_known(num_classes) and num_classes < 0:
         n = Unsqueeze(ReduceMax(self, keepdims=0) + 1, [0])
     else:

@@ -1,4 +1,5 @@
-"""Operators of early exporters that are in no release of ONNX: layers of Caffe2 and Core ML."""
+"""Experimental operators of early exporters, which no release of ONNX contains: layers of Caffe2
+and Core ML."""
 
 from calque.onnx import *
 
@@ -10,10 +11,10 @@ def affine(X, alpha, beta):
 
 @function("experimental::Crop")
 def crop(X, border, scale):
-    """border: left, top, right, bottom. scale: height and width of what is left, from the top
-    left; without it a border of 0 takes nothing away."""
+    """border: left, top, right, bottom. scale: height and width of the result, from the top left;
+    by default a border of 0 removes nothing."""
     if border is None or len(border) != 4 or (scale is not None and len(scale) not in [0, 2]):
-        raise NotImplementedError("expects four borders, and a scale of two numbers")
+        raise NotImplementedError("expects four borders and a scale of two numbers")
     if min(border) < 0:
         raise NotImplementedError("has a negative border")
     left, top, right, bottom = border

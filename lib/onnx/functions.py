@@ -93,7 +93,7 @@ def cosh(self):
 
 @symbolic("aten::asinh", opset=7, promote=True)
 def asinh(self):
-    """From the positive side no digits cancel."""
+    """Computed for |x|, where no digits cancel."""
     if fits("Asinh", self):
         return Asinh(self)
     if opset() < 9:
@@ -124,7 +124,7 @@ def aten_erf(self):
 
 @symbolic("aten::erfc", opset=7, promote=True)
 def erfc(self):
-    """Beyond 4 the difference from 1 has no digits left in float32."""
+    """Beyond 4, 1 - erf(x) has no digits left in float32."""
     if opset() < 9:
         return 1 - Erf(self)
     return erfc_of_double(cast(self, torch.float64))

@@ -1,7 +1,7 @@
 """The inverse of Erf, the logarithm of the gamma function and its derivative.
 
-ONNX has none of them, so they are composed of others, in float64. Errors are those of the series:
-below 1e-12 of the gamma functions, 3e-10 of erfinv, which float32 does not see.
+ONNX has none of them, so they are composed of others, in float64. The errors of the series are
+below 1e-12 for the gamma functions and 3e-10 for erfinv, less than float32 can represent.
 """
 
 import math
@@ -10,9 +10,9 @@ import torch
 from calque.onnx import *
 from onnx.common import cosine, highest, polynomial
 
-unsupported("aten::erfinv", "it needs Where, of opset 9", opset=7)
-unsupported("aten::lgamma", "it needs Where, of opset 9", opset=7)
-unsupported("aten::digamma", "it needs Where, of opset 9", opset=7)
+unsupported("aten::erfinv", "it requires Where, of opset 9", opset=7)
+unsupported("aten::lgamma", "it requires Where, of opset 9", opset=7)
+unsupported("aten::digamma", "it requires Where, of opset 9", opset=7)
 
 
 @symbolic("aten::erfinv", opset=9, promote=True)
@@ -70,8 +70,8 @@ def erfinv(self):
     return Where(is_outside, math.nan, y)
 
 
-# The series of 1/x are exact from 8 on. So x is mirrored if it is below a half, and moved up by 8
-# if it is small.
+# The series in 1/x are accurate from 8 on, so x is reflected if it is below a half, and shifted up
+# by 8 if it is small.
 
 
 def mirrored_up(x, is_mirrored):

@@ -12,8 +12,8 @@ import torch
 from calque.onnx import *
 from onnx.common import common_shape, inverse
 
-unsupported("aten::index_put", "elements can be set since opset 9", opset=7)
-unsupported("aten::_index_put_impl", "elements can be set since opset 9", opset=7)
+unsupported("aten::index_put", "writing elements requires opset 9", opset=7)
+unsupported("aten::_index_put_impl", "writing elements requires opset 9", opset=7)
 
 
 # ---- dimensions ----
@@ -189,7 +189,7 @@ def add_by_table(x, index, rows):
     """Without reductions of Scatter: x plus a product that sums the values of equal indices.
     Column p of the table is 1 where an index is p."""
     if not is_float(x) and opset() < 9:
-        return unsupported("products of integers need opset 9", 9)
+        return unsupported("products of integers require opset 9", 9)
     table = Equal(Unsqueeze(index, [1]), iota(x.size(0)))
     total = MatMul(cast(Transpose(table, perm=[1, 0]), x.dtype), rows)
     rest = math.prod(x.shape[1:])

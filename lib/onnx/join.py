@@ -10,7 +10,7 @@ from calque.onnx import *
 
 @symbolic("aten::cat", opset=7)
 def cat(tensors, dim):
-    """Tensors of shape [0] do not count, as in PyTorch."""
+    """Tensors of shape [0] are ignored, as in PyTorch."""
     parts = [cast(x, result_dtype()) for x in tensors if x.ndim != 1 or x.size(0) != 0]
     if len(parts) == 0:
         return cast(tensors[0], result_dtype())
@@ -19,7 +19,7 @@ def cat(tensors, dim):
 
 @symbolic("aten::repeat", opset=7)
 def repeat(self, repeats):
-    """ONNX Runtime repeats no 16-bit integers and, before opset 13, no halves."""
+    """ONNX Runtime's Tile lacks 16-bit integers and, before opset 13, float16."""
     lead = len(repeats) - self.ndim
     x = Reshape(self, [1] * lead + self.shape) if lead > 0 else self
     if len([i for i in repeats if i != 1]) == 0:
@@ -45,7 +45,7 @@ def flip(self, dims):
 def pixel_shuffle(self, upscale_factor):
     """DepthToSpace has PyTorch's order of channels since opset 11."""
     if self.ndim != 4 or self.dtype not in (torch.float32, torch.float64):
-        return unsupported("DepthToSpace takes images of floats")
+        return unsupported("DepthToSpace requires float images")
     return DepthToSpace(self, blocksize=upscale_factor, mode="CRD")
 
 

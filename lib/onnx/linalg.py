@@ -1,6 +1,6 @@
 """Products of matrices.
 
-Gemm where a layer is one: two matrices of floats and a bias. MatMul otherwise, which has PyTorch's
+A layer of two float matrices and a bias becomes Gemm, other products MatMul, which has PyTorch's
 rules for vectors and batches.
 """
 
@@ -14,7 +14,7 @@ symbolic("aten::linalg_det", opset=7, decompose=True)
 @symbolic("aten::linalg_det", opset=11, decompose=True)
 def linalg_det(A):
     if A.dtype != torch.float32:
-        return unsupported("ONNX Runtime has it for float32 only")
+        return unsupported("ONNX Runtime supports only float32")
     return Det(A)
 
 
@@ -46,7 +46,8 @@ def matmul(self, other):
 
 
 def add_product(x, a, b, beta, alpha):
-    """beta * x + alpha * a @ b by parts: batches, integers, factors that are data, or no x."""
+    """beta * x + alpha * a @ b in separate nodes: for batches, integers, data-dependent factors, or
+    without x."""
     skips_x = is_known(beta) and beta == 0
     y = product(a, b)
     scaled = y * alpha

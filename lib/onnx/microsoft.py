@@ -1,9 +1,9 @@
-"""Operators of com.microsoft as functions of standard ones: what the optimizer and the quantizer of
-ONNX Runtime leave in files.
+"""Operators of com.microsoft as functions of standard ones: those that ONNX Runtime's optimizer and
+quantizer write.
 
 Parameters are inputs and attributes of the node, by their names in the schema
-(src/onnx/ops/microsoft.c). Shapes and ranks are not known here, so what depends on them is decided
-by nodes.
+(src/onnx/ops/microsoft.c). Shapes and ranks are unknown here, so nodes compute what depends on
+them.
 """
 
 import math
@@ -48,7 +48,7 @@ def activated(y, activation, alpha, beta):
         )
     if activation == "Clip" and alpha is not None and beta is not None:
         return Clip(y, like(alpha, y), like(beta, y))
-    raise NotImplementedError("has an activation that is not known")
+    raise NotImplementedError("has an unknown activation")
 
 
 @function("com.microsoft::FusedConv")
@@ -92,7 +92,7 @@ def fused_gemm(
 
 
 def transposed(x):
-    """The last two axes exchanged, whatever the rank is."""
+    """The last two axes exchanged, for any rank."""
     return Einsum(x, equation="...ij->...ji")
 
 
@@ -102,7 +102,7 @@ def product(A, B, alpha, transA, transB):
 
 def refuse_batch_axes(transBatchA, transBatchB):
     if transBatchA or transBatchB:
-        raise NotImplementedError("is not known with transBatchA or transBatchB")
+        raise NotImplementedError("is not supported with transBatchA or transBatchB")
 
 
 @function("com.microsoft::FusedMatMul")
@@ -159,7 +159,7 @@ def quick_gelu(X, alpha):
 
 @function("com.microsoft::BiasSplitGelu")
 def bias_split_gelu(X, bias):
-    """The first half by the Gelu of the second."""
+    """The first half times the Gelu of the second half."""
     left, right = Split(X + bias, axis=-1, num_outputs=2, outputs=2)
     return left * Gelu(right)
 
@@ -167,7 +167,7 @@ def bias_split_gelu(X, bias):
 @function("com.microsoft::BiasSoftmax")
 def bias_softmax(data, bias, axis):
     if axis != -1:
-        raise NotImplementedError("is known along the last axis alone")
+        raise NotImplementedError("is supported along the last axis only")
     return Softmax(data + bias, axis=-1)
 
 
@@ -219,7 +219,8 @@ def embed_layer_normalization(
     position_ids,
     epsilon,
 ):
-    """Words, positions and segments; mask_index is how many words of each row are not masked."""
+    """Sums the embeddings of words, positions and segments; mask_index is the number of unmasked
+    words per row."""
     s = Gather(word_embedding, input_ids)
     if position_ids is None:
         s = s + Slice(position_embedding, [0], Shape(input_ids, start=1, end=2), [0])
@@ -236,7 +237,7 @@ def embed_layer_normalization(
 
 
 def hidden_by_ends(mask, batch, total):
-    """A mask of one axis has an end for each row, and perhaps a start behind all of them."""
+    """A mask with one axis has the end of each row, optionally followed by the starts."""
     column = Concat(batch, [1], [1], [1], axis=0)
     padded = Concat(mask, Expand(0, batch), axis=0)
     end = Reshape(Slice(mask, [0], batch, [0]), column)
@@ -246,13 +247,13 @@ def hidden_by_ends(mask, batch, total):
 
 
 def hidden_by_numbers(mask, batch, mask_shape):
-    """A mask of two or three axes has a number that is not 0 for keys that are seen."""
+    """A mask with two or three axes is nonzero for visible keys."""
     wide = Concat(batch, [1], [-1], Gather(mask_shape, [-1]), axis=0)
     return Equal(Reshape(mask, wide), 0)
 
 
 def hidden_keys(mask_index, rows, total):
-    """Which of all keys are not seen: [batch, 1, queries or 1, total]."""
+    """Which keys are hidden: [batch, 1, queries or 1, total]."""
     mask = Cast(mask_index, to=torch.int64)
     batch = Shape(rows, start=0, end=1)
     mask_shape = Shape(mask)
@@ -303,9 +304,9 @@ def attention_of(q, k, v, mask, past, bias, num_heads, scale, unidirectional, ma
 
 def refuse_special_attention(do_rotary, past_present_share_buffer):
     if do_rotary:
-        raise NotImplementedError("is not known with do_rotary")
+        raise NotImplementedError("is not supported with do_rotary")
     if past_present_share_buffer:
-        raise NotImplementedError("is not known with past_present_share_buffer")
+        raise NotImplementedError("is not supported with past_present_share_buffer")
 
 
 @function("com.microsoft::Attention")
@@ -378,8 +379,8 @@ def packed_part(packed, i):
 
 
 def biased(x, bias, start, end):
-    """A bias is for q, k and v one behind the other. Keys and values of four axes are those of
-    another sequence, projected already."""
+    """A bias has parts for q, k and v. Keys and values with four axes belong to another sequence
+    and are already projected."""
     return If(
         Equal(Size(Shape(x)), 4),
         then_branch=lambda: x,
@@ -405,7 +406,7 @@ def multi_head_attention(
     unidirectional,
 ):
     if past_sequence_length is not None or cache_indirection is not None:
-        raise NotImplementedError("is not known with buffers that past and present share")
+        raise NotImplementedError("is not supported with buffers that past and present share")
     if key is None:
         q, k, v = [packed_part(query, i) for i in range(3)]
     elif value is None:
@@ -437,7 +438,7 @@ def multi_head_attention(
 
 
 def unpacked_heads(query, num_heads, kv_num_heads):
-    """q, k and v of one input, which has all heads one behind the other."""
+    """q, k and v from one input with the heads of all three concatenated."""
     heads = Reshape(query, [0, 0, num_heads + 2 * kv_num_heads, -1])
     sizes = [num_heads, kv_num_heads, kv_num_heads]
     return [Reshape(part, [0, 0, -1]) for part in Split(heads, sizes, axis=2, outputs=3)]
@@ -482,12 +483,12 @@ def group_query_attention(
     softcap,
 ):
     if head_sink is not None or smooth_softmax > 0:
-        raise NotImplementedError("is not known with head_sink or smooth_softmax")
+        raise NotImplementedError("is not supported with head_sink or smooth_softmax")
     q, k, v = [query, key, value]
     if key is None:
         q, k, v = unpacked_heads(query, num_heads, kv_num_heads)
-    # Where the queries of each row begin, and the position of each query. At the first call all
-    # rows begin at 0; later they are the last filled positions.
+    # The first query position of each row, and the position of each query. In the first call all
+    # rows begin at 0; later the queries are at the last filled positions.
     length = Shape(q, start=1, end=2)
     total = Reshape(Cast(total_sequence_length, to=torch.int64), [-1])
     filled = Reshape(Cast(seqlens_k, to=torch.int64), [-1]) + 1
@@ -503,7 +504,7 @@ def group_query_attention(
         )
     k = with_cache(k, past_key, kv_num_heads, start, total)
     v = with_cache(v, past_value, kv_num_heads, start, total)
-    # Keys behind a query, or too far before it, are hidden.
+    # Keys after a query, or too far before it, are hidden.
     keys = Range(0, Squeeze(Shape(k, start=2, end=3)), 1)
     mine = Unsqueeze(Unsqueeze(positions, [1]), [3])
     hidden = Greater(keys, mine)
@@ -534,9 +535,9 @@ def rotary_embedding(
     rotary_embedding_dim,
     scale,
 ):
-    """One position is where all rows begin."""
+    """A single position is the start of all rows."""
     if is_packed_batching or scale != 1:
-        raise NotImplementedError("is not known with is_packed_batching or scale")
+        raise NotImplementedError("is not supported with is_packed_batching or scale")
     length = Shape(input, start=-2, end=-1)
     batch = Shape(input, start=0, end=1)
     ids = If(
@@ -598,7 +599,7 @@ def qlinear_sigmoid(X, X_scale, X_zero_point, Y_scale, Y_zero_point):
 
 @function("com.microsoft::QLinearSoftmax")
 def qlinear_softmax(X, X_scale, x_zero_point, y_scale, y_zero_point, axis, opset):
-    """Before opset 13 all axes from axis on were one."""
+    """Before opset 13 Softmax flattens all axes from axis on."""
     x = DequantizeLinear(X, X_scale, x_zero_point)
     if opset < 13 and axis != -1:
         y = Reshape(Softmax(Flatten(x, axis=axis), axis=-1), Shape(x))
@@ -629,7 +630,7 @@ def qlinear_reduce_mean(
 def qlinear_concat(Y_scale, Y_zero_point, inputs, axis):
     """inputs are groups of a tensor, its scale and its zero point."""
     if len(inputs) < 3 or len(inputs) % 3 != 0:
-        raise NotImplementedError("has inputs that are not groups of three")
+        raise NotImplementedError("expects inputs in groups of three")
     parts = [
         DequantizeLinear(inputs[i], inputs[i + 1], inputs[i + 2])
         for i in range(0, len(inputs), 3)
@@ -641,7 +642,7 @@ def qlinear_concat(Y_scale, Y_zero_point, inputs, axis):
 
 
 def channels_first(x, n):
-    """An image of n axes whose channels are last, with channels in front."""
+    """An image with n spatial axes, moved from channels-last to channels-first."""
     return Transpose(x, perm=[0, n + 1] + [i + 1 for i in range(n)])
 
 
@@ -711,7 +712,7 @@ def nhwc_max_pool(x, auto_pad, ceil_mode, dilations, kernel_shape, pads, strides
 
 
 def whole_product(A, B, a_zero_point, b_zero_point, a_scale, b_scale):
-    """The product of whole numbers, times both scales."""
+    """The integer product, times both scales."""
     scale = a_scale * b_scale
     return CastLike(MatMulInteger(A, B, a_zero_point, b_zero_point), scale) * scale
 
@@ -752,7 +753,7 @@ def quantized_gemm(
 
 
 def unpacked(x, bits):
-    """The numbers of so many bits in bytes, lowest bits first, on a new last axis."""
+    """Unpacks numbers of the given bits from bytes, lowest bits first, along a new last axis."""
     shifts = Cast([i * bits for i in range(8 // bits)], to=torch.uint8)
     shifted = BitShift(Unsqueeze(x, [-1]), shifts, direction="RIGHT")
     return BitwiseAnd(shifted, Cast(2**bits - 1, to=torch.uint8))
@@ -779,7 +780,7 @@ def block_zeros(zero_points, scales, bits, N, blocks):
 def matmul_n_bits(A, B, scales, zero_points, g_idx, bias, K, N, bits, block_size):
     """The weights [N, blocks, bytes] are unpacked, which is done once: they are constants."""
     if bits not in [2, 4, 8] or block_size < 1 or N < 1 or K < 1 or g_idx is not None:
-        raise NotImplementedError("is known with 2, 4 or 8 bits and without g_idx alone")
+        raise NotImplementedError("is supported only with 2, 4 or 8 bits and without g_idx")
     if max(N, K, block_size) > 2**31:
         raise NotImplementedError("has sizes that are too large")
     blocks = (K + block_size - 1) // block_size

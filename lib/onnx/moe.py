@@ -8,10 +8,10 @@ import torch
 
 from calque.onnx import *
 
-unsupported("aten::_grouped_mm", "Slice takes its limits from data since opset 10", opset=7)
+unsupported("aten::_grouped_mm", "data-dependent slices require opset 10", opset=7)
 unsupported(
     "transformers::grouped_mm_fallback",
-    "Slice takes its limits from data since opset 10",
+    "data-dependent slices require opset 10",
     opset=7,
 )
 
@@ -28,7 +28,7 @@ def part(x, axis, limits, i):
 
 
 def zeros_behind(parts, a, b, limits):
-    """The parts as one, with zeros for rows or columns behind the last group."""
+    """The concatenated parts, with zeros for rows or columns after the last group."""
     if a.ndim == 3:
         sizes = Concat([a.size(1)], Sub([b.size(1)], limits[-1]), axis=0)
     else:
@@ -46,7 +46,7 @@ def grouped_mm(self, mat2, offs, bias=None, out_dtype=None):
         return product(a, b)
     n = offs.size(0)
     if not is_known(n) or n > 1024:
-        return unsupported("the number of groups should be fixed, and at most 1024")
+        return unsupported("expected a fixed number of groups, at most 1024")
     ends = split_sizes(cast(offs, torch.int64), 0, [1] * n) if n > 0 else []
     limits = [cast([0], torch.int64)] + ends
     a_axis = 1 if b.ndim == 2 else 0

@@ -1,7 +1,7 @@
 """Normalizations.
 
 LayerNormalization exists since opset 17, training mode of BatchNormalization in its present form
-since 14; before, and where ONNX Runtime lacks a dtype, they are written out.
+since 14; before, and where ONNX Runtime lacks a dtype, they are decomposed.
 """
 
 import math
@@ -30,7 +30,7 @@ def scale_channels(x, weight, bias):
 
 
 def row_of(row, x, number):
-    """A weight or bias, or as many numbers as x has channels."""
+    """A weight or bias; if it is None, a row with one number per channel."""
     return cast(row, x.dtype) if row is not None else filled(x.size(1), number, x)
 
 
@@ -78,7 +78,7 @@ def batch_norm_in_inference(x, weight, bias, mean, variance, momentum, eps):
 
 @symbolic("aten::batch_norm", opset=7)
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
-    """Without running statistics there is nothing that training could update."""
+    """Without running statistics, training updates nothing."""
     x = widen(input)
     if not training:
         return batch_norm_in_inference(x, weight, bias, running_mean, running_var, momentum, eps)
@@ -209,7 +209,7 @@ def instance_norm(input, weight, bias, use_input_stats, eps):
     """With running statistics it is a batch norm: it is decomposed then."""
     x = widen(input)
     if not use_input_stats or x.ndim < 3:
-        return unsupported("it is another operator")
+        return unsupported("instance_norm with running statistics is a batch norm")
     if x.dtype == torch.float32:
         scale = row_of(weight, x, 1)
         return InstanceNormalization(x, scale, row_of(bias, x, 0), epsilon=eps)

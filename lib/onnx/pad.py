@@ -1,9 +1,9 @@
 """Padding.
 
-Pad takes floats until opset 10 and ONNX Runtime not every type later; other types are padded by
-parts, and so is circular padding, which ONNX does not know. Where one side is cut and the other
-grows, PyTorch repeats or mirrors elements of the whole tensor, also those that are cut off; so it
-is padded first and cut afterwards.
+Until opset 10 Pad only accepts floats, and ONNX Runtime lacks some types later. Other types are
+padded by Concat, and so is circular padding, which older opsets lack. If one side is cropped and
+the other padded, PyTorch repeats or mirrors elements of the whole tensor, including cropped ones,
+so padding comes first.
 """
 
 import torch
@@ -33,14 +33,14 @@ def constant_pad_nd(self, pad, value):
     if all_zero(pads):
         return self
     if not can_pad(self) or (opset() < 11 and not all_known(pads)):
-        return unsupported("Pad does not take it")
+        return unsupported("Pad does not support this dtype")
     return Pad(self, pads, cast(value, self.dtype), mode="constant")
 
 
 def pad_by_mode(x, padding, mode):
     pads = pads_of(x, padding)
     if len([i for i in pads if is_known(i) and i < 0]) > 0:
-        return unsupported("it cuts off")
+        return unsupported("it crops")
     if not can_pad(x):
         x = cast(x, torch.float32 if is_float(x) else torch.float64)
     return Pad(x, pads, mode=mode)

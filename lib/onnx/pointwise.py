@@ -49,10 +49,10 @@ def aten_fmod(self, other):
 
 @symbolic("aten::pow", opset=7, promote=True)
 def pow(self, exponent):
-    """Among integers, 0 to a negative power is 0 in PyTorch.
+    """For integers, 0 to a negative power is 0 in PyTorch.
 
-    ONNX Runtime computes an infinity there, so it is shown a 1, and the result of that is
-    subtracted again.
+    ONNX Runtime computes infinity, so 0 is replaced by 1, and the result of that is subtracted
+    again.
     """
     if is_tensor(self) and is_integer(self) and is_signed(self):
         is_bad = cast(And(Equal(self, 0), Less(exponent, 0)), self.dtype)
@@ -62,7 +62,7 @@ def pow(self, exponent):
 
 @symbolic("aten::pow.Tensor_Scalar", opset=7, promote=True)
 def pow_scalar(self, exponent):
-    """As in the operator itself, roots and reciprocals are right for -inf too."""
+    """Roots and reciprocals treat -inf as the operator does."""
     if not is_known(exponent):
         return pow(self, exponent)
     if is_float(self) and exponent == 0.5:
@@ -86,7 +86,7 @@ def minimum(self, other):
 
 @symbolic("aten::fmax", opset=7, promote=True)
 def fmax(self, other):
-    """NaN loses."""
+    """A number is preferred to NaN."""
     if not is_float(self):
         return Max(self, other)
     return Where(IsNaN(self), other, Where(IsNaN(other), self, Max(self, other)))
@@ -94,7 +94,7 @@ def fmax(self, other):
 
 @symbolic("aten::fmin", opset=7, promote=True)
 def fmin(self, other):
-    """NaN loses."""
+    """A number is preferred to NaN."""
     if not is_float(self):
         return Min(self, other)
     return Where(IsNaN(self), other, Where(IsNaN(other), self, Min(self, other)))
@@ -113,7 +113,7 @@ def clamp(self, min, max):
 
 
 def weight_of_product(x, value):
-    """Integers take the integer part of a factor that is known."""
+    """For integers, a known factor is truncated."""
     return value if is_float(x) or not is_known(value) else trunc(value)
 
 
@@ -133,7 +133,7 @@ def lerp_from_start(start, end, weight):
 
 @symbolic("aten::lerp", opset=7, promote=True)
 def lerp(self, end, weight):
-    """From the nearer end, so that both ends are exact."""
+    """Interpolates from the nearer end, so that both ends are exact."""
     if is_tensor(weight) and opset() < 9:
         return lerp_from_start(self, end, weight)
     if not is_tensor(weight):
@@ -148,7 +148,7 @@ def lerp(self, end, weight):
 
 @symbolic("aten::atan2", opset=7, promote=True)
 def atan2(self, other):
-    """The angle of y / x, moved by half a turn where x is negative."""
+    """The arctangent of y / x, plus or minus pi where x is negative."""
     zero = like(0, other)
     is_vertical = Equal(other, zero)
     vertical = Sign(self) * (math.pi / 2)
@@ -168,7 +168,7 @@ def hypot(self, other):
 
 @symbolic("aten::hypot", opset=12, promote=True)
 def hypot_12(self, other):
-    """Squares of large numbers are infinite: the smaller one is divided by the greater one."""
+    """Squares of large numbers overflow, so the smaller operand is divided by the larger one."""
     a = Abs(self)
     is_infinite = Equal(a, math.inf)
     b = Abs(other)
@@ -195,13 +195,13 @@ def xlogy(self, other):
 
 
 def log_add_exp(x, y):
-    """The greater one, and the contribution of the other."""
+    """The larger operand, and the contribution of the other."""
     return Max(x, y) + Log(Exp(-Abs(x - y)) + 1)
 
 
 @symbolic("aten::logaddexp", opset=7, promote=True)
 def logaddexp(self, other):
-    """For equal numbers, infinities among them, the other adds log(2)."""
+    """For equal operands, including infinities, the result is x + log(2)."""
     if opset() < 9:
         return log_add_exp(self, other)
     is_equal = Equal(self, other)

@@ -1,8 +1,8 @@
 """Pooling.
 
-PyTorch's ceil mode drops a last window that would start behind the image, and its average counts
-the padding that was asked for but not what ceil mode adds. ONNX specifies neither, and runtimes
-differ, so where sizes are static ceil mode becomes padding behind the image.
+PyTorch's ceil mode drops a last window that would start after the image, and its average counts
+requested padding but not the padding that ceil mode adds. ONNX specifies neither and runtimes
+differ, so with static sizes ceil mode becomes end padding.
 """
 
 import math
@@ -23,21 +23,21 @@ def last_sizes(n):
 
 
 def needed_behind(x, n, k, s, p, d):
-    """The padding behind the image that gives each axis its size in floor mode."""
+    """The end padding with which floor mode gives each axis its size."""
     size = spatial_sizes(x, n)
     last = last_sizes(n)
     return [(last[i] - 1) * s[i] + d[i] * (k[i] - 1) + 1 - size[i] - p[i] for i in range(n)]
 
 
 def pads_behind(x, n, k, s, p, d, ceil_mode):
-    """The padding behind the image. With dynamic sizes, ceil mode is left to ONNX."""
+    """The end padding. With dynamic sizes, ceil mode is left to ONNX."""
     if not ceil_mode or not all_known(spatial_sizes(x, n)):
         return p
     return [i if i > 0 else 0 for i in needed_behind(x, n, k, s, p, d)]
 
 
 def cropped(y, n):
-    """If padding became part of the image, ONNX no longer drops a window that starts in it."""
+    """If padding is part of the image, ONNX does not drop windows that start in it."""
     last = last_sizes(n)
     for i in range(n):
         y = slice(y, i + 2, 0, last[i])
@@ -46,7 +46,7 @@ def cropped(y, n):
 
 def check_ceil_mode(ceil):
     if ceil and opset() < 10:
-        return unsupported("ceil_mode on sizes that are not fixed needs opset 10", 10)
+        return unsupported("ceil_mode on dynamic sizes requires opset 10", 10)
 
 
 # ---- max ----
@@ -67,17 +67,17 @@ def max_pool(self, n, kernel_size, stride, padding, dilation, ceil_mode):
     ceil = ceil_mode and not all_known(spatial_sizes(x, n))
     ends = pads_behind(x, n, k, s, p, d, ceil_mode)
     is_dilated = len([i for i in d if i != 1]) > 0
-    # Runtimes refuse a padding as large as the window, which a dilated one may need.
+    # Runtimes reject padding as large as the window, which a dilated window may need.
     fits_window = len([i for i in range(n) if p[i] >= k[i] or ends[i] >= k[i]]) == 0
     none = [0] * n
     check_ceil_mode(ceil)
     if is_dilated and opset() < 10:
-        return unsupported("windows with gaps (dilation) need opset 10", 10)
+        return unsupported("dilation requires opset 10", 10)
     wants_indices = is_used(1)
     if wants_indices and opset() < 8:
-        return unsupported("MaxPool tells where the greatest are since opset 8", 8)
+        return unsupported("indices of maxima require opset 8", 8)
     if wants_indices and not fits_window:
-        return unsupported("the window reaches further out of the image than it is wide")
+        return unsupported("the padding is larger than the window")
     image = apart_from_pad(x if has_small_kernel(x) else only_float(x))
     y = MaxPool(
         image if fits_window else pad_spatial(image, p, ends, -math.inf),
@@ -97,7 +97,7 @@ def max_pool(self, n, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def indices_in_planes(indices, x):
-    """ONNX numbers elements through the whole tensor, PyTorch in each plane."""
+    """Converts indices: ONNX counts elements in the whole tensor, PyTorch in each plane."""
     plane = math.prod([x.size(i) for i in range(2, x.ndim)])
     index = with_dtype(indices, torch.int64)
     return Mod(index, plane) if opset() >= 10 else index - index / plane * plane
@@ -137,10 +137,10 @@ def max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_m
 
 
 def avg_pool(self, n, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor):
-    """Elements that ceil mode adds must not count though the padding does.
+    """Padding counts, but elements that ceil mode adds must not, so the padding becomes part of the
+    image.
 
-    Zeros become image then. Sums over whole windows of zeros and image are divided by the user's
-    divisor.
+    A user's divisor divides sums over whole windows, which are averages times the window size.
     """
     x = batched(without_bfloat16(self), n)
     k = per_axis(kernel_size, n)
@@ -159,7 +159,7 @@ def avg_pool(self, n, kernel_size, stride, padding, ceil_mode, count_include_pad
     pads_image = count_include_pad and extends and not has_divisor
     check_ceil_mode(ceil)
     if has_divisor and ceil:
-        return unsupported("divisor_override in ceil_mode needs fixed sizes")
+        return unsupported("divisor_override in ceil_mode requires fixed sizes")
     if has_divisor:
         image = pad_spatial(x, p, ends, None)
         pads = none + none
@@ -212,7 +212,7 @@ def avg_pool3d(
 
 
 def is_divisible(sizes, parts):
-    """Whether each size is a multiple of the number of its parts."""
+    """Whether each size is divisible by its number of parts."""
     if not all_known(sizes + parts):
         return False
     uneven = [
@@ -232,7 +232,7 @@ def parts_of_axis(x, at, n, op):
     if size == n:
         return x
     if not is_known(n) or n > 256 or n < 1:
-        return unsupported("it has to make many parts of an axis, or a number that is not fixed")
+        return unsupported("adaptive pooling to a dynamic or large number of parts")
     if n == 1 and not is_known(size):
         return reduce(op, x, [at], True)
     parts = [
@@ -287,7 +287,7 @@ def adaptive_avg_pool3d(self, output_size):
 
 
 def index_of_maximum(x, n):
-    """Where the maximum of a whole plane is."""
+    """The index of the maximum of a whole plane."""
     flat = Reshape(x, [0, 0, -1])
     index = with_shape(ArgMax(flat, axis=2, keepdims=1), [x.size(0), x.size(1), 1])
     return Unsqueeze(index, range(3, n + 2))
@@ -308,7 +308,7 @@ def adaptive_max_pool(self, n, output_size):
             return values, unbatched(indices_in_planes(y[1], x), self, n)
         y = unbatched(y[0] if wants_indices else y, self, n)
     elif wants_indices:
-        return unsupported("ONNX does not say where the greatest of unequal parts are")
+        return unsupported("indices of maxima of unequal parts")
     else:
         y = unbatched(parts_of_image(x, to, "ReduceMax"), self, n)
     return y, unbatched(index_of_maximum(x, n), self, n) if wants_indices else None
@@ -331,8 +331,8 @@ def adaptive_max_pool3d(self, output_size):
 
 # ---- unpooling ----
 
-unsupported("aten::max_unpool2d", "it needs Scatter, of opset 9", opset=7)
-unsupported("aten::max_unpool3d", "it needs Scatter, of opset 9", opset=7)
+unsupported("aten::max_unpool2d", "it requires Scatter, of opset 9", opset=7)
+unsupported("aten::max_unpool3d", "it requires Scatter, of opset 9", opset=7)
 
 
 def max_unpool(self, indices, n):

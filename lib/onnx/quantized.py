@@ -1,7 +1,7 @@
 """Quantized tensors, as pairs of QuantizeLinear and DequantizeLinear.
 
 Runtimes look for these pairs, and they round as PyTorch rounds. They exist since opset 10, with a
-scale for each channel since 13, in 8 bits; everything else is written out.
+scale per channel since 13, in 8 bits; other cases are decomposed.
 """
 
 import torch
@@ -10,9 +10,9 @@ from calque.onnx import *
 
 
 def along(row, others):
-    """Quantization parameters beside x: a number, or a row that broadcasts.
+    """Quantization parameters in a form that broadcasts with x.
 
-    others are the new axes behind the channel; None: there is one number for the tensor.
+    others are the axes to add after the channel axis; None: a single number for the tensor.
     """
     if others is None:
         return Squeeze(row, [0]) if row.ndim == 1 else row

@@ -15,7 +15,7 @@ def example_of(sizes, dtype):
     if len(sizes) == 0:
         return cast(0, dtype)
     if opset() < 9:
-        return unsupported("random numbers of dynamic sizes need opset 9", 9)
+        return unsupported("random numbers of dynamic sizes require opset 9", 9)
     return ConstantOfShape(sizes)
 
 
@@ -49,7 +49,7 @@ def randn():
 
 @symbolic("aten::randint", opset=7)
 def randint(high, low=None):
-    """Doubles hold every integer up to 2 ** 53, the largest that is allowed."""
+    """float64 represents every integer up to 2 ** 53, which is the limit."""
     return Floor(uniform(given(low, 0), high, result_shape(), torch.float64))
 
 
@@ -61,9 +61,9 @@ def randperm():
 
 @symbolic("aten::multinomial", opset=7)
 def multinomial(self, num_samples, replacement):
-    """With replacement ONNX has an operator, for rows of logarithms.
+    """With replacement, ONNX's Multinomial takes rows of logarithms.
 
-    Without it: of all weights, raised by samples of the Gumbel distribution, the largest ones.
+    Without replacement: the indices of the largest log-weights plus Gumbel samples.
     """
     p = cast(self, torch.float32)
     logits = Log(p)

@@ -1,8 +1,7 @@
 """Reductions.
 
 ONNX Runtime reduces float32, float64, int32 and int64; other dtypes are converted and back.
-Variances are computed by their definition; the number of elements is read off the shape if it is
-dynamic.
+Variances are computed by their definition; a dynamic number of elements is read from the shape.
 """
 
 import math
@@ -22,12 +21,13 @@ def count(x, dim, keepdim):
 
 
 def reduced_count(x, dim):
-    """How many elements become one."""
+    """The number of elements that are reduced to one."""
     return math.prod([x.size(i) for i in reduced_axes(x, dim)])
 
 
 def comparable(x):
-    """Bytes came to ReduceMax with opset 12; int32 holds all smaller integers."""
+    """ReduceMax supports 8-bit integers since opset 12; before, int32 represents all smaller
+    integers."""
     return widen(x) if is_float(x) or x.dtype == torch.int64 else cast(x, torch.int32)
 
 
@@ -41,7 +41,7 @@ def sum(self, dim=None, keepdim=False):
 
 @symbolic("aten::mean", opset=7)
 def mean(self, dim=None, keepdim=False):
-    """The mean of nothing is NaN; ONNX Runtime says 0."""
+    """The mean of no elements is NaN; ONNX Runtime returns 0."""
     if reduced_count(self, dim) != 0:
         return reduce_dims("ReduceMean", in_result_dtype(self), dim, keepdim)
     return Div(reduce_dims("ReduceSum", widen(cast(self, result_dtype())), dim, keepdim), 0)
@@ -56,9 +56,9 @@ def prod(self, dim=None, keepdim=False):
 
 
 def variance(x, mean, n, dim, keepdim, correction):
-    """The sum of squares by max(n - correction, 0).
+    """The sum of squares divided by max(n - correction, 0).
 
-    0 by 0 is NaN, as in PyTorch, and so is the mean of nothing.
+    0 / 0 is NaN, as in PyTorch, and so is the mean of no elements.
     """
     difference = with_shape(x - mean, x)
     square = difference * difference
@@ -124,7 +124,7 @@ def amin(self, dim=None, keepdim=False):
 
 @symbolic("aten::aminmax", opset=7)
 def aminmax(self, dim=None, keepdim=False):
-    """A number along its dimension 0, kept, is a row of one."""
+    """A 0-d tensor reduced along dimension 0 with keepdim becomes a vector of one element."""
     x = comparable(self)
     least = as_result(reduce_dims("ReduceMin", x, dim, keepdim))
     return least, as_result(reduce_dims("ReduceMax", x, dim, keepdim), 1)

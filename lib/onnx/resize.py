@@ -22,9 +22,9 @@ def interpolation_name(mode):
 @symbolic("aten::grid_sampler_3d", opset=20, decompose=True)
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     if input.dtype == torch.float64 and interpolation_mode != 2:
-        return unsupported("ONNX Runtime has no GridSample of float64")
+        return unsupported("ONNX Runtime has no GridSample for float64")
     if opset() < 20 and input.ndim != 4:
-        return unsupported("GridSample of three axes came with opset 20", 20)
+        return unsupported("GridSample with three axes requires opset 20", 20)
     x = without_bfloat16(input)
     return GridSample(
         x,

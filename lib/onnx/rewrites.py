@@ -1,17 +1,17 @@
 """Patterns of ONNX nodes, and the nodes that replace them.
 
-A function with @rewrite is a pattern: the value that it returns is looked for in the graph. A
-parameter stands for one value, wherever it occurs. A variable stands for the value of a node of the
-pattern. maybe(Cast, x) is x with or without that node, and ... stands for any further inputs. Add
-and Mul also match with their operands exchanged; the operand that says more comes first, because it
-is matched first.
+A function with @rewrite is a pattern: values of the graph are matched with the value that it
+returns. A parameter stands for one value, wherever it occurs. A variable stands for the value of a
+node of the pattern. maybe(Cast, x) is x with or without that node, and ... stands for any further
+inputs. Add and Mul also match with their operands exchanged; the more specific operand comes first,
+because it is matched first.
 
 The first argument of the decorator names the replacement, a function of this file. Its parameters
 are names of the pattern. It returns the new value, or None if the match does not fit: attributes,
 constants and sizes are checked there. matched() is the value that is replaced.
 
 Of several patterns the first in this file is tried first. A later stage sees the nodes that an
-earlier one made, and no longer those that became useless. use="optimizer" keeps a pattern from the
+earlier one emitted, without nodes that became unused. use="optimizer" keeps a pattern from the
 exporter, which keeps the operators of the model; use="onnxruntime" is for operators of
 com.microsoft.
 """
@@ -35,7 +35,7 @@ def is_float(v):
 
 
 def is_axis(v, axis, n):
-    """Whether a constant names this axis of n."""
+    """Whether a constant is this axis of n."""
     return constant(v) == axis or constant(v) == axis - n
 
 
@@ -161,7 +161,7 @@ def rms_norm_by_division(x, two, axes, eps, w):
 
 
 def before_cast(x, dtype):
-    """In half precision models square and divide in float32 and scale in their own type; so does
+    """Models in half precision normalize in float32 and scale in half precision; so does
     RMSNormalization."""
     if x.dtype == dtype:
         return x
@@ -205,8 +205,8 @@ def cuts(v, first, end, size):
 
 
 def half_of(v, depth):
-    """The first half of a table whose last axis is the same twice: cos(cat(angles, angles)), scaled
-    and cast. None: it is not such a table."""
+    """The first half of a table whose last axis has the same half twice, cos(cat(angles, angles)),
+    scaled and cast; None for other tables."""
     args = inputs_of(v)
     if depth > 8 or rank(v) < 1 or len(args) == 0:
         return None
@@ -229,7 +229,7 @@ def half_of(v, depth):
 
 
 def for_batch(table, x):
-    """A table of one batch for all is repeated: RotaryEmbedding does not broadcast it."""
+    """A table with batch 1 is repeated, because RotaryEmbedding does not broadcast it."""
     if table.shape[0] == x.shape[0]:
         return table
     emit_before(matched())
@@ -290,8 +290,8 @@ def is_mask_of(mask, scores):
 
 
 def keys_of(turned, k, q):
-    """The keys of scores, [batch, heads, length, size], before they are turned. Exchanging heads
-    and lengths may have been merged with turning. None: they are turned otherwise."""
+    """The keys [batch, heads, length, size] before they are transposed for the scores. The exchange
+    of heads and lengths may be merged into that Transpose. None: another permutation."""
     perm = attribute(turned, "perm", None)
     if rank(k) != 4 or perm == [0, 1, 3, 2]:
         return k if rank(k) == 4 else None
@@ -301,7 +301,7 @@ def keys_of(turned, k, q):
 
 
 def one_attention(q, k, v, soft, turned, mask=None, factor=None, divisor=None):
-    """softmax(q k' scale + mask) v, as models write it that do not call PyTorch's own function."""
+    """softmax(q k' scale + mask) v, in models that do not call PyTorch's own function."""
     scale = quotient(factor, divisor)
     if not is_float(q) or rank(q) != 4 or rank(v) != 4 or scale is None:
         return None
@@ -323,7 +323,7 @@ def attention_of_repeated_heads(q, k, v, axis, axis2):
 
 
 def repeats_heads(more, v, axis, q):
-    """Whether more has each head of v as often as to make the heads of q."""
+    """Whether more repeats the heads of v to the number of heads of q."""
     wide = inputs_of(more)[0]
     if rank(v) != 4 or rank(wide) != 5 or rank(more) != 4 or rank(q) != 4:
         return False
@@ -408,7 +408,7 @@ def first_axis(mean, n):
 
 
 def layer_norm(x, eps, mean, var, two=None, w=None):
-    """(x - mean) / sqrt(variance + eps), times w where there is one."""
+    """(x - mean) / sqrt(variance + eps), optionally times w."""
     n = rank(x)
     first = first_axis(mean, n) if n > 0 else None
     if first is None or first_axis(var, n) != first or not is_float(x) or constant(eps) is None:
@@ -552,7 +552,7 @@ def multi_head_attention_of_scaled_queries(q, k, v, factor, divisor, mask):
 
 def heads_of(v, x, perm):
     """The heads of v, which is x of [batch, length, heads * size] as [batch, heads, length, size];
-    None: it is something else."""
+    None: another layout."""
     split = inputs_of(v)[0]
     if rank(split) != 4 or rank(x) != 3 or not is_known(split.shape[2]):
         return None
@@ -700,7 +700,7 @@ def layer_norm_of_a_sum(x, skip, w, b):
 
 
 def split_bias(v, like):
-    """v as another value of the same shape, and a bias; None: it is no such sum."""
+    """Splits v into a value with the shape of like, and a bias; None if v is not such a sum."""
     if op_of(v) != "Add" or n_uses(v) != 1:
         return v, None
     first, second = inputs_of(v)

@@ -2,7 +2,7 @@
 
 ONNX has the same cells with their gates in another order, one layer at a time, and results as
 [steps, directions, batch, size]. ONNX has no packed sequences: a packed tensor stays padded, with
-the lengths in place of batch_sizes, as long as only recurrent layers and unpacking read it.
+lengths instead of batch_sizes, if only recurrent layers and unpacking read it.
 """
 
 import torch
@@ -93,7 +93,7 @@ def of_layer(state, layers, directions, i):
 
 def drop(x, p):
     if opset() < 12:
-        return unsupported("dropout between layers in training needs opset 12", 12)
+        return unsupported("dropout between layers in training requires opset 12", 12)
     dropped = Dropout(x, cast(p, torch.float32), cast(True, torch.bool))
     return with_shape(with_dtype(dropped, x.dtype), x)
 
@@ -158,9 +158,9 @@ def stays_packed(i):
 @symbolic("aten::_pack_padded_sequence", opset=7)
 def pack(input, lengths, batch_first):
     if not stays_packed(0) or not stays_packed(1):
-        return unsupported("packed sequences can only go through recurrent layers")
+        return unsupported("only recurrent layers may read packed sequences")
     if input.ndim != 3:
-        return unsupported("steps should be rows of numbers")
+        return unsupported("expected steps of two dimensions")
     keep_types(2)
     return swap_dims(input, 0, 1) if batch_first else input, lengths
 
@@ -171,11 +171,10 @@ def pack(input, lengths, batch_first):
 @symbolic("aten::rnn_relu.data", opset=7)
 def packed(data, batch_sizes, hx, params, num_layers, dropout, train, bidirectional):
     if has_projections(hx):
-        return unsupported("packed sequences cannot go through an LSTM with projections")
+        return unsupported("an LSTM with projections cannot read packed sequences")
     if data.ndim != 3 or not stays_packed(0):
         return unsupported(
-            "only what _pack_padded_sequence packed can go through it, and then only through "
-            "recurrent layers"
+            "it only accepts sequences from _pack_padded_sequence that only recurrent layers read"
         )
     keep_types(1)
     p = dropout if train else 0
@@ -195,15 +194,16 @@ def longest_of(x, lengths):
 def unpack(data, batch_sizes, batch_first, padding_value, total_length):
     if data.ndim != 3 or padding_value != 0:
         return unsupported(
-            "only what _pack_padded_sequence packed can be padded, with zeros"
+            "only sequences from _pack_padded_sequence can be padded, and only with zeros"
         )
     x = data
-    # A trace reads total_length from the size of batch_sizes: the length of the longest sequence.
+    # A trace takes total_length from the size of batch_sizes, which is the length of the longest
+    # sequence.
     is_longest = not is_known(total_length) and total_length == torch_size(batch_sizes, 0)
     if is_longest or total_length <= 0:
         x = longest_of(data, batch_sizes)
     elif data.size(0) != total_length:
-        return unsupported("total_length should be the number of steps before packing")
+        return unsupported("total_length must be the number of steps before packing")
     return Transpose(x, perm=[1, 0, 2]) if batch_first else x, batch_sizes
 
 
@@ -258,7 +258,7 @@ def projected_layer(x, h, c, params, is_backward):
 
 def projected_network(x, hx, params, layers, dropout, directions):
     if opset() < 9:
-        return unsupported("an LSTM with projections needs Scan, of opset 9", 9)
+        return unsupported("an LSTM with projections requires Scan, of opset 9", 9)
     if dropout > 0:
         return unsupported("an LSTM with projections cannot have dropout")
     n = len(params) // (layers * directions)

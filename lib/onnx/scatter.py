@@ -1,8 +1,8 @@
 """Elements read and written one by one along a dimension.
 
-GatherElements and ScatterElements are PyTorch's gather and scatter since opset 11. Before, indices
-into the flat tensor replace them for reading. Writes that add up or take extremes need opset 16 and
-18; before, a table of sources and destinations is reduced.
+GatherElements and ScatterElements are PyTorch's gather and scatter since opset 11. Before, reads
+use indices into the flattened tensor. Writes with sums require opset 16, with extremes 18; before,
+a table of sources and destinations is reduced.
 """
 
 import math
@@ -11,11 +11,11 @@ import torch
 from calque.onnx import *
 from onnx.common import corner
 
-unsupported("aten::scatter", "Scatter came with opset 9", opset=7)
-unsupported("aten::scatter.reduce", "it needs Where, of opset 9", opset=7)
-unsupported("aten::scatter.value_reduce", "it needs Where, of opset 9", opset=7)
-unsupported("aten::scatter_add", "it needs Where, of opset 9", opset=7)
-unsupported("aten::scatter_reduce.two", "it needs Where, of opset 9", opset=7)
+unsupported("aten::scatter", "Scatter requires opset 9", opset=7)
+unsupported("aten::scatter.reduce", "it requires Where, of opset 9", opset=7)
+unsupported("aten::scatter.value_reduce", "it requires Where, of opset 9", opset=7)
+unsupported("aten::scatter_add", "it requires Where, of opset 9", opset=7)
+unsupported("aten::scatter_reduce.two", "it requires Where, of opset 9", opset=7)
 
 
 def flat_indices(x, index, at):
@@ -80,7 +80,8 @@ def scatter_value(self, dim, index, value):
 
 
 def neutral(kind, x):
-    """The number that changes nothing: of integers, the least or greatest for an infinity."""
+    """The neutral number of the reduction; for integers, the least or greatest instead of
+    infinity."""
     if kind == "add":
         return 0
     if kind == "mul":
@@ -141,7 +142,7 @@ def reduced_sources(x, src, goes, at, last, kind):
 
 
 def reduced_by_table(x, index, src, at, kind, is_mean, with_self):
-    """Before ScatterElements reduces."""
+    """For opsets in which ScatterElements has no reductions."""
     last = x.ndim - 1
     if with_self:
         y = swap_dims(x, at, last)
@@ -180,7 +181,7 @@ def scatter_reduced(self, dim, index, src, value, reduction, with_self):
     kind = "add" if is_mean else reduction
     x = at_least_1d(self)
     if is_mean and not is_float(x):
-        return unsupported("sums of integers wrap around before they are divided")
+        return unsupported("means of integers: their sums may wrap around")
     at = axis_of(dim, x)
     first = first_opset_of(kind, is_mean)
     if first > 0 and opset() >= first:
@@ -191,11 +192,11 @@ def scatter_reduced(self, dim, index, src, value, reduction, with_self):
         return as_result(
             ScatterElements(y, index, reducible(source, x), axis=at, reduction=kind)
         )
-    # Index must have the sizes of x in all dimensions but the axis: a table does no less.
+    # The index must have the sizes of x in all dimensions but the axis, which the table requires.
     index = at_least_1d(index)
     others = [i for i in range(x.ndim) if i != at]
     if [x.size(i) for i in others] != [index.size(i) for i in others]:
-        return unsupported("index is smaller than self beside dim", first)
+        return unsupported("index is smaller than self in a dimension other than dim", first)
     y = reducible(x, x)
     source = values_of(self, index, value) if src is None else source_of(self, index, src)
     z = reducible(source, x)
@@ -212,7 +213,7 @@ def reduction_named(name):
         return "max"
     if name == "amin":
         return "min"
-    return "mean" if name == "mean" else unsupported("such a reduction")
+    return "mean" if name == "mean" else unsupported("unknown reduction")
 
 
 @symbolic("aten::scatter.reduce", opset=9)

@@ -1,6 +1,7 @@
-"""Selection by value: masks, different elements, searching.
+"""Selection by value:
 
-Sizes of results depend on data, so they are read off values at run time where they are needed.
+masks, unique elements, searching. Sizes of results are data-dependent, so they are read at run time
+where they are needed.
 """
 
 import torch
@@ -8,14 +9,14 @@ import torch
 from calque.onnx import *
 from onnx.common import broadcast, given
 
-unsupported("aten::nonzero", "ONNX has NonZero since opset 9", opset=7)
-unsupported("aten::masked_select", "ONNX selects by a mask since opset 9", opset=7)
-unsupported("aten::masked_scatter", "elements can be set since opset 9", opset=7)
-unsupported("aten::_unique", "Unique came with opset 11", opset=7)
-unsupported("aten::_unique2", "Unique came with opset 11", opset=7)
-unsupported("aten::unique_dim", "Unique came with opset 11", opset=7)
-unsupported("aten::unique_consecutive", "it needs CumSum, of opset 11", opset=7)
-unsupported("aten::unique_dim_consecutive", "slices are not compared as wholes", opset=7)
+unsupported("aten::nonzero", "NonZero requires opset 9", opset=7)
+unsupported("aten::masked_select", "selection by a mask requires opset 9", opset=7)
+unsupported("aten::masked_scatter", "writing elements requires opset 9", opset=7)
+unsupported("aten::_unique", "Unique requires opset 11", opset=7)
+unsupported("aten::_unique2", "Unique requires opset 11", opset=7)
+unsupported("aten::unique_dim", "Unique requires opset 11", opset=7)
+unsupported("aten::unique_consecutive", "it requires CumSum, of opset 11", opset=7)
+unsupported("aten::unique_dim_consecutive", "comparing whole slices is not supported", opset=7)
 
 
 def comparable(x):
@@ -25,9 +26,9 @@ def comparable(x):
 
 @symbolic("aten::nonzero", opset=9, decompose=True)
 def nonzero(self):
-    """A number is a row of one, whose index has no dimensions."""
+    """A 0-d tensor becomes a vector of one element; its indices have no dimensions."""
     if self.ndim == 0:
-        return unsupported("a number has no dimensions")
+        return unsupported("unsupported for 0-d tensors")
     return Transpose(NonZero(cast(self, torch.bool)), perm=[1, 0])
 
 
@@ -50,7 +51,7 @@ def masked_scatter(self, mask, source):
 
 @symbolic("aten::bincount", opset=7)
 def bincount(self, weights, minlength):
-    """A table of which number each element is, added up."""
+    """Sums a table of which number each element equals."""
     has_weights = weights is not None
     x = cast(self, torch.int64)
     column = Unsqueeze(x, [1])
@@ -64,7 +65,7 @@ def bincount(self, weights, minlength):
 
 @symbolic("aten::repeat_interleave.Tensor", opset=7)
 def repeat_interleave(repeats):
-    """Index i is repeated until the running sum: how many sums are not above each number."""
+    """Output j is the number of cumulative sums of repeats that are at most j."""
     n = cast(repeats, torch.int64)
     total = iota(ReduceSum(n, [0], keepdims=0))
     table = Not(Less(Unsqueeze(total, [1]), CumSum(n, 0)))
@@ -73,17 +74,17 @@ def repeat_interleave(repeats):
 
 @symbolic("aten::searchsorted", opset=7)
 def searchsorted(sorted_sequence, self, right, side=None, sorter=None):
-    """How many elements of the sequence are not greater, or not as great.
+    """The number of elements of the sequence that are not greater (right), or less.
 
-    NaN is behind everything: it counts all, so the condition is the negation of greater.
+    NaN sorts last, so the condition is a negated comparison.
     """
     if opset() < 9 and not is_float(sorted_sequence):
-        return unsupported("integers can be compared since opset 9", 9)
+        return unsupported("comparing integers requires opset 9", 9)
     n = sorted_sequence.ndim
     line = sorted_sequence
     if sorter is not None:
         if opset() < 11:
-            return unsupported("a sorter needs GatherElements, of opset 11", 11)
+            return unsupported("sorter requires GatherElements, of opset 11", 11)
         line = with_shape(
             GatherElements(sorted_sequence, sorter, axis=n - 1), sorted_sequence
         )
@@ -110,7 +111,7 @@ def searchsorted(sorted_sequence, self, right, side=None, sorter=None):
     return ReduceSum(counted, [x.ndim], keepdims=0)
 
 
-# ---- different elements ----
+# ---- unique elements ----
 
 
 def no_indices():
@@ -148,7 +149,7 @@ def unique_dim(self, dim):
 def unique_consecutive(self, return_inverse, return_counts, dim):
     """A new element begins where it differs from the one before it."""
     if dim is not None:
-        return unsupported("slices are not compared as wholes")
+        return unsupported("comparing whole slices is not supported")
     x = flatten(self)
     if x.numel() == 0:
         inverse = cast(self, torch.int64) if return_inverse else no_indices()

@@ -12,7 +12,7 @@ def empty():
 
 def too_early():
     return unsupported(
-        "a list of data-dependent length is a sequence, which came with opset 11", 11
+        "a list of data-dependent length requires opset 11 (sequences)", 11
     )
 
 
@@ -60,7 +60,7 @@ def split(x, dim, sizes, keepdims):
 
 unsupported(
     "optional::make",
-    "a result that may be None is an optional, which came with opset 15",
+    "a result that may be None requires opset 15 (optionals)",
     opset=7,
 )
 

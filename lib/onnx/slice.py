@@ -9,9 +9,9 @@ def clamp_to_zero(n):
 
 
 def first_index(start, n):
-    """The first index of a slice, from the beginning.
+    """The first index of a slice, counted from the beginning.
 
-    The value of start on the example decides whether it counts from the end.
+    The example decides whether start counts from the end.
     """
     first = start + n if hint(start) < 0 else start
     if hint(start) < 0 and not is_known(first) and opset() >= 9:
@@ -32,7 +32,7 @@ def replaced(x, part, at, first, n, step):
 def item_at(x, at, index):
     """One slice, without its axis.
 
-    Gather counts from the end since opset 11; before, a slice of one does.
+    Gather accepts negative indices since opset 11; before, a Slice of one element is used.
     """
     n = x.size(at)
     is_behind = opset() < 11 and hint(index) < 0
@@ -43,7 +43,7 @@ def item_at(x, at, index):
 
 @symbolic("aten::slice.Tensor", opset=7)
 def aten_slice(self, dim, start, end, step):
-    """Slice has no steps before opset 10, and its bounds are static; Gather can do both."""
+    """Before opset 10 Slice has static bounds and no steps; Gather replaces it."""
     at = axis_of(dim, self)
     first = given(start, 0)
     if step == 1 and result_shape() == self.shape:
@@ -116,14 +116,14 @@ def split(self, dim):
 
 
 def diagonal_order(x, dim1, dim2):
-    """Both dimensions at the end."""
+    """The permutation that moves both dimensions to the end."""
     a = axis_of(dim1, x)
     b = axis_of(dim2, x)
     return [i for i in range(x.ndim) if i != a and i != b] + [a, b]
 
 
 def joined_diagonal(x, order):
-    """Both dimensions as one, in which elements of the diagonal are a row and a column apart."""
+    """Both dimensions flattened into one; elements of the diagonal are columns + 1 apart."""
     n = x.ndim
     moved = [x.size(i) for i in order]
     return Reshape(
@@ -160,9 +160,9 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
 
 @symbolic("aten::unfold", opset=7)
 def unfold(self, dimension, size, step):
-    """Windows: Gather with a table of indices; its second dimension goes last.
+    """Windows by Gather with a table of indices, whose second dimension is moved to the end.
 
-    A number has a window of one element, or of none.
+    A 0-d tensor has one window of at most one element.
     """
     n = self.ndim
     if n == 0:

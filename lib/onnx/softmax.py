@@ -6,7 +6,7 @@ from calque.onnx import *
 
 
 def as_row(x):
-    """A number is a row of one."""
+    """A 0-d tensor as a vector of one element."""
     return Unsqueeze(x, [0]) if x.ndim == 0 else x
 
 
@@ -42,8 +42,8 @@ def log_softmax(self, dim):
 def safe_softmax(self, dim):
     """Rows of -inf become 0.
 
-    Such a row has -inf as its maximum and as its sum: the maximum alone may be -inf beside NaN,
-    which ONNX Runtime ignores.
+    Both maximum and sum of such a row are -inf. The maximum alone is not enough: ONNX Runtime's
+    maximum ignores NaN.
     """
     row = as_row(self)
     axes = [axis_of(dim, row)]

@@ -1,9 +1,8 @@
 """Order along a dimension and running sums.
 
-Everything with an order is TopK, which also returns the indices of the elements, and of equal ones
-the first first, as PyTorch's stable sort. ONNX does not specify the position of NaN, which PyTorch
-takes for the greatest. Running operators that ONNX lacks (all but CumSum) reduce a table whose row
-i has the elements up to i.
+Sorting uses TopK, which also returns indices and orders equal elements by index, like PyTorch's
+stable sort. ONNX does not specify the position of NaN, which PyTorch sorts as the greatest. Running
+operators that ONNX lacks (all but CumSum) reduce a table whose row i has the elements up to i.
 """
 
 import math
@@ -12,14 +11,14 @@ import torch
 from calque.onnx import *
 from onnx.common import summable
 
-unsupported("aten::mode", "it needs Where, of opset 9", opset=7)
-unsupported("aten::cumprod", "it needs Where, of opset 9", opset=7)
-unsupported("aten::logcumsumexp", "it needs Where, of opset 9", opset=7)
+unsupported("aten::mode", "it requires Where, of opset 9", opset=7)
+unsupported("aten::cumprod", "it requires Where, of opset 9", opset=7)
+unsupported("aten::logcumsumexp", "it requires Where, of opset 9", opset=7)
 unsupported(
-    "aten::cummax", "the last of equal elements can be found since opset 12", opset=7
+    "aten::cummax", "the last of equal extremes requires opset 12", opset=7
 )
 unsupported(
-    "aten::cummin", "the last of equal elements can be found since opset 12", opset=7
+    "aten::cummin", "the last of equal extremes requires opset 12", opset=7
 )
 
 
@@ -66,7 +65,7 @@ def topk(self, k, dim, largest):
 
 
 def kth(x, k, at):
-    """The k-th least along an axis, and its index."""
+    """The k-th smallest element along an axis, and its index."""
     values, indices = sort(x, k, at, False)
     value = Gather(values, [k - 1], axis=at)
     return value, Gather(indices, [k - 1], axis=at)
@@ -98,7 +97,7 @@ def median_of_numbers(x, at):
     if not is_float(x):
         return median_along(x, at)
     if opset() < 11:
-        return unsupported("it needs GatherElements, of opset 11", 11)
+        return unsupported("it requires GatherElements, of opset 11", 11)
     y = widen(x)
     is_nan = IsNaN(y)
     count = ReduceSum(cast(Not(is_nan), torch.int64), [at])
@@ -137,7 +136,7 @@ def nanmedian_dim(self, dim):
     return as_results(values, indices)
 
 
-# ---- running sums and extremes ----
+# ---- cumulative sums and extremes ----
 
 
 def up_to(n):
@@ -180,7 +179,7 @@ def logcumsumexp(self, dim):
 
 
 def running_extreme(x, dim, is_max):
-    """Of equal extremes the last one counts."""
+    """Of equal extremes, the last index is returned."""
     x = at_least_1d(x)
     at = axis_of(dim, x)
     last = x.ndim - 1
@@ -213,12 +212,12 @@ def cummin(self, dim):
 
 @symbolic("aten::mode", opset=9)
 def mode(self, dim):
-    """Every element is compared with every other.
+    """Compares all pairs of elements.
 
-    Of the elements that occur most often it is the least, and of equal ones the last.
+    Of the most frequent elements the smallest is returned, with its last index.
     """
     if self.numel() == 0:
-        return unsupported("of no elements")
+        return unsupported("an empty tensor")
     x = at_least_1d(self)
     at = axis_of(dim, x)
     last = x.ndim - 1

@@ -82,7 +82,7 @@ def _if_scalar_type_as(x, tensor):
 
 
 def cast_pytorch_to_onnx():
-    """The numbers that ONNX has for dtypes, by the names of TorchScript's types."""
+    """ONNX's dtype numbers, by the names of TorchScript's types."""
     return {
         "Byte": 2,
         "Char": 3,
@@ -104,7 +104,7 @@ def scalar_type_to_onnx():
     return [2, 3, 5, 6, 7, 10, 1, 11, None, 14, 15, 9, None, None, None, 16]
 
 
-# ---- refusals ----
+# ---- declined calls ----
 
 
 def _unimplemented(op, msg, value=None):
@@ -116,11 +116,11 @@ def _onnx_unsupported(op_name, value=None):
 
 
 def _onnx_opset_unsupported(op_name, current_opset, supported_opset, value=None):
-    return unsupported(f"{op_name} needs opset {supported_opset}", supported_opset)
+    return unsupported(f"{op_name} requires opset {supported_opset}", supported_opset)
 
 
 def _onnx_opset_unsupported_detailed(op_name, current_opset, supported_opset, reason, value=None):
-    return unsupported(f"{op_name} needs opset {supported_opset}: {reason}", supported_opset)
+    return unsupported(f"{op_name} requires opset {supported_opset}: {reason}", supported_opset)
 
 
 # ---- operators whose form depends on the opset ----

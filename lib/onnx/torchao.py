@@ -1,8 +1,7 @@
 """Quantization by torchao: QuantizeLinear and DequantizeLinear with a scale for each row.
 
-Blocks of consecutive elements are rows of a matrix, so groups need no more; since opset 21
-DequantizeLinear has groups, and weights of 4 bits and fewer are stored as int4. Other blocks are
-decomposed.
+Blocks of consecutive elements are reshaped to rows of a matrix. Since opset 21 DequantizeLinear has
+groups, and weights of at most 4 bits are stored as int4. Other blocks are decomposed.
 """
 
 import math
@@ -20,7 +19,7 @@ def is_block_of_last(x, block_size):
 
 
 def is_block_of_rest(x, block_size):
-    """Whether blocks are all of every dimension but the first."""
+    """Whether a block spans all dimensions but the first."""
     wholes = [
         i
         for i in range(1, x.ndim)

@@ -1,10 +1,10 @@
 """Adapters between versions of ONNX operators, for conversions of the opset: operators on tensors.
 
-@upgrade("Split", 18) makes nodes of opset 18 of a node of opset 17, @downgrade("Split", 18) the
-other way round. Parameters are inputs and attributes of the node by their names in the schema of
-the version that it has. Nodes that are emitted are of the other version. Operators whose form is
-the same need no adapter; types that an older version does not accept are cast (src/edit/widen.c).
-NotImplementedError tells that the target cannot express the node (src/onnx/compose/compose.h).
+@upgrade("Split", 18) converts a node of opset 17 to nodes of opset 18, @downgrade("Split", 18) a
+node of opset 18 to nodes of opset 17. Parameters are inputs and attributes of the node, by their
+names in the schema of its version. Emitted nodes are of the other version. Operators with the same
+form need no adapter; types that an older version does not accept are cast (src/edit/widen.c).
+NotImplementedError means that the target cannot express the node (src/onnx/compose/compose.h).
 """
 
 import torch
@@ -111,7 +111,7 @@ def axes_to_attribute(data, axes):
 @downgrade("ReduceLogSumExp", 18)
 @downgrade("ReduceSumSquare", 18)
 def reduce_axes_to_attribute(data, axes, noop_with_empty_axes):
-    """Without axes the node reduces along all of them, or along none: a product with one factor."""
+    """Without axes the node reduces along all axes, or (noop_with_empty_axes) along none."""
     found = numbers(axes)
     if found is None or len(found) == 0:
         if noop_with_empty_axes:
@@ -174,7 +174,8 @@ def split_up_18(input, split):
 
 @downgrade("Split", 18)
 def split_down_18(input, split, axis, num_outputs):
-    """Until opset 17 parts without sizes are equal; num_outputs makes the last one smaller."""
+    """Until opset 17 parts without sizes are equal; with num_outputs the last part may be
+    smaller."""
     if split is not None:
         return again()
     n = n_outputs()
@@ -217,7 +218,7 @@ def clip_down(input, min, max):
 
 @downgrade("Clip", 12)
 def clip_down_12(input, min, max):
-    """Before opset 12 the operator takes floating-point numbers alone, but Less takes integers."""
+    """Before opset 12 Clip accepts only floats, but Less accepts integers."""
     if is_real(input):
         return again()
     y = input if min is None else Where(Less(input, min), min, input)
@@ -310,7 +311,7 @@ def pad_down_18(data, pads, constant_value, axes, mode):
 
 @downgrade("Pad", 19)
 def pad_down_19(data, pads, constant_value, axes, mode):
-    """Mode wrap: copies of the other end."""
+    """Mode wrap becomes a Concat with copies of the other end."""
     if mode != "wrap":
         return again()
     n = known_rank(data)
@@ -334,7 +335,7 @@ def pad_down_19(data, pads, constant_value, axes, mode):
 
 @upgrade("Dropout", 10)
 def dropout_up_10(data, ratio):
-    """The mask had the type of the data until opset 10."""
+    """Until opset 10 the mask has the type of the data."""
     if not has_output(1):
         return Dropout(data, ratio=ratio)
     y, mask = Dropout(data, ratio=ratio, outputs=2)
@@ -450,7 +451,7 @@ def equal_down(A, B):
 
 @downgrade("IsNaN", 9)
 def is_nan_down(X):
-    """Every number is below 1 or above 0."""
+    """Every number is below 1 or above 0; NaN is neither."""
     return Not(Or(Less(X, like(1.0, X)), Greater(X, like(0.0, X))))
 
 
@@ -560,7 +561,7 @@ def gemm_down(A, B, C):
 
 @downgrade("Pow", 12)
 def pow_down(X, Y):
-    """Until opset 11 base and exponent have one type."""
+    """Until opset 11 base and exponent must have the same type."""
     if dtype(X) == dtype(Y) or dtype(X) is None or not is_real(X):
         return again()
     return Pow(X, Cast(Y, to=dtype(X)))
@@ -568,6 +569,6 @@ def pow_down(X, Y):
 
 @downgrade("BitwiseNot", 18)
 def bitwise_not_down(X):
-    """-1 - x of signed numbers."""
+    """-1 - x, for signed integers."""
     need(dtype(X) in [torch.int8, torch.int32, torch.int64], "unsigned numbers")
     return Sub(like(-1, X), X)

@@ -13,8 +13,8 @@ def length_of(x):
 
 
 def visible_keys(Q, K, past_key, filled, left, right):
-    """A mask of keys by their positions; filled: how many keys of each sample there are. left and
-    right: how many keys before and after its own a query sees, -1 for all."""
+    """A mask of visible keys by position. filled: the number of keys of each sample. left and
+    right: how many keys before and after its own position a query sees; -1 for all."""
     past = 0 if past_key is None else Gather(Shape(past_key), 2, axis=0)
     keys = length_of(K) if past_key is None else Add(length_of(K), past)
     if filled is not None:
@@ -49,7 +49,7 @@ def joined_masks(attn_mask, mask, K, past_key, x):
 def attention_down_25(
     Q, K, V, attn_mask, past_key, past_value, nonpad_kv_seqlen, left_window_size, right_window_size
 ):
-    """Windows become a mask."""
+    """Converts windows to a mask."""
     if left_window_size < 0 and right_window_size < 0:
         return again(left_window_size=None, right_window_size=None)
     mask = visible_keys(
@@ -71,7 +71,7 @@ def attention_down_25(
 
 @downgrade("Attention", 24)
 def attention_down_24(Q, K, V, attn_mask, past_key, past_value, nonpad_kv_seqlen, is_causal):
-    """The number of keys that are filled becomes a mask."""
+    """Converts the number of filled keys to a mask."""
     if nonpad_kv_seqlen is None:
         return again(Q, K, V, attn_mask, past_key, past_value)
     mask = visible_keys(Q, K, past_key, nonpad_kv_seqlen, -1, 0 if is_causal else -1)
@@ -87,7 +87,7 @@ def with_heads(x, count):
 
 
 def repeated_heads(x, q_heads, kv_heads):
-    """Groups of queries share a key."""
+    """Repeats the heads of keys and values for groups of query heads."""
     if q_heads == kv_heads:
         return x
     y = Unsqueeze(x, [2])

@@ -44,7 +44,7 @@ def resize_down_10(X, scales, mode):
 
 @upgrade("Resize", 11)
 def resize_up_11(X, scales, mode):
-    # Version 10 rounds positions up where it shrinks, as its test data and ONNX Runtime have it.
+    # When shrinking, version 10 rounds positions up, according to its test data and ONNX Runtime.
     found = elements(scales)
     shrinks = found is not None and min(found) < 1
     need(not shrinks or mode == "linear" or not max(found) > 1, "rounding that differs by axis")
@@ -87,7 +87,7 @@ def resize_down_13(X, roi, scales, sizes):
 
 
 def along(values, axes, n, otherwise):
-    """Numbers for axes alone become numbers for all n axes."""
+    """Numbers for some axes extended to all n axes."""
     return [
         values[[k for k in range(len(axes)) if axes[k] == i][0]] if i in axes else otherwise
         for i in range(n)
@@ -202,14 +202,14 @@ def in_groups(X, num_groups, epsilon):
 
 @downgrade("GroupNormalization", 18)
 def group_norm_down_18(X, scale, bias, epsilon, num_groups):
-    """scale and bias are those of groups until opset 20."""
+    """Until opset 20 scale and bias are per group."""
     y = in_groups(X, num_groups, epsilon)
     return Reshape(y * Unsqueeze(scale, [1]) + Unsqueeze(bias, [1]), Shape(X))
 
 
 @downgrade("GroupNormalization", 21)
 def group_norm_down_21(X, scale, bias, epsilon, num_groups):
-    """scale and bias are those of channels."""
+    """Since opset 21 scale and bias are per channel."""
     channels = Concat([0], Shape(scale), [-1], axis=0)
     y = Reshape(in_groups(X, num_groups, epsilon), channels)
     return Reshape(y * Unsqueeze(scale, [1]) + Unsqueeze(bias, [1]), Shape(X))
@@ -415,7 +415,7 @@ def cosh_down(input):
 
 @downgrade("Asinh", 9)
 def asinh_down(input):
-    """From the positive side no digits cancel. x / (|x| + tiny) is the sign."""
+    """Computed for |x|, where no digits cancel. x / (|x| + tiny) is the sign."""
     y = Abs(input)
     return input / (y + 1e-30) * Log(y + Sqrt(y * y + 1))
 
@@ -439,7 +439,7 @@ def quantize_down_13(x, y_scale, y_zero_point, axis=None):
     """Until opset 12 quantization parameters are single numbers."""
     if rank(y_scale) == 0 and opset() >= 10:
         return again(axis=None)
-    need(opset() >= 11, "Round came with opset 11")
+    need(opset() >= 11, "int8 rounding requires opset 11 (Round)")
     to = torch.uint8 if y_zero_point is None else dtype_for(y_zero_point)
     need(to in [torch.uint8, torch.int8], "another type than int8 and uint8")
     low = 0.0 if to == torch.uint8 else -128.0
@@ -450,7 +450,7 @@ def quantize_down_13(x, y_scale, y_zero_point, axis=None):
 
 
 def per_channel(values, x, axis):
-    """Numbers of channels in the shape of x."""
+    """Numbers per channel in a shape that broadcasts with x."""
     if rank(values) == 0 or axis is None:
         return values
     n = known_rank(x)

@@ -1,7 +1,7 @@
 """Views of whole tensors.
 
-ONNX has no views: a view of PyTorch is a tensor of its own there. The sizes of the result are
-known, so a view, or flatten, is one Reshape.
+ONNX has no views: a view becomes a separate tensor. The sizes of the result are known, so a view or
+flatten is one Reshape.
 """
 
 from calque.onnx import *
@@ -36,7 +36,8 @@ def view(self):
 
 @symbolic("aten::flatten", opset=7)
 def aten_flatten(self, start_dim, end_dim):
-    """Flatten makes two dimensions of all; the usual case is all but the batch."""
+    """Flatten always returns two dimensions, so it is used if all dimensions but the batch are
+    merged."""
     if (
         self.ndim > 2
         and axis_of(start_dim, self) == 1

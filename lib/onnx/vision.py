@@ -1,11 +1,11 @@
-"""Operators of torchvision. Detection came to ONNX with opset 10; aligned regions with 16."""
+"""Operators of torchvision. Detection requires opset 10, aligned regions opset 16."""
 
 import torch
 
 from calque.onnx import *
 
-unsupported("torchvision::nms", "NonMaxSuppression came with opset 10", opset=7)
-unsupported("torchvision::roi_align", "RoiAlign came with opset 10", opset=7)
+unsupported("torchvision::nms", "NonMaxSuppression requires opset 10", opset=7)
+unsupported("torchvision::roi_align", "RoiAlign requires opset 10", opset=7)
 
 
 @symbolic("torchvision::nms", opset=10)
@@ -35,7 +35,7 @@ def roi_align(
     input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned
 ):
     if aligned and opset() < 16:
-        return unsupported("RoiAlign is aligned since opset 16", 16)
+        return unsupported("aligned=True requires opset 16", 16)
     x = cast(input, torch.float32)
     boxes = cast(rois, torch.float32)
     corners = scaled_corners(boxes, spatial_scale)
@@ -57,7 +57,7 @@ def roi_align(
 @symbolic("torchvision::roi_pool", opset=7)
 def roi_pool(input, rois, spatial_scale, pooled_height, pooled_width):
     if is_used(1):
-        return unsupported("ONNX does not tell where the greatest elements of a region are")
+        return unsupported("indices of maxima of a region are not available in ONNX")
     x = cast(input, torch.float32)
     boxes = cast(rois, torch.float32)
     if not is_known(spatial_scale):

@@ -212,7 +212,7 @@ static cq_status expand_graph(inliner *in, cq_onnx_graph *g, int depth)
     node_list out = { 0 };
 
     if (depth >= MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, g->name, NULL, "graphs are nested deeper than %d",
+        return cq_fail(CQ_E_UNSUPPORTED, g->name, NULL, "subgraphs are nested more than %d deep",
                        MAX_DEPTH);
     CQ_TRY(expand_nodes(in, &out, g->node.items, g->node.n, depth));
     g->node.items = out.items;

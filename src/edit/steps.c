@@ -310,7 +310,8 @@ static cq_status visit_nodes(conversion *c, cq_node_list *nodes, visit_fn *visit
     cq_status    status = CQ_OK;
 
     if (depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "graphs are nested deeper than %d", MAX_DEPTH);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "subgraphs are nested more than %d deep",
+                       MAX_DEPTH);
     for (size_t i = 0; i < nodes->n && status == CQ_OK; i++) {
         cq_onnx_node *n = nodes->items[i];
 

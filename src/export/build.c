@@ -62,9 +62,10 @@ static const cq_operand *find(cq_sym *s, const char *arg)
 
     if (at >= 0 && (size_t)at < s->node->n_inputs)
         return &s->node->inputs[at];
-    cq_sym_fail(s,
-                cq_fail(CQ_E_INTERNAL, s->node->op, NULL,
-                        "the symbolic asks for an argument \"%s\" that the operator has not", arg));
+    cq_sym_fail(
+        s, cq_fail(CQ_E_INTERNAL, s->node->op, NULL,
+                   "the symbolic function reads argument \"%s\", which the operator does not have",
+                   arg));
     return &none_operand;
 }
 
@@ -193,7 +194,7 @@ static const cq_operand *items_of(cq_sym *s, const char *arg, size_t *n, size_t 
 
     *n = o->kind == CQ_OPERAND_LIST ? o->u.list.n : o->kind != CQ_OPERAND_NONE;
     if (*n > max) {
-        cq_sym_no(s, 0, "its argument \"%s\" has %zu items", arg, *n);
+        cq_sym_no(s, 0, "its argument \"%s\" has too many items (%zu)", arg, *n);
         *n = 0;
     }
     return o->kind == CQ_OPERAND_LIST ? o->u.list.items : o;
@@ -428,7 +429,7 @@ cq_status cq_sym_done_n(cq_sym *s, cq_value *const *results, size_t n)
     CQ_TRY(s->status);
     if (s->n_open)
         return cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, s->node->op, "call cq_sym_graph_end for each",
-                                      "%zu graphs were begun and not ended", s->n_open));
+                                      "%zu graphs were begun but not ended", s->n_open));
     s->done = cq_arena_array(s->ex->graph->arena, n, sizeof *s->done);
     if (!s->done)
         return cq_sym_fail(s, CQ_E_NO_MEMORY);

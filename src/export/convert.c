@@ -34,11 +34,11 @@ cq_value *cq_sym_value(cq_sym *s, const cq_value *source)
     }
     if (!v->onnx)
         cq_sym_fail(s, cq_fail(CQ_E_INTERNAL, s->node ? s->node->op : NULL, NULL,
-                               "value %u is used before it is made", v->id));
+                               "value %u is used before it is computed", v->id));
     return v->onnx;
 }
 
-/* ---- operators that stay what they are ---- */
+/* ---- operators that are kept unchanged ---- */
 
 /* A list of integers, which may be sizes; NULL if it holds anything else. */
 static cq_value *value_of_ints(cq_sym *s, const cq_operand *items, size_t n)
@@ -133,7 +133,7 @@ static cq_status keep_operator(cq_sym *s, bool as_aten)
     return cq_sym_done_n(s, out, n_out);
 }
 
-/* ---- taking apart ---- */
+/* ---- decomposition ---- */
 
 static void count_use(cq_value *v, void *user)
 {
@@ -141,7 +141,7 @@ static void count_use(cq_value *v, void *user)
     v->n_uses++;
 }
 
-/* Whether the row leaves the node to the operator's decomposition in lib/aten. */
+/* Whether the row defers to the operator's decomposition in lib/aten. */
 static bool by_parts(const cq_symbolic *row, const cq_node *n)
 {
     return row && row->parts && n->def && ((const cq_op *)n->def)->decomposition;
@@ -231,7 +231,7 @@ static cq_status warn_of_guess(cq_exporter *ex, const cq_node *n)
     cq_warn(n->op,
             "unknown operator: its result is assumed to be %s with the type and sizes of its first "
             "tensor; --define FILE.py defines it",
-            n->n_outputs == 1 ? "one tensor" : "as many tensors as are unpacked");
+            n->n_outputs == 1 ? "one tensor" : "one tensor per unpacked variable");
     return cq_map_set(&ex->guessed, n->op, NULL);
 }
 
@@ -276,7 +276,7 @@ static bool is_reason(const cq_symbolic *row)
 static cq_status refuse_complex(cq_sym *s, char reason[CQ_ERROR_MESSAGE_SIZE])
 {
     s->declined = true;
-    snprintf(reason, CQ_ERROR_MESSAGE_SIZE, "ONNX has no form of it for complex numbers");
+    snprintf(reason, CQ_ERROR_MESSAGE_SIZE, "not supported for complex tensors");
     return CQ_E_UNSUPPORTED;
 }
 
@@ -492,10 +492,10 @@ static cq_status check_sequences(const cq_exporter *ex, const cq_node *n)
 {
     for (size_t i = 0; i < n->n_outputs && ex->options.opset < 13; i++)
         if (n->outputs[i]->type.kind == CQ_TYPE_LIST && keeps_output(n, i))
-            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
-                           "a list of data-dependent length comes out of a %s, which opset %d "
-                           "cannot do",
-                           is_if(n) ? "branch" : "loop", ex->options.opset);
+            return cq_fail(
+                CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
+                "a %s returns a list of data-dependent length, which opset %d does not support",
+                is_if(n) ? "branch" : "loop", ex->options.opset);
     return CQ_OK;
 }
 
@@ -519,11 +519,10 @@ static cq_status check_shapes(const cq_exporter *ex, const cq_node *n)
     for (size_t i = 0; i < n->n_outputs && is_if(n) && ex->options.opset < 11; i++)
         if (keeps_output(n, i) &&
             !can_be_one_shape(&n->blocks[0]->returns.items[i], &n->blocks[1]->returns.items[i]))
-            return cq_fail(
-                CQ_E_UNSUPPORTED, NULL, "use opset 11 or newer",
-                "the two sides of a branch give tensors of different shapes, which opset "
-                "%d cannot do",
-                ex->options.opset);
+            return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 11 or newer",
+                           "the branches of an if return tensors of different shapes, which opset "
+                           "%d does not support",
+                           ex->options.opset);
     return CQ_OK;
 }
 
@@ -539,8 +538,8 @@ static cq_status convert_control(cq_exporter *ex, cq_node *n, cq_block *to)
     if (!in)
         return CQ_E_NO_MEMORY;
     if (stays_complex(n))
-        return cq_fail(CQ_E_UNSUPPORTED, n->op, "carry torch.view_as_real of it",
-                       "complex numbers come out of a branch or loop, which ONNX cannot do");
+        return cq_fail(CQ_E_UNSUPPORTED, n->op, "return torch.view_as_real of it",
+                       "a branch or loop returns a complex tensor, which ONNX does not support");
     CQ_TRY(check_sequences(ex, n));
     CQ_TRY(check_shapes(ex, n));
     for (size_t i = 0; i < n->n_inputs; i++)
@@ -710,10 +709,11 @@ static cq_status convert_input(cq_exporter *ex, cq_value *p)
         return CQ_E_NO_MEMORY;
     if (p->type.dtype == CQ_DTYPE_BF16 && ex->options.opset < 13)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "use opset 13 or newer",
-                       "input %s is of bfloat16, which came with opset 13", p->name ? p->name : "");
+                       "input %s has dtype bfloat16, which requires opset 13",
+                       p->name ? p->name : "");
     if (cq_dtype_since(p->type.dtype) > ex->options.opset)
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "use a newer opset",
-                       "input %s is of %s, which came with opset %d", p->name ? p->name : "",
+                       "input %s has dtype %s, which requires opset %d", p->name ? p->name : "",
                        cq_dtype_name(p->type.dtype), cq_dtype_since(p->type.dtype));
     v->name    = cq_ir_text(to, p->name);
     v->example = p->example; /* the source graph retains it */
@@ -732,7 +732,7 @@ static cq_status convert_output(cq_exporter *ex, cq_sym *s, size_t i)
     if (!pairs && is_complex(from))
         return cq_fail(CQ_E_UNSUPPORTED, NULL,
                        "return torch.view_as_real of it, or use --complex-as-pairs",
-                       "output %zu is of complex numbers, which ONNX has no operators for", i);
+                       "output %zu is a complex tensor, which ONNX does not support", i);
     v = pairs ? pairs : v;
     if (!v->node) { /* an input or a weight needs a node that makes it an output */
         cq_type type = v->type;

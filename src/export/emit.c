@@ -201,7 +201,7 @@ static cq_attr public_attr(cq_sym *s, const cq_sym_attr *a)
     case CQ_SYM_ATTR_TENSORS: return cq_attr_ts(s, a->name, a->tensors, a->n);
     }
     cq_sym_fail(
-        s, cq_fail(CQ_E_ARGUMENT, a->name, NULL, "%d is not a kind of attribute", (int)a->kind));
+        s, cq_fail(CQ_E_ARGUMENT, a->name, NULL, "unknown kind of attribute %d", (int)a->kind));
     return (cq_attr){ 0 };
 }
 
@@ -258,7 +258,7 @@ void cq_sym_graph_begin(cq_sym *s, cq_value *result, const char *name)
         return;
     if (!result || !result->node) {
         cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, name, NULL,
-                               "a graph belongs to a node, and this value is made by none"));
+                               "a graph needs a node, but no node computes this value"));
         return;
     }
     b = cq_sym_push_block(s, result->node);
@@ -285,8 +285,8 @@ cq_value *cq_sym_graph_input(cq_sym *s, cq_dtype dtype, int rank)
     if (!is_open(s))
         return NULL;
     if (rank > CQ_MAX_RANK) {
-        cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, s->node->op, NULL, "%d dimensions, the most is %d",
-                               rank, CQ_MAX_RANK));
+        cq_sym_fail(s, cq_fail(CQ_E_ARGUMENT, s->node->op, NULL,
+                               "%d dimensions exceed the limit of %d", rank, CQ_MAX_RANK));
         return NULL;
     }
     v = cq_ir_param_new(s->block, (cq_type){ .kind = CQ_TYPE_TENSOR, .dtype = dtype, .rank = -1 });

@@ -26,19 +26,19 @@ bool cq_export_makes_functions(const cq_export_options *o)
 cq_status cq_export_check_options(const cq_export_options *o)
 {
     if (o->opset < CQ_OPSET_OLDEST || o->opset > CQ_OPSET_NEWEST)
-        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "opset %d is not supported, only %d to %d are",
+        return cq_fail(CQ_E_ARGUMENT, NULL, NULL, "opset %d is not supported; expected %d to %d",
                        o->opset, CQ_OPSET_OLDEST, CQ_OPSET_NEWEST);
     if (cq_export_makes_functions(o) && o->opset < 15)
         return cq_fail(CQ_E_ARGUMENT, NULL, "use opset 15 or newer",
-                       "modules as functions need opset 15, not %d", o->opset);
+                       "modules as functions require opset 15, got %d", o->opset);
     if ((o->flags & (CQ_EXPORT_VERBOSE | CQ_EXPORT_PRINT_CAPTURED)) && !o->print)
         return cq_fail(CQ_E_ARGUMENT, NULL, "set options.print",
-                       "a graph is to be printed, and nothing is there to print it");
+                       "CQ_EXPORT_VERBOSE and CQ_EXPORT_PRINT_CAPTURED require options.print");
     for (size_t i = 0; i < o->n_custom_opsets; i++)
         if (strcmp(o->custom_opsets[i].domain, "") == 0 ||
             strcmp(o->custom_opsets[i].domain, "ai.onnx") == 0)
             return cq_fail(CQ_E_ARGUMENT, NULL, "set the opset instead",
-                           "a custom opset cannot be ONNX's own domain");
+                           "expected a custom domain, got ONNX's own");
     return CQ_OK;
 }
 

@@ -220,8 +220,7 @@ TEST(export, dynamic_axes_of_unknown_values_are_warned_about)
     cq_set_warning_handler(NULL, NULL);
     cq_onnx_model_free(m);
     CHECK_INT(1, heard.n);
-    CHECK_STR("a dynamic axis is given for \"nobody\", which is neither an input nor an output",
-              heard.message);
+    CHECK_STR("dynamic axis of \"nobody\", which is neither an input nor an output", heard.message);
 }
 
 TEST(export, dynamic_axes_out_of_range_are_warned_about_on_outputs_and_refused_on_inputs)
@@ -252,7 +251,7 @@ TEST(export, an_axis_that_cannot_be_dynamic_is_warned_about)
     CHECK_OK(export_axes(&m, axes, 1));
     cq_set_warning_handler(NULL, NULL);
     CHECK_INT(1, heard.n);
-    CHECK_STR("axis 1 was asked to be dynamic, but the model makes it 5 always", heard.message);
+    CHECK_STR("axis 1 cannot be dynamic: its size in the model is always 5", heard.message);
     CHECK_STR("output_0", heard.where);
     CHECK_INT(5, cq_onnx_model_value_size(m, CQ_ONNX_OUTPUTS, 0, 1));
     cq_onnx_model_free(m);
@@ -431,7 +430,7 @@ TEST(export, opsets_that_are_not_supported_are_refused)
     cq_onnx_model    *m = NULL;
 
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
-    CHECK_STR("opset 6 is not supported, only 7 to 24 are", cq_last_error()->message);
+    CHECK_STR("opset 6 is not supported; expected 7 to 24", cq_last_error()->message);
     o.opset = CQ_OPSET_NEWEST + 1;
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
 }
@@ -457,7 +456,7 @@ TEST(export, custom_opsets_that_nobody_uses_are_left_out_with_a_warning)
     CHECK_STATUS(CQ_E_ARGUMENT, export_small(&m, &o));
 }
 
-/* ---- operators that have no form ---- */
+/* ---- operators that cannot be exported ---- */
 
 enum { TOO_OLD = 8 }; /* for these two */
 

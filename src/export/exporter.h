@@ -17,7 +17,7 @@ typedef struct cq_missing {
     const char *path, *class_name, *source; /* of the first one */
     const char *reason;                     /* NULL: no row at all */
     int         first_opset;                /* 0: none */
-    bool        is_unknown;                 /* of no table */
+    bool        is_unknown;                 /* the operator table lacks it */
     bool        in_branch;                  /* only in a branch that some inputs do not reach */
 } cq_missing;
 
@@ -58,13 +58,13 @@ typedef struct cq_exporter {
 
 struct cq_sym {
     cq_exporter     *ex;
-    cq_block        *block;  /* where nodes go */
+    cq_block        *block;  /* receives new nodes */
     cq_node         *before; /* in front of this node; NULL: to the end of the block */
     const cq_node   *node;   /* the ATen node; its outputs' `onnx` fields receive the results */
     const cq_op     *op;     /* its row; NULL for operators that the table does not know */
     cq_status        status;
     size_t           n_open;   /* open graphs */
-    bool             declined; /* cq_sym_no was called: the reason is in the error record */
+    bool             declined; /* cq_sym_no was called; the error record has the reason */
     int              declined_opset;
     size_t           n_done;
     cq_value       **done;  /* arena; n_done of them */
@@ -100,7 +100,7 @@ cq_status cq_export_scan_lists(cq_graph *source, int opset); /* scans.c: runs be
 /* The onnx value of an aten value or operand. */
 cq_value *cq_sym_value(cq_sym *s, const cq_value *v);
 
-/* An operator that is in no table; its result types are guessed. */
+/* An operator that the table lacks; its result types are guessed. */
 static inline bool cq_export_is_unknown(const cq_node *n)
 {
     const cq_op *op = n->def;

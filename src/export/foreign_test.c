@@ -424,8 +424,8 @@ TEST(foreign, a_number_of_rounds_can_be_kept)
     }
 }
 
-/* As in PyTorch: a tensor of which only a size is used is not an input; a tensor that an operator
- * reads is one, if the results depend on it. */
+/* As in PyTorch, a tensor of which only a size is used is not an input, and a tensor that an
+ * operator reads is one if the results depend on it. */
 TEST(foreign, inputs_that_no_operator_takes_can_be_dropped)
 {
     static const struct {

@@ -5,7 +5,7 @@
 
 #include <calque/ops.h>
 
-/* A view has one if a change of it can be written back. */
+/* A view has a gradient if a change of it can be written back. */
 static bool has_gradient(const cq_op *op)
 {
     const cq_gradient *row = cq_gradient_find(op);
@@ -24,7 +24,7 @@ bool cq_op_info_at(size_t index, cq_op_info *out)
         return false;
     op = cq_op_at(index);
     if (!op) {
-        cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "the table has no operator %zu", index);
+        cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "operator index %zu is out of range", index);
         return false;
     }
     *out = (cq_op_info){

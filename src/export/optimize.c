@@ -56,7 +56,7 @@ static bool plain_shape(int64_t *out, const cq_onnx_elements *e, const cq_value 
     return n_open <= 1;
 }
 
-/* Whether 0 of a shape is a size, and does not stand for that of the input. */
+/* Whether a 0 in the shape is a size (allowzero), not a copy of the input's size. */
 static bool keeps_zero(const cq_node *n)
 {
     const cq_operand *o = cq_ir_attr(n, "allowzero");
@@ -220,7 +220,7 @@ static void clear(cq_exporter *ex)
     cq_graph_free(ex->graph);
 }
 
-/* again: the shapes of new nodes must be inferred. */
+/* Runs the passes once. *again: the shapes of new nodes must be inferred. */
 static cq_status optimize_once(cq_optimizer *o, cq_onnx_model *model, bool *again)
 {
     cq_exporter    ex = { .optimizes = true, .for_onnxruntime = o->for_onnxruntime };

@@ -1,4 +1,4 @@
-/* Reports everything that could not be exported at once, with locations and remedies. */
+/* Reports all operators that could not be exported in one error, with locations and remedies. */
 #include "export/exporter.h"
 #include "base/str.h"
 #include "script/script.h"

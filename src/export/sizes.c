@@ -48,7 +48,7 @@ static cq_value *of_symbol(cq_sym *s, const cq_atom *atom)
     cq_value       *v;
 
     if (!origin) {
-        cq_sym_no(s, 0, "the size %s comes from nowhere in the graph", atom->text);
+        cq_sym_no(s, 0, "no value of the graph has the size %s", atom->text);
         return NULL;
     }
     v = cq_sym_value(s, origin);
@@ -132,7 +132,7 @@ static cq_value *of_atom(cq_sym *s, const cq_atom *atom)
                                                    cq_sym_cast(s, b, CQ_DTYPE_F32)),
                                              CQ_NO_ATTR);
 
-            if (!cq_sym_since(s, 9, "the smaller of two sizes cannot be chosen before opset 9"))
+            if (!cq_sym_since(s, 9, "the minimum of two sizes requires opset 9"))
                 return NULL;
             v = typed(s, cq_sym_op(s, "Where",
                                    atom->kind == CQ_ATOM_MIN ? (cq_value *[]){ less, a, b }
@@ -192,7 +192,7 @@ cq_value *cq_sym_of_ints(cq_sym *s, const cq_int *items, size_t n)
     size_t    n_pieces = 0, n_run = 0;
 
     if (n > CQ_MAX_RANK) {
-        cq_sym_no(s, 0, "a list of %zu sizes is too long", n);
+        cq_sym_no(s, 0, "a list of %zu sizes exceeds the limit", n);
         return NULL;
     }
     for (size_t i = 0; i <= n && s->status == CQ_OK; i++) {

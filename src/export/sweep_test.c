@@ -1,6 +1,6 @@
 /* Every allocation of a complete sequence fails once: from source text or an archive through
  * capture and export to bytes, and from those through all operations on a model. Each step reports
- * that there is no memory, or succeeds without; the sanitized build detects leaks. */
+ * CQ_E_NO_MEMORY or succeeds without that memory; the sanitized build detects leaks. */
 #include "aten/core/op.h"
 #include "base/alloc.h"
 #include "onnx/model.h"
@@ -34,7 +34,7 @@ static const char program[] = "def part(x, n: int):\n"
 
 typedef cq_status journey(void *user);
 
-/* How many allocations there were to fail. */
+/* Returns the number of allocations that failed, one at a time. */
 static long sweep(journey *go, void *user)
 {
     cq_status status = CQ_E_NO_MEMORY;
@@ -182,7 +182,7 @@ typedef struct encoded {
     cq_tensor *x;
 } encoded;
 
-/* All that is done with a model that is read. */
+/* All operations on a loaded model. */
 static cq_status use(void *user)
 {
     const encoded    *e = user;

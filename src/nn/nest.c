@@ -84,8 +84,9 @@ CQ_API cq_nest cq_nest_at(cq_ctx *cx, const cq_nest *nest, size_t index)
         return none;
     if (nest->kind != CQ_NEST_TENSOR && index < nest->n)
         return nest->items[index];
-    cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL, "item %zu is asked of a %s with %zu items",
-                            index, kind_name(nest), nest->n));
+    cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
+                            "item %zu is out of range for a %s with %zu items", index,
+                            kind_name(nest), nest->n));
     return none;
 }
 
@@ -97,8 +98,8 @@ CQ_API cq_nest cq_nest_get(cq_ctx *cx, const cq_nest *nest, const char *key)
     for (size_t i = 0; nest->kind == CQ_NEST_DICT && i < nest->n; i++)
         if (strcmp(nest->keys[i], key) == 0)
             return nest->items[i];
-    cq_ctx_fail(cx, cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                            "\"%s\" is asked of a %s that has no such key", key, kind_name(nest)));
+    cq_ctx_fail(cx,
+                cq_fail(CQ_E_ARGUMENT, NULL, NULL, "a %s has no key \"%s\"", kind_name(nest), key));
     return none;
 }
 

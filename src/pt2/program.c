@@ -56,7 +56,7 @@ static cq_status refer(scope *s, const cq_json *name, bool defines, cq_pt2_arg *
     if (!text)
         return cq_pt2_bad(s->r->program, "an argument in graph %s has no name", s->graph->name);
     if (!defines && !cq_map_get(&s->slots, text))
-        return cq_pt2_bad(s->r->program, "%s is used before it is made in graph %s", text,
+        return cq_pt2_bad(s->r->program, "%s is used before it is computed in graph %s", text,
                           s->graph->name);
     CQ_TRY(define(s, text, &slot));
     *out = (cq_pt2_arg){ .kind = CQ_PT2_SLOT, .u.slot = slot };

@@ -83,7 +83,7 @@ TEST(pt2_program, weights_are_checked_against_their_bytes)
 TEST(pt2_program, names_have_to_be_made_before_they_are_used)
 {
     refuse("dynamic.214.pt2", "{\"name\": \"relu\"}}, \"kind\"", "{\"name\": \"rely\"}}, \"kind\"",
-           "used before it is made");
+           "used before it is computed");
     refuse("dynamic.214.pt2", "\"as_tensor\"", "\"as_tensar\"", "unknown kind as_tensar");
 }
 

@@ -31,7 +31,8 @@ DTYPES = {"bool": "bool", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "
 # model must be on the list of expected refusals; an operator without a symbolic function is always a
 # failure. Models that take or return complex tensors are refused too: opinfo.py tests complex
 # tensors inside of models.
-REFUSED = re.compile(r"times?\)(, first in [^:;]*)?(: |; opset \d+ can)|came with opset|complex numbers")
+REFUSED = re.compile(r"times?\)(, first in [^:;]*)?(: |; opset \d+ can)|requires? opset"
+                     r"|complex (numbers|tensor)")
 
 # ONNX Runtime has many operators, Conv among them, in float32 alone. A model in float64 is right
 # without them: casting it down would make its numbers wrong.

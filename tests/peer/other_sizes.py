@@ -192,7 +192,7 @@ def check(report, folder, case, opset):
     function = torch.jit.CompilationUnit(text).forward
     path, said = export(folder, case, text, opset)
     if path is None:
-        is_due = opset < 13 and "bfloat16" in body and "bfloat16 needs opset 13" in said
+        is_due = opset < 13 and "bfloat16" in body and "bfloat16 requires opset 13" in said
         return report.check(f"{name} opset {opset}", is_due, " ".join(said.split())[:200])
     for values in [example, *others]:
         try:

@@ -93,7 +93,7 @@ static double number_of_data(const cq_opcall *c, const char *name, cq_tensor *t)
     return cq_tensor_get_f64(data, 0);
 }
 
-/* A composition that reads a number has decided by it. */
+/* A composition has read a number, so its graph is fixed to that number. */
 static void decided_by(const cq_opcall *c, const char *name, const cq_val *v)
 {
     if (cq_op_is_composed(c->op) && c->cx->listener && v->kind == CQ_VAL_FLOAT && v->u.f.origin)
@@ -155,7 +155,7 @@ cq_dtype cq_arg_dtype(const cq_opcall *c, const char *name, cq_dtype otherwise)
     return d;
 }
 
-/* The items of a list argument; a plain number is a list of one, None of none. */
+/* The items of a list argument; a plain number is a list of one item, None is an empty list. */
 static const cq_val *items_of(const cq_opcall *c, const char *name, size_t *n, size_t max)
 {
     const cq_val *v = find(c, name), *items = v;

@@ -1,4 +1,5 @@
-/* The host of bodies and gradients, see body.h: what names, calls and signs mean in lib/aten. */
+/* The host of bodies and gradients, see body.h: the meaning of names, calls and operators in
+ * lib/aten. */
 #include "aten/core/body.h"
 #include "base/once.h"
 #include "base/warn.h"
@@ -53,7 +54,7 @@ static bool fits(overload *o, uint8_t *params, const char *const *keywords, size
     return true;
 }
 
-/* The overloads of "aten::sum", or the one that the name has: "aten::sum.dim_IntList". */
+/* The overloads of "aten::sum", or the named one of "aten::sum.dim_IntList". */
 static cq_status find_overloads(cq_arena *arena, overload *out, size_t *n_found, const char *name,
                                 const char *const *keywords, size_t n)
 {
@@ -135,7 +136,7 @@ static bool explain(const char *name, char *hint, size_t size)
     return false;
 }
 
-/* torch.float32: dtypes and memory formats are the numbers that PyTorch has for them. */
+/* torch.float32: dtypes and memory formats are represented by PyTorch's numbers. */
 static bool constant(const char *name, cq_val *out)
 {
     static const struct {
@@ -188,8 +189,8 @@ static cq_val call_operator(cq_body *b, const overload *o, const cq_val *args)
     return n == 1 ? results[0] : n ? cq_lang_tuple(&b->lang, results, n) : CQ_NONE;
 }
 
-/* The first overload that takes these values. A single one is called without asking: then the error
- * names the argument that is wrong. */
+/* The first overload that accepts these values. A single overload is called without this check, so
+ * that the error names the wrong argument. */
 static cq_val call_overloads(cq_body *b, const target *t, const cq_val *given, size_t n)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -217,7 +218,7 @@ static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
     return call_overloads(body_of(l), t, args, n);
 }
 
-/* ---- signs between tensors, or a tensor and a number ---- */
+/* ---- Python operators with a tensor operand ---- */
 
 static const struct sign {
     cq_ast_op   op;
@@ -275,7 +276,7 @@ static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     while (i < N_SIGNS && signs[i].op != op)
         i++;
     if (i == N_SIGNS || !sign_targets.plain[i])
-        return cq_lang_fail(l, CQ_E_INTERNAL, "tensors do not take the operator");
+        return cq_lang_fail(l, CQ_E_INTERNAL, "the operator is not available for tensors");
     if (a.kind == CQ_VAL_TENSOR)
         return call_overloads(body, sign_targets.plain[i], (cq_val[]){ a, b }, 2);
     if (sign_targets.mirrored[i])
@@ -297,7 +298,8 @@ static bool same_symbol(cq_val a, cq_val b)
                                 (a.kind == CQ_VAL_FLOAT && a.u.f.origin == b.u.f.origin));
 }
 
-/* Tells the listener. An integer argument is a plain number from here on, as in cq_arg_i64. */
+/* Fixes a symbol to its value and informs the listener. An integer argument is a plain number from
+ * here on, as in cq_arg_i64. */
 static cq_val fix_symbol(cq_body *b, cq_val v)
 {
     const cq_schema   *s        = b->c->op->schema;
@@ -377,7 +379,7 @@ static cq_body body_for(cq_opcall *c)
     };
 }
 
-/* An operator that failed names itself. Whoever changes the library also needs the line of lib/. */
+/* A failed operator names itself. Developers of the library also need the line of lib/. */
 static cq_status blame(const cq_lang *l, cq_status status)
 {
     if (l->in && cq_library_is_changed(l->in->file))

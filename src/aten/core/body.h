@@ -1,4 +1,4 @@
-/* Operators as Python: an operator that others express is a function in lib/aten.
+/* Operators in Python: a composed operator is a function in lib/aten.
  *
  *     @operator("aten::relu6(Tensor self) -> Tensor")
  *     def relu6(self):

@@ -10,7 +10,7 @@ cq_val cq_native_constant(cq_body *b, cq_tensor *wide, cq_dtype dtype)
     return t ? TENSOR(cq_ctx_own_tensor(b->c->cx, t)) : CQ_NONE;
 }
 
-/* ---- of tensors ---- */
+/* ---- properties of tensors ---- */
 
 static cq_val shape(cq_body *b, const cq_val *args, size_t n)
 {

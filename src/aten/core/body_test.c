@@ -133,7 +133,8 @@ static const struct {
     { "y = 0\nfor i in range(9):\n    if i == 3:\n        continue\n    if i == 5:\n        break\n"
       "    y = y + i\nreturn y",
       7 },
-    { "i = 5\nk = [i for i in range(3)]\nreturn i + k[2]", 7 }, /* its variable is its own */
+    { "i = 5\nk = [i for i in range(3)]\nreturn i + k[2]",
+      7 }, /* the variable of a comprehension is local */
     { "1 < n < 9 and 1 or 2", 1 },
     { "range(9, 0, -4)[2]", 1 },
     { "math.floor(2.7) // 2", 1 },

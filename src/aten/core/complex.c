@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* The complex dtype of pairs of a real one; CQ_DTYPE_NONE: there is none. */
+/* The complex dtype of pairs of a real dtype, or CQ_DTYPE_NONE. */
 static cq_dtype complex_of(cq_dtype real)
 {
     return real == CQ_DTYPE_F64   ? CQ_DTYPE_C128
@@ -25,7 +25,7 @@ static bool is_complex(cq_val v)
     return v.kind == CQ_VAL_TENSOR && cq_dtype_is_complex(v.u.tensor->dtype);
 }
 
-/* ---- the two looks at the same memory ---- */
+/* ---- views between complex numbers and pairs ---- */
 
 static cq_status view_as(cq_opcall *c, cq_dtype dtype, const cq_geometry *g)
 {
@@ -107,7 +107,7 @@ static cq_status wrap(const cq_opcall *c, int64_t *dim, int64_t rank)
     return CQ_OK;
 }
 
-static bool is_new(const cq_op *op) /* its dimension is one of the result */
+static bool is_new(const cq_op *op) /* dim refers to a dimension of the result */
 {
     return strcmp(op->schema->full, "aten::unsqueeze") == 0 ||
            strcmp(op->schema->full, "aten::stack") == 0;

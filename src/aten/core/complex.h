@@ -1,10 +1,10 @@
-/* Complex numbers, which are pairs of real ones to every operator but a few. */
+/* Complex tensors: most operators see pairs of real numbers. */
 #ifndef CQ_ATEN_CORE_COMPLEX_H
 #define CQ_ATEN_CORE_COMPLEX_H
 
 #include "aten/core/ctx.h"
 
-/* How a call with complex tensors among its arguments is made; NULL: it cannot be. */
+/* Runs a call with complex arguments; NULL: the operator does not support them. */
 typedef cq_status cq_complex_rule(cq_opcall *c);
 cq_complex_rule  *cq_complex_rule_of(const cq_op *op);
 

@@ -49,13 +49,13 @@ typedef struct cq_listener {
 } cq_listener;
 
 struct cq_ctx {
-    cq_status       status; /* the first failure */
+    cq_status       status; /* status of the first failure */
     cq_error_record error;
     CQ_VEC(cq_val) owned;
     const cq_scope           *scope;
-    struct cq_module         *module;      /* that is being called; nn's */
+    struct cq_module         *module;      /* the module that is being called (src/nn) */
     struct cq_module         *root_module; /* the outermost one */
-    cq_location               location; /* of the call that is running, in the text of a program */
+    cq_location               location;    /* source location of the current call in a program */
     const cq_listener        *listener;
     void                     *listener_self;
     const struct cq_observer *observer; /* of module calls (observe.h); NULL: none */
@@ -65,7 +65,7 @@ struct cq_ctx {
     bool                      fake;    /* operators compute no data */
     bool                      exporting;
     bool                      no_grad;       /* a tape notes nothing */
-    bool                      untaken;       /* in a branch that the example does not come to */
+    bool                      untaken;       /* in a branch that the example does not take */
     bool                      in_grid;       /* inside of an operator on quantized tensors */
     bool                      whole_range;   /* reduce_range is ignored */
     unsigned                  depth;         /* of composed operators */

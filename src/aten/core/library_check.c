@@ -1,4 +1,4 @@
-/* Checks of lib/aten beyond what a call checks: declarations, schemas, parameters, results of
+/* Checks of lib/aten that calls do not make: declarations, schemas, parameters, results of
  * gradients, and the names in every line. A unit test applies them to the whole library, and a
  * process to the files that differ in the folder that CALQUE_LIB names. */
 #include "aten/core/body.h"

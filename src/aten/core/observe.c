@@ -128,7 +128,7 @@ static cq_status note_path(cq_marking *m, const char *path)
     return CQ_OK;
 }
 
-/* Letters to add, take away or change; paths that are longer than any real one count as far. */
+/* The number of characters to insert, delete or replace; overlong paths count as distant. */
 static size_t distance(const char *a, const char *b)
 {
     enum { LONGEST = 255 };
@@ -168,7 +168,7 @@ static void suggest(cq_str *hint, const cq_marking *m, const char *path)
         size_t      d = distance(path, p), at = n;
 
         if (!*p)
-            continue; /* the model itself is near nothing */
+            continue; /* "" is never a suggestion */
         while (at > 0 && far[at - 1] > d)
             at--;
         if (at == SHOWN)

@@ -39,14 +39,14 @@ enum {
 
 struct cq_op_def {
     const char *schema;
-    const char *about; /* a few words for `calque ops` */
+    const char *about; /* short description for `calque ops` */
     cq_status (*shape)(cq_opcall *c);
     cq_status (*run)(cq_opcall *c);
     cq_status (*view)(cq_opcall *c);
     cq_status (*compose)(cq_opcall *c);
 
     uint32_t flags;
-    int      variant; /* tells rows that share their functions apart */
+    int      variant; /* distinguishes rows that share functions */
 };
 
 /* How autocast casts the floating-point arguments of an operator. */
@@ -66,17 +66,17 @@ typedef enum cq_vmap {
     CQ_VMAP_JOINED,  /* a list of tensors, along an axis */
     CQ_VMAP_PRODUCT, /* of matrices and vectors */
     CQ_VMAP_LINEAR,  /* a product with a transposed matrix, and a bias */
-    CQ_VMAP_TURNED,  /* a matrix, rows for columns */
+    CQ_VMAP_TURNED,  /* a transposed matrix */
     CQ_VMAP_LAST,    /* works on the last axes of all arguments, whatever is before them */
     CQ_VMAP_LAYER    /* works on the last axes of its first argument, or on each index */
 } cq_vmap;
 
 /* Its cost besides the elements that it reads and writes (work.c). */
 typedef enum cq_cost {
-    CQ_COST_ELEMENTS, /* nothing more */
-    CQ_COST_FETCHED,  /* elements from where others say */
+    CQ_COST_ELEMENTS, /* no additional cost */
+    CQ_COST_FETCHED,  /* elements read at data-dependent indices */
     CQ_COST_FUNCTION,
-    CQ_COST_PICKED, /* elements that are looked at one by one */
+    CQ_COST_PICKED, /* elements processed one by one */
     CQ_COST_SORTED,
     CQ_COST_MATRIX_PRODUCT,
     CQ_COST_CONVOLUTION,
@@ -134,8 +134,7 @@ typedef struct cq_op_traits {
     const char *reflected;    /* the operator of `1 - x`, which takes x first; or NULL */
 } cq_op_traits;
 
-/* A row with its schema parsed, and the functions of lib/aten that are about it; each may be NULL.
- */
+/* A row with its parsed schema and its functions in lib/aten, each of which may be NULL. */
 struct cq_op {
     const cq_op_def *def;
     const cq_schema *schema;
@@ -153,13 +152,12 @@ struct cq_op {
     cq_op_traits traits;
 };
 
-/* A few words about it, for `calque ops`; NULL if memory is out. */
+/* The description for `calque ops`; NULL if memory runs out. */
 const char *cq_op_about(const cq_op *op);
 
-/* Builds the table, if it is not built yet: afterwards looking up needs no memory. A context does
- * so. */
+/* Builds the table on first use; later look-ups need no memory. Creating a context calls it. */
 cq_status cq_ops_ready(void);
-/* Whether it is composed of others, and the call of those: its body or compose. */
+/* Whether the operator is composed of others; and running them (its body or compose). */
 bool      cq_op_is_composed(const cq_op *op);
 cq_status cq_op_compose(cq_opcall *c);
 

@@ -226,9 +226,9 @@ static cq_status set_mode(const cq_front_end *f, void *self, cq_training trainin
 {
     *saved = NULL;
     if (!f->set_training && training == CQ_TRAINING_TRAIN)
-        cq_warn(NULL,
-                "training mode changes nothing: a program of torch.export keeps the mode that "
-                "it was made in");
+        cq_warn(
+            NULL,
+            "training mode has no effect: a program of torch.export has the mode of its export");
     if (!f->set_training || training == CQ_TRAINING_PRESERVE)
         return CQ_OK;
     return f->set_training(self, training == CQ_TRAINING_TRAIN, saved);
@@ -281,7 +281,7 @@ static cq_status begin_capture(cq_front_call *call, const cq_front_end *f, void 
     return CQ_OK;
 }
 
-/* *out is the graph of aten operators that the call has left, unless it failed. */
+/* Sets *out to the captured graph of aten operators, unless the call failed. */
 static cq_status finish_capture(cq_front_call *call, cq_status status, cq_graph **out)
 {
     cq_capture *cap = call->capture;

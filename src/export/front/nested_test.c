@@ -1,4 +1,5 @@
-/* Models that take and give tuples, lists and dicts: flattened in order, in runs and in graphs. */
+/* Models with tuples, lists and dicts as arguments and results: flattened in order, in runs and in
+ * graphs. */
 #include "models.h"
 
 #include <calque/session.h>
@@ -93,12 +94,12 @@ TEST(nested, items_that_are_not_there_are_the_contexts_failure)
     CHECK_OK(cq_ctx_new(&cx));
     cq_nest_at(cx, &e.args, 2);
     CHECK_STATUS(CQ_E_ARGUMENT, cq_ctx_status(cx));
-    CHECK_STR("item 2 is asked of a tuple with 2 items", cq_last_error()->message);
+    CHECK_STR("item 2 is out of range for a tuple with 2 items", cq_last_error()->message);
     cq_ctx_free(cx);
     CHECK_OK(cq_ctx_new(&cx));
     cq_nest_get(cx, &e.items[1], "a");
     CHECK_STATUS(CQ_E_ARGUMENT, cq_ctx_status(cx));
-    CHECK_STR("\"a\" is asked of a list that has no such key", cq_last_error()->message);
+    CHECK_STR("a list has no key \"a\"", cq_last_error()->message);
     cq_ctx_free(cx);
     example_clear(&e);
 }
@@ -143,7 +144,7 @@ static cq_tensor *double_forward(cq_ctx *cx, void *self, cq_tensor *x)
     return cq_add_(cx, x, x);
 }
 
-/* Asking for the results runs a model that changes its input on a copy of it. */
+/* To get the results, a model that changes its input runs on a copy. */
 TEST(nested, example_is_left_as_it_was)
 {
     static const cq_class cls = { CQ_SIZED(cq_class), .name = "Double", .forward = double_forward };

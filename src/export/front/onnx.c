@@ -10,7 +10,7 @@
 
 enum { MAX_DEPTH = 64, MAX_KNOWN = 64, ALIGNED = 1 << 16, SMALL = 64 };
 
-/* ---- what inference knows ---- */
+/* ---- results of inference ---- */
 
 typedef struct known_value {
     cq_type           type;
@@ -74,7 +74,7 @@ static cq_status data_of(cq_tensor **out, cq_graph *g, const cq_ivalue *v)
     return status;
 }
 
-/* The same with dynamic sizes among them; NULL: one of them is unknown. */
+/* The same for integers that include dynamic sizes; NULL: one of them is unknown. */
 static cq_status elements_of(cq_onnx_elements **out, cq_graph *g, const cq_ivalue *v)
 {
     const size_t      n = v->data ? v->data->n : 0;
@@ -157,8 +157,8 @@ static cq_status define(cq_onnx_source *s, names *n, const char *name, cq_value 
 
 /* ---- tensors ---- */
 
-/* Small tensors are aligned for computing; large ones are views at any address. NULL: ir has no
- * such dtype. */
+/* Small tensors are aligned for computing; large ones are views at any address. NULL: unsupported
+ * dtype. */
 static cq_status tensor_of(cq_tensor **out, cq_onnx_source *s, const cq_onnx_tensor *message)
 {
     const cq_dtype dtype = cq_dtype_from_onnx(message->data_type);
@@ -369,7 +369,7 @@ static cq_status read_node(cq_onnx_source *s, cq_block *b, cq_onnx_node *message
 
         if (*message->input.items[i] && !v)
             return cq_fail(CQ_E_INVALID, message->name, NULL,
-                           "node %s reads %s, which nothing before it gives", message->op_type,
+                           "node %s reads %s, which no earlier node computes", message->op_type,
                            message->input.items[i]);
         inputs[i] = v ? CQ_OPERAND_OF(v) : (cq_operand){ 0 };
     }
@@ -428,7 +428,7 @@ static cq_status read_body(cq_onnx_source *s, cq_block *b, cq_onnx_graph *graph,
         cq_value   *v    = name ? find(n, name) : NULL;
 
         if (!v)
-            return cq_fail(CQ_E_INVALID, NULL, NULL, "no node gives the output %s",
+            return cq_fail(CQ_E_INVALID, NULL, NULL, "no node computes the output %s",
                            name ? name : "");
         CQ_TRY(cq_vec_push(&b->returns, CQ_OPERAND_OF(v)));
     }
@@ -443,7 +443,8 @@ static cq_status read_graph(cq_onnx_source *s, cq_block *b, cq_onnx_graph *graph
     cq_status status;
 
     if (n.depth > MAX_DEPTH)
-        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "graphs are nested deeper than %d", MAX_DEPTH);
+        return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "subgraphs are nested more than %d deep",
+                       MAX_DEPTH);
     CQ_TRY(cq_ptr_map_set(&s->graphs, b, graph));
     status = read_inputs(s, b, graph, &n, &defaults);
     if (status == CQ_OK)

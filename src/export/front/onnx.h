@@ -22,7 +22,7 @@ typedef struct cq_onnx_elements {
 
 typedef struct cq_onnx_source {
     cq_onnx_model *model;
-    cq_exporter   *ex;       /* whose graph is made */
+    cq_exporter   *ex;       /* receives the graph */
     cq_ptr_map     graphs;   /* cq_block -> cq_onnx_graph */
     cq_ptr_map     messages; /* cq_tensor -> its cq_onnx_tensor */
     cq_ptr_map     known;    /* cq_value -> cq_tensor: integers that inference knows */
@@ -37,7 +37,7 @@ typedef struct cq_onnx_source {
  * cq_onnx_source_write. */
 cq_status cq_onnx_source_read(cq_onnx_source *s, cq_exporter *ex, cq_onnx_model *model);
 
-/* The graph as the graph of the model. */
+/* Writes the graph back into the model. */
 cq_status cq_onnx_source_write(cq_onnx_source *s);
 
 void cq_onnx_source_clear(cq_onnx_source *s);

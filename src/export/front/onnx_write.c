@@ -1,6 +1,6 @@
-/* Writes a graph that was read from an ONNX model back into that model. Messages of nodes and
- * tensors that passes left alone are kept. Outputs keep their names; other values keep theirs
- * unless two of them meet in one scope. */
+/* Writes a graph that was read from an ONNX model back into that model. Nodes and tensors that no
+ * pass changed keep their messages. Outputs keep their names; so do other values, unless two of
+ * them collide in one scope. */
 #include "export/front/onnx.h"
 
 #include "onnx/schema.h"

@@ -1,5 +1,5 @@
 /* Programs of torch.export that PyTorch 2.6 and 2.14 wrote (tests/data/pt2, made by make.py there)
- * and older.py made of those, run and exported: both give what PyTorch gave. */
+ * and older.py made of those, run and exported; both results equal PyTorch's. */
 #include "export/exporter.h"
 #include "pt2/model.h"
 #include "test.h"
@@ -321,9 +321,9 @@ TEST(pt2, transforms_and_solutions_have_the_length_of_the_run)
     check_larger("multiple.214", 2);
 }
 
-/* ---- names, mutations, what is missing ---- */
+/* ---- names, mutations, missing operators ---- */
 
-/* Decomposed, the new value is a result; else an operator works in place. */
+/* In decomposed programs the new value is a result; otherwise an operator works in place. */
 static void check_changes(const char *name, size_t n_own, const char *changed)
 {
     cq_pt2           *p           = load(name, NULL);

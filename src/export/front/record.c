@@ -116,7 +116,7 @@ static cq_status add_module(cq_export_report *r, const cq_called *c, const cq_ty
 }
 
 /* The result of the last node of each module whose return was not observed: a program of
- * torch.export ends without leaving them. */
+ * torch.export does not mark the end of its modules. */
 static cq_status last_results(cq_map *out, const cq_graph *source)
 {
     for (const cq_node *n = source->top->first; n; n = n->next)

@@ -3,8 +3,8 @@
 
 #include "test.h"
 
-/* y = f(relu(x)) n times, where n is the size of x: a number that is read, and an operator that
- * may have no form. */
+/* y = f(relu(x)) n times, where n is the size of x: a number that C code reads, and an operator
+ * that may lack a symbolic function. */
 static void twice_forward(cq_ctx *cx, void *user, cq_tensor *const *in, cq_tensor **out)
 {
     (void)user;
@@ -87,7 +87,8 @@ TEST(record, missing_operators_are_there_though_the_export_failed)
     cq_export_report      *r = export_net(CQ_E_UNSUPPORTED, CQ_EXPORT_NO_AUTOGRAD_INLINING);
     const cq_report_entry *e = cq_export_report_at(r, CQ_REPORT_MISSING, 0);
 
-    CHECK(strstr(cq_last_error()->message, "mine::twice")); /* the record did not hide it */
+    CHECK(strstr(cq_last_error()->message,
+                 "mine::twice")); /* the failure of the report did not hide it */
     CHECK_INT(1, cq_export_report_count(r, CQ_REPORT_MISSING));
     CHECK_STR("mine::twice", e->name);
     CHECK_INT(3, e->count);

@@ -110,7 +110,7 @@ CQ_API cq_status cq_script_export(cq_onnx_model **out, cq_script *script, const 
         cq_front_end_export(out, &scripts, &(script_call){ script, method, args, flags }, NULL, &o);
     if (status == CQ_OK && options && options->training == CQ_TRAINING_TRAIN &&
         !script->program->reads_mode)
-        cq_warn(NULL, "training mode changes nothing: the program never asks for it (a traced one "
-                      "keeps the mode that it was traced in)");
+        cq_warn(NULL, "training mode has no effect: the program does not read it (a trace has the "
+                      "mode in which it was traced)");
     return status;
 }

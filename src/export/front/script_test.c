@@ -133,7 +133,7 @@ struct with_script {
     cq_script *script;
 };
 
-/* And scripted: it stays a loop, though all around it is traced. */
+/* And scripted: it stays a loop in a traced model. */
 static void scripted_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in,
                              cq_tensor **out, size_t n_out)
 {
@@ -234,7 +234,7 @@ TEST(script, lists_that_grow_in_loops_are_sequences_since_opset_13)
     CHECK(run_model(m, vector(0, 10), number(6)) == 15);
     cq_onnx_model_free(m);
     CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 12));
-    CHECK_STR("a list of data-dependent length comes out of a loop, which opset 12 cannot do",
+    CHECK_STR("a loop returns a list of data-dependent length, which opset 12 does not support",
               cq_last_error()->message);
     CHECK_STR("use opset 13 or newer", cq_last_error()->hint);
     CHECK(m == NULL);
@@ -279,7 +279,7 @@ TEST(script, lists_whose_items_differ_in_size_come_out_of_loops_since_opset_13)
     cq_onnx_model_free(m);
 }
 
-/* ONNX Runtime refuses it, when it loads the model or when a run comes to the other side. */
+/* ONNX Runtime rejects it when it loads the model or when a run takes the other branch. */
 TEST(script, sides_of_a_branch_differ_in_shape_since_opset_11)
 {
     static const char *const others[] = { "x[:1]", "x.unsqueeze(0)", "x[x > 0]" };
@@ -293,8 +293,8 @@ TEST(script, sides_of_a_branch_differ_in_shape_since_opset_11)
                  "    return x + y.sum()\n",
                  others[i]);
         CHECK_STATUS(CQ_E_UNSUPPORTED, export_text(&m, text, 10));
-        CHECK_STR("the two sides of a branch give tensors of different shapes, which opset 10 "
-                  "cannot do",
+        CHECK_STR("the branches of an if return tensors of different shapes, which opset 10 does "
+                  "not support",
                   cq_last_error()->message);
         CHECK_OK(export_text(&m, text, 11));
         cq_onnx_model_free(m);
@@ -490,7 +490,7 @@ TEST(script, a_module_is_made_of_a_class_and_given_its_weights)
     CHECK_OK(cq_script_set_f64(s, "scale", 0.5));
     CHECK(second_of(s, NULL, x) == 4);
     CHECK(second_of(s, "twice", x) == 8);
-    CHECK(second_of(s, "half", x) == 1); /* the functions are there still */
+    CHECK(second_of(s, "half", x) == 1); /* the functions can still be called */
 
     CHECK_OK(cq_args_new(&args)); /* exported twice, with other options and another weight */
     CHECK_OK(cq_args_add_tensor(args, x));
@@ -565,7 +565,7 @@ TEST(script, a_transposed_matrix_by_a_vector_is_the_vector_by_the_matrix)
         CHECK_OK(cq_args_add_tensor(args, v));
         CHECK_OK(cq_args_add_tensor(args, m));
         CHECK_OK(cq_script_export(&made, s, NULL, args, 0, &o));
-        CHECK_INT(i, count_ops(made, "Transpose")); /* the second text reads it elsewhere, too */
+        CHECK_INT(i, count_ops(made, "Transpose")); /* the second text has another use of it */
         CHECK(run_model(made, v, m) == (i ? 45 : 42));
         cq_onnx_model_free(made);
         cq_args_free(args);
@@ -778,7 +778,7 @@ TEST(script, lists_among_the_arguments_can_be_sequences)
     cq_script_free(s);
 }
 
-/* A tensor for Optional[Tensor] is an input that may be empty; a trace has decided. */
+/* A tensor for Optional[Tensor] is an optional input; in a trace it is a required one. */
 TEST(script, optionals_among_the_arguments_can_be_optional_inputs)
 {
     cq_script        *s = compile("def f(x, pair: Tuple[Optional[Tensor], Tensor]):\n"

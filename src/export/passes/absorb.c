@@ -12,7 +12,7 @@ static cq_tensor *constant_of(const cq_node *n, size_t i)
     return cq_sym_data(input_of(n, i));
 }
 
-/* The node that makes v, if it has this operator and n alone reads v. */
+/* The node that computes v, if it has this operator and only n reads v. */
 static cq_node *maker(const cq_node *n, const cq_value *v, const char *op)
 {
     cq_node *m = v ? v->node : NULL;
@@ -135,7 +135,7 @@ static cq_status absorb_product(cq_exporter *ex, cq_node *n)
     return CQ_OK;
 }
 
-/* ---- ArgMax of a function that keeps the order ---- */
+/* ---- ArgMax of a monotone function ---- */
 
 static cq_status absorb_order(cq_exporter *ex, cq_node *n)
 {
@@ -193,7 +193,7 @@ static cq_status absorb_transpose(cq_exporter *ex, cq_node *n)
 
 /* ---- Pad in front of Conv and AveragePool ---- */
 
-/* The pads of a Pad that adds zeros; how many; 0: it does something else. */
+/* Reads the pads of a Pad with zeros, and returns their number; 0 for any other Pad. */
 static size_t zeros_of(int64_t *out, const cq_node *n)
 {
     const cq_operand *mode = cq_ir_attr(n, "mode"), *pads = cq_ir_attr(n, "pads");

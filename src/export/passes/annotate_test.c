@@ -488,7 +488,7 @@ TEST(marks, of_no_module_are_an_error_that_names_near_ones)
     CHECK_STR("did you mean features.2, features or features.0?", cq_last_error()->hint);
 }
 
-/* ---- calls with anything but one tensor in and out ---- */
+/* ---- calls with other than one input and one output ---- */
 
 static void odd_forward(cq_ctx *cx, void *self, cq_tensor *const *in, size_t n_in, cq_tensor **out,
                         size_t n_out)

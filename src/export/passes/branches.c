@@ -21,7 +21,7 @@ static cq_value *given(const cq_block *branch, size_t i)
     }
 }
 
-/* A truth that is known: 0 or 1; -1: it is not. */
+/* The value of a constant bool, 0 or 1; -1: unknown. */
 static int truth_of(const cq_value *v)
 {
     const cq_tensor *t = cq_sym_data(v);
@@ -41,7 +41,7 @@ static cq_value *negated(cq_node *n, cq_value *condition)
     return node->outputs[0];
 }
 
-/* The replacement of result i without the If; NULL: there is none. */
+/* The replacement of result i without the If, or NULL. */
 static cq_status replacement_of(cq_value **out, cq_node *n, size_t i)
 {
     cq_value *condition = n->inputs[0].u.value;
@@ -49,7 +49,7 @@ static cq_status replacement_of(cq_value **out, cq_node *n, size_t i)
     const int y = truth_of(yes), o = truth_of(no);
 
     *out = NULL;
-    if (yes == no) /* so it is of neither branch */
+    if (yes == no) /* so it is computed outside of both branches */
         *out = yes;
     else if (y < 0 || o < 0 || condition->type.kind != CQ_TYPE_TENSOR || condition->type.rank != 0)
         return CQ_OK;

@@ -1,5 +1,5 @@
 /* Computes a node on constants with the runtime, which knows every operator. Results that are
- * larger than their inputs stay nodes: a file must not grow by numbers that a node makes. */
+ * larger than their inputs stay nodes: a file must not grow by numbers that a node can compute. */
 #include "export/exporter.h"
 
 #include <calque/session.h>
@@ -8,7 +8,7 @@
 
 enum { LARGEST = 1 << 20, MAX_INPUTS = 16 }; /* bytes of a result that may exceed its inputs */
 
-/* Results of these differ in every run, or are larger than their inputs. */
+/* Operators whose results differ in every run or are larger than their inputs. */
 static bool stays(const char *op)
 {
     static const char *const ops[] = {

@@ -8,7 +8,7 @@
 #include "export/exporter.h"
 #include "base/str.h"
 
-enum { MAX_BYTES = 4096 }; /* of a tensor that is worth comparing */
+enum { MAX_BYTES = 4096 }; /* larger tensors are not compared */
 
 static bool can_compare(const cq_tensor *t)
 {
@@ -230,7 +230,7 @@ static cq_status make_initializers(cq_graph *g, cq_block *b, cq_ptr_map *seen)
     return status;
 }
 
-/* Initializers that the user wants as inputs are weights, not such constants. */
+/* Constants that the user requests as inputs are weights, so they are kept. */
 static cq_status share_constants(cq_exporter *ex)
 {
     const uint32_t as_inputs = CQ_EXPORT_NO_PARAMS | CQ_EXPORT_KEEP_INITIALIZERS_AS_INPUTS;

@@ -1,4 +1,4 @@
-/* Duplicate constants, sizes and nodes, and those that are not shared though they look equal. */
+/* Duplicate constants, sizes and nodes, and similar ones that must not be shared. */
 #include "models.h"
 
 #include <calque/script.h>

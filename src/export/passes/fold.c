@@ -9,8 +9,8 @@
 
 enum {
     SMALL       = 64,    /* elements: stays a Constant node, larger ones become initializers */
-    SMALL_SHAPE = 16384, /* elements that are made of their shape */
-    SHARE       = 256    /* and more of them in a large file: this part of its weights */
+    SMALL_SHAPE = 16384, /* elements of a constant that is computed from its shape */
+    SHARE       = 256    /* … or this fraction of the weights of a large file */
 };
 
 typedef struct folder {
@@ -20,13 +20,13 @@ typedef struct folder {
     cq_map       made;      /* identity of the memory -> the constant made of it */
 } folder;
 
-/* ---- what is known how to compute ---- */
+/* ---- operators that can be folded ---- */
 
 typedef struct fold_call {
     cq_ctx        *cx;
     const cq_node *n;
-    const char    *aten;   /* the operator that computes the same; NULL: it takes more than that */
-    size_t         output; /* the requested one */
+    const char    *aten;   /* the equivalent ATen operator; NULL: fn computes the result */
+    size_t         output; /* index of the requested output */
     int64_t        max_shape;
     cq_tensor     *in[16];
 } fold_call;
@@ -61,7 +61,7 @@ static size_t tensor_is(const cq_tensor *t, int64_t *out, size_t max)
     return (size_t)n;
 }
 
-/* An operand that was an attribute once and is an input now. */
+/* An operand that became an input in a later version: an attribute before. */
 static size_t either_is(const fold_call *f, const char *attr, size_t input, int64_t *out,
                         size_t max)
 {
@@ -170,7 +170,7 @@ static cq_tensor *fold_cast(fold_call *f)
     cq_dtype   to = cq_dtype_from_onnx(attr_i(f, "to", 0)), from = f->in[0]->dtype;
     cq_tensor *t = NULL;
 
-    /* A weight in 8 bits keeps them: as floats it would take four times the space. */
+    /* An 8-bit weight is not dequantized: as floats it would be four times as large. */
     if (f->n->inputs[0].u.value->is_weight && cq_tensor_numel(f->in[0]) > SMALL &&
         (from == CQ_DTYPE_I8 || cq_dtype_since(from) > 1) && cq_dtype_size(from) == 1 &&
         cq_dtype_is_float(to) && cq_dtype_size(to) > 1)
@@ -180,7 +180,7 @@ static cq_tensor *fold_cast(fold_call *f)
     return to == CQ_DTYPE_NONE ? NULL : CQ_OP(f->cx, "aten::to.dtype", TENSOR(f->in[0]), DTYPE(to));
 }
 
-/* A scalar index takes one slice out, a list of them several. */
+/* A scalar index removes the axis; a list of indices keeps it. */
 static cq_tensor *fold_gather(fold_call *f)
 {
     cq_tensor *index = f->in[1];
@@ -214,8 +214,8 @@ static cq_tensor *fold_div(fold_call *f)
                  cq_str_val(f->cx, "trunc"));
 }
 
-/* Both sides broadcast: aten's expand keeps sizes of -1, and requires all axes. A view costs
- * nothing, but is written in full. */
+/* ONNX's Expand broadcasts in both directions; aten's expand requires all axes. A view takes no
+ * memory, but is written in full. */
 static cq_tensor *fold_expand(fold_call *f)
 {
     int64_t    sizes[CQ_MAX_RANK], rank = f->in[0]->rank;
@@ -250,7 +250,7 @@ static cq_tensor *fold_clip(fold_call *f)
     return CQ_OP(f->cx, "aten::clamp.Tensor", TENSOR(f->in[0]), TENSOR(f->in[1]), TENSOR(f->in[2]));
 }
 
-/* Few of them: a file must not grow by numbers that a node makes. */
+/* Only small ones: a file must not grow by numbers that a node can compute. */
 static cq_tensor *fold_constant_of_shape(fold_call *f)
 {
     const cq_operand *value = cq_ir_attr(f->n, "value");
@@ -289,7 +289,7 @@ static cq_tensor *fold_where(fold_call *f)
 static const struct fold_rule {
     const char *op;
     cq_tensor *(*fold)(fold_call *f);
-    size_t      needs; /* inputs that must be there */
+    size_t      needs; /* number of required inputs */
     const char *aten;
 } rules[] = {
     { "Transpose", fold_transpose, 1, NULL },
@@ -429,10 +429,10 @@ static cq_status fold_shape(folder *f, cq_node *n)
     return status;
 }
 
-/* ---- one number, wherever one looks ---- */
+/* ---- uniform tensors: all elements are equal ---- */
 
 /* A uniform tensor stays uniform when its elements are gathered or reshaped. Large ones are not
- * written to the file: the node that makes it stays. */
+ * written to the file: the node that computes it stays. */
 static cq_status fold_uniform(folder *f, cq_node *n)
 {
     static const char *const ops[] = { "onnx::Gather",    "onnx::Slice",   "onnx::Reshape",
@@ -577,7 +577,7 @@ static cq_status note_constants(folder *f)
     return status;
 }
 
-/* A result of a block must be made by a node of it: a folded one is handed through. */
+/* A result of a block must be computed by a node of the block: an Identity returns a folded one. */
 static cq_status hand_through(const cq_exporter *ex, cq_block *block)
 {
     for (size_t i = 0; i < block->returns.n; i++) {

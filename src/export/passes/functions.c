@@ -102,7 +102,7 @@ static cq_status find_interface(group *g)
     return g->status;
 }
 
-/* ---- bodies that are alike ---- */
+/* ---- equal bodies ---- */
 
 static void describe_operand(cq_str *s, group *g, const cq_operand *o)
 {
@@ -331,8 +331,7 @@ static cq_status warn_of_unknown_classes(cq_exporter *ex)
 
     for (size_t i = 0; i < ex->options.n_function_classes && status == CQ_OK; i++)
         if (!cq_map_has(&c.known, ex->options.function_classes[i]))
-            cq_warn(NULL,
-                    "no module of class %s is called, so none becomes a function; there are %s",
+            cq_warn(NULL, "no module of class %s is called; expected one of %s",
                     ex->options.function_classes[i], c.list.len ? cq_str_text(&c.list) : "none");
     cq_map_clear(&c.known);
     cq_str_clear(&c.list);
@@ -348,7 +347,7 @@ cq_status cq_export_functions(cq_exporter *ex)
         return CQ_OK;
     if (have_blocks(ex->graph))
         return cq_fail(CQ_E_UNSUPPORTED, NULL, "export it without modules as functions",
-                       "modules as functions do not go together with If and Loop yet");
+                       "modules as functions are not supported in models with If or Loop");
     CQ_TRY(warn_of_unknown_classes(ex));
     cq_ir_count_uses(ex->graph);
     for (cq_node *n = ex->graph->top->first; n; n = n->next)

@@ -9,7 +9,7 @@ enum { N_STAGES = 3 };
 
 /* ---- the patterns ---- */
 
-/* Filled when it is first asked for; if that fails, the next one to ask tries again. */
+/* Filled on first use; if that fails, the next call tries again. */
 static struct {
     cq_mutex lock;
     bool     is_ready;
@@ -128,7 +128,7 @@ static bool match_node(cq_fuse_match *m, const char *op, const cq_ast_arg *args,
     return match_inputs(m, args, n_args, n, true);
 }
 
-/* Op(x, …), or maybe(Op, x, …): without the node x stands alone. */
+/* Op(x, …), or maybe(Op, x, …): without the node, the pattern is x. */
 static bool match_call(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v)
 {
     const char       *op       = x->u.call.function->u.name;
@@ -142,7 +142,7 @@ static bool match_call(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v)
     return optional && match(m, args[0].value, v);
 }
 
-/* The expression that a variable of the pattern is assigned; NULL: it is a parameter. */
+/* The expression assigned to a variable of the pattern; NULL for a parameter. */
 static const cq_ast_expr *definition_of(const cq_fuse_match *m, const char *name)
 {
     for (size_t i = 0; i < m->pattern->body.n; i++) {
@@ -154,7 +154,7 @@ static const cq_ast_expr *definition_of(const cq_fuse_match *m, const char *name
     return NULL;
 }
 
-/* A name stands for one value wherever it is. */
+/* A name stands for the same value everywhere in the pattern. */
 static bool match(cq_fuse_match *m, const cq_ast_expr *x, cq_value *v)
 {
     const cq_value    *known;

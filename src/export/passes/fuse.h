@@ -24,7 +24,7 @@ typedef struct cq_fuser cq_fuser;
 /* The users of a pattern. */
 typedef enum cq_fusion_use {
     CQ_FUSE_ALWAYS,
-    CQ_FUSE_OPTIMIZER,  /* not the exporter, which keeps what a model writes out */
+    CQ_FUSE_OPTIMIZER, /* only the optimizer: the exporter keeps layers that the model decomposes */
     CQ_FUSE_ONNXRUNTIME /* the optimizer, for ONNX Runtime */
 } cq_fusion_use;
 
@@ -39,7 +39,7 @@ struct cq_fuser {
     cq_exporter         *ex;
     int                  stage;
     bool                 changed;
-    const cq_fuse_match *match; /* the one that a replacement is evaluated for */
+    const cq_fuse_match *match; /* the match whose replacement is evaluated */
     cq_ptr_map           known; /* values that replacements remember */
 };
 

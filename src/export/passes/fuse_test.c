@@ -1,5 +1,5 @@
-/* Decomposed layers are replaced by nodes of newer opsets; similar patterns are not. The numbers
- * are those of the program. */
+/* Decomposed layers are replaced by nodes of newer opsets; similar patterns are not. The results
+ * equal the program's. */
 #include "base/str.h"
 #include "models.h"
 
@@ -53,7 +53,7 @@ static void check_same(cq_tensor *a, cq_tensor *b)
     cq_onnx_value_release(values[1]);
 }
 
-/* How many nodes op the export of forward has at an opset; its numbers are the program's. */
+/* How many nodes op the export of forward has at an opset; the results must equal the program's. */
 static size_t fused_at(int opset, const char *op, const char *text, const shape *x, const shape *y)
 {
     cq_tensor        *in[2] = { tensor(x), tensor(y) }, *ran, *exported;
@@ -291,7 +291,7 @@ TEST(fuse, means_of_quantized_tensors_are_those_of_their_integers)
     "    w = torch.fake_quantize_per_tensor_affine(w, 0.25, 0, -128, 127)\n"                       \
     "    b = torch.tensor([-0.5, 0.03125, 7.0])\n"
 
-/* How many values are quantized. */
+/* The number of quantized values. */
 static size_t grids(int opset, const char *rest, const shape *x, const shape *w)
 {
     cq_str text = { 0 };

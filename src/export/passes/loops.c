@@ -32,7 +32,7 @@ static cq_value *value_of(const cq_operand *o)
     return o->kind == CQ_OPERAND_VALUE ? resolved(o->u.value) : NULL;
 }
 
-/* A number that is known; -1: it is not. */
+/* The value of a constant number; -1: unknown. */
 static int64_t number_of(const cq_operand *o)
 {
     const cq_value  *v = value_of(o);

@@ -12,7 +12,7 @@ typedef struct lowering {
     cq_map            domains;
     cq_ptr_map        local;    /* in a function: value -> its name there */
     cq_onnx_function *function; /* that is being lowered, NULL for the graph */
-    const cq_value   *last;     /* a value of which all is known, and its type */
+    const cq_value   *last;     /* a value of fully known type, and that type */
     cq_onnx_type     *last_type;
     bool              has_foreign_attributes;
 } lowering;
@@ -62,7 +62,7 @@ static cq_onnx_type *type_of(lowering *l, cq_type t)
                                    t.rank < 0 ? 0 : (size_t)t.rank, t.rank < 0 ? NULL : axes);
 }
 
-/* The type of a value, without the number of dimensions where that is not a promise. */
+/* The type of a value, without the rank if it may differ between runs. */
 static cq_onnx_type *type_of_value(lowering *l, const cq_value *v)
 {
     cq_type t = v->type;
@@ -315,7 +315,8 @@ static void lower_node(lowering *l, const cq_node *n, cq_onnx_graph *graph)
             gradient_inputs(l, node, n, &n->attrs[i]);
         else
             cq_export_add_attribute(l->model, node, &n->attrs[i]);
-    if (strcmp(n->op, "onnx::Optional") == 0 && !n->n_inputs) /* an empty one: of what type */
+    if (strcmp(n->op, "onnx::Optional") == 0 &&
+        !n->n_inputs) /* the element type of an empty optional */
         cq_onnx_attr_type(l->model, node, "type", type_of(l, element_of(n->outputs[0]->type)));
     for (size_t i = 0; i < n->n_blocks;)
         i = subgraphs(l, node, n, i);
@@ -388,7 +389,7 @@ static void lower_block(lowering *l, const cq_block *b, cq_onnx_graph *graph)
 
 /* ---- functions ---- */
 
-/* A weight is called as in its module ("weight"), anything else by its number. */
+/* A weight has its name in the module ("weight"), any other value its number. */
 static cq_status local_name(lowering *l, const cq_export_function *f, const cq_value *v, size_t i,
                             const char *kind)
 {
@@ -477,8 +478,8 @@ static void name_axis(cq_onnx_model *m, const cq_value *v, cq_onnx_dim *dim, cq_
     const char *name = d->name && size.expr ? cq_onnx_text(m, d->name) : NULL;
 
     if (!size.expr)
-        cq_warn(v->name, "axis %d was asked to be dynamic, but the model makes it %lld always",
-                d->axis, (long long)size.value);
+        cq_warn(v->name, "axis %d cannot be dynamic: its size in the model is always %lld", d->axis,
+                (long long)size.value);
     if (!d->name)
         name = cq_arena_printf(m->arena, "%s_dynamic_axes_%zu", v->name, nth);
     if (name)
@@ -537,9 +538,7 @@ static void check_axis_names(const cq_exporter *ex)
         for (size_t k = 0; k < top->returns.n; k++)
             known |= strcmp(top->returns.items[k].u.value->name, name) == 0;
         if (!known)
-            cq_warn(NULL,
-                    "a dynamic axis is given for \"%s\", which is neither an input nor an output",
-                    name);
+            cq_warn(NULL, "dynamic axis of \"%s\", which is neither an input nor an output", name);
     }
 }
 
@@ -627,8 +626,8 @@ cq_status cq_export_lower(cq_exporter *ex, cq_onnx_model **out)
         output(&l, top->returns.items[i].u.value);
     opsets(&l);
     if (l.has_foreign_attributes)
-        cq_warn(NULL, "annotations are attributes that ONNX does not know: checkers and runtimes "
-                      "refuse the model; metadata (--annotations metadata) is valid");
+        cq_warn(NULL, "annotations are attributes that ONNX does not define, so checkers and "
+                      "runtimes reject the model; --annotations metadata is valid");
     cq_map_clear(&l.domains);
     if (status == CQ_OK)
         status = l.model->status;

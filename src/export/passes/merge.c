@@ -17,7 +17,7 @@ static const cq_tensor *constant_of(const cq_node *n, size_t i)
     return cq_sym_data(input_of(n, i));
 }
 
-/* The node that makes input i of n, if n alone reads it. */
+/* The node that computes input i of n, if only n reads it. */
 static cq_node *maker_of(const cq_node *n, size_t i)
 {
     const cq_value *v     = input_of(n, i);
@@ -36,7 +36,7 @@ static cq_node *maker_of_same(const cq_node *n, size_t i)
     return maker && maker->op == n->op ? maker : NULL;
 }
 
-/* maker is not used any more: its inputs are n's. */
+/* Gives n the inputs of maker, which is then unused. */
 static void take_over(cq_node *n, cq_operand *inputs, size_t n_inputs, cq_node *maker)
 {
     n->inputs   = inputs;
@@ -44,7 +44,7 @@ static void take_over(cq_node *n, cq_operand *inputs, size_t n_inputs, cq_node *
     cq_ir_unlink(maker);
 }
 
-/* Input i, if it is n numbers that are known. */
+/* Reads input i if it is a constant of n numbers. */
 static bool read_numbers(int64_t *out, const cq_node *node, size_t i, int64_t n)
 {
     const cq_operand *o = i < node->n_inputs ? &node->inputs[i] : NULL;
@@ -86,8 +86,8 @@ static cq_status merge_concat(cq_exporter *ex, cq_node *n)
 
 /* ---- Pad ---- */
 
-/* The number that all of x is, and how many there are along each axis. A folded constant shows the
- * one number everywhere, by strides of 0. */
+/* The only number in a uniform x, and its sizes. A folded constant may have one element and strides
+ * of 0. */
 static const char *uniform_of(const cq_value *x, cq_dtype *dtype, int64_t *sizes, size_t *rank)
 {
     const cq_node   *n = x ? x->node : NULL;
@@ -104,14 +104,15 @@ static const char *uniform_of(const cq_value *x, cq_dtype *dtype, int64_t *sizes
     if (value && value->kind == CQ_OPERAND_TENSOR && cq_tensor_numel(shape) <= CQ_MAX_RANK &&
         read_numbers(sizes, n, 0, cq_tensor_numel(shape)))
         t = value->u.tensor;
-    if (!t || (!shape && cq_tensor_numel(t) <= 2 * (int64_t)t->rank)) /* as many as pads are */
+    if (!t || (!shape && cq_tensor_numel(t) <= 2 * (int64_t)t->rank)) /* no more than pads has */
         return NULL;
     *rank  = shape ? (size_t)cq_tensor_numel(shape) : t->rank;
     *dtype = t->dtype;
     return *rank <= CQ_MAX_RANK / 2 ? cq_tensor_bytes(t) : NULL;
 }
 
-/* A Concat with as much of one number at its begin or end. Runtimes pad numbers of these types. */
+/* Replaces a Concat with uniform tensors at its begin or end by a Pad, for types that runtimes
+ * pad. */
 static cq_status pad_instead(cq_node *n, void *exporter)
 {
     cq_exporter      *ex                = exporter;
@@ -183,7 +184,7 @@ static bool add_bounds(bounds *a, const bounds *b)
     return true;
 }
 
-/* From the first to the last, however many there are: x[:]. */
+/* Whether the slice takes all elements regardless of the size: x[:]. */
 static bool takes_all(const bounds *b)
 {
     for (int64_t k = 0; k < b->n; k++)
@@ -192,7 +193,7 @@ static bool takes_all(const bounds *b)
     return true;
 }
 
-/* ---- nodes that change nothing ---- */
+/* ---- nodes without effect ---- */
 
 bool cq_export_is_returned(const cq_value *v)
 {
@@ -244,7 +245,7 @@ static bool all_zeros(const cq_tensor *t)
 }
 
 /* A product is a sum that begins with 0, so it is never -0, and adding zeros to it changes nothing.
- * They are what many layers have for a bias before they are trained. */
+ * Biases of many untrained layers are zeros. */
 static bool adds_zeros(const cq_node *n)
 {
     const cq_value  *x       = strcmp(n->op, "onnx::Add") == 0 ? input_of(n, 0) : NULL;
@@ -302,7 +303,7 @@ static cq_status merge_slice(cq_exporter *ex, cq_node *n)
 
 /* ---- shapes of shapes ---- */
 
-/* Whether every size that n takes over (0) is one that maker has taken over as well. */
+/* Whether every size that n copies from its input (0) is also copied by maker. */
 static bool keeps_sizes(const cq_node *n, const cq_node *maker)
 {
     const cq_tensor *shape = constant_of(n, 1), *before = constant_of(maker, 1);
@@ -331,7 +332,7 @@ static cq_status merge_reshape(cq_exporter *ex, cq_node *n)
     return CQ_OK;
 }
 
-/* The axes that a Squeeze took away. */
+/* An Unsqueeze that restores the axes removed by a Squeeze. */
 static cq_status merge_unsqueeze(cq_exporter *ex, cq_node *n)
 {
     const cq_value  *v       = input_of(n, 0);
@@ -420,8 +421,8 @@ static cq_status merge_matmul(cq_exporter *ex, cq_node *n)
     return n->inputs ? CQ_OK : CQ_E_NO_MEMORY;
 }
 
-/* Axes that are taken away need not be moved first, if the others stay in their order: NonZero of a
- * vector is a row, and nonzero() its column. */
+/* Axes that a Squeeze removes need not be transposed first if the others keep their order: NonZero
+ * of a vector is a row, and nonzero() its column. */
 static cq_status merge_squeeze(cq_exporter *ex, cq_node *n)
 {
     const cq_value  *x = input_of(n, 0);
@@ -484,7 +485,7 @@ static cq_status merge_gather(cq_exporter *ex, cq_node *n)
 
 /* ---- products ---- */
 
-enum { MAX_SCALED = 1 << 18 }; /* numbers that a file may have twice instead of a node */
+enum { MAX_SCALED = 1 << 18 }; /* elements that may be duplicated in the file to save a node */
 
 /* c * w, if c is a power of two and nothing is lost; otherwise NULL. */
 static cq_tensor *scaled(const cq_tensor *w, double c)
@@ -560,7 +561,7 @@ static const struct merge_rule {
 
 typedef struct merger {
     cq_exporter *ex;
-    bool         joins; /* something, somewhere */
+    bool         joins; /* whether any Concat is left */
 } merger;
 
 static cq_status merge(cq_node *n, void *user)

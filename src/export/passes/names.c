@@ -1,6 +1,6 @@
-/* Names. A node is called after the module that made it and its operator, its outputs after
- * the node: `/features/0/Conv`, `/features/0/Conv_output_0`. Inputs, weights and outputs have
- * the names of the model or the user. All are unique, and the same graph gets the same names. */
+/* Names. A node is named after its module and operator, its outputs after the node:
+ * `/features/0/Conv`, `/features/0/Conv_output_0`. Inputs, weights and outputs have the names of
+ * the model or the user. All are unique, and the same graph gets the same names. */
 #include "export/exporter.h"
 
 #include <stdio.h>
@@ -210,8 +210,7 @@ static int by_place(const void *a, const void *b)
     return v->id < w->id ? -1 : v->id > w->id;
 }
 
-/* Names that were given are different; of those derived from one weight, the later ones get a
- * number. */
+/* Given names are unique; of names derived from one weight, the later ones get a number. */
 static cq_status claim_inputs(namer *n)
 {
     cq_graph *g = n->ex->graph;

@@ -53,7 +53,7 @@ static bool is_returned_already(const cq_value *x)
     return false;
 }
 
-/* A result of a block must be made in it, and be one result only. */
+/* A result of a block must be computed in the block and returned only once. */
 bool cq_export_replace(cq_node *n, cq_value *x)
 {
     cq_value *old = n->outputs[0];
@@ -72,7 +72,7 @@ bool cq_export_replace(cq_node *n, cq_value *x)
     return true;
 }
 
-/* ---- each operator: whether it gives its first input ---- */
+/* ---- each operator: whether it returns its first input unchanged ---- */
 
 static bool always(const cq_node *n)
 {
@@ -202,7 +202,7 @@ static const struct neutral_rule {
     { "onnx::Sign", repeated },
 };
 
-/* ---- arithmetic with a number that changes nothing ---- */
+/* ---- arithmetic with a neutral number ---- */
 
 static const struct unit_rule {
     const char *op;

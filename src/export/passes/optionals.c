@@ -11,7 +11,7 @@ static bool is_op(const cq_node *n, const char *op)
     return n && strcmp(n->op, op) == 0;
 }
 
-/* ---- who asks ---- */
+/* ---- branches that test an input ---- */
 
 /* Whether a block of an If handles the case that the input has a value. */
 static bool is_asked(const cq_block *block, const cq_value *input)
@@ -43,7 +43,7 @@ bool cq_export_is_asked_for(const cq_node *get)
     return asked_around(get->block, get->inputs[0].u.value) != NULL;
 }
 
-/* ---- who uses it ---- */
+/* ---- uses of the contents ---- */
 
 typedef struct uses {
     cq_ptr_map blocks; /* contents of an input -> the innermost block around all of its uses */

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 
-/* ---- nodes without use ---- */
+/* ---- unused nodes ---- */
 
 static bool is_dead(const cq_node *n)
 {
@@ -100,7 +100,7 @@ static bool attr_is_zero(const cq_node *n, const char *name)
     return !o || o->u.i.value == 0;
 }
 
-/* A weight whose channels are multiplied by a number each. */
+/* A weight with one factor per channel. */
 typedef struct scaled {
     cq_tensor *w, *scale;
     size_t     each; /* contiguous elements of a channel */

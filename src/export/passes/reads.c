@@ -14,8 +14,8 @@ static void need(cq_value *v, void *user)
     ((reads *)user)->needed[v->id] = true;
 }
 
-/* Operators that make tensors as large as another, of sizes that are folded: the ranges of older
- * opsets are counted by a run. */
+/* Operators that only read the shape of their argument, if its sizes are folded: in older opsets
+ * ranges are counted at run time. */
 static bool reads_sizes_alone(const reads *r, const cq_node *n)
 {
     static const struct {
@@ -57,7 +57,8 @@ static cq_status read_inner(cq_node *n, void *user)
     return CQ_OK;
 }
 
-/* Whether its results are used. A list is used by a user of its length, which no node shows. */
+/* Whether its results are used. A list also counts as used if only its length is read, which no
+ * node shows. */
 static bool is_needed(const reads *r, const cq_node *n)
 {
     bool needed = n->n_outputs == 0 || n->list_result;

@@ -16,7 +16,7 @@ static cq_block *body_of(const scan *s)
     return s->loop->blocks[0];
 }
 
-/* ---- which lists ---- */
+/* ---- lists that become scan outputs ---- */
 
 typedef struct inside {
     const cq_block *block;
@@ -69,7 +69,7 @@ static bool is_scan(scan *s)
 
 /* ---- the loop without the list ---- */
 
-/* The output: as many items as there were iterations. */
+/* The scan output, with one item per iteration. */
 static cq_value *stacked_value(cq_graph *g, const cq_value *item)
 {
     cq_value *v = cq_ir_value_new(g, item->type);

@@ -1,4 +1,4 @@
-/* Arithmetic that ONNX has only since some opset, or only in part, or not at all. */
+/* Arithmetic that ONNX lacks, or supports only for some dtypes or newer opsets. */
 #include "export/symbolic/arith.h"
 #include "export/exporter.h"
 
@@ -29,7 +29,7 @@ static int64_t size_at(const cq_value *v, int axis, int rank)
     return i < 0 ? 1 : v->type.sizes[i].value;
 }
 
-/* Where in the flattened v each element of a result of these sizes comes from. */
+/* For each element of a result of these sizes, its index in the flattened v. */
 static cq_value *sources(cq_sym *s, const cq_value *v, int rank, const int64_t *sizes,
                          int64_t first)
 {
@@ -80,7 +80,7 @@ static cq_value *where_by_index(cq_sym *s, cq_value *condition, cq_value *x, cq_
 
     for (int k = 0; k < 3; k++) {
         if (!all_plain(of[k])) {
-            cq_sym_no(s, 9, "a choice between tensors of dynamic sizes needs opset 9");
+            cq_sym_no(s, 9, "a choice between tensors of dynamic sizes requires opset 9");
             return NULL;
         }
         rank = rank_of(of[k]) > rank ? rank_of(of[k]) : rank;
@@ -93,7 +93,7 @@ static cq_value *where_by_index(cq_sym *s, cq_value *condition, cq_value *x, cq_
         n *= sizes[axis];
     }
     if (n > MAX_SOURCES) {
-        cq_sym_no(s, 9, "a choice between so large tensors needs opset 9");
+        cq_sym_no(s, 9, "a choice between large tensors requires opset 9");
         return NULL;
     }
     from_x = sources(s, x, rank, sizes, 0);
@@ -149,7 +149,7 @@ cq_value *cq_sym_larger(cq_sym *s, cq_value *x, cq_value *y, bool smaller)
     for (int i = 0; i < want.rank; i++) {
         sizes[i] = want.sizes[i].value;
         if (want.sizes[i].expr) {
-            cq_sym_no(s, 8, "%s of tensors that broadcast needs opset 8", op);
+            cq_sym_no(s, 8, "%s with broadcasting requires opset 8", op);
             return NULL;
         }
     }
@@ -251,7 +251,8 @@ cq_value *cq_sym_trunc(cq_sym *s, cq_value *x)
     return CQ_2("Mul", cq_sym_sign(s, x), CQ_1("Floor", CQ_1("Abs", x)));
 }
 
-/* By hand before opset 11: up if the fraction is above a half, or a half beside an odd one. */
+/* Composed before opset 11: rounds up if the fraction is above a half, or is a half and the integer
+ * part odd. */
 cq_value *cq_sym_round(cq_sym *s, cq_value *x)
 {
     cq_dtype  dtype = cq_sym_dtype(s, x);
@@ -298,7 +299,7 @@ cq_value *cq_sym_fmod(cq_sym *s, cq_value *x, cq_value *y)
 
     if (cq_sym_opset(s) >= 10)
         return cq_sym_apply(s, "Mod", CQ_IN(x, y), CQ_ATTR(cq_attr_i("fmod", 1)));
-    rest = CQ_2("Div", x, y); /* of integers it is cut already */
+    rest = CQ_2("Div", x, y); /* integer division truncates already */
     rest = CQ_2("Sub", x, CQ_2("Mul", cq_sym_trunc(s, rest), y));
     if (!is_real(s, x) || cq_sym_data(y))
         return rest;
@@ -315,7 +316,7 @@ cq_value *cq_sym_remainder(cq_sym *s, cq_value *x, cq_value *y)
     if (is_positive_constant(y) && cq_sym_opset(s) < 10)
         return CQ_2("Sub", x, CQ_2("Mul", cq_sym_floor_divide(s, x, y), y));
     rest = cq_sym_fmod(s, x, y);
-    if (!is_real(s, x)) /* there is no Where before opset 9, but no infinity either */
+    if (!is_real(s, x)) /* before opset 9 there is no Where; integers have no infinity */
         return CQ_2("Add", rest,
                     CQ_2("Mul", y, cq_sym_cast(s, other_sign(s, rest, y), cq_sym_dtype(s, y))));
     return cq_sym_where(s, other_sign(s, rest, y), CQ_2("Add", rest, y), rest);

@@ -11,7 +11,7 @@
 
 #include "export/symbolic/symbolic.h"
 
-/* The number of operands of an element-wise ONNX operator; 0 if it is not known here. */
+/* The number of operands of an element-wise ONNX operator; 0 for other operators. */
 int cq_sym_arity(const char *op);
 
 /* The dtype to compute in: d if op takes it at the opset, else the best one that it takes. */
@@ -39,7 +39,7 @@ void      cq_sym_promoted(cq_sym *s, cq_value **a, cq_value **b);
 /* A 0-d constant of the dtype of like. */
 cq_value *cq_sym_num(cq_sym *s, const cq_value *like, double value);
 
-/* ---- what ONNX has only since some opset, or not at all ---- */
+/* ---- operators that older opsets or all opsets lack ---- */
 
 /* Where; before opset 9 only for fixed sizes. */
 cq_value *cq_sym_where(cq_sym *s, cq_value *condition, cq_value *x, cq_value *y);

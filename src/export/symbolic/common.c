@@ -86,15 +86,14 @@ cq_value *cq_sym_in_float(cq_sym *s, const char *arg)
 cq_value *cq_sym_only_float(cq_sym *s, cq_value *x)
 {
     if (x && !cq_dtype_is_float(cq_sym_dtype(s, x)))
-        cq_sym_no(s, 0, "ONNX has it for floats only, and this is %s",
-                  cq_dtype_name(cq_sym_dtype(s, x)));
+        cq_sym_no(s, 0, "ONNX supports only floats, got %s", cq_dtype_name(cq_sym_dtype(s, x)));
     return x;
 }
 
 cq_value *cq_sym_only_small_float(cq_sym *s, cq_value *x)
 {
     if (cq_sym_dtype(s, x) == CQ_DTYPE_F64)
-        cq_sym_no(s, 0, "ONNX Runtime has no kernel of it for float64");
+        cq_sym_no(s, 0, "ONNX Runtime has no kernel for float64");
     return cq_sym_only_float(s, x);
 }
 

@@ -3,7 +3,7 @@
  * (checked by convert.c). */
 #include "export/exporter.h"
 
-/* A value that no node makes; it has pairs. */
+/* A complex value without a node; it refers to its pairs. */
 static cq_status as_complex(cq_sym *s)
 {
     cq_value *pairs = cq_sym_in(s, "self"), *v;
@@ -39,10 +39,9 @@ static cq_status as_real(cq_sym *s)
     pairs = cq_export_pairs(s->ex, x);
     if (pairs || x->data)
         return pairs ? cq_sym_done(s, pairs) : cq_sym_fail(s, CQ_E_NO_MEMORY);
-    return cq_sym_no(
-        s, 0,
-        "ONNX has no operators for complex numbers; give the model view_as_real of them, "
-        "and view_as_complex inside, or use --complex-as-pairs");
+    return cq_sym_no(s, 0,
+                     "ONNX does not support complex tensors; pass view_as_real of them and call "
+                     "view_as_complex in the model, or use --complex-as-pairs");
 }
 
 const cq_symbolic cq_symbolics_complex[] = {

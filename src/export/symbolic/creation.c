@@ -4,7 +4,7 @@
 #include "export/symbolic/common.h"
 #include "export/symbolic/positions.h"
 
-enum { MAX_CONSTANT = 1024 }; /* elements; a larger tensor of one number is made by a node */
+enum { MAX_CONSTANT = 1024 }; /* elements; a larger uniform tensor is computed by a node */
 
 static bool is_plain(cq_type t)
 {
@@ -23,7 +23,7 @@ static int64_t numel(cq_type t)
     return n;
 }
 
-/* ---- by running the operator ---- */
+/* ---- constants computed by the operator itself ---- */
 
 static cq_val known(void *user, cq_ctx *cx, const cq_operand *o)
 {
@@ -36,7 +36,7 @@ static cq_val known(void *user, cq_ctx *cx, const cq_operand *o)
     return CQ_NONE;
 }
 
-/* The result as a constant, if nothing about it depends on the running model; else NULL. */
+/* The result as a constant, if it does not depend on run-time values; otherwise NULL. */
 cq_value *cq_sym_computed(cq_sym *s)
 {
     cq_val    args[CQ_MAX_ARGS], result = CQ_NONE;
@@ -59,7 +59,7 @@ cq_value *cq_sym_computed(cq_sym *s)
 
 /* ---- filled ---- */
 
-/* A tensor of these sizes, all of it value (0-d). */
+/* A tensor of these sizes, filled with value (0-d). */
 cq_value *cq_sym_full(cq_sym *s, cq_type type, cq_value *value)
 {
     cq_tensor *data = cq_sym_data(value), *one = NULL, *all = NULL;
@@ -142,7 +142,7 @@ static cq_status copy(cq_sym *s)
 
 /* ---- counted ---- */
 
-/* Whether an operator has an argument, and it is not just this number. 1.5 is not 1. */
+/* Whether the operator has an argument with another value than this number. */
 static bool is_other(const cq_sym *s, const char *arg, int64_t number)
 {
     int               at = cq_schema_find(s->op->schema, arg);
@@ -174,7 +174,7 @@ static bool is_counted_by_data(const cq_sym *s, cq_dtype dtype)
     return open && fraction && dtype != CQ_DTYPE_I64;
 }
 
-/* How many numbers there are, as PyTorch counts them, in double precision. */
+/* The number of elements, computed in double precision as PyTorch does. */
 static cq_value *count_of_data(cq_sym *s, cq_value *start, cq_value *end, cq_value *step)
 {
     cq_value *n = start ? CQ_2("Sub", end, start) : end;
@@ -228,7 +228,7 @@ static cq_status eye(cq_sym *s)
 
     if (x || cq_sym_status(s) != CQ_OK)
         return cq_sym_done(s, x);
-    if (!cq_sym_since(s, 9, "an identity matrix whose size is not fixed needs opset 9"))
+    if (!cq_sym_since(s, 9, "an identity matrix of dynamic size requires opset 9"))
         return s->status;
     zero.dtype = cq_dtype_is_float(want.dtype) ? CQ_DTYPE_F32 : CQ_DTYPE_I64;
     x          = cq_sym_full(
@@ -270,7 +270,7 @@ static void add_part(const cq_operand *o, void *user)
                                                    : cq_sym_of_int(s, o->u.i);
 
     if (p->n == 256) {
-        cq_sym_no(s, 0, "it is made of more than 256 numbers that are not fixed");
+        cq_sym_no(s, 0, "a tensor of more than 256 data-dependent numbers");
         return;
     }
     p->items[p->n++] = cq_sym_unsqueeze(s, cq_sym_cast(s, v, p->dtype), &axis, 1);

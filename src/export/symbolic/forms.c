@@ -1,5 +1,5 @@
-/* Operators that changed their form between opsets: attributes that became inputs, types
- * that came later. Symbolics call these and need not know. */
+/* Operators that changed their form between opsets: attributes that became inputs, types that came
+ * later. Symbolic functions call them for all opsets. */
 #include "export/exporter.h"
 
 static cq_value *with_type(cq_sym *s, cq_value *v, cq_value *like, size_t rank, const cq_int *sizes)
@@ -9,7 +9,7 @@ static cq_value *with_type(cq_sym *s, cq_value *v, cq_value *like, size_t rank, 
     return v;
 }
 
-/* v has the dtype of another; its sizes are found out afterwards, if they can be. */
+/* v has the dtype of another; its sizes are inferred later if possible. */
 static cq_value *with_dtype(cq_sym *s, cq_value *v, const cq_value *like)
 {
     if (v && like && like->type.kind == CQ_TYPE_TENSOR)
@@ -29,7 +29,7 @@ static bool has_dtype(const cq_sym *s, cq_dtype dtype)
 
 static cq_value *needs_dtype(cq_sym *s, cq_dtype dtype)
 {
-    cq_sym_no(s, cq_dtype_since(dtype), "%s needs opset %d", cq_dtype_name(dtype),
+    cq_sym_no(s, cq_dtype_since(dtype), "%s requires opset %d", cq_dtype_name(dtype),
               cq_dtype_since(dtype));
     return NULL;
 }
@@ -54,7 +54,7 @@ cq_value *cq_sym_cast(cq_sym *s, cq_value *x, cq_dtype dtype)
     if (s->status != CQ_OK || !x || cq_sym_dtype(s, x) == dtype)
         return x;
     if ((dtype == CQ_DTYPE_BF16 || cq_sym_dtype(s, x) == CQ_DTYPE_BF16) &&
-        !cq_sym_since(s, 13, "bfloat16 needs opset 13"))
+        !cq_sym_since(s, 13, "bfloat16 requires opset 13"))
         return NULL;
     if (!has_dtype(s, dtype) || (!has_dtype(s, cq_sym_dtype(s, x)) && !cq_sym_data(x)))
         return needs_dtype(s, has_dtype(s, dtype) ? cq_sym_dtype(s, x) : dtype);
@@ -186,7 +186,7 @@ static cq_value *empty_of(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
         fixed &= !sizes[i].expr;
     }
     if (!fixed && cq_sym_opset(s) < 9)
-        cq_sym_no(s, 9, "a tensor without elements whose sizes are not fixed needs opset 9");
+        cq_sym_no(s, 9, "an empty tensor of dynamic sizes requires opset 9");
     else if (!fixed)
         v = cq_sym_cast(
             s, cq_sym_op(s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(s, sizes, n)), CQ_NO_ATTR),
@@ -244,7 +244,7 @@ cq_value *cq_sym_expand(cq_sym *s, cq_value *x, const cq_int *sizes, size_t n)
 {
     cq_value *v;
 
-    if (!cq_sym_since(s, 8, "Expand came with opset 8"))
+    if (!cq_sym_since(s, 8, "Expand requires opset 8"))
         return NULL;
     if (cq_sym_dtype(s, x) == CQ_DTYPE_BF16) /* ONNX Runtime has no kernel for it */
         return cq_sym_cast(s, cq_sym_expand(s, cq_sym_cast(s, x, CQ_DTYPE_F32), sizes, n),
@@ -279,8 +279,8 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
 
     if (cq_sym_opset(s) < 10) {
         if (start.expr || end.expr || step != 1) {
-            cq_sym_no(s, 10, "a slice %s needs opset 10",
-                      step != 1 ? "with steps" : "whose bounds are not fixed");
+            cq_sym_no(s, 10, "a slice %s requires opset 10",
+                      step != 1 ? "with steps" : "with dynamic bounds");
             return NULL;
         }
         v = cq_sym_op(s, "Slice", CQ_IN(x),
@@ -360,8 +360,8 @@ void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t
         }
 }
 
-/* Until opset 10 TopK gives the greatest only, so signs are changed for the least; until 9 k is an
- * attribute. */
+/* Until opset 10 TopK finds only the largest elements, so elements are negated for the smallest;
+ * until 9 k is an attribute. */
 void cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2])
 {
     bool      attribute = cq_sym_opset(s) < 10, can_say = cq_sym_opset(s) >= 11;
@@ -370,7 +370,7 @@ void cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_va
     cq_int    sizes[CQ_MAX_RANK];
 
     if (attribute && k.expr)
-        cq_sym_no(s, 10, "a number of elements that is not fixed needs opset 10");
+        cq_sym_no(s, 10, "a dynamic number of elements requires opset 10");
     cq_sym_op_n(s, "TopK", CQ_IN(key, attribute ? NULL : cq_sym_of_int_1d(s, k)),
                 CQ_ATTR(cq_attr_i("axis", axis),
                         attribute ? cq_attr_i("k", k.value) : (cq_attr){ 0 },
@@ -411,7 +411,7 @@ cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high)
         cq_tensor *l = cq_sym_data(low), *h = cq_sym_data(high);
 
         if ((low && !l) || (high && !h)) {
-            cq_sym_no(s, 11, "bounds that are not fixed need opset 11");
+            cq_sym_no(s, 11, "data-dependent bounds require opset 11");
             return NULL;
         }
         v = cq_sym_op(s, "Clip", CQ_IN(cast ? cq_sym_cast(s, x, CQ_DTYPE_F32) : x),
@@ -437,7 +437,7 @@ cq_value *cq_sym_pad(cq_sym *s, cq_value *x, const char *mode, const int64_t *pa
         cq_tensor *data = cq_sym_data(value);
 
         if (value && !data) {
-            cq_sym_no(s, 11, "a padding value that is not fixed needs opset 11");
+            cq_sym_no(s, 11, "a data-dependent padding value requires opset 11");
             return NULL;
         }
         v = cq_sym_op(

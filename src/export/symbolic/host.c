@@ -1,4 +1,4 @@
-/* Running symbolic functions, see host.h: names, signs, conversions of values. */
+/* Runs symbolic functions (host.h): names, operators, conversions of values. */
 #include "export/symbolic/host.h"
 #include "export/passes/fuse.h"
 #include "export/symbolic/arith.h"
@@ -260,7 +260,7 @@ static bool explain(const char *name, char *hint, size_t size)
     return false;
 }
 
-/* torch.float32: dtypes are the numbers that PyTorch has for them. */
+/* torch.float32: dtypes are represented by PyTorch's numbers. */
 static bool constant(const char *name, cq_val *out)
 {
     if (strncmp(name, "torch.", 6) != 0)
@@ -345,7 +345,7 @@ static cq_val call(cq_lang *l, const void *linked, const cq_val *args, size_t n)
                      : call_op(cq_sym_run_of(l), t, args, n);
 }
 
-/* ---- signs between tensors, or a tensor and a number ---- */
+/* ---- Python operators with a tensor operand ---- */
 
 static bool is_the_number(cq_val v, double number)
 {
@@ -361,9 +361,9 @@ static cq_val compare(cq_sym_run *r, cq_ast_op op, cq_val a, cq_val b)
     if (a.kind == CQ_VAL_NONE || b.kind == CQ_VAL_NONE)
         return cq_val_of_bool((a.kind == b.kind) == (op == CQ_AST_EQ));
     if (!cq_sym_number_of(a, &x) || !cq_sym_number_of(b, &y)) {
-        cq_sym_no(r->s, 0,
-                  "a number that decides how it is written must be known when the model is "
-                  "exported");
+        cq_sym_no(
+            r->s, 0,
+            "a number that selects the exported form must be known when the model is exported");
         return CQ_NONE;
     }
     return cq_lang_binary(&r->lang, op, cq_val_of_f64(x), cq_val_of_f64(y));
@@ -401,13 +401,13 @@ static cq_val binary(cq_lang *l, cq_ast_op op, cq_val a, cq_val b)
     x    = cq_sym_input_of(r, a, like);
     y    = cq_sym_input_of(r, b, like);
     if (r->s->status != CQ_OK || !x || !y)
-        return cq_sym_wrong(r, "expected tensors or numbers beside an operator");
+        return cq_sym_wrong(r, "expected tensors or numbers as operands");
     if (op == CQ_AST_FLOOR_DIV)
         return cq_val_of_graph(r, cq_sym_floor_divide(r->s, x, y));
     if (op == CQ_AST_MOD)
         return cq_val_of_graph(r, cq_sym_remainder(r->s, x, y));
     if ((size_t)op >= sizeof ops / sizeof *ops || !ops[op])
-        return cq_sym_wrong(r, "tensors do not take the operator");
+        return cq_sym_wrong(r, "the operator is not available for tensors");
     return cq_val_of_graph(r, cq_sym_apply(r->s, ops[op], CQ_IN(x, y), CQ_NO_ATTR));
 }
 
@@ -427,11 +427,11 @@ static cq_val fix(cq_lang *l, cq_val v)
 
     if (cq_sym_number_of(v, &f))
         return cq_val_of_f64(f);
-    cq_sym_no(cq_sym_run_of(l)->s, 0,
-              v.kind == CQ_VAL_INT
-                  ? "a size must be known when the model is exported"
-                  : "a number that decides how it is written must be known when the model is "
-                    "exported");
+    cq_sym_no(
+        cq_sym_run_of(l)->s, 0,
+        v.kind == CQ_VAL_INT
+            ? "a size must be known when the model is exported"
+            : "a number that selects the exported form must be known when the model is exported");
     return CQ_NONE;
 }
 
@@ -457,8 +457,8 @@ static void warn(cq_lang *l, const char *message)
     cq_warn(cq_sym_run_of(l)->s->node->op, "%s", message);
 }
 
-/* raise NotImplementedError("…") declines the operator. Other failures are mistakes of the
- * function: they name its line. */
+/* raise NotImplementedError("…") declines the operator. Other failures are errors in the function
+ * and name its line. */
 static void fail(cq_lang *l, cq_status status, const char *message)
 {
     cq_sym *s = cq_sym_run_of(l)->s;

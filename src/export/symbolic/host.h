@@ -23,7 +23,7 @@ typedef struct cq_node_form cq_node_form;
 typedef struct cq_sym_run {
     cq_lang  lang;
     cq_sym  *s;
-    bool     promotes;     /* arguments come in the dtype that the operator computes in */
+    bool     promotes;     /* arguments are converted to the dtype of the computation */
     cq_dtype dtype;        /* that one, else the dtype of the first tensor: for plain numbers */
     size_t   n_kept_types; /* results at the beginning that keep the types of their values */
 } cq_sym_run;
@@ -45,7 +45,7 @@ cq_status cq_symbolic_of_decorator(cq_symbolic *out, const cq_decorator *d);
 /* Links every function of lib/onnx, for tests. */
 cq_status cq_sym_check_library(bool only_changed);
 
-/* A mistake of the function, not of the model: found and expected. */
+/* Reports an error in the function, not in the model. */
 cq_val cq_sym_wrong(cq_sym_run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- values ---- */
@@ -76,7 +76,7 @@ cq_dtype cq_sym_dtype_of(cq_sym_run *r, cq_val v);
 
 /* ---- parse_args.c ---- */
 
-/* Refuses a @parse_args with unknown descriptors; other decorators are right. */
+/* Rejects a @parse_args with unknown descriptors; accepts other decorators. */
 cq_status cq_sym_check_parse_args(const cq_decorator *d);
 
 /* Argument i, g not counted, as the decorator's descriptor asks for it. */
@@ -103,7 +103,7 @@ void cq_sym_call_op(cq_sym_call *c, const cq_node_form *form);
 /* ---- node_forms.c ---- */
 
 /* An operator that has another form in some opsets. The function returns false for a call that the
- * form does not support; the node is then made as written. */
+ * form does not support; the node is then emitted as written. */
 struct cq_node_form {
     const char *op;
     /* One of these. */

@@ -1,5 +1,6 @@
-/* Functions that symbolic functions call and that are in C: questions about values and the
- * operator, and what symbolics in C call too. Each has a line in docs/symbolic-functions.md. */
+/* Functions that symbolic functions call and that are in C: queries of values and of the operator,
+ * and functions shared with symbolic functions in C. Each has a line in
+ * docs/symbolic-functions.md. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/common.h"
 #include "export/symbolic/host.h"
@@ -69,7 +70,7 @@ static int axis_of(cq_sym_run *r, const cq_sym_args *e, size_t i, int rank)
     return r->s->status == CQ_OK ? (int)(axis < 0 ? axis + n : axis) : 0;
 }
 
-/* ---- questions about arguments ---- */
+/* ---- queries of arguments ---- */
 
 /* Whether a number is the same in every run. */
 static cq_val is_known(cq_sym_run *r, const cq_sym_args *e)
@@ -292,7 +293,7 @@ static cq_val like(cq_sym_run *r, const cq_sym_args *e)
     return cq_val_of_graph(r, cq_sym_input_of(r, t, value(r, e, 1)));
 }
 
-/* A tensor like the operator's first result, all of it one number. */
+/* A tensor like the operator's first result, filled with one number. */
 static cq_val full(cq_sym_run *r, const cq_sym_args *e)
 {
     cq_type        type = cq_sym_result_type(r->s, 0);
@@ -371,7 +372,7 @@ static cq_val computable(cq_sym_run *r, const cq_sym_args *e)
     return cq_val_of_graph(r, cq_sym_computable(r->s, value(r, e, 0), (int)number(r, e, 1, 7)));
 }
 
-/* ---- arithmetic that ONNX has not ---- */
+/* ---- arithmetic that ONNX lacks ---- */
 
 static cq_val trunc_of(cq_sym_run *r, const cq_sym_args *e)
 {
@@ -628,7 +629,7 @@ static cq_val new_tensor(cq_sym_run *r, const cq_sym_args *e)
                                      : cq_sym_const_i64s(r->s, whole, n));
 }
 
-/* ---- the other ending ---- */
+/* ---- declining a call ---- */
 
 static cq_val unsupported(cq_sym_run *r, const cq_sym_args *e)
 {

@@ -1,6 +1,6 @@
-/* Operators of ONNX that symbolic functions call in their newest form, and that older opsets write
- * otherwise: axes that were attributes, comparisons that were for integers, operators that did not
- * exist. forms.c and arith.c build them. */
+/* Converts operators from their newest form, which symbolic functions use, to the forms of older
+ * opsets: axes as attributes, comparisons of integers only, missing operators. forms.c and arith.c
+ * build them. */
 #include "export/symbolic/arith.h"
 #include "export/symbolic/host.h"
 #include "export/symbolic/positions.h"
@@ -22,7 +22,7 @@ static bool operands(const cq_sym_call *c, size_t from, size_t n, cq_value **out
     return c->r->s->status == CQ_OK;
 }
 
-/* The tensor that a form is about, if there are as many inputs as it takes. */
+/* The first input, if the number of inputs is right for the form. */
 static cq_value *tensor(const cq_sym_call *c, size_t least, size_t most)
 {
     return c->n >= least && c->n <= most ? cq_sym_graph_of(c->r, c->in[0]) : NULL;
@@ -33,7 +33,7 @@ static bool is_list(cq_val v)
     return v.kind == CQ_VAL_LIST || v.kind == CQ_VAL_TUPLE;
 }
 
-/* Attributes that a form knows: a number, or a text. */
+/* The attributes that a form supports: numbers or texts. */
 typedef struct wanted {
     const char  *name;
     double      *number;
@@ -61,13 +61,13 @@ static bool attributes(const cq_sym_call *c, const wanted *known, size_t n_known
     return true;
 }
 
-/* An axis from the front, which is the only attribute; false if that is not all. */
+/* Reads the axis, counted from the front; false if there are other attributes. */
 static bool only_axis(const cq_sym_call *c, double *axis)
 {
     return c->n_attrs == 1 && attributes(c, &(wanted){ "axis", axis, NULL }, 1) && *axis >= 0;
 }
 
-/* ---- element by element ---- */
+/* ---- element-wise ---- */
 
 static bool where(const cq_sym_call *c)
 {
@@ -251,7 +251,7 @@ static bool constant_of_shape(const cq_sym_call *c)
     if (c->n != 1 || c->n_attrs || !is_list(c->in[0]) ||
         !cq_sym_ints_of(c->r, c->in[0], sizes, &n, CQ_MAX_RANK))
         return false;
-    if (cq_sym_since(c->r->s, 9, "a tensor of dynamic sizes needs opset 9"))
+    if (cq_sym_since(c->r->s, 9, "a tensor of dynamic sizes requires opset 9"))
         c->out[0] = cq_sym_op(c->r->s, "ConstantOfShape", CQ_IN(cq_sym_of_ints(c->r->s, sizes, n)),
                               CQ_NO_ATTR);
     cq_sym_set_type(c->r->s, c->out[0], CQ_DTYPE_F32, n, sizes);

@@ -171,8 +171,8 @@ static void build_graphs(const cq_sym_call *c)
     }
 }
 
-/* Whether the function that runs was written or changed since calque was built. Mistakes in others
- * are found by tests. */
+/* Whether the function that runs was written or changed since calque was built. Tests find errors
+ * in the others. */
 static bool is_new(const cq_sym_run *r)
 {
     const cq_lib_file *file = r->lang.in ? r->lang.in->file : NULL;
@@ -180,8 +180,8 @@ static bool is_new(const cq_sym_run *r)
     return file && (cq_library_is_users(file) || cq_library_is_changed(file));
 }
 
-/* The first mistake in a node, with the line of the function; the checker of the model does not
- * know the line. */
+/* Reports the first error in a node with the line of the function, which the checker of the model
+ * does not know. */
 static void check_node(const cq_sym_call *c)
 {
     const int             opset = cq_sym_opset(c->r->s);
@@ -269,7 +269,7 @@ static bool unpack(cq_sym_call *c)
         n += many;
     }
     if (n > MAX_INPUTS) {
-        cq_sym_no(c->r->s, 0, "it would be a node with more than %d inputs", MAX_INPUTS);
+        cq_sym_no(c->r->s, 0, "a node with more than %d inputs", MAX_INPUTS);
         return false;
     }
     in = cq_arena_array(c->r->s->ex->scratch, n + 1, sizeof *in);

@@ -1,4 +1,4 @@
-/* Runs of numbers and parts of tensors, in the forms of all opsets. */
+/* Ranges of numbers and parts of tensors, for all opsets. */
 #include "export/symbolic/positions.h"
 
 bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n)
@@ -218,7 +218,7 @@ cq_value *cq_sym_expand_any(cq_sym *s, cq_value *x, const cq_int *sizes, size_t 
     cq_int shape[CQ_MAX_RANK], times[CQ_MAX_RANK];
     size_t lead = n - (size_t)rank;
 
-    /* Optimizers of ONNX Runtime take an Expand to no elements for one that does nothing. */
+    /* ONNX Runtime's optimizers remove an Expand to zero elements as if it had no effect. */
     for (int i = 0; i < rank && s->status == CQ_OK; i++)
         if (cq_int_is(sizes[lead + (size_t)i], 0) && !cq_int_is(x->type.sizes[i], 0))
             x = cq_sym_slice(s, x, i, cq_i(0), cq_i(0), 1);
@@ -241,9 +241,9 @@ cq_value *cq_sym_scatter(cq_sym *s, cq_value *x, int axis, cq_value *index, cq_v
 {
     cq_value *v;
 
-    if (reduction && !cq_sym_since(s, 16, "a reduction while elements are set needs opset 16"))
+    if (reduction && !cq_sym_since(s, 16, "a reduction while scattering requires opset 16"))
         return NULL;
-    if (!cq_sym_since(s, 9, "Scatter came with opset 9"))
+    if (!cq_sym_since(s, 9, "Scatter requires opset 9"))
         return NULL;
     v = cq_sym_op(s, cq_sym_opset(s) < 11 ? "Scatter" : "ScatterElements",
                   CQ_IN(x, cq_sym_from_begin(s, index, cq_sym_size(s, x, axis), true), src),

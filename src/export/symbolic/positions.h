@@ -1,5 +1,5 @@
-/* Places in tensors as ONNX values: runs of numbers, indices made positive, parts written at
- * indices. Shared by the symbolics of views, joins and indexing. */
+/* Index arithmetic as ONNX nodes: ranges, non-negative indices, writes at indices. Shared by the
+ * symbolic functions of views, joins and indexing. */
 #ifndef CQ_EXPORT_SYMBOLIC_POSITIONS_H
 #define CQ_EXPORT_SYMBOLIC_POSITIONS_H
 
@@ -8,10 +8,10 @@
 /* Where sizes are computed. */
 #define CQ_SYMBOLS(s) (&(s)->ex->source->symbols)
 
-/* 0, 1, … n-1 as int64. Needs opset 9 when n is symbolic. */
+/* 0, 1, … n-1 as int64. A symbolic n requires opset 9. */
 cq_value *cq_sym_iota(cq_sym *s, cq_int n);
 
-/* 0, 1, … n-1 for a number that only the data has, a 0-d int64. */
+/* 0, 1, … n-1 for a data-dependent n, a 0-d int64. */
 cq_value *cq_sym_count_to(cq_sym *s, cq_value *n);
 
 /* start + step * (0, 1, … n-1). */
@@ -23,8 +23,8 @@ cq_value *cq_sym_cumsum(cq_sym *s, cq_value *x, int axis);
 /* op(a, b) on int64 values; the type is left open. */
 cq_value *cq_sym_ints_op(cq_sym *s, const char *op, cq_value *a, cq_value *b);
 
-/* Indices along a dimension of this size, made non-negative. Operators accept negative ones since
- * opset 11; callers for which that is enough pass it. */
+/* Indices along a dimension of this size, made non-negative. opset: since this opset the reading
+ * operator accepts negative indices. */
 cq_value *cq_sym_from_begin(cq_sym *s, cq_value *index, cq_int size, bool since_11_as_is);
 
 /* x expanded to sizes, at any opset; x itself if it has them. */
@@ -50,7 +50,7 @@ cq_value *cq_sym_flat(cq_sym *s, cq_value *x);
 cq_value *cq_sym_in_sizes_of(cq_sym *s, cq_value *x, size_t result);
 cq_int    cq_sym_numel(cq_sym *s, const cq_value *x);
 
-/* The same sizes, surely. */
+/* Whether the sizes are known to be the same. */
 bool cq_sym_same_sizes(const cq_value *v, const cq_int *sizes, size_t n);
 
 #endif

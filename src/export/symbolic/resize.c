@@ -16,7 +16,7 @@ typedef struct resize {
     size_t         n; /* spatial axes */
     cq_resize_mode mode;
     bool           align, fixed; /* fixed: all sizes are known */
-    double         scales[3];    /* given, 0: not */
+    double         scales[3];    /* 0: not given */
     bool           sizes_given;
     cq_int         in[3], out[3];
 } resize;
@@ -232,9 +232,9 @@ static cq_status by_resize(cq_sym *s, const resize *r, bool use_scales)
     return cq_sym_done(s, v);
 }
 
-/* ---- which form ---- */
+/* ---- choice of the form ---- */
 
-/* Fills in factors that follow from fixed sizes; whether every axis has a whole one. */
+/* Fills in factors that follow from fixed sizes. Returns whether every factor is an integer. */
 static bool whole_factors(resize *r)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -270,8 +270,8 @@ static cq_status nearest(cq_sym *s)
     if (r.fixed)
         return by_indices(s, &r);
     if (!factors_agree(&r))
-        return cq_sym_no(s, 0, "sizes and factors that disagree need fixed sizes");
-    if (!cq_sym_since(s, 11, "sizes that are not fixed, without a whole factor, need opset 11"))
+        return cq_sym_no(s, 0, "sizes and factors that disagree require fixed sizes");
+    if (!cq_sym_since(s, 11, "dynamic sizes without integer factors require opset 11"))
         return s->status;
     return by_resize(s, &r, !r.sizes_given);
 }
@@ -289,9 +289,9 @@ static cq_status smooth(cq_sym *s)
         return by_matrices(s, &r);
     /* The antialias of Resize, of opset 18, has other weights than PyTorch. */
     return cq_sym_no(s, plain ? 11 : 0,
-                     antialias ? "averaging as PyTorch does when it shrinks needs fixed sizes"
-                     : plain   ? "where it takes its pixels from needs opset 11, or fixed sizes"
-                               : "sizes and factors that disagree need fixed sizes");
+                     antialias ? "antialiasing requires fixed sizes"
+                     : plain   ? "its sampling positions require opset 11 or fixed sizes"
+                               : "sizes and factors that disagree require fixed sizes");
 }
 
 #define AVERAGING(op, cubic)                                                                       \

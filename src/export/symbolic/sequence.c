@@ -1,8 +1,10 @@
 /* Lists of data-dependent length: sequences of tensors. The nodes come from the evaluator
- * (script/values/sequence.c) and not from operators of the table, so their inputs go by number. */
+ * (script/values/sequence.c) and not from operators of the table, so their inputs are accessed by
+ * index. */
 #include "export/exporter.h"
 
-/* Two ways to a value that may be missing: one has it, or may; the other, maybe, a placeholder. */
+/* Two alternatives for an optional value. At least one may have the value; the other may have a
+ * placeholder. */
 typedef struct way {
     cq_operand has, value;
 } way;
@@ -42,8 +44,7 @@ static bool ways_to(const cq_value *has, const cq_value *value, way ways[2])
     return true;
 }
 
-/* The type of a value that may be missing is that of the existing value, not that of a
- * placeholder. */
+/* The type of an optional value is that of the existing value, not that of a placeholder. */
 static cq_value *what_is_there(const cq_value *has, cq_value *value)
 {
     way ways[2];
@@ -77,7 +78,7 @@ static cq_value *condition_of(cq_sym *s, const cq_value *has, const cq_value *va
     return has_value(&ways[0]) == ALWAYS ? asked : cq_sym_op(s, "Not", CQ_IN(asked), CQ_NO_ATTR);
 }
 
-/* A value that may be missing: has, value. If gives it or an empty optional. */
+/* An optional value, from has and value: an If returns the value or an empty optional. */
 static cq_status optional(cq_sym *s)
 {
     cq_value *has = s->node->inputs[0].u.value, *value = s->node->inputs[1].u.value;

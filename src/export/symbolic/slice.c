@@ -1,7 +1,7 @@
 /* as_strided: indices into the memory of a contiguous tensor. */
 #include "export/symbolic/positions.h"
 
-/* The same where sizes or strides are symbols: the sum of what each axis adds. */
+/* The same for symbolic sizes or strides: the sum of each axis's contribution. */
 static cq_value *moving_places(cq_sym *s, const cq_int *sizes, const cq_int *strides, size_t n,
                                int64_t offset)
 {

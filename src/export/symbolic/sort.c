@@ -10,7 +10,7 @@ static cq_value *cumsum_by_product(cq_sym *s, cq_value *x, int axis)
     cq_value *i, *table, *v;
 
     if (!cq_dtype_is_float(cq_sym_dtype(s, x)) &&
-        !cq_sym_since(s, 9, "products of integers need opset 9"))
+        !cq_sym_since(s, 9, "products of integers require opset 9"))
         return NULL;
     x     = cq_sym_swap_dims(s, x, axis, last);
     i     = cq_sym_iota(s, cq_sym_size(s, x, last));

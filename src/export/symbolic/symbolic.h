@@ -13,8 +13,8 @@
  *
  * .parts is for operators that calque has a kernel for and ONNX lacks: the function of lib/aten
  * that is decorated with @decomposition("aten::kron") is converted instead of the operator.
- * Together with .fn, .function or .op it is for calls that those decline. A name in such a row is
- * that overload alone.
+ * Together with .fn, .function or .op it is used for calls that those decline. The name of such a
+ * row applies to that overload only.
  *
  * A function in C gets a cq_sym and builds nodes with it. The first failure stays in it and later
  * calls fall through (values are NULL then), so a function is a straight line that ends in `return
@@ -31,7 +31,7 @@ typedef struct cq_symbolic cq_symbolic;
 
 struct cq_symbolic {
     const char *name;  /* "aten::softmax.int" or "aten::softmax" */
-    int         since; /* the first opset it holds for */
+    int         since; /* the first opset to which it applies */
     const char *op;
     cq_status (*fn)(cq_sym *s);
     const char *no;
@@ -39,7 +39,7 @@ struct cq_symbolic {
 
     /* A function of lib/onnx, or of a user's file (host.h). */
     struct cq_lib_function *function;
-    bool                    promotes; /* its arguments come in the dtype it computes in */
+    bool                    promotes; /* arguments are converted to the dtype of the computation */
 
     /* A row that a user registered: fn is NULL then. */
     cq_symbolic_fn user_fn;
@@ -57,9 +57,10 @@ extern const cq_symbolic cq_symbolics_slice[];
 extern const cq_symbolic cq_symbolics_creation[];
 extern const cq_symbolic cq_symbolics_complex[];
 
-/* ---- what is asked for ---- */
+/* ---- arguments and results of the operator ---- */
 
-/* Whether the opset is that one or newer; if not, the operator is declined for this reason. */
+/* Returns whether the target opset is at least opset; otherwise declines the operator with this
+ * reason. */
 bool cq_sym_since(cq_sym *s, int opset, const char *why);
 
 /* Arguments, by their name in the operator's schema. */
@@ -68,12 +69,13 @@ size_t cq_sym_ints(cq_sym *s, const char *arg, cq_int *out, size_t max);
 
 /* The results that the operator should give. */
 cq_type cq_sym_result_type(const cq_sym *s, size_t i);
-bool    cq_sym_result_used(const cq_sym *s, size_t i); /* someone reads it */
+bool    cq_sym_result_used(const cq_sym *s, size_t i); /* whether it is read */
 
 /* Types of values. Those of arguments and results are always known; those of intermediate values
  * only if the helper that made them sets them. */
-void cq_sym_set_type_of(cq_value *v, const cq_value *like);    /* v has the type of like */
-void cq_sym_set_dtype(cq_sym *s, cq_value *v, cq_dtype dtype); /* rank unknown or kept */
+void cq_sym_set_type_of(cq_value *v, const cq_value *like); /* v has the type of like */
+void cq_sym_set_dtype(cq_sym *s, cq_value *v,
+                      cq_dtype dtype); /* the rank stays unknown or unchanged */
 
 /* ---- building ---- */
 
@@ -132,7 +134,7 @@ cq_value *cq_sym_slice(cq_sym *s, cq_value *x, int axis, cq_int start, cq_int en
 cq_value *cq_sym_concat(cq_sym *s, cq_value *const *xs, size_t n, int axis);
 cq_value *cq_sym_gather(cq_sym *s, cq_value *x, cq_value *indices, int axis);
 void cq_sym_split(cq_sym *s, cq_value *x, int axis, const int64_t *sizes, size_t n, cq_value **out);
-/* The k greatest or least of floats (since opset 11 also integers), in order, and their indices. */
+/* The k largest or smallest floats (since opset 11 also integers), in order, and their indices. */
 void      cq_sym_topk(cq_sym *s, cq_value *x, cq_int k, int axis, bool largest, cq_value *out[2]);
 cq_value *cq_sym_shape(cq_sym *s, cq_value *x);
 cq_value *cq_sym_clip(cq_sym *s, cq_value *x, cq_value *low, cq_value *high); /* either NULL */

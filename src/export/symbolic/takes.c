@@ -6,7 +6,7 @@
 #define BIT(d)    (1u << CQ_DTYPE_##d)
 #define BOOLS     BIT(BOOL)
 #define SINGLE    BIT(F32)
-#define REAL      (BIT(F16) | BIT(F32) | BIT(F64)) /* not bfloat16, see computed */
+#define REAL      (BIT(F16) | BIT(F32) | BIT(F64)) /* without bfloat16, see computed() */
 #define HALF_REAL (BIT(F16) | BIT(F32))
 #define INTS      (BIT(U8) | BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
 #define WIDE      (BIT(I32) | BIT(I64))
@@ -93,7 +93,7 @@ static const struct takes {
     { "Xor", 2, 7, BOOLS, true },
 };
 
-/* Where to go with a dtype that is not taken, best first. */
+/* Replacements for a dtype that is not accepted, best first. */
 static const cq_dtype wider[CQ_DTYPE_COUNT][4] = {
     [CQ_DTYPE_BOOL] = { CQ_DTYPE_I32, CQ_DTYPE_I64, CQ_DTYPE_F32, CQ_DTYPE_F64 },
     [CQ_DTYPE_U8]   = { CQ_DTYPE_I32, CQ_DTYPE_I64, CQ_DTYPE_F32, CQ_DTYPE_F64 },
@@ -210,7 +210,7 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
     if (s->status != CQ_OK)
         return NULL;
     if (t && t->since > cq_sym_opset(s)) {
-        cq_sym_no(s, t->since, "%s came with opset %d", op, t->since);
+        cq_sym_no(s, t->since, "%s requires opset %d", op, t->since);
         return NULL;
     }
     given = cq_sym_dtype(s, in[0]);
@@ -218,7 +218,7 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
         return cq_sym_op(s, op, in, n_in, attrs, n_attrs);
     used = cq_sym_fit(s, op, given);
     if (given == CQ_DTYPE_F64 && used == CQ_DTYPE_F32) {
-        cq_sym_no(s, first_of_doubles(op), "ONNX Runtime computes %s of float64 in float32 only",
+        cq_sym_no(s, first_of_doubles(op), "ONNX Runtime computes %s of float64 only in float32",
                   op);
         return NULL;
     }
@@ -231,8 +231,8 @@ cq_value *cq_sym_apply(cq_sym *s, const char *op, cq_value *const *in, size_t n_
 
 /* ---- operands ---- */
 
-/* There are hardly any kernels for bfloat16, so all of a symbolic is done in float32, and
- * only its result is rounded. */
+/* Few kernels support bfloat16, so a symbolic function computes in float32 and only its result is
+ * rounded. */
 static cq_dtype computed(cq_dtype d)
 {
     return d == CQ_DTYPE_BF16 ? CQ_DTYPE_F32 : d;

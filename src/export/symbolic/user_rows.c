@@ -27,7 +27,8 @@ typedef struct registration {
 static cq_mutex lock = CQ_MUTEX_INIT;
 static CQ_VEC(registration) registered;
 
-/* "::silu" is aten's. The domain onnx is not for rules: its operators are the results. */
+/* "::silu" is aten's. The domain onnx is rejected: its operators are the results of symbolic
+ * functions. */
 static char *full_name(const char *name)
 {
     cq_str s = { 0 };
@@ -44,8 +45,7 @@ static cq_status check_name(const char *name)
 
     if (!colons || !colons[2] || strlen(name) > MAX_NAME || cq_starts_with(name, "onnx::"))
         return cq_fail(CQ_E_ARGUMENT, NULL, NULL,
-                       "a rule expects the name of an operator with its domain, as in aten::silu, "
-                       "not \"%.100s\"",
+                       "expected an operator with its domain, as in aten::silu, got \"%.100s\"",
                        name);
     return CQ_OK;
 }
@@ -109,8 +109,8 @@ static cq_status collect_registered(cq_exporter *ex)
 
 /* ---- functions in a file ---- */
 
-static const char new_form[] = "a symbolic function reads: @symbolic(\"aten::silu\", opset=9) and "
-                               "below it def silu(self): return self * Sigmoid(self)";
+static const char new_form[] = "write @symbolic(\"aten::silu\", opset=9) and below it def "
+                               "silu(self): return self * Sigmoid(self)";
 
 /* aten::silu 9: self * Sigmoid(self), as older versions had it. */
 static bool is_old_rule(const char *line)
@@ -127,10 +127,9 @@ static cq_status check_form(const char *name, const char *text)
 {
     for (int line = 1; *text; line++) {
         if (is_old_rule(text))
-            return cq_error_add_where(
-                cq_fail(CQ_E_SYNTAX, NULL, new_form,
-                        "rules of one line are replaced by functions in Python"),
-                "%s:%d", name, line);
+            return cq_error_add_where(cq_fail(CQ_E_SYNTAX, NULL, new_form,
+                                              "one-line rules were replaced by Python functions"),
+                                      "%s:%d", name, line);
         text += strcspn(text, "\n");
         text += *text == '\n';
     }
@@ -176,8 +175,8 @@ static cq_status collect_registration(const cq_decorator *d, void *user)
     return add_row(user, d, row);
 }
 
-/* Decorators that change nothing here: calque checks no annotations, and a quantized tensor is a
- * float tensor to every symbolic function. parse_args is read when the function is called. */
+/* Decorators without effect: calque checks no annotations, and symbolic functions see quantized
+ * tensors as float tensors. parse_args is read when the function is called. */
 static bool is_known_decorator(const cq_decorator *d)
 {
     static const char *const names[] = { "parse_args", "quantized_args", "beartype" };

@@ -176,7 +176,7 @@ TEST(symbolic, that_declines_says_why_and_which_opset_can)
     cq_module_free(net);
 }
 
-/* Each of these calls lacks something. */
+/* Each of these calls is incomplete. */
 static void no_is_none(cq_sym *s)
 {
     (void)cq_sym_is_none(s, NULL);
@@ -501,10 +501,10 @@ TEST(symbolic, graphs_that_are_not_ended_or_have_no_node_are_refused)
 
     CHECK_OK(cq_symbolic_register("aten::relu", 9, left_open, net));
     CHECK_STATUS(CQ_E_ARGUMENT, export_net(&m, net, &o));
-    CHECK_STR("1 graphs were begun and not ended", cq_last_error()->message);
+    CHECK_STR("1 graphs were begun but not ended", cq_last_error()->message);
     CHECK_OK(cq_symbolic_register("aten::relu", 9, left_open, NULL));
     CHECK_STATUS(CQ_E_ARGUMENT, export_net(&m, net, &o));
-    CHECK(strstr(cq_last_error()->message, "this value is made by none"));
+    CHECK(strstr(cq_last_error()->message, "no node computes this value"));
     cq_symbolic_unregister("aten::relu", 9);
     cq_module_free(net);
 }
@@ -563,7 +563,7 @@ static void check_file(const char *file, cq_status status, const char *message, 
 TEST(symbolic_file, mistakes_are_named_with_their_line)
 {
     check_file("# no\naten::relu 9: Tanh(self)\n", CQ_E_SYNTAX,
-               "rules of one line are replaced by functions in Python", "<symbolics>:2");
+               "one-line rules were replaced by Python functions", "<symbolics>:2");
     check_file("symbolic('aten::relu', 'Tanh')\n", CQ_E_SYNTAX,
                "expected symbolic(\"domain::operator\", opset=N)", "<symbolics>:1:1");
     check_file("symbolic('relu', 'Tanh', opset=9)\n", CQ_E_SYNTAX,

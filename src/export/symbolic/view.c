@@ -19,10 +19,10 @@ static cq_int open_dim(cq_sym *s, int rank)
     cq_int dim = cq_sym_int(s, "dim");
 
     if (dim.expr && cq_sym_opset(s) < 13) {
-        cq_warn(s->op->schema->full,
-                "dim is read as the plain number %lld and baked into the graph; since opset 13 it "
-                "follows other inputs",
-                (long long)dim.value);
+        cq_warn(
+            s->op->schema->full,
+            "dim is fixed to its value %lld on the example; since opset 13 it can depend on data",
+            (long long)dim.value);
         dim.expr = NULL;
     }
     if (!dim.expr && dim.value < 0)
@@ -30,13 +30,13 @@ static cq_int open_dim(cq_sym *s, int rank)
     return dim;
 }
 
-/* Without dimension dim, if its size is 1. */
+/* Removes dimension dim if its size is 1. */
 static cq_value *squeeze_if_one(cq_sym *s, cq_value *x, cq_int dim)
 {
     cq_value *size, *is_one;
     cq_node  *node;
 
-    if (!cq_sym_since(s, 11, "the branches of an If have one number of dimensions until opset 11"))
+    if (!cq_sym_since(s, 11, "until opset 11 both branches of an If must have the same rank"))
         return NULL;
     size =
         dim.expr
@@ -84,7 +84,8 @@ static cq_status squeeze(cq_sym *s)
 
     for (int i = 0; i < cq_sym_rank(s, x); i++) {
         if (cq_sym_size(s, x, i).expr)
-            return squeeze_open(s, cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR)); /* all 1s */
+            return squeeze_open(
+                s, cq_sym_op(s, "Squeeze", CQ_IN(x), CQ_NO_ATTR)); /* all axes of size 1 */
         if (cq_sym_size(s, x, i).value == 1)
             axes[n++] = i;
     }

@@ -71,7 +71,7 @@ cq_val cq_compose_call(cq_compose *c, cq_lib_function *f, const cq_onnx_node *no
 /* Calls a function of the library with values. */
 cq_val cq_compose_call_with(cq_compose *c, cq_lib_function *f, const char *const *values, size_t n);
 
-/* Fails with "Attention of com.microsoft is not known with do_rotary": the node cannot be
+/* Fails with "Attention of com.microsoft is not supported with do_rotary": the node cannot be
  * expressed. */
 cq_status cq_compose_refuse(const cq_onnx_node *node, const char *why);
 

@@ -39,7 +39,17 @@ class KeyboardInterrupt(BaseException):
     pass
 
 
+class GeneratorExit(BaseException):
+    pass
+
+
 class StopIteration(Exception):
+    @property
+    def value(self):
+        return self.args[0] if self.args else None
+
+
+class StopAsyncIteration(Exception):
     pass
 
 
@@ -337,14 +347,32 @@ class set(_Set):
 
 def map(function, *iterables):
     if len(iterables) == 1:
-        return iter([function(item) for item in iterables[0]])
-    return iter([function(*items) for items in zip(*iterables)])
+        return (function(item) for item in iterables[0])
+    return (function(*items) for items in zip(*iterables))
 
 
 def filter(function, iterable):
     if function is None:
-        return iter([item for item in iterable if item])
-    return iter([item for item in iterable if function(item)])
+        return (item for item in iterable if item)
+    return (item for item in iterable if function(item))
+
+
+def _native_lazy_zip(*iterables):
+    iterators = [iter(iterable) for iterable in iterables]
+    while True:
+        items = []
+        for iterator in iterators:
+            try:
+                items.append(next(iterator))
+            except StopIteration:
+                return
+        yield tuple(items)
+
+
+def _native_lazy_enumerate(iterable, start=0):
+    for item in iterable:
+        yield start, item
+        start += 1
 
 
 def exit(code=None):

@@ -1,4 +1,4 @@
-"""itertools. Results are lists, except for the endless ones, which are iterators."""
+"""itertools. Everything is lazy except for the combinatoric iterators, whose results are lists."""
 
 
 class count:
@@ -14,58 +14,66 @@ class count:
         self.value = value + self.step
         return value
 
-
-class cycle:
-    def __init__(self, iterable):
-        self.items = list(iterable)
-        self.i = 0
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if len(self.items) == 0:
-            raise StopIteration
-        value = self.items[self.i]
-        self.i = (self.i + 1) % len(self.items)
-        return value
+    def __repr__(self):
+        return f"count({self.value})" if self.step == 1 else f"count({self.value}, {self.step})"
 
 
-class _Endless:
-    def __init__(self, value):
-        self.value = value
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return self.value
+def cycle(iterable):
+    items = []
+    for x in iterable:
+        yield x
+        items.append(x)
+    while items:
+        for x in items:
+            yield x
 
 
 def repeat(object, times=None):
-    return _Endless(object) if times is None else iter([object] * times)
+    if times is not None:
+        return iter([object] * times)
+    return _endless(object)
+
+
+def _endless(value):
+    while True:
+        yield value
 
 
 class chain:
     def __init__(self, *iterables):
-        self.items = [x for iterable in iterables for x in iterable]
+        self._iterator = _chained(iterables)
 
     @classmethod
     def from_iterable(cls, iterables):
-        return cls(*list(iterables))
+        out = cls()
+        out._iterator = _chained(iterables)
+        return out
 
     def __iter__(self):
-        return iter(self.items)
+        return self._iterator
+
+    def __next__(self):
+        return next(self._iterator)
+
+
+def _chained(iterables):
+    for iterable in iterables:
+        for x in iterable:
+            yield x
 
 
 def accumulate(iterable, func=None, *, initial=None):
-    out = [] if initial is None else [initial]
-    for x in iterable:
-        if len(out) == 0:
-            out.append(x)
-        else:
-            out.append(out[-1] + x if func is None else func(out[-1], x))
-    return iter(out)
+    iterator = iter(iterable)
+    total = initial
+    if initial is None:
+        try:
+            total = next(iterator)
+        except StopIteration:
+            return
+    yield total
+    for x in iterator:
+        total = total + x if func is None else func(total, x)
+        yield total
 
 
 def islice(iterable, *args):
@@ -73,13 +81,23 @@ def islice(iterable, *args):
         args[0], args[1], 1 if len(args) < 3 else args[2])
     start = 0 if start is None else start
     step = 1 if step is None else step
-    out = []
-    for i, x in enumerate(iterable):
-        if stop is not None and i >= stop:
-            break
-        if i >= start and (i - start) % step == 0:
-            out.append(x)
-    return iter(out)
+    if start < 0 or step < 1 or (stop is not None and stop < 0):
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    return _sliced(iter(iterable), start, stop, step)
+
+
+def _sliced(iterator, start, stop, step):
+    i = 0
+    following = start
+    while stop is None or i < stop:
+        try:
+            x = next(iterator)
+        except StopIteration:
+            return
+        if i == following:
+            following += step
+            yield x
+        i += 1
 
 
 def product(*iterables, repeat=1):
@@ -117,64 +135,137 @@ def combinations_with_replacement(iterable, r):
 
 
 def starmap(function, iterable):
-    return iter([function(*args) for args in iterable])
+    return (function(*args) for args in iterable)
 
 
 def takewhile(predicate, iterable):
-    out = []
     for x in iterable:
         if not predicate(x):
             break
-        out.append(x)
-    return iter(out)
+        yield x
 
 
 def dropwhile(predicate, iterable):
-    out = []
     dropping = True
     for x in iterable:
         dropping = dropping and predicate(x)
         if not dropping:
-            out.append(x)
-    return iter(out)
+            yield x
 
 
 def filterfalse(predicate, iterable):
-    return iter([x for x in iterable if not (x if predicate is None else predicate(x))])
+    return (x for x in iterable if not (x if predicate is None else predicate(x)))
 
 
 def compress(data, selectors):
-    return iter([x for x, s in zip(data, selectors) if s])
+    return (x for x, s in zip(data, selectors) if s)
 
 
 def zip_longest(*iterables, fillvalue=None):
-    lists = [list(iterable) for iterable in iterables]
-    n = max([len(one) for one in lists]) if lists else 0
-    return iter([tuple(one[i] if i < len(one) else fillvalue for one in lists)
-                 for i in range(n)])
+    iterators = [iter(iterable) for iterable in iterables]
+    live = [True] * len(iterators)
+    while any(live):
+        items = []
+        for i, iterator in enumerate(iterators):
+            item = fillvalue
+            if live[i]:
+                try:
+                    item = next(iterator)
+                except StopIteration:
+                    live[i] = False
+            items.append(item)
+        if any(live):
+            yield tuple(items)
 
 
 def pairwise(iterable):
-    items = list(iterable)
-    return iter(list(zip(items[:-1], items[1:])))
-
-
-def batched(iterable, n):
-    items = list(iterable)
-    return iter([tuple(items[i:i + n]) for i in range(0, len(items), n)])
-
-
-def groupby(iterable, key=None):
-    groups = []
+    previous = None
+    first = True
     for x in iterable:
-        k = x if key is None else key(x)
-        if groups and groups[-1][0] == k:
-            groups[-1][1].append(x)
-        else:
-            groups.append((k, [x]))
-    return iter([(k, iter(items)) for k, items in groups])
+        if not first:
+            yield previous, x
+        previous = x
+        first = False
+
+
+def batched(iterable, n, *, strict=False):
+    if n < 1:
+        raise ValueError("n must be at least one")
+    iterator = iter(iterable)
+    while True:
+        batch = tuple(islice(iterator, n))
+        if len(batch) == 0:
+            return
+        if strict and len(batch) != n:
+            raise ValueError("batched(): incomplete batch")
+        yield batch
+
+
+class _Group:
+    """The items with one key; they come from the iterator that the groups share."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.key = owner.key
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        owner = self.owner
+        if owner.group is not self or owner.over or not owner.key == self.key:
+            raise StopIteration
+        value = owner.value
+        owner.advance()
+        return value
+
+
+class groupby:
+    def __init__(self, iterable, key=None):
+        self.iterator = iter(iterable)
+        self.function = key
+        self.over = False
+        self.group = None
+        self.started = False
+
+    def advance(self):
+        try:
+            self.value = next(self.iterator)
+        except StopIteration:
+            self.over = True
+            return
+        self.key = self.value if self.function is None else self.function(self.value)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.started:
+            self.started = True
+            self.advance()
+        elif self.group is not None:
+            while not self.over and self.key == self.group.key:
+                self.advance()
+        if self.over:
+            raise StopIteration
+        self.group = _Group(self)
+        return self.key, self.group
+
+
+class _Tee:
+    def __init__(self, iterator, items):
+        self.iterator, self.items, self.i = iterator, items, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.i == len(self.items):
+            self.items.append(next(self.iterator))
+        self.i += 1
+        return self.items[self.i - 1]
 
 
 def tee(iterable, n=2):
-    items = list(iterable)
-    return tuple(iter(items) for _ in range(n))
+    iterator, items = iter(iterable), []
+    return tuple(_Tee(iterator, items) for _ in range(n))

@@ -39,7 +39,7 @@ class ModuleType:
 
 
 class GeneratorType:
-    __natives__ = ["iterator"]
+    __natives__ = ["generator"]
 
 
 class NoneType:

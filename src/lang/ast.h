@@ -334,6 +334,7 @@ struct cq_ast_stmt {
     cq_ast_stmt_kind kind;
     cq_span          at;       /* of a compound statement: its first line */
     bool             is_async; /* of a FOR or WITH */
+    bool             yields;   /* there is a yield in it, which belongs to the same function */
     union {
         cq_ast_expr       *value;
         cq_ast_exprs       targets;

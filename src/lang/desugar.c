@@ -333,6 +333,7 @@ static cq_status leave_function(pass *p, level *l, const cq_ast_stmt *s, stateme
     const bool   in_loop = l->outer;
 
     CQ_TRY(put(out, new_assign(p, name_expr(p, result, s->at), value, s->at)));
+    out->items[out->n - 1]->yields = s->yields;
     for (; l->outer; l = l->outer)
         for (size_t i = 0; i < 2; i++)
             if (l->own[i].name)
@@ -699,6 +700,40 @@ static cq_status do_function(pass *p, cq_ast_def *def, level *l, statements *bod
     return status;
 }
 
+/* Marks the ifs that were made here and now contain a yield; returns whether the block does. */
+static bool mark_yields(const cq_ast_block *b)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < b->n; i++) {
+        cq_ast_stmt *s = b->items[i];
+
+        switch (s->kind) {
+        case CQ_S_IF:
+            s->yields |= mark_yields(&s->u.branch.then);
+            s->yields |= mark_yields(&s->u.branch.other);
+            break;
+        case CQ_S_WHILE:
+        case CQ_S_FOR: s->yields |= mark_yields(&s->u.loop.body); break;
+        case CQ_S_WITH: s->yields |= mark_yields(&s->u.with.body); break;
+        case CQ_S_TRY:
+            mark_yields(&s->u.attempt->body);
+            mark_yields(&s->u.attempt->other);
+            mark_yields(&s->u.attempt->finally);
+            for (size_t k = 0; k < s->u.attempt->n_handlers; k++)
+                mark_yields(&s->u.attempt->handlers[k].body);
+            break;
+        case CQ_S_MATCH:
+            for (size_t k = 0; k < s->u.match.n; k++)
+                mark_yields(&s->u.match.cases[k].body);
+            break;
+        default: break;
+        }
+        any |= s->yields;
+    }
+    return any;
+}
+
 static cq_status desugar_def(pass *p, cq_ast_def *def)
 {
     level      l      = { 0 };
@@ -714,7 +749,10 @@ static cq_status desugar_def(pass *p, cq_ast_def *def)
     if (status == CQ_OK)
         status = do_function(p, def, &l, &body);
     forget_unread(&l.own[OVER]);
-    return finish(p, &body, status, &def->body);
+    status = finish(p, &body, status, &def->body);
+    if (status == CQ_OK && def->is_generator)
+        mark_yields(&def->body);
+    return status;
 }
 
 /* The body of a class or a file: like that of a function, without returns. */

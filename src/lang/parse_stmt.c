@@ -29,22 +29,32 @@ static bool at_keyword_field(const cq_parser *p)
 static bool parse_simple_line(cq_parser *p)
 {
     do {
-        cq_ast_stmt *s = at_keyword_field(p) ? cq_parse_keyword_field(p) : cq_parse_simple(p);
+        const bool   yields = p->yields;
+        cq_ast_stmt *s;
 
+        p->yields = false;
+        s         = at_keyword_field(p) ? cq_parse_keyword_field(p) : cq_parse_simple(p);
         if (!s || !cq_parser_push(p, s))
             return false;
+        s->yields = p->yields;
+        p->yields |= yields;
     } while (cq_parser_accept(p, CQ_TOKEN_SEMICOLON) && !cq_parse_at_simple_end(p));
     return cq_parser_at(p, CQ_TOKEN_END) || cq_parser_expect(p, CQ_TOKEN_NEWLINE);
 }
 
 bool cq_parse_statements(cq_parser *p)
 {
+    const bool   yields = p->yields;
     bool         compound;
     cq_ast_stmt *s;
 
     if (at_keyword_field(p))
         return parse_simple_line(p);
-    s = parse_compound(p, &compound);
+    p->yields = false;
+    s         = parse_compound(p, &compound);
+    if (s)
+        s->yields = p->yields;
+    p->yields |= yields;
     return compound ? s && cq_parser_push(p, s) : parse_simple_line(p);
 }
 
@@ -116,6 +126,8 @@ static cq_ast_stmt *parse_if(cq_parser *p, uint32_t start)
         return NULL;
     mark  = cq_parser_mark(p);
     other = parse_if(p, start);
+    if (other)
+        other->yields = p->yields;
     cq_parser_leave(p);
     return other && cq_parser_push(p, other) && cq_parser_take_block(p, mark, &s->u.branch.other)
                ? s
@@ -134,6 +146,7 @@ static cq_ast_stmt *parse_loop(cq_parser *p, cq_ast_stmt *s)
     p->n_loops++;
     ok = cq_parse_block(p, &s->u.loop.body);
     p->n_loops--;
+    s->yields = p->yields;
     if (!ok || !cq_parser_at(p, CQ_TOKEN_ELSE))
         return ok ? s : NULL;
     outer = cq_parser_stmt(p, start, (cq_ast_stmt){ .kind = CQ_S_LOOP_ELSE });

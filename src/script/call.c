@@ -305,24 +305,6 @@ static cq_status check_function(const cq_source *source, const cq_ast_def *def)
     return CQ_OK;
 }
 
-/* Runs a generator function and returns its yielded values. */
-static cq_status run_generator(cq_fncall *c, cq_frame *f, const cq_ast_def *def)
-{
-    cq_eval  *ev    = c->ev;
-    cq_frame *outer = ev->frame;
-    cq_val    list;
-    cq_status status;
-
-    CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, &list));
-    f->yielded = list.u.list;
-    ev->frame  = f;
-    status     = cq_eval_block(ev, &def->body);
-    ev->frame  = outer;
-    f->yielded = NULL;
-    CQ_TRY(status);
-    return cq_python_new_iterator(ev, list, &c->result);
-}
-
 static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t n_self)
 {
     const cq_ast_def *def   = fn->def;
@@ -337,7 +319,7 @@ static cq_status run_body(cq_fncall *c, cq_frame *f, const cq_object *fn, size_t
         ev->raised_class = "TypeError";
     CQ_TRY(add_signature(status, ev, f, def));
     if (def->is_generator && ev->program->python)
-        return run_generator(c, f, def);
+        return cq_generator_new(ev, f, &c->result);
     ev->frame = f;
     status = def->value ? cq_eval_expr(ev, def->value, &c->result) : cq_eval_block(ev, &def->body);
     ev->frame = outer;
@@ -395,7 +377,10 @@ static cq_status call_function(cq_fncall *c, cq_object *fn)
         status = status == CQ_OK ? left : status;
     }
     cq_ctx_pop(ev->cx, mark, &c->result, 1);
-    cq_frame_end(ev, f);
+    if (status == CQ_OK && fn->def->is_generator && ev->program->python)
+        cq_frame_release(f); /* the generator owns it */
+    else
+        cq_frame_end(ev, f);
     cq_free(args);
     cq_val_release(kept);
     ev->depth--;
@@ -536,6 +521,8 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
     c.kw    = a.kw.items;
     c.names = a.names.items;
     c.n_kw  = a.kw.n;
+    if (ev->frame)
+        ev->frame->n_effects++;
     if (status == CQ_OK)
         status = cq_fncall_run(&c, CQ_CALL_ANY);
     *out = status == CQ_OK ? c.result : CQ_NONE;

@@ -401,7 +401,7 @@ cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out)
     return CQ_OK;
 }
 
-/* The values of a generator are collected (python/iterate.c). */
+/* A generator is suspended, or its values are collected (python/generator.c). */
 static cq_status eval_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     cq_frame *f = ev->frame;
@@ -410,15 +410,15 @@ static cq_status eval_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 
     while (f && f->is_comprehension)
         f = f->outer;
+    if (f && f->run)
+        return cq_generator_yield(ev, x, out);
     if (x->u.operand)
         CQ_TRY(cq_eval_expr(ev, x->u.operand, &v));
     *out = CQ_NONE;
     if (!f || !f->yielded)
         return cq_eval_unsupported(ev, x->at, cq_ast_expr_text(x));
     if (f->yielded->n >= CQ_EVAL_MAX_ITEMS)
-        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
-                            "the generator yields more than %d values; calque collects all values "
-                            "before the first one is used",
+        return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED, "the generator yields more than %d values",
                             CQ_EVAL_MAX_ITEMS);
     CQ_TRY(cq_eval_will_change(ev, cq_val_of_list(f->yielded)));
     if (x->kind == CQ_X_YIELD)
@@ -441,6 +441,7 @@ static cq_status eval_python_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out
         CQ_TRY(cq_eval_expr(ev, x->u.named.value, out));
         while (f->is_comprehension && f->outer)
             f = f->outer;
+        f->n_effects++;
         return cq_frame_set(ev, f, x->u.named.target->u.name, *out);
     case CQ_X_YIELD:
     case CQ_X_YIELD_FROM: return eval_yield(ev, x, out);
@@ -868,7 +869,7 @@ static cq_status eval_if(cq_eval *ev, const cq_ast_stmt *s)
     return cq_eval_block(ev, test.u.b.value ? &s->u.branch.then : &s->u.branch.other);
 }
 
-static cq_status eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
+cq_status cq_eval_stmt(cq_eval *ev, const cq_ast_stmt *s)
 {
     cq_val v;
 
@@ -910,7 +911,7 @@ cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b)
             (cq_location){ &ev->frame->unit->source.locations, b->items[i]->at.start };
         status = cq_eval_step(ev);
         if (status == CQ_OK)
-            status = eval_stmt(ev, b->items[i]);
+            status = cq_eval_stmt(ev, b->items[i]);
         if (status != CQ_OK)
             return cq_source_blame(&ev->frame->unit->source, b->items[i]->at, status);
         cq_ctx_pop(ev->cx, mark, NULL, 0);

@@ -64,6 +64,8 @@ typedef enum cq_object_kind {
     CQ_OBJECT_CLASSMETHOD, /* self is the function */
     CQ_OBJECT_SUPER,       /* self is bound; the search begins after the class type */
     CQ_OBJECT_ITERATOR,    /* self is a list; attribute 0 is the index of the next item */
+    CQ_OBJECT_GENERATOR,   /* closure: its frame; attribute 0 is its state (python/generator.c) */
+    CQ_OBJECT_STATE,       /* self is a tuple: where a generator is suspended */
     CQ_OBJECT_SLICE,       /* self is a tuple: start, stop, step */
     CQ_OBJECT_ELLIPSIS,
     CQ_OBJECT_DTYPE /* self is the number of the dtype */
@@ -219,8 +221,11 @@ struct cq_frame {
     /* Fields of Python source. */
     cq_object *owner;   /* the class whose method is called */
     cq_ptr_map foreign; /* name -> the frame of a variable that is declared global or nonlocal */
-    cq_list   *yielded; /* of a generator */
-    bool       is_class, is_comprehension;
+    cq_list   *yielded; /* of a generator whose values are collected */
+    struct cq_generator_run *run;       /* of a generator that is running until its next yield */
+    uint64_t                 n_effects; /* calls in it, and whatever else must not be repeated */
+    bool                     is_class, is_comprehension;
+    bool                     is_pinned; /* freed when the program ends */
 };
 
 cq_status cq_frame_new(cq_frame **out, cq_object *function); /* for a call of `function` */
@@ -347,6 +352,7 @@ cq_status cq_eval_call_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out); /* 
 
 cq_status cq_eval_expr(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
 cq_status cq_eval_block(cq_eval *ev, const cq_ast_block *b);
+cq_status cq_eval_stmt(cq_eval *ev, const cq_ast_stmt *s);
 
 /* A function of Python source; its defaults are evaluated now. */
 cq_status cq_eval_new_function(cq_eval *ev, cq_ast_def *def, cq_val *out);

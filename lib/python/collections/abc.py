@@ -2,19 +2,19 @@
 
 
 class Iterable:
-    __natives__ = ["list", "tuple", "dict", "set", "frozenset", "str", "range", "iterator", "bytes",
-                   "Size"]
+    __natives__ = ["list", "tuple", "dict", "set", "frozenset", "str", "range", "iterator",
+                   "generator", "bytes", "Size"]
 
     def __class_getitem__(cls, item):
         return cls
 
 
 class Iterator(Iterable):
-    __natives__ = ["iterator"]
+    __natives__ = ["iterator", "generator"]
 
 
 class Generator(Iterator):
-    __natives__ = ["iterator"]
+    __natives__ = ["generator"]
 
 
 class Container:

@@ -3,6 +3,7 @@
 #include "script/python/python.h"
 #include "script/values/sequence.h"
 #include "base/lock.h"
+#include "base/pytext.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -393,6 +394,11 @@ static cq_status items_of_object(cq_eval *ev, cq_val object, cq_val *list, bool 
         CQ_TRY(cq_lazy_resolve(ev, object, &object));
         return cq_eval_items(ev, object, list, known);
     }
+    if (t && t->kind == CQ_OBJECT_GENERATOR) {
+        CQ_TRY(cq_generator_items(ev, t, list));
+        *known = cq_val_is_list(*list);
+        return CQ_OK;
+    }
     if (t && (t->kind == CQ_OBJECT_ITERATOR || (t->type && t->kind != CQ_OBJECT_NAMED) ||
               (t->type && cq_python_has_special(ev, object, "__iter__"))))
         return cq_python_items(ev, object, list);
@@ -497,20 +503,6 @@ cq_status cq_eval_plain(cq_eval *ev, cq_val v, int64_t *out)
 
 /* ---- str() ---- */
 
-static void format_float(cq_str *s, double f)
-{
-    char text[40];
-
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, f);
-        if (strtod(text, NULL) == f)
-            break;
-    }
-    cq_str_add(s, text);
-    if (!strpbrk(text, ".eni"))
-        cq_str_add(s, ".0");
-}
-
 static cq_status format_list(cq_eval *ev, cq_str *s, cq_val v)
 {
     const bool is_size = v.kind == CQ_VAL_TUPLE && v.u.list->is_size;
@@ -557,12 +549,12 @@ static cq_status format_value(cq_eval *ev, cq_str *s, cq_val v, bool quoted)
     case CQ_VAL_NONE: cq_str_add(s, "None"); break;
     case CQ_VAL_BOOL: cq_str_add(s, v.u.b.value ? "True" : "False"); break;
     case CQ_VAL_INT: cq_str_add(s, cq_int_text(v.u.i, buffer)); break;
-    case CQ_VAL_FLOAT: format_float(s, v.u.f.value); break;
+    case CQ_VAL_FLOAT: cq_str_add_py_float(s, v.u.f.value); break;
     case CQ_VAL_COMPLEX:
         cq_str_add_char(s, '(');
-        format_float(s, v.u.c.re);
+        cq_str_add_py_float(s, v.u.c.re);
         cq_str_add_char(s, '+');
-        format_float(s, v.u.c.im);
+        cq_str_add_py_float(s, v.u.c.im);
         cq_str_add(s, "j)");
         break;
     case CQ_VAL_STR:

@@ -11,16 +11,65 @@ static cq_status any_iter(cq_fncall *c)
     return cq_python_iter(c->ev, c->args[0], &c->result);
 }
 
+/* Raises StopIteration, with the value that a generator returned. */
+static cq_status stop_iteration(cq_eval *ev, cq_val iterator)
+{
+    const cq_object *g      = cq_object_as(iterator, CQ_OBJECT_GENERATOR);
+    const cq_val     result = g ? cq_generator_result(g) : CQ_NONE;
+    cq_val           v;
+    bool             found;
+
+    CQ_TRY(cq_python_builtin(ev, cq_name(ev->program, "StopIteration"), &v, &found));
+    CQ_TRY(cq_eval_call(ev, v, &result, result.kind != CQ_VAL_NONE, &v));
+    return cq_python_fail_with(ev, (cq_span){ 0 }, v);
+}
+
 static cq_status any_next(cq_fncall *c)
 {
     bool over;
 
     CQ_TRY(cq_python_next(c->ev, c->args[0], &c->result, &over));
     if (over && c->n < 2)
-        return cq_python_raise(c->ev, "StopIteration", "the iterator has no more items");
+        return stop_iteration(c->ev, c->args[0]);
     if (over)
         c->result = c->args[1];
     return CQ_OK;
+}
+
+/* Methods of generators. how: whether the argument is thrown. */
+static cq_status generator_send(cq_fncall *c)
+{
+    cq_object *g = cq_object_as(c->args[0], CQ_OBJECT_GENERATOR);
+    cq_val     v = c->args[1];
+    bool       over;
+
+    if (!g)
+        return cq_fncall_decline(c);
+    if (c->row->how && c->n > 2 && cq_object_as(c->args[2], CQ_OBJECT_INSTANCE))
+        v = c->args[2]; /* throw(class, exception) */
+    else if (c->row->how && c->n > 2 && c->args[2].kind != CQ_VAL_NONE)
+        CQ_TRY(cq_eval_call(c->ev, v, &c->args[2], 1, &v)); /* throw(class, argument) */
+    CQ_TRY(c->row->how ? cq_generator_throw(c->ev, g, v, &c->result, &over)
+                       : cq_generator_next(c->ev, g, v, &c->result, &over));
+    return over ? stop_iteration(c->ev, c->args[0]) : CQ_OK;
+}
+
+static cq_status generator_close(cq_fncall *c)
+{
+    cq_object *g = cq_object_as(c->args[0], CQ_OBJECT_GENERATOR);
+
+    if (!g)
+        return cq_fncall_decline(c);
+    c->result = CQ_NONE;
+    return cq_generator_close(c->ev, g);
+}
+
+static cq_status iterator_method(cq_fncall *c)
+{
+    if (!cq_object_as(c->args[0], CQ_OBJECT_GENERATOR) &&
+        !cq_object_as(c->args[0], CQ_OBJECT_ITERATOR))
+        return cq_fncall_decline(c);
+    return c->row->how ? any_next(c) : any_iter(c);
 }
 
 /* Handles f(iterable, …) for instances, iterators and ranges: converts them to lists and calls the
@@ -34,7 +83,7 @@ static cq_status with_lists(cq_fncall *c)
     for (size_t i = 0; i < c->n; i++) {
         const cq_object *t = cq_object_of(c->args[i]);
 
-        change |= t && (t->kind == CQ_OBJECT_ITERATOR ||
+        change |= t && (t->kind == CQ_OBJECT_ITERATOR || t->kind == CQ_OBJECT_GENERATOR ||
                         ((t->kind == CQ_OBJECT_INSTANCE || t->kind == CQ_OBJECT_CLASS) && t->type));
     }
     if (!change)
@@ -44,7 +93,7 @@ static cq_status with_lists(cq_fncall *c)
         const cq_object *t = cq_object_of(c->args[i]);
         cq_val           v = c->args[i];
 
-        if (t && (t->kind == CQ_OBJECT_ITERATOR || t->type) &&
+        if (t && (t->kind == CQ_OBJECT_ITERATOR || t->kind == CQ_OBJECT_GENERATOR || t->type) &&
             !(cq_python_dict_of(v) && c->row->how)) {
             cq_list *items;
 
@@ -61,35 +110,27 @@ static cq_status with_lists(cq_fncall *c)
     return CQ_OK;
 }
 
-/* zip() that includes an endless iterator ends with the shortest of the others. */
-static cq_status zip_lazily(cq_fncall *c)
+/* zip and enumerate of a generator, or of another iterator that may be endless, request one item
+ * after the other: a generator of lib/python/builtins.py does it. */
+static cq_status lazily(cq_fncall *c)
 {
-    bool   lazy = false, over = false;
-    cq_val iterators, item, tuple;
+    const size_t n    = c->row->how ? c->n > 0 : c->n; /* number of iterables */
+    bool         lazy = false, known = true, found;
+    cq_val       function;
 
-    for (size_t i = 0; i < c->n; i++)
-        lazy |= cq_python_is_lazy_iterable(c->ev, c->args[i]);
-    if (!lazy)
+    for (size_t i = 0; i < n; i++)
+        lazy |= cq_python_is_lazy_iterable(c->ev, c->args[i]) ||
+                cq_object_as(c->args[i], CQ_OBJECT_ITERATOR);
+    for (size_t i = 0; i < n && lazy && known; i++)
+        if (!cq_python_is_lazy_iterable(c->ev, c->args[i]) &&
+            !cq_object_as(c->args[i], CQ_OBJECT_ITERATOR))
+            CQ_TRY(cq_eval_items(c->ev, c->args[i], &function, &known));
+    if (!lazy || !known)
         return with_lists(c);
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &iterators));
-    for (size_t i = 0; i < c->n; i++) {
-        CQ_TRY(cq_python_iter(c->ev, c->args[i], &item));
-        CQ_TRY(cq_list_push(iterators.u.list, item));
-    }
-    CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_LIST, &c->result));
-    while (c->result.u.list->n < CQ_EVAL_MAX_ITEMS) {
-        CQ_TRY(cq_eval_step(c->ev));
-        CQ_TRY(cq_eval_list(c->ev, NULL, 0, CQ_VAL_TUPLE, &tuple));
-        for (size_t i = 0; i < c->n; i++) {
-            CQ_TRY(cq_python_next(c->ev, iterators.u.list->items[i], &item, &over));
-            if (over)
-                return CQ_OK;
-            CQ_TRY(cq_list_push(tuple.u.list, item));
-        }
-        CQ_TRY(cq_list_push(c->result.u.list, tuple));
-    }
-    return cq_fail(CQ_E_UNSUPPORTED, "zip", NULL, "the iterators have more than %d items",
-                   CQ_EVAL_MAX_ITEMS);
+    CQ_TRY(cq_python_builtin(
+        c->ev, cq_name(c->ev->program, c->row->how ? "_native_lazy_enumerate" : "_native_lazy_zip"),
+        &function, &found));
+    return cq_eval_call(c->ev, function, c->args, c->n, &c->result);
 }
 
 static cq_status any_len(cq_fncall *c)
@@ -142,17 +183,26 @@ static cq_status any_sum(cq_fncall *c)
 /* any() and all() of known conditions stop at the first item that decides. */
 static cq_status any_all(cq_fncall *c)
 {
-    const bool all = c->row->how;
+    const bool all = c->row->how, lazy = cq_python_is_lazy_iterable(c->ev, c->args[0]);
+    bool       over = false;
     cq_list   *items;
-    cq_val     truth;
+    cq_val     truth, iterator, item;
 
     if (c->args[0].kind == CQ_VAL_TENSOR)
         return cq_fncall_decline(c);
-    CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "any", &items));
+    if (!lazy)
+        CQ_TRY(cq_eval_known_items(c->ev, c->args[0], "any", &items));
+    else
+        CQ_TRY(cq_python_iter(c->ev, c->args[0], &iterator));
     c->result = cq_val_of_bool(all);
-    for (size_t i = 0; i < items->n; i++) {
+    for (size_t i = 0; lazy || i < items->n; i++) {
         CQ_TRY(cq_eval_step(c->ev));
-        CQ_TRY(cq_eval_truth(c->ev, items->items[i], &truth));
+        item = lazy ? CQ_NONE : items->items[i];
+        if (lazy)
+            CQ_TRY(cq_python_next(c->ev, iterator, &item, &over));
+        if (over)
+            return CQ_OK;
+        CQ_TRY(cq_eval_truth(c->ev, item, &truth));
         if (!truth.u.b.origin && truth.u.b.value == all)
             continue;
         if (!truth.u.b.origin) {
@@ -375,6 +425,26 @@ static cq_status list_sort(cq_fncall *c)
     return cq_builtin_return_none(c);
 }
 
+/* x in generator: it is advanced until the item. */
+static cq_status contains_lazily(cq_fncall *c, cq_val whole, cq_val item)
+{
+    cq_val iterator, v, tuple;
+    bool   over;
+
+    CQ_TRY(cq_python_iter(c->ev, whole, &iterator));
+    for (;;) {
+        CQ_TRY(cq_eval_step(c->ev));
+        CQ_TRY(cq_python_next(c->ev, iterator, &v, &over));
+        c->result = cq_val_of_bool(false);
+        if (over)
+            return CQ_OK;
+        CQ_TRY(cq_eval_list(c->ev, &v, 1, CQ_VAL_TUPLE, &tuple));
+        CQ_TRY(CQ_CALL(c->ev, &c->result, "aten::__contains__", tuple, item));
+        if (c->result.u.b.value || c->result.u.b.origin)
+            return CQ_OK;
+    }
+}
+
 /* x in items: an item that is identical or equal (==). */
 static cq_status any_contains(cq_fncall *c)
 {
@@ -385,6 +455,9 @@ static cq_status any_contains(cq_fncall *c)
     if (cq_val_is_object(whole) && !cq_object_as(whole, CQ_OBJECT_NAMED)) {
         cq_list *items;
 
+        if (cq_python_is_lazy_iterable(c->ev, whole) &&
+            !cq_python_has_special(c->ev, whole, "__contains__"))
+            return contains_lazily(c, whole, item);
         if (!cq_object_as(whole, CQ_OBJECT_ITERATOR) && !cq_object_of(whole)->type &&
             !cq_object_as(whole, CQ_OBJECT_RANGE))
             return cq_fncall_decline(c);
@@ -420,6 +493,11 @@ static cq_status any_contains(cq_fncall *c)
 const cq_builtin cq_builtins_iteration[] = {
     { "iter(object)", .fn = any_iter },
     { "next(iterator, default?)", .fn = any_next },
+    { "__iter__(iterator)", .fn = iterator_method },
+    { "__next__(iterator)", .fn = iterator_method, .how = 1 },
+    { "send(generator, value)", .fn = generator_send },
+    { "throw(generator, kind, value?, traceback?)", .fn = generator_send, .how = 1 },
+    { "close(generator)", .fn = generator_close },
     { "len(object)", .fn = any_len },
     { "sum(iterable, start?)", .fn = any_sum },
     { "any(iterable)", .fn = any_all, .how = 0 },
@@ -428,10 +506,10 @@ const cq_builtin cq_builtins_iteration[] = {
     { "max(...)", .fn = extreme, .how = 1 },
     { "sorted(...)", .fn = any_sorted },
     { "sort(self, ...)", .fn = list_sort },
-    { "zip(...)", .fn = zip_lazily },
+    { "zip(...)", .fn = lazily, .how = 0 },
     { "list(iterable)", .fn = with_lists },
     { "tuple(iterable)", .fn = with_lists },
-    { "enumerate(iterable, start?)", .fn = with_lists },
+    { "enumerate(iterable, start?)", .fn = lazily, .how = 1 },
     { "reversed(iterable)", .fn = with_lists },
     { "extend(self, iterable)", .fn = with_lists, .how = 1 },
     { "join(self, iterable)", .fn = with_lists, .how = 1 },

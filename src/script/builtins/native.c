@@ -362,21 +362,6 @@ static cq_status call_function(cq_fncall *c)
     return cq_eval_call(c->ev, c->args[1], items->items, items->n, &c->result);
 }
 
-/* check_context(function): a generator is run to its end when it is called, so a context manager
- * must not have code after its yield, which Python would run after the block. */
-static cq_status check_context(cq_fncall *c)
-{
-    const cq_object   *fn   = cq_object_as(c->args[0], CQ_OBJECT_FUNCTION);
-    const cq_ast_def  *def  = fn ? fn->def : NULL;
-    const cq_ast_stmt *last = def && def->body.n ? def->body.items[def->body.n - 1] : NULL;
-
-    if (last && last->kind == CQ_S_EXPR && last->u.value->kind == CQ_X_YIELD)
-        return CQ_OK;
-    return cq_fail(CQ_E_UNSUPPORTED, def ? def->name : NULL,
-                   "write it as a class with __enter__ and __exit__",
-                   "code after the yield of a context manager is not supported");
-}
-
 /* a.keys() - b.keys(): the evaluator's keys are lists, so the operands are converted to sets. */
 static cq_status keys_as_sets(cq_fncall *c)
 {
@@ -407,7 +392,6 @@ const cq_builtin cq_builtins_natives[] = {
     { "calque::is_tracing()", .fn = is_tracing },
     { "calque::call_function(cls, run, args)", .fn = call_function },
     { "calque::parameters_of(function)", .fn = parameters_of },
-    { "calque::check_context(function)", .fn = check_context },
     { "Size(iterable?)", .fn = new_size },
     { "numel(items self)", .fn = size_numel },
     { "sub(list a, list b)", .fn = keys_as_sets, .how = 0 },

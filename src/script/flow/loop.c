@@ -35,6 +35,13 @@ static cq_val is_over(const cq_eval *ev, const cq_ast_stmt *s)
     return flag ? *flag : cq_val_of_bool(false);
 }
 
+bool cq_eval_loop_is_over(const cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_val over = is_over(ev, s);
+
+    return over.u.b.value && !over.u.b.origin;
+}
+
 /* Evaluates whether there is another iteration: the test of a while, unless the flag that leaves
  * the loop is set. */
 static cq_status condition(loop *l, cq_val *truth)
@@ -349,6 +356,19 @@ static cq_status bake_range(cq_eval *ev, cq_object *range)
         *numbers[i] = cq_i(n);
     }
     return CQ_OK;
+}
+
+cq_status cq_eval_iterator(cq_eval *ev, cq_val iterable, cq_val *out, bool *known)
+{
+    const cq_object *t = cq_object_as(cq_val_unwrap(iterable), CQ_OBJECT_RANGE);
+
+    *known = true;
+    if (cq_python_is_lazy_iterable(ev, iterable) || cq_object_as(iterable, CQ_OBJECT_ITERATOR))
+        return cq_python_iter(ev, iterable, out);
+    *known = !t || !ev->capture || range_length(t) <= CQ_EVAL_MAX_UNROLL;
+    if (*known)
+        CQ_TRY(cq_eval_items(ev, iterable, out, known));
+    return *known ? cq_python_new_iterator(ev, *out, out) : CQ_OK;
 }
 
 cq_status cq_eval_for(cq_eval *ev, const cq_ast_stmt *s)

@@ -1,6 +1,5 @@
-/* Iterators of Python source. A generator function is run to its end when it is called, and its
- * values are collected: generators of models are finite and do not depend on when the next value is
- * requested. An instance with __next__ is advanced item by item, so that it may be endless. */
+/* Iterators of Python source: over lists, and instances with __next__. generator.c has
+ * generators. */
 #include "script/python/python.h"
 #include "script/builtins/builtin.h"
 
@@ -33,7 +32,7 @@ cq_status cq_python_iter(cq_eval *ev, cq_val v, cq_val *out)
     cq_list *items;
     bool     found;
 
-    if (cq_object_as(v, CQ_OBJECT_ITERATOR)) {
+    if (cq_object_as(v, CQ_OBJECT_ITERATOR) || cq_object_as(v, CQ_OBJECT_GENERATOR)) {
         *out = v;
         return CQ_OK;
     }
@@ -61,6 +60,8 @@ cq_status cq_python_next(cq_eval *ev, cq_val iterator, cq_val *out, bool *over)
         *out = t->self.u.list->items[at];
         return move_to(ev, t, at + 1);
     }
+    if (cq_object_as(iterator, CQ_OBJECT_GENERATOR))
+        return cq_generator_next(ev, cq_object_of(iterator), CQ_NONE, out, over);
     status = cq_python_special(ev, iterator, "__next__", NULL, 0, out, &found);
     if (status != CQ_OK) {
         *over = cq_eval_catch(ev, status, "StopIteration");
@@ -75,10 +76,12 @@ bool cq_python_is_lazy_iterable(cq_eval *ev, cq_val v)
 {
     const cq_object *t = cq_object_as(v, CQ_OBJECT_INSTANCE);
 
+    if (cq_object_as(v, CQ_OBJECT_GENERATOR))
+        return true;
     return t && t->type && cq_python_has_special(ev, v, "__next__");
 }
 
-static cq_status all_of(cq_eval *ev, cq_val iterator, cq_val *list)
+cq_status cq_python_rest(cq_eval *ev, cq_val iterator, cq_val *list)
 {
     CQ_TRY(cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, list));
     for (;;) {
@@ -129,12 +132,14 @@ cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list)
         CQ_TRY(cq_python_iter(ev, v, &iterator));
         if (cq_object_as(iterator, CQ_OBJECT_ITERATOR))
             return cq_python_items(ev, iterator, list);
+        if (cq_object_as(iterator, CQ_OBJECT_GENERATOR))
+            return cq_generator_items(ev, cq_object_of(iterator), list);
         if (cq_python_has_special(ev, iterator, "__next__"))
-            return all_of(ev, iterator, list);
+            return cq_python_rest(ev, iterator, list);
         return cq_eval_items(ev, iterator, list, &known);
     }
     if (cq_python_has_special(ev, v, "__next__"))
-        return all_of(ev, v, list);
+        return cq_python_rest(ev, v, list);
     if (t->kind == CQ_OBJECT_INSTANCE && t->self.kind != CQ_VAL_NONE)
         return cq_eval_items(ev, t->self, list, &known);
     if (cq_python_has_special(ev, v, "__getitem__"))

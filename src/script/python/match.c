@@ -159,10 +159,11 @@ static cq_status matches(cq_eval *ev, const cq_ast_pattern *p, cq_val v, int dep
     return cq_eval_fail(ev, p->at, CQ_E_SYNTAX, "a starred pattern must be in a sequence");
 }
 
-cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s)
+cq_status cq_python_find_case(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_case **out)
 {
     cq_val subject;
 
+    *out = NULL;
     CQ_TRY(cq_eval_expr(ev, s->u.match.subject, &subject));
     for (size_t i = 0; i < s->u.match.n; i++) {
         const cq_ast_case *c = &s->u.match.cases[i];
@@ -174,8 +175,18 @@ cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s)
             CQ_TRY(cq_eval_expr(ev, c->guard, &guard));
             CQ_TRY(truth_of(ev, c->guard->at, guard, &is_it));
         }
-        if (is_it)
-            return cq_eval_block(ev, &c->body);
+        if (is_it) {
+            *out = c;
+            return CQ_OK;
+        }
     }
     return CQ_OK;
+}
+
+cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_ast_case *c;
+
+    CQ_TRY(cq_python_find_case(ev, s, &c));
+    return c ? cq_eval_block(ev, &c->body) : CQ_OK;
 }

@@ -751,6 +751,8 @@ static void empty_instances(cq_python *py)
         for (size_t i = 0; i < t->attributes.n; i++)
             cq_val_set(&t->attributes.items[i].value, CQ_NONE);
         cq_val_set(&t->self, CQ_NONE);
+        if (t->kind == CQ_OBJECT_GENERATOR && t->closure)
+            empty_frame(t->closure);
         cq_val_release(v);
     }
 }

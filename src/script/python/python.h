@@ -152,6 +152,20 @@ bool cq_eval_catch(cq_eval *ev, cq_status status, const char *class_name);
 cq_status cq_eval_python_with(cq_eval *ev, const cq_ast_stmt *s);
 cq_status cq_eval_match(cq_eval *ev, const cq_ast_stmt *s);
 
+/* The parts of try, with and match, for generators, which may be suspended in between.
+ * exception: the instance for a failure; None if it cannot be caught. fail_with: raises one.
+ * find_handler: the except clause for a failure, which it returns if there is none. finally: runs
+ * the finally clause; returns status, or a failure of the clause. leave: calls __exit__; returns
+ * status, CQ_OK if the context suppresses it, or the failure of __exit__. */
+cq_status cq_python_exception(cq_eval *ev, cq_status status, cq_val *out);
+cq_status cq_python_fail_with(cq_eval *ev, cq_span at, cq_val exception);
+cq_status cq_python_find_handler(cq_eval *ev, const cq_ast_try *t, cq_status failure,
+                                 const cq_ast_handler **handler, cq_val *exception);
+cq_status cq_python_finally(cq_eval *ev, const cq_ast_try *t, cq_status status);
+cq_status cq_python_enter(cq_eval *ev, cq_val context, const cq_ast_expr *target, bool *found);
+cq_status cq_python_leave(cq_eval *ev, cq_val context, cq_status status);
+cq_status cq_python_find_case(cq_eval *ev, const cq_ast_stmt *s, const cq_ast_case **out);
+
 /* ---- iterators: iterate.c ---- */
 
 cq_status cq_python_iter(cq_eval *ev, cq_val v, cq_val *out);
@@ -161,6 +175,32 @@ cq_status cq_python_items(cq_eval *ev, cq_val v, cq_val *list); /* of an instanc
 cq_status cq_python_new_iterator(cq_eval *ev, cq_val list, cq_val *out);
 bool      cq_python_is_lazy_iterable(cq_eval *ev, cq_val v); /* whether it must be advanced item by
                                                               * item */
+
+cq_status cq_python_rest(cq_eval *ev, cq_val iterator, cq_val *list); /* by cq_python_next */
+
+/* ---- generators: generator.c ---- */
+
+/* A call of a generator function, whose frame f holds the arguments; and a generator expression. */
+cq_status cq_generator_new(cq_eval *ev, cq_frame *f, cq_val *out);
+cq_status cq_generator_of_comp(cq_eval *ev, const cq_ast_expr *x, cq_val items, cq_val *out);
+
+/* Runs it until its next yield; sent is the value of the yield that suspended it. */
+cq_status cq_generator_next(cq_eval *ev, cq_object *g, cq_val sent, cq_val *out, bool *over);
+cq_status cq_generator_throw(cq_eval *ev, cq_object *g, cq_val exception, cq_val *out, bool *over);
+cq_status cq_generator_close(cq_eval *ev, cq_object *g);
+cq_val    cq_generator_result(const cq_object *g); /* what it returned; borrowed */
+
+/* The values that it has not yielded yet. Their number may be data-dependent. */
+cq_status cq_generator_items(cq_eval *ev, cq_object *g, cq_val *list);
+
+/* A yield of the running generator ev->frame. */
+cq_status cq_generator_yield(cq_eval *ev, const cq_ast_expr *x, cq_val *out);
+
+/* display.c: the values of a comprehension; items are those of its first iterable. */
+cq_status cq_eval_comp_items(cq_eval *ev, const cq_ast_expr *x, cq_val items, cq_val result);
+/* loop.c: an iterator over the value of a for statement. *known: whether its length is. */
+cq_status cq_eval_iterator(cq_eval *ev, cq_val iterable, cq_val *out, bool *known);
+bool      cq_eval_loop_is_over(const cq_eval *ev, const cq_ast_stmt *s);
 
 /* ---- models: entry.c ---- */
 

@@ -53,7 +53,7 @@ static cq_status builtin_class(cq_eval *ev, const char *name, cq_val *out)
 }
 
 /* The exception instance for a failure; None if it cannot be caught. */
-static cq_status exception_of(cq_eval *ev, cq_status status, cq_val *out)
+cq_status cq_python_exception(cq_eval *ev, cq_status status, cq_val *out)
 {
     const char *name = class_of(ev, status);
     cq_text    *text;
@@ -77,7 +77,7 @@ static cq_status exception_of(cq_eval *ev, cq_status status, cq_val *out)
 
 /* ---- raise ---- */
 
-static cq_status fail_with(cq_eval *ev, cq_span at, cq_val exception)
+cq_status cq_python_fail_with(cq_eval *ev, cq_span at, cq_val exception)
 {
     cq_str    text = { 0 };
     cq_status status;
@@ -102,7 +102,7 @@ cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s)
     if (!s->u.raise.value) {
         if (ev->handled.kind == CQ_VAL_NONE)
             return cq_python_raise(ev, "RuntimeError", "No active exception to reraise");
-        return fail_with(ev, s->at, ev->handled);
+        return cq_python_fail_with(ev, s->at, ev->handled);
     }
     CQ_TRY(cq_eval_expr(ev, s->u.raise.value, &v));
     if (cq_object_as(v, CQ_OBJECT_CLASS))
@@ -113,7 +113,7 @@ cq_status cq_eval_raise(cq_eval *ev, const cq_ast_stmt *s)
         CQ_TRY(cq_eval_expr(ev, s->u.raise.cause, &cause));
         CQ_TRY(cq_object_set(ev, v, cq_name(ev->program, "__cause__"), cause));
     }
-    return fail_with(ev, s->at, v);
+    return cq_python_fail_with(ev, s->at, v);
 }
 
 /* ---- try ---- */
@@ -143,56 +143,60 @@ static cq_status run_handler(cq_eval *ev, const cq_ast_handler *h, cq_val except
     return status;
 }
 
-/* Runs the except clause that matches a failure of the body; *handled is whether one matches. */
-static cq_status handle(cq_eval *ev, const cq_ast_try *t, cq_status failure, bool *handled)
+cq_status cq_python_find_handler(cq_eval *ev, const cq_ast_try *t, cq_status failure,
+                                 const cq_ast_handler **handler, cq_val *exception)
 {
     cq_error_record saved;
-    cq_val          exception;
 
-    *handled = false;
+    *handler = NULL;
     cq_error_save(&saved);
-    CQ_TRY(exception_of(ev, failure, &exception));
-    if (exception.kind == CQ_VAL_NONE)
+    CQ_TRY(cq_python_exception(ev, failure, exception));
+    if (exception->kind == CQ_VAL_NONE)
         return failure;
     for (size_t i = 0; i < t->n_handlers; i++) {
         bool is_it;
 
-        CQ_TRY(matches(ev, &t->handlers[i], exception, &is_it));
+        CQ_TRY(matches(ev, &t->handlers[i], *exception, &is_it));
         if (!is_it)
             continue;
-        *handled = true;
+        *handler = &t->handlers[i];
         cq_eval_forget_failure(ev);
-        return run_handler(ev, &t->handlers[i], exception);
+        return CQ_OK;
     }
-    cq_val_set(&ev->raised, exception);
+    cq_val_set(&ev->raised, *exception);
     cq_error_restore(&saved);
     return failure;
+}
+
+/* Runs the except clause that matches a failure of the body. */
+static cq_status handle(cq_eval *ev, const cq_ast_try *t, cq_status failure)
+{
+    const cq_ast_handler *handler;
+    cq_val                exception;
+
+    CQ_TRY(cq_python_find_handler(ev, t, failure, &handler, &exception));
+    return run_handler(ev, handler, exception);
 }
 
 static cq_status run_try(cq_eval *ev, const cq_ast_try *t)
 {
     cq_status status;
-    bool      handled = false;
 
     ev->n_tries += t->n_handlers != 0;
     status = cq_eval_block(ev, &t->body);
     ev->n_tries -= t->n_handlers != 0;
     if (status != CQ_OK && t->n_handlers)
-        return handle(ev, t, status, &handled);
+        return handle(ev, t, status);
     return status == CQ_OK ? cq_eval_block(ev, &t->other) : status;
 }
 
-cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s)
+cq_status cq_python_finally(cq_eval *ev, const cq_ast_try *t, cq_status status)
 {
-    const cq_ast_try *t = s->u.attempt;
-    cq_status         status, last;
-    cq_error_record   saved;
-    cq_val            raised;
-    const char       *raised_class;
+    cq_status       last;
+    cq_error_record saved;
+    cq_val          raised;
+    const char     *raised_class;
 
-    if (t->is_star)
-        return cq_eval_unsupported(ev, s->at, "except*");
-    status = run_try(ev, t);
     if (!t->finally.n)
         return status;
     cq_error_save(&saved);
@@ -213,6 +217,15 @@ cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s)
     if (status != CQ_OK)
         cq_error_restore(&saved);
     return status;
+}
+
+cq_status cq_eval_try(cq_eval *ev, const cq_ast_stmt *s)
+{
+    const cq_ast_try *t = s->u.attempt;
+
+    if (t->is_star)
+        return cq_eval_unsupported(ev, s->at, "except*");
+    return cq_python_finally(ev, t, run_try(ev, t));
 }
 
 bool cq_eval_catch(cq_eval *ev, cq_status status, const char *class_name)
@@ -249,14 +262,16 @@ static cq_status leave(cq_eval *ev, cq_val context, cq_val type, cq_val exceptio
     return CQ_OK;
 }
 
-static cq_status leave_failed(cq_eval *ev, cq_val context, cq_status status)
+cq_status cq_python_leave(cq_eval *ev, cq_val context, cq_status status)
 {
     cq_val          exception, type = CQ_NONE;
     cq_error_record saved;
     bool            swallowed = false;
 
+    if (status == CQ_OK)
+        return leave(ev, context, CQ_NONE, CQ_NONE, &swallowed);
     cq_error_save(&saved);
-    CQ_TRY(exception_of(ev, status, &exception));
+    CQ_TRY(cq_python_exception(ev, status, &exception));
     if (exception.kind == CQ_VAL_NONE)
         return status;
     CQ_TRY(cq_python_type(ev, exception, &type));
@@ -269,29 +284,33 @@ static cq_status leave_failed(cq_eval *ev, cq_val context, cq_status status)
     return status;
 }
 
+cq_status cq_python_enter(cq_eval *ev, cq_val context, const cq_ast_expr *target, bool *found)
+{
+    cq_val entered = CQ_NONE;
+
+    CQ_TRY(cq_python_special(ev, context, "__enter__", NULL, 0, &entered, found));
+    if (!*found && cq_object_as(context, CQ_OBJECT_INSTANCE))
+        return cq_python_raise(ev, "TypeError", "'%s' object is not a context manager",
+                               cq_eval_type_name(context));
+    return target ? cq_eval_assign(ev, target, entered) : CQ_OK;
+}
+
 static cq_status with_items(cq_eval *ev, const cq_ast_stmt *s, size_t i)
 {
     const cq_ast_with_item *item = &s->u.with.items[i];
-    cq_val                  context, entered = CQ_NONE, kept;
-    bool                    found, swallowed;
+    cq_val                  context, kept;
+    bool                    found;
     cq_status               status;
 
     if (i == s->u.with.n)
         return cq_eval_block(ev, &s->u.with.body);
     CQ_TRY(cq_eval_expr(ev, item->context, &context));
     kept   = cq_val_retain(context);
-    status = cq_python_special(ev, context, "__enter__", NULL, 0, &entered, &found);
-    if (status == CQ_OK && !found && cq_object_as(context, CQ_OBJECT_INSTANCE))
-        status = cq_python_raise(ev, "TypeError", "'%s' object is not a context manager",
-                                 cq_eval_type_name(context));
-    if (status == CQ_OK && item->target)
-        status = cq_eval_assign(ev, item->target, entered);
+    status = cq_python_enter(ev, context, item->target, &found);
     if (status == CQ_OK) {
         status = with_items(ev, s, i + 1);
-        if (found && status == CQ_OK)
-            status = leave(ev, context, CQ_NONE, CQ_NONE, &swallowed);
-        else if (found)
-            status = leave_failed(ev, context, status);
+        if (found)
+            status = cq_python_leave(ev, context, status);
     }
     cq_val_release(kept);
     return status;

@@ -52,6 +52,7 @@ static const char *native_type(cq_val v)
     case CQ_OBJECT_ELLIPSIS: return "ellipsis";
     case CQ_OBJECT_DTYPE: return "dtype";
     case CQ_OBJECT_ITERATOR: return "iterator";
+    case CQ_OBJECT_GENERATOR: return "generator";
     case CQ_OBJECT_MODULE:
     case CQ_OBJECT_NAMESPACE: return "module";
     case CQ_OBJECT_PROPERTY: return "property";

@@ -358,6 +358,9 @@ static cq_status plain_member(cq_eval *ev, cq_val v, const char *name, cq_val *o
     return CQ_OK;
 }
 
+/* The last three are those of generators. */
+static const char *const iterator_methods[] = { "__next__", "__iter__", "send", "throw", "close" };
+
 cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val *out)
 {
     cq_object *t = cq_object_of(object);
@@ -391,6 +394,11 @@ cq_status cq_eval_attribute(cq_eval *ev, cq_val object, const char *name, cq_val
         snprintf(full, sizeof full, "%s.%s", t->text, name);
         return cq_eval_new_object(ev, CQ_OBJECT_BUILTIN, full, out);
     case CQ_OBJECT_OPTIONAL: return cq_eval_attribute(ev, t->self, name, out);
+    case CQ_OBJECT_GENERATOR:
+    case CQ_OBJECT_ITERATOR:
+        if (cq_is_among(name, iterator_methods, t->kind == CQ_OBJECT_GENERATOR ? 5 : 2))
+            return method_of(ev, object, name, out);
+        break;
     default: break;
     }
     return cq_fail(CQ_E_NOT_FOUND, NULL, NULL, "%s has no attribute %s", cq_eval_type_name(object),

@@ -13,6 +13,8 @@ cq_status cq_eval_items_of(cq_eval *ev, const cq_ast_exprs *exprs, cq_val_kind k
         cq_val             v;
 
         CQ_TRY(cq_eval_expr(ev, starred ? x->u.operand : x, &v));
+        if (starred && ev->frame)
+            ev->frame->n_effects++;
         if (starred)
             CQ_TRY(cq_eval_known_items(ev, v, NULL, &items));
         CQ_TRY(starred ? cq_list_add(out->u.list, items) : cq_list_push(out->u.list, v));
@@ -144,10 +146,67 @@ static cq_status open_comp(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_va
     return cq_eval_open_loop(ev, &s, iterable);
 }
 
+static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val result);
+
+static cq_status eval_comp_item(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val item,
+                                cq_val result)
+{
+    const cq_ast_for *f    = &x->u.comp.loops[loop];
+    cq_val            test = cq_val_of_bool(true);
+
+    CQ_TRY(cq_eval_assign(ev, f->target, item));
+    for (size_t k = 0; k < f->tests.n && test.u.b.value; k++) {
+        CQ_TRY(cq_eval_expr(ev, f->tests.items[k], &test));
+        CQ_TRY(cq_eval_truth(ev, test, &test));
+        if (test.u.b.origin)
+            return cq_eval_fail(ev, f->tests.items[k]->at, CQ_E_UNSUPPORTED,
+                                "a condition in a comprehension must be known");
+    }
+    return test.u.b.value ? eval_comp_loop(ev, x, loop + 1, result) : CQ_OK;
+}
+
+static cq_status eval_comp_items(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val items,
+                                 cq_val result)
+{
+    for (size_t i = 0; i < items.u.list->n; i++)
+        CQ_TRY(eval_comp_item(ev, x, loop, items.u.list->items[i], result));
+    return CQ_OK;
+}
+
+/* The items of a generator are requested one by one. */
+static cq_status eval_comp_lazily(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val iterable,
+                                  cq_val result)
+{
+    cq_val iterator, item;
+    bool   over;
+
+    CQ_TRY(cq_python_iter(ev, iterable, &iterator));
+    for (;;) {
+        CQ_TRY(cq_eval_step(ev));
+        CQ_TRY(cq_python_next(ev, iterator, &item, &over));
+        if (over)
+            return CQ_OK;
+        if (!x->u.comp.key && result.u.list->n >= CQ_EVAL_MAX_ITEMS)
+            return cq_eval_fail(ev, x->at, CQ_E_UNSUPPORTED,
+                                "a comprehension makes more than %d items", CQ_EVAL_MAX_ITEMS);
+        CQ_TRY(eval_comp_item(ev, x, loop, item, result));
+    }
+}
+
+cq_status cq_eval_comp_items(cq_eval *ev, const cq_ast_expr *x, cq_val items, cq_val result)
+{
+    bool known;
+
+    if (cq_python_is_lazy_iterable(ev, items))
+        return eval_comp_lazily(ev, x, 0, items, result);
+    CQ_TRY(cq_eval_items(ev, items, &items, &known));
+    return known ? eval_comp_items(ev, x, 0, items, result) : open_comp(ev, x, 0, items, result);
+}
+
 static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, cq_val result)
 {
     const cq_ast_for *f;
-    cq_val            iterable, items, test;
+    cq_val            iterable, items;
     bool              known;
 
     if (loop == x->u.comp.n) {
@@ -164,23 +223,28 @@ static cq_status eval_comp_loop(cq_eval *ev, const cq_ast_expr *x, size_t loop, 
     if (f->is_async)
         return cq_eval_unsupported(ev, f->target->at, "'async for'");
     CQ_TRY(cq_eval_expr(ev, f->iter, &iterable));
+    if (ev->program->python && cq_python_is_lazy_iterable(ev, iterable))
+        return eval_comp_lazily(ev, x, loop, iterable, result);
     CQ_TRY(cq_eval_items(ev, iterable, &items, &known));
-    if (!known)
-        return open_comp(ev, x, loop, iterable, result);
-    for (size_t i = 0; i < items.u.list->n; i++) {
-        CQ_TRY(cq_eval_assign(ev, f->target, items.u.list->items[i]));
-        test = cq_val_of_bool(true);
-        for (size_t k = 0; k < f->tests.n && test.u.b.value; k++) {
-            CQ_TRY(cq_eval_expr(ev, f->tests.items[k], &test));
-            CQ_TRY(cq_eval_truth(ev, test, &test));
-            if (test.u.b.origin)
-                return cq_eval_fail(ev, f->tests.items[k]->at, CQ_E_UNSUPPORTED,
-                                    "a condition in a comprehension must be known");
-        }
-        if (test.u.b.value)
-            CQ_TRY(eval_comp_loop(ev, x, loop + 1, result));
+    return known ? eval_comp_items(ev, x, loop, items, result)
+                 : open_comp(ev, x, loop, iterable, result);
+}
+
+/* A generator expression whose length is data-dependent is evaluated at once. */
+static cq_status eval_generator(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
+{
+    cq_val items, list;
+    bool   known = true;
+
+    if (x->u.comp.loops[0].is_async)
+        return cq_eval_unsupported(ev, x->u.comp.loops[0].target->at, "'async for'");
+    CQ_TRY(cq_eval_expr(ev, x->u.comp.loops[0].iter, &items));
+    if (!cq_python_is_lazy_iterable(ev, items) && !cq_object_as(items, CQ_OBJECT_ITERATOR)) {
+        CQ_TRY(cq_eval_items(ev, items, &list, &known));
+        items = known ? list : items;
     }
-    return CQ_OK;
+    CQ_TRY(cq_generator_of_comp(ev, x, items, out));
+    return known ? CQ_OK : cq_generator_items(ev, cq_object_of(*out), out);
 }
 
 /* Comprehensions of Python source have their own scope. */
@@ -197,13 +261,14 @@ static cq_status eval_python_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out
     status              = eval_comp_loop(ev, x, 0, *out);
     ev->frame           = outer;
     cq_frame_end(ev, f);
-    if (status == CQ_OK && x->kind == CQ_X_GENERATOR && !out->u.list->origin)
-        return cq_python_new_iterator(ev, *out, out);
+    outer->n_effects++;
     return status;
 }
 
 cq_status cq_eval_comp(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
+    if (ev->program->python && x->kind == CQ_X_GENERATOR)
+        return eval_generator(ev, x, out);
     if (ev->program->python) {
         CQ_TRY(x->u.comp.key ? cq_eval_new_dict(ev, out)
                              : cq_eval_list(ev, NULL, 0, CQ_VAL_LIST, out));

@@ -112,6 +112,8 @@ const char *cq_eval_type_name(cq_val v)
         [CQ_OBJECT_CLASSMETHOD] = "classmethod",
         [CQ_OBJECT_SUPER]       = "super",
         [CQ_OBJECT_ITERATOR]    = "iterator",
+        [CQ_OBJECT_GENERATOR]   = "generator",
+        [CQ_OBJECT_STATE]       = "state",
         [CQ_OBJECT_SLICE]       = "slice",
         [CQ_OBJECT_ELLIPSIS]    = "ellipsis",
         [CQ_OBJECT_DTYPE]       = "dtype",

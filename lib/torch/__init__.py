@@ -162,12 +162,14 @@ def _new_tensor_like(self, data, dtype=None, device=None, requires_grad=False):
     return _operator("aten::tensor")(data, dtype=kind)
 
 
-def _convert_type(self, kind):
-    """x.type(kind), where kind is torch.LongTensor or its name"""
+def _convert_type(self, kind=None):
+    """x.type(kind), where kind is torch.LongTensor or its name; x.type() is the name"""
+    names = {"Float": float32, "Double": float64, "Half": float16, "BFloat16": bfloat16,
+             "Long": int64, "Int": int32, "Short": int16, "Char": int8, "Byte": uint8,
+             "Bool": bool}
+    if kind is None:
+        return [f"torch.{name}Tensor" for name in names if names[name] == self.dtype][0]
     if isinstance(kind, str):
-        names = {"Float": float32, "Double": float64, "Half": float16, "BFloat16": bfloat16,
-                 "Long": int64, "Int": int32, "Short": int16, "Char": int8, "Byte": uint8,
-                 "Bool": bool}
         name = kind.replace("torch.", "").replace("cuda.", "").replace("Tensor", "")
         if name not in names:
             raise ValueError(f"invalid type: '{kind}'")

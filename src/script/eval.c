@@ -290,19 +290,27 @@ static cq_status eval_binary_op(cq_eval *ev, cq_ast_op op, cq_val a, cq_val b, c
     return op == CQ_AST_NOT_IN ? CQ_CALL(ev, out, "aten::__not__", *out) : CQ_OK;
 }
 
+static bool is_truth(cq_val v)
+{
+    return v.kind == CQ_VAL_BOOL || (v.kind == CQ_VAL_TENSOR && v.u.tensor->dtype == CQ_DTYPE_BOOL);
+}
+
 /* `and` and `or` evaluate the second operand only if the first does not decide. If the first
  * operand is a symbol, both are evaluated and combined in the graph: TorchScript's own lowering
  * also assumes that operands of a condition have no effects. */
 static cq_status eval_and_or(cq_eval *ev, const cq_ast_expr *x, cq_val *out)
 {
     const bool is_and = x->kind == CQ_X_AND;
-    cq_val     a, b;
+    cq_val     left, a, b;
 
     CQ_TRY(cq_eval_expr(ev, x->u.binary.left, out));
     CQ_TRY(cq_eval_truth(ev, *out, &a));
     if (!a.u.b.origin && a.u.b.value != is_and)
         return CQ_OK; /* the operand is the result */
+    left = *out;
     CQ_TRY(cq_eval_expr(ev, x->u.binary.right, &b));
+    if (a.u.b.origin && is_truth(left) && is_truth(b))
+        CQ_TRY(cq_eval_truth(ev, b, &b));
     *out = b;
     return a.u.b.origin ? CQ_CALL(ev, out, is_and ? "aten::__and__" : "aten::__or__", a, b) : CQ_OK;
 }

@@ -30,6 +30,9 @@ CASES = [
     ("abs(a), pow(a, 2), pow(2, a), pow(a.abs(), a)", "Bx3"),
     ("sum(a.unbind(1)), max(a[0, 0], a[0, 1]), min(a[0, 0], a[0, 1]), max(a[0]), sum([a, a])", "Bx3"),
     ("abs(torch.fft.rfft(a, dim=1)).mean(-1)", "Bx8"),
+    ("a.type(b.type()), b.type(a.type()), torch.zeros(2).type(a.type())", "Bx3", "int:9:Bx3"),
+    ("a * 2 if torch.min(a) < -9 or torch.max(a) > 9 else a * 3", "Bx3"),
+    ("a * 2 if torch.min(a) < 9 and bool(torch.max(a) > -9) else a * 3", "Bx3"),
     ("torch.linalg.lstsq(a, b).solution", "Bx5x3", "Bx5x2"),
 ]
 

@@ -212,7 +212,8 @@ static cq_status call_torch(cq_fncall *c)
 /* x.type(torch.LongTensor), x.type("torch.LongTensor") */
 static cq_status convert_type(cq_fncall *c)
 {
-    return c->args[1].kind == CQ_VAL_STR || cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)
+    return c->n == 1 || c->args[1].kind == CQ_VAL_STR ||
+                   cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)
                ? call_library(c, "torch", "_convert_type")
                : cq_fncall_decline(c);
 }
@@ -401,7 +402,7 @@ const cq_builtin cq_builtins_natives[] = {
     { "Tensor(...)", .fn = call_torch, .how = false },
     { "new_tensor(Tensor self, data, dtype?, device?, requires_grad?)", .fn = call_torch,
       .how = true },
-    { "type(Tensor self, kind)", .fn = convert_type },
+    { "type(Tensor self, kind?)", .fn = convert_type },
     { "nelement(Tensor self)", .fn = count_elements },
     { "abs(x)", .fn = call_operator, .how = 0 },
     { "round(x)", .fn = call_operator, .how = 1 },

@@ -40,10 +40,10 @@ static cq_status any_type(cq_fncall *c)
     const cq_dict *attributes = c->n == 3 ? cq_python_dict_of(c->args[2]) : NULL;
     cq_object     *cls;
 
+    if (c->args[0].kind == CQ_VAL_TENSOR && (c->n > 1 || cq_object_as(c->callee, CQ_OBJECT_METHOD)))
+        return cq_fncall_decline(c); /* x.type(dtype) casts, x.type() is the name of the type */
     if (c->n == 1)
         return cq_python_type(c->ev, c->args[0], &c->result);
-    if (c->args[0].kind == CQ_VAL_TENSOR) /* x.type(dtype) casts */
-        return cq_fncall_decline(c);
     if (!attributes || c->args[0].kind != CQ_VAL_STR || !cq_val_is_list(c->args[1]))
         return cq_python_raise(c->ev, "TypeError", "type() takes 1 or 3 arguments");
     CQ_TRY(cq_class_new(c->ev, c->args[0].u.text->text, c->args[1].u.list->items,

@@ -572,9 +572,10 @@ static cq_status cast_tensor(cq_fncall *c)
 /* device.type is the type without the index. tensor.type(dtype) converts the tensor. */
 static cq_status type_name(cq_fncall *c)
 {
-    if (c->n == 2 &&
-        (c->args[1].kind == CQ_VAL_STR || cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)))
-        return cq_fncall_decline(c); /* a tensor type: the builtin in native.c converts to it */
+    if (c->n == 2
+            ? c->args[1].kind == CQ_VAL_STR || cq_object_as(c->args[1], CQ_OBJECT_INSTANCE)
+            : c->args[0].kind == CQ_VAL_TENSOR && cq_object_as(c->callee, CQ_OBJECT_METHOD) != NULL)
+        return cq_fncall_decline(c); /* a type of tensors: the builtin in native.c converts to it */
     if (c->n == 2)
         return cq_eval_call_name(c->ev, "aten::to", c->args, 2, &c->result);
     if (c->args[0].kind == CQ_VAL_DEVICE)

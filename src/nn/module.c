@@ -517,8 +517,8 @@ CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_i
                       size_t n_out)
 {
     CQ_NEED_ELSE(cx, );
-    cq_tensor **told, **anchored;
-    size_t      n_told;
+    cq_tensor **present_in, **anchored;
+    size_t      n_present;
     call        c;
 
     for (size_t i = 0; i < n_out; i++)
@@ -530,7 +530,8 @@ CQ_API void cq_call_n(cq_ctx *cx, cq_module *m, cq_tensor *const *in, size_t n_i
             args = cq_nest_tuple(cx, 1, &args);
         result = cq_call_nested(cx, m, &args);
         cq_nest_flatten(&result, out, n_out);
-    } else if ((told = present(cx, in, n_in, &n_told)) && enter(&c, cx, m, told, n_told)) {
+    } else if ((present_in = present(cx, in, n_in, &n_present)) &&
+               enter(&c, cx, m, present_in, n_present)) {
         anchored = c.anchor ? cq_nest_array(cx, n_in) : NULL;
         for (size_t i = 0; anchored && i < n_in; i++)
             anchored[i] = put_anchor(&c, in[i]);

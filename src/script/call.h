@@ -71,7 +71,7 @@ cq_status cq_eval_unpack_guess(cq_eval *ev, cq_val v, size_t n, cq_val *out);
 
 /* Sets dtype and sizes (integers) of a guessed tensor; *out is the tensor with that type. Other
  * values are unchanged. */
-cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
+cq_status cq_eval_type_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
                              cq_val *out);
 
 /* Fails if the program indexes v and v was guessed to be one tensor. */

@@ -163,7 +163,7 @@ static cq_status make_results(cq_opcall *c, bool heard)
 }
 
 /* Computes the results and informs the listener. */
-static cq_status make_and_tell(cq_opcall *c)
+static cq_status make_and_notify(cq_opcall *c)
 {
     cq_ctx            *cx = c->cx;
     const cq_listener *to = cx->listener;
@@ -190,7 +190,7 @@ static cq_status make_quantized(cq_opcall *c)
     cx->in_grid = true;
     status      = cq_quantized_before(c, &rule, &like);
     if (status == CQ_OK)
-        status = make_and_tell(c);
+        status = make_and_notify(c);
     if (status == CQ_OK)
         status = cq_quantized_after(c, rule, like);
     cx->in_grid = false;
@@ -206,7 +206,7 @@ static cq_status make_complex(cq_opcall *c)
     if (rule)
         return run_composed(c, rule, false);
     if (cq_takes_complex(c->op))
-        return make_and_tell(c);
+        return make_and_notify(c);
     return cq_fail(CQ_E_UNSUPPORTED, NULL, NULL, "not implemented for complex tensors");
 }
 
@@ -325,7 +325,7 @@ cq_status cq_op_call(cq_ctx *cx, const cq_op *op, const cq_val *args, size_t n_a
     else
         status = has.quantized && !cx->in_grid ? make_quantized(&c)
                  : has.complex                 ? make_complex(&c)
-                                               : make_and_tell(&c);
+                                               : make_and_notify(&c);
     if (status != CQ_OK) {
         cq_error_add_where(status, "%s", op->schema->full);
         return cq_ctx_fail(cx, status);

@@ -310,7 +310,7 @@ cq_int cq_unknown_size(const cq_opcall *c, int64_t example);
 
 /* Whether the example value of a size is meaningless: a symbol in a branch that the example does
  * not take. */
-bool cq_size_is_moot(const cq_opcall *c, cq_int size);
+bool cq_size_is_dont_care(const cq_opcall *c, cq_int size);
 
 /* Sizes of a and b broadcast together into out; the rank, or an error. */
 cq_status cq_broadcast(cq_opcall *c, size_t *rank, cq_int *out, size_t rank_a, const cq_int *a,

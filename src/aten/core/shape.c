@@ -26,7 +26,7 @@ cq_int cq_unknown_size(const cq_opcall *c, int64_t example)
     return c->cx->symbols ? cq_symbol_fresh(c->cx->symbols, "n", example, NULL, 0) : cq_i(example);
 }
 
-bool cq_size_is_moot(const cq_opcall *c, cq_int size)
+bool cq_size_is_dont_care(const cq_opcall *c, cq_int size)
 {
     return c->cx->untaken && size.expr;
 }
@@ -52,7 +52,7 @@ static bool is_larger_of(const cq_opcall *c, cq_int a, cq_int b)
  * not a symbol, or has elements, counts. */
 static bool meet(const cq_opcall *c, cq_int *out, cq_int a, cq_int b)
 {
-    if (a.value != b.value && (cq_size_is_moot(c, a) || cq_size_is_moot(c, b)) &&
+    if (a.value != b.value && (cq_size_is_dont_care(c, a) || cq_size_is_dont_care(c, b)) &&
         !cq_int_is(a, 1) && !cq_int_is(b, 1)) {
         *out = !a.expr ? a : !b.expr || b.value > a.value ? b : a;
     } else if (cq_int_is(a, 1)) {

@@ -100,7 +100,7 @@ static cq_status copy_shape(cq_opcall *c)
     CQ_TRY(cq_broadcast(c, &rank, sizes, self->rank, self->sizes, src->rank, src->sizes));
     for (size_t i = 0; i < rank; i++)
         if (rank > self->rank ||
-            (sizes[i].value != self->sizes[i].value && !cq_size_is_moot(c, sizes[i])))
+            (sizes[i].value != self->sizes[i].value && !cq_size_is_dont_care(c, sizes[i])))
             return cq_call_fail(c, CQ_E_ARGUMENT, "src does not fit into self");
     return cq_shape_of_self(c);
 }

@@ -70,7 +70,8 @@ static cq_status need_elements(const cq_opcall *c)
     reduction r = read_reduction(c);
 
     for (size_t i = 0; i < r.x->rank; i++)
-        if ((r.dims >> i & 1) && r.x->sizes[i].value == 0 && !cq_size_is_moot(c, r.x->sizes[i]))
+        if ((r.dims >> i & 1) && r.x->sizes[i].value == 0 &&
+            !cq_size_is_dont_care(c, r.x->sizes[i]))
             return cq_call_fail(c, CQ_E_TYPE, "there is nothing to choose from: size %zu is 0", i);
     return CQ_OK;
 }

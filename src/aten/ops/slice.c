@@ -88,7 +88,7 @@ static cq_status select_geometry(cq_opcall *c, const cq_tensor *self, cq_geometr
         return cq_call_fail(c, CQ_E_ARGUMENT,
                             "a tensor without dimensions has nothing to select from");
     if (index.value < -self->sizes[dim].value || index.value >= self->sizes[dim].value) {
-        if (!cq_size_is_moot(c, self->sizes[dim]))
+        if (!cq_size_is_dont_care(c, self->sizes[dim]))
             return cq_call_fail(c, CQ_E_ARGUMENT, "index %lld is out of range for size %lld",
                                 (long long)index.value, (long long)self->sizes[dim].value);
         index.value = 0;

@@ -66,7 +66,7 @@ static cq_status one_of_lane_shape(cq_opcall *c)
     cq_int     sizes[CQ_MAX_RANK];
     size_t     n = 0;
 
-    if (self->rank && self->sizes[dim].value == 0 && !cq_size_is_moot(c, self->sizes[dim]))
+    if (self->rank && self->sizes[dim].value == 0 && !cq_size_is_dont_care(c, self->sizes[dim]))
         return cq_call_fail(c, CQ_E_ARGUMENT, "dimension %zu has no elements", dim);
     for (size_t i = 0; i < self->rank; i++)
         if (i != dim)

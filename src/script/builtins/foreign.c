@@ -226,7 +226,7 @@ static cq_int declared_size(cq_eval *ev, cq_value *v, int axis, int64_t told, in
     return cq_i(told);
 }
 
-cq_status cq_eval_tell_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
+cq_status cq_eval_type_guess(cq_eval *ev, cq_val v, int64_t dtype, const cq_list *sizes,
                              cq_val *out)
 {
     cq_value    *value = cq_capture_value(ev->capture, ev->cx, v.u.tensor);

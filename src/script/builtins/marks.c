@@ -204,7 +204,7 @@ static cq_status function(cq_fncall *c)
 static cq_status typed(cq_fncall *c)
 {
     c->result = c->args[0];
-    return c->ev->capture ? cq_eval_tell_guess(c->ev, c->args[0], c->args[1].u.i.value,
+    return c->ev->capture ? cq_eval_type_guess(c->ev, c->args[0], c->args[1].u.i.value,
                                                c->args[2].u.list, &c->result)
                           : CQ_OK;
 }
